@@ -1,0 +1,457 @@
+/**
+ * Code objects: a JavaScript function as a flat list of register instructions.
+ *
+ * Input: nothing (types only). Output: the instruction set, its operands, and `CodeObject`.
+ * Invariants: all state of a running function lives in its registers (captured variables in cells that registers
+ * hold), so a function can be left and re-entered at any offset with the live registers alone. Frame inputs (this,
+ * arguments, new.target, …) are read only by `load…` instructions of the prologue. Instruction offsets are indexes
+ * into `instructions`. An instruction writes its destination only after everything that can throw has happened,
+ * unless it says otherwise.
+ */
+
+/** Index of a register of one code object. */
+export type Register = number;
+
+/** Index of an instruction of one code object. */
+export type Offset = number;
+
+/** Half-open range of character offsets in the text of the module. */
+export interface SourceSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A place as the user wrote it: 1-based line, 0-based column, in the original (TypeScript) file where it is known. */
+export interface UserPosition {
+  /** Path for file: modules, otherwise the script's URL. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** The text of that line in the original file, null where the file cannot be read. */
+  readonly text: string | null;
+}
+
+/** The text a code object was compiled from. One object per script. */
+export interface SourceModule {
+  readonly url: string;
+  readonly text: string;
+  /** Where the character at `offset` of `text` was written by the user. */
+  position(offset: number): UserPosition;
+}
+
+/** A value that is the same for every evaluation. */
+export type ConstantValue = undefined | null | boolean | number | string | bigint;
+
+/** Key of a property: a known string (array indexes are strings too), or the value of a register. */
+export type KeyOperand =
+  | { readonly kind: "name"; readonly name: string }
+  | { readonly kind: "register"; readonly register: Register };
+
+/** One argument of a call; a spread argument is iterated at the call. */
+export interface Argument {
+  readonly register: Register;
+  readonly spread: boolean;
+}
+
+/** One element of an array literal. */
+export type ArrayElement =
+  | { readonly kind: "value"; readonly register: Register }
+  | { readonly kind: "spread"; readonly register: Register }
+  | { readonly kind: "hole" };
+
+/** One member of an object literal. Register keys are property keys already (`toPropertyKey` came before). */
+export type ObjectMember =
+  | { readonly kind: "value"; readonly key: KeyOperand; readonly register: Register }
+  | { readonly kind: "get"; readonly key: KeyOperand; readonly register: Register }
+  | { readonly kind: "set"; readonly key: KeyOperand; readonly register: Register }
+  | { readonly kind: "proto"; readonly register: Register }
+  | { readonly kind: "spread"; readonly register: Register };
+
+/** Where one free variable of a child comes from, at the moment its closure is made. */
+export type Capture =
+  /** The register holds a cell (see `newCell`), which the closure shares. */
+  | { readonly kind: "cell"; readonly register: Register }
+  /** The register holds the value, which never changes again. */
+  | { readonly kind: "value"; readonly register: Register }
+  /** The parent's own free variable of that index, shared. */
+  | { readonly kind: "free"; readonly index: number };
+
+export type BinaryOperator =
+  | "+" | "-" | "*" | "/" | "%" | "**"
+  | "&" | "|" | "^" | "<<" | ">>" | ">>>"
+  | "==" | "!=" | "===" | "!==" | "<" | "<=" | ">" | ">="
+  | "in" | "instanceof";
+
+export type UnaryOperator = "-" | "+" | "!" | "~" | "typeof" | "void";
+
+export type JumpCondition = "truthy" | "falsy" | "nullish" | "notNullish" | "undefined" | "notUndefined";
+
+/** The instruction set. `dst` is always the register that is written. */
+export type Instruction =
+  // ---- values and registers
+  /** dst = value. */
+  | { readonly op: "const"; readonly dst: Register; readonly value: ConstantValue }
+  /** dst = a new RegExp object at every evaluation. */
+  | { readonly op: "regexp"; readonly dst: Register; readonly pattern: string; readonly flags: string }
+  /** dst = src. */
+  | { readonly op: "move"; readonly dst: Register; readonly src: Register }
+  /** dst = the "not yet initialised" marker, which only `checkTdz`, `move`, and cells may meet. */
+  | { readonly op: "uninitialized"; readonly dst: Register }
+  /** Throws ReferenceError `Cannot access '<name>' before initialization` if src holds the marker. For `this` the
+   * message is V8's for a derived constructor that has not called super. */
+  | { readonly op: "checkTdz"; readonly src: Register; readonly name: string }
+  /** Throws a new error of that class with that message (assignment to a constant and the like). */
+  | { readonly op: "throwError"; readonly type: "TypeError" | "ReferenceError" | "SyntaxError"; readonly message: string }
+  // ---- frame inputs; only in the prologue
+  /** dst = this (in sloppy functions: undefined and null become globalThis, primitives become objects). In a base
+   * constructor it is the new object with its fields initialised. Not used in arrows, nor in derived constructors. */
+  | { readonly op: "loadThis"; readonly dst: Register }
+  /** dst = the argument of that index, or undefined. */
+  | { readonly op: "loadArgument"; readonly dst: Register; readonly index: number }
+  /** dst = a new array of the arguments from that index on. */
+  | { readonly op: "loadRest"; readonly dst: Register; readonly from: number }
+  /** dst = a new arguments object; unmapped (writes to it and to parameters do not meet). */
+  | { readonly op: "loadArguments"; readonly dst: Register }
+  /** dst = new.target. */
+  | { readonly op: "loadNewTarget"; readonly dst: Register }
+  /** dst = the running function itself. */
+  | { readonly op: "loadCallee"; readonly dst: Register }
+  /** dst = the home object of the running method, whose prototype `super` means. */
+  | { readonly op: "loadHome"; readonly dst: Register }
+  /** The initial suspension of generators: what is before runs at the call, what is after at the first next(). */
+  | { readonly op: "generatorStart" }
+  // ---- variables
+  /** dst = the free variable; throws ReferenceError if it is not initialised yet. */
+  | { readonly op: "loadFree"; readonly dst: Register; readonly index: number }
+  /** Free variable = src; throws ReferenceError if it is not initialised yet. Never used on constants. */
+  | { readonly op: "storeFree"; readonly index: number; readonly src: Register }
+  /** dst = the global variable of that name; where there is none: undefined if `forTypeof`, else ReferenceError. */
+  | { readonly op: "loadGlobal"; readonly dst: Register; readonly name: string; readonly forTypeof: boolean }
+  /** Global variable = src; where there is none: ReferenceError if `strict`, else it is made. */
+  | { readonly op: "storeGlobal"; readonly name: string; readonly src: Register; readonly strict: boolean }
+  /** dst = a new cell holding src, or not initialised where src is null. */
+  | { readonly op: "newCell"; readonly dst: Register; readonly src: Register | null; readonly name: string }
+  /** dst = content of the cell; may be the "not yet initialised" marker (a `checkTdz` follows where it can be). */
+  | { readonly op: "loadCell"; readonly dst: Register; readonly cell: Register }
+  /** Content of the cell = src. */
+  | { readonly op: "storeCell"; readonly cell: Register; readonly src: Register }
+  // ---- operators
+  | { readonly op: "unary"; readonly dst: Register; readonly operator: UnaryOperator; readonly src: Register }
+  | {
+    readonly op: "binary";
+    readonly dst: Register;
+    readonly operator: BinaryOperator;
+    readonly left: Register;
+    readonly right: Register;
+  }
+  /** dst = ToNumeric(src): a number or a bigint. */
+  | { readonly op: "toNumeric"; readonly dst: Register; readonly src: Register }
+  /** dst = src + by, src being numeric already; a bigint stays one. */
+  | { readonly op: "increment"; readonly dst: Register; readonly src: Register; readonly by: 1 | -1 }
+  /** dst = ToPropertyKey(src): a string or a symbol. */
+  | { readonly op: "toPropertyKey"; readonly dst: Register; readonly src: Register }
+  /** dst = ToString(src); throws on symbols. */
+  | { readonly op: "toString"; readonly dst: Register; readonly src: Register }
+  /** dst = quasis[0] + ToString(values[0]) + quasis[1] + …; the ToStrings happen in order. */
+  | {
+    readonly op: "template";
+    readonly dst: Register;
+    readonly quasis: readonly string[];
+    readonly values: readonly Register[];
+  }
+  /** dst = the frozen strings array of a tagged template, the same object for the same `site` of the same code. */
+  | {
+    readonly op: "templateObject";
+    readonly dst: Register;
+    readonly cooked: readonly (string | undefined)[];
+    readonly raw: readonly string[];
+    readonly site: number;
+  }
+  // ---- properties
+  /** dst = object[key]; TypeError on null and undefined. */
+  | { readonly op: "getProp"; readonly dst: Register; readonly object: Register; readonly key: KeyOperand }
+  /** object[key] = value; a refused write throws TypeError if `strict`. */
+  | {
+    readonly op: "setProp";
+    readonly object: Register;
+    readonly key: KeyOperand;
+    readonly value: Register;
+    readonly strict: boolean;
+  }
+  /** dst = delete object[key]; a refusal throws TypeError if `strict`. */
+  | {
+    readonly op: "deleteProp";
+    readonly dst: Register;
+    readonly object: Register;
+    readonly key: KeyOperand;
+    readonly strict: boolean;
+  }
+  /** dst = super[key]: looked up on the prototype of `home`, getters run with `receiver` as this. */
+  | {
+    readonly op: "getSuper";
+    readonly dst: Register;
+    readonly home: Register;
+    readonly receiver: Register;
+    readonly key: KeyOperand;
+  }
+  /** super[key] = value: setter looked up on the prototype of `home`, otherwise `receiver` is written. */
+  | {
+    readonly op: "setSuper";
+    readonly home: Register;
+    readonly receiver: Register;
+    readonly key: KeyOperand;
+    readonly value: Register;
+  }
+  /** dst = object.#name; `name` indexes `free` (kind "private"). TypeError where the object has none. */
+  | { readonly op: "getPrivate"; readonly dst: Register; readonly object: Register; readonly name: number }
+  /** object.#name = value. */
+  | { readonly op: "setPrivate"; readonly object: Register; readonly name: number; readonly value: Register }
+  /** dst = #name in object; TypeError where it is no object. */
+  | { readonly op: "hasPrivate"; readonly dst: Register; readonly object: Register; readonly name: number }
+  /** Adds the private field to the object (field initialisers only); TypeError where it is there already. */
+  | { readonly op: "definePrivate"; readonly object: Register; readonly name: number; readonly value: Register }
+  // ---- literals
+  /** dst = array literal; elements happen in order. */
+  | { readonly op: "array"; readonly dst: Register; readonly elements: readonly ArrayElement[] }
+  /** Adds to an array made by `array` in the same expression (no user code has seen it yet). */
+  | { readonly op: "arrayAppend"; readonly array: Register; readonly element: ArrayElement }
+  /** dst = object literal; members happen in order. */
+  | { readonly op: "object"; readonly dst: Register; readonly members: readonly ObjectMember[] }
+  /** Adds to an object made by `object` in the same expression; also defines public fields on `this` in field
+   * initialisers (CreateDataPropertyOrThrow). */
+  | { readonly op: "define"; readonly object: Register; readonly member: ObjectMember }
+  /** dst = a new object with the own enumerable properties of source except the excluded keys. */
+  | {
+    readonly op: "objectRest";
+    readonly dst: Register;
+    readonly source: Register;
+    readonly excluded: readonly KeyOperand[];
+  }
+  /** Throws TypeError if src is null or undefined (object patterns). */
+  | { readonly op: "checkObjectCoercible"; readonly src: Register }
+  /** Throws TypeError `<what> is not an object` if src is no object (results of iterators, …). */
+  | { readonly op: "checkObject"; readonly src: Register; readonly what: string }
+  // ---- functions and classes
+  /** dst = a new function of children[child]; captures[i] gives its free[i]. `home` is the home object of a method
+   * that uses super. `name` is its name property; a register name is a property key (computed method names). */
+  | {
+    readonly op: "closure";
+    readonly dst: Register;
+    readonly child: number;
+    readonly captures: readonly Capture[];
+    readonly home: Register | null;
+    readonly name: KeyOperand;
+    readonly namePrefix: "" | "get" | "set";
+  }
+  /** dst = a new class of classes[index], evaluated whole (computed keys, static fields and static blocks run here);
+   * captures[i] gives its free[i]. `heritage` is the value after `extends`, null where there is none. */
+  | {
+    readonly op: "class";
+    readonly dst: Register;
+    readonly index: number;
+    readonly heritage: Register | null;
+    readonly captures: readonly Capture[];
+    readonly name: string;
+  }
+  /** dst = callee.apply(this, arguments); this = undefined where `self` is null. Method calls are `getProp` + `call`
+   * with `self`. TypeError where it is not callable; `text` is the callee as written, for messages. */
+  | {
+    readonly op: "call";
+    readonly dst: Register;
+    readonly callee: Register;
+    readonly self: Register | null;
+    readonly args: readonly Argument[];
+    readonly text: string;
+  }
+  /** dst = new callee(…args). */
+  | {
+    readonly op: "new";
+    readonly dst: Register;
+    readonly callee: Register;
+    readonly args: readonly Argument[];
+    readonly text: string;
+  }
+  /** dst = Reflect.construct(prototype of `callee`, args, newTarget), `callee` being the running constructor. Neither
+   * binds `this` (a check and a move follow) nor initialises fields (`initFields` follows). */
+  | {
+    readonly op: "superCall";
+    readonly dst: Register;
+    readonly callee: Register;
+    readonly newTarget: Register;
+    readonly args: readonly Argument[];
+  }
+  /** Throws ReferenceError `Super constructor may only be called once` unless src holds the marker. */
+  | { readonly op: "checkSuperOnce"; readonly src: Register }
+  /** Runs the field initialisers of the class whose constructor `callee` is, on `object`. */
+  | { readonly op: "initFields"; readonly object: Register; readonly callee: Register }
+  /** dst = import(specifier, options), resolved against the module's URL. */
+  | {
+    readonly op: "import";
+    readonly dst: Register;
+    readonly specifier: Register;
+    readonly options: Register | null;
+  }
+  // ---- control
+  | { readonly op: "jump"; readonly target: Offset }
+  /** Jumps if the value of `test` meets the condition. */
+  | { readonly op: "jumpIf"; readonly condition: JumpCondition; readonly test: Register; readonly target: Offset }
+  /** Leaves the function. In constructors the caller (`new`) replaces a non-object by the new object; a derived
+   * constructor returns an object always. */
+  | { readonly op: "return"; readonly src: Register }
+  | { readonly op: "throw"; readonly src: Register }
+  | { readonly op: "debugger" }
+  // ---- iteration
+  /** iterator = source[Symbol.iterator](), next = iterator.next. TypeError where it is not iterable or gives no
+   * object. Async: source[Symbol.asyncIterator], or a sync iterator wrapped as the language does. */
+  | {
+    readonly op: "getIterator";
+    readonly iterator: Register;
+    readonly next: Register;
+    readonly source: Register;
+    readonly async: boolean;
+    /** The iterable as written, for messages. */
+    readonly text: string;
+  }
+  /** One step of a sync iterator. If `done` holds true already: value = undefined, nothing is called. Otherwise:
+   * done = true; result = next.call(iterator) (TypeError if no object); if result.done is truthy value = undefined,
+   * else value = result.value and then done = false. So an exception leaves done = true. */
+  | {
+    readonly op: "iteratorNext";
+    readonly done: Register;
+    readonly value: Register;
+    readonly iterator: Register;
+    readonly next: Register;
+  }
+  /** Takes apart an (awaited) iterator result as `iteratorNext` does: TypeError if it is no object, done, value. */
+  | { readonly op: "iteratorResult"; readonly done: Register; readonly value: Register; readonly result: Register }
+  /** dst = a new array of the rest of the iterator ([…, ...rest] patterns), stepping as `iteratorNext` does. */
+  | {
+    readonly op: "iteratorRest";
+    readonly done: Register;
+    readonly dst: Register;
+    readonly iterator: Register;
+    readonly next: Register;
+  }
+  /** Calls iterator.return() if there is one. `quiet` (an exception is under way): every error is swallowed;
+   * otherwise a result that is no object is a TypeError. Sync iterators only: async ones are closed by plain
+   * instructions around an `await`. */
+  | { readonly op: "iteratorClose"; readonly iterator: Register; readonly quiet: boolean }
+  /** dst = an enumerator of the keys `for (k in object)` visits; null and undefined have none. */
+  | { readonly op: "forIn"; readonly dst: Register; readonly object: Register }
+  /** done = whether the enumerator is finished; key = next key that still exists, or undefined. */
+  | { readonly op: "forInNext"; readonly done: Register; readonly key: Register; readonly enumerator: Register }
+  // ---- generators and async functions
+  /** Suspends a generator. Resumed by next(v): dst = v. By throw(e): throws e here. By return(v): dst = v and control
+   * goes to `onReturn`, or the function returns v where that is null (no finally around). In async generators the
+   * operand is awaited first. */
+  | { readonly op: "yield"; readonly dst: Register; readonly src: Register; readonly onReturn: Offset | null }
+  /** yield*: delegates to source's iterator; dst = its return value. Return as in `yield`. */
+  | { readonly op: "yieldDelegate"; readonly dst: Register; readonly source: Register; readonly onReturn: Offset | null }
+  /** Suspends an async function until src settles; dst = its value, or throws its reason. */
+  | { readonly op: "await"; readonly dst: Register; readonly src: Register }
+  // ---- using declarations
+  /** dst = the dispose method of src (Symbol.dispose; async: Symbol.asyncDispose, then Symbol.dispose), undefined
+   * for null and undefined; TypeError where there is none. */
+  | { readonly op: "getDisposer"; readonly dst: Register; readonly src: Register; readonly async: boolean }
+  /** dst = new SuppressedError(error, suppressed). */
+  | { readonly op: "suppressedError"; readonly dst: Register; readonly error: Register; readonly suppressed: Register };
+
+/** Name of an instruction. */
+export type Opcode = Instruction["op"];
+
+/** Instruction of one name. */
+export type InstructionOf<O extends Opcode> = Extract<Instruction, { readonly op: O }>;
+
+/** An exception raised at an offset in [start, end) goes to `target` with the exception in `register`. Of several
+ * entries that cover an offset, the first one is meant (innermost first). */
+export interface ExceptionEntry {
+  readonly start: Offset;
+  readonly end: Offset;
+  readonly target: Offset;
+  readonly register: Register;
+}
+
+/** How a free variable was declared. `this`, `newTarget`, `arguments`, `home` are those of the function around an
+ * arrow; `callee` is the running constructor an arrow calls super in; `private` is a #name; `importMeta` is
+ * import.meta. */
+export type FreeKind =
+  | "const" | "let" | "var" | "function" | "class" | "parameter" | "import"
+  | "this" | "newTarget" | "arguments" | "home" | "callee" | "private" | "importMeta";
+
+/** A variable of an enclosing scope that the function, or a function inside it, uses. */
+export interface FreeVariable {
+  /** As written; pseudo variables are "this", "new.target", "arguments", "super", "callee", "#x", "import.meta". */
+  readonly name: string;
+  readonly kind: FreeKind;
+  /** Whether anything in the module assigns it after its initialisation; if not, its value once seen is final. */
+  readonly reassigned: boolean;
+  /** Whether a read by this function can come before the initialisation. */
+  readonly mayBeUninitialized: boolean;
+  /** Character offset of the declaration in the module, -1 for pseudo variables. */
+  readonly declaredAt: number;
+}
+
+/** A register; `name` is the user's variable it holds, null for temporaries. */
+export interface RegisterInfo {
+  readonly name: string | null;
+  /** Whether it holds a cell with the variable in it, and not the variable itself. */
+  readonly cell: boolean;
+}
+
+export type FunctionKind =
+  | "function" | "arrow" | "method" | "getter" | "setter"
+  | "constructor" | "derivedConstructor" | "fieldInitializer" | "staticBlock";
+
+/** A class inside a function. Its text is evaluated as written, with captured variables reached through `free`. */
+export interface ClassTemplate {
+  readonly name: string;
+  readonly span: SourceSpan;
+  /** Span of the heritage expression, null where there is none. */
+  readonly heritage: SourceSpan | null;
+  readonly free: readonly FreeVariable[];
+}
+
+/** A compiled function. */
+export interface CodeObject {
+  /** Name as the function's `name` property has it; "" if anonymous. */
+  readonly name: string;
+  readonly kind: FunctionKind;
+  readonly generator: boolean;
+  readonly async: boolean;
+  readonly strict: boolean;
+  /** Value of the `length` property. */
+  readonly length: number;
+  /** Names of the simple parameters in order, null where a pattern stands; the rest parameter not included. */
+  readonly parameters: readonly (string | null)[];
+  readonly hasRest: boolean;
+  /** Frame inputs the prologue reads. */
+  readonly usesThis: boolean;
+  readonly usesArguments: boolean;
+  readonly usesNewTarget: boolean;
+  readonly usesSuper: boolean;
+  readonly registers: readonly RegisterInfo[];
+  readonly instructions: readonly Instruction[];
+  /** Source span of each instruction. */
+  readonly spans: readonly SourceSpan[];
+  readonly handlers: readonly ExceptionEntry[];
+  readonly free: readonly FreeVariable[];
+  readonly children: readonly CodeObject[];
+  readonly classes: readonly ClassTemplate[];
+  readonly module: SourceModule;
+  /** Span of the whole function in the module's text. */
+  readonly span: SourceSpan;
+}
+
+/** A construct that has no instructions; the caller runs the original function instead. */
+export class UnsupportedSyntax extends Error {
+  override readonly name = "UnsupportedSyntax";
+  /** What was met, in a few words: `with statement`. */
+  readonly construct: string;
+  readonly position: UserPosition;
+
+  constructor(construct: string, position: UserPosition) {
+    super(`Unsupported syntax: ${construct} at ${position.file}:${position.line}:${position.column + 1}`);
+    this.construct = construct;
+    this.position = position;
+  }
+}
