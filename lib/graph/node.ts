@@ -1,0 +1,235 @@
+/**
+ * Graphs of tensor operations, in the manner of torch.fx: a list of nodes in execution order, each naming its
+ * operation and its arguments. Made by the tracer, rewritten by passes, interpreted or compiled. Invariants:
+ * an argument precedes its user; `users` mirrors the arguments; names are unique in a graph.
+ */
+import { DynError } from "../base/errors.ts";
+import type { DType } from "../base/dtype.ts";
+import { type Dim, Sym } from "../sym/expr.ts";
+import type { TensorMeta } from "./meta.ts";
+
+/**
+ * - placeholder: an input; target is its name.
+ * - call_function, call_method: target is an op's graph name ("add", "truediv", in place "add_"); the first
+ *   argument of a method is its receiver.
+ * - call_module: target is a path in the module tree. get_attr: target names an attribute of the GraphModule.
+ * - output: args[0] is the result, a tree of nodes and constants.
+ */
+export type Opcode = "placeholder" | "call_function" | "call_method" | "call_module" | "get_attr" | "output";
+
+/** An argument: a node, a constant, a symbolic size, or a container of these. */
+export type Argument =
+  | Node
+  | Sym
+  | number
+  | bigint
+  | boolean
+  | string
+  | null
+  | undefined
+  | readonly Argument[]
+  | { readonly [key: string]: Argument };
+
+/** A place in the user's program. Line and column count from 1. */
+export interface SourcePosition {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** The function it is in. */
+  readonly functionName: string;
+  /** The text of the line, trimmed. */
+  readonly code: string;
+}
+
+/** What a node's value is known to be: one tensor, several, a size, or nothing known. */
+export type NodeValue =
+  | { readonly kind: "tensor"; readonly tensor: TensorMeta; readonly requiresGrad: boolean }
+  | { readonly kind: "tensors"; readonly tensors: readonly TensorMeta[]; readonly requiresGrad: boolean }
+  | { readonly kind: "size"; readonly size: Dim }
+  | { readonly kind: "number"; readonly dtype: DType }
+  | { readonly kind: "unknown" };
+
+export interface NodeMeta {
+  value: NodeValue;
+  /** User frames, innermost last. */
+  stack: readonly SourcePosition[];
+  /** Where a placeholder's value comes from, as the guards print it: L["x"]. */
+  source?: string;
+  /** Which part of a joint graph the node belongs to. */
+  partition?: "forward" | "backward";
+}
+
+/** One operation. */
+export class Node {
+  /** Nodes that use this one, in order of first use. */
+  readonly users: Map<Node, null> = new Map();
+  #args: readonly Argument[];
+  #kwargs: Readonly<Record<string, Argument>>;
+
+  constructor(
+    readonly graph: Graph,
+    readonly name: string,
+    readonly op: Opcode,
+    public target: string,
+    args: readonly Argument[],
+    kwargs: Readonly<Record<string, Argument>>,
+    public meta: NodeMeta,
+  ) {
+    this.#args = args;
+    this.#kwargs = kwargs;
+    for (const input of this.inputs()) input.users.set(this, null);
+  }
+
+  get args(): readonly Argument[] {
+    return this.#args;
+  }
+
+  set args(args: readonly Argument[]) {
+    this.#relink(() => this.#args = args);
+  }
+
+  get kwargs(): Readonly<Record<string, Argument>> {
+    return this.#kwargs;
+  }
+
+  set kwargs(kwargs: Readonly<Record<string, Argument>>) {
+    this.#relink(() => this.#kwargs = kwargs);
+  }
+
+  #relink(change: () => void): void {
+    for (const input of this.inputs()) input.users.delete(this);
+    change();
+    for (const input of this.inputs()) input.users.set(this, null);
+  }
+
+  /** All argument nodes, each once, in order. */
+  inputs(): Set<Node> {
+    const found = new Set<Node>();
+    forEachNode(this.#args, (n) => found.add(n));
+    forEachNode(this.#kwargs, (n) => found.add(n));
+    return found;
+  }
+
+  /** Makes every user take `replacement` instead. Returns the users changed. */
+  replaceAllUsesWith(replacement: Node): Node[] {
+    const users = [...this.users.keys()].filter((u) => u !== replacement);
+    for (const user of users) {
+      user.args = mapNodes(user.args, (n) => n === this ? replacement : n) as readonly Argument[];
+      user.kwargs = mapNodes(user.kwargs, (n) => n === this ? replacement : n) as Record<string, Argument>;
+    }
+    return users;
+  }
+
+  toString(): string {
+    return this.name;
+  }
+}
+
+/** A list of nodes that ends in one output node. */
+export class Graph {
+  #nodes: Node[] = [];
+  readonly #names = new Map<string, number>();
+
+  /** All nodes in execution order. */
+  get nodes(): readonly Node[] {
+    return this.#nodes;
+  }
+
+  get placeholders(): readonly Node[] {
+    return this.#nodes.filter((n) => n.op === "placeholder");
+  }
+
+  /** The output node. Throws while there is none. */
+  get output(): Node {
+    const last = this.#nodes.at(-1);
+    if (last?.op !== "output") throw new DynError("Expected a graph that ends in an output node but found none");
+    return last;
+  }
+
+  /** Appends a node (or inserts it before `before`); its name is `name`, made unique by a number. */
+  create(
+    op: Opcode,
+    target: string,
+    options: {
+      args?: readonly Argument[];
+      kwargs?: Readonly<Record<string, Argument>>;
+      name?: string;
+      meta?: Partial<NodeMeta>;
+      before?: Node;
+    } = {},
+  ): Node {
+    const meta: NodeMeta = { value: { kind: "unknown" }, stack: [], ...options.meta };
+    const name = this.#unique(options.name ?? target);
+    const node = new Node(this, name, op, target, options.args ?? [], options.kwargs ?? {}, meta);
+    const at = options.before ? this.#nodes.indexOf(options.before) : this.#nodes.length;
+    if (at === this.#nodes.length) this.#nodes.push(node);
+    else this.#nodes.splice(at, 0, node);
+    return node;
+  }
+
+  /** Removes a node without users. */
+  erase(node: Node): void {
+    if (node.users.size > 0) {
+      throw new DynError(`Expected no users of ${node.name} but found ${[...node.users.keys()].join(", ")}`);
+    }
+    node.args = [];
+    node.kwargs = {};
+    this.#nodes = this.#nodes.filter((n) => n !== node);
+  }
+
+  /** Removes nodes whose values nobody uses, except inputs, the output and what `keep` says. */
+  eliminateDeadCode(keep: (node: Node) => boolean = hasEffect): boolean {
+    const dead = new Set<Node>();
+    for (const node of [...this.#nodes].reverse()) {
+      if (node.op === "placeholder" || node.op === "output" || keep(node) || node.users.size > 0) continue;
+      node.args = [];
+      node.kwargs = {};
+      dead.add(node);
+    }
+    if (dead.size > 0) this.#nodes = this.#nodes.filter((n) => !dead.has(n));
+    return dead.size > 0;
+  }
+
+  #unique(wanted: string): string {
+    const base = wanted.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=\d)/, "_");
+    const seen = this.#names.get(base);
+    this.#names.set(base, (seen ?? 0) + 1);
+    if (seen === undefined) return base;
+    const candidate = `${base}_${seen}`;
+    if (this.#names.has(candidate)) return this.#unique(base);
+    this.#names.set(candidate, 1);
+    return candidate;
+  }
+}
+
+/** Whether a call changes its first argument: in-place ops end in an underscore by the naming rule of ops. */
+export function hasEffect(node: Node): boolean {
+  return (node.op === "call_function" || node.op === "call_method") && node.target.endsWith("_") &&
+    !node.target.startsWith("_");
+}
+
+/** Calls `visit` for every node in an argument tree. */
+export function forEachNode(argument: Argument, visit: (node: Node) => void): void {
+  if (argument instanceof Node) visit(argument);
+  else if (isList(argument)) { for (const a of argument) forEachNode(a, visit); }
+  else if (isRecord(argument)) { for (const a of Object.values(argument)) forEachNode(a, visit); }
+}
+
+/** A copy of an argument tree with `replace(node)` in place of each node. */
+export function mapNodes(argument: Argument, replace: (node: Node) => Argument): Argument {
+  if (argument instanceof Node) return replace(argument);
+  if (isList(argument)) return argument.map((a) => mapNodes(a, replace));
+  if (isRecord(argument)) {
+    return Object.fromEntries(Object.entries(argument).map(([k, v]) => [k, mapNodes(v, replace)]));
+  }
+  return argument;
+}
+
+export function isList(argument: Argument): argument is readonly Argument[] {
+  return Array.isArray(argument);
+}
+
+export function isRecord(argument: Argument): argument is { readonly [key: string]: Argument } {
+  return typeof argument === "object" && argument !== null && !(argument instanceof Node) &&
+    !(argument instanceof Sym) && !isList(argument);
+}

@@ -1,0 +1,66 @@
+/**
+ * What a device offers to the layers above: memory, copies and compiled programs. Implemented in backends/ and
+ * registered at start-up; nothing above asks which device it has. Invariant: work on one device is ordered as
+ * issued; reading memory waits for what was issued before.
+ */
+import type { Program } from "./ir.ts";
+
+/** Name of a device as users write it: "cpu", "webgpu". */
+export type DeviceName = string;
+
+/** A flat piece of device memory. Freed by `Device.free` or, when nothing refers to it, by the collector. */
+export interface Memory {
+  readonly device: DeviceName;
+  readonly byteLength: number;
+}
+
+/** A program ready to run. */
+export interface CompiledProgram {
+  /**
+   * Runs the whole program. Memories in `Program.inputs` and `Program.outputs` order; `byteOffsets` (same
+   * order, inputs then outputs) shift the start of each, default 0; `sizes` are the values of `Program.sizes`.
+   */
+  run(call: ProgramCall): void;
+  /** The generated source, for logs. */
+  readonly source: string;
+  /** Kernel launches (loop nests and library calls) in one run. */
+  readonly kernelCount: number;
+}
+
+export interface ProgramCall {
+  readonly inputs: readonly Memory[];
+  readonly outputs: readonly Memory[];
+  readonly byteOffsets?: readonly number[];
+  readonly sizes: readonly number[];
+}
+
+export interface Device {
+  readonly name: DeviceName;
+  /** Uninitialised memory of at least `byteLength` bytes, from a pool where one fits. */
+  allocate(byteLength: number): Memory;
+  /** Gives memory back for reuse. The caller promises that nothing refers to it any more. */
+  free(memory: Memory): void;
+  /** Host → device. */
+  write(memory: Memory, byteOffset: number, bytes: Uint8Array): void;
+  /** Device → host, waiting for earlier work. Throws where the device cannot wait (message says what to do). */
+  readSync(memory: Memory, byteOffset: number, byteLength: number): Uint8Array;
+  read(memory: Memory, byteOffset: number, byteLength: number): Promise<Uint8Array>;
+  /** For single ops run at once: cheap to make, decent to run. Callers cache the result. */
+  compileEager(program: Program): CompiledProgram;
+  /** For graphs: as fast as can be. Uses the kernel cache. */
+  compile(program: Program): CompiledProgram;
+  /** Waits until everything issued is done. */
+  synchronize(): void;
+}
+
+const devices = new Map<DeviceName, Device>();
+
+/** Makes a device known by its name; the last one registered wins. */
+export function registerDevice(device: Device): void {
+  devices.set(device.name, device);
+}
+
+/** The device of this name, or undefined where it is not initialised. */
+export function findDevice(name: DeviceName): Device | undefined {
+  return devices.get(name);
+}

@@ -1,0 +1,205 @@
+/**
+ * The loop IR: programs of loop nests and calls over flat buffers, as data. Made by lowering and scheduling,
+ * consumed by printers (C++, WebAssembly, WGSL, JavaScript) and the reference interpreter.
+ * Invariants (verify.ts checks them): value ids are defined once and before use; a value is visible in the rest
+ * of the statement list that defines it and below; a loop's reductions and carried values are visible after it;
+ * stores of different iterations of a parallel loop never touch one element, unless they accumulate atomically.
+ */
+import type { DType } from "../base/dtype.ts";
+import type { Dim, Sym } from "../sym/expr.ts";
+import type { ScalarOpName } from "./scalar.ts";
+
+/** Index of a value inside one kernel. */
+export type ValueId = number;
+/** Index of a buffer in `Program.buffers`. */
+export type BufferId = number;
+
+/** A flat array of elements. Strided views are index arithmetic on it. */
+export interface BufferDecl {
+  readonly name: string;
+  readonly dtype: DType;
+  /** Elements. For inputs: at least so many are addressable from the pointer handed in. */
+  readonly length: Dim;
+  readonly role: BufferRole;
+}
+
+export type BufferRole =
+  /** Handed in by the caller, in `Program.inputs` order; may also be written (in-place results). */
+  | { readonly kind: "input"; readonly written: boolean }
+  /** Allocated by the caller, wholly written by the program. */
+  | { readonly kind: "output" }
+  /** Lives in the program's arena at this byte offset (a multiple of 64). */
+  | { readonly kind: "temporary"; readonly offset: Dim };
+
+/** A loop counter with its trip count. */
+export interface Axis {
+  /** A symbol with role "axis" whose upper bound is known where the size is. */
+  readonly symbol: Sym;
+  readonly size: Dim;
+}
+
+/** How a reduction combines. argmax and argmin keep the first index of the extreme; NaN counts as extreme. */
+export type ReductionOp = "sum" | "prod" | "max" | "min" | "any" | "all" | "argmax" | "argmin";
+
+export interface Reduction {
+  /** Holds the result after the loop; the neutral element where the loop runs zero times. */
+  readonly id: ValueId;
+  readonly op: ReductionOp;
+  /** The contribution of one iteration, defined in the loop's body. */
+  readonly value: ValueId;
+  /** argmax, argmin: the int64 index that goes with `value`. */
+  readonly index?: ValueId;
+  /** Type of the accumulator and of the result (int64 for argmax and argmin). */
+  readonly dtype: DType;
+}
+
+/** A value handed from one iteration to the next (cumulative sums). Makes the loop sequential. */
+export interface Carried {
+  /** In the body: the value before this iteration; after the loop: the last one. */
+  readonly id: ValueId;
+  readonly initial: ValueId;
+  readonly next: ValueId;
+  readonly dtype: DType;
+}
+
+export interface Loop {
+  readonly kind: "loop";
+  readonly axis: Axis;
+  /**
+   * - parallel: iterations are independent; may be threads, lanes or GPU invocations.
+   * - reduction: iterations combine only through `reductions`.
+   * - sequential: in order.
+   */
+  readonly order: "parallel" | "reduction" | "sequential";
+  /**
+   * The loop to run in SIMD lanes on a CPU: at most one on a path from the root to a leaf. Loops inside it
+   * run scalar with vector-valued bodies. Correctness never depends on it.
+   */
+  readonly vector: boolean;
+  readonly body: readonly Statement[];
+  readonly reductions: readonly Reduction[];
+  readonly carried: readonly Carried[];
+}
+
+export type Statement =
+  | Loop
+  | {
+    readonly kind: "constant";
+    readonly id: ValueId;
+    readonly value: number | bigint | boolean;
+    readonly dtype: DType;
+  }
+  /** An index expression as a value. */
+  | { readonly kind: "index"; readonly id: ValueId; readonly index: Dim; readonly dtype: DType }
+  | {
+    readonly kind: "scalar";
+    readonly id: ValueId;
+    readonly op: ScalarOpName;
+    readonly args: readonly ValueId[];
+    readonly dtype: DType;
+  }
+  | { readonly kind: "cast"; readonly id: ValueId; readonly value: ValueId; readonly dtype: DType }
+  | {
+    readonly kind: "select";
+    readonly id: ValueId;
+    readonly condition: ValueId;
+    readonly then: ValueId;
+    readonly otherwise: ValueId;
+    readonly dtype: DType;
+  }
+  /** Index expressions may contain axis symbols, size symbols and "value" symbols (indirect). */
+  | {
+    readonly kind: "load";
+    readonly id: ValueId;
+    readonly buffer: BufferId;
+    readonly index: Dim;
+    readonly dtype: DType;
+  }
+  /** The stored value has the buffer's type. `add` accumulates, atomically where iterations may collide. */
+  | {
+    readonly kind: "store";
+    readonly buffer: BufferId;
+    readonly index: Dim;
+    readonly value: ValueId;
+    readonly mode: "set" | "add";
+  }
+  /**
+   * `body` runs (its loads are valid) only where `condition` holds; the result is `value` there and `otherwise`
+   * elsewhere. For padding and concatenation.
+   */
+  | {
+    readonly kind: "masked";
+    readonly id: ValueId;
+    readonly condition: ValueId;
+    readonly body: readonly Statement[];
+    readonly value: ValueId;
+    readonly otherwise: ValueId;
+    readonly dtype: DType;
+  };
+
+/** One loop nest (or several in a row that share outer loops). */
+export interface LoopKernel {
+  readonly kind: "loops";
+  readonly name: string;
+  readonly body: readonly Statement[];
+  /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */
+  readonly origins: readonly string[];
+}
+
+/** A strided view of a buffer as an operand of a call. Strides in elements. */
+export interface BufferView {
+  readonly buffer: BufferId;
+  readonly offset: Dim;
+  readonly shape: readonly Dim[];
+  readonly strides: readonly Dim[];
+}
+
+/** What the runtime libraries compute. Shapes are in the views. */
+export type ExternOp =
+  /** out[b?, m, n] = a[b?, m, k] · b[b?, k, n] (+ out where accumulate). Inputs: a, b. */
+  | { readonly op: "matmul"; readonly accumulate: boolean }
+  /** NCHW (or NCL as H = 1). Inputs: input, weight, bias?. */
+  | ({ readonly op: "convForward" } & ConvGeometry)
+  /** Inputs: gradOutput, weight. Output: gradInput. */
+  | ({ readonly op: "convBackwardInput" } & ConvGeometry)
+  /** Inputs: gradOutput, input. Output: gradWeight. */
+  | ({ readonly op: "convBackwardWeight" } & ConvGeometry)
+  /** Stable sort along the last dimension. Outputs: values, indices (int64). NaN is greatest. */
+  | { readonly op: "sort"; readonly descending: boolean };
+
+export interface ConvGeometry {
+  readonly stride: readonly [number, number];
+  readonly padding: readonly [number, number];
+  readonly dilation: readonly [number, number];
+  readonly groups: number;
+}
+
+export interface ExternKernel {
+  readonly kind: "extern";
+  readonly name: string;
+  readonly call: ExternOp;
+  readonly inputs: readonly BufferView[];
+  readonly outputs: readonly BufferView[];
+  /**
+   * A pointwise loop nest over the first output's whole shape, run on parts of it as they are finished. Its
+   * outer loops are exactly one parallel loop per output dimension, in order, with no reductions.
+   */
+  readonly epilogue?: LoopKernel;
+  readonly origins: readonly string[];
+}
+
+export type Kernel = LoopKernel | ExternKernel;
+
+/** Everything that one call runs, in order. */
+export interface Program {
+  readonly name: string;
+  readonly buffers: readonly BufferDecl[];
+  /** Buffers with role input, in the order in which the caller hands them in. */
+  readonly inputs: readonly BufferId[];
+  /** Buffers with role output, likewise. */
+  readonly outputs: readonly BufferId[];
+  /** Size symbols, in the order in which the caller hands in their values. */
+  readonly sizes: readonly Sym[];
+  readonly arenaBytes: Dim;
+  readonly kernels: readonly Kernel[];
+}

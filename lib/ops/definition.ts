@@ -1,0 +1,144 @@
+/**
+ * What an op is: one object that says its parameters, the metadata of its result, how it is computed, its
+ * gradient and its samples. Everything else (methods, eager kernels, fake tensors, graph metadata, tape, joint
+ * graph, lowering, tests) is derived. Invariant: the functions of a definition are pure and ask sizes only
+ * through sym/decide.ts, so that they serve known and symbolic sizes alike.
+ */
+import type { DType } from "../base/dtype.ts";
+import type { Dim } from "../sym/expr.ts";
+import type { DeviceName } from "../loops/device.ts";
+import type { Lowered, Operand } from "../loops/body.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import type { ArgsOf, Params } from "./params.ts";
+import type { OpApi } from "./generated.ts";
+
+/** What compositions and gradients may ask of a tensor value: eager tensor, graph node or fake. */
+export interface TensorLike {
+  readonly shape: readonly Dim[];
+  readonly dtype: DType;
+  readonly device: DeviceName;
+}
+
+/** How the result is computed: exactly one way. */
+export type Implementation<P extends Params> =
+  /** Its elements, as a loop body or a library call. One entry per result. */
+  | { readonly kind: "lower"; lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[] }
+  /**
+   * An alias of its tensor `of`: `infer` gives the strides and offset (or, where they cannot be had, fresh ones:
+   * then it copies, as reshape may). `lower` says the same as index arithmetic, for values without storage.
+   */
+  | {
+    readonly kind: "view";
+    readonly of: keyof P & string;
+    lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
+  }
+  /** Other ops. Runs with eager tensors and with graph nodes alike. */
+  | {
+    readonly kind: "composite";
+    compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>): T | readonly T[];
+  }
+  /**
+   * Random elements: as `lower`, with two further int32 operands `key0`, `key1` (0-d) from the generator; the
+   * counter is the flat index of the element.
+   */
+  | {
+    readonly kind: "random";
+    lower(
+      args: ArgsOf<P, Operand>,
+      out: readonly TensorMeta[],
+      keys: readonly [Operand, Operand],
+    ): readonly Lowered[];
+  };
+
+/** What a gradient rule is given. */
+export interface GradientContext<P extends Params, T> {
+  readonly args: ArgsOf<P, T>;
+  /** The results of the forward op. */
+  readonly out: readonly T[];
+  /** Gradients of the results; null where none reached it. */
+  readonly grads: readonly (T | null)[];
+  /** Whether the gradient of a tensor parameter is wanted (others may be left out). */
+  needs(param: keyof P & string): boolean;
+}
+
+/** Gradients by parameter; a list parameter has a list. Absent or null: zero. */
+export type Gradients<P extends Params, T> = {
+  readonly [K in keyof P]?: T | null | readonly (T | null)[];
+};
+
+/** How the op is differentiated. Total: an op that is not says why. */
+export type Gradient<P extends Params> =
+  | {
+    readonly kind: "rule";
+    /** Written with ops, hence differentiable itself. */
+    rule<T extends TensorLike>(o: OpApi<T>, context: GradientContext<P, T>): Gradients<P, T>;
+    /** Values that the rule reads besides `grads`, so that the rest is not saved: "out" or parameter names. */
+    readonly saves: readonly (keyof P & string | "out")[];
+  }
+  /** That of the composition. */
+  | { readonly kind: "composite" }
+  | { readonly kind: "none"; readonly because: string };
+
+/** A sample call for generated tests, as data: tensors are described, not made. */
+export interface Sample {
+  readonly args: readonly SampleArgument[];
+  readonly options?: { readonly [name: string]: SampleArgument };
+}
+
+export type SampleArgument =
+  | number
+  | boolean
+  | string
+  | null
+  | readonly SampleArgument[]
+  | {
+    readonly tensor: readonly number[];
+    readonly dtype?: DType;
+    /** Values are spread over this open interval; default (−2, 2). */
+    readonly range?: readonly [number, number];
+    /** Strides other than row-major: the tensor is a transposed view. */
+    readonly transposed?: boolean;
+  };
+
+/** A call that must fail, with a part of its message. */
+export interface ErrorSample extends Sample {
+  readonly message: string;
+}
+
+/** Where an op shows up besides the table. */
+export interface Exposure {
+  /** A method of Tensor (its first parameter is the receiver). Default true when that is a tensor. */
+  readonly method?: boolean;
+  /** Free function of the module. Default true. */
+  readonly free?: boolean;
+  /** Also in this namespace: "nn.functional", "linalg", "special". */
+  readonly namespaces?: readonly ("nn.functional" | "linalg" | "special")[];
+  /** Other public names for the same op (`variance` for var). */
+  readonly aliases?: readonly string[];
+}
+
+export interface OpDefinition<P extends Params = Params> {
+  /** Public name, in camelCase. */
+  readonly name: string;
+  /** Its name in graphs where it differs ("truediv" for div). */
+  readonly graphName?: string;
+  /** One or two sentences with shapes and the PyTorch function it follows. */
+  readonly doc: string;
+  readonly params: P;
+  /** Names of the results where there are several: ["values", "indices"]. */
+  readonly results?: readonly string[];
+  /** Whether `name_` exists: computes, converts to the receiver's type and writes into it. */
+  readonly inplace?: boolean;
+  readonly exposure?: Exposure;
+  /** Metadata of the results from that of the arguments. Throws DynError for bad arguments. */
+  infer(args: ArgsOf<P, TensorMeta>): TensorMeta | readonly TensorMeta[];
+  readonly implementation: Implementation<P>;
+  readonly gradient: Gradient<P>;
+  readonly samples: readonly Sample[];
+  readonly errors?: readonly ErrorSample[];
+}
+
+/** Types a definition. The erased result is what the table holds. */
+export function defineOp<const P extends Params>(definition: OpDefinition<P>): OpDefinition<P> {
+  return definition;
+}

@@ -1,0 +1,85 @@
+/**
+ * Parameters of ops, as data. From them come the parsing of calls (positional arguments, then an options
+ * object), the TypeScript signatures of methods and functions, and the typed arguments that an op's own
+ * functions receive. Invariant: a parameter without default is required.
+ */
+import type { DType } from "../base/dtype.ts";
+import type { Dim } from "../sym/expr.ts";
+import type { DeviceName } from "../loops/device.ts";
+
+/** A number in the sense of PyTorch's Scalar. A symbolic size may stand where an integer may. */
+export type Scalar = number | bigint | boolean;
+
+/** The type of each kind of argument, where tensors are values of type T. */
+export interface ArgumentTypes<T> {
+  /** A tensor; users may also pass a number where a tensor operand is expected if the kind is "operand". */
+  tensor: T;
+  tensors: readonly T[];
+  /** A tensor or a number (binary operators). */
+  operand: T | Scalar | Dim;
+  scalar: Scalar | Dim;
+  float: number;
+  /** An integer that is a constant of the program (a dimension, a count of dimensions). */
+  int: number;
+  ints: readonly number[];
+  /** An integer or several, as kernel sizes and strides: [h, w] or one for both. */
+  intOrInts: number | readonly number[];
+  /** One dimension, several, or null for all. */
+  dims: number | readonly number[];
+  /** A size or index that may be symbolic. */
+  size: Dim;
+  sizes: readonly Dim[];
+  bool: boolean;
+  dtype: DType;
+  device: DeviceName;
+  string: string;
+}
+
+export type ParamKind = keyof ArgumentTypes<unknown>;
+
+/** One parameter. `nullable` ones may be left out or given as null. */
+export interface Param<K extends ParamKind = ParamKind, N extends boolean = boolean> {
+  readonly kind: K;
+  readonly nullable: N;
+  /** Absent: required. */
+  readonly default?: Scalar | string | readonly number[] | null;
+  /** Only by name, in the options object. */
+  readonly keyword?: boolean;
+  /** Allowed texts of a string parameter. */
+  readonly oneOf?: readonly string[];
+  /** `sizes` and `dims`: may also be spread over the trailing positional arguments, as x.view(2, 3). */
+  readonly variadic?: boolean;
+}
+
+/** Parameters by name, in positional order. */
+export type Params = { readonly [name: string]: Param };
+
+/** The resolved arguments of an op with parameters P, where tensors are T. */
+export type ArgsOf<P extends Params, T> = {
+  readonly [K in keyof P]: ArgumentTypes<T>[P[K]["kind"]] | (true extends P[K]["nullable"] ? null : never);
+};
+
+/** A required parameter. */
+export function required<K extends ParamKind>(
+  kind: K,
+  options: { variadic?: boolean; oneOf?: readonly string[] } = {},
+): Param<K, false> {
+  return { kind, nullable: false, ...options };
+}
+
+/** A parameter with a default. */
+export function optional<K extends ParamKind>(
+  kind: K,
+  value: Scalar | string | readonly number[],
+  options: { keyword?: boolean; oneOf?: readonly string[] } = {},
+): Param<K, false> {
+  return { kind, nullable: false, default: value, ...options };
+}
+
+/** A parameter that may be null or left out. */
+export function nullable<K extends ParamKind>(
+  kind: K,
+  options: { keyword?: boolean; oneOf?: readonly string[]; variadic?: boolean } = {},
+): Param<K, true> {
+  return { kind, nullable: true, default: null, ...options };
+}

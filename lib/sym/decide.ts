@@ -1,0 +1,76 @@
+/**
+ * Questions about sizes, answered now. Known sizes and provable relations are answered without a trace; what
+ * depends on a symbol is answered from its hint, and the answer is recorded as a guard by the symbol's decider.
+ * Invariant: after an answer, the traced program is valid for every call that the recorded guards admit.
+ */
+import { InternalError } from "../base/errors.ts";
+import { boundsOf, type Decider, type Dim, evaluate, freeSymbols, type Relation, sub, type Sym } from "./expr.ts";
+
+/** a = b? */
+export function isEqual(a: Dim, b: Dim): boolean {
+  if (typeof a === "number" && typeof b === "number") return a === b;
+  if (a === b) return true;
+  return decide("eq", a, b);
+}
+
+/** a < b? */
+export function isLess(a: Dim, b: Dim): boolean {
+  return typeof a === "number" && typeof b === "number" ? a < b : decide("lt", a, b);
+}
+
+/** a ≤ b? */
+export function isAtMost(a: Dim, b: Dim): boolean {
+  return typeof a === "number" && typeof b === "number" ? a <= b : decide("le", a, b);
+}
+
+/** a = b without asking: true or false where provable, undefined where it depends on a symbol. */
+export function provablyEqual(a: Dim, b: Dim): boolean | undefined {
+  const difference = sub(a, b);
+  if (typeof difference === "number") return difference === 0;
+  const [lo, hi] = boundsOf(difference);
+  return lo > 0 || hi < 0 ? false : undefined;
+}
+
+/** The value of a size in the call being traced. Records nothing. */
+export function hintOf(d: Dim): number {
+  return typeof d === "number" ? d : evaluate(d, (s) => deciderOf(s).hintOf(s));
+}
+
+/** The value of a size, from now on a constant: records that it equals its hint. */
+export function specialize(d: Dim): number {
+  const value = hintOf(d);
+  isEqual(d, value);
+  return value;
+}
+
+function decide(relation: Relation, a: Dim, b: Dim): boolean {
+  const difference = sub(a, b);
+  const [lo, hi] = boundsOf(difference);
+  switch (relation) {
+    case "eq":
+      if (typeof difference === "number") return difference === 0;
+      if (lo > 0 || hi < 0) return false;
+      break;
+    case "lt":
+      if (hi < 0) return true;
+      if (lo >= 0) return false;
+      break;
+    case "le":
+      if (hi <= 0) return true;
+      if (lo > 0) return false;
+      break;
+    default:
+      relation satisfies never;
+  }
+  const value = hintOf(difference);
+  const outcome = relation === "eq" ? value === 0 : relation === "lt" ? value < 0 : value <= 0;
+  const [first] = freeSymbols(difference);
+  if (!first) throw new InternalError(`Expected a symbol in ${difference}`);
+  deciderOf(first).assume(relation, [a, b], outcome);
+  return outcome;
+}
+
+function deciderOf(s: Sym): Decider {
+  if (s.node.kind === "symbol" && s.node.role.kind === "size") return s.node.role.decider;
+  throw new InternalError(`Expected a size symbol but found ${s}`);
+}

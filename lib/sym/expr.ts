@@ -1,0 +1,357 @@
+/**
+ * Symbolic integers: interned, simplified expressions over symbols. They stand for sizes that may differ from
+ * call to call and for the index arithmetic of loops. Input: numbers and expressions; output: a number where
+ * everything is known, else one shared object per distinct expression, so that `===` is structural equality.
+ * Invariant: every constructor simplifies; sums are sorted sums of products with integer coefficients.
+ */
+import { InternalError } from "../base/errors.ts";
+
+/** A size, stride, offset or index: known, or an expression. */
+export type Dim = number | Sym;
+
+/** What a symbol stands for. */
+export type SymbolRole =
+  /** A size that the caller passes; `decider` answers questions about it and records guards. */
+  | { readonly kind: "size"; readonly decider: Decider }
+  /** The counter of a loop, in [0, size). */
+  | { readonly kind: "axis" }
+  /** A value computed inside a kernel (indirect indexing), by its id. */
+  | { readonly kind: "value"; readonly id: number };
+
+/** Answers comparisons about sizes from hints and records what it assumed. Implemented by ShapeEnv. */
+export interface Decider {
+  /** The value in the call that is being traced. */
+  hintOf(symbol: Sym): number;
+  /** Records that `relation` between `left` and `right` was assumed to be `outcome`. */
+  assume(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void;
+}
+
+export type Relation = "eq" | "lt" | "le";
+
+/** The shape of an expression node. */
+export type SymNode =
+  | { readonly kind: "symbol"; readonly name: string; readonly role: SymbolRole }
+  /** constant + Σ coefficient·term, terms not sums. */
+  | {
+    readonly kind: "sum";
+    readonly constant: number;
+    readonly terms: readonly { readonly term: Sym; readonly coefficient: number }[];
+  }
+  /** Product of at least two factors, none a number or product. */
+  | { readonly kind: "product"; readonly factors: readonly Sym[] }
+  /** floor(left / right) */
+  | { readonly kind: "floorDiv"; readonly left: Dim; readonly right: Dim }
+  /** left − right·floor(left / right) */
+  | { readonly kind: "mod"; readonly left: Dim; readonly right: Dim }
+  | { readonly kind: "min"; readonly left: Dim; readonly right: Dim }
+  | { readonly kind: "max"; readonly left: Dim; readonly right: Dim };
+
+const interned = new Map<string, WeakRef<Sym>>();
+let nextId = 0;
+
+/** One interned expression. Make them with the functions of this file. */
+export class Sym {
+  readonly id: number = nextId++;
+  /** Inclusive bounds, ±Infinity where unknown. */
+  constructor(readonly node: SymNode, readonly lower: number, readonly upper: number) {}
+
+  toString(): string {
+    return print(this);
+  }
+
+  /** Expressions must not be silently turned into numbers. */
+  valueOf(): never {
+    throw new InternalError(`Expected a known size but found the symbolic ${print(this)}`);
+  }
+}
+
+function intern(key: string, make: () => Sym): Sym {
+  const found = interned.get(key)?.deref();
+  if (found) return found;
+  const made = make();
+  interned.set(key, new WeakRef(made));
+  return made;
+}
+
+const keyOf = (d: Dim): string => typeof d === "number" ? `${d}` : `#${d.id}`;
+
+/** Inclusive bounds of a size or index. */
+export function boundsOf(d: Dim): readonly [number, number] {
+  return typeof d === "number" ? [d, d] : [d.lower, d.upper];
+}
+
+/** A new symbol; two calls make two symbols, whatever their names. */
+export function symbol(name: string, role: SymbolRole, bounds: readonly [number, number] = [0, Infinity]): Sym {
+  return new Sym({ kind: "symbol", name, role }, bounds[0], bounds[1]);
+}
+
+type Terms = Map<Sym, number>;
+
+function addInto(terms: Terms, d: Dim, scale: number): number {
+  if (typeof d === "number") return d * scale;
+  if (d.node.kind === "sum") {
+    for (const { term, coefficient } of d.node.terms) bump(terms, term, coefficient * scale);
+    return d.node.constant * scale;
+  }
+  bump(terms, d, scale);
+  return 0;
+}
+
+function bump(terms: Terms, term: Sym, by: number): void {
+  const sum = (terms.get(term) ?? 0) + by;
+  if (sum === 0) terms.delete(term);
+  else terms.set(term, sum);
+}
+
+function makeSum(constant: number, terms: Terms): Dim {
+  if (terms.size === 0) return constant;
+  const sorted = [...terms].sort(([a], [b]) => a.id - b.id);
+  const [first] = sorted;
+  if (sorted.length === 1 && constant === 0 && first && first[1] === 1) return first[0];
+  const key = `+${constant};${sorted.map(([t, c]) => `${c}*${t.id}`).join()}`;
+  return intern(key, () => {
+    let lower = constant, upper = constant;
+    for (const [t, c] of sorted) {
+      lower += c > 0 ? c * t.lower : c * t.upper;
+      upper += c > 0 ? c * t.upper : c * t.lower;
+    }
+    return new Sym(
+      { kind: "sum", constant, terms: sorted.map(([term, coefficient]) => ({ term, coefficient })) },
+      lower,
+      upper,
+    );
+  });
+}
+
+export function add(a: Dim, b: Dim): Dim {
+  if (typeof a === "number" && typeof b === "number") return a + b;
+  const terms: Terms = new Map();
+  const constant = addInto(terms, a, 1) + addInto(terms, b, 1);
+  return makeSum(constant, terms);
+}
+
+export function sub(a: Dim, b: Dim): Dim {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const terms: Terms = new Map();
+  const constant = addInto(terms, a, 1) + addInto(terms, b, -1);
+  return makeSum(constant, terms);
+}
+
+export function mul(a: Dim, b: Dim): Dim {
+  if (typeof a === "number" && typeof b === "number") return a * b;
+  if (typeof a === "number") return scale(b as Sym, a);
+  if (typeof b === "number") return scale(a, b);
+  // (a + b)·c → a·c + b·c, so that equal polynomials are one object
+  if (a.node.kind === "sum") return distribute(a, b);
+  if (b.node.kind === "sum") return distribute(b, a);
+  const factors = [...factorsOf(a), ...factorsOf(b)].sort((x, y) => x.id - y.id);
+  return intern(`*${factors.map((f) => f.id).join()}`, () => {
+    const corners = [a.lower * b.lower, a.lower * b.upper, a.upper * b.lower, a.upper * b.upper]
+      .map((v) => Number.isNaN(v) ? 0 : v);
+    return new Sym({ kind: "product", factors }, Math.min(...corners), Math.max(...corners));
+  });
+}
+
+const factorsOf = (s: Sym): readonly Sym[] => s.node.kind === "product" ? s.node.factors : [s];
+
+function scale(s: Sym, by: number): Dim {
+  const terms: Terms = new Map();
+  return makeSum(addInto(terms, s, by), by === 0 ? new Map() : terms);
+}
+
+function distribute(sum: Sym, by: Sym): Dim {
+  if (sum.node.kind !== "sum") throw new InternalError(`Expected a sum but found ${sum}`);
+  let total = mul(sum.node.constant, by);
+  for (const { term, coefficient } of sum.node.terms) total = add(total, mul(coefficient, mul(term, by)));
+  return total;
+}
+
+/** floor(a / b), b > 0. */
+export function floorDiv(a: Dim, b: Dim): Dim {
+  if (typeof a === "number" && typeof b === "number") return Math.floor(a / b);
+  if (b === 1) return a;
+  if (a === b) return 1;
+  const [la, ua] = boundsOf(a), [lb] = boundsOf(b);
+  if (la >= 0 && ua < lb) return 0; // 0 ≤ a < b → 0
+  const split = splitMultiples(a, b);
+  // (k·b + r) div b → k + r div b, exact for any integers
+  if (split && split.quotient !== 0) return add(split.quotient, floorDiv(split.rest, b));
+  const inner = typeof a === "number" ? undefined : a.node;
+  // (x div p) div q → x div (p·q), p, q > 0
+  if (inner?.kind === "floorDiv" && typeof inner.right === "number" && typeof b === "number") {
+    return floorDiv(inner.left, inner.right * b);
+  }
+  return intern(`/${keyOf(a)},${keyOf(b)}`, () => {
+    const [lo, hi] = quotientBounds([la, ua], boundsOf(b));
+    return new Sym({ kind: "floorDiv", left: a, right: b }, lo, hi);
+  });
+}
+
+/** a − b·floor(a / b), in [0, b). */
+export function mod(a: Dim, b: Dim): Dim {
+  if (typeof a === "number" && typeof b === "number") return a - b * Math.floor(a / b);
+  if (b === 1 || a === b) return 0;
+  const [la, ua] = boundsOf(a), [lb, ub] = boundsOf(b);
+  if (la >= 0 && ua < lb) return a; // 0 ≤ a < b → a
+  const split = splitMultiples(a, b);
+  if (split && split.quotient !== 0) return mod(split.rest, b);
+  return intern(`%${keyOf(a)},${keyOf(b)}`, () => new Sym({ kind: "mod", left: a, right: b }, 0, ub - 1));
+}
+
+/** Splits a = quotient·b + rest, taking whole multiples of b out of a sum; undefined when none. */
+function splitMultiples(a: Dim, b: Dim): { quotient: Dim; rest: Dim } | undefined {
+  let quotient: Dim = 0, rest: Dim = 0;
+  const parts: readonly { term: Dim; coefficient: number }[] = typeof a === "number"
+    ? [{ term: 1, coefficient: a }]
+    : a.node.kind === "sum"
+    ? [{ term: 1, coefficient: a.node.constant }, ...a.node.terms]
+    : [{ term: a, coefficient: 1 }];
+  for (const { term, coefficient } of parts) {
+    const q = divideExactly(term, coefficient, b);
+    if (q === undefined) rest = add(rest, mul(term, coefficient));
+    else quotient = add(quotient, q);
+  }
+  return quotient === 0 ? undefined : { quotient, rest };
+}
+
+/** coefficient·term / b where it is exact, else undefined. */
+function divideExactly(term: Dim, coefficient: number, b: Dim): Dim | undefined {
+  if (coefficient === 0) return undefined;
+  if (typeof b === "number") return coefficient % b === 0 ? mul(term, coefficient / b) : undefined;
+  if (typeof term === "number") return undefined;
+  const left = [...factorsOf(term)];
+  for (const f of factorsOf(b)) {
+    const at = left.indexOf(f);
+    if (at < 0) return undefined;
+    left.splice(at, 1);
+  }
+  return left.reduce<Dim>((p, f) => mul(p, f), coefficient);
+}
+
+function quotientBounds(
+  [la, ua]: readonly [number, number],
+  [lb, ub]: readonly [number, number],
+): readonly [number, number] {
+  if (lb <= 0) return [-Infinity, Infinity];
+  const lo = la >= 0 ? Math.floor(la / ub) : Math.floor(la / lb);
+  const hi = ua >= 0 ? Math.floor(ua / lb) : Math.floor(ua / ub);
+  return [Number.isNaN(lo) ? 0 : lo, Number.isNaN(hi) ? Infinity : hi];
+}
+
+export function min(a: Dim, b: Dim): Dim {
+  if (typeof a === "number" && typeof b === "number") return Math.min(a, b);
+  if (a === b) return a;
+  const [la, ua] = boundsOf(a), [lb, ub] = boundsOf(b);
+  if (ua <= lb) return a;
+  if (ub <= la) return b;
+  return intern(
+    `min${keyOf(a)},${keyOf(b)}`,
+    () => new Sym({ kind: "min", left: a, right: b }, Math.min(la, lb), Math.min(ua, ub)),
+  );
+}
+
+export function max(a: Dim, b: Dim): Dim {
+  if (typeof a === "number" && typeof b === "number") return Math.max(a, b);
+  if (a === b) return a;
+  const [la, ua] = boundsOf(a), [lb, ub] = boundsOf(b);
+  if (la >= ub) return a;
+  if (lb >= ua) return b;
+  return intern(
+    `max${keyOf(a)},${keyOf(b)}`,
+    () => new Sym({ kind: "max", left: a, right: b }, Math.max(la, lb), Math.max(ua, ub)),
+  );
+}
+
+/** Product of sizes; 1 for none. */
+export function product(dims: readonly Dim[]): Dim {
+  return dims.reduce<Dim>(mul, 1);
+}
+
+/** The operands of an expression, outermost first. */
+export function operandsOf(s: Sym): readonly Dim[] {
+  const { node } = s;
+  switch (node.kind) {
+    case "symbol":
+      return [];
+    case "sum":
+      return node.terms.map((t) => t.term);
+    case "product":
+      return node.factors;
+    case "floorDiv":
+    case "mod":
+    case "min":
+    case "max":
+      return [node.left, node.right];
+    default:
+      return node satisfies never;
+  }
+}
+
+/** All symbols in an expression. */
+export function freeSymbols(d: Dim, into: Set<Sym> = new Set()): Set<Sym> {
+  if (typeof d === "number") return into;
+  if (d.node.kind === "symbol") into.add(d);
+  else { for (const o of operandsOf(d)) freeSymbols(o, into); }
+  return into;
+}
+
+/** Rebuilds an expression with `replace(symbol)` in place of each symbol. */
+export function substitute(d: Dim, replace: (symbol: Sym) => Dim): Dim {
+  if (typeof d === "number") return d;
+  const { node } = d;
+  const again = (x: Dim) => substitute(x, replace);
+  switch (node.kind) {
+    case "symbol":
+      return replace(d);
+    case "sum":
+      return node.terms.reduce<Dim>((s, t) => add(s, mul(again(t.term), t.coefficient)), node.constant);
+    case "product":
+      return node.factors.reduce<Dim>((p, f) => mul(p, again(f)), 1);
+    case "floorDiv":
+      return floorDiv(again(node.left), again(node.right));
+    case "mod":
+      return mod(again(node.left), again(node.right));
+    case "min":
+      return min(again(node.left), again(node.right));
+    case "max":
+      return max(again(node.left), again(node.right));
+    default:
+      return node satisfies never;
+  }
+}
+
+/** The value under an assignment of all symbols. */
+export function evaluate(d: Dim, valueOf: (symbol: Sym) => number): number {
+  const result = substitute(d, valueOf);
+  if (typeof result !== "number") throw new InternalError(`Expected a known size but found ${result}`);
+  return result;
+}
+
+/** Text with the usual operators; `//` is floor division, `%` the non-negative remainder. */
+export function print(d: Dim): string {
+  if (typeof d === "number") return `${d}`;
+  const { node } = d;
+  const tight = (x: Dim) => typeof x !== "number" && x.node.kind === "sum" ? `(${print(x)})` : print(x);
+  switch (node.kind) {
+    case "symbol":
+      return node.name;
+    case "sum": {
+      const parts = node.terms.map(({ term, coefficient }) =>
+        coefficient === 1 ? print(term) : `${coefficient}*${print(term)}`
+      );
+      if (node.constant !== 0) parts.push(`${node.constant}`);
+      return parts.join(" + ").replaceAll("+ -", "- ");
+    }
+    case "product":
+      return node.factors.map(tight).join("*");
+    case "floorDiv":
+      return `(${tight(node.left)}//${tight(node.right)})`;
+    case "mod":
+      return `(${tight(node.left)}%${tight(node.right)})`;
+    case "min":
+    case "max":
+      return `${node.kind}(${print(node.left)}, ${print(node.right)})`;
+    default:
+      return node satisfies never;
+  }
+}
