@@ -1,0 +1,193 @@
+/**
+ * The settings that a user may change, their defaults, and scoped changes to them.
+ *
+ * Input: the environment for the defaults, assignments and `patch` afterwards; output: `config`, read directly.
+ * Invariant: `patch` keeps every setting of its default's type; names that do not exist are errors, never
+ * ignored.
+ */
+import { DynError } from "./errors.ts";
+
+/** Settings that stand together. An own property is found before the prototype, so reads stay plain. */
+abstract class Settings {}
+
+// Only an assignment to a name that no setting has gets as far as this.
+Object.setPrototypeOf(
+  Settings.prototype,
+  new Proxy(Object.prototype, {
+    set: (_target, key) => {
+      throw new DynError(`Expected the name of a setting but found ${String(key)}`);
+    },
+  }),
+);
+
+/** What the debug folder of a compilation holds, `config.inductor.trace`. */
+export class TraceConfig extends Settings {
+  /** Write a debug folder for every compiled graph. */
+  enabled: boolean = Boolean(Deno.env.get("DYN_COMPILE_DEBUG"));
+  /** The captured graph as a readable program. */
+  fxGraph = true;
+  /** The graph after decomposition and pattern rewriting. */
+  fxGraphTransformed = true;
+  /** Loop IR before fusion. */
+  irPreFusion = true;
+  /** Loop IR after fusion. */
+  irPostFusion = true;
+  /** The generated kernels and their calling sequence. */
+  outputCode = true;
+  /** Time per phase. */
+  phaseTimes = true;
+  /** A picture of the schedule; slow for large graphs. */
+  graphDiagram = false;
+}
+
+/** Settings of the code generator, `config.inductor`. */
+export class InductorConfig extends Settings {
+  /** Fuse loops that share memory traffic. */
+  fusion = true;
+  /** Fuse element-wise work into matrix products and convolutions. */
+  epilogueFusion = true;
+  /** Time several kernels per matrix product or convolution and keep the fastest. */
+  maxAutotune = false;
+  /** Rewrite the graph by its pattern tables before lowering. */
+  patternMatcher = true;
+  /** Threads of a CPU kernel; 0 means `DYN_NUM_THREADS`, or else every core. */
+  cppThreads = 0;
+  /** Treat module parameters as constants and fold them; inference only. */
+  freezing = false;
+  /** Reuse the memory of intermediates. */
+  memoryPlanning = true;
+  /** Draw random numbers in the eager order instead of inside the fused kernels. */
+  fallbackRandom = false;
+  /** Keep kernels on disk between processes. */
+  kernelCache = true;
+  /** Most operations that a consumer repeats rather than having the value stored. */
+  realizeOpsThreshold = 30;
+  /** Record a call's command sequence once and replay it. */
+  replayCommands = false;
+  /** What the debug folder holds. */
+  readonly trace: TraceConfig = Object.seal(new TraceConfig());
+}
+
+/** A change to some settings; groups may be partial too. */
+export type ConfigPatch =
+  & { readonly [K in keyof Config as K extends "patch" | "inductor" ? never : K]?: Config[K] | undefined }
+  & { readonly inductor?: InductorPatch | undefined };
+
+/** A change to some settings of the code generator. */
+export type InductorPatch =
+  & { readonly [K in keyof InductorConfig as K extends "trace" ? never : K]?: InductorConfig[K] | undefined }
+  & { readonly trace?: Partial<TraceConfig> | undefined };
+
+/** Everything that can be set, and `patch`. */
+export class Config extends Settings {
+  /** Most compiled entries that one function keeps before it stays uncompiled. */
+  cacheSizeLimit = 8;
+  /** The same for all functions that share one source text. */
+  accumulatedCacheSizeLimit = 256;
+  /** Show dyn's own frames in errors and log more. */
+  verbose = false;
+  /** Run the original function when compiling it fails. */
+  suppressErrors = false;
+  /** Throw where a compiled function would be compiled again. */
+  errorOnRecompile = false;
+  /** Let sizes and numbers that change become symbols. */
+  dynamicShapes = true;
+  /** Keep `item()` in the graph, as an unknown number, instead of breaking it. */
+  captureScalarOutputs = false;
+  /** Compile only functions of this name; empty means all. */
+  debugFunction: string = Deno.env.get("DYN_DEBUG_FUNCTION") ?? "";
+  /** Write an execution record when compilation of a frame fails. */
+  replayRecordEnabled = false;
+  /** Functions whose calls may move behind the graph, such as `console.log`. */
+  reorderableLoggingFunctions: Set<unknown> = new Set();
+  /** Break the graph before the instruction of this number in each frame, for tests; -1 means nowhere. */
+  forceBreak = -1;
+  /** The code generator's settings. */
+  readonly inductor: InductorConfig = Object.seal(new InductorConfig());
+
+  /**
+   * Runs `body` with some settings changed and restores them afterwards; when `body` returns a promise, once
+   * that settles. Settings given as `undefined` stay as they are.
+   * Throws `DynError` for an unknown name or a value of the wrong type, before anything changes.
+   */
+  patch<T>(values: ConfigPatch, body: () => T): T {
+    const restore = assign(changesOf(this, values, ""));
+    let result: T;
+    try {
+      result = body();
+    } catch (thrown) {
+      restore();
+      throw thrown;
+    }
+    // Registered before anyone else can await the promise, so it runs before what comes after the await.
+    if (result instanceof Promise) result.then(restore, restore);
+    else restore();
+    return result;
+  }
+}
+
+/** The settings in force. */
+export const config: Config = Object.seal(new Config());
+
+/**
+ * Checks settings of the code generator that arrive untyped, `compile`'s `options`: names as in
+ * `config.inductor`, groups nested or dotted (`"trace.enabled": true`). Throws `DynError` as `patch` does.
+ */
+export function inductorPatch(options: Readonly<Record<string, unknown>>): InductorPatch {
+  const nested: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
+    const dot = name.indexOf(".");
+    if (dot < 0) {
+      nested[name] = value;
+      continue;
+    }
+    const outer = name.slice(0, dot);
+    const group = nested[outer];
+    nested[outer] = { ...(typeof group === "object" ? group : undefined), [name.slice(dot + 1)]: value };
+  }
+  changesOf(config.inductor, nested, "inductor.");
+  return nested;
+}
+
+/** One checked assignment. */
+interface Change {
+  readonly target: Settings;
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/** Checks a patch against the settings and flattens it, so that nothing is written when anything is wrong. */
+function changesOf(target: Settings, patch: object, path: string): Change[] {
+  const changes: Change[] = [];
+  for (const [key, value] of Object.entries(patch)) {
+    const name = path + key;
+    if (!Object.hasOwn(target, key)) {
+      const known = Object.keys(target).map((each) => path + each).join(", ");
+      throw new DynError(`Expected a setting out of ${known} but found ${name}`);
+    }
+    if (value === undefined) continue;
+    const current: unknown = Reflect.get(target, key);
+    const wanted = current instanceof Settings ? "object" : kindOf(current);
+    if (kindOf(value) !== wanted) {
+      throw new DynError(`Expected a value of kind ${wanted} for ${name} but found ${Deno.inspect(value)}`);
+    }
+    if (current instanceof Settings) changes.push(...changesOf(current, value, `${name}.`));
+    else changes.push({ target, key, value });
+  }
+  return changes;
+}
+
+/** `typeof`, with what it throws together told apart. */
+function kindOf(value: unknown): string {
+  if (value instanceof Set) return "Set";
+  return value === null ? "null" : typeof value;
+}
+
+/** Makes the changes; what it returns takes them back. */
+function assign(changes: readonly Change[]): () => void {
+  const former = changes.map(({ target, key }): Change => ({ target, key, value: Reflect.get(target, key) }));
+  for (const { target, key, value } of changes) Reflect.set(target, key, value);
+  return () => {
+    for (const { target, key, value } of former.toReversed()) Reflect.set(target, key, value);
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * The four kinds of failure, each its own class, so that a catch clause can tell whose fault it is.
+ *
+ * - `DynError`: the user's call is wrong (shapes, dtypes, names, arguments). Subclasses say which rule.
+ * - `Unsupported`: the tracer met something it cannot capture; a graph break, or an error under `fullgraph`.
+ * - `BackendCompilerFailed`: a graph backend failed on a graph that dyn handed to it.
+ * - `InternalError`: dyn broke its own rule; always a bug in dyn.
+ *
+ * Invariant: messages start with a capital, have no final period and say what was found against what was
+ * expected. None of the classes derives from another, only from `Error`.
+ */
+
+/** The user's call breaks a documented rule. */
+export class DynError extends Error {
+  override readonly name: string = "DynError";
+}
+
+/** Where in the user's program something happened; lines and columns count from 1. */
+export interface UserFrame {
+  readonly functionName: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** The source line itself, trimmed, where it is known. */
+  readonly code?: string;
+}
+
+/** One entry of the catalogue of graph breaks, filled in for one place. */
+export interface BreakReason {
+  /** Stable identifier, `GB0001`. */
+  readonly id: string;
+  /** What kind of construct it is, in a few words. */
+  readonly category: string;
+  /** What was met, with the names and values at hand. */
+  readonly explanation: string;
+  /** What the user can do about it. */
+  readonly hint: string;
+  /** Innermost frame first. */
+  readonly stack: readonly UserFrame[];
+}
+
+/** The tracer cannot capture this; carries the reason that `explain` and `fullgraph` report. */
+export class Unsupported extends Error {
+  override readonly name: string = "Unsupported";
+  readonly reason: BreakReason;
+
+  constructor(reason: BreakReason) {
+    super(breakText(reason));
+    this.reason = reason;
+  }
+}
+
+/** The text of a graph break as `Unsupported` and the log show it: user frames first, then why and what to do. */
+export function breakText(reason: BreakReason): string {
+  const lines = [`${reason.category} (${reason.id})`];
+  for (const frame of reason.stack) {
+    lines.push(`  at ${frame.functionName || "<anonymous>"} (${frame.file}:${frame.line}:${frame.column})`);
+    if (frame.code) lines.push(`      ${frame.code}`);
+  }
+  lines.push(`  Explanation: ${reason.explanation}`, `  Hint: ${reason.hint}`);
+  return lines.join("\n");
+}
+
+/** A graph backend threw on a graph; the backend's own error is the `cause`. */
+export class BackendCompilerFailed extends Error {
+  override readonly name: string = "BackendCompilerFailed";
+  readonly backend: string;
+
+  constructor(backend: string, cause: unknown) {
+    super(`Backend ${JSON.stringify(backend)} failed: ${messageOf(cause)}`, { cause });
+    this.backend = backend;
+  }
+}
+
+/** A rule that dyn itself keeps was broken: a bug in dyn, never the user's. */
+export class InternalError extends Error {
+  override readonly name: string = "InternalError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(`${message} (this is a bug in dyn)`, options);
+  }
+}
+
+/** Throws `InternalError` unless `condition` holds; for invariants, never for what a user passed in. */
+export function invariant(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new InternalError(message);
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/**
+ * Where dyn's own modules live: the folder that holds `lib/`, or, when everything was bundled into one file,
+ * that file.
+ */
+const OWN_ROOT = import.meta.url.endsWith("/lib/base/errors.ts")
+  ? new URL("../../", import.meta.url).href
+  : import.meta.url;
+
+/** Parts of the source tree that a stack trace should treat as dyn's; examples and tests are users of it. */
+const OWN_PARTS = ["lib/", "backends/", "cli/", "cli.ts", "mod.ts"];
+
+/** Whether one line of a stack trace points into dyn itself, the runtime or generated code. */
+export function isOwnFrame(line: string): boolean {
+  if (/\((?:ext|node|dyn):|at (?:async )?(?:ext|node|dyn):/.test(line)) return true;
+  const at = line.indexOf(OWN_ROOT);
+  if (at < 0) return false;
+  if (!OWN_ROOT.endsWith("/")) return true;
+  const rest = line.slice(at + OWN_ROOT.length);
+  return OWN_PARTS.some((part) => rest.startsWith(part));
+}
+
+/**
+ * The text of an error with the user's frames first. Frames of dyn follow only when `verbose` is set or when no
+ * frame is the user's; causes are shown after it in the same way.
+ */
+export function errorText(thrown: unknown, options: { verbose?: boolean } = {}): string {
+  if (!(thrown instanceof Error)) return `Uncaught ${Deno.inspect(thrown)}`;
+  const lines = (thrown.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  const users = lines.filter((line) => !isOwnFrame(line));
+  const own = lines.filter(isOwnFrame);
+  const shown = users.length === 0 || options.verbose ? [...users, ...own] : users;
+  const head = `${thrown.name}: ${thrown.message}`;
+  const cause = thrown.cause === undefined ? [] : [`Caused by ${errorText(thrown.cause, options)}`];
+  return [head, ...shown, ...cause].join("\n");
+}

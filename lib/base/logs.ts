@@ -1,0 +1,164 @@
+/**
+ * Named log artifacts and event counters: the one way by which stages report.
+ *
+ * Input: `DYN_LOGS` (or `setLogs`) says which artifacts to print; stages call `logs.emit`. Output: lines on
+ * stderr, each opened by `[artifact]`, or what a test's sink collects. Counters are kept whatever is printed.
+ * Invariant: a text given as a function is built only when somebody will read it.
+ */
+import { DynError } from "./errors.ts";
+
+/** Everything that can be asked for by name in `DYN_LOGS`. */
+export const ARTIFACTS = [
+  "dynamo",
+  "guards",
+  "bytecode",
+  "graph",
+  "graph_code",
+  "graph_breaks",
+  "recompiles",
+  "aot_joint_graph",
+  "aot_graphs",
+  "schedule",
+  "fusion",
+  "output_code",
+  "kernel_code",
+  "perf_hints",
+  "dynamic",
+] as const;
+
+/** The name of a log artifact. */
+export type Artifact = typeof ARTIFACTS[number];
+
+/** How much of an artifact is printed: `-name` prints warnings only, `name` the artifact, `+name` all there is. */
+export type LogLevel = "warning" | "info" | "debug";
+
+const RANK: Readonly<Record<LogLevel, number>> = { warning: 0, info: 1, debug: 2 };
+
+/** Receives what would be printed, without the prefix. */
+export type LogSink = (artifact: Artifact, text: string) => void;
+
+/**
+ * Parses the value of `DYN_LOGS`: names separated by commas, each with an optional `+` (more) or `-` (less);
+ * `all` stands for every artifact. Throws `DynError` for a name that is no artifact.
+ */
+export function parseLogs(spec: string): Map<Artifact, LogLevel> {
+  const levels = new Map<Artifact, LogLevel>();
+  for (const item of spec.split(",").map((part) => part.trim()).filter((part) => part !== "")) {
+    const level = item.startsWith("+") ? "debug" : item.startsWith("-") ? "warning" : "info";
+    const name = item.replace(/^[+-]/, "");
+    const named = name === "all" ? ARTIFACTS : ARTIFACTS.filter((artifact) => artifact === name);
+    if (named.length === 0) {
+      throw new DynError(`Expected log artifacts out of all, ${ARTIFACTS.join(", ")} but found ${name}`);
+    }
+    for (const artifact of named) levels.set(artifact, level);
+  }
+  return levels;
+}
+
+/** What `logs` offers. */
+export interface Logs {
+  /** Whether text of this artifact and level (`info` unless given) will be read by anybody. */
+  enabled(artifact: Artifact, level?: LogLevel): boolean;
+  /** Reports a text; pass a function where building the text costs anything. */
+  emit(artifact: Artifact, text: string | (() => string), level?: LogLevel): void;
+  /** Chooses what is printed from here on, in the form of `DYN_LOGS`. */
+  set(spec: string): void;
+  /** Runs `body` with a sink that gets everything of the given artifacts instead of stderr. */
+  capture<T>(spec: string, sink: LogSink, body: () => T): T;
+}
+
+const encoder = new TextEncoder();
+
+/** Writes synchronously, so that the order with what the user's program prints is kept. */
+const toStderr: LogSink = (artifact, text) => {
+  const prefix = `[${artifact}] `;
+  const bytes = encoder.encode(text.trimEnd().split("\n").map((line) => prefix + line).join("\n") + "\n");
+  for (let written = 0; written < bytes.length;) written += Deno.stderr.writeSync(bytes.subarray(written));
+};
+
+let levels: ReadonlyMap<Artifact, LogLevel> | undefined;
+let sink: LogSink = toStderr;
+
+/** The environment is read at the first use, so that a wrong `DYN_LOGS` fails in a call and not in an import. */
+function levelOf(artifact: Artifact): LogLevel | undefined {
+  levels ??= parseLogs(Deno.env.get("DYN_LOGS") ?? "");
+  return levels.get(artifact);
+}
+
+/** The log. */
+export const logs: Logs = {
+  enabled(artifact, level = "info") {
+    const chosen = levelOf(artifact);
+    return chosen !== undefined && RANK[level] <= RANK[chosen];
+  },
+
+  emit(artifact, text, level = "info") {
+    if (logs.enabled(artifact, level)) sink(artifact, typeof text === "string" ? text : text());
+  },
+
+  set(spec) {
+    levels = parseLogs(spec);
+  },
+
+  capture(spec, to, body) {
+    const former = { levels, sink };
+    levels = parseLogs(spec);
+    sink = to;
+    const restore = () => {
+      levels = former.levels;
+      sink = former.sink;
+    };
+    let result: ReturnType<typeof body>;
+    try {
+      result = body();
+    } catch (thrown) {
+      restore();
+      throw thrown;
+    }
+    if (result instanceof Promise) result.then(restore, restore);
+    else restore();
+    return result;
+  },
+};
+
+/** Named counts of what happened, grouped: `graph_break` by reason, `recompiles` by function, `frames` by fate. */
+export class Counters {
+  readonly #groups = new Map<string, Map<string, number>>();
+
+  /** Adds `by` (1 unless given) to a count. */
+  add(group: string, name: string, by = 1): void {
+    let counts = this.#groups.get(group);
+    if (!counts) this.#groups.set(group, counts = new Map());
+    counts.set(name, (counts.get(name) ?? 0) + by);
+  }
+
+  /** One count, 0 when nothing was counted. */
+  get(group: string, name: string): number {
+    return this.#groups.get(group)?.get(name) ?? 0;
+  }
+
+  /** The sum of a group. */
+  total(group: string): number {
+    let sum = 0;
+    for (const count of this.#groups.get(group)?.values() ?? []) sum += count;
+    return sum;
+  }
+
+  /** A copy of a group's counts, biggest first. */
+  entries(group: string): [name: string, count: number][] {
+    return [...this.#groups.get(group) ?? []].toSorted((a, b) => b[1] - a[1]);
+  }
+
+  /** The names of the groups that have counts. */
+  groups(): string[] {
+    return [...this.#groups.keys()];
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#groups.clear();
+  }
+}
+
+/** The counts of this process. */
+export const counters: Counters = new Counters();

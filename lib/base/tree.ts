@@ -1,0 +1,119 @@
+/**
+ * Flattens nested arrays, plain objects and Maps into a list of leaves and puts such values together again.
+ *
+ * Input: any value and a predicate for what is a leaf; output: the leaves in a fixed order and a `TreeSpec`.
+ * Invariant: `unflatten(spec, leaves)` rebuilds an equal value with the same key order; everything that is not
+ * an array, a plain object or a Map is a leaf.
+ */
+import { InternalError } from "./errors.ts";
+
+/** The structure of a value without its leaves. */
+export type TreeSpec =
+  | { readonly kind: "leaf" }
+  | { readonly kind: "array"; readonly items: readonly TreeSpec[] }
+  | { readonly kind: "object"; readonly keys: readonly string[]; readonly items: readonly TreeSpec[] }
+  | { readonly kind: "map"; readonly keys: readonly unknown[]; readonly items: readonly TreeSpec[] };
+
+/** Leaves and the structure that held them. */
+export interface Flattened {
+  readonly leaves: readonly unknown[];
+  readonly spec: TreeSpec;
+}
+
+const LEAF: TreeSpec = { kind: "leaf" };
+
+/** Takes a value apart; `isLeaf` may stop at containers that should stay whole. */
+export function flatten(value: unknown, isLeaf: (value: unknown) => boolean = () => false): Flattened {
+  const leaves: unknown[] = [];
+  const visit = (each: unknown): TreeSpec => {
+    if (!isLeaf(each)) {
+      if (Array.isArray(each)) return { kind: "array", items: each.map(visit) };
+      if (each instanceof Map) {
+        return { kind: "map", keys: [...each.keys()], items: [...each.values()].map(visit) };
+      }
+      if (isPlainObject(each)) {
+        return { kind: "object", keys: Object.keys(each), items: Object.values(each).map(visit) };
+      }
+    }
+    leaves.push(each);
+    return LEAF;
+  };
+  const spec = visit(value);
+  return { leaves, spec };
+}
+
+/** Puts leaves into a structure. Throws `InternalError` when their number does not fit. */
+export function unflatten(spec: TreeSpec, leaves: readonly unknown[]): unknown {
+  let next = 0;
+  const build = (each: TreeSpec): unknown => {
+    switch (each.kind) {
+      case "leaf":
+        return leaves[next++];
+      case "array":
+        return each.items.map(build);
+      case "object": {
+        // Defined rather than assigned: a key may be `__proto__`.
+        const object = {};
+        each.items.forEach((item, i) =>
+          Object.defineProperty(object, String(each.keys[i]), {
+            value: build(item),
+            writable: true,
+            enumerable: true,
+            configurable: true,
+          })
+        );
+        return object;
+      }
+      case "map":
+        return new Map(each.items.map((item, i) => [each.keys[i], build(item)]));
+      default:
+        return each satisfies never;
+    }
+  };
+  const value = build(spec);
+  if (next !== leaves.length) throw new InternalError(`Expected ${next} leaves but found ${leaves.length}`);
+  return value;
+}
+
+/** Applies `change` to every leaf and keeps the structure. */
+export function mapTree(
+  value: unknown,
+  change: (leaf: unknown) => unknown,
+  isLeaf?: (value: unknown) => boolean,
+): unknown {
+  const { leaves, spec } = flatten(value, isLeaf);
+  return unflatten(spec, leaves.map(change));
+}
+
+/** How many leaves a structure holds. */
+export function leafCount(spec: TreeSpec): number {
+  if (spec.kind === "leaf") return 1;
+  return spec.items.reduce((sum, item) => sum + leafCount(item), 0);
+}
+
+/** A structure as text, for messages and comparison: `[*, { a: * }]`. */
+export function specText(spec: TreeSpec): string {
+  switch (spec.kind) {
+    case "leaf":
+      return "*";
+    case "array":
+      return `[${spec.items.map(specText).join(", ")}]`;
+    case "object":
+      return `{ ${
+        spec.items.map((item, i) => `${JSON.stringify(spec.keys[i])}: ${specText(item)}`).join(", ")
+      } }`;
+    case "map":
+      return `Map(${
+        spec.items.map((item, i) => `${Deno.inspect(spec.keys[i])} => ${specText(item)}`).join(", ")
+      })`;
+    default:
+      return spec satisfies never;
+  }
+}
+
+/** Whether a value is an object made by a literal: its prototype is `Object.prototype` or null. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
