@@ -1,0 +1,270 @@
+/**
+ * Records define-by-run loop bodies as loop IR. Input: an element function and a loader that says what loading
+ * an operand means (a buffer read, or the inlined body of its producer); output: statements in order.
+ * Invariant: equal computations in one scope are recorded once; a value recorded inside a masked body is never
+ * used outside it.
+ */
+import { type DType, isFloat } from "../base/dtype.ts";
+import { InternalError } from "../base/errors.ts";
+import { add, type Dim, mul, sub, type Sym, symbol } from "../sym/expr.ts";
+import type { Body, Operand } from "./body.ts";
+import type { BufferId, Statement, ValueId } from "./ir.ts";
+import { resultType, SCALAR_OPS, type ScalarOpName, type ScalarOps } from "./scalar.ts";
+
+/** A recorded value. */
+export interface Value {
+  readonly id: ValueId;
+  readonly dtype: DType;
+  /** Where it is a constant: its value, as `normalizeConstant` gives it. */
+  readonly constant?: number | bigint | boolean;
+}
+
+/** An operand that is a strided view of a buffer. */
+export interface BufferOperand extends Operand {
+  readonly buffer: BufferId;
+  readonly offset: Dim;
+  readonly strides: readonly Dim[];
+}
+
+/** What loading an operand records. */
+export type Loader = (recorder: Recorder, operand: Operand, index: readonly Dim[]) => Value;
+
+/** Gives out the value ids of one kernel. */
+export class ValueIds {
+  #next = 0;
+  next(): ValueId {
+    return this.#next++;
+  }
+}
+
+/** The one-method-per-operation part of the scalar vocabulary. */
+type ScalarMethods = { readonly [K in ScalarOpName]: ScalarOps<Value>[K] };
+
+interface Scope {
+  readonly statements: Statement[];
+  readonly known: Map<string, Value>;
+}
+
+/** A handler of loop bodies that writes down what they do. */
+export interface Recorder extends ScalarMethods {}
+
+export class Recorder implements Body<Value> {
+  readonly #scopes: Scope[];
+  readonly #indirect = new Map<string, Sym>();
+
+  /** Records into `into` (default: a fresh list), with ids from `ids`. */
+  constructor(readonly loader: Loader, readonly ids: ValueIds = new ValueIds(), into: Statement[] = []) {
+    this.#scopes = [{ statements: into, known: new Map() }];
+  }
+
+  /** What was recorded in the outermost scope. */
+  get statements(): Statement[] {
+    return this.#scopes[0]?.statements ?? [];
+  }
+
+  /** Records a statement that makes a value, or finds the equal one that is in scope. */
+  emit(key: string, dtype: DType, make: (id: ValueId) => Statement): Value {
+    for (let s = this.#scopes.length - 1; s >= 0; s--) {
+      const found = this.#scopes[s]?.known.get(key);
+      if (found) return found;
+    }
+    const id = this.ids.next();
+    const statement = make(id);
+    const value: Value = statement.kind === "constant"
+      ? { id, dtype, constant: statement.value }
+      : { id, dtype };
+    this.push(statement);
+    this.#scopes.at(-1)?.known.set(key, value);
+    return value;
+  }
+
+  /** Appends a statement to the innermost scope. */
+  push(statement: Statement): void {
+    this.#scopes.at(-1)?.statements.push(statement);
+  }
+
+  /** Runs `body` with a new innermost scope and returns what it recorded there. */
+  nested<R>(body: () => R): { readonly statements: Statement[]; readonly result: R } {
+    const statements: Statement[] = [];
+    this.#scopes.push({ statements, known: new Map() });
+    try {
+      return { statements, result: body() };
+    } finally {
+      this.#scopes.pop();
+    }
+  }
+
+  scalar(op: ScalarOpName, args: readonly Value[]): Value {
+    const first = args[0];
+    if (!first) throw new InternalError(`Expected operands of ${op} but found none`);
+    for (const each of args) {
+      if (each.dtype !== first.dtype) {
+        throw new InternalError(`Expected operands of one type for ${op} but found ${args.map((a) => a.dtype)}`);
+      }
+    }
+    const dtype = resultType(op, first.dtype);
+    const ids = args.map((a) => a.id);
+    return this.emit(`${op} ${ids}`, dtype, (id) => ({ kind: "scalar", id, op, args: ids, dtype }));
+  }
+
+  constant(value: number | bigint | boolean, dtype: DType): Value {
+    const normal = normalizeConstant(value, dtype);
+    const text = Object.is(normal, -0) ? "-0" : String(normal);
+    return this.emit(`= ${text} ${dtype}`, dtype, (id) => ({ kind: "constant", id, value: normal, dtype }));
+  }
+
+  cast(value: Value, dtype: DType): Value {
+    if (value.dtype === dtype) return value;
+    if (value.constant !== undefined) return this.constant(value.constant, dtype);
+    return this.emit(`cast ${value.id} ${dtype}`, dtype, (id) => ({
+      kind: "cast",
+      id,
+      value: value.id,
+      dtype,
+    }));
+  }
+
+  select(condition: Value, then: Value, otherwise: Value): Value {
+    if (condition.dtype !== "bool" || then.dtype !== otherwise.dtype) {
+      throw new InternalError(
+        `Expected (bool, T, T) for select but found ${condition.dtype}, ${then.dtype}, ${otherwise.dtype}`,
+      );
+    }
+    if (then.id === otherwise.id) return then;
+    const dtype = then.dtype;
+    return this.emit(`select ${condition.id},${then.id},${otherwise.id}`, dtype, (id) => ({
+      kind: "select",
+      id,
+      condition: condition.id,
+      then: then.id,
+      otherwise: otherwise.id,
+      dtype,
+    }));
+  }
+
+  dtypeOf(value: Value): DType {
+    return value.dtype;
+  }
+
+  index(index: Dim, dtype: DType): Value {
+    if (typeof index === "number") return this.constant(index, dtype);
+    return this.emit(`index ${index.id} ${dtype}`, dtype, (id) => ({ kind: "index", id, index, dtype }));
+  }
+
+  indirect(value: Value, size: Dim): Dim {
+    if (isFloat(value.dtype)) throw new InternalError(`Expected an integer as index but found ${value.dtype}`);
+    if (value.constant !== undefined) return Number(value.constant);
+    const key = `${value.id} ${typeof size === "number" ? size : `#${size.id}`}`;
+    const found = this.#indirect.get(key);
+    if (found) return found;
+    const last = sub(size, 1);
+    const upper = typeof last === "number" ? last : last.upper;
+    const made = symbol(`v${value.id}`, { kind: "value", id: value.id }, [0, Math.max(0, upper)]);
+    this.#indirect.set(key, made);
+    return made;
+  }
+
+  masked(condition: Value, body: () => Value, otherwise: Value): Value {
+    if (condition.constant === true) return body();
+    if (condition.constant === false) return otherwise;
+    const { statements, result } = this.nested(body);
+    if (condition.dtype !== "bool" || result.dtype !== otherwise.dtype) {
+      throw new InternalError(
+        `Expected (bool, T, T) for masked but found ${condition.dtype}, ${result.dtype}, ${otherwise.dtype}`,
+      );
+    }
+    const id = this.ids.next(), dtype = result.dtype;
+    this.push({
+      kind: "masked",
+      id,
+      condition: condition.id,
+      body: statements,
+      value: result.id,
+      otherwise: otherwise.id,
+      dtype,
+    });
+    return { id, dtype };
+  }
+
+  load(operand: Operand, index: readonly Dim[]): Value {
+    if (index.length !== operand.shape.length) {
+      throw new InternalError(`Expected ${operand.shape.length} indices for a load but found ${index.length}`);
+    }
+    return this.loader(this, operand, index);
+  }
+
+  /** Records a read of one buffer element. */
+  loadBuffer(buffer: BufferId, index: Dim, dtype: DType): Value {
+    const key = `load ${buffer} ${typeof index === "number" ? index : `#${index.id}`}`;
+    return this.emit(key, dtype, (id) => ({ kind: "load", id, buffer, index, dtype }));
+  }
+
+  /** Records a write of one buffer element. */
+  store(buffer: BufferId, index: Dim, options: { value: Value; mode?: "set" | "add" }): void {
+    this.push({ kind: "store", buffer, index, value: options.value.id, mode: options.mode ?? "set" });
+  }
+}
+
+for (const name of Object.keys(SCALAR_OPS)) {
+  if (!isScalarOp(name)) continue;
+  Object.defineProperty(Recorder.prototype, name, {
+    value(this: Recorder, ...args: readonly Value[]): Value {
+      return this.scalar(name, args);
+    },
+  });
+}
+
+function isScalarOp(name: string): name is ScalarOpName {
+  return Object.hasOwn(SCALAR_OPS, name);
+}
+
+/** The loader for operands that are views of buffers. */
+export const loadBufferOperand: Loader = (recorder, operand, index) => {
+  if (!isBufferOperand(operand)) {
+    throw new InternalError(`Expected an operand that is a view of a buffer but found shape ${operand.shape}`);
+  }
+  return recorder.loadBuffer(operand.buffer, flatIndex(operand, index), operand.dtype);
+};
+
+export function isBufferOperand(operand: Operand): operand is BufferOperand {
+  return "buffer" in operand && "strides" in operand;
+}
+
+/** offset + Σ index·stride. */
+export function flatIndex(
+  view: { readonly offset: Dim; readonly strides: readonly Dim[] },
+  index: readonly Dim[],
+): Dim {
+  let at = view.offset;
+  for (let d = 0; d < index.length; d++) at = add(at, mul(index[d] ?? 0, view.strides[d] ?? 0));
+  return at;
+}
+
+/**
+ * A constant in the one form that IR has for it: floats as (float32-rounded) numbers, int64 as bigint, other
+ * integers as wrapped numbers, bool as boolean. Converts as a cast does.
+ */
+export function normalizeConstant(value: number | bigint | boolean, dtype: DType): number | bigint | boolean {
+  switch (dtype) {
+    case "float64":
+      return Number(value);
+    case "float32":
+      return Math.fround(Number(value));
+    case "int64":
+      return BigInt.asIntN(64, typeof value === "number" ? BigInt(integral(value)) : BigInt(value));
+    case "int32":
+      return Number(BigInt.asIntN(32, BigInt(typeof value === "number" ? integral(value) : value)));
+    case "uint8":
+      return Number(BigInt.asUintN(8, BigInt(typeof value === "number" ? integral(value) : value)));
+    case "bool":
+      return typeof value === "boolean" ? value : Number.isNaN(value) || value != 0;
+    default:
+      return dtype satisfies never;
+  }
+}
+
+/** Truncation, with the value that x86 gives where none exists. */
+function integral(value: number): number {
+  return Number.isFinite(value) ? Math.trunc(value) : -(2 ** 63);
+}
+
