@@ -1,0 +1,162 @@
+/**
+ * The house's import table: which room may enter which. Fails on any other edge between rooms and on any cycle
+ * between files.
+ *
+ * The edges come from `deno info --json`, that is from Deno's own parser and resolver: imports of types, re-exports
+ * and dynamic imports count, comments and strings that look like imports do not.
+ */
+import { assertEquals } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { filesBelow } from "./support/files.ts";
+
+const ROOT = new URL("../", import.meta.url);
+
+/** The rooms of tensors, in their order: each may use what stands before it. */
+const ORDER = ["base", "sym", "loops", "graph", "ops", "tensor", "autograd"] as const;
+
+const upTo = (last: typeof ORDER[number]): string[] => ORDER.slice(0, ORDER.indexOf(last) + 1);
+
+/** For each room the rooms that it may import, besides itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  sym: upTo("base"),
+  loops: upTo("sym"),
+  graph: upTo("loops"),
+  ops: upTo("graph"),
+  tensor: upTo("ops"),
+  autograd: upTo("tensor"),
+  nn: upTo("autograd"),
+  optim: upTo("autograd"),
+  data: upTo("autograd"),
+  dynamo: [...upTo("autograd"), "nn"],
+  aot: upTo("autograd"),
+  inductor: upTo("ops"),
+  compile: [...upTo("autograd"), "nn", "dynamo"],
+  debug: [...upTo("autograd"), "nn", "optim", "data", "dynamo", "aot", "inductor", "compile"],
+  backends: [...upTo("autograd"), "aot", "inductor"],
+};
+
+/** Rooms outside lib and backends that put the house together; they may import everything. */
+const OPEN = ["mod.ts", "cli.ts", "cli", "tests", "bench"];
+
+/** Programs of users: they see only the public module. */
+const PROGRAMS: Readonly<Record<string, readonly string[]>> = { examples: ["mod.ts"], tools: ["base"] };
+
+const isRoom = (room: string): boolean => room in MAY_IMPORT || room in PROGRAMS || OPEN.includes(room);
+
+/** `lib/<room>/…` and `lib/<room>.ts` are rooms by name, everything else by its first folder. */
+function roomOf(path: string): string {
+  const [top = "", second = ""] = path.split("/");
+  return top === "lib" ? second.replace(/\.ts$/, "") : top;
+}
+
+/** One import inside the repository. */
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What of `deno info --json` is used here. */
+interface InfoOutput {
+  readonly modules: readonly {
+    readonly specifier: string;
+    readonly error?: string;
+    readonly dependencies?: readonly {
+      readonly code?: { readonly specifier?: string };
+      readonly type?: { readonly specifier?: string };
+    }[];
+  }[];
+}
+
+/** All imports between files of the repository. */
+async function edges(): Promise<Edge[]> {
+  const files = filesBelow(ROOT).filter((file) => isRoom(roomOf(file)));
+  const entry = await Deno.makeTempFile({ suffix: ".ts" });
+  try {
+    await Deno.writeTextFile(
+      entry,
+      files.map((file) => `import ${JSON.stringify(new URL(file, ROOT).href)};`).join("\n"),
+    );
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["info", "--json", "--config", fileURLToPath(new URL("deno.json", ROOT)), entry],
+      stderr: "inherit",
+    }).output();
+    const info: InfoOutput = JSON.parse(new TextDecoder().decode(stdout));
+    const found: Edge[] = [];
+    for (const module of info.modules) {
+      if (!module.specifier.startsWith(ROOT.href)) continue;
+      const from = module.specifier.slice(ROOT.href.length);
+      const targets = new Set<string>();
+      for (const { code, type } of module.dependencies ?? []) {
+        for (const target of [code?.specifier, type?.specifier]) {
+          if (target?.startsWith(ROOT.href)) targets.add(target.slice(ROOT.href.length));
+        }
+      }
+      for (const to of targets) found.push({ from, to });
+    }
+    return found;
+  } finally {
+    await Deno.remove(entry);
+  }
+}
+
+/** The rule that an import breaks, as one line for the failure's list. */
+function complaint({ from, to }: Edge): string | undefined {
+  const [room, target] = [roomOf(from), roomOf(to)];
+  if (room === target || OPEN.includes(room)) return undefined;
+  const allowed = MAY_IMPORT[room] ?? PROGRAMS[room];
+  if (allowed === undefined) return `${from} is in no room of the table`;
+  return allowed.includes(target) ? undefined : `${from} imports ${to}`;
+}
+
+/** The import cycles, each by one of its paths, found by depth-first search. */
+function cycles(all: readonly Edge[]): string[] {
+  const next = Map.groupBy(all, (edge) => edge.from);
+  const state = new Map<string, "open" | "done">();
+  const found: string[] = [];
+  const visit = (file: string, path: readonly string[]) => {
+    if (state.get(file) === "done") return;
+    if (state.get(file) === "open") {
+      found.push([...path.slice(path.indexOf(file)), file].join(" → "));
+      return;
+    }
+    state.set(file, "open");
+    for (const { to } of next.get(file) ?? []) visit(to, [...path, file]);
+    state.set(file, "done");
+  };
+  for (const file of next.keys()) visit(file, []);
+  return found;
+}
+
+const ALL = await edges();
+
+Deno.test("rooms import only what stands before them", () => {
+  assertEquals(ALL.map(complaint).filter((text) => text !== undefined), []);
+});
+
+Deno.test("files import each other without cycles", () => {
+  assertEquals(cycles(ALL), []);
+});
+
+Deno.test("the import graph was read, and the two checks see what is wrong", () => {
+  const found = ALL.some(({ from, to }) => from === "lib/base/config.ts" && to === "lib/base/errors.ts");
+  assertEquals(found, true);
+  assertEquals(
+    complaint({ from: "lib/sym/a.ts", to: "lib/graph/b.ts" }),
+    "lib/sym/a.ts imports lib/graph/b.ts",
+  );
+  assertEquals(
+    complaint({ from: "lib/dynamo/a.ts", to: "lib/aot/b.ts" }),
+    "lib/dynamo/a.ts imports lib/aot/b.ts",
+  );
+  assertEquals(
+    complaint({ from: "lib/nn/a.ts", to: "backends/cpu/b.ts" }),
+    "lib/nn/a.ts imports backends/cpu/b.ts",
+  );
+  assertEquals(
+    complaint({ from: "lib/news/a.ts", to: "lib/base/b.ts" }),
+    "lib/news/a.ts is in no room of the table",
+  );
+  const ring = [{ from: "a", to: "b" }, { from: "b", to: "c" }, { from: "c", to: "b" }];
+  assertEquals(cycles(ring), ["b → c → b"]);
+});
