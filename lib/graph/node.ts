@@ -3,7 +3,7 @@
  * operation and its arguments. Made by the tracer, rewritten by passes, interpreted or compiled. Invariants:
  * an argument precedes its user; `users` mirrors the arguments; names are unique in a graph.
  */
-import { DynError } from "../base/errors.ts";
+import { DynError, invariant } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
 import { type Dim, Sym } from "../sym/expr.ts";
 import type { TensorMeta } from "./meta.ts";
@@ -125,6 +125,14 @@ export class Node {
   }
 }
 
+/** Words that cannot name a variable in printed code. */
+const RESERVED: ReadonlySet<string> = new Set(
+  ("arguments await break case catch class const continue debugger default delete do else enum eval export " +
+    "extends false finally for function if implements import in instanceof interface let new null package " +
+    "private protected public return static super switch this throw true try typeof undefined var void while " +
+    "with yield").split(" "),
+);
+
 /** A list of nodes that ends in one output node. */
 export class Graph {
   #nodes: Node[] = [];
@@ -142,7 +150,9 @@ export class Graph {
   /** The output node. Throws while there is none. */
   get output(): Node {
     const last = this.#nodes.at(-1);
-    if (last?.op !== "output") throw new DynError("Expected a graph that ends in an output node but found none");
+    if (last?.op !== "output") {
+      throw new DynError("Expected a graph that ends in an output node but found none");
+    }
     return last;
   }
 
@@ -190,8 +200,57 @@ export class Graph {
     return dead.size > 0;
   }
 
+  /**
+   * Verifies the graph: one output, last; placeholders before anything else; names unique; arguments of this
+   * graph and before their users; `users` mirroring the arguments. Throws InternalError.
+   */
+  lint(): void {
+    const seen = new Set<Node>();
+    const names = new Set<string>();
+    let pastInputs = false;
+    for (const [at, node] of this.#nodes.entries()) {
+      invariant(node.graph === this, `Expected ${node.name} to belong to this graph`);
+      invariant(!names.has(node.name), `Expected unique names but found ${node.name} twice`);
+      names.add(node.name);
+      if (node.op !== "placeholder") pastInputs = true;
+      else invariant(!pastInputs, `Expected the input ${node.name} before all operations`);
+      for (const input of node.inputs()) {
+        invariant(seen.has(input), `Expected ${input.name} before its user ${node.name}`);
+        invariant(input.users.has(node), `Expected ${node.name} among the users of ${input.name}`);
+      }
+      invariant(
+        (node.op === "output") === (at === this.#nodes.length - 1),
+        `Expected one output node, the last, but found ${node.name} at ${at} of ${this.#nodes.length} nodes`,
+      );
+      seen.add(node);
+    }
+    for (const node of seen) {
+      for (const user of node.users.keys()) {
+        invariant(
+          seen.has(user) && user.inputs().has(node),
+          `Expected ${user.name} to take ${node.name}, whose user it is`,
+        );
+      }
+    }
+  }
+
+  /** Prints a table of all nodes to the console, and returns it. */
+  printTabular(): string {
+    const rows: string[][] = [["opcode", "name", "target", "args", "kwargs"]];
+    for (const { op, name, target, args, kwargs } of this.#nodes) {
+      rows.push([op, name, target, formatArgument(args), formatArgument(kwargs)]);
+    }
+    const widths = [0, 1, 2, 3].map((c) => Math.max(...rows.map((row) => row[c]?.length ?? 0)));
+    rows.splice(1, 0, [...widths.map((w) => "-".repeat(w)), "-".repeat(6)]);
+    const text = rows.map((row) => row.map((cell, c) => cell.padEnd(widths[c] ?? 0)).join("  ").trimEnd())
+      .join("\n");
+    console.log(text);
+    return text;
+  }
+
   #unique(wanted: string): string {
     const base = wanted.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=\d)/, "_");
+    if (RESERVED.has(base) && !this.#names.has(base)) this.#names.set(base, 1);
     const seen = this.#names.get(base);
     this.#names.set(base, (seen ?? 0) + 1);
     if (seen === undefined) return base;
@@ -223,6 +282,20 @@ export function mapNodes(argument: Argument, replace: (node: Node) => Argument):
     return Object.fromEntries(Object.entries(argument).map(([k, v]) => [k, mapNodes(v, replace)]));
   }
   return argument;
+}
+
+/** An argument tree as the text of a JavaScript expression, nodes by their names. */
+export function formatArgument(argument: Argument): string {
+  if (argument instanceof Node) return argument.name;
+  if (argument instanceof Sym) return `${argument}`;
+  if (isList(argument)) return `[${argument.map(formatArgument).join(", ")}]`;
+  if (isRecord(argument)) {
+    const fields = Object.entries(argument).map(([key, value]) => `${key}: ${formatArgument(value)}`);
+    return fields.length > 0 ? `{ ${fields.join(", ")} }` : "{}";
+  }
+  if (typeof argument === "bigint") return `${argument}n`;
+  if (typeof argument === "string") return JSON.stringify(argument);
+  return Object.is(argument, -0) ? "-0" : `${argument}`;
 }
 
 export function isList(argument: Argument): argument is readonly Argument[] {

@@ -1,0 +1,71 @@
+/**
+ * A graph with the values its `get_attr` nodes name, as a callable: what graph backends receive. Input: a graph,
+ * attributes, and a runner for its operations; output: results by interpretation, and printed source.
+ * Invariant: the graph may be changed between calls as long as `recompile` is called afterwards, as in torch.fx.
+ */
+import type { Graph } from "./node.ts";
+import { type Attributes, Interpreter, type Runner } from "./interpreter.ts";
+import { printGraph } from "./print.ts";
+import type { GraphSignature } from "./signature.ts";
+
+/** An object that can also be called; a call is its `forward`. */
+abstract class Callable {
+  constructor() {
+    const call = (...args: unknown[]): unknown => self.forward(...args);
+    const self: Callable = Object.setPrototypeOf(call, new.target.prototype);
+    return self;
+  }
+
+  abstract forward(...args: unknown[]): unknown;
+}
+
+// So that `call` and `apply` are there, as on any function.
+Object.setPrototypeOf(Callable.prototype, Function.prototype);
+
+/** Calling it is `forward`. */
+export interface GraphModule {
+  (...args: unknown[]): unknown;
+}
+
+/** A graph ready to be called, compiled or printed. */
+export class GraphModule extends Callable {
+  #interpreter: Interpreter | undefined;
+
+  constructor(
+    readonly graph: Graph,
+    readonly attributes: Attributes,
+    readonly runner: Runner,
+    /** What calls besides the returned values do, for graphs that aot made. */
+    readonly signature?: GraphSignature,
+  ) {
+    super();
+  }
+
+  /** Runs the graph by interpretation. */
+  override forward(...args: unknown[]): unknown {
+    this.#interpreter ??= new Interpreter(this.graph, this.runner, this.attributes);
+    return this.#interpreter.run(args);
+  }
+
+  /** Takes changes of the graph into account from the next call on. */
+  recompile(): void {
+    this.#interpreter = undefined;
+  }
+
+  /** The source of `forward`. */
+  get code(): string {
+    return printGraph(this.graph);
+  }
+
+  /** The source of `forward` with shapes and element types, printed to the console and returned. */
+  printReadable(): string {
+    const text = this.readable();
+    console.log(text);
+    return text;
+  }
+
+  /** What `printReadable` prints. */
+  readable(name = "forward"): string {
+    return printGraph(this.graph, { types: true, name });
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Runs a graph node by node. Input: a graph, the values of its placeholders and a runner for its operations;
+ * output: the value of the output node. Invariant: a value is dropped after its last use, so that at any time
+ * only what later nodes read is alive.
+ */
+import { DynError } from "../base/errors.ts";
+import { evaluate, Sym } from "../sym/expr.ts";
+import { type Argument, type Graph, isList, isRecord, Node } from "./node.ts";
+import { readBinding, type SizeBinding, sizeBindings } from "./sizes.ts";
+
+/** Runs operations and finds attributes on behalf of a graph. */
+export interface Runner {
+  /** Runs the op of this graph name ("add", "add_") on evaluated arguments. */
+  callOp(target: string, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): unknown;
+}
+
+/** Values that `get_attr` and `call_module` nodes name, and functions that `call_function` nodes name. */
+export type Attributes = Readonly<Record<string, unknown>>;
+
+/** The values in flight. */
+interface Frame {
+  readonly values: unknown[];
+  readonly sizeOf: (symbol: Sym) => number;
+}
+
+type Evaluator = (frame: Frame) => unknown;
+
+interface Step {
+  readonly slot: number;
+  readonly run: Evaluator;
+  /** Slots whose last reader this step is. */
+  readonly frees: readonly number[];
+}
+
+/** A graph made ready to run many times. Later changes to the graph are not seen. */
+export class Interpreter {
+  readonly #steps: Step[] = [];
+  readonly #names: readonly string[];
+  readonly #bindings: ReadonlyMap<Sym, SizeBinding>;
+  readonly #result: Evaluator;
+  readonly #slots = new Map<Node, number>();
+
+  constructor(graph: Graph, readonly runner: Runner, readonly attributes: Attributes = {}) {
+    const { placeholders, output } = graph;
+    this.#names = placeholders.map((node) => node.name);
+    this.#bindings = new Map(sizeBindings(graph).map((binding) => [binding.symbol, binding]));
+    for (const node of placeholders) this.#slots.set(node, this.#slots.size);
+    const lastUser = new Map<Node, Node>();
+    for (const node of graph.nodes) {
+      lastUser.set(node, node);
+      for (const input of node.inputs()) lastUser.set(input, node);
+    }
+    const dying = new Map<Node, Node[]>();
+    for (const [node, user] of lastUser) dying.set(user, [...dying.get(user) ?? [], node]);
+    for (const node of graph.nodes) {
+      if (node.op === "placeholder" || node.op === "output") continue;
+      const run = this.#evaluatorOf(node);
+      this.#slots.set(node, this.#slots.size);
+      const frees = (dying.get(node) ?? []).map((dead) => this.#slotOf(dead));
+      this.#steps.push({ slot: this.#slotOf(node), run, frees });
+    }
+    this.#result = this.#argument(output.args[0]);
+  }
+
+  /** Runs the graph. Throws DynError for a wrong number of arguments. */
+  run(args: readonly unknown[]): unknown {
+    if (args.length !== this.#names.length) {
+      throw new DynError(
+        `Expected ${this.#names.length} arguments (${this.#names.join(", ")}) but found ${args.length}`,
+      );
+    }
+    const values = [...args];
+    const sizes = new Map<Sym, number>();
+    // Sizes are read at the first use, from the arguments as they were handed in.
+    const sizeOf = (symbol: Sym): number => {
+      let size = sizes.get(symbol);
+      if (size === undefined) {
+        const binding = this.#bindings.get(symbol);
+        if (!binding) throw new DynError(`Expected an input that gives the size ${symbol} but found none`);
+        sizes.set(symbol, size = readBinding(binding, args));
+      }
+      return size;
+    };
+    const frame: Frame = { values, sizeOf };
+    for (const { slot, run, frees } of this.#steps) {
+      values[slot] = run(frame);
+      for (const dead of frees) values[dead] = undefined;
+    }
+    return this.#result(frame);
+  }
+
+  #slotOf(node: Node): number {
+    const slot = this.#slots.get(node);
+    if (slot === undefined) throw new DynError(`Expected ${node.name} before its first use`);
+    return slot;
+  }
+
+  #evaluatorOf(node: Node): Evaluator {
+    const { runner, attributes } = this;
+    const { target } = node;
+    const args = node.args.map((each) => this.#argument(each));
+    const kwargs = Object.entries(node.kwargs).map(([key, each]) => [key, this.#argument(each)] as const);
+    const own = Object.hasOwn(attributes, target) ? attributes[target] : undefined;
+    const positional = (frame: Frame) => args.map((each) => each(frame));
+    const named = (frame: Frame) => Object.fromEntries(kwargs.map(([key, each]) => [key, each(frame)]));
+    switch (node.op) {
+      case "get_attr":
+        if (!Object.hasOwn(attributes, target)) {
+          throw new DynError(
+            `Expected an attribute out of ${Object.keys(attributes).join(", ")} but found ${target}`,
+          );
+        }
+        return () => own;
+      case "call_module":
+        return (frame) => callableOf(own, target)(...positional(frame));
+      case "call_function":
+        if (own !== undefined) return (frame) => callableOf(own, target)(...positional(frame));
+        if (target === "getitem") return (frame) => item(runner, positional(frame));
+        return (frame) => runner.callOp(target, positional(frame), named(frame));
+      case "call_method":
+        return (frame) => runner.callOp(target, positional(frame), named(frame));
+      case "placeholder":
+      case "output":
+        throw new DynError(`Expected an operation but found the ${node.op} ${node.name}`);
+      default:
+        return node.op satisfies never;
+    }
+  }
+
+  /** Compiles an argument tree once, so that a run only fills in the values. */
+  #argument(argument: Argument): Evaluator {
+    if (argument instanceof Node) {
+      const slot = this.#slotOf(argument);
+      return ({ values }) => values[slot];
+    }
+    if (argument instanceof Sym) return ({ sizeOf }) => evaluate(argument, sizeOf);
+    if (isList(argument)) {
+      const items = argument.map((each) => this.#argument(each));
+      return (frame) => items.map((each) => each(frame));
+    }
+    if (isRecord(argument)) {
+      const fields = Object.entries(argument).map(([key, each]) => [key, this.#argument(each)] as const);
+      return (frame) => Object.fromEntries(fields.map(([key, each]) => [key, each(frame)]));
+    }
+    return () => argument;
+  }
+}
+
+/** Runs a graph once. */
+export function interpret(
+  graph: Graph,
+  args: readonly unknown[],
+  runner: Runner,
+  attributes?: Attributes,
+): unknown {
+  return new Interpreter(graph, runner, attributes).run(args);
+}
+
+/** `getitem` picks one of several results; on a tensor it is the op of that name. */
+function item(runner: Runner, args: readonly unknown[]): unknown {
+  const [container, index] = args;
+  if (Array.isArray(container) && typeof index === "number") return container[index];
+  return runner.callOp("getitem", args, {});
+}
+
+function callableOf(value: unknown, name: string): (...args: unknown[]) => unknown {
+  if (typeof value === "function") return (...args) => Reflect.apply(value, undefined, args);
+  if (typeof value === "object" && value !== null) {
+    for (const method of ["call", "forward"]) {
+      const found: unknown = Reflect.get(value, method);
+      if (typeof found === "function") return (...args) => Reflect.apply(found, value, args);
+    }
+  }
+  throw new DynError(`Expected a function or a module at ${name} but found ${typeof value}`);
+}

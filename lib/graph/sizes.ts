@@ -1,0 +1,102 @@
+/**
+ * Where the values of a graph's size symbols come from when it runs. Input: a graph whose placeholders know
+ * their metadata; output: per symbol the placeholder, and its dimension, stride or own value, that gives it.
+ * Invariant: every binding reads a plain symbol, so that no equation has to be solved at run time.
+ */
+import { DynError } from "../base/errors.ts";
+import { type Dim, freeSymbols, Sym } from "../sym/expr.ts";
+import { type Argument, type Graph, isList, isRecord, Node } from "./node.ts";
+import type { TensorMeta } from "./meta.ts";
+
+/** What of a placeholder gives a size. */
+export type SizePart =
+  /** The placeholder is the number itself. */
+  | { readonly kind: "value" }
+  | { readonly kind: "shape"; readonly dim: number }
+  | { readonly kind: "stride"; readonly dim: number }
+  | { readonly kind: "offset" };
+
+/** How one symbol is found among the inputs of a call. */
+export interface SizeBinding {
+  readonly symbol: Sym;
+  /** Index among the graph's placeholders. */
+  readonly input: number;
+  readonly part: SizePart;
+}
+
+/** What a run-time value must offer to bind sizes: eager tensors do. */
+export interface SizedValue {
+  readonly shape: readonly Dim[];
+  stride?(): readonly number[];
+  storageOffset?(): number;
+}
+
+/** The bindings that the placeholders offer, first come first; shapes before strides before offsets. */
+export function sizeBindings(graph: Graph): SizeBinding[] {
+  const found = new Map<Sym, SizeBinding>();
+  const offer = (d: Dim, input: number, part: SizePart) => {
+    if (typeof d !== "number" && d.node.kind === "symbol" && !found.has(d)) {
+      found.set(d, { symbol: d, input, part });
+    }
+  };
+  const tensors: [input: number, meta: TensorMeta][] = [];
+  for (const [input, node] of graph.placeholders.entries()) {
+    const { value } = node.meta;
+    if (value.kind === "size") offer(value.size, input, { kind: "value" });
+    if (value.kind === "tensor") tensors.push([input, value.tensor]);
+  }
+  for (const [input, { shape }] of tensors) {
+    shape.forEach((size, dim) => offer(size, input, { kind: "shape", dim }));
+  }
+  for (const [input, { strides }] of tensors) {
+    strides.forEach((stride, dim) => offer(stride, input, { kind: "stride", dim }));
+  }
+  for (const [input, { offset }] of tensors) offer(offset, input, { kind: "offset" });
+  return [...found.values()];
+}
+
+/** The value of one binding in a call. */
+export function readBinding({ input, part, symbol }: SizeBinding, args: readonly unknown[]): number {
+  const value = args[input];
+  if (part.kind === "value") {
+    if (typeof value === "number") return value;
+    throw new DynError(`Expected a number for ${symbol} but found ${typeof value}`);
+  }
+  if (!isSized(value)) throw new DynError(`Expected a tensor that gives ${symbol} but found ${typeof value}`);
+  const size = part.kind === "shape"
+    ? value.shape[part.dim]
+    : part.kind === "stride"
+    ? value.stride?.()[part.dim]
+    : value.storageOffset?.();
+  if (typeof size === "number") return size;
+  throw new DynError(`Expected a known ${part.kind} for ${symbol} but found ${size}`);
+}
+
+/** All symbols that the arguments and results of a graph's nodes mention. */
+export function symbolsOf(graph: Graph): Set<Sym> {
+  const found = new Set<Sym>();
+  const inMeta = (meta: TensorMeta) => {
+    for (const d of [...meta.shape, ...meta.strides, meta.offset]) freeSymbols(d, found);
+  };
+  for (const node of graph.nodes) {
+    symbolsIn(node.args, found);
+    symbolsIn(node.kwargs, found);
+    const { value } = node.meta;
+    if (value.kind === "tensor") inMeta(value.tensor);
+    else if (value.kind === "tensors") value.tensors.forEach(inMeta);
+    else if (value.kind === "size") freeSymbols(value.size, found);
+  }
+  return found;
+}
+
+/** Collects the symbols that an argument tree mentions itself, not through its nodes. */
+export function symbolsIn(argument: Argument, into: Set<Sym>): void {
+  if (argument instanceof Node) return;
+  if (argument instanceof Sym) freeSymbols(argument, into);
+  else if (isList(argument)) { for (const each of argument) symbolsIn(each, into); }
+  else if (isRecord(argument)) { for (const each of Object.values(argument)) symbolsIn(each, into); }
+}
+
+function isSized(value: unknown): value is SizedValue {
+  return typeof value === "object" && value !== null && "shape" in value && Array.isArray(value.shape);
+}
