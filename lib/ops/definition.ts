@@ -4,7 +4,7 @@
  * graph, lowering, tests) is derived. Invariant: the functions of a definition are pure and ask sizes only
  * through sym/decide.ts, so that they serve known and symbolic sizes alike.
  */
-import type { DType } from "../base/dtype.ts";
+import type { DType, HostArray } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
@@ -21,7 +21,7 @@ export interface TensorLike {
 
 /** How the result is computed: exactly one way. */
 export type Implementation<P extends Params> =
-  /** Its elements, as a loop body or a library call. One entry per result. */
+  /** Its elements, as a loop body or a library call. One entry per result; a library call may give several. */
   | { readonly kind: "lower"; lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[] }
   /**
    * An alias of its tensor `of`: `infer` gives the strides and offset (or, where they cannot be had, fresh ones:
@@ -31,6 +31,16 @@ export type Implementation<P extends Params> =
     readonly kind: "view";
     readonly of: keyof P & string;
     lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
+    /**
+     * Whether no alias can be had for these arguments, so that the op copies: runs `lower` into fresh memory.
+     * Absent: always an alias. Strides decide; they are absent from values without storage, which never copy.
+     */
+    copies?(args: ArgsOf<P, TensorMeta>): boolean;
+    /**
+     * The viewed tensor with the elements of result `index` replaced by `value`: how in-place ops on views become
+     * functional. Absent: the view of a view is not writable (expand).
+     */
+    writeBack?<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>, write: { value: T; index: number }): T;
   }
   /** Other ops. Runs with eager tensors and with graph nodes alike. */
   | {
@@ -48,7 +58,25 @@ export type Implementation<P extends Params> =
       out: readonly TensorMeta[],
       keys: readonly [Operand, Operand],
     ): readonly Lowered[];
-  };
+  }
+  /** From elements in host memory, at once; never captured in a graph. */
+  | { readonly kind: "host"; compute(args: ArgsOf<P, HostTensor>): readonly HostTensor[] };
+
+/** Elements of a tensor in host memory, row-major. */
+export interface HostTensor {
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  readonly data: HostArray;
+}
+
+/** Integer elements that must lie in [low, high). */
+export interface ElementRange {
+  readonly values: TensorMeta;
+  readonly low: Dim;
+  readonly high: Dim;
+  /** How messages name an element: "index", "class". */
+  readonly what: string;
+}
 
 /** What a gradient rule is given. */
 export interface GradientContext<P extends Params, T> {
@@ -127,11 +155,25 @@ export interface OpDefinition<P extends Params = Params> {
   readonly params: P;
   /** Names of the results where there are several: ["values", "indices"]. */
   readonly results?: readonly string[];
+  /**
+   * The results are several only where this parameter is given (not null, not false); otherwise there is one:
+   * `max(x)` and `max(x, dim)`.
+   */
+  readonly resultsIf?: keyof P & string;
+  /** The result is a list whose length depends on the arguments: split, unbind, meshgrid. */
+  readonly resultList?: boolean;
+  /** Sizes of the results depend on elements: `infer` throws, and a trace must stop before the call. */
+  readonly dataDependent?: boolean;
   /** Whether `name_` exists: computes, converts to the receiver's type and writes into it. */
   readonly inplace?: boolean;
   readonly exposure?: Exposure;
   /** Metadata of the results from that of the arguments. Throws DynError for bad arguments. */
   infer(args: ArgsOf<P, TensorMeta>): TensorMeta | readonly TensorMeta[];
+  /**
+   * What must hold of elements before kernels run; eager execution reads and checks it. Kernels clamp indices, so
+   * that an unchecked bad one never reaches foreign memory.
+   */
+  ranges?(args: ArgsOf<P, TensorMeta>): readonly ElementRange[];
   readonly implementation: Implementation<P>;
   readonly gradient: Gradient<P>;
   readonly samples: readonly Sample[];

@@ -15,6 +15,8 @@ export interface ArgumentTypes<T> {
   /** A tensor; users may also pass a number where a tensor operand is expected if the kind is "operand". */
   tensor: T;
   tensors: readonly T[];
+  /** Tensors of which some may be left out: the indices of advanced indexing. */
+  tensorsOrNulls: readonly (T | null)[];
   /** A tensor or a number (binary operators). */
   operand: T | Scalar | Dim;
   scalar: Scalar | Dim;
