@@ -1,0 +1,206 @@
+/**
+ * Matrix products C (+)= A·B for any strides and batches, as a C++ translation unit for one element type.
+ * Output: the text that exports `dyn_entry`,
+ * which gives the address of a `void(const GemmCall*)`. Invariant: every element of every C is written
+ * exactly once per call, and the epilogue is called exactly once for it, after that, by the thread that wrote it.
+ *
+ * Order of the loops: block of K > column panel of B (packed here, unless it is read in place) > rows of A. Threads
+ * take equal contiguous shares of the tiles; there are no barriers inside.
+ */
+import { GEMM_TILES } from "./gemm_tiles.ts";
+import { VECTOR_PRELUDE } from "./prelude.ts";
+
+/** The argument; 64-bit words. Also pasted into generated programs. */
+export const GEMM_CALL: string = String.raw`
+// c[b] (+)= a[b] · b[b]. Strides in elements: rs of rows, cs of columns, bs of the batch. The epilogue may be null.
+struct GemmCall {
+  const void *a, *b;
+  void* c;
+  long m, n, k, batch;
+  long ars, acs, abs, brs, bcs, bbs, crs, ccs, cbs;
+  long accumulate, threads;
+  void (*epilogue)(void*, long, long, long, long, long);
+  void* context;
+};
+`;
+
+const GEMM_DRIVER: string = String.raw`
+struct Problem {
+  const T *a, *b;
+  T* c;
+  L m, n, k, ars, acs, brs, bcs, crs, ccs;
+  bool add, swapped;
+  Epilogue epilogue;
+  void* context;
+  L index;
+};
+INL void finish(const Problem& p, L m0, L m1, L n0, L n1) {
+  if (!p.epilogue || m0 >= m1 || n0 >= n1) return;
+  if (p.swapped) p.epilogue(p.context, p.index, n0, n1, m0, m1);
+  else p.epilogue(p.context, p.index, m0, m1, n0, n1);
+}
+
+// How one problem is computed; the same for all matrices of a batch.
+struct Plan {
+  enum { TILES, DOTS, ROW } kind;
+  bool pack_a, pack_b;
+  L kc, kblocks;          // K is cut in kblocks blocks of kc
+  L mpanels, npanels;     // row panels and column panels
+};
+enum { MC = 256, KC_LONG = 4096 / (int) sizeof(T), KC_PACKED = 2048 / (int) sizeof(T) };
+enum { PACK_ROWS = VECTOR_BYTES == 64 ? 128 : 16 };
+
+INL Plan plan_of(const Problem& p) {
+  Plan q;
+  q.kind = Plan::TILES;
+  if (p.m == 1 && p.bcs == 1 && p.ccs == 1) q.kind = Plan::ROW;
+  else if (p.acs == 1 && p.brs == 1 && p.k >= 128 && (p.m <= 32 || (p.n <= 32 && p.n % VL))) q.kind = Plan::DOTS;
+  q.pack_a = p.acs != 1 && (p.ars != 1 || (p.m > 16 && p.k >= 256 && p.n > 64));
+  q.pack_b = p.bcs != 1 || p.m > PACK_ROWS;
+  const L longest = q.pack_a || VECTOR_REGISTERS < 32 ? KC_PACKED : KC_LONG;
+  q.kblocks = most(1, (p.k + longest - 1) / longest);
+  q.kc = q.kblocks == 1 ? p.k : ((p.k + q.kblocks - 1) / q.kblocks + 15) / 16 * 16;
+  q.kblocks = most(1, q.kc ? (p.k + q.kc - 1) / q.kc : 1);
+  q.mpanels = (p.m + MR - 1) / MR;
+  q.npanels = (p.n + NR - 1) / NR;
+  return q;
+}
+
+// Rows [m0, m1) of column panel j for K block [k0, k0 + kc).
+INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bool add, bool last, T* packed_b, const T* packed_a) {
+  const L n = j * NR, cols = least(NR, p.n - n);
+  const int nv = (int) ((cols + VL - 1) / VL), lanes = (int) (cols - (nv - 1) * VL);
+  const T* b = p.b + k0 * p.brs + n * p.bcs;
+  L lb = p.brs;
+  if (q.pack_b || lanes < VL) {
+    lb = nv * VL;
+    pack_b(kc, b, p.brs, p.bcs, cols, lb, packed_b);
+    b = packed_b;
+  }
+  T* c = p.c + n * p.ccs;
+  // parts small enough that the epilogue finds them in the first-level cache
+  const L chunk = last && p.epilogue ? most(1, 4096 / (cols * MR)) * MR : m1 - m0;
+  for (L r0 = m0; r0 < m1; r0 += chunk) {
+    const L r1 = least(m1, r0 + chunk);
+    #define ROWS(nv, unit, a, as, panel) rows<nv, unit>(r0, r1, kc, a, as, panel, b, lb, c, p.crs, p.ccs, lanes, add)
+    #define ALL(nv) \
+      if (packed_a) ROWS(nv, true, packed_a + (r0 - m0) / MR * panel_stride(kc), MR, panel_stride(kc)); \
+      else if (p.acs == 1) ROWS(nv, false, p.a + r0 * p.ars + k0, p.ars, MR * p.ars); \
+      else ROWS(nv, true, p.a + r0 + k0 * p.acs, p.acs, MR)
+    switch (nv) { case 1: ALL(1); break; case 2: ALL(2); break; default: ALL(3); }
+    #undef ALL
+    #undef ROWS
+    if (last) finish(p, r0, r1, n, n + cols);
+  }
+}
+
+// The tiles [w0, w1) of one matrix, counted down the column panels.
+INL void tiles(const Problem& p, const Plan& q, L w0, L w1, T* scratch_b) {
+  for (L kb = 0; kb < q.kblocks; kb++) {
+    const L k0 = kb * q.kc, kc = least(q.kc, p.k - k0);
+    for (L j = w0 / q.mpanels; j * q.mpanels < w1; j++) {
+      const L m0 = most(w0 - j * q.mpanels, 0) * MR, m1 = least(least(w1 - j * q.mpanels, q.mpanels) * MR, p.m);
+      column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, scratch_b, 0);
+    }
+  }
+}
+// Row panels [i0, i1) by column panels [j0, j1) with A packed, MC rows at a time.
+INL void packed_tiles(const Problem& p, const Plan& q, L i0, L i1, L j0, L j1, T* scratch_b, T* scratch_a) {
+  for (L kb = 0; kb < q.kblocks; kb++) {
+    const L k0 = kb * q.kc, kc = least(q.kc, p.k - k0);
+    for (L i = i0; i < i1; i += MC / MR) {
+      const L m0 = i * MR, m1 = least(least(i + MC / MR, i1) * MR, p.m);
+      pack_a(kc, p.a + k0 * p.acs, p.ars, p.acs, m0, m1, scratch_a);
+      for (L j = j0; j < j1; j++) column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, scratch_b, scratch_a);
+    }
+  }
+}
+INL void dot_part(const Problem& p, L m0, L m1, L n0, L n1) {
+  L n = n0;
+  #define COLUMNS(nr) dot_rows<nr>(m0, m1, p.k, p.a, p.ars, p.b + n * p.bcs, p.bcs, p.c + n * p.ccs, p.crs, p.ccs, p.add)
+  for (; n + 3 <= n1; n += 3) COLUMNS(3);
+  for (; n < n1; n++) COLUMNS(1);
+  #undef COLUMNS
+  finish(p, m0, m1, n0, n1);
+}
+INL void row_part(const Problem& p, L n0, L n1) {
+  L k = 0;
+  bool add = p.add;
+  for (; k + 8 <= p.k; k += 8, add = true) axpys<8>(n0, n1, p.a + k * p.acs, p.acs, p.b + k * p.brs, p.brs, p.c, add);
+  for (; k < p.k; k++, add = true) axpys<1>(n0, n1, p.a + k * p.acs, p.acs, p.b + k * p.brs, p.brs, p.c, add);
+  if (!add) for (L n = n0; n < n1; n++) p.c[n] = 0;
+  finish(p, 0, 1, n0, n1);
+}
+
+// Share t of nt of one matrix.
+INL void part(const Problem& p, const Plan& q, L t, L nt, T* scratch_b, T* scratch_a) {
+  if (q.kind == Plan::ROW) {
+    const L blocks = (p.n + VL - 1) / VL;
+    row_part(p, blocks * t / nt * VL, least(p.n, blocks * (t + 1) / nt * VL));
+  } else if (q.kind == Plan::DOTS) {
+    if (p.m > p.n) dot_part(p, q.mpanels * t / nt * MR, least(p.m, q.mpanels * (t + 1) / nt * MR), 0, p.n);
+    else {
+      const L groups = (p.n + 2) / 3;
+      dot_part(p, 0, p.m, groups * t / nt * 3, least(p.n, groups * (t + 1) / nt * 3));
+    }
+  } else if (q.pack_a) {
+    const bool by_rows = p.m * 4 >= p.n;
+    packed_tiles(p, q, by_rows ? q.mpanels * t / nt : 0, by_rows ? q.mpanels * (t + 1) / nt : q.mpanels,
+                 by_rows ? 0 : q.npanels * t / nt, by_rows ? q.npanels : q.npanels * (t + 1) / nt, scratch_b, scratch_a);
+  } else {
+    const L total = q.mpanels * q.npanels;
+    tiles(p, q, total * t / nt, total * (t + 1) / nt, scratch_b);
+  }
+}
+
+OUTL void work(const GemmCall& call, Problem p, const Plan& q, L t, L nt) {
+  const L b_length = (q.kc * NR + 64 + 15) / 16 * 16, a_length = q.pack_a ? (MC / MR + 1) * panel_stride(q.kc) : 0;
+  T* scratch_b = q.kind == Plan::TILES ? scratch(0, (b_length + a_length) * sizeof(T)) : 0;
+  // whole matrices where there are enough of them, else shares of each
+  const bool whole = call.batch >= 4 * nt || call.batch % nt == 0;
+  const L first = whole ? call.batch * t / nt : 0, end = whole ? call.batch * (t + 1) / nt : call.batch;
+  const T *a = p.a, *b = p.b;
+  T* c = p.c;
+  const L abs = p.swapped ? call.bbs : call.abs, bbs = p.swapped ? call.abs : call.bbs;
+  for (L g = first; g < end; g++) {
+    p.a = a + g * abs;
+    p.b = b + g * bbs;
+    p.c = c + g * call.cbs;
+    p.index = g;
+    part(p, q, whole ? 0 : t, whole ? 1 : nt, scratch_b, scratch_b + b_length);
+  }
+}
+
+static void gemm(const GemmCall* call) {
+  const GemmCall& g = *call;
+  if (g.m <= 0 || g.n <= 0 || g.batch <= 0) return;
+  Problem p;
+  // A single column, or a result stored by columns: the transposed problem is the better one.
+  p.swapped = (g.n == 1 && g.m > 1 && g.crs == 1) || (g.ccs != 1 && g.crs == 1 && g.n > 1);
+  p.add = g.accumulate != 0;
+  p.k = g.k;
+  p.c = (T*) g.c;
+  p.epilogue = g.epilogue;
+  p.context = g.context;
+  if (p.swapped) {
+    p.a = (const T*) g.b; p.b = (const T*) g.a; p.m = g.n; p.n = g.m;
+    p.ars = g.bcs; p.acs = g.brs; p.brs = g.acs; p.bcs = g.ars; p.crs = g.ccs; p.ccs = g.crs;
+  } else {
+    p.a = (const T*) g.a; p.b = (const T*) g.b; p.m = g.m; p.n = g.n;
+    p.ars = g.ars; p.acs = g.acs; p.brs = g.brs; p.bcs = g.bcs; p.crs = g.crs; p.ccs = g.ccs;
+  }
+  const Plan q = plan_of(p);
+  const double products = (double) g.m * g.n * g.k * g.batch;
+  const L nt = g.threads > 1 && products > 262144 ? g.threads : 1;
+  if (nt == 1) return work(g, p, q, 0, 1);
+  #pragma omp parallel num_threads(nt)
+  work(g, p, q, omp_get_thread_num(), omp_get_num_threads());
+}
+EXPORT void (*dyn_entry())(const GemmCall*) { return gemm; }
+`;
+
+/** The translation unit of matrix products over one element type. */
+export function gemmSource(type: "float" | "double"): string {
+  const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
+  return head + VECTOR_PRELUDE + GEMM_CALL + GEMM_TILES + GEMM_DRIVER;
+}

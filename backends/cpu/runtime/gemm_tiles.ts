@@ -1,0 +1,198 @@
+/**
+ * The innermost loops of matrix products: register tiles, dot products, packing. Output: C++ text.
+ * Invariant: a tile reads kc columns of A and kc rows of a full panel of B (padded with zeros when packed) and
+ * writes exactly the rows and columns it is told to.
+ *
+ * Tile shapes (rows × vectors): 8×3 with 32 registers, 4×3 with 16; accumulators + B vectors + one broadcast
+ * must fit the register file. Loop order and shapes follow Goto, van de Geijn, "Anatomy of High-Performance
+ * Matrix Multiplication", with A left in place where its rows are contiguous.
+ */
+
+export const GEMM_TILES: string = String.raw`
+enum { MR = VECTOR_REGISTERS >= 32 ? 8 : 4, NV = 3, NR = NV * VL };
+
+// c[rows x cols] (+)= the same part of s, whose rows are 'width' apart.
+OUTL void store_part(const T* s, L rows, L width, L cols, T* c, L crs, L ccs, bool add) {
+  for (L i = 0; i < rows; i++) for (L j = 0; j < cols; j++) {
+    T* p = c + i * crs + j * ccs;
+    *p = add ? *p + s[i * width + j] : s[i * width + j];
+  }
+}
+
+// c[mr x nv vectors] (+)= a · b. UNIT: a(i, k) at a[i + k*as] (packed, or stored [K, M]); else at a[i*as + k].
+// Row k of b is nv vectors at b + k*lb. The last vector has 'lanes' valid lanes; ccs is the column stride of c.
+template <int mr, int nv, bool UNIT>
+OUTL void tile(L kc, const T* a, L as, const T* b, L lb, T* c, L crs, L ccs, int lanes, bool add) {
+  V acc[mr][nv];
+  UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] = (V){};
+  const T* r[mr];
+  UNROLL for (int i = 0; i < mr; i++) r[i] = UNIT ? a : a + i * as;
+  NO_UNROLL for (L k = 0; k < kc; k++) {
+    V bv[nv];
+    UNROLL for (int j = 0; j < nv; j++) { bv[j] = ld(b + j * VL); if (mr > 1) PIN(bv[j]); }
+    UNROLL for (int i = 0; i < mr; i++) {
+      const T x = UNIT ? a[i] : r[i][k];
+      UNROLL for (int j = 0; j < nv; j++) acc[i][j] += bv[j] * x;
+    }
+    if (UNIT) a += as;
+    b += lb;
+  }
+  if (lanes == VL && ccs == 1) {
+    UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nv; j++) {
+      T* p = c + i * crs + j * VL;
+      st(p, add ? ld(p) + acc[i][j] : acc[i][j]);
+    }
+    return;
+  }
+  T copy[mr * nv * VL] __attribute__((aligned(64)));
+  UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nv; j++) *(V*) (copy + (i * nv + j) * VL) = acc[i][j];
+  store_part(copy, mr, nv * VL, (nv - 1) * VL + lanes, c, crs, ccs, add);
+}
+
+// Rows [m0, m1) of one column panel. With UNIT, a points to row m0 of panels that are 'panel' elements apart.
+template <int nv, bool UNIT>
+INL void rows(L m0, L m1, L kc, const T* a, L as, L panel, const T* b, L lb, T* c, L crs, L ccs, int lanes, bool add) {
+  L m = m0;
+  for (; m + MR <= m1; m += MR, a += panel) tile<MR, nv, UNIT>(kc, a, as, b, lb, c + m * crs, crs, ccs, lanes, add);
+  const L step = UNIT ? 1 : as;
+  #define TAIL(mr) if (MR > mr && m + mr <= m1) { tile<mr, nv, UNIT>(kc, a, as, b, lb, c + m * crs, crs, ccs, lanes, add); m += mr; a += mr * step; }
+  TAIL(4) TAIL(2) TAIL(1)
+  #undef TAIL
+}
+
+// ---- packing
+#ifdef SINGLE
+typedef float V8 __attribute__((vector_size(32)));
+typedef float V8U __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float V4U __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int I8 __attribute__((vector_size(32)));
+INL V8 joined(const float* low, const float* high) {
+  V8 r;
+  __builtin_memcpy(&r, low, 16);
+  __builtin_memcpy((char*) &r + 16, high, 16);
+  return r;
+}
+// d[k*ldd + j] = s[j*lds + k], 8 by 8; half of the transposition is done by loading half lines
+INL void transpose8(const float* s, L lds, float* d, L ldd) {
+  V8 r[8];
+  UNROLL for (int i = 0; i < 4; i++) {
+    r[i] = joined(s + i * lds, s + (i + 4) * lds);
+    r[i + 4] = joined(s + i * lds + 4, s + (i + 4) * lds + 4);
+  }
+  UNROLL for (int h = 0; h < 8; h += 4) {
+    const I8 lo = {0, 8, 1, 9, 4, 12, 5, 13}, hi = {2, 10, 3, 11, 6, 14, 7, 15};
+    const I8 even = {0, 1, 8, 9, 4, 5, 12, 13}, odd = {2, 3, 10, 11, 6, 7, 14, 15};
+    V8 t0 = __builtin_shuffle(r[h], r[h + 1], lo), t1 = __builtin_shuffle(r[h], r[h + 1], hi);
+    V8 t2 = __builtin_shuffle(r[h + 2], r[h + 3], lo), t3 = __builtin_shuffle(r[h + 2], r[h + 3], hi);
+    float* o = d + h * ldd;
+    *(V8U*) o = __builtin_shuffle(t0, t2, even);
+    *(V8U*) (o + ldd) = __builtin_shuffle(t0, t2, odd);
+    *(V8U*) (o + 2 * ldd) = __builtin_shuffle(t1, t3, even);
+    *(V8U*) (o + 3 * ldd) = __builtin_shuffle(t1, t3, odd);
+  }
+}
+#endif
+
+// A kc x cols part of B, element (k, j) at b[k*rs + j*cs], to d[k*width + j], zeros from cols to width.
+OUTL void pack_b(L kc, const T* b, L rs, L cs, L cols, L width, T* d) {
+  if (cs == 1) {
+    if (cols == NR && width == NR) {
+      for (L k = 0; k < kc; k++) UNROLL for (int j = 0; j < NV; j++) *(V*) (d + k * NR + j * VL) = ld(b + k * rs + j * VL);
+      return;
+    }
+    for (L k = 0; k < kc; k++) {
+      L j = 0;
+      for (; j + VL <= cols; j += VL) st(d + k * width + j, ld(b + k * rs + j));
+      for (; j < cols; j++) d[k * width + j] = b[k * rs + j];
+      for (; j < width; j++) d[k * width + j] = 0;
+    }
+    return;
+  }
+  L j = 0;
+#ifdef SINGLE
+  if (rs == 1) {
+    const L k8 = kc & ~7L;
+    for (; j + 8 <= cols; j += 8) {
+      for (L k = 0; k < k8; k += 8) transpose8(b + j * cs + k, cs, d + k * width + j, width);
+      for (L k = k8; k < kc; k++) for (L q = 0; q < 8; q++) d[k * width + j + q] = b[(j + q) * cs + k];
+    }
+  }
+#endif
+  for (; j < cols; j++) for (L k = 0; k < kc; k++) d[k * width + j] = b[k * rs + j * cs];
+  for (; j < width; j++) for (L k = 0; k < kc; k++) d[k * width + j] = 0;
+}
+
+// Row panels of A: element (i, k) of panel p to d[p*stride + k*MR + i]. The stride between panels is padded by a
+// line, or the panels being written would fall into one set of the cache.
+INL L panel_stride(L kc) { return kc * MR + 16; }
+template <int np> INL void pack_panels(L kc, const T* s, L cs, T* d) {
+  for (L k = 0; k < kc; k++, s += cs)
+    UNROLL for (int q = 0; q < np; q++) __builtin_memcpy(d + q * panel_stride(kc) + k * MR, s + q * MR, MR * sizeof(T));
+}
+OUTL void pack_a(L kc, const T* a, L rs, L cs, L m0, L m1, T* d) {
+  L m = m0;
+  if (rs == 1) {
+    for (; m + 8 * MR <= m1; m += 8 * MR, d += 8 * panel_stride(kc)) pack_panels<8>(kc, a + m, cs, d);
+    for (; m + MR <= m1; m += MR, d += panel_stride(kc)) pack_panels<1>(kc, a + m, cs, d);
+  }
+  for (; m < m1; m += MR, d += panel_stride(kc)) {
+    const L r = least(MR, m1 - m);
+    for (L k = 0; k < kc; k++) for (L i = 0; i < r; i++) d[k * MR + i] = a[(m + i) * rs + k * cs];
+  }
+}
+
+// ---- few rows or columns, both operands contiguous along K: vectors run along K, nothing is packed
+INL T lane_sum(V v) {
+  T s[VL];
+  __builtin_memcpy(s, &v, sizeof v);
+  UNROLL for (int h = VL / 2; h; h /= 2) UNROLL for (int i = 0; i < h; i++) s[i] += s[i + h];
+  return s[0];
+}
+template <int mr, int nr>
+OUTL void dots(L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, bool add) {
+  V acc[mr][nr];
+  UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nr; j++) acc[i][j] = (V){};
+  L k = 0;
+  NO_UNROLL for (; k + VL <= kc; k += VL) {
+    V bv[nr];
+    UNROLL for (int j = 0; j < nr; j++) { bv[j] = ld(b + j * ldb + k); if (mr > 1) PIN(bv[j]); }
+    UNROLL for (int i = 0; i < mr; i++) {
+      V av = ld(a + i * lda + k);
+      if (nr > 1) PIN(av);
+      UNROLL for (int j = 0; j < nr; j++) acc[i][j] += av * bv[j];
+    }
+  }
+  T sums[mr][nr];
+  UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nr; j++) sums[i][j] = lane_sum(acc[i][j]);
+  for (; k < kc; k++) for (int i = 0; i < mr; i++) for (int j = 0; j < nr; j++) sums[i][j] += a[i * lda + k] * b[j * ldb + k];
+  for (int i = 0; i < mr; i++) for (int j = 0; j < nr; j++) {
+    T* p = c + i * crs + j * ccs;
+    *p = add ? *p + sums[i][j] : sums[i][j];
+  }
+}
+template <int nr>
+INL void dot_rows(L m0, L m1, L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, bool add) {
+  L m = m0;
+  #define STEP(mr) for (; m + mr <= m1; m += mr) dots<mr, nr>(kc, a + m * lda, lda, b, ldb, c + m * crs, crs, ccs, add);
+  if (MR == 8) STEP(8)
+  STEP(4) STEP(1)
+  #undef STEP
+}
+
+// ---- one row times B with contiguous rows: 8 rows of B streamed at once, c stays in the first-level cache
+template <int ku> OUTL void axpys(L n0, L n1, const T* a, L as, const T* b, L brs, T* c, bool add) {
+  V s[ku];
+  UNROLL for (int k = 0; k < ku; k++) s[k] = a[k * as] - (V){};
+  L n = n0;
+  for (; n + VL <= n1; n += VL) {
+    V x = add ? ld(c + n) : (V){}, y = {};
+    UNROLL for (int k = 0; k < ku; k++) if (k & 1) y += s[k] * ld(b + k * brs + n); else x += s[k] * ld(b + k * brs + n);
+    st(c + n, x + y);
+  }
+  for (; n < n1; n++) {
+    T x = add ? c[n] : (T) 0;
+    UNROLL for (int k = 0; k < ku; k++) x += a[k * as] * b[k * brs + n];
+    c[n] = x;
+  }
+}
+`;

@@ -1,0 +1,66 @@
+/**
+ * What every generated or library source begins with: fixed names for widths and vectors, no #include.
+ * Output: C++ text. Invariant: widths come from the compiler's macros, so the text is the same on all machines.
+ */
+
+/** Types, vector width, register count and helper macros; needs `REAL` (float or double) for `T` and `V`. */
+export const VECTOR_PRELUDE: string = String.raw`
+typedef long L;
+typedef unsigned long UL;
+typedef REAL T;
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64, VECTOR_REGISTERS = 32 };
+#define VECTOR_CONSTRAINT "v"
+#elif defined(__AVX__)
+enum { VECTOR_BYTES = 32, VECTOR_REGISTERS = 16 };
+#define VECTOR_CONSTRAINT "x"
+#elif defined(__aarch64__)
+enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 32 };
+#define VECTOR_CONSTRAINT "w"
+#elif defined(__SSE2__)
+enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 16 };
+#define VECTOR_CONSTRAINT "x"
+#else
+enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 16 };
+#endif
+enum { VL = VECTOR_BYTES / (int) sizeof(T) };
+typedef T V __attribute__((vector_size(VECTOR_BYTES)));
+typedef T VU __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+#define INL static inline __attribute__((always_inline))
+#define OUTL static __attribute__((noinline))
+#define EXPORT extern "C" __attribute__((visibility("default")))
+// constant trip count and this: arrays become registers
+#define UNROLL _Pragma("GCC unroll 64")
+#define NO_UNROLL _Pragma("GCC unroll 1")
+// keeps a loaded vector in a register; GCC otherwise folds the load into every use
+#ifdef VECTOR_CONSTRAINT
+#define PIN(x) asm("" : "+" VECTOR_CONSTRAINT(x))
+#else
+#define PIN(x)
+#endif
+extern "C" int omp_get_thread_num();
+extern "C" int omp_get_num_threads();
+extern "C" void* aligned_alloc(UL, UL);
+extern "C" void free(void*);
+INL V ld(const T* p) { return *(const VU*) p; }
+INL void st(T* p, V v) { *(VU*) p = v; }
+INL L least(L a, L b) { return a < b ? a : b; }
+INL L most(L a, L b) { return a > b ? a : b; }
+
+// Called for each finished part of a result: rows [m0, m1), columns [n0, n1) of matrix b.
+typedef void (*Epilogue)(void* context, L b, L m0, L m1, L n0, L n1);
+
+// Scratch memory of the calling thread, at least this many bytes, kept between calls. Two slots: a routine and
+// the matrix product it calls.
+struct Scratch { char* memory; UL bytes; };
+static __thread Scratch scratch_slots[2];
+INL T* scratch(int slot, UL bytes) {
+  Scratch& s = scratch_slots[slot];
+  if (s.bytes < bytes) {
+    free(s.memory);
+    s.bytes = (bytes + 65535) & ~65535UL;
+    s.memory = (char*) aligned_alloc(4096, s.bytes);
+  }
+  return (T*) s.memory;
+}
+`;

@@ -1,0 +1,36 @@
+/**
+ * The library routines that generated programs call: which there are, and their addresses.
+ * Input: names of routines; output: addresses of native functions. Each routine is one translation unit and one
+ * shared library, compiled when it is first asked for and kept in the object cache; several are compiled at once.
+ */
+import { entryAddress } from "./ffi.ts";
+import { buildLibraries, type Source } from "./object_cache.ts";
+import { gemmSource } from "./runtime/gemm.ts";
+
+/** Name of a library routine. */
+export type Routine = "gemm_f32" | "gemm_f64";
+
+/** Contraction is welcome inside a matrix product: it only rounds less. */
+const OPTIONS = ["-O2", "-ffp-contract=fast"] as const;
+
+const SOURCES: Readonly<Record<Routine, () => string>> = {
+  gemm_f32: () => gemmSource("float"),
+  gemm_f64: () => gemmSource("double"),
+};
+
+const loaded = new Map<Routine, number>();
+
+/** What to hand to `buildLibraries` for the routines that are not loaded yet, in order. */
+export function routineSources(routines: readonly Routine[]): Source[] {
+  return routines.map((name) => ({ name, text: SOURCES[name](), options: OPTIONS }));
+}
+
+/** Addresses of the routines, in order; throws `ToolchainError` where they cannot be compiled. */
+export function routineAddresses(routines: readonly Routine[]): number[] {
+  const missing = [...new Set(routines)].filter((name) => !loaded.has(name));
+  if (missing.length > 0) {
+    const paths = buildLibraries(routineSources(missing));
+    missing.forEach((name, i) => loaded.set(name, entryAddress(paths[i] ?? "")));
+  }
+  return routines.map((name) => loaded.get(name) ?? 0);
+}
