@@ -1,0 +1,273 @@
+/**
+ * The specification of loop IR as a checker. Input: a program; output: nothing, or `InternalError` that names
+ * the kernel and the broken rule. Invariant: what passes can be printed by every backend without further checks
+ * of scope or type; index bounds are the reference interpreter's business, because they depend on data.
+ */
+import { type DType, isFloat, isInteger } from "../base/dtype.ts";
+import { InternalError } from "../base/errors.ts";
+import { type Dim, freeSymbols, print, type Sym } from "../sym/expr.ts";
+import type { BufferView, ExternKernel, Loop, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
+import { type OperandKind, resultType, SCALAR_OPS } from "./scalar.ts";
+
+/** Checks a whole program; `stage` says after which step, for the message. */
+export function verifyProgram(program: Program, stage = "scheduling"): void {
+  const fail = (message: string): never => {
+    throw new InternalError(`Loop IR of ${program.name} after ${stage}: ${message}`);
+  };
+  const sizes = new Set(program.sizes);
+  const knownSize = (d: Dim, what: string) => {
+    for (const s of freeSymbols(d)) {
+      if (!sizes.has(s)) fail(`Expected ${what} over the program's sizes but found ${print(d)}`);
+    }
+  };
+  checkRoles(program, fail);
+  for (const buffer of program.buffers) {
+    knownSize(buffer.length, `length of ${buffer.name}`);
+    if (buffer.role.kind === "temporary") knownSize(buffer.role.offset, `offset of ${buffer.name}`);
+  }
+  knownSize(program.arenaBytes, "size of the arena");
+  for (const kernel of program.kernels) {
+    if (kernel.kind === "loops") new KernelChecker(program, kernel).check();
+    else checkExtern(program, kernel, fail);
+  }
+}
+
+function checkRoles(program: Program, fail: (message: string) => never): void {
+  for (const [kind, ids] of [["input", program.inputs], ["output", program.outputs]] as const) {
+    const declared = program.buffers.flatMap((b, id) => b.role.kind === kind ? [id] : []);
+    if (ids.length !== declared.length || declared.some((id) => !ids.includes(id))) {
+      fail(`Expected ${kind}s ${declared} but found ${ids}`);
+    }
+  }
+}
+
+function checkExtern(program: Program, kernel: ExternKernel, fail: (message: string) => never): void {
+  for (const view of [...kernel.inputs, ...kernel.outputs]) {
+    if (!program.buffers[view.buffer]) fail(`${kernel.name}: Expected a buffer but found b${view.buffer}`);
+    if (view.shape.length !== view.strides.length) {
+      fail(`${kernel.name}: Expected as many strides as sizes but found ${view.shape} by ${view.strides}`);
+    }
+  }
+  for (const view of kernel.outputs) checkWritable(program, view.buffer, (m) => fail(`${kernel.name}: ${m}`));
+  const { epilogue } = kernel;
+  const [first] = kernel.outputs;
+  if (!epilogue) return;
+  if (!first) return fail(`${kernel.name}: Expected an output for the epilogue but found none`);
+  checkEpilogueNest(epilogue, first, (m) => fail(`${kernel.name}: ${m}`));
+  new KernelChecker(program, epilogue).check();
+}
+
+function checkEpilogueNest(epilogue: LoopKernel, output: BufferView, fail: (message: string) => never): void {
+  let body = epilogue.body;
+  for (const size of output.shape) {
+    const [loop] = body;
+    if (body.length !== 1 || loop?.kind !== "loop" || loop.order !== "parallel" || loop.axis.size !== size) {
+      return fail(`Expected an epilogue with one parallel loop of ${size} but found ${loop?.kind}`);
+    }
+    body = loop.body;
+  }
+  if (body.some((s) => s.kind === "loop")) fail("Expected no loop inside the epilogue's nest but found one");
+}
+
+function checkWritable(program: Program, buffer: number, fail: (message: string) => void): void {
+  const role = program.buffers[buffer]?.role;
+  if (role?.kind === "input" && !role.written) fail(`Expected a writable buffer but found the input b${buffer}`);
+}
+
+/** Checks scopes and types of one kernel. */
+class KernelChecker {
+  readonly #visible = new Map<ValueId, DType>();
+  readonly #defined = new Set<ValueId>();
+  readonly #symbols: Set<Sym>;
+
+  constructor(readonly program: Program, readonly kernel: LoopKernel) {
+    this.#symbols = new Set(program.sizes);
+  }
+
+  check(): void {
+    this.#statements(this.kernel.body, { vector: false, parallel: [] });
+  }
+
+  #fail(message: string): never {
+    throw new InternalError(`Kernel ${this.kernel.name} of ${this.program.name}: ${message}`);
+  }
+
+  #define(id: ValueId, dtype: DType): void {
+    if (this.#defined.has(id)) this.#fail(`Expected a fresh value but v${id} is defined twice`);
+    this.#defined.add(id);
+    this.#visible.set(id, dtype);
+  }
+
+  #use(id: ValueId): DType {
+    const dtype = this.#visible.get(id);
+    return dtype ?? this.#fail(`Expected a visible value but found v${id}`);
+  }
+
+  #expect(id: ValueId, dtype: DType): void {
+    const found = this.#use(id);
+    if (found !== dtype) this.#fail(`Expected v${id} to be ${dtype} but found ${found}`);
+  }
+
+  #index(d: Dim): void {
+    for (const s of freeSymbols(d)) {
+      if (s.node.kind === "symbol" && s.node.role.kind === "value") {
+        const { id } = s.node.role;
+        if (!isInteger(this.#use(id))) this.#fail(`Expected an integer index but v${id} is ${this.#use(id)}`);
+      } else if (!this.#symbols.has(s)) {
+        this.#fail(`Expected symbols in scope but found ${print(s)} in ${print(d)}`);
+      }
+    }
+  }
+
+  #statements(statements: readonly Statement[], scope: ScopeFacts): void {
+    for (const s of statements) this.#statement(s, scope);
+  }
+
+  /** Runs `body` and forgets the values that it defines. */
+  #scoped(body: () => void): void {
+    const before = new Set(this.#visible.keys());
+    body();
+    for (const id of this.#visible.keys()) {
+      if (!before.has(id)) this.#visible.delete(id);
+    }
+  }
+
+  #statement(s: Statement, scope: ScopeFacts): void {
+    switch (s.kind) {
+      case "loop":
+        return this.#loop(s, scope);
+      case "constant":
+        this.#constant(s.value, s.dtype);
+        return this.#define(s.id, s.dtype);
+      case "index":
+        this.#index(s.index);
+        return this.#define(s.id, s.dtype);
+      case "scalar": {
+        const info = SCALAR_OPS[s.op];
+        const [first] = s.args;
+        if (s.args.length !== info.arity || first === undefined) {
+          this.#fail(`Expected ${info.arity} operands of ${s.op} but found ${s.args.length}`);
+        }
+        const operand = this.#use(first);
+        for (const arg of s.args) this.#expect(arg, operand);
+        if (!admits(info.operands, operand)) this.#fail(`Expected ${info.operands} operands of ${s.op}, not ${operand}`);
+        if (resultType(s.op, operand) !== s.dtype) {
+          this.#fail(`Expected ${s.op} of ${operand} to give ${resultType(s.op, operand)} but found ${s.dtype}`);
+        }
+        return this.#define(s.id, s.dtype);
+      }
+      case "cast":
+        this.#use(s.value);
+        return this.#define(s.id, s.dtype);
+      case "select":
+        this.#expect(s.condition, "bool");
+        this.#expect(s.then, s.dtype);
+        this.#expect(s.otherwise, s.dtype);
+        return this.#define(s.id, s.dtype);
+      case "load": {
+        this.#index(s.index);
+        const buffer = this.program.buffers[s.buffer];
+        if (buffer?.dtype !== s.dtype) this.#fail(`Expected b${s.buffer} to be ${s.dtype} but found ${buffer?.dtype}`);
+        return this.#define(s.id, s.dtype);
+      }
+      case "store": {
+        this.#index(s.index);
+        const buffer = this.program.buffers[s.buffer];
+        if (!buffer) return this.#fail(`Expected a buffer but found b${s.buffer}`);
+        checkWritable(this.program, s.buffer, (m) => this.#fail(m));
+        this.#expect(s.value, buffer.dtype);
+        if (s.mode === "set") this.#disjoint(s.index, scope);
+        return;
+      }
+      case "masked": {
+        this.#expect(s.condition, "bool");
+        this.#expect(s.otherwise, s.dtype);
+        this.#scoped(() => {
+          this.#statements(s.body, scope);
+          this.#expect(s.value, s.dtype);
+        });
+        return this.#define(s.id, s.dtype);
+      }
+      default:
+        s satisfies never;
+    }
+  }
+
+  #constant(value: number | bigint | boolean, dtype: DType): void {
+    const wanted = dtype === "bool" ? "boolean" : dtype === "int64" ? "bigint" : "number";
+    if (typeof value !== wanted) this.#fail(`Expected a ${wanted} for ${dtype} but found ${typeof value}`);
+  }
+
+  /** Iterations of a parallel loop must write different elements: at least, the index must depend on its axis. */
+  #disjoint(index: Dim, scope: ScopeFacts): void {
+    const symbols = freeSymbols(index);
+    const indirect = [...symbols].some((s) => s.node.kind === "symbol" && s.node.role.kind === "value");
+    if (indirect) return;
+    for (const axis of scope.parallel) {
+      if (!symbols.has(axis)) this.#fail(`Expected a store index with ${print(axis)} but found ${print(index)}`);
+    }
+  }
+
+  #loop(loop: Loop, scope: ScopeFacts): void {
+    this.#index(loop.axis.size);
+    if (loop.vector && scope.vector) this.#fail("Expected one vector loop on a path but found two");
+    if (loop.order === "parallel" && (loop.reductions.length > 0 || loop.carried.length > 0)) {
+      this.#fail("Expected a parallel loop without reductions or carried values but found some");
+    }
+    if (loop.carried.length > 0 && loop.order !== "sequential") {
+      this.#fail(`Expected a sequential loop for carried values but found ${loop.order}`);
+    }
+    for (const c of loop.carried) this.#expect(c.initial, c.dtype);
+    const { symbol } = loop.axis;
+    if (this.#symbols.has(symbol)) this.#fail(`Expected a fresh axis but found ${print(symbol)} again`);
+    this.#symbols.add(symbol);
+    const grows = loop.order === "parallel" && loop.axis.size !== 1;
+    this.#scoped(() => {
+      for (const c of loop.carried) this.#define(c.id, c.dtype);
+      this.#statements(loop.body, {
+        vector: scope.vector || loop.vector,
+        parallel: grows ? [...scope.parallel, symbol] : scope.parallel,
+      });
+      for (const c of loop.carried) this.#expect(c.next, c.dtype);
+      for (const r of loop.reductions) {
+        const positional = r.op === "argmax" || r.op === "argmin";
+        if (positional !== (r.index !== undefined)) this.#fail(`Expected an index for ${r.op} exactly where positional`);
+        if (r.index !== undefined) this.#expect(r.index, "int64");
+        if (positional ? r.dtype !== "int64" : this.#use(r.value) !== r.dtype) {
+          this.#fail(`Expected ${r.op} of ${this.#use(r.value)} but found ${r.dtype}`);
+        }
+        this.#use(r.value);
+      }
+    });
+    this.#symbols.delete(symbol);
+    for (const c of loop.carried) this.#visible.set(c.id, c.dtype);
+    for (const r of loop.reductions) this.#define(r.id, r.dtype);
+  }
+}
+
+/** What encloses a statement. */
+interface ScopeFacts {
+  readonly vector: boolean;
+  readonly parallel: readonly Sym[];
+}
+
+function admits(kind: OperandKind, dtype: DType): boolean {
+  switch (kind) {
+    case "float":
+      return isFloat(dtype);
+    case "number":
+      return dtype !== "bool";
+    case "integer":
+      return isInteger(dtype);
+    case "bits":
+      return !isFloat(dtype);
+    case "any":
+      return true;
+    case "bool":
+      return dtype === "bool";
+    case "random":
+      return dtype === "int32";
+    default:
+      return kind satisfies never;
+  }
+}
