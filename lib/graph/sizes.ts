@@ -5,23 +5,17 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type Dim, freeSymbols, Sym } from "../sym/expr.ts";
+import type { SourcePart } from "../sym/shape_env.ts";
 import { type Argument, type Graph, isList, isRecord, Node } from "./node.ts";
 import type { TensorMeta } from "./meta.ts";
-
-/** What of a placeholder gives a size. */
-export type SizePart =
-  /** The placeholder is the number itself. */
-  | { readonly kind: "value" }
-  | { readonly kind: "shape"; readonly dim: number }
-  | { readonly kind: "stride"; readonly dim: number }
-  | { readonly kind: "offset" };
 
 /** How one symbol is found among the inputs of a call. */
 export interface SizeBinding {
   readonly symbol: Sym;
   /** Index among the graph's placeholders. */
   readonly input: number;
-  readonly part: SizePart;
+  /** What of that placeholder. */
+  readonly part: SourcePart;
 }
 
 /** What a run-time value must offer to bind sizes: eager tensors do. */
@@ -34,7 +28,7 @@ export interface SizedValue {
 /** The bindings that the placeholders offer, first come first; shapes before strides before offsets. */
 export function sizeBindings(graph: Graph): SizeBinding[] {
   const found = new Map<Sym, SizeBinding>();
-  const offer = (d: Dim, input: number, part: SizePart) => {
+  const offer = (d: Dim, input: number, part: SourcePart) => {
     if (typeof d !== "number" && d.node.kind === "symbol" && !found.has(d)) {
       found.set(d, { symbol: d, input, part });
     }

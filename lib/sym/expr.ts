@@ -81,7 +81,11 @@ export function boundsOf(d: Dim): readonly [number, number] {
 }
 
 /** A new symbol; two calls make two symbols, whatever their names. */
-export function symbol(name: string, role: SymbolRole, bounds: readonly [number, number] = [0, Infinity]): Sym {
+export function symbol(
+  name: string,
+  role: SymbolRole,
+  bounds: readonly [number, number] = [0, Infinity],
+): Sym {
   return new Sym({ kind: "symbol", name, role }, bounds[0], bounds[1]);
 }
 
@@ -291,7 +295,7 @@ export function operandsOf(s: Sym): readonly Dim[] {
 export function freeSymbols(d: Dim, into: Set<Sym> = new Set()): Set<Sym> {
   if (typeof d === "number") return into;
   if (d.node.kind === "symbol") into.add(d);
-  else { for (const o of operandsOf(d)) freeSymbols(o, into); }
+  else for (const o of operandsOf(d)) freeSymbols(o, into);
   return into;
 }
 
@@ -337,7 +341,11 @@ export function print(d: Dim): string {
       return node.name;
     case "sum": {
       const parts = node.terms.map(({ term, coefficient }) =>
-        coefficient === 1 ? print(term) : `${coefficient}*${print(term)}`
+        coefficient === 1
+          ? print(term)
+          : coefficient === -1
+          ? `-${print(term)}`
+          : `${coefficient}*${print(term)}`
       );
       if (node.constant !== 0) parts.push(`${node.constant}`);
       return parts.join(" + ").replaceAll("+ -", "- ");

@@ -1,0 +1,525 @@
+/**
+ * The sizes of one trace: makes size symbols for what callers may change, answers questions about them from
+ * their hints, and records every answer that is not implied as a guard. Input: hints with sources, then
+ * assumptions; output: simplified guards, as data and as text. Invariant: the hints satisfy all guards, and
+ * whoever satisfies all guards gets the recorded answers.
+ */
+import { InternalError, invariant } from "../base/errors.ts";
+import { logs } from "../base/logs.ts";
+import {
+  add,
+  type Decider,
+  type Dim,
+  evaluate,
+  freeSymbols,
+  mul,
+  operandsOf,
+  print,
+  type Relation,
+  sub,
+  substitute,
+  Sym,
+  symbol,
+} from "./expr.ts";
+
+/** What of a value a size is. */
+export type SourcePart =
+  | { readonly kind: "value" }
+  | { readonly kind: "shape"; readonly dim: number }
+  | { readonly kind: "stride"; readonly dim: number }
+  | { readonly kind: "offset" };
+
+/** Where a size comes from: a part of a value that guards know by its text, `L["x"]`. */
+export interface SizeSource {
+  readonly base: string;
+  readonly part: SourcePart;
+}
+
+/** What has to hold for a call to be served by the traced program. `text` is the guard as it is printed. */
+export type SizeGuard =
+  /** A symbol's own source lies in a range, ends included. */
+  | {
+    readonly kind: "range";
+    readonly symbol: Sym;
+    readonly lower: number;
+    readonly upper: number;
+    readonly text: string;
+  }
+  /** A source holds the value of an expression over other sources' symbols (or a constant). */
+  | { readonly kind: "source"; readonly source: SizeSource; readonly equals: Dim; readonly text: string }
+  | {
+    readonly kind: "relation";
+    readonly relation: "eq" | "ne" | "le";
+    readonly left: Dim;
+    readonly right: Dim;
+    readonly text: string;
+  };
+
+interface Range {
+  readonly lower: number;
+  readonly upper: number;
+}
+
+const EVERYTHING: Range = { lower: -Infinity, upper: Infinity };
+
+interface SymbolInfo {
+  readonly source: SizeSource;
+  readonly hint: number;
+  /** A symbol named by the source's text, so that expressions print as guards. */
+  readonly printed: Sym;
+}
+
+/** Sizes and strides of a tensor, symbolic where they may change. */
+export interface SymbolicLayout {
+  readonly shape: readonly Dim[];
+  readonly strides: readonly Dim[];
+  readonly offset: Dim;
+}
+
+/** A tensor's layout in the traced call. */
+export interface LayoutHint {
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly offset: number;
+}
+
+/** Options of a new size. */
+export interface SizeOptions {
+  /** Smallest and largest value, ends included; [2, ∞) unless given. */
+  readonly range?: readonly [number, number];
+  /** Whether equal hints share a symbol, which guards that they stay equal; true unless given. */
+  readonly duck?: boolean;
+}
+
+/** The symbols, facts and guards of one trace. */
+export class ShapeEnv implements Decider {
+  readonly #symbols = new Map<Sym, SymbolInfo>();
+  /** For duck shaping. */
+  readonly #byHint = new Map<number, Sym>();
+  /** Further sources of values that are already known. */
+  readonly #equalSources: { readonly source: SizeSource; readonly equals: Dim }[] = [];
+  /** What symbols were proven equal to; values mention no replaced symbol. */
+  readonly #replaced = new Map<Sym, Dim>();
+  /** Known ranges of symbols and of sums without constant. */
+  readonly #ranges = new Map<Sym, Range>();
+  /** Expressions known to be zero (and not solvable for a symbol), and known not to be. */
+  readonly #zero = new Set<Sym>();
+  readonly #nonZero = new Set<Sym>();
+  #frozen = false;
+
+  /**
+   * The symbol of a size with this value in the traced call. 0 and 1 stay constants: broadcasting and strides
+   * make them different programs (the caller guards them as such).
+   */
+  createSize(
+    source: SizeSource,
+    hint: number,
+    { range = [2, Infinity], duck = true }: SizeOptions = {},
+  ): Dim {
+    if (hint < range[0] || hint > range[1]) return hint;
+    const known = duck ? this.#byHint.get(hint) : undefined;
+    if (known) {
+      this.#equalSources.push({ source, equals: known });
+      return known;
+    }
+    const name = `s${this.#symbols.size}`;
+    const made = symbol(name, { kind: "size", decider: this }, range);
+    const printed = symbol(sourceText(source), { kind: "size", decider: this }, range);
+    this.#symbols.set(made, { source, hint, printed });
+    this.#ranges.set(made, { lower: range[0], upper: range[1] });
+    if (duck) this.#byHint.set(hint, made);
+    logs.emit(
+      "dynamic",
+      () => `create_symbol ${name} = ${hint} for ${sourceText(source)} ${rangeText(range)}`,
+    );
+    return made;
+  }
+
+  /**
+   * The layout of an input whose dimensions in `dynamic` may change. A stride that is the product of another
+   * dimension's size and stride in the traced call is taken to be that product always (and guarded).
+   */
+  createLayout(
+    base: string,
+    hint: LayoutHint,
+    options: { readonly dynamic: (dim: number) => SizeOptions | undefined },
+  ): SymbolicLayout {
+    const shape = hint.shape.map((size, dim): Dim => {
+      const chosen = options.dynamic(dim);
+      return chosen ? this.createSize({ base, part: { kind: "shape", dim } }, size, chosen) : size;
+    });
+    const strides: (Dim | undefined)[] = hint.strides.map((stride) => stride <= 1 ? stride : undefined);
+    const order = [...hint.strides.keys()].sort((a, b) =>
+      (hint.strides[a] ?? 0) - (hint.strides[b] ?? 0) || b - a
+    );
+    const dynamic = shape.some((size) => typeof size !== "number");
+    for (const dim of order) {
+      const stride = hint.strides[dim] ?? 0;
+      if (strides[dim] !== undefined) continue;
+      if (!dynamic) {
+        strides[dim] = stride;
+        continue;
+      }
+      const inner = order.find((other) =>
+        other !== dim && strides[other] !== undefined &&
+        (hint.strides[other] ?? 0) * (hint.shape[other] ?? 0) === stride
+      );
+      const source: SizeSource = { base, part: { kind: "stride", dim } };
+      if (inner === undefined) strides[dim] = this.createSize(source, stride, { duck: false });
+      else {
+        const product = mul(shape[inner] ?? 1, strides[inner] ?? 1);
+        strides[dim] = product;
+        this.#equalSources.push({ source, equals: product });
+      }
+    }
+    return { shape, strides: strides.map((stride) => stride ?? 0), offset: hint.offset };
+  }
+
+  /** No further guards from here on: an assumption that is not implied is then an error. */
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  /** The symbols made so far. */
+  get symbols(): readonly Sym[] {
+    return [...this.#symbols.keys()];
+  }
+
+  /** Where a symbol's value comes from. */
+  sourceOf(s: Sym): SizeSource {
+    return this.#infoOf(s).source;
+  }
+
+  hintOf(s: Sym): number {
+    return this.#infoOf(s).hint;
+  }
+
+  /** The value that the guards leave to a size, where there is only one. */
+  constantOf(d: Dim): number | undefined {
+    const known = this.simplify(d);
+    return typeof known === "number" ? known : undefined;
+  }
+
+  /** An expression with what is known put in. */
+  simplify(d: Dim): Dim {
+    return substitute(d, (s) => this.#replaced.get(s) ?? s);
+  }
+
+  /** Inclusive bounds of a size under everything that is known. */
+  boundsOf(d: Dim): readonly [number, number] {
+    const { lower, upper } = this.#rangeOf(this.simplify(d));
+    return [lower, upper];
+  }
+
+  assume(relation: Relation, [left, right]: readonly [Dim, Dim], outcome: boolean): void {
+    const difference = this.simplify(sub(left, right));
+    switch (relation) {
+      case "eq":
+        return outcome ? this.#assumeZero(difference) : this.#assumeNonZero(difference);
+      case "lt": // a < b is a − b + 1 ≤ 0 for integers
+        return this.#assumeAtMostZero(outcome ? add(difference, 1) : mul(difference, -1));
+      case "le":
+        return this.#assumeAtMostZero(outcome ? difference : sub(1, difference));
+      default:
+        return relation satisfies never;
+    }
+  }
+
+  /** Everything that a call has to satisfy, simplified: sources, ranges, then relations. */
+  guards(): SizeGuard[] {
+    const guards: SizeGuard[] = [];
+    const same = (source: SizeSource, equals: Dim) =>
+      guards.push({ kind: "source", source, equals, text: `${sourceText(source)} == ${this.#text(equals)}` });
+    for (const { source, equals } of this.#equalSources) same(source, this.simplify(equals));
+    for (const [s, value] of this.#replaced) same(this.#infoOf(s).source, value);
+    const rest: SizeGuard[] = [];
+    for (const [form, stored] of this.#ranges) {
+      const now = this.simplify(form);
+      if (typeof now === "number" || this.#replaced.has(form)) continue;
+      if (this.#symbols.has(form)) {
+        const { lower, upper } = stored;
+        guards.push({ kind: "range", symbol: form, lower, upper, text: inRange(this.#text(form), stored) });
+        continue;
+      }
+      const plain = this.#rangeOf(now, now);
+      if (stored.upper < plain.upper) rest.push(this.#relation("le", sub(now, stored.upper)));
+      if (stored.lower > plain.lower) rest.push(this.#relation("le", sub(stored.lower, now)));
+    }
+    for (const [set, relation] of [[this.#zero, "eq"], [this.#nonZero, "ne"]] as const) {
+      for (const e of set) {
+        const now = this.simplify(e);
+        if (typeof now === "number") continue;
+        const { lower, upper } = this.#rangeOf(now);
+        if (relation === "ne" && (lower > 0 || upper < 0)) continue;
+        rest.push(this.#relation(relation, now));
+      }
+    }
+    return unique([...guards, ...rest]);
+  }
+
+  /** The guards as they are printed. */
+  guardTexts(): string[] {
+    return this.guards().map((guard) => guard.text);
+  }
+
+  /** Whether a call with these values satisfies a guard; `valueOf` reads a source. */
+  static holds(guard: SizeGuard, env: ShapeEnv, valueOf: (source: SizeSource) => number): boolean {
+    const value = (d: Dim) => evaluate(d, (s) => valueOf(env.sourceOf(s)));
+    switch (guard.kind) {
+      case "range": {
+        const found = value(guard.symbol);
+        return guard.lower <= found && found <= guard.upper;
+      }
+      case "source":
+        return valueOf(guard.source) === value(guard.equals);
+      case "relation": {
+        const left = value(guard.left), right = value(guard.right);
+        return guard.relation === "eq"
+          ? left === right
+          : guard.relation === "ne"
+          ? left !== right
+          : left <= right;
+      }
+      default:
+        return guard satisfies never;
+    }
+  }
+
+  #infoOf(s: Sym): SymbolInfo {
+    const info = this.#symbols.get(s);
+    if (!info) throw new InternalError(`Expected a size of this trace but found ${s}`);
+    return info;
+  }
+
+  #text(d: Dim): string {
+    return print(substitute(d, (s) => this.#infoOf(s).printed));
+  }
+
+  /** left relation right, rearranged so that no coefficient is negative. */
+  #relation(relation: "eq" | "ne" | "le", difference: Dim): SizeGuard {
+    const [left, right] = split(difference);
+    const constant = linear(left).constant;
+    // a + 1 ≤ b reads better as a < b
+    const strict = relation === "le" && constant === 1 && typeof left !== "number";
+    const sign = strict ? "<" : { eq: "==", ne: "!=", le: "<=" }[relation];
+    const text = `${this.#text(strict ? sub(left, 1) : left)} ${sign} ${this.#text(right)}`;
+    return { kind: "relation", relation, left, right, text };
+  }
+
+  #adding(what: () => string): void {
+    invariant(!this.#frozen, `Expected no more guards on sizes but found ${this.#frozen ? what() : ""}`);
+    logs.emit("dynamic", () => `eval ${what()} [guard added]`);
+  }
+
+  #assumeZero(e: Dim): void {
+    if (typeof e === "number") {
+      invariant(e === 0, `Expected a size relation that holds in the traced call but found ${e} == 0`);
+      return;
+    }
+    if (this.#zero.has(e)) return;
+    this.#adding(() => `${e} == 0`);
+    const solved = this.#solve(e);
+    if (!solved) {
+      this.#zero.add(e);
+      return;
+    }
+    const [s, value] = solved;
+    const former = this.#rangeOf(s);
+    this.#replaced.set(s, value);
+    const once = (d: Dim) => substitute(d, (each) => each === s ? value : each);
+    for (const [each, old] of this.#replaced) this.#replaced.set(each, once(old));
+    // What was known of the symbol and of sums that contain it now holds of what replaced it.
+    this.#refine(value, former);
+    for (const [form, range] of [...this.#ranges]) {
+      if (form !== s && freeSymbols(form).has(s)) this.#refine(once(form), range);
+    }
+  }
+
+  /** e = 0 as symbol = value, for the newest symbol that stands alone in a term with coefficient ±1. */
+  #solve(e: Sym): readonly [Sym, Dim] | undefined {
+    const { constant, terms } = linear(e);
+    const [only] = terms;
+    if (only && terms.length === 1 && only.term.node.kind === "symbol") {
+      return [only.term, -constant / only.coefficient];
+    }
+    for (const { term, coefficient } of terms.toReversed()) {
+      if (term.node.kind !== "symbol" || Math.abs(coefficient) !== 1) continue;
+      const rest = sub(e, mul(coefficient, term));
+      if (!freeSymbols(rest).has(term)) return [term, mul(rest, -coefficient)];
+    }
+    return undefined;
+  }
+
+  #assumeNonZero(e: Dim): void {
+    if (typeof e === "number") return;
+    const { lower, upper } = this.#rangeOf(e);
+    if (lower > 0 || upper < 0 || this.#nonZero.has(e) || this.#nonZero.has(negated(e))) return;
+    this.#adding(() => `${e} != 0`);
+    const { constant, terms: [first, ...others] } = linear(e);
+    // At the end of a range an inequality moves the end.
+    if (first && others.length === 0 && Math.abs(first.coefficient) === 1) {
+      const excluded = -constant / first.coefficient;
+      const range = this.#rangeOf(first.term);
+      if (excluded === range.lower) return this.#refine(first.term, { ...EVERYTHING, lower: excluded + 1 });
+      if (excluded === range.upper) return this.#refine(first.term, { ...EVERYTHING, upper: excluded - 1 });
+    }
+    this.#nonZero.add(e);
+  }
+
+  #assumeAtMostZero(e: Dim): void {
+    if (typeof e === "number" || this.#rangeOf(e).upper <= 0) return;
+    this.#adding(() => `${e} <= 0`);
+    this.#refine(e, { lower: -Infinity, upper: 0 });
+  }
+
+  /** Records that an expression lies in a range, in the form: sum without constant, first coefficient positive. */
+  #refine(e: Dim, range: Range): void {
+    if (typeof e === "number") return;
+    const { constant, terms } = linear(e);
+    const [first] = terms;
+    if (!first) return;
+    const divisor = terms.map((t) => Math.abs(t.coefficient)).reduce(gcd) * Math.sign(first.coefficient);
+    const form = terms.reduce<Dim>((sum, t) => add(sum, mul(t.term, t.coefficient / divisor)), 0);
+    if (typeof form === "number") return;
+    const ends = [(range.lower - constant) / divisor, (range.upper - constant) / divisor];
+    const lower = Math.ceil(Math.min(...ends)), upper = Math.floor(Math.max(...ends));
+    const known = this.#ranges.get(form) ?? EVERYTHING;
+    const now: Range = { lower: Math.max(known.lower, lower), upper: Math.min(known.upper, upper) };
+    this.#ranges.set(form, now);
+    if (form.node.kind === "symbol" && now.lower === now.upper && !this.#replaced.has(form)) {
+      this.#assumeZero(sub(form, now.lower));
+    }
+    if (form.node.kind === "floorDiv" && typeof form.node.right === "number") {
+      // lower ≤ x div k ≤ upper is lower·k ≤ x ≤ upper·k + k − 1
+      const { left, right } = form.node;
+      this.#refine(left, { lower: now.lower * right, upper: now.upper * right + right - 1 });
+    }
+  }
+
+  /** Interval of an expression under the recorded ranges; those recorded for `except` itself are left out. */
+  #rangeOf(d: Dim, except?: Dim): Range {
+    if (typeof d === "number") return { lower: d, upper: d };
+    let { lower, upper }: Range = d;
+    if (d.node.kind === "sum") {
+      let low = d.node.constant, high = d.node.constant;
+      for (const { term, coefficient } of d.node.terms) {
+        const inner = this.#rangeOf(term);
+        low += coefficient * (coefficient > 0 ? inner.lower : inner.upper);
+        high += coefficient * (coefficient > 0 ? inner.upper : inner.lower);
+      }
+      lower = Math.max(lower, low);
+      upper = Math.min(upper, high);
+    } else if (d.node.kind !== "symbol") {
+      const [low, high] = rebuiltBounds(d, (each) => this.#rangeOf(each));
+      lower = Math.max(lower, low);
+      upper = Math.min(upper, high);
+    }
+    if (d !== except) {
+      const { constant, terms } = linear(d);
+      const divisor = terms[0] && terms[0].coefficient < 0 ? -1 : 1;
+      const form = constant === 0 && divisor === 1 ? d : mul(sub(d, constant), divisor);
+      const stored = typeof form === "number" ? undefined : this.#ranges.get(form);
+      if (stored) {
+        const ends = [stored.lower * divisor + constant, stored.upper * divisor + constant];
+        lower = Math.max(lower, Math.min(...ends));
+        upper = Math.min(upper, Math.max(...ends));
+      }
+    }
+    return { lower, upper };
+  }
+}
+
+/** The guard text of a source: `L["x"].shape[0]`. */
+export function sourceText({ base, part }: SizeSource): string {
+  switch (part.kind) {
+    case "value":
+      return base;
+    case "shape":
+      return `${base}.shape[${part.dim}]`;
+    case "stride":
+      return `${base}.stride()[${part.dim}]`;
+    case "offset":
+      return `${base}.storageOffset()`;
+    default:
+      return part satisfies never;
+  }
+}
+
+interface Linear {
+  readonly constant: number;
+  readonly terms: readonly { readonly term: Sym; readonly coefficient: number }[];
+}
+
+function linear(s: Dim): Linear {
+  if (typeof s === "number") return { constant: s, terms: [] };
+  return s.node.kind === "sum" ? s.node : { constant: 0, terms: [{ term: s, coefficient: 1 }] };
+}
+
+/** −e, for an expression. */
+function negated(e: Sym): Sym {
+  const result = mul(e, -1);
+  if (typeof result === "number") throw new InternalError(`Expected an expression but found ${result}`);
+  return result;
+}
+
+/** e as positive − negative part, both without negative coefficients. */
+function split(e: Dim): readonly [Dim, Dim] {
+  const { constant, terms } = linear(e);
+  let positive: Dim = Math.max(constant, 0), negative: Dim = Math.max(-constant, 0);
+  for (const { term, coefficient } of terms) {
+    if (coefficient > 0) positive = add(positive, mul(term, coefficient));
+    else negative = add(negative, mul(term, -coefficient));
+  }
+  return [positive, negative];
+}
+
+/** Bounds of an expression that is no sum, were its operands symbols with these ranges. */
+function rebuiltBounds(s: Sym, rangeOf: (d: Dim) => Range): readonly [number, number] {
+  const ranges = operandsOf(s).map(rangeOf);
+  const corners = (combine: (a: number, b: number) => number): readonly [number, number] => {
+    const [first = EVERYTHING, ...rest] = ranges;
+    let { lower, upper } = first;
+    for (const next of rest) {
+      const values = [lower, upper].flatMap((a) => [combine(a, next.lower), combine(a, next.upper)]);
+      // 0·∞ arises only where a factor may be 0
+      const known = values.map((v) => Number.isNaN(v) ? 0 : v);
+      lower = Math.min(...known);
+      upper = Math.max(...known);
+    }
+    return [lower, upper];
+  };
+  switch (s.node.kind) {
+    case "product":
+      return corners((a, b) => a * b);
+    case "min":
+      return corners(Math.min);
+    case "max":
+      return corners(Math.max);
+    case "floorDiv": {
+      const divisor = ranges[1] ?? EVERYTHING;
+      return divisor.lower > 0 ? corners((a, b) => Math.floor(a / b)) : [s.lower, s.upper];
+    }
+    case "mod":
+    case "symbol":
+    case "sum":
+      return [s.lower, s.upper];
+    default:
+      return s.node satisfies never;
+  }
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b);
+}
+
+function inRange(text: string, { lower, upper }: Range): string {
+  const left = lower === -Infinity ? "" : `${lower} <= `;
+  const right = upper === Infinity ? "" : ` <= ${upper}`;
+  return left || right ? left + text + right : `${text} is an integer`;
+}
+
+const rangeText = ([lower, upper]: readonly [number, number]) => `[${lower}, ${upper}]`;
+
+function unique(guards: readonly SizeGuard[]): SizeGuard[] {
+  return [...new Map(guards.map((guard) => [guard.text, guard])).values()];
+}
