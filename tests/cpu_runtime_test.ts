@@ -224,3 +224,140 @@ test("two processes may build the same library at once", async () => {
   assertEquals(left.filter((name) => name.includes(".tmp")), []);
   Deno.removeSync(folder, { recursive: true });
 });
+
+interface Convolution {
+  readonly n: number;
+  readonly c: number;
+  readonly k: number;
+  readonly h: number;
+  readonly w: number;
+  readonly r: number;
+  readonly s: number;
+  readonly stride?: readonly [number, number];
+  readonly padding?: readonly [number, number];
+  readonly dilation?: readonly [number, number];
+  readonly groups?: number;
+  readonly bias?: boolean;
+  readonly threads?: number;
+  /** Channels-last strides for image and result, weight stored back to front in its dimensions. */
+  readonly strided?: boolean;
+}
+
+/** Runs all three kinds of one convolution and compares every element. */
+function checkConvolution(p: Convolution, epilogue = 0): void {
+  const { n, c, k, h, w, r, s, groups = 1, threads = 2 } = p;
+  const [sh, sw] = p.stride ?? [1, 1], [ph, pw] = p.padding ?? [0, 0], [dh, dw] = p.dilation ?? [1, 1];
+  const cg = c / groups, kg = k / groups;
+  const oh = Math.floor((h + 2 * ph - dh * (r - 1) - 1) / sh) + 1;
+  const ow = Math.floor((w + 2 * pw - dw * (s - 1) - 1) / sw) + 1;
+  const nchw = (channels: number, height: number, width: number) =>
+    p.strided
+      ? [height * width * channels, 1, width * channels, channels]
+      : [channels * height * width, height * width, width, 1];
+  const is = nchw(c, h, w), rs = nchw(k, oh, ow);
+  const ws = p.strided ? [1, k, k * cg, k * cg * r] : [cg * r * s, r * s, s, 1];
+  const random = randoms(n * 31 + c * 7 + k + h * w);
+  const make = (length: number): Float32Array<ArrayBuffer> => new Float32Array(length).map(random);
+  const image = make(n * c * h * w), weight = make(k * cg * r * s), result = make(n * k * oh * ow), bias = make(k);
+  const expected = {
+    image: new Float64Array(image.length),
+    weight: new Float64Array(weight.length),
+    result: new Float64Array(result.length),
+  };
+  const offset = (t: readonly number[], a: number, b: number, y: number, x: number): number =>
+    a * (t[0] ?? 0) + b * (t[1] ?? 0) + y * (t[2] ?? 0) + x * (t[3] ?? 0);
+  for (let i = 0; i < n; i++) {
+    for (let o = 0; o < k; o++) {
+      for (let y = 0; y < oh; y++) {
+        for (let x = 0; x < ow; x++) {
+          const at = offset(rs, i, o, y, x), gradient = result[at] ?? 0;
+          let sum = p.bias ? bias[o] ?? 0 : 0;
+          for (let q = 0; q < cg; q++) {
+            for (let a = 0; a < r; a++) {
+              for (let b = 0; b < s; b++) {
+                const iy = y * sh + a * dh - ph, ix = x * sw + b * dw - pw;
+                if (iy < 0 || ix < 0 || iy >= h || ix >= w) continue;
+                const ia = offset(is, i, Math.floor(o / kg) * cg + q, iy, ix), wa = offset(ws, o, q, a, b);
+                sum += (image[ia] ?? 0) * (weight[wa] ?? 0);
+                expected.image[ia] = (expected.image[ia] ?? 0) + gradient * (weight[wa] ?? 0);
+                expected.weight[wa] = (expected.weight[wa] ?? 0) + gradient * (image[ia] ?? 0);
+              }
+            }
+          }
+          expected.result[at] = sum;
+        }
+      }
+    }
+  }
+  const operands = { image, weight, result };
+  const kinds = [["result", cg * r * s], ["image", kg * r * s], ["weight", n * oh * ow]] as const;
+  kinds.forEach(([output, depth], kind) => {
+    const out = operands[output].slice().fill(NaN);
+    const now = { ...operands, [output]: out };
+    const context = new Float64Array(2 + out.length);
+    const [channels, height] = kind === 0 ? [k, oh] : [c, h];
+    context.set([channels, height]);
+    const call = new BigInt64Array([
+      addressOf(now.image),
+      addressOf(now.weight),
+      addressOf(now.result),
+      kind === 0 && p.bias ? addressOf(bias) : 0,
+      ...[kind, n, groups, cg, kg, h, w, oh, ow, r, s, ...is, ...ws, ...rs, 1],
+      ...[sh, sw, ph, pw, dh, dw, threads, kind < 2 ? epilogue : 0, addressOf(context)],
+    ].map(BigInt));
+    callAt(routineAddresses(["conv_f32"])[0] ?? 0, call);
+    const tolerance = 2 ** -23 * Math.max(4, 2 * Math.sqrt(depth));
+    for (let i = 0; i < out.length; i++) {
+      const error = Math.abs((out[i] ?? NaN) - (expected[output][i] ?? 0));
+      const size = Math.max(1, Math.abs(expected[output][i] ?? 0));
+      assert(error <= tolerance * size, `${JSON.stringify(p)} ${output}[${i}]: error ${error} of ${expected[output][i]}`);
+    }
+    if (epilogue !== 0 && kind < 2) {
+      const visits = new BigInt64Array(context.buffer, 16, n * channels * height);
+      assert(visits.every((v) => v === 1n), `${JSON.stringify(p)} ${output}: rows visited ${visits}`);
+    }
+  });
+}
+
+test("convolutions and their gradients in many geometries", () => {
+  const base = { n: 2, c: 3, k: 5, h: 9, w: 11, r: 3, s: 3 };
+  const cases: Convolution[] = [
+    base,
+    { ...base, padding: [1, 1], bias: true },
+    { ...base, r: 1, s: 1 },
+    { ...base, r: 1, s: 1, stride: [2, 2] },
+    { ...base, r: 5, s: 5, padding: [2, 2] },
+    { ...base, stride: [2, 2], padding: [1, 1], bias: true },
+    { ...base, stride: [3, 2], padding: [0, 1] },
+    { ...base, h: 10, w: 10, stride: [2, 2] },
+    { ...base, h: 10, w: 10, stride: [4, 3], padding: [2, 2] },
+    { ...base, dilation: [2, 1], padding: [2, 1] },
+    { ...base, dilation: [2, 3], stride: [2, 2], padding: [1, 3] },
+    { ...base, r: 1, s: 1, padding: [1, 2] },
+    { ...base, r: 2, s: 4, padding: [1, 3], stride: [1, 2] },
+    { ...base, c: 4, k: 6, groups: 2, padding: [1, 1] },
+    { ...base, c: 6, k: 6, groups: 6, padding: [1, 1], stride: [2, 1] },
+    { ...base, c: 3, k: 9, groups: 3 },
+    { ...base, h: 1, r: 1, w: 40, s: 7, padding: [0, 3] },
+    { ...base, strided: true, padding: [1, 1], bias: true },
+    { ...base, strided: true, stride: [2, 2], c: 4, k: 4, groups: 2 },
+  ];
+  for (const p of cases) for (const threads of [1, 2]) checkConvolution({ ...p, threads });
+});
+
+test("convolutions of many channels, images and pixels", () => {
+  checkConvolution({ n: 8, c: 1, k: 16, h: 28, w: 28, r: 3, s: 3, padding: [1, 1] });
+  checkConvolution({ n: 7, c: 16, k: 32, h: 14, w: 14, r: 3, s: 3, padding: [1, 1] });
+  checkConvolution({ n: 5, c: 70, k: 33, h: 7, w: 7, r: 3, s: 3, padding: [1, 1] });
+  checkConvolution({ n: 1, c: 64, k: 100, h: 6, w: 5, r: 3, s: 3, padding: [1, 1] });
+  checkConvolution({ n: 1, c: 3, k: 9, h: 60, w: 62, r: 7, s: 7, padding: [3, 3], stride: [2, 2] });
+  checkConvolution({ n: 2, c: 600, k: 8, h: 5, w: 5, r: 1, s: 1 });
+});
+
+test("the epilogue of a convolution sees every row of every channel exactly once", () => {
+  const [path = ""] = buildLibraries([{ name: "counting", text: COUNTING }]);
+  const epilogue = entryAddress(path);
+  checkConvolution({ n: 3, c: 4, k: 12, h: 30, w: 31, r: 3, s: 3, padding: [1, 1] }, epilogue);
+  checkConvolution({ n: 9, c: 2, k: 4, h: 5, w: 5, r: 3, s: 3, groups: 2 }, epilogue);
+  checkConvolution({ n: 1, c: 8, k: 64, h: 4, w: 4, r: 3, s: 3, stride: [2, 2] }, epilogue);
+});

@@ -5,10 +5,11 @@
  */
 import { entryAddress } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
+import { convSource } from "./runtime/conv.ts";
 import { gemmSource } from "./runtime/gemm.ts";
 
 /** Name of a library routine. */
-export type Routine = "gemm_f32" | "gemm_f64";
+export type Routine = "gemm_f32" | "gemm_f64" | "conv_f32" | "conv_f64";
 
 /** Contraction is welcome inside a matrix product: it only rounds less. */
 const OPTIONS = ["-O2", "-ffp-contract=fast"] as const;
@@ -16,6 +17,8 @@ const OPTIONS = ["-O2", "-ffp-contract=fast"] as const;
 const SOURCES: Readonly<Record<Routine, () => string>> = {
   gemm_f32: () => gemmSource("float"),
   gemm_f64: () => gemmSource("double"),
+  conv_f32: () => convSource("float"),
+  conv_f64: () => convSource("double"),
 };
 
 const loaded = new Map<Routine, number>();

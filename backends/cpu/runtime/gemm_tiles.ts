@@ -129,7 +129,7 @@ template <int np> INL void pack_panels(L kc, const T* s, L cs, T* d) {
   for (L k = 0; k < kc; k++, s += cs)
     UNROLL for (int q = 0; q < np; q++) __builtin_memcpy(d + q * panel_stride(kc) + k * MR, s + q * MR, MR * sizeof(T));
 }
-OUTL void pack_a(L kc, const T* a, L rs, L cs, L m0, L m1, T* d) {
+static __attribute__((noinline, unused)) void pack_a(L kc, const T* a, L rs, L cs, L m0, L m1, T* d) {
   L m = m0;
   if (rs == 1) {
     for (; m + 8 * MR <= m1; m += 8 * MR, d += 8 * panel_stride(kc)) pack_panels<8>(kc, a + m, cs, d);

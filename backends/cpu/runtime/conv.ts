@@ -1,0 +1,220 @@
+/**
+ * Two-dimensional convolutions over NCHW views with any strides: forward, gradient of the input, gradient of the
+ * weight. Output: the text of a C++ translation unit for one element type that exports `dyn_entry`, which gives
+ * the address of a `void(const ConvCall*)`. Invariant: every element of the result is written once per call, and
+ * the epilogue then sees it exactly once, in blocks of whole rows.
+ *
+ * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its
+ * padding, split into the phases of the stride, so that each tap of the filter reads consecutive elements.
+ */
+import { CONV_BACKWARD } from "./conv_backward.ts";
+import { GEMM_TILES } from "./gemm_tiles.ts";
+import { VECTOR_PRELUDE } from "./prelude.ts";
+
+/** The argument; 64-bit words. Also pasted into generated programs. */
+export const CONV_CALL: string = String.raw`
+// image: [n, groups*cg, h, w], result: [n, groups*kg, oh, ow], weight: [groups*kg, cg, r, s]; strides in elements.
+// kind 0: result = image * weight (+ bias); 1: image = gradient from result's; 2: weight = gradient from both.
+struct ConvCall {
+  void *image, *weight, *result;
+  const void* bias;
+  long kind, n, groups, cg, kg, h, w, oh, ow, r, s;
+  long image_strides[4], weight_strides[4], result_strides[4], bias_stride;
+  long sh, sw, ph, pw, dh, dw, threads;
+  void (*epilogue)(void*, long, long, long, long, long);
+  void* context;
+};
+`;
+
+const CONV_FORWARD: string = String.raw`
+// One convolution in the forward sense; gradients of inputs are brought to this form. Element (y, x) of the padded
+// image is source element ((y - ph)/uh, (x - pw)/uw) where that is whole and inside, else zero.
+struct Conv {
+  const T *source, *bias;
+  const T* weight;                     // [groups][kg][cg*r*s], packed
+  T* result;
+  L n, groups, cg, kg, h, w, oh, ow, r, s, sh, sw, ph, pw, dh, dw, uh, uw;
+  L ss[4], rs[4], bias_stride;
+  Epilogue epilogue;
+  void* context;
+};
+
+// The padded copy of some rows: [channel][row phase][column phase][rows][columns].
+struct Planes { L rows, columns, phase, channel; };
+INL Planes planes_of(const Conv& p, L out_rows) {
+  Planes q;
+  q.rows = out_rows + (p.r - 1) * p.dh / p.sh;
+  q.columns = p.ow + (p.s - 1) * p.dw / p.sw;
+  q.phase = q.rows * q.columns;
+  q.channel = q.phase * p.sh * p.sw;
+  return q;
+}
+// Where tap (c, y, x) starts.
+INL L tap(const Conv& p, const Planes& q, L c, L y, L x) {
+  const L oy = y * p.dh, ox = x * p.dw;
+  return c * q.channel + ((oy % p.sh) * p.sw + ox % p.sw) * q.phase + (oy / p.sh) * q.columns + ox / p.sw;
+}
+INL L ceil_div(L a, L b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+// Copies what output rows from h0 on need of channels [0, cg) of one group of an image.
+OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
+  for (L c = 0; c < p.cg; c++) for (L fy = 0; fy < p.sh; fy++) for (L fx = 0; fx < p.sw; fx++) {
+    T* plane = d + c * q.channel + (fy * p.sw + fx) * q.phase;
+    // columns i of this phase are source column (i*sw + fx - pw)/uw
+    const L first = fx - p.pw, width = (p.w - 1) * p.uw + 1;
+    const L lo = least(q.columns, most(0, ceil_div(-first, p.sw))), hi = most(lo, least(q.columns, ceil_div(width - first, p.sw)));
+    for (L y = 0; y < q.rows; y++) {
+      T* o = plane + y * q.columns;
+      const L up = (h0 + y) * p.sh + fy - p.ph;
+      if (up < 0 || up % p.uh || up / p.uh >= p.h || p.w <= 0) {
+        for (L i = 0; i < q.columns; i++) o[i] = 0;
+        continue;
+      }
+      const T* row = s + c * p.ss[1] + up / p.uh * p.ss[2];
+      for (L i = 0; i < lo; i++) o[i] = 0;
+      if (p.uw == 1) {
+        const T* from = row + (lo * p.sw + first) * p.ss[3];
+        if (p.sw == 1 && p.ss[3] == 1) for (L i = lo; i < hi; i++) o[i] = from[i - lo];
+        else for (L i = lo; i < hi; i++, from += p.sw * p.ss[3]) o[i] = *from;
+      } else {
+        for (L i = lo; i < hi; i++) {
+          const L x = i * p.sw + first;
+          o[i] = x % p.uw ? (T) 0 : row[x / p.uw * p.ss[3]];
+        }
+      }
+      for (L i = hi; i < q.columns; i++) o[i] = 0;
+    }
+  }
+}
+
+struct Segment { L to, from, length; };
+// The pixels [p0, p1) of a unit as runs of consecutive elements in the padded copy; returns how many.
+INL L segments_of(const Conv& p, const Planes& q, L image, L rows, L p0, L p1, Segment* out) {
+  L count = 0;
+  for (L at = p0; at < p1;) {
+    const L i = at / (rows * p.ow), y = at / p.ow % rows, x = at % p.ow, length = least(p.ow - x, p1 - at);
+    out[count++] = {at - p0, i * image + y * q.columns + x, length};
+    at += length;
+  }
+  return count;
+}
+// Rows are written in order with whole vectors: what one writes too much, the next one overwrites.
+INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segments, L count, L width, T* d) {
+  for (L k = 0; k < kc; k++, d += width) {
+    const T* s = padded + taps[k];
+    for (L g = 0; g < count; g++) {
+      const T* from = s + segments[g].from;
+      T* to = d + segments[g].to;
+      for (L t = 0; t < segments[g].length; t += VL) st(to + t, ld(from + t));
+    }
+  }
+}
+
+enum { UNIT_PIXELS = 5 * NR, UNIT_DEPTH = 2048 / (int) sizeof(T) };
+struct Units { L images, rows, per_image, count, parts; };
+INL Units units_of(const Conv& p, L nt) {
+  Units u;
+  const L pixels = p.oh * p.ow, depth = p.cg * p.r * p.s;
+  const L wanted = most(UNIT_PIXELS, 16384 / depth);
+  u.images = pixels * 2 <= wanted && !p.epilogue ? most(1, least(wanted / pixels, (p.n + nt - 1) / nt)) : 1;
+  u.rows = u.images > 1 ? p.oh : most(1, least(p.oh, (wanted + p.ow - 1) / p.ow));
+  u.rows = (p.oh + (p.oh + u.rows - 1) / u.rows - 1) / ((p.oh + u.rows - 1) / u.rows);
+  u.per_image = (p.oh + u.rows - 1) / u.rows;
+  u.count = (p.n + u.images - 1) / u.images * u.per_image;
+  // too few units for the threads: the output channels are divided as well
+  u.parts = u.count * p.groups >= 4 * nt ? 1 : most(1, least((p.kg + MR - 1) / MR, 4 * nt / (u.count * p.groups)));
+  return u;
+}
+
+// Channels [m0, m1) of group g for images [i0, i1), output rows [h0, h1).
+OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L m0, L m1, L rows_planned) {
+  const L depth = p.cg * p.r * p.s, rows = h1 - h0, per_image = rows * p.ow, pixels = (i1 - i0) * per_image;
+  const Planes q = planes_of(p, rows_planned);
+  const L image = p.cg * q.channel, kc_most = least(depth, UNIT_DEPTH), panels = (pixels + NR - 1) / NR;
+  const bool direct = p.rs[3] == 1 && (p.rs[2] == p.ow || rows == 1) && i1 - i0 == 1;
+  const L padded_length = (i1 - i0) * image + 2 * NR, packed_length = panels * NR * kc_most + 2 * NR;
+  const L segment_words = (pixels / p.ow + panels * 2 + 4) * (L) (sizeof(Segment) / sizeof(T));
+  T* padded = scratch(0, (padded_length + packed_length + segment_words + (direct ? 0 : (m1 - m0) * pixels)) * sizeof(T) + 256);
+  T* packed = padded + (padded_length + 15) / 16 * 16;
+  Segment* segments = (Segment*) (packed + (packed_length + 15) / 16 * 16);
+  T* own = (T*) (segments + pixels / p.ow + panels * 2 + 4);
+  for (L i = i0; i < i1; i++)
+    pad_image(p, q, p.source + i * p.ss[0] + g * p.cg * p.ss[1], h0, padded + (i - i0) * image);
+  for (L k = 0; k < 2 * NR; k++) padded[(i1 - i0) * image + k] = 0;
+  T* out = direct ? p.result + i0 * p.rs[0] + (g * p.kg) * p.rs[1] + h0 * p.rs[2] : own - m0 * pixels;
+  const L crs = direct ? p.rs[1] : pixels;
+  const T* weight = p.weight + g * p.kg * depth;
+  for (L k0 = 0; k0 < depth || k0 == 0; k0 += kc_most) {
+    const L kc = least(kc_most, depth - k0);
+    for (L j = 0; j < panels; j++) {
+      const L from = j * NR, to = least(pixels, from + NR), width = (to - from + VL - 1) / VL * VL;
+      const L count = segments_of(p, q, image, rows, from, to, segments);
+      pack_pixels(kc, taps + k0, padded, segments, count, width, packed + j * NR * kc_most);
+    }
+    for (L m = m0; m < m1; m += MR * 2) {
+      const L end = least(m1, m + MR * 2);
+      for (L j = 0; j < panels; j++) {
+        const L from = j * NR, cols = least(NR, pixels - from);
+        const int nv = (int) ((cols + VL - 1) / VL), lanes = (int) (cols - (nv - 1) * VL);
+        const T* b = packed + j * NR * kc_most;
+        #define CALL(nv) rows_of_tiles<nv>(m, end, kc, weight + m * depth + k0, depth, b, nv * VL, out + from, crs, lanes, k0 > 0)
+        switch (nv) { case 1: CALL(1); break; case 2: CALL(2); break; default: CALL(3); }
+        #undef CALL
+      }
+    }
+    if (depth == 0) break;
+  }
+  if (p.bias) {
+    for (L m = m0; m < m1; m++) {
+      const T bias = p.bias[(g * p.kg + m) * p.bias_stride];
+      T* row = out + m * crs;
+      for (L x = 0; x < pixels; x++) row[x] += bias;
+    }
+  }
+  if (!direct) {
+    for (L m = m0; m < m1; m++) for (L i = i0; i < i1; i++) for (L y = h0; y < h1; y++) {
+      const T* from = out + m * pixels + ((i - i0) * rows + y - h0) * p.ow;
+      T* to = p.result + i * p.rs[0] + (g * p.kg + m) * p.rs[1] + y * p.rs[2];
+      for (L x = 0; x < p.ow; x++) to[x * p.rs[3]] = from[x];
+    }
+  }
+  if (p.epilogue) for (L i = i0; i < i1; i++) p.epilogue(p.context, i, g * p.kg + m0, g * p.kg + m1, h0, h1);
+}
+
+INL void conv_part(const Conv& p, const Units& u, L* taps, L t, L nt) {
+  const Planes q = planes_of(p, u.rows);
+  L k = 0;
+  for (L c = 0; c < p.cg; c++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++) taps[k++] = tap(p, q, c, y, x);
+  const L total = u.count * p.groups * u.parts, mpanels = (p.kg + MR - 1) / MR;
+  for (L w = total * t / nt; w < total * (t + 1) / nt; w++) {
+    const L part = w % u.parts, g = w / u.parts % p.groups, unit = w / u.parts / p.groups;
+    const L i0 = unit / u.per_image * u.images, h0 = unit % u.per_image * u.rows;
+    conv_unit(p, taps, g, i0, least(p.n, i0 + u.images), h0, least(p.oh, h0 + u.rows),
+              mpanels * part / u.parts * MR, least(p.kg, mpanels * (part + 1) / u.parts * MR), u.rows);
+  }
+}
+static void convolve(const Conv& p, L threads) {
+  const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * p.cg * p.r * p.s;
+  const L nt = threads > 1 && products > 262144 ? threads : 1;
+  const UL table = (UL) (p.cg * p.r * p.s + 1) * sizeof(L);
+  if (nt == 1) return conv_part(p, units_of(p, 1), (L*) scratch(1, table), 0, 1);
+  #pragma omp parallel num_threads(nt)
+  {
+    const L count = omp_get_num_threads();
+    conv_part(p, units_of(p, count), (L*) scratch(1, table), omp_get_thread_num(), count);
+  }
+}
+`;
+
+/** A tile over rows with a runtime stride: the weights, read in place. */
+const CONV_TILES: string = String.raw`
+template <int nv>
+INL void rows_of_tiles(L m0, L m1, L kc, const T* a, L as, const T* b, L lb, T* c, L crs, int lanes, bool add) {
+  rows<nv, false>(m0, m1, kc, a, as, MR * as, b, lb, c, crs, 1, lanes, add);
+}
+`;
+
+/** The translation unit of convolutions over one element type. */
+export function convSource(type: "float" | "double"): string {
+  const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
+  return head + VECTOR_PRELUDE + CONV_CALL + GEMM_TILES + CONV_TILES + CONV_FORWARD + CONV_BACKWARD;
+}

@@ -1,0 +1,189 @@
+/**
+ * The gradients of convolutions and the entry point of the translation unit; see conv.ts. Output: C++ text.
+ *
+ * Gradient of the input: a convolution of the result's gradient, spread by the stride, with the filter turned and
+ * its channels exchanged. Gradient of the weight: for each image, rows (c, y, x) of the padded copy times the
+ * transposed gradient, summed over all pixels.
+ */
+export const CONV_BACKWARD: string = String.raw`
+INL Conv plain(const ConvCall& g) {
+  Conv p;
+  p.n = g.n; p.groups = g.groups; p.cg = g.cg; p.kg = g.kg;
+  p.h = g.h; p.w = g.w; p.oh = g.oh; p.ow = g.ow; p.r = g.r; p.s = g.s;
+  p.sh = g.sh; p.sw = g.sw; p.ph = g.ph; p.pw = g.pw; p.dh = g.dh; p.dw = g.dw; p.uh = 1; p.uw = 1;
+  p.source = (const T*) g.image; p.result = (T*) g.result; p.bias = (const T*) g.bias; p.bias_stride = g.bias_stride;
+  for (int i = 0; i < 4; i++) { p.ss[i] = g.image_strides[i]; p.rs[i] = g.result_strides[i]; }
+  p.epilogue = g.epilogue; p.context = g.context;
+  return p;
+}
+
+static void forward(const ConvCall& g) {
+  Conv p = plain(g);
+  const L* ws = g.weight_strides;
+  const L taps = g.r * g.s, depth = g.cg * taps, length = g.groups * g.kg * depth;
+  T* copy = 0;
+  p.weight = (const T*) g.weight;
+  if (ws[3] != 1 || ws[2] != g.s || ws[1] != taps || ws[0] != depth) {
+    p.weight = copy = (T*) aligned_alloc(64, (length * sizeof(T) + 64) / 64 * 64);
+    const T* w = (const T*) g.weight;
+    L at = 0;
+    for (L k = 0; k < g.groups * g.kg; k++) for (L c = 0; c < g.cg; c++) for (L y = 0; y < g.r; y++) for (L x = 0; x < g.s; x++)
+      copy[at++] = w[k * ws[0] + c * ws[1] + y * ws[2] + x * ws[3]];
+  }
+  convolve(p, g.threads);
+  free(copy);
+}
+
+static void backward_image(const ConvCall& g) {
+  Conv p = plain(g);
+  p.source = (const T*) g.result; p.result = (T*) g.image; p.bias = 0;
+  for (int i = 0; i < 4; i++) { p.ss[i] = g.result_strides[i]; p.rs[i] = g.image_strides[i]; }
+  p.cg = g.kg; p.kg = g.cg; p.h = g.oh; p.w = g.ow; p.oh = g.h; p.ow = g.w;
+  p.uh = g.sh; p.uw = g.sw; p.sh = p.sw = 1;
+  p.ph = (g.r - 1) * g.dh - g.ph; p.pw = (g.s - 1) * g.dw - g.pw;
+  const L taps = g.r * g.s, length = g.groups * g.kg * g.cg * taps;
+  T* copy = (T*) aligned_alloc(64, (length * sizeof(T) + 64) / 64 * 64);
+  const T* w = (const T*) g.weight;
+  const L* ws = g.weight_strides;
+  L at = 0;
+  for (L q = 0; q < g.groups; q++) for (L c = 0; c < g.cg; c++) for (L k = 0; k < g.kg; k++) for (L y = g.r; y--;) for (L x = g.s; x--;)
+    copy[at++] = w[(q * g.kg + k) * ws[0] + c * ws[1] + y * ws[2] + x * ws[3]];
+  p.weight = copy;
+  convolve(p, g.threads);
+  free(copy);
+}
+
+// c[mr x nv vectors] += 'rows' rows of 'ow' pixels of the padded copy · packed gradient
+template <int mr, int nv> OUTL void tap_tile(L rows, L ow, L pitch, const T* padded, const L* taps, const T* b, T* c, L crs) {
+  V acc[mr][nv];
+  const T* r[mr];
+  UNROLL for (int i = 0; i < mr; i++) {
+    r[i] = padded + taps[i];
+    UNROLL for (int j = 0; j < nv; j++) acc[i][j] = ld(c + i * crs + j * VL);
+  }
+  for (L y = 0; y < rows; y++) {
+    NO_UNROLL for (L k = 0; k < ow; k++, b += nv * VL) {
+      V bv[nv];
+      UNROLL for (int j = 0; j < nv; j++) { bv[j] = ld(b + j * VL); if (mr > 1) PIN(bv[j]); }
+      UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] += bv[j] * r[i][k];
+    }
+    UNROLL for (int i = 0; i < mr; i++) r[i] += pitch;
+  }
+  UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nv; j++) st(c + i * crs + j * VL, acc[i][j]);
+}
+template <int nv> INL void tap_rows(L m0, L m1, L rows, L ow, L pitch, const T* padded, const L* taps, const T* b, T* c, L crs) {
+  L m = m0;
+  for (; m + MR <= m1; m += MR) tap_tile<MR, nv>(rows, ow, pitch, padded, taps + m, b, c + m * crs, crs);
+  if (m + 4 <= m1) { tap_tile<4, nv>(rows, ow, pitch, padded, taps + m, b, c + m * crs, crs); m += 4; }
+  for (; m < m1; m++) tap_tile<1, nv>(rows, ow, pitch, padded, taps + m, b, c + m * crs, crs);
+}
+
+// Rows [y0, y1) of the gradient of one image, channels [c0, c0 + cols), to d[pixel*width + j].
+INL void pack_gradient(const Conv& p, const T* s, L y0, L y1, L c0, L cols, L width, T* d) {
+  if (p.rs[2] == p.ow * p.rs[3]) return pack_b((y1 - y0) * p.ow, s + c0 * p.rs[1] + y0 * p.rs[2], p.rs[3], p.rs[1], cols, width, d);
+  for (L y = y0; y < y1; y++, d += p.ow * width)
+    pack_b(p.ow, s + c0 * p.rs[1] + y * p.rs[2], p.rs[3], p.rs[1], cols, width, d);
+}
+
+// Adds the images [i0, i1) to rows [m0, m1) and columns [n0, n1) of acc[cg*r*s][width].
+INL void weight_part(const Conv& p, L g, L i0, L i1, L m0, L m1, L n0, L n1, T* acc, L width, const L* taps, const Planes& q) {
+  const L rows_most = most(1, least(p.oh, 1024 / p.ow)), panels = (n1 - n0 + NR - 1) / NR;
+  const L padded_length = p.cg * q.channel, packed_length = rows_most * p.ow * NR;
+  T* padded = scratch(0, (padded_length + packed_length + 64) * sizeof(T));
+  T* packed = padded + (padded_length + 15) / 16 * 16;
+  for (L i = i0; i < i1; i++) {
+    pad_image(p, q, p.source + i * p.ss[0] + g * p.cg * p.ss[1], 0, padded);
+    for (L y0 = 0; y0 < p.oh; y0 += rows_most) {
+      const L y1 = least(p.oh, y0 + rows_most);
+      for (L j = 0; j < panels; j++) {
+        const L from = n0 + j * NR, cols = least(NR, n1 - from), nv = (cols + VL - 1) / VL;
+        pack_gradient(p, p.result + i * p.rs[0] + g * p.kg * p.rs[1], y0, y1, from, cols, nv * VL, packed);
+        const T* a = padded + y0 * q.columns;
+        switch (nv) {
+          case 1: tap_rows<1>(m0, m1, y1 - y0, p.ow, q.columns, a, taps, packed, acc + from, width); break;
+          case 2: tap_rows<2>(m0, m1, y1 - y0, p.ow, q.columns, a, taps, packed, acc + from, width); break;
+          default: tap_rows<3>(m0, m1, y1 - y0, p.ow, q.columns, a, taps, packed, acc + from, width);
+        }
+      }
+    }
+  }
+}
+
+// Writes the gradient of group g from the sum of 'copies' accumulators.
+INL void store_weight(const ConvCall& c, L g, L k0, L k1, const T* acc, L size, L copies, L width) {
+  const L* ws = c.weight_strides;
+  for (L k = k0; k < k1; k++) for (L i = 0; i < c.cg; i++) for (L y = 0; y < c.r; y++) for (L x = 0; x < c.s; x++) {
+    const T* from = acc + ((i * c.r + y) * c.s + x) * width + k;
+    T sum = 0;
+    for (L t = 0; t < copies; t++) sum += from[t * size];
+    ((T*) c.weight)[(g * c.kg + k) * ws[0] + i * ws[1] + y * ws[2] + x * ws[3]] = sum;
+  }
+}
+
+static void backward_weight(const ConvCall& c) {
+  const Conv p = plain(c);
+  const L depth = p.cg * p.r * p.s, width = (p.kg + VL - 1) / VL * VL, size = (depth * width + NR + 15) / 16 * 16;
+  const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * depth;
+  const L wanted = c.threads > 1 && products > 262144 ? c.threads : 1;
+  // small gradients: each thread sums some of the images by itself; large ones: each owns some of the columns
+  const bool by_images = size <= 262144 && p.n >= 2 * wanted;
+  const L copies = by_images ? wanted : 1, total = p.groups * copies * size;
+  T* acc = (T*) aligned_alloc(64, (total * sizeof(T) + 63) / 64 * 64);
+  const Planes q = planes_of(p, p.oh);
+  L* taps = (L*) aligned_alloc(64, ((depth + 1) * sizeof(L) + 63) / 64 * 64);
+  L at = 0;
+  for (L i = 0; i < p.cg; i++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++) taps[at++] = tap(p, q, i, y, x);
+  #pragma omp parallel num_threads(wanted) if (wanted > 1)
+  {
+    const L t = omp_get_thread_num(), nt = omp_get_num_threads();
+    const L panels = (p.kg + NR - 1) / NR;
+    for (L i = total * t / nt; i < total * (t + 1) / nt; i++) acc[i] = 0;
+    #pragma omp barrier
+    for (L g = 0; g < p.groups; g++) {
+      T* own = acc + g * copies * size;
+      if (by_images) {
+        for (L part = copies * t / nt; part < copies * (t + 1) / nt; part++)
+          weight_part(p, g, p.n * part / copies, p.n * (part + 1) / copies, 0, depth, 0, p.kg, own + part * size, width, taps, q);
+      } else if (panels >= nt) {
+        weight_part(p, g, 0, p.n, 0, depth, panels * t / nt * NR, least(p.kg, panels * (t + 1) / nt * NR), own, width, taps, q);
+      } else {
+        const L rows = (depth + MR - 1) / MR;
+        weight_part(p, g, 0, p.n, rows * t / nt * MR, least(depth, rows * (t + 1) / nt * MR), 0, p.kg, own, width, taps, q);
+      }
+    }
+    #pragma omp barrier
+    for (L g = 0; g < p.groups; g++)
+      store_weight(c, g, p.kg * t / nt, p.kg * (t + 1) / nt, acc + g * copies * size, size, copies, width);
+  }
+  free(taps);
+  free(acc);
+}
+
+// Nothing to sum over: the result is zero, or the bias.
+static void constant_result(const ConvCall& c) {
+  const Conv p = plain(c);
+  if (c.kind == 0) {
+    for (L i = 0; i < p.n; i++) for (L k = 0; k < p.groups * p.kg; k++) for (L y = 0; y < p.oh; y++) for (L x = 0; x < p.ow; x++)
+      p.result[i * p.rs[0] + k * p.rs[1] + y * p.rs[2] + x * p.rs[3]] = p.bias ? p.bias[k * p.bias_stride] : (T) 0;
+    if (p.epilogue) for (L i = 0; i < p.n; i++) p.epilogue(p.context, i, 0, p.groups * p.kg, 0, p.oh);
+  } else if (c.kind == 1) {
+    for (L i = 0; i < p.n; i++) for (L k = 0; k < p.groups * p.cg; k++) for (L y = 0; y < p.h; y++) for (L x = 0; x < p.w; x++)
+      ((T*) c.image)[i * p.ss[0] + k * p.ss[1] + y * p.ss[2] + x * p.ss[3]] = 0;
+    if (p.epilogue) for (L i = 0; i < p.n; i++) p.epilogue(p.context, i, 0, p.groups * p.cg, 0, p.h);
+  } else {
+    const L* ws = c.weight_strides;
+    for (L k = 0; k < p.groups * p.kg; k++) for (L i = 0; i < p.cg; i++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++)
+      ((T*) c.weight)[k * ws[0] + i * ws[1] + y * ws[2] + x * ws[3]] = 0;
+  }
+}
+
+static void conv(const ConvCall* call) {
+  const ConvCall& c = *call;
+  if (c.n <= 0 || c.groups <= 0 || c.cg <= 0 || c.kg <= 0 || c.oh <= 0 || c.ow <= 0 || c.r <= 0 || c.s <= 0 || c.h <= 0 || c.w <= 0)
+    return constant_result(c);
+  if (c.kind == 0) forward(c);
+  else if (c.kind == 1) backward_image(c);
+  else backward_weight(c);
+}
+EXPORT void (*dyn_entry())(const ConvCall*) { return conv; }
+`;
