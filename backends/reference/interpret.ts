@@ -1,0 +1,325 @@
+/**
+ * Interprets loop programs: the oracle for every printer. Input: a program, its host arrays and sizes; output:
+ * the arrays written. Invariant: loops run in order, every load and store is checked against its buffer's length,
+ * and (in "exact" precision) every float result is rounded to its element type once.
+ */
+import { type DType, type HostArray, hostArray, itemSize } from "../../lib/base/dtype.ts";
+import { InternalError } from "../../lib/base/errors.ts";
+import { type Dim, print, type Sym } from "../../lib/sym/expr.ts";
+import type { Loop, LoopKernel, Program, Reduction, ReductionOp, Statement, ValueId } from "../../lib/loops/ir.ts";
+import { runExtern } from "./extern.ts";
+import { castElement, type Element, type Precision, scalarFunction } from "./scalar.ts";
+
+/** A flat buffer as the interpreter sees it. */
+export interface Buffer {
+  readonly dtype: DType;
+  readonly length: number;
+  get(index: number): Element;
+  set(index: number, value: Element): void;
+}
+
+/** What one run is given: arrays in `Program.inputs` then `Program.outputs` order, and the sizes. */
+export interface ReferenceCall {
+  readonly inputs: readonly HostArray[];
+  readonly outputs: readonly HostArray[];
+  readonly sizes?: readonly number[];
+  /** Default "exact". "wide" keeps temporaries and registers in float64; arrays round as they must. */
+  readonly precision?: Precision;
+}
+
+/** Runs a program on host arrays. */
+export function interpret(program: Program, call: ReferenceCall): void {
+  const precision = call.precision ?? "exact";
+  const symbols = new Map<Sym, number>();
+  program.sizes.forEach((s, i) => symbols.set(s, call.sizes?.[i] ?? missing(`a value for size ${print(s)}`)));
+  const given = new Map<number, HostArray>();
+  program.inputs.forEach((id, i) => given.set(id, call.inputs[i] ?? missing(`input ${i}`)));
+  program.outputs.forEach((id, i) => given.set(id, call.outputs[i] ?? missing(`output ${i}`)));
+  const arena = new ArrayBuffer(evaluateDim(program.arenaBytes, symbols));
+  const buffers = program.buffers.map((decl, id): Buffer => {
+    const length = evaluateDim(decl.length, symbols);
+    if (decl.role.kind !== "temporary") {
+      const array = given.get(id) ?? missing(`memory of ${decl.name}`);
+      if (array.length < length) {
+        throw new InternalError(`Expected ${length} elements for ${decl.name} but found ${array.length}`);
+      }
+      return hostBuffer(array, decl.dtype, decl.name);
+    }
+    const offset = evaluateDim(decl.role.offset, symbols);
+    if (offset % 64 !== 0) throw new InternalError(`Expected an aligned offset for ${decl.name} but found ${offset}`);
+    if (offset + length * itemSize(decl.dtype) > arena.byteLength) {
+      throw new InternalError(`Expected ${decl.name} inside the arena of ${arena.byteLength} bytes`);
+    }
+    return hostBuffer(hostArray(decl.dtype, arena, offset, length), decl.dtype, decl.name);
+  });
+  for (const kernel of program.kernels) {
+    if (kernel.kind === "loops") runLoops(kernel, { buffers, symbols, precision });
+    else {
+      runExtern(kernel, buffers, (d) => evaluateDim(d, symbols));
+      if (kernel.epilogue) runLoops(kernel.epilogue, { buffers, symbols, precision });
+    }
+  }
+}
+
+function missing(what: string): never {
+  throw new InternalError(`Expected ${what} but found none`);
+}
+
+function hostBuffer(array: HostArray, dtype: DType, name: string): Buffer {
+  const check = (index: number) => {
+    if (!Number.isInteger(index) || index < 0 || index >= array.length) {
+      throw new InternalError(`Expected an index of ${name} in [0, ${array.length}) but found ${index}`);
+    }
+  };
+  return {
+    dtype,
+    length: array.length,
+    get(index) {
+      check(index);
+      const value = array[index] ?? 0;
+      return dtype === "bool" ? value !== 0 : value;
+    },
+    set(index, value) {
+      check(index);
+      if (array instanceof BigInt64Array) array[index] = BigInt(value);
+      else array[index] = Number(value);
+    },
+  };
+}
+
+/** The value of an index expression. */
+export function evaluateDim(d: Dim, symbols: ReadonlyMap<Sym, number>): number {
+  if (typeof d === "number") return d;
+  const at = (x: Dim) => evaluateDim(x, symbols);
+  const { node } = d;
+  switch (node.kind) {
+    case "symbol":
+      return symbols.get(d) ?? missing(`a value for ${node.name}`);
+    case "sum":
+      return node.terms.reduce((sum, t) => sum + t.coefficient * at(t.term), node.constant);
+    case "product":
+      return node.factors.reduce((p, f) => p * at(f), 1);
+    case "floorDiv":
+      return Math.floor(at(node.left) / at(node.right));
+    case "mod": {
+      const left = at(node.left), right = at(node.right);
+      return left - right * Math.floor(left / right);
+    }
+    case "min":
+      return Math.min(at(node.left), at(node.right));
+    case "max":
+      return Math.max(at(node.left), at(node.right));
+    default:
+      return node satisfies never;
+  }
+}
+
+interface Run {
+  readonly buffers: readonly Buffer[];
+  readonly symbols: Map<Sym, number>;
+  readonly precision: Precision;
+}
+
+type Step = () => void;
+
+/** Turns a kernel into closures once and runs them. */
+function runLoops(kernel: LoopKernel, run: Run): void {
+  const values: Element[] = [];
+  const dtypes = new Map<ValueId, DType>();
+  const symbols = new Map(run.symbols);
+  const valueSymbols = new Map<ValueId, Sym[]>();
+  collectValueSymbols(kernel.body, (s, id) => valueSymbols.set(id, [...valueSymbols.get(id) ?? [], s]));
+  const put = (id: ValueId, dtype: DType): (value: Element) => void => {
+    dtypes.set(id, dtype);
+    const indices = valueSymbols.get(id);
+    if (!indices) return (value) => values[id] = value;
+    return (value) => {
+      values[id] = value;
+      for (const s of indices) symbols.set(s, Number(value));
+    };
+  };
+  const get = (id: ValueId): Element => values[id] ?? missing(`value v${id}`);
+  const typeOf = (id: ValueId): DType => dtypes.get(id) ?? missing(`type of v${id}`);
+  const buffer = (id: number): Buffer => run.buffers[id] ?? missing(`buffer b${id}`);
+
+  const block = (body: readonly Statement[]): Step => {
+    const steps = body.map(step);
+    return () => {
+      for (const each of steps) each();
+    };
+  };
+
+  const step = (s: Statement): Step => {
+    switch (s.kind) {
+      case "loop":
+        return loop(s);
+      case "constant": {
+        const set = put(s.id, s.dtype);
+        return () => set(s.value);
+      }
+      case "index": {
+        const set = put(s.id, s.dtype);
+        return () => set(castElement(evaluateDim(s.index, symbols), s.dtype, run.precision));
+      }
+      case "scalar": {
+        const compute = scalarFunction(s.op, typeOf(s.args[0] ?? -1), run.precision);
+        const set = put(s.id, s.dtype);
+        return () => set(compute(...s.args.map(get)));
+      }
+      case "cast": {
+        const set = put(s.id, s.dtype);
+        return () => set(castElement(get(s.value), s.dtype, run.precision));
+      }
+      case "select": {
+        const set = put(s.id, s.dtype);
+        return () => set(get(s.condition) ? get(s.then) : get(s.otherwise));
+      }
+      case "load": {
+        const from = buffer(s.buffer), set = put(s.id, s.dtype);
+        return () => set(from.get(evaluateDim(s.index, symbols)));
+      }
+      case "store": {
+        const to = buffer(s.buffer);
+        if (s.mode === "set") return () => to.set(evaluateDim(s.index, symbols), get(s.value));
+        const add = scalarFunction("add", to.dtype, run.precision);
+        return () => {
+          const at = evaluateDim(s.index, symbols);
+          to.set(at, add(to.get(at), get(s.value)));
+        };
+      }
+      case "masked": {
+        const body = block(s.body), set = put(s.id, s.dtype);
+        return () => {
+          if (get(s.condition)) {
+            body();
+            set(get(s.value));
+          } else set(get(s.otherwise));
+        };
+      }
+      default:
+        return s satisfies never;
+    }
+  };
+
+  const loop = (s: Loop): Step => {
+    const before = s.carried.map((c) => put(c.id, c.dtype));
+    const body = block(s.body);
+    const reductions = s.reductions.map((r) => reducer(r, typeOf(r.value), { get, put, precision: run.precision }));
+    return () => {
+      const size = evaluateDim(s.axis.size, symbols);
+      s.carried.forEach((c, k) => before[k]?.(get(c.initial)));
+      for (const r of reductions) r.start();
+      for (let i = 0; i < size; i++) {
+        symbols.set(s.axis.symbol, i);
+        body();
+        for (const r of reductions) r.next();
+        const next = s.carried.map((c) => get(c.next));
+        next.forEach((value, k) => before[k]?.(value));
+      }
+      for (const r of reductions) r.finish();
+    };
+  };
+
+  block(kernel.body)();
+}
+
+interface Registers {
+  readonly get: (id: ValueId) => Element;
+  readonly put: (id: ValueId, dtype: DType) => (value: Element) => void;
+  readonly precision: Precision;
+}
+
+interface Reducer {
+  start(): void;
+  next(): void;
+  finish(): void;
+}
+
+/** The value with which a reduction over nothing is left. */
+export function neutralElement(op: ReductionOp, dtype: DType): Element {
+  const number = (x: number): Element => castElement(x, dtype, "exact");
+  switch (op) {
+    case "sum":
+      return number(0);
+    case "prod":
+      return number(1);
+    case "any":
+      return false;
+    case "all":
+      return true;
+    case "argmax":
+    case "argmin":
+      return 0n;
+    case "max":
+    case "min": {
+      const most = op === "min";
+      if (dtype === "bool") return most;
+      if (dtype === "float32" || dtype === "float64") return most ? Infinity : -Infinity;
+      if (dtype === "int64") return most ? 2n ** 63n - 1n : -(2n ** 63n);
+      return dtype === "int32" ? (most ? 2 ** 31 - 1 : -(2 ** 31)) : (most ? 255 : 0);
+    }
+    default:
+      return op satisfies never;
+  }
+}
+
+function reducer(r: Reduction, valueType: DType, { get, put, precision }: Registers): Reducer {
+  const set = put(r.id, r.dtype);
+  if (r.op === "argmax" || r.op === "argmin") {
+    const sign = r.op === "argmax" ? 1 : -1;
+    let best: Element | undefined, at: Element = 0n;
+    return {
+      start: () => [best, at] = [undefined, 0n],
+      next: () => {
+        const value = get(r.value);
+        const ahead = best === undefined || (Number.isNaN(value) && !Number.isNaN(best)) ||
+          (sign > 0 ? value > best : value < best);
+        if (ahead) [best, at] = [value, get(r.index ?? -1)];
+      },
+      finish: () => set(at),
+    };
+  }
+  const names = { sum: "add", prod: "mul", max: "maximum", min: "minimum", any: "or", all: "and" } as const;
+  // Sums of bools do not occur: contributions have the accumulator's type
+  const combine = scalarFunction(names[r.op], valueType, precision);
+  let total: Element = 0;
+  return {
+    start: () => total = neutralElement(r.op, r.dtype),
+    next: () => total = combine(total, get(r.value)),
+    finish: () => set(total),
+  };
+}
+
+function collectValueSymbols(body: readonly Statement[], found: (s: Sym, id: ValueId) => void): void {
+  const seen = new Set<Sym>();
+  const visit = (d: Dim) => {
+    if (typeof d === "number" || seen.has(d)) return;
+    seen.add(d);
+    const { node } = d;
+    switch (node.kind) {
+      case "symbol":
+        if (node.role.kind === "value") found(d, node.role.id);
+        return;
+      case "sum":
+        return node.terms.forEach((t) => visit(t.term));
+      case "product":
+        return node.factors.forEach(visit);
+      case "floorDiv":
+      case "mod":
+      case "min":
+      case "max":
+        visit(node.left);
+        return visit(node.right);
+      default:
+        node satisfies never;
+    }
+  };
+  const walk = (statements: readonly Statement[]) => {
+    for (const s of statements) {
+      if (s.kind === "loop" || s.kind === "masked") walk(s.body);
+      if (s.kind === "loop") visit(s.axis.size);
+      if (s.kind === "index" || s.kind === "load" || s.kind === "store") visit(s.index);
+    }
+  };
+  walk(body);
+}
