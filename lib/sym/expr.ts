@@ -13,8 +13,8 @@ export type Dim = number | Sym;
 export type SymbolRole =
   /** A size that the caller passes; `decider` answers questions about it and records guards. */
   | { readonly kind: "size"; readonly decider: Decider }
-  /** The counter of a loop, in [0, size). */
-  | { readonly kind: "axis" }
+  /** The counter of a loop, in [0, size); `size` is there where comparisons should know a symbolic one. */
+  | { readonly kind: "axis"; readonly size?: Dim }
   /** A value computed inside a kernel (indirect indexing), by its id. */
   | { readonly kind: "value"; readonly id: number };
 
@@ -107,7 +107,8 @@ function bump(terms: Terms, term: Sym, by: number): void {
   else terms.set(term, sum);
 }
 
-function makeSum(constant: number, terms: Terms): Dim {
+function makeSum(start: number, terms: Terms): Dim {
+  const constant = start + rejoin(terms);
   if (terms.size === 0) return constant;
   const sorted = [...terms].sort(([a], [b]) => a.id - b.id);
   const [first] = sorted;
@@ -125,6 +126,35 @@ function makeSum(constant: number, terms: Terms): Dim {
       upper,
     );
   });
+}
+
+/**
+ * c·(x mod q) + c·q·(x div q) → c·x, the definition of mod read backwards; c may hold symbolic factors. Undoes
+ * what flattening and unflattening of an index leave. Changes `terms`; returns what goes to the constant.
+ */
+function rejoin(terms: Terms): number {
+  let constant = 0;
+  for (const [term, coefficient] of terms) {
+    const factors = factorsOf(term);
+    const remainder = factors.find((f) => f.node.kind === "mod");
+    if (remainder?.node.kind !== "mod") continue;
+    const { left, right } = remainder.node;
+    const others = factors.filter((f) => f !== remainder).reduce<Dim>((p, f) => mul(p, f), 1);
+    const partner = singleTerm(mul(mul(floorDiv(left, right), right), others));
+    if (!partner || terms.get(partner.term) !== coefficient * partner.coefficient) continue;
+    terms.delete(term);
+    terms.delete(partner.term);
+    constant += addInto(terms, mul(left, others), coefficient);
+    return constant + rejoin(terms);
+  }
+  return constant;
+}
+
+/** d as coefficient·term, where it is that. */
+function singleTerm(d: Dim): { readonly term: Sym; readonly coefficient: number } | undefined {
+  if (typeof d === "number") return undefined;
+  if (d.node.kind !== "sum") return { term: d, coefficient: 1 };
+  return d.node.constant === 0 && d.node.terms.length === 1 ? d.node.terms[0] : undefined;
 }
 
 export function add(a: Dim, b: Dim): Dim {
@@ -176,11 +206,19 @@ export function floorDiv(a: Dim, b: Dim): Dim {
   if (b === 1) return a;
   if (a === b) return 1;
   const [la, ua] = boundsOf(a), [lb] = boundsOf(b);
-  if (la >= 0 && ua < lb) return 0; // 0 ≤ a < b → 0
+  if (la >= 0 && (ua < lb || provablyLess(a, b))) return 0; // 0 ≤ a < b → 0
   const split = splitMultiples(a, b);
   // (k·b + r) div b → k + r div b, exact for any integers
   if (split && split.quotient !== 0) return add(split.quotient, floorDiv(split.rest, b));
+  // (g·A + r) div (g·m) → A div m, 0 ≤ r < g
+  const common = splitCommon(a, b);
+  if (common) return floorDiv(common.whole, common.divisor);
   const inner = typeof a === "number" ? undefined : a.node;
+  // (x mod (p·q)) div q → (x div q) mod p
+  if (inner?.kind === "mod") {
+    const p = divideDims(inner.right, b);
+    if (p !== undefined) return mod(floorDiv(inner.left, b), p);
+  }
   // (x div p) div q → x div (p·q), p, q > 0
   if (inner?.kind === "floorDiv" && typeof inner.right === "number" && typeof b === "number") {
     return floorDiv(inner.left, inner.right * b);
@@ -196,9 +234,16 @@ export function mod(a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number") return a - b * Math.floor(a / b);
   if (b === 1 || a === b) return 0;
   const [la, ua] = boundsOf(a), [lb, ub] = boundsOf(b);
-  if (la >= 0 && ua < lb) return a; // 0 ≤ a < b → a
+  if (la >= 0 && (ua < lb || provablyLess(a, b))) return a; // 0 ≤ a < b → a
   const split = splitMultiples(a, b);
   if (split && split.quotient !== 0) return mod(split.rest, b);
+  // (g·A + r) mod (g·m) → g·(A mod m) + r, 0 ≤ r < g
+  const common = splitCommon(a, b);
+  if (common) return add(mul(common.factor, mod(common.whole, common.divisor)), common.rest);
+  // (x mod (p·q)) mod q → x mod q
+  if (typeof a !== "number" && a.node.kind === "mod" && divideDims(a.node.right, b) !== undefined) {
+    return mod(a.node.left, b);
+  }
   return intern(`%${keyOf(a)},${keyOf(b)}`, () => new Sym({ kind: "mod", left: a, right: b }, 0, ub - 1));
 }
 
@@ -216,6 +261,84 @@ function splitMultiples(a: Dim, b: Dim): { quotient: Dim; rest: Dim } | undefine
     else quotient = add(quotient, q);
   }
   return quotient === 0 ? undefined : { quotient, rest };
+}
+
+/**
+ * Finds a proper divisor g of b with a = g·whole + rest, 0 ≤ rest < g, b = g·divisor. Tries what b has in common
+ * with each term of a, the largest first.
+ */
+function splitCommon(
+  a: Dim,
+  b: Dim,
+): { factor: Dim; whole: Dim; rest: Dim; divisor: Dim } | undefined {
+  if (typeof a === "number" || a.node.kind !== "sum") return undefined;
+  const { terms, constant } = a.node;
+  const candidates = new Set(terms.map(({ term, coefficient }) => commonFactor(term, coefficient, b)));
+  for (const factor of candidates) {
+    if (factor === 1 || factor === b) continue;
+    const divisor = divideDims(b, factor);
+    if (divisor === undefined) continue;
+    let whole: Dim = 0, rest: Dim = 0;
+    for (const { term, coefficient } of [...terms, { term: 1, coefficient: constant }]) {
+      const quotient = divideExactly(term, coefficient, factor);
+      if (quotient === undefined) rest = add(rest, mul(term, coefficient));
+      else whole = add(whole, quotient);
+    }
+    if (whole !== 0 && boundsOf(rest)[0] >= 0 && provablyLess(rest, factor)) return { factor, whole, rest, divisor };
+  }
+  return undefined;
+}
+
+/** What coefficient·term and b have in common: a number times shared factors. */
+function commonFactor(term: Sym, coefficient: number, b: Dim): Dim {
+  if (typeof b === "number") return gcd(Math.abs(coefficient), b);
+  const single = singleTerm(b);
+  if (!single) return 1;
+  const left = [...factorsOf(term)];
+  let shared: Dim = gcd(Math.abs(coefficient), Math.abs(single.coefficient));
+  for (const f of factorsOf(single.term)) {
+    const at = left.indexOf(f);
+    if (at < 0) continue;
+    left.splice(at, 1);
+    shared = mul(shared, f);
+  }
+  return shared;
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b);
+}
+
+/** a / b where it is exact for every value of the symbols, else undefined. */
+export function divideDims(a: Dim, b: Dim): Dim | undefined {
+  if (a === b) return 1;
+  if (typeof a === "number") return typeof b === "number" && b !== 0 && a % b === 0 ? a / b : undefined;
+  const single = singleTerm(a);
+  if (!single) return undefined;
+  const divisor = typeof b === "number" ? undefined : singleTerm(b);
+  if (!divisor || divisor.coefficient === 1) return divideExactly(single.term, single.coefficient, b);
+  if (single.coefficient % divisor.coefficient !== 0) return undefined;
+  return divideExactly(single.term, single.coefficient / divisor.coefficient, divisor.term);
+}
+
+/** Whether a < b for all values: by bounds, or with every axis of a at its last position. */
+export function provablyLess(a: Dim, b: Dim): boolean {
+  if (boundsOf(a)[1] < boundsOf(b)[0]) return true;
+  if (typeof a === "number" || typeof b === "number") return false;
+  const parts = a.node.kind === "sum" ? a.node.terms : [{ term: a, coefficient: 1 }];
+  let most: Dim = a.node.kind === "sum" ? a.node.constant : 0;
+  for (const { term, coefficient } of parts) {
+    if (coefficient < 0) return false;
+    let last: Dim = coefficient;
+    for (const factor of factorsOf(term)) {
+      const { node } = factor;
+      if (node.kind !== "symbol" || factor.lower < 0) return false;
+      const position: Dim = node.role.kind === "axis" && node.role.size !== undefined ? sub(node.role.size, 1) : factor;
+      last = mul(last, position);
+    }
+    most = add(most, last);
+  }
+  return boundsOf(sub(b, most))[0] > 0;
 }
 
 /** coefficient·term / b where it is exact, else undefined. */
