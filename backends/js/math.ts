@@ -1,0 +1,208 @@
+/**
+ * Functions that generated JavaScript calls by name: those that Math lacks or defines otherwise than C. Input
+ * and output: numbers (int64 as bigint). Invariant: results are good to a few units in the last place of double
+ * precision, except digamma and lgamma near their zeros, where the absolute error is.
+ */
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** Half to even, as C's rint. */
+export function roundEven(x: number): number {
+  if (!(Math.abs(x) < 4503599627370496)) return x;
+  const magic = x < 0 || Object.is(x, -0) ? -6755399441055744 : 6755399441055744;
+  const rounded = (x + magic) - magic;
+  return rounded === 0 ? (magic < 0 ? -0 : 0) : rounded;
+}
+
+/** Remainder with the sign of the divisor. */
+export function floorMod(a: number, b: number): number {
+  const r = a % b;
+  return r !== 0 && (r < 0) !== (b < 0) ? r + b : r;
+}
+
+export function floorDivBig(a: bigint, b: bigint): bigint {
+  const q = a / b;
+  return a % b !== 0n && (a < 0n) !== (b < 0n) ? q - 1n : q;
+}
+
+export function floorModBig(a: bigint, b: bigint): bigint {
+  const r = a % b;
+  return r !== 0n && (r < 0n) !== (b < 0n) ? r + b : r;
+}
+
+/** C's pow: 1 to any power and anything to the power 0 is 1, also for NaN. */
+export function pow(a: number, b: number): number {
+  if (a === 1 || b === 0) return 1;
+  if (a === -1 && (b === Infinity || b === -Infinity)) return 1;
+  return Math.pow(a, b);
+}
+
+/** Integer power modulo 2³²; negative exponents give the truncated quotient. */
+export function powInt(a: number, b: number): number {
+  if (b < 0) return a === 1 ? 1 : a === -1 ? (b % 2 === 0 ? 1 : -1) : 0;
+  let result = 1, base = a | 0, e = b;
+  while (e > 0) {
+    if (e & 1) result = Math.imul(result, base);
+    base = Math.imul(base, base);
+    e >>= 1;
+  }
+  return result;
+}
+
+export function powBig(a: bigint, b: bigint): bigint {
+  if (b < 0n) return a === 1n ? 1n : a === -1n ? (b % 2n === 0n ? 1n : -1n) : 0n;
+  let result = 1n, base = a, e = b;
+  while (e > 0n) {
+    if (e & 1n) result = BigInt.asIntN(64, result * base);
+    base = BigInt.asIntN(64, base * base);
+    e >>= 1n;
+  }
+  return result;
+}
+
+/** Truncation to int64; what does not fit gives the least value, as on x86. */
+export function toBig(x: number): bigint {
+  if (!(x > -9223372036854775809 && x < 9223372036854775808)) return -9223372036854775808n;
+  return BigInt(Math.trunc(x));
+}
+
+/** a·b + c with one rounding (Dekker's exact product; exact sum where no overflow occurs). */
+export function fma(a: number, b: number, c: number): number {
+  const p = a * b;
+  if (!Number.isFinite(p) || Math.abs(p) > 1e300 || p === 0) return p + c;
+  const ta = 134217729 * a, ha = ta - (ta - a), la = a - ha;
+  const tb = 134217729 * b, hb = tb - (tb - b), lb = b - hb;
+  const lost = ((ha * hb - p) + ha * lb + la * hb) + la * lb;
+  const s = p + c, v = s - p;
+  return s + (lost + ((p - (s - v)) + (c - v)));
+}
+
+export function bitsToFloat(bits: number): number {
+  scratch.setInt32(0, bits);
+  return scratch.getFloat32(0);
+}
+
+export function floatToBits(x: number): number {
+  scratch.setFloat32(0, x);
+  return scratch.getInt32(0);
+}
+
+/** First word of Philox 4×32-10 with counter (counter, 0, 0, 0). */
+export function philox(key0: number, key1: number, counter: number): number {
+  let c0 = counter, c1 = 0, c2 = 0, c3 = 0, k0 = key0, k1 = key1;
+  for (let round = 0; round < 10; round++) {
+    const high0 = mulHigh(0xD2511F53, c0), low0 = Math.imul(0xD2511F53, c0);
+    const high1 = mulHigh(0xCD9E8D57, c2), low1 = Math.imul(0xCD9E8D57, c2);
+    c0 = high1 ^ c1 ^ k0;
+    c1 = low1;
+    c2 = high0 ^ c3 ^ k1;
+    c3 = low0;
+    k0 = k0 + 0x9E3779B9 | 0;
+    k1 = k1 + 0xBB67AE85 | 0;
+  }
+  return c0 | 0;
+}
+
+/** High word of the unsigned 32×32-bit product. */
+function mulHigh(a: number, b: number): number {
+  const al = a & 0xffff, ah = a >>> 16, bl = b & 0xffff, bh = b >>> 16;
+  const low = al * bl, mid1 = ah * bl + (low >>> 16), mid2 = al * bh + (mid1 & 0xffff);
+  return ah * bh + Math.floor(mid1 / 65536) + Math.floor(mid2 / 65536) | 0;
+}
+
+/** Error function: series near 0, continued fraction of erfc elsewhere. */
+export function erf(x: number): number {
+  const a = Math.abs(x);
+  if (!(a < 6)) return Number.isNaN(x) ? NaN : Math.sign(x);
+  return a < 2.5 ? erfSeries(x) : x > 0 ? 1 - erfcTail(a) : erfcTail(a) - 1;
+}
+
+/** Complementary error function, with full relative precision in the tail. */
+export function erfc(x: number): number {
+  if (Number.isNaN(x)) return NaN;
+  if (x < 0.5) return 1 - erf(x);
+  if (x > 27.3) return 0;
+  return x < 2 ? erfcMiddle(x) : erfcTail(x);
+}
+
+/** 2/√π · e^{−x²} · Σ 2ⁿ x^{2n+1} / (1·3·…·(2n+1)): all terms of one sign, hence no cancellation. */
+function erfSeries(x: number): number {
+  const square = x * x;
+  let term = x, sum = x;
+  for (let n = 1; n < 120; n++) {
+    term *= 2 * square / (2 * n + 1);
+    sum += term;
+    if (Math.abs(term) < 1e-17 * Math.abs(sum)) break;
+  }
+  return 1.1283791670955126 * Math.exp(-square) * sum;
+}
+
+/** Lentz evaluation of the continued fraction erfc(x) = e^{−x²}/√π · 1/(x + ½/(x + 1/(x + 3/2/(x + …)))). */
+function erfcTail(x: number): number {
+  const terms = x < 2 ? 400 : x < 3 ? 120 : 60;
+  let fraction = x;
+  for (let n = terms; n >= 1; n--) fraction = x + n / 2 / fraction;
+  return Math.exp(-x * x) / (fraction * 1.772453850905516);
+}
+
+function erfcMiddle(x: number): number {
+  return x < 1 ? 1 - erfSeries(x) : erfcTail(x);
+}
+
+const LANCZOS = [
+  0.99999999999980993,
+  676.5203681218851,
+  -1259.1392167224028,
+  771.32342877765313,
+  -176.61502916214059,
+  12.507343278686905,
+  -0.13857109526572012,
+  9.9843695780195716e-6,
+  1.5056327351493116e-7,
+] as const;
+
+/** log|Γ(x)|; +∞ at the poles. */
+export function lgamma(x: number): number {
+  if (Number.isNaN(x)) return NaN;
+  if (!Number.isFinite(x)) return Infinity;
+  if (x <= 0 && Number.isInteger(x)) return Infinity;
+  if (x < 0.5) return Math.log(Math.PI / Math.abs(sinPi(x))) - lgamma(1 - x);
+  if (x === 1 || x === 2) return 0;
+  if (x > 20) return stirling(x);
+  const y = x - 1, t = y + 7.5;
+  let sum: number = LANCZOS[0];
+  for (let i = 1; i < LANCZOS.length; i++) sum += (LANCZOS[i] ?? 0) / (y + i);
+  return 0.91893853320467274 + (y + 0.5) * Math.log(t) - t + Math.log(sum);
+}
+
+function stirling(x: number): number {
+  const i = 1 / x, i2 = i * i;
+  const series = i * (1 / 12 - i2 * (1 / 360 - i2 * (1 / 1260 - i2 * (1 / 1680 - i2 / 1188))));
+  return (x - 0.5) * Math.log(x) - x + 0.91893853320467274 + series;
+}
+
+/** sin(πx) without the error of multiplying by π first. */
+function sinPi(x: number): number {
+  const r = floorMod(x, 2);
+  return r === 0 || r === 1 ? 0 : r > 1 ? -Math.sin(Math.PI * (r - 1)) : Math.sin(Math.PI * r);
+}
+
+/** ψ(x) = d/dx log Γ(x): recurrence up to 10, then the asymptotic series; ∓∞ at ±0, NaN at other poles. */
+export function digamma(x: number): number {
+  if (x === 0) return Object.is(x, -0) ? Infinity : -Infinity;
+  if (x === -Infinity || (x < 0 && Number.isInteger(x))) return NaN;
+  let shift = 0, y = x;
+  if (y < 0) {
+    const r = y - Math.floor(y);
+    shift = -Math.PI / Math.tan(Math.PI * r);
+    y = 1 - y;
+  }
+  while (y < 10) {
+    shift -= 1 / y;
+    y++;
+  }
+  const i2 = 1 / (y * y);
+  const series = i2 *
+    (1 / 12 - i2 * (1 / 120 - i2 * (1 / 252 - i2 * (1 / 240 - i2 * (1 / 132 - i2 * (691 / 32760 - i2 / 12))))));
+  return shift + Math.log(y) - 0.5 / y - series;
+}

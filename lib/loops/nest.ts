@@ -1,0 +1,329 @@
+/**
+ * Loop nests of single lowerings. Input: what one op lowers to and the views to write; output: kernels over
+ * buffers, one nest (or library call) per lowering. Invariant: neighbouring axes that every access walks as one
+ * are one loop, so that the innermost loop is as long as the layouts allow.
+ */
+import { InternalError } from "../base/errors.ts";
+import { add, type Dim, freeSymbols, mul, sub, substitute, type Sym, symbol } from "../sym/expr.ts";
+import { provablyEqual } from "../sym/decide.ts";
+import type { Lowered } from "./body.ts";
+import type { Axis, BufferView, ExternKernel, Kernel, Loop, ReductionOp, Statement } from "./ir.ts";
+import {
+  type BufferOperand,
+  flatIndex,
+  isBufferOperand,
+  loadBufferOperand,
+  type Loader,
+  Recorder,
+  type Value,
+  ValueIds,
+} from "./record.ts";
+
+/** How to record a lowering. */
+export interface NestOptions {
+  readonly name: string;
+  readonly loader?: Loader;
+  readonly origins?: readonly string[];
+}
+
+/** Records one lowering that writes `targets` (several only for library calls). */
+export function recordLowered(lowered: Lowered, targets: readonly BufferOperand[], options: NestOptions): Kernel {
+  const origins = options.origins ?? [];
+  if (lowered.kind === "extern") {
+    const kernel: ExternKernel = {
+      kind: "extern",
+      name: options.name,
+      call: lowered.call,
+      inputs: lowered.inputs.map((input) => {
+        if (!isBufferOperand(input)) throw new InternalError("Expected library operands that are buffer views");
+        return viewOf(input);
+      }),
+      outputs: targets.map(viewOf),
+      origins,
+    };
+    return kernel;
+  }
+  const target = targets[0];
+  if (!target) throw new InternalError("Expected a view to write but found none");
+  const recorder = new Recorder(options.loader ?? loadBufferOperand, new ValueIds());
+  return { kind: "loops", name: options.name, body: nestOf(lowered, target, recorder), origins };
+}
+
+function viewOf({ buffer, offset, shape, strides }: BufferOperand): BufferView {
+  return { buffer, offset, shape, strides };
+}
+
+/** New loop counters for the sizes, named i0, i1, … (or by another letter). */
+export function axesOf(sizes: readonly Dim[], letter = "i"): Axis[] {
+  return sizes.map((size, d) => {
+    const upper = typeof size === "number" ? size - 1 : size.upper - 1;
+    return { symbol: symbol(`${letter}${d}`, { kind: "axis" }, [0, Math.max(0, upper)]), size };
+  });
+}
+
+const symbolsOf = (axes: readonly Axis[]): Dim[] => axes.map((a) => a.symbol);
+
+/** Wraps statements in loops, the last axis innermost. */
+export function wrapLoops(
+  axes: readonly Axis[],
+  body: readonly Statement[],
+  order: Loop["order"] = "parallel",
+): readonly Statement[] {
+  return axes.reduceRight<readonly Statement[]>(
+    (inner, axis) => [{ kind: "loop", axis, order, vector: false, body: inner, reductions: [], carried: [] }],
+    body,
+  );
+}
+
+type LoopLowered = Exclude<Lowered, { kind: "extern" }>;
+
+function nestOf(lowered: LoopLowered, target: BufferOperand, recorder: Recorder): readonly Statement[] {
+  switch (lowered.kind) {
+    case "pointwise": {
+      const axes = axesOf(lowered.shape), at = symbolsOf(axes);
+      const value = recorder.cast(lowered.element(recorder, at), target.dtype);
+      recorder.store(target.buffer, flatIndex(target, at), { value });
+      const merged = mergeAxes(axes, recorder.statements);
+      return wrapLoops(merged.axes, merged.body);
+    }
+    case "reduction":
+      return reductionNest(lowered, target, recorder);
+    case "scan":
+      return scanNest(lowered, target, recorder);
+    case "scatter":
+      return scatterNest(lowered, target, recorder);
+    default:
+      return lowered satisfies never;
+  }
+}
+
+function reductionNest(
+  lowered: LoopLowered & { kind: "reduction" },
+  target: BufferOperand,
+  recorder: Recorder,
+): readonly Statement[] {
+  const outer = axesOf(lowered.shape), inner = axesOf(lowered.over, "r");
+  const at = symbolsOf(outer), reduced = symbolsOf(inner);
+  const arg = lowered.op === "argmax" || lowered.op === "argmin";
+  const { statements, result } = recorder.nested(() => {
+    const value = lowered.element(recorder, at, reduced);
+    const position = arg ? lowered.position?.(reduced) ?? reduced[0] ?? 0 : undefined;
+    return { value, index: position === undefined ? undefined : recorder.index(position, "int64") };
+  });
+  const merged = mergeAxes(inner, statements);
+  let body: readonly Statement[] = merged.body, { value, index } = result;
+  for (const axis of [...merged.axes].reverse()) {
+    const loop = reduceLoop(axis, body, { op: lowered.op, value, index, recorder });
+    body = [loop.statement];
+    value = loop.value;
+    index = loop.index;
+  }
+  if (merged.axes.length === 0 && arg && index) value = index;
+  for (const each of body) recorder.push(each);
+  const stored = arg && index ? index : value;
+  recorder.store(target.buffer, flatIndex(target, at), { value: recorder.cast(stored, target.dtype) });
+  const all = mergeAxes(outer, recorder.statements);
+  return wrapLoops(all.axes, all.body);
+}
+
+interface Contribution {
+  readonly op: ReductionOp;
+  readonly value: Value;
+  readonly index: Value | undefined;
+  readonly recorder: Recorder;
+}
+
+/** One level of a reduction; argmax and argmin carry the extreme itself along for the level above. */
+function reduceLoop(
+  axis: Axis,
+  body: readonly Statement[],
+  { op, value, index, recorder }: Contribution,
+): { statement: Loop; value: Value; index: Value | undefined } {
+  const loop = { kind: "loop", axis, order: "reduction", vector: false, body, carried: [] } as const;
+  if (op === "argmax" || op === "argmin") {
+    if (!index) throw new InternalError(`Expected an index for ${op} but found none`);
+    const extreme: Value = { id: recorder.ids.next(), dtype: value.dtype };
+    const position: Value = { id: recorder.ids.next(), dtype: "int64" };
+    const reductions = [
+      { id: extreme.id, op: op === "argmax" ? "max" : "min", value: value.id, dtype: value.dtype },
+      { id: position.id, op, value: value.id, index: index.id, dtype: "int64" },
+    ] as const;
+    return { statement: { ...loop, reductions }, value: extreme, index: position };
+  }
+  const total: Value = { id: recorder.ids.next(), dtype: value.dtype };
+  const reductions = [{ id: total.id, op, value: value.id, dtype: value.dtype }];
+  return { statement: { ...loop, reductions }, value: total, index: undefined };
+}
+
+function scanNest(
+  lowered: LoopLowered & { kind: "scan" },
+  target: BufferOperand,
+  recorder: Recorder,
+): readonly Statement[] {
+  const axes = axesOf(lowered.shape), at = symbolsOf(axes);
+  const along = axes[lowered.dim];
+  if (!along) throw new InternalError(`Expected a dimension of ${axes.length} to scan but found ${lowered.dim}`);
+  const { statements, result } = recorder.nested(() => {
+    const value = lowered.element(recorder, at);
+    const before: Value = { id: recorder.ids.next(), dtype: value.dtype };
+    const next = lowered.combine(recorder, before, value);
+    recorder.store(target.buffer, flatIndex(target, at), { value: recorder.cast(next, target.dtype) });
+    return { before, next };
+  });
+  const initial = recorder.constant(lowered.initial, result.before.dtype);
+  recorder.push({
+    kind: "loop",
+    axis: along,
+    order: "sequential",
+    vector: false,
+    body: statements,
+    reductions: [],
+    carried: [{
+      id: result.before.id,
+      initial: initial.id,
+      next: result.next.id,
+      dtype: result.before.dtype,
+    }],
+  });
+  return wrapLoops(axes.filter((a) => a !== along), recorder.statements);
+}
+
+function scatterNest(
+  lowered: LoopLowered & { kind: "scatter" },
+  target: BufferOperand,
+  recorder: Recorder,
+): readonly Statement[] {
+  const axes = axesOf(lowered.shape), at = symbolsOf(axes);
+  const base = recorder.nested(() => {
+    const value = recorder.cast(lowered.base(recorder, at), target.dtype);
+    recorder.store(target.buffer, flatIndex(target, at), { value });
+  });
+  const merged = mergeAxes(axes, base.statements);
+  const over = axesOf(lowered.over, "s"), position = symbolsOf(over);
+  const update = recorder.nested(() => {
+    const to = lowered.target(recorder, position);
+    const value = recorder.cast(lowered.value(recorder, position), target.dtype);
+    recorder.store(target.buffer, flatIndex(target, to), { value, mode: lowered.mode });
+  });
+  return [
+    ...wrapLoops(merged.axes, merged.body),
+    ...wrapLoops(over, update.statements, "sequential"),
+  ];
+}
+
+/**
+ * Merges each axis with its right neighbour where every index expression in the body walks the two as one:
+ * coefficient(left) = size(right)·coefficient(right), and neither occurs otherwise. Drops axes of size one.
+ */
+export function mergeAxes(
+  axes: readonly Axis[],
+  body: readonly Statement[],
+): { axes: readonly Axis[]; body: readonly Statement[] } {
+  const left: Axis[] = [...axes];
+  let statements = body;
+  for (let d = left.length - 1; d >= 0; d--) {
+    const axis = left[d];
+    if (!axis || axis.size !== 1) continue;
+    statements = substituteIndices(statements, (s) => s === axis.symbol ? 0 : s);
+    left.splice(d, 1);
+  }
+  for (let d = left.length - 2; d >= 0; d--) {
+    const outer = left[d], inner = left[d + 1];
+    if (!outer || !inner) continue;
+    if (!everyIndex(statements, (index) => walkedAsOne(index, outer, inner))) continue;
+    const size = mul(outer.size, inner.size);
+    const upper = typeof size === "number" ? size - 1 : size.upper - 1;
+    const { node } = inner.symbol;
+    const name = node.kind === "symbol" ? node.name : "i";
+    const joined: Axis = { symbol: symbol(name, { kind: "axis" }, [0, Math.max(0, upper)]), size };
+    statements = substituteIndices(
+      statements,
+      (s) => s === outer.symbol ? 0 : s === inner.symbol ? joined.symbol : s,
+    );
+    left.splice(d, 2, joined);
+  }
+  return { axes: left, body: statements };
+}
+
+function walkedAsOne(index: Dim, outer: Axis, inner: Axis): boolean {
+  const a = coefficientOf(index, outer.symbol), b = coefficientOf(index, inner.symbol);
+  if (a === undefined || b === undefined) return false;
+  return a === mul(b, inner.size) || provablyEqual(a, mul(b, inner.size)) === true;
+}
+
+/** The constant c with index = c·symbol + rest, rest free of the symbol; undefined where there is none. */
+export function coefficientOf(index: Dim, of: Sym): Dim | undefined {
+  if (typeof index === "number") return 0;
+  if (index === of) return 1;
+  const terms = index.node.kind === "sum" ? index.node.terms : [{ term: index, coefficient: 1 }];
+  let total: Dim = 0;
+  for (const { term, coefficient } of terms) {
+    if (term === of) {
+      total = add(total, coefficient);
+    } else if (freeSymbols(term).has(of)) {
+      if (term.node.kind !== "product") return undefined;
+      const others = term.node.factors.filter((f) => f !== of);
+      if (others.length !== term.node.factors.length - 1) return undefined;
+      if (others.some((f) => freeSymbols(f).has(of))) return undefined;
+      total = add(total, others.reduce<Dim>((p, f) => mul(p, f), coefficient));
+    }
+  }
+  return total;
+}
+
+/** Whether a predicate holds for all index expressions of the statements, nested ones included. */
+export function everyIndex(body: readonly Statement[], holds: (index: Dim) => boolean): boolean {
+  return body.every((s) => {
+    switch (s.kind) {
+      case "loop":
+        return everyIndex(s.body, holds);
+      case "masked":
+        return everyIndex(s.body, holds);
+      case "index":
+      case "load":
+      case "store":
+        return holds(s.index);
+      case "constant":
+      case "scalar":
+      case "cast":
+      case "select":
+        return true;
+      default:
+        return s satisfies never;
+    }
+  });
+}
+
+/** Rewrites all index expressions. */
+export function substituteIndices(
+  body: readonly Statement[],
+  replace: (symbol: Sym) => Dim,
+): readonly Statement[] {
+  return body.map((s) => {
+    switch (s.kind) {
+      case "loop":
+      case "masked":
+        return { ...s, body: substituteIndices(s.body, replace) };
+      case "index":
+      case "load":
+      case "store":
+        return { ...s, index: substitute(s.index, replace) };
+      case "constant":
+      case "scalar":
+      case "cast":
+      case "select":
+        return s;
+      default:
+        return s satisfies never;
+    }
+  });
+}
+
+/** One past the highest index that a strided view touches (strides are not negative). */
+export function extentOf(view: { offset: Dim; shape: readonly Dim[]; strides: readonly Dim[] }): Dim {
+  let last = view.offset;
+  for (let d = 0; d < view.shape.length; d++) {
+    last = add(last, mul(sub(view.shape[d] ?? 1, 1), view.strides[d] ?? 0));
+  }
+  return add(last, 1);
+}

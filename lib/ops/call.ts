@@ -1,0 +1,247 @@
+/**
+ * Parses a call of an op: positional arguments, then possibly one object of further arguments by name. Input:
+ * what the caller wrote and a predicate for tensor values; output: one value per parameter. Shared by the eager
+ * library, the tracer and symbolic tracing, hence generic in the tensor type. Invariant: the result has exactly
+ * the definition's parameters, in order, each of its kind.
+ */
+import { isDType } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { isPlainObject } from "../base/tree.ts";
+import { Sym } from "../sym/expr.ts";
+import type { OpDefinition } from "./definition.ts";
+import type { ArgsOf, ArgumentTypes, Param, ParamKind, Params } from "./params.ts";
+
+/** Whether a value stands for a tensor in the caller's world. */
+export type TensorPredicate<T> = (value: unknown) => value is T;
+
+/** One resolved argument of any kind. */
+export type Argument<T> = ArgumentTypes<T>[ParamKind] | null;
+
+interface Slot {
+  readonly name: string;
+  readonly param: Param;
+}
+
+interface Signature {
+  readonly slots: readonly Slot[];
+  /** How many slots may be filled by position. */
+  readonly positional: number;
+}
+
+const signatures = new WeakMap<OpDefinition, Signature>();
+
+function signatureOf(definition: OpDefinition): Signature {
+  const known = signatures.get(definition);
+  if (known) return known;
+  const slots = Object.entries(definition.params).map(([name, param]) => ({ name, param }));
+  const firstKeyword = slots.findIndex((s) => s.param.keyword);
+  const made = { slots, positional: firstKeyword < 0 ? slots.length : firstKeyword };
+  signatures.set(definition, made);
+  return made;
+}
+
+/**
+ * The arguments of a call by parameter. Trailing ones may be given in a final object of parameter names; numbers
+ * for a variadic parameter may be spread. Throws DynError where the call does not fit.
+ */
+export function parseCall<T>(
+  definition: OpDefinition,
+  given: readonly unknown[],
+  isTensor: TensorPredicate<T>,
+): ArgsOf<Params, T> {
+  const { slots, positional } = signatureOf(definition);
+  let count = given.length;
+  const last = count > 0 ? given[count - 1] : undefined;
+  let named: Record<string, unknown> | undefined;
+  if (typeof last === "object" && last !== null && !isTensor(last) && isPlainObject(last)) {
+    named = last;
+    count--;
+    for (const name in named) checkName(definition, slots, name);
+  }
+  const args: Record<string, Argument<T>> = {};
+  let at = 0;
+  for (let s = 0; s < slots.length; s++) {
+    const slot = slots[s];
+    if (slot === undefined) break;
+    const { name, param } = slot;
+    let value: unknown = undefined, filled = false;
+    if (s < positional && at < count) {
+      value = given[at];
+      if (param.variadic && isSize(value)) {
+        const start = at;
+        while (at < count && isSize(given[at])) at++;
+        value = given.slice(start, at);
+      } else {
+        at++;
+      }
+      filled = value !== undefined;
+    }
+    if (named !== undefined && Object.hasOwn(named, name) && named[name] !== undefined) {
+      if (filled) throw new DynError(`Expected one value for ${name} of ${definition.name} but found two`);
+      value = named[name];
+      filled = true;
+    }
+    args[name] = filled ? coerce(definition, slot, value, isTensor) : absent(definition, slot);
+  }
+  if (at < count) {
+    throw new DynError(
+      `Expected at most ${positional} positional arguments for ${definition.name} but found ${given.length}`,
+    );
+  }
+  return args;
+}
+
+function checkName(definition: OpDefinition, slots: readonly Slot[], name: string): void {
+  for (const slot of slots) if (slot.name === name) return;
+  throw new DynError(
+    `Expected ${definition.name} options out of ${slots.map((s) => s.name).join(", ")} but found ${name}`,
+  );
+}
+
+function absent<T>(definition: OpDefinition, { name, param }: Slot): Argument<T> {
+  if (param.default !== undefined) return param.default;
+  if (param.nullable) return null;
+  if (param.variadic) return [];
+  throw new DynError(`Expected a ${param.kind} for ${name} of ${definition.name} but found nothing`);
+}
+
+function isSize(value: unknown): boolean {
+  return typeof value === "number" || value instanceof Sym;
+}
+
+function coerce<T>(
+  definition: OpDefinition,
+  { name, param }: Slot,
+  value: unknown,
+  isTensor: TensorPredicate<T>,
+): Argument<T> {
+  if (value === null) {
+    if (param.nullable) return null;
+    throw mismatch(definition, name, param, value);
+  }
+  const bad = () => mismatch(definition, name, param, value);
+  switch (param.kind) {
+    case "tensor":
+      if (isTensor(value)) return value;
+      throw bad();
+    case "operand":
+      if (isTensor(value) || isScalar(value)) return value;
+      throw bad();
+    case "tensors":
+      if (isTensor(value)) return [value];
+      if (Array.isArray(value)) {
+        return value.map((each: unknown) => {
+          if (isTensor(each)) return each;
+          throw mismatch(definition, name, param, each);
+        });
+      }
+      throw bad();
+    case "tensorsOrNulls":
+      if (Array.isArray(value)) {
+        return value.map((each: unknown) => {
+          if (each === null || isTensor(each)) return each;
+          throw mismatch(definition, name, param, each);
+        });
+      }
+      throw bad();
+    case "scalar":
+      if (isScalar(value)) return value;
+      throw bad();
+    case "float":
+      if (typeof value === "number") return value;
+      throw bad();
+    case "int":
+      if (typeof value === "number" && Number.isInteger(value)) return value;
+      if (typeof value === "bigint") return Number(value);
+      throw bad();
+    case "ints": {
+      const ints = integers(value);
+      if (ints !== undefined) return ints;
+      throw bad();
+    }
+    case "intOrInts":
+    case "dims": {
+      if (typeof value === "number" && Number.isInteger(value)) return value;
+      const ints = integers(value);
+      if (ints !== undefined) return ints;
+      throw bad();
+    }
+    case "size":
+      if (value instanceof Sym || (typeof value === "number" && Number.isInteger(value))) return value;
+      throw bad();
+    case "sizes": {
+      const list: readonly unknown[] | undefined = Array.isArray(value)
+        ? value
+        : isSize(value)
+        ? [value]
+        : undefined;
+      if (list === undefined) throw bad();
+      return list.map((each) => {
+        if (each instanceof Sym || (typeof each === "number" && Number.isInteger(each))) return each;
+        throw mismatch(definition, name, param, each);
+      });
+    }
+    case "bool":
+      if (typeof value === "boolean") return value;
+      throw bad();
+    case "dtype":
+      if (isDType(value)) return value;
+      throw bad();
+    case "device":
+      if (typeof value === "string") return value;
+      throw bad();
+    case "string":
+      if (typeof value !== "string") throw bad();
+      if (param.oneOf && !param.oneOf.includes(value)) {
+        throw new DynError(
+          `Expected ${name} of ${definition.name} out of ${param.oneOf.join(", ")} but found ${value}`,
+        );
+      }
+      return value;
+    default:
+      return param.kind satisfies never;
+  }
+}
+
+function isScalar(value: unknown): value is number | bigint | boolean | Sym {
+  return typeof value === "number" || typeof value === "boolean" || typeof value === "bigint" ||
+    value instanceof Sym;
+}
+
+function integers(value: unknown): readonly number[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const list: readonly unknown[] = value;
+  return list.every((v): v is number => typeof v === "number" && Number.isInteger(v)) ? list : undefined;
+}
+
+const NOUNS: Readonly<Record<ParamKind, string>> = {
+  tensor: "a tensor",
+  tensors: "a list of tensors",
+  tensorsOrNulls: "a list of tensors and nulls",
+  operand: "a tensor or number",
+  scalar: "a number",
+  float: "a number",
+  int: "an integer",
+  ints: "a list of integers",
+  intOrInts: "an integer or a list of integers",
+  dims: "a dimension or a list of dimensions",
+  size: "an integer",
+  sizes: "a list of sizes",
+  bool: "a boolean",
+  dtype: "a dtype",
+  device: "a device name",
+  string: "a string",
+};
+
+function mismatch(definition: OpDefinition, name: string, param: Param, value: unknown): DynError {
+  return new DynError(
+    `Expected ${NOUNS[param.kind]} for ${name} of ${definition.name} but found ${describe(value)}`,
+  );
+}
+
+function describe(value: unknown): string {
+  if (value === null) return "null";
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "object") return Array.isArray(value) ? `[${value.map(describe).join(", ")}]` : "an object";
+  return typeof value === "function" ? "a function" : String(value);
+}
