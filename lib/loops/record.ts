@@ -64,10 +64,8 @@ export class Recorder implements Body<Value> {
 
   /** Records a statement that makes a value, or finds the equal one that is in scope. */
   emit(key: string, dtype: DType, make: (id: ValueId) => Statement): Value {
-    for (let s = this.#scopes.length - 1; s >= 0; s--) {
-      const found = this.#scopes[s]?.known.get(key);
-      if (found) return found;
-    }
+    const found = this.known(key);
+    if (found) return found;
     const id = this.ids.next();
     const statement = make(id);
     const value: Value = statement.kind === "constant"
@@ -76,6 +74,29 @@ export class Recorder implements Body<Value> {
     this.push(statement);
     this.#scopes.at(-1)?.known.set(key, value);
     return value;
+  }
+
+  /** The value known under a key of the caller's in any enclosing scope, or what `make` records now. */
+  memo(key: string, make: () => Value): Value {
+    const found = this.known(key);
+    if (found) return found;
+    const value = make();
+    this.#scopes.at(-1)?.known.set(key, value);
+    return value;
+  }
+
+  /** The value known under a key, where there is one in scope. */
+  known(key: string): Value | undefined {
+    for (let s = this.#scopes.length - 1; s >= 0; s--) {
+      const found = this.#scopes[s]?.known.get(key);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** From here on in this scope, a read of this element is the value (which was just stored there). */
+  forward(buffer: BufferId, index: Dim, value: Value): void {
+    this.#scopes.at(-1)?.known.set(loadKey(buffer, index), value);
   }
 
   /** Appends a statement to the innermost scope. */
@@ -195,14 +216,17 @@ export class Recorder implements Body<Value> {
 
   /** Records a read of one buffer element. */
   loadBuffer(buffer: BufferId, index: Dim, dtype: DType): Value {
-    const key = `load ${buffer} ${typeof index === "number" ? index : `#${index.id}`}`;
-    return this.emit(key, dtype, (id) => ({ kind: "load", id, buffer, index, dtype }));
+    return this.emit(loadKey(buffer, index), dtype, (id) => ({ kind: "load", id, buffer, index, dtype }));
   }
 
   /** Records a write of one buffer element. */
   store(buffer: BufferId, index: Dim, options: { value: Value; mode?: "set" | "add" }): void {
     this.push({ kind: "store", buffer, index, value: options.value.id, mode: options.mode ?? "set" });
   }
+}
+
+function loadKey(buffer: BufferId, index: Dim): string {
+  return `load ${buffer} ${typeof index === "number" ? index : `#${index.id}`}`;
 }
 
 for (const name of Object.keys(SCALAR_OPS)) {
