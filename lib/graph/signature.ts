@@ -1,8 +1,18 @@
 /**
- * What a functional graph stands for: which of its outputs are the new values of mutated inputs. Made by aot,
- * read by graph compilers (which may then write such a result into the input's own memory) and by the runtime.
- * Invariant: output indices are positions in the list that the output node returns.
+ * The contract between aot, which makes functional graphs, and the compilers that receive them. Input to a
+ * compiler: a GraphModule with a signature, and example inputs; output: a function over the same inputs that
+ * returns the list of outputs. Invariants of such a graph:
+ * - Placeholders are tensors, or sizes (value.kind "size"), which arrive as plain numbers.
+ * - Every call is a `call_function` of an op whose implementation is "lower", "view" or "random", without
+ *   in-place ops; its args and kwargs parse by the definition's parameters. Ops with several results are
+ *   followed by `getitem(node, index)`.
+ * - A random op carries `kwargs.keys`, two 0-d int32 nodes, besides its parameters: the same keys give the same
+ *   elements, wherever the op is repeated.
+ * - The output node returns one flat list of nodes, numbers, sizes and nulls. Every node's metadata is exact.
  */
+
+/** The keyword under which a random op carries its keys. */
+export const RANDOM_KEYS = "keys";
 
 /** An input that the program writes to, and the output that holds its value afterwards. */
 export interface MutatedInput {
@@ -16,9 +26,13 @@ export interface MutatedInput {
 export interface GraphSignature {
   /** Which graph of a compiled function this is. */
   readonly role: "inference" | "forward" | "backward";
+  /**
+   * A compiler that writes such a result into the input's memory returns the input itself in its place; the
+   * runtime copies back what is another tensor.
+   */
   readonly mutatedInputs: readonly MutatedInput[];
-  /** forward: outputs from this index on are saved for backward; absent where nothing is. */
+  /** forward: outputs from this index on are saved for backward. */
   readonly savedFrom?: number;
-  /** Indices of placeholders that the caller never uses after the call, so that their memory may be reused. */
+  /** Indices of placeholders that nobody uses after the call, so that their memory may be reused. */
   readonly donatedInputs: readonly number[];
 }

@@ -1,0 +1,210 @@
+/**
+ * Appends ops to a graph: metadata by inference, arguments in one normal form. Input: a definition and its
+ * resolved arguments over `GraphValue`s; output: the results as `GraphValue`s. Used by gradients, decomposition
+ * and tracing. Invariant: a node's arguments parse to what it was made from, and its metadata is what `infer`
+ * says.
+ */
+import type { DType } from "../base/dtype.ts";
+import { InternalError } from "../base/errors.ts";
+import type { DeviceName } from "../loops/device.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import { type Argument, type Graph, isList, Node, type NodeMeta, type NodeValue } from "../graph/node.ts";
+import { type Dim, Sym } from "../sym/expr.ts";
+import { type Argument as CallArgument, parseCall } from "./call.ts";
+import type { OpDefinition, TensorLike } from "./definition.ts";
+import type { ArgsOf, Param, Params } from "./params.ts";
+import { isTensor } from "./promotion.ts";
+
+/** A tensor that a node of a graph stands for. */
+export class GraphValue implements TensorLike {
+  constructor(readonly node: Node, readonly meta: TensorMeta) {}
+
+  get shape(): readonly Dim[] {
+    return this.meta.shape;
+  }
+
+  get dtype(): DType {
+    return this.meta.dtype;
+  }
+
+  get device(): DeviceName {
+    return this.meta.device;
+  }
+}
+
+/** Whether a value is a tensor of a graph. */
+export function isGraphValue(value: unknown): value is GraphValue {
+  return value instanceof GraphValue;
+}
+
+/** The tensor that a node stands for. Throws InternalError where it is not one tensor. */
+export function valueOfNode(node: Node): GraphValue {
+  const { value } = node.meta;
+  if (value.kind !== "tensor") {
+    throw new InternalError(`Expected a tensor at ${node.name} but found ${value.kind}`);
+  }
+  return new GraphValue(node, value.tensor);
+}
+
+/** A resolved call of an op. */
+export interface OpCall<T> {
+  readonly definition: OpDefinition;
+  readonly args: ArgsOf<Params, T>;
+}
+
+/** The name by which graphs call an op. */
+export function graphNameOf(definition: OpDefinition): string {
+  return definition.graphName ?? definition.name;
+}
+
+/** Resolves the arguments of a node's call, tensors by `valueOf`. */
+export function argumentsOfNode<T>(
+  node: Node,
+  definition: OpDefinition,
+  valueOf: (node: Node) => T,
+  isTensor: (value: unknown) => value is T,
+): ArgsOf<Params, T> {
+  const resolve = (argument: Argument): unknown => {
+    if (argument instanceof Node) return valueOf(argument);
+    if (isList(argument)) return argument.map(resolve);
+    return argument;
+  };
+  const given = node.args.map(resolve);
+  const named = Object.entries(node.kwargs).filter(([name]) => Object.hasOwn(definition.params, name));
+  if (named.length > 0) given.push(Object.fromEntries(named.map(([name, value]) => [name, resolve(value)])));
+  return parseCall(definition, given, isTensor);
+}
+
+/** What the nodes that a builder makes have in common. */
+export type SharedMeta = Partial<Pick<NodeMeta, "stack" | "partition">> & { readonly requiresGrad?: boolean };
+
+/** Appends nodes to one graph. */
+export class GraphBuilder {
+  /** Metadata of nodes made from here on. */
+  shared: SharedMeta = {};
+
+  /** New nodes go before `before`, or to the end. */
+  constructor(readonly graph: Graph, public before?: Node) {}
+
+  /** An input. */
+  placeholder(name: string, value: NodeValue, meta: Partial<NodeMeta> = {}): Node {
+    return this.graph.create("placeholder", name, { meta: { ...meta, value }, ...this.#place() });
+  }
+
+  /** A tensor input. */
+  tensor(
+    name: string,
+    meta: TensorMeta,
+    more: Partial<NodeMeta> & { requiresGrad?: boolean } = {},
+  ): GraphValue {
+    const { requiresGrad = false, ...rest } = more;
+    return new GraphValue(this.placeholder(name, { kind: "tensor", tensor: meta, requiresGrad }, rest), meta);
+  }
+
+  /** Appends a call; several results are taken apart by `getitem`. `extra` are keyword arguments besides. */
+  call(
+    { definition, args }: OpCall<GraphValue>,
+    extra: Readonly<Record<string, Argument>> = {},
+  ): readonly GraphValue[] {
+    const result = definition.infer(mapArguments(args, (value) => value.meta));
+    const positional: Argument[] = [];
+    const kwargs: Record<string, Argument> = {};
+    let skipped = false;
+    const entries = Object.entries(definition.params);
+    for (const [name, param] of entries) {
+      const value = toArgument(args[name] ?? null);
+      const left = isDefault(value, param.default) || (value === null && param.nullable);
+      if (left) skipped = true;
+      else if (skipped || param.keyword) kwargs[name] = value;
+      else positional.push(value);
+    }
+    const many = isMetas(result);
+    const { requiresGrad = false, ...meta } = this.shared;
+    const node = this.graph.create("call_function", graphNameOf(definition), {
+      args: positional,
+      kwargs: { ...kwargs, ...extra },
+      meta: {
+        ...meta,
+        value: many
+          ? { kind: "tensors", tensors: result, requiresGrad }
+          : { kind: "tensor", tensor: result, requiresGrad },
+      },
+      ...this.#place(),
+    });
+    if (!many) return [new GraphValue(node, result)];
+    return result.map((tensor, index) => {
+      const item = this.graph.create("call_function", "getitem", {
+        args: [node, index],
+        meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad } },
+        ...this.#place(),
+      });
+      return new GraphValue(item, tensor);
+    });
+  }
+
+  /** Ends the graph. */
+  output(result: Argument): Node {
+    return this.graph.create("output", "output", { args: [result] });
+  }
+
+  #place(): { before?: Node } {
+    return this.before ? { before: this.before } : {};
+  }
+}
+
+/** The arguments of a call with tensors replaced. */
+export function mapArguments<A extends TensorLike, B>(
+  args: ArgsOf<Params, A>,
+  change: (value: A) => B,
+): ArgsOf<Params, B> {
+  const mapped: Record<string, CallArgument<B>> = {};
+  for (const [name, value] of Object.entries(args)) {
+    mapped[name] = isTensorList(value)
+      ? value.map((each) => each === null ? null : change(each))
+      : isTensor(value)
+      ? change(value)
+      : value;
+  }
+  return mapped;
+}
+
+/** One tensor of a call: the parameter it is for and, in a list, its place. */
+export interface TensorArgument<T> {
+  readonly param: string;
+  readonly value: T;
+  readonly index?: number;
+}
+
+/** The tensors among the arguments of a call, in the order of parameters. */
+export function tensorArguments<T extends TensorLike>(args: ArgsOf<Params, T>): TensorArgument<T>[] {
+  const found: TensorArgument<T>[] = [];
+  for (const [param, value] of Object.entries(args)) {
+    if (isTensorList(value)) {
+      value.forEach((each, index) => {
+        if (each !== null) found.push({ param, value: each, index });
+      });
+    } else if (isTensor(value)) found.push({ param, value });
+  }
+  return found;
+}
+
+/** A resolved argument as graphs hold it. */
+function toArgument(value: CallArgument<GraphValue>): Argument {
+  if (isTensorList(value)) return value.map((each) => each === null ? null : each.node);
+  return isTensor(value) ? value.node : value;
+}
+
+function isTensorList<T extends TensorLike>(value: CallArgument<T>): value is readonly (T | null)[] {
+  return Array.isArray(value) &&
+    value.some((each) => typeof each === "object" && each !== null && !(each instanceof Sym));
+}
+
+function isDefault(value: Argument, standard: Param["default"]): boolean {
+  if (standard === undefined) return false;
+  if (!isList(value) || !Array.isArray(standard)) return value === standard;
+  return value.length === standard.length && value.every((each, i) => each === standard[i]);
+}
+
+function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {
+  return Array.isArray(result);
+}
