@@ -1,0 +1,30 @@
+/**
+ * The ops as typed functions over any kind of tensor. Input: how a call is made; output: one function per op.
+ * Invariant: several results come as an array that also has them by name.
+ */
+import { InternalError } from "../base/errors.ts";
+import type { OpDefinition, TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
+import { ALL_OPS } from "./table.ts";
+
+/** Makes a call with arguments as the caller gave them. */
+export type OpCaller<T> = (definition: OpDefinition, given: readonly unknown[]) => T | readonly T[];
+
+/** All ops, each making its calls through `call`. */
+export function makeOpApi<T extends TensorLike>(call: OpCaller<T>): OpApi<T> {
+  const api: Record<string, (...given: readonly unknown[]) => T | readonly T[]> = {};
+  for (const definition of ALL_OPS) api[definition.name] = (...given) => call(definition, given);
+  if (!isOpApi<T>(api)) throw new InternalError("Expected a function for every op");
+  return api;
+}
+
+function isOpApi<T extends TensorLike>(api: object): api is OpApi<T> {
+  return ALL_OPS.every((definition) => typeof Reflect.get(api, definition.name) === "function");
+}
+
+/** Several results as an array with the names that the definition gives them. */
+export function nameResults<T>(definition: OpDefinition, results: readonly T[]): readonly T[] {
+  const named = [...results];
+  definition.results?.forEach((name, k) => Reflect.set(named, name, results[k]));
+  return named;
+}

@@ -1,0 +1,68 @@
+/**
+ * The total table of ops. Input: what the families export; output: look-ups by public name, by graph name and by
+ * the name of an in-place call. Invariant: names are unique, and an op's name in a family is its own.
+ */
+import { InternalError } from "../base/errors.ts";
+import { arithmetic } from "./arithmetic.ts";
+import { comparisons } from "./comparison.ts";
+import type { OpDefinition } from "./definition.ts";
+import type { OpName } from "./generated.ts";
+import { reductions } from "./reductions.ts";
+import { unaryOps } from "./unary.ts";
+
+/** Every op by its public name. */
+export const OPS: Readonly<Record<OpName, OpDefinition>> = {
+  ...arithmetic,
+  ...comparisons,
+  ...reductions,
+  ...unaryOps,
+} satisfies Record<OpName, OpDefinition>;
+
+/** What a target of a call names. */
+export interface CallTarget {
+  readonly definition: OpDefinition;
+  /** Whether the result is written into the first tensor. */
+  readonly inplace: boolean;
+}
+
+const targets = new Map<string, CallTarget>();
+const definitions = new Map<string, OpDefinition>(Object.entries(OPS));
+
+for (const [name, definition] of definitions) {
+  if (name !== definition.name) {
+    throw new InternalError(`Expected the op ${definition.name} under its own name but found it under ${name}`);
+  }
+  const graphName = definition.graphName ?? name;
+  for (const each of new Set([name, graphName])) {
+    const known = targets.get(each);
+    // a public name outranks another op's graph name
+    if (!known || each === name) targets.set(each, { definition, inplace: false });
+    if (definition.inplace) targets.set(`${each}_`, { definition, inplace: true });
+  }
+}
+for (const definition of definitions.values()) {
+  for (const alias of definition.exposure?.aliases ?? []) {
+    if (!targets.has(alias)) targets.set(alias, { definition, inplace: false });
+    if (definition.inplace && !targets.has(`${alias}_`)) targets.set(`${alias}_`, { definition, inplace: true });
+  }
+}
+
+/** All ops, in the order of the table. */
+export const ALL_OPS: readonly OpDefinition[] = [...definitions.values()];
+
+/** The op of this public name. Throws InternalError where there is none. */
+export function opNamed(name: string): OpDefinition {
+  const found = definitions.get(name);
+  if (!found) throw new InternalError(`Expected the name of an op but found ${name}`);
+  return found;
+}
+
+/** What a public name, alias, graph name or in-place name ("add_") calls; undefined where it is no op. */
+export function findTarget(name: string): CallTarget | undefined {
+  return targets.get(name);
+}
+
+/** Whether a public name is an op's. */
+export function isOpName(name: string): name is OpName {
+  return definitions.has(name);
+}

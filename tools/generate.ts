@@ -1,0 +1,306 @@
+/**
+ * Writes the typed surface of the ops from their definitions: the interface that compositions and gradients
+ * use, the methods of Tensor and the free functions. Run it after changing a definition: `deno task generate`.
+ * Input: lib/ops; output: the files in TARGETS. Invariant: the output depends on the definitions alone.
+ */
+import { ALL_OPS } from "../lib/ops/table.ts";
+import type { OpDefinition } from "../lib/ops/definition.ts";
+import type { Param, ParamKind } from "../lib/ops/params.ts";
+
+/** A generated file: its path in the repository and its text. */
+export interface GeneratedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+const TYPES: Readonly<Record<ParamKind, string>> = {
+  tensor: "T",
+  tensors: "readonly T[]",
+  tensorsOrNulls: "readonly (T | null)[]",
+  operand: "Operand<T>",
+  scalar: "Scalar | Dim",
+  float: "number",
+  int: "number",
+  ints: "readonly number[]",
+  intOrInts: "number | readonly number[]",
+  dims: "number | readonly number[]",
+  size: "Dim",
+  sizes: "readonly Dim[]",
+  bool: "boolean",
+  dtype: "DType",
+  device: "DeviceName",
+  string: "string",
+};
+
+const NOTICE = "Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.";
+
+/** Words that cannot name an exported constant. */
+const RESERVED = new Set(["var", "delete", "in", "new", "default", "function", "return", "switch", "with"]);
+
+const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+function typeOf(param: Param, tensor: string): string {
+  const text = param.oneOf ? param.oneOf.map((o) => JSON.stringify(o)).join(" | ") : TYPES[param.kind];
+  const base = text.replaceAll(/\bT\b/g, tensor);
+  return param.nullable ? `${base} | null` : base;
+}
+
+const isOptional = (param: Param): boolean => param.default !== undefined || param.nullable;
+const usesTensor = (param: Param): boolean => /\bT\b/.test(TYPES[param.kind]);
+const isCreation = (d: OpDefinition): boolean =>
+  Object.values(d.params).every((p) => !usesTensor(p)) && Object.hasOwn(d.params, "dtype");
+
+/** The parameters that may be given by name. */
+function namedParams(definition: OpDefinition): [string, Param][] {
+  return Object.entries(definition.params).filter(([, p]) => isOptional(p));
+}
+
+const hasOptions = (d: OpDefinition): boolean => namedParams(d).length > 0 || isCreation(d);
+const optionsGeneric = (d: OpDefinition): boolean => namedParams(d).some(([, p]) => usesTensor(p));
+const optionsName = (d: OpDefinition, tensor: string): string =>
+  `${capital(d.name)}Options${optionsGeneric(d) ? `<${tensor}>` : ""}`;
+
+function optionsInterface(definition: OpDefinition): string {
+  const generic = optionsGeneric(definition) ? "<T>" : "";
+  const fields = namedParams(definition).map(([name, p]) => `  readonly ${name}?: ${typeOf(p, "T")} | undefined;`);
+  if (isCreation(definition)) fields.push("  readonly requiresGrad?: boolean | undefined;");
+  return [
+    `/** Arguments of ${definition.name} by name. */`,
+    `export interface ${capital(definition.name)}Options${generic} {`,
+    ...fields,
+    "}",
+  ].join("\n");
+}
+
+function tupleType(definition: OpDefinition, tensor: string): string {
+  const names = definition.results ?? [];
+  const items = names.map((n) => `${n}: ${tensor}`).join(", ");
+  const fields = names.map((n) => `readonly ${n}: ${tensor}`).join("; ");
+  return `[${items}] & { ${fields} }`;
+}
+
+function resultType(definition: OpDefinition, tensor: string): string {
+  if (definition.resultList) return `${tensor}[]`;
+  if (definition.results && !definition.resultsIf) return tupleType(definition, tensor);
+  return tensor;
+}
+
+interface SignatureOptions {
+  readonly tensor: string;
+  /** Leave out the first parameter: it is the receiver. */
+  readonly method: boolean;
+  /** Leave out the options object. */
+  readonly plain?: boolean;
+}
+
+/** The parameter list and result of each overload. */
+function signatures(definition: OpDefinition, options: SignatureOptions): string[] {
+  const entries = Object.entries(definition.params).slice(options.method ? 1 : 0);
+  const { tensor } = options;
+  const result = resultType(definition, tensor);
+  const at = definition.resultsIf;
+  if (at === undefined) return parameterLists(definition, entries, options).map((list) => `(${list}): ${result}`);
+  const deciding = definition.params[at];
+  if (!deciding) return [];
+  const tuple = tupleType(definition, tensor);
+  const named = optionsName(definition, tensor);
+  const position = entries.findIndex(([name]) => name === at);
+  const before = entries.slice(0, position), after = entries.slice(position + 1);
+  const list = (es: readonly [string, Param][], o: SignatureOptions) => parameterLists(definition, es, o);
+  const given = deciding.kind === "operand" ? "number" : deciding.kind === "bool" ? "true" : typeOf({
+    ...deciding,
+    nullable: false,
+  }, tensor);
+  const lead = before.map(([name, p]) => `${name}${isOptional(p) ? "?" : ""}: ${typeOf(p, tensor)}`);
+  const out: string[] = [];
+  if (deciding.kind === "operand") out.push(`(${[...lead, `other: ${tensor}`].join(", ")}): ${tensor}`);
+  const optionalBefore = before.some(([, p]) => isOptional(p));
+  if (!deciding.keyword) {
+    const firm = before.map(([name, p]) => `${name}: ${typeOf(p, tensor)}${isOptional(p) ? " | undefined" : ""}`);
+    for (const rest of list(after, { ...options, plain: false })) {
+      out.push(`(${[...firm, `${at}: ${given}`, rest].filter((x) => x !== "").join(", ")}): ${tuple}`);
+    }
+  }
+  const several = before.filter(([, p]) => !isOptional(p)).map(([name, p]) => `${name}: ${typeOf(p, tensor)}`);
+  out.push(`(${[...several, `options: ${named} & { readonly ${at}: ${given} }`].join(", ")}): ${tuple}`);
+  if (optionalBefore) {
+    out.push(
+      `(${
+        [
+          ...before.map(([name, p]) => `${name}: ${typeOf(p, tensor)}${isOptional(p) ? " | undefined" : ""}`),
+          `options: ${named} & { readonly ${at}: ${given} }`,
+        ].join(", ")
+      }): ${tuple}`,
+    );
+  }
+  const without = deciding.kind === "bool" ? "false" : "null";
+  const plainRest = after.filter(([, p]) => !p.keyword).map(([name, p]) => `${name}?: ${typeOf(p, tensor)}`);
+  const single = deciding.keyword
+    ? list(before, options)
+    : list(before, { ...options, plain: true }).map((l) =>
+      [l, `${at}?: ${without} | ${named}`, ...plainRest].filter((x) => x !== "").join(", ")
+    );
+  for (const each of single) out.push(`(${each}): ${tensor}`);
+  return out;
+}
+
+/** Parameter lists: one, or two where sizes may be spread. */
+function parameterLists(
+  definition: OpDefinition,
+  entries: readonly [string, Param][],
+  { tensor, plain }: SignatureOptions,
+): string[] {
+  const positional = entries.filter(([, p]) => !p.keyword);
+  const named = plain || !hasOptions(definition) ? undefined : optionsName(definition, tensor);
+  const lastRequired = positional.findLastIndex(([, p]) => !isOptional(p));
+  const texts = positional.map(([name, p], k) => {
+    const type = typeOf(p, tensor);
+    if (k <= lastRequired) return `${name}: ${type}${isOptional(p) ? " | undefined" : ""}`;
+    return `${name}?: ${type}${named ? ` | ${named}` : ""}`;
+  });
+  const tail = named ? [`options?: ${named}`] : [];
+  const lists = [[...texts, ...tail].join(", ")];
+  const spread = positional.findIndex(([, p]) => p.variadic);
+  if (spread >= 0) {
+    const [name, p] = positional[spread] ?? ["", undefined];
+    if (p) {
+      const item = p.kind === "sizes" ? "Dim" : "number";
+      const rest = named ? `...${name}: (${item} | ${named})[]` : `...${name}: ${item}[]`;
+      lists.push([...texts.slice(0, spread), rest].join(", "));
+    }
+  }
+  return lists;
+}
+
+/** A doc comment, wrapped. */
+function comment(text: string, indent: string): string {
+  const words = `${text}`.split(/\s+/), lines: string[] = [];
+  let line = "";
+  for (const word of words) {
+    if (line.length + word.length + indent.length > 104) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  lines.push(line);
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */`;
+  return [`${indent}/**`, ...lines.map((l) => `${indent} * ${l}`), `${indent} */`].join("\n");
+}
+
+function opsFile(): string {
+  const names = ALL_OPS.map((d) => JSON.stringify(d.name));
+  const body = ALL_OPS.map((d) => {
+    const lines = signatures(d, { tensor: "T", method: false }).map((s) => `  ${d.name}${s};`);
+    return [comment(d.doc, "  "), ...lines].join("\n");
+  });
+  return [
+    "/**",
+    ` * The ops as one typed interface. ${NOTICE}`,
+    " */",
+    'import type { DType } from "../base/dtype.ts";',
+    'import type { DeviceName } from "../loops/device.ts";',
+    'import type { Dim } from "../sym/expr.ts";',
+    'import type { TensorLike } from "./definition.ts";',
+    'import type { Scalar } from "./params.ts";',
+    "",
+    "/** Public names of all ops. */",
+    `export type OpName =\n${names.map((n) => `  | ${n}`).join("\n")};`,
+    "",
+    "/** What may stand as an operand: a tensor or a number. */",
+    "export type Operand<T> = T | Scalar | Dim;",
+    "",
+    ...ALL_OPS.filter(hasOptions).map((d) => `${optionsInterface(d)}\n`),
+    "/** Every op as a function of tensors of type T. Trailing arguments may be given by name. */",
+    "export interface OpApi<T extends TensorLike> {",
+    body.join("\n"),
+    "}",
+    "",
+  ].join("\n");
+}
+
+/** Ops that are methods: those whose first parameter is a tensor, unless they say otherwise. */
+function isMethod(definition: OpDefinition): boolean {
+  const [first] = Object.values(definition.params);
+  return definition.exposure?.method ?? (first?.kind === "tensor" || first?.kind === "operand");
+}
+
+function methodsFile(): string {
+  const used = new Set<string>();
+  const body: string[] = [];
+  for (const d of ALL_OPS) {
+    if (!isMethod(d)) continue;
+    const lists = signatures(d, { tensor: "T", method: true });
+    if (hasOptions(d)) used.add(d.name);
+    for (const name of [d.name, ...(d.exposure?.aliases ?? [])]) {
+      body.push(comment(d.doc, "  "), ...lists.map((s) => `  ${name}${s};`));
+      if (!d.inplace) continue;
+      const [list] = parameterLists(d, Object.entries(d.params).slice(1), { tensor: "T", method: true });
+      body.push(comment(`${name}, written into this tensor, which is returned.`, "  "), `  ${name}_(${list}): T;`);
+    }
+  }
+  const text = body.join("\n");
+  const options = ALL_OPS.filter((d) => used.has(d.name)).map((d) => `${capital(d.name)}Options`);
+  return [
+    "/**",
+    ` * The methods of Tensor that are ops. ${NOTICE}`,
+    " */",
+    ...typeImports(text),
+    `import type {\n${["Operand", ...options].filter((o) => new RegExp(`\\b${o}\\b`).test(text)).map((o) => `  ${o},`).join("\n")}\n} from "../ops/generated.ts";`,
+    "",
+    "/** Ops as methods; T is the tensor class itself. */",
+    "export interface TensorMethods<T> {",
+    text,
+    "}",
+    "",
+  ].join("\n");
+}
+
+function typeImports(text: string): string[] {
+  const has = (word: string) => new RegExp(`\\b${word}\\b`).test(text);
+  return [
+    ...(has("DType") ? ['import type { DType } from "../base/dtype.ts";'] : []),
+    ...(has("DeviceName") ? ['import type { DeviceName } from "../loops/device.ts";'] : []),
+    ...(has("Dim") ? ['import type { Dim } from "../sym/expr.ts";'] : []),
+    ...(has("Scalar") ? ['import type { Scalar } from "../ops/params.ts";'] : []),
+  ];
+}
+
+function functionsFile(): string {
+  const lines: string[] = [];
+  for (const d of ALL_OPS) {
+    if (d.exposure?.free === false) continue;
+    for (const name of [d.name, ...(d.exposure?.aliases ?? [])]) {
+      if (RESERVED.has(name)) continue;
+      lines.push(comment(d.doc, ""), `export const ${name}: OpApi<Tensor>["${d.name}"] = ops.${d.name};`);
+    }
+  }
+  return [
+    "/**",
+    ` * The ops as free functions over tensors. ${NOTICE}`,
+    " */",
+    'import type { OpApi } from "../ops/generated.ts";',
+    'import { ops } from "./eager.ts";',
+    'import type { Tensor } from "./tensor.ts";',
+    "",
+    ...lines,
+    "",
+  ].join("\n");
+}
+
+/** Every generated file with its current text. */
+export function generateAll(): GeneratedFile[] {
+  return [
+    { path: "lib/ops/generated.ts", text: opsFile() },
+    { path: "lib/tensor/generated_methods.ts", text: methodsFile() },
+    { path: "lib/tensor/generated_functions.ts", text: functionsFile() },
+  ];
+}
+
+if (import.meta.main) {
+  const root = new URL("../", import.meta.url);
+  for (const { path, text } of generateAll()) {
+    const file = new URL(path, root);
+    const old = await Deno.readTextFile(file).catch(() => "");
+    if (old !== text) await Deno.writeTextFile(file, text);
+  }
+}
