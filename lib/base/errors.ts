@@ -118,11 +118,18 @@ export function isOwnFrame(line: string): boolean {
  */
 export function errorText(thrown: unknown, options: { verbose?: boolean } = {}): string {
   if (!(thrown instanceof Error)) return `Uncaught ${Deno.inspect(thrown)}`;
-  const lines = (thrown.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  const isFrame = (line: string): boolean => /^\s+at /.test(line);
+  const stack = thrown.stack ?? "";
+  const found = stack.indexOf(thrown.message);
+  const afterMessage = found < 0 ? stack : stack.slice(found + thrown.message.length);
+  // The module loader puts the place into the message, and sometimes only there.
+  const message = thrown.message.split("\n");
+  const lines = [...message.filter(isFrame), ...afterMessage.split("\n").filter(isFrame)]
+    .filter((line, i, all) => line !== all[i - 1]);
   const users = lines.filter((line) => !isOwnFrame(line));
   const own = lines.filter(isOwnFrame);
   const shown = users.length === 0 || options.verbose ? [...users, ...own] : users;
-  const head = `${thrown.name}: ${thrown.message}`;
+  const head = `${thrown.name}: ${message.filter((line) => !isFrame(line)).join("\n")}`;
   const cause = thrown.cause === undefined ? [] : [`Caused by ${errorText(thrown.cause, options)}`];
   return [head, ...shown, ...cause].join("\n");
 }

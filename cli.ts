@@ -1,0 +1,97 @@
+/**
+ * The command line: `deno run -A cli.ts model.ts`, or `dyn model.ts` with the standalone executable.
+ *
+ * Input: flags, then a command or a script with its arguments. Output: the command's; exit code 0, 1 when the
+ * user's program or a check failed, 2 when the command line itself is wrong.
+ * Invariant: commands are in `cli/`, one a file; this file only finds the right one and shows what went wrong.
+ */
+import settings from "./deno.json" with { type: "json" };
+import { backendsCommand } from "./cli/backends.ts";
+import { benchCommand } from "./cli/bench.ts";
+import { cacheCommand } from "./cli/cache.ts";
+import { type Command, FLAGS, takeFlags, UsageError } from "./cli/command.ts";
+import { doctorCommand } from "./cli/doctor.ts";
+import { explainCommand } from "./cli/explain.ts";
+import { replCommand } from "./cli/repl.ts";
+import { runCommand } from "./cli/run.ts";
+import { DynError, errorText } from "./lib/base/errors.ts";
+
+const COMMANDS: readonly Command[] = [
+  runCommand,
+  replCommand,
+  explainCommand,
+  doctorCommand,
+  backendsCommand,
+  benchCommand,
+  cacheCommand,
+];
+
+/** What `--help` prints. */
+function helpText(): string {
+  const table = (rows: readonly (readonly [string, string])[]): string[] => {
+    const width = Math.max(...rows.map(([left]) => left.length)) + 2;
+    return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`);
+  };
+  return [
+    "dyn: a compiler for tensor programs in TypeScript",
+    "",
+    "Usage: dyn [flags] <script> [arguments]",
+    "       dyn [flags] <command> [arguments]",
+    "",
+    "Commands:",
+    ...table(COMMANDS.map(({ usage, summary }) => [usage, summary])),
+    "",
+    "Flags, before the script:",
+    ...table([
+      ...FLAGS.map(({ name, value, summary }): [string, string] => [`--${name} ${value}`, summary]),
+      ["-h, --help", "Show this text"],
+      ["-V, --version", "Show the version"],
+    ]),
+    "",
+    "A script imports dyn as jsr:@x/dyn. Environment: DYN_BACKEND, DYN_DEVICE, DYN_LOGS, DYN_TRACE,",
+    "DYN_DEBUG_FUNCTION, DYN_COMPILE_DEBUG, DYN_CACHE_DIR, DYN_CXX, DYN_NUM_THREADS, DYN_DISABLE.",
+  ].join("\n");
+}
+
+/** Finds and runs the command. */
+async function dispatch(args: readonly string[]): Promise<number | undefined> {
+  const flags = takeFlags(args);
+  if (flags.version) {
+    console.log(`dyn ${settings.version} (deno ${Deno.version.deno}, v8 ${Deno.version.v8})`);
+    return 0;
+  }
+  const [first, ...others] = flags.rest;
+  const command = COMMANDS.find(({ name }) => name === first);
+  if (flags.help || (first === undefined && !command)) {
+    console.log(helpText());
+    return flags.help ? 0 : 2;
+  }
+  if (!command) return await runCommand.run(flags.rest);
+  const own = command.takesFlags || others[0] === "--help" || others[0] === "-h"
+    ? takeFlags(others)
+    : undefined;
+  if (own?.help) {
+    console.log(`Usage: dyn ${command.usage}\n\n${command.summary}`);
+    return 0;
+  }
+  return await command.run(own?.rest ?? others);
+}
+
+/** Runs the command line and sets the exit code. */
+export async function main(args: readonly string[]): Promise<void> {
+  try {
+    const code = await dispatch(args);
+    if (code !== undefined) Deno.exit(code);
+  } catch (thrown) {
+    if (thrown instanceof UsageError) {
+      console.error(`error: ${thrown.message}\nSee dyn --help`);
+      Deno.exit(2);
+    }
+    console.error(
+      thrown instanceof DynError ? `error: ${thrown.message}` : errorText(thrown, { verbose: true }),
+    );
+    Deno.exit(1);
+  }
+}
+
+if (import.meta.main) await main(Deno.args);

@@ -1,0 +1,101 @@
+/**
+ * What a command of the command line is, and the flags that several of them share.
+ *
+ * Input: arguments after the command's name; output: an exit code, or nothing where the user's script goes on.
+ * Invariant: a flag becomes the environment variable of the same meaning before anything of dyn is imported,
+ * because settings are read from the environment at that time.
+ */
+import { parseArgs } from "@std/cli";
+import { DynError } from "../lib/base/errors.ts";
+import { parseLogs } from "../lib/base/logs.ts";
+
+/** One command. */
+export interface Command {
+  readonly name: string;
+  /** The line after `dyn` in the help text: `run <script> [arguments]`. */
+  readonly usage: string;
+  /** What it does, in one line. */
+  readonly summary: string;
+  /** Whether it takes the flags of `FLAGS`, before its own arguments. */
+  readonly takesFlags: boolean;
+  /** Runs it; the result is the exit code, and `undefined` leaves that to the script it started. */
+  readonly run: (args: readonly string[]) => Promise<number | undefined>;
+}
+
+/** The command line itself is wrong; shown without a stack, exit code 2. */
+export class UsageError extends DynError {
+  override readonly name: string = "UsageError";
+}
+
+/** A flag, what it stands for and what it sets. */
+interface Flag {
+  readonly name: string;
+  readonly value: string;
+  readonly variable: string;
+  readonly summary: string;
+}
+
+/** The flags before the script. */
+export const FLAGS: readonly Flag[] = [
+  {
+    name: "backend",
+    value: "<name>",
+    variable: "DYN_BACKEND",
+    summary: "Backend of compile: inductor, eager, aot_eager, …",
+  },
+  { name: "device", value: "<name>", variable: "DYN_DEVICE", summary: "Default device: cpu or webgpu" },
+  {
+    name: "logs",
+    value: "<list>",
+    variable: "DYN_LOGS",
+    summary: "What to log: +dynamo,guards,graph_code,output_code,…",
+  },
+  { name: "trace", value: "<folder>", variable: "DYN_TRACE", summary: "Write a trace for dyn report" },
+  {
+    name: "debug-function",
+    value: "<name>",
+    variable: "DYN_DEBUG_FUNCTION",
+    summary: "Compile only functions of this name",
+  },
+];
+
+/** Flags that were taken off the front, and what is left. */
+export interface TakenFlags {
+  readonly help: boolean;
+  readonly version: boolean;
+  readonly rest: readonly string[];
+}
+
+/** Takes flags off the front of the arguments and puts them into the environment. Throws `UsageError`. */
+export function takeFlags(args: readonly string[]): TakenFlags {
+  const parsed = parseArgs(args, {
+    boolean: ["help", "version"],
+    string: FLAGS.map(({ name }) => name),
+    alias: { help: "h", version: "V" },
+    stopEarly: true,
+    unknown: (arg) => {
+      throw new UsageError(
+        `Expected one of ${
+          [
+            "help",
+            "version",
+            ...FLAGS.map((f) => f.name),
+          ].map((n) => `--${n}`).join(", ")
+        } but found ${arg}`,
+      );
+    },
+  });
+  for (const { name, value, variable } of FLAGS) {
+    const given = parsed[name];
+    if (given === undefined) continue;
+    if (given === "") throw new UsageError(`Expected --${name} ${value} but found no value`);
+    if (name === "logs") parseLogs(String(given));
+    Deno.env.set(variable, String(given));
+  }
+  return { help: parsed["help"] === true, version: parsed["version"] === true, rest: parsed._ };
+}
+
+/** Throws `UsageError` unless a command got exactly as many arguments as it takes. */
+export function expectNoMore(command: string, args: readonly string[]): void {
+  if (args.length > 0) throw new UsageError(`Expected nothing after ${command} but found ${args.join(" ")}`);
+}

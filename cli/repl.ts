@@ -1,0 +1,240 @@
+/**
+ * `repl`: TypeScript typed in, line by line, with dyn at hand.
+ *
+ * Input: lines from the terminal or a pipe; output: values and errors. Invariant: names declared by an input live
+ * on the global object as accessors to that input's module, so later inputs read and assign the one variable;
+ * nothing runs inside a debugger call, so functions typed in are captured and compiled like those of a file.
+ */
+import { createInterface, type Interface } from "node:readline";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
+import { errorText, messageOf } from "../lib/base/errors.ts";
+import { logs } from "../lib/base/logs.ts";
+import { type Command, expectNoMore } from "./command.ts";
+import { reportRejections } from "./errors.ts";
+import { type Binding, DEFINE, type Insertion, prepare, typedColumn } from "./repl_input.ts";
+import { redirectOtherCheckouts } from "./run.ts";
+import { checkChoices, toolkit } from "./toolkit.ts";
+
+const HELP = [
+  "Type TypeScript; an unfinished input goes on on the next line. The global dyn is the toolkit, _ the last",
+  'value. import { tensor } from "jsr:@x/dyn" works, await works.',
+  "",
+  ":help         this text",
+  ":logs <list>  choose what is logged, as DYN_LOGS does; empty for nothing",
+  ":quit         leave; so does Ctrl-D",
+].join("\n");
+
+/** How many lines of history are kept. */
+const HISTORY_LINES = 1000;
+
+/** What the lines typed so far have made. */
+class Session {
+  /** What each input's module has that was not typed; stack traces name inputs by their number, from 1. */
+  readonly #inputs: (readonly Insertion[])[] = [];
+  /** Whether any input failed. */
+  failed = false;
+
+  /** Runs one finished input and prints its value. */
+  async run(code: string, insertions: readonly Insertion[]): Promise<void> {
+    const number = this.#inputs.push(insertions);
+    try {
+      // Parentheses would end the URL in a line of a stack trace.
+      const text = encodeURIComponent(`${code}\n//input=${number}`).replace(
+        /[()]/g,
+        (c) => c === "(" ? "%28" : "%29",
+      );
+      const module: Record<string, unknown> = await import(`data:text/javascript;charset=utf-8,${text}`);
+      if (module["default"] === undefined) return;
+      Object.defineProperty(globalThis, "_", {
+        value: module["default"],
+        writable: true,
+        configurable: true,
+      });
+      const options = { colors: Deno.stdout.isTerminal() && !Deno.noColor, depth: 4 };
+      console.log(this.#asTyped(Deno.inspect(module["default"], options)));
+    } catch (thrown) {
+      this.fail(thrown);
+    }
+  }
+
+  /** Shows a failure and goes on. */
+  fail(thrown: unknown): void {
+    this.reject(this.#asTyped(errorText(thrown)));
+  }
+
+  /** Shows that something typed means nothing. */
+  reject(message: string): void {
+    this.failed = true;
+    console.error(message);
+  }
+
+  /** Stack traces name the text of a module made from text, and its columns; this names what was typed. */
+  #asTyped(text: string): string {
+    const place = /data:text\/javascript;charset=utf-8,[^\s)]*?input%3D(\d+):(\d+):(\d+)/g;
+    return text.replace(place, (_, number: string, line: string, column: string) => {
+      const insertions = this.#inputs[Number(number) - 1] ?? [];
+      return `input ${number}:${line}:${typedColumn(insertions, Number(line), Number(column))}`;
+    });
+  }
+}
+
+/** Connects a name with the input that declared it; a later declaration of the same name takes its place. */
+function define({ name, get, set }: Binding): void {
+  Object.defineProperty(globalThis, name, {
+    get,
+    set: set ?? (() => {
+      throw new TypeError("Assignment to constant variable.");
+    }),
+    enumerable: true,
+    configurable: true,
+  });
+}
+
+/** Lines as they come; in a terminal with a prompt, history and editing. */
+class Lines {
+  readonly #reader: Interface;
+  readonly #historyFile: string | undefined;
+  readonly #waiting: string[] = [];
+  #wake: (() => void) | undefined;
+  #closed = false;
+  /** Set by Ctrl-C: what was typed so far is dropped. */
+  interrupted = false;
+
+  constructor(terminal: boolean) {
+    this.#historyFile = terminal ? join(dirname(cacheDirectory()), "repl_history") : undefined;
+    this.#reader = createInterface({
+      input: process.stdin,
+      output: terminal ? process.stdout : undefined,
+      terminal,
+      historySize: HISTORY_LINES,
+      history: this.#storedHistory(),
+    });
+    this.#reader.on("line", (line: string) => {
+      this.#waiting.push(line);
+      this.#wake?.();
+    });
+    this.#reader.on("close", () => {
+      this.#closed = true;
+      this.#wake?.();
+    });
+    this.#reader.on("SIGINT", () => {
+      this.interrupted = true;
+      console.log("\n(:quit or Ctrl-D leaves)");
+      this.#waiting.push("");
+      this.#wake?.();
+    });
+  }
+
+  #storedHistory(): string[] {
+    if (this.#historyFile === undefined) return [];
+    try {
+      return Deno.readTextFileSync(this.#historyFile).split("\n").filter((line) => line !== "").reverse();
+    } catch {
+      return [];
+    }
+  }
+
+  /** The next line, or undefined at the end of the input. */
+  async next(prompt: string): Promise<string | undefined> {
+    if (this.#historyFile !== undefined && this.#waiting.length === 0) {
+      this.#reader.setPrompt(prompt);
+      this.#reader.prompt();
+    }
+    while (this.#waiting.length === 0 && !this.#closed) {
+      await new Promise<void>((resolve) => this.#wake = resolve);
+    }
+    const line = this.#waiting.shift();
+    if (line !== undefined && line.trim() !== "") this.#remember(line);
+    return line;
+  }
+
+  #remember(line: string): void {
+    if (this.#historyFile === undefined) return;
+    try {
+      Deno.writeTextFileSync(this.#historyFile, `${line}\n`, { append: true });
+    } catch {
+      // A history that cannot be written is no reason to stop.
+    }
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+}
+
+/** Reads, runs and prints until the input ends; the result says whether everything went well. */
+async function loop(lines: Lines, session: Session): Promise<void> {
+  let typed = "";
+  while (true) {
+    const line = await lines.next(typed === "" ? "> " : "… ");
+    if (lines.interrupted) {
+      lines.interrupted = false;
+      typed = "";
+      continue;
+    }
+    if (line === undefined) {
+      if (typed !== "") session.reject("SyntaxError: Unexpected end of input");
+      return;
+    }
+    if (typed === "" && line.trimStart().startsWith(":")) {
+      const [command, argument = ""] = line.trim().split(/\s+/, 2);
+      if (command === ":quit" || command === ":q") return;
+      if (command === ":help") console.log(HELP);
+      else if (command === ":logs") chooseLogs(argument, session);
+      else session.reject(`Expected :help, :logs or :quit but found ${command}`);
+      continue;
+    }
+    typed += typed === "" ? line : `\n${line}`;
+    if (typed.trim() === "") {
+      typed = "";
+      continue;
+    }
+    const prepared = prepare(typed, Deno.cwd());
+    switch (prepared.kind) {
+      case "incomplete":
+        continue;
+      case "error":
+        session.reject(prepared.message);
+        break;
+      case "module":
+        await session.run(prepared.code, prepared.insertions);
+        break;
+      default:
+        prepared satisfies never;
+    }
+    typed = "";
+  }
+}
+
+function chooseLogs(spec: string, session: Session): void {
+  try {
+    logs.set(spec);
+  } catch (thrown) {
+    session.reject(messageOf(thrown));
+  }
+}
+
+/** `dyn repl`. */
+export const replCommand: Command = {
+  name: "repl",
+  usage: "repl",
+  summary: "Type TypeScript and see what comes of it",
+  takesFlags: true,
+  run: async (args) => {
+    expectNoMore("repl", args);
+    await checkChoices();
+    redirectOtherCheckouts();
+    Object.defineProperty(globalThis, DEFINE, { value: (all: readonly Binding[]) => all.forEach(define) });
+    Object.defineProperty(globalThis, "dyn", { value: await toolkit(), writable: true, configurable: true });
+    const terminal = Deno.stdin.isTerminal() && Deno.stdout.isTerminal();
+    if (terminal) console.log(`dyn on Deno ${Deno.version.deno}; :help helps, :quit leaves`);
+    const session = new Session();
+    reportRejections((thrown) => session.fail(thrown));
+    const lines = new Lines(terminal);
+    await loop(lines, session);
+    lines.close();
+    return session.failed && !terminal ? 1 : 0;
+  },
+};

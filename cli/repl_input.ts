@@ -1,0 +1,243 @@
+/**
+ * Turns one input of the REPL into an ES module.
+ *
+ * Input: TypeScript as typed. Output: the source of a module whose `default` is the value of the last expression
+ * and which first hands its bindings to the session; or that more lines are needed; or what is wrong.
+ * Invariant: text is only replaced inside import specifiers and inserted before the first statement and around the
+ * last expression, never with a line break, so lines in stack traces and function sources are those typed.
+ *
+ * An input is a module, and not a script, so that types, imports, `await` and functions mean what they mean in a
+ * file, and so that the functions can be captured like those of a file: their scopes are module scopes, and names
+ * of other inputs are properties of the global object, which are never taken for constants.
+ */
+import { stripTypeScriptTypes } from "node:module";
+import { pathToFileURL } from "node:url";
+import { type Node, parse, type Pattern, type Program } from "acorn";
+import { messageOf } from "../lib/base/errors.ts";
+
+/** What one input is. */
+export type Prepared =
+  | { readonly kind: "module"; readonly code: string; readonly insertions: readonly Insertion[] }
+  | { readonly kind: "incomplete" }
+  | { readonly kind: "error"; readonly message: string };
+
+/** Text that stands in the module and was not typed: at a place of the module, this many columns. */
+export interface Insertion {
+  readonly line: number;
+  readonly column: number;
+  readonly length: number;
+}
+
+/** The global function by which an input hands over its bindings. */
+export const DEFINE: unique symbol = Symbol.for("dyn.repl.define");
+
+/** A top-level name of an input; without `set` it is a constant. */
+export interface Binding {
+  readonly name: string;
+  readonly get: () => unknown;
+  readonly set?: (value: unknown) => void;
+}
+
+/** A replacement of part of the text. */
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** The source is wrong, or there is not all of it. */
+class InputError extends Error {
+  readonly incomplete: boolean;
+
+  constructor(message: string, incomplete: boolean) {
+    super(message);
+    this.incomplete = incomplete;
+  }
+}
+
+/** Makes a module of an input; `folder` is what relative imports are relative to. */
+export function prepare(source: string, folder: string): Prepared {
+  try {
+    const { text, program } = parsed(source);
+    const completion = completionEdits(program, text);
+    const edits = [definition(program), ...specifierEdits(program, folder), ...completion];
+    const insertions = [edits[0], completion[0]].flatMap((edit) => edit ? [insertionOf(edit, text)] : []);
+    return { kind: "module", code: applyEdits(text, edits), insertions };
+  } catch (thrown) {
+    if (!(thrown instanceof InputError)) throw thrown;
+    return thrown.incomplete ? { kind: "incomplete" } : { kind: "error", message: thrown.message };
+  }
+}
+
+/** The column of the input that a column of the module stands for. */
+export function typedColumn(insertions: readonly Insertion[], line: number, column: number): number {
+  let typed = column;
+  for (const each of insertions) {
+    if (each.line === line && each.column < typed) typed = Math.max(each.column, typed - each.length);
+  }
+  return typed;
+}
+
+/** Hands over the bindings before anything else runs: functions of earlier inputs may use them at once. */
+function definition(program: Program): Edit {
+  const bindings = program.body.flatMap(declaredNames).map(({ name, constant }) =>
+    `{name:${JSON.stringify(name)},get:()=>${name}${constant ? "" : `,set:($v)=>{${name}=$v}`}}`
+  );
+  const text = bindings.length === 0
+    ? ""
+    : `globalThis[Symbol.for("${DEFINE.description}")]([${bindings.join()}]);`;
+  return { start: 0, end: 0, text };
+}
+
+function insertionOf({ start, text: inserted }: Edit, text: string): Insertion {
+  const before = text.slice(0, start).split("\n");
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, length: inserted.length };
+}
+
+/** JavaScript of an input and its syntax tree. An input that opens with `{` is an object where it can be one. */
+function parsed(source: string): { text: string; program: Program } {
+  if (source.trimStart().startsWith("{")) {
+    try {
+      return parseText(withoutTypes(`(${source})`));
+    } catch (thrown) {
+      if (!(thrown instanceof InputError)) throw thrown;
+    }
+  }
+  return parseText(withoutTypes(source));
+}
+
+function parseText(text: string): { text: string; program: Program } {
+  try {
+    const program = parse(text, {
+      ecmaVersion: "latest",
+      sourceType: "module",
+      allowAwaitOutsideFunction: true,
+    });
+    return { text, program };
+  } catch (thrown) {
+    if (!(thrown instanceof SyntaxError)) throw thrown;
+    const position = "pos" in thrown && typeof thrown.pos === "number" ? thrown.pos : 0;
+    const open = /^Unterminated (comment|template)/.test(thrown.message);
+    throw new InputError(`SyntaxError: ${thrown.message}`, open || position >= text.trimEnd().length);
+  }
+}
+
+/** Blanks types out; constructs that are more than types (enums) are rewritten. */
+function withoutTypes(source: string): string {
+  let text: string;
+  try {
+    text = stripTypeScriptTypes(source);
+  } catch {
+    text = transformed(source);
+  }
+  // What is nothing but an unfinished comment vanished as well.
+  return text.trim() === "" ? source : text;
+}
+
+function transformed(source: string): string {
+  try {
+    return stripTypeScriptTypes(source, { mode: "transform" });
+  } catch (thrown) {
+    const message = messageOf(thrown);
+    const [, line, column] = message.match(/:(\d+):(\d+)\s*$/) ?? [];
+    const before = source.split("\n").slice(0, Number(line) - 1).map((each) => each.length + 1);
+    const offset = before.reduce((sum, length) => sum + length, Number(column) - 1);
+    const open = /^(SyntaxError: )?Unterminated template/.test(message);
+    throw new InputError(message.replace(/\n\s+at \S+$/, ""), open || offset >= source.trimEnd().length);
+  }
+}
+
+interface Declared {
+  readonly name: string;
+  readonly constant: boolean;
+}
+
+/** The names that a top-level statement declares. */
+function declaredNames(statement: Program["body"][number]): Declared[] {
+  switch (statement.type) {
+    case "ImportDeclaration":
+      return statement.specifiers.map(({ local }) => ({ name: local.name, constant: true }));
+    case "FunctionDeclaration":
+    case "ClassDeclaration":
+      return [{ name: statement.id.name, constant: false }];
+    case "VariableDeclaration": {
+      const constant = statement.kind !== "let" && statement.kind !== "var";
+      return statement.declarations.flatMap(({ id }) => patternNames(id)).map((name) => ({ name, constant }));
+    }
+    case "ExportNamedDeclaration":
+      return statement.declaration ? declaredNames(statement.declaration) : [];
+    default:
+      return [];
+  }
+}
+
+function patternNames(pattern: Pattern): string[] {
+  switch (pattern.type) {
+    case "Identifier":
+      return [pattern.name];
+    case "ObjectPattern":
+      return pattern.properties.flatMap((each) =>
+        patternNames(each.type === "RestElement" ? each : each.value)
+      );
+    case "ArrayPattern":
+      return pattern.elements.flatMap((each) => each ? patternNames(each) : []);
+    case "RestElement":
+      return patternNames(pattern.argument);
+    case "AssignmentPattern":
+      return patternNames(pattern.left);
+    case "MemberExpression":
+      return [];
+    default:
+      return pattern satisfies never;
+  }
+}
+
+/** Relative imports become absolute, because a module made from text has no folder. */
+function specifierEdits(program: Program, folder: string): Edit[] {
+  const base = pathToFileURL(`${folder}/`);
+  const edits: Edit[] = [];
+  visit(program, (node) => {
+    const source = "source" in node ? node.source : undefined;
+    if (!isNode(source) || !("value" in source) || typeof source.value !== "string") return;
+    if (!/^\.{0,2}\//.test(source.value)) return;
+    edits.push({
+      start: source.start,
+      end: source.end,
+      text: JSON.stringify(new URL(source.value, base).href),
+    });
+  });
+  return edits;
+}
+
+/** Calls `see` for every node of a tree. */
+function visit(node: Node, see: (node: Node) => void): void {
+  see(node);
+  for (const child of Object.values(node).flat()) {
+    if (isNode(child)) visit(child, see);
+  }
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && "start" in value;
+}
+
+/** The last statement, when it is an expression, becomes the module's default export. */
+function completionEdits(program: Program, text: string): Edit[] {
+  const last = program.body.at(-1);
+  const exportsDefault = program.body.some(({ type }) => type === "ExportDefaultDeclaration");
+  if (last?.type !== "ExpressionStatement" || exportsDefault) return [];
+  // The statement's bounds, not the expression's: parentheses around an expression are not part of its node.
+  const semicolon = text[last.end - 1] === ";" && last.end > last.expression.end;
+  return [
+    { start: last.start, end: last.start, text: "export default (" },
+    { start: semicolon ? last.end - 1 : last.end, end: last.end, text: ");" },
+  ];
+}
+
+function applyEdits(text: string, edits: readonly Edit[]): string {
+  let out = text;
+  for (const { start, end, text: replacement } of edits.toSorted((a, b) => b.start - a.start)) {
+    out = out.slice(0, start) + replacement + out.slice(end);
+  }
+  return out;
+}
