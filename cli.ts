@@ -77,8 +77,19 @@ async function dispatch(args: readonly string[]): Promise<number | undefined> {
   return await command.run(own?.rest ?? others);
 }
 
+/** Gives back the environment that the standalone executable's launcher changed for the runtime's own sake. */
+function restoreEnvironment(): void {
+  const denoDir = Deno.env.get("DYN_STANDALONE");
+  if (denoDir === undefined) return;
+  for (const name of ["DYN_STANDALONE", "DENO_DIR", "DENO_NO_PACKAGE_JSON", "DENO_NO_UPDATE_CHECK"]) {
+    Deno.env.delete(name);
+  }
+  if (denoDir !== "") Deno.env.set("DENO_DIR", denoDir);
+}
+
 /** Runs the command line and sets the exit code. */
 export async function main(args: readonly string[]): Promise<void> {
+  restoreEnvironment();
   try {
     const code = await dispatch(args);
     if (code !== undefined) Deno.exit(code);

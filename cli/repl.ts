@@ -121,6 +121,7 @@ class Lines {
     });
     this.#reader.on("SIGINT", () => {
       this.interrupted = true;
+      this.#reader.write(null, { ctrl: true, name: "u" });
       console.log("\n(:quit or Ctrl-D leaves)");
       this.#waiting.push("");
       this.#wake?.();

@@ -1,0 +1,310 @@
+/**
+ * The command line as users meet it: scripts, flags, failures, the REPL. Each test runs `cli.ts` as a process.
+ */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import settings from "../deno.json" with { type: "json" };
+import { prepare, typedColumn } from "../cli/repl_input.ts";
+import { type Outcome, runProgram, type Surroundings, withFolder } from "./support/process.ts";
+
+const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
+const MODULE = new URL("../mod.ts", import.meta.url).href;
+
+const dyn = (args: readonly string[], around?: Surroundings): Promise<Outcome> =>
+  runProgram(Deno.execPath(), ["run", "-A", CLI, ...args], around);
+
+/** Writes files into a temporary folder and runs the command line there. */
+function inFolder(
+  files: Readonly<Record<string, string>>,
+  args: readonly string[],
+  around?: Surroundings,
+): Promise<Outcome> {
+  return withFolder(async (folder) => {
+    for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(join(folder, name), text);
+    return await dyn(args, { cwd: folder, ...around });
+  });
+}
+
+const MODEL = `import { compile, tensor, type Tensor } from "jsr:@x/dyn";
+import * as own from ${JSON.stringify(MODULE)};
+const f: (x: Tensor) => Tensor = compile((x: Tensor) => x.mul(2).add(1));
+console.log(f(tensor([1, 2, 3])).tolist(), own.compile === compile, Deno.args, import.meta.main);
+`;
+
+Deno.test("a script runs on the toolchain's own copy, with its own arguments", async () => {
+  const expected = { code: 0, stdout: '[ 3, 5, 7 ] true [ "--backend", "x" ] true\n', stderr: "" };
+  assertEquals(await inFolder({ "model.ts": MODEL }, ["model.ts", "--backend", "x"]), expected);
+  assertEquals(
+    await inFolder({ "model.ts": MODEL }, ["run", "--backend=eager", "model.ts", "--backend", "x"]),
+    expected,
+  );
+});
+
+Deno.test("another checkout's mod.ts is this toolchain's", async () => {
+  const files = {
+    "deno.json": JSON.stringify({ name: "@x/dyn", version: "0.0.1", exports: "./mod.ts" }),
+    "mod.ts": "export const compile = 1;",
+    "model.ts": 'import { compile } from "./mod.ts";\nconsole.log(typeof compile);\n',
+  };
+  assertEquals((await inFolder(files, ["model.ts"])).stdout, "function\n");
+});
+
+Deno.test("flags become settings", async () => {
+  const names = ["DYN_BACKEND", "DYN_DEVICE", "DYN_LOGS", "DYN_TRACE", "DYN_DEBUG_FUNCTION"];
+  const files = {
+    "show.ts": `console.log(${JSON.stringify(names)}.map((name) => Deno.env.get(name)).join(" "));`,
+  };
+  const flags = [
+    "--backend",
+    "eager",
+    "--device=cpu",
+    "--logs=+guards",
+    "--trace",
+    "t",
+    "--debug-function=f",
+  ];
+  const { stdout, code } = await inFolder(files, [...flags, "show.ts"]);
+  assertEquals([stdout, code], ["eager cpu +guards t f\n", 0]);
+});
+
+Deno.test("a wrong command line is explained, with exit code 2", async () => {
+  const wrong: [args: string[], message: RegExp][] = [
+    [
+      ["missing.ts"],
+      /^error: Expected a command or a script but found missing\.ts, and there is no such file\n/,
+    ],
+    [["--fast", "a.ts"], /^error: Expected one of --help, .*--debug-function but found --fast\n/],
+    [
+      ["--backend", "nonsense", "a.ts"],
+      /^error: Expected a backend out of .*inductor.* but found nonsense\n/,
+    ],
+    [["--backend"], /^error: Expected --backend <name> but found no value\n/],
+    [["backends", "x"], /^error: Expected nothing after backends but found x\n/],
+    [["cache", "burn"], /^error: Expected path or clear but found burn\n/],
+    [["run"], /^error: Expected a script but found nothing\n/],
+  ];
+  for (const [args, message] of wrong) {
+    const { code, stderr } = await inFolder({ "a.ts": "" }, args);
+    assertMatch(stderr, message);
+    assertEquals(code, 2, args.join(" "));
+  }
+  const { code, stderr } = await inFolder({ "a.ts": "" }, ["--logs", "grph", "a.ts"]);
+  assertMatch(stderr, /^error: Expected log artifacts out of all, dynamo, .* but found grph\n/);
+  assertEquals(code, 1);
+});
+
+Deno.test("a script that throws shows the user's frames, and the line", async () => {
+  const files = {
+    "throws.ts":
+      "interface A {\n  x: number;\n}\nfunction deep(a: A): void {\n  throw new TypeError(`Bad ${a.x}`);\n}\ndeep({ x: 4 });\n",
+    "rejects.ts":
+      "async function main(): Promise<void> {\n  await 1;\n  throw new Error('Late');\n}\nmain();\n",
+    "syntax.ts": "const x = ;\n",
+    "imports.ts": 'import "./nowhere.ts";\n',
+    "handles.ts":
+      "addEventListener('unhandledrejection', (e) => e.preventDefault());\nPromise.reject(1);\nsetTimeout(() => console.log('Fine'), 10);\n",
+  };
+  const thrown = await inFolder(files, ["throws.ts"]);
+  assertMatch(
+    thrown.stderr,
+    /^error: Uncaught TypeError: Bad 4\n {2}throw new TypeError.*\n {8}\^\n {4}at deep \(file:.*throws\.ts:5:9\)\n {4}at file:.*throws\.ts:7:1\n$/,
+  );
+  const rejected = await inFolder(files, ["rejects.ts"]);
+  assertMatch(
+    rejected.stderr,
+    /^error: Uncaught Error: Late\n.*\n.*\n {4}at main \(file:.*rejects\.ts:3:9\)\n$/,
+  );
+  const syntax = await inFolder(files, ["syntax.ts"]);
+  assertMatch(syntax.stderr, /Expression expected[^]*syntax\.ts:1:11\n$/);
+  const imports = await inFolder(files, ["imports.ts"]);
+  assertMatch(imports.stderr, /Module not found "file:.*nowhere\.ts"[^]*imports\.ts:1:8\n$/);
+  assertEquals([thrown, rejected, syntax, imports].map(({ code }) => code), [1, 1, 1, 1]);
+  assertEquals(await inFolder(files, ["handles.ts"]), { code: 0, stdout: "Fine\n", stderr: "" });
+});
+
+Deno.test("help and version", async () => {
+  const help = await dyn(["--help"]);
+  for (
+    const name of [
+      "run <script>",
+      "repl",
+      "explain <script>",
+      "doctor",
+      "backends",
+      "bench",
+      "cache",
+      "--logs",
+    ]
+  ) {
+    assertStringIncludes(help.stdout, name);
+  }
+  assertEquals(help.code, 0);
+  assertStringIncludes(
+    (await dyn(["--version"])).stdout,
+    `dyn ${settings.version} (deno ${Deno.version.deno},`,
+  );
+  assertMatch((await dyn(["explain", "--help"])).stdout, /^Usage: dyn explain <script>/);
+  assertEquals((await dyn([])).code, 2);
+});
+
+Deno.test("backends, doctor and cache tell what is there", async () => {
+  const names = (await dyn(["backends"])).stdout.trim().split("\n");
+  assert(names.includes("eager") && names.includes("inductor"), names.join());
+  const doctor = await dyn(["doctor"]);
+  assertEquals(doctor.code, 0, doctor.stdout);
+  for (const subject of ["Runtime", "Permissions", "Compiler", "WebGPU", "Compiling", "Cache"]) {
+    assertMatch(doctor.stdout, new RegExp(`^(ok|warning) +${subject} +\\S`, "m"));
+  }
+  await withFolder(async (folder) => {
+    const env = { DYN_CACHE_DIR: folder };
+    assertEquals((await dyn(["cache", "path"], { env })).stdout, `${folder}\n`);
+    await Deno.mkdir(join(folder, "graphs"));
+    await Deno.writeTextFile(join(folder, "graphs", "a"), "12345");
+    await Deno.writeTextFile(join(folder, "mine.txt"), "keep");
+    assertMatch((await dyn(["cache"], { env })).stdout, /graphs +1 files/);
+    assertMatch((await dyn(["cache", "clear"], { env })).stdout, /Removed .*graphs \(1 files/);
+    assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name !== "cpu"), [
+      "mine.txt",
+    ]);
+  });
+});
+
+Deno.test("explain counts graphs and breaks and says why", async () => {
+  const script = `import { compile, tensor, type Tensor } from "jsr:@x/dyn";
+const f = compile((x: Tensor): Tensor => {
+  const y = x.add(1);
+  console.log("break");
+  return y.mul(2);
+});
+console.log(f(tensor([1])).tolist());
+`;
+  const { stdout, code } = await inFolder({ "model.ts": script }, ["explain", "model.ts"]);
+  assertMatch(stdout, /^break\n\[ 4 \]\nDynamo produced 2 graphs, with 1 graph break and 0 recompilations\n/);
+  assertMatch(stdout, /Break reason 1:\n(.*\n)*.*model\.ts:4/);
+  assertEquals(code, 0);
+});
+
+/** What the REPL prints for these lines. */
+const session = (lines: readonly string[]): Promise<Outcome> =>
+  dyn(["repl"], { stdin: lines.map((line) => `${line}\n`).join("") });
+
+Deno.test("the REPL keeps variables across inputs", async () => {
+  const { stdout, stderr, code } = await session([
+    "let n: number = 1",
+    "function add(x: number): number {",
+    "  return x + n;",
+    "}",
+    "add(1)",
+    "n = 5; add(1)",
+    "n++",
+    "const { a, ...rest } = { a: 1, b: 2 }; rest",
+    "{ x: a }",
+    "await Promise.resolve(a + 1)",
+    "_ * 10",
+    "enum Color { Red, Green }",
+    "Color.Green",
+    "class P { constructor(public z: number) {} }",
+    "new P(3).z",
+    "const late = (x: number) => helper(x)",
+    "function helper(x: number) { return x * 2 }; late(4)",
+    "function helper(x: number) { return x * 3 }; late(4)",
+    "(1 + 2) // a comment",
+    "`a",
+    "b`",
+    "/* a comment",
+    "*/ 7",
+    ":quit",
+    "never",
+  ]);
+  assertEquals(stdout.trimEnd().split("\n"), [
+    "2",
+    "6",
+    "5",
+    "{ b: 2 }",
+    "{ x: 1 }",
+    "2",
+    "20",
+    "1",
+    "3",
+    "8",
+    "12",
+    "3",
+    '"a\\nb"',
+    "7",
+  ]);
+  assertEquals([stderr, code], ["", 0]);
+});
+
+Deno.test("the REPL shows errors at what was typed and goes on", async () => {
+  const { stdout, stderr, code } = await session([
+    "const c = 3",
+    "c = 4",
+    "function bad() {",
+    '  throw new TypeError("Here")',
+    "}",
+    "bad()",
+    "const const",
+    "x y",
+    ":what",
+    "c",
+    "f(",
+  ]);
+  assertEquals(stdout, "3\n");
+  assertEquals(
+    stderr.split("\n").filter((line) => !/^\s*\d* \|/.test(line)),
+    [
+      "TypeError: Assignment to constant variable.",
+      "    at input 2:1:3",
+      "TypeError: Here",
+      "    at bad (input 3:2:9)",
+      "    at input 4:1:1",
+      "SyntaxError: Expected ident",
+      "  |",
+      "SyntaxError: Expected ';', '}' or <eof>",
+      "  |",
+      "Expected :help, :logs or :quit but found :what",
+      "SyntaxError: Unexpected end of input",
+      "",
+    ].filter((line) => !/^\s*\d* \|/.test(line)),
+  );
+  assertEquals(code, 1);
+});
+
+Deno.test("functions typed into the REPL are captured and compiled", async () => {
+  const { stdout, stderr } = await session([
+    'import { compile, compiler, tensor, type Tensor } from "jsr:@x/dyn"',
+    "let k = 2",
+    "function helper(x: Tensor): Tensor { return x.mul(k) }",
+    "const f = (x: Tensor): Tensor => {",
+    "  return helper(x).add(1);",
+    "}",
+    "const counter = new compiler.CompileCounter()",
+    "const g = compile(f, { backend: counter, fullgraph: true })",
+    "g(tensor([1, 2])).tolist()",
+    "g(tensor([3, 4])).tolist()",
+    "[counter.frameCount, counter.opCount]",
+    "k = 3; g(tensor([1, 2])).tolist()",
+    "counter.frameCount",
+  ]);
+  assertEquals(stderr, "");
+  assertEquals(stdout.trimEnd().split("\n"), ["[ 3, 5 ]", "[ 7, 9 ]", "[ 1, 2 ]", "[ 4, 7 ]", "2"]);
+});
+
+Deno.test("a REPL input keeps its lines and knows its columns", () => {
+  const prepared = prepare("let a = 1;\n  a + 1", "/x");
+  assert(prepared.kind === "module");
+  const lines = prepared.code.split("\n");
+  assertEquals(lines.length, 2);
+  assert(lines[0]?.endsWith("let a = 1;"));
+  assertEquals(lines[1], "  export default (a + 1);");
+  const column = (lines[0] ?? "").indexOf("let") + 1;
+  assertEquals(typedColumn(prepared.insertions, 1, column), 1);
+  assertEquals(typedColumn(prepared.insertions, 2, (lines[1] ?? "").indexOf("a + 1") + 1), 3);
+  assertEquals(prepare("f(", "/").kind, "incomplete");
+  assertEquals(prepare("const s: Array<", "/").kind, "incomplete");
+  assertEquals(prepare("let s = 'abc", "/").kind, "error");
+  const imported = prepare('import { k } from "./k.ts"; k', "/folder");
+  assert(imported.kind === "module");
+  assertStringIncludes(imported.code, 'from "file:///folder/k.ts"');
+});

@@ -1,0 +1,95 @@
+/**
+ * The standalone executable, away from the repository and from any Deno: it runs a script and a REPL session.
+ */
+import { assertEquals, assertMatch } from "@std/assert";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runProgram, type Surroundings, withFolder } from "./support/process.ts";
+
+const BUILDER = fileURLToPath(new URL("../tools/standalone.ts", import.meta.url));
+
+/** What the launcher, and a C++ compiler where there is one, need from PATH: everything but Deno and npm. */
+async function pathWithoutDeno(folder: string): Promise<string> {
+  await Deno.mkdir(folder);
+  for (const place of ["/bin", "/usr/bin"]) {
+    for await (const entry of Deno.readDir(place)) {
+      if (/^(deno|node|nodejs|npm|npx|dyn)$/.test(entry.name)) continue;
+      await Deno.symlink(join(place, entry.name), join(folder, entry.name)).catch((thrown) => {
+        if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;
+      });
+    }
+  }
+  return folder;
+}
+
+const MODEL = `import { compile, tensor, type Tensor } from "jsr:@x/dyn";
+const f = compile((x: Tensor): Tensor => x.mul(2).add(1));
+console.log(f(tensor([1, 2, 3])).tolist(), Deno.args, Deno.env.get("DENO_DIR"));
+`;
+
+/** Makes the executable, runs it on a copy elsewhere, and returns what the builder said. */
+async function check(options: readonly string[]): Promise<string> {
+  return await withFolder(async (folder) => {
+    const built = join(folder, "built", "dyn");
+    const made = await runProgram(Deno.execPath(), ["run", "-A", BUILDER, ...options, built]);
+    assertEquals(made.code, 0, made.stderr);
+    const home = join(folder, "home");
+    const executable = join(home, "my dyn");
+    await Deno.mkdir(home);
+    await Deno.rename(built, executable);
+    await Deno.writeTextFile(join(home, "model.ts"), MODEL);
+    const around: Surroundings = {
+      clean: true,
+      cwd: home,
+      env: { HOME: home, PATH: await pathWithoutDeno(join(folder, "bin")), DENO_DIR: "theirs" },
+    };
+    const script = await runProgram(executable, ["model.ts", "--x"], around);
+    assertEquals(script, { code: 0, stdout: '[ 3, 5, 7 ] [ "--x" ] theirs\n', stderr: "" });
+    const lines = [
+      'import { compile, tensor, type Tensor } from "jsr:@x/dyn"',
+      "const f = compile((x: Tensor): Tensor => x.add(1))",
+      "f(tensor([1])).tolist()",
+    ];
+    const session = await runProgram(executable, ["repl"], {
+      ...around,
+      stdin: lines.map((line) => `${line}\n`).join(""),
+    });
+    assertEquals(session, { code: 0, stdout: "[ 2 ]\n", stderr: "" });
+    const failing = await runProgram(executable, ["nothing.ts"], around);
+    assertEquals(failing.code, 2);
+    if (options.includes("--pack")) await checkDamaged(executable, around);
+    return made.stdout;
+  });
+}
+
+/** A file that lost or changed bytes says so instead of running. */
+async function checkDamaged(executable: string, around: Surroundings): Promise<void> {
+  const damaged = `${executable}-damaged`;
+  const bytes = await Deno.readFile(executable);
+  await Deno.writeFile(damaged, bytes.subarray(0, bytes.length - 1), { mode: 0o755 });
+  const env = { ...around.env, HOME: `${around.cwd}/other` };
+  const { code, stderr } = await runProgram(damaged, ["--version"], { ...around, env });
+  assertMatch(
+    stderr,
+    /^dyn: Expected this file to hold [0-9a-f]{64} but found [0-9a-f]{64}; fetch it again\n$/,
+  );
+  assertEquals(code, 1);
+}
+
+const POSIX = Deno.build.os !== "windows";
+
+Deno.test({
+  name: "the packed executable runs scripts and the REPL without Deno or the repository",
+  ignore: !POSIX,
+  fn: async () => {
+    assertMatch(await check(["--pack"]), /packed behind a launcher/);
+  },
+});
+
+Deno.test({
+  name: "deno compile makes the same, where its base binary can be had",
+  ignore: !Deno.env.has("DENORT_BIN"),
+  fn: async () => {
+    assertMatch(await check([]), /by deno compile/);
+  },
+});
