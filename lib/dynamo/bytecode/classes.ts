@@ -1,0 +1,44 @@
+/**
+ * Compiles class expressions and declarations: the class is evaluated whole, from its text.
+ *
+ * Input: class nodes. Output: one `class` instruction after the heritage expression.
+ * Invariant: a class that suspends inside its computed keys has no such instruction and is refused.
+ */
+import type { Register } from "./code.ts";
+import type { FunctionContext } from "./context.ts";
+import { describeFree, freeVariables } from "./free.ts";
+import { captures } from "./literals.ts";
+import { type AstNode, childrenOf, type ClassNode, isFunctionNode } from "./syntax.ts";
+
+export function classExpression(ctx: FunctionContext, node: ClassNode, dst?: Register): Register {
+  const unit = ctx.analysis.units.get(node);
+  if (!unit) return ctx.unsupported("unknown class", node);
+  for (const member of node.body.body) {
+    if (member.type !== "StaticBlock" && member.computed && suspends(member.key)) {
+      ctx.unsupported("await or yield in a computed class key", member);
+    }
+  }
+  const heritage = node.superClass ? ctx.expression(node.superClass) : null;
+  const index = ctx.classes.push({
+    name: unit.name,
+    span: { start: node.start, end: node.end },
+    heritage: node.superClass ? { start: node.superClass.start, end: node.superClass.end } : null,
+    free: freeVariables(unit, ctx.module).map((v) => describeFree(v, unit)),
+  }) - 1;
+  const r = dst ?? ctx.builder.temp();
+  ctx.builder.emit(
+    { op: "class", dst: r, index, heritage, captures: captures(ctx, unit), name: unit.name },
+    node,
+  );
+  return r;
+}
+
+function suspends(node: AstNode): boolean {
+  if (isFunctionNode(node)) return false;
+  if (node.type === "AwaitExpression" || node.type === "YieldExpression") return true;
+  let found = false;
+  childrenOf(node, (child) => {
+    found ||= suspends(child);
+  });
+  return found;
+}

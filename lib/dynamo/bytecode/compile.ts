@@ -1,0 +1,271 @@
+/**
+ * Compiles functions to code objects.
+ *
+ * Input: a function or class node of a parsed module. Output: its `CodeObject`.
+ * Invariant: one code object per node, so that identity of code objects is identity of code. The instructions of
+ * nested functions are made when they are first asked for; asking may throw `UnsupportedSyntax`.
+ */
+import type {
+  ClassTemplate,
+  CodeObject,
+  ExceptionEntry,
+  FreeVariable,
+  FunctionKind,
+  Instruction,
+  RegisterInfo,
+  SourceSpan,
+} from "./code.ts";
+import type { Assembled } from "./builder.ts";
+import { bindPattern } from "./assignment.ts";
+import { FunctionContext, hasSimpleParameters } from "./context.ts";
+import { expression } from "./expressions.ts";
+import { describeFree, freeVariables } from "./free.ts";
+import type { ParsedModule } from "./parse.ts";
+import type { Unit } from "./scope.ts";
+import { enterScope, statement, statementList } from "./statements.ts";
+import { type ClassNode, type FunctionNode, isFunctionNode, staticKeyName } from "./syntax.ts";
+
+/** The code object of a function. Throws `UnsupportedSyntax` where the function itself cannot be compiled. */
+export function compileFunction(node: FunctionNode, module: ParsedModule): CodeObject {
+  const unit = module.analysis.units.get(node);
+  if (!unit) throw new Error("Expected a function of this module");
+  const code = codeOf(unit, module);
+  void code.instructions;
+  return code;
+}
+
+/** An instance field of a class. */
+export interface ClassField {
+  /** Name of a public field, `#name` of a private one, null where the key is computed. */
+  readonly key: string | null;
+  readonly private: boolean;
+  /** Computes the value, with the new object as `this`; null where the field starts undefined. */
+  readonly value: CodeObject | null;
+  readonly span: SourceSpan;
+}
+
+/** What a class runs when it is constructed. */
+export interface ClassCode {
+  /** The constructor as written; null where the class has none. */
+  readonly constructorCode: CodeObject | null;
+  /** Instance fields in the order in which they are defined. */
+  readonly fields: readonly ClassField[];
+  /** Whether instances get private methods or accessors, which nothing outside the class can add. */
+  readonly privateMethods: boolean;
+  readonly derived: boolean;
+}
+
+/** The code of a class's constructor and of its instance fields. */
+export function compileClass(node: ClassNode, module: ParsedModule): ClassCode {
+  const method = node.body.body.find((m) => m.type === "MethodDefinition" && m.kind === "constructor");
+  const constructorCode = method?.type === "MethodDefinition" ? compileFunction(method.value, module) : null;
+  const fields: ClassField[] = [];
+  let privateMethods = false;
+  for (const m of node.body.body) {
+    if (m.type === "StaticBlock" || m.static) continue;
+    const isPrivate = m.key.type === "PrivateIdentifier";
+    if (m.type === "MethodDefinition") {
+      privateMethods ||= isPrivate;
+      continue;
+    }
+    const unit = module.analysis.units.get(m);
+    if (!unit) throw new Error("Expected a class of this module");
+    fields.push({
+      key: m.computed ? null : staticKeyName(m.key),
+      private: isPrivate,
+      value: m.value ? codeOf(unit, module) : null,
+      span: { start: m.start, end: m.end },
+    });
+  }
+  return { constructorCode, fields, privateMethods, derived: Boolean(node.superClass) };
+}
+
+const codes = new WeakMap<Unit, CodeUnit>();
+
+function codeOf(unit: Unit, module: ParsedModule): CodeObject {
+  let code = codes.get(unit);
+  if (!code) codes.set(unit, code = new CodeUnit(unit, module));
+  return code;
+}
+
+interface Compiled extends Assembled {
+  readonly children: readonly CodeObject[];
+  readonly classes: readonly ClassTemplate[];
+}
+
+/** A code object whose instructions are made when they are asked for. */
+class CodeUnit implements CodeObject {
+  readonly name: string;
+  readonly kind: FunctionKind;
+  readonly generator: boolean;
+  readonly async: boolean;
+  readonly strict: boolean;
+  readonly length: number;
+  readonly parameters: readonly (string | null)[];
+  readonly hasRest: boolean;
+  readonly usesThis: boolean;
+  readonly usesArguments: boolean;
+  readonly usesNewTarget: boolean;
+  readonly usesSuper: boolean;
+  readonly free: readonly FreeVariable[];
+  readonly span: SourceSpan;
+  private compiled: Compiled | null = null;
+
+  constructor(private readonly unit: Unit, readonly module: ParsedModule) {
+    const node = functionOf(unit);
+    const params = node?.params ?? [];
+    const plain = params.filter((p) => p.type !== "RestElement");
+    const required = plain.findIndex((p) => p.type === "AssignmentPattern");
+    this.name = unit.name;
+    this.kind = unit.functionKind;
+    this.generator = node?.generator ?? false;
+    this.async = node?.async ?? false;
+    this.strict = unit.strict;
+    this.length = required < 0 ? plain.length : required;
+    this.parameters = plain.map((p) => {
+      const target = p.type === "AssignmentPattern" ? p.left : p;
+      return target.type === "Identifier" ? target.name : null;
+    });
+    this.hasRest = params.some((p) => p.type === "RestElement");
+    this.usesThis = unit.pseudo.has("this");
+    this.usesArguments = unit.pseudo.has("arguments");
+    this.usesNewTarget = unit.pseudo.has("new.target");
+    this.usesSuper = unit.pseudo.has("super");
+    this.free = freeVariables(unit, module).map((v) => describeFree(v, unit));
+    this.span = { start: unit.node.start, end: unit.node.end };
+  }
+
+  get registers(): readonly RegisterInfo[] {
+    return this.body.registers;
+  }
+  get instructions(): readonly Instruction[] {
+    return this.body.instructions;
+  }
+  get spans(): readonly SourceSpan[] {
+    return this.body.spans;
+  }
+  get handlers(): readonly ExceptionEntry[] {
+    return this.body.handlers;
+  }
+  get children(): readonly CodeObject[] {
+    return this.body.children;
+  }
+  get classes(): readonly ClassTemplate[] {
+    return this.body.classes;
+  }
+
+  private get body(): Compiled {
+    return this.compiled ??= compileUnit(this.unit, this.module);
+  }
+}
+
+function functionOf(unit: Unit): FunctionNode | null {
+  return isFunctionNode(unit.node) ? unit.node : null;
+}
+
+function contextOf(unit: Unit, module: ParsedModule): FunctionContext {
+  const node = functionOf(unit);
+  return new FunctionContext(
+    unit,
+    module,
+    freeVariables(unit, module),
+    { expression, statement, child: (u) => codeOf(u, module) },
+    { async: node?.async ?? false, generator: node?.generator ?? false },
+  );
+}
+
+function compileUnit(unit: Unit, module: ParsedModule): Compiled {
+  const ctx = contextOf(unit, module);
+  const node = unit.node;
+  if (unit.dynamicScope) ctx.unsupported("direct eval or with", node);
+  if (node.type === "PropertyDefinition" && node.value) {
+    frameInputs(ctx, node.value);
+    ctx.leaveByReturn(ctx.expression(node.value), node.value);
+    return { ...ctx.builder.finish(), children: ctx.children, classes: ctx.classes };
+  }
+  if (!isFunctionNode(node)) return ctx.unsupported("code outside of functions", node);
+  prologue(ctx, node);
+  if (node.body.type === "BlockStatement") {
+    statementList(ctx, node, node.body.body);
+    const end = { start: node.body.end - 1, end: node.body.end };
+    if (ctx.builder.isReachable) ctx.leaveByReturn(ctx.constant(undefined, end), end);
+  } else {
+    ctx.leaveByReturn(ctx.expression(node.body), node.body);
+  }
+  ctx.flushReturns(null);
+  return { ...ctx.builder.finish(), children: ctx.children, classes: ctx.classes };
+}
+
+/** Reads this, arguments, new.target, the function and its home object into registers, as far as they are used. */
+function frameInputs(ctx: FunctionContext, span: SourceSpan): void {
+  const b = ctx.builder;
+  for (const variable of ctx.unit.pseudo.values()) {
+    const dst = ctx.initialRegister(variable) ?? b.temp();
+    switch (variable.kind) {
+      case "this":
+        if (ctx.unit.functionKind === "derivedConstructor") {
+          ctx.enter(variable, span);
+          continue;
+        }
+        b.emit({ op: "loadThis", dst }, span);
+        break;
+      case "arguments":
+        b.emit({ op: "loadArguments", dst }, span);
+        break;
+      case "newTarget":
+        b.emit({ op: "loadNewTarget", dst }, span);
+        break;
+      case "callee":
+        b.emit({ op: "loadCallee", dst }, span);
+        break;
+      case "home":
+        b.emit({ op: "loadHome", dst }, span);
+        break;
+      default:
+        ctx.unsupported(`pseudo variable ${variable.name}`, span);
+    }
+    if (ctx.initialRegister(variable) === undefined) ctx.initialize(variable, dst, span);
+  }
+}
+
+/** Reads the frame's inputs into registers, binds parameters, makes `var`s. */
+function prologue(ctx: FunctionContext, node: FunctionNode): void {
+  const b = ctx.builder;
+  const span = { start: node.start, end: node.body.start };
+  if (ctx.unit.pseudo.has("arguments") && !ctx.unit.strict && hasSimpleParameters(node)) {
+    refuseMappedArguments(ctx, node);
+  }
+  frameInputs(ctx, span);
+  const own = ctx.analysis.scopes.get(node);
+  const self = own?.parent?.variables.get(node.id?.name ?? "");
+  if (self?.kind === "callee" && self.unit === ctx.unit && !own?.variables.has(self.name)) {
+    const dst = ctx.initialRegister(self) ?? b.temp();
+    b.emit({ op: "loadCallee", dst }, span);
+    if (ctx.initialRegister(self) === undefined) ctx.initialize(self, dst, span);
+  }
+  for (const variable of own?.variables.values() ?? []) {
+    if (variable.kind === "parameter") ctx.enter(variable, span);
+  }
+  node.params.forEach((p, index) => {
+    const target = p.type === "RestElement" ? p.argument : p;
+    const variable = target.type === "Identifier" ? ctx.variableOf(target) : null;
+    const direct = variable && variable.kind !== "function" ? ctx.initialRegister(variable) : undefined;
+    const dst = direct ?? b.temp();
+    if (p.type === "RestElement") b.emit({ op: "loadRest", dst, from: index }, p);
+    else b.emit({ op: "loadArgument", dst, index }, p);
+    if (direct === undefined) bindPattern(ctx, target, dst, "initialize");
+  });
+  for (const variable of own?.variables.values() ?? []) {
+    if (variable.kind === "var") ctx.initialize(variable, ctx.constant(undefined, span, ctx.initialRegister(variable)), span);
+  }
+  if (node.generator) b.emit({ op: "generatorStart" }, span);
+}
+
+/** In sloppy functions `arguments` and simple parameters are the same storage; registers cannot show that. */
+function refuseMappedArguments(ctx: FunctionContext, node: FunctionNode): void {
+  for (const p of node.params) {
+    const variable = p.type === "Identifier" ? ctx.variableOf(p) : null;
+    if (variable?.reassigned) ctx.unsupported("assigned parameter beside sloppy arguments", p);
+  }
+}
+

@@ -1,0 +1,30 @@
+/**
+ * The free variables of a unit, as code objects list them.
+ *
+ * Input: a unit of an analysed module. Output: its variables in a fixed order, and their descriptions.
+ * Invariant: the order is that of first use in the source, so that captures and `free` agree.
+ */
+import type { FreeVariable } from "./code.ts";
+import type { ParsedModule } from "./parse.ts";
+import type { Unit, Variable } from "./scope.ts";
+
+/** Variables of enclosing units that a unit or anything in it uses. `this` of a module itself is a constant. */
+export function freeVariables(unit: Unit, module: ParsedModule): readonly Variable[] {
+  const top = module.analysis.program;
+  return [...unit.free].filter((v) => !(v.kind === "this" && v.unit === top));
+}
+
+/** Describes a free variable of `unit`. */
+export function describeFree(variable: Variable, unit: Unit): FreeVariable {
+  const lexical = variable.kind === "let" || variable.kind === "const" || variable.kind === "class" ||
+    variable.kind === "import";
+  // Seen from a function called from outside, only the enclosing frames' order is unknown.
+  const outermost = variable.unit.kind === "program" || unit.parent === null;
+  return {
+    name: variable.name,
+    kind: variable.kind,
+    reassigned: variable.reassigned,
+    mayBeUninitialized: variable.usedEarly || (lexical && outermost),
+    declaredAt: variable.declaredAt,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * Operands that stay right while later operands are evaluated: stable registers, keys, argument lists.
+ *
+ * Input: expression nodes in evaluation order. Output: registers and operand lists.
+ * Invariant: what is returned cannot be changed by code emitted for the nodes named as `later`.
+ */
+import type * as ast from "acorn";
+import type { Argument, ArrayElement, KeyOperand, Register } from "./code.ts";
+import type { FunctionContext } from "./context.ts";
+import { type AstNode, childrenOf, isFunctionNode } from "./syntax.ts";
+import { boundNames, type Variable } from "./scope.ts";
+
+/** Evaluates `node` into a register that the evaluation of the `later` nodes does not change. */
+export function operand(ctx: FunctionContext, node: ast.Expression, later: readonly AstNode[]): Register {
+  const register = ctx.expression(node);
+  if (ctx.builder.isTemp(register)) return register;
+  const variable = bareVariable(ctx, node);
+  if (variable && !later.some((n) => assigns(ctx, n, variable))) return register;
+  const copy = ctx.builder.temp();
+  ctx.move(copy, register, node);
+  return copy;
+}
+
+/** The variable a plain name or `this` means. */
+function bareVariable(ctx: FunctionContext, node: ast.Expression): Variable | null {
+  if (node.type === "ParenthesizedExpression") return bareVariable(ctx, node.expression);
+  return node.type === "Identifier" || node.type === "ThisExpression" ? ctx.variableOf(node) : null;
+}
+
+/** Whether the node, outside of functions in it, may assign the variable. */
+function assigns(ctx: FunctionContext, node: AstNode, variable: Variable): boolean {
+  if (!variable.reassigned || isFunctionNode(node)) return false;
+  if (node.type === "Identifier" || node.type === "Literal") return false;
+  if (node.type === "UpdateExpression" && node.argument.type === "Identifier") {
+    return ctx.variableOf(node.argument) === variable;
+  }
+  if (node.type === "CallExpression" && node.callee.type === "Super" && variable.kind === "this") return true;
+  if (node.type === "AssignmentExpression" && boundNames(node.left).some((id) => ctx.variableOf(id) === variable)) {
+    return true;
+  }
+  let found = false;
+  childrenOf(node, (child) => {
+    found ||= assigns(ctx, child, variable);
+  });
+  return found;
+}
+
+/** Whether evaluating the node can neither run user code, throw, nor depend on when it happens. */
+export function isInert(ctx: FunctionContext, node: AstNode): boolean {
+  switch (node.type) {
+    case "Literal":
+    case "FunctionExpression":
+    case "ArrowFunctionExpression":
+      return true;
+    case "Identifier": {
+      const variable = ctx.variableOf(node);
+      return variable !== null && !variable.reassigned && !variable.usedEarly && variable.unit === ctx.unit;
+    }
+    default:
+      return false;
+  }
+}
+
+/** The key of a member access; computed keys are evaluated, not converted. */
+export function keyOf(ctx: FunctionContext, node: ast.MemberExpression): KeyOperand {
+  if (node.property.type === "PrivateIdentifier") return ctx.unsupported("private name here", node);
+  if (!node.computed) {
+    if (node.property.type !== "Identifier") return ctx.unsupported("unknown property name", node);
+    return { kind: "name", name: node.property.name };
+  }
+  if (node.property.type === "Literal" && typeof node.property.value === "string") {
+    return { kind: "name", name: node.property.value };
+  }
+  return { kind: "register", register: ctx.expression(node.property) };
+}
+
+/** Registers of arguments. A spread that more code follows is iterated into an array at its place. */
+export function argumentList(ctx: FunctionContext, nodes: readonly (ast.Expression | ast.SpreadElement)[]): readonly Argument[] {
+  const spread = nodes.findIndex((n) => n.type === "SpreadElement");
+  const rest = spread < 0 ? [] : nodes.slice(spread + 1);
+  if (rest.every((n) => isInert(ctx, n))) {
+    return nodes.map((n, i) => {
+      const later = nodes.slice(i + 1);
+      if (n.type === "SpreadElement") return { register: operand(ctx, n.argument, later), spread: true };
+      return { register: operand(ctx, n, later), spread: false };
+    });
+  }
+  const node = nodes[spread];
+  const end = nodes[nodes.length - 1];
+  const span = { start: node?.start ?? 0, end: end?.end ?? 0 };
+  return [{ register: elementList(ctx, nodes, { node: span }), spread: true }];
+}
+
+/** Makes an array of the elements, in order. */
+export function elementList(
+  ctx: FunctionContext,
+  nodes: readonly (ast.Expression | ast.SpreadElement | null)[],
+  options: { readonly node: { start: number; end: number }; readonly dst?: Register | undefined },
+): Register {
+  const b = ctx.builder;
+  const head: ArrayElement[] = [];
+  const evaluate = (n: ast.Expression | ast.SpreadElement | null, later: readonly AstNode[]): ArrayElement => {
+    if (n === null) return { kind: "hole" };
+    if (n.type === "SpreadElement") return { kind: "spread", register: operand(ctx, n.argument, later) };
+    return { kind: "value", register: operand(ctx, n, later) };
+  };
+  const spread = nodes.findIndex((n) => n?.type === "SpreadElement");
+  const simple = spread < 0 || nodes.slice(spread + 1).every((n) => n === null || isInert(ctx, n));
+  const headEnd = simple ? nodes.length : spread + 1;
+  const present = (from: number, to: number): AstNode[] => nodes.slice(from, to).filter((n) => n !== null);
+  for (let i = 0; i < headEnd; i++) head.push(evaluate(nodes[i] ?? null, present(i + 1, headEnd)));
+  const array = simple ? options.dst ?? b.temp() : b.temp();
+  b.emit({ op: "array", dst: array, elements: head }, options.node);
+  for (let i = headEnd; i < nodes.length; i++) {
+    b.emit({ op: "arrayAppend", array, element: evaluate(nodes[i] ?? null, []) }, options.node);
+  }
+  if (options.dst === undefined) return array;
+  ctx.move(options.dst, array, options.node);
+  return options.dst;
+}

@@ -1,0 +1,132 @@
+/**
+ * Parsing of a script's text, and lookup of its functions by the positions V8 reports.
+ *
+ * Input: text and URL of a script. Output: `ParsedModule`: tree, scope analysis, functions by offset.
+ * Invariant: one parse per script; trees are never changed afterwards.
+ */
+import * as acorn from "acorn";
+import type { SourceModule, UserPosition } from "./code.ts";
+import { type Analysis, analyze } from "./scope.ts";
+import { type AstNode, childrenOf, type ClassNode, type FunctionNode } from "./syntax.ts";
+
+/** A parsed script. */
+export interface ParsedModule extends SourceModule {
+  readonly program: acorn.Program;
+  readonly analysis: Analysis;
+  /** The function or class whose V8 location is that offset: the first `(` of ordinary functions, the start of
+   * arrows and of classes without a constructor. */
+  functionAt(offset: number): FunctionNode | ClassNode | null;
+  /** The node directly around a node. */
+  parentOf(node: AstNode): AstNode | null;
+}
+
+export interface ParseOptions {
+  readonly url: string;
+  readonly text: string;
+  /** Maps an offset to the user's file; by default the offset's line and column in `text`. */
+  readonly position?: (offset: number) => UserPosition;
+}
+
+/** Parses a script as a module, or as a sloppy script where it is none. Throws SyntaxError if it is neither. */
+export function parseModule(options: ParseOptions): ParsedModule {
+  const { url, text } = options;
+  const { program, parens } = parseText(text);
+  const parents = new Map<AstNode, AstNode>();
+  const functions = new Map<number, FunctionNode | ClassNode>();
+  index(program);
+  let analysis: Analysis | null = null;
+  const position = options.position ?? plainPosition(url, text);
+  return {
+    url,
+    text,
+    program,
+    position,
+    get analysis(): Analysis {
+      return analysis ??= analyze(program);
+    },
+    functionAt: (offset) => functions.get(offset) ?? null,
+    parentOf: (node) => parents.get(node) ?? null,
+  };
+
+  function index(root: AstNode): void {
+    childrenOf(root, (node) => {
+      parents.set(node, root);
+      switch (node.type) {
+        case "ArrowFunctionExpression":
+        case "ClassDeclaration":
+        case "ClassExpression":
+          functions.set(node.start, node);
+          break;
+        case "FunctionDeclaration":
+        case "FunctionExpression": {
+          const paren = firstAtOrAfter(parens, node.id ? node.id.end : node.start);
+          if (paren !== null) functions.set(paren, node);
+          break;
+        }
+        default:
+      }
+      index(node);
+    });
+  }
+}
+
+/** Offsets of the lines of a text. */
+export function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let i = text.indexOf("\n"); i >= 0; i = text.indexOf("\n", i + 1)) starts.push(i + 1);
+  return starts;
+}
+
+/** 0-based line and column of an offset. */
+export function lineColumn(starts: readonly number[], offset: number): { line: number; column: number } {
+  let low = 0;
+  let high = starts.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle;
+  }
+  return { line: low, column: offset - (starts[low] ?? 0) };
+}
+
+function plainPosition(url: string, text: string): (offset: number) => UserPosition {
+  const starts = lineStarts(text);
+  return (offset) => {
+    const { line, column } = lineColumn(starts, offset);
+    const end = text.indexOf("\n", offset);
+    return { file: url, line: line + 1, column, text: text.slice(starts[line], end < 0 ? text.length : end) };
+  };
+}
+
+function parseText(text: string): { program: acorn.Program; parens: number[] } {
+  let parens: number[] = [];
+  const options: acorn.Options = {
+    ecmaVersion: "latest",
+    allowHashBang: true,
+    allowReturnOutsideFunction: true,
+    onToken: (token) => {
+      if (token.type.label === "(") parens.push(token.start);
+    },
+  };
+  try {
+    return { program: acorn.parse(text, { ...options, sourceType: "module" }), parens };
+  } catch (moduleError) {
+    parens = [];
+    try {
+      return { program: acorn.parse(text, { ...options, sourceType: "script" }), parens };
+    } catch {
+      throw moduleError;
+    }
+  }
+}
+
+function firstAtOrAfter(sorted: readonly number[], at: number): number | null {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < at) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] ?? null;
+}

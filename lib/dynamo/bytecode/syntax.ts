@@ -1,0 +1,66 @@
+/**
+ * Names for the syntax-tree types of the parser, and a walk over children.
+ *
+ * Input: trees made by acorn. Output: type aliases, type guards and `childrenOf`.
+ * Invariant: nothing here changes a tree.
+ */
+import type * as ast from "acorn";
+
+/** Any node of a parsed module. */
+export type AstNode = ast.AnyNode;
+
+/** A function of any kind. */
+export type FunctionNode =
+  | ast.FunctionDeclaration
+  | ast.AnonymousFunctionDeclaration
+  | ast.FunctionExpression
+  | ast.ArrowFunctionExpression;
+
+/** A class declaration or expression. */
+export type ClassNode = ast.ClassDeclaration | ast.AnonymousClassDeclaration | ast.ClassExpression;
+
+/** Whether a property value of a node is itself a node. */
+export function isNode(value: unknown): value is AstNode {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+export function isFunctionNode(node: AstNode): node is FunctionNode {
+  return node.type === "FunctionDeclaration" || node.type === "FunctionExpression" ||
+    node.type === "ArrowFunctionExpression";
+}
+
+export function isClassNode(node: AstNode): node is ClassNode {
+  return node.type === "ClassDeclaration" || node.type === "ClassExpression";
+}
+
+/** Calls `visit` for each child in source order; a shorthand property's key and value are the same node, seen once. */
+export function childrenOf(node: AstNode, visit: (child: AstNode) => void): void {
+  const shorthand = node.type === "Property" && node.shorthand;
+  for (const [key, value] of Object.entries(node)) {
+    if (shorthand && key === "key") continue;
+    if (Array.isArray(value)) { for (const item of value) if (isNode(item)) visit(item); } else if (isNode(value)) {
+      visit(value);
+    }
+  }
+}
+
+/** The name a static property key gives a function. */
+export function staticKeyName(key: ast.Expression | ast.PrivateIdentifier): string {
+  switch (key.type) {
+    case "Identifier":
+      return key.name;
+    case "PrivateIdentifier":
+      return `#${key.name}`;
+    case "Literal":
+      return key.bigint ?? String(key.value);
+    default:
+      return "";
+  }
+}
+
+/** Whether the node is a function or class expression that takes its name from where it is assigned. */
+export function isAnonymousFunction(node: AstNode): boolean {
+  if (node.type === "ParenthesizedExpression") return isAnonymousFunction(node.expression);
+  if (node.type === "ArrowFunctionExpression") return true;
+  return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id;
+}
