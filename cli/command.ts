@@ -70,7 +70,7 @@ export interface TakenFlags {
 export function takeFlags(args: readonly string[]): TakenFlags {
   const parsed = parseArgs(args, {
     boolean: ["help", "version"],
-    string: FLAGS.map(({ name }) => name),
+    string: ["_", ...FLAGS.map(({ name }) => name)],
     alias: { help: "h", version: "V" },
     stopEarly: true,
     unknown: (arg) => {
@@ -89,10 +89,10 @@ export function takeFlags(args: readonly string[]): TakenFlags {
     const given = parsed[name];
     if (given === undefined) continue;
     if (given === "") throw new UsageError(`Expected --${name} ${value} but found no value`);
-    if (name === "logs") parseLogs(String(given));
-    Deno.env.set(variable, String(given));
+    if (name === "logs") parseLogs(given);
+    Deno.env.set(variable, given);
   }
-  return { help: parsed["help"] === true, version: parsed["version"] === true, rest: parsed._ };
+  return { help: parsed.help, version: parsed.version, rest: parsed._ };
 }
 
 /** Throws `UsageError` unless a command got exactly as many arguments as it takes. */

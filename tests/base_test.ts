@@ -221,7 +221,7 @@ Deno.test("parseArgs stops at the script and reports unknown flags", () => {
   const unknown: string[] = [];
   const options = {
     boolean: ["help"],
-    string: ["backend"],
+    string: ["backend", "_"],
     alias: { help: "h" },
     stopEarly: true,
     unknown: (arg: string) => unknown.push(arg) < 0,
@@ -236,6 +236,19 @@ Deno.test("parseArgs stops at the script and reports unknown flags", () => {
     _: ["-h"],
   });
   assertObjectMatch(parseArgs(["--backend"], options), { backend: "" });
+  const typed = parseArgs(["--epochs=3", "--fast", "--tag", "a", "--tag=b", "7", "x"], {
+    boolean: ["fast", "slow"],
+    string: ["epochs", "tag"],
+    collect: ["tag"],
+  });
+  const values: [boolean, boolean, string | undefined, readonly string[], readonly (string | number)[]] = [
+    typed.fast,
+    typed.slow,
+    typed.epochs,
+    typed.tag,
+    typed._,
+  ];
+  assertEquals(values, [true, false, "3", ["a", "b"], [7, "x"]]);
 });
 
 Deno.test("the assertions fail where they must", () => {

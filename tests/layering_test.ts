@@ -37,10 +37,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Rooms outside lib and backends that put the house together; they may import everything. */
-const OPEN = ["mod.ts", "cli.ts", "cli", "tests", "bench"];
+const OPEN = ["mod.ts", "cli.ts", "cli", "tools", "tests", "bench"];
 
 /** Programs of users: they see only the public module. */
-const PROGRAMS: Readonly<Record<string, readonly string[]>> = { examples: ["mod.ts"], tools: ["base"] };
+const PROGRAMS: Readonly<Record<string, readonly string[]>> = { examples: ["mod.ts"] };
 
 const isRoom = (room: string): boolean => room in MAY_IMPORT || room in PROGRAMS || OPEN.includes(room);
 
@@ -62,6 +62,7 @@ interface InfoOutput {
     readonly specifier: string;
     readonly error?: string;
     readonly dependencies?: readonly {
+      readonly specifier: string;
       readonly code?: { readonly specifier?: string };
       readonly type?: { readonly specifier?: string };
     }[];
@@ -87,7 +88,9 @@ async function edges(): Promise<Edge[]> {
       if (!module.specifier.startsWith(ROOT.href)) continue;
       const from = module.specifier.slice(ROOT.href.length);
       const targets = new Set<string>();
-      for (const { code, type } of module.dependencies ?? []) {
+      for (const { specifier, code, type } of module.dependencies ?? []) {
+        // Adapters for packages count as the packages.
+        if (specifier.startsWith("@std/")) continue;
         for (const target of [code?.specifier, type?.specifier]) {
           if (target?.startsWith(ROOT.href)) targets.add(target.slice(ROOT.href.length));
         }

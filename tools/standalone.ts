@@ -176,7 +176,7 @@ const target = resolve(String(args._[0] ?? "dist/dyn"));
 const folder = await Deno.makeTempDir({ prefix: "dyn-standalone-" });
 try {
   await makeTree(join(folder, "dyn"));
-  const compiled = args["pack"] !== true && await compileTree(join(folder, "dyn"), target);
+  const compiled = !args.pack && await compileTree(join(folder, "dyn"), target);
   if (!compiled) await pack(folder, target);
   const megabytes = (Deno.statSync(target).size / 1e6).toFixed(0);
   const how = compiled ? "by deno compile" : "with the Deno binary packed behind a launcher";

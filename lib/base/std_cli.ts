@@ -7,14 +7,18 @@
  */
 import { parseArgs as parseTokens } from "node:util";
 
-/** Which arguments have which form. */
-export interface ParseOptions {
+/** Which arguments have which form; `B`, `S` and `C` are the names of flags, texts and lists. */
+export interface ParseOptions<
+  B extends string = string,
+  S extends string = string,
+  C extends string = string,
+> {
   /** Names of flags that take no value. */
-  readonly boolean?: readonly string[];
-  /** Names of flags that take a value. */
-  readonly string?: readonly string[];
+  readonly boolean?: readonly B[];
+  /** Names of flags that take a value; `_` keeps positional arguments that are numbers as text. */
+  readonly string?: readonly S[];
   /** Names of flags that may be repeated; their value is a list. */
-  readonly collect?: readonly string[];
+  readonly collect?: readonly C[];
   /** Other names of a flag. */
   readonly alias?: Readonly<Record<string, string | readonly string[]>>;
   /** Values of flags that were not given. */
@@ -25,14 +29,38 @@ export interface ParseOptions {
   readonly unknown?: (arg: string, key?: string, value?: unknown) => unknown;
 }
 
-/** The flags by name, and the positional arguments. */
-export type Args = Readonly<Record<string, unknown>> & { readonly _: readonly string[] };
+/** The flags by name, and the positional arguments in `_`. */
+export type Args<B extends string = string, S extends string = string, C extends string = string> =
+  & { readonly [K in B]: boolean }
+  & { readonly [K in Exclude<S, C | "_">]: string | undefined }
+  & { readonly [K in C]: readonly string[] }
+  & { readonly _: readonly ("_" extends S ? string : string | number)[] };
 
 /** Parses command-line arguments, as `jsr:@std/cli/parse-args` does. */
-export function parseArgs(args: readonly string[], options: ParseOptions = {}): Args {
+export function parseArgs<
+  const B extends string = never,
+  const S extends string = never,
+  const C extends string = never,
+>(args: readonly string[], options: ParseOptions<B, S, C> = {}): Args<B, S, C> {
+  const { flags, positionals } = parsed(args, options);
+  const keepText = options.string?.some((name) => name === "_") ?? false;
+  const isNumber = (text: string): boolean => text.trim() !== "" && Number.isFinite(Number(text));
+  const rest = positionals.map((text) => !keepText && isNumber(text) ? Number(text) : text);
+  // The names were put in by the same options that the type is made of.
+  return Object.assign(Object.create(null), options.default, flags, { _: rest });
+}
+
+/** Flags under their first names, and the other arguments, as texts. */
+interface Parsed {
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly positionals: readonly string[];
+}
+
+function parsed(args: readonly string[], options: ParseOptions): Parsed {
   const canonical = new Map<string, string>();
   const declared: Record<string, { type: "boolean" | "string"; short?: string }> = {};
   const declare = (name: string, type: "boolean" | "string") => {
+    if (name === "_") return;
     declared[name] = { type };
     canonical.set(name, name);
     for (const other of [options.alias?.[name] ?? []].flat()) {
@@ -51,19 +79,19 @@ export function parseArgs(args: readonly string[], options: ParseOptions = {}): 
     allowPositionals: true,
     tokens: true,
   });
-  const out: Record<string, unknown> = {};
-  const rest: string[] = [];
+  const flags: Record<string, unknown> = {};
+  const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === "option-terminator") {
-      rest.push(...args.slice(token.index + 1));
+      positionals.push(...args.slice(token.index + 1));
       break;
     }
     if (token.kind === "positional") {
       if (options.stopEarly) {
-        rest.push(...args.slice(token.index));
+        positionals.push(...args.slice(token.index));
         break;
       }
-      rest.push(token.value);
+      positionals.push(token.value);
       continue;
     }
     const name = canonical.get(token.name);
@@ -72,15 +100,15 @@ export function parseArgs(args: readonly string[], options: ParseOptions = {}): 
     if (name === undefined) {
       const raw = token.inlineValue ? `${token.rawName}=${token.value}` : token.rawName;
       if (options.unknown?.(raw, token.name, token.value ?? true) === false) continue;
-      out[token.name] = token.value ?? true;
+      flags[token.name] = token.value ?? true;
     } else if (options.collect?.includes(name)) {
-      const former = out[name];
-      out[name] = [...(Array.isArray(former) ? former : []), value];
+      const former = flags[name];
+      flags[name] = [...(Array.isArray(former) ? former : []), value];
     } else {
-      out[name] = value;
+      flags[name] = value;
     }
   }
-  for (const name of options.boolean ?? []) out[name] ??= false;
-  for (const name of options.collect ?? []) out[name] ??= [];
-  return { ...options.default, ...out, _: rest };
+  for (const name of options.boolean ?? []) flags[name] ??= false;
+  for (const name of options.collect ?? []) flags[name] ??= [];
+  return { flags, positionals };
 }

@@ -1,0 +1,54 @@
+/**
+ * The lint plugin for house style: what it reports and what it lets pass.
+ */
+import { assertEquals } from "@std/assert";
+import plugin from "../tools/house_style.ts";
+
+/** The rules that report something about a file, in order. */
+function reports(source: string, file = "lib/graph/graph.ts"): string[] {
+  return Deno.lint.runPlugin(plugin, file, source).map(({ id }) => id.replace("house-style/", ""));
+}
+
+const OPENING = "/** A file. */\n";
+
+Deno.test("a file opens with a comment", () => {
+  assertEquals(reports("export const a = 1;\n"), ["opening-comment"]);
+  assertEquals(reports("// What it is.\nexport const a = 1;\n"), []);
+  assertEquals(reports("#!/usr/bin/env -S deno run\n/** What it is. */\nexport const a = 1;\n"), []);
+});
+
+Deno.test("error messages start with a capital and have no final period", () => {
+  const message = (text: string) => reports(`${OPENING}throw new DynError(${text});\n`);
+  assertEquals(message('"Expected 2 but found 3"'), []);
+  assertEquals(message('"expected 2 but found 3"'), ["error-message"]);
+  assertEquals(message('"Expected 2 but found 3."'), ["error-message"]);
+  assertEquals(message("`expected ${a}`"), ["error-message"]);
+  assertEquals(message("`Expected ${a}.`"), ["error-message"]);
+  assertEquals(message("`${name} is unknown`"), []);
+  assertEquals(message("`Expected one of a, b, …`"), []);
+  assertEquals(message("text, { cause }"), []);
+  assertEquals(reports(`${OPENING}export const m = new Map("x.");\n`), []);
+});
+
+Deno.test("exported functions take three positional parameters and options", () => {
+  const parameters = (list: string, file?: string) =>
+    reports(`${OPENING}export function f(${list}): void {}\n`, file);
+  assertEquals(parameters("a: A, b: B, c: C"), []);
+  assertEquals(parameters("a: A, b: B, c: C, options: O"), []);
+  assertEquals(parameters("a: A, b: B, c: C, { d, e }: O = {}"), []);
+  assertEquals(parameters("a: A, b: B, c: C, d: D"), ["few-parameters"]);
+  assertEquals(parameters("a: A, b: B, c: C, d: D", `${Deno.cwd()}/lib/ops/conv.ts`), []);
+  assertEquals(reports(`${OPENING}function f(a: A, b: B, c: C, d: D): void {}\nf(1, 2, 3, 4);\n`), []);
+});
+
+Deno.test("file names say what a file holds", () => {
+  assertEquals(reports(OPENING, "lib/base/utils.ts"), ["telling-file-name"]);
+  assertEquals(reports(OPENING, "lib/base/helpers.ts"), ["telling-file-name"]);
+  assertEquals(reports(OPENING, "lib/base/text_writer.ts"), []);
+});
+
+Deno.test("comments do not put work off", () => {
+  assertEquals(reports(`${OPENING}// ${"TO" + "DO"}: more\nexport const a = 1;\n`), ["no-unfinished-work"]);
+  assertEquals(reports(`${OPENING}export const a = 1; /* ${"FIX" + "ME"} */\n`), ["no-unfinished-work"]);
+  assertEquals(reports(`${OPENING}export const text = "${"TO" + "DO"}";\n`), []);
+});

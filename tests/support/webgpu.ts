@@ -1,0 +1,21 @@
+/**
+ * Decides whether tests of the WebGPU device run.
+ *
+ * Input: the machine and `CI`; output: a value for a test's `ignore`. Invariant: on a CI machine (`CI=true`) they
+ * always run, so that a missing adapter fails there; elsewhere they are skipped with a line that says so.
+ */
+
+async function hasAdapter(): Promise<boolean> {
+  try {
+    return Boolean(await navigator.gpu?.requestAdapter());
+  } catch {
+    return false;
+  }
+}
+
+/** Whether WebGPU tests are to be skipped: `Deno.test({ name, ignore: SKIP_WEBGPU, fn })`. */
+export const SKIP_WEBGPU: boolean = Deno.env.get("CI") !== "true" && !(await hasAdapter());
+
+if (SKIP_WEBGPU) {
+  console.warn("No WebGPU adapter: its tests are skipped (Debian: apt-get install mesa-vulkan-drivers libvulkan1)");
+}

@@ -1,0 +1,131 @@
+/**
+ * The rules of house style that Deno's linter has no rule for, as a lint plugin.
+ *
+ * Input: the syntax tree and comments of one file; output: a report per offence.
+ * Invariant: each rule looks at one file alone; what concerns several (imports between rooms) is a test.
+ */
+
+/** Folders and files whose exported functions have the parameters that PyTorch or a package gave them. */
+const USER_FACING = [
+  "lib/ops/",
+  "lib/tensor/",
+  "lib/nn/",
+  "lib/optim/",
+  "lib/data/",
+  "lib/autograd/",
+  "tests/std/",
+];
+
+/** Most positional parameters of any other exported function; one more may hold options. */
+const MOST_PARAMETERS = 3;
+
+/** Names that say nothing about what a file holds. */
+const VAGUE_FILES = /(^|[/\\])(utils?|helpers?|misc|common)\.ts$/;
+
+/** The constant beginning and end of a string or template, as far as they are known. */
+interface Ends {
+  readonly first?: string | undefined;
+  readonly last?: string | undefined;
+}
+
+function constantEnds(node: Deno.lint.Expression | Deno.lint.SpreadElement | undefined): Ends {
+  if (node?.type === "Literal" && typeof node.value === "string") {
+    return { first: node.value, last: node.value };
+  }
+  if (node?.type !== "TemplateLiteral") return {};
+  // An empty piece means that an inserted value stands there.
+  return { first: node.quasis[0]?.cooked || undefined, last: node.quasis.at(-1)?.cooked || undefined };
+}
+
+/** What is wrong with an error message. */
+function messageFault({ first, last }: Ends): string | undefined {
+  if (first !== undefined && /^\s*\p{Ll}/u.test(first)) {
+    return "Expected an error message that starts with a capital";
+  }
+  if (last !== undefined && /(^|[^.])\.\s*$/.test(last)) {
+    return "Expected an error message without a final period";
+  }
+  return undefined;
+}
+
+/** Whether a parameter holds options by name rather than one value by position. */
+function holdsOptions(parameter: Deno.lint.Parameter): boolean {
+  switch (parameter.type) {
+    case "ObjectPattern":
+    case "RestElement":
+      return true;
+    case "AssignmentPattern":
+      return parameter.left.type === "ObjectPattern" ||
+        (parameter.left.type === "Identifier" && isOptionsName(parameter.left.name));
+    case "Identifier":
+      return isOptionsName(parameter.name);
+    default:
+      return false;
+  }
+}
+
+const isOptionsName = (name: string): boolean => /^(options|opts|config)$|Options$/.test(name);
+
+const plugin: Deno.lint.Plugin = {
+  name: "house-style",
+  rules: {
+    "opening-comment": {
+      create: (context) => ({
+        Program(node) {
+          const text = context.sourceCode.text.replace(/^#!.*\n/, "").trimStart();
+          if (text === "" || text.startsWith("/*") || text.startsWith("//")) return;
+          context.report({ node, message: "Expected a comment that says what this file is for" });
+        },
+      }),
+    },
+
+    "error-message": {
+      create: (context) => ({
+        NewExpression(node) {
+          if (node.callee.type !== "Identifier" || !/Error$/.test(node.callee.name)) return;
+          const fault = messageFault(constantEnds(node.arguments[0]));
+          if (fault) context.report({ node, message: fault });
+        },
+      }),
+    },
+
+    "few-parameters": {
+      create: (context) => ({
+        "ExportNamedDeclaration > FunctionDeclaration"(node: Deno.lint.FunctionDeclaration) {
+          const path = context.filename.replaceAll("\\", "/");
+          if (USER_FACING.some((part) => path.includes(`/${part}`))) return;
+          const last = node.params.at(-1);
+          const positional = node.params.length - (last && holdsOptions(last) ? 1 : 0);
+          if (positional <= MOST_PARAMETERS) return;
+          const message = `Expected at most ${MOST_PARAMETERS} positional parameters but found ${positional}`;
+          context.report({ node, message, hint: "Put the rest into an options object" });
+        },
+      }),
+    },
+
+    "telling-file-name": {
+      create: (context) => ({
+        Program(node) {
+          if (!VAGUE_FILES.test(context.filename)) return;
+          context.report({ node, message: "Expected a file name that says what the file holds" });
+        },
+      }),
+    },
+
+    "no-unfinished-work": {
+      create: (context) => ({
+        "Program:exit"() {
+          for (const comment of context.sourceCode.getAllComments()) {
+            if (!/\b(TODO|FIXME|XXX|HACK)\b/.test(comment.value)) continue;
+            context.report({
+              range: comment.range,
+              message: "Expected finished work but found a note about what is missing",
+            });
+          }
+        },
+      }),
+    },
+  },
+};
+
+export default plugin;
