@@ -85,7 +85,7 @@ function define({ name, get, set }: Binding): void {
   Object.defineProperty(globalThis, name, {
     get,
     set: set ?? (() => {
-      throw new TypeError("Assignment to constant variable.");
+      throw new TypeError(`Expected a variable but found the constant ${name}`);
     }),
     enumerable: true,
     configurable: true,

@@ -254,7 +254,7 @@ Deno.test("the REPL shows errors at what was typed and goes on", async () => {
   assertEquals(
     stderr.split("\n").filter((line) => !/^\s*\d* \|/.test(line)),
     [
-      "TypeError: Assignment to constant variable.",
+      "TypeError: Expected a variable but found the constant c",
       "    at input 2:1:3",
       "TypeError: Here",
       "    at bad (input 3:2:9)",

@@ -27,6 +27,7 @@ Deno.test("error messages start with a capital and have no final period", () => 
   assertEquals(message("`${name} is unknown`"), []);
   assertEquals(message("`Expected one of a, b, …`"), []);
   assertEquals(message("text, { cause }"), []);
+  assertEquals(reports(`${OPENING}throw new Error("boom");\n`, `${Deno.cwd()}/tests/a_test.ts`), []);
   assertEquals(reports(`${OPENING}export const m = new Map("x.");\n`), []);
 });
 
@@ -45,6 +46,14 @@ Deno.test("file names say what a file holds", () => {
   assertEquals(reports(OPENING, "lib/base/utils.ts"), ["telling-file-name"]);
   assertEquals(reports(OPENING, "lib/base/helpers.ts"), ["telling-file-name"]);
   assertEquals(reports(OPENING, "lib/base/text_writer.ts"), []);
+});
+
+Deno.test("the type checker and the linter are not silenced", () => {
+  assertEquals(reports(`${OPENING}// ${"@ts"}-ignore: because\nexport const a = 1;\n`), ["no-silencing"]);
+  assertEquals(reports(`${OPENING}// ${"deno-lint"}-ignore no-explicit-any\nexport const a = 1;\n`), [
+    "no-silencing",
+  ]);
+  assertEquals(reports(`${OPENING}// Why deno-lint says nothing.\nexport const a = 1;\n`), []);
 });
 
 Deno.test("comments do not put work off", () => {

@@ -66,6 +66,11 @@ function holdsOptions(parameter: Deno.lint.Parameter): boolean {
 
 const isOptionsName = (name: string): boolean => /^(options|opts|config)$|Options$/.test(name);
 
+/** The path of the file with forward slashes and one in front. */
+function pathOf(context: Deno.lint.RuleContext): string {
+  return `/${context.filename.replaceAll("\\", "/")}`;
+}
+
 const plugin: Deno.lint.Plugin = {
   name: "house-style",
   rules: {
@@ -82,6 +87,8 @@ const plugin: Deno.lint.Plugin = {
     "error-message": {
       create: (context) => ({
         NewExpression(node) {
+          // Tests throw what a user's program might throw.
+          if (pathOf(context).includes("/tests/")) return;
           if (node.callee.type !== "Identifier" || !/Error$/.test(node.callee.name)) return;
           const fault = messageFault(constantEnds(node.arguments[0]));
           if (fault) context.report({ node, message: fault });
@@ -92,8 +99,7 @@ const plugin: Deno.lint.Plugin = {
     "few-parameters": {
       create: (context) => ({
         "ExportNamedDeclaration > FunctionDeclaration"(node: Deno.lint.FunctionDeclaration) {
-          const path = context.filename.replaceAll("\\", "/");
-          if (USER_FACING.some((part) => path.includes(`/${part}`))) return;
+          if (USER_FACING.some((part) => pathOf(context).includes(`/${part}`))) return;
           const last = node.params.at(-1);
           const positional = node.params.length - (last && holdsOptions(last) ? 1 : 0);
           if (positional <= MOST_PARAMETERS) return;
@@ -108,6 +114,22 @@ const plugin: Deno.lint.Plugin = {
         Program(node) {
           if (!VAGUE_FILES.test(context.filename)) return;
           context.report({ node, message: "Expected a file name that says what the file holds" });
+        },
+      }),
+    },
+
+    "no-silencing": {
+      create: (context) => ({
+        "Program:exit"() {
+          for (const { value, range } of context.sourceCode.getAllComments()) {
+            if (!/^[\s/*]*(@ts-(ignore|expect-error|nocheck)|deno-lint-ignore|deno-fmt-ignore)/.test(value)) {
+              continue;
+            }
+            context.report({
+              range,
+              message: "Expected code that the checker and the linter accept but found them silenced",
+            });
+          }
         },
       }),
     },
