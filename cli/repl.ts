@@ -81,15 +81,16 @@ class Session {
 }
 
 /** Connects a name with the input that declared it; a later declaration of the same name takes its place. */
-function define({ name, get, set }: Binding): void {
-  Object.defineProperty(globalThis, name, {
-    get,
-    set: set ?? (() => {
-      throw new TypeError(`Expected a variable but found the constant ${name}`);
-    }),
-    enumerable: true,
-    configurable: true,
-  });
+function define({ name, get, set, constant }: Binding): void {
+  const refuse = () => {
+    throw new TypeError(`Expected a variable but found the constant ${name}`);
+  };
+  // Assigning to a function or a class is like declaring another one.
+  const replace = (value: unknown) => {
+    Object.defineProperty(globalThis, name, { value, writable: true, enumerable: true, configurable: true });
+  };
+  const assign = set ?? (constant ? refuse : replace);
+  Object.defineProperty(globalThis, name, { get, set: assign, enumerable: true, configurable: true });
 }
 
 /** Lines as they come; in a terminal with a prompt, history and editing. */

@@ -31,11 +31,14 @@ export interface Insertion {
 /** The global function by which an input hands over its bindings. */
 export const DEFINE: unique symbol = Symbol.for("dyn.repl.define");
 
-/** A top-level name of an input; without `set` it is a constant. */
+/** A top-level name of an input. */
 export interface Binding {
   readonly name: string;
   readonly get: () => unknown;
+  /** Assigns a variable. Functions and classes have none, so that their module shows them to be never assigned. */
   readonly set?: (value: unknown) => void;
+  /** Declared by `const` or an import. */
+  readonly constant: boolean;
 }
 
 /** A replacement of part of the text. */
@@ -80,9 +83,10 @@ export function typedColumn(insertions: readonly Insertion[], line: number, colu
 
 /** Hands over the bindings before anything else runs: functions of earlier inputs may use them at once. */
 function definition(program: Program): Edit {
-  const bindings = program.body.flatMap(declaredNames).map(({ name, constant }) =>
-    `{name:${JSON.stringify(name)},get:()=>${name}${constant ? "" : `,set:($v)=>{${name}=$v}`}}`
-  );
+  const bindings = program.body.flatMap(declaredNames).map(({ name, kind }) => {
+    const set = kind === "variable" ? `,set:($v)=>{${name}=$v}` : "";
+    return `{name:${JSON.stringify(name)},get:()=>${name}${set},constant:${kind === "constant"}}`;
+  });
   const text = bindings.length === 0
     ? ""
     : `globalThis[Symbol.for("${DEFINE.description}")]([${bindings.join()}]);`;
@@ -149,20 +153,20 @@ function transformed(source: string): string {
 
 interface Declared {
   readonly name: string;
-  readonly constant: boolean;
+  readonly kind: "constant" | "variable" | "definition";
 }
 
 /** The names that a top-level statement declares. */
 function declaredNames(statement: Program["body"][number]): Declared[] {
   switch (statement.type) {
     case "ImportDeclaration":
-      return statement.specifiers.map(({ local }) => ({ name: local.name, constant: true }));
+      return statement.specifiers.map(({ local }) => ({ name: local.name, kind: "constant" }));
     case "FunctionDeclaration":
     case "ClassDeclaration":
-      return [{ name: statement.id.name, constant: false }];
+      return [{ name: statement.id.name, kind: "definition" }];
     case "VariableDeclaration": {
-      const constant = statement.kind !== "let" && statement.kind !== "var";
-      return statement.declarations.flatMap(({ id }) => patternNames(id)).map((name) => ({ name, constant }));
+      const kind = statement.kind === "let" || statement.kind === "var" ? "variable" : "constant";
+      return statement.declarations.flatMap(({ id }) => patternNames(id)).map((name) => ({ name, kind }));
     }
     case "ExportNamedDeclaration":
       return statement.declaration ? declaredNames(statement.declaration) : [];

@@ -56,14 +56,16 @@ export function redirectOtherCheckouts(): void {
 
 /**
  * Makes `import.meta.main` true in one module. Only a module that mentions `import.meta` is touched, because the
- * assignment moves the columns of its first line.
+ * assignment moves the columns of its first line; and the hook goes as soon as it has done so, because while there
+ * is one, CommonJS packages cannot require JSON.
  */
 function markAsMain(url: string): void {
   if (!Deno.readTextFileSync(new URL(url)).includes("import.meta")) return;
-  registerHooks({
+  const hook = registerHooks({
     load(loaded, context, next) {
       const result = next(loaded, context);
       if (loaded !== url || typeof result.source !== "string") return result;
+      hook.deregister();
       return { ...result, source: `import.meta.main = true;${result.source}` };
     },
   });

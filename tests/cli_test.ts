@@ -50,6 +50,17 @@ Deno.test("another checkout's mod.ts is this toolchain's", async () => {
   assertEquals((await inFolder(files, ["model.ts"])).stdout, "function\n");
 });
 
+Deno.test("a script's CommonJS modules and its folder's own settings do not get in the way", async () => {
+  const files = {
+    "deno.json": JSON.stringify({ imports: { "@x/dyn": "./nothing.ts" } }),
+    "data.json": '{ "a": 7 }',
+    "old.cjs": 'module.exports = require("./data.json").a;',
+    "model.ts": `import a from "./old.cjs";\n${MODEL}console.log(a);\n`,
+  };
+  const { stdout, stderr } = await inFolder(files, ["model.ts"]);
+  assertEquals([stdout, stderr], ["[ 3, 5, 7 ] true [] true\n7\n", ""]);
+});
+
 Deno.test("flags become settings", async () => {
   const names = ["DYN_BACKEND", "DYN_DEVICE", "DYN_LOGS", "DYN_TRACE", "DYN_DEBUG_FUNCTION"];
   const files = {
@@ -209,6 +220,7 @@ Deno.test("the REPL keeps variables across inputs", async () => {
     "const late = (x: number) => helper(x)",
     "function helper(x: number) { return x * 2 }; late(4)",
     "function helper(x: number) { return x * 3 }; late(4)",
+    "helper = (x: number) => x * 4; late(4)",
     "(1 + 2) // a comment",
     "`a",
     "b`",
@@ -229,6 +241,7 @@ Deno.test("the REPL keeps variables across inputs", async () => {
     "3",
     "8",
     "12",
+    "16",
     "3",
     '"a\\nb"',
     "7",
