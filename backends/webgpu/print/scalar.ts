@@ -1,0 +1,179 @@
+/**
+ * Scalar operations, constants and casts as WGSL expressions. Input: operand texts and element types; output:
+ * text, and the helpers it needs. Invariant: in registers float32 is f32, bool is bool and every integer type is
+ * i32 (int64 keeps its low word: results past ±2³¹ are out of this device's range).
+ */
+import { type DType, isFloat } from "../../../lib/base/dtype.ts";
+import { DynError } from "../../../lib/base/errors.ts";
+import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
+
+/** Collects the helpers that printed text needs. */
+export type Helpers = Set<string>;
+
+/** The register type of an element type. Throws for float64, which the language has not. */
+export function registerType(dtype: DType): "f32" | "i32" | "bool" {
+  switch (dtype) {
+    case "float32":
+      return "f32";
+    case "int64":
+    case "int32":
+    case "uint8":
+      return "i32";
+    case "bool":
+      return "bool";
+    case "float64":
+      throw new DynError('Expected float32 on webgpu but found float64: convert with x.to("float32")');
+    default:
+      return dtype satisfies never;
+  }
+}
+
+/** A literal. */
+export function constantText(value: number | bigint | boolean, dtype: DType, helpers: Helpers): string {
+  switch (registerType(dtype)) {
+    case "bool":
+      return value ? "true" : "false";
+    case "i32": {
+      const n = Number(BigInt.asIntN(32, BigInt(value)));
+      return n === -(2 ** 31) ? "(-2147483647 - 1)" : n < 0 ? `(${n})` : `${n}`;
+    }
+    case "f32":
+      return floatText(Number(value), helpers);
+  }
+}
+
+function floatText(value: number, helpers: Helpers): string {
+  if (Number.isNaN(value)) return use(helpers, "nan", "nan()");
+  if (!Number.isFinite(value)) return use(helpers, "inf", value > 0 ? "inf()" : "(-inf())");
+  if (Object.is(value, -0)) return "bitcast<f32>(0x80000000u)";
+  const text = String(Math.fround(value));
+  const literal = /[.e]/.test(text) ? text : `${text}.0`;
+  return value < 0 ? `(${literal})` : literal;
+}
+
+function use(helpers: Helpers, name: string, text: string): string {
+  helpers.add(name);
+  return text;
+}
+
+/** A conversion between register types. */
+export function castText(text: string, from: DType, to: DType): string {
+  const source = registerType(from), target = registerType(to);
+  if (to === "uint8" && from !== "uint8" && source !== "bool") return `(i32(${text}) & 255)`;
+  return source === target ? text : `${target}(${text})`;
+}
+
+/** One operation on operands of one type. */
+export function scalarText(
+  op: ScalarOpName,
+  args: readonly string[],
+  { dtype, helpers }: { dtype: DType; helpers: Helpers },
+): string {
+  const [a = "", b = "", c = ""] = args;
+  const float = isFloat(dtype), bool = dtype === "bool";
+  /** A helper of ours: the language's own is missing or too coarse. */
+  const call = (name: string) => use(helpers, name, `${name}(${args.join(", ")})`);
+  // uint8 lives in i32 registers and wraps at 256
+  const wrap = (text: string) => dtype === "uint8" ? `(${text} & 255)` : text;
+  switch (op) {
+    case "add":
+      return wrap(`(${a} + ${b})`);
+    case "sub":
+      return wrap(`(${a} - ${b})`);
+    case "mul":
+      return wrap(`(${a} * ${b})`);
+    case "div":
+      return `(${a} / ${b})`;
+    case "fma":
+      return `fma(${a}, ${b}, ${c})`;
+    case "neg":
+      return wrap(`(-${a})`);
+    case "abs":
+      return `abs(${a})`;
+    case "sign":
+      return float ? call("sign_f") : `sign(${a})`;
+    case "truncDiv":
+      return call("trunc_div");
+    case "truncMod":
+      return call(float ? "trunc_mod_f" : "trunc_mod");
+    case "floorDiv":
+      return call("floor_div");
+    case "floorMod":
+      return call(float ? "floor_mod_f" : "floor_mod");
+    case "minimum":
+      return bool ? `(${a} && ${b})` : float ? call("minimum") : `min(${a}, ${b})`;
+    case "maximum":
+      return bool ? `(${a} || ${b})` : float ? call("maximum") : `max(${a}, ${b})`;
+    case "floor":
+    case "ceil":
+    case "trunc":
+    case "round":
+    case "sqrt":
+    case "exp":
+    case "exp2":
+    case "log":
+    case "log2":
+      return `${op}(${args.join(", ")})`;
+    case "rsqrt":
+      return `inverseSqrt(${a})`;
+    case "log10":
+      return `(log2(${a}) * 0.30103)`;
+    case "expm1":
+    case "log1p":
+    case "erf":
+    case "erfc":
+    case "lgamma":
+    case "digamma":
+    case "random":
+      return call(op);
+    case "sin":
+    case "cos":
+    case "tan":
+    case "asin":
+    case "acos":
+    case "atan":
+    case "atan2":
+    case "sinh":
+    case "cosh":
+    case "tanh":
+    case "asinh":
+    case "acosh":
+    case "atanh":
+      return call(`${op}_f`);
+    case "pow":
+      return wrap(call(float ? "pow_f" : "pow_i"));
+    case "eq":
+      return `(${a} == ${b})`;
+    case "ne":
+      // != is ordered in some implementations: false for NaN
+      return float ? `(!(${a} == ${b}))` : `(${a} != ${b})`;
+    case "lt":
+      return bool ? `(!${a} && ${b})` : `(${a} < ${b})`;
+    case "le":
+      return bool ? `(!${a} || ${b})` : `(${a} <= ${b})`;
+    case "gt":
+      return bool ? `(${a} && !${b})` : `(${a} > ${b})`;
+    case "ge":
+      return bool ? `(${a} || !${b})` : `(${a} >= ${b})`;
+    case "isNan":
+      return call("is_nan");
+    case "and":
+      return bool ? `(${a} && ${b})` : `(${a} & ${b})`;
+    case "or":
+      return bool ? `(${a} || ${b})` : `(${a} | ${b})`;
+    case "xor":
+      return bool ? `(${a} != ${b})` : `(${a} ^ ${b})`;
+    case "not":
+      return bool ? `(!${a})` : wrap(`(~${a})`);
+    case "shl":
+      return wrap(`select(0, ${a} << (u32(${b}) & 31u), u32(${b}) < 32u)`);
+    case "shr":
+      return `select(select(0, -1, ${a} < 0), ${a} >> (u32(${b}) & 31u), u32(${b}) < 32u)`;
+    case "bitsToFloat":
+      return `bitcast<f32>(${a})`;
+    case "floatToBits":
+      return `bitcast<i32>(${a})`;
+    default:
+      return op satisfies never;
+  }
+}

@@ -1,0 +1,291 @@
+/**
+ * Statements of a shader. Input: loop IR statements; output: lines of WGSL. Two ways of running: every invocation
+ * for itself, or a workgroup together ("cooperative"): then plain values are computed by all, stores are done by
+ * the first, parallel and reduction loops are shared out. Invariant: each value becomes one `let` or `var`.
+ */
+import { type DType, isFloat } from "../../../lib/base/dtype.ts";
+import { InternalError } from "../../../lib/base/errors.ts";
+import { TextWriter } from "../../../lib/base/text_writer.ts";
+import type { Dim, Sym } from "../../../lib/sym/expr.ts";
+import type { Loop, Program, Reduction, Statement, ValueId } from "../../../lib/loops/ir.ts";
+import type { Bindings } from "./bindings.ts";
+import { indexText } from "./index.ts";
+import { preludeOf } from "./prelude.ts";
+import { castText, constantText, type Helpers, registerType, scalarText } from "./scalar.ts";
+
+/** What a writer works on. */
+export interface ShaderSetting {
+  readonly program: Program;
+  readonly bindings: Bindings;
+  /** Invocations of a workgroup. */
+  readonly threads: number;
+  readonly cooperative: boolean;
+}
+
+/** The value of an empty reduction. */
+function neutral(r: Reduction, dtype: DType, helpers: Helpers): string {
+  switch (r.op) {
+    case "sum":
+      return constantText(0, dtype, helpers);
+    case "prod":
+      return constantText(1, dtype, helpers);
+    case "any":
+      return "false";
+    case "all":
+      return "true";
+    case "max":
+    case "argmax":
+      return dtype === "bool"
+        ? "false"
+        : constantText(isFloat(dtype) ? -Infinity : -(2 ** 31), dtype, helpers);
+    case "min":
+    case "argmin":
+      return dtype === "bool"
+        ? "true"
+        : constantText(isFloat(dtype) ? Infinity : 2 ** 31 - 1, dtype, helpers);
+    default:
+      return r.op satisfies never;
+  }
+}
+
+/** Writes the body of one shader. */
+export class ShaderWriter {
+  readonly #text = new TextWriter();
+  readonly #helpers: Helpers = new Set();
+  readonly #types = new Map<ValueId, DType>();
+  readonly #counters = new Map<Sym, string>();
+  /** Types of the workgroup arrays in use, by name. */
+  readonly #shared = new Map<string, string>();
+  /** Whether the workgroup still runs together at this point. */
+  #together: boolean;
+
+  constructor(readonly setting: ShaderSetting) {
+    this.#together = setting.cooperative;
+  }
+
+  line(text: string): void {
+    this.#text.line(text);
+  }
+
+  /** Names a loop counter. */
+  counter(symbol: Sym): string {
+    const known = this.#counters.get(symbol);
+    if (known) return known;
+    const name = `c${this.#counters.size}`;
+    this.#counters.set(symbol, name);
+    return name;
+  }
+
+  index(d: Dim): string {
+    return indexText(d, (s) => this.#symbolName(s), this.#helpers);
+  }
+
+  #symbolName(s: Sym): string {
+    if (s.node.kind !== "symbol") throw new InternalError(`Expected a symbol but found ${s}`);
+    const { role } = s.node;
+    switch (role.kind) {
+      case "axis": {
+        const name = this.#counters.get(s);
+        if (!name) throw new InternalError(`Expected the loop of ${s} around its use`);
+        return name;
+      }
+      case "value":
+        return `v${role.id}`;
+      case "size": {
+        const at = this.setting.program.sizes.indexOf(s);
+        if (at < 0) throw new InternalError(`Expected a size of the program but found ${s}`);
+        return `params[${at}]`;
+      }
+      default:
+        return role satisfies never;
+    }
+  }
+
+  /** Declarations, helpers and the written function. */
+  finish(): string {
+    const shared = [...this.#shared].map(([name, type]) =>
+      `var<workgroup> ${name}: array<${type}, ${this.setting.threads}>;`
+    );
+    return [this.setting.bindings.declarations(), ...shared, preludeOf(this.#helpers), this.#text.toString()]
+      .join("\n");
+  }
+
+  statements(list: readonly Statement[]): void {
+    for (const s of list) this.#statement(s);
+  }
+
+  #statement(s: Statement): void {
+    switch (s.kind) {
+      case "constant":
+        return this.#let(s.id, s.dtype, constantText(s.value, s.dtype, this.#helpers));
+      case "index":
+        return this.#let(s.id, s.dtype, castText(this.index(s.index), "int32", s.dtype));
+      case "scalar": {
+        const dtype = this.#typeOf(s.args[0]);
+        const text = scalarText(s.op, s.args.map((a) => `v${a}`), { dtype, helpers: this.#helpers });
+        return this.#let(s.id, s.dtype, text);
+      }
+      case "cast":
+        return this.#let(s.id, s.dtype, castText(`v${s.value}`, this.#typeOf(s.value), s.dtype));
+      case "select":
+        return this.#let(s.id, s.dtype, `select(v${s.otherwise}, v${s.then}, v${s.condition})`);
+      case "load":
+        return this.#let(s.id, s.dtype, this.setting.bindings.load(s.buffer, this.index(s.index)));
+      case "store": {
+        const text = this.setting.bindings.store(s.buffer, this.index(s.index), {
+          text: `v${s.value}`,
+          mode: s.mode,
+        });
+        this.line(this.#together ? `if (lid == 0) { ${text} }` : text);
+        if (this.#together && this.setting.bindings.reads(s.buffer)) this.#barrier();
+        return;
+      }
+      case "masked":
+        this.#types.set(s.id, s.dtype);
+        this.line(`var v${s.id}: ${registerType(s.dtype)} = v${s.otherwise};`);
+        this.line(`if (v${s.condition}) {`);
+        this.statements(s.body);
+        this.line(`v${s.id} = v${s.value};`);
+        this.line("}");
+        return;
+      case "loop":
+        return this.#loop(s);
+      default:
+        return s satisfies never;
+    }
+  }
+
+  #let(id: ValueId, dtype: DType, text: string): void {
+    this.#types.set(id, dtype);
+    this.line(`let v${id}: ${registerType(dtype)} = ${text};`);
+  }
+
+  #typeOf(id: ValueId | undefined): DType {
+    const dtype = id === undefined ? undefined : this.#types.get(id);
+    if (!dtype) throw new InternalError(`Expected value ${id} to be defined before its use`);
+    return dtype;
+  }
+
+  #barrier(): void {
+    this.line("storageBarrier(); workgroupBarrier();");
+  }
+
+  #loop(loop: Loop): void {
+    const shared = this.#together && loop.order !== "sequential";
+    const counter = this.counter(loop.axis.symbol), size = this.index(loop.axis.size);
+    for (const c of loop.carried) {
+      this.#types.set(c.id, c.dtype);
+      this.line(`var v${c.id}: ${registerType(c.dtype)} = v${c.initial};`);
+    }
+    const valueTypes = loop.reductions.map((r) => (this.#valueType(loop, r)));
+    loop.reductions.forEach((r, i) => this.#openReduction(r, valueTypes[i] ?? r.dtype));
+    const [start, step] = shared ? ["lid", this.setting.threads] : ["0", 1];
+    this.line(`for (var ${counter} = ${start}; ${counter} < ${size}; ${counter} = ${counter} + ${step}) {`);
+    const before = this.#together;
+    if (shared) this.#together = false;
+    this.statements(loop.body);
+    loop.reductions.forEach((r, i) => {
+      const value = valueTypes[i] ?? r.dtype;
+      this.line(this.#combine(r, value, { value: `v${r.value}`, index: `v${r.index}` }));
+    });
+    for (const c of loop.carried) this.line(`v${c.id} = v${c.next};`);
+    this.#together = before;
+    this.line("}");
+    if (shared) {
+      loop.reductions.forEach((r, i) => this.#shareReduction(r, valueTypes[i] ?? r.dtype));
+      if (writesWhatIsRead(loop.body, this.setting.bindings)) this.#barrier();
+    }
+    loop.reductions.forEach((r) => this.#closeReduction(r));
+  }
+
+  /** argmax and argmin compare values of another type than their result. */
+  #valueType(loop: Loop, r: Reduction): DType {
+    if (r.op !== "argmax" && r.op !== "argmin") return r.dtype;
+    const found = loop.body.find((s) => "id" in s && s.id === r.value);
+    if (found && "dtype" in found) return found.dtype;
+    return this.#typeOf(r.value);
+  }
+
+  #openReduction(r: Reduction, value: DType): void {
+    this.line(`var a${r.id}: ${registerType(value)} = ${neutral(r, value, this.#helpers)};`);
+    if (isArg(r)) this.line(`var p${r.id}: i32 = 2147483647;`);
+  }
+
+  /** a = a combined with a value. */
+  #combine(r: Reduction, dtype: DType, from: { value: string; index: string }): string {
+    const acc = `a${r.id}`, { value } = from;
+    const scalar = (op: "add" | "mul" | "maximum" | "minimum") =>
+      `${acc} = ${scalarText(op, [acc, value], { dtype, helpers: this.#helpers })};`;
+    switch (r.op) {
+      case "sum":
+        return scalar("add");
+      case "prod":
+        return scalar("mul");
+      case "max":
+        return scalar("maximum");
+      case "min":
+        return scalar("minimum");
+      case "any":
+        return `${acc} = ${acc} || ${value};`;
+      case "all":
+        return `${acc} = ${acc} && ${value};`;
+      case "argmax":
+      case "argmin":
+        return this.#combineArg(r, dtype, from);
+      default:
+        return r.op satisfies never;
+    }
+  }
+
+  /** The first index of the extreme; NaN beats every number. */
+  #combineArg(r: Reduction, dtype: DType, { value, index }: { value: string; index: string }): string {
+    const acc = `a${r.id}`, at = `p${r.id}`;
+    const isBool = dtype === "bool";
+    const [x, y] = isBool ? [`i32(${value})`, `i32(${acc})`] : [value, acc];
+    const better = `${x} ${r.op === "argmax" ? ">" : "<"} ${y}`;
+    let wins = `${better} || (${x} == ${y} && ${index} < ${at})`;
+    if (isFloat(dtype)) {
+      this.#helpers.add("is_nan");
+      wins = `(is_nan(${x}) && (!is_nan(${y}) || ${index} < ${at})) || (!is_nan(${y}) && (${wins}))`;
+    }
+    return `if (${wins}) { ${acc} = ${value}; ${at} = ${index}; }`;
+  }
+
+  /** Combines the accumulators of all invocations, by halves, and gives everyone the result. */
+  #shareReduction(r: Reduction, dtype: DType): void {
+    const type = registerType(dtype);
+    // bool cannot lie in workgroup memory of every implementation
+    const stored = type === "bool" ? "u32" : type;
+    const values = `shared_${stored}`;
+    this.#shared.set(values, stored);
+    if (isArg(r)) this.#shared.set("shared_at", "i32");
+    const put = type === "bool" ? `select(0u, 1u, a${r.id})` : `a${r.id}`;
+    const get = (at: string) => type === "bool" ? `(${values}[${at}] != 0u)` : `${values}[${at}]`;
+    const publish = `${values}[lid] = ${put};${isArg(r) ? ` shared_at[lid] = p${r.id};` : ""}`;
+    this.line(publish);
+    this.line("workgroupBarrier();");
+    this.line(`for (var half = ${this.setting.threads / 2}; half > 0; half = half / 2) {`);
+    this.line("if (lid < half) {");
+    this.line(`let other = ${get("lid + half")};${isArg(r) ? " let other_at = shared_at[lid + half];" : ""}`);
+    this.line(this.#combine(r, dtype, { value: "other", index: "other_at" }));
+    this.line(publish);
+    this.line("}");
+    this.line("workgroupBarrier();");
+    this.line("}");
+    this.line(`a${r.id} = ${get("0")};${isArg(r) ? ` p${r.id} = shared_at[0];` : ""}`);
+    this.line("workgroupBarrier();");
+  }
+
+  #closeReduction(r: Reduction): void {
+    this.#let(r.id, r.dtype, isArg(r) ? `select(p${r.id}, 0, p${r.id} == 2147483647)` : `a${r.id}`);
+  }
+}
+
+const isArg = (r: Reduction): boolean => r.op === "argmax" || r.op === "argmin";
+
+function writesWhatIsRead(body: readonly Statement[], bindings: Bindings): boolean {
+  return body.some((s) =>
+    s.kind === "store" ? bindings.reads(s.buffer) : (s.kind === "loop" || s.kind === "masked") &&
+      writesWhatIsRead(s.body, bindings)
+  );
+}

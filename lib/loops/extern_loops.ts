@@ -1,0 +1,226 @@
+/**
+ * Library calls as loop nests, for devices without a library. Input: an ExternKernel and the element types of its
+ * buffers; output: a LoopKernel that computes the same (its epilogue, where it has one, stays a kernel of its
+ * own). Invariant: straightforward loops, correct for every shape and stride; speed is the library's job.
+ */
+import { type DType, isFloat } from "../base/dtype.ts";
+import { InternalError } from "../base/errors.ts";
+import { add, type Dim, floorDiv, mod, mul, sub, symbol } from "../sym/expr.ts";
+import type { BufferId, BufferView, ConvGeometry, ExternKernel, Loop, LoopKernel } from "./ir.ts";
+import { flatIndex, loadBufferOperand, type Loader, Recorder, type Value } from "./record.ts";
+
+/** Builds nested loops around what a recorder records. */
+class Nest {
+  readonly recorder: Recorder;
+  #axes = 0;
+
+  constructor(loader: Loader) {
+    this.recorder = new Recorder(loader);
+  }
+
+  /** One parallel loop per size around `body`, which gets the counters. */
+  parallel(sizes: readonly Dim[], body: (index: readonly Dim[]) => void, index: readonly Dim[] = []): void {
+    const [size, ...rest] = sizes;
+    if (size === undefined) return body(index);
+    const counter = this.#axis(size);
+    const { statements } = this.recorder.nested(() => this.parallel(rest, body, [...index, counter]));
+    this.recorder.push({
+      kind: "loop",
+      axis: { symbol: counter, size },
+      order: "parallel",
+      vector: rest.length === 0,
+      body: statements,
+      reductions: [],
+      carried: [],
+    });
+  }
+
+  /** Σ over all counters of what `body` gives, in `dtype`. */
+  sum(sizes: readonly Dim[], dtype: DType, body: (index: readonly Dim[]) => Value): Value {
+    const go = (rest: readonly Dim[], index: readonly Dim[]): Value => {
+      const [size, ...inner] = rest;
+      if (size === undefined) return body(index);
+      const counter = this.#axis(size);
+      const { statements, result } = this.recorder.nested(() => go(inner, [...index, counter]));
+      const id = this.recorder.ids.next();
+      const loop: Loop = {
+        kind: "loop",
+        axis: { symbol: counter, size },
+        order: "reduction",
+        vector: false,
+        body: statements,
+        reductions: [{ id, op: "sum", value: result.id, dtype }],
+        carried: [],
+      };
+      this.recorder.push(loop);
+      return { id, dtype };
+    };
+    return go(sizes, []);
+  }
+
+  #axis(size: Dim) {
+    const upper = typeof size === "number" ? size : size.upper;
+    return symbol(`i${this.#axes++}`, { kind: "axis" }, [0, Math.max(0, upper - 1)]);
+  }
+}
+
+/** The call of `kernel` as loops. `dtypeOf` tells the element types of its buffers. */
+export function externAsLoops(kernel: ExternKernel, dtypeOf: (buffer: BufferId) => DType): LoopKernel {
+  const nest = new Nest(loadBufferOperand);
+  const views = (list: readonly BufferView[]) => list.map((v) => ({ ...v, dtype: dtypeOf(v.buffer) }));
+  const call: Call = { nest, inputs: views(kernel.inputs), outputs: views(kernel.outputs) };
+  switch (kernel.call.op) {
+    case "matmul":
+      matmul(call, kernel.call.accumulate);
+      break;
+    case "convForward":
+      convForward(call, kernel.call);
+      break;
+    case "convBackwardInput":
+      convBackwardInput(call, kernel.call);
+      break;
+    case "convBackwardWeight":
+      convBackwardWeight(call, kernel.call);
+      break;
+    case "sort":
+      sort(call, kernel.call.descending);
+      break;
+    default:
+      kernel.call satisfies never;
+  }
+  return { kind: "loops", name: kernel.name, body: nest.recorder.statements, origins: kernel.origins };
+}
+
+interface TypedView extends BufferView {
+  readonly dtype: DType;
+}
+
+interface Call {
+  readonly nest: Nest;
+  readonly inputs: readonly TypedView[];
+  readonly outputs: readonly TypedView[];
+}
+
+function take<T>(list: readonly T[], at: number): T {
+  const item = list[at];
+  if (item === undefined) throw new InternalError(`Expected operand ${at} but found ${list.length} operands`);
+  return item;
+}
+
+function store({ nest }: Call, view: TypedView, index: readonly Dim[], value: Value): void {
+  nest.recorder.store(view.buffer, flatIndex(view, index), { value });
+}
+
+/** a·b without rounding between product and sum where the type allows it is left to the printer. */
+function matmul(call: Call, accumulate: boolean): void {
+  const a = take(call.inputs, 0), b = take(call.inputs, 1), out = take(call.outputs, 0);
+  const o = call.nest.recorder;
+  const rank = out.shape.length;
+  call.nest.parallel(out.shape, (index) => {
+    const batch = index.slice(0, rank - 2), m = take(index, rank - 2), n = take(index, rank - 1);
+    const dot = call.nest.sum(
+      [take(a.shape, a.shape.length - 1)],
+      out.dtype,
+      ([k = 0]) => o.mul(o.load(a, [...batch, m, k]), o.load(b, [...batch, k, n])),
+    );
+    store(call, out, index, accumulate ? o.add(o.load(out, index), dot) : dot);
+  });
+}
+
+/** Loads operand[..., y, x] where (y, x) lies inside, else 0. */
+function loadInside(o: Recorder, view: TypedView, outer: readonly Dim[], [y, x]: readonly [Dim, Dim]): Value {
+  const at = [...outer, y, x];
+  const inside = [[y, take(view.shape, 2)], [x, take(view.shape, 3)]] as const;
+  let valid = o.constant(true, "bool");
+  for (const [position, size] of inside) {
+    const p = o.index(position, "int64");
+    valid = o.and(valid, o.and(o.ge(p, o.constant(0, "int64")), o.lt(p, o.index(size, "int64"))));
+  }
+  return o.masked(valid, () => o.load(view, at), o.constant(0, view.dtype));
+}
+
+/** Position in the input of tap k for output position p. */
+function tap(geometry: ConvGeometry, axis: 0 | 1, p: Dim, k: Dim): Dim {
+  return sub(add(mul(p, geometry.stride[axis]), mul(k, geometry.dilation[axis])), geometry.padding[axis]);
+}
+
+function convForward(call: Call, g: ConvGeometry): void {
+  const input = take(call.inputs, 0), weight = take(call.inputs, 1), bias = call.inputs[2];
+  const out = take(call.outputs, 0);
+  const o = call.nest.recorder;
+  const outPerGroup = floorDiv(take(weight.shape, 0), g.groups), inPerGroup = take(weight.shape, 1);
+  call.nest.parallel(out.shape, (index) => {
+    const [n = 0, oc = 0, oy = 0, ox = 0] = index;
+    const group = floorDiv(oc, outPerGroup);
+    const total = call.nest.sum(weight.shape.slice(1), out.dtype, ([ic = 0, ky = 0, kx = 0]) => {
+      const channel = add(mul(group, inPerGroup), ic);
+      const x = loadInside(o, input, [n, channel], [tap(g, 0, oy, ky), tap(g, 1, ox, kx)]);
+      return o.mul(x, o.load(weight, [oc, ic, ky, kx]));
+    });
+    store(call, out, index, bias ? o.add(total, o.load(bias, [oc])) : total);
+  });
+}
+
+function convBackwardInput(call: Call, g: ConvGeometry): void {
+  const grad = take(call.inputs, 0), weight = take(call.inputs, 1), out = take(call.outputs, 0);
+  const o = call.nest.recorder;
+  const outPerGroup = floorDiv(take(weight.shape, 0), g.groups), inPerGroup = take(weight.shape, 1);
+  const kernel = weight.shape.slice(2);
+  call.nest.parallel(out.shape, (index) => {
+    const [n = 0, channel = 0, y = 0, x = 0] = index;
+    const group = floorDiv(channel, inPerGroup), ic = mod(channel, inPerGroup);
+    const total = call.nest.sum([outPerGroup, ...kernel], out.dtype, ([k = 0, ky = 0, kx = 0]) => {
+      const oc = add(mul(group, outPerGroup), k);
+      // y = oy·stride + ky·dilation − padding, so oy exists where the difference is a multiple of the stride
+      const dy = sub(add(y, g.padding[0]), mul(ky, g.dilation[0]));
+      const dx = sub(add(x, g.padding[1]), mul(kx, g.dilation[1]));
+      const zero = o.constant(0, "int64");
+      const whole = o.and(
+        o.eq(o.index(mod(dy, g.stride[0]), "int64"), zero),
+        o.eq(o.index(mod(dx, g.stride[1]), "int64"), zero),
+      );
+      const value = loadInside(o, grad, [n, oc], [floorDiv(dy, g.stride[0]), floorDiv(dx, g.stride[1])]);
+      return o.mul(o.select(whole, value, o.constant(0, grad.dtype)), o.load(weight, [oc, ic, ky, kx]));
+    });
+    store(call, out, index, total);
+  });
+}
+
+function convBackwardWeight(call: Call, g: ConvGeometry): void {
+  const grad = take(call.inputs, 0), input = take(call.inputs, 1), out = take(call.outputs, 0);
+  const o = call.nest.recorder;
+  const outPerGroup = floorDiv(take(out.shape, 0), g.groups), inPerGroup = take(out.shape, 1);
+  call.nest.parallel(out.shape, (index) => {
+    const [oc = 0, ic = 0, ky = 0, kx = 0] = index;
+    const channel = add(mul(floorDiv(oc, outPerGroup), inPerGroup), ic);
+    const over = [take(grad.shape, 0), take(grad.shape, 2), take(grad.shape, 3)];
+    const total = call.nest.sum(over, out.dtype, ([n = 0, oy = 0, ox = 0]) => {
+      const x = loadInside(o, input, [n, channel], [tap(g, 0, oy, ky), tap(g, 1, ox, kx)]);
+      return o.mul(o.load(grad, [n, oc, oy, ox]), x);
+    });
+    store(call, out, index, total);
+  });
+}
+
+/** Stable: the place of an element is the number of elements that go before it. NaN is greatest. */
+function sort(call: Call, descending: boolean): void {
+  const input = take(call.inputs, 0), values = take(call.outputs, 0), indices = take(call.outputs, 1);
+  const o = call.nest.recorder;
+  const length = take(input.shape, input.shape.length - 1);
+  const isNan = (v: Value) => isFloat(v.dtype) ? o.isNan(v) : o.constant(false, "bool");
+  const below = (a: Value, b: Value) => o.or(o.lt(a, b), o.and(o.not(isNan(a)), isNan(b)));
+  call.nest.parallel(input.shape, (index) => {
+    const outer = index.slice(0, -1), at = take(index, index.length - 1);
+    const own = o.load(input, index);
+    const rank = call.nest.sum([length], "int64", ([other = 0]) => {
+      const value = o.load(input, [...outer, other]);
+      const before = descending ? below(own, value) : below(value, own);
+      const after = descending ? below(value, own) : below(own, value);
+      const earlier = o.lt(o.index(other, "int64"), o.index(at, "int64"));
+      return o.cast(o.or(before, o.and(o.not(after), earlier)), "int64");
+    });
+    const place = o.indirect(rank, length);
+    store(call, values, [...outer, place], own);
+    store(call, indices, [...outer, place], o.index(at, "int64"));
+  });
+}

@@ -1,0 +1,47 @@
+/**
+ * Programs of one lowering, for tests of printers. Input: operand descriptions and a lowering; output: a Program
+ * whose inputs are the operands in order and whose outputs are the results.
+ */
+import type { DType } from "../../lib/base/dtype.ts";
+import type { Lowered, Operand } from "../../lib/loops/body.ts";
+import type { BufferDecl, Program } from "../../lib/loops/ir.ts";
+import { recordLowered } from "../../lib/loops/nest.ts";
+import type { BufferOperand } from "../../lib/loops/record.ts";
+import { contiguousStrides } from "../../lib/graph/meta.ts";
+
+/** A tensor as a test describes it. Strides default to row-major. */
+export interface TestOperand {
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  readonly strides?: readonly number[];
+}
+
+const count = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1);
+
+/** The program of what `lower` gives for these operands, writing results of the given types. */
+export function singleOp(
+  operands: readonly TestOperand[],
+  results: readonly TestOperand[],
+  lower: (...operands: readonly Operand[]) => Lowered,
+): Program {
+  const buffers: BufferDecl[] = [];
+  const view = (t: TestOperand, role: BufferDecl["role"]): BufferOperand => {
+    const strides = t.strides ?? contiguousStrides(t.shape).map(Number);
+    const extent = count(t.shape) === 0
+      ? 0
+      : 1 + t.shape.reduce((sum, n, d) => sum + (n - 1) * (strides[d] ?? 0), 0);
+    buffers.push({ name: `t${buffers.length}`, dtype: t.dtype, length: extent, role });
+    return { buffer: buffers.length - 1, offset: 0, shape: t.shape, strides, dtype: t.dtype };
+  };
+  const inputs = operands.map((t) => view(t, { kind: "input", written: false }));
+  const outputs = results.map((t) => view(t, { kind: "output" }));
+  return {
+    name: "single",
+    buffers,
+    inputs: inputs.map((v) => v.buffer),
+    outputs: outputs.map((v) => v.buffer),
+    sizes: [],
+    arenaBytes: 0,
+    kernels: [recordLowered(lower(...inputs), outputs, { name: "op" })],
+  };
+}

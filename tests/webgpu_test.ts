@@ -1,0 +1,336 @@
+/**
+ * The WebGPU device against the reference interpreter: every scalar operation, loads and stores of every type,
+ * reductions, library calls. Where there is no adapter the tests say so and are skipped, except in CI.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../lib/base/dtype.ts";
+import type { Body } from "../lib/loops/body.ts";
+import { findDevice } from "../lib/loops/device.ts";
+import type { Program } from "../lib/loops/ir.ts";
+import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
+import { interpret } from "../backends/reference/interpret.ts";
+import { initWebGpu } from "../backends/webgpu/device.ts";
+import { singleOp } from "./support/single_op.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
+
+function test(name: string, body: () => void | Promise<void>): void {
+  Deno.test({ name: `webgpu: ${name}`, ignore: SKIP_WEBGPU, fn: () => initWebGpu().then(body) });
+}
+
+function device() {
+  const found = findDevice("webgpu");
+  assert(found);
+  return found;
+}
+
+function toHost(dtype: DType, values: readonly number[]): HostArray {
+  const array = hostArray(dtype, new ArrayBuffer(values.length * itemSize(dtype)));
+  values.forEach((v, i) => array[i] = array instanceof BigInt64Array ? BigInt(Math.trunc(v)) : v);
+  return array;
+}
+
+const bytesOf = (a: HostArray) => new Uint8Array(a.buffer, a.byteOffset, a.byteLength);
+
+/** Runs a program on the device and by interpretation; compares all outputs. */
+function compare(program: Program, inputs: readonly HostArray[], tolerance = 2e-6): void {
+  const gpu = device();
+  const decls = program.outputs.map((id) => {
+    const decl = program.buffers[id];
+    assert(decl && typeof decl.length === "number");
+    return { dtype: decl.dtype, length: decl.length };
+  });
+  const want = decls.map(({ dtype, length }) => hostArray(dtype, new ArrayBuffer(length * itemSize(dtype))));
+  interpret(program, { inputs, outputs: want });
+  const memories = inputs.map((array) => {
+    const memory = gpu.allocate(array.byteLength);
+    gpu.write(memory, 0, bytesOf(array));
+    return memory;
+  });
+  const results = decls.map(({ dtype, length }) => {
+    const memory = gpu.allocate(length * itemSize(dtype));
+    gpu.write(memory, 0, new Uint8Array(length * itemSize(dtype)));
+    return memory;
+  });
+  const compiled = gpu.compile(program);
+  compiled.run({ inputs: memories, outputs: results, sizes: [] });
+  decls.forEach(({ dtype, length }, i) => {
+    const memory = results[i], expected = want[i];
+    assert(memory && expected);
+    const bytes = gpu.readSync(memory, 0, length * itemSize(dtype)).slice();
+    const got = hostArray(dtype, bytes.buffer, 0, length);
+    for (let k = 0; k < length; k++) {
+      const x = Number(got[k]), y = Number(expected[k]);
+      const close = Object.is(x, y) || x === y || (Number.isNaN(x) && Number.isNaN(y)) ||
+        (isFloat(dtype) && Math.abs(x - y) <= tolerance * Math.max(1, Math.abs(y)));
+      assert(close, `element ${k} is ${x}, expected ${y}\n${compiled.source}`);
+    }
+  });
+}
+
+const FLOATS = [0, -0, 0.5, -0.5, 1, -1, 1.5, 2.5, -2.5, 3, 0.01, -7.25, 20, 1e-3, NaN, Infinity, -Infinity];
+const UNITS = FLOATS.filter((x) => Math.abs(x) <= 1);
+const POSITIVE = [0.1, 0.5, 1, 1.5, 2, 2.5, 3, 7.25, 20, 100];
+const MODERATE = FLOATS.filter((x) => Number.isFinite(x));
+const DOMAINS: Partial<Record<ScalarOpName, readonly number[]>> = {
+  sin: MODERATE,
+  cos: MODERATE,
+  tan: MODERATE,
+  sqrt: POSITIVE,
+  rsqrt: POSITIVE,
+  log: POSITIVE,
+  log2: POSITIVE,
+  log10: POSITIVE,
+  lgamma: POSITIVE,
+  digamma: POSITIVE,
+  asin: UNITS,
+  acos: UNITS,
+  atan: MODERATE,
+  atan2: [0.5, 1, -1, 2],
+  exp: MODERATE,
+  exp2: MODERATE,
+  sinh: MODERATE,
+  cosh: MODERATE,
+  truncMod: MODERATE,
+  floorMod: MODERATE,
+  div: [0.5, 1, -1, 2, 3, -7.25],
+  fma: [0.5, 1, -1, 2],
+  pow: [0.5, 1, 2, 3, 7.25],
+};
+const INTEGERS = [0, 1, -1, 2, 3, -3, 7, -7, 31, 100];
+/** int64 is computed in 32 bits on this device: results must fit. */
+const SHORT_INTEGERS = INTEGERS.filter((n) => n < 31);
+
+function apply<V>(o: Body<V>, op: ScalarOpName, args: readonly V[]): V {
+  const [a, b = a, c = a] = args;
+  assert(a !== undefined && b !== undefined && c !== undefined);
+  return Reflect.apply(o[op], o, [a, b, c].slice(0, SCALAR_OPS[op].arity));
+}
+
+/** All pairs (triples) of a domain as operand columns. */
+function columns(domain: readonly number[], arity: number): number[][] {
+  const n = domain.length ** Math.min(arity, 2);
+  const at = (i: number) => domain[i % domain.length] ?? 0;
+  return Array.from(
+    { length: arity },
+    (_, p) =>
+      Array.from(
+        { length: n },
+        (_, i) => at(p === 0 ? i : p === 1 ? Math.floor(i / domain.length) : i * 7 + 3),
+      ),
+  );
+}
+
+test("scalar operations on floats", () => {
+  const names = Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS);
+  for (const name of names) {
+    const { operands, arity, result } = SCALAR_OPS[name];
+    if (!["float", "number", "any"].includes(operands)) continue;
+    const data = columns(DOMAINS[name] ?? FLOATS, arity);
+    const shape = [data[0]?.length ?? 0];
+    const dtype: DType = result === "same" ? "float32" : result;
+    const program = singleOp(
+      data.map(() => ({ shape, dtype: "float32" })),
+      [{ shape, dtype }],
+      (...xs) => ({
+        kind: "pointwise",
+        shape,
+        dtype,
+        element: (o, index) => apply(o, name, xs.map((x) => o.load(x, index))),
+      }),
+    );
+    // The language promises no more for its own transcendental functions
+    compare(program, data.map((column) => toHost("float32", column)), 2e-5);
+  }
+});
+
+test("scalar operations on integers", () => {
+  const names = Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS);
+  for (const name of names) {
+    const { operands, arity, result } = SCALAR_OPS[name];
+    if (!["integer", "number", "any", "bits", "random"].includes(operands) || name === "bitsToFloat") {
+      continue;
+    }
+    for (const type of ["int32", "int64"] as const) {
+      if (operands === "random" && type !== "int32") continue;
+      const domain = type === "int64" ? SHORT_INTEGERS : INTEGERS;
+      const data = columns(name === "pow" ? [0, 1, 2, 3, -2] : domain, arity);
+      const shape = [data[0]?.length ?? 0];
+      const dtype: DType = result === "same" ? type : result;
+      const program = singleOp(
+        data.map(() => ({ shape, dtype: type })),
+        [{ shape, dtype }],
+        (...xs) => ({
+          kind: "pointwise",
+          shape,
+          dtype,
+          element: (o, index) => apply(o, name, xs.map((x) => o.load(x, index))),
+        }),
+      );
+      compare(program, data.map((column) => toHost(type, column)));
+    }
+  }
+});
+
+test("loads, casts and stores of every type", () => {
+  const types: DType[] = ["float32", "int32", "int64", "uint8", "bool"];
+  for (const from of types) {
+    for (const to of types) {
+      const shape = [3, 5];
+      const values = Array.from({ length: 15 }, (_, i) => from === "bool" ? i % 3 === 0 ? 1 : 0 : i * 3);
+      const program = singleOp(
+        [{ shape, dtype: from, strides: [1, 3] }],
+        [{ shape, dtype: to }],
+        (x) => ({
+          kind: "pointwise",
+          shape,
+          dtype: to,
+          element: (o, index) => o.cast(o.load(x!, index), to),
+        }),
+      );
+      compare(program, [toHost(from, values)]);
+    }
+  }
+});
+
+test("reductions over rows, columns and everything", () => {
+  const shape = [7, 300];
+  const data = Float32Array.from({ length: 2100 }, (_, i) => Math.sin(i * 1.7) * 2);
+  data[310] = NaN;
+  for (const op of ["sum", "max", "min", "argmax", "argmin"] as const) {
+    const dtype: DType = op.startsWith("arg") ? "int64" : "float32";
+    for (const [kept, over] of [[[7], [300]], [[300], [7]], [[], [7, 300]]] as const) {
+      const program = singleOp([{ shape, dtype: "float32" }], [{ shape: kept, dtype }], (x) => ({
+        kind: "reduction",
+        shape: kept,
+        dtype,
+        op,
+        over,
+        accumulator: "float32",
+        position: (r) => r[0] ?? 0,
+        element: (o, index, reduced) =>
+          o.load(
+            x!,
+            kept.length === 0 ? reduced : kept[0] === 7 ? [index[0]!, reduced[0]!] : [reduced[0]!, index[0]!],
+          ),
+      }));
+      if (op.startsWith("arg") && kept.length === 0) continue;
+      compare(program, [data], 2e-5);
+    }
+  }
+});
+
+test("matrix products with odd sizes, transposed operands and batches", () => {
+  for (const [batch, m, n, k] of [[1, 5, 7, 3], [2, 65, 70, 33], [3, 1, 130, 17]] as const) {
+    for (const transposed of [false, true]) {
+      const a = { shape: [batch, m, k], dtype: "float32" as const };
+      const b = {
+        shape: [batch, k, n],
+        dtype: "float32" as const,
+        ...(transposed ? { strides: [k * n, 1, k] } : {}),
+      };
+      const out = { shape: [batch, m, n], dtype: "float32" as const };
+      const program = singleOp([a, b], [out], (x, y) => ({
+        kind: "extern",
+        call: { op: "matmul", accumulate: false },
+        inputs: [x!, y!],
+        outputs: [out],
+      }));
+      const fill = (count: number, seed: number) =>
+        Float32Array.from({ length: count }, (_, i) => Math.sin(i * seed));
+      compare(program, [fill(batch * m * k, 1.3), fill(batch * k * n, 0.7)], 1e-5);
+    }
+  }
+});
+
+test("convolutions and sorting as loops", () => {
+  const geometry = { stride: [2, 1], padding: [1, 0], dilation: [1, 2], groups: 2 } as const;
+  const input = { shape: [2, 4, 6, 7], dtype: "float32" as const };
+  const weight = { shape: [6, 2, 3, 2], dtype: "float32" as const };
+  const out = { shape: [2, 6, 3, 5], dtype: "float32" as const };
+  const fill = (shape: readonly number[]) =>
+    Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => Math.cos(i * 0.9));
+  compare(
+    singleOp([input, weight], [out], (x, w) => ({
+      kind: "extern",
+      call: { op: "convForward", ...geometry },
+      inputs: [x!, w!],
+      outputs: [out],
+    })),
+    [fill(input.shape), fill(weight.shape)],
+    1e-5,
+  );
+  compare(
+    singleOp([out, weight], [input], (g, w) => ({
+      kind: "extern",
+      call: { op: "convBackwardInput", ...geometry },
+      inputs: [g!, w!],
+      outputs: [input],
+    })),
+    [fill(out.shape), fill(weight.shape)],
+    1e-5,
+  );
+  compare(
+    singleOp([out, input], [weight], (g, x) => ({
+      kind: "extern",
+      call: { op: "convBackwardWeight", ...geometry },
+      inputs: [g!, x!],
+      outputs: [weight],
+    })),
+    [fill(out.shape), fill(input.shape)],
+    1e-5,
+  );
+  const rows = { shape: [3, 9], dtype: "float32" as const };
+  const values = Float32Array.from([3, 1, 2, 1, NaN, 5, -1, 3, 0, ...Array(18).keys()]);
+  for (const descending of [false, true]) {
+    compare(
+      singleOp([rows], [rows, { shape: [3, 9], dtype: "int64" }], (x) => ({
+        kind: "extern",
+        call: { op: "sort", descending },
+        inputs: [x!],
+        outputs: [rows, { shape: [3, 9], dtype: "int64" }],
+      })),
+      [values],
+    );
+  }
+});
+
+test("accumulating stores collide without loss", () => {
+  const program = singleOp(
+    [{ shape: [1000], dtype: "float32" }, { shape: [1000], dtype: "int64" }],
+    [{ shape: [10], dtype: "float32" }],
+    (values, targets) => ({
+      kind: "scatter",
+      shape: [10],
+      dtype: "float32",
+      base: (o) => o.constant(1, "float32"),
+      over: [1000],
+      mode: "add",
+      target: (o, position) => [o.indirect(o.load(targets!, position), 10)],
+      value: (o, position) => o.load(values!, position),
+    }),
+  );
+  const values = Float32Array.from({ length: 1000 }, (_, i) => i % 16);
+  compare(program, [values, BigInt64Array.from({ length: 1000 }, (_, i) => BigInt(i * 7 % 10))]);
+});
+
+test("reads in parts and at odd places", () => {
+  const gpu = device();
+  const bytes = Uint8Array.from({ length: (4 << 20) + 1001 }, (_, i) => i * 31 % 251);
+  const memory = gpu.allocate(bytes.length);
+  gpu.write(memory, 0, bytes);
+  assertEquals(gpu.readSync(memory, 0, bytes.length), bytes);
+  assertEquals(gpu.readSync(memory, 4194301, 9), bytes.slice(4194301, 4194310));
+  gpu.write(memory, 3, new Uint8Array([9, 8]));
+  assertEquals([...gpu.readSync(memory, 0, 6)], [bytes[0], bytes[1], bytes[2], 9, 8, bytes[5]]);
+});
+
+test("float64 is refused with advice", () => {
+  const program = singleOp([{ shape: [2], dtype: "float64" }], [{ shape: [2], dtype: "float64" }], (x) => ({
+    kind: "pointwise",
+    shape: [2],
+    dtype: "float64",
+    element: (o, index) => o.load(x!, index),
+  }));
+  const error = assertThrows(() => device().compile(program), Error);
+  assertEquals(error.message, 'Expected float32 on webgpu but found float64: convert with x.to("float32")');
+});
