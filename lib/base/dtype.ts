@@ -80,3 +80,15 @@ export function hostArray(dtype: DType, buffer: ArrayBufferLike, byteOffset = 0,
       return dtype satisfies never;
   }
 }
+
+let defaultFloat: "float32" | "float64" = "float32";
+
+/** The floating type of numbers and of new tensors whose type is not given. */
+export function getDefaultDtype(): "float32" | "float64" {
+  return defaultFloat;
+}
+
+/** Changes it for the whole program, as `torch.set_default_dtype`. */
+export function setDefaultDtype(dtype: "float32" | "float64"): void {
+  defaultFloat = dtype;
+}

@@ -28,3 +28,9 @@ export function nameResults<T>(definition: OpDefinition, results: readonly T[]):
   definition.results?.forEach((name, k) => Reflect.set(named, name, results[k]));
   return named;
 }
+
+/** Whether an op is a method of tensors: its first parameter is one, unless the definition says otherwise. */
+export function isMethod(definition: OpDefinition): boolean {
+  const [first] = Object.values(definition.params);
+  return definition.exposure?.method ?? (first?.kind === "tensor" || first?.kind === "operand");
+}

@@ -11,13 +11,9 @@ import type { Lowered, Operand } from "../loops/body.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { ArgsOf, Params } from "./params.ts";
 import type { OpApi } from "./generated.ts";
+import type { TensorLike } from "./tensor_like.ts";
 
-/** What compositions and gradients may ask of a tensor value: eager tensor, graph node or fake. */
-export interface TensorLike {
-  readonly shape: readonly Dim[];
-  readonly dtype: DType;
-  readonly device: DeviceName;
-}
+export type { TensorLike };
 
 /** How the result is computed: exactly one way. */
 export type Implementation<P extends Params> =
@@ -29,7 +25,7 @@ export type Implementation<P extends Params> =
    */
   | {
     readonly kind: "view";
-    readonly of: keyof P & string;
+    readonly of: string;
     lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
     /**
      * Whether no alias can be had for these arguments, so that the op copies: runs `lower` into fresh memory.
@@ -86,7 +82,7 @@ export interface GradientContext<P extends Params, T> {
   /** Gradients of the results; null where none reached it. */
   readonly grads: readonly (T | null)[];
   /** Whether the gradient of a tensor parameter is wanted (others may be left out). */
-  needs(param: keyof P & string): boolean;
+  needs(param: string): boolean;
 }
 
 /** Gradients by parameter; a list parameter has a list. Absent or null: zero. */
@@ -101,7 +97,7 @@ export type Gradient<P extends Params> =
     /** Written with ops, hence differentiable itself. */
     rule<T extends TensorLike>(o: OpApi<T>, context: GradientContext<P, T>): Gradients<P, T>;
     /** Values that the rule reads besides `grads`, so that the rest is not saved: "out" or parameter names. */
-    readonly saves: readonly (keyof P & string | "out")[];
+    readonly saves: readonly string[];
   }
   /** That of the composition. */
   | { readonly kind: "composite" }
@@ -159,7 +155,7 @@ export interface OpDefinition<P extends Params = Params> {
    * The results are several only where this parameter is given (not null, not false); otherwise there is one:
    * `max(x)` and `max(x, dim)`.
    */
-  readonly resultsIf?: keyof P & string;
+  readonly resultsIf?: string;
   /** The result is a list whose length depends on the arguments: split, unbind, meshgrid. */
   readonly resultList?: boolean;
   /** Sizes of the results depend on elements: `infer` throws, and a trace must stop before the call. */

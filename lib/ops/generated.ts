@@ -45,20 +45,6 @@ export type OpName =
   | "where"
   | "maskedFill"
   | "isclose"
-  | "sum"
-  | "mean"
-  | "prod"
-  | "amax"
-  | "amin"
-  | "argmax"
-  | "argmin"
-  | "any"
-  | "all"
-  | "max"
-  | "min"
-  | "countNonzero"
-  | "nansum"
-  | "nanmean"
   | "neg"
   | "abs"
   | "sign"
@@ -98,7 +84,134 @@ export type OpName =
   | "lgamma"
   | "sinc"
   | "deg2rad"
-  | "rad2deg";
+  | "rad2deg"
+  | "maximum"
+  | "minimum"
+  | "fmax"
+  | "fmin"
+  | "clamp"
+  | "clampMin"
+  | "clampMax"
+  | "nanToNum"
+  | "heaviside"
+  | "relu"
+  | "thresholdBackward"
+  | "relu6"
+  | "hardtanh"
+  | "leakyRelu"
+  | "threshold"
+  | "prelu"
+  | "hardsigmoid"
+  | "hardswish"
+  | "softshrink"
+  | "hardshrink"
+  | "sum"
+  | "mean"
+  | "prod"
+  | "amax"
+  | "amin"
+  | "argmax"
+  | "argmin"
+  | "any"
+  | "all"
+  | "max"
+  | "min"
+  | "countNonzero"
+  | "nansum"
+  | "nanmean"
+  | "zeros"
+  | "ones"
+  | "empty"
+  | "zerosLike"
+  | "onesLike"
+  | "emptyLike"
+  | "newZeros"
+  | "newOnes"
+  | "newEmpty"
+  | "full"
+  | "fullLike"
+  | "newFull"
+  | "fill"
+  | "zero"
+  | "arange"
+  | "linspace"
+  | "logspace"
+  | "eye"
+  | "scalarTensor"
+  | "convert"
+  | "to"
+  | "float"
+  | "double"
+  | "long"
+  | "int"
+  | "byte"
+  | "bool"
+  | "clone"
+  | "copy"
+  | "view"
+  | "reshape"
+  | "contiguous"
+  | "permute"
+  | "squeeze"
+  | "unsqueeze"
+  | "expand"
+  | "select"
+  | "slice"
+  | "diagonal"
+  | "unfold"
+  | "asStrided"
+  | "alias"
+  | "detach"
+  | "selectScatter"
+  | "sliceScatter"
+  | "diagonalScatter"
+  | "diagEmbed"
+  | "unfoldBackward"
+  | "asStridedBackward"
+  | "asStridedScatter"
+  | "transpose"
+  | "t"
+  | "mT"
+  | "movedim"
+  | "flatten"
+  | "unflatten"
+  | "viewAs"
+  | "reshapeAs"
+  | "expandAs"
+  | "broadcastTo"
+  | "narrow"
+  | "split"
+  | "splitWithSizes"
+  | "chunk"
+  | "tensorSplit"
+  | "hsplit"
+  | "vsplit"
+  | "dsplit"
+  | "unbind"
+  | "gather"
+  | "scatter"
+  | "scatterSet"
+  | "scatterAdd"
+  | "indexSelect"
+  | "indexAdd"
+  | "indexCopy"
+  | "indexFill"
+  | "take"
+  | "put"
+  | "takeAlongDim"
+  | "mm"
+  | "bmm"
+  | "mv"
+  | "dot"
+  | "matmul"
+  | "addmm"
+  | "addmv"
+  | "baddbmm"
+  | "addbmm"
+  | "addr"
+  | "outer"
+  | "linear"
+  | "toDevice";
 
 /** What may stand as an operand: a tensor or a number. */
 export type Operand<T> = T | Scalar | Dim;
@@ -128,6 +241,50 @@ export interface IscloseOptions {
   readonly rtol?: number | undefined;
   readonly atol?: number | undefined;
   readonly equalNan?: boolean | undefined;
+}
+
+/** Arguments of round by name. */
+export interface RoundOptions {
+  readonly decimals?: number | null | undefined;
+}
+
+/** Arguments of logit by name. */
+export interface LogitOptions {
+  readonly eps?: number | null | undefined;
+}
+
+/** Arguments of clamp by name. */
+export interface ClampOptions<T> {
+  readonly min?: Operand<T> | null | undefined;
+  readonly max?: Operand<T> | null | undefined;
+}
+
+/** Arguments of nanToNum by name. */
+export interface NanToNumOptions {
+  readonly nan?: number | null | undefined;
+  readonly posinf?: number | null | undefined;
+  readonly neginf?: number | null | undefined;
+}
+
+/** Arguments of hardtanh by name. */
+export interface HardtanhOptions {
+  readonly minVal?: number | undefined;
+  readonly maxVal?: number | undefined;
+}
+
+/** Arguments of leakyRelu by name. */
+export interface LeakyReluOptions {
+  readonly negativeSlope?: number | undefined;
+}
+
+/** Arguments of softshrink by name. */
+export interface SoftshrinkOptions {
+  readonly lambd?: number | undefined;
+}
+
+/** Arguments of hardshrink by name. */
+export interface HardshrinkOptions {
+  readonly lambd?: number | undefined;
 }
 
 /** Arguments of sum by name. */
@@ -218,14 +375,279 @@ export interface NanmeanOptions {
   readonly dtype?: DType | null | undefined;
 }
 
-/** Arguments of round by name. */
-export interface RoundOptions {
-  readonly decimals?: number | null | undefined;
+/** Arguments of zeros by name. */
+export interface ZerosOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
 }
 
-/** Arguments of logit by name. */
-export interface LogitOptions {
-  readonly eps?: number | null | undefined;
+/** Arguments of ones by name. */
+export interface OnesOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of empty by name. */
+export interface EmptyOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of zerosLike by name. */
+export interface ZerosLikeOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+}
+
+/** Arguments of onesLike by name. */
+export interface OnesLikeOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+}
+
+/** Arguments of emptyLike by name. */
+export interface EmptyLikeOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+}
+
+/** Arguments of newZeros by name. */
+export interface NewZerosOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+}
+
+/** Arguments of newOnes by name. */
+export interface NewOnesOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+}
+
+/** Arguments of newEmpty by name. */
+export interface NewEmptyOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+}
+
+/** Arguments of full by name. */
+export interface FullOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of fullLike by name. */
+export interface FullLikeOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+}
+
+/** Arguments of newFull by name. */
+export interface NewFullOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+}
+
+/** Arguments of arange by name. */
+export interface ArangeOptions {
+  readonly end?: Scalar | Dim | null | undefined;
+  readonly step?: Scalar | Dim | undefined;
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of linspace by name. */
+export interface LinspaceOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of logspace by name. */
+export interface LogspaceOptions {
+  readonly base?: number | undefined;
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of eye by name. */
+export interface EyeOptions {
+  readonly m?: Dim | null | undefined;
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of scalarTensor by name. */
+export interface ScalarTensorOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of copy by name. */
+export interface CopyOptions {
+  readonly nonBlocking?: boolean | undefined;
+}
+
+/** Arguments of squeeze by name. */
+export interface SqueezeOptions {
+  readonly dim?: number | readonly number[] | null | undefined;
+}
+
+/** Arguments of expand by name. */
+export interface ExpandOptions {
+  readonly implicit?: boolean | undefined;
+}
+
+/** Arguments of slice by name. */
+export interface SliceOptions {
+  readonly dim?: number | undefined;
+  readonly start?: Dim | null | undefined;
+  readonly end?: Dim | null | undefined;
+  readonly step?: number | undefined;
+}
+
+/** Arguments of diagonal by name. */
+export interface DiagonalOptions {
+  readonly offset?: number | undefined;
+  readonly dim1?: number | undefined;
+  readonly dim2?: number | undefined;
+}
+
+/** Arguments of asStrided by name. */
+export interface AsStridedOptions {
+  readonly storageOffset?: Dim | null | undefined;
+}
+
+/** Arguments of sliceScatter by name. */
+export interface SliceScatterOptions {
+  readonly dim?: number | undefined;
+  readonly start?: Dim | null | undefined;
+  readonly end?: Dim | null | undefined;
+  readonly step?: number | undefined;
+}
+
+/** Arguments of diagonalScatter by name. */
+export interface DiagonalScatterOptions {
+  readonly offset?: number | undefined;
+  readonly dim1?: number | undefined;
+  readonly dim2?: number | undefined;
+}
+
+/** Arguments of diagEmbed by name. */
+export interface DiagEmbedOptions {
+  readonly offset?: number | undefined;
+  readonly dim1?: number | undefined;
+  readonly dim2?: number | undefined;
+}
+
+/** Arguments of asStridedBackward by name. */
+export interface AsStridedBackwardOptions {
+  readonly storageOffset?: Dim | null | undefined;
+}
+
+/** Arguments of asStridedScatter by name. */
+export interface AsStridedScatterOptions {
+  readonly storageOffset?: Dim | null | undefined;
+}
+
+/** Arguments of flatten by name. */
+export interface FlattenOptions {
+  readonly startDim?: number | undefined;
+  readonly endDim?: number | undefined;
+}
+
+/** Arguments of split by name. */
+export interface SplitOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of splitWithSizes by name. */
+export interface SplitWithSizesOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of chunk by name. */
+export interface ChunkOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of tensorSplit by name. */
+export interface TensorSplitOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of unbind by name. */
+export interface UnbindOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of gather by name. */
+export interface GatherOptions {
+  readonly sparseGrad?: boolean | undefined;
+}
+
+/** Arguments of scatter by name. */
+export interface ScatterOptions<T> {
+  readonly src?: Operand<T> | null | undefined;
+  readonly value?: Scalar | Dim | null | undefined;
+  readonly reduce?: "add" | "multiply" | null | undefined;
+}
+
+/** Arguments of indexAdd by name. */
+export interface IndexAddOptions {
+  readonly alpha?: Scalar | Dim | undefined;
+}
+
+/** Arguments of put by name. */
+export interface PutOptions {
+  readonly accumulate?: boolean | undefined;
+}
+
+/** Arguments of takeAlongDim by name. */
+export interface TakeAlongDimOptions {
+  readonly dim?: number | null | undefined;
+}
+
+/** Arguments of addmm by name. */
+export interface AddmmOptions {
+  readonly beta?: Scalar | Dim | undefined;
+  readonly alpha?: Scalar | Dim | undefined;
+}
+
+/** Arguments of addmv by name. */
+export interface AddmvOptions {
+  readonly beta?: Scalar | Dim | undefined;
+  readonly alpha?: Scalar | Dim | undefined;
+}
+
+/** Arguments of baddbmm by name. */
+export interface BaddbmmOptions {
+  readonly beta?: Scalar | Dim | undefined;
+  readonly alpha?: Scalar | Dim | undefined;
+}
+
+/** Arguments of addbmm by name. */
+export interface AddbmmOptions {
+  readonly beta?: Scalar | Dim | undefined;
+  readonly alpha?: Scalar | Dim | undefined;
+}
+
+/** Arguments of addr by name. */
+export interface AddrOptions {
+  readonly beta?: Scalar | Dim | undefined;
+  readonly alpha?: Scalar | Dim | undefined;
+}
+
+/** Arguments of linear by name. */
+export interface LinearOptions<T> {
+  readonly bias?: T | null | undefined;
 }
 
 /** Every op as a function of tensors of type T. Trailing arguments may be given by name. */
@@ -302,46 +724,6 @@ export interface OpApi<T extends TensorLike> {
   maskedFill(self: T, mask: T, value: Operand<T>): T;
   /** |self − other| ≤ atol + rtol · |other|, elementwise, as `torch.isclose`. */
   isclose(self: T, other: T, rtol?: number | IscloseOptions, atol?: number | IscloseOptions, equalNan?: boolean | IscloseOptions, options?: IscloseOptions): T;
-  /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
-  sum(self: T, dim?: number | readonly number[] | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
-  /** The mean over dimensions, of floats, as `torch.mean`. */
-  mean(self: T, dim?: number | readonly number[] | null | MeanOptions, keepdim?: boolean | MeanOptions, options?: MeanOptions): T;
-  /** The product over all elements or one dimension, as `torch.prod`. */
-  prod(self: T, dim?: number | null | ProdOptions, keepdim?: boolean | ProdOptions, options?: ProdOptions): T;
-  /** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
-  amax(self: T, dim?: number | readonly number[] | null | AmaxOptions, keepdim?: boolean | AmaxOptions, options?: AmaxOptions): T;
-  /** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
-  amin(self: T, dim?: number | readonly number[] | null | AminOptions, keepdim?: boolean | AminOptions, options?: AminOptions): T;
-  /** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
-  argmax(self: T, dim?: number | null | ArgmaxOptions, keepdim?: boolean | ArgmaxOptions, options?: ArgmaxOptions): T;
-  /** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
-  argmin(self: T, dim?: number | null | ArgminOptions, keepdim?: boolean | ArgminOptions, options?: ArgminOptions): T;
-  /** Whether any of the elements over dimensions are not 0, as `torch.any`. */
-  any(self: T, dim?: number | readonly number[] | null | AnyOptions, keepdim?: boolean | AnyOptions, options?: AnyOptions): T;
-  /** Whether all of the elements over dimensions are not 0, as `torch.all`. */
-  all(self: T, dim?: number | readonly number[] | null | AllOptions, keepdim?: boolean | AllOptions, options?: AllOptions): T;
-  /**
-   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
-   * the elementwise maximum. As `torch.max`.
-   */
-  max(self: T, other: T): T;
-  max(self: T, dim: number, keepdim?: boolean | MaxOptions<T>, options?: MaxOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  max(self: T, options: MaxOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  max(self: T, dim?: null | MaxOptions<T>, keepdim?: boolean): T;
-  /**
-   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
-   * the elementwise minimum. As `torch.min`.
-   */
-  min(self: T, other: T): T;
-  min(self: T, dim: number, keepdim?: boolean | MinOptions<T>, options?: MinOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  min(self: T, options: MinOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  min(self: T, dim?: null | MinOptions<T>, keepdim?: boolean): T;
-  /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
-  countNonzero(self: T, dim?: number | readonly number[] | null | CountNonzeroOptions, options?: CountNonzeroOptions): T;
-  /** The sum over dimensions of what is not NaN, as `torch.nansum`. */
-  nansum(self: T, dim?: number | readonly number[] | null | NansumOptions, keepdim?: boolean | NansumOptions, options?: NansumOptions): T;
-  /** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
-  nanmean(self: T, dim?: number | readonly number[] | null | NanmeanOptions, keepdim?: boolean | NanmeanOptions, options?: NanmeanOptions): T;
   /** −self, as `torch.neg`. */
   neg(self: T): T;
   /** |self|, as `torch.abs`. */
@@ -422,4 +804,295 @@ export interface OpApi<T extends TensorLike> {
   deg2rad(self: T): T;
   /** rad2deg of each element, as `torch.rad2deg`; integers are converted to floats. */
   rad2deg(self: T): T;
+  /** The maximum of two operands, NaN where either is, as `torch.maximum`. */
+  maximum(self: T, other: Operand<T>): T;
+  /** The minimum of two operands, NaN where either is, as `torch.minimum`. */
+  minimum(self: T, other: Operand<T>): T;
+  /** The maximum of two operands, the other one where one is NaN, as `torch.fmax`. */
+  fmax(self: T, other: Operand<T>): T;
+  /** The minimum of two operands, the other one where one is NaN, as `torch.fmin`. */
+  fmin(self: T, other: Operand<T>): T;
+  /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
+  clamp(self: T, min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
+  /** self limited from below, as `torch.clamp_min`. */
+  clampMin(self: T, bound: Operand<T>): T;
+  /** self limited from above, as `torch.clamp_max`. */
+  clampMax(self: T, bound: Operand<T>): T;
+  /**
+   * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
+   * `torch.nan_to_num`.
+   */
+  nanToNum(self: T, nan?: number | null | NanToNumOptions, posinf?: number | null | NanToNumOptions, neginf?: number | null | NanToNumOptions, options?: NanToNumOptions): T;
+  /** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
+  heaviside(self: T, other: Operand<T>): T;
+  /** max(self, 0), NaN kept, as `torch.relu`. */
+  relu(self: T): T;
+  /** The gradient where `self` is above the threshold (or NaN), else 0. */
+  thresholdBackward(grad: T, self: T, threshold: number): T;
+  /** min(max(self, 0), 6), as `nn.functional.relu6`. */
+  relu6(self: T): T;
+  /** self limited to [minVal, maxVal], as `nn.functional.hardtanh`. */
+  hardtanh(self: T, minVal?: number | HardtanhOptions, maxVal?: number | HardtanhOptions, options?: HardtanhOptions): T;
+  /** self above 0, negativeSlope · self below, as `nn.functional.leaky_relu`. */
+  leakyRelu(self: T, negativeSlope?: number | LeakyReluOptions, options?: LeakyReluOptions): T;
+  /** self above the threshold, else `value`, as `nn.functional.threshold`. */
+  threshold(self: T, threshold: number, value: number): T;
+  /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
+  prelu(self: T, weight: T): T;
+  /** min(max(self + 3, 0), 6) / 6, as `nn.functional.hardsigmoid`. */
+  hardsigmoid(self: T): T;
+  /** self · hardsigmoid(self), as `nn.functional.hardswish`. */
+  hardswish(self: T): T;
+  /** 0 within lambd of 0, else self brought nearer by lambd, as `nn.functional.softshrink`. */
+  softshrink(self: T, lambd?: number | SoftshrinkOptions, options?: SoftshrinkOptions): T;
+  /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
+  hardshrink(self: T, lambd?: number | HardshrinkOptions, options?: HardshrinkOptions): T;
+  /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
+  sum(self: T, dim?: number | readonly number[] | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
+  /** The mean over dimensions, of floats, as `torch.mean`. */
+  mean(self: T, dim?: number | readonly number[] | null | MeanOptions, keepdim?: boolean | MeanOptions, options?: MeanOptions): T;
+  /** The product over all elements or one dimension, as `torch.prod`. */
+  prod(self: T, dim?: number | null | ProdOptions, keepdim?: boolean | ProdOptions, options?: ProdOptions): T;
+  /** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
+  amax(self: T, dim?: number | readonly number[] | null | AmaxOptions, keepdim?: boolean | AmaxOptions, options?: AmaxOptions): T;
+  /** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
+  amin(self: T, dim?: number | readonly number[] | null | AminOptions, keepdim?: boolean | AminOptions, options?: AminOptions): T;
+  /** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
+  argmax(self: T, dim?: number | null | ArgmaxOptions, keepdim?: boolean | ArgmaxOptions, options?: ArgmaxOptions): T;
+  /** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
+  argmin(self: T, dim?: number | null | ArgminOptions, keepdim?: boolean | ArgminOptions, options?: ArgminOptions): T;
+  /** Whether any of the elements over dimensions are not 0, as `torch.any`. */
+  any(self: T, dim?: number | readonly number[] | null | AnyOptions, keepdim?: boolean | AnyOptions, options?: AnyOptions): T;
+  /** Whether all of the elements over dimensions are not 0, as `torch.all`. */
+  all(self: T, dim?: number | readonly number[] | null | AllOptions, keepdim?: boolean | AllOptions, options?: AllOptions): T;
+  /**
+   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise maximum. As `torch.max`.
+   */
+  max(self: T, other: T): T;
+  max(self: T, dim: number, keepdim?: boolean | MaxOptions<T>, options?: MaxOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(self: T, options: MaxOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(self: T, dim?: null | MaxOptions<T>, keepdim?: boolean): T;
+  /**
+   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise minimum. As `torch.min`.
+   */
+  min(self: T, other: T): T;
+  min(self: T, dim: number, keepdim?: boolean | MinOptions<T>, options?: MinOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(self: T, options: MinOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(self: T, dim?: null | MinOptions<T>, keepdim?: boolean): T;
+  /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
+  countNonzero(self: T, dim?: number | readonly number[] | null | CountNonzeroOptions, options?: CountNonzeroOptions): T;
+  /** The sum over dimensions of what is not NaN, as `torch.nansum`. */
+  nansum(self: T, dim?: number | readonly number[] | null | NansumOptions, keepdim?: boolean | NansumOptions, options?: NansumOptions): T;
+  /** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
+  nanmean(self: T, dim?: number | readonly number[] | null | NanmeanOptions, keepdim?: boolean | NanmeanOptions, options?: NanmeanOptions): T;
+  /** A tensor of zeros, as `torch.zeros`. */
+  zeros(size: readonly Dim[], options?: ZerosOptions): T;
+  zeros(...size: (Dim | ZerosOptions)[]): T;
+  /** A tensor of ones, as `torch.ones`. */
+  ones(size: readonly Dim[], options?: OnesOptions): T;
+  ones(...size: (Dim | OnesOptions)[]): T;
+  /** A tensor whose elements are not specified (zeros), as `torch.empty`. */
+  empty(size: readonly Dim[], options?: EmptyOptions): T;
+  empty(...size: (Dim | EmptyOptions)[]): T;
+  /** As zeros, of the shape, type and device of `self`. */
+  zerosLike(self: T, options?: ZerosLikeOptions): T;
+  /** As ones, of the shape, type and device of `self`. */
+  onesLike(self: T, options?: OnesLikeOptions): T;
+  /** As empty, of the shape, type and device of `self`. */
+  emptyLike(self: T, options?: EmptyLikeOptions): T;
+  /** As zeros, of the type and device of `self`. */
+  newZeros(self: T, size: readonly Dim[], options?: NewZerosOptions): T;
+  newZeros(self: T, ...size: (Dim | NewZerosOptions)[]): T;
+  /** As ones, of the type and device of `self`. */
+  newOnes(self: T, size: readonly Dim[], options?: NewOnesOptions): T;
+  newOnes(self: T, ...size: (Dim | NewOnesOptions)[]): T;
+  /** As empty, of the type and device of `self`. */
+  newEmpty(self: T, size: readonly Dim[], options?: NewEmptyOptions): T;
+  newEmpty(self: T, ...size: (Dim | NewEmptyOptions)[]): T;
+  /** A tensor of one value; its type is that of the number where not given. As `torch.full`. */
+  full(size: readonly Dim[], fillValue: Scalar | Dim, options?: FullOptions): T;
+  /** As full, of the shape, type and device of `self`. */
+  fullLike(self: T, fillValue: Scalar | Dim, options?: FullLikeOptions): T;
+  /** As full, of the type and device of `self`. */
+  newFull(self: T, size: readonly Dim[], fillValue: Scalar | Dim, options?: NewFullOptions): T;
+  /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
+  fill(self: T, value: Operand<T>): T;
+  /** Zeros of the shape and type of `self`; `zero_` clears a tensor. */
+  zero(self: T): T;
+  /** arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`. */
+  arange(start: Scalar | Dim, end?: Scalar | Dim | null | ArangeOptions, step?: Scalar | Dim | ArangeOptions, options?: ArangeOptions): T;
+  /** `steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`. */
+  linspace(start: Scalar | Dim, end: Scalar | Dim, steps: number, options?: LinspaceOptions): T;
+  /** base to the powers of linspace(start, end, steps), as `torch.logspace`. */
+  logspace(start: Scalar | Dim, end: Scalar | Dim, steps: number, base?: number | LogspaceOptions, options?: LogspaceOptions): T;
+  /** Ones on the diagonal of an n × m matrix of zeros, as `torch.eye`. */
+  eye(n: Dim, m?: Dim | null | EyeOptions, options?: EyeOptions): T;
+  /** A 0-d tensor of a number, as `torch.scalar_tensor`. */
+  scalarTensor(s: Scalar | Dim, options?: ScalarTensorOptions): T;
+  /** The elements in another type: floats truncate towards integers, and what is not 0 is true. */
+  convert(self: T, dtype: DType): T;
+  /** Itself where the type is the same, else a copy in that type. The method `to` also takes devices. */
+  to(self: T, dtype: DType): T;
+  /** The elements as float32, as `Tensor.float`. */
+  float(self: T): T;
+  /** The elements as float64, as `Tensor.double`. */
+  double(self: T): T;
+  /** The elements as int64, as `Tensor.long`. */
+  long(self: T): T;
+  /** The elements as int32, as `Tensor.int`. */
+  int(self: T): T;
+  /** The elements as uint8, as `Tensor.byte`. */
+  byte(self: T): T;
+  /** The elements as bool, as `Tensor.bool`. */
+  bool(self: T): T;
+  /** A copy of the elements, as `torch.clone`. */
+  clone(self: T): T;
+  /**
+   * The elements of `src`, broadcast and converted to the shape and type of `self`; `copy_` writes them
+   * there.
+   */
+  copy(self: T, src: Operand<T>, nonBlocking?: boolean | CopyOptions, options?: CopyOptions): T;
+  /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
+  view(self: T, size: readonly Dim[]): T;
+  view(self: T, ...size: Dim[]): T;
+  /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
+  reshape(self: T, shape: readonly Dim[]): T;
+  reshape(self: T, ...shape: Dim[]): T;
+  /** Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`. */
+  contiguous(self: T): T;
+  /** The dimensions in another order, as `torch.permute`. */
+  permute(self: T, dims: readonly number[]): T;
+  permute(self: T, ...dims: number[]): T;
+  /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
+  squeeze(self: T, dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
+  /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
+  unsqueeze(self: T, dim: number): T;
+  /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
+  expand(self: T, size: readonly Dim[], options?: ExpandOptions): T;
+  expand(self: T, ...size: (Dim | ExpandOptions)[]): T;
+  /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
+  select(self: T, dim: number, index: Dim): T;
+  /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
+  slice(self: T, dim?: number | SliceOptions, start?: Dim | null | SliceOptions, end?: Dim | null | SliceOptions, step?: number | SliceOptions, options?: SliceOptions): T;
+  /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
+  diagonal(self: T, offset?: number | DiagonalOptions, dim1?: number | DiagonalOptions, dim2?: number | DiagonalOptions, options?: DiagonalOptions): T;
+  /**
+   * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
+   * As `Tensor.unfold`.
+   */
+  unfold(self: T, dimension: number, size: number, step: number): T;
+  /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
+  asStrided(self: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedOptions, options?: AsStridedOptions): T;
+  /** The same tensor as another object. */
+  alias(self: T): T;
+  /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
+  detach(self: T): T;
+  /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+  selectScatter(self: T, src: T, dim: number, index: Dim): T;
+  /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
+  sliceScatter(self: T, src: T, dim?: number | SliceScatterOptions, start?: Dim | null | SliceScatterOptions, end?: Dim | null | SliceScatterOptions, step?: number | SliceScatterOptions, options?: SliceScatterOptions): T;
+  /** self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`. */
+  diagonalScatter(self: T, src: T, offset?: number | DiagonalScatterOptions, dim1?: number | DiagonalScatterOptions, dim2?: number | DiagonalScatterOptions, options?: DiagonalScatterOptions): T;
+  /** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
+  diagEmbed(self: T, offset?: number | DiagEmbedOptions, dim1?: number | DiagEmbedOptions, dim2?: number | DiagEmbedOptions, options?: DiagEmbedOptions): T;
+  /** Adds the windows of an unfolding back into a tensor of the shape it had. */
+  unfoldBackward(grad: T, inputSizes: readonly Dim[], dim: number, size: number, step: number): T;
+  /** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
+  asStridedBackward(grad: T, inputSizes: readonly Dim[], size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedBackwardOptions, options?: AsStridedBackwardOptions): T;
+  /** self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. */
+  asStridedScatter(self: T, src: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedScatterOptions, options?: AsStridedScatterOptions): T;
+  /** Two dimensions exchanged, as `torch.transpose`. */
+  transpose(self: T, dim0: number, dim1: number): T;
+  /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
+  t(self: T): T;
+  /** The last two dimensions exchanged, as `Tensor.mT`. */
+  mT(self: T): T;
+  /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+  movedim(self: T, source: number | readonly number[], destination: number | readonly number[]): T;
+  /** The dimensions from startDim to endDim as one, as `torch.flatten`. */
+  flatten(self: T, startDim?: number | FlattenOptions, endDim?: number | FlattenOptions, options?: FlattenOptions): T;
+  /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
+  unflatten(self: T, dim: number, sizes: readonly Dim[]): T;
+  /** As view, in the shape of `other`. */
+  viewAs(self: T, other: T): T;
+  /** As reshape, in the shape of `other`. */
+  reshapeAs(self: T, other: T): T;
+  /** As expand, in the shape of `other`. */
+  expandAs(self: T, other: T): T;
+  /** As expand, as `torch.broadcast_to`. */
+  broadcastTo(self: T, size: readonly Dim[]): T;
+  /** `length` elements from `start` along a dimension, as `torch.narrow`. */
+  narrow(self: T, dim: number, start: Dim, length: Dim): T;
+  /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
+  split(self: T, splitSize: number | readonly number[], dim?: number | SplitOptions, options?: SplitOptions): T[];
+  /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
+  splitWithSizes(self: T, splitSizes: readonly Dim[], dim?: number | SplitWithSizesOptions, options?: SplitWithSizesOptions): T[];
+  /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
+  chunk(self: T, chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): T[];
+  /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
+  tensorSplit(self: T, indicesOrSections: number | readonly number[], dim?: number | TensorSplitOptions, options?: TensorSplitOptions): T[];
+  /** Parts along a dimension, as `torch.hsplit`. */
+  hsplit(self: T, indicesOrSections: number | readonly number[]): T[];
+  /** Parts along a dimension, as `torch.vsplit`. */
+  vsplit(self: T, indicesOrSections: number | readonly number[]): T[];
+  /** Parts along a dimension, as `torch.dsplit`. */
+  dsplit(self: T, indicesOrSections: number | readonly number[]): T[];
+  /** All parts along a dimension, without it, as `torch.unbind`. */
+  unbind(self: T, dim?: number | UnbindOptions, options?: UnbindOptions): T[];
+  /**
+   * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
+   * `torch.gather`.
+   */
+  gather(self: T, dim: number, index: T, options?: GatherOptions): T;
+  /**
+   * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
+   * "multiply" combines instead. As `torch.scatter`.
+   */
+  scatter(self: T, dim: number, index: T, src?: Operand<T> | null | ScatterOptions<T>, value?: Scalar | Dim | null | ScatterOptions<T>, options?: ScatterOptions<T>): T;
+  /** As scatter without `reduce`. */
+  scatterSet(self: T, dim: number, index: T, src: Operand<T>): T;
+  /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
+  scatterAdd(self: T, dim: number, index: T, src: T): T;
+  /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
+  indexSelect(self: T, dim: number, index: T): T;
+  /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
+  indexAdd(self: T, dim: number, index: T, source: T, options?: IndexAddOptions): T;
+  /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
+  indexCopy(self: T, dim: number, index: T, source: T): T;
+  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  indexFill(self: T, dim: number, index: T, value: Operand<T>): T;
+  /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
+  take(self: T, index: T): T;
+  /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
+  put(self: T, index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
+  /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
+  takeAlongDim(self: T, indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
+  /** The product of an n × k and a k × m matrix, as `torch.mm`. */
+  mm(self: T, mat2: T): T;
+  /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
+  bmm(self: T, mat2: T): T;
+  /** A matrix times a vector, as `torch.mv`. */
+  mv(self: T, vec: T): T;
+  /** The sum of products of two vectors, as `torch.dot`. */
+  dot(self: T, tensor: T): T;
+  /** The product of matrices, vectors and broadcast batches of matrices, as `torch.matmul`. */
+  matmul(self: T, other: T): T;
+  /** beta · input + alpha · the product of the other two, as `torch.addmm`; mat2 is the second factor. */
+  addmm(self: T, first: T, second: T, options?: AddmmOptions): T;
+  /** beta · input + alpha · the product of the other two, as `torch.addmv`; vec is the second factor. */
+  addmv(self: T, first: T, second: T, options?: AddmvOptions): T;
+  /** beta · input + alpha · the product of the other two, as `torch.baddbmm`; batch2 is the second factor. */
+  baddbmm(self: T, first: T, second: T, options?: BaddbmmOptions): T;
+  /** beta · input + alpha · the product of the other two, as `torch.addbmm`; batch2 is the second factor. */
+  addbmm(self: T, first: T, second: T, options?: AddbmmOptions): T;
+  /** beta · input + alpha · the product of the other two, as `torch.addr`; vec2 is the second factor. */
+  addr(self: T, first: T, second: T, options?: AddrOptions): T;
+  /** All products of elements of two vectors, as `torch.outer`. */
+  outer(self: T, vec2: T): T;
+  /** input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`. */
+  linear(input: T, weight: T, bias?: T | null | LinearOptions<T>, options?: LinearOptions<T>): T;
+  /** The elements on another device, as `Tensor.to(device)`. */
+  toDevice(self: T, device: DeviceName): T;
 }

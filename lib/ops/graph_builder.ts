@@ -10,6 +10,7 @@ import type { DeviceName } from "../loops/device.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { type Argument, type Graph, isList, Node, type NodeMeta, type NodeValue } from "../graph/node.ts";
 import { type Dim, Sym } from "../sym/expr.ts";
+import { nameResults } from "./api.ts";
 import { type Argument as CallArgument, parseCall } from "./call.ts";
 import type { OpDefinition, TensorLike } from "./definition.ts";
 import type { ArgsOf, Param, Params } from "./params.ts";
@@ -46,6 +47,14 @@ export function valueOfNode(node: Node): GraphValue {
   return new GraphValue(node, value.tensor);
 }
 
+/** What a call gives: one tensor, or several. */
+export type Results = GraphValue | readonly GraphValue[];
+
+/** The results of a call as a list. */
+export function listOf(results: Results): readonly GraphValue[] {
+  return isGraphValue(results) ? [results] : results;
+}
+
 /** A resolved call of an op. */
 export interface OpCall<T> {
   readonly definition: OpDefinition;
@@ -57,11 +66,11 @@ export function graphNameOf(definition: OpDefinition): string {
   return definition.graphName ?? definition.name;
 }
 
-/** Resolves the arguments of a node's call, tensors by `valueOf`. */
+/** Resolves the arguments of a node's call; `valueOf` gives a node's tensor, list or number. */
 export function argumentsOfNode<T>(
   node: Node,
   definition: OpDefinition,
-  valueOf: (node: Node) => T,
+  valueOf: (node: Node) => unknown,
   isTensor: (value: unknown) => value is T,
 ): ArgsOf<Params, T> {
   const resolve = (argument: Argument): unknown => {
@@ -86,9 +95,18 @@ export class GraphBuilder {
   /** New nodes go before `before`, or to the end. */
   constructor(readonly graph: Graph, public before?: Node) {}
 
-  /** An input. */
+  /** An input, after the other inputs. */
   placeholder(name: string, value: NodeValue, meta: Partial<NodeMeta> = {}): Node {
-    return this.graph.create("placeholder", name, { meta: { ...meta, value }, ...this.#place() });
+    const before = this.graph.nodes.find((node) => node.op !== "placeholder");
+    return this.graph.create("placeholder", name, {
+      meta: { ...meta, value },
+      ...(before ? { before } : {}),
+    });
+  }
+
+  /** A node's tensor, of this metadata. */
+  valueOf(node: Node, meta: TensorMeta): GraphValue {
+    return new GraphValue(node, meta);
   }
 
   /** A tensor input. */
@@ -101,11 +119,14 @@ export class GraphBuilder {
     return new GraphValue(this.placeholder(name, { kind: "tensor", tensor: meta, requiresGrad }, rest), meta);
   }
 
-  /** Appends a call; several results are taken apart by `getitem`. `extra` are keyword arguments besides. */
+  /**
+   * Appends a call. Several results are taken apart by `getitem` and come as a list that has them by name too.
+   * `extra` are keyword arguments besides the parameters.
+   */
   call(
     { definition, args }: OpCall<GraphValue>,
     extra: Readonly<Record<string, Argument>> = {},
-  ): readonly GraphValue[] {
+  ): Results {
     const result = definition.infer(mapArguments(args, (value) => value.meta));
     const positional: Argument[] = [];
     const kwargs: Record<string, Argument> = {};
@@ -131,8 +152,8 @@ export class GraphBuilder {
       },
       ...this.#place(),
     });
-    if (!many) return [new GraphValue(node, result)];
-    return result.map((tensor, index) => {
+    if (!many) return new GraphValue(node, result);
+    const items = result.map((tensor, index) => {
       const item = this.graph.create("call_function", "getitem", {
         args: [node, index],
         meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad } },
@@ -140,6 +161,7 @@ export class GraphBuilder {
       });
       return new GraphValue(item, tensor);
     });
+    return nameResults(definition, items);
   }
 
   /** Ends the graph. */

@@ -5,17 +5,35 @@
 import { InternalError } from "../base/errors.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { comparisons } from "./comparison.ts";
+import { creation } from "./creation.ts";
 import type { OpDefinition } from "./definition.ts";
 import type { OpName } from "./generated.ts";
+import { extremes } from "./extremes.ts";
+import { indexing } from "./indexing.ts";
+import { matrix } from "./matrix.ts";
+import { rearrange } from "./rearrange.ts";
 import { reductions } from "./reductions.ts";
+import { scatterViews } from "./scatter_views.ts";
+import { rectifiers } from "./rectifiers.ts";
+import { transfer } from "./transfer.ts";
 import { unaryOps } from "./unary.ts";
+import { views } from "./views.ts";
 
 /** Every op by its public name. */
 export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...arithmetic,
   ...comparisons,
-  ...reductions,
   ...unaryOps,
+  ...extremes,
+  ...rectifiers,
+  ...reductions,
+  ...creation,
+  ...views,
+  ...scatterViews,
+  ...rearrange,
+  ...indexing,
+  ...matrix,
+  ...transfer,
 } satisfies Record<OpName, OpDefinition>;
 
 /** What a target of a call names. */

@@ -1,0 +1,351 @@
+/**
+ * Arithmetic of two operands and what is made of it. Input: tensors and numbers; output: one tensor of the
+ * broadcast shape and the promoted type. Invariant: names, types and gradients follow PyTorch.
+ */
+import { DynError } from "../base/errors.ts";
+import { categoryOf, isFloat, isInteger } from "../base/dtype.ts";
+import type { Body } from "../loops/body.ts";
+import type { ScalarOps } from "../loops/scalar.ts";
+import { defineOp, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
+import { optional, nullable, required } from "./params.ts";
+import { isTensor } from "./promotion.ts";
+import {
+  binary,
+  binarySamples,
+  type OperandOf,
+  pointwise,
+  pointwiseMeta,
+  reduceTo,
+  t,
+  typesOf,
+} from "./pointwise.ts";
+
+/** a · alpha, left alone where alpha is 1. */
+function scaled<T extends TensorLike>(o: OpApi<T>, value: T, alpha: OperandOf<T>): T {
+  return alpha === 1 ? value : o.mul(value, alpha);
+}
+
+function checkAlpha(result: { dtype: Parameters<typeof isFloat>[0] }, alpha: OperandOf<TensorLike>): void {
+  if (!isFloat(result.dtype) && typeof alpha === "number" && !Number.isInteger(alpha)) {
+    throw new DynError(`Expected alpha to be an integer for ${result.dtype} tensors but found ${alpha}`);
+  }
+  if (result.dtype !== "bool" && typeof alpha === "boolean") return;
+  if (result.dtype !== "bool" || typeof alpha === "boolean" || alpha === 1) return;
+  throw new DynError(`Expected alpha to be a boolean for bool tensors but found ${String(alpha)}`);
+}
+
+/** Sum or difference with alpha, of bools as logic where PyTorch allows it. */
+function addition(name: "add" | "sub") {
+  return defineOp({
+    name,
+    doc: name === "add"
+      ? "self + alpha · other, broadcast and promoted, as `torch.add`."
+      : "self − alpha · other, broadcast and promoted, as `torch.sub`.",
+    params: {
+      self: required("tensor"),
+      other: required("operand"),
+      alpha: optional("scalar", 1, { keyword: true }),
+    },
+    inplace: true,
+    exposure: { aliases: name === "sub" ? ["subtract"] : [] },
+    infer({ self, other, alpha }) {
+      const { result } = typesOf("promote", [self, other]);
+      if (name === "sub" && result === "bool") {
+        throw new DynError("Expected sub of numbers but found bool tensors; use logicalXor or logicalNot");
+      }
+      checkAlpha({ dtype: result }, alpha);
+      return pointwiseMeta([self, other], result);
+    },
+    implementation: {
+      kind: "lower",
+      lower({ self, other, alpha }, [result]) {
+        const { compute } = typesOf("promote", [self, other]);
+        return pointwise(result, {
+          operands: [self, other, alpha],
+          compute,
+          body: (o, [a, b, k]) => {
+            if (a === undefined || b === undefined || k === undefined) throw new DynError("Expected operands");
+            if (compute === "bool") return o.or(a, alpha === 1 ? b : o.and(b, k));
+            const right = alpha === 1 ? b : o.mul(b, k);
+            return name === "add" ? o.add(a, right) : o.sub(a, right);
+          },
+        });
+      },
+    },
+    gradient: {
+      kind: "rule",
+      saves: [],
+      rule(o, { args: { self, other, alpha }, grads: [grad], needs }) {
+        if (!grad) return {};
+        const right = () => scaled(o, name === "add" ? grad : o.neg(grad), alpha);
+        return {
+          self: needs("self") ? reduceTo(o, grad, self) : null,
+          other: isTensor(other) && needs("other") ? reduceTo(o, right(), other) : null,
+        };
+      },
+    },
+    samples: [
+      ...binarySamples(),
+      { args: [t(3), t(3)], options: { alpha: 2 } },
+      { args: [{ tensor: [3], dtype: "int64" }, 2] },
+    ],
+    errors: [{ args: [t(3, 4), t(3, 5)], message: "broadcast" }],
+  });
+}
+
+const add = addition("add");
+const sub = addition("sub");
+
+const rsub = defineOp({
+  name: "rsub",
+  doc: "other − alpha · self, as `torch.rsub`.",
+  params: {
+    self: required("tensor"),
+    other: required("operand"),
+    alpha: optional("scalar", 1, { keyword: true }),
+  },
+  infer: ({ self, other }) => {
+    const { result } = typesOf("promote", [self, other]);
+    if (result === "bool") throw new DynError("Expected rsub of numbers but found bool tensors");
+    return pointwiseMeta([self, other], result);
+  },
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, other, alpha }) => o.add(o.neg(scaled(o, self, alpha)), other),
+  },
+  gradient: { kind: "composite" },
+  samples: binarySamples(),
+});
+
+const mul = binary({
+  name: "mul",
+  doc: "self · other, broadcast and promoted, as `torch.mul`.",
+  rule: "promote",
+  body: (o, a, b) => o.dtypeOf(a) === "bool" ? o.and(a, b) : o.mul(a, b),
+  derivative: {
+    reads: ["self", "other"],
+    self: (o, { grad, other }) => o.mul(grad, other),
+    other: (o, { grad, self }) => o.mul(grad, self),
+  },
+  exposure: { aliases: ["multiply"] },
+});
+
+/** floor(a / b) of floats, exact where a is a multiple of b: as Python's float floor division. */
+function floorDivide<V>(o: ScalarOps<V>, a: V, b: V): V {
+  const dtype = o.dtypeOf(a);
+  const zero = o.constant(0, dtype), one = o.constant(1, dtype), half = o.constant(0.5, dtype);
+  const rest = o.truncMod(a, b);
+  const exact = o.div(o.sub(a, rest), b);
+  const crosses = o.and(o.ne(rest, zero), o.ne(o.lt(b, zero), o.lt(rest, zero)));
+  const quotient = o.select(crosses, o.sub(exact, one), exact);
+  const floor = o.floor(quotient);
+  const near = o.select(o.gt(o.sub(quotient, floor), half), o.add(floor, one), floor);
+  return o.select(o.eq(b, zero), o.div(a, b), near);
+}
+
+/** a / b in the given rounding mode, both of one type. */
+function divide<V>(o: Body<V>, a: V, b: V, mode: string | null): V {
+  const integers = isInteger(o.dtypeOf(a));
+  if (mode === null) return o.div(a, b);
+  if (mode === "trunc") return integers ? o.truncDiv(a, b) : o.trunc(o.div(a, b));
+  return integers ? o.floorDiv(a, b) : floorDivide(o, a, b);
+}
+
+const div = defineOp({
+  name: "div",
+  graphName: "truediv",
+  doc: "self / other; integers give floats unless `roundingMode` is \"trunc\" or \"floor\". As `torch.div`.",
+  params: {
+    self: required("tensor"),
+    other: required("operand"),
+    roundingMode: nullable("string", { keyword: true, oneOf: ["trunc", "floor"] }),
+  },
+  inplace: true,
+  exposure: { aliases: ["divide", "trueDivide"] },
+  infer({ self, other, roundingMode }) {
+    const { result } = typesOf(roundingMode === null ? "float" : "promote", [self, other]);
+    if (result === "bool") throw new DynError("Expected rounded division of numbers but found bool tensors");
+    return pointwiseMeta([self, other], result);
+  },
+  implementation: {
+    kind: "lower",
+    lower: ({ self, other, roundingMode }, [result]) =>
+      pointwise(result, {
+        operands: [self, other],
+        compute: typesOf(roundingMode === null ? "float" : "promote", [self, other]).compute,
+        body: (o, [a, b]) => {
+          if (a === undefined || b === undefined) throw new DynError("Expected operands");
+          return divide(o, a, b, roundingMode);
+        },
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "other"],
+    rule(o, { args: { self, other, roundingMode }, grads: [grad], needs }) {
+      if (!grad) return {};
+      if (roundingMode !== null) {
+        return {
+          self: needs("self") ? o.zerosLike(self) : null,
+          other: isTensor(other) && needs("other") ? o.zerosLike(other) : null,
+        };
+      }
+      return {
+        self: needs("self") ? reduceTo(o, o.div(grad, other), self) : null,
+        other: isTensor(other) && needs("other")
+          ? reduceTo(o, o.mul(o.neg(grad), o.div(o.div(self, other), other)), other)
+          : null,
+      };
+    },
+  },
+  samples: [
+    ...binarySamples([0.5, 2]),
+    { args: [{ tensor: [3], dtype: "int64" }, 2] },
+    { args: [t(3), { tensor: [3], range: [1, 2] }], options: { roundingMode: "floor" } },
+  ],
+  errors: [{ args: [t(3, 4), t(3, 5)], message: "broadcast" }],
+});
+
+const floorDivideOp = binary({
+  name: "floorDivide",
+  graphName: "floordiv",
+  doc: "floor(self / other) in the promoted type, as `torch.floor_divide`.",
+  rule: "promote",
+  accepts: ["integer", "float"],
+  body: (o, a, b) => divide(o, a, b, "floor"),
+  derivative: "it is constant almost everywhere",
+  range: [0.5, 3],
+});
+
+const remainder = binary({
+  name: "remainder",
+  doc: "self − other · floor(self / other): the remainder with the sign of `other`, as `torch.remainder`.",
+  rule: "promote",
+  accepts: ["integer", "float"],
+  body: (o, a, b) => o.floorMod(a, b),
+  derivative: {
+    reads: ["self", "other"],
+    self: (_o, { grad }) => grad,
+    other: (o, { grad, self, other }) => o.mul(o.neg(grad), o.div(self, other, { roundingMode: "floor" })),
+  },
+  range: [0.5, 3],
+});
+
+const fmod = binary({
+  name: "fmod",
+  doc: "The remainder with the sign of `self`, as `torch.fmod`.",
+  rule: "promote",
+  accepts: ["integer", "float"],
+  body: (o, a, b) => o.truncMod(a, b),
+  derivative: {
+    reads: ["self", "other"],
+    self: (_o, { grad }) => grad,
+    other: (o, { grad, self, other }) => o.mul(o.neg(grad), o.div(self, other, { roundingMode: "trunc" })),
+  },
+  range: [0.5, 3],
+});
+
+/** x to a known power by products and roots where that is exact; else undefined. */
+function knownPower<V>(o: Body<V>, x: V, exponent: unknown): V | undefined {
+  const float = isFloat(o.dtypeOf(x));
+  if (exponent === 1) return x;
+  if (exponent === 2) return o.mul(x, x);
+  if (exponent === 3) return o.mul(o.mul(x, x), x);
+  if (float && exponent === 0.5) return o.sqrt(x);
+  if (float && exponent === -1) return o.div(o.constant(1, o.dtypeOf(x)), x);
+  return undefined;
+}
+
+const pow = defineOp({
+  name: "pow",
+  doc: "self to the power `exponent`, broadcast and promoted, as `torch.pow`. One of them may be a number.",
+  params: { self: required("operand"), exponent: required("operand") },
+  inplace: true,
+  exposure: { method: true },
+  infer({ self, exponent }) {
+    const { result } = typesOf("promote", [self, exponent]);
+    if (categoryOf(result) === "integer" && typeof exponent === "number" && exponent < 0) {
+      throw new DynError(`Expected an exponent that is not negative for integers but found ${exponent}`);
+    }
+    return pointwiseMeta([self, exponent], result === "bool" ? "int64" : result);
+  },
+  implementation: {
+    kind: "lower",
+    lower: ({ self, exponent }, [result]) =>
+      pointwise(result, {
+        operands: [self, exponent],
+        compute: result?.dtype ?? "float32",
+        body: (o, [a, b]) => {
+          if (a === undefined || b === undefined) throw new DynError("Expected operands");
+          return knownPower(o, a, exponent) ?? o.pow(a, b);
+        },
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "exponent", "out"],
+    rule(o, { args: { self, exponent }, out: [out], grads: [grad], needs }) {
+      if (!grad || !out) return {};
+      const gradSelf = () => {
+        if (isTensor(exponent)) {
+          const inner = o.mul(grad, o.mul(o.pow(self, o.sub(exponent, 1)), exponent));
+          return o.where(o.eq(exponent, 0), 0, inner);
+        }
+        if (exponent === 0) return o.zerosLike(grad);
+        if (exponent === 1) return grad;
+        return o.mul(grad, o.mul(o.pow(self, Number(exponent) - 1), exponent));
+      };
+      const gradExponent = () => {
+        if (isTensor(self)) {
+          const flat = o.logicalAnd(o.eq(self, 0), o.ge(exponent as typeof self, 0));
+          return o.mul(grad, o.where(flat, 0, o.mul(out, o.log(self))));
+        }
+        const base = Number(self);
+        if (base === 0) return o.where(o.ge(exponent as typeof grad, 0), 0, o.mul(grad, o.mul(out, -Infinity)));
+        return o.mul(grad, o.mul(out, Math.log(base)));
+      };
+      return {
+        self: isTensor(self) && needs("self") ? reduceTo(o, gradSelf(), self) : null,
+        exponent: isTensor(exponent) && needs("exponent") ? reduceTo(o, gradExponent(), exponent) : null,
+      };
+    },
+  },
+  samples: [
+    ...binarySamples([0.2, 2]),
+    { args: [2, t(3)] },
+    { args: [t(3), 2] },
+    { args: [{ tensor: [3], dtype: "int64" }, 2] },
+  ],
+  errors: [{ args: [{ tensor: [3], dtype: "int64" }, -1], message: "negative" }],
+});
+
+const floatPower = defineOp({
+  name: "floatPower",
+  doc: "As pow, computed in float64, as `torch.float_power`.",
+  params: { self: required("operand"), exponent: required("operand") },
+  inplace: true,
+  infer: ({ self, exponent }) => pointwiseMeta([self, exponent], "float64"),
+  implementation: {
+    kind: "composite",
+    compose(o, { self, exponent }) {
+      const wide = (x: typeof self) => isTensor(x) ? o.to(x, "float64") : x;
+      return o.to(o.pow(wide(self), wide(exponent)), "float64");
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: binarySamples([0.2, 2]),
+});
+
+export const arithmetic = {
+  add,
+  sub,
+  rsub,
+  mul,
+  div,
+  floorDivide: floorDivideOp,
+  remainder,
+  fmod,
+  pow,
+  floatPower,
+} as const;

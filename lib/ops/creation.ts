@@ -1,0 +1,422 @@
+/**
+ * New tensors: constants, ranges and conversions. Input: sizes and numbers, or a tensor to follow; output: a fresh
+ * contiguous tensor. Invariant: types default as PyTorch's do, from the numbers or the default floating type.
+ */
+import { DynError } from "../base/errors.ts";
+import { type DType, getDefaultDtype, isFloat } from "../base/dtype.ts";
+import { add, type Dim, mul, Sym } from "../sym/expr.ts";
+import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
+import type { Body, Lowered } from "../loops/body.ts";
+import { defineOp } from "./definition.ts";
+import { nullable, optional, required, type Scalar } from "./params.ts";
+import { castTo, elementOf, isTensor, numberValue, typeOfNumber } from "./promotion.ts";
+import { reduceTo, t } from "./pointwise.ts";
+import { checkSizes, shapeText } from "./shapes.ts";
+
+const options = {
+  dtype: nullable("dtype", { keyword: true }),
+  device: nullable("device", { keyword: true }),
+} as const;
+
+const NO_INPUT = "it reads no elements";
+
+/** Elements that depend on their index alone. */
+function fromIndex(
+  result: TensorMeta | undefined,
+  element: <V>(o: Body<V>, index: readonly Dim[]) => V,
+): Lowered[] {
+  return result ? [{ kind: "pointwise", shape: result.shape, dtype: result.dtype, element }] : [];
+}
+
+function fill(result: TensorMeta | undefined, value: Scalar | Dim): Lowered[] {
+  return fromIndex(result, (o) => numberValue(o, value, result?.dtype ?? "float32"));
+}
+
+function freshMeta(size: readonly Dim[], dtype: DType | null, device: string | null): TensorMeta {
+  checkSizes(size);
+  return contiguousMeta(size, dtype ?? getDefaultDtype(), device ?? "cpu");
+}
+
+/** zeros, ones, empty: one value, sizes spread or in a list. */
+function constant(name: "zeros" | "ones" | "empty", value: number) {
+  return defineOp({
+    name,
+    doc: name === "empty"
+      ? "A tensor whose elements are not specified (zeros), as `torch.empty`."
+      : `A tensor of ${name}, as \`torch.${name}\`.`,
+    params: { size: required("sizes", { variadic: true }), ...options },
+    exposure: { method: false },
+    infer: ({ size, dtype, device }) => freshMeta(size, dtype, device),
+    implementation: { kind: "lower", lower: (_args, [result]) => fill(result, value) },
+    gradient: { kind: "none", because: NO_INPUT },
+    samples: [{ args: [[2, 3]] }, { args: [[]] }, { args: [[0, 2]], options: { dtype: "int64" } }],
+    errors: [{ args: [[-1]], message: "not negative" }],
+  });
+}
+
+/** Those of the shape, type and device of a tensor. */
+function constantLike(name: "zerosLike" | "onesLike" | "emptyLike", value: number) {
+  return defineOp({
+    name,
+    doc: `As ${name.slice(0, -4)}, of the shape, type and device of \`self\`.`,
+    params: { self: required("tensor"), ...options },
+    exposure: { method: false },
+    infer: ({ self, dtype, device }) => contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
+    implementation: { kind: "lower", lower: (_args, [result]) => fill(result, value) },
+    gradient: { kind: "none", because: NO_INPUT },
+    samples: [{ args: [t(2, 3)] }, { args: [t()], options: { dtype: "int64" } }],
+  });
+}
+
+/** Those of given sizes, of the type and device of a tensor. */
+function constantNew(name: "newZeros" | "newOnes" | "newEmpty", value: number) {
+  return defineOp({
+    name,
+    doc: `As ${name.slice(3).toLowerCase()}, of the type and device of \`self\`.`,
+    params: { self: required("tensor"), size: required("sizes", { variadic: true }), ...options },
+    exposure: { free: false },
+    infer: ({ self, size, dtype, device }) => freshMeta(size, dtype ?? self.dtype, device ?? self.device),
+    implementation: { kind: "lower", lower: (_args, [result]) => fill(result, value) },
+    gradient: { kind: "none", because: NO_INPUT },
+    samples: [{ args: [t(2), [2, 3]] }],
+  });
+}
+
+const full = defineOp({
+  name: "full",
+  doc: "A tensor of one value; its type is that of the number where not given. As `torch.full`.",
+  params: { size: required("sizes"), fillValue: required("scalar"), ...options },
+  exposure: { method: false },
+  infer: ({ size, fillValue, dtype, device }) => freshMeta(size, dtype ?? typeOfNumber(fillValue), device),
+  implementation: { kind: "lower", lower: ({ fillValue }, [result]) => fill(result, fillValue) },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [[2, 3], 1.5] }, { args: [[2], 3] }, { args: [[2], true] }],
+});
+
+const fullLike = defineOp({
+  name: "fullLike",
+  doc: "As full, of the shape, type and device of `self`.",
+  params: { self: required("tensor"), fillValue: required("scalar"), ...options },
+  exposure: { method: false },
+  infer: ({ self, dtype, device }) => contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
+  implementation: { kind: "lower", lower: ({ fillValue }, [result]) => fill(result, fillValue) },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [t(2, 3), 1.5] }],
+});
+
+const newFull = defineOp({
+  name: "newFull",
+  doc: "As full, of the type and device of `self`.",
+  params: { self: required("tensor"), size: required("sizes"), fillValue: required("scalar"), ...options },
+  exposure: { free: false },
+  infer: ({ self, size, dtype, device }) => freshMeta(size, dtype ?? self.dtype, device ?? self.device),
+  implementation: { kind: "lower", lower: ({ fillValue }, [result]) => fill(result, fillValue) },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [t(2), [3], 1.5] }],
+});
+
+const fillOp = defineOp({
+  name: "fill",
+  doc: "A tensor of the shape and type of `self` with every element `value`, as `torch.fill`.",
+  params: { self: required("tensor"), value: required("operand") },
+  inplace: true,
+  infer({ self, value }) {
+    if (isTensor(value) && value.shape.length > 0) {
+      throw new DynError(`Expected a 0-d value but found shape ${shapeText(value.shape)}`);
+    }
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  implementation: {
+    kind: "lower",
+    lower: ({ value }, [result]) =>
+      fromIndex(result, (o, index) => elementOf(o, value, { index, dtype: result?.dtype ?? "float32" })),
+  },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { args: { value }, grads: [grad], needs }) =>
+      grad && isTensor(value) && needs("value") ? { value: o.sum(grad) } : {},
+  },
+  samples: [{ args: [t(2, 3), 1.5] }, { args: [t(2), t()] }],
+});
+
+const zero = defineOp({
+  name: "zero",
+  doc: "Zeros of the shape and type of `self`; `zero_` clears a tensor.",
+  params: { self: required("tensor") },
+  inplace: true,
+  exposure: { method: false, free: false },
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  implementation: { kind: "lower", lower: (_args, [result]) => fill(result, 0) },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [t(2, 3)] }],
+});
+
+/** How many elements a range has, and its type. */
+function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { length: Dim; dtype: DType } {
+  const all = [start, end, step];
+  const dtype = all.some((x) => typeof x === "number" && !Number.isInteger(x)) ? getDefaultDtype() : "int64";
+  if (all.some((x) => x instanceof Sym)) {
+    if (start !== 0 || step !== 1) {
+      throw new DynError("Expected a range that starts at 0 by steps of 1 where its end is a symbolic size");
+    }
+    return { length: end instanceof Sym ? end : Number(end), dtype };
+  }
+  const [from, to, by] = all.map(Number) as [number, number, number];
+  if (by === 0) throw new DynError("Expected a step that is not 0");
+  if (!Number.isFinite(from) || !Number.isFinite(to)) {
+    throw new DynError(`Expected a finite range but found ${from} to ${to}`);
+  }
+  if ((by > 0 && to < from) || (by < 0 && to > from)) {
+    throw new DynError(`Expected a step towards the end but found ${from} to ${to} by ${by}`);
+  }
+  return { length: Math.ceil((to - from) / by), dtype };
+}
+
+/** arange(end), arange(start, end), arange(start, end, step): the bounds whichever were given. */
+function bounds(args: { start: Scalar | Dim; end: Scalar | Dim | null; step: Scalar | Dim }) {
+  return args.end === null ? { start: 0, end: args.start, step: args.step } : { ...args, end: args.end };
+}
+
+/** start + index · step as a value; in float64 until the end, as PyTorch accumulates. */
+function stepped<V>(o: Body<V>, index: Dim, spec: { start: Scalar | Dim; step: Scalar | Dim; dtype: DType }): V {
+  const { start, step, dtype } = spec;
+  if (typeof start === "number" && typeof step === "number" && Number.isInteger(start) && Number.isInteger(step)) {
+    return castTo(o, o.index(add(start, mul(index, step)), "int64"), dtype);
+  }
+  const position = o.cast(o.index(index, "int64"), "float64");
+  const value = o.add(numberValue(o, start, "float64"), o.mul(position, numberValue(o, step, "float64")));
+  return castTo(o, value, dtype);
+}
+
+const arange = defineOp({
+  name: "arange",
+  doc: "arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`.",
+  params: {
+    start: required("scalar"),
+    end: nullable("scalar"),
+    step: optional("scalar", 1),
+    ...options,
+  },
+  exposure: { method: false },
+  infer({ dtype, device, ...given }) {
+    const { start, end, step } = bounds(given);
+    const range = rangeOf(start, end, step);
+    return contiguousMeta([range.length], dtype ?? range.dtype, device ?? "cpu");
+  },
+  implementation: {
+    kind: "lower",
+    lower(args, [result]) {
+      const { start, step } = bounds(args);
+      return fromIndex(result, (o, [i]) => stepped(o, i ?? 0, { start, step, dtype: result?.dtype ?? "int64" }));
+    },
+  },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [5] }, { args: [1, 6, 2] }, { args: [0, 1, 0.25] }, { args: [5, 0, -2] }],
+  errors: [{ args: [0, 5, 0], message: "not 0" }, { args: [5, 0], message: "towards the end" }],
+});
+
+const linspace = defineOp({
+  name: "linspace",
+  doc: "`steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`.",
+  params: { start: required("scalar"), end: required("scalar"), steps: required("int"), ...options },
+  exposure: { method: false },
+  infer({ steps, dtype, device }) {
+    if (steps < 0) throw new DynError(`Expected a number of steps that is not negative but found ${steps}`);
+    return contiguousMeta([steps], dtype ?? getDefaultDtype(), device ?? "cpu");
+  },
+  implementation: {
+    kind: "lower",
+    lower({ start, end, steps }, [result]) {
+      const first = Number(start), last = Number(end);
+      const step = steps > 1 ? (last - first) / (steps - 1) : 0;
+      const dtype = result?.dtype ?? "float32";
+      return fromIndex(result, (o, [i]) => {
+        // From the nearer end, so that both ends are exact.
+        const position = o.cast(o.index(i ?? 0, "int64"), "float64");
+        const k = (value: number) => o.constant(value, "float64");
+        const back = o.sub(k(last), o.mul(o.sub(k(steps - 1), position), k(step)));
+        const forth = o.add(k(first), o.mul(position, k(step)));
+        return o.cast(o.select(o.lt(position, k(Math.max(steps, 2) / 2)), forth, back), dtype);
+      });
+    },
+  },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [0, 1, 5] }, { args: [1, -1, 2] }, { args: [3, 4, 1] }, { args: [0, 1, 0] }],
+  errors: [{ args: [0, 1, -1], message: "not negative" }],
+});
+
+const logspace = defineOp({
+  name: "logspace",
+  doc: "base to the powers of linspace(start, end, steps), as `torch.logspace`.",
+  params: {
+    start: required("scalar"),
+    end: required("scalar"),
+    steps: required("int"),
+    base: optional("float", 10),
+    ...options,
+  },
+  exposure: { method: false },
+  infer({ steps, dtype, device }) {
+    if (steps < 0) throw new DynError(`Expected a number of steps that is not negative but found ${steps}`);
+    return contiguousMeta([steps], dtype ?? getDefaultDtype(), device ?? "cpu");
+  },
+  implementation: {
+    kind: "composite",
+    compose: (o, { start, end, steps, base, dtype, device }) =>
+      o.to(o.pow(base, o.linspace(start, end, steps, { dtype: "float64", device })), dtype ?? getDefaultDtype()),
+  },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [0, 2, 3] }, { args: [0, 3, 4, 2] }],
+});
+
+const eye = defineOp({
+  name: "eye",
+  doc: "Ones on the diagonal of an n × m matrix of zeros, as `torch.eye`.",
+  params: { n: required("size"), m: nullable("size"), ...options },
+  exposure: { method: false },
+  infer: ({ n, m, dtype, device }) => freshMeta([n, m ?? n], dtype, device),
+  implementation: {
+    kind: "lower",
+    lower: (_args, [result]) =>
+      fromIndex(result, (o, [i, j]) =>
+        castTo(o, o.eq(o.index(i ?? 0, "int64"), o.index(j ?? 0, "int64")), result?.dtype ?? "float32")),
+  },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [3] }, { args: [2, 4] }],
+  errors: [{ args: [-1], message: "not negative" }],
+});
+
+const convert = defineOp({
+  name: "convert",
+  doc: "The elements in another type: floats truncate towards integers, and what is not 0 is true.",
+  params: { self: required("tensor"), dtype: required("dtype") },
+  exposure: { method: false, free: false },
+  infer: ({ self, dtype }) => contiguousMeta(self.shape, dtype, self.device),
+  implementation: {
+    kind: "lower",
+    lower: ({ self, dtype }, [result]) => fromIndex(result, (o, index) => castTo(o, o.load(self, index), dtype)),
+  },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { args: { self }, grads: [grad] }) => grad && isFloat(self.dtype) ? { self: o.to(grad, self.dtype) } : {},
+  },
+  samples: [{ args: [t(2, 3), "int64"] }, { args: [t(3), "bool"] }, { args: [t(3), "float64"] }],
+});
+
+const to = defineOp({
+  name: "to",
+  doc: "Itself where the type is the same, else a copy in that type. The method `to` also takes devices.",
+  params: { self: required("tensor"), dtype: required("dtype") },
+  exposure: { method: false, free: false },
+  infer: ({ self, dtype }) => self.dtype === dtype ? self : contiguousMeta(self.shape, dtype, self.device),
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, dtype }) => self.dtype === dtype ? self : o.convert(self, dtype),
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(2, 3), "int64"] }, { args: [t(3), "float32"] }],
+});
+
+/** x.float() and its like. */
+function conversion(name: string, dtype: DType) {
+  return defineOp({
+    name,
+    doc: `The elements as ${dtype}, as \`Tensor.${name}\`.`,
+    params: { self: required("tensor") },
+    exposure: { free: false },
+    infer: ({ self }) => self.dtype === dtype ? self : contiguousMeta(self.shape, dtype, self.device),
+    implementation: { kind: "composite", compose: (o, { self }) => o.to(self, dtype) },
+    gradient: { kind: "composite" },
+    samples: [{ args: [t(2, 3)] }],
+  });
+}
+
+const clone = defineOp({
+  name: "clone",
+  doc: "A copy of the elements, as `torch.clone`.",
+  params: { self: required("tensor") },
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  implementation: {
+    kind: "lower",
+    lower: ({ self }, [result]) => fromIndex(result, (o, index) => o.load(self, index)),
+  },
+  gradient: { kind: "rule", saves: [], rule: (_o, { grads: [grad] }) => grad ? { self: grad } : {} },
+  samples: [{ args: [t(2, 3)] }, { args: [{ tensor: [3, 2], transposed: true }] }],
+});
+
+const copy = defineOp({
+  name: "copy",
+  doc: "The elements of `src`, broadcast and converted to the shape and type of `self`; `copy_` writes them there.",
+  params: {
+    self: required("tensor"),
+    src: required("operand"),
+    nonBlocking: optional("bool", false),
+  },
+  inplace: true,
+  exposure: { method: false, free: false },
+  infer({ self }) {
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  implementation: {
+    kind: "lower",
+    lower: ({ src }, [result]) =>
+      fromIndex(result, (o, index) => elementOf(o, src, { index, dtype: result?.dtype ?? "float32" })),
+  },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule(o, { args: { self, src }, grads: [grad], needs }) {
+      if (!grad) return {};
+      return {
+        self: needs("self") ? o.zerosLike(self) : null,
+        src: isTensor(src) && needs("src") ? reduceTo(o, grad, src) : null,
+      };
+    },
+  },
+  samples: [{ args: [t(2, 3), t(3)] }, { args: [t(2), 1] }],
+});
+
+const scalarTensor = defineOp({
+  name: "scalarTensor",
+  doc: "A 0-d tensor of a number, as `torch.scalar_tensor`.",
+  params: { s: required("scalar"), ...options },
+  exposure: { method: false },
+  infer: ({ dtype, device }) => contiguousMeta([], dtype ?? getDefaultDtype(), device ?? "cpu"),
+  implementation: { kind: "lower", lower: ({ s }, [result]) => fill(result, s) },
+  gradient: { kind: "none", because: NO_INPUT },
+  samples: [{ args: [1.5] }],
+});
+
+export const creation = {
+  zeros: constant("zeros", 0),
+  ones: constant("ones", 1),
+  empty: constant("empty", 0),
+  zerosLike: constantLike("zerosLike", 0),
+  onesLike: constantLike("onesLike", 1),
+  emptyLike: constantLike("emptyLike", 0),
+  newZeros: constantNew("newZeros", 0),
+  newOnes: constantNew("newOnes", 1),
+  newEmpty: constantNew("newEmpty", 0),
+  full,
+  fullLike,
+  newFull,
+  fill: fillOp,
+  zero,
+  arange,
+  linspace,
+  logspace,
+  eye,
+  scalarTensor,
+  convert,
+  to,
+  float: conversion("float", "float32"),
+  double: conversion("double", "float64"),
+  long: conversion("long", "int64"),
+  int: conversion("int", "int32"),
+  byte: conversion("byte", "uint8"),
+  bool: conversion("bool", "bool"),
+  clone,
+  copy,
+} as const;

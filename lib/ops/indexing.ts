@@ -1,0 +1,568 @@
+/**
+ * Reading and writing by index tensors along one dimension. Input: a tensor and integer tensors; output: gathered
+ * elements, or the tensor with elements replaced or added to. Invariant: kernels clamp indices, callers check them.
+ */
+import { DynError } from "../base/errors.ts";
+import { isInteger } from "../base/dtype.ts";
+import { type Dim, mul, sub } from "../sym/expr.ts";
+import { isAtMost, isEqual } from "../sym/decide.ts";
+import { contiguousMeta, elementCount, type TensorMeta } from "../graph/meta.ts";
+import type { Body, Lowered, Operand } from "../loops/body.ts";
+import { defineOp, type ElementRange } from "./definition.ts";
+import { nullable, optional, required } from "./params.ts";
+import { castTo, elementOf, isTensor, numberValue } from "./promotion.ts";
+import { deviceOf, type OperandOf, t } from "./pointwise.ts";
+import { broadcastShapes, flatIndex, normalizeDim, shapeText, unravel, withSize } from "./shapes.ts";
+
+/** An index of `size` positions from an integer value; negative ones count from the end where `wrap` is set. */
+export function indirectIndex<V>(
+  o: Body<V>,
+  value: V,
+  into: { readonly size: Dim; readonly wrap?: boolean },
+): Dim {
+  const zero = o.constant(0, "int64"), count = o.index(into.size, "int64");
+  const given = castTo(o, value, "int64");
+  const index = into.wrap ? o.select(o.lt(given, zero), o.add(given, count), given) : given;
+  const last = o.index(sub(into.size, 1), "int64");
+  return o.indirect(o.maximum(o.minimum(index, last), zero), into.size);
+}
+
+/** Checks the type of an index tensor. */
+export function checkIndex(name: string, index: TensorMeta): void {
+  if (!isInteger(index.dtype) || index.dtype === "uint8") {
+    throw new DynError(`Expected indices of ${name} of type int64 or int32 but found ${index.dtype}`);
+  }
+}
+
+/** That indices lie in a dimension, negative ones included where they may. */
+export function indexRange(values: TensorMeta, size: Dim, wrap = false): ElementRange {
+  return { values, low: wrap ? mul(-1, size) : 0, high: size, what: "index" };
+}
+
+const sizeAt = (x: { readonly shape: readonly Dim[] }, dim: number): Dim =>
+  x.shape[normalizeDim(dim, x.shape.length)] ?? 1;
+
+/** Checks that an index tensor fits into a tensor in all dimensions but one. */
+function checkFits(
+  name: string,
+  index: TensorMeta,
+  into: { readonly shape: readonly Dim[]; readonly except: number | null; readonly what: string },
+): void {
+  const rank = Math.max(1, into.shape.length);
+  if (isEqual(elementCount(index), 0)) return;
+  if (Math.max(1, index.shape.length) !== rank) {
+    throw new DynError(`Expected an index of ${name} with ${rank} dimensions but found ${shapeText(index.shape)}`);
+  }
+  index.shape.forEach((size, d) => {
+    if (d !== into.except && !isAtMost(size, into.shape[d] ?? 1)) {
+      throw new DynError(
+        `Expected an index of ${name} no larger than ${into.what} ${shapeText(into.shape)} but found ` +
+          `${shapeText(index.shape)}`,
+      );
+    }
+  });
+}
+
+/** A position with the index along `dim` taken from an index tensor. */
+function redirected<V>(
+  o: Body<V>,
+  index: Operand,
+  at: { readonly position: readonly Dim[]; readonly dim: number; readonly self: Operand },
+): Dim[] {
+  if (at.self.shape.length === 0) return [];
+  const value = o.load(index, index.shape.length === 0 ? [] : at.position);
+  const target = indirectIndex(o, value, { size: at.self.shape[at.dim] ?? 1 });
+  return index.shape.length === 0 ? [target] : withSize(at.position, at.dim, target);
+}
+
+const gather = defineOp({
+  name: "gather",
+  doc: "out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As " +
+    "`torch.gather`.",
+  params: {
+    self: required("tensor"),
+    dim: required("int"),
+    index: required("tensor"),
+    sparseGrad: optional("bool", false, { keyword: true }),
+  },
+  infer({ self, dim, index }) {
+    checkIndex("gather", index);
+    const at = normalizeDim(dim, self.shape.length);
+    checkFits("gather", index, { shape: self.shape, except: at, what: "the input" });
+    return contiguousMeta(index.shape, self.dtype, deviceOf([self, index]));
+  },
+  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
+  implementation: {
+    kind: "lower",
+    lower({ self, dim, index }, [result]) {
+      if (!result) return [];
+      const at = normalizeDim(dim, self.shape.length);
+      return [{
+        kind: "pointwise",
+        shape: result.shape,
+        dtype: result.dtype,
+        element: (o, position) => o.load(self, redirected(o, index, { position, dim: at, self })),
+      }];
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["index"],
+    rule: (o, { args: { self, dim, index }, grads: [grad] }) =>
+      grad ? { self: o.scatterAdd(o.newZeros(grad, self.shape), dim, index, grad) } : {},
+  },
+  samples: [{ args: [t(3, 4), 0, { tensor: [2, 4], dtype: "int64", range: [0, 3] }] }],
+  errors: [{ args: [t(3, 4), 0, t(2, 4)], message: "int64" }],
+});
+
+/** Elements put along a dimension at an index tensor's places. */
+function scatterLowered(
+  args: { self: Operand; dim: number; index: Operand; src: OperandOf<Operand> },
+  mode: "set" | "add",
+): Lowered[] {
+  const { self, index, src } = args;
+  const dim = normalizeDim(args.dim, self.shape.length), dtype = self.dtype;
+  return [{
+    kind: "scatter",
+    shape: self.shape,
+    dtype,
+    base: (o, at) => o.load(self, at),
+    over: index.shape,
+    mode,
+    target: (o, position) => redirected(o, index, { position, dim, self }),
+    value: (o, position) =>
+      isTensor(src) ? castTo(o, o.load(src, position), dtype) : numberValue(o, src, dtype),
+  }];
+}
+
+function checkScatter(
+  name: string,
+  args: { self: TensorMeta; dim: number; index: TensorMeta; src: OperandOf<TensorMeta> },
+): TensorMeta {
+  const { self, index, src } = args;
+  checkIndex(name, index);
+  const dim = normalizeDim(args.dim, self.shape.length);
+  checkFits(name, index, { shape: self.shape, except: dim, what: "the input" });
+  if (isTensor(src)) {
+    if (src.dtype !== self.dtype) {
+      throw new DynError(`Expected src of ${name} of type ${self.dtype} but found ${src.dtype}`);
+    }
+    checkFits(name, index, { shape: src.shape, except: null, what: "src" });
+  }
+  return contiguousMeta(self.shape, self.dtype, deviceOf([self, index]));
+}
+
+const scatterParams = {
+  self: required("tensor"),
+  dim: required("int"),
+  index: required("tensor"),
+} as const;
+
+const INDEX_2X4 = { tensor: [2, 4], dtype: "int64", range: [0, 3] } as const;
+
+const scatter = defineOp({
+  name: "scatter",
+  doc: "self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` \"add\" or " +
+    "\"multiply\" combines instead. As `torch.scatter`.",
+  params: {
+    ...scatterParams,
+    src: nullable("operand"),
+    value: nullable("scalar"),
+    reduce: nullable("string", { keyword: true, oneOf: ["add", "multiply"] }),
+  },
+  inplace: true,
+  infer: ({ self, dim, index, src, value }) => checkScatter("scatter", { self, dim, index, src: src ?? value ?? 0 }),
+  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
+  implementation: {
+    kind: "composite",
+    compose(o, { self, dim, index, src, value, reduce }) {
+      const source = src ?? value ?? 0;
+      if (reduce === null) return o.scatterSet(self, dim, index, source);
+      const values = isTensor(source) ? source : o.fullLike(index, source, { dtype: self.dtype });
+      return reduce === "add"
+        ? o.scatterAdd(self, dim, index, values)
+        : o.scatterReduce(self, dim, index, values, "prod");
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] }, { args: [t(3, 4), 0, INDEX_2X4, 1.5] }],
+  errors: [{ args: [t(3, 4), 0, t(2, 4), 1], message: "int64" }],
+});
+
+const scatterSet = defineOp({
+  name: "scatterSet",
+  doc: "As scatter without `reduce`.",
+  params: { ...scatterParams, src: required("operand") },
+  exposure: { method: false, free: false },
+  infer: (args) => checkScatter("scatter", args),
+  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
+  implementation: { kind: "lower", lower: (args) => scatterLowered(args, "set") },
+  gradient: {
+    kind: "rule",
+    saves: ["index"],
+    rule(o, { args: { dim, index, src }, grads: [grad], needs }) {
+      if (!grad) return {};
+      return {
+        self: needs("self") ? o.scatterSet(grad, dim, index, 0) : null,
+        src: isTensor(src) && needs("src") ? padTo(o, o.gather(grad, dim, index), src) : null,
+      };
+    },
+  },
+  samples: [{ args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] }],
+});
+
+/** A gradient of the leading part of a tensor as one of the whole tensor. */
+function padTo<T extends { readonly shape: readonly Dim[] }>(
+  o: { constantPadNd(self: T, pad: readonly Dim[], value: number): T },
+  grad: T,
+  like: T,
+): T {
+  const pad: Dim[] = [];
+  for (let d = like.shape.length - 1; d >= 0; d--) pad.push(0, sub(like.shape[d] ?? 1, grad.shape[d] ?? 1));
+  return pad.every((p) => p === 0) ? grad : o.constantPadNd(grad, pad, 0);
+}
+
+const scatterAdd = defineOp({
+  name: "scatterAdd",
+  doc: "self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`.",
+  params: { ...scatterParams, src: required("tensor") },
+  inplace: true,
+  infer: (args) => checkScatter("scatterAdd", args),
+  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
+  implementation: { kind: "lower", lower: (args) => scatterLowered(args, "add") },
+  gradient: {
+    kind: "rule",
+    saves: ["index"],
+    rule(o, { args: { dim, index, src }, grads: [grad], needs }) {
+      if (!grad) return {};
+      return { self: grad, src: needs("src") ? padTo(o, o.gather(grad, dim, index), src) : null };
+    },
+  },
+  samples: [{ args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] }],
+  errors: [{ args: [t(3, 4), 0, t(2, 4), t(2, 4)], message: "int64" }],
+});
+
+/** Checks a 1-d index tensor along a dimension. */
+function checkVector(name: string, index: TensorMeta): void {
+  checkIndex(name, index);
+  if (index.shape.length > 1) {
+    throw new DynError(`Expected indices of ${name} in at most 1 dimension but found ${shapeText(index.shape)}`);
+  }
+}
+
+const vectorAt = <V>(o: Body<V>, index: Operand, at: Dim): V => o.load(index, index.shape.length === 0 ? [] : [at]);
+
+const indexSelect = defineOp({
+  name: "indexSelect",
+  doc: "The parts at the indices of a vector along a dimension, as `torch.index_select`.",
+  params: { self: required("tensor"), dim: required("int"), index: required("tensor") },
+  infer({ self, dim, index }) {
+    checkVector("indexSelect", index);
+    const at = normalizeDim(dim, self.shape.length);
+    return contiguousMeta(withSize(self.shape, at, index.shape[0] ?? 1), self.dtype, deviceOf([self, index]));
+  },
+  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
+  implementation: {
+    kind: "lower",
+    lower({ self, dim, index }, [result]) {
+      if (!result) return [];
+      const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
+      return [{
+        kind: "pointwise",
+        shape: result.shape,
+        dtype: result.dtype,
+        element: (o, position) =>
+          o.load(self, withSize(position, at, indirectIndex(o, vectorAt(o, index, position[at] ?? 0), { size }))),
+      }];
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["index"],
+    rule: (o, { args: { self, dim, index }, grads: [grad] }) =>
+      grad
+        ? { self: self.shape.length === 0 ? grad : o.indexAdd(o.newZeros(grad, self.shape), dim, index, grad) }
+        : {},
+  },
+  samples: [{ args: [t(3, 4), 1, { tensor: [2], dtype: "int64", range: [0, 4] }] }],
+  errors: [{ args: [t(3, 4), 1, t(2)], message: "int64" }],
+});
+
+/** Parts of `source` put or added at a vector of indices along a dimension. */
+function vectorScatter(
+  args: { self: Operand; dim: number; index: Operand },
+  spec: {
+    readonly mode: "set" | "add";
+    readonly value: <V>(o: Body<V>, position: readonly Dim[]) => V;
+  },
+): Lowered[] {
+  const { self, index } = args;
+  const at = normalizeDim(args.dim, self.shape.length), size = self.shape[at] ?? 1;
+  return [{
+    kind: "scatter",
+    shape: self.shape,
+    dtype: self.dtype,
+    base: (o, position) => o.load(self, position),
+    over: self.shape.length === 0 ? [] : withSize(self.shape, at, index.shape[0] ?? 1),
+    mode: spec.mode,
+    target: (o, position) =>
+      self.shape.length === 0
+        ? []
+        : withSize(position, at, indirectIndex(o, vectorAt(o, index, position[at] ?? 0), { size })),
+    value: (o, position) => spec.value(o, position),
+  }];
+}
+
+function checkSource(
+  name: string,
+  args: { self: TensorMeta; dim: number; index: TensorMeta; source: TensorMeta },
+): TensorMeta {
+  const { self, index, source } = args;
+  checkVector(name, index);
+  const at = normalizeDim(args.dim, self.shape.length);
+  if (source.dtype !== self.dtype) {
+    throw new DynError(`Expected source of ${name} of type ${self.dtype} but found ${source.dtype}`);
+  }
+  const count = index.shape[0] ?? 1;
+  const expected = self.shape.length === 0 ? [] : withSize(self.shape, at, count);
+  const fits = source.shape.length === 0
+    ? expected.every((s) => isEqual(s, 1))
+    : Math.max(1, self.shape.length) === source.shape.length &&
+      source.shape.every((s, d) => isEqual(s, expected[d] ?? count));
+  if (!fits) {
+    throw new DynError(`Expected source of ${name} of shape ${shapeText(expected)} but found ${shapeText(source.shape)}`);
+  }
+  return contiguousMeta(self.shape, self.dtype, deviceOf([self, index, source]));
+}
+
+/** An element of a source that may have fewer dimensions because it has one element. */
+const sourceAt = <V>(o: Body<V>, source: Operand, position: readonly Dim[]): V =>
+  o.load(source, source.shape.length === position.length ? position : source.shape.map(() => 0));
+
+const vectorParams = { self: required("tensor"), dim: required("int"), index: required("tensor") } as const;
+const VECTOR = { tensor: [2], dtype: "int64", range: [0, 3] } as const;
+
+const indexAdd = defineOp({
+  name: "indexAdd",
+  doc: "self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`.",
+  params: { ...vectorParams, source: required("tensor"), alpha: optional("scalar", 1, { keyword: true }) },
+  inplace: true,
+  infer: (args) => checkSource("indexAdd", args),
+  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
+  implementation: {
+    kind: "lower",
+    lower: (args) =>
+      vectorScatter(args, {
+        mode: "add",
+        value: (o, position) => {
+          const value = sourceAt(o, args.source, position);
+          return args.alpha === 1 ? value : o.mul(value, numberValue(o, args.alpha, args.self.dtype));
+        },
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["index"],
+    rule(o, { args: { dim, index, source, alpha }, grads: [grad], needs }) {
+      if (!grad) return {};
+      const part = () => o.reshape(o.indexSelect(grad, dim, index), source.shape);
+      return { self: grad, source: needs("source") ? (alpha === 1 ? part() : o.mul(part(), alpha)) : null };
+    },
+  },
+  samples: [{ args: [t(3, 4), 0, VECTOR, t(2, 4)] }, { args: [t(3), 0, VECTOR, t(2)], options: { alpha: 2 } }],
+  errors: [{ args: [t(3, 4), 0, VECTOR, t(2, 3)], message: "source" }],
+});
+
+const indexCopy = defineOp({
+  name: "indexCopy",
+  doc: "self with source put at a vector of indices along a dimension, as `torch.index_copy`.",
+  params: { ...vectorParams, source: required("tensor") },
+  inplace: true,
+  infer: (args) => checkSource("indexCopy", args),
+  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
+  implementation: {
+    kind: "lower",
+    lower: (args) =>
+      vectorScatter(args, { mode: "set", value: (o, position) => sourceAt(o, args.source, position) }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["index"],
+    rule(o, { args: { dim, index, source }, grads: [grad], needs }) {
+      if (!grad) return {};
+      return {
+        self: needs("self") ? o.indexFill(grad, dim, index, 0) : null,
+        source: needs("source") ? o.reshape(o.indexSelect(grad, dim, index), source.shape) : null,
+      };
+    },
+  },
+  samples: [{ args: [t(3, 4), 0, VECTOR, t(2, 4)] }],
+  errors: [{ args: [t(3, 4), 0, VECTOR, t(2, 3)], message: "source" }],
+});
+
+const indexFill = defineOp({
+  name: "indexFill",
+  doc: "self with one value at a vector of indices along a dimension, as `torch.index_fill`.",
+  params: { ...vectorParams, value: required("operand") },
+  inplace: true,
+  infer({ self, dim, index, value }) {
+    checkVector("indexFill", index);
+    normalizeDim(dim, self.shape.length);
+    if (isTensor(value) && value.shape.length > 0) {
+      throw new DynError(`Expected a 0-d value but found shape ${shapeText(value.shape)}`);
+    }
+    return contiguousMeta(self.shape, self.dtype, deviceOf([self, index]));
+  },
+  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
+  implementation: {
+    kind: "lower",
+    lower: (args) =>
+      vectorScatter(args, {
+        mode: "set",
+        value: (o) => elementOf(o, args.value, { index: [], dtype: args.self.dtype }),
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["index"],
+    rule(o, { args: { dim, index, value }, grads: [grad], needs }) {
+      if (!grad) return {};
+      return {
+        self: needs("self") ? o.indexFill(grad, dim, index, 0) : null,
+        value: isTensor(value) && needs("value") ? o.sum(o.indexSelect(grad, dim, index)) : null,
+      };
+    },
+  },
+  samples: [{ args: [t(3, 4), 0, VECTOR, 1.5] }],
+});
+
+const take = defineOp({
+  name: "take",
+  doc: "Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`.",
+  params: { self: required("tensor"), index: required("tensor") },
+  infer({ self, index }) {
+    checkIndex("take", index);
+    return contiguousMeta(index.shape, self.dtype, deviceOf([self, index]));
+  },
+  ranges: ({ self, index }) => [indexRange(index, elementCount(self), true)],
+  implementation: {
+    kind: "lower",
+    lower({ self, index }, [result]) {
+      if (!result) return [];
+      return [{
+        kind: "pointwise",
+        shape: result.shape,
+        dtype: result.dtype,
+        element: (o, position) => {
+          const flat = indirectIndex(o, o.load(index, position), { size: elementCount(self), wrap: true });
+          return o.load(self, unravel(flat, self.shape));
+        },
+      }];
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["index"],
+    rule: (o, { args: { self, index }, grads: [grad] }) =>
+      grad ? { self: o.put(o.newZeros(grad, self.shape), index, grad, true) } : {},
+  },
+  samples: [{ args: [t(3, 4), { tensor: [2, 2], dtype: "int64", range: [-12, 12] }] }],
+  errors: [{ args: [t(3), t(2)], message: "int64" }],
+});
+
+const put = defineOp({
+  name: "put",
+  doc: "self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`.",
+  params: {
+    self: required("tensor"),
+    index: required("tensor"),
+    source: required("tensor"),
+    accumulate: optional("bool", false),
+  },
+  inplace: true,
+  infer({ self, index, source }) {
+    checkIndex("put", index);
+    if (source.dtype !== self.dtype) {
+      throw new DynError(`Expected source of put of type ${self.dtype} but found ${source.dtype}`);
+    }
+    if (!isEqual(elementCount(index), elementCount(source))) {
+      throw new DynError(`Expected as many elements as indices but found ${shapeText(source.shape)}`);
+    }
+    return contiguousMeta(self.shape, self.dtype, deviceOf([self, index]));
+  },
+  ranges: ({ self, index }) => [indexRange(index, elementCount(self), true)],
+  implementation: {
+    kind: "lower",
+    lower({ self, index, source, accumulate }) {
+      return [{
+        kind: "scatter",
+        shape: self.shape,
+        dtype: self.dtype,
+        base: (o, position) => o.load(self, position),
+        over: index.shape,
+        mode: accumulate ? "add" : "set",
+        target: (o, position) =>
+          unravel(indirectIndex(o, o.load(index, position), { size: elementCount(self), wrap: true }), self.shape),
+        value: (o, position) => o.load(source, unravel(flatIndex(position, index.shape), source.shape)),
+      }];
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["index"],
+    rule(o, { args: { index, source, accumulate }, grads: [grad], needs }) {
+      if (!grad) return {};
+      return {
+        self: accumulate ? grad : needs("self") ? o.put(grad, index, o.zerosLike(source)) : null,
+        source: needs("source") ? o.reshape(o.take(grad, index), source.shape) : null,
+      };
+    },
+  },
+  samples: [{ args: [t(3, 4), { tensor: [2], dtype: "int64", range: [0, 12] }, t(2)] }],
+});
+
+const takeAlongDim = defineOp({
+  name: "takeAlongDim",
+  doc: "As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`.",
+  params: { self: required("tensor"), indices: required("tensor"), dim: nullable("int") },
+  infer({ self, indices, dim }) {
+    checkIndex("takeAlongDim", indices);
+    if (dim === null) return contiguousMeta([elementCount(indices)], self.dtype, self.device);
+    if (self.shape.length !== indices.shape.length) {
+      throw new DynError(`Expected ranks that agree but found ${shapeText(self.shape)} and ${shapeText(indices.shape)}`);
+    }
+    const at = normalizeDim(dim, self.shape.length);
+    const shape = broadcastShapes(withSize(self.shape, at, 1), withSize(indices.shape, at, 1));
+    return contiguousMeta(withSize(shape, at, indices.shape[at] ?? 1), self.dtype, self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, indices, dim }) {
+      if (dim === null) return o.gather(o.reshape(self, [-1]), 0, o.reshape(indices, [-1]));
+      const at = normalizeDim(dim, self.shape.length);
+      const shape = broadcastShapes(withSize(self.shape, at, 1), withSize(indices.shape, at, 1));
+      return o.gather(
+        o.expand(self, withSize(shape, at, self.shape[at] ?? 1)),
+        at,
+        o.expand(indices, withSize(shape, at, indices.shape[at] ?? 1)),
+      );
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(3, 4), { tensor: [1, 4], dtype: "int64", range: [0, 3] }, 0] }],
+  errors: [{ args: [t(3), t(2), 0], message: "int64" }],
+});
+
+export const indexing = {
+  gather,
+  scatter,
+  scatterSet,
+  scatterAdd,
+  indexSelect,
+  indexAdd,
+  indexCopy,
+  indexFill,
+  take,
+  put,
+  takeAlongDim,
+} as const;

@@ -1,0 +1,119 @@
+/**
+ * Operands of pointwise ops: which type they promote to and how one element of them is loaded. Input: tensors,
+ * numbers and symbolic sizes; output: types and values. Invariant: promotion is PyTorch's: tensors with
+ * dimensions outrank 0-d tensors, which outrank numbers, within one category.
+ */
+import { categoryOf, type DType, getDefaultDtype, isFloat, promoteTypes } from "../base/dtype.ts";
+import { type Dim, Sym } from "../sym/expr.ts";
+import type { Body, Operand } from "../loops/body.ts";
+import type { ScalarOps } from "../loops/scalar.ts";
+import type { Scalar } from "./params.ts";
+import type { TensorLike } from "./definition.ts";
+import { broadcastIndex } from "./shapes.ts";
+
+/** Whether an operand is a tensor rather than a number. */
+export function isTensor<T extends { readonly shape: readonly Dim[] }>(
+  value: T | Scalar | Dim | null | undefined | readonly unknown[] | string,
+): value is T {
+  return typeof value === "object" && value !== null && !(value instanceof Sym) && !Array.isArray(value);
+}
+
+/** Whether a value is a number as an element may be. */
+export function isScalar(value: unknown): value is Scalar | Dim {
+  return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" ||
+    value instanceof Sym;
+}
+
+/** The type that a number brings into promotion. */
+export function typeOfNumber(value: Scalar | Dim): DType {
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "number" && !Number.isInteger(value)) return getDefaultDtype();
+  return "int64";
+}
+
+/** The type of tensors and numbers together, as `torch.result_type`. */
+export function resultTypeOf(
+  operands: readonly (Pick<TensorLike, "shape" | "dtype"> | Scalar | Dim)[],
+): DType {
+  let dims: DType | undefined, zeroDims: DType | undefined, numbers: DType | undefined;
+  const join = (a: DType | undefined, b: DType): DType => a === undefined ? b : promoteTypes(a, b);
+  for (const operand of operands) {
+    if (!isTensor(operand)) numbers = join(numbers, typeOfNumber(operand));
+    else if (operand.shape.length > 0) dims = join(dims, operand.dtype);
+    else zeroDims = join(zeroDims, operand.dtype);
+  }
+  return combine(dims, combine(zeroDims, numbers)) ?? getDefaultDtype();
+}
+
+/** The higher-ranking type decides unless the lower one is of a higher category. */
+function combine(higher: DType | undefined, lower: DType | undefined): DType | undefined {
+  if (higher === undefined || lower === undefined) return higher ?? lower;
+  if (isFloat(higher)) return higher;
+  if (higher === "bool" || isFloat(lower)) return promoteTypes(higher, lower);
+  return higher;
+}
+
+/** `dtype` where it is a floating type, else the default floating type: the rule of `sin`, `div`, `mean`. */
+export function floatTypeOf(dtype: DType): DType {
+  return isFloat(dtype) ? dtype : getDefaultDtype();
+}
+
+/** A number as a value of type `dtype`. */
+export function numberValue<V>(o: Body<V>, value: Scalar | Dim, dtype: DType): V {
+  if (value instanceof Sym) return isFloat(dtype) ? o.cast(o.index(value, "int64"), dtype) : o.index(value, dtype);
+  if (categoryOf(dtype) === "integer" && typeof value === "number") return o.constant(Math.trunc(value), dtype);
+  return o.constant(value, dtype);
+}
+
+/** An element of a broadcast tensor, or a number, as a value of type `dtype`. */
+export function elementOf<V>(
+  o: Body<V>,
+  operand: Operand | Scalar | Dim,
+  at: { readonly index: readonly Dim[]; readonly dtype: DType },
+): V {
+  if (!isTensor(operand)) return numberValue(o, operand, at.dtype);
+  return castTo(o, o.load(operand, broadcastIndex(operand.shape, at.index)), at.dtype);
+}
+
+/** A value as `dtype`; nothing to do where it is already. */
+export function castTo<V>(o: ScalarOps<V>, value: V, dtype: DType): V {
+  return o.dtypeOf(value) === dtype ? value : o.cast(value, dtype);
+}
+
+/** The least value of a type: the neutral element of max. */
+export function lowest(dtype: DType): number | bigint | boolean {
+  switch (dtype) {
+    case "float32":
+    case "float64":
+      return -Infinity;
+    case "int64":
+      return -(2n ** 63n);
+    case "int32":
+      return -(2 ** 31);
+    case "uint8":
+      return 0;
+    case "bool":
+      return false;
+    default:
+      return dtype satisfies never;
+  }
+}
+
+/** The greatest value of a type: the neutral element of min. */
+export function highest(dtype: DType): number | bigint | boolean {
+  switch (dtype) {
+    case "float32":
+    case "float64":
+      return Infinity;
+    case "int64":
+      return 2n ** 63n - 1n;
+    case "int32":
+      return 2 ** 31 - 1;
+    case "uint8":
+      return 255;
+    case "bool":
+      return true;
+    default:
+      return dtype satisfies never;
+  }
+}

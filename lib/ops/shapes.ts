@@ -1,0 +1,221 @@
+/**
+ * Shape rules that ops share: dimensions counted from the end, broadcasting, reduced shapes, inferred sizes and
+ * index ranges. Input: sizes, known or symbolic; output: sizes. Invariant: sizes are compared through
+ * sym/decide.ts only, so that what a trace assumes is recorded.
+ */
+import { DynError } from "../base/errors.ts";
+import { add, type Dim, floorDiv, max, min, mod, mul, print, product, sub, Sym } from "../sym/expr.ts";
+import { isAtMost, isEqual, isLess } from "../sym/decide.ts";
+
+/** A shape as messages show it. */
+export function shapeText(shape: readonly Dim[]): string {
+  return `[${shape.map(print).join(", ")}]`;
+}
+
+/** A dimension of a tensor of `rank` dimensions, counted from the front. A 0-d tensor has dimensions −1 and 0. */
+export function normalizeDim(dim: number, rank: number): number {
+  const count = Math.max(rank, 1);
+  if (!Number.isInteger(dim) || dim < -count || dim >= count) {
+    throw new DynError(`Expected dim in [${-count}, ${count - 1}] but found ${dim}`);
+  }
+  return dim < 0 ? dim + count : dim;
+}
+
+/** Several dimensions, each once; null means all. */
+export function normalizeDims(dims: number | readonly number[] | null, rank: number): number[] {
+  if (dims === null) return Array.from({ length: rank }, (_, d) => d);
+  const list = (typeof dims === "number" ? [dims] : dims).map((d) => normalizeDim(d, rank));
+  const seen = new Set<number>();
+  for (const d of list) {
+    if (seen.has(d)) throw new DynError(`Expected each dim once but found dim ${d} twice`);
+    seen.add(d);
+  }
+  return rank === 0 ? [] : list;
+}
+
+/** As `normalizeDims`, but an empty list also means all dimensions: the rule of sums. */
+export function reducedDims(dims: number | readonly number[] | null, rank: number): number[] {
+  return normalizeDims(typeof dims === "object" && dims?.length === 0 ? null : dims, rank);
+}
+
+/** The shape after reducing `dims` (normalized). */
+export function reducedShape(shape: readonly Dim[], dims: readonly number[], keepdim: boolean): Dim[] {
+  return keepdim
+    ? shape.map((size, d) => dims.includes(d) ? 1 : size)
+    : shape.filter((_, d) => !dims.includes(d));
+}
+
+/** The common size of two broadcast dimensions, or undefined where they do not fit. */
+function broadcastSize(a: Dim, b: Dim): Dim | undefined {
+  if (a === b) return a;
+  if (isEqual(a, 1)) return b;
+  if (isEqual(b, 1)) return a;
+  if (isEqual(a, b)) return typeof a === "number" ? a : b;
+  return undefined;
+}
+
+/** The shape that shapes broadcast to. */
+export function broadcastShapes(...shapes: readonly (readonly Dim[])[]): Dim[] {
+  const rank = Math.max(0, ...shapes.map((s) => s.length));
+  const out: Dim[] = new Array<Dim>(rank).fill(1);
+  for (const shape of shapes) {
+    for (let i = 1; i <= shape.length; i++) {
+      const size = broadcastSize(out[rank - i] ?? 1, shape[shape.length - i] ?? 1);
+      if (size === undefined) {
+        throw new DynError(
+          `Expected shapes that broadcast but found ${shapes.map(shapeText).join(" and ")}, ` +
+            `which differ at dimension ${rank - i}`,
+        );
+      }
+      out[rank - i] = size;
+    }
+  }
+  return out;
+}
+
+/** Whether a shape broadcasts to another without changing it. */
+export function broadcastsTo(shape: readonly Dim[], to: readonly Dim[]): boolean {
+  if (shape.length > to.length) return false;
+  const lead = to.length - shape.length;
+  return shape.every((size, d) => isEqual(size, 1) || isEqual(size, to[lead + d] ?? 1));
+}
+
+/** Whether two shapes are the same. */
+export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
+  return a.length === b.length && a.every((size, d) => isEqual(size, b[d] ?? 0));
+}
+
+/** The index into an operand of `shape` that is broadcast to the shape that `index` runs over. */
+export function broadcastIndex(shape: readonly Dim[], index: readonly Dim[]): Dim[] {
+  const lead = index.length - shape.length;
+  return shape.map((size, d) => isEqual(size, 1) ? 0 : index[lead + d] ?? 0);
+}
+
+/** `index` without the reduced axes, with them put back at `dims`: a full index of the reduced tensor. */
+export function fullIndex(
+  index: readonly Dim[],
+  reduced: readonly Dim[],
+  layout: { readonly rank: number; readonly dims: readonly number[]; readonly keepdim: boolean },
+): Dim[] {
+  const full: Dim[] = [];
+  let next = 0;
+  for (let d = 0; d < layout.rank; d++) {
+    const at = layout.dims.indexOf(d);
+    if (at < 0) full.push(index[layout.keepdim ? d : next++] ?? 0);
+    else full.push(reduced[at] ?? 0);
+  }
+  return full;
+}
+
+/** The row-major position of an index. */
+export function flatIndex(index: readonly Dim[], shape: readonly Dim[]): Dim {
+  return index.reduce<Dim>((flat, i, d) => add(mul(flat, shape[d] ?? 1), i), 0);
+}
+
+/** The index at a row-major position. */
+export function unravel(flat: Dim, shape: readonly Dim[]): Dim[] {
+  const index: Dim[] = new Array<Dim>(shape.length);
+  let rest = flat;
+  for (let d = shape.length - 1; d >= 0; d--) {
+    const size = shape[d] ?? 1;
+    index[d] = d === 0 ? rest : mod(rest, size);
+    rest = floorDiv(rest, size);
+  }
+  return index;
+}
+
+/** Fills in the size given as −1 so that the shape holds `count` elements. */
+export function inferSizes(sizes: readonly Dim[], count: Dim): Dim[] {
+  const unknown = sizes.findIndex((s) => s === -1);
+  if (sizes.some((s, d) => s === -1 && d !== unknown)) {
+    throw new DynError(`Expected at most one size of -1 but found ${shapeText(sizes)}`);
+  }
+  for (const s of sizes) {
+    if (typeof s === "number" && (s < -1 || !Number.isInteger(s))) {
+      throw new DynError(`Expected sizes that are not negative but found ${shapeText(sizes)}`);
+    }
+  }
+  const known = product(sizes.filter((_, d) => d !== unknown));
+  const fail = () =>
+    new DynError(`Expected a shape for ${print(count)} elements but found ${shapeText(sizes)}`);
+  if (unknown < 0) {
+    if (!isEqual(known, count)) throw fail();
+    return [...sizes];
+  }
+  if (isEqual(known, 0)) {
+    throw new DynError(`Expected a shape that determines the size of -1 but found ${shapeText(sizes)}`);
+  }
+  if (!isEqual(mod(count, known), 0)) throw fail();
+  return sizes.map((s, d) => d === unknown ? floorDiv(count, known) : s);
+}
+
+/** Checks that sizes are not negative. */
+export function checkSizes(sizes: readonly Dim[]): void {
+  for (const s of sizes) {
+    if (isLess(s, 0) || (typeof s === "number" && !Number.isInteger(s))) {
+      throw new DynError(`Expected sizes that are not negative but found ${shapeText(sizes)}`);
+    }
+  }
+}
+
+/** An index into a dimension of `size`, counted from the front. */
+export function normalizeIndex(index: Dim, size: Dim): Dim {
+  if (typeof index === "number" && !Number.isInteger(index)) {
+    throw new DynError(`Expected an integer index but found ${index}`);
+  }
+  const from = isLess(index, 0) ? add(index, size) : index;
+  if (isLess(from, 0) || !isLess(from, size)) {
+    throw new DynError(
+      `Expected index in [${print(mul(-1, size))}, ${print(sub(size, 1))}] but found ${print(index)}`,
+    );
+  }
+  return from;
+}
+
+/** The part [start, end) of a dimension as Python slices it, clamped. */
+export function sliceRange(size: Dim, start: Dim | null, end: Dim | null): { start: Dim; end: Dim } {
+  const clamp = (bound: Dim): Dim => {
+    const from = isLess(bound, 0) ? add(bound, size) : bound;
+    if (isLess(from, 0)) return 0;
+    return from === size || isAtMost(from, size) ? from : size;
+  };
+  const first = start === null ? 0 : clamp(start);
+  const last = end === null || end === Infinity ? size : clamp(end);
+  return { start: first, end: isLess(last, first) ? first : last };
+}
+
+/** How many elements a slice has. */
+export function sliceLength(range: { start: Dim; end: Dim }, step: number): Dim {
+  return floorDiv(add(sub(range.end, range.start), step - 1), step);
+}
+
+/** The larger of sizes. */
+export function largest(dims: readonly Dim[]): Dim {
+  return dims.reduce<Dim>((a, b) => max(a, b), 0);
+}
+
+/** The smaller of two sizes. */
+export function smaller(a: Dim, b: Dim): Dim {
+  return min(a, b);
+}
+
+/** A size that must be known here. */
+export function knownSize(d: Dim, what: string): number {
+  if (d instanceof Sym) throw new DynError(`Expected a known ${what} but found ${print(d)}`);
+  return d;
+}
+
+/** The shape with dimension `dim` replaced. */
+export function withSize(shape: readonly Dim[], dim: number, size: Dim): Dim[] {
+  return shape.map((s, d) => d === dim ? size : s);
+}
+
+/** An integer or several, as exactly `count` integers. */
+export function spread(value: number | readonly number[], count: number, what: string): number[] {
+  if (typeof value === "number") return new Array<number>(count).fill(value);
+  if (value.length === 1 && count !== 1) return new Array<number>(count).fill(value[0] ?? 0);
+  if (value.length !== count) {
+    throw new DynError(`Expected ${what} to be one integer or ${count} but found [${value.join(", ")}]`);
+  }
+  return [...value];
+}

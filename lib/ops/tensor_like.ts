@@ -1,0 +1,14 @@
+/**
+ * The least that ops ask of a tensor value. Implemented by eager tensors, graph values and metadata. Invariant:
+ * it says nothing of elements or strides.
+ */
+import type { DType } from "../base/dtype.ts";
+import type { DeviceName } from "../loops/device.ts";
+import type { Dim } from "../sym/expr.ts";
+
+/** What compositions and gradients may ask of a tensor value: eager tensor, graph node or fake. */
+export interface TensorLike {
+  readonly shape: readonly Dim[];
+  readonly dtype: DType;
+  readonly device: DeviceName;
+}
