@@ -3,6 +3,7 @@
  * use, the methods of Tensor and the free functions. Run it after changing a definition: `deno task generate`.
  * Input: lib/ops; output: the files in TARGETS. Invariant: the output depends on the definitions alone.
  */
+import { isMethod } from "../lib/ops/api.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import type { OpDefinition } from "../lib/ops/definition.ts";
 import type { Param, ParamKind } from "../lib/ops/params.ts";
@@ -62,7 +63,9 @@ const optionsName = (d: OpDefinition, tensor: string): string =>
 
 function optionsInterface(definition: OpDefinition): string {
   const generic = optionsGeneric(definition) ? "<T>" : "";
-  const fields = namedParams(definition).map(([name, p]) => `  readonly ${name}?: ${typeOf(p, "T")} | undefined;`);
+  const fields = namedParams(definition).map(([name, p]) =>
+    `  readonly ${name}?: ${typeOf(p, "T")} | undefined;`
+  );
   if (isCreation(definition)) fields.push("  readonly requiresGrad?: boolean | undefined;");
   return [
     `/** Arguments of ${definition.name} by name. */`,
@@ -99,7 +102,9 @@ function signatures(definition: OpDefinition, options: SignatureOptions): string
   const { tensor } = options;
   const result = resultType(definition, tensor);
   const at = definition.resultsIf;
-  if (at === undefined) return parameterLists(definition, entries, options).map((list) => `(${list}): ${result}`);
+  if (at === undefined) {
+    return parameterLists(definition, entries, options).map((list) => `(${list}): ${result}`);
+  }
   const deciding = definition.params[at];
   if (!deciding) return [];
   const tuple = tupleType(definition, tensor);
@@ -116,12 +121,16 @@ function signatures(definition: OpDefinition, options: SignatureOptions): string
   if (deciding.kind === "operand") out.push(`(${[...lead, `other: ${tensor}`].join(", ")}): ${tensor}`);
   const optionalBefore = before.some(([, p]) => isOptional(p));
   if (!deciding.keyword) {
-    const firm = before.map(([name, p]) => `${name}: ${typeOf(p, tensor)}${isOptional(p) ? " | undefined" : ""}`);
+    const firm = before.map(([name, p]) =>
+      `${name}: ${typeOf(p, tensor)}${isOptional(p) ? " | undefined" : ""}`
+    );
     for (const rest of list(after, { ...options, plain: false })) {
       out.push(`(${[...firm, `${at}: ${given}`, rest].filter((x) => x !== "").join(", ")}): ${tuple}`);
     }
   }
-  const several = before.filter(([, p]) => !isOptional(p)).map(([name, p]) => `${name}: ${typeOf(p, tensor)}`);
+  const several = before.filter(([, p]) => !isOptional(p)).map(([name, p]) =>
+    `${name}: ${typeOf(p, tensor)}`
+  );
   out.push(`(${[...several, `options: ${named} & { readonly ${at}: ${given} }`].join(", ")}): ${tuple}`);
   if (optionalBefore) {
     out.push(
@@ -218,24 +227,21 @@ function opsFile(): string {
   ].join("\n");
 }
 
-/** Ops that are methods: those whose first parameter is a tensor, unless they say otherwise. */
-function isMethod(definition: OpDefinition): boolean {
-  const [first] = Object.values(definition.params);
-  return definition.exposure?.method ?? (first?.kind === "tensor" || first?.kind === "operand");
-}
-
 function methodsFile(): string {
   const used = new Set<string>();
   const body: string[] = [];
   for (const d of ALL_OPS) {
-    if (!isMethod(d)) continue;
+    if (!isMethod(d) && !d.inplace) continue;
     const lists = signatures(d, { tensor: "T", method: true });
     if (hasOptions(d)) used.add(d.name);
     for (const name of [d.name, ...(d.exposure?.aliases ?? [])]) {
-      body.push(comment(d.doc, "  "), ...lists.map((s) => `  ${name}${s};`));
+      if (isMethod(d)) body.push(comment(d.doc, "  "), ...lists.map((s) => `  ${name}${s};`));
       if (!d.inplace) continue;
       const [list] = parameterLists(d, Object.entries(d.params).slice(1), { tensor: "T", method: true });
-      body.push(comment(`${name}, written into this tensor, which is returned.`, "  "), `  ${name}_(${list}): T;`);
+      body.push(
+        comment(`${name}, written into this tensor, which is returned.`, "  "),
+        `  ${name}_(${list}): T;`,
+      );
     }
   }
   const text = body.join("\n");
@@ -245,7 +251,11 @@ function methodsFile(): string {
     ` * The methods of Tensor that are ops. ${NOTICE}`,
     " */",
     ...typeImports(text),
-    `import type {\n${["Operand", ...options].filter((o) => new RegExp(`\\b${o}\\b`).test(text)).map((o) => `  ${o},`).join("\n")}\n} from "../ops/generated.ts";`,
+    `import type {\n${
+      ["Operand", ...options].filter((o) => new RegExp(`\\b${o}\\b`).test(text)).map((o) => `  ${o},`).join(
+        "\n",
+      )
+    }\n} from "../ops/generated.ts";`,
     "",
     "/** Ops as methods; T is the tensor class itself. */",
     "export interface TensorMethods<T> {",

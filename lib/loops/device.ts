@@ -49,6 +49,8 @@ export interface Device {
   compileEager(program: Program): CompiledProgram;
   /** For graphs: as fast as can be. Uses the kernel cache. */
   compile(program: Program): CompiledProgram;
+  /** Whether the host reads its memory without a round trip, so that checking elements is cheap. */
+  readonly hostReadable?: boolean;
   /** Waits until everything issued is done. */
   synchronize(): void;
 }

@@ -1,0 +1,38 @@
+/**
+ * The device "cpu": pooled host memory, eager programs as JavaScript, graphs as native code where a compiler is
+ * there. Input: memories and programs; output: elements. Invariant: work is done when a call returns.
+ */
+import { InternalError } from "../../lib/base/errors.ts";
+import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
+import type { Program } from "../../lib/loops/ir.ts";
+import { HostMemory, MemoryPool } from "../js/memory.ts";
+import { compileToJavaScript } from "../js/program.ts";
+
+function host(memory: Memory): HostMemory {
+  if (memory instanceof HostMemory) return memory;
+  throw new InternalError(`Expected host memory but found memory of ${memory.device}`);
+}
+
+/** Makes a device over host memory. */
+export function createCpuDevice(): Device {
+  const pool = new MemoryPool("cpu");
+  const allocate = (byteLength: number) => pool.allocate(byteLength);
+  const readSync = (memory: Memory, byteOffset: number, byteLength: number) =>
+    host(memory).uint8.slice(byteOffset, byteOffset + byteLength);
+  return {
+    name: "cpu",
+    hostReadable: true,
+    allocate,
+    free: (memory) => pool.free(host(memory)),
+    write: (memory, byteOffset, bytes) => host(memory).uint8.set(bytes, byteOffset),
+    readSync,
+    read: (memory, byteOffset, byteLength) => Promise.resolve(readSync(memory, byteOffset, byteLength)),
+    compileEager: (program: Program): CompiledProgram => compileToJavaScript(program, { allocate }),
+    compile: (program: Program): CompiledProgram => compileToJavaScript(program, { allocate }),
+    synchronize() {},
+  };
+}
+
+/** The device, registered when this module loads. */
+export const cpu: Device = createCpuDevice();
+registerDevice(cpu);

@@ -1,0 +1,320 @@
+/**
+ * The backward engine: walks the graph from roots to leaves in descending order of creation, sums what arrives at
+ * each node and runs it. Input: roots with gradients; output: `.grad` of leaves, or the gradients asked for.
+ * Invariant: every node runs at most once, after all that contribute to it; memory of intermediate gradients that
+ * nothing can refer to is given back at once.
+ */
+import { DynError, InternalError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
+import type { BackwardOptions } from "../tensor/autograd_state.ts";
+import { aliasOf, ops } from "../tensor/eager.ts";
+import { setGradEnabled } from "../tensor/modes.ts";
+import { lastSerial, type Storage, watchAllocations } from "../tensor/storage.ts";
+import { autogradStateOf, type Tensor } from "../tensor/tensor.ts";
+import { AccumulateGrad, type Edge, fitGradient, gradientEdge, Node } from "./node.ts";
+
+/** Options of `autograd.grad`. */
+export interface GradOptions extends BackwardOptions {
+  /** Inputs that do not contribute give null instead of an error. */
+  readonly allowUnused?: boolean | undefined;
+}
+
+/** Adds gradients of the roots into the leaves' `.grad`. */
+export function backward(
+  roots: readonly Tensor[],
+  gradients: readonly (Tensor | null)[],
+  options: BackwardOptions = {},
+): void {
+  const edges = rootEdges(roots, gradients);
+  new Pass(edges, { createGraph: options.createGraph ?? false, retainGraph: keeps(options), captures: null }).run();
+}
+
+/**
+ * Gradients of outputs with respect to inputs, as `torch.autograd.grad`; leaves' `.grad` is not touched. Throws
+ * DynError for an input that does not contribute, unless `allowUnused`.
+ */
+export function grad(
+  outputs: Tensor | readonly Tensor[],
+  inputs: Tensor | readonly Tensor[],
+  gradOutputs?: Tensor | readonly (Tensor | null)[] | null,
+  options: GradOptions = {},
+): (Tensor | null)[] {
+  const roots = listOf(outputs), wanted = listOf(inputs);
+  const given: readonly (Tensor | null)[] = gradOutputs === undefined || gradOutputs === null
+    ? []
+    : isList(gradOutputs)
+    ? gradOutputs
+    : [gradOutputs];
+  const captures = wanted.map((input, k) => {
+    const edge = gradientEdge(input);
+    if (!edge) throw new DynError(`Expected an input that requires grad but input ${k} does not`);
+    return edge;
+  });
+  const edges = rootEdges(roots, roots.map((_, k) => given[k] ?? null));
+  const pass = new Pass(edges, {
+    createGraph: options.createGraph ?? false,
+    retainGraph: keeps(options),
+    captures,
+  });
+  pass.run();
+  return captures.map((_, k) => {
+    const found = pass.captured[k] ?? null;
+    if (found === null && !options.allowUnused) {
+      throw new DynError(
+        `Expected every input to contribute to the outputs but input ${k} does not; pass allowUnused: true for null`,
+      );
+    }
+    return found;
+  });
+}
+
+const keeps = ({ retainGraph, createGraph }: BackwardOptions): boolean => retainGraph ?? createGraph ?? false;
+
+function listOf(value: Tensor | readonly Tensor[]): readonly Tensor[] {
+  return isList(value) ? value : [value];
+}
+
+function isList<T>(value: Tensor | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+interface Root {
+  readonly edge: Edge;
+  readonly grad: Tensor;
+}
+
+function rootEdges(roots: readonly Tensor[], gradients: readonly (Tensor | null)[]): Root[] {
+  return roots.map((root, k) => {
+    const edge = gradientEdge(root);
+    if (!edge) {
+      throw new DynError(`Expected a tensor that requires grad and has a gradFn but element ${k} of tensors does not`);
+    }
+    const given = gradients[k] ?? null;
+    if (given === null) {
+      if (root.numel() !== 1) {
+        throw new DynError(`Expected a scalar output, or a gradient for it, but grad can be implicitly created only for scalar outputs and found shape [${root.shape}]`);
+      }
+      if (!isFloat(root.dtype)) throw new DynError(`Expected a floating output but found ${root.dtype}`);
+      return { edge, grad: ops.onesLike(root) };
+    }
+    if (`${given.shape}` !== `${root.shape}`) {
+      throw new DynError(`Expected a gradient of shape [${root.shape}] for output ${k} but found [${given.shape}]`);
+    }
+    return { edge, grad: given };
+  });
+}
+
+interface PassOptions {
+  readonly createGraph: boolean;
+  readonly retainGraph: boolean;
+  /** Where gradients are wanted instead of in `.grad`. */
+  readonly captures: readonly Edge[] | null;
+}
+
+/** One walk. */
+class Pass {
+  readonly captured: (Tensor | null)[] = [];
+  readonly #dependencies = new Map<Node, number>();
+  readonly #needed = new Map<Node, boolean>();
+  readonly #buffers = new Map<Node, (Tensor | null)[]>();
+  /** How many buffered gradients lie in a storage made by this pass. */
+  readonly #pending = new Map<Storage, number>();
+  /** Storages that left the pass: in `.grad`, captured, or seen by a hook. */
+  readonly #given = new Set<Storage>();
+  readonly #start = lastSerial();
+
+  constructor(readonly roots: readonly Root[], readonly options: PassOptions) {}
+
+  run(): void {
+    const { roots, options } = this;
+    const order = this.#collect();
+    for (const { edge, grad } of roots) {
+      this.#given.add(grad.storage);
+      this.#add(edge, grad);
+    }
+    setGradEnabled(options.createGraph, () => {
+      for (const { edge: { node } } of roots) {
+        if (node instanceof AccumulateGrad && this.#dependencies.get(node) === 0) this.#finish(node);
+      }
+      for (const node of order) this.#finish(node);
+    });
+  }
+
+  /** All operations reachable from the roots, in the order in which they run. */
+  #collect(): Node[] {
+    const found: Node[] = [];
+    const stack: Node[] = [];
+    const visit = (node: Node) => {
+      if (this.#dependencies.has(node)) return;
+      this.#dependencies.set(node, 0);
+      stack.push(node);
+    };
+    for (const { edge } of this.roots) visit(edge.node);
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+      if (!(node instanceof AccumulateGrad)) found.push(node);
+      for (const edge of node.edges) {
+        if (!edge) continue;
+        visit(edge.node);
+        this.#dependencies.set(edge.node, (this.#dependencies.get(edge.node) ?? 0) + 1);
+      }
+    }
+    found.sort((a, b) => b.sequence - a.sequence);
+    const { captures } = this.options;
+    if (captures) {
+      const wanted = new Set(captures.map((edge) => edge.node));
+      for (const node of wanted) this.#needed.set(node, true);
+      for (let k = found.length - 1; k >= 0; k--) {
+        const node = found[k];
+        if (!node) continue;
+        const leads = node.edges.some((edge) => edge !== null && this.#isNeeded(edge.node));
+        if (leads) this.#needed.set(node, true);
+      }
+    }
+    return found;
+  }
+
+  #isNeeded(node: Node): boolean {
+    return this.options.captures === null || this.#needed.get(node) === true;
+  }
+
+  /** Adds a gradient to what has arrived at an edge. */
+  #add({ node, output }: Edge, grad: Tensor): void {
+    let buffer = this.#buffers.get(node);
+    if (!buffer) this.#buffers.set(node, buffer = []);
+    const before = buffer[output] ?? null;
+    if (before === null) {
+      buffer[output] = grad;
+      this.#hold(grad.storage);
+      return;
+    }
+    const sum = ops.add(before, grad);
+    buffer[output] = sum;
+    this.#hold(sum.storage);
+    this.#drop(before);
+    this.#hold(grad.storage);
+    this.#drop(grad);
+  }
+
+  #hold(storage: Storage): void {
+    this.#pending.set(storage, (this.#pending.get(storage) ?? 0) + 1);
+  }
+
+  /** A buffered gradient was used up: its memory is dead unless something else refers to it. */
+  #drop(grad: Tensor): void {
+    const { storage } = grad;
+    const left = (this.#pending.get(storage) ?? 1) - 1;
+    this.#pending.set(storage, left);
+    if (left > 0) return;
+    this.#pending.delete(storage);
+    this.#releaseIfDead(storage);
+  }
+
+  #releaseIfDead(storage: Storage): void {
+    if (this.options.createGraph || storage.serial <= this.#start) return;
+    if (this.#given.has(storage) || this.#pending.has(storage)) return;
+    storage.release();
+  }
+
+  /** Runs a node on what has arrived. */
+  #finish(node: Node): void {
+    const grads = this.#buffers.get(node) ?? [];
+    this.#buffers.delete(node);
+    const arrived = grads.slice();
+    this.#hooks(node, grads);
+    this.#capture(node, grads);
+    if (node instanceof AccumulateGrad) {
+      const [grad] = grads;
+      if (grad && this.options.captures === null) this.#accumulate(node.variable, grad);
+    } else if (this.#isNeeded(node) && grads.some((g) => g)) {
+      this.#apply(node, grads);
+    }
+    for (const grad of arrived) if (grad) this.#drop(grad);
+    if (node instanceof AccumulateGrad) return;
+    for (const edge of node.edges) {
+      if (!edge) continue;
+      const left = (this.#dependencies.get(edge.node) ?? 1) - 1;
+      this.#dependencies.set(edge.node, left);
+      if (left === 0 && edge.node instanceof AccumulateGrad) this.#finish(edge.node);
+    }
+  }
+
+  #hooks(node: Node, grads: (Tensor | null)[]): void {
+    for (const [output, hooks] of node.hooks) {
+      for (const hook of hooks.values()) {
+        const grad = grads[output];
+        if (!grad) break;
+        this.#given.add(grad.storage);
+        const replaced = hook(grad);
+        if (replaced) {
+          grads[output] = replaced;
+          this.#given.add(replaced.storage);
+        }
+      }
+    }
+    for (const [output, tensor] of node.retained) {
+      const grad = grads[output];
+      if (!grad || this.options.captures !== null) continue;
+      const before = tensor.grad;
+      tensor.grad = before === null ? this.#own(grad) : ops.add(before, grad);
+    }
+  }
+
+  #capture(node: Node, grads: readonly (Tensor | null)[]): void {
+    this.options.captures?.forEach((edge, k) => {
+      if (edge.node !== node) return;
+      const grad = grads[edge.output];
+      if (!grad) return;
+      this.captured[k] = grad;
+      this.#given.add(grad.storage);
+    });
+  }
+
+  #apply(node: Node, grads: readonly (Tensor | null)[]): void {
+    const wanted = (k: number): boolean => {
+      const edge = node.edges[k];
+      return edge !== null && edge !== undefined && this.#isNeeded(edge.node);
+    };
+    const complete = node.edges.length === 0 ? grads : fill(grads);
+    const watch = node.ownsTemporaries && !this.options.createGraph;
+    const run = () => node.apply(complete, { wanted });
+    const { result, allocated } = watch ? watchAllocations(run) : { result: run(), allocated: [] };
+    if (!this.options.retainGraph) node.release();
+    if (result.length !== node.edges.length) {
+      throw new InternalError(`Expected ${node.edges.length} gradients from ${node.name} but found ${result.length}`);
+    }
+    result.forEach((grad, k) => {
+      const edge = node.edges[k];
+      if (edge && grad && wanted(k)) this.#add(edge, fitTo(node, k, grad));
+    });
+    for (const storage of allocated) this.#releaseIfDead(storage);
+  }
+
+  /** Adds into a leaf's `.grad`, keeping its storage. */
+  #accumulate(variable: Tensor, grad: Tensor): void {
+    const state = autogradStateOf(variable);
+    if (state.grad === null) state.grad = this.#own(grad);
+    else if (this.options.createGraph || state.grad.requiresGrad) state.grad = ops.add(state.grad, grad);
+    else state.grad.add_(grad);
+  }
+
+  /** A gradient to keep: itself where nothing else has its memory, else a copy. */
+  #own(grad: Tensor): Tensor {
+    const { storage } = grad;
+    if (this.options.createGraph) return this.#given.has(storage) ? ops.clone(grad) : grad;
+    const fresh = storage.serial > this.#start && !this.#given.has(storage) && grad.isContiguous() &&
+      grad.offset === 0 && (this.#pending.get(storage) ?? 0) <= 1;
+    if (!fresh) return ops.clone(grad);
+    this.#given.add(storage);
+    return aliasOf(grad);
+  }
+}
+
+/** Holes of a sparse list as null. */
+function fill(grads: readonly (Tensor | null)[]): readonly (Tensor | null)[] {
+  return Array.from(grads, (grad) => grad ?? null);
+}
+
+function fitTo(node: Node, k: number, grad: Tensor): Tensor {
+  const layout = node.inputs[k];
+  return layout ? fitGradient(grad, layout, node.name) : grad;
+}

@@ -1,0 +1,114 @@
+/**
+ * Reverse-mode differentiation of recorded calls, over any kind of tensor value. Input: a tape of calls in
+ * execution order, gradients of some values; output: gradients of others, made through an op interface. Serves
+ * graphs; the eager tape has its own engine with hooks and freeing. Invariant: entries are visited in reverse
+ * order, each at most once, and only those on a path from a wanted input to an output.
+ */
+import { isFloat } from "../base/dtype.ts";
+import { invariant } from "../base/errors.ts";
+import type { OpDefinition, TensorLike } from "../ops/definition.ts";
+import type { OpApi } from "../ops/generated.ts";
+import { mapArguments, tensorArguments } from "../ops/graph_builder.ts";
+import type { ArgsOf, Params } from "../ops/params.ts";
+
+/** One step of a tape. */
+export type TapeEntry<T> =
+  | {
+    readonly kind: "call";
+    readonly definition: OpDefinition;
+    readonly args: ArgsOf<Params, T>;
+    readonly outs: readonly T[];
+    /** Called before the gradients of this call are made, and afterwards what it returned. */
+    readonly around?: () => () => void;
+  }
+  /** `to` has the gradient of `from`: one value under two names. */
+  | { readonly kind: "same"; readonly from: T; readonly to: T };
+
+/** A value and the gradient that arrives at it. */
+export interface Seed<T> {
+  readonly value: T;
+  readonly grad: T;
+}
+
+/** What `differentiate` needs. Values are told apart by identity. */
+export interface Differentiation<T extends TensorLike> {
+  readonly api: OpApi<T>;
+  readonly tape: readonly TapeEntry<T>[];
+  readonly seeds: readonly Seed<T>[];
+  readonly inputs: readonly T[];
+}
+
+/** Gradients of `inputs`, null where no path leads from an input to a seed. */
+export function differentiate<T extends TensorLike>(
+  { api, tape, seeds, inputs }: Differentiation<T>,
+): (T | null)[] {
+  const wanted = new Set<T>(inputs);
+  for (const entry of tape) {
+    if (entry.kind === "same") {
+      if (wanted.has(entry.from)) wanted.add(entry.to);
+    } else if (entry.definition.gradient.kind === "rule" && reads(entry.args, wanted)) {
+      for (const out of entry.outs) if (isFloat(out.dtype)) wanted.add(out);
+    }
+  }
+  const grads = new Map<T, T>();
+  const accumulate = (value: T, grad: T) => {
+    if (!wanted.has(value)) return;
+    const before = grads.get(value);
+    grads.set(value, before === undefined ? grad : api.add(before, grad));
+  };
+  for (const { value, grad } of seeds) accumulate(value, grad);
+  for (const entry of tape.toReversed()) {
+    if (entry.kind === "same") {
+      const grad = grads.get(entry.to);
+      if (grad !== undefined) accumulate(entry.from, grad);
+      continue;
+    }
+    const incoming = entry.outs.map((out) => grads.get(out) ?? null);
+    if (incoming.every((grad) => grad === null)) continue;
+    const done = entry.around?.();
+    propagate(api, entry, { incoming, wanted, accumulate });
+    done?.();
+  }
+  return inputs.map((input) => grads.get(input) ?? null);
+}
+
+interface Propagation<T> {
+  readonly incoming: readonly (T | null)[];
+  readonly wanted: ReadonlySet<T>;
+  readonly accumulate: (value: T, grad: T) => void;
+}
+
+/** Runs one gradient rule and hands its results on. */
+function propagate<T extends TensorLike>(
+  api: OpApi<T>,
+  { definition, args, outs }: Extract<TapeEntry<T>, { kind: "call" }>,
+  { incoming, wanted, accumulate }: Propagation<T>,
+): void {
+  const { gradient } = definition;
+  if (gradient.kind !== "rule") return;
+  const tensors = tensorArguments(args);
+  const needed = new Set(tensors.filter(({ value }) => wanted.has(value)).map(({ param }) => param));
+  if (needed.size === 0) return;
+  const found = gradient.rule(api, { args, out: outs, grads: incoming, needs: (param) => needed.has(param) });
+  for (const { param, value, index } of tensors) {
+    if (!wanted.has(value)) continue;
+    const given = found[param];
+    const grad = index === undefined ? given : isMany(given) ? given[index] : undefined;
+    if (grad === undefined || grad === null) continue;
+    invariant(!isMany(grad), `Expected one gradient for ${param} of ${definition.name} but found several`);
+    accumulate(value, grad);
+  }
+}
+
+function isMany<T>(given: T | null | undefined | readonly (T | null)[]): given is readonly (T | null)[] {
+  return Array.isArray(given);
+}
+
+function reads<T extends TensorLike>(args: ArgsOf<Params, T>, values: ReadonlySet<T>): boolean {
+  let found = false;
+  mapArguments(args, (value) => {
+    if (values.has(value)) found = true;
+    return value;
+  });
+  return found;
+}

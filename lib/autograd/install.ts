@@ -1,0 +1,9 @@
+/**
+ * Connects tensors with the tape and the engine. Imported for its effect. Invariant: loading it twice changes
+ * nothing.
+ */
+import { installAutograd } from "../tensor/tensor.ts";
+import { backward } from "./engine.ts";
+import { gradFnOf, record, recordInplace, registerHook } from "./tape.ts";
+
+installAutograd({ record, recordInplace, gradFnOf, registerHook, backward });

@@ -1,0 +1,110 @@
+/**
+ * Nodes of the autograd graph: what made a tensor, and how gradients of its results become gradients of its
+ * inputs. Input: a recorded operation; output: `apply`. Invariant: an edge leads to a node made earlier, so that
+ * descending sequence numbers are a topological order (accumulators, which have no edges, aside).
+ */
+import { InternalError } from "../base/errors.ts";
+import type { GradFn, TensorHook } from "../tensor/autograd_state.ts";
+import { ops } from "../tensor/eager.ts";
+import type { Layout } from "../tensor/layout.ts";
+import { autograd, autogradStateOf, Tensor } from "../tensor/tensor.ts";
+
+let nextSequence = 0;
+
+/** Where a gradient goes: result number `output` of `node`. */
+export interface Edge {
+  readonly node: Node;
+  readonly output: number;
+}
+
+/** How a node is run. */
+export interface ApplyOptions {
+  /** Whether the gradient of input number k is wanted. */
+  readonly wanted: (input: number) => boolean;
+}
+
+/** An operation of the graph. */
+export abstract class Node implements GradFn<Tensor> {
+  abstract readonly name: string;
+  readonly sequence: number = nextSequence++;
+  readonly hooks: Map<number, Map<number, TensorHook<Tensor>>> = new Map();
+  readonly retained: Map<number, Tensor> = new Map();
+  /** Layouts of inputs, where an edge leads somewhere: gradients must fit them. */
+  abstract readonly inputs: readonly (Layout | null)[];
+  /** Whether temporaries of `apply` are dead when it returns: nothing of the user runs in it. */
+  readonly ownsTemporaries: boolean = true;
+
+  constructor(readonly edges: readonly (Edge | null)[]) {}
+
+  /** Gradients of the inputs from those of the results; one per edge, null for none. */
+  abstract apply(grads: readonly (Tensor | null)[], options: ApplyOptions): readonly (Tensor | null)[];
+
+  /** Lets go of what was saved; the node cannot run again. */
+  abstract release(): void;
+}
+
+/** The end of a path: adds into a leaf's `.grad`. The engine does the adding. */
+export class AccumulateGrad extends Node {
+  readonly name = "AccumulateGrad";
+  readonly inputs: readonly Layout[] = [];
+  constructor(readonly variable: Tensor) {
+    super([]);
+  }
+  apply(): readonly (Tensor | null)[] {
+    return [];
+  }
+  release(): void {}
+}
+
+/** Where gradients of a tensor go; null where none are wanted. */
+export function gradientEdge(tensor: Tensor): Edge | null {
+  const gradFn = tensor.viewState === null ? tensor.state?.gradFn ?? null : autograd().gradFnOf(tensor);
+  if (gradFn !== null) return { node: nodeOf(gradFn), output: tensor.state?.output ?? 0 };
+  if (!tensor.state?.requiresGrad) return null;
+  const state = autogradStateOf(tensor);
+  const accumulator = state.accumulator ??= new AccumulateGrad(tensor);
+  return { node: nodeOf(accumulator), output: 0 };
+}
+
+/** A gradient function as a node of this room. */
+export function nodeOf(gradFn: GradFn<Tensor>): Node {
+  if (gradFn instanceof Node) return gradFn;
+  throw new InternalError(`Expected a node of the tape but found ${gradFn.name}`);
+}
+
+/** Makes a tensor the result of a node. */
+export function setHistory(tensor: Tensor, node: Node, output: number): void {
+  const state = autogradStateOf(tensor);
+  const former = state.gradFn, formerOutput = state.output;
+  state.gradFn = node;
+  state.output = output;
+  state.requiresGrad = false;
+  if (former?.retained.get(formerOutput) === tensor) {
+    former.retained.delete(formerOutput);
+    node.retained.set(output, tensor);
+  }
+}
+
+/** A gradient made to fit an input: summed over broadcast dimensions and converted. */
+export function fitGradient(grad: Tensor, to: Layout, from: string): Tensor {
+  let fitted = grad;
+  if (!sameShape(grad.shape, to.shape)) {
+    const lead = grad.ndim - to.shape.length;
+    const dims = grad.shape.flatMap((size, d) =>
+      d < lead || (to.shape[d - lead] === 1 && size !== 1) ? [d] : []
+    );
+    const fits = lead >= 0 && to.shape.every((size, d) => size === 1 || size === grad.shape[d + lead]);
+    if (!fits) {
+      throw new InternalError(`Expected a gradient of shape [${to.shape}] from ${from} but found [${grad.shape}]`);
+    }
+    fitted = ops.reshape(ops.sum(grad, dims, true), to.shape);
+  }
+  return fitted.dtype === to.dtype ? fitted : ops.to(fitted, to.dtype);
+}
+
+function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let d = 0; d < a.length; d++) if (a[d] !== b[d]) return false;
+  return true;
+}

@@ -1,0 +1,164 @@
+/**
+ * The node of a recorded op: runs its gradient rule over tensors. Input: the call and its results; output:
+ * gradients by input. Invariant: only what the rule says it reads is kept; other tensors are seen by the rule as
+ * metadata without elements.
+ */
+import type { GradientContext, OpDefinition } from "../ops/definition.ts";
+import type { ArgsOf, Params } from "../ops/params.ts";
+import { InternalError } from "../base/errors.ts";
+import { hollowLike, ops } from "../tensor/eager.ts";
+import type { Layout } from "../tensor/layout.ts";
+import { entryOf, mapTensors, type OpEntry, type TensorArgs, tensorsOf } from "../tensor/plan.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { type ApplyOptions, fitGradient, gradientEdge, Node } from "./node.ts";
+import { releasedError, SavedTensor } from "./saved.ts";
+
+/** Something that stands for a tensor argument: saved, or known by its layout. */
+type Kept = SavedTensor | Tensor;
+
+const nodeNames = new Map<OpDefinition, string>();
+
+/** "AddBackward0" for add. */
+function nameOf(definition: OpDefinition): string {
+  const known = nodeNames.get(definition);
+  if (known !== undefined) return known;
+  const name = `${definition.name.charAt(0).toUpperCase()}${definition.name.slice(1)}Backward0`;
+  nodeNames.set(definition, name);
+  return name;
+}
+
+/** Where each tensor of a call sits. */
+interface Place {
+  readonly param: string;
+  readonly index: number | null;
+}
+
+/** The places of a call's tensors, in the order of `tensorsOf`. */
+function placesOf(entry: OpEntry, args: TensorArgs): Place[] {
+  const places: Place[] = [];
+  for (const slot of entry.slots) {
+    if (!slot.tensors) continue;
+    const value = args[slot.name];
+    if (isTensor(value)) places.push({ param: slot.name, index: null });
+    else if (Array.isArray(value)) {
+      value.forEach((each, index) => {
+        if (isTensor(each)) places.push({ param: slot.name, index });
+      });
+    }
+  }
+  return places;
+}
+
+/** Options for calls that write in place. */
+export interface OpNodeOptions {
+  /** Stands in for the tensor that the call overwrites: its elements before. */
+  readonly before?: { readonly target: Tensor; readonly copy: Tensor };
+}
+
+/** Whether a rule reads a parameter, "out" included. */
+export function ruleReads(definition: OpDefinition, what: string): boolean {
+  const { gradient } = definition;
+  if (gradient.kind !== "rule") return false;
+  const reads: readonly string[] = gradient.saves;
+  return reads.includes(what);
+}
+
+/** A recorded op. */
+export class OpNode extends Node {
+  readonly name: string;
+  readonly inputs: readonly (Layout | null)[];
+  readonly #entry: OpEntry;
+  readonly #places: readonly Place[];
+  readonly #args: TensorArgs;
+  #kept: Map<Tensor, Kept> | null;
+  #out: readonly Kept[] = [];
+
+  /** Records the inputs; call `saveResults` once there are results. */
+  constructor(readonly definition: OpDefinition, args: TensorArgs, options: OpNodeOptions = {}) {
+    const entry = entryOf(definition), tensors = tensorsOf(entry, args);
+    const edges = tensors.map(gradientEdge);
+    super(edges);
+    this.name = nameOf(definition);
+    this.#entry = entry;
+    this.#places = placesOf(entry, args);
+    this.inputs = tensors.map((t, k) => edges[k] ? t.layout : null);
+    const kept = new Map<Tensor, Kept>();
+    tensors.forEach((tensor, k) => {
+      const place = this.#places[k];
+      if (!place || !ruleReads(definition, place.param)) {
+        if (!kept.has(tensor)) kept.set(tensor, hollowLike(tensor));
+      } else if (options.before?.target === tensor) {
+        kept.set(tensor, new SavedTensor(options.before.copy, edges[k] ?? null));
+      } else {
+        kept.set(tensor, new SavedTensor(tensor));
+      }
+    });
+    this.#kept = kept;
+    // tensors are looked up by stand-ins, so that the arguments keep no elements alive
+    const standIns = new Map<Tensor, Tensor>();
+    this.#args = mapTensors(entry, args, (tensor) => {
+      const known = standIns.get(tensor);
+      if (known) return known;
+      const standIn = hollowLike(tensor), value = kept.get(tensor);
+      standIns.set(tensor, standIn);
+      kept.delete(tensor);
+      if (value) kept.set(standIn, value);
+      return standIn;
+    });
+  }
+
+  /** Records the results, which this node has made. */
+  saveResults(results: readonly Tensor[]): void {
+    const reads = ruleReads(this.definition, "out");
+    this.#out = results.map((result, output) => {
+      if (!reads) return hollowLike(result);
+      return new SavedTensor(result, { node: this, output });
+    });
+  }
+
+  /** The place of an edge's tensor among the parameters. */
+  get receiver(): number {
+    const [first] = Object.keys(this.definition.params);
+    return this.#places.findIndex((place) => place.param === first);
+  }
+
+  apply(grads: readonly (Tensor | null)[], { wanted }: ApplyOptions): readonly (Tensor | null)[] {
+    const { gradient } = this.definition;
+    const kept = this.#kept;
+    if (kept === null) throw releasedError();
+    if (gradient.kind !== "rule") throw new InternalError(`Expected a gradient rule of ${this.definition.name}`);
+    const unpack = (value: Kept | undefined): Tensor => {
+      if (value === undefined) throw new InternalError(`Expected a saved tensor of ${this.name}`);
+      return value instanceof SavedTensor ? value.unpack(this.name) : value;
+    };
+    const args: ArgsOf<Params, Tensor> = mapTensors(this.#entry, this.#args, (t) => unpack(kept.get(t)));
+    const context: GradientContext<Params, Tensor> = {
+      args,
+      out: this.#out.map(unpack),
+      grads,
+      needs: (param) => this.#places.some((place, k) => place.param === param && this.edges[k] && wanted(k)),
+    };
+    const found = gradient.rule(ops, context);
+    return this.#places.map(({ param, index }, k) => {
+      const layout = this.inputs[k];
+      if (!layout || !wanted(k)) return null;
+      const value = found[param];
+      const grad: Tensor | null | undefined = index === null
+        ? isTensor(value) ? value : null
+        : Array.isArray(value)
+        ? value[index]
+        : null;
+      return grad ? fitGradient(grad, layout, this.name) : null;
+    });
+  }
+
+  release(): void {
+    if (this.#kept === null) return;
+    for (const each of this.#kept.values()) if (each instanceof SavedTensor) each.release();
+    for (const each of this.#out) if (each instanceof SavedTensor) each.release();
+    // a rule that reads nothing may run again, as in PyTorch
+    const { gradient } = this.definition;
+    if (gradient.kind === "rule" && gradient.saves.length > 0) this.#kept = null;
+  }
+}
+

@@ -1,0 +1,80 @@
+/**
+ * Records calls over graph values for later differentiation. Input: calls; output: their results, made by the
+ * layer below, and a tape. Invariant: the tape holds only calls with a gradient rule of which some argument
+ * requires a gradient; ops whose gradient is that of their composition are taken apart before they are recorded.
+ */
+import { isFloat } from "../base/dtype.ts";
+import { makeOpApi, nameResults } from "../ops/api.ts";
+import { parseCall } from "../ops/call.ts";
+import type { OpApi } from "../ops/generated.ts";
+import {
+  GraphValue,
+  isGraphValue,
+  listOf,
+  type OpCall,
+  type Results,
+  tensorArguments,
+} from "../ops/graph_builder.ts";
+import type { TapeEntry } from "./gradient_tape.ts";
+
+/** Makes a call. */
+export type RunCall = (call: OpCall<GraphValue>) => Results;
+
+/** The ops over graph values, each making its calls through `run`. */
+export function graphApi(run: RunCall): OpApi<GraphValue> {
+  return makeOpApi<GraphValue>((definition, given) =>
+    run({ definition, args: parseCall(definition, given, isGraphValue) })
+  );
+}
+
+/** A tape in the making. */
+export class Recorder {
+  readonly tape: TapeEntry<GraphValue>[] = [];
+  /** The values that a gradient can reach. */
+  readonly requiring: Set<GraphValue> = new Set();
+  /** The ops, recorded. */
+  readonly api: OpApi<GraphValue> = graphApi((call) => this.call(call));
+  /** Off inside noGrad. */
+  enabled = true;
+
+  /** `run` makes calls for real; `around` is stored with each entry. */
+  constructor(readonly run: RunCall, readonly around?: () => (() => () => void) | undefined) {}
+
+  /** Makes a call and records it where a gradient may be asked for. */
+  call(call: OpCall<GraphValue>): Results {
+    const { definition, args } = call;
+    const inputs = tensorArguments(args).map(({ value }) => value);
+    if (!this.enabled || !inputs.some((value) => this.requiring.has(value))) return this.run(call);
+    const { gradient, implementation } = definition;
+    if (gradient.kind === "composite" && implementation.kind === "composite") {
+      return implementation.compose(this.api, args);
+    }
+    const results = this.run(call);
+    if (gradient.kind !== "rule") return results;
+    const kept = isGraphValue(results)
+      ? fresh(results, inputs)
+      : nameResults(definition, results.map((out) => fresh(out, inputs)));
+    const outs = listOf(kept), around = this.around?.();
+    this.tape.push({ kind: "call", definition, args, outs, ...(around ? { around } : {}) });
+    for (const out of outs) if (isFloat(out.dtype)) this.requiring.add(out);
+    return kept;
+  }
+
+  /** `from` under another name, connected to it or not. */
+  alias(from: GraphValue, { connected }: { readonly connected: boolean }): GraphValue {
+    const to = new GraphValue(from.node, from.meta);
+    if (connected && this.requiring.has(from)) this.join(from, to);
+    return to;
+  }
+
+  /** Lets the gradient of `to` flow on to `from`. */
+  join(from: GraphValue, to: GraphValue): void {
+    this.tape.push({ kind: "same", from, to });
+    this.requiring.add(to);
+  }
+}
+
+/** A result that is an argument itself gets an identity of its own, since gradients are kept by identity. */
+function fresh(out: GraphValue, inputs: readonly GraphValue[]): GraphValue {
+  return inputs.includes(out) ? new GraphValue(out.node, out.meta) : out;
+}

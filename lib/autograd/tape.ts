@@ -1,0 +1,164 @@
+/**
+ * The tape: eager dispatch tells it of every call that must be differentiable. Input: calls and their results;
+ * output: results that know their node. Invariant: after an in-place call the written tensor, its base and all
+ * views of that base have a history that includes the call.
+ */
+import { InternalError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
+import type { OpDefinition } from "../ops/definition.ts";
+import type { HookHandle, TensorHook, ViewState, ViewStep } from "../tensor/autograd_state.ts";
+import { callResolved, ops } from "../tensor/eager.ts";
+import type { Layout } from "../tensor/layout.ts";
+import { enableGrad, noGrad } from "../tensor/modes.ts";
+import { mapTensors, type TensorArgs, entryOf } from "../tensor/plan.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { type ApplyOptions, type Edge, gradientEdge, Node, nodeOf, setHistory } from "./node.ts";
+import { OpNode, ruleReads } from "./op_node.ts";
+
+/** Makes results know the call that made them. */
+export function record(call: {
+  readonly definition: OpDefinition;
+  readonly args: TensorArgs;
+  readonly results: readonly Tensor[];
+}): void {
+  const node = new OpNode(call.definition, call.args);
+  call.results.forEach((result, output) => {
+    if (isFloat(result.dtype)) setHistory(result, node, output);
+    if (result.viewState !== null) result.viewState.version = result.storage.version;
+  });
+  node.saveResults(call.results);
+}
+
+/** Records an in-place call around `write`, which does it. */
+export function recordInplace(
+  call: { readonly definition: OpDefinition; readonly args: TensorArgs },
+  target: Tensor,
+  write: () => void,
+): void {
+  const [first] = Object.keys(call.definition.params);
+  const copy = first !== undefined && ruleReads(call.definition, first) ? noGrad(() => ops.clone(target)) : undefined;
+  const node = new OpNode(call.definition, call.args, copy ? { before: { target, copy } } : {});
+  const { viewState } = target;
+  const baseEdge = viewState ? gradientEdge(viewState.base) : null;
+  write();
+  if (viewState === null) {
+    setHistory(target, node, 0);
+  } else {
+    const { base, steps } = viewState;
+    setHistory(base, new CopySlices(node, { base: base.layout, baseEdge, steps }), 0);
+    refreshView(target, viewState);
+  }
+  node.saveResults([target]);
+}
+
+/** The operation that made a tensor; for views of what was written in place, as of now. */
+export function gradFnOf(tensor: Tensor): Node | null {
+  const { viewState } = tensor;
+  if (viewState !== null && viewState.version !== tensor.storage.version) {
+    if (viewState.base.requiresGrad && !tensor.state?.requiresGrad) refreshView(tensor, viewState);
+    else viewState.version = tensor.storage.version;
+  }
+  const gradFn = tensor.state?.gradFn ?? null;
+  return gradFn === null ? null : nodeOf(gradFn);
+}
+
+/** Gives a view the history of its base followed by the view's own steps. */
+function refreshView(view: Tensor, state: ViewState<Tensor>): void {
+  state.version = view.storage.version;
+  const again = enableGrad(() => replay(state.base, state.steps));
+  const edge = again.state?.gradFn;
+  if (edge) setHistory(view, nodeOf(edge), again.state?.output ?? 0);
+}
+
+/** Applies view steps to a tensor. */
+function replay(base: Tensor, steps: readonly ViewStep<Tensor>[]): Tensor {
+  return steps.reduce(applyStep, base);
+}
+
+function applyStep(of: Tensor, step: ViewStep<Tensor>): Tensor {
+  const result = callResolved(step.definition, withViewed(step, of));
+  const found = isTensor(result) ? result : result[step.index];
+  if (!found) throw new InternalError(`Expected result ${step.index} of ${step.definition.name} but found none`);
+  return found;
+}
+
+function withViewed({ definition, args }: ViewStep<Tensor>, viewed: Tensor): TensorArgs {
+  const { implementation } = definition;
+  if (implementation.kind !== "view") throw new InternalError(`Expected a view op but found ${definition.name}`);
+  return { ...mapTensors(entryOf(definition), args, (t) => t), [implementation.of]: viewed };
+}
+
+/**
+ * What an in-place call on a view means for the base: the call's gradient inside the view, identity outside.
+ * Its first edge is that of the base before the call.
+ */
+class CopySlices extends Node {
+  readonly name = "CopySlices";
+  readonly inputs: readonly (Layout | null)[];
+  readonly #receiver: number;
+  readonly #steps: readonly ViewStep<Tensor>[];
+  readonly #inner: OpNode;
+
+  constructor(
+    inner: OpNode,
+    { base, baseEdge, steps }: {
+      readonly base: Layout;
+      readonly baseEdge: Edge | null;
+      readonly steps: readonly ViewStep<Tensor>[];
+    },
+  ) {
+    const receiver = inner.receiver;
+    super([baseEdge, ...inner.edges.filter((_, k) => k !== receiver)]);
+    this.inputs = [baseEdge ? base : null, ...inner.inputs.filter((_, k) => k !== receiver)];
+    this.#inner = inner;
+    this.#receiver = receiver;
+    this.#steps = steps;
+  }
+
+  apply([grad = null]: readonly (Tensor | null)[], { wanted }: ApplyOptions): readonly (Tensor | null)[] {
+    if (grad === null) return this.edges.map(() => null);
+    const along: Tensor[] = [grad];
+    for (const step of this.#steps) along.push(applyStep(along.at(-1) ?? grad, step));
+    const slice = along.at(-1) ?? grad;
+    const place = (k: number) => k < this.#receiver ? k + 1 : k;
+    const inner = this.#inner.apply([slice], {
+      wanted: (k) => k === this.#receiver ? this.edges[0] !== null && wanted(0) : wanted(place(k)),
+    });
+    let value: Tensor = inner[this.#receiver] ?? ops.zerosLike(slice);
+    if (this.edges[0] !== null && wanted(0)) {
+      for (let s = this.#steps.length - 1; s >= 0; s--) {
+        const step = this.#steps[s], viewed = along[s];
+        if (!step || !viewed) throw new InternalError("Expected as many viewed gradients as view steps");
+        value = writeBack(step, viewed, value);
+      }
+    }
+    return [this.edges[0] ? value : null, ...inner.filter((_, k) => k !== this.#receiver)];
+  }
+
+  release(): void {
+    this.#inner.release();
+  }
+}
+
+/** `viewed` with the elements that the step sees replaced. */
+function writeBack(step: ViewStep<Tensor>, viewed: Tensor, value: Tensor): Tensor {
+  const { implementation } = step.definition;
+  if (implementation.kind !== "view" || !implementation.writeBack) {
+    throw new InternalError(`Expected a writable view but found ${step.definition.name}`);
+  }
+  return implementation.writeBack(ops, withViewed(step, viewed), { value, index: step.index });
+}
+
+let nextHook = 0;
+
+/** Calls `hook` with gradients of a tensor. */
+export function registerHook(tensor: Tensor, hook: TensorHook<Tensor>): HookHandle {
+  const edge = gradientEdge(tensor);
+  if (!edge) throw new InternalError("Expected a tensor that requires grad for a hook");
+  const { node, output } = edge;
+  let hooks = node.hooks.get(output);
+  if (!hooks) node.hooks.set(output, hooks = new Map());
+  const id = nextHook++, list = hooks;
+  list.set(id, hook);
+  return { remove: () => void list.delete(id) };
+}

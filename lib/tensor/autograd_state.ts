@@ -1,0 +1,83 @@
+/**
+ * What a tensor carries for differentiation, and what tensors ask of the autograd room, which comes later and
+ * installs itself. Generic in the tensor type, so that the tensor class can build on it. Invariant: a tensor
+ * without this state does not require grad and is no differentiable view.
+ */
+import type { OpDefinition } from "../ops/definition.ts";
+import type { ArgsOf, Params } from "../ops/params.ts";
+
+/** Sees a gradient and may replace it. */
+export type TensorHook<T> = (grad: T) => T | void;
+
+/** Takes a hook away again. */
+export interface HookHandle {
+  remove(): void;
+}
+
+/** The operation that made a tensor. */
+export interface GradFn<T> {
+  /** As PyTorch prints it: "AddBackward0". */
+  readonly name: string;
+  /** Hooks on its results, by result and then by id. */
+  readonly hooks: Map<number, Map<number, TensorHook<T>>>;
+  /** Results whose `.grad` is kept. */
+  readonly retained: Map<number, T>;
+}
+
+/** The autograd part of a tensor. */
+export interface AutogradState<T> {
+  /** Set by the user on a leaf. */
+  requiresGrad: boolean;
+  grad: T | null;
+  /** null: a leaf. */
+  gradFn: GradFn<T> | null;
+  /** Which result of `gradFn` the tensor is. */
+  output: number;
+  /** Of a leaf: what adds gradients into `.grad`, made on demand. */
+  accumulator: GradFn<T> | null;
+}
+
+/** One view operation on the way from a base to a view. */
+export interface ViewStep<T> {
+  readonly definition: OpDefinition;
+  readonly args: ArgsOf<Params, T>;
+  /** Which result it is. */
+  readonly index: number;
+}
+
+/** Says that a tensor is a differentiable view, and of what. */
+export interface ViewState<T> {
+  readonly base: T;
+  readonly steps: readonly ViewStep<T>[];
+  /** The storage version for which `gradFn` is right; in-place writes to the base make it stale. */
+  version: number;
+}
+
+/** A call to be recorded on the tape. */
+export interface RecordedCall<T> {
+  readonly definition: OpDefinition;
+  readonly args: ArgsOf<Params, T>;
+  readonly results: readonly T[];
+}
+
+/** Options of a backward pass. */
+export interface BackwardOptions {
+  readonly retainGraph?: boolean | undefined;
+  readonly createGraph?: boolean | undefined;
+}
+
+/** What autograd does for tensors. */
+export interface AutogradRuntime<T> {
+  /** Makes results know how they came about. Called only while recording and if an input requires grad. */
+  record(call: RecordedCall<T>): void;
+  /**
+   * The same for an in-place call: `write` does it; before it, what is saved is saved, and afterwards the history
+   * of `target` (and of the base that it is a view of) starts from the call.
+   */
+  recordInplace(call: { definition: OpDefinition; args: ArgsOf<Params, T> }, target: T, write: () => void): void;
+  /** The operation that made a tensor; for views brought up to date first. */
+  gradFnOf(tensor: T): GradFn<T> | null;
+  /** Calls `hook` with gradients of a tensor. */
+  registerHook(tensor: T, hook: TensorHook<T>): HookHandle;
+  backward(roots: readonly T[], gradients: readonly (T | null)[], options: BackwardOptions): void;
+}

@@ -1,0 +1,177 @@
+/**
+ * Tensors from values of JavaScript: nested arrays, numbers, typed arrays. (Tensors of a given shape are ops.)
+ * Input: the values and a type, device and requiresGrad; output: a tensor. Invariant: without a type, integers
+ * give int64, other numbers the default type, booleans bool.
+ */
+import { type DType, getDefaultDtype, type HostArray, hostArray, itemSize } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import type { DeviceName } from "../loops/device.ts";
+import { normalizeConstant } from "../loops/record.ts";
+import { ops } from "./eager.ts";
+import { type Element, writeElements } from "./host.ts";
+import { contiguousLayout } from "./layout.ts";
+import { allocateStorage } from "./storage.ts";
+import { isTensor, Tensor } from "./tensor.ts";
+
+/** Numbers, bools, nested arrays of them, or typed arrays. */
+export type TensorData = Element | Tensor | HostArray | Float32Array | Int8Array | Int16Array | readonly TensorData[];
+
+/** Options of tensor creation. */
+export interface TensorOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** A tensor with a copy of the data, as `torch.tensor`. */
+export function tensor(data: TensorData, options: TensorOptions = {}): Tensor {
+  if (isTensor(data)) {
+    const copy = ops.clone(ops.detach(data));
+    const typed = options.dtype ? ops.to(copy, options.dtype) : copy;
+    return finish(options.device ? ops.toDevice(typed, options.device) : typed, options);
+  }
+  const shape = shapeOf(data);
+  const flat: (Element)[] = [];
+  let kind: "bool" | "integer" | "float" = "bool", any = false;
+  flatten(data, shape, 0, (value) => {
+    any = true;
+    flat.push(value);
+    if (typeof value === "boolean") return;
+    if (typeof value === "bigint" || Number.isInteger(value)) {
+      if (kind === "bool") kind = "integer";
+    } else kind = "float";
+  });
+  const typed = typeOfArrays(data);
+  const inferred = typed ?? (!any ? getDefaultDtype() : pick(kind));
+  return fromElements(flat, shape, { ...options, dtype: options.dtype ?? inferred });
+}
+
+function pick(kind: "bool" | "integer" | "float"): DType {
+  return kind === "bool" ? "bool" : kind === "integer" ? "int64" : getDefaultDtype();
+}
+
+/** The data as a tensor; one that fits already is returned as it is, as `torch.as_tensor`. */
+export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor {
+  if (!isTensor(data)) return tensor(data, options);
+  const typed = options.dtype && options.dtype !== data.dtype ? ops.to(data, options.dtype) : data;
+  return options.device && options.device !== typed.device ? ops.toDevice(typed, options.device) : typed;
+}
+
+/** A tensor of a shape (default: one dimension) with the elements of a typed array, copied. */
+export function fromTypedArray(
+  data: HostArray | Int8Array | Int16Array | Float32Array,
+  shape: readonly number[] = [data.length],
+  options: TensorOptions = {},
+): Tensor {
+  const count = shape.reduce((a, b) => a * b, 1);
+  if (count !== data.length) {
+    throw new DynError(`Expected ${count} elements for shape [${shape}] but found ${data.length}`);
+  }
+  const natural = dtypeOfArray(data) ?? "int32";
+  const dtype = options.dtype ?? natural;
+  const storage = allocate(shape, dtype, options.device ?? "cpu");
+  writeElements(storage.storage, convert(data, dtype));
+  return finish(storage, options);
+}
+
+/** A 0-d tensor. */
+export function scalarTensor(value: Element, options: TensorOptions = {}): Tensor {
+  return tensor(value, options);
+}
+
+/** Elements of any type in row-major order as a tensor. */
+function fromElements(flat: readonly Element[], shape: readonly number[], options: TensorOptions): Tensor {
+  const dtype = options.dtype ?? getDefaultDtype();
+  const made = allocate(shape, dtype, options.device ?? "cpu");
+  const array = hostArray(dtype, new ArrayBuffer(flat.length * itemSize(dtype)));
+  if (array instanceof BigInt64Array) {
+    flat.forEach((value, k) => array[k] = BigInt(normalizeConstant(value, dtype)));
+  } else if (dtype === "float32" || dtype === "float64") {
+    flat.forEach((value, k) => array[k] = Number(value));
+  } else {
+    flat.forEach((value, k) => array[k] = Number(normalizeConstant(value, dtype)));
+  }
+  writeElements(made.storage, array);
+  return finish(made, options);
+}
+
+function allocate(shape: readonly number[], dtype: DType, device: DeviceName): Tensor {
+  const layout = contiguousLayout(shape, dtype, device);
+  return new Tensor(allocateStorage(device, layout.byteLength), layout);
+}
+
+function finish(made: Tensor, { requiresGrad }: TensorOptions): Tensor {
+  return requiresGrad ? made.requiresGrad_() : made;
+}
+
+type AnyArray = Exclude<TensorData, Element | Tensor | readonly TensorData[]>;
+
+function isTypedArray(data: TensorData): data is AnyArray {
+  return ArrayBuffer.isView(data);
+}
+
+function isNested(data: TensorData): data is readonly TensorData[] {
+  return Array.isArray(data);
+}
+
+function dtypeOfArray(data: AnyArray): DType | undefined {
+  if (data instanceof Float32Array) return "float32";
+  if (data instanceof Float64Array) return "float64";
+  if (data instanceof BigInt64Array) return "int64";
+  if (data instanceof Int32Array) return "int32";
+  if (data instanceof Uint8Array) return "uint8";
+  return undefined;
+}
+
+function typeOfArrays(data: TensorData): DType | undefined {
+  if (isTypedArray(data)) return dtypeOfArray(data);
+  if (isTensor(data)) return data.dtype;
+  if (!isNested(data) || data.length === 0) return undefined;
+  const [first] = data;
+  return first !== undefined && typeof first === "object" ? typeOfArrays(first) : undefined;
+}
+
+function convert(data: AnyArray, dtype: DType): HostArray {
+  if (dtypeOfArray(data) === dtype && !(data instanceof Int8Array) && !(data instanceof Int16Array)) return data;
+  const array = hostArray(dtype, new ArrayBuffer(data.length * itemSize(dtype)));
+  for (let k = 0; k < data.length; k++) {
+    const value = normalizeConstant(data[k] ?? 0, dtype);
+    if (array instanceof BigInt64Array) array[k] = BigInt(value);
+    else array[k] = Number(value);
+  }
+  return array;
+}
+
+function shapeOf(data: TensorData): number[] {
+  if (isTensor(data)) return [...data.shape];
+  if (isTypedArray(data)) return [data.length];
+  if (!isNested(data)) return [];
+  const [first] = data;
+  return first === undefined ? [0] : [data.length, ...shapeOf(first)];
+}
+
+/** Visits all elements and checks that nested arrays have one shape. */
+function flatten(data: TensorData, shape: readonly number[], d: number, visit: (value: Element) => void): void {
+  if (isTensor(data) || isTypedArray(data)) {
+    const elements = isTensor(data) ? data.toTypedArray() : data;
+    checkSize(isTensor(data) ? data.numel() : data.length, shape.slice(d).reduce((a, b) => a * b, 1), d);
+    const bool = isTensor(data) && data.dtype === "bool";
+    for (const each of elements) visit(bool ? each !== 0 : each);
+  } else if (isNested(data)) {
+    checkSize(data.length, shape[d], d);
+    for (const each of data) flatten(each, shape, d + 1, visit);
+  } else {
+    if (d !== shape.length) {
+      throw new DynError(`Expected a list of length ${shape[d]} at dim ${d} but found ${String(data)}`);
+    }
+    if (typeof data !== "number" && typeof data !== "boolean" && typeof data !== "bigint") {
+      throw new DynError(`Expected numbers or bools for a tensor but found ${typeof data}`);
+    }
+    visit(data);
+  }
+}
+
+function checkSize(found: number, expected: number | undefined, d: number): void {
+  if (expected === undefined) throw new DynError(`Expected numbers at dim ${d} but found a list`);
+  if (found !== expected) throw new DynError(`Expected a list of length ${expected} at dim ${d} but found ${found}`);
+}

@@ -1,0 +1,412 @@
+/**
+ * The ops as free functions over tensors. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
+ */
+import type { OpApi } from "../ops/generated.ts";
+import { ops } from "./eager.ts";
+import type { Tensor } from "./tensor.ts";
+
+/** self + alpha · other, broadcast and promoted, as `torch.add`. */
+export const add: OpApi<Tensor>["add"] = ops.add;
+/** self − alpha · other, broadcast and promoted, as `torch.sub`. */
+export const sub: OpApi<Tensor>["sub"] = ops.sub;
+/** self − alpha · other, broadcast and promoted, as `torch.sub`. */
+export const subtract: OpApi<Tensor>["sub"] = ops.sub;
+/** other − alpha · self, as `torch.rsub`. */
+export const rsub: OpApi<Tensor>["rsub"] = ops.rsub;
+/** self · other, broadcast and promoted, as `torch.mul`. */
+export const mul: OpApi<Tensor>["mul"] = ops.mul;
+/** self · other, broadcast and promoted, as `torch.mul`. */
+export const multiply: OpApi<Tensor>["mul"] = ops.mul;
+/** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
+export const div: OpApi<Tensor>["div"] = ops.div;
+/** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
+export const divide: OpApi<Tensor>["div"] = ops.div;
+/** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
+export const trueDivide: OpApi<Tensor>["div"] = ops.div;
+/** floor(self / other) in the promoted type, as `torch.floor_divide`. */
+export const floorDivide: OpApi<Tensor>["floorDivide"] = ops.floorDivide;
+/** self − other · floor(self / other): the remainder with the sign of `other`, as `torch.remainder`. */
+export const remainder: OpApi<Tensor>["remainder"] = ops.remainder;
+/** The remainder with the sign of `self`, as `torch.fmod`. */
+export const fmod: OpApi<Tensor>["fmod"] = ops.fmod;
+/** self to the power `exponent`, broadcast and promoted, as `torch.pow`. One of them may be a number. */
+export const pow: OpApi<Tensor>["pow"] = ops.pow;
+/** As pow, computed in float64, as `torch.float_power`. */
+export const floatPower: OpApi<Tensor>["floatPower"] = ops.floatPower;
+/** Whether self eq other, elementwise, as `torch.eq`. */
+export const eq: OpApi<Tensor>["eq"] = ops.eq;
+/** Whether self ne other, elementwise, as `torch.ne`. */
+export const ne: OpApi<Tensor>["ne"] = ops.ne;
+/** Whether self ne other, elementwise, as `torch.ne`. */
+export const notEqual: OpApi<Tensor>["ne"] = ops.ne;
+/** Whether self lt other, elementwise, as `torch.lt`. */
+export const lt: OpApi<Tensor>["lt"] = ops.lt;
+/** Whether self lt other, elementwise, as `torch.lt`. */
+export const less: OpApi<Tensor>["lt"] = ops.lt;
+/** Whether self le other, elementwise, as `torch.le`. */
+export const le: OpApi<Tensor>["le"] = ops.le;
+/** Whether self le other, elementwise, as `torch.le`. */
+export const lessEqual: OpApi<Tensor>["le"] = ops.le;
+/** Whether self gt other, elementwise, as `torch.gt`. */
+export const gt: OpApi<Tensor>["gt"] = ops.gt;
+/** Whether self gt other, elementwise, as `torch.gt`. */
+export const greater: OpApi<Tensor>["gt"] = ops.gt;
+/** Whether self ge other, elementwise, as `torch.ge`. */
+export const ge: OpApi<Tensor>["ge"] = ops.ge;
+/** Whether self ge other, elementwise, as `torch.ge`. */
+export const greaterEqual: OpApi<Tensor>["ge"] = ops.ge;
+/** Logical and of what is not 0, as `torch.logical_and`. */
+export const logicalAnd: OpApi<Tensor>["logicalAnd"] = ops.logicalAnd;
+/** Logical or of what is not 0, as `torch.logical_or`. */
+export const logicalOr: OpApi<Tensor>["logicalOr"] = ops.logicalOr;
+/** Logical xor of what is not 0, as `torch.logical_xor`. */
+export const logicalXor: OpApi<Tensor>["logicalXor"] = ops.logicalXor;
+/** Whether an element is 0, as `torch.logical_not`. */
+export const logicalNot: OpApi<Tensor>["logicalNot"] = ops.logicalNot;
+/** Bitwise and of integers, logical and of bools, as `torch.bitwise_and`. */
+export const bitwiseAnd: OpApi<Tensor>["bitwiseAnd"] = ops.bitwiseAnd;
+/** Bitwise or of integers, logical or of bools, as `torch.bitwise_or`. */
+export const bitwiseOr: OpApi<Tensor>["bitwiseOr"] = ops.bitwiseOr;
+/** Bitwise xor of integers, logical xor of bools, as `torch.bitwise_xor`. */
+export const bitwiseXor: OpApi<Tensor>["bitwiseXor"] = ops.bitwiseXor;
+/** Bitwise not of integers, logical not of bools, as `torch.bitwise_not`. */
+export const bitwiseNot: OpApi<Tensor>["bitwiseNot"] = ops.bitwiseNot;
+/** Shift of integers by other bits, as `torch.bitwiseLeftShift`. */
+export const bitwiseLeftShift: OpApi<Tensor>["bitwiseLeftShift"] = ops.bitwiseLeftShift;
+/** Shift of integers by other bits, as `torch.bitwiseRightShift`. */
+export const bitwiseRightShift: OpApi<Tensor>["bitwiseRightShift"] = ops.bitwiseRightShift;
+/** isnan of each element, as `torch.isnan`. */
+export const isnan: OpApi<Tensor>["isnan"] = ops.isnan;
+/** isinf of each element, as `torch.isinf`. */
+export const isinf: OpApi<Tensor>["isinf"] = ops.isinf;
+/** isposinf of each element, as `torch.isposinf`. */
+export const isposinf: OpApi<Tensor>["isposinf"] = ops.isposinf;
+/** isneginf of each element, as `torch.isneginf`. */
+export const isneginf: OpApi<Tensor>["isneginf"] = ops.isneginf;
+/** isfinite of each element, as `torch.isfinite`. */
+export const isfinite: OpApi<Tensor>["isfinite"] = ops.isfinite;
+/** isreal of each element, as `torch.isreal`. */
+export const isreal: OpApi<Tensor>["isreal"] = ops.isreal;
+/** Whether the sign bit is set, that of −0 included, as `torch.signbit`. */
+export const signbit: OpApi<Tensor>["signbit"] = ops.signbit;
+/** input where the condition holds, else other, broadcast and promoted, as `torch.where`. */
+export const where: OpApi<Tensor>["where"] = ops.where;
+/** self with `value` where the mask is true, as `Tensor.masked_fill`. */
+export const maskedFill: OpApi<Tensor>["maskedFill"] = ops.maskedFill;
+/** |self − other| ≤ atol + rtol · |other|, elementwise, as `torch.isclose`. */
+export const isclose: OpApi<Tensor>["isclose"] = ops.isclose;
+/** −self, as `torch.neg`. */
+export const neg: OpApi<Tensor>["neg"] = ops.neg;
+/** −self, as `torch.neg`. */
+export const negative: OpApi<Tensor>["neg"] = ops.neg;
+/** |self|, as `torch.abs`. */
+export const abs: OpApi<Tensor>["abs"] = ops.abs;
+/** |self|, as `torch.abs`. */
+export const absolute: OpApi<Tensor>["abs"] = ops.abs;
+/** −1, 0 or 1, as `torch.sign`. */
+export const sign: OpApi<Tensor>["sign"] = ops.sign;
+/** −1, 0 or 1, as `torch.sign`. */
+export const sgn: OpApi<Tensor>["sign"] = ops.sign;
+/** self · self, as `torch.square`. */
+export const square: OpApi<Tensor>["square"] = ops.square;
+/** self, as `torch.positive`. */
+export const positive: OpApi<Tensor>["positive"] = ops.positive;
+/** floor of each element, as `torch.floor`. */
+export const floor: OpApi<Tensor>["floor"] = ops.floor;
+/** ceil of each element, as `torch.ceil`. */
+export const ceil: OpApi<Tensor>["ceil"] = ops.ceil;
+/** trunc of each element, as `torch.trunc`. */
+export const trunc: OpApi<Tensor>["trunc"] = ops.trunc;
+/** trunc of each element, as `torch.trunc`. */
+export const fix: OpApi<Tensor>["trunc"] = ops.trunc;
+/** The nearest integer, halves to even, or the nearest multiple of 10^−decimals, as `torch.round`. */
+export const round: OpApi<Tensor>["round"] = ops.round;
+/** self − trunc(self), as `torch.frac`. */
+export const frac: OpApi<Tensor>["frac"] = ops.frac;
+/** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
+export const sigmoid: OpApi<Tensor>["sigmoid"] = ops.sigmoid;
+/** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
+export const expit: OpApi<Tensor>["sigmoid"] = ops.sigmoid;
+/** log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`. */
+export const logit: OpApi<Tensor>["logit"] = ops.logit;
+/** sqrt of each element, as `torch.sqrt`; integers are converted to floats. */
+export const sqrt: OpApi<Tensor>["sqrt"] = ops.sqrt;
+/** rsqrt of each element, as `torch.rsqrt`; integers are converted to floats. */
+export const rsqrt: OpApi<Tensor>["rsqrt"] = ops.rsqrt;
+/** reciprocal of each element, as `torch.reciprocal`; integers are converted to floats. */
+export const reciprocal: OpApi<Tensor>["reciprocal"] = ops.reciprocal;
+/** exp of each element, as `torch.exp`; integers are converted to floats. */
+export const exp: OpApi<Tensor>["exp"] = ops.exp;
+/** exp2 of each element, as `torch.exp2`; integers are converted to floats. */
+export const exp2: OpApi<Tensor>["exp2"] = ops.exp2;
+/** expm1 of each element, as `torch.expm1`; integers are converted to floats. */
+export const expm1: OpApi<Tensor>["expm1"] = ops.expm1;
+/** log of each element, as `torch.log`; integers are converted to floats. */
+export const log: OpApi<Tensor>["log"] = ops.log;
+/** log2 of each element, as `torch.log2`; integers are converted to floats. */
+export const log2: OpApi<Tensor>["log2"] = ops.log2;
+/** log10 of each element, as `torch.log10`; integers are converted to floats. */
+export const log10: OpApi<Tensor>["log10"] = ops.log10;
+/** log1p of each element, as `torch.log1p`; integers are converted to floats. */
+export const log1p: OpApi<Tensor>["log1p"] = ops.log1p;
+/** sin of each element, as `torch.sin`; integers are converted to floats. */
+export const sin: OpApi<Tensor>["sin"] = ops.sin;
+/** cos of each element, as `torch.cos`; integers are converted to floats. */
+export const cos: OpApi<Tensor>["cos"] = ops.cos;
+/** tan of each element, as `torch.tan`; integers are converted to floats. */
+export const tan: OpApi<Tensor>["tan"] = ops.tan;
+/** asin of each element, as `torch.asin`; integers are converted to floats. */
+export const asin: OpApi<Tensor>["asin"] = ops.asin;
+/** asin of each element, as `torch.asin`; integers are converted to floats. */
+export const arcsin: OpApi<Tensor>["asin"] = ops.asin;
+/** acos of each element, as `torch.acos`; integers are converted to floats. */
+export const acos: OpApi<Tensor>["acos"] = ops.acos;
+/** acos of each element, as `torch.acos`; integers are converted to floats. */
+export const arccos: OpApi<Tensor>["acos"] = ops.acos;
+/** atan of each element, as `torch.atan`; integers are converted to floats. */
+export const atan: OpApi<Tensor>["atan"] = ops.atan;
+/** atan of each element, as `torch.atan`; integers are converted to floats. */
+export const arctan: OpApi<Tensor>["atan"] = ops.atan;
+/** sinh of each element, as `torch.sinh`; integers are converted to floats. */
+export const sinh: OpApi<Tensor>["sinh"] = ops.sinh;
+/** cosh of each element, as `torch.cosh`; integers are converted to floats. */
+export const cosh: OpApi<Tensor>["cosh"] = ops.cosh;
+/** tanh of each element, as `torch.tanh`; integers are converted to floats. */
+export const tanh: OpApi<Tensor>["tanh"] = ops.tanh;
+/** asinh of each element, as `torch.asinh`; integers are converted to floats. */
+export const asinh: OpApi<Tensor>["asinh"] = ops.asinh;
+/** asinh of each element, as `torch.asinh`; integers are converted to floats. */
+export const arcsinh: OpApi<Tensor>["asinh"] = ops.asinh;
+/** acosh of each element, as `torch.acosh`; integers are converted to floats. */
+export const acosh: OpApi<Tensor>["acosh"] = ops.acosh;
+/** acosh of each element, as `torch.acosh`; integers are converted to floats. */
+export const arccosh: OpApi<Tensor>["acosh"] = ops.acosh;
+/** atanh of each element, as `torch.atanh`; integers are converted to floats. */
+export const atanh: OpApi<Tensor>["atanh"] = ops.atanh;
+/** atanh of each element, as `torch.atanh`; integers are converted to floats. */
+export const arctanh: OpApi<Tensor>["atanh"] = ops.atanh;
+/** erf of each element, as `torch.erf`; integers are converted to floats. */
+export const erf: OpApi<Tensor>["erf"] = ops.erf;
+/** erfc of each element, as `torch.erfc`; integers are converted to floats. */
+export const erfc: OpApi<Tensor>["erfc"] = ops.erfc;
+/** lgamma of each element, as `torch.lgamma`; integers are converted to floats. */
+export const lgamma: OpApi<Tensor>["lgamma"] = ops.lgamma;
+/** lgamma of each element, as `torch.lgamma`; integers are converted to floats. */
+export const gammaln: OpApi<Tensor>["lgamma"] = ops.lgamma;
+/** sinc of each element, as `torch.sinc`; integers are converted to floats. */
+export const sinc: OpApi<Tensor>["sinc"] = ops.sinc;
+/** deg2rad of each element, as `torch.deg2rad`; integers are converted to floats. */
+export const deg2rad: OpApi<Tensor>["deg2rad"] = ops.deg2rad;
+/** rad2deg of each element, as `torch.rad2deg`; integers are converted to floats. */
+export const rad2deg: OpApi<Tensor>["rad2deg"] = ops.rad2deg;
+/** The maximum of two operands, NaN where either is, as `torch.maximum`. */
+export const maximum: OpApi<Tensor>["maximum"] = ops.maximum;
+/** The minimum of two operands, NaN where either is, as `torch.minimum`. */
+export const minimum: OpApi<Tensor>["minimum"] = ops.minimum;
+/** The maximum of two operands, the other one where one is NaN, as `torch.fmax`. */
+export const fmax: OpApi<Tensor>["fmax"] = ops.fmax;
+/** The minimum of two operands, the other one where one is NaN, as `torch.fmin`. */
+export const fmin: OpApi<Tensor>["fmin"] = ops.fmin;
+/** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
+export const clamp: OpApi<Tensor>["clamp"] = ops.clamp;
+/** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
+export const clip: OpApi<Tensor>["clamp"] = ops.clamp;
+/** self limited from below, as `torch.clamp_min`. */
+export const clampMin: OpApi<Tensor>["clampMin"] = ops.clampMin;
+/** self limited from above, as `torch.clamp_max`. */
+export const clampMax: OpApi<Tensor>["clampMax"] = ops.clampMax;
+/**
+ * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
+ * `torch.nan_to_num`.
+ */
+export const nanToNum: OpApi<Tensor>["nanToNum"] = ops.nanToNum;
+/** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
+export const heaviside: OpApi<Tensor>["heaviside"] = ops.heaviside;
+/** max(self, 0), NaN kept, as `torch.relu`. */
+export const relu: OpApi<Tensor>["relu"] = ops.relu;
+/** self above the threshold, else `value`, as `nn.functional.threshold`. */
+export const threshold: OpApi<Tensor>["threshold"] = ops.threshold;
+/** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
+export const prelu: OpApi<Tensor>["prelu"] = ops.prelu;
+/** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
+export const hardshrink: OpApi<Tensor>["hardshrink"] = ops.hardshrink;
+/** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
+export const sum: OpApi<Tensor>["sum"] = ops.sum;
+/** The mean over dimensions, of floats, as `torch.mean`. */
+export const mean: OpApi<Tensor>["mean"] = ops.mean;
+/** The product over all elements or one dimension, as `torch.prod`. */
+export const prod: OpApi<Tensor>["prod"] = ops.prod;
+/** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
+export const amax: OpApi<Tensor>["amax"] = ops.amax;
+/** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
+export const amin: OpApi<Tensor>["amin"] = ops.amin;
+/** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
+export const argmax: OpApi<Tensor>["argmax"] = ops.argmax;
+/** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
+export const argmin: OpApi<Tensor>["argmin"] = ops.argmin;
+/** Whether any of the elements over dimensions are not 0, as `torch.any`. */
+export const any: OpApi<Tensor>["any"] = ops.any;
+/** Whether all of the elements over dimensions are not 0, as `torch.all`. */
+export const all: OpApi<Tensor>["all"] = ops.all;
+/**
+ * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+ * the elementwise maximum. As `torch.max`.
+ */
+export const max: OpApi<Tensor>["max"] = ops.max;
+/**
+ * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+ * the elementwise minimum. As `torch.min`.
+ */
+export const min: OpApi<Tensor>["min"] = ops.min;
+/** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
+export const countNonzero: OpApi<Tensor>["countNonzero"] = ops.countNonzero;
+/** The sum over dimensions of what is not NaN, as `torch.nansum`. */
+export const nansum: OpApi<Tensor>["nansum"] = ops.nansum;
+/** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
+export const nanmean: OpApi<Tensor>["nanmean"] = ops.nanmean;
+/** A tensor of zeros, as `torch.zeros`. */
+export const zeros: OpApi<Tensor>["zeros"] = ops.zeros;
+/** A tensor of ones, as `torch.ones`. */
+export const ones: OpApi<Tensor>["ones"] = ops.ones;
+/** A tensor whose elements are not specified (zeros), as `torch.empty`. */
+export const empty: OpApi<Tensor>["empty"] = ops.empty;
+/** As zeros, of the shape, type and device of `self`. */
+export const zerosLike: OpApi<Tensor>["zerosLike"] = ops.zerosLike;
+/** As ones, of the shape, type and device of `self`. */
+export const onesLike: OpApi<Tensor>["onesLike"] = ops.onesLike;
+/** As empty, of the shape, type and device of `self`. */
+export const emptyLike: OpApi<Tensor>["emptyLike"] = ops.emptyLike;
+/** A tensor of one value; its type is that of the number where not given. As `torch.full`. */
+export const full: OpApi<Tensor>["full"] = ops.full;
+/** As full, of the shape, type and device of `self`. */
+export const fullLike: OpApi<Tensor>["fullLike"] = ops.fullLike;
+/** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
+export const fill: OpApi<Tensor>["fill"] = ops.fill;
+/** arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`. */
+export const arange: OpApi<Tensor>["arange"] = ops.arange;
+/** `steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`. */
+export const linspace: OpApi<Tensor>["linspace"] = ops.linspace;
+/** base to the powers of linspace(start, end, steps), as `torch.logspace`. */
+export const logspace: OpApi<Tensor>["logspace"] = ops.logspace;
+/** Ones on the diagonal of an n × m matrix of zeros, as `torch.eye`. */
+export const eye: OpApi<Tensor>["eye"] = ops.eye;
+/** A 0-d tensor of a number, as `torch.scalar_tensor`. */
+export const scalarTensor: OpApi<Tensor>["scalarTensor"] = ops.scalarTensor;
+/** A copy of the elements, as `torch.clone`. */
+export const clone: OpApi<Tensor>["clone"] = ops.clone;
+/** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
+export const reshape: OpApi<Tensor>["reshape"] = ops.reshape;
+/** The dimensions in another order, as `torch.permute`. */
+export const permute: OpApi<Tensor>["permute"] = ops.permute;
+/** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
+export const squeeze: OpApi<Tensor>["squeeze"] = ops.squeeze;
+/** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
+export const unsqueeze: OpApi<Tensor>["unsqueeze"] = ops.unsqueeze;
+/** The part at `index` along `dim`, without that dimension, as `torch.select`. */
+export const select: OpApi<Tensor>["select"] = ops.select;
+/** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
+export const slice: OpApi<Tensor>["slice"] = ops.slice;
+/** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
+export const diagonal: OpApi<Tensor>["diagonal"] = ops.diagonal;
+/** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
+export const asStrided: OpApi<Tensor>["asStrided"] = ops.asStrided;
+/** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
+export const detach: OpApi<Tensor>["detach"] = ops.detach;
+/** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+export const selectScatter: OpApi<Tensor>["selectScatter"] = ops.selectScatter;
+/** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
+export const sliceScatter: OpApi<Tensor>["sliceScatter"] = ops.sliceScatter;
+/** self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`. */
+export const diagonalScatter: OpApi<Tensor>["diagonalScatter"] = ops.diagonalScatter;
+/** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
+export const diagEmbed: OpApi<Tensor>["diagEmbed"] = ops.diagEmbed;
+/** self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. */
+export const asStridedScatter: OpApi<Tensor>["asStridedScatter"] = ops.asStridedScatter;
+/** Two dimensions exchanged, as `torch.transpose`. */
+export const transpose: OpApi<Tensor>["transpose"] = ops.transpose;
+/** Two dimensions exchanged, as `torch.transpose`. */
+export const swapaxes: OpApi<Tensor>["transpose"] = ops.transpose;
+/** Two dimensions exchanged, as `torch.transpose`. */
+export const swapdims: OpApi<Tensor>["transpose"] = ops.transpose;
+/** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
+export const t: OpApi<Tensor>["t"] = ops.t;
+/** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+export const movedim: OpApi<Tensor>["movedim"] = ops.movedim;
+/** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+export const moveaxis: OpApi<Tensor>["movedim"] = ops.movedim;
+/** The dimensions from startDim to endDim as one, as `torch.flatten`. */
+export const flatten: OpApi<Tensor>["flatten"] = ops.flatten;
+/** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
+export const unflatten: OpApi<Tensor>["unflatten"] = ops.unflatten;
+/** As expand, as `torch.broadcast_to`. */
+export const broadcastTo: OpApi<Tensor>["broadcastTo"] = ops.broadcastTo;
+/** `length` elements from `start` along a dimension, as `torch.narrow`. */
+export const narrow: OpApi<Tensor>["narrow"] = ops.narrow;
+/** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
+export const split: OpApi<Tensor>["split"] = ops.split;
+/** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
+export const splitWithSizes: OpApi<Tensor>["splitWithSizes"] = ops.splitWithSizes;
+/** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
+export const chunk: OpApi<Tensor>["chunk"] = ops.chunk;
+/** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
+export const tensorSplit: OpApi<Tensor>["tensorSplit"] = ops.tensorSplit;
+/** Parts along a dimension, as `torch.hsplit`. */
+export const hsplit: OpApi<Tensor>["hsplit"] = ops.hsplit;
+/** Parts along a dimension, as `torch.vsplit`. */
+export const vsplit: OpApi<Tensor>["vsplit"] = ops.vsplit;
+/** Parts along a dimension, as `torch.dsplit`. */
+export const dsplit: OpApi<Tensor>["dsplit"] = ops.dsplit;
+/** All parts along a dimension, without it, as `torch.unbind`. */
+export const unbind: OpApi<Tensor>["unbind"] = ops.unbind;
+/**
+ * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
+ * `torch.gather`.
+ */
+export const gather: OpApi<Tensor>["gather"] = ops.gather;
+/**
+ * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
+ * "multiply" combines instead. As `torch.scatter`.
+ */
+export const scatter: OpApi<Tensor>["scatter"] = ops.scatter;
+/** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
+export const scatterAdd: OpApi<Tensor>["scatterAdd"] = ops.scatterAdd;
+/** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
+export const indexSelect: OpApi<Tensor>["indexSelect"] = ops.indexSelect;
+/** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
+export const indexAdd: OpApi<Tensor>["indexAdd"] = ops.indexAdd;
+/** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
+export const indexCopy: OpApi<Tensor>["indexCopy"] = ops.indexCopy;
+/** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+export const indexFill: OpApi<Tensor>["indexFill"] = ops.indexFill;
+/** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
+export const take: OpApi<Tensor>["take"] = ops.take;
+/** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
+export const put: OpApi<Tensor>["put"] = ops.put;
+/** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
+export const takeAlongDim: OpApi<Tensor>["takeAlongDim"] = ops.takeAlongDim;
+/** The product of an n × k and a k × m matrix, as `torch.mm`. */
+export const mm: OpApi<Tensor>["mm"] = ops.mm;
+/** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
+export const bmm: OpApi<Tensor>["bmm"] = ops.bmm;
+/** A matrix times a vector, as `torch.mv`. */
+export const mv: OpApi<Tensor>["mv"] = ops.mv;
+/** The sum of products of two vectors, as `torch.dot`. */
+export const dot: OpApi<Tensor>["dot"] = ops.dot;
+/** The sum of products of two vectors, as `torch.dot`. */
+export const vdot: OpApi<Tensor>["dot"] = ops.dot;
+/** The product of matrices, vectors and broadcast batches of matrices, as `torch.matmul`. */
+export const matmul: OpApi<Tensor>["matmul"] = ops.matmul;
+/** beta · input + alpha · the product of the other two, as `torch.addmm`; mat2 is the second factor. */
+export const addmm: OpApi<Tensor>["addmm"] = ops.addmm;
+/** beta · input + alpha · the product of the other two, as `torch.addmv`; vec is the second factor. */
+export const addmv: OpApi<Tensor>["addmv"] = ops.addmv;
+/** beta · input + alpha · the product of the other two, as `torch.baddbmm`; batch2 is the second factor. */
+export const baddbmm: OpApi<Tensor>["baddbmm"] = ops.baddbmm;
+/** beta · input + alpha · the product of the other two, as `torch.addbmm`; batch2 is the second factor. */
+export const addbmm: OpApi<Tensor>["addbmm"] = ops.addbmm;
+/** beta · input + alpha · the product of the other two, as `torch.addr`; vec2 is the second factor. */
+export const addr: OpApi<Tensor>["addr"] = ops.addr;
+/** All products of elements of two vectors, as `torch.outer`. */
+export const outer: OpApi<Tensor>["outer"] = ops.outer;
+/** All products of elements of two vectors, as `torch.outer`. */
+export const ger: OpApi<Tensor>["outer"] = ops.outer;

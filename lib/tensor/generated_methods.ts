@@ -1,0 +1,719 @@
+/**
+ * The methods of Tensor that are ops. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
+ */
+import type { Dim } from "../sym/expr.ts";
+import type { Scalar } from "../ops/params.ts";
+import type {
+  Operand,
+  AddOptions,
+  SubOptions,
+  RsubOptions,
+  DivOptions,
+  IscloseOptions,
+  RoundOptions,
+  LogitOptions,
+  ClampOptions,
+  NanToNumOptions,
+  HardtanhOptions,
+  LeakyReluOptions,
+  HardshrinkOptions,
+  SumOptions,
+  MeanOptions,
+  ProdOptions,
+  AmaxOptions,
+  AminOptions,
+  ArgmaxOptions,
+  ArgminOptions,
+  AnyOptions,
+  AllOptions,
+  MaxOptions,
+  MinOptions,
+  CountNonzeroOptions,
+  NansumOptions,
+  NanmeanOptions,
+  NewZerosOptions,
+  NewOnesOptions,
+  NewEmptyOptions,
+  NewFullOptions,
+  CopyOptions,
+  SqueezeOptions,
+  ExpandOptions,
+  SliceOptions,
+  DiagonalOptions,
+  AsStridedOptions,
+  SliceScatterOptions,
+  DiagonalScatterOptions,
+  DiagEmbedOptions,
+  AsStridedScatterOptions,
+  FlattenOptions,
+  SplitOptions,
+  SplitWithSizesOptions,
+  ChunkOptions,
+  TensorSplitOptions,
+  UnbindOptions,
+  GatherOptions,
+  ScatterOptions,
+  IndexAddOptions,
+  PutOptions,
+  TakeAlongDimOptions,
+  AddmmOptions,
+  AddmvOptions,
+  BaddbmmOptions,
+  AddbmmOptions,
+  AddrOptions,
+} from "../ops/generated.ts";
+
+/** Ops as methods; T is the tensor class itself. */
+export interface TensorMethods<T> {
+  /** self + alpha · other, broadcast and promoted, as `torch.add`. */
+  add(other: Operand<T>, options?: AddOptions): T;
+  /** add, written into this tensor, which is returned. */
+  add_(other: Operand<T>, options?: AddOptions): T;
+  /** self − alpha · other, broadcast and promoted, as `torch.sub`. */
+  sub(other: Operand<T>, options?: SubOptions): T;
+  /** sub, written into this tensor, which is returned. */
+  sub_(other: Operand<T>, options?: SubOptions): T;
+  /** self − alpha · other, broadcast and promoted, as `torch.sub`. */
+  subtract(other: Operand<T>, options?: SubOptions): T;
+  /** subtract, written into this tensor, which is returned. */
+  subtract_(other: Operand<T>, options?: SubOptions): T;
+  /** other − alpha · self, as `torch.rsub`. */
+  rsub(other: Operand<T>, options?: RsubOptions): T;
+  /** self · other, broadcast and promoted, as `torch.mul`. */
+  mul(other: Operand<T>): T;
+  /** mul, written into this tensor, which is returned. */
+  mul_(other: Operand<T>): T;
+  /** self · other, broadcast and promoted, as `torch.mul`. */
+  multiply(other: Operand<T>): T;
+  /** multiply, written into this tensor, which is returned. */
+  multiply_(other: Operand<T>): T;
+  /** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
+  div(other: Operand<T>, options?: DivOptions): T;
+  /** div, written into this tensor, which is returned. */
+  div_(other: Operand<T>, options?: DivOptions): T;
+  /** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
+  divide(other: Operand<T>, options?: DivOptions): T;
+  /** divide, written into this tensor, which is returned. */
+  divide_(other: Operand<T>, options?: DivOptions): T;
+  /** self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`. */
+  trueDivide(other: Operand<T>, options?: DivOptions): T;
+  /** trueDivide, written into this tensor, which is returned. */
+  trueDivide_(other: Operand<T>, options?: DivOptions): T;
+  /** floor(self / other) in the promoted type, as `torch.floor_divide`. */
+  floorDivide(other: Operand<T>): T;
+  /** floorDivide, written into this tensor, which is returned. */
+  floorDivide_(other: Operand<T>): T;
+  /** self − other · floor(self / other): the remainder with the sign of `other`, as `torch.remainder`. */
+  remainder(other: Operand<T>): T;
+  /** remainder, written into this tensor, which is returned. */
+  remainder_(other: Operand<T>): T;
+  /** The remainder with the sign of `self`, as `torch.fmod`. */
+  fmod(other: Operand<T>): T;
+  /** fmod, written into this tensor, which is returned. */
+  fmod_(other: Operand<T>): T;
+  /** self to the power `exponent`, broadcast and promoted, as `torch.pow`. One of them may be a number. */
+  pow(exponent: Operand<T>): T;
+  /** pow, written into this tensor, which is returned. */
+  pow_(exponent: Operand<T>): T;
+  /** As pow, computed in float64, as `torch.float_power`. */
+  floatPower(exponent: Operand<T>): T;
+  /** floatPower, written into this tensor, which is returned. */
+  floatPower_(exponent: Operand<T>): T;
+  /** Whether self eq other, elementwise, as `torch.eq`. */
+  eq(other: Operand<T>): T;
+  /** eq, written into this tensor, which is returned. */
+  eq_(other: Operand<T>): T;
+  /** Whether self ne other, elementwise, as `torch.ne`. */
+  ne(other: Operand<T>): T;
+  /** ne, written into this tensor, which is returned. */
+  ne_(other: Operand<T>): T;
+  /** Whether self ne other, elementwise, as `torch.ne`. */
+  notEqual(other: Operand<T>): T;
+  /** notEqual, written into this tensor, which is returned. */
+  notEqual_(other: Operand<T>): T;
+  /** Whether self lt other, elementwise, as `torch.lt`. */
+  lt(other: Operand<T>): T;
+  /** lt, written into this tensor, which is returned. */
+  lt_(other: Operand<T>): T;
+  /** Whether self lt other, elementwise, as `torch.lt`. */
+  less(other: Operand<T>): T;
+  /** less, written into this tensor, which is returned. */
+  less_(other: Operand<T>): T;
+  /** Whether self le other, elementwise, as `torch.le`. */
+  le(other: Operand<T>): T;
+  /** le, written into this tensor, which is returned. */
+  le_(other: Operand<T>): T;
+  /** Whether self le other, elementwise, as `torch.le`. */
+  lessEqual(other: Operand<T>): T;
+  /** lessEqual, written into this tensor, which is returned. */
+  lessEqual_(other: Operand<T>): T;
+  /** Whether self gt other, elementwise, as `torch.gt`. */
+  gt(other: Operand<T>): T;
+  /** gt, written into this tensor, which is returned. */
+  gt_(other: Operand<T>): T;
+  /** Whether self gt other, elementwise, as `torch.gt`. */
+  greater(other: Operand<T>): T;
+  /** greater, written into this tensor, which is returned. */
+  greater_(other: Operand<T>): T;
+  /** Whether self ge other, elementwise, as `torch.ge`. */
+  ge(other: Operand<T>): T;
+  /** ge, written into this tensor, which is returned. */
+  ge_(other: Operand<T>): T;
+  /** Whether self ge other, elementwise, as `torch.ge`. */
+  greaterEqual(other: Operand<T>): T;
+  /** greaterEqual, written into this tensor, which is returned. */
+  greaterEqual_(other: Operand<T>): T;
+  /** Logical and of what is not 0, as `torch.logical_and`. */
+  logicalAnd(other: Operand<T>): T;
+  /** logicalAnd, written into this tensor, which is returned. */
+  logicalAnd_(other: Operand<T>): T;
+  /** Logical or of what is not 0, as `torch.logical_or`. */
+  logicalOr(other: Operand<T>): T;
+  /** logicalOr, written into this tensor, which is returned. */
+  logicalOr_(other: Operand<T>): T;
+  /** Logical xor of what is not 0, as `torch.logical_xor`. */
+  logicalXor(other: Operand<T>): T;
+  /** logicalXor, written into this tensor, which is returned. */
+  logicalXor_(other: Operand<T>): T;
+  /** Whether an element is 0, as `torch.logical_not`. */
+  logicalNot(): T;
+  /** logicalNot, written into this tensor, which is returned. */
+  logicalNot_(): T;
+  /** Bitwise and of integers, logical and of bools, as `torch.bitwise_and`. */
+  bitwiseAnd(other: Operand<T>): T;
+  /** bitwiseAnd, written into this tensor, which is returned. */
+  bitwiseAnd_(other: Operand<T>): T;
+  /** Bitwise or of integers, logical or of bools, as `torch.bitwise_or`. */
+  bitwiseOr(other: Operand<T>): T;
+  /** bitwiseOr, written into this tensor, which is returned. */
+  bitwiseOr_(other: Operand<T>): T;
+  /** Bitwise xor of integers, logical xor of bools, as `torch.bitwise_xor`. */
+  bitwiseXor(other: Operand<T>): T;
+  /** bitwiseXor, written into this tensor, which is returned. */
+  bitwiseXor_(other: Operand<T>): T;
+  /** Bitwise not of integers, logical not of bools, as `torch.bitwise_not`. */
+  bitwiseNot(): T;
+  /** bitwiseNot, written into this tensor, which is returned. */
+  bitwiseNot_(): T;
+  /** Shift of integers by other bits, as `torch.bitwiseLeftShift`. */
+  bitwiseLeftShift(other: Operand<T>): T;
+  /** bitwiseLeftShift, written into this tensor, which is returned. */
+  bitwiseLeftShift_(other: Operand<T>): T;
+  /** Shift of integers by other bits, as `torch.bitwiseRightShift`. */
+  bitwiseRightShift(other: Operand<T>): T;
+  /** bitwiseRightShift, written into this tensor, which is returned. */
+  bitwiseRightShift_(other: Operand<T>): T;
+  /** isnan of each element, as `torch.isnan`. */
+  isnan(): T;
+  /** isinf of each element, as `torch.isinf`. */
+  isinf(): T;
+  /** isposinf of each element, as `torch.isposinf`. */
+  isposinf(): T;
+  /** isneginf of each element, as `torch.isneginf`. */
+  isneginf(): T;
+  /** isfinite of each element, as `torch.isfinite`. */
+  isfinite(): T;
+  /** isreal of each element, as `torch.isreal`. */
+  isreal(): T;
+  /** Whether the sign bit is set, that of −0 included, as `torch.signbit`. */
+  signbit(): T;
+  /** self with `value` where the mask is true, as `Tensor.masked_fill`. */
+  maskedFill(mask: T, value: Operand<T>): T;
+  /** maskedFill, written into this tensor, which is returned. */
+  maskedFill_(mask: T, value: Operand<T>): T;
+  /** |self − other| ≤ atol + rtol · |other|, elementwise, as `torch.isclose`. */
+  isclose(other: T, rtol?: number | IscloseOptions, atol?: number | IscloseOptions, equalNan?: boolean | IscloseOptions, options?: IscloseOptions): T;
+  /** −self, as `torch.neg`. */
+  neg(): T;
+  /** neg, written into this tensor, which is returned. */
+  neg_(): T;
+  /** −self, as `torch.neg`. */
+  negative(): T;
+  /** negative, written into this tensor, which is returned. */
+  negative_(): T;
+  /** |self|, as `torch.abs`. */
+  abs(): T;
+  /** abs, written into this tensor, which is returned. */
+  abs_(): T;
+  /** |self|, as `torch.abs`. */
+  absolute(): T;
+  /** absolute, written into this tensor, which is returned. */
+  absolute_(): T;
+  /** −1, 0 or 1, as `torch.sign`. */
+  sign(): T;
+  /** sign, written into this tensor, which is returned. */
+  sign_(): T;
+  /** −1, 0 or 1, as `torch.sign`. */
+  sgn(): T;
+  /** sgn, written into this tensor, which is returned. */
+  sgn_(): T;
+  /** self · self, as `torch.square`. */
+  square(): T;
+  /** square, written into this tensor, which is returned. */
+  square_(): T;
+  /** self, as `torch.positive`. */
+  positive(): T;
+  /** floor of each element, as `torch.floor`. */
+  floor(): T;
+  /** floor, written into this tensor, which is returned. */
+  floor_(): T;
+  /** ceil of each element, as `torch.ceil`. */
+  ceil(): T;
+  /** ceil, written into this tensor, which is returned. */
+  ceil_(): T;
+  /** trunc of each element, as `torch.trunc`. */
+  trunc(): T;
+  /** trunc, written into this tensor, which is returned. */
+  trunc_(): T;
+  /** trunc of each element, as `torch.trunc`. */
+  fix(): T;
+  /** fix, written into this tensor, which is returned. */
+  fix_(): T;
+  /** The nearest integer, halves to even, or the nearest multiple of 10^−decimals, as `torch.round`. */
+  round(options?: RoundOptions): T;
+  /** round, written into this tensor, which is returned. */
+  round_(options?: RoundOptions): T;
+  /** self − trunc(self), as `torch.frac`. */
+  frac(): T;
+  /** frac, written into this tensor, which is returned. */
+  frac_(): T;
+  /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
+  sigmoid(): T;
+  /** sigmoid, written into this tensor, which is returned. */
+  sigmoid_(): T;
+  /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
+  expit(): T;
+  /** expit, written into this tensor, which is returned. */
+  expit_(): T;
+  /** log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`. */
+  logit(eps?: number | null | LogitOptions, options?: LogitOptions): T;
+  /** logit, written into this tensor, which is returned. */
+  logit_(eps?: number | null | LogitOptions, options?: LogitOptions): T;
+  /** sqrt of each element, as `torch.sqrt`; integers are converted to floats. */
+  sqrt(): T;
+  /** sqrt, written into this tensor, which is returned. */
+  sqrt_(): T;
+  /** rsqrt of each element, as `torch.rsqrt`; integers are converted to floats. */
+  rsqrt(): T;
+  /** rsqrt, written into this tensor, which is returned. */
+  rsqrt_(): T;
+  /** reciprocal of each element, as `torch.reciprocal`; integers are converted to floats. */
+  reciprocal(): T;
+  /** reciprocal, written into this tensor, which is returned. */
+  reciprocal_(): T;
+  /** exp of each element, as `torch.exp`; integers are converted to floats. */
+  exp(): T;
+  /** exp, written into this tensor, which is returned. */
+  exp_(): T;
+  /** exp2 of each element, as `torch.exp2`; integers are converted to floats. */
+  exp2(): T;
+  /** exp2, written into this tensor, which is returned. */
+  exp2_(): T;
+  /** expm1 of each element, as `torch.expm1`; integers are converted to floats. */
+  expm1(): T;
+  /** expm1, written into this tensor, which is returned. */
+  expm1_(): T;
+  /** log of each element, as `torch.log`; integers are converted to floats. */
+  log(): T;
+  /** log, written into this tensor, which is returned. */
+  log_(): T;
+  /** log2 of each element, as `torch.log2`; integers are converted to floats. */
+  log2(): T;
+  /** log2, written into this tensor, which is returned. */
+  log2_(): T;
+  /** log10 of each element, as `torch.log10`; integers are converted to floats. */
+  log10(): T;
+  /** log10, written into this tensor, which is returned. */
+  log10_(): T;
+  /** log1p of each element, as `torch.log1p`; integers are converted to floats. */
+  log1p(): T;
+  /** log1p, written into this tensor, which is returned. */
+  log1p_(): T;
+  /** sin of each element, as `torch.sin`; integers are converted to floats. */
+  sin(): T;
+  /** sin, written into this tensor, which is returned. */
+  sin_(): T;
+  /** cos of each element, as `torch.cos`; integers are converted to floats. */
+  cos(): T;
+  /** cos, written into this tensor, which is returned. */
+  cos_(): T;
+  /** tan of each element, as `torch.tan`; integers are converted to floats. */
+  tan(): T;
+  /** tan, written into this tensor, which is returned. */
+  tan_(): T;
+  /** asin of each element, as `torch.asin`; integers are converted to floats. */
+  asin(): T;
+  /** asin, written into this tensor, which is returned. */
+  asin_(): T;
+  /** asin of each element, as `torch.asin`; integers are converted to floats. */
+  arcsin(): T;
+  /** arcsin, written into this tensor, which is returned. */
+  arcsin_(): T;
+  /** acos of each element, as `torch.acos`; integers are converted to floats. */
+  acos(): T;
+  /** acos, written into this tensor, which is returned. */
+  acos_(): T;
+  /** acos of each element, as `torch.acos`; integers are converted to floats. */
+  arccos(): T;
+  /** arccos, written into this tensor, which is returned. */
+  arccos_(): T;
+  /** atan of each element, as `torch.atan`; integers are converted to floats. */
+  atan(): T;
+  /** atan, written into this tensor, which is returned. */
+  atan_(): T;
+  /** atan of each element, as `torch.atan`; integers are converted to floats. */
+  arctan(): T;
+  /** arctan, written into this tensor, which is returned. */
+  arctan_(): T;
+  /** sinh of each element, as `torch.sinh`; integers are converted to floats. */
+  sinh(): T;
+  /** sinh, written into this tensor, which is returned. */
+  sinh_(): T;
+  /** cosh of each element, as `torch.cosh`; integers are converted to floats. */
+  cosh(): T;
+  /** cosh, written into this tensor, which is returned. */
+  cosh_(): T;
+  /** tanh of each element, as `torch.tanh`; integers are converted to floats. */
+  tanh(): T;
+  /** tanh, written into this tensor, which is returned. */
+  tanh_(): T;
+  /** asinh of each element, as `torch.asinh`; integers are converted to floats. */
+  asinh(): T;
+  /** asinh, written into this tensor, which is returned. */
+  asinh_(): T;
+  /** asinh of each element, as `torch.asinh`; integers are converted to floats. */
+  arcsinh(): T;
+  /** arcsinh, written into this tensor, which is returned. */
+  arcsinh_(): T;
+  /** acosh of each element, as `torch.acosh`; integers are converted to floats. */
+  acosh(): T;
+  /** acosh, written into this tensor, which is returned. */
+  acosh_(): T;
+  /** acosh of each element, as `torch.acosh`; integers are converted to floats. */
+  arccosh(): T;
+  /** arccosh, written into this tensor, which is returned. */
+  arccosh_(): T;
+  /** atanh of each element, as `torch.atanh`; integers are converted to floats. */
+  atanh(): T;
+  /** atanh, written into this tensor, which is returned. */
+  atanh_(): T;
+  /** atanh of each element, as `torch.atanh`; integers are converted to floats. */
+  arctanh(): T;
+  /** arctanh, written into this tensor, which is returned. */
+  arctanh_(): T;
+  /** erf of each element, as `torch.erf`; integers are converted to floats. */
+  erf(): T;
+  /** erf, written into this tensor, which is returned. */
+  erf_(): T;
+  /** erfc of each element, as `torch.erfc`; integers are converted to floats. */
+  erfc(): T;
+  /** erfc, written into this tensor, which is returned. */
+  erfc_(): T;
+  /** lgamma of each element, as `torch.lgamma`; integers are converted to floats. */
+  lgamma(): T;
+  /** lgamma, written into this tensor, which is returned. */
+  lgamma_(): T;
+  /** lgamma of each element, as `torch.lgamma`; integers are converted to floats. */
+  gammaln(): T;
+  /** gammaln, written into this tensor, which is returned. */
+  gammaln_(): T;
+  /** sinc of each element, as `torch.sinc`; integers are converted to floats. */
+  sinc(): T;
+  /** sinc, written into this tensor, which is returned. */
+  sinc_(): T;
+  /** deg2rad of each element, as `torch.deg2rad`; integers are converted to floats. */
+  deg2rad(): T;
+  /** deg2rad, written into this tensor, which is returned. */
+  deg2rad_(): T;
+  /** rad2deg of each element, as `torch.rad2deg`; integers are converted to floats. */
+  rad2deg(): T;
+  /** rad2deg, written into this tensor, which is returned. */
+  rad2deg_(): T;
+  /** The maximum of two operands, NaN where either is, as `torch.maximum`. */
+  maximum(other: Operand<T>): T;
+  /** The minimum of two operands, NaN where either is, as `torch.minimum`. */
+  minimum(other: Operand<T>): T;
+  /** The maximum of two operands, the other one where one is NaN, as `torch.fmax`. */
+  fmax(other: Operand<T>): T;
+  /** The minimum of two operands, the other one where one is NaN, as `torch.fmin`. */
+  fmin(other: Operand<T>): T;
+  /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
+  clamp(min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
+  /** clamp, written into this tensor, which is returned. */
+  clamp_(min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
+  /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
+  clip(min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
+  /** clip, written into this tensor, which is returned. */
+  clip_(min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
+  /** self limited from below, as `torch.clamp_min`. */
+  clampMin(bound: Operand<T>): T;
+  /** clampMin, written into this tensor, which is returned. */
+  clampMin_(bound: Operand<T>): T;
+  /** self limited from above, as `torch.clamp_max`. */
+  clampMax(bound: Operand<T>): T;
+  /** clampMax, written into this tensor, which is returned. */
+  clampMax_(bound: Operand<T>): T;
+  /**
+   * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
+   * `torch.nan_to_num`.
+   */
+  nanToNum(nan?: number | null | NanToNumOptions, posinf?: number | null | NanToNumOptions, neginf?: number | null | NanToNumOptions, options?: NanToNumOptions): T;
+  /** nanToNum, written into this tensor, which is returned. */
+  nanToNum_(nan?: number | null | NanToNumOptions, posinf?: number | null | NanToNumOptions, neginf?: number | null | NanToNumOptions, options?: NanToNumOptions): T;
+  /** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
+  heaviside(other: Operand<T>): T;
+  /** heaviside, written into this tensor, which is returned. */
+  heaviside_(other: Operand<T>): T;
+  /** max(self, 0), NaN kept, as `torch.relu`. */
+  relu(): T;
+  /** relu, written into this tensor, which is returned. */
+  relu_(): T;
+  /** relu6, written into this tensor, which is returned. */
+  relu6_(): T;
+  /** hardtanh, written into this tensor, which is returned. */
+  hardtanh_(minVal?: number | HardtanhOptions, maxVal?: number | HardtanhOptions, options?: HardtanhOptions): T;
+  /** leakyRelu, written into this tensor, which is returned. */
+  leakyRelu_(negativeSlope?: number | LeakyReluOptions, options?: LeakyReluOptions): T;
+  /** threshold, written into this tensor, which is returned. */
+  threshold_(threshold: number, value: number): T;
+  /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
+  prelu(weight: T): T;
+  /** hardsigmoid, written into this tensor, which is returned. */
+  hardsigmoid_(): T;
+  /** hardswish, written into this tensor, which is returned. */
+  hardswish_(): T;
+  /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
+  hardshrink(lambd?: number | HardshrinkOptions, options?: HardshrinkOptions): T;
+  /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
+  sum(dim?: number | readonly number[] | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
+  /** The mean over dimensions, of floats, as `torch.mean`. */
+  mean(dim?: number | readonly number[] | null | MeanOptions, keepdim?: boolean | MeanOptions, options?: MeanOptions): T;
+  /** The product over all elements or one dimension, as `torch.prod`. */
+  prod(dim?: number | null | ProdOptions, keepdim?: boolean | ProdOptions, options?: ProdOptions): T;
+  /** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
+  amax(dim?: number | readonly number[] | null | AmaxOptions, keepdim?: boolean | AmaxOptions, options?: AmaxOptions): T;
+  /** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
+  amin(dim?: number | readonly number[] | null | AminOptions, keepdim?: boolean | AminOptions, options?: AminOptions): T;
+  /** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
+  argmax(dim?: number | null | ArgmaxOptions, keepdim?: boolean | ArgmaxOptions, options?: ArgmaxOptions): T;
+  /** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
+  argmin(dim?: number | null | ArgminOptions, keepdim?: boolean | ArgminOptions, options?: ArgminOptions): T;
+  /** Whether any of the elements over dimensions are not 0, as `torch.any`. */
+  any(dim?: number | readonly number[] | null | AnyOptions, keepdim?: boolean | AnyOptions, options?: AnyOptions): T;
+  /** Whether all of the elements over dimensions are not 0, as `torch.all`. */
+  all(dim?: number | readonly number[] | null | AllOptions, keepdim?: boolean | AllOptions, options?: AllOptions): T;
+  /**
+   * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise maximum. As `torch.max`.
+   */
+  max(other: T): T;
+  max(dim: number, keepdim?: boolean | MaxOptions<T>, options?: MaxOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(options: MaxOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(dim?: null | MaxOptions<T>, keepdim?: boolean): T;
+  /**
+   * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
+   * the elementwise minimum. As `torch.min`.
+   */
+  min(other: T): T;
+  min(dim: number, keepdim?: boolean | MinOptions<T>, options?: MinOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(options: MinOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(dim?: null | MinOptions<T>, keepdim?: boolean): T;
+  /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
+  countNonzero(dim?: number | readonly number[] | null | CountNonzeroOptions, options?: CountNonzeroOptions): T;
+  /** The sum over dimensions of what is not NaN, as `torch.nansum`. */
+  nansum(dim?: number | readonly number[] | null | NansumOptions, keepdim?: boolean | NansumOptions, options?: NansumOptions): T;
+  /** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
+  nanmean(dim?: number | readonly number[] | null | NanmeanOptions, keepdim?: boolean | NanmeanOptions, options?: NanmeanOptions): T;
+  /** As zeros, of the type and device of `self`. */
+  newZeros(size: readonly Dim[], options?: NewZerosOptions): T;
+  newZeros(...size: (Dim | NewZerosOptions)[]): T;
+  /** As ones, of the type and device of `self`. */
+  newOnes(size: readonly Dim[], options?: NewOnesOptions): T;
+  newOnes(...size: (Dim | NewOnesOptions)[]): T;
+  /** As empty, of the type and device of `self`. */
+  newEmpty(size: readonly Dim[], options?: NewEmptyOptions): T;
+  newEmpty(...size: (Dim | NewEmptyOptions)[]): T;
+  /** As full, of the type and device of `self`. */
+  newFull(size: readonly Dim[], fillValue: Scalar | Dim, options?: NewFullOptions): T;
+  /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
+  fill(value: Operand<T>): T;
+  /** fill, written into this tensor, which is returned. */
+  fill_(value: Operand<T>): T;
+  /** zero, written into this tensor, which is returned. */
+  zero_(): T;
+  /** The elements as float32, as `Tensor.float`. */
+  float(): T;
+  /** The elements as float64, as `Tensor.double`. */
+  double(): T;
+  /** The elements as int64, as `Tensor.long`. */
+  long(): T;
+  /** The elements as int32, as `Tensor.int`. */
+  int(): T;
+  /** The elements as uint8, as `Tensor.byte`. */
+  byte(): T;
+  /** The elements as bool, as `Tensor.bool`. */
+  bool(): T;
+  /** A copy of the elements, as `torch.clone`. */
+  clone(): T;
+  /** copy, written into this tensor, which is returned. */
+  copy_(src: Operand<T>, nonBlocking?: boolean | CopyOptions, options?: CopyOptions): T;
+  /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
+  view(size: readonly Dim[]): T;
+  view(...size: Dim[]): T;
+  /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
+  reshape(shape: readonly Dim[]): T;
+  reshape(...shape: Dim[]): T;
+  /** Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`. */
+  contiguous(): T;
+  /** The dimensions in another order, as `torch.permute`. */
+  permute(dims: readonly number[]): T;
+  permute(...dims: number[]): T;
+  /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
+  squeeze(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
+  /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
+  unsqueeze(dim: number): T;
+  /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
+  expand(size: readonly Dim[], options?: ExpandOptions): T;
+  expand(...size: (Dim | ExpandOptions)[]): T;
+  /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
+  select(dim: number, index: Dim): T;
+  /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
+  slice(dim?: number | SliceOptions, start?: Dim | null | SliceOptions, end?: Dim | null | SliceOptions, step?: number | SliceOptions, options?: SliceOptions): T;
+  /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
+  diagonal(offset?: number | DiagonalOptions, dim1?: number | DiagonalOptions, dim2?: number | DiagonalOptions, options?: DiagonalOptions): T;
+  /**
+   * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
+   * As `Tensor.unfold`.
+   */
+  unfold(dimension: number, size: number, step: number): T;
+  /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
+  asStrided(size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedOptions, options?: AsStridedOptions): T;
+  /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
+  detach(): T;
+  /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
+  selectScatter(src: T, dim: number, index: Dim): T;
+  /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
+  sliceScatter(src: T, dim?: number | SliceScatterOptions, start?: Dim | null | SliceScatterOptions, end?: Dim | null | SliceScatterOptions, step?: number | SliceScatterOptions, options?: SliceScatterOptions): T;
+  /** self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`. */
+  diagonalScatter(src: T, offset?: number | DiagonalScatterOptions, dim1?: number | DiagonalScatterOptions, dim2?: number | DiagonalScatterOptions, options?: DiagonalScatterOptions): T;
+  /** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
+  diagEmbed(offset?: number | DiagEmbedOptions, dim1?: number | DiagEmbedOptions, dim2?: number | DiagEmbedOptions, options?: DiagEmbedOptions): T;
+  /** self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. */
+  asStridedScatter(src: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedScatterOptions, options?: AsStridedScatterOptions): T;
+  /** Two dimensions exchanged, as `torch.transpose`. */
+  transpose(dim0: number, dim1: number): T;
+  /** Two dimensions exchanged, as `torch.transpose`. */
+  swapaxes(dim0: number, dim1: number): T;
+  /** Two dimensions exchanged, as `torch.transpose`. */
+  swapdims(dim0: number, dim1: number): T;
+  /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
+  t(): T;
+  /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+  movedim(source: number | readonly number[], destination: number | readonly number[]): T;
+  /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+  moveaxis(source: number | readonly number[], destination: number | readonly number[]): T;
+  /** The dimensions from startDim to endDim as one, as `torch.flatten`. */
+  flatten(startDim?: number | FlattenOptions, endDim?: number | FlattenOptions, options?: FlattenOptions): T;
+  /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
+  unflatten(dim: number, sizes: readonly Dim[]): T;
+  /** As view, in the shape of `other`. */
+  viewAs(other: T): T;
+  /** As reshape, in the shape of `other`. */
+  reshapeAs(other: T): T;
+  /** As expand, in the shape of `other`. */
+  expandAs(other: T): T;
+  /** As expand, as `torch.broadcast_to`. */
+  broadcastTo(size: readonly Dim[]): T;
+  /** `length` elements from `start` along a dimension, as `torch.narrow`. */
+  narrow(dim: number, start: Dim, length: Dim): T;
+  /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
+  split(splitSize: number | readonly number[], dim?: number | SplitOptions, options?: SplitOptions): T[];
+  /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
+  splitWithSizes(splitSizes: readonly Dim[], dim?: number | SplitWithSizesOptions, options?: SplitWithSizesOptions): T[];
+  /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
+  chunk(chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): T[];
+  /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
+  tensorSplit(indicesOrSections: number | readonly number[], dim?: number | TensorSplitOptions, options?: TensorSplitOptions): T[];
+  /** Parts along a dimension, as `torch.hsplit`. */
+  hsplit(indicesOrSections: number | readonly number[]): T[];
+  /** Parts along a dimension, as `torch.vsplit`. */
+  vsplit(indicesOrSections: number | readonly number[]): T[];
+  /** Parts along a dimension, as `torch.dsplit`. */
+  dsplit(indicesOrSections: number | readonly number[]): T[];
+  /** All parts along a dimension, without it, as `torch.unbind`. */
+  unbind(dim?: number | UnbindOptions, options?: UnbindOptions): T[];
+  /**
+   * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
+   * `torch.gather`.
+   */
+  gather(dim: number, index: T, options?: GatherOptions): T;
+  /**
+   * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
+   * "multiply" combines instead. As `torch.scatter`.
+   */
+  scatter(dim: number, index: T, src?: Operand<T> | null | ScatterOptions<T>, value?: Scalar | Dim | null | ScatterOptions<T>, options?: ScatterOptions<T>): T;
+  /** scatter, written into this tensor, which is returned. */
+  scatter_(dim: number, index: T, src?: Operand<T> | null | ScatterOptions<T>, value?: Scalar | Dim | null | ScatterOptions<T>, options?: ScatterOptions<T>): T;
+  /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
+  scatterAdd(dim: number, index: T, src: T): T;
+  /** scatterAdd, written into this tensor, which is returned. */
+  scatterAdd_(dim: number, index: T, src: T): T;
+  /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
+  indexSelect(dim: number, index: T): T;
+  /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
+  indexAdd(dim: number, index: T, source: T, options?: IndexAddOptions): T;
+  /** indexAdd, written into this tensor, which is returned. */
+  indexAdd_(dim: number, index: T, source: T, options?: IndexAddOptions): T;
+  /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
+  indexCopy(dim: number, index: T, source: T): T;
+  /** indexCopy, written into this tensor, which is returned. */
+  indexCopy_(dim: number, index: T, source: T): T;
+  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  indexFill(dim: number, index: T, value: Operand<T>): T;
+  /** indexFill, written into this tensor, which is returned. */
+  indexFill_(dim: number, index: T, value: Operand<T>): T;
+  /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
+  take(index: T): T;
+  /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
+  put(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
+  /** put, written into this tensor, which is returned. */
+  put_(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
+  /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
+  takeAlongDim(indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
+  /** The product of an n × k and a k × m matrix, as `torch.mm`. */
+  mm(mat2: T): T;
+  /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
+  bmm(mat2: T): T;
+  /** A matrix times a vector, as `torch.mv`. */
+  mv(vec: T): T;
+  /** The sum of products of two vectors, as `torch.dot`. */
+  dot(tensor: T): T;
+  /** The sum of products of two vectors, as `torch.dot`. */
+  vdot(tensor: T): T;
+  /** The product of matrices, vectors and broadcast batches of matrices, as `torch.matmul`. */
+  matmul(other: T): T;
+  /** beta · input + alpha · the product of the other two, as `torch.addmm`; mat2 is the second factor. */
+  addmm(first: T, second: T, options?: AddmmOptions): T;
+  /** addmm, written into this tensor, which is returned. */
+  addmm_(first: T, second: T, options?: AddmmOptions): T;
+  /** beta · input + alpha · the product of the other two, as `torch.addmv`; vec is the second factor. */
+  addmv(first: T, second: T, options?: AddmvOptions): T;
+  /** addmv, written into this tensor, which is returned. */
+  addmv_(first: T, second: T, options?: AddmvOptions): T;
+  /** beta · input + alpha · the product of the other two, as `torch.baddbmm`; batch2 is the second factor. */
+  baddbmm(first: T, second: T, options?: BaddbmmOptions): T;
+  /** baddbmm, written into this tensor, which is returned. */
+  baddbmm_(first: T, second: T, options?: BaddbmmOptions): T;
+  /** beta · input + alpha · the product of the other two, as `torch.addbmm`; batch2 is the second factor. */
+  addbmm(first: T, second: T, options?: AddbmmOptions): T;
+  /** addbmm, written into this tensor, which is returned. */
+  addbmm_(first: T, second: T, options?: AddbmmOptions): T;
+  /** beta · input + alpha · the product of the other two, as `torch.addr`; vec2 is the second factor. */
+  addr(first: T, second: T, options?: AddrOptions): T;
+  /** addr, written into this tensor, which is returned. */
+  addr_(first: T, second: T, options?: AddrOptions): T;
+  /** All products of elements of two vectors, as `torch.outer`. */
+  outer(vec2: T): T;
+  /** All products of elements of two vectors, as `torch.outer`. */
+  ger(vec2: T): T;
+}

@@ -1,0 +1,32 @@
+/**
+ * Runs the ops of graphs on eager tensors. Input: a graph's call; output: its results. Invariant: a random op
+ * that carries keys draws with them and leaves the generator alone; all others are ordinary eager calls.
+ */
+import { DynError } from "../base/errors.ts";
+import type { Runner } from "../graph/interpreter.ts";
+import { RANDOM_KEYS } from "../graph/signature.ts";
+import { findTarget } from "../ops/table.ts";
+import { callInplace, callOp } from "./eager.ts";
+import { defaultGenerator } from "./random.ts";
+import { isTensor } from "./tensor.ts";
+
+/** Runs graph calls through eager dispatch, so that modes and the tape see them. */
+export const graphRunner: Runner = {
+  callOp(target, args, kwargs) {
+    const found = findTarget(target);
+    if (!found) throw new DynError(`Expected an op of the table but found ${target}`);
+    const { definition, inplace } = found;
+    const { [RANDOM_KEYS]: keys, ...named } = kwargs;
+    const given = Object.keys(named).length > 0 ? [...args, named] : args;
+    const run = () => inplace ? callInplace(definition, given) : callOp(definition, given);
+    return keys === undefined ? run() : defaultGenerator.withKeys(keysOf(keys), run);
+  },
+};
+
+function keysOf(keys: unknown): readonly [number, number] {
+  if (Array.isArray(keys) && keys.length === 2 && keys.every(isTensor)) {
+    const [key0, key1] = keys.map((key) => Number(key.item()));
+    return [key0 ?? 0, key1 ?? 0];
+  }
+  throw new DynError("Expected two keys for a random op");
+}

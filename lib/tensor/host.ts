@@ -1,0 +1,96 @@
+/**
+ * Elements of tensors in host memory. Input: a tensor (its storage and layout); output: typed arrays in
+ * row-major order and single elements. Invariant: reading never changes the tensor; what is returned is a copy.
+ */
+import { type DType, type HostArray, hostArray, itemSize } from "../base/dtype.ts";
+import type { Layout } from "./layout.ts";
+import { deviceNamed, type Storage } from "./storage.ts";
+
+/** One element as JavaScript has it. int64 crosses as a number where that is exact, else as a bigint. */
+export type Element = number | bigint | boolean;
+
+/** What reading needs of a tensor. */
+export interface Readable {
+  readonly storage: Storage;
+  readonly layout: Layout;
+  readonly offset: number;
+}
+
+/** An element of a typed array as JavaScript has it. */
+export function toElement(raw: number | bigint, dtype: DType): Element {
+  if (typeof raw === "bigint") {
+    return raw >= Number.MIN_SAFE_INTEGER && raw <= Number.MAX_SAFE_INTEGER ? Number(raw) : raw;
+  }
+  return dtype === "bool" ? raw !== 0 : raw;
+}
+
+/** All elements, row-major, waiting for the device. */
+export function readElements(tensor: Readable): HostArray {
+  const { layout, storage, offset } = tensor;
+  if (layout.numel === 0) return hostArray(layout.dtype, new ArrayBuffer(0));
+  const bytes = deviceNamed(layout.device).readSync(
+    storage.memory,
+    offset * itemSize(layout.dtype),
+    layout.byteLength,
+  );
+  return pack(bytes, layout);
+}
+
+/** All elements, row-major, once the device is done. */
+export async function readElementsLater(tensor: Readable): Promise<HostArray> {
+  const { layout, storage, offset } = tensor;
+  if (layout.numel === 0) return hostArray(layout.dtype, new ArrayBuffer(0));
+  const bytes = await deviceNamed(layout.device).read(
+    storage.memory,
+    offset * itemSize(layout.dtype),
+    layout.byteLength,
+  );
+  return pack(bytes, layout);
+}
+
+/** One element, by its place in row-major order of a one-element tensor or its place in the addressed range. */
+export function elementAt(tensor: Readable, place: number): Element {
+  const { layout, storage, offset } = tensor;
+  const size = itemSize(layout.dtype);
+  const bytes = deviceNamed(layout.device).readSync(storage.memory, (offset + place) * size, size);
+  return toElement(aligned(bytes, layout.dtype)[0] ?? 0, layout.dtype);
+}
+
+/** Bytes as elements; copied only where they do not start on a multiple of the element's size. */
+function aligned(bytes: Uint8Array, dtype: DType): HostArray {
+  const size = itemSize(dtype);
+  if (bytes.byteOffset % size === 0) {
+    return hostArray(dtype, bytes.buffer, bytes.byteOffset, bytes.byteLength / size);
+  }
+  const copy = bytes.slice();
+  return hostArray(dtype, copy.buffer, 0, bytes.byteLength / size);
+}
+
+/** The addressed range of a layout as row-major elements of their own. */
+function pack(bytes: Uint8Array, layout: Layout): HostArray {
+  const source = aligned(bytes, layout.dtype);
+  if (layout.contiguous) return source;
+  const packed = hostArray(layout.dtype, new ArrayBuffer(layout.numel * itemSize(layout.dtype)));
+  const { shape, strides } = layout, rank = shape.length, index = new Array<number>(rank).fill(0);
+  for (let k = 0, at = 0; k < layout.numel; k++) {
+    packed[k] = source[at] ?? 0;
+    for (let d = rank - 1; d >= 0; d--) {
+      const i = (index[d] ?? 0) + 1, size = shape[d] ?? 1;
+      if (i < size) {
+        index[d] = i;
+        at += strides[d] ?? 0;
+        break;
+      }
+      index[d] = 0;
+      at -= (size - 1) * (strides[d] ?? 0);
+    }
+  }
+  return packed;
+}
+
+/** Writes row-major elements to the start of a storage. */
+export function writeElements(storage: Storage, elements: HostArray): void {
+  if (elements.length === 0) return;
+  const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
+  deviceNamed(storage.device).write(storage.memory, 0, bytes);
+}

@@ -1,0 +1,113 @@
+/**
+ * The syntax of `x.at(…)` and `x.set([…], v)`, parsed without any tensor at hand, so that the tracer reads it
+ * the same way. Input: the arguments and the number of dimensions; output: one step per argument. Invariant:
+ * the steps consume exactly the dimensions of the tensor; "..." is expanded and missing dimensions are whole.
+ */
+import { DynError } from "../base/errors.ts";
+import { Sym } from "../sym/expr.ts";
+import type { Dim } from "../sym/expr.ts";
+
+/**
+ * One argument of `at`: an integer, a slice as text ("1:5:2", ":", "2:") or as [start, stop] or
+ * [start, stop, step] with null for open ends, "..." for whole dimensions, null for a new dimension, a bool for
+ * a new dimension of size 1 or 0, or a tensor of integers or bools. An array of integers of any other length, or
+ * nested, is a list of indices.
+ */
+export type IndexArgument<T> = number | string | boolean | null | T | Sym | readonly IndexItem[];
+
+/** What may stand inside an array argument. */
+export type IndexItem = number | boolean | null | Sym | readonly IndexItem[];
+
+/** A step of indexing, applied to the dimension that the steps before it left in place. */
+export type IndexStep<T> =
+  | { readonly kind: "select"; readonly index: Dim }
+  | { readonly kind: "slice"; readonly start: Dim | null; readonly stop: Dim | null; readonly step: number }
+  | { readonly kind: "newaxis" }
+  | { readonly kind: "flag"; readonly value: boolean }
+  | { readonly kind: "tensor"; readonly tensor: T; readonly dims: number }
+  | { readonly kind: "list"; readonly items: readonly IndexItem[] };
+
+/** What must be known of a tensor index: how many dimensions it takes up (a mask takes its own number). */
+export type TensorIndexRank<T> = (value: unknown) => { readonly tensor: T; readonly dims: number } | undefined;
+
+/** Parses arguments for a tensor of `rank` dimensions. Throws DynError where they do not fit. */
+export function parseIndex<T>(
+  index: readonly unknown[],
+  rank: number,
+  tensorIndex: TensorIndexRank<T>,
+): IndexStep<T>[] {
+  const steps: (IndexStep<T> | "...")[] = index.map((each) => parseOne(each, tensorIndex));
+  const used = steps.reduce((sum, s) => sum + (s === "..." ? 0 : dimsOf(s)), 0);
+  if (used > rank) throw new DynError(`Expected at most ${rank} indices but found ${used}`);
+  const gap = steps.indexOf("...");
+  if (gap !== steps.lastIndexOf("...")) throw new DynError(`Expected at most one "..." but found several`);
+  const whole: IndexStep<T>[] = Array.from(
+    { length: rank - used },
+    () => ({ kind: "slice", start: null, stop: null, step: 1 }),
+  );
+  const at = gap < 0 ? steps.length : gap;
+  return [...steps.slice(0, at), ...whole, ...steps.slice(at + 1)].filter((s) => s !== "...");
+}
+
+/** How many dimensions of the tensor a step takes up. */
+function dimsOf<T>(step: IndexStep<T>): number {
+  switch (step.kind) {
+    case "select":
+    case "slice":
+    case "list":
+      return 1;
+    case "newaxis":
+    case "flag":
+      return 0;
+    case "tensor":
+      return step.dims;
+    default:
+      return step satisfies never;
+  }
+}
+
+function parseOne<T>(each: unknown, tensorIndex: TensorIndexRank<T>): IndexStep<T> | "..." {
+  if (each === null) return { kind: "newaxis" };
+  if (typeof each === "boolean") return { kind: "flag", value: each };
+  if (each instanceof Sym) return { kind: "select", index: each };
+  if (typeof each === "bigint") return { kind: "select", index: Number(each) };
+  if (typeof each === "number") {
+    if (!Number.isInteger(each)) throw new DynError(`Expected an integer as index but found ${each}`);
+    return { kind: "select", index: each };
+  }
+  if (typeof each === "string") return each === "..." ? each : sliceOfText(each);
+  const tensor = tensorIndex(each);
+  if (tensor) return { kind: "tensor", ...tensor };
+  if (Array.isArray(each)) return parseArray(each);
+  throw new DynError(`Expected an index but found ${typeof each}`);
+}
+
+function parseArray<T>(items: readonly unknown[]): IndexStep<T> {
+  const ends = items.every((i) => i === null || typeof i === "number" || i instanceof Sym);
+  if (ends && (items.length === 2 || items.length === 3)) {
+    const [start = null, stop = null, step = 1] = items.map((i) => typeof i === "number" || i instanceof Sym ? i : null);
+    return makeSlice(start, stop, typeof step === "number" ? step : 1);
+  }
+  if (!items.every(isItem)) throw new DynError("Expected integers or bools in a list of indices");
+  return { kind: "list", items };
+}
+
+function isItem(value: unknown): value is IndexItem {
+  if (Array.isArray(value)) return value.every(isItem);
+  return typeof value === "number" || typeof value === "boolean" || value === null || value instanceof Sym;
+}
+
+function sliceOfText<T>(text: string): IndexStep<T> {
+  const parts = text.split(":").map((p) => p.trim());
+  if (parts.length < 2 || parts.length > 3 || parts.some((p) => !/^[-+]?\d*$/.test(p))) {
+    throw new DynError(`Expected a slice like "1:5:2" or "..." but found ${JSON.stringify(text)}`);
+  }
+  const [start = "", stop = "", step = ""] = parts;
+  const end = (p: string) => p === "" ? null : Number(p);
+  return makeSlice(end(start), end(stop), step === "" ? 1 : Number(step));
+}
+
+function makeSlice<T>(start: Dim | null, stop: Dim | null, step: number): IndexStep<T> {
+  if (!(step > 0)) throw new DynError(`Expected a positive step but found ${step}`);
+  return { kind: "slice", start, stop, step };
+}

@@ -1,0 +1,225 @@
+/**
+ * In-place calls: an op whose result is written into its first tensor. Input: a resolved call; output: that
+ * tensor, with its version advanced. Invariant: every element is computed from the operands as they were before
+ * the call, also where they share memory with the target.
+ */
+import { categoryOf, type DType } from "../base/dtype.ts";
+import { DynError, InternalError } from "../base/errors.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import type { Operand } from "../loops/body.ts";
+import { axesOf } from "../loops/nest.ts";
+import { Recorder } from "../loops/record.ts";
+import { OPS } from "../ops/table.ts";
+import type { Dim } from "../sym/expr.ts";
+import { type Layout, layoutOf } from "./layout.ts";
+import { ambient, noGrad } from "./modes.ts";
+import {
+  entryOf,
+  inferResults,
+  makePlan,
+  mapTensors,
+  type OpEntry,
+  type Plan,
+  signatureOf,
+  type TensorArgs,
+  tensorsOf,
+} from "./plan.ts";
+import { checkRanges } from "./ranges.ts";
+import { runPlan } from "./run.ts";
+import { autograd, isTensor, recordsGrad, type Tensor } from "./tensor.ts";
+
+/** A plan that writes into its target. */
+interface InplacePlan extends Plan {
+  /** Which tensors are read only where the target is written at that moment, hence may be the target. */
+  readonly aligned: readonly boolean[];
+}
+
+const plans = new Map<OpEntry, Map<string, InplacePlan | null>>();
+
+/** Runs a call out of place; given by eager dispatch. */
+export type Execute = (entry: OpEntry, args: TensorArgs) => readonly Tensor[];
+
+/** Runs a call in place. */
+export function runInplace(
+  { entry, args, run }: { readonly entry: OpEntry; readonly args: TensorArgs; readonly run: Execute },
+): Tensor {
+  const { definition } = entry;
+  const inputs = tensorsOf(entry, args);
+  const [name] = Object.keys(definition.params);
+  const target = args[name ?? ""];
+  if (!isTensor(target)) throw new InternalError(`Expected a tensor to write by ${definition.name}_`);
+  if (definition.implementation.kind === "view") return viewInplace(target, entry, { args, run });
+  checkWritable(target);
+  const records = ambient.gradEnabled && recordsGrad(inputs);
+  if (records) checkLeaf(target);
+  const write = () => {
+    noGrad(() => writeInto(target, { entry, args, inputs, run }));
+    target.storage.version++;
+  };
+  if (!records) {
+    write();
+  } else if (definition.gradient.kind === "none") {
+    write();
+    if (target.state) target.state.gradFn = null;
+  } else {
+    autograd().recordInplace({ definition, args }, target, write);
+  }
+  return target;
+}
+
+/** Views in place (squeeze_, t_) change the tensor's own layout. */
+function viewInplace(
+  target: Tensor,
+  entry: OpEntry,
+  { args, run }: { readonly args: TensorArgs; readonly run: Execute },
+): Tensor {
+  if (ambient.gradEnabled && target.requiresGrad) checkLeaf(target);
+  const [result] = run(entry, args);
+  if (!result || result.storage !== target.storage) {
+    throw new DynError(`Expected an alias for ${entry.definition.name}_ but the layout needs a copy`);
+  }
+  const { gradFn } = result;
+  target.layout = result.layout;
+  target.offset = result.offset;
+  if (target.viewState !== null) target.viewState = result.viewState;
+  else if (gradFn !== null) target.state = result.state;
+  target.storage.version++;
+  return target;
+}
+
+/** Throws where several indices of a tensor share one element. */
+function checkWritable({ layout }: Tensor): void {
+  const { shape, strides } = layout;
+  if (shape.some((size, d) => size > 1 && strides[d] === 0)) {
+    throw new DynError(
+      "Expected a tensor whose elements lie apart but several indices refer to a single memory location; clone() it first",
+    );
+  }
+}
+
+/** Leaves that require grad, and their views, must not change under the tape. */
+function checkLeaf(target: Tensor): void {
+  const base = target.viewState?.base;
+  if (base && base.isLeaf && base.requiresGrad) {
+    throw new DynError(
+      "Expected a tensor with history but a view of a leaf that requires grad is being used in an in-place operation",
+    );
+  }
+  if (!base && target.isLeaf && target.requiresGrad) {
+    throw new DynError(
+      "Expected a tensor with history but a leaf that requires grad is being used in an in-place operation",
+    );
+  }
+}
+
+interface Write {
+  readonly entry: OpEntry;
+  readonly args: TensorArgs;
+  readonly inputs: readonly Tensor[];
+  readonly run: Execute;
+}
+
+/** Computes a call and stores its result, directly where the operands allow it. */
+function writeInto(target: Tensor, { entry, args, inputs, run }: Write): void {
+  const { kind } = entry.definition.implementation;
+  if (kind === "lower" || kind === "random") {
+    const plan = planOf(entry, args, target.layout);
+    const direct = plan !== null && inputs.every((t, k) =>
+      t.storage !== target.storage ||
+      (plan.aligned[k] === true && t.layout === target.layout && t.offset === target.offset)
+    );
+    if (plan !== null && direct) {
+      if (entry.definition.ranges) checkRanges(entry.definition, args);
+      runPlan(plan, { inputs, outputs: [target], random: kind === "random" });
+      return;
+    }
+  }
+  const [result] = run(entry, args);
+  if (!result) throw new InternalError(`Expected a result of ${entry.definition.name} but found none`);
+  checkResult(result, target);
+  copyInto(target, result);
+  result.storage.release();
+}
+
+/** Copies elements, converting them; the two must not overlap. */
+export function copyInto(target: Tensor, source: Tensor): void {
+  const entry = entryOf(OPS.copy), args = { self: target, src: source, nonBlocking: false };
+  const plan = planOf(entry, args, target.layout);
+  if (plan === null) throw new InternalError("Expected a plan to copy");
+  runPlan(plan, { inputs: [target, source], outputs: [target], random: false });
+}
+
+/** The plan that writes into a layout, or null where the op must run out of place first. */
+function planOf(entry: OpEntry, args: TensorArgs, layout: Layout): InplacePlan | null {
+  let known = plans.get(entry);
+  if (!known) plans.set(entry, known = new Map());
+  const key = signatureOf(entry, args);
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = compileInplace(entry, args, layout);
+  if (known.size > 8192) known.clear();
+  known.set(key, made);
+  return made;
+}
+
+function compileInplace(entry: OpEntry, args: TensorArgs, layout: Layout): InplacePlan | null {
+  const { definition } = entry;
+  const { implementation } = definition;
+  if (implementation.kind !== "lower" && implementation.kind !== "random") return null;
+  const metas = inferResults(definition, mapTensors(entry, args, (t) => t.layout.meta));
+  const [meta] = metas;
+  if (!meta || metas.length !== 1) throw new DynError(`Expected one result of ${definition.name} in place`);
+  checkResult(layoutOf(meta), layout);
+  const aligned = alignedOperands(entry, { args, metas });
+  if (aligned === undefined) return null;
+  const plan = makePlan({
+    entry,
+    args,
+    metas,
+    lower: (operands, out, keys) => implementation.lower(operands, out, keys),
+    keys: implementation.kind === "random",
+    targets: [layout],
+  });
+  return { ...plan, aligned };
+}
+
+/** For each tensor, whether it is read only at the index that is written; undefined where that is not the form. */
+function alignedOperands(
+  entry: OpEntry,
+  { args, metas }: { readonly args: TensorArgs; readonly metas: readonly TensorMeta[] },
+): boolean[] | undefined {
+  const { implementation } = entry.definition;
+  if (implementation.kind !== "lower" && implementation.kind !== "random") return undefined;
+  const operands: Operand[] = [];
+  const operand = ({ shape, dtype }: { shape: readonly Dim[]; dtype: DType }): Operand => {
+    operands.push({ shape, dtype });
+    return operands.at(-1) ?? { shape, dtype };
+  };
+  const mapped = mapTensors(entry, args, (t) => operand(t.layout));
+  const key: Operand = { shape: [], dtype: "int32" };
+  const [lowered, ...others] = implementation.lower(mapped, metas, [key, key]);
+  if (lowered?.kind !== "pointwise" || others.length > 0) return undefined;
+  const at = axesOf(lowered.shape).map((axis) => axis.size === 1 ? 0 : axis.symbol);
+  const aligned = operands.map(() => true);
+  let loads = 0;
+  const recorder = new Recorder((r, from, index) => {
+    const ordinal = operands.indexOf(from);
+    const same = index.length === at.length && index.every((d, k) => d === at[k]);
+    if (ordinal >= 0 && !same) aligned[ordinal] = false;
+    return r.loadBuffer(loads++, 0, from.dtype);
+  });
+  lowered.element(recorder, at);
+  return aligned;
+}
+
+function checkResult(result: Pick<Layout, "shape" | "dtype">, target: Pick<Layout, "shape" | "dtype">): void {
+  if (`${result.shape}` !== `${target.shape}`) {
+    throw new DynError(
+      `Expected a result of shape [${target.shape}] for the in-place call but found the broadcast shape [${result.shape}]`,
+    );
+  }
+  const rank = { bool: 0, integer: 1, float: 2 };
+  if (rank[categoryOf(result.dtype)] > rank[categoryOf(target.dtype)]) {
+    throw new DynError(`Expected a result that can be cast to ${target.dtype} but found ${result.dtype}`);
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Connects the tensor class with dispatch and indexing, which build on it. Imported for its effect. Invariant:
+ * loading it twice changes nothing.
+ */
+import { setAt, valueAt } from "./indexing.ts";
+import { callInplace, callOp } from "./eager.ts";
+import { convertTo } from "./transfer.ts";
+import { installTensorRuntime } from "./tensor.ts";
+
+installTensorRuntime({
+  call: ({ definition, inplace }, given) => inplace ? callInplace(definition, given) : callOp(definition, given),
+  at: valueAt,
+  set: setAt,
+  to: convertTo,
+});

@@ -1,0 +1,65 @@
+/**
+ * Layouts: shape, strides, element type and device of eager tensors, one shared object per distinct combination.
+ * Input: the four; output: the object, whose `id` makes short cache keys. Invariant: equal layouts are the same
+ * object.
+ */
+import { type DType, itemSize } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { contiguousStrides, isContiguous, type TensorMeta } from "../graph/meta.ts";
+import type { DeviceName } from "../loops/device.ts";
+import type { Dim } from "../sym/expr.ts";
+
+/** What tensors of one shape, strides, type and device have in common. Strides count elements. */
+export interface Layout {
+  readonly id: number;
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly dtype: DType;
+  readonly device: DeviceName;
+  readonly numel: number;
+  readonly contiguous: boolean;
+  /** Elements from the first to one past the last that is addressed. */
+  readonly extent: number;
+  /** Bytes of the addressed range. */
+  readonly byteLength: number;
+  /** The same as metadata, with offset 0. */
+  readonly meta: TensorMeta;
+}
+
+const layouts = new Map<string, Layout>();
+
+/** The layout of a meta; its offset is the tensor's own. Throws DynError where sizes are symbolic. */
+export function layoutOf(meta: Pick<TensorMeta, "shape" | "strides" | "dtype" | "device">): Layout {
+  const key = `${meta.shape}|${meta.strides}|${meta.dtype}|${meta.device}`;
+  const known = layouts.get(key);
+  if (known) return known;
+  const shape = meta.shape.map(concrete), strides = meta.strides.map(concrete);
+  const numel = shape.reduce((a, b) => a * b, 1);
+  const extent = numel === 0 ? 0 : shape.reduce((last, size, d) => last + (size - 1) * (strides[d] ?? 0), 1);
+  const { dtype, device } = meta;
+  const made: Layout = {
+    id: layouts.size,
+    shape: Object.freeze(shape),
+    strides: Object.freeze(strides),
+    dtype,
+    device,
+    numel,
+    contiguous: isContiguous({ shape, strides }),
+    extent,
+    byteLength: extent * itemSize(dtype),
+    meta: Object.freeze({ shape, strides, offset: 0, dtype, device }),
+  };
+  layouts.set(key, made);
+  return made;
+}
+
+/** The row-major layout of a shape. */
+export function contiguousLayout(shape: readonly Dim[], dtype: DType, device: DeviceName): Layout {
+  return layoutOf({ shape, strides: contiguousStrides(shape), dtype, device });
+}
+
+/** A size that must be known. */
+export function concrete(d: Dim): number {
+  if (typeof d === "number") return d;
+  throw new DynError(`Expected a known size for a tensor with elements but found the symbolic ${d}`);
+}

@@ -1,0 +1,109 @@
+/**
+ * The ambient state of tensor programs: whether gradients are recorded, and which mode sees calls before eager
+ * execution does. Input: scoped changes; output: what dispatch reads. Invariant: every change is undone when its
+ * body ends, for promises when they settle; a mode never sees the calls that it makes itself.
+ */
+import type { OpDefinition } from "../ops/definition.ts";
+import type { ArgsOf, Params } from "../ops/params.ts";
+
+/** A call of an op, resolved. */
+export interface ResolvedCall<T> {
+  readonly definition: OpDefinition;
+  readonly args: ArgsOf<Params, T>;
+  /** The result is to be written into the first tensor, which is then the result. */
+  readonly inplace: boolean;
+}
+
+/** Something that takes calls instead of eager execution: tracing, fake tensors, counting. */
+export interface DispatchMode<T> {
+  /** The results: one tensor, or several where the definition has several. */
+  call(call: ResolvedCall<T>): T | readonly T[];
+}
+
+/** Ambient state, readable as plain fields because every op reads it. */
+interface Ambient {
+  gradEnabled: boolean;
+  inference: boolean;
+}
+
+/** The state in force. Change it with the functions of this file only. */
+export const ambient: Ambient = { gradEnabled: true, inference: false };
+
+/** Runs `body`, then `restore`; where it returns a promise, after that settles. */
+export function scoped<R>(body: () => R, restore: () => void): R {
+  let result: R;
+  try {
+    result = body();
+  } catch (thrown) {
+    restore();
+    throw thrown;
+  }
+  if (result instanceof Promise) result.then(restore, restore);
+  else restore();
+  return result;
+}
+
+/** Runs `body` with recording of gradients on or off. */
+export function setGradEnabled<R>(enabled: boolean, body: () => R): R {
+  const former = ambient.gradEnabled;
+  ambient.gradEnabled = enabled;
+  return scoped(body, () => ambient.gradEnabled = former);
+}
+
+/** Runs `body` without recording gradients, as `torch.no_grad`. */
+export function noGrad<R>(body: () => R): R {
+  return setGradEnabled(false, body);
+}
+
+/** Runs `body` recording gradients, as `torch.enable_grad`. */
+export function enableGrad<R>(body: () => R): R {
+  return setGradEnabled(true, body);
+}
+
+/** Whether gradients are recorded now. */
+export function isGradEnabled(): boolean {
+  return ambient.gradEnabled;
+}
+
+/** Turns recording on or off until the next change, for code whose scope is not one function. */
+export function switchGradEnabled(enabled: boolean): boolean {
+  const former = ambient.gradEnabled;
+  ambient.gradEnabled = enabled;
+  return former;
+}
+
+/** Runs `body` without recording gradients or views, as `torch.inference_mode`. */
+export function inferenceMode<R>(body: () => R): R {
+  const { gradEnabled, inference } = ambient;
+  ambient.gradEnabled = false;
+  ambient.inference = true;
+  return scoped(body, () => {
+    ambient.gradEnabled = gradEnabled;
+    ambient.inference = inference;
+  });
+}
+
+/** Whether inference mode is on. */
+export function isInferenceMode(): boolean {
+  return ambient.inference;
+}
+
+/** A stack of modes over tensors of type T. */
+export class ModeStack<T> {
+  /** The innermost mode, which sees calls first; null: calls run eagerly. */
+  top: DispatchMode<T> | null = null;
+
+  /** Runs `body` with a mode innermost. */
+  with<R>(mode: DispatchMode<T>, body: () => R): R {
+    const former = this.top;
+    this.top = mode;
+    return scoped(body, () => this.top = former);
+  }
+
+  /** Runs `body` with no mode, as a mode does for calls of its own. */
+  without<R>(body: () => R): R {
+    const former = this.top;
+    this.top = null;
+    return scoped(body, () => this.top = former);
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * Plans of eager calls: the compiled one-op program and the layouts of its results, by signature. Input: a
+ * resolved call over tensors; output: a plan, made once per signature. Invariant: two calls with one signature
+ * (types, layouts, constants) have one plan; a plan holds no tensor.
+ */
+import { getDefaultDtype, itemSize } from "../base/dtype.ts";
+import { DynError, InternalError } from "../base/errors.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import type { Lowered, Operand } from "../loops/body.ts";
+import type { CompiledProgram } from "../loops/device.ts";
+import type { BufferDecl, Kernel, Program } from "../loops/ir.ts";
+import { recordLowered } from "../loops/nest.ts";
+import type { BufferOperand } from "../loops/record.ts";
+import type { OpDefinition } from "../ops/definition.ts";
+import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
+import { Sym } from "../sym/expr.ts";
+import { type Layout, layoutOf } from "./layout.ts";
+import { deviceNamed } from "./storage.ts";
+import { Tensor } from "./tensor.ts";
+
+/** The arguments of a call over eager tensors. */
+export type TensorArgs = ArgsOf<Params, Tensor>;
+
+/** How a signature runs. */
+export interface Plan {
+  readonly results: readonly Layout[];
+  /** null: no result has elements. */
+  readonly program: CompiledProgram | null;
+}
+
+/** A slot for a parameter. */
+interface Slot {
+  readonly name: string;
+  /** Whether tensors may stand there. */
+  readonly tensors: boolean;
+}
+
+/** What is known of an op besides its definition: its parameters at a glance and its plans. */
+export class OpEntry {
+  readonly slots: readonly Slot[];
+  readonly plans = new Map<string, Plan>();
+  /** Signatures whose arguments `infer` accepted, for compositions. */
+  readonly checked = new Set<string>();
+  constructor(readonly definition: OpDefinition) {
+    this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({ name, tensors: takesTensors(kind) }));
+  }
+}
+
+function takesTensors(kind: ParamKind): boolean {
+  return kind === "tensor" || kind === "operand" || kind === "tensors" || kind === "tensorsOrNulls";
+}
+
+const entries = new Map<OpDefinition, OpEntry>();
+
+/** The entry of a definition. */
+export function entryOf(definition: OpDefinition): OpEntry {
+  const known = entries.get(definition);
+  if (known) return known;
+  const made = new OpEntry(definition);
+  entries.set(definition, made);
+  return made;
+}
+
+/** The tensors of a call in the order of parameters; a list contributes its items. */
+export function tensorsOf(entry: OpEntry, args: TensorArgs): Tensor[] {
+  const found: Tensor[] = [];
+  for (const slot of entry.slots) {
+    if (!slot.tensors) continue;
+    const value = args[slot.name];
+    if (value instanceof Tensor) found.push(value);
+    else if (Array.isArray(value)) { for (const each of value) if (each instanceof Tensor) found.push(each); }
+  }
+  return found;
+}
+
+/** The signature of a call as text. With `offsets`, views at different offsets differ. */
+export function signatureOf(entry: OpEntry, args: TensorArgs, offsets = false): string {
+  let key = getDefaultDtype() === "float32" ? "" : "d";
+  for (const slot of entry.slots) {
+    const value = args[slot.name];
+    if (value instanceof Tensor) {
+      key += offsets && value.offset !== 0 ? `t${value.layout.id}@${value.offset},` : `t${value.layout.id},`;
+    } else key += `${constantKey(value, offsets)},`;
+  }
+  return key;
+}
+
+function constantKey(value: unknown, offsets: boolean): string {
+  switch (typeof value) {
+    case "number":
+      return value === 0 && 1 / value < 0 ? "-0" : `${value}`;
+    case "boolean":
+      return value ? "T" : "F";
+    case "bigint":
+      return `${value}n`;
+    case "string":
+      return JSON.stringify(value);
+    default:
+      if (value === null) return "N";
+      if (value instanceof Tensor) return `t${value.layout.id}${offsets ? `@${value.offset}` : ""}`;
+      if (value instanceof Sym) throw new DynError(`Expected known sizes for tensors with elements but found ${value}`);
+      if (Array.isArray(value)) return `[${value.map((v: unknown) => constantKey(v, offsets)).join()}]`;
+      throw new InternalError(`Expected an argument of an op but found ${typeof value}`);
+  }
+}
+
+/** A call's arguments with something else in place of each tensor. */
+export function mapTensors<T>(entry: OpEntry, args: TensorArgs, change: (tensor: Tensor) => T): ArgsOf<Params, T> {
+  const mapped: Record<string, ArgsOf<Params, T>[string]> = {};
+  for (const { name } of entry.slots) {
+    const value = args[name];
+    if (value instanceof Tensor) mapped[name] = change(value);
+    else if (isTensorList(value)) mapped[name] = value.map((each) => each === null ? null : change(each));
+    else mapped[name] = value ?? null;
+  }
+  return mapped;
+}
+
+function isTensorList(value: TensorArgs[string] | undefined): value is readonly (Tensor | null)[] {
+  return Array.isArray(value) && value.some((each) => each instanceof Tensor);
+}
+
+/** Metadata of the results of a call. */
+export function inferResults(definition: OpDefinition, args: ArgsOf<Params, TensorMeta>): readonly TensorMeta[] {
+  const inferred = definition.infer(args);
+  return isMetas(inferred) ? inferred : [inferred];
+}
+
+function isMetas(value: TensorMeta | readonly TensorMeta[]): value is readonly TensorMeta[] {
+  return Array.isArray(value);
+}
+
+/** The lowerings of a call, given how its tensors are loaded. */
+type Lower = (
+  args: ArgsOf<Params, Operand>,
+  results: readonly TensorMeta[],
+  keys: readonly [Operand, Operand],
+) => readonly Lowered[];
+
+/** How a program is made. */
+export interface PlanRequest {
+  readonly entry: OpEntry;
+  readonly args: TensorArgs;
+  readonly metas: readonly TensorMeta[];
+  readonly lower: Lower;
+  /** Whether two 0-d int32 inputs with the random keys follow the tensors. */
+  readonly keys?: boolean;
+  /** Write with these layouts instead of those of the metas (in-place results). */
+  readonly targets?: readonly Layout[];
+}
+
+/** Compiles a plan. */
+export function makePlan({ entry, args, metas, lower, keys, targets }: PlanRequest): Plan {
+  const results = targets ?? metas.map(layoutOf);
+  const buffers: BufferDecl[] = [];
+  const input = (name: string, layout: Pick<Layout, "shape" | "strides" | "dtype" | "extent">): BufferOperand => {
+    buffers.push({
+      name,
+      dtype: layout.dtype,
+      length: Math.max(1, layout.extent),
+      role: { kind: "input", written: false },
+    });
+    return {
+      buffer: buffers.length - 1,
+      offset: 0,
+      shape: layout.shape,
+      strides: layout.strides,
+      dtype: layout.dtype,
+    };
+  };
+  let count = 0;
+  const operands = mapTensors<Operand>(entry, args, (tensor) => input(`in${count++}`, tensor.layout));
+  const scalar = { shape: [], strides: [], dtype: "int32", extent: 1 } as const;
+  const keyOperands: readonly [Operand, Operand] = keys
+    ? [input("key0", scalar), input("key1", scalar)]
+    : [{ shape: [], dtype: "int32" }, { shape: [], dtype: "int32" }];
+  const inputs = buffers.map((_, k) => k);
+  const lowered = lower(operands, metas, keyOperands);
+  const outputs: BufferOperand[] = results.map((layout, k) => {
+    buffers.push({
+      name: `out${k}`,
+      dtype: layout.dtype,
+      length: Math.max(1, layout.extent),
+      role: { kind: "output" },
+    });
+    const { shape, strides, dtype } = layout;
+    return { buffer: buffers.length - 1, offset: 0, shape, strides, dtype };
+  });
+  if (results.every((layout) => layout.numel === 0)) return { results, program: null };
+  const kernels: Kernel[] = [];
+  let at = 0;
+  for (const each of lowered) {
+    const width = each.kind === "extern" ? each.outputs.length : 1;
+    kernels.push(recordLowered(each, outputs.slice(at, at + width), { name: entry.definition.name }));
+    at += width;
+  }
+  const program: Program = {
+    name: entry.definition.name,
+    buffers,
+    inputs,
+    outputs: outputs.map((o) => o.buffer),
+    sizes: [],
+    arenaBytes: 0,
+    kernels,
+  };
+  const [first] = results;
+  if (!first) throw new InternalError(`Expected results of ${entry.definition.name} but found none`);
+  return { results, program: deviceNamed(first.device).compileEager(program) };
+}
+
+/** Where a tensor starts in its memory, in bytes. */
+export function byteOffsetOf(tensor: Tensor): number {
+  return tensor.offset === 0 ? 0 : tensor.offset * itemSize(tensor.layout.dtype);
+}

@@ -1,0 +1,126 @@
+/**
+ * Tensors as text in PyTorch's format: aligned columns, four digits, scientific notation where magnitudes need
+ * it, ends of long dimensions only. Input: a tensor's facts and its elements; output: text. Invariant: the
+ * output equals PyTorch's with its default print options.
+ */
+import { type DType, type HostArray, isFloat } from "../base/dtype.ts";
+
+const PRECISION = 4, THRESHOLD = 1000, EDGE = 3, WIDTH = 80;
+
+/** What printing needs of a tensor. */
+export interface Printable {
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  readonly device: string;
+  readonly requiresGrad: boolean;
+  readonly gradFn: { readonly name: string } | null;
+}
+
+/** How each element is written. */
+interface Format {
+  readonly width: number;
+  text(value: number | bigint): string;
+}
+
+/** The text of a tensor. `elements` are all of them, row-major. */
+export function tensorText(tensor: Printable, elements: HostArray): string {
+  const suffix: string[] = [];
+  if (tensor.device !== "cpu") suffix.push(`device='${tensor.device}'`);
+  const numel = tensor.shape.reduce((a, b) => a * b, 1);
+  if (numel === 0 && tensor.shape.length !== 1) suffix.push(`size=(${tensor.shape.join(", ")})`);
+  const usual = tensor.dtype === "float32" || tensor.dtype === "bool" || (tensor.dtype === "int64" && numel > 0);
+  if (!usual) suffix.push(`dtype=${tensor.dtype}`);
+  if (tensor.gradFn) suffix.push(`gradFn=<${tensor.gradFn.name}>`);
+  else if (tensor.requiresGrad) suffix.push("requiresGrad=true");
+  const indent = "tensor(".length;
+  const body = numel === 0 ? "[]" : bodyText(tensor, elements, indent);
+  if (suffix.length === 0) return `tensor(${body})`;
+  const lastLine = body.slice(body.lastIndexOf("\n") + 1).length + (body.includes("\n") ? 0 : indent);
+  let line = lastLine, text = `tensor(${body}`;
+  for (const each of suffix) {
+    if (line + each.length + 2 > WIDTH) {
+      text += `,\n${" ".repeat(indent)}${each}`;
+      line = indent + each.length;
+    } else {
+      text += `, ${each}`;
+      line += each.length + 2;
+    }
+  }
+  return `${text})`;
+}
+
+function bodyText(tensor: Printable, elements: HostArray, indent: number): string {
+  const { shape, dtype } = tensor;
+  const summarize = elements.length > THRESHOLD;
+  const shown: (number | bigint)[] = [];
+  const collect = (d: number, at: number) => {
+    if (d === shape.length) {
+      shown.push(elements[at] ?? 0);
+      return;
+    }
+    const step = shape.slice(d + 1).reduce((a, b) => a * b, 1);
+    for (const i of places(shape[d] ?? 0, summarize)) if (i !== null) collect(d + 1, at + i * step);
+  };
+  collect(0, 0);
+  const format = formatOf(shown, dtype);
+  const write = (d: number, at: number, depth: number): string => {
+    if (d === shape.length) return format.text(elements[at] ?? 0);
+    const step = shape.slice(d + 1).reduce((a, b) => a * b, 1);
+    const list = places(shape[d] ?? 0, summarize);
+    if (d === shape.length - 1) {
+      const perLine = Math.max(1, Math.floor((WIDTH - depth) / (format.width + 2)));
+      const cells = list.map((i) => i === null ? " ..." : format.text(elements[at + i] ?? 0));
+      const lines: string[] = [];
+      for (let i = 0; i < cells.length; i += perLine) lines.push(cells.slice(i, i + perLine).join(", "));
+      return `[${lines.join(`,\n${" ".repeat(depth + 1)}`)}]`;
+    }
+    const parts = list.map((i) => i === null ? "..." : write(d + 1, at + i * step, depth + 1));
+    const gap = `,${"\n".repeat(shape.length - 1 - d)}${" ".repeat(depth + 1)}`;
+    return `[${parts.join(gap)}]`;
+  };
+  return write(0, 0, indent);
+}
+
+/** Indices along a dimension; null stands for those left out. */
+function places(size: number, summarize: boolean): (number | null)[] {
+  const all = Array.from({ length: summarize && size > 2 * EDGE ? EDGE : size }, (_, i) => i);
+  if (!summarize || size <= 2 * EDGE) return all;
+  return [...all, null, ...all.map((i) => size - EDGE + i)];
+}
+
+function formatOf(values: readonly (number | bigint)[], dtype: DType): Format {
+  if (dtype === "bool") return padded(values, (v) => v ? "True" : "False");
+  if (!isFloat(dtype)) return padded(values, String);
+  const numbers = values.map(Number), finite = numbers.filter((v) => Number.isFinite(v) && v !== 0);
+  if (finite.length === 0) return padded(values, (v) => finiteText(Number(v), (x) => `${x.toFixed(0)}.`));
+  const magnitudes = finite.map(Math.abs);
+  const most = magnitudes.reduce((a, b) => Math.max(a, b)), least = magnitudes.reduce((a, b) => Math.min(a, b));
+  const whole = numbers.every((v) => !Number.isFinite(v) || Math.ceil(v) === v);
+  const scientific = (x: number) => exponentText(x);
+  if (whole) {
+    return padded(values, (v) =>
+      finiteText(Number(v), most / least > 1000 || most > 1e8 ? scientific : (x) => `${signedZero(x, 0)}.`));
+  }
+  const exponent = most / least > 1000 || most > 1e8 || least < 1e-4;
+  return padded(values, (v) => finiteText(Number(v), exponent ? scientific : (x) => signedZero(x, PRECISION)));
+}
+
+const signedZero = (x: number, digits: number): string =>
+  Object.is(x, -0) ? `-${(0).toFixed(digits)}` : x.toFixed(digits);
+
+function exponentText(x: number): string {
+  const [mantissa = "", exponent = "0"] = x.toExponential(PRECISION).split("e");
+  const digits = exponent.replace(/^[+-]/, "").padStart(2, "0");
+  return `${mantissa}e${exponent.startsWith("-") ? "-" : "+"}${digits}`;
+}
+
+function finiteText(x: number, text: (x: number) => string): string {
+  if (Number.isNaN(x)) return "nan";
+  if (!Number.isFinite(x)) return x > 0 ? "inf" : "-inf";
+  return text(x);
+}
+
+function padded(values: readonly (number | bigint)[], text: (value: number | bigint) => string): Format {
+  const width = values.reduce<number>((w, v) => Math.max(w, text(v).length), 0);
+  return { width, text: (v) => text(v).padStart(width) };
+}

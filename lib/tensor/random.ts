@@ -1,0 +1,80 @@
+/**
+ * The random number generator: a seed and a count of calls. Input: `manualSeed`; output: one pair of Philox keys
+ * per random call. Invariant: after `manualSeed(s)` the n-th random call of a program gets the same keys in every
+ * run, whatever kernels compute it; no two calls of a run share keys.
+ */
+
+/** The state of the generator. */
+export interface GeneratorState {
+  readonly seed: number;
+  /** Random calls made since the seed was set. */
+  readonly offset: number;
+}
+
+/** Two int32 words that key one random call. */
+export type RandomKeys = readonly [key0: number, key1: number];
+
+/** Hands out keys. */
+export class Generator {
+  #seed: number;
+  #offset = 0;
+
+  constructor(seed: number = Math.floor(Math.random() * 2 ** 32)) {
+    this.#seed = seed;
+  }
+
+  /** Starts again from a seed, an integer up to 2⁵³. */
+  manualSeed(seed: number): this {
+    this.#seed = seed;
+    this.#offset = 0;
+    return this;
+  }
+
+  /** The seed in force. */
+  initialSeed(): number {
+    return this.#seed;
+  }
+
+  get state(): GeneratorState {
+    return { seed: this.#seed, offset: this.#offset };
+  }
+
+  set state({ seed, offset }: GeneratorState) {
+    this.#seed = seed;
+    this.#offset = offset;
+  }
+
+  /** Keys for the next random call. */
+  next(): RandomKeys {
+    return keysAt(this.#seed, this.#offset++);
+  }
+}
+
+/** The keys of call number `offset` after a seed. */
+export function keysAt(seed: number, offset: number): RandomKeys {
+  const low = seed | 0, high = Math.floor(seed / 2 ** 32) | 0;
+  return [low, (offset + Math.imul(high, 0x9E3779B9)) | 0];
+}
+
+/** The generator that ops use. */
+export const defaultGenerator: Generator = new Generator();
+
+/** Seeds all random numbers, as `torch.manual_seed`. */
+export function manualSeed(seed: number): Generator {
+  return defaultGenerator.manualSeed(seed);
+}
+
+/** The seed in force. */
+export function initialSeed(): number {
+  return defaultGenerator.initialSeed();
+}
+
+/** The generator's state, to be put back with `setRngState`. */
+export function getRngState(): GeneratorState {
+  return defaultGenerator.state;
+}
+
+/** Puts a state back, so that the same random numbers follow. */
+export function setRngState(state: GeneratorState): void {
+  defaultGenerator.state = state;
+}

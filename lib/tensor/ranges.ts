@@ -1,0 +1,38 @@
+/**
+ * Checks of index elements before kernels run. Input: a call whose definition has `ranges`; output: nothing, or
+ * an error that names the first element out of range. Invariant: only devices whose memory the host reads without
+ * a round trip are checked; elsewhere kernels clamp.
+ */
+import { DynError } from "../base/errors.ts";
+import type { ElementRange, OpDefinition } from "../ops/definition.ts";
+import { readElements } from "./host.ts";
+import { concrete } from "./layout.ts";
+import { entryOf, mapTensors, type TensorArgs, tensorsOf } from "./plan.ts";
+import { deviceNamed } from "./storage.ts";
+import type { Tensor } from "./tensor.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+
+/** Throws DynError where an index element is out of its range. */
+export function checkRanges(definition: OpDefinition, args: TensorArgs): void {
+  const entry = entryOf(definition);
+  const owners = new Map<TensorMeta, Tensor>();
+  for (const tensor of tensorsOf(entry, args)) {
+    if (!deviceNamed(tensor.device).hostReadable) return;
+  }
+  const metas = mapTensors<TensorMeta>(entry, args, (tensor) => {
+    const meta = { ...tensor.meta };
+    owners.set(meta, tensor);
+    return meta;
+  });
+  for (const range of definition.ranges?.(metas) ?? []) checkRange(range, owners.get(range.values));
+}
+
+function checkRange({ low, high, what }: ElementRange, tensor: Tensor | undefined): void {
+  if (!tensor) return;
+  const from = concrete(low), to = concrete(high);
+  for (const each of readElements(tensor)) {
+    if (each < from || each >= to) {
+      throw new DynError(`Expected ${what} in [${from}, ${to - 1}] but found ${each}`);
+    }
+  }
+}

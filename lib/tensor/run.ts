@@ -1,0 +1,68 @@
+/**
+ * Runs plans over tensors. Input: a plan, its operands and its results; output: elements in the results. Invariant:
+ * one-element tensors may live on any device; all others must be where the results are.
+ */
+import { DynError } from "../base/errors.ts";
+import type { Memory } from "../loops/device.ts";
+import { readElements, writeElements } from "./host.ts";
+import { contiguousLayout } from "./layout.ts";
+import { byteOffsetOf, type Plan } from "./plan.ts";
+import { defaultGenerator } from "./random.ts";
+import { allocateStorage, deviceNamed } from "./storage.ts";
+import { Tensor } from "./tensor.ts";
+
+/** Runs a plan's program over tensors. */
+export function runPlan(
+  plan: Plan,
+  { inputs, outputs, random }: {
+    readonly inputs: readonly Tensor[];
+    readonly outputs: readonly Tensor[];
+    readonly random: boolean;
+  },
+): void {
+  const { program } = plan;
+  if (program === null) return;
+  const device = outputs[0]?.layout.device ?? "cpu";
+  const memories: Memory[] = [], byteOffsets: number[] = [];
+  for (const tensor of inputs) {
+    const here = tensor.layout.device === device ? tensor : moveScalar(tensor, device);
+    memories.push(here.storage.memory);
+    byteOffsets.push(byteOffsetOf(here));
+  }
+  let keys: Memory | undefined;
+  if (random) {
+    keys = writeKeys(device);
+    memories.push(keys, keys);
+    byteOffsets.push(0, 4);
+  }
+  const targets: Memory[] = [];
+  for (const tensor of outputs) {
+    targets.push(tensor.storage.memory);
+    byteOffsets.push(byteOffsetOf(tensor));
+  }
+  program.run({ inputs: memories, outputs: targets, byteOffsets, sizes: [] });
+  if (keys) deviceNamed(device).free(keys);
+}
+
+function writeKeys(device: string): Memory {
+  const memory = deviceNamed(device).allocate(8);
+  const words = Int32Array.from(defaultGenerator.next());
+  deviceNamed(device).write(memory, 0, new Uint8Array(words.buffer));
+  return memory;
+}
+
+/** A one-element tensor may be used on any device. */
+function moveScalar(tensor: Tensor, device: string): Tensor {
+  if (tensor.layout.numel !== 1 || tensor.ndim > 0) {
+    throw new DynError(`Expected all tensors on one device but found ${tensor.device} and ${device}`);
+  }
+  return copyToDevice(tensor, device);
+}
+
+/** A row-major copy on a device. */
+export function copyToDevice(tensor: Tensor, device: string): Tensor {
+  const layout = contiguousLayout(tensor.shape, tensor.dtype, device);
+  const storage = allocateStorage(device, layout.byteLength);
+  writeElements(storage, readElements(tensor));
+  return new Tensor(storage, layout);
+}

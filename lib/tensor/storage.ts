@@ -1,0 +1,85 @@
+/**
+ * Storage: one piece of device memory that a tensor and its views share, with the version that in-place writes
+ * advance. Input: device and byte count; output: memory to run kernels on. Invariant: memory is given back to
+ * its device only by whoever knows that nothing refers to it any more.
+ */
+import { DynError } from "../base/errors.ts";
+import { type Device, type DeviceName, findDevice, type Memory } from "../loops/device.ts";
+
+let serial = 0;
+let watched: Storage[] | null = null;
+
+/** The number of the storage made last: later ones have greater `serial`. */
+export function lastSerial(): number {
+  return serial;
+}
+
+/** Runs `body` and says which storages it allocated. */
+export function watchAllocations<R>(body: () => R): { readonly result: R; readonly allocated: readonly Storage[] } {
+  const former = watched, allocated: Storage[] = [];
+  watched = allocated;
+  try {
+    return { result: body(), allocated };
+  } finally {
+    watched = former;
+    if (former) { for (const each of allocated) former.push(each); }
+  }
+}
+
+/** Memory shared by tensors. */
+export class Storage {
+  /** When it was made, counted over all storages. */
+  readonly serial: number = ++serial;
+  /** Advanced by each in-place write through any tensor on it. */
+  version = 0;
+  #memory: Memory | null;
+
+  constructor(readonly device: DeviceName, memory: Memory | null) {
+    this.#memory = memory;
+  }
+
+  /** The memory. Throws where there is none: released, or a tensor without elements. */
+  get memory(): Memory {
+    if (this.#memory === null) {
+      throw new DynError("Expected a tensor with elements but found one that was released or has metadata only");
+    }
+    return this.#memory;
+  }
+
+  /** Whether it has elements. */
+  get filled(): boolean {
+    return this.#memory !== null;
+  }
+
+  get byteLength(): number {
+    return this.#memory?.byteLength ?? 0;
+  }
+
+  /** Gives the memory back for reuse. The caller promises that no tensor on it is used again. */
+  release(): void {
+    if (this.#memory === null) return;
+    deviceNamed(this.device).free(this.#memory);
+    this.#memory = null;
+  }
+
+  /** Takes over the memory of another storage (`x.data = y`). */
+  replace(memory: Memory): void {
+    this.#memory = memory;
+    this.version++;
+  }
+}
+
+/** Fresh uninitialised storage. */
+export function allocateStorage(device: DeviceName, byteLength: number): Storage {
+  const storage = new Storage(device, deviceNamed(device).allocate(byteLength));
+  if (watched !== null) watched.push(storage);
+  return storage;
+}
+
+/** The device of this name. Throws DynError where it is not registered. */
+export function deviceNamed(name: DeviceName): Device {
+  const device = findDevice(name);
+  if (device) return device;
+  const hint = name === "cpu" ? "" : `; call await init({ device: ${JSON.stringify(name)} }) first`;
+  throw new DynError(`Expected an initialised device but found ${name}${hint}`);
+}

@@ -1,0 +1,411 @@
+/**
+ * The tensor class: a strided view of storage with a type, and its place in the autograd graph. Ops become
+ * methods from the table when this module loads. Input: storage and layout; output: the object users hold.
+ * Invariant: shape, strides and type are those of `layout`; two tensors share elements only if they share
+ * storage.
+ */
+import { type DType, type HostArray, isFloat, itemSize } from "../base/dtype.ts";
+import { DynError, InternalError } from "../base/errors.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import type { DeviceName } from "../loops/device.ts";
+import { isMethod } from "../ops/api.ts";
+import { ALL_OPS, type CallTarget } from "../ops/table.ts";
+import type {
+  AutogradRuntime,
+  AutogradState,
+  BackwardOptions,
+  GradFn,
+  HookHandle,
+  TensorHook,
+  ViewState,
+} from "./autograd_state.ts";
+import type { TensorMethods } from "./generated_methods.ts";
+import { type Element, elementAt, readElements, readElementsLater, toElement } from "./host.ts";
+import type { IndexArgument } from "./index_syntax.ts";
+import type { Layout } from "./layout.ts";
+import { layoutOf } from "./layout.ts";
+import { ambient, ModeStack } from "./modes.ts";
+import { tensorText } from "./print.ts";
+import { Storage } from "./storage.ts";
+
+/** Elements of a tensor as nested arrays; a 0-d tensor's is its element. */
+export type NestedElements = Element | NestedElements[];
+
+/** Options of `Tensor.to`. */
+export interface ConversionOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  /** Copies even where nothing changes. */
+  readonly copy?: boolean | undefined;
+  readonly nonBlocking?: boolean | undefined;
+}
+
+/** What the tensor class needs of the modules that build on it. */
+export interface TensorRuntime {
+  /** Calls an op with arguments as the user gave them. */
+  call(target: CallTarget, given: readonly unknown[]): Tensor | readonly Tensor[];
+  at(tensor: Tensor, index: readonly IndexArgument<Tensor>[]): Tensor;
+  set(tensor: Tensor, index: readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor;
+  to(tensor: Tensor, given: readonly unknown[]): Tensor;
+}
+
+/** Late-bound parts of the tensor room and of autograd; each installs itself when it loads. */
+interface Runtimes {
+  tensors: TensorRuntime | null;
+  autograd: AutogradRuntime<Tensor> | null;
+}
+
+const runtimes: Runtimes = { tensors: null, autograd: null };
+
+/** Installs dispatch and indexing. */
+export function installTensorRuntime(runtime: TensorRuntime): void {
+  runtimes.tensors = runtime;
+}
+
+/** Installs the tape. */
+export function installAutograd(runtime: AutogradRuntime<Tensor>): void {
+  runtimes.autograd = runtime;
+}
+
+function runtime(): TensorRuntime {
+  if (runtimes.tensors === null) throw new InternalError("Expected eager dispatch to be loaded");
+  return runtimes.tensors;
+}
+
+/** The tape. Throws InternalError where it is not loaded. */
+export function autograd(): AutogradRuntime<Tensor> {
+  if (runtimes.autograd === null) throw new InternalError("Expected autograd to be loaded");
+  return runtimes.autograd;
+}
+
+/** Modes that see calls on tensors before they run. */
+export const modes: ModeStack<Tensor> = new ModeStack<Tensor>();
+
+/** Ops as methods, of which the class body defines some itself. */
+export interface Tensor extends TensorMethods<Tensor> {}
+
+/** A multi-dimensional array, as `torch.Tensor`. */
+export class Tensor {
+  /** Autograd state; null where there is none. For the tensor and autograd rooms. */
+  state: AutogradState<Tensor> | null = null;
+  /** What it is a differentiable view of; null where of nothing. For the tensor and autograd rooms. */
+  viewState: ViewState<Tensor> | null = null;
+
+  /** Users make tensors with `tensor`, `zeros` and the like. `offset` counts elements. */
+  constructor(public storage: Storage, public layout: Layout, public offset: number = 0) {}
+
+  /** A tensor with metadata and no elements. */
+  static hollow(meta: TensorMeta): Tensor {
+    const layout = layoutOf(meta);
+    return new Tensor(new Storage(meta.device, null), layout, typeof meta.offset === "number" ? meta.offset : 0);
+  }
+
+  /** Sizes of the dimensions. */
+  get shape(): readonly number[] {
+    return this.layout.shape;
+  }
+
+  /** Strides in elements. */
+  get strides(): readonly number[] {
+    return this.layout.strides;
+  }
+
+  /** Element type. */
+  get dtype(): DType {
+    return this.layout.dtype;
+  }
+
+  /** Name of the device that holds the elements. */
+  get device(): DeviceName {
+    return this.layout.device;
+  }
+
+  /** Number of dimensions. */
+  get ndim(): number {
+    return this.layout.shape.length;
+  }
+
+  /** Shape, strides, offset, type and device. */
+  get meta(): TensorMeta {
+    const { meta } = this.layout;
+    return this.offset === 0 ? meta : { ...meta, offset: this.offset };
+  }
+
+  /** How often its elements were written in place, through it or any tensor that shares them. */
+  get version(): number {
+    return this.storage.version;
+  }
+
+  /** Number of dimensions, as `torch.Tensor.dim`. */
+  dim(): number {
+    return this.layout.shape.length;
+  }
+
+  /** All sizes, or the size of one dimension. */
+  size(): readonly number[];
+  size(dim: number): number;
+  size(dim?: number): number | readonly number[] {
+    return dim === undefined ? this.shape : this.#alongDim(this.shape, dim);
+  }
+
+  /** All strides in elements, or the stride of one dimension. */
+  stride(): readonly number[];
+  stride(dim: number): number;
+  stride(dim?: number): number | readonly number[] {
+    return dim === undefined ? this.strides : this.#alongDim(this.strides, dim);
+  }
+
+  #alongDim(list: readonly number[], dim: number): number {
+    const found = list[dim < 0 ? dim + list.length : dim];
+    if (found === undefined) {
+      throw new DynError(`Expected dim in [${-Math.max(1, list.length)}, ${Math.max(0, list.length - 1)}] but found ${dim}`);
+    }
+    return found;
+  }
+
+  /** Number of elements. */
+  numel(): number {
+    return this.layout.numel;
+  }
+
+  /** Where the first element lies in the storage. */
+  storageOffset(): number {
+    return this.offset;
+  }
+
+  /** Bytes of one element. */
+  elementSize(): number {
+    return itemSize(this.layout.dtype);
+  }
+
+  /** Whether elements lie in row-major order without gaps. */
+  isContiguous(): boolean {
+    return this.layout.contiguous;
+  }
+
+  /** Whether its type is a floating type. */
+  isFloatingPoint(): boolean {
+    return isFloat(this.layout.dtype);
+  }
+
+  /** Whether gradients are recorded for it: a leaf that asks for them, or made from one. */
+  get requiresGrad(): boolean {
+    const { state } = this;
+    if (state !== null && (state.requiresGrad || state.gradFn !== null)) return true;
+    return this.viewState !== null && this.gradFn !== null;
+  }
+
+  set requiresGrad(value: boolean) {
+    this.requiresGrad_(value);
+  }
+
+  /** The operation that made it, where gradients are recorded; null for leaves. */
+  get gradFn(): GradFn<Tensor> | null {
+    if (this.viewState !== null) return autograd().gradFnOf(this);
+    return this.state?.gradFn ?? null;
+  }
+
+  /** Whether it was made by the user rather than by a recorded operation. */
+  get isLeaf(): boolean {
+    return this.gradFn === null;
+  }
+
+  /** The gradient that backward passes accumulated; null before the first. */
+  get grad(): Tensor | null {
+    return this.state?.grad ?? null;
+  }
+
+  set grad(value: Tensor | null) {
+    if (value !== null && `${value.shape}` !== `${this.shape}`) {
+      throw new DynError(`Expected a gradient of shape [${this.shape}] but found [${value.shape}]`);
+    }
+    if (value !== null || this.state !== null) autogradStateOf(this).grad = value;
+  }
+
+  /** Shares the storage of another tensor from now on, keeping its own place in the autograd graph. */
+  replaceData(other: Tensor): void {
+    this.storage = other.storage;
+    this.layout = other.layout;
+    this.offset = other.offset;
+  }
+
+  /** The elements in row-major order, a copy, once they are there. Works on every device. */
+  data(): Promise<HostArray> {
+    return readElementsLater(this);
+  }
+
+  /** Asks for gradients (or no longer), in place. Throws where it is no leaf or its type is no floating type. */
+  requiresGrad_(value = true): this {
+    if (value && !isFloat(this.dtype)) {
+      throw new DynError(`Expected a floating type for a tensor that requires grad but found ${this.dtype}`);
+    }
+    if (!value && this.gradFn !== null) {
+      throw new DynError(
+        "Expected a leaf but found the result of an operation; use detach() for a tensor that does not require grad",
+      );
+    }
+    if (value || this.state !== null) autogradStateOf(this).requiresGrad = value && this.gradFn === null;
+    return this;
+  }
+
+  /** Keeps the gradient of a tensor that is no leaf, as `torch.Tensor.retain_grad`. */
+  retainGrad(): void {
+    if (!this.requiresGrad) throw new DynError("Expected a tensor that requires grad for retainGrad");
+    this.gradFn?.retained.set(this.state?.output ?? 0, this);
+  }
+
+  /** Differentiates this tensor with respect to the leaves it was made from, adding into their `.grad`. */
+  backward(gradient: Tensor | null = null, options: BackwardOptions = {}): void {
+    autograd().backward([this], [gradient], options);
+  }
+
+  /** Calls `hook` with each gradient of this tensor; what it returns replaces the gradient. */
+  registerHook(hook: TensorHook<Tensor>): HookHandle {
+    if (!this.requiresGrad) throw new DynError("Expected a tensor that requires grad for a hook");
+    return autograd().registerHook(this, hook);
+  }
+
+  /** Makes it a leaf without history, in place. Views cannot be detached so. */
+  detach_(): this {
+    if (this.viewState !== null) throw new DynError("Expected a tensor that is no view for detach_; use detach()");
+    if (this.state !== null) {
+      this.state.gradFn = null;
+      this.state.requiresGrad = false;
+    }
+    return this;
+  }
+
+  /** Gives memory back at once. The tensor and all that share its elements must not be used afterwards. */
+  [Symbol.dispose](): void {
+    this.storage.release();
+  }
+
+  /** The element of a one-element tensor. int64 gives a number where that is exact, else a bigint. */
+  item(): Element {
+    if (this.layout.numel !== 1) {
+      throw new DynError(`Expected one element for item() but found ${this.layout.numel}`);
+    }
+    return elementAt(this, 0);
+  }
+
+  /** All elements as nested arrays. */
+  tolist(): NestedElements {
+    const elements = readElements(this);
+    let at = 0;
+    const build = (d: number): NestedElements => {
+      if (d === this.ndim) return toElement(elements[at++] ?? 0, this.dtype);
+      return Array.from({ length: this.shape[d] ?? 0 }, () => build(d + 1));
+    };
+    return build(0);
+  }
+
+  /** A copy of the elements in row-major order. */
+  toTypedArray(): HostArray {
+    return readElements(this);
+  }
+
+  /** A one-element tensor converts to its element; in texts to what `toString` gives. */
+  [Symbol.toPrimitive](hint: "number" | "string" | "default"): string | number | bigint | boolean {
+    if (hint === "string" || (hint === "default" && this.layout.numel !== 1)) return this.toString();
+    const value = this.item();
+    return typeof value === "boolean" ? Number(value) : value;
+  }
+
+  /** Along the first dimension. */
+  *[Symbol.iterator](): IterableIterator<Tensor> {
+    if (this.ndim === 0) throw new DynError("Expected a tensor with dimensions to iterate over but found a 0-d one");
+    for (let i = 0; i < (this.shape[0] ?? 0); i++) yield this.at(i);
+  }
+
+  /** Size of the first dimension. */
+  get length(): number {
+    const [first] = this.shape;
+    if (first === undefined) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
+    return first;
+  }
+
+  /**
+   * Indexing: integers select, texts slice ("1:5:2", ":", "..."), null adds a dimension, [start, stop] (and step)
+   * slices, tensors of integers or bools gather. As Python's `x[...]`.
+   */
+  at(...index: readonly IndexArgument<Tensor>[]): Tensor {
+    return runtime().at(this, index);
+  }
+
+  /** Writes into what `at` would give. `value` broadcasts. */
+  set(index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor {
+    const list: readonly IndexArgument<Tensor>[] = isIndexList(index) ? index : [index];
+    return runtime().set(this, list, value);
+  }
+
+  /** On the CPU; itself where it is already. */
+  cpu(): Tensor {
+    return runtime().to(this, ["cpu"]);
+  }
+
+  /** With another type, on another device, or as another tensor is; itself where nothing changes. */
+  to(target: DType | DeviceName | Tensor | ConversionOptions, ...more: (DType | ConversionOptions | boolean)[]): Tensor {
+    return runtime().to(this, [target, ...more]);
+  }
+
+  /** As PyTorch prints it. */
+  toString(): string {
+    return tensorText(this, readElements(this));
+  }
+
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.storage.filled ? this.toString() : `Tensor(${this.dtype}[${this.shape}])`;
+  }
+}
+
+function isIndexList(
+  index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[],
+): index is readonly IndexArgument<Tensor>[] {
+  return Array.isArray(index);
+}
+
+/** The autograd state of a tensor, made where there is none. For the tensor and autograd rooms. */
+export function autogradStateOf(tensor: Tensor): AutogradState<Tensor> {
+  return tensor.state ??= {
+    requiresGrad: false,
+    grad: null,
+    gradFn: null,
+    output: 0,
+    accumulator: null,
+  };
+}
+
+/** Whether a value is a tensor. */
+export function isTensor(value: unknown): value is Tensor {
+  return value instanceof Tensor;
+}
+
+/** Whether a call with these inputs must be recorded. */
+export function recordsGrad(tensors: readonly (Tensor | null)[]): boolean {
+  if (!ambient.gradEnabled) return false;
+  for (const each of tensors) {
+    if (each !== null && (each.state !== null || each.viewState !== null) && each.requiresGrad) return true;
+  }
+  return false;
+}
+
+function installMethods(): void {
+  const define = (name: string, target: CallTarget) => {
+    if (Object.hasOwn(Tensor.prototype, name)) return;
+    Object.defineProperty(Tensor.prototype, name, {
+      value(this: Tensor, ...given: readonly unknown[]) {
+        return runtime().call(target, [this, ...given]);
+      },
+      writable: true,
+      configurable: true,
+    });
+  };
+  for (const definition of ALL_OPS) {
+    for (const name of [definition.name, ...(definition.exposure?.aliases ?? [])]) {
+      if (isMethod(definition)) define(name, { definition, inplace: false });
+      if (definition.inplace) define(`${name}_`, { definition, inplace: true });
+    }
+  }
+}
+
+installMethods();
