@@ -7,7 +7,7 @@ import type { Runner } from "../graph/interpreter.ts";
 import { RANDOM_KEYS } from "../graph/signature.ts";
 import { findTarget } from "../ops/table.ts";
 import { callInplace, callOp } from "./eager.ts";
-import { defaultGenerator } from "./random.ts";
+import { defaultGenerator, type RandomKeys } from "./random.ts";
 import { isTensor } from "./tensor.ts";
 
 /** Runs graph calls through eager dispatch, so that modes and the tape see them. */
@@ -19,14 +19,26 @@ export const graphRunner: Runner = {
     const { [RANDOM_KEYS]: keys, ...named } = kwargs;
     const given = Object.keys(named).length > 0 ? [...args, named] : args;
     const run = () => inplace ? callInplace(definition, given) : callOp(definition, given);
-    return keys === undefined ? run() : defaultGenerator.withKeys(keysOf(keys), run);
+    return keys === undefined ? run() : withKeys(keysOf(keys), run);
   },
 };
 
-function keysOf(keys: unknown): readonly [number, number] {
+function keysOf(keys: unknown): RandomKeys {
   if (Array.isArray(keys) && keys.length === 2 && keys.every(isTensor)) {
     const [key0, key1] = keys.map((key) => Number(key.item()));
     return [key0 ?? 0, key1 ?? 0];
   }
   throw new DynError("Expected two keys for a random op");
+}
+
+/** Lets the generator give these keys next, and puts it back afterwards. */
+function withKeys<R>([seed, offset]: RandomKeys, body: () => R): R {
+  const former = defaultGenerator.state;
+  // With a seed below 2³² the keys of a call are the seed and the count of calls.
+  defaultGenerator.state = { seed: seed >>> 0, offset };
+  try {
+    return body();
+  } finally {
+    defaultGenerator.state = former;
+  }
 }

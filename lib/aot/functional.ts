@@ -1,0 +1,252 @@
+/**
+ * Views and in-place ops made functional. Input: calls over tensors that alias each other and are written to;
+ * output: calls of pure ops over graph values, by a recorder. Invariant: `FunctionalTensor.value()` is what the
+ * tensor would hold now; a write through one alias reaches all others, because only the base of an alias set has
+ * a value of its own and views are regenerated from it.
+ */
+import type { DType } from "../base/dtype.ts";
+import { DynError, InternalError } from "../base/errors.ts";
+import { isContiguous, type TensorMeta } from "../graph/meta.ts";
+import type { DeviceName } from "../loops/device.ts";
+import { makeOpApi, nameResults } from "../ops/api.ts";
+import { parseCall } from "../ops/call.ts";
+import type { OpDefinition, TensorLike } from "../ops/definition.ts";
+import type { OpApi } from "../ops/generated.ts";
+import {
+  type GraphValue,
+  isGraphValue,
+  listOf,
+  mapArguments,
+  type OpCall,
+  tensorArguments,
+} from "../ops/graph_builder.ts";
+import type { ArgsOf, Params } from "../ops/params.ts";
+import type { Recorder } from "../autograd/recorder.ts";
+import type { Dim } from "../sym/expr.ts";
+
+/** What an alias set shares. */
+export class FunctionalStorage {
+  /** Advanced by each write through any alias. */
+  version = 0;
+  /** Whether a write took place while gradients were recorded. */
+  recordedWrite = false;
+
+  /** `input` is the index of the graph input that it belongs to, if any. */
+  constructor(public value: GraphValue, readonly input?: number) {}
+}
+
+/** One view op on the way from a base to a view. */
+export interface ViewStep {
+  readonly definition: OpDefinition;
+  /** The viewed tensor is replaced when the step is repeated. */
+  readonly args: ArgsOf<Params, GraphValue>;
+  /** The parameter that is viewed. */
+  readonly of: string;
+  /** Which result, where there are several; else undefined. */
+  readonly index?: number;
+  /** Whether gradients were recorded when the view was made. */
+  readonly recorded: boolean;
+}
+
+/** A tensor of the captured program. */
+export class FunctionalTensor implements TensorLike {
+  #known: { readonly version: number; readonly value: GraphValue };
+
+  /** `meta` is that of the tensor in the captured program, whose strides its value need not share. */
+  constructor(
+    readonly functional: Functionalizer,
+    readonly storage: FunctionalStorage,
+    public meta: TensorMeta,
+    public steps: readonly ViewStep[],
+    value: GraphValue,
+  ) {
+    this.#known = { version: storage.version, value };
+  }
+
+  get shape(): readonly Dim[] {
+    return this.meta.shape;
+  }
+
+  get dtype(): DType {
+    return this.meta.dtype;
+  }
+
+  get device(): DeviceName {
+    return this.meta.device;
+  }
+
+  /** The value that the tensor holds now. */
+  value(): GraphValue {
+    const { version } = this.storage;
+    if (this.#known.version !== version) {
+      this.#known = { version, value: this.#regenerated().at(-1) ?? this.storage.value };
+    }
+    return this.#known.value;
+  }
+
+  /** Replaces the elements, of all aliases too. */
+  write(value: GraphValue): void {
+    const { storage } = this;
+    const chain = this.#regenerated();
+    let written = value;
+    for (let k = this.steps.length - 1; k >= 0; k--) {
+      const step = this.steps[k], parent = k === 0 ? storage.value : chain[k - 1];
+      if (!step || !parent) throw new InternalError("Expected a value for every view of a chain");
+      written = this.functional.writeBack(step, parent, written);
+    }
+    this.functional.replaced(storage.value, written);
+    storage.value = written;
+    storage.version++;
+    if (this.functional.recorder.enabled) storage.recordedWrite = true;
+    if (this.steps.length === 0) this.#known = { version: storage.version, value: written };
+  }
+
+  /** Takes over the layout of a view of itself, as squeeze_ does. */
+  become(view: FunctionalTensor): void {
+    this.meta = view.meta;
+    this.steps = view.steps;
+    this.#known = { version: this.storage.version, value: view.value() };
+  }
+
+  /** The values along the chain of views, from the base's first view to this tensor. */
+  #regenerated(): GraphValue[] {
+    const values: GraphValue[] = [];
+    let value = this.storage.value;
+    for (const step of this.steps) values.push(value = this.functional.repeat(step, value));
+    return values;
+  }
+}
+
+/** Whether a value is a tensor of the captured program. */
+export function isFunctional(value: unknown): value is FunctionalTensor {
+  return value instanceof FunctionalTensor;
+}
+
+/** A call of the captured program. */
+export interface FunctionalCall extends OpCall<FunctionalTensor> {
+  /** Whether the result is written into the first tensor. */
+  readonly inplace: boolean;
+}
+
+type FunctionalResults = FunctionalTensor | readonly FunctionalTensor[];
+
+function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {
+  return Array.isArray(result);
+}
+
+/** Turns calls on aliasing tensors into calls on values. */
+export class Functionalizer {
+  readonly #api: OpApi<FunctionalTensor> = makeOpApi<FunctionalTensor>((definition, given) =>
+    this.call({ definition, args: parseCall(definition, given, isFunctional), inplace: false })
+  );
+
+  constructor(readonly recorder: Recorder) {}
+
+  /** A tensor with memory of its own. */
+  fresh(value: GraphValue, input?: number): FunctionalTensor {
+    return new FunctionalTensor(this, new FunctionalStorage(value, input), value.meta, [], value);
+  }
+
+  /** Makes a call. In place, the result is the receiver. */
+  call(call: FunctionalCall): FunctionalResults {
+    if (call.inplace) return this.#inPlace(call);
+    const { definition, args } = call;
+    const { implementation, gradient } = definition;
+    if (implementation.kind === "composite" && gradient.kind !== "rule") {
+      // taken apart here, so that views inside it keep aliasing
+      return this.#recording(gradient.kind !== "none", () => implementation.compose(this.#api, args));
+    }
+    if (implementation.kind === "view") {
+      const metas = mapArguments(args, (tensor) => tensor.meta);
+      if (!implementation.copies?.(metas)) return this.#view({ definition, args }, implementation.of);
+    }
+    const results = this.recorder.call({ definition, args: mapArguments(args, (tensor) => tensor.value()) });
+    if (isGraphValue(results)) return this.fresh(results);
+    return nameResults(definition, results.map((value) => this.fresh(value)));
+  }
+
+  /** Runs a view op again on another value of the viewed tensor. */
+  repeat({ definition, args, of, index, recorded }: ViewStep, value: GraphValue): GraphValue {
+    const results = this.#recording(
+      recorded,
+      () => this.recorder.call({ definition, args: { ...args, [of]: value } }),
+    );
+    const found = index === undefined && isGraphValue(results) ? results : listOf(results)[index ?? 0];
+    if (!found) throw new InternalError(`Expected result ${index} of ${definition.name}`);
+    return found;
+  }
+
+  /** The viewed tensor with the elements of the view replaced. Throws DynError for views that cannot be written. */
+  writeBack({ definition, args, of, index }: ViewStep, parent: GraphValue, value: GraphValue): GraphValue {
+    const { implementation } = definition;
+    if (implementation.kind !== "view" || !implementation.writeBack) {
+      throw new DynError(
+        `Expected a tensor that can be written in place but found a view by ${definition.name}`,
+      );
+    }
+    const now: ArgsOf<Params, GraphValue> = { ...args, [of]: parent };
+    return implementation.writeBack<GraphValue>(this.recorder.api, now, { value, index: index ?? 0 });
+  }
+
+  /** An alias set has a new value; without recording, its gradient goes on to the former one. */
+  replaced(before: GraphValue, after: GraphValue): void {
+    const { recorder } = this;
+    if (!recorder.enabled && recorder.requiring.has(before)) recorder.join(before, after);
+  }
+
+  #view({ definition, args }: OpCall<FunctionalTensor>, of: string): FunctionalResults {
+    const viewed = args[of];
+    if (!isFunctional(viewed)) throw new InternalError(`Expected a tensor for ${of} of ${definition.name}`);
+    const metas: TensorMeta | readonly TensorMeta[] = definition.infer(
+      mapArguments(args, (tensor) => tensor.meta),
+    );
+    const values = mapArguments(args, (tensor) => tensor.value());
+    const results = this.recorder.call({ definition, args: values });
+    const step = { definition, args: values, of, recorded: this.recorder.enabled };
+    const alias = (value: GraphValue, meta: TensorMeta | undefined, index?: number) => {
+      const steps = [...viewed.steps, index === undefined ? step : { ...step, index }];
+      return new FunctionalTensor(this, viewed.storage, meta ?? value.meta, steps, value);
+    };
+    if (isGraphValue(results)) return alias(results, isMetas(metas) ? metas[0] : metas);
+    return nameResults(
+      definition,
+      results.map((value, index) => alias(value, isMetas(metas) ? metas[index] : metas, index)),
+    );
+  }
+
+  #inPlace({ definition, args }: FunctionalCall): FunctionalTensor {
+    const [first] = tensorArguments(args);
+    if (!first) throw new DynError(`Expected a tensor to write to in ${definition.name}_ but found none`);
+    const receiver = first.value;
+    if (definition.implementation.kind === "view") {
+      const view = this.#view({ definition, args }, definition.implementation.of);
+      if (!isFunctional(view) || receiver.storage.input !== undefined) {
+        throw new DynError(`Expected an intermediate result for ${definition.name}_ but found an input`);
+      }
+      receiver.become(view);
+      return receiver;
+    }
+    const [result] = listOf(
+      this.recorder.call({ definition, args: mapArguments(args, (tensor) => tensor.value()) }),
+    );
+    if (!result) throw new InternalError(`Expected a result of ${definition.name}`);
+    const { api } = this.recorder;
+    const cast = result.dtype === receiver.dtype ? result : api.to(result, receiver.dtype);
+    const { shape } = receiver;
+    const same = cast.shape.length === shape.length && cast.shape.every((size, d) => size === shape[d]);
+    const whole = same ? cast : api.expand(cast, shape);
+    // a value in row-major order lets every view be repeated on it
+    receiver.write(isContiguous(whole.meta) ? whole : api.contiguous(whole));
+    return receiver;
+  }
+
+  #recording<R>(on: boolean, body: () => R): R {
+    const former = this.recorder.enabled;
+    this.recorder.enabled = former && on;
+    try {
+      return body();
+    } finally {
+      this.recorder.enabled = former;
+    }
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * The joint graph: forward and backward of a captured graph in one, over values without aliasing. Input: a
+ * replayed captured graph; output: a graph that returns forward results, then gradients, and the plan by which
+ * the runtime turns forward results into what the captured program returns. Invariant: the forward part does not
+ * depend on tangents; every forward result is a node of its own and none is an input.
+ */
+import { InternalError } from "../base/errors.ts";
+import type { TreeSpec } from "../base/tree.ts";
+import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
+import type { Argument, Graph, Node } from "../graph/node.ts";
+import type { MutatedInput } from "../graph/signature.ts";
+import type { GraphValue } from "../ops/graph_builder.ts";
+import { differentiate } from "../autograd/gradient_tape.ts";
+import { Sym } from "../sym/expr.ts";
+import { type FunctionalTensor, isFunctional, type ViewStep } from "./functional.ts";
+import type { ForwardTrace } from "./trace.ts";
+
+/** How one leaf of the captured result is made at run time. */
+export type OutputPlan =
+  | { readonly kind: "constant"; readonly value: unknown }
+  | { readonly kind: "size"; readonly size: Sym }
+  /** An input itself, after write-back. */
+  | { readonly kind: "input"; readonly input: number }
+  /** A view of an input, made again so that it aliases the caller's tensor. */
+  | { readonly kind: "inputView"; readonly input: number; readonly steps: readonly ViewStep[] }
+  | { readonly kind: "result"; readonly output: number }
+  /** One of several aliases of an intermediate, which is returned once. */
+  | { readonly kind: "resultView"; readonly output: number; readonly steps: readonly ViewStep[] }
+  /** The same tensor as an earlier leaf. */
+  | { readonly kind: "same"; readonly leaf: number };
+
+/** A mutated input, and whether a gradient flows through the write. */
+export interface Mutation extends MutatedInput {
+  readonly differentiable: boolean;
+}
+
+/** What the runtime does around the compiled graphs. */
+export interface RuntimePlan {
+  readonly outputs: readonly OutputPlan[];
+  readonly tree: TreeSpec;
+  readonly mutations: readonly Mutation[];
+  /** Forward results that require a gradient. */
+  readonly differentiable: readonly number[];
+  readonly lifted: readonly unknown[];
+  /** Random ops, for which keys are an input, the last one; 0: no such input. */
+  readonly randomOps: number;
+  /** Placeholders of the forward graph. */
+  readonly inputCount: number;
+}
+
+/** A joint graph and what its inputs and outputs are. */
+export interface JointGraph {
+  readonly graph: Graph;
+  readonly plan: RuntimePlan;
+  /** Results of the forward part: the first entries of the output list. */
+  readonly results: readonly Argument[];
+  /** Placeholders of gradients of results, parallel to `plan.differentiable`. */
+  readonly tangents: readonly Node[];
+  /** Gradients by input; null: none wanted or no path. Empty: nothing to differentiate. */
+  readonly gradients: readonly (Node | null)[];
+}
+
+/** Ends a replayed graph: forward results, and where wanted their gradients. */
+export function buildJoint(trace: ForwardTrace, options: { readonly training: boolean }): JointGraph {
+  const { graph, recorder, inputs } = trace;
+  const results = new Results(trace);
+  const outputs = planOutputs(trace, results);
+  const mutations: Mutation[] = [];
+  for (const [input, { tensor }] of inputs.entries()) {
+    if (!tensor || tensor.storage.version === 0) continue;
+    const { storage } = tensor;
+    const differentiable = storage.recordedWrite && recorder.requiring.has(storage.value);
+    mutations.push({ input, output: results.add(storage.value), differentiable });
+  }
+  const values = results.values;
+  const passedOn = new Set(mutations.filter((m) => !m.differentiable).map((m) => m.output));
+  const differentiable = [...values.keys()].filter((index) => {
+    const value = values[index];
+    return value !== undefined && recorder.requiring.has(value) && !passedOn.has(index);
+  });
+  const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
+  const inputCount = graph.placeholders.length;
+  const training = options.training && differentiable.length > 0 && wanted.length > 0;
+  const { tangents, gradients } = training
+    ? appendBackward(trace, values, differentiable)
+    : { tangents: [], gradients: [] };
+  const nodes = values.map((value) => value.node);
+  trace.builder.output([...nodes, ...gradients]);
+  const plan: RuntimePlan = {
+    outputs,
+    tree: trace.outputTree,
+    mutations,
+    differentiable: training ? differentiable : [],
+    lifted: trace.lifted,
+    randomOps: trace.randomOps,
+    inputCount,
+  };
+  return { graph, plan, results: nodes, tangents, gradients };
+}
+
+/** The backward part: one tangent per differentiable result, one gradient per input that wants one. */
+function appendBackward(
+  { builder, recorder, core, inputs }: ForwardTrace,
+  values: readonly GraphValue[],
+  differentiable: readonly number[],
+): { readonly tangents: Node[]; readonly gradients: (Node | null)[] } {
+  const seeds = differentiable.map((index, position) => {
+    const value = values[index];
+    if (!value) throw new InternalError(`Expected a result at ${index}`);
+    const meta = contiguousMeta(value.shape, value.dtype, value.device);
+    return { value, grad: builder.tensor(`tangents_${position}`, meta, { partition: "backward" }) };
+  });
+  builder.shared = { partition: "backward" };
+  const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
+  const found = differentiate({ api: core, tape: recorder.tape, seeds, inputs: wanted });
+  const gradients = inputs.map(({ value, requiresGrad }) => {
+    const grad = value && requiresGrad ? found[wanted.indexOf(value)] : null;
+    return grad?.node ?? null;
+  });
+  return { tangents: seeds.map(({ grad }) => grad.node), gradients };
+}
+
+/** The forward results, each a node of its own. */
+class Results {
+  readonly values: GraphValue[] = [];
+  readonly #nodes = new Set<Node>();
+
+  constructor(readonly trace: ForwardTrace) {}
+
+  /** Adds a result and returns its index. What is an input, or a result already, is copied. */
+  add(value: GraphValue): number {
+    const taken = value.node.op === "placeholder" || this.#nodes.has(value.node);
+    const { recorder } = this.trace;
+    recorder.enabled = true;
+    const own = taken ? recorder.api.clone(value) : value;
+    this.#nodes.add(own.node);
+    this.values.push(own);
+    return this.values.length - 1;
+  }
+}
+
+function planOutputs({ outputs, inputs }: ForwardTrace, results: Results): OutputPlan[] {
+  const leafOf = new Map<FunctionalTensor, number>();
+  const tensors = [...new Set(outputs.filter(isFunctional))];
+  const baseOf = new Map<FunctionalTensor["storage"], number>();
+  return outputs.map((leaf, index): OutputPlan => {
+    if (leaf instanceof Sym) return { kind: "size", size: leaf };
+    if (!isFunctional(leaf)) return { kind: "constant", value: leaf };
+    const seen = leafOf.get(leaf);
+    if (seen !== undefined) return { kind: "same", leaf: seen };
+    leafOf.set(leaf, index);
+    const { storage, steps } = leaf;
+    if (storage.input !== undefined) {
+      const itself = inputs[storage.input]?.tensor === leaf;
+      return itself
+        ? { kind: "input", input: storage.input }
+        : { kind: "inputView", input: storage.input, steps };
+    }
+    const shared = tensors.some((other) => other !== leaf && other.storage === storage);
+    if (!shared) return { kind: "result", output: results.add(leaf.value()) };
+    const output = baseOf.get(storage) ?? results.add(storage.value);
+    baseOf.set(storage, output);
+    return steps.length === 0 ? { kind: "result", output } : { kind: "resultView", output, steps };
+  });
+}
+
+/** Metadata of a tensor node. Throws InternalError for others. */
+export function metaOf(node: Node): TensorMeta {
+  const { value } = node.meta;
+  if (value.kind !== "tensor") {
+    throw new InternalError(`Expected a tensor at ${node.name} but found ${value.kind}`);
+  }
+  return value.tensor;
+}

@@ -1,0 +1,153 @@
+/**
+ * Traces a function on fake tensors into a graph of the ops it calls, as `make_fx(tracing_mode="fake")`. Input: a
+ * function and example arguments, of which only metadata is used; output: a GraphModule over the tensors among
+ * the arguments. Invariant: what autograd does inside the function is part of the graph; tensors that the
+ * function captures become attributes.
+ */
+import { DynError, InternalError } from "../base/errors.ts";
+import { flatten, unflatten } from "../base/tree.ts";
+import { type Argument, Graph, type Node } from "../graph/node.ts";
+import { GraphModule } from "../graph/graph_module.ts";
+import {
+  GraphBuilder,
+  graphNameOf,
+  GraphValue,
+  mapArguments,
+  tensorArguments,
+} from "../ops/graph_builder.ts";
+import { nameResults } from "../ops/api.ts";
+import { ops } from "../tensor/eager.ts";
+import { graphRunner } from "../tensor/graph_runner.ts";
+import { layoutOf } from "../tensor/layout.ts";
+import { ambient, type DispatchMode, type ResolvedCall } from "../tensor/modes.ts";
+import { autograd, isTensor, modes, recordsGrad, Tensor } from "../tensor/tensor.ts";
+
+/** Traces `fn`; call the result with example arguments. */
+export function makeFx(fn: (...args: never[]) => unknown): (...args: unknown[]) => GraphModule {
+  return (...args) => {
+    const { leaves, spec } = flatten(args, isTensor);
+    const mode = new TracingMode();
+    const fakes = leaves.map((leaf, at) => isTensor(leaf) ? mode.input(leaf, `arg_${at}`) : leaf);
+    const given = unflatten(spec, fakes);
+    if (!Array.isArray(given)) throw new InternalError("Expected a list of arguments");
+    const result = modes.with(mode, () => Reflect.apply(fn, undefined, given));
+    return mode.finish(result);
+  };
+}
+
+/** Appends every call to a graph and answers with fake tensors. */
+class TracingMode implements DispatchMode<Tensor> {
+  readonly #graph = new Graph();
+  readonly #builder = new GraphBuilder(this.#graph);
+  readonly #values = new Map<Tensor, GraphValue>();
+  readonly #attributes: Record<string, unknown> = {};
+
+  /** An input that looks like a tensor. */
+  input(like: Tensor, name: string): Tensor {
+    const fake = Tensor.hollow(like.meta);
+    fake.requiresGrad_(like.requiresGrad);
+    this.#values.set(fake, this.#builder.tensor(name, like.meta, { requiresGrad: like.requiresGrad }));
+    return fake;
+  }
+
+  call({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
+    const tensors = tensorArguments(args).map(({ value }) => value);
+    const records = recordsGrad(tensors) && definition.gradient.kind !== "none";
+    if (inplace) return this.#inPlace({ definition, args, inplace }, records);
+    if (
+      records && definition.gradient.kind === "composite" && definition.implementation.kind === "composite"
+    ) {
+      const { implementation } = definition;
+      return modes.with(this, () => implementation.compose(ops, args));
+    }
+    this.#builder.shared = { requiresGrad: records };
+    const made = this.#builder.call({
+      definition,
+      args: mapArguments(args, (tensor) => this.#valueOf(tensor)),
+    });
+    const results = made instanceof GraphValue
+      ? [this.#fake(made, { definition, args, inplace })]
+      : made.map((value) => this.#fake(value, { definition, args, inplace }));
+    if (records) autograd().record({ definition, args, results });
+    const [only] = results;
+    return made instanceof GraphValue && only ? only : nameResults(definition, results);
+  }
+
+  /** Ends the graph with what the function returned. */
+  finish(result: unknown): GraphModule {
+    this.#builder.output(this.#argument(result));
+    this.#graph.lint();
+    return new GraphModule(this.#graph, this.#attributes, graphRunner);
+  }
+
+  #inPlace({ definition, args }: ResolvedCall<Tensor>, records: boolean): Tensor {
+    const [target] = tensorArguments(args).map(({ value }) => value);
+    if (!target) throw new DynError(`Expected a tensor to write to in ${definition.name}_`);
+    const write = () => {
+      const given = mapArguments(args, (tensor) => this.#valueOf(tensor));
+      const list = Object.values(given).map((value): Argument => this.#argument(value));
+      const value = {
+        kind: "tensor",
+        tensor: target.meta,
+        requiresGrad: records || target.requiresGrad,
+      } as const;
+      this.#graph.create("call_function", `${graphNameOf(definition)}_`, {
+        args: list,
+        meta: { value, ...(ambient.gradEnabled ? {} : { noGrad: true }) },
+      });
+      target.storage.version++;
+    };
+    // What the tape copies before the write is part of the trace.
+    if (records) modes.with(this, () => autograd().recordInplace({ definition, args }, target, write));
+    else write();
+    return target;
+  }
+
+  #fake({ node, meta }: GraphValue, { definition, args }: ResolvedCall<Tensor>): Tensor {
+    const { implementation } = definition;
+    const viewed = implementation.kind === "view" ? args[implementation.of] : undefined;
+    const copies = implementation.kind === "view" &&
+      implementation.copies?.(mapArguments(args, (tensor) => tensor.meta));
+    const fake = isTensor(viewed) && !copies
+      ? new Tensor(viewed.storage, layoutOf(meta), Number(meta.offset))
+      : Tensor.hollow(meta);
+    this.#values.set(fake, new GraphValue(node, meta));
+    return fake;
+  }
+
+  #valueOf(tensor: Tensor): GraphValue {
+    const known = this.#values.get(tensor);
+    if (known) return known;
+    if (!tensor.storage.filled) {
+      throw new DynError("Expected a tensor of this trace but found a fake one of another");
+    }
+    const name = `_tensor_constant${Object.keys(this.#attributes).length}`;
+    this.#attributes[name] = tensor;
+    const { requiresGrad, meta } = tensor;
+    const node: Node = this.#graph.create("get_attr", name, {
+      meta: { value: { kind: "tensor", tensor: meta, requiresGrad } },
+    });
+    const value = new GraphValue(node, meta);
+    this.#values.set(tensor, value);
+    return value;
+  }
+
+  #argument(value: unknown): Argument {
+    if (isTensor(value)) return this.#valueOf(value).node;
+    if (value instanceof GraphValue) return value.node;
+    if (Array.isArray(value)) return value.map((each) => this.#argument(each));
+    switch (typeof value) {
+      case "number":
+      case "bigint":
+      case "boolean":
+      case "string":
+      case "undefined":
+        return value;
+      case "object":
+        if (value === null) return null;
+        return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.#argument(each)]));
+      default:
+        throw new DynError(`Expected tensors and plain values in the result but found a ${typeof value}`);
+    }
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * Cuts a joint graph into a forward and a backward graph. Input: a joint graph; output: the two graphs and what
+ * goes from one to the other, chosen by a minimum cut on the bytes that saving moves. Invariant: the backward
+ * reads only what is saved, tangents and sizes; nothing in it repeats a random op or an expensive one.
+ */
+import { InternalError } from "../base/errors.ts";
+import { isContiguous, type TensorMeta } from "../graph/meta.ts";
+import { type Argument, Graph, mapNodes, type Node } from "../graph/node.ts";
+import { sizeBindings, symbolsOf } from "../graph/sizes.ts";
+import type { Sym } from "../sym/expr.ts";
+import { GraphBuilder, valueOfNode } from "../ops/graph_builder.ts";
+import { OPS } from "../ops/table.ts";
+import type { JointGraph } from "./joint.ts";
+import { FlowNetwork } from "./max_flow.ts";
+import { bannedFromRecomputation, bytesOf, Classifier, metasOf } from "./recompute.ts";
+
+/** Where the runtime finds a value that the backward needs. */
+export type SavedValue =
+  | { readonly kind: "input"; readonly input: number }
+  | { readonly kind: "output"; readonly output: number };
+
+/** The two halves. */
+export interface Partition {
+  /** Takes the joint graph's inputs without tangents; returns results, then what is saved besides. */
+  readonly forward: Graph;
+  /** Takes saved tensors, sizes, then tangents; returns a gradient or null per input. */
+  readonly backward: Graph;
+  readonly saved: readonly SavedValue[];
+  /** Sizes that the backward needs and cannot read off its tensors. */
+  readonly sizes: readonly Sym[];
+  /** Forward outputs from this index on are made for the backward only. */
+  readonly savedFrom: number;
+}
+
+/** How to cut. */
+export type Partitioner = (joint: JointGraph) => Partition;
+
+/** Saves what costs least and recomputes the rest. */
+export const minCutPartition: Partitioner = (joint) => split(joint, chooseSaved(joint));
+
+/** Saves everything that the backward reads, recomputing only views. */
+export const savingPartition: Partitioner = (joint) => {
+  const independent = independentNodes(joint);
+  const classifier = new Classifier();
+  const saved = new Set<Node>();
+  const visit = (node: Node) => {
+    if (classifier.kindOf(node) === "view" || metasOf(node).length !== 1) {
+      if (node.op !== "placeholder") { for (const input of node.inputs()) visit(input); }
+      return;
+    }
+    saved.add(node);
+  };
+  for (const node of independent) {
+    if ([...node.users.keys()].some((user) => !independent.has(user) && user.op !== "output")) visit(node);
+  }
+  return split(joint, saved);
+};
+
+/** The nodes that depend on no tangent, in order. */
+function independentNodes({ graph, tangents }: JointGraph): Set<Node> {
+  const dependent = new Set<Node>(tangents);
+  const independent = new Set<Node>();
+  for (const node of graph.nodes) {
+    if (node.op === "output" || dependent.has(node)) continue;
+    if ([...node.inputs()].some((input) => dependent.has(input))) dependent.add(node);
+    else independent.add(node);
+  }
+  return independent;
+}
+
+/** The nodes that some nodes need, themselves included, in graph order. */
+function ancestors(graph: Graph, of: readonly Argument[]): Set<Node> {
+  const needed = new Set<Node>();
+  mapNodes(of, (node) => (needed.add(node), node));
+  const ordered = new Set<Node>();
+  for (const node of graph.nodes.toReversed()) {
+    if (needed.has(node)) { for (const input of node.inputs()) needed.add(input); }
+  }
+  for (const node of graph.nodes) if (needed.has(node)) ordered.add(node);
+  return ordered;
+}
+
+/** The values to save: a minimum cut between what exists in the forward and what the backward reads. */
+function chooseSaved(joint: JointGraph): Set<Node> {
+  const { graph } = joint;
+  const independent = independentNodes(joint);
+  const required = ancestors(graph, joint.results);
+  const classifier = new Classifier();
+  const banned = bannedFromRecomputation({ required, independent, classifier });
+  const materialized = new Set<Argument>(joint.results);
+  const distance = distancesFromBackward(graph, independent);
+  const mutated = new Set(joint.plan.mutations.map(({ input }) => graph.placeholders[input]));
+  const ids = new Map([...independent].map((node, at) => [node, at]));
+  const source = 2 * ids.size, sink = source + 1;
+  const network = new FlowNetwork(sink + 1);
+  const gradients = new Set<Node | null>(joint.gradients);
+  for (const [node, id] of ids) {
+    const entry = 2 * id, exit = entry + 1;
+    if (node.op === "placeholder" || banned.has(node)) network.edge(source, entry, Infinity);
+    const exists = (node.op === "placeholder" && !mutated.has(node)) || materialized.has(node);
+    network.edge(entry, exit, savingCost(node, { classifier, exists, distance: distance.get(node) ?? 0 }));
+    const users = [...node.users.keys()].filter((user) => user.op !== "output");
+    for (const user of users) {
+      const other = ids.get(user);
+      network.edge(exit, other === undefined ? sink : 2 * other, Infinity);
+    }
+    if (gradients.has(node)) network.edge(exit, sink, Infinity);
+  }
+  const reachable = network.minimumCut(source, sink);
+  const saved = new Set<Node>();
+  for (const [node, id] of ids) if (reachable[2 * id] && !reachable[2 * id + 1]) saved.add(node);
+  return saved;
+}
+
+/** Bytes moved by saving a node: written and read, or only read where it exists anyway. */
+function savingCost(
+  node: Node,
+  { classifier, exists, distance }: {
+    readonly classifier: Classifier;
+    readonly exists: boolean;
+    readonly distance: number;
+  },
+): number {
+  if (metasOf(node).length !== 1 || node.meta.value.kind !== "tensor") {
+    // Numbers cost nothing; several results are saved one by one.
+    return node.meta.value.kind === "size" || node.meta.value.kind === "number" ? 0 : Infinity;
+  }
+  if (classifier.kindOf(node) === "view") {
+    // A view is repeated for nothing, unless it keeps a much larger tensor alive.
+    const [viewed] = node.inputs();
+    if (!viewed || bytesOf(node) >= bytesOf(viewed)) return Infinity;
+  }
+  // Nearer to the backward is better where bytes are equal.
+  return bytesOf(node) * (exists ? 1 : 2) * 1.1 ** Math.min(100, Math.max(1, distance)) + 1e-3;
+}
+
+/** How many steps before its first use in the backward a forward value lies. */
+function distancesFromBackward(graph: Graph, independent: ReadonlySet<Node>): Map<Node, number> {
+  const distances = new Map<Node, number>();
+  for (const node of graph.nodes.toReversed()) {
+    if (!independent.has(node)) {
+      distances.set(node, 0);
+      continue;
+    }
+    let nearest = 1e9;
+    for (const user of node.users.keys()) {
+      if (user.op !== "output") nearest = Math.min(nearest, (distances.get(user) ?? 1e9) + 1);
+    }
+    distances.set(node, nearest);
+  }
+  return distances;
+}
+
+/** Makes the two graphs. */
+function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
+  const { graph, plan, results, tangents, gradients } = joint;
+  const inputs = graph.placeholders.slice(0, plan.inputCount);
+  const mutated = new Set(plan.mutations.map(({ input }) => inputs[input]));
+  const kept = [...graph.nodes].filter((node) => chosen.has(node));
+  const forward = new Graph();
+  const copies = new Map<Node, Node>();
+  for (const node of graph.nodes) {
+    if (inputs.includes(node)) copies.set(node, copyNode(forward, node, copies));
+  }
+  for (const node of ancestors(graph, [...results, ...kept])) {
+    if (node.op !== "placeholder") copies.set(node, copyNode(forward, node, copies));
+  }
+  const builder = new GraphBuilder(forward);
+  builder.shared = { partition: "forward" };
+  const outputs: Argument[] = results.map((result) => mapNodes(result, (node) => copyOf(copies, node)));
+  const saved: SavedValue[] = [];
+  const savedMetas: TensorMeta[] = [];
+  for (const node of kept) {
+    const input = inputs.indexOf(node);
+    const meta = valueOfNode(node).meta;
+    if (input >= 0 && !mutated.has(node)) {
+      saved.push({ kind: "input", input });
+      savedMetas.push(meta);
+      continue;
+    }
+    const result = results.indexOf(node);
+    if (result >= 0) {
+      saved.push({ kind: "output", output: result });
+      savedMetas.push(meta);
+      continue;
+    }
+    const value = builder.valueOf(copyOf(copies, node), meta);
+    // What is overwritten afterwards is copied; so is a part of a tensor that should not be kept for it.
+    const own = input >= 0
+      ? builder.call({ definition: OPS.clone, args: { self: value } })
+      : isContiguous(meta)
+      ? value
+      : builder.call({ definition: OPS.contiguous, args: { self: value } });
+    const [one] = [own].flat();
+    if (!one) throw new InternalError("Expected a value to save");
+    saved.push({ kind: "output", output: outputs.length });
+    savedMetas.push(one.meta);
+    outputs.push(one.node);
+  }
+  builder.output(outputs);
+  const { backward, sizes } = backwardGraph({ graph, kept, savedMetas, tangents, gradients });
+  forward.lint();
+  backward.lint();
+  return { forward, backward, saved, sizes, savedFrom: results.length };
+}
+
+/** The backward graph: from saved values, sizes and tangents to gradients. */
+function backwardGraph(
+  { graph, kept, savedMetas, tangents, gradients }: {
+    readonly graph: Graph;
+    readonly kept: readonly Node[];
+    readonly savedMetas: readonly TensorMeta[];
+    readonly tangents: readonly Node[];
+    readonly gradients: readonly (Node | null)[];
+  },
+): { readonly backward: Graph; readonly sizes: Sym[] } {
+  const backward = new Graph();
+  const copies = new Map<Node, Node>();
+  const builder = new GraphBuilder(backward);
+  for (const [at, node] of kept.entries()) {
+    const meta = savedMetas[at];
+    if (!meta) throw new InternalError(`Expected metadata of ${node.name}`);
+    copies.set(node, builder.tensor(node.name, meta, { stack: node.meta.stack }).node);
+  }
+  for (const node of tangents) copies.set(node, copyNode(backward, node, copies));
+  const order = new Map(graph.nodes.map((node, at) => [node, at]));
+  const orderOf = (node: Node) => order.get(node) ?? 0;
+  // Recomputed nodes are made where they are first read, so that they do not stay in memory before.
+  const make = (node: Node): void => {
+    if (copies.has(node)) return;
+    if (node.op === "placeholder" && node.meta.value.kind === "tensor") {
+      throw new InternalError(`Expected ${node.name} to be saved for the backward`);
+    }
+    for (const input of [...node.inputs()].sort((a, b) => orderOf(a) - orderOf(b))) make(input);
+    if (node.op !== "placeholder") copies.set(node, copyNode(backward, node, copies));
+  };
+  const wanted = gradients.filter((node) => node !== null);
+  const cone = ancestors(graph, wanted);
+  const dependent = new Set<Node>(tangents);
+  for (const node of cone) {
+    if ([...node.inputs()].some((input) => dependent.has(input))) dependent.add(node);
+  }
+  for (const node of cone) if (dependent.has(node)) make(node);
+  for (const node of wanted) make(node);
+  builder.output(gradients.map((node) => node && copyOf(copies, node)));
+  // Saving nothing else keeps a value that only metadata needed out of the way.
+  const bound = new Set(sizeBindings(backward).map(({ symbol }) => symbol));
+  const sizes = [...symbolsOf(backward)].filter((symbol) => !bound.has(symbol));
+  const firstTangent = copies.get(tangents[0] ?? backward.output);
+  for (const size of sizes) {
+    backward.create("placeholder", `${size}`, {
+      meta: { value: { kind: "size", size } },
+      ...(firstTangent ? { before: firstTangent } : {}),
+    });
+  }
+  return { backward, sizes };
+}
+
+function copyNode(into: Graph, node: Node, copies: ReadonlyMap<Node, Node>): Node {
+  const replace = (argument: Argument) => mapNodes(argument, (each) => copyOf(copies, each));
+  return into.create(node.op, node.target, {
+    name: node.name,
+    args: node.args.map(replace),
+    kwargs: Object.fromEntries(Object.entries(node.kwargs).map(([key, value]) => [key, replace(value)])),
+    meta: node.meta,
+  });
+}
+
+function copyOf(copies: ReadonlyMap<Node, Node>, node: Node): Node {
+  const copy = copies.get(node);
+  if (!copy) throw new InternalError(`Expected a copy of ${node.name}`);
+  return copy;
+}

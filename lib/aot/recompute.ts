@@ -1,0 +1,187 @@
+/**
+ * What of a forward graph may be computed again in the backward. Input: the forward nodes of a joint graph and
+ * what depends on tangents; output: the nodes that must be computed once only. Invariant: random ops, library
+ * calls and reductions that shrink much are never recomputed. The heuristics follow
+ * `min_cut_rematerialization_partition` of PyTorch's functorch.
+ */
+import { itemSize } from "../base/dtype.ts";
+import { elementCount, type TensorMeta } from "../graph/meta.ts";
+import type { Node } from "../graph/node.ts";
+import type { Lowered } from "../loops/body.ts";
+import type { OpDefinition } from "../ops/definition.ts";
+import { argumentsOfNode, isGraphValue, mapArguments, valueOfNode } from "../ops/graph_builder.ts";
+import { findTarget } from "../ops/table.ts";
+import { hintOf } from "../sym/decide.ts";
+
+/** Chains of fusible ops are cut after so many ops, so that recomputation stays bounded. */
+const CHAIN_LIMIT = 100;
+
+/** How a node is computed. */
+export type NodeKind = "pointwise" | "view" | "reduction" | "random" | "expensive" | "other";
+
+/** Classifies nodes, each once. */
+export class Classifier {
+  readonly #kinds = new Map<Node, NodeKind>();
+
+  /** How a node is computed. */
+  kindOf(node: Node): NodeKind {
+    const known = this.#kinds.get(node);
+    if (known) return known;
+    const kind = classify(node);
+    this.#kinds.set(node, kind);
+    return kind;
+  }
+
+  /** Whether a compiler may compute both in one loop without storing the first. */
+  fusible(producer: Node, consumer: Node): boolean {
+    return isLoop(this.kindOf(producer)) && isLoop(this.kindOf(consumer));
+  }
+}
+
+function isLoop(kind: NodeKind): boolean {
+  return kind === "pointwise" || kind === "view" || kind === "reduction" || kind === "random";
+}
+
+function classify(node: Node): NodeKind {
+  if (node.op !== "call_function" || node.target === "getitem") return "other";
+  const definition = findTarget(node.target)?.definition;
+  if (!definition) return "other";
+  switch (definition.implementation.kind) {
+    case "view":
+      return "view";
+    case "random":
+      return "random";
+    case "lower": {
+      const lowered = lower(node, definition);
+      if (lowered.every(({ kind }) => kind === "pointwise")) return "pointwise";
+      return lowered.every(({ kind }) => kind === "pointwise" || kind === "reduction")
+        ? "reduction"
+        : "expensive";
+    }
+    case "composite":
+    case "host":
+      return "expensive";
+    default:
+      return definition.implementation satisfies never;
+  }
+}
+
+function lower(node: Node, { implementation, ...definition }: OpDefinition): readonly Lowered[] {
+  if (implementation.kind !== "lower") return [];
+  const args = argumentsOfNode(node, { ...definition, implementation }, valueOfNode, isGraphValue);
+  return implementation.lower(mapArguments(args, ({ shape, dtype }) => ({ shape, dtype })), metasOf(node));
+}
+
+/** Metadata of a node's results. */
+export function metasOf({ meta: { value } }: Node): readonly TensorMeta[] {
+  return value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : [];
+}
+
+/** Bytes of a node's results in the traced call. */
+export function bytesOf(node: Node): number {
+  return metasOf(node).reduce((sum, meta) => sum + hintOf(elementCount(meta)) * itemSize(meta.dtype), 0);
+}
+
+/** The forward part as the heuristics see it. */
+export interface ForwardNodes {
+  /** Nodes that forward results need, in order. */
+  readonly required: ReadonlySet<Node>;
+  /** Nodes that depend on no tangent. */
+  readonly independent: ReadonlySet<Node>;
+  readonly classifier: Classifier;
+}
+
+/** The nodes that must not be computed again. */
+export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
+  const { required, classifier } = forward;
+  const banned = new Set<Node>();
+  for (const node of required) {
+    if (node.op !== "placeholder" && isCostly(node, forward)) banned.add(node);
+  }
+  const order = new Map([...required].map((node, at) => [node, at]));
+  const orderOf = (node: Node) => order.get(node) ?? Infinity;
+  const forwardUsers = (node: Node) => [...node.users.keys()].filter((user) => required.has(user));
+  // A value read now and again much later would have to stay in memory between: the later reader is stored.
+  for (const node of required) {
+    const users = forwardUsers(node);
+    if (users.length < 2) continue;
+    const first = firstUnfusible(users, { orderOf, forwardUsers, classifier });
+    for (const user of users) if (orderOf(user) > first && classifier.fusible(node, user)) banned.add(user);
+  }
+  const visited = new Set<Node>();
+  for (const start of required) {
+    const pending = [start];
+    while (pending.length > 0) {
+      pending.sort((a, b) => orderOf(b) - orderOf(a));
+      const node = pending.pop();
+      if (!node || visited.has(node)) continue;
+      visited.add(node);
+      if (orderOf(node) > orderOf(start) + CHAIN_LIMIT && pending.length === 0) {
+        if (node.op !== "placeholder") banned.add(node);
+        break;
+      }
+      pending.push(
+        ...forwardUsers(node).filter((user) => classifier.fusible(node, user) && !banned.has(user)),
+      );
+    }
+  }
+  return banned;
+}
+
+function isCostly(node: Node, forward: ForwardNodes): boolean {
+  const kind = forward.classifier.kindOf(node);
+  switch (kind) {
+    case "random":
+    case "expensive":
+      return true;
+    case "reduction": {
+      const read = [...node.inputs()].reduce((sum, input) => sum + bytesOf(input), 0);
+      return 4 * bytesOf(node) < read;
+    }
+    case "pointwise":
+      return isStoredInBackward(node, forward);
+    case "view":
+    case "other":
+      return false;
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Whether recomputing a node would store it again: something in the backward reads it that cannot fuse with it. */
+function isStoredInBackward(start: Node, { required, classifier }: ForwardNodes): boolean {
+  const seen = new Set<Node>([start]);
+  for (const node of seen) {
+    for (const user of node.users.keys()) {
+      if (user.op === "output") continue;
+      if (!required.has(user) && !classifier.fusible(node, user)) return true;
+      if (classifier.kindOf(user) === "view") seen.add(user);
+    }
+  }
+  return false;
+}
+
+interface Walk {
+  readonly orderOf: (node: Node) => number;
+  readonly forwardUsers: (node: Node) => readonly Node[];
+  readonly classifier: Classifier;
+}
+
+/** The position of the first node after `starts` that ends a fused loop, or that of the last start. */
+function firstUnfusible(starts: readonly Node[], { orderOf, forwardUsers, classifier }: Walk): number {
+  const last = Math.max(...starts.map(orderOf));
+  const pending = starts.map((node) => ({ node, fusible: true }));
+  const seen = new Set<Node>(starts);
+  while (pending.length > 0) {
+    pending.sort((a, b) => orderOf(b.node) - orderOf(a.node));
+    const next = pending.pop();
+    if (!next) break;
+    if (!next.fusible) return orderOf(next.node);
+    for (const user of forwardUsers(next.node)) {
+      if (orderOf(user) > last || seen.has(user)) continue;
+      seen.add(user);
+      pending.push({ node: user, fusible: classifier.fusible(next.node, user) });
+    }
+  }
+  return last;
+}
