@@ -94,6 +94,11 @@ export class Recorder implements Body<Value> {
     return undefined;
   }
 
+  /** Whether a read of this element would find a value in scope. */
+  knowsLoad(buffer: BufferId, index: Dim): boolean {
+    return this.known(loadKey(buffer, index)) !== undefined;
+  }
+
   /** From here on in this scope, a read of this element is the value (which was just stored there). */
   forward(buffer: BufferId, index: Dim, value: Value): void {
     this.#scopes.at(-1)?.known.set(loadKey(buffer, index), value);

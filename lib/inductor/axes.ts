@@ -1,0 +1,145 @@
+/**
+ * Matches the axes of two iteration spaces, splitting axes where one space is the other reshaped. Input: axes
+ * with the stride by which each walks a common buffer; output: common axes and how the old ones are made of
+ * them. Invariant: substituting the replacements maps each space onto the common one, element for element.
+ */
+import type { Axis } from "../loops/ir.ts";
+import { coefficientOf } from "../loops/nest.ts";
+import { add, type Dim, divideDims, floorDiv, mod, mul, substitute, type Sym } from "../sym/expr.ts";
+import { hintOf } from "../sym/decide.ts";
+import { newAxis } from "./computation.ts";
+
+/** Old axis symbols in terms of new ones. */
+export type Replacement = ReadonlyMap<Sym, Dim>;
+
+/** One axis and how far a step along it moves. */
+export interface Strided {
+  readonly axis: Axis;
+  readonly stride: Dim;
+}
+
+/** One common axis and the axes it came from. */
+export interface Match {
+  readonly axis: Axis;
+  readonly left: Sym;
+  readonly right: Sym;
+}
+
+export interface Unified {
+  readonly matches: readonly Match[];
+  readonly left: Replacement;
+  readonly right: Replacement;
+}
+
+/** The axes by their strides in an index; undefined where the index is not linear in them. */
+export function stridesIn(index: Dim, axes: readonly Axis[]): { strided: Strided[]; rest: Dim } | undefined {
+  const strided: Strided[] = [];
+  let rest: Dim = index;
+  for (const axis of axes) {
+    const stride = coefficientOf(index, axis.symbol);
+    if (stride === undefined) return undefined;
+    if (stride === 0) continue;
+    strided.push({ axis, stride });
+    rest = add(rest, mul(-1, mul(stride, axis.symbol)));
+  }
+  return { strided, rest };
+}
+
+/** Axes with the strides of a row-major array of their sizes. */
+export function rowMajor(axes: readonly Axis[]): Strided[] {
+  let step: Dim = 1;
+  return axes.toReversed().map((axis) => {
+    const strided = { axis, stride: step };
+    step = mul(step, axis.size);
+    return strided;
+  });
+}
+
+/** The part of an axis that is not matched yet. */
+interface Remainder {
+  readonly symbol: Sym;
+  size: Dim;
+  stride: Dim;
+  /** How many steps of the original axis one step of this part is. */
+  unit: Dim;
+}
+
+/**
+ * Matches two lists wholly, from the smallest stride up; undefined where they do not fit together.
+ */
+export function unify(left: readonly Strided[], right: readonly Strided[]): Unified | undefined {
+  const a = remainders(left), b = remainders(right);
+  const matches: Match[] = [];
+  const made = { left: new Map<Sym, Dim>(), right: new Map<Sym, Dim>() };
+  const take = (from: Remainder, into: Map<Sym, Dim>, piece: Axis) => {
+    into.set(from.symbol, add(into.get(from.symbol) ?? 0, mul(piece.symbol, from.unit)));
+    const size = divideDims(from.size, piece.size) ?? 1;
+    from.stride = mul(from.stride, piece.size);
+    from.unit = mul(from.unit, piece.size);
+    from.size = size;
+  };
+  for (;;) {
+    drop(a);
+    drop(b);
+    const x = a[0], y = b[0];
+    if (!x || !y) return x || y ? undefined : { matches, left: made.left, right: made.right };
+    if (x.stride !== y.stride) return undefined;
+    const size = x.size === y.size || divideDims(y.size, x.size) !== undefined
+      ? x.size
+      : divideDims(x.size, y.size) !== undefined
+      ? y.size
+      : undefined;
+    if (size === undefined) return undefined;
+    const { node } = x.symbol;
+    const axis = newAxis(size, node.kind === "symbol" ? node.name : "i");
+    matches.unshift({ axis, left: x.symbol, right: y.symbol });
+    take(x, made.left, axis);
+    take(y, made.right, axis);
+  }
+}
+
+function remainders(list: readonly Strided[]): Remainder[] {
+  return list
+    .map(({ axis, stride }) => ({ symbol: axis.symbol, size: axis.size, stride, unit: 1 as Dim }))
+    .sort((p, q) => hintOf(p.stride) - hintOf(q.stride));
+}
+
+function drop(list: Remainder[]): void {
+  while (list[0]?.size === 1) list.shift();
+}
+
+/** An expression with replaced axes. */
+export function replaceIn(d: Dim, replacement: Replacement): Dim {
+  return replacement.size === 0 ? d : substitute(d, (s) => replacement.get(s) ?? s);
+}
+
+/** A loop list in which neighbours that every index walks as one are joined, and how the old axes come out. */
+export function joinAxes(
+  axes: readonly Axis[],
+  indices: ReadonlySet<Dim>,
+): { axes: readonly Axis[]; replacement: Replacement } {
+  const left = [...axes];
+  let current = new Set(indices);
+  const replacement = new Map<Sym, Dim>();
+  for (let d = left.length - 2; d >= 0; d--) {
+    const outer = left[d], inner = left[d + 1];
+    if (!outer || !inner) continue;
+    if (![...current].every((index) => walkedAsOne(index, outer, inner))) continue;
+    const { node } = inner.symbol;
+    const joined = newAxis(mul(outer.size, inner.size), node.kind === "symbol" ? node.name : "i");
+    const step: Replacement = new Map([
+      [outer.symbol, floorDiv(joined.symbol, inner.size)],
+      [inner.symbol, mod(joined.symbol, inner.size)],
+    ]);
+    for (const [symbol, expression] of replacement) replacement.set(symbol, replaceIn(expression, step));
+    for (const [symbol, expression] of step) replacement.set(symbol, expression);
+    current = new Set([...current].map((index) => replaceIn(index, step)));
+    left.splice(d, 2, joined);
+  }
+  return { axes: left, replacement };
+}
+
+function walkedAsOne(index: Dim, outer: Axis, inner: Axis): boolean {
+  const a = coefficientOf(index, outer.symbol), b = coefficientOf(index, inner.symbol);
+  return a !== undefined && b !== undefined && a === mul(b, inner.size);
+}

@@ -1,0 +1,90 @@
+/**
+ * What formulas cost: weights of scalar operations in units of one addition, and what an op reads directly.
+ * Input: a formula; output: its weight and operands. Invariant: weights only choose between equal programs.
+ */
+import type { Operand } from "../loops/body.ts";
+import type { Statement } from "../loops/ir.ts";
+import { Recorder, type Value } from "../loops/record.ts";
+import type { ScalarOpName } from "../loops/scalar.ts";
+
+const CHEAP = 1, DIVISION = 4, FUNCTION = 16, RANDOM = 40;
+
+/** From this weight on a value is worth storing when it is used more than once. */
+export const HEAVY = 12;
+
+const WEIGHTS: Partial<Record<ScalarOpName, number>> = {
+  div: DIVISION,
+  sqrt: DIVISION,
+  rsqrt: DIVISION,
+  truncDiv: DIVISION,
+  truncMod: DIVISION,
+  floorDiv: DIVISION,
+  floorMod: DIVISION,
+  exp: FUNCTION,
+  exp2: FUNCTION,
+  expm1: FUNCTION,
+  log: FUNCTION,
+  log2: FUNCTION,
+  log10: FUNCTION,
+  log1p: FUNCTION,
+  sin: FUNCTION,
+  cos: FUNCTION,
+  tan: FUNCTION,
+  asin: FUNCTION,
+  acos: FUNCTION,
+  atan: FUNCTION,
+  sinh: FUNCTION,
+  cosh: FUNCTION,
+  tanh: FUNCTION,
+  asinh: FUNCTION,
+  acosh: FUNCTION,
+  atanh: FUNCTION,
+  erf: FUNCTION,
+  erfc: FUNCTION,
+  lgamma: RANDOM,
+  digamma: RANDOM,
+  atan2: FUNCTION,
+  pow: FUNCTION,
+  random: RANDOM,
+};
+
+/** What one formula does itself, without what its operands do. */
+export interface OwnCost {
+  readonly weight: number;
+  readonly operations: number;
+  /** Operands in the order of first use. */
+  readonly uses: readonly Operand[];
+}
+
+/** Runs a formula once with opaque operands and adds up what it records. */
+export function ownCost(run: (recorder: Recorder) => void): OwnCost {
+  const uses: Operand[] = [];
+  const recorder = new Recorder((o, operand, index): Value => {
+    let at = uses.indexOf(operand);
+    if (at < 0) at = uses.push(operand) - 1;
+    const key = index.map((d) => typeof d === "number" ? d : `#${d.id}`).join();
+    const { dtype } = operand;
+    return o.emit(`use ${at} ${key}`, dtype, (id) => ({ kind: "load", id, buffer: at, index: 0, dtype }));
+  });
+  run(recorder);
+  return { ...weigh(recorder.statements), uses };
+}
+
+/** The weight and number of operations of straight-line statements. */
+export function weigh(statements: readonly Statement[]): { weight: number; operations: number } {
+  let weight = 0, operations = 0;
+  for (const s of statements) {
+    if (s.kind === "scalar") {
+      weight += WEIGHTS[s.op] ?? CHEAP;
+      operations++;
+    } else if (s.kind === "select" || s.kind === "cast") {
+      weight += CHEAP;
+      operations++;
+    } else if (s.kind === "masked" || s.kind === "loop") {
+      const inside = weigh(s.body);
+      weight += inside.weight;
+      operations += inside.operations;
+    }
+  }
+  return { weight, operations };
+}

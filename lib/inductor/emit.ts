@@ -1,0 +1,321 @@
+/**
+ * Writes the loop nest of a group. Input: a group and which of its buffers live in memory; output: one kernel.
+ * Invariant: inner loops come in stages: a value that needs the result of a reduction is computed in a later
+ * stage than that reduction, so that softmax is one kernel of three loops over a row.
+ */
+import { InternalError } from "../base/errors.ts";
+import type { Axis, BufferId, ExternKernel, Kernel, Loop, LoopKernel, Statement } from "../loops/ir.ts";
+import { type BufferOperand, flatIndex, Recorder, type Value, ValueIds } from "../loops/record.ts";
+import type { Dim, Sym } from "../sym/expr.ts";
+import { joinAxes, type Replacement, replaceIn } from "./axes.ts";
+import { type Computation, contribution } from "./computation.ts";
+import { removeDead } from "./dead_code.ts";
+import type { Group, Member } from "./group.ts";
+import { chooseOrder } from "./loop_order.ts";
+import { scanKernel, scatterKernel } from "./single_kernels.ts";
+import { makeLoader, storedForm } from "./tensors.ts";
+
+/** What the scheduler decided about the buffers of a group. */
+export interface Placement {
+  /** Buffers that exist only as values inside their group. */
+  readonly virtual: ReadonlySet<BufferId>;
+  /** Where a buffer's elements really are. */
+  readonly place: (buffer: BufferId) => BufferId;
+  /** Buffers of inputs: their old values stay visible after a write in the same kernel. */
+  readonly isInput: (buffer: BufferId) => boolean;
+}
+
+/** The kernel of a group. */
+export function emitGroup(group: Group, placement: Placement): Kernel {
+  const [first] = group.members;
+  if (!first) throw new InternalError("Expected a group with members but found none");
+  const { work } = first.computation;
+  if (work.kind === "extern") return externKernel(group, first.computation, placement);
+  const name = kernelName(group.members);
+  const origins = originsOf(group.members);
+  const loader = groupLoader(group.members, placement);
+  if (work.kind === "scan" || work.kind === "scatter") {
+    const make = work.kind === "scan" ? scanKernel : scatterKernel;
+    const body = make(first.computation, (statements) => new Recorder(loader, new ValueIds(), statements));
+    return { kind: "loops", name, origins, body: placed(body, placement) };
+  }
+  const order = chooseOrder(group);
+  const outer = joinAxes(order.outer, indicesOf(group.members, new Map()));
+  const inner = joinAxes(order.inner, indicesOf(group.members, outer.replacement));
+  const replacement = new Map([...outer.replacement, ...inner.replacement]);
+  const recorder = new Recorder(loader, new ValueIds());
+  new Emission(group, { recorder, placement, replacement, inner: inner.axes, vectorInner: order.vector === "inner" })
+    .run();
+  const body = nest(outer.axes, recorder.statements, order.vector === "outer");
+  return { kind: "loops", name, origins, body: placed(removeDead(body), placement) };
+}
+
+/** Parallel loops around statements, the last one in lanes where asked for. */
+function nest(axes: readonly Axis[], body: readonly Statement[], vector: boolean): readonly Statement[] {
+  return axes.reduceRight<readonly Statement[]>(
+    (inside, axis, d) => [{
+      kind: "loop",
+      axis,
+      order: "parallel",
+      vector: vector && d === axes.length - 1,
+      body: inside,
+      reductions: [],
+      carried: [],
+    }],
+    body,
+  );
+}
+
+function externKernel(group: Group, computation: Computation, placement: Placement): ExternKernel {
+  const { work } = computation;
+  if (work.kind !== "extern") throw new InternalError("Expected a library call");
+  const view = ({ buffer, offset, shape, strides }: BufferOperand) => ({
+    buffer: placement.place(buffer),
+    offset,
+    shape,
+    strides,
+  });
+  const kernel: ExternKernel = {
+    kind: "extern",
+    name: kernelName(group.members),
+    call: work.call,
+    inputs: work.inputs.map(view),
+    outputs: work.outputs.map(view),
+    origins: originsOf(group.members.slice(0, 1)),
+  };
+  const rest = group.members.slice(1);
+  if (rest.length === 0) return kernel;
+  const recorder = new Recorder(groupLoader(rest, placement), new ValueIds());
+  const options = { recorder, placement, replacement: new Map<Sym, Dim>(), inner: [], vectorInner: false };
+  new Emission({ ...group, members: rest }, options).run();
+  const body = placed(removeDead(nest(group.outer, recorder.statements, true)), placement);
+  const epilogue: LoopKernel = {
+    kind: "loops",
+    name: `${kernel.name}_epilogue`,
+    body,
+    origins: originsOf(rest),
+  };
+  return { ...kernel, epilogue };
+}
+
+/** Loads as everywhere, except that a buffer without memory is computed again where its value is out of scope. */
+function groupLoader(members: readonly Member[], placement: Placement): ReturnType<typeof makeLoader> {
+  const load = makeLoader();
+  const writers = new Map<BufferId, Computation>();
+  for (const { computation } of members) writers.set(computation.target.buffer, computation);
+  return (recorder, operand, index) => {
+    const stored = storedForm(operand);
+    const writer = stored && placement.virtual.has(stored.buffer) ? writers.get(stored.buffer) : undefined;
+    if (!stored || writer?.work.kind !== "pointwise" || recorder.knowsLoad(stored.buffer, flatIndex(stored, index))) {
+      return load(recorder, operand, index);
+    }
+    const { element } = writer.work;
+    const key = index.map((d) => typeof d === "number" ? d : `#${d.id}`).join();
+    return recorder.memo(
+      `again ${stored.buffer} ${key}`,
+      () => recorder.cast(element(recorder, index), writer.target.dtype),
+    );
+  };
+}
+
+/** All index expressions of the members. */
+function indicesOf(members: readonly Member[], replacement: Replacement): Set<Dim> {
+  const found = new Set<Dim>();
+  for (const member of members) {
+    for (const { index } of [...member.reads, ...member.writes]) {
+      if (index !== undefined) found.add(replaceIn(index, replacement));
+    }
+    for (const index of member.computation.indices) {
+      found.add(replaceIn(replaceIn(index, member.replacement), replacement));
+    }
+  }
+  return found;
+}
+
+interface EmissionOptions {
+  readonly recorder: Recorder;
+  readonly placement: Placement;
+  readonly replacement: Replacement;
+  readonly inner: readonly Axis[];
+  readonly vectorInner: boolean;
+}
+
+class Emission {
+  constructor(readonly group: Group, readonly options: EmissionOptions) {}
+
+  run(): void {
+    const stages = stagesOf(this.group.members, this.options.placement);
+    const last = Math.max(-1, ...stages.values());
+    for (let stage = -1; stage <= last; stage++) {
+      const here = this.group.members.filter((m) => stages.get(m) === stage);
+      const inner = here.filter((m) => m.level === "inner");
+      if (inner.length > 0) this.#innerLoops(inner);
+      for (const member of here) {
+        if (member.level === "outer") this.#outerMember(member);
+      }
+    }
+  }
+
+  /** The member's own index lists in terms of the emitted loops. */
+  #indexOf({ computation, replacement }: Member): { index: Dim[]; reduced: Dim[] } {
+    const at = (axis: Axis) => replaceIn(replacement.get(axis.symbol) ?? axis.symbol, this.options.replacement);
+    return { index: computation.outer.map(at), reduced: computation.inner.map(at) };
+  }
+
+  #outerMember(member: Member): void {
+    const { work, target } = member.computation;
+    const { recorder } = this.options;
+    if (work.kind !== "pointwise") throw new InternalError(`Expected a pointwise member but found a ${work.kind}`);
+    const { index } = this.#indexOf(member);
+    this.#write(target, index, recorder.cast(work.element(recorder, index), target.dtype));
+  }
+
+  #write(target: BufferOperand, index: readonly Dim[], value: Value): void {
+    const { recorder, placement } = this.options;
+    const at = flatIndex(target, index);
+    if (!placement.virtual.has(target.buffer)) recorder.store(target.buffer, at, { value });
+    // Readers of an input in this kernel mean its old value
+    if (!placement.isInput(target.buffer)) recorder.forward(target.buffer, at, value);
+  }
+
+  #innerLoops(members: readonly Member[]): void {
+    const { recorder, inner, vectorInner } = this.options;
+    const { statements, result } = recorder.nested(() => {
+      const contributions: Contribution[] = [];
+      for (const member of members) {
+        const { work, target } = member.computation;
+        const { index, reduced } = this.#indexOf(member);
+        if (work.kind === "pointwise") {
+          this.#write(target, index, recorder.cast(work.element(recorder, index), target.dtype));
+        } else if (work.kind === "reduction") {
+          const { value, index: position } = contribution(work, recorder, { index, reduced });
+          contributions.push({ member, op: work.op, value, position });
+        } else throw new InternalError(`Expected a fusible member but found a ${work.kind}`);
+      }
+      return contributions;
+    });
+    let body: readonly Statement[] = statements, contributions: readonly Contribution[] = result;
+    for (const [d, axis] of [...inner.entries()].reverse()) {
+      const level = reduceOver(axis, contributions, recorder);
+      const loop: Loop = {
+        kind: "loop",
+        axis,
+        order: level.reductions.length > 0 ? "reduction" : "parallel",
+        vector: vectorInner && d === inner.length - 1,
+        body,
+        reductions: level.reductions,
+        carried: [],
+      };
+      body = [loop];
+      contributions = level.contributions;
+    }
+    for (const statement of body) recorder.push(statement);
+    for (const { member, value, position } of contributions) {
+      const { target } = member.computation;
+      this.#write(target, this.#indexOf(member).index, recorder.cast(position ?? value, target.dtype));
+    }
+  }
+}
+
+interface Contribution {
+  readonly member: Member;
+  readonly op: Loop["reductions"][number]["op"];
+  readonly value: Value;
+  readonly position: Value | undefined;
+}
+
+/** One loop's reductions and what they contribute to the loop around it. */
+function reduceOver(
+  _axis: Axis,
+  contributions: readonly Contribution[],
+  recorder: Recorder,
+): { reductions: Loop["reductions"]; contributions: readonly Contribution[] } {
+  const reductions: Loop["reductions"][number][] = [];
+  const results = contributions.map((c): Contribution => {
+    if (c.op === "argmax" || c.op === "argmin") {
+      if (!c.position) throw new InternalError(`Expected a position for ${c.op} but found none`);
+      const extreme: Value = { id: recorder.ids.next(), dtype: c.value.dtype };
+      const position: Value = { id: recorder.ids.next(), dtype: "int64" };
+      reductions.push(
+        { id: extreme.id, op: c.op === "argmax" ? "max" : "min", value: c.value.id, dtype: c.value.dtype },
+        { id: position.id, op: c.op, value: c.value.id, index: c.position.id, dtype: "int64" },
+      );
+      return { ...c, value: extreme, position };
+    }
+    const total: Value = { id: recorder.ids.next(), dtype: c.value.dtype };
+    reductions.push({ id: total.id, op: c.op, value: c.value.id, dtype: c.value.dtype });
+    return { ...c, value: total };
+  });
+  return { reductions, contributions: results };
+}
+
+/**
+ * The stage of each member: inner loops number 0, 1, …; an outer member of stage s runs after loop s (−1: before
+ * all loops). Writes to inputs wait for the last loop, because any loop may read the old value.
+ */
+export function stagesOf(members: readonly Member[], placement: Pick<Placement, "isInput">): Map<Member, number> {
+  const writers = new Map<BufferId, Member[]>();
+  const stages = new Map<Member, number>();
+  const copies: Member[] = [];
+  for (const member of members) {
+    if (placement.isInput(member.computation.target.buffer)) copies.push(member);
+    let stage = member.level === "inner" ? 0 : -1;
+    for (const { buffer } of member.reads) {
+      for (const writer of writers.get(buffer) ?? []) {
+        const ready = stages.get(writer) ?? -1;
+        const after = member.level === "inner" &&
+          (writer.level === "outer" || writer.computation.work.kind === "reduction");
+        stage = Math.max(stage, after ? ready + 1 : ready);
+      }
+    }
+    stages.set(member, stage);
+    const { buffer } = member.computation.target;
+    if (!placement.isInput(buffer)) writers.set(buffer, [...writers.get(buffer) ?? [], member]);
+  }
+  const last = Math.max(-1, ...stages.values());
+  for (const copy of copies) stages.set(copy, copy.level === "inner" ? Math.max(0, last) : last);
+  return stages;
+}
+
+/** Names every buffer by where it really is. */
+function placed(statements: readonly Statement[], placement: Placement): readonly Statement[] {
+  return statements.map((s) => {
+    switch (s.kind) {
+      case "loop":
+      case "masked":
+        return { ...s, body: placed(s.body, placement) };
+      case "load":
+      case "store":
+        return { ...s, buffer: placement.place(s.buffer) };
+      case "constant":
+      case "index":
+      case "scalar":
+      case "cast":
+      case "select":
+        return s;
+      default:
+        return s satisfies never;
+    }
+  });
+}
+
+function kernelName(members: readonly Member[]): string {
+  const targets = new Set<string>();
+  for (const { computation } of members) {
+    for (const { target } of computation.labels) targets.add(target);
+  }
+  const plain = [...targets].map((t) => t.replace(/[^A-Za-z0-9_]/g, "_"));
+  const shown = plain.length > 6 ? [...plain.slice(0, 5), `${plain.length - 5}_more`] : plain;
+  const extern = members[0]?.computation.work.kind === "extern";
+  return extern && members.length === 1 ? shown.join("_") : `fused_${shown.join("_")}`;
+}
+
+function originsOf(members: readonly Member[]): string[] {
+  const origins = new Set<string>();
+  for (const { computation } of members) {
+    for (const { origin } of computation.labels) {
+      if (origin !== undefined) origins.add(origin);
+    }
+  }
+  return [...origins];
+}

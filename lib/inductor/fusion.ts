@@ -1,0 +1,204 @@
+/**
+ * Decides which computations share a loop nest. Input: computations in an order that respects their
+ * dependencies; output: groups in execution order. Invariant: the groups' dependencies have no cycle, and
+ * everything runs after what it depends on. Fusion is greedy by shared bytes, as in PyTorch's scheduler.
+ */
+import { itemSize } from "../base/dtype.ts";
+import { logs } from "../base/logs.ts";
+import type { BufferId } from "../loops/ir.ts";
+import { hintOf } from "../sym/decide.ts";
+import type { Computation } from "./computation.ts";
+import { buffersOf, fuseGroups, type Group, groupOf } from "./group.ts";
+import type { Storage } from "./tensors.ts";
+
+export interface FusionOptions {
+  /** Fuse loops at all. */
+  readonly fusion: boolean;
+  /** Fuse loops into library calls. */
+  readonly epilogues: boolean;
+}
+
+/** Most buffers that one fused kernel touches: more streams than this slow memory down. */
+const MAX_BUFFERS = 32;
+
+interface Entry {
+  readonly id: number;
+  readonly group: Group;
+  /** Position of its first member. */
+  readonly order: number;
+  readonly buffers: ReadonlyMap<BufferId, { read: boolean; written: boolean }>;
+  readonly before: Set<number>;
+  readonly after: Set<number>;
+}
+
+/** Groups and orders computations. */
+export function schedule(
+  computations: readonly Computation[],
+  storages: readonly Storage[],
+  options: FusionOptions,
+): Group[] {
+  const scheduler = new Scheduler(storages, options);
+  scheduler.add(computations);
+  if (options.fusion) scheduler.fuse();
+  return scheduler.ordered();
+}
+
+class Scheduler {
+  readonly #entries = new Map<number, Entry>();
+  readonly #failed = new Set<string>();
+  readonly #bytes: readonly number[];
+  #next = 0;
+
+  constructor(storages: readonly Storage[], readonly options: FusionOptions) {
+    this.#bytes = storages.map((s) => hintOf(s.length) * itemSize(s.dtype));
+  }
+
+  add(computations: readonly Computation[]): void {
+    const writer = new Map<BufferId, number>(), readers = new Map<BufferId, number[]>();
+    for (const [order, computation] of computations.entries()) {
+      const before = new Set<number>();
+      for (const { buffer } of computation.reads) {
+        const from = writer.get(buffer);
+        if (from !== undefined) before.add(from);
+      }
+      for (const { buffer } of computation.writes) {
+        const from = writer.get(buffer);
+        if (from !== undefined) before.add(from);
+        for (const reader of readers.get(buffer) ?? []) before.add(reader);
+      }
+      const id = this.#insert(groupOf(computation), order, before);
+      for (const { buffer } of computation.writes) {
+        writer.set(buffer, id);
+        readers.set(buffer, []);
+      }
+      for (const { buffer } of computation.reads) readers.set(buffer, [...readers.get(buffer) ?? [], id]);
+      before.delete(id);
+    }
+  }
+
+  #insert(group: Group, order: number, before: ReadonlySet<number>, after: ReadonlySet<number> = new Set()): number {
+    const id = this.#next++;
+    const entry: Entry = {
+      id,
+      group,
+      order,
+      buffers: buffersOf(group),
+      before: new Set(before),
+      after: new Set(after),
+    };
+    this.#entries.set(id, entry);
+    for (const each of before) this.#entries.get(each)?.after.add(id);
+    for (const each of after) this.#entries.get(each)?.before.add(id);
+    return id;
+  }
+
+  fuse(): void {
+    for (let changed = true; changed;) {
+      changed = false;
+      for (const { a, b } of this.#candidates()) {
+        const first = this.#entries.get(a), second = this.#entries.get(b);
+        if (first && second && this.#tryFuse(first, second)) changed = true;
+      }
+    }
+  }
+
+  /** Pairs that touch a common buffer, the most shared bytes first; the first of a pair may run first. */
+  #candidates(): { a: number; b: number; score: number }[] {
+    const touching = new Map<BufferId, Entry[]>();
+    for (const entry of this.#entries.values()) {
+      for (const buffer of entry.buffers.keys()) {
+        const list = touching.get(buffer);
+        if (list) list.push(entry);
+        else touching.set(buffer, [entry]);
+      }
+    }
+    const pairs = new Map<string, { a: number; b: number; score: number }>();
+    for (const [buffer, entries] of touching) {
+      const size = this.#bytes[buffer] ?? 0;
+      const written = entries.some((e) => e.buffers.get(buffer)?.written);
+      // Sharing a read of something tiny is worth nothing
+      if (!written && size < 256) continue;
+      for (let i = 0; i < entries.length; i++) {
+        for (let j = i + 1; j < Math.min(entries.length, i + 24); j++) {
+          const x = entries[i], y = entries[j];
+          if (!x || !y) continue;
+          const flip = x.after.has(y.id) ? false : y.after.has(x.id) ? true : y.order < x.order;
+          const [a, b] = flip ? [y, x] : [x, y];
+          const key = `${a.id} ${b.id}`;
+          if (this.#failed.has(key)) continue;
+          const known = pairs.get(key);
+          // Epilogues come after loops have found each other: a reduction may want the same producer
+          const worth = size * (a.group.kind === "extern" ? 0.5 : 1) + (a.after.has(b.id) ? 1 : 0);
+          if (known) known.score += worth;
+          else pairs.set(key, { a: a.id, b: b.id, score: worth });
+        }
+      }
+    }
+    return [...pairs.values()].sort((p, q) => q.score - p.score);
+  }
+
+  #tryFuse(first: Entry, second: Entry): boolean {
+    const fail = () => {
+      this.#failed.add(`${first.id} ${second.id}`);
+      return false;
+    };
+    const dependent = first.after.has(second.id);
+    if (first.group.kind === "extern" && (!dependent || !this.options.epilogues)) return fail();
+    const together = new Set([...first.buffers.keys(), ...second.buffers.keys()]).size;
+    if (!dependent && together > MAX_BUFFERS) return fail();
+    if (this.#reaches(first, second.id) || this.#reaches(second, first.id)) return fail();
+    const group = fuseGroups(first.group, second.group);
+    if (!group) return fail();
+    const without = (ids: ReadonlySet<number>) => [...ids].filter((id) => id !== first.id && id !== second.id);
+    const before = new Set([...without(first.before), ...without(second.before)]);
+    const after = new Set([...without(first.after), ...without(second.after)]);
+    for (const gone of [first, second]) {
+      for (const id of gone.before) this.#entries.get(id)?.after.delete(gone.id);
+      for (const id of gone.after) this.#entries.get(id)?.before.delete(gone.id);
+      this.#entries.delete(gone.id);
+    }
+    this.#insert(group, Math.min(first.order, second.order), before, after);
+    logs.emit("fusion", () => `fused ${describe(first.group)} with ${describe(second.group)}`);
+    return true;
+  }
+
+  /** Whether `to` depends on `from` by way of a third group. */
+  #reaches(from: Entry, to: number): boolean {
+    const seen = new Set<number>();
+    const stack = [...from.after].filter((id) => id !== to);
+    for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
+      if (id === to) return true;
+      if (seen.has(id)) continue;
+      seen.add(id);
+      for (const next of this.#entries.get(id)?.after ?? []) stack.push(next);
+    }
+    return false;
+  }
+
+  /** Execution order: dependencies first, otherwise as in the graph. */
+  ordered(): Group[] {
+    const waiting = new Map([...this.#entries.values()].map((e) => [e.id, e.before.size]));
+    const ready = [...this.#entries.values()].filter((e) => e.before.size === 0);
+    const groups: Group[] = [];
+    while (ready.length > 0) {
+      let at = 0;
+      ready.forEach((entry, i) => {
+        if (entry.order < (ready[at]?.order ?? Infinity)) at = i;
+      });
+      const [entry] = ready.splice(at, 1);
+      if (!entry) break;
+      groups.push(entry.group);
+      for (const id of entry.after) {
+        const left = (waiting.get(id) ?? 0) - 1;
+        waiting.set(id, left);
+        const next = this.#entries.get(id);
+        if (left === 0 && next) ready.push(next);
+      }
+    }
+    return groups;
+  }
+}
+
+function describe(group: Group): string {
+  return group.members.map(({ computation }) => computation.labels[0]?.target ?? computation.work.kind).join("+");
+}

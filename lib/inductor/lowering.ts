@@ -1,0 +1,555 @@
+/**
+ * Lowers a graph to computations over buffers. Input: a functional graph of lowerable ops and its signature;
+ * output: storages, computations and what the outputs are. Invariant: pointwise results stay formulas until
+ * something needs them in memory: an output, a library call, or readers that would repeat too much work.
+ */
+import { config } from "../base/config.ts";
+import { InternalError } from "../base/errors.ts";
+import type { DType } from "../base/dtype.ts";
+import { type Argument, type Graph, isList, isRecord, Node } from "../graph/node.ts";
+import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
+import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
+import type { Element, Lowered, Operand } from "../loops/body.ts";
+import type { Statement } from "../loops/ir.ts";
+import { coefficientOf } from "../loops/nest.ts";
+import { type BufferOperand, flatIndex, isBufferOperand, Recorder } from "../loops/record.ts";
+import { parseCall } from "../ops/call.ts";
+import type { OpDefinition } from "../ops/definition.ts";
+import { hintOf } from "../sym/decide.ts";
+import { add, type Dim, mul, product, sub } from "../sym/expr.ts";
+import { extentOf, newAxis, type Work } from "./computation.ts";
+import { HEAVY, type OwnCost, ownCost } from "./cost.ts";
+import { isLazy, type Label, type LazyTensor, makeLoader, type Storage, storedForm } from "./tensors.ts";
+
+/** Finds the definition of a graph's call target. */
+export type OpLookup = (target: string) => OpDefinition | undefined;
+
+/** A computation before its accesses are known. */
+export interface Job {
+  readonly order: number;
+  readonly work: Work;
+  readonly target: BufferOperand;
+  readonly sizes: readonly Dim[];
+  readonly over: readonly Dim[];
+  readonly label: Label;
+  /** The tensor whose formula it stores. */
+  readonly tensor?: LazyTensor;
+}
+
+/** One entry of the graph's output list. */
+export type OutputValue =
+  | { readonly kind: "tensor"; readonly view: BufferOperand }
+  /** The input itself: a mutated input, already written. */
+  | { readonly kind: "input"; readonly input: number }
+  | { readonly kind: "constant"; readonly value: number | bigint | boolean | string | null | undefined }
+  | { readonly kind: "size"; readonly size: Dim };
+
+/** What lowering gives. */
+export interface LoweredGraph {
+  readonly storages: readonly Storage[];
+  readonly jobs: readonly Job[];
+  readonly outputs: readonly OutputValue[];
+  /** Storage of each tensor placeholder, by placeholder index; undefined for sizes. */
+  readonly inputs: readonly (Storage | undefined)[];
+}
+
+/** Lowers a whole graph. */
+export function lowerGraph(
+  graph: Graph,
+  lookup: OpLookup,
+  signature?: Pick<GraphSignature, "mutatedInputs">,
+): LoweredGraph {
+  return new Lowering(graph, lookup).run(signature?.mutatedInputs ?? []);
+}
+
+/** A formula or job with what it reads directly. */
+interface Entry {
+  readonly cost: OwnCost;
+  /** Iterations of its loop nest. */
+  readonly iterations: number;
+  readonly tensor: LazyTensor | undefined;
+}
+
+type NodeTensor = Operand | readonly Operand[];
+
+class Lowering {
+  readonly #storages: Storage[] = [];
+  readonly #jobs: Job[] = [];
+  readonly #entries: Entry[] = [];
+  readonly #tensors = new Map<Node, NodeTensor>();
+  readonly #lazies: LazyTensor[] = [];
+  #order = 0;
+
+  constructor(readonly graph: Graph, readonly lookup: OpLookup) {}
+
+  run(mutations: GraphSignature["mutatedInputs"]): LoweredGraph {
+    const inputs = this.graph.placeholders.map((node, i) => this.#placeholder(node, i));
+    for (const node of this.graph.nodes) {
+      this.#order++;
+      if (node.op === "call_function") this.#call(node);
+      else if (node.op !== "placeholder" && node.op !== "output") {
+        throw new InternalError(`Expected placeholders, calls and an output but found ${node.op} ${node.name}`);
+      }
+    }
+    const outputs = this.#outputs(mutations);
+    this.#storeWhatIsWorthIt();
+    this.#jobs.sort((a, b) => a.order - b.order);
+    return { storages: this.#storages, jobs: this.#jobs, outputs, inputs };
+  }
+
+  #storage(name: string, dtype: DType, rest: Pick<Storage, "length" | "role">): Storage {
+    const storage = { id: this.#storages.length, name, dtype, ...rest };
+    this.#storages.push(storage);
+    return storage;
+  }
+
+  #placeholder(node: Node, input: number): Storage | undefined {
+    const { value } = node.meta;
+    if (value.kind === "size") return undefined;
+    if (value.kind !== "tensor" && value.kind !== "number") {
+      throw new InternalError(`Expected a tensor or a size at ${node.name} but found ${value.kind}`);
+    }
+    const { shape, strides, dtype } = value.kind === "tensor"
+      ? value.tensor
+      : { shape: [], strides: [], dtype: value.dtype };
+    // The caller points at the first element, so views of larger tensors start at 0
+    const view = { shape, strides, offset: 0 };
+    const storage = this.#storage(node.name, dtype, { length: lengthOf(view), role: { kind: "input", input } });
+    const operand: BufferOperand = { ...view, dtype, buffer: storage.id };
+    this.#tensors.set(node, operand);
+    return storage;
+  }
+
+  #call(node: Node): void {
+    if (node.target === "getitem") {
+      const [of, index] = node.args;
+      const parts = of instanceof Node ? this.#tensors.get(of) : undefined;
+      if (isParts(parts) && typeof index === "number") {
+        const part = parts[index];
+        if (!part) throw new InternalError(`Expected a result ${index} of ${of} but found ${parts.length}`);
+        this.#tensors.set(node, part);
+        return;
+      }
+    }
+    const definition = this.lookup(node.target);
+    if (!definition) throw new InternalError(`Expected an op but found ${node.target}`);
+    const { value } = node.meta;
+    const metas = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : undefined;
+    if (!metas) throw new InternalError(`Expected the metadata of ${node.name} but found ${value.kind}`);
+    const results = this.#lower(node, definition, metas);
+    const [first] = results;
+    if (value.kind === "tensors") this.#tensors.set(node, results);
+    else if (first) this.#tensors.set(node, first);
+  }
+
+  #operandOf(node: Node): Operand {
+    const found = this.#tensors.get(node);
+    if (!found || isParts(found)) throw new InternalError(`Expected one tensor at ${node.name} but found none`);
+    return found;
+  }
+
+  #resolve(argument: Argument): unknown {
+    if (argument instanceof Node) {
+      return argument.meta.value.kind === "size" ? argument.meta.value.size : this.#operandOf(argument);
+    }
+    if (isList(argument)) return argument.map((each) => this.#resolve(each));
+    return argument;
+  }
+
+  #lower(node: Node, definition: OpDefinition, metas: readonly TensorMeta[]): Operand[] {
+    const given = node.args.map((each) => this.#resolve(each));
+    const named = Object.entries(node.kwargs).filter(([name]) => Object.hasOwn(definition.params, name));
+    if (named.length > 0) {
+      given.push(Object.fromEntries(named.map(([name, each]) => [name, this.#resolve(each)])));
+    }
+    const args = parseCall<Operand>(definition, given, isOperand);
+    const { implementation } = definition;
+    const label: Label = { target: node.target, origin: originOf(node) };
+    switch (implementation.kind) {
+      case "lower":
+        return this.#results(implementation.lower(args, metas), metas, { label, viewOf: undefined });
+      case "view": {
+        const of = args[implementation.of];
+        const viewOf = isOperand(of) ? of : undefined;
+        return this.#results(implementation.lower(args, metas), metas, { label, viewOf });
+      }
+      case "random": {
+        const keys = node.kwargs[RANDOM_KEYS];
+        const [key0, key1] = keys !== undefined && isList(keys) ? keys.map((each) => this.#resolve(each)) : [];
+        if (!isOperand(key0) || !isOperand(key1)) {
+          throw new InternalError(`Expected two keys for ${node.name} but found ${keys}`);
+        }
+        return this.#results(implementation.lower(args, metas, [key0, key1]), metas, { label, viewOf: undefined });
+      }
+      case "composite":
+      case "host":
+        throw new InternalError(`Expected ${node.name} to be decomposed but found the ${implementation.kind} op`);
+      default:
+        return implementation satisfies never;
+    }
+  }
+
+  #results(lowered: readonly Lowered[], metas: readonly TensorMeta[], from: ResultOrigin): Operand[] {
+    const [first] = lowered;
+    if (first?.kind === "extern") {
+      const outputs = first.outputs.map(({ shape, dtype }, i) => this.#fresh(shape, dtype, metas[i]?.strides));
+      const target = outputs[0];
+      if (!target) throw new InternalError(`Expected an output of ${from.label.target} but found none`);
+      const inputs = first.inputs.map((input) => this.#materialize(input));
+      this.#job({ kind: "extern", call: first.call, inputs, outputs }, target, { over: [], label: from.label });
+      return outputs;
+    }
+    return lowered.map((each, i) => this.#result(each, metas[i], from));
+  }
+
+  #result(lowered: Lowered, meta: TensorMeta | undefined, { label, viewOf }: ResultOrigin): Operand {
+    if (lowered.kind === "extern") throw new InternalError(`Expected library calls of ${label.target} to come alone`);
+    const { shape, dtype } = lowered;
+    if (lowered.kind === "pointwise") {
+      const { element } = lowered;
+      const base = viewOf && storedForm(viewOf);
+      const strided = base && linearView(element, { shape, dtype });
+      if (strided) return strided;
+      return this.#lazy(element, { shape, dtype, label, viewOf, strides: denseStrides(shape, meta?.strides) });
+    }
+    const target = this.#fresh(shape, dtype, meta?.strides);
+    switch (lowered.kind) {
+      case "reduction":
+        this.#job(
+          {
+            kind: "reduction",
+            op: lowered.op,
+            accumulator: lowered.accumulator,
+            element: lowered.element,
+            ...(lowered.position ? { position: lowered.position } : {}),
+          },
+          target,
+          { over: lowered.over, label },
+        );
+        return target;
+      case "scan": {
+        const { dim, element, initial, combine } = lowered;
+        const size = shape[dim] ?? 1;
+        const without = <T>(list: readonly T[]) => list.filter((_, d) => d !== dim);
+        // The scanned dimension goes last: it is the inner loop
+        const moved: BufferOperand = {
+          ...target,
+          shape: [...without(target.shape), size],
+          strides: [...without(target.strides), target.strides[dim] ?? 0],
+        };
+        this.#job(
+          {
+            kind: "scan",
+            initial,
+            combine,
+            element: (o, index, reduced) => element(o, [...index.slice(0, dim), ...reduced, ...index.slice(dim)]),
+          },
+          moved,
+          { sizes: without(shape), over: [size], label },
+        );
+        return target;
+      }
+      case "scatter":
+        this.#job({ kind: "pointwise", element: lowered.base }, target, { over: [], label });
+        this.#order += 0.5;
+        this.#job(
+          { kind: "scatter", mode: lowered.mode, target: lowered.target, value: lowered.value },
+          target,
+          { sizes: lowered.over, over: [], label },
+        );
+        this.#order -= 0.5;
+        return target;
+      default:
+        return lowered satisfies never;
+    }
+  }
+
+  #fresh(shape: readonly Dim[], dtype: DType, wanted: readonly Dim[] | undefined): BufferOperand {
+    const view = { shape, strides: denseStrides(shape, wanted), offset: 0 };
+    const storage = this.#storage(`t${this.#storages.length}`, dtype, {
+      length: product(shape),
+      role: { kind: "internal" },
+    });
+    return { ...view, dtype, buffer: storage.id };
+  }
+
+  #lazy(
+    element: Element,
+    rest: Pick<LazyTensor, "shape" | "dtype" | "label" | "viewOf" | "strides">,
+  ): LazyTensor {
+    const tensor: LazyTensor = {
+      kind: "lazy",
+      id: this.#lazies.length,
+      element,
+      stored: undefined,
+      order: this.#order,
+      ...rest,
+    };
+    this.#lazies.push(tensor);
+    const axes = tensor.shape.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
+    this.#entries.push({
+      cost: ownCost((recorder) => element(recorder, axes)),
+      iterations: countOf(tensor.shape),
+      tensor,
+    });
+    return tensor;
+  }
+
+  #job(
+    work: Work,
+    target: BufferOperand,
+    { sizes = target.shape, over, label, order = this.#order, tensor }: {
+      sizes?: readonly Dim[];
+      over: readonly Dim[];
+      label: Label;
+      order?: number;
+      tensor?: LazyTensor;
+    },
+  ): void {
+    this.#jobs.push({ order, work, target, sizes, over, label, ...(tensor ? { tensor } : {}) });
+    if (tensor || work.kind === "extern") return;
+    const index = sizes.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
+    const reduced = over.map((size, d): Dim => newAxis(size, `r${d}`).symbol);
+    const cost = ownCost((recorder) => {
+      if (work.kind === "pointwise") work.element(recorder, index);
+      else if (work.kind === "reduction" || work.kind === "scan") work.element(recorder, index, reduced);
+      else {
+        work.target(recorder, index);
+        work.value(recorder, index);
+      }
+    });
+    this.#entries.push({ cost, iterations: countOf(sizes) * countOf(over), tensor: undefined });
+  }
+
+  /** Has the elements of a lazy tensor stored. */
+  #store(tensor: LazyTensor): BufferOperand {
+    if (tensor.stored) return tensor.stored;
+    const { element, shape, dtype, order, label } = tensor;
+    const target = this.#fresh(shape, dtype, tensor.strides);
+    tensor.stored = target;
+    this.#job({ kind: "pointwise", element }, target, { over: [], label, order, tensor });
+    return target;
+  }
+
+  /** A strided view of memory with an operand's elements: of what it shows, where strides can say so. */
+  #materialize(operand: Operand): BufferOperand {
+    const stored = storedForm(operand);
+    if (stored) return stored;
+    if (!isLazy(operand)) throw new InternalError(`Expected a tensor of the graph but found shape ${operand.shape}`);
+    const { viewOf } = operand;
+    if (viewOf && countOf(viewOf.shape) <= countOf(operand.shape)) {
+      this.#materialize(viewOf);
+      const strided = linearView(operand.element, operand);
+      if (strided) return strided;
+    }
+    return this.#store(operand);
+  }
+
+  #outputs(mutations: GraphSignature["mutatedInputs"]): OutputValue[] {
+    const [list] = this.graph.output.args;
+    const flat = list !== undefined && isList(list) ? list : [list];
+    const inputOf = new Map(mutations.map((m) => [m.output, m.input]));
+    const mutated = new Set(
+      mutations.map((m) => storedForm(this.#operandOf(this.#placeholderAt(m.input)))?.buffer),
+    );
+    this.#order++;
+    return flat.map((argument, i): OutputValue => {
+      const input = inputOf.get(i);
+      if (input !== undefined && argument instanceof Node) {
+        this.#mutate(this.#placeholderAt(input), argument, mutated);
+        return { kind: "input", input };
+      }
+      if (argument instanceof Node) {
+        const { value } = argument.meta;
+        if (value.kind === "size") return { kind: "size", size: value.size };
+        return { kind: "tensor", view: this.#output(argument, mutated) };
+      }
+      if (argument !== null && typeof argument === "object") {
+        if (isList(argument) || isRecord(argument)) {
+          throw new InternalError(`Expected a flat list of outputs but found ${Deno.inspect(argument)}`);
+        }
+        return { kind: "size", size: argument };
+      }
+      return { kind: "constant", value: argument };
+    });
+  }
+
+  #placeholderAt(input: number): Node {
+    const node = this.graph.placeholders[input];
+    if (!node) throw new InternalError(`Expected a placeholder ${input} but found none`);
+    return node;
+  }
+
+  /** An output's memory. The old value of an input that the program overwrites must be a copy. */
+  #output(node: Node, mutated: ReadonlySet<number | undefined>): BufferOperand {
+    const operand = this.#operandOf(node);
+    const view = this.#materialize(operand);
+    if (!mutated.has(view.buffer)) return view;
+    return this.#store(this.#copyOf(operand, node));
+  }
+
+  #copyOf(operand: Operand, node: Node): LazyTensor {
+    return this.#lazy((o, index) => o.load(operand, index), {
+      shape: operand.shape,
+      dtype: operand.dtype,
+      label: { target: "copy", origin: originOf(node) },
+      viewOf: undefined,
+      strides: contiguousStrides(operand.shape),
+    });
+  }
+
+  /** Writes a value into the memory of an input, after everything that reads the old value. */
+  #mutate(placeholder: Node, value: Node, mutated: ReadonlySet<number | undefined>): void {
+    const target = storedForm(this.#operandOf(placeholder));
+    const operand = this.#operandOf(value);
+    if (!target) throw new InternalError(`Expected memory of ${placeholder.name} but found none`);
+    if (operand === target) return;
+    const from = this.#readsOthers(operand, target, mutated) ? this.#detached(operand, value) : operand;
+    const label: Label = { target: "copy_", origin: originOf(value) };
+    this.#job({ kind: "pointwise", element: (o, index) => o.load(from, index) }, target, {
+      sizes: target.shape,
+      over: [],
+      label,
+      order: this.#order + 0.5,
+    });
+  }
+
+  /** The operand in memory that no mutation touches. */
+  #detached(operand: Operand, node: Node): Operand {
+    return isBufferOperand(operand) ? this.#storedCopy(operand, node) : (this.#materializeLazy(operand), operand);
+  }
+
+  #storedCopy(operand: Operand, node: Node): LazyTensor {
+    const copy = this.#copyOf(operand, node);
+    this.#store(copy);
+    return copy;
+  }
+
+  #materializeLazy(operand: Operand): void {
+    if (isLazy(operand)) this.#store(operand);
+  }
+
+  /**
+   * Whether a value reads an overwritten input anywhere but at the element it goes to: then writes in the order
+   * of outputs could destroy what later ones need.
+   */
+  #readsOthers(operand: Operand, target: BufferOperand, mutated: ReadonlySet<number | undefined>): boolean {
+    const axes = target.shape.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
+    const recorder = new Recorder(makeLoader());
+    recorder.load(operand, axes);
+    const own = flatIndex(target, axes);
+    const check = (statements: readonly Statement[]): boolean =>
+      statements.some((s) =>
+        s.kind === "masked"
+          ? check(s.body)
+          : s.kind === "load" && mutated.has(s.buffer) && (s.buffer !== target.buffer || s.index !== own)
+      );
+    return check(recorder.statements);
+  }
+
+  /** Decides which formulas to store, now that all readers are known. */
+  #storeWhatIsWorthIt(): void {
+    const readers = this.#readers();
+    const facts = new Map<LazyTensor, { weight: number; reads: number }>();
+    const limit = config.inductor.realizeOpsThreshold;
+    for (const { cost, tensor, iterations } of this.#entries) {
+      if (!tensor) continue;
+      let { weight } = cost, reads = 0;
+      for (const use of cost.uses) {
+        const inside = isLazy(use) && !use.stored ? facts.get(use) : undefined;
+        weight += inside?.weight ?? 0;
+        reads += inside?.reads ?? 1;
+      }
+      facts.set(tensor, { weight, reads });
+      const isView = tensor.viewOf !== undefined && cost.operations === 0;
+      if (tensor.stored || isView) continue;
+      const by = readers.get(tensor) ?? [];
+      if (by.length === 0) continue;
+      const shared = by.length > 1 && (weight >= HEAVY || weight > limit || reads > 4);
+      const repeated = by.some((n) => n > 1.5 * Math.max(1, iterations)) && (weight >= 4 || reads > 2);
+      if (shared || repeated || reads > 16 || !config.inductor.fusion) this.#store(tensor);
+    }
+  }
+
+  /** Iterations of each reader of a lazy tensor; views stand for their own readers. */
+  #readers(): Map<LazyTensor, number[]> {
+    const readers = new Map<LazyTensor, number[]>();
+    for (const { cost, iterations, tensor } of this.#entries.toReversed()) {
+      const own = tensor && readers.get(tensor);
+      // What nobody reads and nothing stores is dead
+      if (tensor && !tensor.stored && !own) continue;
+      const isView = tensor?.viewOf !== undefined && cost.operations === 0 && !tensor.stored;
+      const through = isView && own ? own : [iterations];
+      for (const use of cost.uses) {
+        if (!isLazy(use)) continue;
+        const list = readers.get(use);
+        if (list) list.push(...through);
+        else readers.set(use, [...through]);
+      }
+    }
+    return readers;
+  }
+}
+
+interface ResultOrigin {
+  readonly label: Label;
+  readonly viewOf: Operand | undefined;
+}
+
+function isOperand(value: unknown): value is Operand {
+  return typeof value === "object" && value !== null && "dtype" in value && "shape" in value &&
+    Array.isArray(value.shape);
+}
+
+function isParts(tensor: NodeTensor | undefined): tensor is readonly Operand[] {
+  return Array.isArray(tensor);
+}
+
+const countOf = (shape: readonly Dim[]) => hintOf(product(shape));
+
+function lengthOf(view: Pick<BufferOperand, "offset" | "shape" | "strides">): Dim {
+  return view.shape.some((s) => s === 0) ? 0 : extentOf(view);
+}
+
+/** The wanted strides where they lay the shape out without gaps, else row-major ones. */
+export function denseStrides(shape: readonly Dim[], wanted: readonly Dim[] | undefined): readonly Dim[] {
+  const rowMajor = contiguousStrides(shape);
+  if (!wanted || wanted.every((s, d) => s === rowMajor[d])) return rowMajor;
+  const left = shape.map((size, d) => ({ size, stride: wanted[d] ?? 0 })).filter((x) => x.size !== 1);
+  let step: Dim = 1;
+  while (left.length > 0) {
+    const at = left.findIndex((x) => x.stride === step);
+    const [next] = at < 0 ? [] : left.splice(at, 1);
+    if (!next) return rowMajor;
+    step = mul(step, next.size);
+  }
+  return wanted;
+}
+
+/**
+ * The strided view that a formula is, where it is one: a single load whose index is linear in the axes.
+ */
+export function linearView(element: Element, result: Pick<Operand, "shape" | "dtype">): BufferOperand | undefined {
+  const axes = result.shape.map((size, d) => newAxis(size, `i${d}`));
+  const recorder = new Recorder(makeLoader());
+  element(recorder, axes.map((a) => a.symbol));
+  const [load, ...rest] = recorder.statements;
+  if (load?.kind !== "load" || rest.length > 0 || load.dtype !== result.dtype) return undefined;
+  const strides: Dim[] = [];
+  let offset: Dim = load.index;
+  for (const axis of axes) {
+    const stride = coefficientOf(load.index, axis.symbol);
+    if (stride === undefined) return undefined;
+    strides.push(stride);
+    offset = add(offset, mul(-1, mul(stride, axis.symbol)));
+  }
+  return { shape: result.shape, dtype: result.dtype, buffer: load.buffer, offset: sub(offset, 0), strides };
+}
+
+/** The innermost user line of a node, as comments show it. */
+export function originOf(node: Node): string | undefined {
+  const place = node.meta.stack.at(-1);
+  if (!place) return undefined;
+  const file = place.file.slice(place.file.lastIndexOf("/") + 1);
+  return `${file}:${place.line} ${place.code}`;
+}

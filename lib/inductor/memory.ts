@@ -1,0 +1,75 @@
+/**
+ * Lays temporaries out in one arena. Input: buffers with sizes and the kernels during which they are alive;
+ * output: byte offsets and the arena's size. Invariant: buffers that are alive at the same time do not overlap;
+ * offsets are multiples of 64. Known sizes are packed by first fit over lifetimes; symbolic ones share a slot
+ * only with buffers of the very same size.
+ */
+import { add, type Dim, floorDiv, mul } from "../sym/expr.ts";
+
+const ALIGNMENT = 64;
+
+/** A temporary and the kernels, by position, that first and last touch it. */
+export interface Lifetime {
+  readonly bytes: Dim;
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface MemoryPlan {
+  /** Byte offset of each lifetime. */
+  readonly offsets: readonly Dim[];
+  readonly arenaBytes: Dim;
+}
+
+/** Plans all temporaries; without reuse every one gets its own place. */
+export function planMemory(lifetimes: readonly Lifetime[], reuse = true): MemoryPlan {
+  const offsets: Dim[] = lifetimes.map(() => 0);
+  const known: Packed[] = [];
+  let end = 0;
+  // Big ones first: they decide the arena's size, small ones fill the gaps
+  const order = [...lifetimes.keys()].sort((a, b) => sizeOf(lifetimes[b]) - sizeOf(lifetimes[a]) || a - b);
+  for (const i of order) {
+    const lifetime = lifetimes[i];
+    if (!lifetime || typeof lifetime.bytes !== "number") continue;
+    const bytes = Math.max(ALIGNMENT, Math.ceil(lifetime.bytes / ALIGNMENT) * ALIGNMENT);
+    const busy = known.filter((k) => !reuse || overlaps(k.lifetime, lifetime)).sort((a, b) => a.offset - b.offset);
+    let offset = 0;
+    for (const k of busy) {
+      if (offset + bytes <= k.offset) break;
+      offset = Math.max(offset, k.offset + k.bytes);
+    }
+    known.push({ lifetime, offset, bytes });
+    offsets[i] = offset;
+    end = Math.max(end, offset + bytes);
+  }
+  const slots: { readonly bytes: Dim; readonly offset: Dim; readonly users: Lifetime[] }[] = [];
+  let arenaBytes: Dim = end;
+  for (const [i, lifetime] of lifetimes.entries()) {
+    if (typeof lifetime.bytes === "number") continue;
+    let slot = slots.find((s) =>
+      reuse && s.bytes === lifetime.bytes && !s.users.some((u) => overlaps(u, lifetime))
+    );
+    if (!slot) {
+      slots.push(slot = { bytes: lifetime.bytes, offset: arenaBytes, users: [] });
+      arenaBytes = add(arenaBytes, aligned(lifetime.bytes));
+    }
+    slot.users.push(lifetime);
+    offsets[i] = slot.offset;
+  }
+  return { offsets, arenaBytes };
+}
+
+interface Packed {
+  readonly lifetime: Lifetime;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+const sizeOf = (lifetime: Lifetime | undefined) => typeof lifetime?.bytes === "number" ? lifetime.bytes : 0;
+
+const overlaps = (a: Lifetime, b: Lifetime) => a.first <= b.last && b.first <= a.last;
+
+/** Rounded up to the alignment. */
+function aligned(bytes: Dim): Dim {
+  return mul(floorDiv(add(bytes, ALIGNMENT - 1), ALIGNMENT), ALIGNMENT);
+}

@@ -1,0 +1,116 @@
+/**
+ * Decides which intermediate values need memory. Input: groups in execution order and the program's outputs;
+ * output: the buffers that stay values, and pairs that share memory. Invariant: a buffer that anything outside
+ * its group reads is in memory; two buffers share memory only if the second is written at an element after the
+ * last read of the first one's, in the same iteration.
+ */
+import type { BufferId } from "../loops/ir.ts";
+import { HEAVY } from "./cost.ts";
+import { type Placement, stagesOf } from "./emit.ts";
+import type { Group, Member } from "./group.ts";
+import type { Storage } from "./tensors.ts";
+
+/** The decisions of a whole program. */
+export interface Placements extends Placement {
+  /** Buffers that live in another buffer's memory. */
+  readonly aliases: ReadonlyMap<BufferId, BufferId>;
+}
+
+/** Decides for all groups. */
+export function placeBuffers(
+  groups: readonly Group[],
+  storages: readonly Storage[],
+  outputs: ReadonlySet<BufferId>,
+): Placements {
+  const isInput = (buffer: BufferId) => storages[buffer]?.role.kind === "input";
+  const virtual = new Set<BufferId>();
+  const aliases = new Map<BufferId, BufferId>();
+  const touchedBy = new Map<BufferId, Set<Group>>();
+  for (const group of groups) {
+    for (const { reads, writes } of group.members) {
+      for (const { buffer } of [...reads, ...writes]) {
+        const known = touchedBy.get(buffer);
+        if (known) known.add(group);
+        else touchedBy.set(buffer, new Set([group]));
+      }
+    }
+  }
+  const isLocal = (buffer: BufferId) =>
+    !isInput(buffer) && !outputs.has(buffer) && (touchedBy.get(buffer)?.size ?? 0) === 1;
+  for (const group of groups) {
+    if (group.kind === "single") continue;
+    const stages = stagesOf(group.members, { isInput });
+    for (const member of group.members) {
+      const { buffer } = member.computation.target;
+      if (!isLocal(buffer)) continue;
+      if (member.computation.work.kind === "extern") {
+        const host = hostFor(member, { group, stages, storages, isLocal, taken: aliases, isInput });
+        if (host !== undefined) aliases.set(buffer, host);
+        continue;
+      }
+      if (member.level === "outer" || member.computation.work.kind === "reduction") {
+        virtual.add(buffer);
+        continue;
+      }
+      const crosses = readersOf(buffer, group).some((reader) => stages.get(reader) !== stages.get(member));
+      const host = crosses && member.computation.weight >= HEAVY
+        ? hostFor(member, { group, stages, storages, isLocal, taken: aliases, isInput })
+        : undefined;
+      // Without memory to borrow, later stages compute the value again: cheaper than storing a whole row
+      if (host === undefined) virtual.add(buffer);
+      else aliases.set(buffer, host);
+    }
+  }
+  const place = (buffer: BufferId): BufferId => {
+    const host = aliases.get(buffer);
+    return host === undefined ? buffer : place(host);
+  };
+  return { virtual, aliases, place, isInput };
+}
+
+function readersOf(buffer: BufferId, group: Group): Member[] {
+  return group.members.filter((m) => m.reads.some((r) => r.buffer === buffer));
+}
+
+interface HostSearch {
+  readonly group: Group;
+  readonly stages: ReadonlyMap<Member, number>;
+  readonly storages: readonly Storage[];
+  readonly isLocal: (buffer: BufferId) => boolean;
+  readonly isInput: (buffer: BufferId) => boolean;
+  readonly taken: ReadonlyMap<BufferId, BufferId>;
+}
+
+/** A buffer that is written at each element when this one's element was read for the last time. */
+function hostFor(member: Member, search: HostSearch): BufferId | undefined {
+  const { group, stages, storages, isLocal, isInput, taken } = search;
+  const own = member.computation.target.buffer;
+  const [write] = member.writes;
+  const storage = storages[own];
+  if (write?.index === undefined || !storage || member.writes.length !== 1) return undefined;
+  const readers = readersOf(own, group);
+  const places = new Map(group.members.map((m, i) => [m, i]));
+  const lastRead = Math.max(...readers.map((m) => placeOf(m, stages, places)), -1);
+  const used = new Set(taken.values());
+  for (const host of group.members) {
+    const { buffer } = host.computation.target;
+    const into = storages[buffer];
+    if (host === member || isLocal(buffer) || isInput(buffer) || used.has(buffer) || !into) continue;
+    if (host.computation.work.kind !== "pointwise" || host.level !== member.level) continue;
+    if (into.dtype !== storage.dtype || into.length !== storage.length) continue;
+    if (host.writes[0]?.index !== write.index) continue;
+    if (placeOf(host, stages, places) < lastRead) continue;
+    const early = group.members.some((m) =>
+      m !== host && placeOf(m, stages, places) <= placeOf(host, stages, places) &&
+      [...m.reads, ...m.writes].some((a) => a.buffer === buffer)
+    );
+    if (!early) return buffer;
+  }
+  return undefined;
+}
+
+/** A number that orders members as they are executed. */
+function placeOf(member: Member, stages: ReadonlyMap<Member, number>, places: ReadonlyMap<Member, number>): number {
+  const outer = member.level === "outer" ? 0.5 : 0;
+  return ((stages.get(member) ?? 0) + outer) * 10000 + (places.get(member) ?? 0);
+}

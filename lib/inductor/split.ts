@@ -1,0 +1,120 @@
+/**
+ * Splits long reductions with few results into two steps, so that threads share them. Input: jobs; output: jobs
+ * in which such a reduction first makes partial results and then combines them. Invariant: the number of parts
+ * follows from the sizes alone, so that results do not depend on the number of threads.
+ */
+import { InternalError } from "../base/errors.ts";
+import { contiguousStrides } from "../graph/meta.ts";
+import type { BufferOperand } from "../loops/record.ts";
+import { add, type Dim, mul, product } from "../sym/expr.ts";
+import type { Work } from "./computation.ts";
+import type { Job } from "./lowering.ts";
+import type { Storage } from "./tensors.ts";
+
+/** Below this many elements one thread does it all. */
+const SMALL = 1 << 15;
+/** With so many results the outer loops have enough work for all threads. */
+const ENOUGH = 64;
+/** Elements that one part should have at least. */
+const PART = 4096;
+
+/** Splits where it pays; appends the storages of partial results. */
+export function splitReductions(jobs: readonly Job[], storages: Storage[]): Job[] {
+  return jobs.flatMap((job) => {
+    const parts = job.work.kind === "reduction" ? partsOf(job) : undefined;
+    return parts && job.work.kind === "reduction" ? split(job, { work: job.work, ...parts }, storages) : [job];
+  });
+}
+
+interface Parts {
+  /** Which reduced axis is cut. */
+  readonly axis: number;
+  readonly count: number;
+}
+
+/** How to cut a reduction: the outermost reduced axis that has a divisor of a good size. */
+function partsOf({ sizes, over }: Job): Parts | undefined {
+  const results = product(sizes), reduced = product(over);
+  if (typeof results !== "number" || typeof reduced !== "number") return undefined;
+  const columns = results >= ENOUGH;
+  if (results * reduced < SMALL) return undefined;
+  // Columns of a wide matrix: long walks over rows are cut so that few rows are open at a time
+  if (columns && !(over.length === 1 && reduced >= 256 && results < 1 << 16)) return undefined;
+  if (columns) {
+    const count = divisorNear(reduced, Math.max(1, Math.round(reduced / 64)), [2, reduced / 16]);
+    return count === undefined ? undefined : { axis: 0, count };
+  }
+  const wanted = Math.min(64, Math.floor(results * reduced / PART));
+  for (const [axis, size] of over.entries()) {
+    if (typeof size !== "number") continue;
+    const count = divisorNear(size, wanted, [2, 512]);
+    if (count !== undefined) return { axis, count };
+  }
+  return undefined;
+}
+
+/** The divisor of n nearest to what is wanted (by ratio), within limits. */
+function divisorNear(n: number, wanted: number, [low, high]: readonly [number, number]): number | undefined {
+  let best: number | undefined;
+  const distance = (d: number) => Math.abs(Math.log(d / Math.max(1, wanted)));
+  for (let d = 1; d * d <= n; d++) {
+    if (n % d !== 0) continue;
+    for (const each of [d, n / d]) {
+      if (each >= low && each <= high && (best === undefined || distance(each) < distance(best))) best = each;
+    }
+  }
+  return best;
+}
+
+type ReductionWork = Work & { kind: "reduction" };
+
+function split(job: Job, { work, axis, count }: Parts & { work: ReductionWork }, storages: Storage[]): Job[] {
+  const size = job.over[axis];
+  if (typeof size !== "number") throw new InternalError(`Expected a known size to split but found ${size}`);
+  const chunk = size / count;
+  const shape: Dim[] = [count, ...job.sizes];
+  const over = job.over.map((s, d) => d === axis ? chunk : s);
+  /** The original reduced index of a place in a part. */
+  const whole = (part: Dim, reduced: readonly Dim[]) =>
+    reduced.map((r, d) => d === axis ? add(mul(part, chunk), r) : r);
+  const positional = work.op === "argmax" || work.op === "argmin";
+  const fresh = (dtype: Storage["dtype"]): BufferOperand => {
+    const id = storages.length;
+    storages.push({ id, name: `t${id}`, dtype, length: product(shape), role: { kind: "internal" } });
+    return { buffer: id, offset: 0, shape, strides: contiguousStrides(shape), dtype };
+  };
+  const element: ReductionWork["element"] = (o, index, reduced) =>
+    work.element(o, index.slice(1), whole(index[0] ?? 0, reduced));
+  const common = { order: job.order, sizes: shape, over, label: job.label };
+  if (!positional) {
+    const partial = fresh(work.accumulator);
+    return [
+      { ...common, work: { ...work, element }, target: partial },
+      {
+        ...job,
+        work: { ...work, element: (o, index, reduced) => o.load(partial, [...reduced, ...index]) },
+        over: [count],
+      },
+    ];
+  }
+  const extremes = fresh(work.accumulator), positions = fresh("int64");
+  const position = (reduced: readonly Dim[], index: readonly Dim[]) => {
+    const at = whole(index[0] ?? 0, reduced);
+    return work.position?.(at, index.slice(1)) ?? at[0] ?? 0;
+  };
+  return [
+    { ...common, work: { kind: "reduction", op: work.op === "argmax" ? "max" : "min", accumulator: work.accumulator, element }, target: extremes },
+    { ...common, work: { ...work, element, position }, target: positions },
+    {
+      ...job,
+      work: {
+        kind: "reduction",
+        op: work.op,
+        accumulator: work.accumulator,
+        element: (o, index, reduced) => o.load(extremes, [...reduced, ...index]),
+        positionValue: (o, index, reduced) => o.load(positions, [...reduced, ...index]),
+      },
+      over: [count],
+    },
+  ];
+}
