@@ -7,6 +7,9 @@ import { type CompiledProgram, type Device, type Memory, registerDevice } from "
 import type { Program } from "../../lib/loops/ir.ts";
 import { HostMemory, MemoryPool } from "../js/memory.ts";
 import { compileToJavaScript } from "../js/program.ts";
+import { nativeLibrary } from "./native_extern.ts";
+import { compileNative } from "./native_program.ts";
+import { toolchainStatus } from "./toolchain.ts";
 
 function host(memory: Memory): HostMemory {
   if (memory instanceof HostMemory) return memory;
@@ -17,6 +20,8 @@ function host(memory: Memory): HostMemory {
 export function createCpuDevice(): Device {
   const pool = new MemoryPool("cpu");
   const allocate = (byteLength: number) => pool.allocate(byteLength);
+  const interpreted = (program: Program): CompiledProgram =>
+    compileToJavaScript(program, { allocate, library: nativeLibrary });
   const readSync = (memory: Memory, byteOffset: number, byteLength: number) =>
     host(memory).uint8.slice(byteOffset, byteOffset + byteLength);
   return {
@@ -27,8 +32,9 @@ export function createCpuDevice(): Device {
     write: (memory, byteOffset, bytes) => host(memory).uint8.set(bytes, byteOffset),
     readSync,
     read: (memory, byteOffset, byteLength) => Promise.resolve(readSync(memory, byteOffset, byteLength)),
-    compileEager: (program: Program): CompiledProgram => compileToJavaScript(program, { allocate }),
-    compile: (program: Program): CompiledProgram => compileToJavaScript(program, { allocate }),
+    compileEager: interpreted,
+    compile: (program: Program): CompiledProgram =>
+      toolchainStatus().kind === "ready" ? compileNative(program) : interpreted(program),
     synchronize() {},
   };
 }

@@ -7,9 +7,19 @@ import { entryAddress } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
 import { convSource } from "./runtime/conv.ts";
 import { gemmSource } from "./runtime/gemm.ts";
+import { sortSource } from "./runtime/sort.ts";
 
 /** Name of a library routine. */
-export type Routine = "gemm_f32" | "gemm_f64" | "conv_f32" | "conv_f64";
+export type Routine =
+  | "gemm_f32"
+  | "gemm_f64"
+  | "conv_f32"
+  | "conv_f64"
+  | "sort_f32"
+  | "sort_f64"
+  | "sort_i64"
+  | "sort_i32"
+  | "sort_u8";
 
 /** Contraction is welcome inside a matrix product: it only rounds less. */
 const OPTIONS = ["-O2", "-ffp-contract=fast"] as const;
@@ -19,13 +29,18 @@ const SOURCES: Readonly<Record<Routine, () => string>> = {
   gemm_f64: () => gemmSource("double"),
   conv_f32: () => convSource("float"),
   conv_f64: () => convSource("double"),
+  sort_f32: () => sortSource("float"),
+  sort_f64: () => sortSource("double"),
+  sort_i64: () => sortSource("long"),
+  sort_i32: () => sortSource("int"),
+  sort_u8: () => sortSource("unsigned char"),
 };
 
 const loaded = new Map<Routine, number>();
 
-/** What to hand to `buildLibraries` for the routines that are not loaded yet, in order. */
+/** What `buildLibraries` still has to make for these routines, so that it can be made beside something else. */
 export function routineSources(routines: readonly Routine[]): Source[] {
-  return routines.map((name) => ({ name, text: SOURCES[name](), options: OPTIONS }));
+  return routines.filter((name) => !loaded.has(name)).map((name) => ({ name, text: SOURCES[name](), options: OPTIONS }));
 }
 
 /** Addresses of the routines, in order; throws `ToolchainError` where they cannot be compiled. */

@@ -173,6 +173,7 @@ function ask(compiler: string): Answers | string {
       object,
       ...LINK_OPTIONS,
       "-lgomp",
+      "-lm",
       "-lc",
     ]).ok;
     const openmp = plainOpenmp || attempt(["-fopenmp"]).ok;
@@ -236,7 +237,7 @@ function find(): ToolchainStatus {
     }
     const { version, target, openmp, plainLink } = found.answers;
     const options = openmp ? [...OPTIONS, "-fopenmp"] : OPTIONS;
-    const linkOptions = plainLink ? [...LINK_OPTIONS, "-nostdlib", "-lgomp", "-lc"] : LINK_OPTIONS;
+    const linkOptions = plainLink ? [...LINK_OPTIONS, "-nostdlib", "-lgomp", "-lm", "-lc"] : [...LINK_OPTIONS, "-lm"];
     const identity = [found.key, version, ...options, ...linkOptions].join("\n");
     return {
       kind: "ready",

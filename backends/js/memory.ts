@@ -14,6 +14,7 @@ export class HostMemory implements Memory {
   #float32: Float32Array | undefined;
   #float64: Float64Array | undefined;
   #pointer: Deno.PointerObject | undefined;
+  #address: number | undefined;
 
   constructor(readonly device: DeviceName, readonly buffer: ArrayBuffer) {
     this.byteLength = buffer.byteLength;
@@ -33,6 +34,13 @@ export class HostMemory implements Memory {
   }
   get float64(): Float64Array {
     return this.#float64 ??= new Float64Array(this.buffer);
+  }
+
+  /** The same as a number, 0 for an empty buffer. */
+  get address(): number {
+    return this.#address ??= this.byteLength === 0
+      ? 0
+      : Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(this.buffer)));
   }
 
   /** Its address for foreign functions. Costs 400 ns the first time, hence kept. */

@@ -25,8 +25,8 @@ type Run = (
   arena: HostMemory | undefined,
 ) => void;
 
-/** How library calls are run; a native library may take some of them. */
-export type ExternLibrary = (kernel: ExternKernel) => ((views: ExternViews) => void) | undefined;
+/** How library calls are run; a native library may take some of them: it says whether it did. */
+export type ExternLibrary = (kernel: ExternKernel) => ((views: ExternViews) => boolean) | undefined;
 
 /** The operands of a library call, as host views. */
 export interface ExternViews {
@@ -106,7 +106,6 @@ function externRunner(kernel: ExternKernel, program: Program, library: ExternLib
       };
     };
     const views = { inputs: kernel.inputs.map(resolve), outputs: kernel.outputs.map(resolve) };
-    if (native) native(views);
-    else runExtern(kernel.call, views);
+    if (!native?.(views)) runExtern(kernel.call, views);
   };
 }

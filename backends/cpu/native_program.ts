@@ -1,0 +1,83 @@
+/**
+ * Programs as native code: printed, compiled (or found in the cache), called through one foreign function call.
+ * Input: a program over host memory; output: a compiled program. Invariants: the frame's address never changes;
+ * nothing is allocated in a call; the memories handed in stay alive because the caller holds them.
+ */
+import { DynError, InternalError } from "../../lib/base/errors.ts";
+import { config } from "../../lib/base/config.ts";
+import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
+import type { Program } from "../../lib/loops/ir.ts";
+import { evaluate, type Sym } from "../../lib/sym/expr.ts";
+import { HostMemory } from "../js/memory.ts";
+import { nativeCall } from "./ffi.ts";
+import { buildLibraries, type Source } from "./object_cache.ts";
+import { frameLayout, printProgram } from "./print/program.ts";
+import { routineAddresses, routineSources } from "./runtime_library.ts";
+import { threadCount, toolchainStatus } from "./toolchain.ts";
+
+/** Memory for temporaries, shared by all programs: they run one after another and leave nothing in it. */
+let arena = new HostMemory("cpu", new ArrayBuffer(0));
+
+function arenaOf(bytes: number): HostMemory {
+  if (arena.byteLength < bytes) arena = new HostMemory("cpu", new ArrayBuffer(Math.ceil(bytes * 1.25 / 4096) * 4096));
+  return arena;
+}
+
+/** Options of generated code: wrapping integers, and the widest vectors where they pay. */
+function programOptions(): string[] {
+  const options = ["-fwrapv", "-Wno-unused"];
+  const status = toolchainStatus();
+  if (status.kind === "ready" && status.toolchain.target.instructionSet === "avx512") {
+    if (!status.toolchain.version.includes("clang")) options.push("-mprefer-vector-width=512");
+  }
+  return options;
+}
+
+/** Compiles a program to native code; throws `ToolchainError` where there is no compiler. */
+export function compileNative(program: Program): CompiledProgram {
+  const { text, annotated, routines } = printProgram(program);
+  const source: Source = { name: "graph", text, options: programOptions() };
+  // the routines that are missing are compiled beside the program
+  const [path = ""] = buildLibraries([source, ...routineSources(routines)]);
+  const addresses = routineAddresses(routines);
+  const call = nativeCall(path, "dyn_graph");
+  const layout = frameLayout(program, routines.length);
+  const frame = new Float64Array(layout.length), pointer = Deno.UnsafePointer.of(frame);
+  frame[0] = threadCount(config.inductor.cppThreads);
+  frame.set(addresses, layout.routines);
+  const arenaBytes = arenaSize(program);
+  const count = program.inputs.length, results = program.outputs.length;
+  return {
+    source: annotated,
+    kernelCount: program.kernels.length,
+    run({ inputs, outputs, byteOffsets, sizes }: ProgramCall): void {
+      if (inputs.length !== count || outputs.length !== results || sizes.length !== program.sizes.length) {
+        throw new InternalError(
+          `Expected ${count} inputs, ${results} outputs and ${program.sizes.length} sizes but found ${inputs.length}, ${outputs.length} and ${sizes.length}`,
+        );
+      }
+      for (let i = 0; i < count; i++) frame[layout.inputs + i] = address(inputs[i]) + (byteOffsets?.[i] ?? 0);
+      for (let i = 0; i < results; i++) {
+        frame[layout.outputs + i] = address(outputs[i]) + (byteOffsets?.[count + i] ?? 0);
+      }
+      for (let i = 0; i < sizes.length; i++) frame[layout.sizes + i] = sizes[i] ?? 0;
+      if (arenaBytes !== undefined) frame[layout.arena] = arenaOf(arenaBytes(sizes)).address;
+      call(pointer);
+    },
+  };
+}
+
+function address(memory: Memory | undefined): number {
+  if (memory instanceof HostMemory) return memory.address;
+  throw new DynError(`Expected memory of the device cpu but found ${memory?.device ?? "none"}`);
+}
+
+/** Bytes of the arena under given sizes; undefined where the program needs none. */
+function arenaSize(program: Program): ((sizes: readonly number[]) => number) | undefined {
+  const { arenaBytes } = program;
+  if (typeof arenaBytes === "number") return arenaBytes === 0 ? undefined : () => arenaBytes;
+  return (sizes) => {
+    const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, sizes[i] ?? 0]));
+    return evaluate(arenaBytes, (s) => known.get(s) ?? 0);
+  };
+}

@@ -1,0 +1,198 @@
+/**
+ * Library calls of a program as C++: the argument structures, the calls, and epilogues. Input: an extern kernel;
+ * output: lines of the program's body. Invariant: element types that the library does not have are computed by
+ * plain loops (externAsLoops), so every call of the IR can be printed.
+ */
+import type { TextWriter } from "../../../lib/base/text_writer.ts";
+import { InternalError } from "../../../lib/base/errors.ts";
+import type { DType } from "../../../lib/base/dtype.ts";
+import { externAsLoops } from "../../../lib/loops/extern_loops.ts";
+import type { BufferId, BufferView, ConvGeometry, ExternKernel } from "../../../lib/loops/ir.ts";
+import type { Dim } from "../../../lib/sym/expr.ts";
+import type { Routine } from "../runtime_library.ts";
+import { CONV_CALL } from "../runtime/conv.ts";
+import { GEMM_CALL } from "../runtime/gemm.ts";
+import { SORT_CALL } from "../runtime/sort.ts";
+import { type KernelContext, type Phase, printEpilogue, printLoopKernel } from "./kernel.ts";
+import type { Range } from "./nest.ts";
+
+/** What printing a call needs of the program around it. */
+export interface ExternSite {
+  readonly context: KernelContext;
+  readonly calls: TextWriter;
+  /** A size expression over the program's table of sizes. */
+  size(d: Dim): string;
+  phases(phases: readonly Phase[]): void;
+  /** The name of an epilogue function with this body. */
+  epilogue(body: string): string;
+  /** The address of a routine. */
+  routine(name: Routine): string;
+  /** Adds a declaration in front of everything. */
+  declare(text: string): void;
+}
+
+/** Prints one library call. */
+export function printExtern(kernel: ExternKernel, site: ExternSite): void {
+  const dtypes = new Set([...kernel.inputs, ...kernel.outputs].map((v) => dtypeOf(v, site)));
+  const [only] = dtypes;
+  switch (kernel.call.op) {
+    case "matmul":
+      if (dtypes.size === 1 && (only === "float32" || only === "float64")) return matmul(kernel, only, site);
+      return asLoops(kernel, site);
+    case "convForward":
+      if (dtypes.size === 1 && (only === "float32" || only === "float64")) {
+        return convolution(kernel, { geometry: kernel.call, kind: 0, dtype: only }, site);
+      }
+      return asLoops(kernel, site);
+    case "convBackwardInput":
+      if (dtypes.size === 1 && (only === "float32" || only === "float64")) {
+        return convolution(kernel, { geometry: kernel.call, kind: 1, dtype: only }, site);
+      }
+      return asLoops(kernel, site);
+    case "convBackwardWeight":
+      if (dtypes.size === 1 && (only === "float32" || only === "float64")) {
+        return convolution(kernel, { geometry: kernel.call, kind: 2, dtype: only }, site);
+      }
+      return asLoops(kernel, site);
+    case "sort":
+      return sort(kernel, kernel.call.descending, site);
+    default:
+      kernel.call satisfies never;
+  }
+}
+
+function dtypeOf(view: BufferView, site: ExternSite): DType {
+  const declared = site.context.buffers[view.buffer];
+  if (declared === undefined) throw new InternalError(`Expected a buffer but found b${view.buffer}`);
+  return declared.dtype;
+}
+
+function asLoops(kernel: ExternKernel, site: ExternSite): void {
+  const typeOf = (id: BufferId): DType => site.context.buffers[id]?.dtype ?? "float32";
+  site.phases(printLoopKernel(externAsLoops(kernel, typeOf), site.context));
+  if (kernel.epilogue) site.phases(printLoopKernel(kernel.epilogue, site.context));
+}
+
+const pointer = (view: BufferView, site: ExternSite, extra = ""): string =>
+  `b${view.buffer} + (${site.size(view.offset)})${extra}`;
+
+/** The dimension counted from the end: 1 is the last. */
+const sizeAt = (view: BufferView, back: number): Dim => view.shape[view.shape.length - back] ?? 1;
+const strideAt = (view: BufferView, back: number): Dim => view.strides[view.strides.length - back] ?? 0;
+
+/** Prints the epilogue's function and the table it gets; gives the two initialisers of a call structure. */
+function epilogueOf(kernel: ExternKernel, parts: readonly (Range | undefined)[], site: ExternSite): string {
+  if (kernel.epilogue === undefined) return "0, 0";
+  const { body, buffers } = printEpilogue(kernel.epilogue, parts, site.context);
+  const open = "  void* const* const a = ((void* const* const*) context)[0];\n  const long* const s = ((const long* const*) context)[1];\n  (void) a, (void) s;\n";
+  const name = site.epilogue(open + body);
+  site.calls.line(`void* const a[] = {${buffers.map((id) => `b${id}`).join(", ") || "0"}};`);
+  site.calls.line("const void* const context[] = {a, s};");
+  return `${name}, (void*) context`;
+}
+
+const PARTS = {
+  b: { from: "b", to: "b + 1" },
+  m: { from: "m0", to: "m1" },
+  c: { from: "c0", to: "c1" },
+} as const;
+
+function matmul(kernel: ExternKernel, dtype: "float32" | "float64", site: ExternSite): void {
+  const [a, b] = kernel.inputs, [c] = kernel.outputs;
+  if (!a || !b || !c || kernel.call.op !== "matmul") throw new InternalError("Expected two operands and a result of matmul");
+  site.declare(GEMM_CALL);
+  const { calls, size } = site, rank = c.shape.length;
+  if (rank > 3 && kernel.epilogue) return unfused(kernel, site);
+  calls.block("{", () => {
+    const parts = rank === 2 ? [PARTS.m, PARTS.c] : [PARTS.b, PARTS.m, PARTS.c];
+    const epilogue = epilogueOf(kernel, parts, site);
+    // leading dimensions beyond one batch dimension are loops around the call
+    const outer = c.shape.slice(0, Math.max(0, rank - 3));
+    outer.forEach((n, d) => calls.line(`for (long x${d} = 0; x${d} < ${size(n)}; x${d}++)`));
+    const extra = (view: BufferView): string =>
+      outer.map((_, d) => ` + x${d} * (${size(strideAt(view, rank - d))})`).join("");
+    const three = (view: BufferView): string => [2, 1, 3].map((back) => size(strideAt(view, back))).join(", ");
+    calls.block("{", () => {
+      const dims = [sizeAt(c, 2), sizeAt(c, 1), sizeAt(a, 1), rank > 2 ? sizeAt(c, 3) : 1].map(size).join(", ");
+      calls.line(`const GemmCall call = {${pointer(a, site, extra(a))}, ${pointer(b, site, extra(b))}, ${pointer(c, site, extra(c))},`);
+      calls.line(`  ${dims}, ${three(a)}, ${three(b)}, ${three(c)},`);
+      calls.line(`  ${kernel.call.op === "matmul" && kernel.call.accumulate ? 1 : 0}, threads, ${epilogue}};`);
+      calls.line(`((void (*)(const GemmCall*)) ${site.routine(dtype === "float32" ? "gemm_f32" : "gemm_f64")})(&call);`);
+    });
+  });
+}
+
+/** The call, then its epilogue as a kernel of its own. */
+function unfused(kernel: ExternKernel, site: ExternSite): void {
+  const { epilogue, ...plain } = kernel;
+  printExtern(plain, site);
+  if (epilogue) site.phases(printLoopKernel(epilogue, site.context));
+}
+
+/** A view of rank 3 is one of height 1. */
+function image(view: BufferView): { shape: readonly Dim[]; strides: readonly Dim[] } {
+  const { shape, strides } = view;
+  if (shape.length !== 3) return { shape, strides };
+  const [n = 1, c = 1, w = 1] = shape, [sn = 0, sc = 0, sw = 0] = strides;
+  return { shape: [n, c, 1, w], strides: [sn, sc, 0, sw] };
+}
+
+interface Convolution {
+  readonly geometry: ConvGeometry;
+  /** As in ConvCall. */
+  readonly kind: 0 | 1 | 2;
+  readonly dtype: "float32" | "float64";
+}
+
+function convolution(kernel: ExternKernel, { geometry, kind, dtype }: Convolution, site: ExternSite): void {
+  const [first, second, bias] = kernel.inputs, [out] = kernel.outputs;
+  if (!first || !second || !out) throw new InternalError(`Expected operands of ${kernel.call.op}`);
+  // kind 0: image, weight → result; 1: result, weight → image; 2: result, image → weight
+  const [input, weight, result] = kind === 0 ? [first, second, out] : kind === 1 ? [out, second, first] : [second, out, first];
+  site.declare(CONV_CALL);
+  const { calls, size } = site;
+  if (kernel.epilogue && (kind === 2 || out.shape.length !== 4)) return unfused(kernel, site);
+  calls.block("{", () => {
+    const epilogue = epilogueOf(kernel, [PARTS.b, PARTS.m, PARTS.c, undefined], site);
+    const x = image(input), w = image(weight), y = image(result);
+    const at = (dims: readonly Dim[], i: number): string => size(dims[i] ?? 1);
+    const kg = `(${at(y.shape, 1)}) / ${geometry.groups}`;
+    const strides = (dims: readonly Dim[]): string => `{${[0, 1, 2, 3].map((i) => size(dims[i] ?? 0)).join(", ")}}`;
+    const of = (view: BufferView): string => `(void*) (${pointer(view, site)})`;
+    calls.line(`const ConvCall call = {${of(input)}, ${of(weight)}, ${of(result)}, ${kind === 0 && bias ? of(bias) : 0},`);
+    calls.line(`  ${kind}, ${at(x.shape, 0)}, ${geometry.groups}, ${at(w.shape, 1)}, ${kg}, ${at(x.shape, 2)}, ${at(x.shape, 3)},`);
+    calls.line(`  ${at(y.shape, 2)}, ${at(y.shape, 3)}, ${at(w.shape, 2)}, ${at(w.shape, 3)},`);
+    calls.line(`  ${strides(x.strides)}, ${strides(w.strides)}, ${strides(y.strides)}, ${kind === 0 && bias ? size(bias.strides[0] ?? 1) : 0},`);
+    const flat = [...geometry.stride, ...geometry.padding, ...geometry.dilation].join(", ");
+    calls.line(`  ${flat}, threads, ${epilogue}};`);
+    calls.line(`((void (*)(const ConvCall*)) ${site.routine(dtype === "float32" ? "conv_f32" : "conv_f64")})(&call);`);
+  });
+}
+
+const SORT_ROUTINE: Readonly<Record<DType, Routine>> = {
+  float32: "sort_f32",
+  float64: "sort_f64",
+  int64: "sort_i64",
+  int32: "sort_i32",
+  uint8: "sort_u8",
+  bool: "sort_u8",
+};
+
+function sort(kernel: ExternKernel, descending: boolean, site: ExternSite): void {
+  const [input] = kernel.inputs, [values, indices] = kernel.outputs;
+  if (!input || !values || !indices) throw new InternalError("Expected an input and two results of sort");
+  site.declare(SORT_CALL);
+  const { calls, size } = site, dtype = dtypeOf(input, site), rank = input.shape.length;
+  const outer = input.shape.slice(0, Math.max(0, rank - 1));
+  calls.block("{", () => {
+    outer.forEach((n, d) => calls.line(`for (long x${d} = 0; x${d} < ${size(n)}; x${d}++)`));
+    const extra = (view: BufferView): string => outer.map((_, d) => ` + x${d} * (${size(view.strides[d] ?? 0)})`).join("");
+    calls.block("{", () => {
+      const views = [input, values, indices];
+      calls.line(`const SortCall call = {${views.map((v) => pointer(v, site, extra(v))).join(", ")},`);
+      calls.line(`  ${size(input.shape[rank - 1] ?? 1)}, ${views.map((v) => size(v.strides[rank - 1] ?? 0)).join(", ")}, ${descending ? 1 : 0}};`);
+      calls.line(`((void (*)(const SortCall*)) ${site.routine(SORT_ROUTINE[dtype])})(&call);`);
+    });
+  });
+  if (kernel.epilogue) site.phases(printLoopKernel(kernel.epilogue, site.context));
+}

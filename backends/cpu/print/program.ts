@@ -1,0 +1,188 @@
+/**
+ * A whole program as one C++ translation unit. Input: loop IR; output: text that exports `dyn_graph(frame)`, and
+ * the layout of the frame. The frame is a table of doubles: number of threads, addresses of library routines,
+ * inputs, outputs, the arena, then the values of the sizes.
+ * Invariant: the text depends on the program alone, not on the machine, so equal programs share a library.
+ */
+import { InternalError } from "../../../lib/base/errors.ts";
+import { TextWriter } from "../../../lib/base/text_writer.ts";
+import type { Dim } from "../../../lib/sym/expr.ts";
+import type { BufferId, ExternKernel, Program } from "../../../lib/loops/ir.ts";
+import type { Routine } from "../runtime_library.ts";
+import { printExtern } from "./extern.ts";
+import { type KernelContext, type Phase, printLoopKernel } from "./kernel.ts";
+import { mathText } from "./math.ts";
+import { MEMORY_TYPE, printIndex } from "./types.ts";
+
+/** A printed program. */
+export interface PrintedProgram {
+  /** What is compiled. */
+  readonly text: string;
+  /** The same with the user's lines as comments. */
+  readonly annotated: string;
+  /** Library routines whose addresses the frame holds, in order. */
+  readonly routines: readonly Routine[];
+}
+
+/** Where things stand in the frame. */
+export interface FrameLayout {
+  readonly routines: number;
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly arena: number;
+  readonly sizes: number;
+  readonly length: number;
+}
+
+/** The layout of the frame of a program that calls so many routines. */
+export function frameLayout(program: Program, routineCount: number): FrameLayout {
+  const routines = 1, inputs = routines + routineCount, outputs = inputs + program.inputs.length;
+  const arena = outputs + program.outputs.length, sizes = arena + 1;
+  return { routines, inputs, outputs, arena, sizes, length: sizes + program.sizes.length };
+}
+
+const PRELUDE = String.raw`#define INL static inline __attribute__((always_inline))
+#define OUTL static __attribute__((noinline))
+typedef void (*Kernel)(void* const* a, const long* s, char* partials, long t, long nt);
+extern "C" void* aligned_alloc(unsigned long, unsigned long);
+extern "C" void free(void*);
+INL long index_div(long a, long b) { const long q = a / b, r = a % b; return r != 0 && (r < 0) != (b < 0) ? q - 1 : q; }
+INL long index_mod(long a, long b) { const long r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
+INL long chunk_length(long n, long inner, long elements) { const long l = inner > 0 ? elements / inner : n; return l < 1 ? 1 : l; }
+INL long chunk_count(long n, long each) { return (n + each - 1) / each; }
+#ifdef _OPENMP
+extern "C" int omp_get_thread_num();
+extern "C" int omp_get_num_threads();
+#endif
+// Runs a kernel on a team where the work pays for waking it.
+OUTL void run(Kernel k, void* const* a, const long* s, char* partials, long threads, double work) {
+#ifdef _OPENMP
+  if (threads > 1 && work > 400000.0) {
+    #pragma omp parallel num_threads(threads)
+    k(a, s, partials, omp_get_thread_num(), omp_get_num_threads());
+    return;
+  }
+#endif
+  k(a, s, partials, 0, 1);
+}
+`;
+
+/** Prints a program. */
+export function printProgram(program: Program): PrintedProgram {
+  const needs = new Set<string>(), folds = new Set<string>();
+  const context: KernelContext = {
+    buffers: program.buffers,
+    sizeIndex(symbol) {
+      const at = program.sizes.indexOf(symbol);
+      if (at < 0) throw new InternalError(`Expected a size of the program but found ${symbol}`);
+      return at;
+    },
+    need: (name) => void needs.add(name),
+    fold: (text) => void folds.add(text),
+  };
+  const functions = new Map<string, string>();
+  const functionOf = (signature: (name: string) => string, body: string): string => {
+    const key = signature("") + body;
+    let name = functions.get(key);
+    if (name === undefined) functions.set(key, name = `k${functions.size}`);
+    return name;
+  };
+  const routines: Routine[] = [];
+  const declarations = new Set<string>();
+  const calls = new TextWriter();
+  const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
+  const phase = (p: Phase): void => {
+    const name = functionOf((n) => `OUTL void ${n}(void* const* a, const long* s, char* partials, long t, long nt)`, p.body);
+    calls.line(`{ void* const a[] = {${addresses(p.buffers)}}; run(${name}, a, s, partials, threads, ${workText(p.work, sizeText)}); }`);
+  };
+  calls.indent(() => {
+    for (const kernel of program.kernels) {
+      for (const origin of kernel.origins) calls.line(`${ORIGIN}${origin.replaceAll("\n", " ")}`);
+      if (kernel.kind === "loops") loopKernel(printLoopKernel(kernel, context), phase, calls);
+      else externKernel(kernel);
+    }
+  });
+  function externKernel(kernel: ExternKernel): void {
+    printExtern(kernel, {
+      context,
+      calls,
+      size: sizeText,
+      phases: (phases) => loopKernel(phases, phase, calls),
+      epilogue: (body) => functionOf((n) => `OUTL void ${n}(void* context, long b, long m0, long m1, long c0, long c1)`, body),
+      routine(name) {
+        if (!routines.includes(name)) routines.push(name);
+        return `routine[${routines.indexOf(name)}]`;
+      },
+      declare: (text) => void declarations.add(text),
+    });
+  }
+  const layout = frameLayout(program, routines.length);
+  const entry = entryText(program, layout, { calls: calls.toString(), routines: routines.length, size: sizeText });
+  const bodies = [...functions].map(([key, name]) => {
+    const at = key.indexOf(")");
+    return `${key.slice(0, at + 1).replace("void (", `void ${name}(`)} {\n${key.slice(at + 1)}}\n`;
+  });
+  const annotated = [PRELUDE, ...declarations, mathText(needs), ...folds, ...bodies, entry].join("\n");
+  const text = annotated.split("\n").filter((line) => !line.trimStart().startsWith(ORIGIN)).join("\n");
+  return { text, annotated, routines };
+}
+
+const ORIGIN = "// from ";
+
+const addresses = (buffers: readonly BufferId[]): string => buffers.map((id) => `b${id}`).join(", ") || "0";
+
+function workText(work: Dim, size: (d: Dim) => string): string {
+  return typeof work === "number" ? `${Math.min(work, 1e15)}.0` : `(double) (${size(work)})`;
+}
+
+function loopKernel(phases: readonly Phase[], phase: (p: Phase) => void, calls: TextWriter): void {
+  const partials = phases[0]?.partials;
+  if (partials === undefined) return phases.forEach(phase);
+  const chunks = partials.chunks.replaceAll(/\bs(\d+)\b/g, "s[$1]");
+  calls.block("{", () => {
+    calls.line(`char* const partials = (char*) aligned_alloc(64, (${chunks} * ${partials.bytes} + 127) / 64 * 64);`);
+    phases.forEach(phase);
+    calls.line("free(partials);");
+  });
+}
+
+function entryText(
+  program: Program,
+  layout: FrameLayout,
+  { calls, routines, size }: { calls: string; routines: number; size: (d: Dim) => string },
+): string {
+  const out = new TextWriter();
+  const address = (at: number): string => `(char*) (unsigned long) frame[${at}]`;
+  out.block('extern "C" __attribute__((visibility("default"))) void dyn_graph(const double* frame) {', () => {
+    out.line("const long threads = (long) frame[0];", "char* const partials = 0;");
+    const values = program.sizes.map((_, i) => `(long) frame[${layout.sizes + i}]`);
+    out.line(`const long s[] = {${values.join(", ") || "0"}};`);
+    if (routines > 0) {
+      const all = Array.from({ length: routines }, (_, i) => address(layout.routines + i));
+      out.line(`char* const routine[] = {${all.join(", ")}};`);
+    }
+    out.line(`char* const arena = ${address(layout.arena)};`);
+    program.buffers.forEach(({ role, dtype }, id) => {
+      const type = MEMORY_TYPE[dtype];
+      let at: string;
+      switch (role.kind) {
+        case "input":
+          at = address(layout.inputs + program.inputs.indexOf(id));
+          break;
+        case "output":
+          at = address(layout.outputs + program.outputs.indexOf(id));
+          break;
+        case "temporary":
+          at = `arena + (${size(role.offset)})`;
+          break;
+        default:
+          role satisfies never;
+          return;
+      }
+      out.line(`${type}* const b${id} = (${type}*) (${at});`);
+    });
+    out.line("(void) threads, (void) partials, (void) s, (void) arena;");
+  }, "");
+  return `${out.toString().trimEnd()}\n${calls}}\n`;
+}
+

@@ -1,0 +1,126 @@
+/**
+ * Reductions in C++: neutral elements, one step, and functions that fold arrays.
+ * Invariant: arrays are folded in 16 lanes, element i into lane i mod 16, and the lanes by halves at the end, so
+ * that a sum has the same bits at every vector width and on every printer that keeps this rule.
+ */
+import { type DType, isFloat } from "../../../lib/base/dtype.ts";
+import type { ReductionOp } from "../../../lib/loops/ir.ts";
+import { literal, MEMORY_TYPE, SUFFIX } from "./types.ts";
+
+/** Lanes of a vectorised reduction. */
+export const LANES = 16;
+
+/** The reductions that report a position. */
+export type PositionOp = "argmax" | "argmin";
+/** The others. */
+export type PlainOp = Exclude<ReductionOp, PositionOp>;
+
+export function isPosition(op: ReductionOp): op is PositionOp {
+  return op === "argmax" || op === "argmin";
+}
+
+const LEAST: Readonly<Record<DType, string>> = {
+  float32: "(-__builtin_inff())",
+  float64: "(-__builtin_inf())",
+  int64: "(-9223372036854775807L - 1)",
+  int32: "(-2147483647 - 1)",
+  uint8: "(unsigned char) 0",
+  bool: "false",
+};
+const GREATEST: Readonly<Record<DType, string>> = {
+  float32: "__builtin_inff()",
+  float64: "__builtin_inf()",
+  int64: "9223372036854775807L",
+  int32: "2147483647",
+  uint8: "(unsigned char) 255",
+  bool: "true",
+};
+
+/** What leaves every value as it is. */
+export function neutral(op: PlainOp, dtype: DType): string {
+  switch (op) {
+    case "sum":
+      return dtype === "bool" ? "false" : literal(0, dtype);
+    case "prod":
+      return literal(1, dtype);
+    case "max":
+      return LEAST[dtype];
+    case "min":
+      return GREATEST[dtype];
+    case "any":
+      return literal(0, dtype);
+    case "all":
+      return literal(1, dtype);
+    default:
+      return op satisfies never;
+  }
+}
+
+/** One step: `so far` and a value, both names. */
+export function combine(op: PlainOp, dtype: DType, [a, b]: readonly [string, string]): string {
+  const logical = dtype === "bool";
+  const cut = dtype === "uint8" ? "(unsigned char) " : "";
+  switch (op) {
+    case "sum":
+      return logical ? `${a} | ${b}` : `${cut}(${a} + ${b})`;
+    case "prod":
+      return logical ? `${a} & ${b}` : `${cut}(${a} * ${b})`;
+    case "max":
+      return isFloat(dtype) ? `(${b} > ${a}) | (${b} != ${b}) ? ${b} : ${a}` : `${b} > ${a} ? ${b} : ${a}`;
+    case "min":
+      return isFloat(dtype) ? `(${b} < ${a}) | (${b} != ${b}) ? ${b} : ${a}` : `${b} < ${a} ? ${b} : ${a}`;
+    case "any":
+      return `${a} | ${b}`;
+    case "all":
+      return `${a} & ${b}`;
+    default:
+      return op satisfies never;
+  }
+}
+
+/** Whether a value replaces the extreme found so far (`index` < 0 where there is none); NaN is extreme. */
+export function takes(op: PositionOp, dtype: DType, { value, best, index }: { value: string; best: string; index: string }): string {
+  const better = `${value} ${op === "argmax" ? ">" : "<"} ${best}`;
+  const nan = isFloat(dtype) ? ` || (${value} != ${value} && ${best} == ${best})` : "";
+  return `${index} < 0 || ${better}${nan}`;
+}
+
+/** Name of the function that folds an array into lanes; `_end` folds the lanes. */
+export function foldName(op: ReductionOp, dtype: DType): string {
+  return `fold_${op}_${SUFFIX[dtype]}`;
+}
+
+/** The text of the fold functions of one reduction. */
+export function foldText(op: ReductionOp, dtype: DType): string {
+  const type = MEMORY_TYPE[dtype], name = foldName(op, dtype);
+  if (isPosition(op)) {
+    return `OUTL void ${name}(${type}* best, long* index, const ${type}* v, const long* at, long n) {
+  ${type} b = *best;
+  long found = *index;
+  for (long l = 0; l < n; l++) if (${takes(op, dtype, { value: "v[l]", best: "b", index: "found" })}) b = v[l], found = at[l];
+  *best = b;
+  *index = found;
+}`;
+  }
+  const step = combine(op, dtype, ["a", "x"]);
+  const vector = (op === "sum" || op === "prod") && dtype !== "bool" && dtype !== "uint8";
+  const sign = op === "sum" ? "+" : "*";
+  const main = vector
+    ? `  typedef ${type} W __attribute__((vector_size(${LANES} * sizeof(${type})), aligned(sizeof(${type})), may_alias));
+  W s = *(const W*) lanes;
+  for (; b + ${LANES} <= n; b += ${LANES}) s = s ${sign} *(const W*) (v + b);
+  *(W*) lanes = s;`
+    : `  ${type} s[${LANES}];
+  for (int l = 0; l < ${LANES}; l++) s[l] = lanes[l];
+  for (; b + ${LANES} <= n; b += ${LANES}) for (int l = 0; l < ${LANES}; l++) { const ${type} a = s[l], x = v[b + l]; s[l] = ${step}; }
+  for (int l = 0; l < ${LANES}; l++) lanes[l] = s[l];`;
+  return `OUTL void ${name}(${type}* lanes, const ${type}* v, long n) {
+  long b = 0;
+${main}
+  for (long l = 0; b + l < n; l++) { const ${type} a = lanes[l], x = v[b + l]; lanes[l] = ${step}; }
+}
+INL ${type} ${name}_end(${type}* lanes) {
+  for (int h = ${LANES / 2}; h; h /= 2) for (int l = 0; l < h; l++) { const ${type} a = lanes[l], x = lanes[l + h]; lanes[l] = ${step}; }
+  return lanes[0];
+}`;
+}

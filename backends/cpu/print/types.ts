@@ -1,0 +1,122 @@
+/**
+ * How element types, constants and index expressions look in C++.
+ * Invariant: signed arithmetic wraps (the sources are compiled with -fwrapv); bool is one byte, 0 or 1, in
+ * memory and `bool` in registers; index expressions are `long`.
+ */
+import type { DType } from "../../../lib/base/dtype.ts";
+import { InternalError } from "../../../lib/base/errors.ts";
+import { boundsOf, type Dim, type Sym } from "../../../lib/sym/expr.ts";
+
+/** The type of a value in a register. */
+export const VALUE_TYPE: Readonly<Record<DType, string>> = {
+  float32: "float",
+  float64: "double",
+  int64: "long",
+  int32: "int",
+  uint8: "unsigned char",
+  bool: "bool",
+};
+
+/** The type of an element in memory. */
+export const MEMORY_TYPE: Readonly<Record<DType, string>> = { ...VALUE_TYPE, bool: "unsigned char" };
+
+/** Suffix of library functions over an element type. */
+export const SUFFIX: Readonly<Record<DType, string>> = {
+  float32: "f32",
+  float64: "f64",
+  int64: "i64",
+  int32: "i32",
+  uint8: "u8",
+  bool: "b",
+};
+
+/** A constant as an expression of its type. */
+export function literal(value: number | bigint | boolean, dtype: DType): string {
+  switch (dtype) {
+    case "bool":
+      return Number(value) !== 0 ? "true" : "false";
+    case "int64": {
+      const whole = BigInt(value);
+      return whole === -(2n ** 63n) ? "(-9223372036854775807L - 1)" : negative(`${whole}L`);
+    }
+    case "int32":
+      return Number(value) === -(2 ** 31) ? "(-2147483647 - 1)" : negative(`${Number(value)}`);
+    case "uint8":
+      return `(unsigned char) ${Number(value)}`;
+    case "float32":
+      return floating(Number(value), "f");
+    case "float64":
+      return floating(Number(value), "");
+    default:
+      return dtype satisfies never;
+  }
+}
+
+const negative = (text: string): string => text.startsWith("-") ? `(${text})` : text;
+
+function floating(value: number, suffix: "f" | ""): string {
+  if (Number.isNaN(value)) return `__builtin_nan${suffix}("")`;
+  if (!Number.isFinite(value)) return value < 0 ? `(-__builtin_inf${suffix}())` : `__builtin_inf${suffix}()`;
+  const text = Object.is(value, -0) ? "-0" : `${value}`;
+  return negative((/[.e]/.test(text) ? text : `${text}.0`) + suffix);
+}
+
+/** What an index symbol is called: a counter, a size, or a value of the kernel as `long`. */
+export type NameOf = (symbol: Sym) => string;
+
+/** An index expression. */
+export function printIndex(d: Dim, nameOf: NameOf): string {
+  if (typeof d === "number") return `${d}${Math.abs(d) >= 2 ** 31 ? "L" : ""}`;
+  const { node } = d;
+  const inner = (x: Dim): string => {
+    const text = printIndex(x, nameOf);
+    return typeof x === "number" ? negative(text) : x.node.kind === "symbol" ? text : `(${text})`;
+  };
+  switch (node.kind) {
+    case "symbol":
+      return nameOf(d);
+    case "sum": {
+      let text = "";
+      for (const { term, coefficient } of node.terms) {
+        const size = Math.abs(coefficient), product = size === 1 ? inner(term) : `${inner(term)} * ${size}L`;
+        text += text === "" ? (coefficient < 0 ? `-${product}` : product) : (coefficient < 0 ? " - " : " + ") + product;
+      }
+      if (node.constant !== 0) text += node.constant < 0 ? ` - ${-node.constant}` : ` + ${node.constant}`;
+      return text;
+    }
+    case "product":
+      return node.factors.map(inner).join(" * ");
+    case "floorDiv":
+    case "mod":
+      return division(node.kind, [node.left, node.right], inner);
+    case "min":
+    case "max": {
+      const a = inner(node.left), b = inner(node.right);
+      return `(${a} ${node.kind === "min" ? "<" : ">"} ${b} ? ${a} : ${b})`;
+    }
+    default:
+      return node satisfies never;
+  }
+}
+
+/** Non-negative 32-bit dividends use unsigned division, which vectorises; others round towards −∞ by hand. */
+function division(kind: "floorDiv" | "mod", [left, right]: readonly [Dim, Dim], inner: (d: Dim) => string): string {
+  const [low, high] = boundsOf(left), [, most] = boundsOf(right);
+  const sign = kind === "floorDiv" ? "/" : "%";
+  if (low >= 0 && high < 2 ** 31 && most < 2 ** 31) {
+    const divisor = typeof right === "number" ? `${right}u` : `(unsigned) ${inner(right)}`;
+    return `(long) ((unsigned) ${inner(left)} ${sign} ${divisor})`;
+  }
+  if (low >= 0) return `(${inner(left)} ${sign} ${inner(right)})`;
+  return `${kind === "floorDiv" ? "index_div" : "index_mod"}(${inner(left)}, ${inner(right)})`;
+}
+
+/** The name that every size symbol of a program has; throws for other symbols. */
+export function sizeNames(sizes: readonly Sym[]): NameOf {
+  const names = new Map(sizes.map((symbol, i) => [symbol, `n${i}`]));
+  return (symbol) => {
+    const name = names.get(symbol);
+    if (name === undefined) throw new InternalError(`Expected a size of the program but found ${symbol}`);
+    return name;
+  };
+}

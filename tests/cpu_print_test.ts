@@ -1,0 +1,376 @@
+/**
+ * Programs printed as C++ against the reference interpreter: every scalar operation and type, reductions in all
+ * layouts, loops with carried values, masks, scatters, library calls, sizes known only when called.
+ * Float32 functions are held to a few units in the last place of the float64 result.
+ */
+import { assert } from "@std/assert";
+import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../lib/base/dtype.ts";
+import type { Body, Lowered, Operand } from "../lib/loops/body.ts";
+import type { Program } from "../lib/loops/ir.ts";
+import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
+import { compileNative } from "../backends/cpu/native_program.ts";
+import { toolchainStatus } from "../backends/cpu/toolchain.ts";
+import { HostMemory } from "../backends/js/memory.ts";
+import { interpret } from "../backends/reference/interpret.ts";
+import { mergePrograms } from "./support/merge.ts";
+import { singleOp, type TestOperand } from "./support/single_op.ts";
+
+const ready = toolchainStatus().kind === "ready";
+const test = (name: string, fn: () => void): void => Deno.test({ name: `cpu: ${name}`, ignore: !ready, fn });
+
+function toHost(dtype: DType, values: readonly number[]): HostArray {
+  const array = hostArray(dtype, new ArrayBuffer(values.length * itemSize(dtype)));
+  values.forEach((v, i) => array[i] = array instanceof BigInt64Array ? BigInt(Math.trunc(v)) : v);
+  return array;
+}
+
+/** A program with its inputs, and how far from the wide result its floats may be, in units in the last place. */
+interface Case {
+  readonly program: Program;
+  readonly inputs: readonly HostArray[];
+  readonly ulps?: number;
+  /** The size below which units are not counted any finer: that of the terms of a sum. */
+  readonly scale?: number;
+  readonly label: string;
+}
+
+function memoryOf(bytes: number): HostMemory {
+  return new HostMemory("cpu", new ArrayBuffer(Math.max(64, Math.ceil(bytes / 64) * 64)));
+}
+
+function ulpOf(x: number, dtype: DType): number {
+  const exponent = Math.floor(Math.log2(Math.max(Math.abs(x), dtype === "float32" ? 2 ** -126 : 2 ** -1022)));
+  return 2 ** (exponent - (dtype === "float32" ? 23 : 52));
+}
+
+/** Compiles the cases as one program, runs it, and compares every element of every output. */
+function check(cases: readonly Case[]): void {
+  const program = mergePrograms(cases.map((c) => c.program));
+  const compiled = compileNative(program);
+  const given = cases.flatMap((c) => c.inputs).map((array) => {
+    const memory = memoryOf(array.byteLength);
+    memory.uint8.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+    return memory;
+  });
+  const results = program.outputs.map((id) => {
+    const decl = program.buffers[id];
+    assert(decl && typeof decl.length === "number");
+    const memory = memoryOf(decl.length * itemSize(decl.dtype));
+    memory.uint8.fill(0);
+    return memory;
+  });
+  compiled.run({ inputs: given, outputs: results, sizes: [] });
+  let at = 0;
+  for (const { program: one, inputs, ulps = 2, scale = 0, label } of cases) {
+    const decls = one.outputs.map((id) => one.buffers[id]);
+    const expected = decls.map((decl) => {
+      assert(decl && typeof decl.length === "number");
+      // float32 results are judged by float64 ones
+      return hostArray(decl.dtype, new ArrayBuffer(decl.length * itemSize(decl.dtype)));
+    });
+    interpret(one, { inputs, outputs: expected, precision: "wide" });
+    decls.forEach((decl, i) => {
+      const want = expected[i], memory = results[at++];
+      assert(decl && want && memory);
+      const got = hostArray(decl.dtype, memory.buffer, 0, want.length);
+      for (let k = 0; k < want.length; k++) {
+        const x = Number(got[k]), y = Number(want[k]);
+        const same = x === y || (Number.isNaN(x) && Number.isNaN(y));
+        const near = isFloat(decl.dtype) && Math.abs(x - y) <= ulps * ulpOf(Math.max(Math.abs(y), scale), decl.dtype);
+        const from = inputs.map((array) => array[k]).join(", ");
+        assert(same || near, `${label}: element ${k} (${from}) is ${x}, expected ${y}`);
+      }
+    });
+  }
+}
+
+const FLOATS = [0, -0, 0.5, -0.5, 1, -1, 1.5, 2.5, -2.5, 3, 0.01, -7.25, 20, 1e-3, 1e-20, 3e-39, 87.5, 1e9, NaN]
+  .concat([Infinity, -Infinity]);
+const SPREAD = FLOATS.concat(Array.from({ length: 4000 }, (_, i) => Math.fround((i - 2000) * 0.0217 + Math.sin(i))))
+  .concat(Array.from({ length: 500 }, (_, i) => Math.fround(10 ** (i / 10 - 25) * (i % 2 ? 1 : -1))));
+const UNITS = SPREAD.filter((x) => Math.abs(x) <= 1);
+const DOMAINS: Partial<Record<ScalarOpName, readonly number[]>> = {
+  sin: SPREAD.filter((x) => !(Math.abs(x) > 1e15)),
+  cos: SPREAD.filter((x) => !(Math.abs(x) > 1e15)),
+  tan: SPREAD.filter((x) => !(Math.abs(x) > 1e9)),
+  asin: UNITS,
+  acos: UNITS,
+  atanh: UNITS,
+};
+/** Where two units are not kept, or the reference itself is not that close. */
+const ULPS: Partial<Record<ScalarOpName, number>> = { lgamma: 64, digamma: 256, erfc: 8, erf: 4, tan: 4, acosh: 4, asinh: 4 };
+
+function apply<V>(o: Body<V>, op: ScalarOpName, args: readonly V[]): V {
+  const [a, b = a, c = a] = args;
+  assert(a !== undefined && b !== undefined && c !== undefined);
+  return Reflect.apply(o[op], o, [a, b, c].slice(0, SCALAR_OPS[op].arity));
+}
+
+function columns(domain: readonly number[], arity: number): number[][] {
+  const short = arity === 1 ? domain : domain.slice(0, 24);
+  const n = arity === 1 ? short.length : short.length ** 2;
+  const at = (i: number): number => short[i % short.length] ?? 0;
+  return Array.from(
+    { length: arity },
+    (_, p) => Array.from({ length: n }, (_, i) => at(p === 0 ? i : p === 1 ? Math.floor(i / short.length) : i * 7 + 3)),
+  );
+}
+
+function scalarCase(name: ScalarOpName, type: DType, domain: readonly number[]): Case {
+  const { arity, result } = SCALAR_OPS[name];
+  const data = columns(domain, arity), shape = [data[0]?.length ?? 0], dtype: DType = result === "same" ? type : result;
+  const program = singleOp(data.map(() => ({ shape, dtype: type })), [{ shape, dtype }], (...xs) => ({
+    kind: "pointwise",
+    shape,
+    dtype,
+    element: (o, index) => apply(o, name, xs.map((x) => o.load(x, index))),
+  }));
+  return { program, inputs: data.map((column) => toHost(type, column)), ulps: ULPS[name] ?? 2, label: `${name} of ${type}` };
+}
+
+const NAMES = Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS);
+const takes = (name: ScalarOpName, ...kinds: string[]): boolean => kinds.includes(SCALAR_OPS[name].operands);
+
+test("scalar operations on float32", () => {
+  check(NAMES.filter((n) => takes(n, "float", "number", "any")).map((n) => scalarCase(n, "float32", DOMAINS[n] ?? SPREAD)));
+});
+
+test("scalar operations on float64", () => {
+  const names = NAMES.filter((n) => takes(n, "float", "number", "any") && n !== "floatToBits");
+  check(names.map((n) => ({ ...scalarCase(n, "float64", DOMAINS[n] ?? FLOATS), ulps: ULPS[n] ?? 4, scale: ULPS[n] ? 1 : 0 })));
+});
+
+const INTEGERS = [0, 1, -1, 2, 3, -3, 7, -7, 31, 32, 63, 64, 100, -100, 2147483647, -2147483648];
+
+test("scalar operations on integers and bool", () => {
+  const cases: Case[] = [];
+  for (const name of NAMES) {
+    if (takes(name, "integer", "number", "any", "bits")) {
+      const domain = name === "pow" ? [0, 1, 2, 3, -2, -1, 5] : INTEGERS;
+      for (const type of ["int32", "int64"] as const) cases.push(scalarCase(name, type, domain));
+      cases.push(scalarCase(name, "uint8", domain.filter((x) => x >= 0 && x < 256).concat(200, 255)));
+    }
+    if (takes(name, "any", "bits") && name !== "shl" && name !== "shr") cases.push(scalarCase(name, "bool", [0, 1]));
+    if (takes(name, "random")) cases.push(scalarCase(name, "int32", INTEGERS));
+  }
+  check(cases);
+});
+
+const TYPES: readonly DType[] = ["float32", "float64", "int64", "int32", "uint8", "bool"];
+
+test("loads, casts and stores of every type, transposed", () => {
+  const cases: Case[] = [];
+  for (const from of TYPES) {
+    for (const to of TYPES) {
+      const shape = [3, 37];
+      const values = Array.from({ length: 111 }, (_, i) => {
+        if (from === "bool") return i % 3 === 0 ? 1 : 0;
+        return from === "uint8" ? i * 2 : (i - 50) * (isFloat(from) ? 1.75 : 3);
+      });
+      const program = singleOp([{ shape, dtype: from, strides: [1, 3] }], [{ shape, dtype: to }], (x) => ({
+        kind: "pointwise",
+        shape,
+        dtype: to,
+        element: (o, index) => o.cast(o.load(operand(x), index), to),
+      }));
+      cases.push({ program, inputs: [toHost(from, values)], label: `${from} to ${to}` });
+    }
+  }
+  check(cases);
+});
+
+function operand(x: Operand | undefined): Operand {
+  assert(x);
+  return x;
+}
+
+function reduction(op: Extract<Lowered, { kind: "reduction" }>["op"], dtype: DType, shape: readonly number[], axes: readonly number[], strides?: readonly number[]): Case {
+  const kept = shape.filter((_, d) => !axes.includes(d)), over = axes.map((d) => shape[d] ?? 1);
+  const position = op === "argmax" || op === "argmin";
+  const accumulator: DType = op === "any" || op === "all" ? "bool" : dtype;
+  const result: TestOperand = { shape: kept, dtype: position ? "int64" : accumulator };
+  const count = shape.reduce((a, b) => a * b, 1);
+  const input: TestOperand = strides ? { shape, dtype, strides } : { shape, dtype };
+  const program = singleOp([input], [result], (x) => ({
+    kind: "reduction",
+    shape: kept,
+    dtype: result.dtype,
+    op,
+    over,
+    accumulator,
+    position: (r) => r[0] ?? 0,
+    element: (o, index, reduced) => {
+      let i = 0, r = 0;
+      const at = shape.map((_, d) => (axes.includes(d) ? reduced[r++] : index[i++]) ?? 0);
+      const value = o.load(operand(x), at);
+      return accumulator === dtype ? value : o.cast(value, accumulator);
+    },
+  }));
+  const values = Array.from({ length: count }, (_, i) => {
+    if (op === "prod" && isFloat(dtype)) return 1 + Math.sin(i * 1.7) * 0.01;
+    if (op === "any" || op === "all") return (i * 7) % 11 === 0 === (op === "any") ? 1 : 0;
+    return isFloat(dtype) ? Math.fround(Math.sin(i * 1.7) * 2) : i * 7919 % 251;
+  });
+  if (isFloat(dtype) && (op === "max" || op === "min" || position) && count > 50) values[37] = NaN;
+  const label = `${op} of ${dtype} [${shape}] over ${axes}`;
+  return { program, inputs: [toHost(dtype, values)], ulps: 60, scale: 1, label };
+}
+
+test("reductions of rows, columns, middles and everything", () => {
+  const cases: Case[] = [];
+  for (const op of ["sum", "prod", "max", "min", "argmax", "argmin", "any", "all"] as const) {
+    for (const dtype of ["float32", "float64", "int64", "int32"] as const) {
+      const position = op.startsWith("arg");
+      for (const [shape, axes] of [[[7, 300], [1]], [[300, 7], [0]], [[5, 3], [1]], [[3, 50, 40], [1]]] as const) {
+        cases.push(reduction(op, dtype, shape, axes));
+      }
+      if (!position) cases.push(reduction(op, dtype, [70, 3, 20], [0, 2]), reduction(op, dtype, [31, 17], [0, 1]));
+      cases.push(reduction(op, dtype, [300, 7], [1], [1, 300]), reduction(op, dtype, [4, 0], [1]), reduction(op, dtype, [513], [0]));
+    }
+  }
+  check(cases);
+});
+
+test("reductions of very many elements, in chunks", () => {
+  check([
+    reduction("sum", "float32", [200001], [0]),
+    reduction("max", "float32", [300, 700], [0, 1], [1, 300]),
+    reduction("sum", "int64", [100000], [0]),
+    reduction("any", "int32", [100000], [0]),
+    reduction("argmin", "float32", [100000], [0]),
+  ]);
+});
+
+test("running sums, masks and scatters", () => {
+  const cases: Case[] = [];
+  const data = Array.from({ length: 600 }, (_, i) => Math.fround(Math.sin(i)));
+  for (const dim of [0, 1]) {
+    const shape = [20, 30];
+    cases.push({
+      label: `cumsum over ${dim}`,
+      ulps: 60,
+      scale: 1,
+      inputs: [toHost("float32", data)],
+      program: singleOp([{ shape, dtype: "float32" }], [{ shape, dtype: "float32" }], (x) => ({
+        kind: "scan",
+        shape,
+        dtype: "float32",
+        dim,
+        initial: 0,
+        element: (o, index) => o.load(operand(x), index),
+        combine: (o, before, value) => o.add(before, value),
+      })),
+    });
+  }
+  const padded = [22, 33];
+  cases.push({
+    label: "pad",
+    inputs: [toHost("float32", data)],
+    program: singleOp([{ shape: [20, 30], dtype: "float32" }], [{ shape: padded, dtype: "float32" }], (x) => ({
+      kind: "pointwise",
+      shape: padded,
+      dtype: "float32",
+      element: (o, [i = 0, j = 0]) => {
+        const row = o.index(i, "int64"), column = o.index(j, "int64");
+        const inside = o.and(o.lt(row, o.constant(20, "int64")), o.lt(column, o.constant(30, "int64")));
+        return o.masked(inside, () => o.load(operand(x), [i, j]), o.constant(-1, "float32"));
+      },
+    })),
+  });
+  for (const mode of ["add", "set"] as const) {
+    cases.push({
+      label: `scatter ${mode}`,
+      inputs: [toHost("float32", data), toHost("int64", data.map((_, i) => mode === "add" ? i * 7 % 10 : i * 7 % 601))],
+      program: singleOp(
+        [{ shape: [600], dtype: "float32" }, { shape: [600], dtype: "int64" }],
+        [{ shape: [601], dtype: "float32" }],
+        (values, targets) => ({
+          kind: "scatter",
+          shape: [601],
+          dtype: "float32",
+          base: (o) => o.constant(1, "float32"),
+          over: [600],
+          mode,
+          target: (o, position) => [o.indirect(o.load(operand(targets), position), 601)],
+          value: (o, position) => o.load(operand(values), position),
+        }),
+      ),
+      ulps: 4,
+    });
+  }
+  cases.push({
+    label: "gather",
+    inputs: [toHost("float32", data), toHost("int32", Array.from({ length: 50 }, (_, i) => i * 13 % 20))],
+    program: singleOp(
+      [{ shape: [20, 30], dtype: "float32" }, { shape: [50], dtype: "int32" }],
+      [{ shape: [50, 30], dtype: "float32" }],
+      (table, rows) => ({
+        kind: "pointwise",
+        shape: [50, 30],
+        dtype: "float32",
+        element: (o, [i = 0, j = 0]) => o.load(operand(table), [o.indirect(o.load(operand(rows), [i]), 20), j]),
+      }),
+    ),
+  });
+  check(cases);
+});
+
+test("library calls of all types", () => {
+  const cases: Case[] = [];
+  const fill = (t: TestOperand, seed = 0.9): HostArray =>
+    toHost(t.dtype, Array.from({ length: t.shape.reduce((a, b) => a * b, 1) }, (_, i) => isFloat(t.dtype) ? Math.fround(Math.cos(i * seed)) : i % 13 - 6));
+  for (const dtype of ["float32", "float64", "int64"] as const) {
+    for (const [batch, m, n, k] of [[[], 5, 7, 3], [[2], 65, 70, 33], [[3, 2], 1, 130, 17]] as const) {
+      const a = { shape: [...batch, m, k], dtype }, b = { shape: [...batch, k, n], dtype }, out = { shape: [...batch, m, n], dtype };
+      cases.push({
+        label: `matmul ${dtype} ${out.shape}`,
+        ulps: 60,
+        scale: 1,
+        inputs: [fill(a), fill(b, 0.7)],
+        program: singleOp([a, b], [out], (x, y) => ({
+          kind: "extern",
+          call: { op: "matmul", accumulate: false },
+          inputs: [operand(x), operand(y)],
+          outputs: [out],
+        })),
+      });
+    }
+  }
+  const geometry = { stride: [2, 1], padding: [1, 0], dilation: [1, 2], groups: 2 } as const;
+  const input = { shape: [2, 4, 6, 7], dtype: "float32" as const }, weight = { shape: [6, 2, 3, 2], dtype: "float32" as const };
+  const out = { shape: [2, 6, 3, 5], dtype: "float32" as const };
+  const kinds = [["convForward", input, weight, out], ["convBackwardInput", out, weight, input], ["convBackwardWeight", out, input, weight]] as const;
+  for (const [op, a, b, result] of kinds) {
+    cases.push({
+      label: op,
+      ulps: 60,
+        scale: 1,
+      inputs: [fill(a), fill(b, 0.7)],
+      program: singleOp([a, b], [result], (x, y) => ({
+        kind: "extern",
+        call: { op, ...geometry },
+        inputs: [operand(x), operand(y)],
+        outputs: [result],
+      })),
+    });
+  }
+  for (const dtype of TYPES) {
+    for (const descending of [false, true]) {
+      const rows = { shape: [3, 90], dtype };
+      const values = Array.from({ length: 270 }, (_, i) => dtype === "bool" ? i % 2 : (i * 37 % 50) - (dtype === "uint8" ? 0 : 20));
+      if (isFloat(dtype)) values[5] = values[100] = values[101] = NaN;
+      const results = [rows, { shape: [3, 90], dtype: "int64" as const }];
+      cases.push({
+        label: `sort ${dtype}`,
+        inputs: [toHost(dtype, values)],
+        program: singleOp([rows], results, (x) => ({
+          kind: "extern",
+          call: { op: "sort", descending },
+          inputs: [operand(x)],
+          outputs: results,
+        })),
+      });
+    }
+  }
+  check(cases);
+});
