@@ -1,0 +1,286 @@
+/**
+ * From a function value to its code and its variables.
+ *
+ * Input: any value. Output: `Captured`. Invariant: the answer for one function is made once and kept as long as the
+ * function lives; no user code runs.
+ */
+import { types } from "node:util";
+import type { ClassField } from "../bytecode/compile.ts";
+import { compileClass, compileFunction } from "../bytecode/compile.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import { freeVariables } from "../bytecode/free.ts";
+import type { ParsedModule } from "../bytecode/parse.ts";
+import type { Unit, Variable } from "../bytecode/scope.ts";
+import { type ClassNode, type FunctionNode, isClassNode, isFunctionNode } from "../bytecode/syntax.ts";
+import { makeBindings } from "./cells.ts";
+import type { Captured, FreeBinding } from "./info.ts";
+import { type Fields, fieldsOf, Inspector, InspectorUnavailable, numberField, textField } from "./inspector.ts";
+import type { Located } from "./live_edit.ts";
+import { readScopes, type ScopeSnapshot } from "./scopes.ts";
+import { type Script, Scripts } from "./scripts.ts";
+
+interface Access {
+  readonly inspector: Inspector;
+  readonly scripts: Scripts;
+}
+
+let access: Access | null = null;
+
+function open(): Access {
+  if (!access) {
+    const inspector = new Inspector();
+    access = { inspector, scripts: new Scripts(inspector) };
+  }
+  return access;
+}
+
+const captured = new WeakMap<object, Captured>();
+
+/** What a callable value is: code and variables, or why there are none. */
+export function captureFunction(fn: object): Captured {
+  const known = captured.get(fn);
+  if (known) return known;
+  let result: Captured;
+  try {
+    result = capture(open(), fn);
+  } catch (error) {
+    if (!(error instanceof InspectorUnavailable)) throw error;
+    result = { kind: "unavailable", because: error.message, retry: error.retry };
+  }
+  if (result.kind !== "unavailable" || !result.retry) captured.set(fn, result);
+  return result;
+}
+
+/** The object a method belongs to, whose prototype its `super` means: the one on the receiver's chain that has it. */
+export function findHomeObject(fn: object, receiver: unknown): object | null {
+  if ((typeof receiver !== "object" && typeof receiver !== "function") || receiver === null) return null;
+  for (let at: object | null = receiver; at && !types.isProxy(at); at = Reflect.getPrototypeOf(at)) {
+    for (const key of Reflect.ownKeys(at)) {
+      const d = Reflect.getOwnPropertyDescriptor(at, key);
+      if (d && (d.value === fn || d.get === fn || d.set === fn)) {
+        // An instance may hold a method of its class; then the class's prototype is meant and comes later.
+        return at;
+      }
+    }
+  }
+  return null;
+}
+
+function capture(use: Access, fn: object): Captured {
+  const { inspector, scripts } = use;
+  try {
+    const internals = inspector.internals(fn);
+    if (types.isProxy(fn)) {
+      const target = objectOf(inspector, internals.get("Target"));
+      if (!target) return { kind: "unavailable", because: "The proxy is revoked", retry: false };
+      return { kind: "proxy", target, handler: objectOf(inspector, internals.get("Handler")) };
+    }
+    const target = internals.get("TargetFunction");
+    if (target) return bound(inspector, target, internals);
+    const location = fieldsOf(internals.get("FunctionLocation")?.value);
+    const id = textField(location, "scriptId");
+    const script = id ? scripts.get(id) : null;
+    if (!script || isRuntimes(script)) return { kind: "native", name: nameOf(fn) };
+    const module = script.module;
+    if (!module) return { kind: "unavailable", because: `The text of ${script.url} cannot be parsed`, retry: false };
+    const offset = (script.lines[numberField(location, "lineNumber")] ?? 0) + numberField(location, "columnNumber");
+    const node = module.functionAt(offset);
+    if (!node) return { kind: "unavailable", because: "The function is not where V8 says it is", retry: false };
+    const scopesId = textField(internals.get("Scopes") ?? {}, "objectId");
+    const at: Site = { fn, script, module, offset, scopes: readScopes(inspector, scopesId) };
+    const classNode = isClassNode(node) ? node : classOf(node, module);
+    if (classNode) return capturedClass(use, at, classNode, isFunctionNode(node) ? node : null);
+    return isFunctionNode(node) ? capturedFunction(use, at, node) : { kind: "native", name: nameOf(fn) };
+  } finally {
+    inspector.release();
+  }
+}
+
+/** Scripts that belong to the runtime itself. */
+function isRuntimes(script: Script): boolean {
+  return /^(ext|node|internal|checkin):/.test(script.url);
+}
+
+function nameOf(fn: object): string {
+  const d = Reflect.getOwnPropertyDescriptor(fn, "name");
+  return typeof d?.value === "string" ? d.value : "";
+}
+
+function objectOf(inspector: Inspector, remote: Fields | undefined): object | null {
+  const id = textField(remote ?? {}, "objectId");
+  const value = id ? inspector.valueOf(id) : null;
+  return (typeof value === "object" || typeof value === "function") ? value : null;
+}
+
+function bound(inspector: Inspector, target: Fields, internals: ReadonlyMap<string, Fields>): Captured {
+  const fn = objectOf(inspector, target);
+  const list = fieldsOf(objectOf(inspector, internals.get("BoundArgs")));
+  const args: unknown[] = [];
+  for (let i = 0; Object.hasOwn(list, String(i)); i++) args.push(list[String(i)]);
+  if (!fn) return { kind: "unavailable", because: "The target of the bound function is gone", retry: false };
+  return { kind: "bound", target: fn, self: valueOf(inspector, internals.get("BoundThis") ?? {}), args };
+}
+
+/** The value of a remote object, which the protocol spells out if it is a primitive. */
+function valueOf(inspector: Inspector, remote: Fields): unknown {
+  const id = textField(remote, "objectId");
+  if (id) return inspector.valueOf(id);
+  const spelled = textField(remote, "unserializableValue");
+  if (spelled.endsWith("n")) return BigInt(spelled.slice(0, -1));
+  if (spelled) return Number(spelled);
+  return remote.value;
+}
+
+/** A function value and what is known of its place before its kind. */
+interface Site {
+  readonly fn: object;
+  readonly script: Script;
+  readonly module: ParsedModule;
+  readonly offset: number;
+  readonly scopes: ScopeSnapshot;
+}
+
+/** The class whose constructor the function node is. */
+function classOf(node: FunctionNode, module: ParsedModule): ClassNode | null {
+  const method = module.parentOf(node);
+  if (method?.type !== "MethodDefinition" || method.kind !== "constructor") return null;
+  const body = module.parentOf(method);
+  const owner = body ? module.parentOf(body) : null;
+  return owner && isClassNode(owner) ? owner : null;
+}
+
+function capturedFunction(use: Access, at: Site, node: FunctionNode): Captured {
+  const { module } = at;
+  const unit = unitOf(module, node);
+  let code: CodeObject | null = null;
+  const bindings = new Bindings(use, at, () => ({ ...at, node }));
+  return {
+    kind: "function",
+    fn: at.fn,
+    module,
+    get code() {
+      return code ??= compileFunction(node, module);
+    },
+    position: module.position(node.start),
+    binding: (index) => bindings.of(unit, index),
+  };
+}
+
+function capturedClass(use: Access, at: Site, node: ClassNode, constructor: FunctionNode | null): Captured {
+  const { module } = at;
+  const parts = compileClass(node, module);
+  const bindings = new Bindings(use, at, () => donor(use, at, node, constructor));
+  return {
+    kind: "class",
+    fn: at.fn,
+    module,
+    node,
+    position: module.position(node.start),
+    derived: parts.derived,
+    constructorCode: parts.constructorCode,
+    fields: parts.fields,
+    privateMethods: parts.privateMethods,
+    binding: (index) => {
+      if (!constructor) throw new RangeError("Expected a class with a constructor");
+      return bindings.of(unitOf(module, constructor), index);
+    },
+    fieldBinding: (field: ClassField, index) => {
+      for (const member of node.body.body) {
+        if (member.start === field.span.start) return bindings.of(unitOf(module, member), index);
+      }
+      throw new RangeError("Expected a field of this class");
+    },
+  };
+}
+
+function unitOf(module: ParsedModule, node: Parameters<ReadonlyMap<Unit["node"], Unit>["get"]>[0]): Unit {
+  const unit = module.analysis.units.get(node);
+  if (!unit) throw new Error("Expected a function of this module");
+  return unit;
+}
+
+/**
+ * A function in the scope of a class that can be called without running anything of the user's: the constructor,
+ * unless instance fields would be initialised first; otherwise a method.
+ */
+function donor(use: Access, at: Site, node: ClassNode, constructor: FunctionNode | null): Located | null {
+  const fields = node.body.body.some((m) => m.type === "PropertyDefinition" && !m.static);
+  if (constructor && (node.superClass || !fields)) return { ...at, node: constructor };
+  const prototype: unknown = Reflect.getOwnPropertyDescriptor(at.fn, "prototype")?.value;
+  const owners = [prototype, at.fn].filter((o) => (typeof o === "object" && o !== null) || typeof o === "function");
+  for (const owner of owners) {
+    for (const key of Reflect.ownKeys(owner)) {
+      const d = key === "constructor" ? undefined : Reflect.getOwnPropertyDescriptor(owner, key);
+      for (const candidate of [d?.value, d?.get]) {
+        const located = typeof candidate === "function" ? locate(use, candidate) : null;
+        if (located && insideClass(located, node)) return located;
+      }
+    }
+  }
+  return null;
+}
+
+function insideClass(located: Located, node: ClassNode): boolean {
+  const parent = located.module.parentOf(located.node);
+  return parent?.type === "MethodDefinition" && located.module.parentOf(parent) === node.body;
+}
+
+function locate(use: Access, fn: object): Located | null {
+  const location = fieldsOf(use.inspector.internals(fn).get("FunctionLocation")?.value);
+  const id = textField(location, "scriptId");
+  const script = id ? use.scripts.get(id) : null;
+  const module = script?.module;
+  if (!script || !module) return null;
+  const offset = (script.lines[numberField(location, "lineNumber")] ?? 0) + numberField(location, "columnNumber");
+  const node = module.functionAt(offset);
+  return node && isFunctionNode(node) ? { fn, script, module, node, offset } : null;
+}
+
+/** Bindings of free variables, made when they are asked for and kept. */
+class Bindings {
+  private readonly made = new Map<Variable, FreeBinding>();
+
+  constructor(
+    private readonly use: Access,
+    private readonly at: Site,
+    private readonly inside: () => Located | null,
+  ) {}
+
+  of(unit: Unit, index: number): FreeBinding {
+    const all = freeVariables(unit, this.at.module);
+    const variable = all[index];
+    if (!variable) throw new RangeError(`Expected an index of a free variable below ${all.length} but found ${index}`);
+    const known = this.made.get(variable) ?? this.fromSnapshot(variable);
+    if (known) return known;
+    // One edit of the script serves all variables of the function that need it.
+    this.makeLive(all.filter((v) => !this.made.has(v) && this.fromSnapshot(v) === null));
+    return this.made.get(variable) ?? { kind: "unreachable", because: `${variable.name} cannot be reached` };
+  }
+
+  /** The value as it is, where it cannot change. */
+  private fromSnapshot(variable: Variable): FreeBinding | null {
+    if (variable.reassigned || variable.kind === "private" || variable.kind === "this") return null;
+    const found = this.at.scopes.lookup(variable.name);
+    if (found.kind !== "value") return null;
+    const binding: FreeBinding = { kind: "value", value: found.value };
+    this.made.set(variable, binding);
+    return binding;
+  }
+
+  private makeLive(wanted: readonly Variable[]): void {
+    try {
+      const at = this.inside();
+      const none = "no function of the class can be called without running it";
+      for (const variable of wanted) {
+        if (!at) this.made.set(variable, { kind: "unreachable", because: `${variable.name} cannot be reached: ${none}` });
+      }
+      if (!at) return;
+      for (const [variable, binding] of makeBindings(this.use.inspector, at, wanted)) this.made.set(variable, binding);
+    } catch (error) {
+      if (!(error instanceof InspectorUnavailable)) throw error;
+      // Not remembered: a later request may come from a place where the inspector answers.
+    } finally {
+      this.use.inspector.release();
+    }
+  }
+}

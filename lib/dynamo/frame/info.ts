@@ -1,0 +1,77 @@
+/**
+ * What frame access tells of a function value.
+ *
+ * Input: nothing (types only). Output: `Captured`, a union over the kinds of callable values.
+ * Invariant: every field can be read at any time without running user code.
+ */
+import type { ClassField } from "../bytecode/compile.ts";
+import type { CodeObject, UserPosition } from "../bytecode/code.ts";
+import type { ParsedModule } from "../bytecode/parse.ts";
+import type { ClassNode } from "../bytecode/syntax.ts";
+
+/** A variable that can be read and written from outside its scope. Reads throw while it is not initialised. */
+export interface LiveCell {
+  readonly get: () => unknown;
+  readonly set: (value: unknown) => void;
+}
+
+/** Reads and writes one private member of objects. */
+export interface PrivateAccess {
+  readonly has: (object: object) => boolean;
+  readonly get: (object: object) => unknown;
+  readonly set: (object: object, value: unknown) => void;
+  readonly member: "field" | "method" | "accessor";
+}
+
+/** A free variable of a captured function. */
+export type FreeBinding =
+  /** Never changes again. */
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "cell"; readonly cell: LiveCell }
+  | { readonly kind: "private"; readonly access: PrivateAccess }
+  /** Not to be had; `because` says why. */
+  | { readonly kind: "unreachable"; readonly because: string };
+
+/** A function written in JavaScript. */
+export interface CapturedFunction {
+  readonly kind: "function";
+  readonly fn: object;
+  readonly module: ParsedModule;
+  /** Compiled when first read; throws `UnsupportedSyntax` where it cannot be. */
+  readonly code: CodeObject;
+  /** Where the function was written. */
+  readonly position: UserPosition;
+  /** The free variable of that index in `code.free`; asked for once, remembered. */
+  readonly binding: (index: number) => FreeBinding;
+}
+
+/** A class. */
+export interface CapturedClass {
+  readonly kind: "class";
+  readonly fn: object;
+  readonly module: ParsedModule;
+  readonly node: ClassNode;
+  readonly position: UserPosition;
+  readonly derived: boolean;
+  /** The constructor as written; null where there is none. */
+  readonly constructorCode: CodeObject | null;
+  /** Instance fields in order. */
+  readonly fields: readonly ClassField[];
+  /** Whether instances get private methods or accessors. */
+  readonly privateMethods: boolean;
+  /** Free variable of that index of the constructor's code. */
+  readonly binding: (index: number) => FreeBinding;
+  /** Free variable of that index of a field's code. */
+  readonly fieldBinding: (field: ClassField, index: number) => FreeBinding;
+}
+
+/** Whatever a callable value turns out to be. */
+export type Captured =
+  | CapturedFunction
+  | CapturedClass
+  | { readonly kind: "bound"; readonly target: object; readonly self: unknown; readonly args: readonly unknown[] }
+  | { readonly kind: "proxy"; readonly target: object; readonly handler: object | null }
+  /** A function of the runtime, without JavaScript text. */
+  | { readonly kind: "native"; readonly name: string }
+  /** `retry`: the same request may succeed later, from a timer. */
+  | { readonly kind: "unavailable"; readonly because: string; readonly retry: boolean };

@@ -1,0 +1,193 @@
+/**
+ * A synchronous connection to V8's inspector of this very isolate.
+ *
+ * Input: protocol methods and parameters. Output: their results, at once.
+ * Invariant: no user code runs while a message is dispatched: a nested dispatch would end the process. Where user
+ * code itself already runs inside a dispatch (an expression typed into a REPL) nothing is sent.
+ *
+ * `Session.post` dispatches synchronously; only its reply waits in a queue that one `process.nextTick` closure
+ * drains. That closure is caught once, and called after each post. See https://nodejs.org/api/inspector.html and
+ * https://chromedevtools.github.io/devtools-protocol/v8/
+ */
+import { Session } from "node:inspector";
+import process from "node:process";
+
+/** The inspector cannot be used. */
+export class InspectorUnavailable extends Error {
+  override readonly name = "InspectorUnavailable";
+  /** Whether the same request can succeed from a timer or a later task. */
+  readonly retry: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly retry?: boolean } = {}) {
+    super(message, options);
+    this.retry = options.retry ?? false;
+  }
+}
+
+/** A result of the protocol. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of an object, none for anything else. */
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+export function textField(fields: Fields, name: string): string {
+  const value = fields[name];
+  return typeof value === "string" ? value : "";
+}
+
+export function numberField(fields: Fields, name: string): number {
+  const value = fields[name];
+  return typeof value === "number" ? value : -1;
+}
+
+/** Property of the global object through which values pass between the program and the inspector. */
+const STASH: unique symbol = Symbol.for("dyn.stash");
+const STASH_TEXT = `globalThis[Symbol.for("dyn.stash")]`;
+const GROUP = "dyn";
+
+export class Inspector {
+  private readonly session = new Session();
+  private drain: (() => void) | null = null;
+  private debugging = 0;
+
+  constructor() {
+    refuseInsideDispatch();
+    try {
+      this.session.connect();
+    } catch (cause) {
+      throw new InspectorUnavailable("Expected permission to use the inspector (run with -A or --allow-sys)", { cause });
+    }
+    this.catchDrain();
+  }
+
+  private catchDrain(): void {
+    const original = process.nextTick;
+    const caught: (() => void)[] = [];
+    process.nextTick = (callback: (...args: unknown[]) => void, ...args: unknown[]): void => {
+      caught.push(() => callback(...args));
+    };
+    let answered = false;
+    try {
+      this.session.post("Runtime.getIsolateId", {}, () => {
+        answered = true;
+      });
+    } finally {
+      process.nextTick = original;
+    }
+    for (const callback of caught) callback();
+    if (!answered) throw new InspectorUnavailable("Expected the inspector to answer at once");
+    this.drain = caught[0] ?? null;
+  }
+
+  /** Sends one message and returns its result. */
+  post(method: string, params: Fields = {}): Fields {
+    refuseInsideDispatch();
+    let outcome: { readonly error: Error | null; readonly result: Fields } | null = null;
+    this.session.post(method, { ...params }, (error: Error | null, result?: object) => {
+      outcome = { error, result: fieldsOf(result) };
+    });
+    if (outcome === null) this.drain?.();
+    return settle(method, outcome);
+  }
+
+  /** Calls `listener` for each event of that kind. */
+  on(event: string, listener: (params: Fields) => void): void {
+    this.session.on(event, (message: unknown) => listener(fieldsOf(fieldsOf(message).params)));
+  }
+
+  /** Runs `body` with the debugger enabled; it slows the program, so it is on for no longer than that. */
+  withDebugger<T>(body: () => T): T {
+    if (this.debugging++ === 0) this.post("Debugger.enable");
+    try {
+      return body();
+    } finally {
+      if (--this.debugging === 0) this.post("Debugger.disable");
+    }
+  }
+
+  /** The inspector's id of a value; valid until `release`. */
+  idOf(value: unknown): string {
+    setStash(value);
+    const reply = this.post("Runtime.evaluate", { expression: STASH_TEXT, objectGroup: GROUP, silent: true });
+    clearStash();
+    return textField(fieldsOf(reply.result), "objectId");
+  }
+
+  /** The value behind an id. */
+  valueOf(objectId: string): unknown {
+    this.post("Runtime.callFunctionOn", {
+      objectId,
+      functionDeclaration: `function () { ${STASH_TEXT} = this; }`,
+      silent: true,
+    });
+    const value = Reflect.get(globalThis, STASH);
+    clearStash();
+    return value;
+  }
+
+  /** Internal properties of a value, such as `Scopes` and `FunctionLocation`, by name without brackets. */
+  internals(value: object): ReadonlyMap<string, Fields> {
+    const reply = this.post("Runtime.getProperties", {
+      objectId: this.idOf(value),
+      ownProperties: true,
+    });
+    const found = new Map<string, Fields>();
+    const list = reply.internalProperties;
+    for (const item of Array.isArray(list) ? list : []) {
+      const fields = fieldsOf(item);
+      found.set(textField(fields, "name").replace(/^\[\[|\]\]$/g, ""), fieldsOf(fields.value));
+    }
+    return found;
+  }
+
+  /** Lets go of every value an id was made for. */
+  release(): void {
+    this.post("Runtime.releaseObjectGroup", { objectGroup: GROUP });
+  }
+}
+
+function settle(
+  method: string,
+  outcome: { readonly error: Error | null; readonly result: Fields } | null,
+): Fields {
+  if (outcome === null) throw new InspectorUnavailable(`Expected the inspector to answer ${method} at once`);
+  if (outcome.error) {
+    throw new InspectorUnavailable(`Inspector refused ${method}: ${outcome.error.message}`, { cause: outcome.error });
+  }
+  return outcome.result;
+}
+
+/** Hands a value to code that the inspector or an edited function evaluates. */
+export function setStash(value: unknown): void {
+  Object.defineProperty(globalThis, STASH, { value, configurable: true, writable: true, enumerable: false });
+}
+
+export function clearStash(): void {
+  Reflect.deleteProperty(globalThis, STASH);
+}
+
+/** Source text that reads what `setStash` gave. */
+export const STASH_EXPRESSION: string = STASH_TEXT;
+
+let inRepl: boolean | null = null;
+
+/**
+ * In a REPL, typed expressions run inside a dispatch; timers and events do not: their outermost frame is the
+ * runtime's own.
+ */
+function refuseInsideDispatch(): void {
+  inRepl ??= Object.hasOwn(globalThis, "_") && Object.hasOwn(globalThis, "_error");
+  if (!inRepl) return;
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = Infinity;
+  const stack = new Error().stack ?? "";
+  Error.stackTraceLimit = limit;
+  const outermost = stack.trimEnd().split("\n").at(-1) ?? "";
+  if (!outermost.includes("ext:")) {
+    throw new InspectorUnavailable("Functions cannot be read from inside a REPL expression; call from a timer", {
+      retry: true,
+    });
+  }
+}

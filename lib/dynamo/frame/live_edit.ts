@@ -1,0 +1,154 @@
+/**
+ * Code of ours run once inside the scope of a user's function.
+ *
+ * Input: a function and the text of an expression. Output: the expression's value, evaluated in that scope.
+ * Invariant: none of the user's code runs, and the script's text is afterwards what it was.
+ *
+ * V8's LiveEdit (`Debugger.setScriptSource`) replaces the script by one in which the function begins with a guarded
+ * call that hands the value out and throws; the function is called once; the text is put back.
+ */
+import type { ParsedModule } from "../bytecode/parse.ts";
+import type { AstNode, FunctionNode } from "../bytecode/syntax.ts";
+import { clearStash, type Inspector, setStash, STASH_EXPRESSION, textField } from "./inspector.ts";
+import type { Script } from "./scripts.ts";
+
+/** A function value with the node of its text. */
+export interface Located {
+  readonly fn: object;
+  readonly script: Script;
+  readonly module: ParsedModule;
+  readonly node: FunctionNode;
+  /** Offset V8 reports for the function. */
+  readonly offset: number;
+}
+
+export type EditResult =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "failed"; readonly because: string };
+
+/** Evaluates `expression` in the scope of the function, by a call that does nothing else. */
+export function evaluateInside(inspector: Inspector, at: Located, expression: string): EditResult {
+  const place = insertion(at, expression);
+  if (typeof place === "string") return { kind: "failed", because: place };
+  return inspector.withDebugger(() => {
+    const { text } = at.script;
+    const before = text.slice(0, place.at);
+    const after = text.slice(place.at);
+    // V8 matches old and new functions by a text difference, which can go wrong in tiny functions; a line of its
+    // own in between is matched right.
+    for (const steps of [[before + place.code + after], [`${before}\n\n${after}`, `${before}\n${place.code}\n${after}`]]) {
+      const result = attempt(inspector, at, steps, place.code);
+      if (result.kind === "value" || result.because !== MISPLACED) return result;
+    }
+    return { kind: "failed", because: MISPLACED };
+  });
+}
+
+const MISPLACED = "V8 did not match the edited function with the running one";
+
+function attempt(inspector: Inspector, at: Located, steps: readonly string[], code: string): EditResult {
+  const whole = sourceOf(at.fn);
+  try {
+    for (const text of steps) {
+      const status = replace(inspector, at.script, text);
+      if (status !== "Ok") return { kind: "failed", because: blocked(status) };
+    }
+    const edited = sourceOf(at.fn).replace(code, "").replace(/^\n\n|\n\n/g, "");
+    if (!sourceOf(at.fn).includes(code) || edited !== whole.replace(/\n\n/g, "")) {
+      return { kind: "failed", because: MISPLACED };
+    }
+    return callOnce(at);
+  } finally {
+    const status = replace(inspector, at.script, at.script.text);
+    if (status !== "Ok") throw new Error(`V8 refused to restore the text of ${at.script.url}: ${status}`);
+  }
+}
+
+function sourceOf(fn: object): string {
+  return Function.prototype.toString.call(fn);
+}
+
+function replace(inspector: Inspector, script: Script, text: string): string {
+  const reply = inspector.post("Debugger.setScriptSource", { scriptId: script.id, scriptSource: text });
+  return textField(reply, "status");
+}
+
+function blocked(status: string): string {
+  switch (status) {
+    case "BlockedByActiveFunction":
+      return "the function is running";
+    case "BlockedByActiveGenerator":
+      return "a generator of the function is suspended";
+    default:
+      return `V8 refused the edit (${status})`;
+  }
+}
+
+/** Calls the edited function so that it hands the value out; everything it would do itself is cut off by the throw. */
+function callOnce(at: Located): EditResult {
+  const stop = {};
+  let found: EditResult = { kind: "failed", because: "the edited function did not hand out its variables" };
+  setStash((value: unknown) => {
+    found = { kind: "value", value };
+    clearStash();
+    throw stop;
+  });
+  try {
+    const { fn } = at;
+    if (typeof fn !== "function") return found;
+    const result: unknown = isConstructor(at) ? Reflect.construct(fn, []) : Reflect.apply(fn, undefined, []);
+    settle(result, stop);
+  } catch (error) {
+    if (error !== stop) return { kind: "failed", because: "the edited function threw before it handed out its variables" };
+  } finally {
+    clearStash();
+  }
+  return found;
+}
+
+function isConstructor(at: Located): boolean {
+  const parent = at.module.parentOf(at.node);
+  return parent?.type === "MethodDefinition" && parent.kind === "constructor";
+}
+
+/** Starts a generator, and takes the rejection of an async function. */
+function settle(result: unknown, stop: object): void {
+  if (typeof result !== "object" || result === null) return;
+  if (result instanceof Promise) {
+    result.catch(() => {});
+    return;
+  }
+  if ("next" in result && typeof result.next === "function") {
+    try {
+      const step: unknown = result.next();
+      if (step instanceof Promise) step.catch(() => {});
+    } catch (error) {
+      if (error !== stop) throw error;
+    }
+  }
+}
+
+/** Where the guarded call goes and its text; a string says why there is no such place. */
+function insertion(at: Located, expression: string): { readonly at: number; readonly code: string } | string {
+  const { node, module } = at;
+  const hand = `${STASH_EXPRESSION}(${expression})`;
+  const parent: AstNode | null = module.parentOf(node);
+  const simple = node.params.every((p) =>
+    p.type === "Identifier" || (p.type === "RestElement" && p.argument.type === "Identifier")
+  );
+  if (!simple) {
+    // Patterns and defaults run before the body: a parameter of our own goes in front of them.
+    if (parent?.type === "Property" || parent?.type === "MethodDefinition") {
+      if (parent.kind === "set") return "it is a setter with a pattern";
+    }
+    const from = node.type === "ArrowFunctionExpression" ? node.start : at.offset;
+    return { at: module.text.indexOf("(", from) + 1, code: `$dyn_p=${STASH_EXPRESSION}&&${hand},` };
+  }
+  if (node.body.type !== "BlockStatement") return { at: node.body.start, code: `${STASH_EXPRESSION}?${hand}:` };
+  let start = node.body.start + 1;
+  for (const statement of node.body.body) {
+    if (statement.type !== "ExpressionStatement" || statement.directive === undefined) break;
+    start = statement.end;
+  }
+  return { at: start, code: `;if(${STASH_EXPRESSION})${hand};` };
+}

@@ -1,0 +1,42 @@
+/**
+ * The variables a function can see, as V8 holds them.
+ *
+ * Input: the `[[Scopes]]` list of a function. Output: lookup of a name.
+ * Invariant: values are those of the moment of the snapshot; later changes do not show.
+ */
+import { fieldsOf, type Inspector, textField } from "./inspector.ts";
+
+/** Scopes of a function, innermost first. The global scope is left out. */
+export interface ScopeSnapshot {
+  /** The value of the innermost variable of that name. */
+  lookup(name: string): ScopeValue;
+}
+
+export type ScopeValue =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "uninitialized" }
+  | { readonly kind: "absent" };
+
+/** Takes a snapshot of the scopes behind an object id. */
+export function readScopes(inspector: Inspector, objectId: string): ScopeSnapshot {
+  const list = inspector.valueOf(objectId);
+  const scopes: object[] = [];
+  for (const item of Object.values(fieldsOf(list))) {
+    const fields = fieldsOf(item);
+    if (textField(fields, "description") === "Global") continue;
+    if (typeof fields.object === "object" && fields.object !== null) scopes.push(fields.object);
+  }
+  return {
+    lookup: (name) => {
+      for (const scope of scopes) {
+        if (!Object.hasOwn(scope, name)) continue;
+        try {
+          return { kind: "value", value: Reflect.get(scope, name) };
+        } catch {
+          return { kind: "uninitialized" };
+        }
+      }
+      return { kind: "absent" };
+    },
+  };
+}
