@@ -43,6 +43,14 @@ export function frameLayout(program: Program, routineCount: number): FrameLayout
 
 const PRELUDE = String.raw`#define INL static inline __attribute__((always_inline))
 #define OUTL static __attribute__((noinline))
+#define UNROLL _Pragma("GCC unroll 64")
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64 };
+#elif defined(__AVX2__)
+enum { VECTOR_BYTES = 32 };
+#else
+enum { VECTOR_BYTES = 16 };
+#endif
 typedef void (*Kernel)(void* const* a, const long* s, char* partials, long t, long nt);
 extern "C" void* aligned_alloc(unsigned long, unsigned long);
 extern "C" void free(void*);
