@@ -4,6 +4,7 @@
  * Input: lib/ops; output: the files in TARGETS. Invariant: the output depends on the definitions alone.
  */
 import { isMethod } from "../lib/ops/api.ts";
+import { isCreation } from "../lib/ops/call.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import type { OpDefinition } from "../lib/ops/definition.ts";
 import type { Param, ParamKind } from "../lib/ops/params.ts";
@@ -21,6 +22,8 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   operand: "Operand<T>",
   scalar: "Scalar | Dim",
   float: "number",
+  scalarOrString: "Scalar | string",
+  intsOrString: "number | readonly number[] | string",
   int: "number",
   ints: "readonly number[]",
   intOrInts: "number | readonly number[]",
@@ -48,8 +51,6 @@ function typeOf(param: Param, tensor: string): string {
 
 const isOptional = (param: Param): boolean => param.default !== undefined || param.nullable;
 const usesTensor = (param: Param): boolean => /\bT\b/.test(TYPES[param.kind]);
-const isCreation = (d: OpDefinition): boolean =>
-  Object.values(d.params).every((p) => !usesTensor(p)) && Object.hasOwn(d.params, "dtype");
 
 /** The parameters that may be given by name. */
 function namedParams(definition: OpDefinition): [string, Param][] {

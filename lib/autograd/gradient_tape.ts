@@ -10,6 +10,8 @@ import type { OpDefinition, TensorLike } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
 import { mapArguments, tensorArguments } from "../ops/graph_builder.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
+import { reduceTo } from "../ops/pointwise.ts";
+import { sameShape } from "../ops/shapes.ts";
 
 /** One step of a tape. */
 export type TapeEntry<T> =
@@ -96,7 +98,9 @@ function propagate<T extends TensorLike>(
     const grad = index === undefined ? given : isMany(given) ? given[index] : undefined;
     if (grad === undefined || grad === null) continue;
     invariant(!isMany(grad), `Expected one gradient for ${param} of ${definition.name} but found several`);
-    accumulate(value, grad);
+    // a rule may leave broadcasting and conversion undone
+    const fits = grad.dtype === value.dtype && sameShape(grad.shape, value.shape);
+    accumulate(value, fits ? grad : reduceTo(api, grad, value));
   }
 }
 

@@ -9,7 +9,7 @@ import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Sym } from "../sym/expr.ts";
 import type { OpDefinition } from "./definition.ts";
-import type { ArgsOf, ArgumentTypes, Param, ParamKind, Params } from "./params.ts";
+import type { ArgsOf, ArgumentTypes, Param, ParamKind, Params, Scalar } from "./params.ts";
 
 /** Whether a value stands for a tensor in the caller's world. */
 export type TensorPredicate<T> = (value: unknown) => value is T;
@@ -42,12 +42,14 @@ function signatureOf(definition: OpDefinition): Signature {
 
 /**
  * The arguments of a call by parameter. Trailing ones may be given in a final object of parameter names; numbers
- * for a variadic parameter may be spread. Throws DynError where the call does not fit.
+ * for a variadic parameter may be spread. `itemOf` reads the element of a tensor that stands for a number. Throws
+ * DynError where the call does not fit.
  */
 export function parseCall<T>(
   definition: OpDefinition,
   given: readonly unknown[],
   isTensor: TensorPredicate<T>,
+  itemOf?: (tensor: T) => Scalar,
 ): ArgsOf<Params, T> {
   const { slots, positional } = signatureOf(definition);
   let count = given.length;
@@ -81,7 +83,12 @@ export function parseCall<T>(
       value = named[name];
       filled = true;
     }
-    args[name] = filled ? coerce(definition, slot, value, isTensor) : absent(definition, slot);
+    if (!filled) {
+      args[name] = absent(definition, slot);
+      continue;
+    }
+    if (itemOf !== undefined && TAKES_NUMBER.has(param.kind) && isTensor(value)) value = itemOf(value);
+    args[name] = coerce(definition, slot, value, isTensor);
   }
   if (at < count) {
     throw new DynError(
@@ -90,6 +97,33 @@ export function parseCall<T>(
   }
   return args;
 }
+
+/** Whether an op makes new tensors on a device of choice, so that its callers may ask for requiresGrad too. */
+export function isCreation(definition: OpDefinition): boolean {
+  const { device } = definition.params;
+  return device !== undefined && device.keyword === true;
+}
+
+/**
+ * Splits `requiresGrad` off the options of a call of a creation op: it is a property of the result, not an
+ * argument of the op.
+ */
+export function splitRequiresGrad(
+  given: readonly unknown[],
+): { readonly given: readonly unknown[]; readonly requiresGrad: boolean } {
+  const last = given.at(-1);
+  if (typeof last !== "object" || last === null || !isPlainObject(last) || !Object.hasOwn(last, "requiresGrad")) {
+    return { given, requiresGrad: false };
+  }
+  const { requiresGrad, ...rest } = last;
+  if (typeof requiresGrad !== "boolean" && requiresGrad !== undefined) {
+    throw new DynError(`Expected a boolean for requiresGrad but found ${describe(requiresGrad)}`);
+  }
+  return { given: [...given.slice(0, -1), rest], requiresGrad: requiresGrad === true };
+}
+
+/** Kinds for which a one-element tensor may stand where its element can be read. */
+const TAKES_NUMBER: ReadonlySet<ParamKind> = new Set(["scalar", "float", "int", "size", "dims", "intOrInts"]);
 
 function checkName(definition: OpDefinition, slots: readonly Slot[], name: string): void {
   for (const slot of slots) if (slot.name === name) return;
@@ -147,6 +181,9 @@ function coerce<T>(
     case "scalar":
       if (isScalar(value)) return value;
       throw bad();
+    case "scalarOrString":
+      if (typeof value === "string" || (isScalar(value) && !(value instanceof Sym))) return value;
+      throw bad();
     case "float":
       if (typeof value === "number") return value;
       throw bad();
@@ -159,8 +196,10 @@ function coerce<T>(
       if (ints !== undefined) return ints;
       throw bad();
     }
+    case "intsOrString":
     case "intOrInts":
     case "dims": {
+      if (typeof value === "string" && param.kind === "intsOrString") return value;
       if (typeof value === "number" && Number.isInteger(value)) return value;
       const ints = integers(value);
       if (ints !== undefined) return ints;
@@ -221,6 +260,8 @@ const NOUNS: Readonly<Record<ParamKind, string>> = {
   operand: "a tensor or number",
   scalar: "a number",
   float: "a number",
+  scalarOrString: "a number or a name",
+  intsOrString: "an integer, a list of integers or a name",
   int: "an integer",
   ints: "a list of integers",
   intOrInts: "an integer or a list of integers",

@@ -6,12 +6,12 @@
 import { itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
-import { parseCall } from "../ops/call.ts";
+import { parseCall, splitRequiresGrad } from "../ops/call.ts";
 import type { HostTensor, Implementation, OpDefinition } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
 import type { Params } from "../ops/params.ts";
 import { contiguousLayout, layoutOf } from "./layout.ts";
-import { readElements, writeElements } from "./host.ts";
+import { type Element, readElements, writeElements } from "./host.ts";
 import { runInplace } from "./inplace.ts";
 import { ambient, noGrad } from "./modes.ts";
 import {
@@ -35,8 +35,15 @@ const PLAN_LIMIT = 8192;
 
 /** Calls an op with arguments as a user gives them. */
 export function callOp(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
-  return callResolved(definition, parseCall(definition, given, isTensor));
+  if (!entryOf(definition).creates) return callResolved(definition, parseCall(definition, given, isTensor, itemOf));
+  const { given: rest, requiresGrad } = splitRequiresGrad(given);
+  const made = callResolved(definition, parseCall(definition, rest, isTensor, itemOf));
+  if (requiresGrad && isTensor(made)) made.requiresGrad_();
+  return made;
 }
+
+/** One-element tensors stand for numbers where only numbers may stand. */
+const itemOf = (tensor: Tensor): Element => tensor.item();
 
 /** Calls an op with resolved arguments. */
 export function callResolved(definition: OpDefinition, args: TensorArgs): Tensor | readonly Tensor[] {
@@ -51,7 +58,7 @@ export function callResolved(definition: OpDefinition, args: TensorArgs): Tensor
 
 /** Calls an op and writes its result into the first tensor, which is returned. */
 export function callInplace(definition: OpDefinition, given: readonly unknown[]): Tensor {
-  return callResolvedInplace(definition, parseCall(definition, given, isTensor));
+  return callResolvedInplace(definition, parseCall(definition, given, isTensor, itemOf));
 }
 
 /** The same with resolved arguments. */
@@ -119,7 +126,7 @@ function compose(implementation: Implementation<Params> & { kind: "composite" },
 
 /** Compositions check nothing themselves; inference says what is wrong, once per signature. */
 function checkComposition(entry: OpEntry, args: TensorArgs): void {
-  if (entry.definition.dataDependent) return;
+  if (entry.definition.dataDependent?.(args)) return;
   const key = signatureOf(entry, args);
   if (entry.checked.has(key)) return;
   inferResults(entry.definition, mapTensors(entry, args, (t) => t.meta));
@@ -143,7 +150,6 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
     args,
     metas,
     lower: (operands, out, keys) => implementation.lower(operands, out, keys),
-    keys: implementation.kind === "random",
   });
   remember(entry, key, plan);
   return plan;
@@ -160,7 +166,7 @@ function runKernels(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[])
   for (const layout of plan.results) {
     results.push(new Tensor(allocateStorage(layout.device, layout.byteLength), layout));
   }
-  runPlan(plan, { inputs, outputs: results, random: entry.definition.implementation.kind === "random" });
+  runPlan(plan, inputs, results);
   return results;
 }
 
@@ -184,7 +190,7 @@ function runView(
       remember(entry, key, plan);
     }
     const results = plan.results.map((l) => new Tensor(allocateStorage(l.device, l.byteLength), l));
-    runPlan(plan, { inputs, outputs: results, random: false });
+    runPlan(plan, inputs, results);
     return results;
   }
   return metas.map((meta, index) => {

@@ -125,12 +125,12 @@ function writeInto(target: Tensor, { entry, args, inputs, run }: Write): void {
   if (kind === "lower" || kind === "random") {
     const plan = planOf(entry, args, target.layout);
     const direct = plan !== null && inputs.every((t, k) =>
-      t.storage !== target.storage ||
+      t.storage !== target.storage || !plan.reads.includes(k) ||
       (plan.aligned[k] === true && t.layout === target.layout && t.offset === target.offset)
     );
     if (plan !== null && direct) {
       if (entry.definition.ranges) checkRanges(entry.definition, args);
-      runPlan(plan, { inputs, outputs: [target], random: kind === "random" });
+      runPlan(plan, inputs, [target]);
       return;
     }
   }
@@ -146,7 +146,7 @@ export function copyInto(target: Tensor, source: Tensor): void {
   const entry = entryOf(OPS.copy), args = { self: target, src: source, nonBlocking: false };
   const plan = planOf(entry, args, target.layout);
   if (plan === null) throw new InternalError("Expected a plan to copy");
-  runPlan(plan, { inputs: [target, source], outputs: [target], random: false });
+  runPlan(plan, [target, source], [target]);
 }
 
 /** The plan that writes into a layout, or null where the op must run out of place first. */
@@ -177,7 +177,6 @@ function compileInplace(entry: OpEntry, args: TensorArgs, layout: Layout): Inpla
     args,
     metas,
     lower: (operands, out, keys) => implementation.lower(operands, out, keys),
-    keys: implementation.kind === "random",
     targets: [layout],
   });
   return { ...plan, aligned };

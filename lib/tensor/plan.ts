@@ -3,14 +3,15 @@
  * resolved call over tensors; output: a plan, made once per signature. Invariant: two calls with one signature
  * (types, layouts, constants) have one plan; a plan holds no tensor.
  */
-import { getDefaultDtype, itemSize } from "../base/dtype.ts";
+import { type DType, getDefaultDtype, itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import type { CompiledProgram } from "../loops/device.ts";
-import type { BufferDecl, Kernel, Program } from "../loops/ir.ts";
+import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
 import { recordLowered } from "../loops/nest.ts";
 import type { BufferOperand } from "../loops/record.ts";
+import { isCreation } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
 import { Sym } from "../sym/expr.ts";
@@ -26,6 +27,8 @@ export interface Plan {
   readonly results: readonly Layout[];
   /** null: no result has elements. */
   readonly program: CompiledProgram | null;
+  /** The tensors (by their place in the call) that kernels read, in the order of the program's inputs. */
+  readonly reads: readonly number[];
 }
 
 /** A slot for a parameter. */
@@ -38,10 +41,13 @@ interface Slot {
 /** What is known of an op besides its definition: its parameters at a glance and its plans. */
 export class OpEntry {
   readonly slots: readonly Slot[];
+  /** Whether it makes new tensors, which may be asked to require grad. */
+  readonly creates: boolean;
   readonly plans = new Map<string, Plan>();
   /** Signatures whose arguments `infer` accepted, for compositions. */
   readonly checked = new Set<string>();
   constructor(readonly definition: OpDefinition) {
+    this.creates = isCreation(definition);
     this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({ name, tensors: takesTensors(kind) }));
   }
 }
@@ -143,39 +149,26 @@ export interface PlanRequest {
   readonly args: TensorArgs;
   readonly metas: readonly TensorMeta[];
   readonly lower: Lower;
-  /** Whether two 0-d int32 inputs with the random keys follow the tensors. */
-  readonly keys?: boolean;
   /** Write with these layouts instead of those of the metas (in-place results). */
   readonly targets?: readonly Layout[];
 }
 
 /** Compiles a plan. */
-export function makePlan({ entry, args, metas, lower, keys, targets }: PlanRequest): Plan {
+export function makePlan({ entry, args, metas, lower, targets }: PlanRequest): Plan {
   const results = targets ?? metas.map(layoutOf);
-  const buffers: BufferDecl[] = [];
-  const input = (name: string, layout: Pick<Layout, "shape" | "strides" | "dtype" | "extent">): BufferOperand => {
+  const buffers: BufferDecl[] = [], inputs: number[] = [], reads: number[] = [];
+  let count = 0;
+  const declare = (layout: InputLayout, place: number) => {
     buffers.push({
-      name,
+      name: place < 0 ? `key${-1 - place}` : `in${place}`,
       dtype: layout.dtype,
       length: Math.max(1, layout.extent),
       role: { kind: "input", written: false },
     });
-    return {
-      buffer: buffers.length - 1,
-      offset: 0,
-      shape: layout.shape,
-      strides: layout.strides,
-      dtype: layout.dtype,
-    };
+    inputs.push(buffers.length - 1);
+    reads.push(place);
+    return buffers.length - 1;
   };
-  let count = 0;
-  const operands = mapTensors<Operand>(entry, args, (tensor) => input(`in${count++}`, tensor.layout));
-  const scalar = { shape: [], strides: [], dtype: "int32", extent: 1 } as const;
-  const keyOperands: readonly [Operand, Operand] = keys
-    ? [input("key0", scalar), input("key1", scalar)]
-    : [{ shape: [], dtype: "int32" }, { shape: [], dtype: "int32" }];
-  const inputs = buffers.map((_, k) => k);
-  const lowered = lower(operands, metas, keyOperands);
   const outputs: BufferOperand[] = results.map((layout, k) => {
     buffers.push({
       name: `out${k}`,
@@ -186,10 +179,19 @@ export function makePlan({ entry, args, metas, lower, keys, targets }: PlanReque
     const { shape, strides, dtype } = layout;
     return { buffer: buffers.length - 1, offset: 0, shape, strides, dtype };
   });
-  if (results.every((layout) => layout.numel === 0)) return { results, program: null };
+  const operands = mapTensors<Operand>(entry, args, (tensor) => {
+    const place = count++;
+    return new PlannedOperand(tensor.layout, () => declare(tensor.layout, place));
+  });
+  const scalar = { shape: [], strides: [], dtype: "int32", extent: 1 } as const;
+  const keyOperands: readonly [Operand, Operand] = [
+    new PlannedOperand(scalar, () => declare(scalar, -1)),
+    new PlannedOperand(scalar, () => declare(scalar, -2)),
+  ];
+  if (results.every((layout) => layout.numel === 0)) return { results, program: null, reads };
   const kernels: Kernel[] = [];
   let at = 0;
-  for (const each of lowered) {
+  for (const each of lower(operands, metas, keyOperands)) {
     const width = each.kind === "extern" ? each.outputs.length : 1;
     kernels.push(recordLowered(each, outputs.slice(at, at + width), { name: entry.definition.name }));
     at += width;
@@ -205,7 +207,26 @@ export function makePlan({ entry, args, metas, lower, keys, targets }: PlanReque
   };
   const [first] = results;
   if (!first) throw new InternalError(`Expected results of ${entry.definition.name} but found none`);
-  return { results, program: deviceNamed(first.device).compileEager(program) };
+  return { results, program: deviceNamed(first.device).compileEager(program), reads };
+}
+
+type InputLayout = Pick<Layout, "shape" | "strides" | "dtype" | "extent">;
+
+/** A tensor operand that becomes an input of the program when a kernel first reads it. */
+class PlannedOperand implements BufferOperand {
+  readonly offset = 0;
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly dtype: DType;
+  #buffer: BufferId | undefined;
+  constructor(layout: InputLayout, readonly declare: () => BufferId) {
+    this.shape = layout.shape;
+    this.strides = layout.strides;
+    this.dtype = layout.dtype;
+  }
+  get buffer(): BufferId {
+    return this.#buffer ??= this.declare();
+  }
 }
 
 /** Where a tensor starts in its memory, in bytes. */

@@ -12,37 +12,33 @@ import { allocateStorage, deviceNamed } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
 /** Runs a plan's program over tensors. */
-export function runPlan(
-  plan: Plan,
-  { inputs, outputs, random }: {
-    readonly inputs: readonly Tensor[];
-    readonly outputs: readonly Tensor[];
-    readonly random: boolean;
-  },
-): void {
+export function runPlan(plan: Plan, inputs: readonly Tensor[], outputs: readonly Tensor[]): void {
   const { program } = plan;
   if (program === null) return;
   const device = outputs[0]?.layout.device ?? "cpu";
   const memories: Memory[] = [], byteOffsets: number[] = [];
-  for (const tensor of inputs) {
+  let keys: Memory | undefined;
+  for (const place of plan.reads) {
+    const tensor = inputs[place];
+    if (tensor === undefined) {
+      memories.push(keys ??= writeKeys(device));
+      byteOffsets.push(place === -1 ? 0 : 4);
+      continue;
+    }
     const here = tensor.layout.device === device ? tensor : moveScalar(tensor, device);
     memories.push(here.storage.memory);
     byteOffsets.push(byteOffsetOf(here));
-  }
-  let keys: Memory | undefined;
-  if (random) {
-    keys = writeKeys(device);
-    memories.push(keys, keys);
-    byteOffsets.push(0, 4);
   }
   const targets: Memory[] = [];
   for (const tensor of outputs) {
     targets.push(tensor.storage.memory);
     byteOffsets.push(byteOffsetOf(tensor));
   }
-  program.run({ inputs: memories, outputs: targets, byteOffsets, sizes: [] });
+  program.run({ inputs: memories, outputs: targets, byteOffsets, sizes: NO_SIZES });
   if (keys) deviceNamed(device).free(keys);
 }
+
+const NO_SIZES: readonly number[] = [];
 
 function writeKeys(device: string): Memory {
   const memory = deviceNamed(device).allocate(8);

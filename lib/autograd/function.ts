@@ -1,0 +1,205 @@
+/**
+ * `autograd.Function`: operations whose gradient the user writes. Input: a subclass with `forward` and
+ * `backward`; output: `apply`. Invariant: `forward` runs unrecorded; what `backward` does is recorded when the
+ * pass creates a graph, so it is differentiable itself.
+ */
+import { DynError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
+import { aliasOf, ops } from "../tensor/eager.ts";
+import type { Layout } from "../tensor/layout.ts";
+import { ambient, noGrad } from "../tensor/modes.ts";
+import { isTensor, recordsGrad, type Tensor } from "../tensor/tensor.ts";
+import { type ApplyOptions, gradientEdge, Node, setHistory } from "./node.ts";
+import { SavedTensor } from "./saved.ts";
+
+/** What `forward` and `backward` of one call share. Any further fields may be set on it. */
+export class FunctionContext {
+  [field: string]: unknown;
+  /** For each argument of `apply`, whether its gradient is wanted. */
+  needsInputGrad: readonly boolean[] = [];
+  #saved: readonly (Tensor | null)[] = [];
+  #kept: readonly (SavedTensor | null)[] | null = null;
+  #nonDifferentiable = new Set<Tensor>();
+  #dirty = new Set<Tensor>();
+  #materialize = true;
+
+  /** Keeps tensors for `backward`; changes in place are noticed. Call it once, in forward or setupContext. */
+  saveForBackward(...tensors: readonly (Tensor | null)[]): void {
+    this.#saved = tensors;
+  }
+
+  /** The tensors that were saved. */
+  get savedTensors(): (Tensor | null)[] {
+    const kept = this.#kept;
+    if (kept === null) return [...this.#saved];
+    return kept.map((each) => each === null ? null : each.unpack("a custom Function"));
+  }
+
+  /** Says that these results have no gradient. */
+  markNonDifferentiable(...tensors: readonly Tensor[]): void {
+    for (const each of tensors) this.#nonDifferentiable.add(each);
+  }
+
+  /** Says that forward wrote into these arguments and returns them. */
+  markDirty(...tensors: readonly Tensor[]): void {
+    for (const each of tensors) this.#dirty.add(each);
+  }
+
+  /** Whether gradients that did not arrive are given to backward as zeros (default) or as null. */
+  setMaterializeGrads(value: boolean): void {
+    this.#materialize = value;
+  }
+
+  /** For the node: what `forward` said. */
+  static settle(context: FunctionContext, node: Node, results: readonly Tensor[]): FunctionSettings {
+    context.#kept = context.#saved.map((each) => {
+      if (each === null) return null;
+      const output = results.indexOf(each);
+      return output < 0 ? new SavedTensor(each) : new SavedTensor(each, { node, output });
+    });
+    context.#saved = [];
+    return {
+      nonDifferentiable: context.#nonDifferentiable,
+      dirty: context.#dirty,
+      materialize: context.#materialize,
+    };
+  }
+
+  /** For the node: forgets what was saved. */
+  static release(context: FunctionContext): void {
+    context.#kept?.forEach((each) => each?.release());
+  }
+
+  /** For `apply`: what forward marked as written, before there is a node. */
+  static dirtyOf(context: FunctionContext): ReadonlySet<Tensor> {
+    return context.#dirty;
+  }
+}
+
+interface FunctionSettings {
+  readonly nonDifferentiable: ReadonlySet<Tensor>;
+  readonly dirty: ReadonlySet<Tensor>;
+  readonly materialize: boolean;
+}
+
+/** The static side of a Function subclass, as `apply` uses it. */
+interface FunctionClass {
+  readonly name: string;
+  forward(...args: never[]): unknown;
+  setupContext(context: FunctionContext, inputs: readonly never[], output: never): void;
+  backward(context: FunctionContext, ...grads: never[]): unknown;
+}
+
+/**
+ * Base of operations with their own gradient, as `torch.autograd.Function`. Either `forward(ctx, …args)`, or
+ * `forward(…args)` together with `setupContext(ctx, inputs, output)`; and `backward(ctx, …grads)`, which returns
+ * one gradient per argument (null for none).
+ */
+export class Function {
+  /** Computes the results: a tensor or an array of values. */
+  static forward(..._args: never[]): unknown {
+    throw new DynError("Expected a Function with a static forward");
+  }
+
+  /** Saves what backward needs, where forward takes no context. */
+  static setupContext(_context: FunctionContext, _inputs: readonly never[], _output: never): void {}
+
+  /** Gradients of the arguments from those of the results. */
+  static backward(_context: FunctionContext, ..._grads: never[]): unknown {
+    throw new DynError("Expected a Function with a static backward");
+  }
+
+  /** Runs forward and records backward. */
+  static apply<C extends FunctionClass>(this: C, ...args: readonly unknown[]): ReturnType<C["forward"]> {
+    const result = applyFunction(this, args);
+    if (!isResult<C>(result)) throw new DynError("Expected forward to return a value");
+    return result;
+  }
+}
+
+function isResult<C extends FunctionClass>(value: unknown): value is ReturnType<C["forward"]> {
+  return value !== undefined;
+}
+
+function invoke(method: unknown, of: object, args: readonly unknown[]): unknown {
+  if (typeof method !== "function") throw new DynError("Expected a static method of a Function");
+  return Reflect.apply(method, of, args);
+}
+
+function applyFunction(of: FunctionClass, args: readonly unknown[]): unknown {
+  const context = new FunctionContext();
+  const tensors = args.map((a) => isTensor(a) ? a : null);
+  const records = recordsGrad(tensors);
+  context.needsInputGrad = tensors.map((t) => t !== null && ambient.gradEnabled && t.requiresGrad);
+  const separate = of.setupContext !== Function.setupContext;
+  // edges are those before forward, which may write into its arguments
+  const node = records ? new FunctionNode(of, context, tensors) : undefined;
+  const returned = noGrad(() => {
+    const result = invoke(of.forward, of, separate ? args : [context, ...args]);
+    if (separate) invoke(of.setupContext, of, [context, args, result]);
+    return result;
+  });
+  const dirty = FunctionContext.dirtyOf(context);
+  for (const each of dirty) each.storage.version++;
+  const fresh = (value: unknown): unknown =>
+    isTensor(value) && tensors.includes(value) && !dirty.has(value) ? aliasOf(value) : value;
+  const output = Array.isArray(returned) ? returned.map(fresh) : fresh(returned);
+  const results = (Array.isArray(output) ? output : [output]).filter(isTensor);
+  node?.finish(results);
+  return output;
+}
+
+/** The node of a Function call. One edge per argument of `apply`. */
+class FunctionNode extends Node {
+  readonly name: string;
+  readonly inputs: readonly (Layout | null)[];
+  override readonly ownsTemporaries = false;
+  #settings: FunctionSettings | undefined;
+  #results: readonly Layout[] = [];
+
+  constructor(readonly of: FunctionClass, readonly context: FunctionContext, tensors: readonly (Tensor | null)[]) {
+    super(tensors.map((t) => t === null ? null : gradientEdge(t)));
+    this.name = `${of.name}Backward`;
+    this.inputs = tensors.map((t) => t?.layout ?? null);
+  }
+
+  finish(results: readonly Tensor[]): void {
+    this.#results = results.map((r) => r.layout);
+    const settings = FunctionContext.settle(this.context, this, results);
+    this.#settings = settings;
+    results.forEach((result, output) => {
+      if (isFloat(result.dtype) && !settings.nonDifferentiable.has(result)) setHistory(result, this, output);
+    });
+  }
+
+  apply(grads: readonly (Tensor | null)[], _options: ApplyOptions): readonly (Tensor | null)[] {
+    const given = this.#results.map((layout, k) => {
+      const grad = grads[k] ?? null;
+      return grad === null && this.#settings?.materialize ? zerosOf(layout) : grad;
+    });
+    const returned = invoke(this.of.backward, this.of, [this.context, ...given]);
+    const list: readonly unknown[] = Array.isArray(returned) ? returned : [returned];
+    if (list.length > this.edges.length) {
+      for (const extra of list.slice(this.edges.length)) {
+        if (extra === null || extra === undefined) continue;
+        throw new DynError(
+          `Expected at most ${this.edges.length} gradients from ${this.of.name}.backward but found ${list.length}`,
+        );
+      }
+    }
+    return this.edges.map((edge, k) => {
+      const grad = list[k] ?? null;
+      if (grad === null) return null;
+      if (!isTensor(grad)) throw new DynError(`Expected tensors or null from ${this.of.name}.backward`);
+      return edge === null ? null : grad;
+    });
+  }
+
+  release(): void {
+    FunctionContext.release(this.context);
+  }
+}
+
+function zerosOf({ shape, dtype, device }: Layout): Tensor {
+  return ops.zeros(shape, { dtype, device });
+}

@@ -1,0 +1,116 @@
+/**
+ * Checks gradients against finite differences. Input: a function of float64 tensors and where to check it;
+ * output: true, or an error that names the first element that differs. Invariant: the inputs are unchanged
+ * afterwards.
+ */
+import { DynError } from "../base/errors.ts";
+import { noGrad } from "../tensor/modes.ts";
+import { ops } from "../tensor/eager.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { isFloat } from "../base/dtype.ts";
+import { grad } from "./engine.ts";
+
+/** Tolerances of `gradcheck`. */
+export interface GradcheckOptions {
+  /** Step of the differences. */
+  readonly eps?: number | undefined;
+  readonly atol?: number | undefined;
+  readonly rtol?: number | undefined;
+}
+
+/** A function to check: its results are a tensor or several. */
+export type Differentiable = (...inputs: Tensor[]) => Tensor | readonly Tensor[];
+
+/**
+ * Compares gradients with central differences, as `torch.autograd.gradcheck`. Inputs that require grad must be
+ * float64. Throws DynError where they differ.
+ */
+export function gradcheck(
+  fn: Differentiable,
+  inputs: Tensor | readonly Tensor[],
+  { eps = 1e-6, atol = 1e-5, rtol = 1e-3 }: GradcheckOptions = {},
+): boolean {
+  const list = isTensor(inputs) ? [inputs] : [...inputs];
+  const checked = list.filter((t) => t.requiresGrad);
+  for (const each of checked) {
+    if (each.dtype !== "float64") throw new DynError(`Expected float64 inputs for gradcheck but found ${each.dtype}`);
+  }
+  const outputs = floatsOf(fn(...list));
+  // all of these first: differences write into the inputs, which saved tensors would notice
+  const jacobian = outputs.map((output) => output.requiresGrad ? jacobians(output, checked) : null);
+  outputs.forEach((output, k) => {
+    const analytic = jacobian[k];
+    if (!analytic) return;
+    const numeric = checked.map((input) => differences(() => floatsOf(fn(...list))[k] ?? output, input, eps));
+    numeric.forEach((columns, i) => compare(columns, analytic[i] ?? [], { atol, rtol, output: k, input: i }));
+  });
+  return true;
+}
+
+function floatsOf(result: Tensor | readonly Tensor[]): Tensor[] {
+  return (isTensor(result) ? [result] : [...result]).filter((t) => isFloat(t.dtype));
+}
+
+/** For each element of the input, how all elements of the output change. */
+function differences(output: () => Tensor, input: Tensor, eps: number): number[][] {
+  return noGrad(() => {
+    const saved = input.clone();
+    const flat = numbersOf(saved);
+    const columns = flat.map((value, j) => {
+      const at = (x: number) => {
+        input.copy_(ops.reshape(withElement(flat, j, x, saved), saved.shape));
+        return numbersOf(output());
+      };
+      const above = at(value + eps), below = at(value - eps);
+      return above.map((a, i) => (a - (below[i] ?? 0)) / (2 * eps));
+    });
+    input.copy_(saved);
+    return columns;
+  });
+}
+
+function withElement(flat: readonly number[], j: number, x: number, like: Tensor): Tensor {
+  const row = ops.reshape(like, [-1]);
+  const position = ops.arange(flat.length);
+  return ops.where(ops.eq(position, j), ops.full([flat.length], x, { dtype: "float64" }), row);
+}
+
+function numbersOf(tensor: Tensor): number[] {
+  return Array.from<number | bigint, number>(tensor.detach().toTypedArray(), Number);
+}
+
+/** For each input, for each of its elements, the derivatives of all elements of the output. */
+function jacobians(output: Tensor, inputs: readonly Tensor[]): number[][][] {
+  const count = output.numel();
+  const rows: number[][][] = [];
+  for (let i = 0; i < count; i++) {
+    const position = ops.reshape(ops.arange(count), output.shape);
+    const pick = ops.to(ops.eq(position, i), output.dtype);
+    const grads = grad([output], inputs, [pick], { retainGraph: true, allowUnused: true });
+    rows.push(grads.map((g, k) => g ? numbersOf(g) : new Array<number>(inputs[k]?.numel() ?? 0).fill(0)));
+  }
+  return inputs.map((input, k) =>
+    Array.from({ length: input.numel() }, (_, j) => rows.map((row) => row[k]?.[j] ?? 0))
+  );
+}
+
+function compare(
+  numeric: readonly (readonly number[])[],
+  analytic: readonly (readonly number[])[],
+  { atol, rtol, output, input }: {
+    readonly atol: number;
+    readonly rtol: number;
+    readonly output: number;
+    readonly input: number;
+  },
+): void {
+  numeric.forEach((column, j) =>
+    column.forEach((n, i) => {
+      const a = analytic[j]?.[i] ?? 0;
+      if (Math.abs(n - a) <= atol + rtol * Math.abs(n) || (Number.isNaN(n) && Number.isNaN(a))) return;
+      throw new DynError(
+        `Expected the derivative of output ${output}[${i}] by input ${input}[${j}] to be ${n} but found ${a}`,
+      );
+    })
+  );
+}

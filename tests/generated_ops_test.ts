@@ -1,0 +1,150 @@
+/**
+ * Tests that op definitions generate: metadata, kernels against the reference interpreter, gradients against
+ * finite differences, documented errors; and that the generated files are those of the definitions.
+ */
+import { assert, assertEquals, assertThrows, fail } from "@std/assert";
+import "../backends/cpu/device.ts";
+import "../lib/autograd/autograd.ts";
+import "../lib/tensor/install.ts";
+import { interpret } from "../backends/reference/interpret.ts";
+import { MemoryPool } from "../backends/js/memory.ts";
+import { HostMemory } from "../backends/js/memory.ts";
+import { hostArray, isFloat, itemSize } from "../lib/base/dtype.ts";
+import { DynError } from "../lib/base/errors.ts";
+import { gradcheck } from "../lib/autograd/gradcheck.ts";
+import { type CompiledProgram, type Device, type Memory, registerDevice } from "../lib/loops/device.ts";
+import type { Program } from "../lib/loops/ir.ts";
+import { verifyProgram } from "../lib/loops/verify.ts";
+import { parseCall } from "../lib/ops/call.ts";
+import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
+import { ALL_OPS } from "../lib/ops/table.ts";
+import { callOp } from "../lib/tensor/eager.ts";
+import { entryOf, inferResults, mapTensors } from "../lib/tensor/plan.ts";
+import { getRngState, manualSeed, setRngState } from "../lib/tensor/random.ts";
+import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
+import { generateAll } from "../tools/generate.ts";
+import { makeSample, resultsOf } from "./support/samples.ts";
+
+/** A device whose programs are interpreted statement by statement. */
+function oracle(): Device {
+  const pool = new MemoryPool("oracle");
+  const host = (memory: Memory): HostMemory => memory instanceof HostMemory ? memory : fail("Foreign memory");
+  const readSync = (memory: Memory, at: number, length: number) => host(memory).uint8.slice(at, at + length);
+  const compileEager = (program: Program): CompiledProgram => {
+    verifyProgram(program);
+    const dtypes = [...program.inputs, ...program.outputs].map((id) => program.buffers[id]?.dtype ?? fail("No buffer"));
+    return {
+      source: "",
+      kernelCount: program.kernels.length,
+      run({ inputs, outputs, byteOffsets }) {
+        const arrays = [...inputs, ...outputs].map((memory, k) => {
+          const dtype = dtypes[k] ?? "float32", offset = byteOffsets?.[k] ?? 0;
+          return hostArray(dtype, host(memory).buffer, offset, Math.floor((memory.byteLength - offset) / itemSize(dtype)));
+        });
+        interpret(program, { inputs: arrays.slice(0, inputs.length), outputs: arrays.slice(inputs.length) });
+      },
+    };
+  };
+  return {
+    name: "oracle",
+    hostReadable: true,
+    allocate: (bytes) => pool.allocate(bytes),
+    free: () => {},
+    write: (memory, at, bytes) => host(memory).uint8.set(bytes, at),
+    readSync,
+    read: (memory, at, length) => Promise.resolve(readSync(memory, at, length)),
+    compileEager,
+    compile: compileEager,
+    synchronize() {},
+  };
+}
+
+registerDevice(oracle());
+
+/** Samples that ask for no device of their own. */
+const samplesOf = (definition: OpDefinition): readonly Sample[] =>
+  definition.samples.filter((s) => !s.args.includes("cpu"));
+
+function assertClose(actual: Tensor, expected: Tensor, where: string): void {
+  assertEquals(actual.shape, expected.shape, `${where}: shape`);
+  assertEquals(actual.dtype, expected.dtype, `${where}: dtype`);
+  const a = actual.detach().toTypedArray(), e = expected.detach().toTypedArray();
+  const float = isFloat(actual.dtype);
+  let scale = 0;
+  for (const x of e) if (Number.isFinite(Number(x))) scale = Math.max(scale, Math.abs(Number(x)));
+  a.forEach((x: number | bigint, k: number) => {
+    const want = Number(e[k]), got = Number(x);
+    const near = Object.is(want, got) || want === got ||
+      (float && Math.abs(got - want) <= 2e-6 * Math.abs(want) + 1e-6 * scale + 1e-30);
+    if (!near) fail(`${where}: [${k}] is ${got}, the reference says ${want}`);
+  });
+}
+
+for (const definition of ALL_OPS) {
+  Deno.test(`${definition.name}: results have the inferred metadata and the reference's elements`, () => {
+    samplesOf(definition).forEach((sample, k) => {
+      const where = `sample ${k}`;
+      manualSeed(k);
+      const state = getRngState();
+      const { given } = makeSample(sample);
+      const actual = resultsOf(callOp(definition, given));
+      if (!definition.dataDependent) {
+        const args = parseCall(definition, given, isTensor);
+        const metas = inferResults(definition, mapTensors(entryOf(definition), args, (t) => t.meta));
+        assertEquals(actual.map((r) => [r.shape, r.dtype]), metas.map((m) => [m.shape, m.dtype]), where);
+      }
+      setRngState(state);
+      const isCreation = !given.some(hasTensor);
+      if (isCreation) return;
+      const expected = resultsOf(callOp(definition, makeSample(sample, { device: "oracle" }).given));
+      assertEquals(actual.length, expected.length, where);
+      if (/^empty|^newEmpty/.test(definition.name)) return;
+      actual.forEach((each, i) => assertClose(each, expected[i] ?? each, `${where}, result ${i}`));
+    });
+  });
+  const { gradient, implementation } = definition;
+  if (gradient.kind === "none" || implementation.kind === "random") continue;
+  Deno.test(`${definition.name}: its gradient agrees with finite differences`, () => {
+    samplesOf(definition).forEach((sample, k) => {
+      const { given, tensors } = makeSample(sample, { float: "float64", requiresGrad: true });
+      const checked = tensors.filter((t) => t.requiresGrad && t.numel() > 0 && t.numel() <= 64);
+      if (checked.length === 0 || isRandom(definition)) return;
+      const smooth = resultsOf(callOp(definition, given)).some((r) => r.requiresGrad);
+      if (!smooth) return;
+      try {
+        gradcheck(() => resultsOf(callOp(definition, given)), checked, { eps: 1e-5, atol: 1e-4, rtol: 1e-3 });
+      } catch (thrown) {
+        throw new Error(`Sample ${k}: ${thrown instanceof Error ? thrown.message : thrown}`, { cause: thrown });
+      }
+    });
+  });
+}
+
+for (const definition of ALL_OPS) {
+  if (!definition.errors?.length) continue;
+  Deno.test(`${definition.name}: bad calls say what is wrong`, () => {
+    for (const { message, ...sample } of definition.errors ?? []) {
+      assertThrows(() => callOp(definition, makeSample(sample).given), DynError, message);
+    }
+  });
+}
+
+function hasTensor(value: unknown): boolean {
+  return isTensor(value) || (Array.isArray(value) && value.some(hasTensor));
+}
+
+/** Compositions of random ops draw new numbers in every call. */
+function isRandom(definition: OpDefinition): boolean {
+  manualSeed(1);
+  const before = getRngState().offset;
+  for (const sample of samplesOf(definition)) callOp(definition, makeSample(sample).given);
+  return getRngState().offset !== before;
+}
+
+Deno.test("the generated files are those of the definitions", async () => {
+  for (const { path, text } of generateAll()) {
+    const stored = await Deno.readTextFile(new URL(`../${path}`, import.meta.url));
+    const squeeze = (s: string) => s.replaceAll(/[\s,]+/g, "").replaceAll("|", "");
+    assert(squeeze(stored) === squeeze(text), `${path} is out of date: run deno task generate`);
+  }
+});
