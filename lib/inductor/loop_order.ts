@@ -5,7 +5,7 @@
  */
 import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
-import type { Dim } from "../sym/expr.ts";
+import { type Dim, freeSymbols } from "../sym/expr.ts";
 import { hintOf } from "../sym/decide.ts";
 import type { Group } from "./group.ts";
 
@@ -17,7 +17,8 @@ export interface LoopOrder {
 }
 
 interface Weighted {
-  readonly index: Dim | undefined;
+  readonly index: Dim;
+  /** Elements, twice for writes. */
   readonly weight: number;
 }
 
@@ -42,7 +43,9 @@ function accessesOf(group: Group): Weighted[] {
   const seen = new Map<string, Weighted>();
   const visit = (buffer: BufferId, index: Dim | undefined, weight: number) => {
     const key = `${buffer} ${typeof index === "number" ? index : index?.id}`;
-    if (!seen.has(key)) seen.set(key, { index, weight });
+    if (seen.has(key) || index === undefined) return;
+    const axes = [...group.outer, ...group.inner].filter((axis) => freeSymbols(index).has(axis.symbol));
+    seen.set(key, { index, weight: weight * axes.reduce((n, axis) => n * hintOf(axis.size), 1) });
   };
   for (const member of group.members) {
     for (const { buffer, index } of member.writes) visit(buffer, index, 2);
@@ -55,7 +58,6 @@ function accessesOf(group: Group): Weighted[] {
 function laneScore(axis: Axis, accesses: readonly Weighted[]): number {
   let score = 0;
   for (const { index, weight } of accesses) {
-    if (index === undefined) continue;
     const stride = coefficientOf(index, axis.symbol);
     if (stride === 0) continue;
     score += stride === 1 ? weight : -0.5 * weight;
@@ -72,8 +74,7 @@ function byStride(axes: readonly Axis[], accesses: readonly Weighted[]): Axis[] 
   };
   let primary: Dim | undefined, most = 0;
   for (const { index, weight } of accesses) {
-    if (index === undefined) continue;
-    const score = axes.filter((axis) => strideOf(index, axis) > 0).length * 4 + weight;
+    const score = axes.filter((axis) => strideOf(index, axis) > 0).length * 1e12 + weight;
     if (score > most) [primary, most] = [index, score];
   }
   if (primary === undefined) return [...axes];

@@ -61,6 +61,7 @@ export function placeBuffers(
       else aliases.set(buffer, host);
     }
   }
+  reuseDying(groups, { storages, outputs, virtual, aliases, isInput });
   const place = (buffer: BufferId): BufferId => {
     const host = aliases.get(buffer);
     return host === undefined ? buffer : place(host);
@@ -88,9 +89,8 @@ function hostFor(member: Member, search: HostSearch): BufferId | undefined {
   const [write] = member.writes;
   const storage = storages[own];
   if (write?.index === undefined || !storage || member.writes.length !== 1) return undefined;
-  const readers = readersOf(own, group);
   const places = new Map(group.members.map((m, i) => [m, i]));
-  const lastRead = Math.max(...readers.map((m) => placeOf(m, stages, places)), -1);
+  const lastRead = lastReadOf(own, { group, stages, places, mayRepeat: isLocal });
   const used = new Set(taken.values());
   for (const host of group.members) {
     const { buffer } = host.computation.target;
@@ -107,6 +107,99 @@ function hostFor(member: Member, search: HostSearch): BufferId | undefined {
     if (!early) return buffer;
   }
   return undefined;
+}
+
+interface Positions {
+  readonly group: Group;
+  readonly stages: ReadonlyMap<Member, number>;
+  readonly places: ReadonlyMap<Member, number>;
+  /** Buffers whose elements may be computed again where they are read. */
+  readonly mayRepeat: (buffer: BufferId) => boolean;
+}
+
+/**
+ * Where a buffer is read for the last time. A pointwise reader may be computed again where its own value is
+ * read, so its readers count too.
+ */
+function lastReadOf(buffer: BufferId, at: Positions): number {
+  return Math.max(
+    -Infinity,
+    ...readersOf(buffer, at.group).map((reader) => {
+      const { work, target } = reader.computation;
+      const again = reader.level === "inner" && work.kind === "pointwise" && target.buffer !== buffer &&
+        at.mayRepeat(target.buffer);
+      const own = placeOf(reader, at.stages, at.places);
+      return again ? Math.max(own, lastReadOf(target.buffer, at)) : own;
+    }),
+  );
+}
+
+interface Reuse {
+  readonly storages: readonly Storage[];
+  readonly outputs: ReadonlySet<BufferId>;
+  readonly virtual: ReadonlySet<BufferId>;
+  readonly aliases: Map<BufferId, BufferId>;
+  readonly isInput: (buffer: BufferId) => boolean;
+}
+
+/**
+ * Lets a group write its result where a temporary dies whose elements it reads at the very places it writes:
+ * x = x + 1 on memory that nobody needs afterwards.
+ */
+function reuseDying(groups: readonly Group[], { storages, outputs, virtual, aliases, isInput }: Reuse): void {
+  const first = new Map<BufferId, number>(), last = new Map<BufferId, number>();
+  const place = (buffer: BufferId): BufferId => {
+    const host = aliases.get(buffer);
+    return host === undefined ? buffer : place(host);
+  };
+  const touched = groups.map((group) => {
+    const found = new Set<BufferId>();
+    for (const { reads, writes } of group.members) {
+      for (const { buffer } of [...reads, ...writes]) if (!virtual.has(buffer)) found.add(buffer);
+    }
+    return found;
+  });
+  const note = (buffer: BufferId, at: number) => {
+    if (!first.has(buffer)) first.set(buffer, at);
+    last.set(buffer, Math.max(last.get(buffer) ?? 0, at));
+  };
+  touched.forEach((buffers, at) => buffers.forEach((buffer) => note(place(buffer), at)));
+  for (const [at, group] of groups.entries()) {
+    if (group.kind !== "loops") continue;
+    const stages = stagesOf(group.members, { isInput });
+    const positions: Positions = {
+      group,
+      stages,
+      places: new Map(group.members.map((m, i) => [m, i])),
+      mayRepeat: (buffer) => virtual.has(buffer),
+    };
+    for (const dying of touched[at] ?? []) {
+      const storage = storages[dying];
+      if (!storage || isInput(dying) || outputs.has(dying) || place(dying) !== dying) continue;
+      if (last.get(dying) !== at || first.get(dying) === at) continue;
+      if ([...aliases.values()].includes(dying)) continue;
+      const reads = group.members.flatMap((m) => m.reads.filter((r) => r.buffer === dying));
+      const index = reads[0]?.index;
+      if (index === undefined || reads.some((r) => r.index !== index)) continue;
+      const lastRead = lastReadOf(dying, positions);
+      const host = group.members.find((member) => {
+        const { buffer } = member.computation.target;
+        const into = storages[buffer];
+        if (!into || virtual.has(buffer) || isInput(buffer) || place(buffer) !== buffer) return false;
+        if (first.get(buffer) !== at || into.dtype !== storage.dtype || into.length !== storage.length) return false;
+        const writers = group.members.filter((m) => place(m.computation.target.buffer) === buffer);
+        return writers.every((w) => w.writes[0]?.index === index && placeOf(w, stages, positions.places) >= lastRead);
+      })?.computation.target.buffer;
+      if (host === undefined) continue;
+      if (outputs.has(host)) {
+        aliases.set(dying, host);
+        first.set(host, Math.min(first.get(host) ?? at, first.get(dying) ?? at));
+      } else {
+        aliases.set(host, dying);
+        last.set(dying, last.get(host) ?? at);
+      }
+    }
+  }
 }
 
 /** A number that orders members as they are executed. */
