@@ -7,6 +7,11 @@ import { assert } from "@std/assert";
 import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../lib/base/dtype.ts";
 import type { Body, Lowered, Operand } from "../lib/loops/body.ts";
 import type { Program } from "../lib/loops/ir.ts";
+import { axesOf, wrapLoops } from "../lib/loops/nest.ts";
+import { flatIndex, loadBufferOperand, Recorder, ValueIds } from "../lib/loops/record.ts";
+import { contiguousStrides } from "../lib/graph/meta.ts";
+import { add, type Decider, type Dim, mul, symbol } from "../lib/sym/expr.ts";
+import { verifyProgram } from "../lib/loops/verify.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
@@ -45,7 +50,8 @@ function ulpOf(x: number, dtype: DType): number {
 
 /** Compiles the cases as one program, runs it, and compares every element of every output. */
 function check(cases: readonly Case[]): void {
-  const program = mergePrograms(cases.map((c) => c.program));
+  const [first] = cases;
+  const program = cases.length === 1 && first ? first.program : mergePrograms(cases.map((c) => c.program));
   const compiled = compileNative(program);
   const given = cases.flatMap((c) => c.inputs).map((array) => {
     const memory = memoryOf(array.byteLength);
@@ -373,4 +379,122 @@ test("library calls of all types", () => {
     }
   }
   check(cases);
+});
+
+/** relu(result · scale[column] + row), as an epilogue over a result whose last dimensions are (rows, columns). */
+function withEpilogue(program: Program, shape: readonly number[]): Program {
+  const [result = 0] = program.outputs;
+  const kernel = program.kernels[0];
+  assert(kernel?.kind === "extern");
+  const columns = shape.at(-1) ?? 1;
+  const buffers = [
+    ...program.buffers.map((b, id) => id === result ? { ...b, role: { kind: "temporary", offset: 0 } as const } : b),
+    { name: "scale", dtype: "float32", length: columns, role: { kind: "input", written: false } } as const,
+    { name: "final", dtype: "float32", length: shape.reduce((a, b) => a * b, 1), role: { kind: "output" } } as const,
+  ];
+  const axes = axesOf(shape), recorder = new Recorder(loadBufferOperand, new ValueIds());
+  const strides = contiguousStrides(shape).map(Number), index = axes.map((a) => a.symbol);
+  const at = flatIndex({ offset: 0, strides }, index), last = index.at(-1) ?? 0;
+  const scaled = recorder.mul(
+    recorder.loadBuffer(result, at, "float32"),
+    recorder.loadBuffer(buffers.length - 2, last, "float32"),
+  );
+  const sum = recorder.add(scaled, recorder.index(index[index.length - 2] ?? 0, "float32"));
+  recorder.store(buffers.length - 1, at, { value: recorder.maximum(sum, recorder.constant(0, "float32")) });
+  const body = wrapLoops(axes, recorder.statements);
+  const arenaBytes = shape.reduce((a, b) => a * b, 4);
+  return {
+    ...program,
+    buffers,
+    inputs: [...program.inputs, buffers.length - 2],
+    outputs: [buffers.length - 1],
+    arenaBytes: Math.ceil(arenaBytes / 64) * 64,
+    kernels: [{ ...kernel, epilogue: { kind: "loops", name: "epilogue", body, origins: [] } }],
+  };
+}
+
+test("epilogues of matrix products and convolutions", () => {
+  const values = (shape: readonly number[], seed: number): HostArray =>
+    toHost("float32", Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => Math.fround(Math.cos(i * seed))));
+  const f32 = "float32" as const;
+  for (const [batch, m, n, k] of [[[], 150, 130, 40], [[], 1, 300, 500], [[], 300, 1, 20], [[3], 20, 70, 33], [[2, 3], 9, 10, 8]] as const) {
+    const a = { shape: [...batch, m, k], dtype: f32 }, b = { shape: [...batch, k, n], dtype: f32 };
+    const out = { shape: [...batch, m, n], dtype: f32 };
+    const plain = singleOp([a, b], [out], (x, y) => ({
+      kind: "extern",
+      call: { op: "matmul", accumulate: false },
+      inputs: [operand(x), operand(y)],
+      outputs: [out],
+    }));
+    const inputs = [values(a.shape, 0.9), values(b.shape, 0.7), values([n], 0.3)];
+    check([{ program: withEpilogue(plain, out.shape), inputs, ulps: 60, scale: 1, label: `matmul ${out.shape}` }]);
+  }
+  const geometry = { stride: [1, 1], padding: [1, 1], dilation: [1, 1], groups: 1 } as const;
+  const x = { shape: [3, 5, 20, 21], dtype: f32 }, w = { shape: [10, 5, 3, 3], dtype: f32 }, y = { shape: [3, 10, 20, 21], dtype: f32 };
+  for (const [op, first, result] of [["convForward", x, y], ["convBackwardInput", y, x]] as const) {
+    const plain = singleOp([first, w], [result], (a, b) => ({
+      kind: "extern",
+      call: { op, ...geometry },
+      inputs: [operand(a), operand(b)],
+      outputs: [result],
+    }));
+    const inputs = [values(first.shape, 0.9), values(w.shape, 0.7), values([21], 0.3)];
+    check([{ program: withEpilogue(plain, result.shape), inputs, ulps: 60, scale: 1, label: op }]);
+  }
+});
+
+test("sizes known only in the call, in kernels, arenas and library calls", () => {
+  const decider: Decider = { hintOf: () => 64, assume: () => {} };
+  const n = symbol("n", { kind: "size", decider }, [1, 1 << 20]), f32 = "float32" as const;
+  // t = x·x (n × 8), y[i] = Σ_j exp(t[i, j]) + n
+  const [i] = axesOf([n]), [j] = axesOf([8], "j");
+  assert(i && j);
+  const recorder = new Recorder(loadBufferOperand, new ValueIds());
+  const { statements, result } = recorder.nested(() =>
+    recorder.exp(recorder.loadBuffer(1, flatIndex({ offset: 0, strides: [8, 1] }, [i.symbol, j.symbol]), f32))
+  );
+  const id = recorder.ids.next();
+  const reductions = [{ id, op: "sum", value: result.id, dtype: f32 }] as const;
+  recorder.push({ kind: "loop", axis: j, order: "reduction", vector: false, body: statements, reductions, carried: [] });
+  recorder.store(2, i.symbol, { value: recorder.add({ id, dtype: f32 }, recorder.index(n, f32)) });
+  const view = (buffer: number, shape: readonly Dim[], strides: readonly Dim[]) => ({ buffer, offset: 0, shape, strides });
+  const program: Program = {
+    name: "dynamic",
+    buffers: [
+      { name: "x", dtype: f32, length: mul(n, 8), role: { kind: "input", written: false } },
+      { name: "t", dtype: f32, length: mul(n, 8), role: { kind: "temporary", offset: 64 } },
+      { name: "y", dtype: f32, length: n, role: { kind: "output" } },
+      { name: "w", dtype: f32, length: 64, role: { kind: "input", written: false } },
+    ],
+    inputs: [0, 3],
+    outputs: [2],
+    sizes: [n],
+    arenaBytes: add(mul(n, 32), 64),
+    kernels: [
+      {
+        kind: "extern",
+        name: "product",
+        call: { op: "matmul", accumulate: false },
+        inputs: [view(0, [n, 8], [8, 1]), view(3, [8, 8], [1, 8])],
+        outputs: [view(1, [n, 8], [8, 1])],
+        origins: [],
+      },
+      { kind: "loops", name: "sums", body: wrapLoops([i], recorder.statements), origins: ["here"] },
+    ],
+  };
+  verifyProgram(program);
+  const compiled = compileNative(program);
+  for (const size of [1, 17, 40000]) {
+    const x = Float32Array.from({ length: size * 8 }, (_, k) => Math.sin(k)), w = Float32Array.from({ length: 64 }, (_, k) => Math.cos(k) / 4);
+    const expected = new Float32Array(size);
+    interpret(program, { inputs: [x, w], outputs: [expected], sizes: [size] });
+    const [mx, mw, my] = [memoryOf(x.byteLength), memoryOf(256), memoryOf(size * 4)];
+    mx.float32.set(x);
+    mw.float32.set(w);
+    compiled.run({ inputs: [mx, mw], outputs: [my], sizes: [size] });
+    for (let k = 0; k < size; k++) {
+      const got = my.float32[k] ?? NaN, want = expected[k] ?? 0;
+      assert(Math.abs(got - want) <= 8 * ulpOf(want, f32), `n = ${size}: element ${k} is ${got}, expected ${want}`);
+    }
+  }
 });
