@@ -1,9 +1,9 @@
 /**
  * `repl`: TypeScript typed in, line by line, with dyn at hand.
  *
- * Input: lines from the terminal or a pipe; output: values and errors. Invariant: names declared by an input live
- * on the global object as accessors to that input's module, so later inputs read and assign the one variable;
- * nothing runs inside a debugger call, so functions typed in are captured and compiled like those of a file.
+ * Input: lines from the terminal or a pipe; output: values and errors. Invariant: names declared by an input are
+ * properties of the global object, plain ones once the input has run; nothing runs inside a debugger call, so
+ * functions typed in are captured and compiled like those of a file.
  */
 import { createInterface, type Interface } from "node:readline";
 import { dirname, join } from "node:path";
@@ -13,7 +13,14 @@ import { errorText, messageOf } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import { type Command, expectNoMore } from "./command.ts";
 import { reportRejections } from "./errors.ts";
-import { type Binding, DEFINE, type Insertion, prepare, typedColumn } from "./repl_input.ts";
+import {
+  type Binding,
+  type Declarations,
+  DEFINE,
+  type Insertion,
+  prepare,
+  typedColumn,
+} from "./repl_input.ts";
 import { redirectOtherCheckouts } from "./run.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
 
@@ -33,6 +40,8 @@ const HISTORY_LINES = 1000;
 class Session {
   /** What each input's module has that was not typed; stack traces name inputs by their number, from 1. */
   readonly #inputs: (readonly Insertion[])[] = [];
+  /** Bindings of the input that is running. */
+  readonly #open: Binding[] = [];
   /** Whether any input failed. */
   failed = false;
 
@@ -45,7 +54,8 @@ class Session {
         /[()]/g,
         (c) => c === "(" ? "%28" : "%29",
       );
-      const module: Record<string, unknown> = await import(`data:text/javascript;charset=utf-8,${text}`);
+      const url = `data:text/javascript;charset=utf-8,${text}`;
+      const module: Record<string, unknown> = await import(url).finally(() => this.#settle());
       if (module["default"] === undefined) return;
       Object.defineProperty(globalThis, "_", {
         value: module["default"],
@@ -56,6 +66,24 @@ class Session {
       console.log(this.#asTyped(Deno.inspect(module["default"], options)));
     } catch (thrown) {
       this.fail(thrown);
+    }
+  }
+
+  /** Makes the names of an input known while it runs; a later declaration of the same name takes its place. */
+  declare({ variables, bindings }: Declarations): void {
+    for (const name of variables) setGlobal(name, { value: undefined, writable: true });
+    for (const { name, get } of bindings) setGlobal(name, { get });
+    this.#open.push(...bindings);
+  }
+
+  /** Copies what an input has bound. Names that it left without a value are forgotten. */
+  #settle(): void {
+    for (const binding of this.#open.splice(0)) {
+      try {
+        settle(binding);
+      } catch {
+        Reflect.deleteProperty(globalThis, binding.name);
+      }
     }
   }
 
@@ -80,17 +108,17 @@ class Session {
   }
 }
 
-/** Connects a name with the input that declared it; a later declaration of the same name takes its place. */
-function define({ name, get, set, constant }: Binding): void {
-  const refuse = () => {
-    throw new TypeError(`Expected a variable but found the constant ${name}`);
-  };
-  // Assigning to a function or a class is like declaring another one.
-  const replace = (value: unknown) => {
-    Object.defineProperty(globalThis, name, { value, writable: true, enumerable: true, configurable: true });
-  };
-  const assign = set ?? (constant ? refuse : replace);
-  Object.defineProperty(globalThis, name, { get, set: assign, enumerable: true, configurable: true });
+function setGlobal(name: string, descriptor: PropertyDescriptor): void {
+  Object.defineProperty(globalThis, name, { ...descriptor, enumerable: true, configurable: true });
+}
+
+/** Turns a name of a module that has run into a plain property. */
+function settle({ name, kind, get }: Binding): void {
+  const value = get();
+  const isPrimitive = (typeof value !== "object" || value === null) && typeof value !== "function";
+  // Another module may assign what it exports; with a number or text that is sometimes the point of it.
+  if (kind === "import" && isPrimitive) return;
+  setGlobal(name, { value, writable: kind === "definition" });
 }
 
 /** Lines as they come; in a terminal with a prompt, history and editing. */
@@ -228,11 +256,11 @@ export const replCommand: Command = {
     expectNoMore("repl", args);
     await checkChoices();
     redirectOtherCheckouts();
-    Object.defineProperty(globalThis, DEFINE, { value: (all: readonly Binding[]) => all.forEach(define) });
     Object.defineProperty(globalThis, "dyn", { value: await toolkit(), writable: true, configurable: true });
     const terminal = Deno.stdin.isTerminal() && Deno.stdout.isTerminal();
     if (terminal) console.log(`dyn on Deno ${Deno.version.deno}; :help helps, :quit leaves`);
     const session = new Session();
+    Object.defineProperty(globalThis, DEFINE, { value: (names: Declarations) => session.declare(names) });
     reportRejections((thrown) => session.fail(thrown));
     const lines = new Lines(terminal);
     await loop(lines, session);

@@ -2,17 +2,20 @@
  * Turns one input of the REPL into an ES module.
  *
  * Input: TypeScript as typed. Output: the source of a module whose `default` is the value of the last expression
- * and which first hands its bindings to the session; or that more lines are needed; or what is wrong.
- * Invariant: text is only replaced inside import specifiers and inserted before the first statement and around the
- * last expression, never with a line break, so lines in stack traces and function sources are those typed.
+ * and which first tells the session what it declares; or that more lines are needed; or what is wrong.
+ * Invariant: text is only replaced inside import specifiers and by as many characters, and inserted before the
+ * first statement, behind declarations and around the last expression, never with a line break, so lines in stack
+ * traces and function sources are those typed.
  *
  * An input is a module, and not a script, so that types, imports, `await` and functions mean what they mean in a
- * file, and so that the functions can be captured like those of a file: their scopes are module scopes, and names
- * of other inputs are properties of the global object, which are never taken for constants.
+ * file and functions can be captured like those of a file. What one input declares another sees as a property of
+ * the global object. Variables are nothing else: `let n = 1` is rewritten to an assignment, so that there is one
+ * `n` however many inputs read and assign it, and a compiled function guards it as any global. Constants,
+ * functions and classes are bindings of their module whose values the session copies to the global object.
  */
 import { stripTypeScriptTypes } from "node:module";
 import { pathToFileURL } from "node:url";
-import { type Node, parse, type Pattern, type Program } from "acorn";
+import { type Node, parse, type Pattern, type Program, type VariableDeclaration } from "acorn";
 import { messageOf } from "../lib/base/errors.ts";
 
 /** What one input is. */
@@ -31,14 +34,18 @@ export interface Insertion {
 /** The global function by which an input hands over its bindings. */
 export const DEFINE: unique symbol = Symbol.for("dyn.repl.define");
 
-/** A top-level name of an input. */
+/** A name that an input's module binds: by `const`, an import, or as a function or class. */
 export interface Binding {
   readonly name: string;
+  readonly kind: "constant" | "import" | "definition";
+  /** Its value; throws while it has none. */
   readonly get: () => unknown;
-  /** Assigns a variable. Functions and classes have none, so that their module shows them to be never assigned. */
-  readonly set?: (value: unknown) => void;
-  /** Declared by `const` or an import. */
-  readonly constant: boolean;
+}
+
+/** What a module hands to the function that it finds on the global object as `DEFINE`. */
+export interface Declarations {
+  readonly variables: readonly string[];
+  readonly bindings: readonly Binding[];
 }
 
 /** A replacement of part of the text. */
@@ -63,7 +70,12 @@ export function prepare(source: string, folder: string): Prepared {
   try {
     const { text, program } = parsed(source);
     const completion = completionEdits(program, text);
-    const edits = [definition(program), ...specifierEdits(program, folder), ...completion];
+    const edits = [
+      definition(program),
+      ...program.body.flatMap(variableEdits),
+      ...specifierEdits(program, folder),
+      ...completion,
+    ];
     const insertions = [edits[0], completion[0]].flatMap((edit) => edit ? [insertionOf(edit, text)] : []);
     return { kind: "module", code: applyEdits(text, edits), insertions };
   } catch (thrown) {
@@ -81,17 +93,28 @@ export function typedColumn(insertions: readonly Insertion[], line: number, colu
   return typed;
 }
 
-/** Hands over the bindings before anything else runs: functions of earlier inputs may use them at once. */
+/** Tells what is declared before anything else runs: functions of earlier inputs may use it at once. */
 function definition(program: Program): Edit {
-  const bindings = program.body.flatMap(declaredNames).map(({ name, kind }) => {
-    const set = kind === "variable" ? `,set:($v)=>{${name}=$v}` : "";
-    return `{name:${JSON.stringify(name)},get:()=>${name}${set},constant:${kind === "constant"}}`;
-  });
-  const text = bindings.length === 0
-    ? ""
-    : `globalThis[Symbol.for("${DEFINE.description}")]([${bindings.join()}]);`;
-  return { start: 0, end: 0, text };
+  const names = program.body.flatMap(declaredNames);
+  if (names.length === 0) return { start: 0, end: 0, text: "" };
+  const variables = names.filter(({ kind }) => kind === "variable").map(({ name }) => JSON.stringify(name));
+  const bindings = names.filter(({ kind }) => kind !== "variable")
+    .map(({ name, kind }) => `{name:${JSON.stringify(name)},kind:"${kind}",get:()=>${name}}`);
+  const declarations = `{variables:[${variables}],bindings:[${bindings}]}`;
+  return { start: 0, end: 0, text: `globalThis[Symbol.for("${DEFINE.description}")](${declarations});` };
 }
+
+/** `let a = 1, { b } = c;` becomes `;( a = 1, { b } = c);`, which assigns the global variables. */
+function variableEdits(statement: Program["body"][number]): Edit[] {
+  if (statement.type !== "VariableDeclaration" || !isVariable(statement.kind)) return [];
+  const end = statement.declarations.at(-1)?.end ?? statement.end;
+  return [
+    { start: statement.start, end: statement.start + statement.kind.length, text: ";( " },
+    { start: end, end, text: ")" },
+  ];
+}
+
+const isVariable = (kind: VariableDeclaration["kind"]): boolean => kind === "let" || kind === "var";
 
 function insertionOf({ start, text: inserted }: Edit, text: string): Insertion {
   const before = text.slice(0, start).split("\n");
@@ -153,23 +176,24 @@ function transformed(source: string): string {
 
 interface Declared {
   readonly name: string;
-  readonly kind: "constant" | "variable" | "definition";
+  readonly kind: "variable" | Binding["kind"];
 }
 
 /** The names that a top-level statement declares. */
 function declaredNames(statement: Program["body"][number]): Declared[] {
   switch (statement.type) {
     case "ImportDeclaration":
-      return statement.specifiers.map(({ local }) => ({ name: local.name, kind: "constant" }));
+      return statement.specifiers.map(({ local }) => ({ name: local.name, kind: "import" }));
     case "FunctionDeclaration":
     case "ClassDeclaration":
       return [{ name: statement.id.name, kind: "definition" }];
     case "VariableDeclaration": {
-      const kind = statement.kind === "let" || statement.kind === "var" ? "variable" : "constant";
+      const kind = isVariable(statement.kind) ? "variable" : "constant";
       return statement.declarations.flatMap(({ id }) => patternNames(id)).map((name) => ({ name, kind }));
     }
     case "ExportNamedDeclaration":
-      return statement.declaration ? declaredNames(statement.declaration) : [];
+      return (statement.declaration ? declaredNames(statement.declaration) : [])
+        .map(({ name, kind }) => ({ name, kind: kind === "variable" ? "definition" : kind }));
     default:
       return [];
   }
@@ -238,10 +262,13 @@ function completionEdits(program: Program, text: string): Edit[] {
   ];
 }
 
+/** Makes the edits, which do not overlap; those at one place in their order. */
 function applyEdits(text: string, edits: readonly Edit[]): string {
-  let out = text;
-  for (const { start, end, text: replacement } of edits.toSorted((a, b) => b.start - a.start)) {
-    out = out.slice(0, start) + replacement + out.slice(end);
+  let out = "";
+  let position = 0;
+  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+    out += text.slice(position, edit.start) + edit.text;
+    position = edit.end;
   }
-  return out;
+  return out + text.slice(position);
 }

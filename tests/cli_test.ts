@@ -221,6 +221,12 @@ Deno.test("the REPL keeps variables across inputs", async () => {
     "function helper(x: number) { return x * 2 }; late(4)",
     "function helper(x: number) { return x * 3 }; late(4)",
     "helper = (x: number) => x * 4; late(4)",
+    "let p, { q, r: [s] } = { q: 1, r: [2] }, named = () => p",
+    "p = 3; [named(), q, s, named.name]",
+    "const broken = missing",
+    "typeof broken",
+    'import { sep } from "node:path"; const usesSep = () => sep',
+    "usesSep() === sep",
     "(1 + 2) // a comment",
     "`a",
     "b`",
@@ -242,11 +248,14 @@ Deno.test("the REPL keeps variables across inputs", async () => {
     "8",
     "12",
     "16",
+    '[ 3, 1, 2, "named" ]',
+    '"undefined"',
+    "true",
     "3",
     '"a\\nb"',
     "7",
   ]);
-  assertEquals([stderr, code], ["", 0]);
+  assertEquals([stderr, code], ["ReferenceError: missing is not defined\n    at input 20:1:16\n", 1]);
 });
 
 Deno.test("the REPL shows errors at what was typed and goes on", async () => {
@@ -267,7 +276,7 @@ Deno.test("the REPL shows errors at what was typed and goes on", async () => {
   assertEquals(
     stderr.split("\n").filter((line) => !/^\s*\d* \|/.test(line)),
     [
-      "TypeError: Expected a variable but found the constant c",
+      "TypeError: Cannot assign to read only property 'c' of object '#<Window>'",
       "    at input 2:1:3",
       "TypeError: Here",
       "    at bad (input 3:2:9)",
@@ -309,10 +318,10 @@ Deno.test("a REPL input keeps its lines and knows its columns", () => {
   assert(prepared.kind === "module");
   const lines = prepared.code.split("\n");
   assertEquals(lines.length, 2);
-  assert(lines[0]?.endsWith("let a = 1;"));
+  assert(lines[0]?.endsWith(";;(  a = 1);"), lines[0]);
   assertEquals(lines[1], "  export default (a + 1);");
-  const column = (lines[0] ?? "").indexOf("let") + 1;
-  assertEquals(typedColumn(prepared.insertions, 1, column), 1);
+  const column = (lines[0] ?? "").indexOf("a = 1") + 1;
+  assertEquals(typedColumn(prepared.insertions, 1, column), 5);
   assertEquals(typedColumn(prepared.insertions, 2, (lines[1] ?? "").indexOf("a + 1") + 1), 3);
   assertEquals(prepare("f(", "/").kind, "incomplete");
   assertEquals(prepare("const s: Array<", "/").kind, "incomplete");
