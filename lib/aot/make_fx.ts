@@ -9,6 +9,7 @@ import { flatten, unflatten } from "../base/tree.ts";
 import { type Argument, Graph, type Node } from "../graph/node.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import {
+  callArguments,
   GraphBuilder,
   graphNameOf,
   GraphValue,
@@ -84,15 +85,17 @@ class TracingMode implements DispatchMode<Tensor> {
     const [target] = tensorArguments(args).map(({ value }) => value);
     if (!target) throw new DynError(`Expected a tensor to write to in ${definition.name}_`);
     const write = () => {
-      const given = mapArguments(args, (tensor) => this.#valueOf(tensor));
-      const list = Object.values(given).map((value): Argument => this.#argument(value));
+      const given = callArguments({
+        definition,
+        args: mapArguments(args, (tensor) => this.#valueOf(tensor)),
+      });
       const value = {
         kind: "tensor",
         tensor: target.meta,
         requiresGrad: records || target.requiresGrad,
       } as const;
       this.#graph.create("call_function", `${graphNameOf(definition)}_`, {
-        args: list,
+        ...given,
         meta: { value, ...(ambient.gradEnabled ? {} : { noGrad: true }) },
       });
       target.storage.version++;

@@ -1,0 +1,42 @@
+/**
+ * Graph backends by name. Input: names and backends; output: the backend of a name. Invariant: names are unique;
+ * registering a name again replaces its backend.
+ */
+import { DynError } from "../lib/base/errors.ts";
+import type { GraphBackend } from "../lib/graph/backend.ts";
+import { aotEager } from "./aot_eager.ts";
+import { eager } from "./eager.ts";
+
+interface Entry {
+  readonly backend: GraphBackend;
+  /** Debug backends are not listed unless asked for. */
+  readonly debug: boolean;
+}
+
+const backends = new Map<string, Entry>([
+  ["eager", { backend: eager, debug: true }],
+  ["aot_eager", { backend: aotEager, debug: true }],
+]);
+
+/** Makes a backend known by a name. */
+export function registerBackend(
+  name: string,
+  backend: GraphBackend,
+  options: { readonly debug?: boolean } = {},
+): void {
+  backends.set(name, { backend, debug: options.debug ?? false });
+}
+
+/** The backend of a name. Throws DynError for an unknown one. */
+export function lookupBackend(name: string): GraphBackend {
+  const found = backends.get(name);
+  if (found) return found.backend;
+  throw new DynError(
+    `Expected a backend out of ${[...backends.keys()].join(", ")} but found ${JSON.stringify(name)}`,
+  );
+}
+
+/** Names of all backends, sorted; as `torch._dynamo.list_backends`, debug ones only with `{ debug: true }`. */
+export function listBackends({ debug = false }: { readonly debug?: boolean } = {}): string[] {
+  return [...backends].filter(([, entry]) => debug || !entry.debug).map(([name]) => name).sort();
+}

@@ -1,0 +1,157 @@
+/**
+ * Ahead-of-time autograd as a backend. Input: compilers for forward and backward graphs; output: a graph backend
+ * that hands them functional, decomposed, partitioned graphs and runs what they return. Invariant: a compiler
+ * sees each graph once, at compile time; nothing is compiled during a backward pass, so that all guards on sizes
+ * are known when compilation ends.
+ */
+import { DynError } from "../base/errors.ts";
+import { logs } from "../base/logs.ts";
+import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
+import { GraphModule } from "../graph/graph_module.ts";
+import type { Graph, Node } from "../graph/node.ts";
+import type { GraphSignature } from "../graph/signature.ts";
+import { graphRunner } from "../tensor/graph_runner.ts";
+import { ambient } from "../tensor/modes.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { hintOf } from "../sym/decide.ts";
+import { buildJoint } from "./joint.ts";
+import { minCutPartition, type Partitioner } from "./partition.ts";
+import { type CompiledPair, runtimeOf } from "./runtime.ts";
+import { simplify } from "./simplify.ts";
+import { type TensorInspector, traceForward } from "./trace.ts";
+
+/** Compiles a functional graph with a signature; the result returns the list of outputs. */
+export type GraphCompiler = (gm: GraphModule, exampleInputs: readonly unknown[]) => CompiledFunction;
+
+/** The compilers behind `aotAutograd`. */
+export interface AotOptions {
+  /** Compiles forward graphs, and graphs that need no gradient. */
+  readonly fwCompiler: GraphCompiler;
+  /** Compiles backward graphs; `fwCompiler` unless given. */
+  readonly bwCompiler?: GraphCompiler | undefined;
+  /** Cuts joint graphs; by minimum cut unless given. */
+  readonly partition?: Partitioner | undefined;
+}
+
+/** A backend that differentiates ahead of time, as `torch._dynamo.backends.common.aot_autograd`. */
+export function aotAutograd(options: AotOptions): GraphBackend {
+  const { fwCompiler, bwCompiler = fwCompiler, partition = minCutPartition } = options;
+  return (captured, exampleInputs) => {
+    const run = compilePair(captured, { exampleInputs, fwCompiler, bwCompiler, partition });
+    return guardAliases(captured, { exampleInputs, run });
+  };
+}
+
+/** The eager interpretation of a functional graph: a compiler that compiles nothing. */
+export const interpretGraph: GraphCompiler = (gm) => (...args) => gm.forward(...args);
+
+const tensors: TensorInspector = {
+  inspect: (value) => isTensor(value) ? { meta: value.meta, requiresGrad: value.requiresGrad } : undefined,
+};
+
+interface Compilation {
+  readonly exampleInputs: readonly unknown[];
+  readonly fwCompiler: GraphCompiler;
+  readonly bwCompiler: GraphCompiler;
+  readonly partition: Partitioner;
+}
+
+interface Compiled {
+  readonly run: CompiledFunction;
+  /** Inputs that the program writes to. */
+  readonly mutated: readonly number[];
+}
+
+function compilePair(
+  captured: GraphModule,
+  { exampleInputs, fwCompiler, bwCompiler, partition }: Compilation,
+): Compiled {
+  const joint = buildJoint(traceForward(captured, tensors), { training: ambient.gradEnabled });
+  simplify(joint);
+  joint.graph.lint();
+  const { plan } = joint;
+  const mutated = plan.mutations.map(({ input }) => input);
+  const compile = (compiler: GraphCompiler, gm: GraphModule, given: readonly unknown[]) => {
+    logs.emit("aot_graphs", () => gm.readable(gm.signature?.role));
+    return compiler(gm, given);
+  };
+  if (joint.tangents.length === 0) {
+    const gm = module(joint.graph, { role: "inference", mutatedInputs: plan.mutations, donatedInputs: [] });
+    const forward = compile(fwCompiler, gm, withExamples(gm.graph, exampleInputs));
+    return { run: runtimeOf({ plan, forward, reference: gm }), mutated };
+  }
+  logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"));
+  const parts = partition(joint);
+  const reference = module(parts.forward, {
+    role: "forward",
+    mutatedInputs: plan.mutations,
+    savedFrom: parts.savedFrom,
+    donatedInputs: [],
+  });
+  const backward = module(parts.backward, {
+    role: "backward",
+    mutatedInputs: [],
+    donatedInputs: [],
+  });
+  const pair: CompiledPair = {
+    plan,
+    forward: compile(fwCompiler, reference, withExamples(reference.graph, exampleInputs)),
+    reference,
+    backward: {
+      run: compile(bwCompiler, backward, withExamples(backward.graph, [])),
+      saved: parts.saved,
+      sizes: parts.sizes,
+      savedFrom: parts.savedFrom,
+    },
+  };
+  return { run: runtimeOf(pair), mutated };
+}
+
+function module(graph: Graph, signature: GraphSignature | undefined): GraphModule {
+  return new GraphModule(graph, {}, graphRunner, signature);
+}
+
+/** Example values for a graph's placeholders: the call's own where they are known, else tensors without elements. */
+function withExamples(graph: Graph, known: readonly unknown[]): unknown[] {
+  return graph.placeholders.map((node, at) => at < known.length ? known[at] : exampleOf(node));
+}
+
+function exampleOf({ name, meta: { value } }: Node): unknown {
+  switch (value.kind) {
+    case "tensor": {
+      const { shape, strides, offset, dtype, device } = value.tensor;
+      const layout = { shape: shape.map(hintOf), strides: strides.map(hintOf), dtype, device };
+      return Tensor.hollow({ ...layout, offset: hintOf(offset) });
+    }
+    case "size":
+      return hintOf(value.size);
+    case "tensors":
+    case "number":
+    case "unknown":
+      throw new DynError(`Expected a tensor or a size as input ${name} but found ${value.kind}`);
+    default:
+      return value satisfies never;
+  }
+}
+
+/**
+ * Functional graphs see inputs as separate. Where a call writes to an input whose memory another input shares,
+ * the captured graph is run op by op instead, on the aliases as they are.
+ */
+function guardAliases(
+  captured: GraphModule,
+  { exampleInputs, run: { run, mutated } }: {
+    readonly exampleInputs: readonly unknown[];
+    readonly run: Compiled;
+  },
+): CompiledFunction {
+  if (mutated.length === 0 || exampleInputs.length === 0) return run;
+  return (...inputs) => {
+    const shares = mutated.some((at) => {
+      const written = inputs[at];
+      return isTensor(written) &&
+        inputs.some((other, k) => k !== at && isTensor(other) && other.storage === written.storage);
+    });
+    return shares ? captured.forward(...inputs) : run(...inputs);
+  };
+}

@@ -1,0 +1,285 @@
+/**
+ * Runs compiled graphs as the captured program: tensors in, tensors out, with mutations, aliases and gradients as
+ * if every op had run by itself. Input: compiled forward and backward, and the plan; output: a function over the
+ * captured graph's inputs. Invariant: only saved values are kept for the backward, and they are let go once it
+ * has run; a compiled call is one node of the autograd graph, which can be differentiated again.
+ */
+import { DynError, InternalError } from "../base/errors.ts";
+import { unflatten } from "../base/tree.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+import { readBinding, sizeBindings } from "../graph/sizes.ts";
+import { grad as gradientsOf } from "../autograd/engine.ts";
+import { type ApplyOptions, gradientEdge, Node, setHistory } from "../autograd/node.ts";
+import { releasedError, SavedTensor } from "../autograd/saved.ts";
+import { callResolved, ops } from "../tensor/eager.ts";
+import { drawKeys } from "./keys.ts";
+import type { Layout } from "../tensor/layout.ts";
+import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
+import { isTensor, recordsGrad, Tensor } from "../tensor/tensor.ts";
+import { evaluate, Sym } from "../sym/expr.ts";
+import type { ViewStep } from "./functional.ts";
+import type { OutputPlan, RuntimePlan } from "./joint.ts";
+import type { SavedValue } from "./partition.ts";
+
+/** A compiled graph: takes the placeholders' values, returns the output list. */
+export type CompiledGraph = (...args: unknown[]) => unknown;
+
+/** The compiled halves and what is between them. */
+export interface CompiledPair {
+  readonly plan: RuntimePlan;
+  readonly forward: CompiledGraph;
+  /** The forward graph by interpretation: what is differentiated when gradients of gradients are asked for. */
+  readonly reference: GraphModule;
+  /** Absent: nothing to differentiate. */
+  readonly backward?: CompiledBackward;
+}
+
+/** The compiled backward. */
+export interface CompiledBackward {
+  readonly run: CompiledGraph;
+  readonly saved: readonly SavedValue[];
+  readonly sizes: readonly Sym[];
+  /** Forward outputs from this index on are made for the backward only. */
+  readonly savedFrom: number;
+}
+
+/** The function that stands for the captured graph. */
+export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
+  const { plan, forward, backward, reference } = pair;
+  const bindings = new Map(sizeBindings(reference.graph).map((binding) => [binding.symbol, binding]));
+  const capturedCount = plan.inputCount - plan.lifted.length - (plan.randomOps > 0 ? 1 : 0);
+  return (...args) => {
+    if (args.length !== capturedCount) {
+      throw new DynError(`Expected ${capturedCount} arguments but found ${args.length}`);
+    }
+    const inputs = [...args, ...plan.lifted];
+    if (plan.randomOps > 0) inputs.push(drawKeys(plan.randomOps, deviceOf(reference)));
+    const tensors = inputs.map((input) => isTensor(input) ? input : null);
+    const sizeOf = (symbol: Sym): number => {
+      const binding = bindings.get(symbol);
+      if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol}`);
+      return readBinding(binding, inputs);
+    };
+    const outputs = listOf(noGrad(() => forward(...inputs)));
+    if (backward && recordsGrad(tensors)) {
+      const node = new CompiledNode({ pair, backward, inputs, outputs, sizes: backward.sizes.map(sizeOf) });
+      for (const [at, output] of plan.differentiable.entries()) {
+        setHistory(tensorAt(outputs, output), node, at);
+      }
+      node.save();
+    }
+    writeBack(plan, tensors, outputs);
+    const leaves: unknown[] = [];
+    for (const output of plan.outputs) leaves.push(resultOf(output, { inputs, outputs, leaves, sizeOf }));
+    return unflatten(plan.tree, leaves);
+  };
+}
+
+/** The device on which a graph's random keys live: that of the placeholder for them. */
+function deviceOf({ graph }: GraphModule): string {
+  const { value } = graph.placeholders.at(-1)?.meta ?? {};
+  return value?.kind === "tensor" ? value.tensor.device : "cpu";
+}
+
+/** Puts the new values of mutated inputs into the caller's tensors. */
+function writeBack(plan: RuntimePlan, inputs: readonly (Tensor | null)[], outputs: readonly unknown[]): void {
+  for (const { input, output, differentiable } of plan.mutations) {
+    const target = inputs[input], value = tensorAt(outputs, output);
+    if (!target) throw new InternalError(`Expected a tensor at input ${input}`);
+    if (value === target) {
+      // the compiler wrote in place
+      target.storage.version++;
+      continue;
+    }
+    if (differentiable && ambient.gradEnabled) {
+      target.copy_(value);
+      continue;
+    }
+    noGrad(() => target.copy_(value));
+    const alone = outputs.every((other, at) =>
+      at === output || !isTensor(other) || other.storage !== value.storage
+    );
+    if (alone && inputs.every((other) => other?.storage !== value.storage)) value.storage.release();
+  }
+}
+
+interface ResultContext {
+  readonly inputs: readonly unknown[];
+  readonly outputs: readonly unknown[];
+  readonly leaves: readonly unknown[];
+  readonly sizeOf: (symbol: Sym) => number;
+}
+
+function resultOf(plan: OutputPlan, { inputs, outputs, leaves, sizeOf }: ResultContext): unknown {
+  switch (plan.kind) {
+    case "constant":
+      return plan.value;
+    case "size":
+      return evaluate(plan.size, sizeOf);
+    case "input":
+      return inputs[plan.input];
+    case "inputView":
+      return replay(tensorAt(inputs, plan.input), plan.steps, sizeOf);
+    case "result":
+      return outputs[plan.output];
+    case "resultView":
+      return replay(tensorAt(outputs, plan.output), plan.steps, sizeOf);
+    case "same":
+      return leaves[plan.leaf];
+    default:
+      return plan satisfies never;
+  }
+}
+
+/** Makes views again on a real tensor. */
+function replay(base: Tensor, steps: readonly ViewStep[], sizeOf: (symbol: Sym) => number): Tensor {
+  let tensor = base;
+  for (const { definition, args, of, index, recorded } of steps) {
+    const given: Record<string, Parameters<typeof callResolved>[1][string]> = {};
+    for (const [name, value] of Object.entries(args)) {
+      const known = concrete(name === of ? null : isPlain(value) ? value : null, sizeOf);
+      given[name] = known;
+    }
+    given[of] = tensor;
+    const run = () => callResolved(definition, given);
+    const result = recorded ? run() : noGrad(run);
+    const found = isTensor(result) ? result : result[index ?? 0];
+    if (!found) throw new InternalError(`Expected result ${index} of ${definition.name}`);
+    tensor = found;
+  }
+  return tensor;
+}
+
+type PlainArgument = null | number | bigint | boolean | string | Sym | readonly (number | Sym)[];
+
+/** Views take no tensors besides the one that they view. */
+function isPlain(value: unknown): value is PlainArgument {
+  if (Array.isArray(value)) return value.every((each) => typeof each === "number" || each instanceof Sym);
+  return value === null || value instanceof Sym || typeof value !== "object";
+}
+
+function concrete(value: PlainArgument, sizeOf: (symbol: Sym) => number) {
+  if (value instanceof Sym) return evaluate(value, sizeOf);
+  if (Array.isArray(value)) return value.map((each) => each instanceof Sym ? evaluate(each, sizeOf) : each);
+  return value;
+}
+
+/** A compiled call on the tape. */
+class CompiledNode extends Node {
+  readonly name = "CompiledFunctionBackward";
+  readonly inputs: readonly (Layout | null)[];
+  /** Compiled kernels may keep what they allocate. */
+  override readonly ownsTemporaries = false;
+  readonly #pair: CompiledPair;
+  readonly #backward: CompiledBackward;
+  readonly #sizes: readonly number[];
+  readonly #layouts: readonly Layout[];
+  #values: { readonly inputs: readonly unknown[]; readonly outputs: readonly unknown[] } | null;
+  #saved: readonly unknown[] | null = null;
+  /** The forward's inputs, for differentiating again. */
+  #primals: readonly unknown[] | null = null;
+  #lent: Tensor[] = [];
+
+  constructor(
+    { pair, backward, inputs, outputs, sizes }: {
+      readonly pair: CompiledPair;
+      readonly backward: CompiledBackward;
+      readonly inputs: readonly unknown[];
+      readonly outputs: readonly unknown[];
+      readonly sizes: readonly number[];
+    },
+  ) {
+    const edges = inputs.map((input) => isTensor(input) ? gradientEdge(input) : null);
+    super(edges);
+    this.#pair = pair;
+    this.#backward = backward;
+    this.#sizes = sizes;
+    this.inputs = inputs.map((input, k) => edges[k] && isTensor(input) ? input.layout : null);
+    this.#layouts = pair.plan.differentiable.map((output) => tensorAt(outputs, output).layout);
+    this.#values = { inputs, outputs };
+  }
+
+  /** Saves what the backward reads; after the results know their history. */
+  save(): void {
+    if (!this.#values) throw releasedError();
+    const { inputs, outputs } = this.#values;
+    const { saved, savedFrom } = this.#backward;
+    this.#saved = saved.map((value) => {
+      const found = value.kind === "input" ? inputs[value.input] : outputs[value.output];
+      return isTensor(found) ? new SavedTensor(found) : found;
+    });
+    this.#lent = outputs.slice(savedFrom).filter(isTensor);
+    this.#primals = inputs.map((input) => isTensor(input) ? new SavedTensor(input) : input);
+    this.#values = null;
+  }
+
+  apply(grads: readonly (Tensor | null)[], options: ApplyOptions): readonly (Tensor | null)[] {
+    if (ambient.gradEnabled) return this.#applyAgain(grads, options);
+    const tangents = this.#tangents(grads);
+    const saved = this.#unpack(this.#saved);
+    const found = listOf(this.#backward.run(...saved, ...this.#sizes, ...tangents));
+    const results = this.edges.map((edge, k) => {
+      const grad = found[k];
+      return edge && isTensor(grad) && options.wanted(k) ? grad : null;
+    });
+    // What is handed on as a gradient is no longer the node's to free.
+    this.#lent = this.#lent.filter((tensor) => results.every((grad) => grad?.storage !== tensor.storage));
+    return results;
+  }
+
+  release(): void {
+    this.#saved?.forEach((each) => each instanceof SavedTensor && each.release());
+    this.#primals?.forEach((each) => each instanceof SavedTensor && each.release());
+    for (const tensor of this.#lent) tensor.storage.release();
+    this.#saved = null;
+    this.#primals = null;
+    this.#lent = [];
+  }
+
+  /** Differentiable gradients: runs the forward again op by op, on aliases of its inputs, and differentiates that. */
+  #applyAgain(grads: readonly (Tensor | null)[], { wanted }: ApplyOptions): readonly (Tensor | null)[] {
+    const { plan, reference } = this.#pair;
+    const primals = this.#unpack(this.#primals);
+    const aliases = enableGrad(() =>
+      primals.map((primal, k) => isTensor(primal) && this.edges[k] ? ops.viewAs(primal, primal) : primal)
+    );
+    const outputs = listOf(enableGrad(() => reference.forward(...aliases)));
+    const roots = plan.differentiable.map((output) => tensorAt(outputs, output));
+    const asked = aliases.flatMap((alias, k) =>
+      isTensor(alias) && this.edges[k] && wanted(k) ? [{ alias, k }] : []
+    );
+    const found = gradientsOf(roots, asked.map(({ alias }) => alias), this.#tangents(grads), {
+      createGraph: true,
+      allowUnused: true,
+    });
+    const results = new Array<Tensor | null>(this.edges.length).fill(null);
+    asked.forEach(({ k }, at) => results[k] = found[at] ?? null);
+    return results;
+  }
+
+  /** Gradients of the results as the backward graph expects them: row-major, zeros where none arrived. */
+  #tangents(grads: readonly (Tensor | null)[]): Tensor[] {
+    return this.#layouts.map(({ shape, dtype, device }, k) => {
+      const grad = grads[k];
+      if (!grad) return ops.zeros(shape, { dtype, device });
+      const cast = grad.dtype === dtype ? grad : ops.to(grad, dtype);
+      return cast.isContiguous() ? cast : ops.contiguous(cast);
+    });
+  }
+
+  #unpack(values: readonly unknown[] | null): unknown[] {
+    if (values === null) throw releasedError();
+    return values.map((each) => each instanceof SavedTensor ? each.unpack(this.name) : each);
+  }
+}
+
+function tensorAt(values: readonly unknown[], index: number): Tensor {
+  const found = values[index];
+  if (isTensor(found)) return found;
+  throw new InternalError(`Expected a tensor at ${index} but found ${typeof found}`);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new DynError(`Expected a list of outputs from a compiled graph but found ${typeof value}`);
+}
