@@ -82,7 +82,8 @@ function check(cases: readonly Case[]): void {
       for (let k = 0; k < want.length; k++) {
         const x = Number(got[k]), y = Number(want[k]);
         const same = x === y || (Number.isNaN(x) && Number.isNaN(y));
-        const near = isFloat(decl.dtype) && Math.abs(x - y) <= ulps * ulpOf(Math.max(Math.abs(y), scale), decl.dtype);
+        const near = isFloat(decl.dtype) &&
+          Math.abs(x - y) <= ulps * ulpOf(Math.max(Math.abs(y), scale), decl.dtype);
         const from = inputs.map((array) => array[k]).join(", ");
         assert(same || near, `${label}: element ${k} (${from}) is ${x}, expected ${y}`);
       }
@@ -90,9 +91,31 @@ function check(cases: readonly Case[]): void {
   }
 }
 
-const FLOATS = [0, -0, 0.5, -0.5, 1, -1, 1.5, 2.5, -2.5, 3, 0.01, -7.25, 20, 1e-3, 1e-20, 3e-39, 87.5, 1e9, NaN]
+const FLOATS = [
+  0,
+  -0,
+  0.5,
+  -0.5,
+  1,
+  -1,
+  1.5,
+  2.5,
+  -2.5,
+  3,
+  0.01,
+  -7.25,
+  20,
+  1e-3,
+  1e-20,
+  3e-39,
+  87.5,
+  1e9,
+  NaN,
+]
   .concat([Infinity, -Infinity]);
-const SPREAD = FLOATS.concat(Array.from({ length: 4000 }, (_, i) => Math.fround((i - 2000) * 0.0217 + Math.sin(i))))
+const SPREAD = FLOATS.concat(
+  Array.from({ length: 4000 }, (_, i) => Math.fround((i - 2000) * 0.0217 + Math.sin(i))),
+)
   .concat(Array.from({ length: 500 }, (_, i) => Math.fround(10 ** (i / 10 - 25) * (i % 2 ? 1 : -1))));
 const UNITS = SPREAD.filter((x) => Math.abs(x) <= 1);
 const DOMAINS: Partial<Record<ScalarOpName, readonly number[]>> = {
@@ -104,7 +127,15 @@ const DOMAINS: Partial<Record<ScalarOpName, readonly number[]>> = {
   atanh: UNITS,
 };
 /** Where two units are not kept, or the reference itself is not that close. */
-const ULPS: Partial<Record<ScalarOpName, number>> = { lgamma: 64, digamma: 256, erfc: 8, erf: 4, tan: 4, acosh: 4, asinh: 4 };
+const ULPS: Partial<Record<ScalarOpName, number>> = {
+  lgamma: 64,
+  digamma: 256,
+  erfc: 8,
+  erf: 4,
+  tan: 4,
+  acosh: 4,
+  asinh: 4,
+};
 
 function apply<V>(o: Body<V>, op: ScalarOpName, args: readonly V[]): V {
   const [a, b = a, c = a] = args;
@@ -118,32 +149,53 @@ function columns(domain: readonly number[], arity: number): number[][] {
   const at = (i: number): number => short[i % short.length] ?? 0;
   return Array.from(
     { length: arity },
-    (_, p) => Array.from({ length: n }, (_, i) => at(p === 0 ? i : p === 1 ? Math.floor(i / short.length) : i * 7 + 3)),
+    (_, p) =>
+      Array.from(
+        { length: n },
+        (_, i) => at(p === 0 ? i : p === 1 ? Math.floor(i / short.length) : i * 7 + 3),
+      ),
   );
 }
 
 function scalarCase(name: ScalarOpName, type: DType, domain: readonly number[]): Case {
   const { arity, result } = SCALAR_OPS[name];
-  const data = columns(domain, arity), shape = [data[0]?.length ?? 0], dtype: DType = result === "same" ? type : result;
+  const data = columns(domain, arity),
+    shape = [data[0]?.length ?? 0],
+    dtype: DType = result === "same" ? type : result;
   const program = singleOp(data.map(() => ({ shape, dtype: type })), [{ shape, dtype }], (...xs) => ({
     kind: "pointwise",
     shape,
     dtype,
     element: (o, index) => apply(o, name, xs.map((x) => o.load(x, index))),
   }));
-  return { program, inputs: data.map((column) => toHost(type, column)), ulps: ULPS[name] ?? 2, label: `${name} of ${type}` };
+  return {
+    program,
+    inputs: data.map((column) => toHost(type, column)),
+    ulps: ULPS[name] ?? 2,
+    label: `${name} of ${type}`,
+  };
 }
 
 const NAMES = Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS);
 const takes = (name: ScalarOpName, ...kinds: string[]): boolean => kinds.includes(SCALAR_OPS[name].operands);
 
 test("scalar operations on float32", () => {
-  check(NAMES.filter((n) => takes(n, "float", "number", "any")).map((n) => scalarCase(n, "float32", DOMAINS[n] ?? SPREAD)));
+  check(
+    NAMES.filter((n) => takes(n, "float", "number", "any")).map((n) =>
+      scalarCase(n, "float32", DOMAINS[n] ?? SPREAD)
+    ),
+  );
 });
 
 test("scalar operations on float64", () => {
   const names = NAMES.filter((n) => takes(n, "float", "number", "any") && n !== "floatToBits");
-  check(names.map((n) => ({ ...scalarCase(n, "float64", DOMAINS[n] ?? FLOATS), ulps: ULPS[n] ?? 4, scale: ULPS[n] ? 1 : 0 })));
+  check(
+    names.map((n) => ({
+      ...scalarCase(n, "float64", DOMAINS[n] ?? FLOATS),
+      ulps: ULPS[n] ?? 4,
+      scale: ULPS[n] ? 1 : 0,
+    })),
+  );
 });
 
 const INTEGERS = [0, 1, -1, 2, 3, -3, 7, -7, 31, 32, 63, 64, 100, -100, 2147483647, -2147483648];
@@ -156,7 +208,9 @@ test("scalar operations on integers and bool", () => {
       for (const type of ["int32", "int64"] as const) cases.push(scalarCase(name, type, domain));
       cases.push(scalarCase(name, "uint8", domain.filter((x) => x >= 0 && x < 256).concat(200, 255)));
     }
-    if (takes(name, "any", "bits") && name !== "shl" && name !== "shr") cases.push(scalarCase(name, "bool", [0, 1]));
+    if (takes(name, "any", "bits") && name !== "shl" && name !== "shr") {
+      cases.push(scalarCase(name, "bool", [0, 1]));
+    }
     if (takes(name, "random")) cases.push(scalarCase(name, "int32", INTEGERS));
   }
   check(cases);
@@ -190,7 +244,13 @@ function operand(x: Operand | undefined): Operand {
   return x;
 }
 
-function reduction(op: Extract<Lowered, { kind: "reduction" }>["op"], dtype: DType, shape: readonly number[], axes: readonly number[], strides?: readonly number[]): Case {
+function reduction(
+  op: Extract<Lowered, { kind: "reduction" }>["op"],
+  dtype: DType,
+  shape: readonly number[],
+  axes: readonly number[],
+  strides?: readonly number[],
+): Case {
   const kept = shape.filter((_, d) => !axes.includes(d)), over = axes.map((d) => shape[d] ?? 1);
   const position = op === "argmax" || op === "argmin";
   const accumulator: DType = op === "any" || op === "all" ? "bool" : dtype;
@@ -227,11 +287,19 @@ test("reductions of rows, columns, middles and everything", () => {
   for (const op of ["sum", "prod", "max", "min", "argmax", "argmin", "any", "all"] as const) {
     for (const dtype of ["float32", "float64", "int64", "int32"] as const) {
       const position = op.startsWith("arg");
-      for (const [shape, axes] of [[[7, 300], [1]], [[300, 7], [0]], [[5, 3], [1]], [[3, 50, 40], [1]]] as const) {
+      for (
+        const [shape, axes] of [[[7, 300], [1]], [[300, 7], [0]], [[5, 3], [1]], [[3, 50, 40], [1]]] as const
+      ) {
         cases.push(reduction(op, dtype, shape, axes));
       }
-      if (!position) cases.push(reduction(op, dtype, [70, 3, 20], [0, 2]), reduction(op, dtype, [31, 17], [0, 1]));
-      cases.push(reduction(op, dtype, [300, 7], [1], [1, 300]), reduction(op, dtype, [4, 0], [1]), reduction(op, dtype, [513], [0]));
+      if (!position) {
+        cases.push(reduction(op, dtype, [70, 3, 20], [0, 2]), reduction(op, dtype, [31, 17], [0, 1]));
+      }
+      cases.push(
+        reduction(op, dtype, [300, 7], [1], [1, 300]),
+        reduction(op, dtype, [4, 0], [1]),
+        reduction(op, dtype, [513], [0]),
+      );
     }
   }
   check(cases);
@@ -272,21 +340,28 @@ test("running sums, masks and scatters", () => {
   cases.push({
     label: "pad",
     inputs: [toHost("float32", data)],
-    program: singleOp([{ shape: [20, 30], dtype: "float32" }], [{ shape: padded, dtype: "float32" }], (x) => ({
-      kind: "pointwise",
-      shape: padded,
-      dtype: "float32",
-      element: (o, [i = 0, j = 0]) => {
-        const row = o.index(i, "int64"), column = o.index(j, "int64");
-        const inside = o.and(o.lt(row, o.constant(20, "int64")), o.lt(column, o.constant(30, "int64")));
-        return o.masked(inside, () => o.load(operand(x), [i, j]), o.constant(-1, "float32"));
-      },
-    })),
+    program: singleOp(
+      [{ shape: [20, 30], dtype: "float32" }],
+      [{ shape: padded, dtype: "float32" }],
+      (x) => ({
+        kind: "pointwise",
+        shape: padded,
+        dtype: "float32",
+        element: (o, [i = 0, j = 0]) => {
+          const row = o.index(i, "int64"), column = o.index(j, "int64");
+          const inside = o.and(o.lt(row, o.constant(20, "int64")), o.lt(column, o.constant(30, "int64")));
+          return o.masked(inside, () => o.load(operand(x), [i, j]), o.constant(-1, "float32"));
+        },
+      }),
+    ),
   });
   for (const mode of ["add", "set"] as const) {
     cases.push({
       label: `scatter ${mode}`,
-      inputs: [toHost("float32", data), toHost("int64", data.map((_, i) => mode === "add" ? i * 7 % 10 : i * 7 % 601))],
+      inputs: [
+        toHost("float32", data),
+        toHost("int64", data.map((_, i) => mode === "add" ? i * 7 % 10 : i * 7 % 601)),
+      ],
       program: singleOp(
         [{ shape: [600], dtype: "float32" }, { shape: [600], dtype: "int64" }],
         [{ shape: [601], dtype: "float32" }],
@@ -314,7 +389,8 @@ test("running sums, masks and scatters", () => {
         kind: "pointwise",
         shape: [50, 30],
         dtype: "float32",
-        element: (o, [i = 0, j = 0]) => o.load(operand(table), [o.indirect(o.load(operand(rows), [i]), 20), j]),
+        element: (o, [i = 0, j = 0]) =>
+          o.load(operand(table), [o.indirect(o.load(operand(rows), [i]), 20), j]),
       }),
     ),
   });
@@ -324,10 +400,16 @@ test("running sums, masks and scatters", () => {
 test("library calls of all types", () => {
   const cases: Case[] = [];
   const fill = (t: TestOperand, seed = 0.9): HostArray =>
-    toHost(t.dtype, Array.from({ length: t.shape.reduce((a, b) => a * b, 1) }, (_, i) => isFloat(t.dtype) ? Math.fround(Math.cos(i * seed)) : i % 13 - 6));
+    toHost(
+      t.dtype,
+      Array.from({ length: t.shape.reduce((a, b) => a * b, 1) }, (_, i) =>
+        isFloat(t.dtype) ? Math.fround(Math.cos(i * seed)) : i % 13 - 6),
+    );
   for (const dtype of ["float32", "float64", "int64"] as const) {
     for (const [batch, m, n, k] of [[[], 5, 7, 3], [[2], 65, 70, 33], [[3, 2], 1, 130, 17]] as const) {
-      const a = { shape: [...batch, m, k], dtype }, b = { shape: [...batch, k, n], dtype }, out = { shape: [...batch, m, n], dtype };
+      const a = { shape: [...batch, m, k], dtype },
+        b = { shape: [...batch, k, n], dtype },
+        out = { shape: [...batch, m, n], dtype };
       cases.push({
         label: `matmul ${dtype} ${out.shape}`,
         ulps: 60,
@@ -343,14 +425,20 @@ test("library calls of all types", () => {
     }
   }
   const geometry = { stride: [2, 1], padding: [1, 0], dilation: [1, 2], groups: 2 } as const;
-  const input = { shape: [2, 4, 6, 7], dtype: "float32" as const }, weight = { shape: [6, 2, 3, 2], dtype: "float32" as const };
+  const input = { shape: [2, 4, 6, 7], dtype: "float32" as const },
+    weight = { shape: [6, 2, 3, 2], dtype: "float32" as const };
   const out = { shape: [2, 6, 3, 5], dtype: "float32" as const };
-  const kinds = [["convForward", input, weight, out], ["convBackwardInput", out, weight, input], ["convBackwardWeight", out, input, weight]] as const;
+  const kinds = [["convForward", input, weight, out], ["convBackwardInput", out, weight, input], [
+    "convBackwardWeight",
+    out,
+    input,
+    weight,
+  ]] as const;
   for (const [op, a, b, result] of kinds) {
     cases.push({
       label: op,
       ulps: 60,
-        scale: 1,
+      scale: 1,
       inputs: [fill(a), fill(b, 0.7)],
       program: singleOp([a, b], [result], (x, y) => ({
         kind: "extern",
@@ -363,7 +451,10 @@ test("library calls of all types", () => {
   for (const dtype of TYPES) {
     for (const descending of [false, true]) {
       const rows = { shape: [3, 90], dtype };
-      const values = Array.from({ length: 270 }, (_, i) => dtype === "bool" ? i % 2 : (i * 37 % 50) - (dtype === "uint8" ? 0 : 20));
+      const values = Array.from(
+        { length: 270 },
+        (_, i) => dtype === "bool" ? i % 2 : (i * 37 % 50) - (dtype === "uint8" ? 0 : 20),
+      );
       if (isFloat(dtype)) values[5] = values[100] = values[101] = NaN;
       const results = [rows, { shape: [3, 90], dtype: "int64" as const }];
       cases.push({
@@ -388,9 +479,16 @@ function withEpilogue(program: Program, shape: readonly number[]): Program {
   assert(kernel?.kind === "extern");
   const columns = shape.at(-1) ?? 1;
   const buffers = [
-    ...program.buffers.map((b, id) => id === result ? { ...b, role: { kind: "temporary", offset: 0 } as const } : b),
+    ...program.buffers.map((b, id) =>
+      id === result ? { ...b, role: { kind: "temporary", offset: 0 } as const } : b
+    ),
     { name: "scale", dtype: "float32", length: columns, role: { kind: "input", written: false } } as const,
-    { name: "final", dtype: "float32", length: shape.reduce((a, b) => a * b, 1), role: { kind: "output" } } as const,
+    {
+      name: "final",
+      dtype: "float32",
+      length: shape.reduce((a, b) => a * b, 1),
+      role: { kind: "output" },
+    } as const,
   ];
   const axes = axesOf(shape), recorder = new Recorder(loadBufferOperand, new ValueIds());
   const strides = contiguousStrides(shape).map(Number), index = axes.map((a) => a.symbol);
@@ -415,9 +513,19 @@ function withEpilogue(program: Program, shape: readonly number[]): Program {
 
 test("epilogues of matrix products and convolutions", () => {
   const values = (shape: readonly number[], seed: number): HostArray =>
-    toHost("float32", Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => Math.fround(Math.cos(i * seed))));
+    toHost(
+      "float32",
+      Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => Math.fround(Math.cos(i * seed))),
+    );
   const f32 = "float32" as const;
-  for (const [batch, m, n, k] of [[[], 150, 130, 40], [[], 1, 300, 500], [[], 300, 1, 20], [[3], 20, 70, 33], [[2, 3], 9, 10, 8]] as const) {
+  for (
+    const [batch, m, n, k] of [[[], 150, 130, 40], [[], 1, 300, 500], [[], 300, 1, 20], [[3], 20, 70, 33], [
+      [2, 3],
+      9,
+      10,
+      8,
+    ]] as const
+  ) {
     const a = { shape: [...batch, m, k], dtype: f32 }, b = { shape: [...batch, k, n], dtype: f32 };
     const out = { shape: [...batch, m, n], dtype: f32 };
     const plain = singleOp([a, b], [out], (x, y) => ({
@@ -427,10 +535,18 @@ test("epilogues of matrix products and convolutions", () => {
       outputs: [out],
     }));
     const inputs = [values(a.shape, 0.9), values(b.shape, 0.7), values([n], 0.3)];
-    check([{ program: withEpilogue(plain, out.shape), inputs, ulps: 60, scale: 1, label: `matmul ${out.shape}` }]);
+    check([{
+      program: withEpilogue(plain, out.shape),
+      inputs,
+      ulps: 60,
+      scale: 1,
+      label: `matmul ${out.shape}`,
+    }]);
   }
   const geometry = { stride: [1, 1], padding: [1, 1], dilation: [1, 1], groups: 1 } as const;
-  const x = { shape: [3, 5, 20, 21], dtype: f32 }, w = { shape: [10, 5, 3, 3], dtype: f32 }, y = { shape: [3, 10, 20, 21], dtype: f32 };
+  const x = { shape: [3, 5, 20, 21], dtype: f32 },
+    w = { shape: [10, 5, 3, 3], dtype: f32 },
+    y = { shape: [3, 10, 20, 21], dtype: f32 };
   for (const [op, first, result] of [["convForward", x, y], ["convBackwardInput", y, x]] as const) {
     const plain = singleOp([first, w], [result], (a, b) => ({
       kind: "extern",
@@ -455,9 +571,22 @@ test("sizes known only in the call, in kernels, arenas and library calls", () =>
   );
   const id = recorder.ids.next();
   const reductions = [{ id, op: "sum", value: result.id, dtype: f32 }] as const;
-  recorder.push({ kind: "loop", axis: j, order: "reduction", vector: false, body: statements, reductions, carried: [] });
+  recorder.push({
+    kind: "loop",
+    axis: j,
+    order: "reduction",
+    vector: false,
+    body: statements,
+    reductions,
+    carried: [],
+  });
   recorder.store(2, i.symbol, { value: recorder.add({ id, dtype: f32 }, recorder.index(n, f32)) });
-  const view = (buffer: number, shape: readonly Dim[], strides: readonly Dim[]) => ({ buffer, offset: 0, shape, strides });
+  const view = (buffer: number, shape: readonly Dim[], strides: readonly Dim[]) => ({
+    buffer,
+    offset: 0,
+    shape,
+    strides,
+  });
   const program: Program = {
     name: "dynamic",
     buffers: [
@@ -485,7 +614,8 @@ test("sizes known only in the call, in kernels, arenas and library calls", () =>
   verifyProgram(program);
   const compiled = compileNative(program);
   for (const size of [1, 17, 40000]) {
-    const x = Float32Array.from({ length: size * 8 }, (_, k) => Math.sin(k)), w = Float32Array.from({ length: 64 }, (_, k) => Math.cos(k) / 4);
+    const x = Float32Array.from({ length: size * 8 }, (_, k) => Math.sin(k)),
+      w = Float32Array.from({ length: 64 }, (_, k) => Math.cos(k) / 4);
     const expected = new Float32Array(size);
     interpret(program, { inputs: [x, w], outputs: [expected], sizes: [size] });
     const [mx, mw, my] = [memoryOf(x.byteLength), memoryOf(256), memoryOf(size * 4)];
@@ -494,7 +624,10 @@ test("sizes known only in the call, in kernels, arenas and library calls", () =>
     compiled.run({ inputs: [mx, mw], outputs: [my], sizes: [size] });
     for (let k = 0; k < size; k++) {
       const got = my.float32[k] ?? NaN, want = expected[k] ?? 0;
-      assert(Math.abs(got - want) <= 8 * ulpOf(want, f32), `n = ${size}: element ${k} is ${got}, expected ${want}`);
+      assert(
+        Math.abs(got - want) <= 8 * ulpOf(want, f32),
+        `n = ${size}: element ${k} is ${got}, expected ${want}`,
+      );
     }
   }
 });

@@ -35,7 +35,12 @@ interface Product {
   readonly threads?: number;
 }
 
-const strides = (letter: string | undefined, rows: number, cols: number, pad: number): [number, number, number] => {
+const strides = (
+  letter: string | undefined,
+  rows: number,
+  cols: number,
+  pad: number,
+): [number, number, number] => {
   if (letter === "t") return [1, rows + pad, cols * (rows + pad)];
   if (letter === "s") return [(cols + pad) * 3, 3, rows * (cols + pad) * 3];
   return [cols + pad, 1, rows * (cols + pad)];
@@ -55,7 +60,9 @@ function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Floa
   const before = c.slice();
   const call = new BigInt64Array(
     [addressOf(a), addressOf(b), addressOf(c), m, n, k, batch, ars, acs, abs, brs, bcs, bbs, crs, ccs, cbs]
-      .concat([accumulate ? 1 : 0, threads, epilogue, context === undefined ? 0 : addressOf(context)]).map(BigInt),
+      .concat([accumulate ? 1 : 0, threads, epilogue, context === undefined ? 0 : addressOf(context)]).map(
+        BigInt,
+      ),
   );
   callAt(routineAddresses([routine])[0] ?? 0, call);
   const touched = new Uint8Array(c.length);
@@ -72,7 +79,10 @@ function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Floa
         }
         touched[at] = 1;
         const error = Math.abs((c[at] ?? 0) - sum);
-        assert(error <= tolerance * Math.max(size, 1), `${JSON.stringify(p)} [${g}, ${i}, ${j}]: error ${error}`);
+        assert(
+          error <= tolerance * Math.max(size, 1),
+          `${JSON.stringify(p)} [${g}, ${i}, ${j}]: error ${error}`,
+        );
       }
     }
   }
@@ -93,7 +103,11 @@ test("matrix products of odd shapes in all layouts", () => {
     [17, 300, 33],
   ];
   for (const [m, n, k] of sizes) {
-    for (const a of "nts") for (const b of "nts") for (const c of "nt") checkProduct("gemm_f32", { m, n, k, layout: a + b + c, pad: 3 });
+    for (const a of "nts") {
+      for (const b of "nts") {
+        for (const c of "nt") checkProduct("gemm_f32", { m, n, k, layout: a + b + c, pad: 3 });
+      }
+    }
   }
 });
 
@@ -166,7 +180,10 @@ test("the epilogue sees every element exactly once", () => {
     counts[1] = p.n;
     checkProduct("gemm_f32", p, epilogue, counts);
     const visits = new BigInt64Array(counts.buffer, 16);
-    assert(visits.every((v) => v === 1n), `${JSON.stringify(p)}: ${visits.filter((v) => v !== 1n).length} wrong`);
+    assert(
+      visits.every((v) => v === 1n),
+      `${JSON.stringify(p)}: ${visits.filter((v) => v !== 1n).length} wrong`,
+    );
   }
 });
 
@@ -198,7 +215,10 @@ test("a library is compiled once, then found; damage and foreign files are notic
 });
 
 test("a rejected source names itself and shows the compiler's message", () => {
-  const error = assertThrows(() => buildLibraries([{ name: "broken", text: "int f() { return nothing; }" }]), ToolchainError);
+  const error = assertThrows(
+    () => buildLibraries([{ name: "broken", text: "int f() { return nothing; }" }]),
+    ToolchainError,
+  );
   assert(error.message.includes("broken.cpp") && error.message.includes("nothing"), error.message);
 });
 
@@ -258,7 +278,10 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
   const ws = p.strided ? [1, k, k * cg, k * cg * r] : [cg * r * s, r * s, s, 1];
   const random = randoms(n * 31 + c * 7 + k + h * w);
   const make = (length: number): Float32Array<ArrayBuffer> => new Float32Array(length).map(random);
-  const image = make(n * c * h * w), weight = make(k * cg * r * s), result = make(n * k * oh * ow), bias = make(k);
+  const image = make(n * c * h * w),
+    weight = make(k * cg * r * s),
+    result = make(n * k * oh * ow),
+    bias = make(k);
   const expected = {
     image: new Float64Array(image.length),
     weight: new Float64Array(weight.length),
@@ -310,7 +333,10 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
     for (let i = 0; i < out.length; i++) {
       const error = Math.abs((out[i] ?? NaN) - (expected[output][i] ?? 0));
       const size = Math.max(1, Math.abs(expected[output][i] ?? 0));
-      assert(error <= tolerance * size, `${JSON.stringify(p)} ${output}[${i}]: error ${error} of ${expected[output][i]}`);
+      assert(
+        error <= tolerance * size,
+        `${JSON.stringify(p)} ${output}[${i}]: error ${error} of ${expected[output][i]}`,
+      );
     }
     if (epilogue !== 0 && kind < 2) {
       const visits = new BigInt64Array(context.buffer, 16, n * channels * height);

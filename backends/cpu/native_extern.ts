@@ -84,7 +84,12 @@ function convolution({ inputs, outputs }: ExternViews, geometry: ConvGeometry, k
   call(`conv_${type}`, [
     ...[addressAt(input), addressAt(weight), addressAt(result), kind === 0 && bias ? addressAt(bias) : 0],
     ...[kind, n, groups, cg, channels / groups, h, w, oh, ow, r, s],
-    ...[...input.strides, ...weight.strides, ...result.strides, kind === 0 && bias ? bias.strides[0] ?? 1 : 0],
+    ...[
+      ...input.strides,
+      ...weight.strides,
+      ...result.strides,
+      kind === 0 && bias ? bias.strides[0] ?? 1 : 0,
+    ],
     ...[...geometry.stride, ...geometry.padding, ...geometry.dilation],
     ...[threadCount(config.inductor.cppThreads), 0, 0],
   ]);

@@ -19,7 +19,9 @@ import { threadCount, toolchainStatus } from "./toolchain.ts";
 let arena = new HostMemory("cpu", new ArrayBuffer(0));
 
 function arenaOf(bytes: number): HostMemory {
-  if (arena.byteLength < bytes) arena = new HostMemory("cpu", new ArrayBuffer(Math.ceil(bytes * 1.25 / 4096) * 4096));
+  if (arena.byteLength < bytes) {
+    arena = new HostMemory("cpu", new ArrayBuffer(Math.ceil(bytes * 1.25 / 4096) * 4096));
+  }
   return arena;
 }
 

@@ -106,7 +106,10 @@ function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
     ];
     return [toolchain.compiler, ...args].map(quote).join(" ") + ` 2> ${quote(`${stem}.log`)}`;
   });
-  new Deno.Command("sh", { args: ["-c", commands.map((c) => `${c} &`).join("\n") + "\nwait\n"], stdin: "null" })
+  new Deno.Command("sh", {
+    args: ["-c", commands.map((c) => `${c} &`).join("\n") + "\nwait\n"],
+    stdin: "null",
+  })
     .outputSync();
   counters.compileMs += performance.now() - start;
   try {
@@ -115,7 +118,8 @@ function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
       try {
         image = Deno.readFileSync(`${stem}.so`);
       } catch {
-        const log = Deno.readTextFileSync(`${stem}.log`).replaceAll(`${stem}.cpp`, `${source.name}.cpp`).trim();
+        const log = Deno.readTextFileSync(`${stem}.log`).replaceAll(`${stem}.cpp`, `${source.name}.cpp`)
+          .trim();
         throw new ToolchainError(
           `Expected ${toolchain.compiler} to compile ${source.name}.cpp but found errors:\n${log}`,
         );

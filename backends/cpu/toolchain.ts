@@ -101,7 +101,8 @@ function cpuIdentity(): string {
     const bytes = new Uint8Array(8192);
     const read = file.readSync(bytes) ?? 0;
     const first = decode(bytes.subarray(0, read)).split("\n\n")[0] ?? "";
-    return first.split("\n").filter((l) => /^(model name|flags|Features|CPU part|CPU implementer)/.test(l)).join("\n");
+    return first.split("\n").filter((l) => /^(model name|flags|Features|CPU part|CPU implementer)/.test(l))
+      .join("\n");
   } catch {
     return `${Deno.build.os} ${Deno.build.arch}`;
   }
@@ -200,7 +201,14 @@ function isAnswers(value: unknown): value is { key: string; answers: Answers } {
 /** The answers for one compiler file on this CPU, from disk where they were given before. */
 function answersFor(compiler: string): { answers: Answers; key: string } | string {
   const { size, mtime } = Deno.statSync(compiler);
-  const key = [compiler, size, mtime?.getTime() ?? 0, OPTIONS.join(" "), LINK_OPTIONS.join(" "), cpuIdentity()]
+  const key = [
+    compiler,
+    size,
+    mtime?.getTime() ?? 0,
+    OPTIONS.join(" "),
+    LINK_OPTIONS.join(" "),
+    cpuIdentity(),
+  ]
     .join("\n");
   const path = `${cacheDirectory()}/toolchain-${fingerprintText(key)}.json`;
   const stored = readText(path);
@@ -237,7 +245,9 @@ function find(): ToolchainStatus {
     }
     const { version, target, openmp, plainLink } = found.answers;
     const options = openmp ? [...OPTIONS, "-fopenmp"] : OPTIONS;
-    const linkOptions = plainLink ? [...LINK_OPTIONS, "-nostdlib", "-lgomp", "-lm", "-lc"] : [...LINK_OPTIONS, "-lm"];
+    const linkOptions = plainLink
+      ? [...LINK_OPTIONS, "-nostdlib", "-lgomp", "-lm", "-lc"]
+      : [...LINK_OPTIONS, "-lm"];
     const identity = [found.key, version, ...options, ...linkOptions].join("\n");
     return {
       kind: "ready",

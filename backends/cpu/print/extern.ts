@@ -84,7 +84,8 @@ const strideAt = (view: BufferView, back: number): Dim => view.strides[view.stri
 function epilogueOf(kernel: ExternKernel, parts: readonly (Range | undefined)[], site: ExternSite): string {
   if (kernel.epilogue === undefined) return "0, 0";
   const { body, buffers } = printEpilogue(kernel.epilogue, parts, site.context);
-  const open = "  void* const* const a = ((void* const* const*) context)[0];\n  const long* const s = ((const long* const*) context)[1];\n  (void) a, (void) s;\n";
+  const open =
+    "  void* const* const a = ((void* const* const*) context)[0];\n  const long* const s = ((const long* const*) context)[1];\n  (void) a, (void) s;\n";
   const name = site.epilogue(open + body);
   site.calls.line(`void* const a[] = {${buffers.map((id) => `b${id}`).join(", ") || "0"}};`);
   site.calls.line("const void* const context[] = {a, s};");
@@ -99,7 +100,9 @@ const PARTS = {
 
 function matmul(kernel: ExternKernel, dtype: "float32" | "float64", site: ExternSite): void {
   const [a, b] = kernel.inputs, [c] = kernel.outputs;
-  if (!a || !b || !c || kernel.call.op !== "matmul") throw new InternalError("Expected two operands and a result of matmul");
+  if (!a || !b || !c || kernel.call.op !== "matmul") {
+    throw new InternalError("Expected two operands and a result of matmul");
+  }
   site.declare(GEMM_CALL);
   const { calls, size } = site, rank = c.shape.length;
   if (rank > 3 && kernel.epilogue) return unfused(kernel, site);
@@ -111,13 +114,26 @@ function matmul(kernel: ExternKernel, dtype: "float32" | "float64", site: Extern
     outer.forEach((n, d) => calls.line(`for (long x${d} = 0; x${d} < ${size(n)}; x${d}++)`));
     const extra = (view: BufferView): string =>
       outer.map((_, d) => ` + x${d} * (${size(strideAt(view, rank - d))})`).join("");
-    const three = (view: BufferView): string => [2, 1, 3].map((back) => size(strideAt(view, back))).join(", ");
+    const three = (view: BufferView): string =>
+      [2, 1, 3].map((back) => size(strideAt(view, back))).join(", ");
     calls.block("{", () => {
-      const dims = [sizeAt(c, 2), sizeAt(c, 1), sizeAt(a, 1), rank > 2 ? sizeAt(c, 3) : 1].map(size).join(", ");
-      calls.line(`const GemmCall call = {${pointer(a, site, extra(a))}, ${pointer(b, site, extra(b))}, ${pointer(c, site, extra(c))},`);
+      const dims = [sizeAt(c, 2), sizeAt(c, 1), sizeAt(a, 1), rank > 2 ? sizeAt(c, 3) : 1].map(size).join(
+        ", ",
+      );
+      calls.line(
+        `const GemmCall call = {${pointer(a, site, extra(a))}, ${pointer(b, site, extra(b))}, ${
+          pointer(c, site, extra(c))
+        },`,
+      );
       calls.line(`  ${dims}, ${three(a)}, ${three(b)}, ${three(c)},`);
-      calls.line(`  ${kernel.call.op === "matmul" && kernel.call.accumulate ? 1 : 0}, threads, ${epilogue}};`);
-      calls.line(`((void (*)(const GemmCall*)) ${site.routine(dtype === "float32" ? "gemm_f32" : "gemm_f64")})(&call);`);
+      calls.line(
+        `  ${kernel.call.op === "matmul" && kernel.call.accumulate ? 1 : 0}, threads, ${epilogue}};`,
+      );
+      calls.line(
+        `((void (*)(const GemmCall*)) ${
+          site.routine(dtype === "float32" ? "gemm_f32" : "gemm_f64")
+        })(&call);`,
+      );
     });
   });
 }
@@ -148,7 +164,11 @@ function convolution(kernel: ExternKernel, { geometry, kind, dtype }: Convolutio
   const [first, second, bias] = kernel.inputs, [out] = kernel.outputs;
   if (!first || !second || !out) throw new InternalError(`Expected operands of ${kernel.call.op}`);
   // kind 0: image, weight → result; 1: result, weight → image; 2: result, image → weight
-  const [input, weight, result] = kind === 0 ? [first, second, out] : kind === 1 ? [out, second, first] : [second, out, first];
+  const [input, weight, result] = kind === 0
+    ? [first, second, out]
+    : kind === 1
+    ? [out, second, first]
+    : [second, out, first];
   site.declare(CONV_CALL);
   const { calls, size } = site;
   if (kernel.epilogue && (kind === 2 || out.shape.length !== 4)) return unfused(kernel, site);
@@ -157,15 +177,30 @@ function convolution(kernel: ExternKernel, { geometry, kind, dtype }: Convolutio
     const x = image(input), w = image(weight), y = image(result);
     const at = (dims: readonly Dim[], i: number): string => size(dims[i] ?? 1);
     const kg = `(${at(y.shape, 1)}) / ${geometry.groups}`;
-    const strides = (dims: readonly Dim[]): string => `{${[0, 1, 2, 3].map((i) => size(dims[i] ?? 0)).join(", ")}}`;
+    const strides = (dims: readonly Dim[]): string =>
+      `{${[0, 1, 2, 3].map((i) => size(dims[i] ?? 0)).join(", ")}}`;
     const of = (view: BufferView): string => `(void*) (${pointer(view, site)})`;
-    calls.line(`const ConvCall call = {${of(input)}, ${of(weight)}, ${of(result)}, ${kind === 0 && bias ? of(bias) : 0},`);
-    calls.line(`  ${kind}, ${at(x.shape, 0)}, ${geometry.groups}, ${at(w.shape, 1)}, ${kg}, ${at(x.shape, 2)}, ${at(x.shape, 3)},`);
+    calls.line(
+      `const ConvCall call = {${of(input)}, ${of(weight)}, ${of(result)}, ${
+        kind === 0 && bias ? of(bias) : 0
+      },`,
+    );
+    calls.line(
+      `  ${kind}, ${at(x.shape, 0)}, ${geometry.groups}, ${at(w.shape, 1)}, ${kg}, ${at(x.shape, 2)}, ${
+        at(x.shape, 3)
+      },`,
+    );
     calls.line(`  ${at(y.shape, 2)}, ${at(y.shape, 3)}, ${at(w.shape, 2)}, ${at(w.shape, 3)},`);
-    calls.line(`  ${strides(x.strides)}, ${strides(w.strides)}, ${strides(y.strides)}, ${kind === 0 && bias ? size(bias.strides[0] ?? 1) : 0},`);
+    calls.line(
+      `  ${strides(x.strides)}, ${strides(w.strides)}, ${strides(y.strides)}, ${
+        kind === 0 && bias ? size(bias.strides[0] ?? 1) : 0
+      },`,
+    );
     const flat = [...geometry.stride, ...geometry.padding, ...geometry.dilation].join(", ");
     calls.line(`  ${flat}, threads, ${epilogue}};`);
-    calls.line(`((void (*)(const ConvCall*)) ${site.routine(dtype === "float32" ? "conv_f32" : "conv_f64")})(&call);`);
+    calls.line(
+      `((void (*)(const ConvCall*)) ${site.routine(dtype === "float32" ? "conv_f32" : "conv_f64")})(&call);`,
+    );
   });
 }
 
@@ -186,11 +221,16 @@ function sort(kernel: ExternKernel, descending: boolean, site: ExternSite): void
   const outer = input.shape.slice(0, Math.max(0, rank - 1));
   calls.block("{", () => {
     outer.forEach((n, d) => calls.line(`for (long x${d} = 0; x${d} < ${size(n)}; x${d}++)`));
-    const extra = (view: BufferView): string => outer.map((_, d) => ` + x${d} * (${size(view.strides[d] ?? 0)})`).join("");
+    const extra = (view: BufferView): string =>
+      outer.map((_, d) => ` + x${d} * (${size(view.strides[d] ?? 0)})`).join("");
     calls.block("{", () => {
       const views = [input, values, indices];
       calls.line(`const SortCall call = {${views.map((v) => pointer(v, site, extra(v))).join(", ")},`);
-      calls.line(`  ${size(input.shape[rank - 1] ?? 1)}, ${views.map((v) => size(v.strides[rank - 1] ?? 0)).join(", ")}, ${descending ? 1 : 0}};`);
+      calls.line(
+        `  ${size(input.shape[rank - 1] ?? 1)}, ${
+          views.map((v) => size(v.strides[rank - 1] ?? 0)).join(", ")
+        }, ${descending ? 1 : 0}};`,
+      );
       calls.line(`((void (*)(const SortCall*)) ${site.routine(SORT_ROUTINE[dtype])})(&call);`);
     });
   });

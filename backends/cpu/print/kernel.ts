@@ -45,7 +45,9 @@ export function printLoopKernel(kernel: LoopKernel, context: KernelContext): Pha
   const loops = body.filter((s): s is Loop => s.kind === "loop");
   const flows = loops.some((l) => l.reductions.length + l.carried.length > 0);
   const stores = body.some((s) => s.kind === "store" || s.kind === "masked");
-  if (flows || stores || loops.length === 0) return reducedPhases(body, loops, context) ?? [serial(body, context)];
+  if (flows || stores || loops.length === 0) {
+    return reducedPhases(body, loops, context) ?? [serial(body, context)];
+  }
   const values = body.filter((s) => s.kind !== "loop");
   return loops.map((loop) => shared(loop, values, context) ?? serial([...values, loop], context));
 }
@@ -112,18 +114,23 @@ function shared(loop: Loop, values: readonly Statement[], context: KernelContext
     const many = typeof loop.axis.size === "number" && loop.axis.size >= 64;
     if (loop.vector) {
       out.line(`const long groups = (${size(loop)} + 15) / 16, from = groups * t / nt * 16;`);
-      out.line(`const long end = groups * (t + 1) / nt * 16, to = end < ${size(loop)} ? end : ${size(loop)};`);
+      out.line(
+        `const long end = groups * (t + 1) / nt * 16, to = end < ${size(loop)} ? end : ${size(loop)};`,
+      );
       ranges.set(loop, { from: "from", to: "to" });
       return nest.statements([loop]);
     }
     const outside = product(outer.map((l) => l.axis.size));
-    const pieces = vector !== undefined && boundsOf(vector.axis.size)[1] > PIECE && !(boundsOf(outside)[0] >= 64);
+    const pieces = vector !== undefined && boundsOf(vector.axis.size)[1] > PIECE &&
+      !(boundsOf(outside)[0] >= 64);
     if (many || (outer.length === 1 && !pieces)) {
       ranges.set(loop, { from: `(${size(loop)}) * t / nt`, to: `(${size(loop)}) * (t + 1) / nt` });
       return nest.statements([loop]);
     }
     const parts = outer.map((l) => ({ name: nest.axis(l.axis.symbol), size: `(${size(l)})` }));
-    if (pieces && vector !== undefined) parts.push({ name: "piece", size: `((${size(vector)} + ${PIECE - 1}) / ${PIECE})` });
+    if (pieces && vector !== undefined) {
+      parts.push({ name: "piece", size: `((${size(vector)} + ${PIECE - 1}) / ${PIECE})` });
+    }
     out.line(`const long total = ${parts.map((p) => p.size).join(" * ")};`);
     out.block("for (long w = total * t / nt; w < total * (t + 1) / nt; w++) {", () => {
       parts.forEach((p, i) => {
@@ -131,7 +138,11 @@ function shared(loop: Loop, values: readonly Statement[], context: KernelContext
         out.line(`const long ${p.name} = w${below}${i > 0 ? ` % ${p.size}` : ""};`);
       });
       if (pieces && vector !== undefined) {
-        out.line(`const long from = piece * ${PIECE}, to = from + ${PIECE} < ${size(vector)} ? from + ${PIECE} : ${size(vector)};`);
+        out.line(
+          `const long from = piece * ${PIECE}, to = from + ${PIECE} < ${size(vector)} ? from + ${PIECE} : ${
+            size(vector)
+          };`,
+        );
         ranges.set(vector, { from: "from", to: "to" });
       }
       nest.statements(outer.at(-1)?.body ?? []);
@@ -147,7 +158,9 @@ function reducedPhases(
   context: KernelContext,
 ): Phase[] | undefined {
   const [loop] = loops;
-  if (loops.length !== 1 || loop === undefined || loop.order !== "reduction" || collides(body)) return undefined;
+  if (loops.length !== 1 || loop === undefined || loop.order !== "reduction" || collides(body)) {
+    return undefined;
+  }
   if (loop.carried.length > 0 || loop.reductions.some((r) => isPosition(r.op))) return undefined;
   const count = elementsOf(loop);
   if (boundsOf(count)[1] <= 2 * CHUNK || [...freeSymbols(count)].some((s) => !isSize(s))) return undefined;
@@ -200,11 +213,38 @@ const isSize = (symbol: Sym): boolean => symbol.node.kind === "symbol" && symbol
 /** How many innermost iterations a nest has (of its deepest path); `inside` leaves its own loop out. */
 function elementsOf(loop: Loop, inside = false): Dim {
   const inner = loop.body.filter((s): s is Loop => s.kind === "loop").map((l) => elementsOf(l));
-  const most = inner.reduce<Dim>((m, d) => typeof m === "number" && typeof d === "number" ? Math.max(m, d) : m === 1 ? d : m, 1);
+  const most = inner.reduce<Dim>(
+    (m, d) => typeof m === "number" && typeof d === "number" ? Math.max(m, d) : m === 1 ? d : m,
+    1,
+  );
   return inside ? most : mul(loop.axis.size, most);
 }
 
-const CHEAP = new Set<string>(["add", "sub", "mul", "fma", "neg", "abs", "minimum", "maximum", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "isNan", "shl", "shr", "bitsToFloat", "floatToBits"]);
+const CHEAP = new Set<string>([
+  "add",
+  "sub",
+  "mul",
+  "fma",
+  "neg",
+  "abs",
+  "minimum",
+  "maximum",
+  "eq",
+  "ne",
+  "lt",
+  "le",
+  "gt",
+  "ge",
+  "and",
+  "or",
+  "xor",
+  "not",
+  "isNan",
+  "shl",
+  "shr",
+  "bitsToFloat",
+  "floatToBits",
+]);
 
 /** The estimate that Phase.work describes. */
 function workOf(body: readonly Statement[]): Dim {

@@ -26,12 +26,34 @@ const library = (name: string, symbol = name): MathFunction =>
 const horner = (coefficients: readonly string[], x: string): string =>
   coefficients.reduceRight((text, c) => text === "" ? c : `fma_f32(${text}, ${x}, ${c})`, "");
 
-const EXP = ["0.4999999403953552f", "0.16666515171527863f", "0.041668448597192764f", "0.008369323797523975f", "0.001381334033794701f"];
-const LOG = ["-0.5f", "0.3333320915699005f", "-0.24999716877937317f", "0.20010747015476227f", "-0.16682302951812744f"]
+const EXP = [
+  "0.4999999403953552f",
+  "0.16666515171527863f",
+  "0.041668448597192764f",
+  "0.008369323797523975f",
+  "0.001381334033794701f",
+];
+const LOG = [
+  "-0.5f",
+  "0.3333320915699005f",
+  "-0.24999716877937317f",
+  "0.20010747015476227f",
+  "-0.16682302951812744f",
+]
   .concat(["0.14001159369945526f", "-0.12167185544967651f", "0.14004762470722198f", "-0.12948833405971527f"]);
-const ERF_SMALL = ["0.12837916612625122f", "-0.3761262595653534f", "0.1128358542919159f", "-0.026853810995817184f"]
+const ERF_SMALL = [
+  "0.12837916612625122f",
+  "-0.3761262595653534f",
+  "0.1128358542919159f",
+  "-0.026853810995817184f",
+]
   .concat(["0.00518832728266716f", "-0.000801019137725234f", "0.00007853854913264513f"]);
-const ERF_LARGE = ["0.00031249181483872235f", "1.1272021532058716f", "0.6379651427268982f", "0.10325606167316437f"]
+const ERF_LARGE = [
+  "0.00031249181483872235f",
+  "1.1272021532058716f",
+  "0.6379651427268982f",
+  "0.10325606167316437f",
+]
   .concat(["-0.021906405687332153f", "0.002963988110423088f", "-0.00018796982476487756f"]);
 
 const FUNCTIONS: Readonly<Record<string, MathFunction>> = {
@@ -98,7 +120,9 @@ INL float pow2_int(int n) { return bits_float((n << 23) + 0x3f800000); }`,
   const int b = float_bits(y), e = (b - 0x3f2aaaab) & 0xff800000;
   const float f = bits_float(b - e) - 1.0f;
   const float k = fma_f32((float) e, 1.1920928955078125e-7f, tiny ? -23.0f : 0.0f);
-  const float l = fma_f32(k, 0.693359375f, fma_f32(k, -2.12194440e-4f, fma_f32(f * f, ${horner(LOG, "f")}, f)));
+  const float l = fma_f32(k, 0.693359375f, fma_f32(k, -2.12194440e-4f, fma_f32(f * f, ${
+      horner(LOG, "f")
+    }, f)));
   float r = x < __builtin_inff() ? l : x + x;
   r = x == 0.0f ? -__builtin_inff() : r;
   return x < 0.0f ? __builtin_nanf("") : r;
@@ -199,10 +223,16 @@ INL double cos_rest(double r) {
 }`,
     "exp_parts",
   ),
-  pow_f32: fn(`extern "C" float powf(float, float);\nINL float pow_f32(float a, float b) { return powf(a, b); }`),
-  pow_f64: fn(`extern "C" double pow(double, double);\nINL double pow_f64(double a, double b) { return pow(a, b); }`),
+  pow_f32: fn(
+    `extern "C" float powf(float, float);\nINL float pow_f32(float a, float b) { return powf(a, b); }`,
+  ),
+  pow_f64: fn(
+    `extern "C" double pow(double, double);\nINL double pow_f64(double a, double b) { return pow(a, b); }`,
+  ),
   atan2_f32: fn(`INL float atan2_f32(float a, float b) { return (float) atan2_f64(a, b); }`, "atan2_f64"),
-  atan2_f64: fn(`extern "C" double atan2(double, double);\nINL double atan2_f64(double a, double b) { return atan2(a, b); }`),
+  atan2_f64: fn(
+    `extern "C" double atan2(double, double);\nINL double atan2_f64(double a, double b) { return atan2(a, b); }`,
+  ),
   lgamma_f64: fn(`extern "C" double lgamma_r(double, int*);
 INL double lgamma_f64(double x) { int sign; return lgamma_r(x, &sign); }`),
   // reflection below 0, recurrence up to 10, then the asymptotic series (Abramowitz and Stegun 6.3.18)
@@ -252,7 +282,23 @@ INTEGER_FUNCTIONS(unsigned char, u8)`),
 }`),
   erfc_f64: library("erfc"),
   ...Object.fromEntries(
-    ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh"]
+    [
+      "exp",
+      "exp2",
+      "expm1",
+      "log",
+      "log2",
+      "log10",
+      "log1p",
+      "sin",
+      "cos",
+      "tan",
+      "asin",
+      "acos",
+      "atan",
+      "sinh",
+      "cosh",
+    ]
       .concat(["tanh", "asinh", "acosh", "atanh", "erf"]).map((name) => [`${name}_f64`, library(name)]),
   ),
   ...Object.fromEntries(

@@ -10,7 +10,15 @@ import type { DType } from "../../../lib/base/dtype.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
 import type { BufferDecl, BufferId, Loop, Reduction, Statement, ValueId } from "../../../lib/loops/ir.ts";
 import { coefficientOf } from "../../../lib/loops/nest.ts";
-import { type Advance, deepUses, indirect, type Item, planLanes, storedBuffers, varyingValues } from "./plan.ts";
+import {
+  type Advance,
+  deepUses,
+  indirect,
+  type Item,
+  planLanes,
+  storedBuffers,
+  varyingValues,
+} from "./plan.ts";
 import { combine, foldName, foldText, isPosition, LANES, neutral, takes } from "./reductions.ts";
 import { castExpression, type Need, scalarExpression } from "./scalar.ts";
 import { literal, MEMORY_TYPE, printIndex, VALUE_TYPE } from "./types.ts";
@@ -204,7 +212,9 @@ export class NestPrinter {
   /** The element type that argmax and argmin compare; known once their loop's body has been planned. */
   #inputType(r: Reduction): DType {
     const found = this.#reduced.get(r.value);
-    if (found === undefined) throw new InternalError(`Expected the type of v${r.value} but it is not defined below`);
+    if (found === undefined) {
+      throw new InternalError(`Expected the type of v${r.value} but it is not defined below`);
+    }
     return found;
   }
 
@@ -241,8 +251,10 @@ export class NestPrinter {
     const { varies } = varyingValues(loop.body, loop.axis.symbol);
     this.out.block("{", () => {
       const lanes: Statement[] = [];
-      for (const s of loop.body) if (varies(s)) lanes.push(s);
-      else this.#statement(s);
+      for (const s of loop.body) {
+        if (varies(s)) lanes.push(s);
+        else this.#statement(s);
+      }
       this.out.line('_Pragma("GCC ivdep")');
       this.out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => this.statements(lanes));
     });
@@ -261,7 +273,9 @@ export class NestPrinter {
     for (const r of loop.reductions) this.#openLanes(r);
     const b = `b${this.#counter++}`;
     const folds = (at: string, count: string): void => {
-      for (const r of loop.reductions) this.#fold(r, { load: direct.get(r.value), i, at, count, crossing: plan.crossing });
+      for (const r of loop.reductions) {
+        this.#fold(r, { load: direct.get(r.value), i, at, count, crossing: plan.crossing });
+      }
     };
     out.block("{", () => {
       const only = loop.reductions.length === 1 && plan.items.every((item) => item.kind === "uniform");
@@ -285,7 +299,9 @@ export class NestPrinter {
     if (isPosition(r.op) || r.op === "any" || r.op === "all" || r.dtype === "bool") return undefined;
     const load = loop.body.find((s) => s.kind === "load" && s.id === r.value);
     if (load?.kind !== "load" || load.dtype !== r.dtype || indirect(load.index).length > 0) return undefined;
-    if (coefficientOf(load.index, loop.axis.symbol) !== 1 || storedBuffers(loop.body).has(load.buffer)) return undefined;
+    if (coefficientOf(load.index, loop.axis.symbol) !== 1 || storedBuffers(loop.body).has(load.buffer)) {
+      return undefined;
+    }
     let uses = 0;
     for (const s of loop.body) deepUses(s, (id) => uses += id === load.id ? 1 : 0);
     const positions = loop.reductions.some((other) => isPosition(other.op) && other.value === load.id);
@@ -322,7 +338,10 @@ export class NestPrinter {
     const array = (id: ValueId, type: string): string => {
       if (crossing.has(id)) return `v${id}_`;
       const filled = `f${this.#counter++}`;
-      this.out.line(`${type} ${filled}[${BLOCK}];`, `for (long l = 0; l < ${count}; l++) ${filled}[l] = ${this.value(id)};`);
+      this.out.line(
+        `${type} ${filled}[${BLOCK}];`,
+        `for (long l = 0; l < ${count}; l++) ${filled}[l] = ${this.value(id)};`,
+      );
       return filled;
     };
     if (isPosition(r.op)) {
@@ -331,7 +350,11 @@ export class NestPrinter {
     } else if (load !== undefined) {
       this.out.block("{", () => {
         this.out.line(`const long ${i} = ${at};`);
-        this.out.line(`${name}(v${r.id}_lanes, ${this.names.buffer(load.buffer)} + (${this.index(load.index)}), ${count});`);
+        this.out.line(
+          `${name}(v${r.id}_lanes, ${this.names.buffer(load.buffer)} + (${
+            this.index(load.index)
+          }), ${count});`,
+        );
       });
     } else this.out.line(`${name}(v${r.id}_lanes, ${array(r.value, MEMORY_TYPE[r.dtype])}, ${count});`);
   }
@@ -344,7 +367,9 @@ export class NestPrinter {
     for (const item of items) {
       if (item.kind === "run") {
         for (const s of item.statements) {
-          if (s.kind !== "advance" && "id" in s && crossing.has(s.id)) declare(MEMORY_TYPE[s.dtype], `v${s.id}_`);
+          if (s.kind !== "advance" && "id" in s && crossing.has(s.id)) {
+            declare(MEMORY_TYPE[s.dtype], `v${s.id}_`);
+          }
         }
       } else if (item.kind === "loop") {
         for (const r of item.loop.reductions) {
@@ -412,7 +437,10 @@ export function collides(body: readonly Statement[]): boolean {
 }
 
 /** Types of all values under some statements. */
-export function valueTypes(body: readonly Statement[], into: Map<ValueId, DType> = new Map()): Map<ValueId, DType> {
+export function valueTypes(
+  body: readonly Statement[],
+  into: Map<ValueId, DType> = new Map(),
+): Map<ValueId, DType> {
   for (const s of body) {
     if (s.kind === "loop") {
       for (const r of s.reductions) into.set(r.id, r.dtype);
@@ -422,4 +450,3 @@ export function valueTypes(body: readonly Statement[], into: Map<ValueId, DType>
   }
   return into;
 }
-

@@ -81,7 +81,10 @@ export function storedBuffers(body: readonly Statement[], into: Set<BufferId> = 
 }
 
 /** The values under `body` that differ from lane to lane of a loop over `axis`. */
-export function varyingValues(body: readonly Statement[], axis: Sym): { readonly varies: (s: Statement) => boolean } {
+export function varyingValues(
+  body: readonly Statement[],
+  axis: Sym,
+): { readonly varies: (s: Statement) => boolean } {
   const values = new Set<ValueId>(), statements = new Set<Statement>();
   const written = storedBuffers(body);
   const depends = (d: Dim): boolean =>
@@ -198,7 +201,9 @@ function crossingValues(items: readonly Item[], reductions: readonly Reduction[]
         for (const s of item.statements) {
           if (s.kind !== "advance") deepUses(s, (id) => use(id, item));
           else {
-            for (const r of s.reductions) for (const id of [r.value, r.index]) if (id !== undefined) use(id, item);
+            for (const r of s.reductions) {
+              for (const id of [r.value, r.index]) if (id !== undefined) use(id, item);
+            }
             for (const c of s.carried) use(c.next, item);
           }
         }

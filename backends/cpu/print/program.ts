@@ -100,8 +100,15 @@ export function printProgram(program: Program): PrintedProgram {
   const calls = new TextWriter();
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
   const phase = (p: Phase): void => {
-    const name = functionOf((n) => `OUTL void ${n}(void* const* a, const long* s, char* partials, long t, long nt)`, p.body);
-    calls.line(`{ void* const a[] = {${addresses(p.buffers)}}; run(${name}, a, s, partials, threads, ${workText(p.work, sizeText)}); }`);
+    const name = functionOf(
+      (n) => `OUTL void ${n}(void* const* a, const long* s, char* partials, long t, long nt)`,
+      p.body,
+    );
+    calls.line(
+      `{ void* const a[] = {${addresses(p.buffers)}}; run(${name}, a, s, partials, threads, ${
+        workText(p.work, sizeText)
+      }); }`,
+    );
   };
   calls.indent(() => {
     for (const kernel of program.kernels) {
@@ -116,7 +123,8 @@ export function printProgram(program: Program): PrintedProgram {
       calls,
       size: sizeText,
       phases: (phases) => loopKernel(phases, phase, calls),
-      epilogue: (body) => functionOf((n) => `OUTL void ${n}(void* context, long b, long m0, long m1, long c0, long c1)`, body),
+      epilogue: (body) =>
+        functionOf((n) => `OUTL void ${n}(void* context, long b, long m0, long m1, long c0, long c1)`, body),
       routine(name) {
         if (!routines.includes(name)) routines.push(name);
         return `routine[${routines.indexOf(name)}]`;
@@ -125,7 +133,11 @@ export function printProgram(program: Program): PrintedProgram {
     });
   }
   const layout = frameLayout(program, routines.length);
-  const entry = entryText(program, layout, { calls: calls.toString(), routines: routines.length, size: sizeText });
+  const entry = entryText(program, layout, {
+    calls: calls.toString(),
+    routines: routines.length,
+    size: sizeText,
+  });
   const bodies = [...functions].map(([key, name]) => {
     const at = key.indexOf(")");
     return `${key.slice(0, at + 1).replace("void (", `void ${name}(`)} {\n${key.slice(at + 1)}}\n`;
@@ -148,7 +160,9 @@ function loopKernel(phases: readonly Phase[], phase: (p: Phase) => void, calls: 
   if (partials === undefined) return phases.forEach(phase);
   const chunks = partials.chunks.replaceAll(/\bs(\d+)\b/g, "s[$1]");
   calls.block("{", () => {
-    calls.line(`char* const partials = (char*) aligned_alloc(64, (${chunks} * ${partials.bytes} + 127) / 64 * 64);`);
+    calls.line(
+      `char* const partials = (char*) aligned_alloc(64, (${chunks} * ${partials.bytes} + 127) / 64 * 64);`,
+    );
     phases.forEach(phase);
     calls.line("free(partials);");
   });
@@ -193,4 +207,3 @@ function entryText(
   }, "");
   return `${out.toString().trimEnd()}\n${calls}}\n`;
 }
-

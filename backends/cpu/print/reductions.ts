@@ -79,7 +79,11 @@ export function combine(op: PlainOp, dtype: DType, [a, b]: readonly [string, str
 }
 
 /** Whether a value replaces the extreme found so far (`index` < 0 where there is none); NaN is extreme. */
-export function takes(op: PositionOp, dtype: DType, { value, best, index }: { value: string; best: string; index: string }): string {
+export function takes(
+  op: PositionOp,
+  dtype: DType,
+  { value, best, index }: { value: string; best: string; index: string },
+): string {
   const better = `${value} ${op === "argmax" ? ">" : "<"} ${best}`;
   const nan = isFloat(dtype) ? ` || (${value} != ${value} && ${best} == ${best})` : "";
   return `${index} < 0 || ${better}${nan}`;
@@ -104,19 +108,25 @@ function mainLoop(op: PlainOp, dtype: DType): string {
     `typedef ${type} VU __attribute__((vector_size(BYTES), aligned(sizeof(${type})), may_alias));`,
   ];
   const extreme = op === "max" || op === "min";
-  const vectorStep = extreme ? `x ${op === "max" ? ">" : "<"} a ? x : a` : combine(op, dtype, ["a", "x"]).replace("(unsigned char) ", "");
+  const vectorStep = extreme
+    ? `x ${op === "max" ? ">" : "<"} a ? x : a`
+    : combine(op, dtype, ["a", "x"]).replace("(unsigned char) ", "");
   const watch = extreme && isFloat(dtype);
   const neutralValue = neutral(op, dtype === "bool" ? "uint8" : dtype);
   lines.push(
     "V s[ALL];",
     `UNROLL for (int k = 0; k < ALL; k++) s[k] = k < PARTS ? *(const VU*) (lanes + k * W) : (V){} + (${type}) ${neutralValue};`,
-    ...(watch ? ["typeof(s[0] != s[0]) nan[ALL];", "UNROLL for (int k = 0; k < ALL; k++) nan[k] = s[k] != s[k];"] : []),
+    ...(watch
+      ? ["typeof(s[0] != s[0]) nan[ALL];", "UNROLL for (int k = 0; k < ALL; k++) nan[k] = s[k] != s[k];"]
+      : []),
     "for (; b + STEP <= n; b += STEP) UNROLL for (int k = 0; k < ALL; k++) {",
     `  const V a = s[k], x = *(const VU*) (v + b + k * W);`,
     `  s[k] = ${vectorStep};`,
     ...(watch ? ["  nan[k] |= x != x;"] : []),
     "}",
-    ...(watch ? [`UNROLL for (int k = 0; k < ALL; k++) s[k] = nan[k] ? (V){} + (${type}) __builtin_nan("") : s[k];`] : []),
+    ...(watch
+      ? [`UNROLL for (int k = 0; k < ALL; k++) s[k] = nan[k] ? (V){} + (${type}) __builtin_nan("") : s[k];`]
+      : []),
     "UNROLL for (int k = 0; k < PARTS; k++) *(VU*) (lanes + k * W) = s[k];",
   );
   if (groups > 1) {
@@ -139,7 +149,9 @@ export function foldText(op: ReductionOp, dtype: DType): string {
     return `OUTL void ${name}(${type}* best, long* index, const ${type}* v, const long* at, long n) {
   ${type} b = *best;
   long found = *index;
-  for (long l = 0; l < n; l++) if (${takes(op, dtype, { value: "v[l]", best: "b", index: "found" })}) b = v[l], found = at[l];
+  for (long l = 0; l < n; l++) if (${
+      takes(op, dtype, { value: "v[l]", best: "b", index: "found" })
+    }) b = v[l], found = at[l];
   *best = b;
   *index = found;
 }`;
@@ -151,7 +163,9 @@ ${mainLoop(op, dtype)}
   for (long l = 0; b + l < n; l++) { const ${type} a = lanes[l], x = v[b + l]; lanes[l] = ${step}; }
 }
 INL ${type} ${name}_end(${type}* lanes) {
-  for (int h = ${LANES / 2}; h; h /= 2) for (int l = 0; l < h; l++) { const ${type} a = lanes[l], x = lanes[l + h]; lanes[l] = ${step}; }
+  for (int h = ${
+    LANES / 2
+  }; h; h /= 2) for (int l = 0; l < h; l++) { const ${type} a = lanes[l], x = lanes[l + h]; lanes[l] = ${step}; }
   return lanes[0];
 }`;
 }

@@ -34,8 +34,12 @@ export function scalarExpression(
   if (dtype === "bool") return boolExpression(op, args);
   const operator = OPERATORS[op];
   const [a = "", b = "", c = ""] = args;
-  if (operator !== undefined) return narrowed(dtype, `${a} ${operator} ${b}`, operator.length === 1 && !"<>".includes(operator));
-  return isFloat(dtype) ? floatExpression(op, dtype, { args: [a, b, c], need }) : integerExpression(op, dtype, { args: [a, b, c], need });
+  if (operator !== undefined) {
+    return narrowed(dtype, `${a} ${operator} ${b}`, operator.length === 1 && !"<>".includes(operator));
+  }
+  return isFloat(dtype)
+    ? floatExpression(op, dtype, { args: [a, b, c], need })
+    : integerExpression(op, dtype, { args: [a, b, c], need });
 }
 
 /** Bytes are computed as ints and cut back. */
@@ -193,6 +197,8 @@ function integerExpression(op: ScalarOpName, dtype: DType, { args: [a, b, c], ne
 export function castExpression(value: string, from: DType, to: DType): string {
   if (to === "bool") return from === "bool" ? value : `${value} != 0`;
   // through long: what has no integer becomes the least one, and narrower types keep its low bits
-  if (isFloat(from) && !isFloat(to)) return to === "int64" ? `(long) ${value}` : `(${VALUE_TYPE[to]}) (long) ${value}`;
+  if (isFloat(from) && !isFloat(to)) {
+    return to === "int64" ? `(long) ${value}` : `(${VALUE_TYPE[to]}) (long) ${value}`;
+  }
   return `(${VALUE_TYPE[to]}) ${value}`;
 }

@@ -79,7 +79,9 @@ export function printIndex(d: Dim, nameOf: NameOf): string {
       let text = "";
       for (const { term, coefficient } of node.terms) {
         const size = Math.abs(coefficient), product = size === 1 ? inner(term) : `${inner(term)} * ${size}L`;
-        text += text === "" ? (coefficient < 0 ? `-${product}` : product) : (coefficient < 0 ? " - " : " + ") + product;
+        text += text === ""
+          ? (coefficient < 0 ? `-${product}` : product)
+          : (coefficient < 0 ? " - " : " + ") + product;
       }
       if (node.constant !== 0) text += node.constant < 0 ? ` - ${-node.constant}` : ` + ${node.constant}`;
       return text;
@@ -100,7 +102,11 @@ export function printIndex(d: Dim, nameOf: NameOf): string {
 }
 
 /** Non-negative 32-bit dividends use unsigned division, which vectorises; others round towards −∞ by hand. */
-function division(kind: "floorDiv" | "mod", [left, right]: readonly [Dim, Dim], inner: (d: Dim) => string): string {
+function division(
+  kind: "floorDiv" | "mod",
+  [left, right]: readonly [Dim, Dim],
+  inner: (d: Dim) => string,
+): string {
   const [low, high] = boundsOf(left), [, most] = boundsOf(right);
   const sign = kind === "floorDiv" ? "/" : "%";
   if (low >= 0 && high < 2 ** 31 && most < 2 ** 31) {

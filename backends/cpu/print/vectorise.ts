@@ -73,7 +73,8 @@ export function vectorise(body: readonly Statement[]): readonly Statement[] {
 function mark(loop: Loop, chosen: Loop): Loop {
   if (loop === chosen) return { ...loop, vector: true };
   // siblings of the path to the chosen loop are nests of their own
-  const holds = (list: readonly Statement[]): boolean => list.some((s) => isLoop(s) && (s === chosen || holds(s.body)));
+  const holds = (list: readonly Statement[]): boolean =>
+    list.some((s) => isLoop(s) && (s === chosen || holds(s.body)));
   return {
     ...loop,
     body: loop.body.map((s) => {
