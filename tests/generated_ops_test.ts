@@ -109,8 +109,9 @@ for (const definition of ALL_OPS) {
       const { given, tensors } = makeSample(sample, { float: "float64", requiresGrad: true });
       const checked = tensors.filter((t) => t.requiresGrad && t.numel() > 0 && t.numel() <= 64);
       if (checked.length === 0 || isRandom(definition)) return;
-      const smooth = resultsOf(callOp(definition, given)).some((r) => r.requiresGrad);
-      if (!smooth) return;
+      const results = resultsOf(callOp(definition, given));
+      // differences of float32 results are too coarse to compare with
+      if (!results.some((r) => r.requiresGrad) || results.some((r) => r.dtype === "float32")) return;
       try {
         gradcheck(() => resultsOf(callOp(definition, given)), checked, { eps: 1e-5, atol: 1e-4, rtol: 1e-3 });
       } catch (thrown) {

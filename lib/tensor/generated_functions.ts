@@ -384,6 +384,133 @@ export const take: OpApi<Tensor>["take"] = ops.take;
 export const put: OpApi<Tensor>["put"] = ops.put;
 /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
 export const takeAlongDim: OpApi<Tensor>["takeAlongDim"] = ops.takeAlongDim;
+/** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
+export const indexPut: OpApi<Tensor>["indexPut"] = ops.indexPut;
+/** The elements where the mask (broadcast) is true, in order, as `torch.masked_select`. */
+export const maskedSelect: OpApi<Tensor>["maskedSelect"] = ops.maskedSelect;
+/** self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`. */
+export const maskedScatter: OpApi<Tensor>["maskedScatter"] = ops.maskedScatter;
+/** Reversed along dimensions, as `torch.flip`. */
+export const flip: OpApi<Tensor>["flip"] = ops.flip;
+/** Reversed along dimension 1, as `torch.fliplr`. */
+export const fliplr: OpApi<Tensor>["fliplr"] = ops.fliplr;
+/** Reversed along dimension 0, as `torch.flipud`. */
+export const flipud: OpApi<Tensor>["flipud"] = ops.flipud;
+/** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+export const roll: OpApi<Tensor>["roll"] = ops.roll;
+/** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
+export const tile: OpApi<Tensor>["tile"] = ops.tile;
+/**
+ * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
+ * only). As `torch.repeat_interleave`.
+ */
+export const repeatInterleave: OpApi<Tensor>["repeatInterleave"] = ops.repeatInterleave;
+/** Turned by k quarters in the plane of two dimensions, as `torch.rot90`. */
+export const rot90: OpApi<Tensor>["rot90"] = ops.rot90;
+/** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
+export const tril: OpApi<Tensor>["tril"] = ops.tril;
+/** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
+export const triu: OpApi<Tensor>["triu"] = ops.triu;
+/** The diagonal of a matrix, or the matrix that has a vector on its diagonal, as `torch.diag`. */
+export const diag: OpApi<Tensor>["diag"] = ops.diag;
+/** Tensors one after the other along a dimension, as `torch.cat`. */
+export const cat: OpApi<Tensor>["cat"] = ops.cat;
+/** Tensors one after the other along a dimension, as `torch.cat`. */
+export const concat: OpApi<Tensor>["cat"] = ops.cat;
+/** Tensors one after the other along a dimension, as `torch.cat`. */
+export const concatenate: OpApi<Tensor>["cat"] = ops.cat;
+/** Tensors of one shape along a new dimension, as `torch.stack`. */
+export const stack: OpApi<Tensor>["stack"] = ops.stack;
+/** Running sums along a dimension, as `torch.cumsum`. */
+export const cumsum: OpApi<Tensor>["cumsum"] = ops.cumsum;
+/** Running products along a dimension, as `torch.cumprod`. */
+export const cumprod: OpApi<Tensor>["cumprod"] = ops.cumprod;
+/** Logarithms of running sums of exponentials, as `torch.logcumsumexp`. */
+export const logcumsumexp: OpApi<Tensor>["logcumsumexp"] = ops.logcumsumexp;
+/** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+export const cummax: OpApi<Tensor>["cummax"] = ops.cummax;
+/** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+export const cummin: OpApi<Tensor>["cummin"] = ops.cummin;
+/** The angle of the point (other, self), as `torch.atan2`. */
+export const atan2: OpApi<Tensor>["atan2"] = ops.atan2;
+/** The angle of the point (other, self), as `torch.atan2`. */
+export const arctan2: OpApi<Tensor>["atan2"] = ops.atan2;
+/** √(self² + other²) without overflow, as `torch.hypot`. */
+export const hypot: OpApi<Tensor>["hypot"] = ops.hypot;
+/** |self| with the sign of `other`, that of −0 included, as `torch.copysign`. */
+export const copysign: OpApi<Tensor>["copysign"] = ops.copysign;
+/** self · log(other), 0 where self is 0, as `torch.xlogy`. One of them may be a number. */
+export const xlogy: OpApi<Tensor>["xlogy"] = ops.xlogy;
+/** log(e^self + e^other) without overflow, as `torch.logaddexp`. */
+export const logaddexp: OpApi<Tensor>["logaddexp"] = ops.logaddexp;
+/** log(2^self + 2^other) without overflow, as `torch.logaddexp2`. */
+export const logaddexp2: OpApi<Tensor>["logaddexp2"] = ops.logaddexp2;
+/** self + weight · (end − self), exact at both ends, as `torch.lerp`. */
+export const lerp: OpApi<Tensor>["lerp"] = ops.lerp;
+/** self + value · tensor1 · tensor2, as `torch.addcmul`. */
+export const addcmul: OpApi<Tensor>["addcmul"] = ops.addcmul;
+/** self + value · tensor1 / tensor2, as `torch.addcdiv`. */
+export const addcdiv: OpApi<Tensor>["addcdiv"] = ops.addcdiv;
+/** self · 2^other, as `torch.ldexp`. */
+export const ldexp: OpApi<Tensor>["ldexp"] = ops.ldexp;
+/** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
+export const nonzero: OpApi<Tensor>["nonzero"] = ops.nonzero;
+/** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
+export const argwhere: OpApi<Tensor>["nonzero"] = ops.nonzero;
+/**
+ * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+ * were. As `torch.unique`.
+ */
+export const unique: OpApi<Tensor>["unique"] = ops.unique;
+/**
+ * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+ * also where each went and how many there were. As `torch.uniqueConsecutive`.
+ */
+export const uniqueConsecutive: OpApi<Tensor>["uniqueConsecutive"] = ops.uniqueConsecutive;
+/** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
+export const bincount: OpApi<Tensor>["bincount"] = ops.bincount;
+/** Padded with one value, as `torch.constant_pad_nd`. */
+export const constantPadNd: OpApi<Tensor>["constantPadNd"] = ops.constantPadNd;
+/**
+ * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
+ * As `torch.scatter_reduce`.
+ */
+export const scatterReduce: OpApi<Tensor>["scatterReduce"] = ops.scatterReduce;
+/** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
+export const sort: OpApi<Tensor>["sort"] = ops.sort;
+/** The indices that sort a dimension, as `torch.argsort`. */
+export const argsort: OpApi<Tensor>["argsort"] = ops.argsort;
+/** Sorted along the first dimension, as `torch.msort`. */
+export const msort: OpApi<Tensor>["msort"] = ops.msort;
+/** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
+export const topk: OpApi<Tensor>["topk"] = ops.topk;
+/** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
+export const kthvalue: OpApi<Tensor>["kthvalue"] = ops.kthvalue;
+/** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+export const median: OpApi<Tensor>["median"] = ops.median;
+/** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+export const nanmedian: OpApi<Tensor>["nanmedian"] = ops.nanmedian;
+/**
+ * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
+ * `torch.searchsorted`.
+ */
+export const searchsorted: OpApi<Tensor>["searchsorted"] = ops.searchsorted;
+/** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
+export const bucketize: OpApi<Tensor>["bucketize"] = ops.bucketize;
+/** Whether each element is among the test elements, as `torch.isin`. */
+export const isin: OpApi<Tensor>["isin"] = ops.isin;
+/** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
+export const quantile: OpApi<Tensor>["quantile"] = ops.quantile;
+/** The q-quantiles of all elements or of a dimension, as `torch.nanquantile`. */
+export const nanquantile: OpApi<Tensor>["nanquantile"] = ops.nanquantile;
+/** The derivative of lgamma, as `torch.digamma`. */
+export const digamma: OpApi<Tensor>["digamma"] = ops.digamma;
+/** The derivative of lgamma, as `torch.digamma`. */
+export const psi: OpApi<Tensor>["digamma"] = ops.digamma;
+/** The inverse of erf, as `torch.erfinv`. */
+export const erfinv: OpApi<Tensor>["erfinv"] = ops.erfinv;
+/** The modified Bessel function of order 0, as `torch.i0`. */
+export const i0: OpApi<Tensor>["i0"] = ops.i0;
 /** The product of an n × k and a k × m matrix, as `torch.mm`. */
 export const mm: OpApi<Tensor>["mm"] = ops.mm;
 /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -410,3 +537,16 @@ export const addr: OpApi<Tensor>["addr"] = ops.addr;
 export const outer: OpApi<Tensor>["outer"] = ops.outer;
 /** All products of elements of two vectors, as `torch.outer`. */
 export const ger: OpApi<Tensor>["outer"] = ops.outer;
+/** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
+export const softmax: OpApi<Tensor>["softmax"] = ops.softmax;
+/** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
+export const logSoftmax: OpApi<Tensor>["logSoftmax"] = ops.logSoftmax;
+/**
+ * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
+ * `nn.functional.layer_norm`.
+ */
+export const layerNorm: OpApi<Tensor>["layerNorm"] = ops.layerNorm;
+/** self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`. */
+export const rmsNorm: OpApi<Tensor>["rmsNorm"] = ops.rmsNorm;
+/** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
+export const groupNorm: OpApi<Tensor>["groupNorm"] = ops.groupNorm;

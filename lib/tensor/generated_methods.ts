@@ -1,6 +1,7 @@
 /**
  * The methods of Tensor that are ops. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
  */
+import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { Scalar } from "../ops/params.ts";
 import type {
@@ -56,11 +57,36 @@ import type {
   IndexAddOptions,
   PutOptions,
   TakeAlongDimOptions,
+  IndexPutOptions,
+  RollOptions,
+  RepeatInterleaveOptions,
+  Rot90Options,
+  TrilOptions,
+  TriuOptions,
+  DiagOptions,
+  CumsumOptions,
+  CumprodOptions,
+  AddcmulOptions,
+  AddcdivOptions,
+  UniqueOptions,
+  UniqueConsecutiveOptions,
+  BincountOptions,
+  ScatterReduceOptions,
+  SortOptions,
+  ArgsortOptions,
+  TopkOptions,
+  KthvalueOptions,
+  MedianOptions,
+  NanmedianOptions,
+  QuantileOptions,
+  NanquantileOptions,
   AddmmOptions,
   AddmvOptions,
   BaddbmmOptions,
   AddbmmOptions,
   AddrOptions,
+  SoftmaxOptions,
+  LogSoftmaxOptions,
 } from "../ops/generated.ts";
 
 /** Ops as methods; T is the tensor class itself. */
@@ -680,6 +706,168 @@ export interface TensorMethods<T> {
   put_(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
   /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
   takeAlongDim(indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
+  /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
+  indexPut(indices: readonly (T | null)[], values: T, accumulate?: boolean | IndexPutOptions, options?: IndexPutOptions): T;
+  /** indexPut, written into this tensor, which is returned. */
+  indexPut_(indices: readonly (T | null)[], values: T, accumulate?: boolean | IndexPutOptions, options?: IndexPutOptions): T;
+  /** The elements where the mask (broadcast) is true, in order, as `torch.masked_select`. */
+  maskedSelect(mask: T): T;
+  /** self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`. */
+  maskedScatter(mask: T, source: T): T;
+  /** maskedScatter, written into this tensor, which is returned. */
+  maskedScatter_(mask: T, source: T): T;
+  /** Reversed along dimensions, as `torch.flip`. */
+  flip(dims: number | readonly number[]): T;
+  flip(...dims: number[]): T;
+  /** Reversed along dimension 1, as `torch.fliplr`. */
+  fliplr(): T;
+  /** Reversed along dimension 0, as `torch.flipud`. */
+  flipud(): T;
+  /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+  roll(shifts: number | readonly number[], dims?: number | readonly number[] | null | RollOptions, options?: RollOptions): T;
+  /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
+  repeat(repeats: readonly Dim[]): T;
+  repeat(...repeats: Dim[]): T;
+  /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
+  tile(dims: readonly Dim[]): T;
+  tile(...dims: Dim[]): T;
+  /**
+   * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
+   * only). As `torch.repeat_interleave`.
+   */
+  repeatInterleave(repeats: Operand<T>, dim?: number | null | RepeatInterleaveOptions, options?: RepeatInterleaveOptions): T;
+  /** Turned by k quarters in the plane of two dimensions, as `torch.rot90`. */
+  rot90(k?: number | Rot90Options, dims?: readonly number[] | Rot90Options, options?: Rot90Options): T;
+  /** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
+  tril(diagonal?: number | TrilOptions, options?: TrilOptions): T;
+  /** tril, written into this tensor, which is returned. */
+  tril_(diagonal?: number | TrilOptions, options?: TrilOptions): T;
+  /** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
+  triu(diagonal?: number | TriuOptions, options?: TriuOptions): T;
+  /** triu, written into this tensor, which is returned. */
+  triu_(diagonal?: number | TriuOptions, options?: TriuOptions): T;
+  /** The diagonal of a matrix, or the matrix that has a vector on its diagonal, as `torch.diag`. */
+  diag(diagonal?: number | DiagOptions, options?: DiagOptions): T;
+  /** Running sums along a dimension, as `torch.cumsum`. */
+  cumsum(dim: number, options?: CumsumOptions): T;
+  /** cumsum, written into this tensor, which is returned. */
+  cumsum_(dim: number, options?: CumsumOptions): T;
+  /** Running products along a dimension, as `torch.cumprod`. */
+  cumprod(dim: number, options?: CumprodOptions): T;
+  /** cumprod, written into this tensor, which is returned. */
+  cumprod_(dim: number, options?: CumprodOptions): T;
+  /** Logarithms of running sums of exponentials, as `torch.logcumsumexp`. */
+  logcumsumexp(dim: number): T;
+  /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+  cummax(dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+  cummin(dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The angle of the point (other, self), as `torch.atan2`. */
+  atan2(other: Operand<T>): T;
+  /** atan2, written into this tensor, which is returned. */
+  atan2_(other: Operand<T>): T;
+  /** The angle of the point (other, self), as `torch.atan2`. */
+  arctan2(other: Operand<T>): T;
+  /** arctan2, written into this tensor, which is returned. */
+  arctan2_(other: Operand<T>): T;
+  /** √(self² + other²) without overflow, as `torch.hypot`. */
+  hypot(other: Operand<T>): T;
+  /** hypot, written into this tensor, which is returned. */
+  hypot_(other: Operand<T>): T;
+  /** |self| with the sign of `other`, that of −0 included, as `torch.copysign`. */
+  copysign(other: Operand<T>): T;
+  /** copysign, written into this tensor, which is returned. */
+  copysign_(other: Operand<T>): T;
+  /** self · log(other), 0 where self is 0, as `torch.xlogy`. One of them may be a number. */
+  xlogy(other: Operand<T>): T;
+  /** xlogy, written into this tensor, which is returned. */
+  xlogy_(other: Operand<T>): T;
+  /** log(e^self + e^other) without overflow, as `torch.logaddexp`. */
+  logaddexp(other: Operand<T>): T;
+  /** log(2^self + 2^other) without overflow, as `torch.logaddexp2`. */
+  logaddexp2(other: Operand<T>): T;
+  /** self + weight · (end − self), exact at both ends, as `torch.lerp`. */
+  lerp(end: T, weight: Operand<T>): T;
+  /** lerp, written into this tensor, which is returned. */
+  lerp_(end: T, weight: Operand<T>): T;
+  /** self + value · tensor1 · tensor2, as `torch.addcmul`. */
+  addcmul(tensor1: T, tensor2: T, options?: AddcmulOptions): T;
+  /** addcmul, written into this tensor, which is returned. */
+  addcmul_(tensor1: T, tensor2: T, options?: AddcmulOptions): T;
+  /** self + value · tensor1 / tensor2, as `torch.addcdiv`. */
+  addcdiv(tensor1: T, tensor2: T, options?: AddcdivOptions): T;
+  /** addcdiv, written into this tensor, which is returned. */
+  addcdiv_(tensor1: T, tensor2: T, options?: AddcdivOptions): T;
+  /** self · 2^other, as `torch.ldexp`. */
+  ldexp(other: Operand<T>): T;
+  /** ldexp, written into this tensor, which is returned. */
+  ldexp_(other: Operand<T>): T;
+  /** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
+  nonzero(): T;
+  /** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
+  argwhere(): T;
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
+  unique(sorted: boolean | undefined, returnInverse: true, returnCounts?: boolean | UniqueOptions, dim?: number | null | UniqueOptions, options?: UniqueOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  unique(options: UniqueOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  unique(sorted: boolean | undefined, options: UniqueOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  unique(sorted?: boolean, returnInverse?: false | UniqueOptions, returnCounts?: boolean, dim?: number | null): T;
+  /**
+   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   */
+  uniqueConsecutive(returnInverse: true, returnCounts?: boolean | UniqueConsecutiveOptions, dim?: number | null | UniqueConsecutiveOptions, sorted?: boolean | UniqueConsecutiveOptions, options?: UniqueConsecutiveOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  uniqueConsecutive(options: UniqueConsecutiveOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  uniqueConsecutive(returnInverse?: false | UniqueConsecutiveOptions, returnCounts?: boolean, dim?: number | null, sorted?: boolean): T;
+  /** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
+  bincount(weights?: T | null | BincountOptions<T>, minlength?: number | BincountOptions<T>, options?: BincountOptions<T>): T;
+  /**
+   * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
+   * As `torch.scatter_reduce`.
+   */
+  scatterReduce(dim: number, index: T, src: T, reduce: "sum" | "prod" | "mean" | "amax" | "amin", options?: ScatterReduceOptions): T;
+  /** scatterReduce, written into this tensor, which is returned. */
+  scatterReduce_(dim: number, index: T, src: T, reduce: "sum" | "prod" | "mean" | "amax" | "amin", options?: ScatterReduceOptions): T;
+  /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
+  sort(dim?: number | SortOptions, descending?: boolean | SortOptions, stable?: boolean | null | SortOptions, options?: SortOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The indices that sort a dimension, as `torch.argsort`. */
+  argsort(dim?: number | ArgsortOptions, descending?: boolean | ArgsortOptions, stable?: boolean | ArgsortOptions, options?: ArgsortOptions): T;
+  /** Sorted along the first dimension, as `torch.msort`. */
+  msort(): T;
+  /** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
+  topk(k: Dim, dim?: number | TopkOptions, largest?: boolean | TopkOptions, sorted?: boolean | TopkOptions, options?: TopkOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
+  kthvalue(k: number, dim?: number | KthvalueOptions, keepdim?: boolean | KthvalueOptions, options?: KthvalueOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+  median(dim: number, keepdim?: boolean | MedianOptions, options?: MedianOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(options: MedianOptions & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(dim?: null | MedianOptions, keepdim?: boolean): T;
+  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+  nanmedian(dim: number, keepdim?: boolean | NanmedianOptions, options?: NanmedianOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(options: NanmedianOptions & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(dim?: null | NanmedianOptions, keepdim?: boolean): T;
+  /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
+  quantile(q: Operand<T>, dim?: number | null | QuantileOptions, keepdim?: boolean | QuantileOptions, options?: QuantileOptions): T;
+  /** The q-quantiles of all elements or of a dimension, as `torch.nanquantile`. */
+  nanquantile(q: Operand<T>, dim?: number | null | NanquantileOptions, keepdim?: boolean | NanquantileOptions, options?: NanquantileOptions): T;
+  /** The derivative of lgamma, as `torch.digamma`. */
+  digamma(): T;
+  /** digamma, written into this tensor, which is returned. */
+  digamma_(): T;
+  /** The derivative of lgamma, as `torch.digamma`. */
+  psi(): T;
+  /** psi, written into this tensor, which is returned. */
+  psi_(): T;
+  /** The inverse of erf, as `torch.erfinv`. */
+  erfinv(): T;
+  /** erfinv, written into this tensor, which is returned. */
+  erfinv_(): T;
+  /** The modified Bessel function of order 0, as `torch.i0`. */
+  i0(): T;
+  /** i0, written into this tensor, which is returned. */
+  i0_(): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -716,4 +904,8 @@ export interface TensorMethods<T> {
   outer(vec2: T): T;
   /** All products of elements of two vectors, as `torch.outer`. */
   ger(vec2: T): T;
+  /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
+  softmax(dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
+  /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
+  logSoftmax(dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): T;
 }

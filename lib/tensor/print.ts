@@ -28,7 +28,7 @@ export function tensorText(tensor: Printable, elements: HostArray): string {
   if (tensor.device !== "cpu") suffix.push(`device='${tensor.device}'`);
   const numel = tensor.shape.reduce((a, b) => a * b, 1);
   if (numel === 0 && tensor.shape.length !== 1) suffix.push(`size=(${tensor.shape.join(", ")})`);
-  const usual = tensor.dtype === "float32" || tensor.dtype === "bool" || (tensor.dtype === "int64" && numel > 0);
+  const usual = tensor.dtype === "float32" || ((tensor.dtype === "bool" || tensor.dtype === "int64") && numel > 0);
   if (!usual) suffix.push(`dtype=${tensor.dtype}`);
   if (tensor.gradFn) suffix.push(`gradFn=<${tensor.gradFn.name}>`);
   else if (tensor.requiresGrad) suffix.push("requiresGrad=true");
@@ -92,17 +92,17 @@ function formatOf(values: readonly (number | bigint)[], dtype: DType): Format {
   if (dtype === "bool") return padded(values, (v) => v ? "True" : "False");
   if (!isFloat(dtype)) return padded(values, String);
   const numbers = values.map(Number), finite = numbers.filter((v) => Number.isFinite(v) && v !== 0);
-  if (finite.length === 0) return padded(values, (v) => finiteText(Number(v), (x) => `${x.toFixed(0)}.`));
   const magnitudes = finite.map(Math.abs);
-  const most = magnitudes.reduce((a, b) => Math.max(a, b)), least = magnitudes.reduce((a, b) => Math.min(a, b));
+  const most = magnitudes.reduce((a, b) => Math.max(a, b), 0);
+  const least = magnitudes.reduce((a, b) => Math.min(a, b), Infinity);
   const whole = numbers.every((v) => !Number.isFinite(v) || Math.ceil(v) === v);
-  const scientific = (x: number) => exponentText(x);
-  if (whole) {
-    return padded(values, (v) =>
-      finiteText(Number(v), most / least > 1000 || most > 1e8 ? scientific : (x) => `${signedZero(x, 0)}.`));
-  }
-  const exponent = most / least > 1000 || most > 1e8 || least < 1e-4;
-  return padded(values, (v) => finiteText(Number(v), exponent ? scientific : (x) => signedZero(x, PRECISION)));
+  const wide = most / least > 1000 || most > 1e8;
+  const text = whole
+    ? (wide ? exponentText : (x: number) => `${signedZero(x, 0)}.`)
+    : (wide || least < 1e-4 ? exponentText : (x: number) => signedZero(x, PRECISION));
+  // columns are as wide as the finite numbers that are not 0
+  const { width } = padded(finite, (v) => text(Number(v)));
+  return { width, text: (v) => finiteText(Number(v), text).padStart(width) };
 }
 
 const signedZero = (x: number, digits: number): string =>

@@ -1,0 +1,246 @@
+/**
+ * Tensors: creation, indexing, views, in-place writes, conversion, printing, modes and random numbers.
+ */
+import { assert, assertEquals, assertNotEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import "../backends/cpu/device.ts";
+import "../lib/autograd/autograd.ts";
+import "../lib/tensor/install.ts";
+import { DynError } from "../lib/base/errors.ts";
+import { asTensor, fromTypedArray, tensor } from "../lib/tensor/creation.ts";
+import { ops } from "../lib/tensor/eager.ts";
+import { type DispatchMode, inferenceMode, isInferenceMode, type ResolvedCall } from "../lib/tensor/modes.ts";
+import { getRngState, manualSeed, setRngState } from "../lib/tensor/random.ts";
+import { modes, Tensor } from "../lib/tensor/tensor.ts";
+
+Deno.test("nested arrays give shapes and PyTorch's types", () => {
+  const x = tensor([[1, 2, 3], [4, 5, 6]]);
+  assertEquals(x.shape, [2, 3]);
+  assertEquals(x.dtype, "int64");
+  assertEquals(tensor([1, 2.5]).dtype, "float32");
+  assertEquals(tensor([true, false]).dtype, "bool");
+  assertEquals(tensor([true, 2]).dtype, "int64");
+  assertEquals(tensor(3).shape, []);
+  assertEquals(tensor([]).shape, [0]);
+  assertEquals(tensor([]).dtype, "float32");
+  assertEquals(tensor([[], []]).shape, [2, 0]);
+  assertEquals(tensor(new Float64Array([1, 2])).dtype, "float64");
+  assertEquals(tensor([1.9, -1.9], { dtype: "int32" }).tolist(), [1, -1]);
+  assertThrows(() => tensor([[1, 2], [3]]), DynError, "Expected a list of length 2 at dim 1 but found 1");
+});
+
+Deno.test("typed arrays are copied and tensors are shared by asTensor", () => {
+  const data = new Float32Array([1, 2, 3, 4]);
+  const x = fromTypedArray(data, [2, 2]);
+  data[0] = 9;
+  assertEquals(x.tolist(), [[1, 2], [3, 4]]);
+  assertStrictEquals(asTensor(x), x);
+  assertThrows(() => fromTypedArray(data, [3]), DynError, "Expected 3 elements");
+});
+
+Deno.test("int64 crosses as a number where that is exact, else as a bigint", () => {
+  assertStrictEquals(tensor(2n ** 40n).item(), 2 ** 40);
+  assertStrictEquals(tensor(2n ** 60n + 1n).item(), 2n ** 60n + 1n);
+  assertEquals(tensor([2n ** 62n, 1n]).mul(3).tolist(), [BigInt.asIntN(64, 3n * 2n ** 62n), 3]);
+  assertEquals(ops.asStrided(tensor([1, 2, 3, 4]), [3, 2], [1, 1]).tolist(), [[1, 2], [2, 3], [3, 4]]);
+});
+
+Deno.test("indexing: integers, slices, ellipsis, new axes, lists, tensors, masks", () => {
+  const x = ops.reshape(ops.arange(24), [2, 3, 4]);
+  assertEquals(x.at(1, 2, 3).item(), 23);
+  assertEquals(x.at(-1).shape, [3, 4]);
+  assertEquals(x.at(0, ":", [1, 3]).tolist(), [[1, 2], [5, 6], [9, 10]]);
+  assertEquals(x.at("...", 0).tolist(), [[0, 4, 8], [12, 16, 20]]);
+  assertEquals(x.at(0, "::2", "1:").tolist(), [[1, 2, 3], [9, 10, 11]]);
+  assertEquals(x.at(null, 0, null).shape, [1, 1, 3, 4]);
+  assertEquals(x.at(":", ":", [-2, null]).shape, [2, 3, 2]);
+  assertEquals(x.at(1, 1).storage === x.storage, true);
+  assertEquals(x.at(0, [[0, 2]]).tolist(), [[[0, 1, 2, 3], [8, 9, 10, 11]]]);
+  assertEquals(x.at(0, tensor([2, 0]), 1).tolist(), [9, 1]);
+  assertEquals(x.at(x.gt(20)).tolist(), [21, 22, 23]);
+  assertEquals(x.at(tensor([0, 1]), ":", tensor([1, 2])).tolist(), [[1, 5, 9], [14, 18, 22]]);
+  assertThrows(() => x.at(2), DynError, "but found 2");
+  assertThrows(() => x.at(0, 0, 0, 0), DynError, "Expected at most 3 indices but found 4");
+  assertThrows(() => x.at("1:2:3:4"), DynError, "Expected a slice");
+});
+
+Deno.test("assignment writes through views and masks", () => {
+  const x = ops.zeros([3, 3]);
+  x.set([0], 1);
+  x.set([":", 2], tensor([7, 8, 9]));
+  x.set([x.eq(0)], -1);
+  assertEquals(x.tolist(), [[1, 1, 7], [-1, -1, 8], [-1, -1, 9]]);
+  x.set([tensor([0, 2]), tensor([0, 0])], tensor([5, 6]));
+  assertEquals(x.at(":", 0).tolist(), [5, -1, 6]);
+});
+
+Deno.test("views share storage and see each other's writes", () => {
+  const x = tensor([[1, 2], [3, 4]]), t = x.t(), row = x.at(1);
+  assertEquals(t.isContiguous(), false);
+  assertEquals(t.stride(), [1, 2]);
+  const before = x.version;
+  row.mul_(10);
+  assertEquals(t.tolist(), [[1, 30], [2, 40]]);
+  assertEquals(x.version, before + 1);
+  assertEquals(t.version, x.version);
+  assertEquals(t.contiguous().tolist(), [[1, 30], [2, 40]]);
+  assertEquals(t.reshape(4).storage === x.storage, false);
+  assertEquals(x.reshape(4).storage === x.storage, true);
+  assertThrows(() => t.view(4), DynError);
+});
+
+Deno.test("in-place ops with overlapping operands use the elements from before", () => {
+  const x = tensor([1, 2, 3, 4]);
+  x.slice(0, 1, 4).add_(x.slice(0, 0, 3));
+  assertEquals(x.tolist(), [1, 3, 5, 7]);
+  const y = tensor([[1, 2], [3, 4]]);
+  y.add_(y.t());
+  assertEquals(y.tolist(), [[2, 5], [5, 8]]);
+  const z = tensor([1, 2]);
+  z.mul_(z);
+  assertEquals(z.tolist(), [1, 4]);
+});
+
+Deno.test("in-place ops keep type and shape", () => {
+  const x = tensor([1, 2]);
+  assertThrows(() => x.add_(0.5), DynError, "can be cast to int64");
+  assertThrows(() => x.add_(tensor([[1, 2], [3, 4]])), DynError, "broadcast");
+  assertThrows(() => ops.expand(tensor([1]), [3]).add_(1), DynError, "single memory location");
+  const y = tensor([1.5, 2.5]);
+  y.add_(tensor([1, 2]));
+  assertEquals(y.dtype, "float32");
+  assertEquals(y.tolist(), [2.5, 4.5]);
+});
+
+Deno.test("one-element tensors convert to numbers", () => {
+  const x = tensor([[2.5]]);
+  assert(+x > 2);
+  assertEquals(Number(tensor(true)), 1);
+  assertThrows(() => tensor([1, 2]).item(), DynError, "Expected one element for item() but found 2");
+  assertEquals(`${tensor([1, 2])}`, "tensor([1, 2])");
+});
+
+Deno.test("iteration goes along the first dimension", () => {
+  const rows = [...tensor([[1, 2], [3, 4]])];
+  assertEquals(rows.map((r) => r.tolist()), [[1, 2], [3, 4]]);
+  assertThrows(() => [...tensor(1)], DynError, "0-d");
+});
+
+Deno.test("elements are read as copies, now or later", async () => {
+  const x = tensor([[1.5, 2], [3, 4]]).t();
+  const now = x.toTypedArray();
+  assertEquals(now, new Float32Array([1.5, 3, 2, 4]));
+  now[0] = 7;
+  assertEquals(await x.data(), new Float32Array([1.5, 3, 2, 4]));
+});
+
+Deno.test("calls take positional and named arguments", () => {
+  const x = tensor([[1, 2], [3, 4]], { dtype: "float32" });
+  assertEquals(x.sum(1, true).tolist(), [[3], [7]]);
+  assertEquals(x.sum(1, { keepdim: true }).tolist(), [[3], [7]]);
+  assertEquals(x.sum({ dim: 0 }).tolist(), [4, 6]);
+  assertEquals(x.view(4, 1).shape, [4, 1]);
+  assertEquals(x.view([1, 4]).shape, [1, 4]);
+  const { values, indices } = x.max(1);
+  assertEquals([values.tolist(), indices.tolist()], [[2, 4], [1, 1]]);
+  const [v] = x.max(0);
+  assertEquals(v.tolist(), [3, 4]);
+  assertEquals(x.max().item(), 4);
+  assertThrows(() => ops.sum(x, 5), DynError, "Expected dim in [-2, 1] but found 5");
+  const call: (...given: unknown[]) => unknown = (...given) => Reflect.apply(x.sum, x, given);
+  assertThrows(() => call({ dims: 1 }), DynError, "but found dims");
+  assertThrows(() => call("a"), DynError, "Expected a dimension or a list of dimensions for dim of sum");
+});
+
+Deno.test("printing follows PyTorch", () => {
+  const lines = (t: Tensor) => t.toString();
+  assertEquals(lines(tensor([1.5, 2, -3.25])), "tensor([ 1.5000,  2.0000, -3.2500])");
+  assertEquals(lines(tensor([1, 2, 3], { dtype: "float32" })), "tensor([1., 2., 3.])");
+  assertEquals(lines(tensor([1e-8, 1])), "tensor([1.0000e-08, 1.0000e+00])");
+  assertEquals(lines(tensor([NaN, Infinity, 1])), "tensor([nan, inf, 1.])");
+  assertEquals(lines(tensor([[true, false]])), "tensor([[ True, False]])");
+  assertEquals(lines(tensor([1, 2], { dtype: "int32" })), "tensor([1, 2], dtype=int32)");
+  assertEquals(lines(tensor(2.5)), "tensor(2.5000)");
+  assertEquals(lines(tensor([])), "tensor([])");
+  assertEquals(lines(ops.zeros([2, 0])), "tensor([], size=(2, 0))");
+  assertEquals(lines(tensor([[[1], [2]], [[3], [4]]])), "tensor([[[1],\n         [2]],\n\n        [[3],\n         [4]]])");
+  assertEquals(
+    lines(ops.arange(2000)),
+    "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])",
+  );
+  assertEquals(lines(tensor([1.5], { requiresGrad: true })), "tensor([1.5000], requiresGrad=true)");
+});
+
+Deno.test("the seed decides all random numbers, call by call", () => {
+  manualSeed(3);
+  const a = ops.rand([4]), state = getRngState(), b = ops.rand([4]);
+  manualSeed(3);
+  assertEquals(ops.rand([4]).tolist(), a.tolist());
+  assertEquals(ops.rand([4]).tolist(), b.tolist());
+  assertNotEquals(a.tolist(), b.tolist());
+  setRngState(state);
+  assertEquals(ops.rand([4]).tolist(), b.tolist());
+  manualSeed(4);
+  assertNotEquals(ops.rand([4]).tolist(), a.tolist());
+});
+
+Deno.test("random numbers have the moments of their distribution", () => {
+  manualSeed(0);
+  const u = ops.rand([20000]), n = ops.randn([20000]);
+  const mean = (t: Tensor) => Number(t.mean().item());
+  assert(Math.abs(mean(u) - 0.5) < 0.01);
+  assert(Math.abs(mean(u.square()) - 1 / 3) < 0.01);
+  assert(Math.abs(mean(n)) < 0.03);
+  assert(Math.abs(mean(n.square()) - 1) < 0.04);
+  assert(u.ge(0).all().item() === true && u.lt(1).all().item() === true);
+});
+
+Deno.test("a mode sees calls before they run, and not its own", () => {
+  const seen: string[] = [];
+  const counting: DispatchMode<Tensor> = {
+    call({ definition, args, inplace }: ResolvedCall<Tensor>) {
+      seen.push(inplace ? `${definition.name}_` : definition.name);
+      const { self, other } = args;
+      return self instanceof Tensor && other instanceof Tensor ? ops.sub(self, other) : tensor(0);
+    },
+  };
+  const x = tensor([5, 7]), y = tensor([1, 2]);
+  const z = modes.with(counting, () => x.add(y));
+  assertEquals(z.tolist(), [4, 5]);
+  assertEquals(seen, ["add"]);
+  assertEquals(x.add(y).tolist(), [6, 9]);
+});
+
+Deno.test("inference mode records neither gradients nor views", () => {
+  const x = tensor([1.5], { requiresGrad: true });
+  inferenceMode(() => {
+    assert(isInferenceMode());
+    assertEquals(x.mul(2).requiresGrad, false);
+    assertEquals(x.view(1).viewState, null);
+  });
+  assert(x.mul(2).requiresGrad);
+});
+
+Deno.test("hollow tensors have metadata and no elements", () => {
+  const x = Tensor.hollow(tensor([[1, 2]]).meta);
+  assertEquals(x.shape, [1, 2]);
+  assertThrows(() => x.tolist(), DynError, "metadata only");
+  assertThrows(() => x.add(1), DynError, "metadata only");
+  assertEquals(ops.zerosLike(x).tolist(), [[0, 0]]);
+});
+
+Deno.test("released memory is used again", () => {
+  const first = ops.ones([1000]);
+  const { memory } = first.storage;
+  first[Symbol.dispose]();
+  assertThrows(() => first.tolist(), DynError, "released");
+  assertStrictEquals(ops.zeros([1000]).storage.memory, memory);
+});
+
+Deno.test("to converts types and leaves what fits alone", () => {
+  const x = tensor([1.5, -2.5]);
+  assertEquals(x.to("int64").tolist(), [1, -2]);
+  assertStrictEquals(x.to("float32"), x);
+  assertStrictEquals(x.cpu(), x);
+  assertEquals(x.to(tensor([1])).dtype, "int64");
+  assertThrows(() => x.to("nowhere"), DynError, "Expected an initialised device but found nowhere");
+});
