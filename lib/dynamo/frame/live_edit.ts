@@ -30,37 +30,29 @@ export type EditResult =
 export function evaluateInside(inspector: Inspector, at: Located, expression: string): EditResult {
   const place = insertion(at, expression);
   if (typeof place === "string") return { kind: "failed", because: place };
-  return inspector.withDebugger(() => {
-    const { text } = at.script;
-    const before = text.slice(0, place.at);
-    const after = text.slice(place.at);
-    // V8 matches old and new functions by a text difference, which can go wrong in tiny functions; a line of its
-    // own in between is matched right.
-    for (const steps of [[before + place.code + after], [`${before}\n\n${after}`, `${before}\n${place.code}\n${after}`]]) {
-      const result = attempt(inspector, at, steps, place.code);
-      if (result.kind === "value" || result.because !== MISPLACED) return result;
-    }
-    return { kind: "failed", because: MISPLACED };
-  });
+  return inspector.withDebugger(() => attempt(inspector, at, place));
 }
 
-const MISPLACED = "V8 did not match the edited function with the running one";
+/** Where a line of code goes. */
+interface Insertion {
+  readonly at: number;
+  readonly code: string;
+}
 
-function attempt(inspector: Inspector, at: Located, steps: readonly string[], code: string): EditResult {
+function attempt(inspector: Inspector, at: Located, place: Insertion): EditResult {
+  const { text } = at.script;
   const whole = sourceOf(at.fn);
+  const status = replace(inspector, at.script, text.slice(0, place.at) + place.code + text.slice(place.at));
+  if (status !== "Ok") return { kind: "failed", because: blocked(status) };
   try {
-    for (const text of steps) {
-      const status = replace(inspector, at.script, text);
-      if (status !== "Ok") return { kind: "failed", because: blocked(status) };
-    }
-    const edited = sourceOf(at.fn).replace(code, "").replace(/^\n\n|\n\n/g, "");
-    if (!sourceOf(at.fn).includes(code) || edited !== whole.replace(/\n\n/g, "")) {
-      return { kind: "failed", because: MISPLACED };
+    const shown = sourceOf(at.fn);
+    if (shown === whole || shown.replace(place.code, "") !== whole) {
+      return { kind: "failed", because: "V8 did not match the edited function with the running one" };
     }
     return callOnce(at);
   } finally {
-    const status = replace(inspector, at.script, at.script.text);
-    if (status !== "Ok") throw new Error(`V8 refused to restore the text of ${at.script.url}: ${status}`);
+    const back = replace(inspector, at.script, text);
+    if (back !== "Ok") throw new Error(`V8 refused to restore the text of ${at.script.url}: ${back}`);
   }
 }
 
@@ -129,7 +121,7 @@ function settle(result: unknown, stop: object): void {
 }
 
 /** Where the guarded call goes and its text; a string says why there is no such place. */
-function insertion(at: Located, expression: string): { readonly at: number; readonly code: string } | string {
+function insertion(at: Located, expression: string): Insertion | string {
   const { node, module } = at;
   const hand = `${STASH_EXPRESSION}(${expression})`;
   const parent: AstNode | null = module.parentOf(node);
