@@ -15,6 +15,7 @@ import {
   listOf,
   mapArguments,
   type OpCall,
+  type Results,
   tensorArguments,
   valueOfNode,
 } from "../ops/graph_builder.ts";
@@ -144,8 +145,11 @@ class GraphTape {
       const value = outs[k];
       if (each && value) this.#define(each, value);
     });
-    const { kind } = definition.implementation;
-    if (kind === "view" || kind === "composite") this.#shareWithArguments(nodes, args);
+    const { implementation: { kind }, gradient } = definition;
+    // Compositions with a gradient of their own compute something; the others may only show an argument.
+    if (kind === "view" || (kind === "composite" && gradient.kind !== "rule")) {
+      this.#shareWithArguments(nodes, args);
+    }
     if (node.meta.noGrad || definition.gradient.kind === "none") return;
     const position = this.#position;
     this.steps.push((recorder) => {
@@ -160,12 +164,35 @@ class GraphTape {
       this.#checkReads({ definition, args, saves: Object.keys(definition.params), outs: [] }, position);
       recorder.tape.length = 0;
       for (const { value } of tensorArguments(args)) recorder.requiring.add(value);
-      const again = listOf(implementation.compose(recorder.api, args));
-      const joins = again.flatMap((from, k): TapeEntry<GraphValue>[] => {
+      const again = this.#composeBefore(node, () => implementation.compose(recorder.api, args));
+      if (again.random) this.#takeFrom(nodes, again.results);
+      const joins = again.results.flatMap((from, k): TapeEntry<GraphValue>[] => {
         const to = outs[k];
         return to && isFloat(to.dtype) ? [{ kind: "same", from, to }] : [];
       });
       return [...recorder.tape, ...joins];
+    });
+  }
+
+  /** Composes a call again at its place, where its arguments hold what they held. */
+  #composeBefore(node: Node, compose: () => Results): { results: readonly GraphValue[]; random: boolean } {
+    const known = new Set(this.graph.nodes);
+    this.builder.before = node;
+    const results = listOf(compose());
+    this.builder.before = undefined;
+    const made = this.graph.nodes.filter((each) => !known.has(each));
+    const random = made.some(({ target }) => findTarget(target)?.definition.implementation.kind === "random");
+    return { results, random };
+  }
+
+  /** A random call must happen once: the captured node now shows the result of the composition. */
+  #takeFrom(nodes: readonly (Node | undefined)[], results: readonly GraphValue[]): void {
+    nodes.forEach((node, k) => {
+      const from = results[k]?.node;
+      if (!node || !from) return;
+      node.target = "viewAs";
+      node.args = [from, from];
+      node.kwargs = {};
     });
   }
 

@@ -87,13 +87,29 @@ export function argumentsOfNode<T>(
 /** What the nodes that a builder makes have in common. */
 export type SharedMeta = Partial<Pick<NodeMeta, "stack" | "partition">> & { readonly requiresGrad?: boolean };
 
+/** The arguments of a call as nodes hold them: defaults left out, what follows them and keywords by name. */
+export function callArguments(
+  { definition, args }: OpCall<GraphValue>,
+): { readonly args: readonly Argument[]; readonly kwargs: Readonly<Record<string, Argument>> } {
+  const positional: Argument[] = [];
+  const kwargs: Record<string, Argument> = {};
+  let skipped = false;
+  for (const [name, param] of Object.entries(definition.params)) {
+    const value = toArgument(args[name] ?? null);
+    if (isDefault(value, param.default) || (value === null && param.nullable)) skipped = true;
+    else if (skipped || param.keyword) kwargs[name] = value;
+    else positional.push(value);
+  }
+  return { args: positional, kwargs };
+}
+
 /** Appends nodes to one graph. */
 export class GraphBuilder {
   /** Metadata of nodes made from here on. */
   shared: SharedMeta = {};
 
   /** New nodes go before `before`, or to the end. */
-  constructor(readonly graph: Graph, public before?: Node) {}
+  constructor(readonly graph: Graph, public before: Node | undefined = undefined) {}
 
   /** An input, after the other inputs. */
   placeholder(name: string, value: NodeValue, meta: Partial<NodeMeta> = {}): Node {
@@ -128,22 +144,11 @@ export class GraphBuilder {
     extra: Readonly<Record<string, Argument>> = {},
   ): Results {
     const result = definition.infer(mapArguments(args, (value) => value.meta));
-    const positional: Argument[] = [];
-    const kwargs: Record<string, Argument> = {};
-    let skipped = false;
-    const entries = Object.entries(definition.params);
-    for (const [name, param] of entries) {
-      const value = toArgument(args[name] ?? null);
-      const left = isDefault(value, param.default) || (value === null && param.nullable);
-      if (left) skipped = true;
-      else if (skipped || param.keyword) kwargs[name] = value;
-      else positional.push(value);
-    }
-    const many = isMetas(result);
+    const given = callArguments({ definition, args }), many = isMetas(result);
     const { requiresGrad = false, ...meta } = this.shared;
     const node = this.graph.create("call_function", graphNameOf(definition), {
-      args: positional,
-      kwargs: { ...kwargs, ...extra },
+      args: given.args,
+      kwargs: { ...given.kwargs, ...extra },
       meta: {
         ...meta,
         value: many
