@@ -199,6 +199,83 @@ export type OpName =
   | "take"
   | "put"
   | "takeAlongDim"
+  | "index"
+  | "gatherIndices"
+  | "indexPut"
+  | "putIndices"
+  | "maskedSelect"
+  | "maskedScatter"
+  | "flip"
+  | "fliplr"
+  | "flipud"
+  | "roll"
+  | "rollDims"
+  | "repeat"
+  | "tile"
+  | "repeatInterleave"
+  | "rot90"
+  | "tril"
+  | "triu"
+  | "diag"
+  | "cat"
+  | "stack"
+  | "cumsum"
+  | "cumprod"
+  | "logcumsumexp"
+  | "runningMax"
+  | "runningMin"
+  | "cummax"
+  | "cummin"
+  | "atan2"
+  | "hypot"
+  | "copysign"
+  | "xlogy"
+  | "xlog1py"
+  | "logaddexp"
+  | "logaddexp2"
+  | "lerp"
+  | "addcmul"
+  | "addcdiv"
+  | "ldexp"
+  | "nonzero"
+  | "repeatedIndices"
+  | "uniqueGroups"
+  | "unique"
+  | "uniqueConsecutive"
+  | "bincount"
+  | "constantPadNd"
+  | "padBy"
+  | "padByBackward"
+  | "pad"
+  | "scatterCombined"
+  | "scatterReduce"
+  | "scatterExtreme"
+  | "sortLast"
+  | "sort"
+  | "argsort"
+  | "msort"
+  | "topk"
+  | "kthvalue"
+  | "median"
+  | "nanmedian"
+  | "searchsorted"
+  | "countBefore"
+  | "bucketize"
+  | "isin"
+  | "quantile"
+  | "nanquantile"
+  | "digamma"
+  | "trigamma"
+  | "erfinv"
+  | "i0"
+  | "i0e"
+  | "i1"
+  | "i1e"
+  | "ndtr"
+  | "entr"
+  | "erfcx"
+  | "logNdtr"
+  | "ndtri"
   | "mm"
   | "bmm"
   | "mv"
@@ -211,6 +288,25 @@ export type OpName =
   | "addr"
   | "outer"
   | "linear"
+  | "softmax"
+  | "logSoftmax"
+  | "softmin"
+  | "layerNorm"
+  | "rmsNorm"
+  | "groupNorm"
+  | "instanceNorm"
+  | "batchNormTraining"
+  | "batchNormInference"
+  | "mseLoss"
+  | "l1Loss"
+  | "smoothL1Loss"
+  | "huberLoss"
+  | "softMarginLoss"
+  | "nllLoss"
+  | "crossEntropy"
+  | "binaryCrossEntropy"
+  | "binaryCrossEntropyWithLogits"
+  | "klDiv"
   | "toDevice";
 
 /** What may stand as an operand: a tensor or a number. */
@@ -400,36 +496,42 @@ export interface EmptyOptions {
 export interface ZerosLikeOptions {
   readonly dtype?: DType | null | undefined;
   readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of onesLike by name. */
 export interface OnesLikeOptions {
   readonly dtype?: DType | null | undefined;
   readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of emptyLike by name. */
 export interface EmptyLikeOptions {
   readonly dtype?: DType | null | undefined;
   readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of newZeros by name. */
 export interface NewZerosOptions {
   readonly dtype?: DType | null | undefined;
   readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of newOnes by name. */
 export interface NewOnesOptions {
   readonly dtype?: DType | null | undefined;
   readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of newEmpty by name. */
 export interface NewEmptyOptions {
   readonly dtype?: DType | null | undefined;
   readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of full by name. */
@@ -443,12 +545,14 @@ export interface FullOptions {
 export interface FullLikeOptions {
   readonly dtype?: DType | null | undefined;
   readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of newFull by name. */
 export interface NewFullOptions {
   readonly dtype?: DType | null | undefined;
   readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of arange by name. */
@@ -615,6 +719,195 @@ export interface TakeAlongDimOptions {
   readonly dim?: number | null | undefined;
 }
 
+/** Arguments of indexPut by name. */
+export interface IndexPutOptions {
+  readonly accumulate?: boolean | undefined;
+}
+
+/** Arguments of putIndices by name. */
+export interface PutIndicesOptions {
+  readonly accumulate?: boolean | undefined;
+}
+
+/** Arguments of roll by name. */
+export interface RollOptions {
+  readonly dims?: number | readonly number[] | null | undefined;
+}
+
+/** Arguments of repeatInterleave by name. */
+export interface RepeatInterleaveOptions {
+  readonly dim?: number | null | undefined;
+  readonly outputSize?: number | null | undefined;
+}
+
+/** Arguments of rot90 by name. */
+export interface Rot90Options {
+  readonly k?: number | undefined;
+  readonly dims?: readonly number[] | undefined;
+}
+
+/** Arguments of tril by name. */
+export interface TrilOptions {
+  readonly diagonal?: number | undefined;
+}
+
+/** Arguments of triu by name. */
+export interface TriuOptions {
+  readonly diagonal?: number | undefined;
+}
+
+/** Arguments of diag by name. */
+export interface DiagOptions {
+  readonly diagonal?: number | undefined;
+}
+
+/** Arguments of cat by name. */
+export interface CatOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of stack by name. */
+export interface StackOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of cumsum by name. */
+export interface CumsumOptions {
+  readonly dtype?: DType | null | undefined;
+}
+
+/** Arguments of cumprod by name. */
+export interface CumprodOptions {
+  readonly dtype?: DType | null | undefined;
+}
+
+/** Arguments of addcmul by name. */
+export interface AddcmulOptions {
+  readonly value?: Scalar | Dim | undefined;
+}
+
+/** Arguments of addcdiv by name. */
+export interface AddcdivOptions {
+  readonly value?: Scalar | Dim | undefined;
+}
+
+/** Arguments of uniqueGroups by name. */
+export interface UniqueGroupsOptions {
+  readonly dim?: number | null | undefined;
+  readonly consecutive?: boolean | undefined;
+}
+
+/** Arguments of unique by name. */
+export interface UniqueOptions {
+  readonly sorted?: boolean | undefined;
+  readonly returnInverse?: boolean | undefined;
+  readonly returnCounts?: boolean | undefined;
+  readonly dim?: number | null | undefined;
+}
+
+/** Arguments of uniqueConsecutive by name. */
+export interface UniqueConsecutiveOptions {
+  readonly returnInverse?: boolean | undefined;
+  readonly returnCounts?: boolean | undefined;
+  readonly dim?: number | null | undefined;
+  readonly sorted?: boolean | undefined;
+}
+
+/** Arguments of bincount by name. */
+export interface BincountOptions<T> {
+  readonly weights?: T | null | undefined;
+  readonly minlength?: number | undefined;
+}
+
+/** Arguments of constantPadNd by name. */
+export interface ConstantPadNdOptions {
+  readonly value?: Scalar | Dim | undefined;
+}
+
+/** Arguments of pad by name. */
+export interface PadOptions {
+  readonly mode?: "constant" | "reflect" | "replicate" | "circular" | undefined;
+  readonly value?: Scalar | Dim | null | undefined;
+}
+
+/** Arguments of scatterReduce by name. */
+export interface ScatterReduceOptions {
+  readonly includeSelf?: boolean | undefined;
+}
+
+/** Arguments of sort by name. */
+export interface SortOptions {
+  readonly dim?: number | undefined;
+  readonly descending?: boolean | undefined;
+  readonly stable?: boolean | null | undefined;
+}
+
+/** Arguments of argsort by name. */
+export interface ArgsortOptions {
+  readonly dim?: number | undefined;
+  readonly descending?: boolean | undefined;
+  readonly stable?: boolean | undefined;
+}
+
+/** Arguments of topk by name. */
+export interface TopkOptions {
+  readonly dim?: number | undefined;
+  readonly largest?: boolean | undefined;
+  readonly sorted?: boolean | undefined;
+}
+
+/** Arguments of kthvalue by name. */
+export interface KthvalueOptions {
+  readonly dim?: number | undefined;
+  readonly keepdim?: boolean | undefined;
+}
+
+/** Arguments of median by name. */
+export interface MedianOptions {
+  readonly dim?: number | null | undefined;
+  readonly keepdim?: boolean | undefined;
+}
+
+/** Arguments of nanmedian by name. */
+export interface NanmedianOptions {
+  readonly dim?: number | null | undefined;
+  readonly keepdim?: boolean | undefined;
+}
+
+/** Arguments of searchsorted by name. */
+export interface SearchsortedOptions<T> {
+  readonly outInt32?: boolean | undefined;
+  readonly right?: boolean | undefined;
+  readonly side?: "left" | "right" | null | undefined;
+  readonly sorter?: T | null | undefined;
+}
+
+/** Arguments of bucketize by name. */
+export interface BucketizeOptions {
+  readonly outInt32?: boolean | undefined;
+  readonly right?: boolean | undefined;
+}
+
+/** Arguments of isin by name. */
+export interface IsinOptions {
+  readonly assumeUnique?: boolean | undefined;
+  readonly invert?: boolean | undefined;
+}
+
+/** Arguments of quantile by name. */
+export interface QuantileOptions {
+  readonly dim?: number | null | undefined;
+  readonly keepdim?: boolean | undefined;
+  readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
+}
+
+/** Arguments of nanquantile by name. */
+export interface NanquantileOptions {
+  readonly dim?: number | null | undefined;
+  readonly keepdim?: boolean | undefined;
+  readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
+}
+
 /** Arguments of addmm by name. */
 export interface AddmmOptions {
   readonly beta?: Scalar | Dim | undefined;
@@ -648,6 +941,127 @@ export interface AddrOptions {
 /** Arguments of linear by name. */
 export interface LinearOptions<T> {
   readonly bias?: T | null | undefined;
+}
+
+/** Arguments of softmax by name. */
+export interface SoftmaxOptions {
+  readonly dtype?: DType | null | undefined;
+}
+
+/** Arguments of logSoftmax by name. */
+export interface LogSoftmaxOptions {
+  readonly dtype?: DType | null | undefined;
+}
+
+/** Arguments of softmin by name. */
+export interface SoftminOptions {
+  readonly dtype?: DType | null | undefined;
+}
+
+/** Arguments of layerNorm by name. */
+export interface LayerNormOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly bias?: T | null | undefined;
+  readonly eps?: number | undefined;
+}
+
+/** Arguments of rmsNorm by name. */
+export interface RmsNormOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly eps?: number | null | undefined;
+}
+
+/** Arguments of groupNorm by name. */
+export interface GroupNormOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly bias?: T | null | undefined;
+  readonly eps?: number | undefined;
+}
+
+/** Arguments of instanceNorm by name. */
+export interface InstanceNormOptions<T> {
+  readonly runningMean?: T | null | undefined;
+  readonly runningVar?: T | null | undefined;
+  readonly weight?: T | null | undefined;
+  readonly bias?: T | null | undefined;
+  readonly useInputStats?: boolean | undefined;
+  readonly momentum?: number | undefined;
+  readonly eps?: number | undefined;
+}
+
+/** Arguments of batchNormTraining by name. */
+export interface BatchNormTrainingOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly bias?: T | null | undefined;
+  readonly eps?: number | undefined;
+}
+
+/** Arguments of batchNormInference by name. */
+export interface BatchNormInferenceOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly bias?: T | null | undefined;
+  readonly eps?: number | undefined;
+}
+
+/** Arguments of mseLoss by name. */
+export interface MseLossOptions {
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of l1Loss by name. */
+export interface L1LossOptions {
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of smoothL1Loss by name. */
+export interface SmoothL1LossOptions {
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+  readonly beta?: number | undefined;
+}
+
+/** Arguments of huberLoss by name. */
+export interface HuberLossOptions {
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+  readonly delta?: number | undefined;
+}
+
+/** Arguments of softMarginLoss by name. */
+export interface SoftMarginLossOptions {
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of nllLoss by name. */
+export interface NllLossOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly ignoreIndex?: number | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of crossEntropy by name. */
+export interface CrossEntropyOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly ignoreIndex?: number | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+  readonly labelSmoothing?: number | undefined;
+}
+
+/** Arguments of binaryCrossEntropy by name. */
+export interface BinaryCrossEntropyOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of binaryCrossEntropyWithLogits by name. */
+export interface BinaryCrossEntropyWithLogitsOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+  readonly posWeight?: T | null | undefined;
+}
+
+/** Arguments of klDiv by name. */
+export interface KlDivOptions {
+  readonly reduction?: "none" | "mean" | "sum" | "batchmean" | undefined;
+  readonly logTarget?: boolean | undefined;
 }
 
 /** Every op as a function of tensors of type T. Trailing arguments may be given by name. */
@@ -1069,6 +1483,196 @@ export interface OpApi<T extends TensorLike> {
   put(self: T, index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
   /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
   takeAlongDim(self: T, indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
+  /**
+   * The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size
+   * depend on elements. As `x[i, j]` with tensors.
+   */
+  index(self: T, indices: readonly (T | null)[]): T;
+  /** As index, of integer tensors. */
+  gatherIndices(self: T, indices: readonly (T | null)[]): T;
+  /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
+  indexPut(self: T, indices: readonly (T | null)[], values: T, accumulate?: boolean | IndexPutOptions, options?: IndexPutOptions): T;
+  /** As indexPut, at integer tensors. */
+  putIndices(self: T, indices: readonly (T | null)[], values: T, accumulate?: boolean | PutIndicesOptions, options?: PutIndicesOptions): T;
+  /** The elements where the mask (broadcast) is true, in order, as `torch.masked_select`. */
+  maskedSelect(self: T, mask: T): T;
+  /** self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`. */
+  maskedScatter(self: T, mask: T, source: T): T;
+  /** Reversed along dimensions, as `torch.flip`. */
+  flip(self: T, dims: number | readonly number[]): T;
+  flip(self: T, ...dims: number[]): T;
+  /** Reversed along dimension 1, as `torch.fliplr`. */
+  fliplr(self: T): T;
+  /** Reversed along dimension 0, as `torch.flipud`. */
+  flipud(self: T): T;
+  /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
+  roll(self: T, shifts: number | readonly number[], dims?: number | readonly number[] | null | RollOptions, options?: RollOptions): T;
+  /** Shifted around along dimensions. */
+  rollDims(self: T, shifts: readonly number[], dims: readonly number[]): T;
+  /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
+  repeat(self: T, repeats: readonly Dim[]): T;
+  repeat(self: T, ...repeats: Dim[]): T;
+  /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
+  tile(self: T, dims: readonly Dim[]): T;
+  tile(self: T, ...dims: Dim[]): T;
+  /**
+   * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
+   * only). As `torch.repeat_interleave`.
+   */
+  repeatInterleave(self: T, repeats: Operand<T>, dim?: number | null | RepeatInterleaveOptions, options?: RepeatInterleaveOptions): T;
+  /** Turned by k quarters in the plane of two dimensions, as `torch.rot90`. */
+  rot90(self: T, k?: number | Rot90Options, dims?: readonly number[] | Rot90Options, options?: Rot90Options): T;
+  /** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
+  tril(self: T, diagonal?: number | TrilOptions, options?: TrilOptions): T;
+  /** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
+  triu(self: T, diagonal?: number | TriuOptions, options?: TriuOptions): T;
+  /** The diagonal of a matrix, or the matrix that has a vector on its diagonal, as `torch.diag`. */
+  diag(self: T, diagonal?: number | DiagOptions, options?: DiagOptions): T;
+  /** Tensors one after the other along a dimension, as `torch.cat`. */
+  cat(tensors: readonly T[], dim?: number | CatOptions, options?: CatOptions): T;
+  /** Tensors of one shape along a new dimension, as `torch.stack`. */
+  stack(tensors: readonly T[], dim?: number | StackOptions, options?: StackOptions): T;
+  /** Running sums along a dimension, as `torch.cumsum`. */
+  cumsum(self: T, dim: number, options?: CumsumOptions): T;
+  /** Running products along a dimension, as `torch.cumprod`. */
+  cumprod(self: T, dim: number, options?: CumprodOptions): T;
+  /** Logarithms of running sums of exponentials, as `torch.logcumsumexp`. */
+  logcumsumexp(self: T, dim: number): T;
+  /** The maximum so far along a dimension. */
+  runningMax(self: T, dim: number): T;
+  /** The minimum so far along a dimension. */
+  runningMin(self: T, dim: number): T;
+  /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
+  cummax(self: T, dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
+  cummin(self: T, dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The angle of the point (other, self), as `torch.atan2`. */
+  atan2(self: T, other: Operand<T>): T;
+  /** √(self² + other²) without overflow, as `torch.hypot`. */
+  hypot(self: T, other: Operand<T>): T;
+  /** |self| with the sign of `other`, that of −0 included, as `torch.copysign`. */
+  copysign(self: T, other: Operand<T>): T;
+  /** self · log(other), 0 where self is 0, as `torch.xlogy`. One of them may be a number. */
+  xlogy(self: Operand<T>, other: Operand<T>): T;
+  /** self · log1p(other), 0 where self is 0, as `torch.special.xlog1py`. One of them may be a number. */
+  xlog1py(self: Operand<T>, other: Operand<T>): T;
+  /** log(e^self + e^other) without overflow, as `torch.logaddexp`. */
+  logaddexp(self: T, other: Operand<T>): T;
+  /** log(2^self + 2^other) without overflow, as `torch.logaddexp2`. */
+  logaddexp2(self: T, other: Operand<T>): T;
+  /** self + weight · (end − self), exact at both ends, as `torch.lerp`. */
+  lerp(self: T, end: T, weight: Operand<T>): T;
+  /** self + value · tensor1 · tensor2, as `torch.addcmul`. */
+  addcmul(self: T, tensor1: T, tensor2: T, options?: AddcmulOptions): T;
+  /** self + value · tensor1 / tensor2, as `torch.addcdiv`. */
+  addcdiv(self: T, tensor1: T, tensor2: T, options?: AddcdivOptions): T;
+  /** self · 2^other, as `torch.ldexp`. */
+  ldexp(self: T, other: Operand<T>): T;
+  /** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
+  nonzero(self: T): T;
+  /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
+  repeatedIndices(repeats: T, size: Dim): T;
+  /** Distinct elements (or slices along `dim`), where each went, and how many there were of each. */
+  uniqueGroups(self: T, dim?: number | null | UniqueGroupsOptions, consecutive?: boolean | UniqueGroupsOptions, options?: UniqueGroupsOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  /**
+   * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
+   * were. As `torch.unique`.
+   */
+  unique(self: T, sorted: boolean | undefined, returnInverse: true, returnCounts?: boolean | UniqueOptions, dim?: number | null | UniqueOptions, options?: UniqueOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  unique(self: T, options: UniqueOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  unique(self: T, sorted: boolean | undefined, options: UniqueOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  unique(self: T, sorted?: boolean, returnInverse?: false | UniqueOptions, returnCounts?: boolean, dim?: number | null): T;
+  /**
+   * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
+   * also where each went and how many there were. As `torch.uniqueConsecutive`.
+   */
+  uniqueConsecutive(self: T, returnInverse: true, returnCounts?: boolean | UniqueConsecutiveOptions, dim?: number | null | UniqueConsecutiveOptions, sorted?: boolean | UniqueConsecutiveOptions, options?: UniqueConsecutiveOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  uniqueConsecutive(self: T, options: UniqueConsecutiveOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  uniqueConsecutive(self: T, returnInverse?: false | UniqueConsecutiveOptions, returnCounts?: boolean, dim?: number | null, sorted?: boolean): T;
+  /** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
+  bincount(self: T, weights?: T | null | BincountOptions<T>, minlength?: number | BincountOptions<T>, options?: BincountOptions<T>): T;
+  /** Padded with one value, as `torch.constant_pad_nd`. */
+  constantPadNd(self: T, pad: readonly Dim[], value?: Scalar | Dim | ConstantPadNdOptions, options?: ConstantPadNdOptions): T;
+  /** Padded with elements of the tensor: reflect, replicate or circular. */
+  padBy(self: T, pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): T;
+  /** Adds the elements of a padded gradient to where padBy read them. */
+  padByBackward(grad: T, inputSizes: readonly Dim[], pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): T;
+  /**
+   * Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant,
+   * reflect, replicate or circular. As `nn.functional.pad`.
+   */
+  pad(self: T, pad: readonly Dim[], mode?: "constant" | "reflect" | "replicate" | "circular" | PadOptions, value?: Scalar | Dim | null | PadOptions, options?: PadOptions): T;
+  /**
+   * For each element the product, maximum or minimum of the values that `index` sends to it; a neutral
+   * value where there is none.
+   */
+  scatterCombined(self: T, dim: number, index: T, src: T, reduce: "prod" | "amax" | "amin"): T;
+  /**
+   * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
+   * As `torch.scatter_reduce`.
+   */
+  scatterReduce(self: T, dim: number, index: T, src: T, reduce: "sum" | "prod" | "mean" | "amax" | "amin", options?: ScatterReduceOptions): T;
+  /** As scatterReduce with prod, amax or amin. */
+  scatterExtreme(self: T, dim: number, index: T, src: T, reduce: "prod" | "amax" | "amin", includeSelf: boolean): T;
+  /** Sorted along the last dimension, stable, with indices. */
+  sortLast(self: T, descending: boolean): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
+  sort(self: T, dim?: number | SortOptions, descending?: boolean | SortOptions, stable?: boolean | null | SortOptions, options?: SortOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The indices that sort a dimension, as `torch.argsort`. */
+  argsort(self: T, dim?: number | ArgsortOptions, descending?: boolean | ArgsortOptions, stable?: boolean | ArgsortOptions, options?: ArgsortOptions): T;
+  /** Sorted along the first dimension, as `torch.msort`. */
+  msort(self: T): T;
+  /** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
+  topk(self: T, k: Dim, dim?: number | TopkOptions, largest?: boolean | TopkOptions, sorted?: boolean | TopkOptions, options?: TopkOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
+  kthvalue(self: T, k: number, dim?: number | KthvalueOptions, keepdim?: boolean | KthvalueOptions, options?: KthvalueOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
+  median(self: T, dim: number, keepdim?: boolean | MedianOptions, options?: MedianOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(self: T, options: MedianOptions & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(self: T, dim?: null | MedianOptions, keepdim?: boolean): T;
+  /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
+  nanmedian(self: T, dim: number, keepdim?: boolean | NanmedianOptions, options?: NanmedianOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(self: T, options: NanmedianOptions & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(self: T, dim?: null | NanmedianOptions, keepdim?: boolean): T;
+  /**
+   * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
+   * `torch.searchsorted`.
+   */
+  searchsorted(sortedSequence: T, self: Operand<T>, options?: SearchsortedOptions<T>): T;
+  /** How many elements of a sorted sequence lie before each value. */
+  countBefore(sequence: T, values: T, right: boolean, int32: boolean): T;
+  /** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
+  bucketize(self: Operand<T>, boundaries: T, options?: BucketizeOptions): T;
+  /** Whether each element is among the test elements, as `torch.isin`. */
+  isin(elements: Operand<T>, testElements: Operand<T>, options?: IsinOptions): T;
+  /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
+  quantile(self: T, q: Operand<T>, dim?: number | null | QuantileOptions, keepdim?: boolean | QuantileOptions, options?: QuantileOptions): T;
+  /** The q-quantiles of all elements or of a dimension, as `torch.nanquantile`. */
+  nanquantile(self: T, q: Operand<T>, dim?: number | null | NanquantileOptions, keepdim?: boolean | NanquantileOptions, options?: NanquantileOptions): T;
+  /** The derivative of lgamma, as `torch.digamma`. */
+  digamma(self: T): T;
+  /** The second derivative of lgamma. */
+  trigamma(self: T): T;
+  /** The inverse of erf, as `torch.erfinv`. */
+  erfinv(self: T): T;
+  /** The modified Bessel function of order 0, as `torch.i0`. */
+  i0(self: T): T;
+  /** e^−|x| i0(x), as `torch.special.i0e`. */
+  i0e(self: T): T;
+  /** The modified Bessel function of order 1, as `torch.special.i1`. */
+  i1(self: T): T;
+  /** e^−|x| i1(x), as `torch.special.i1e`. */
+  i1e(self: T): T;
+  /** The area under the standard normal density up to x, as `torch.special.ndtr`. */
+  ndtr(self: T): T;
+  /** −x log x, 0 at 0 and −∞ below, as `torch.special.entr`. */
+  entr(self: T): T;
+  /** e^(x²) erfc(x), as `torch.special.erfcx`. */
+  erfcx(self: T): T;
+  /** log(ndtr(x)), also far below 0, as `torch.special.log_ndtr`. */
+  logNdtr(self: T): T;
+  /** The inverse of ndtr, as `torch.special.ndtri`. */
+  ndtri(self: T): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(self: T, mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -1093,6 +1697,65 @@ export interface OpApi<T extends TensorLike> {
   outer(self: T, vec2: T): T;
   /** input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`. */
   linear(input: T, weight: T, bias?: T | null | LinearOptions<T>, options?: LinearOptions<T>): T;
+  /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
+  softmax(self: T, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
+  /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
+  logSoftmax(self: T, dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): T;
+  /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
+  softmin(self: T, dim: number, dtype?: DType | null | SoftminOptions, options?: SoftminOptions): T;
+  /**
+   * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
+   * `nn.functional.layer_norm`.
+   */
+  layerNorm(self: T, normalizedShape: readonly Dim[], weight?: T | null | LayerNormOptions<T>, bias?: T | null | LayerNormOptions<T>, eps?: number | LayerNormOptions<T>, options?: LayerNormOptions<T>): T;
+  /** self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`. */
+  rmsNorm(self: T, normalizedShape: readonly Dim[], weight?: T | null | RmsNormOptions<T>, eps?: number | null | RmsNormOptions<T>, options?: RmsNormOptions<T>): T;
+  /** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
+  groupNorm(self: T, numGroups: number, weight?: T | null | GroupNormOptions<T>, bias?: T | null | GroupNormOptions<T>, eps?: number | GroupNormOptions<T>, options?: GroupNormOptions<T>): T;
+  /**
+   * [N, C, ...] normalised over each image of each channel, as `nn.functional.instance_norm`; with
+   * `useInputStats` false by the running statistics.
+   */
+  instanceNorm(self: T, runningMean?: T | null | InstanceNormOptions<T>, runningVar?: T | null | InstanceNormOptions<T>, weight?: T | null | InstanceNormOptions<T>, bias?: T | null | InstanceNormOptions<T>, useInputStats?: boolean | InstanceNormOptions<T>, momentum?: number | InstanceNormOptions<T>, eps?: number | InstanceNormOptions<T>, options?: InstanceNormOptions<T>): T;
+  /**
+   * [N, C, ...] normalised by the batch's own statistics, which are results too: `mean` and the unbiased
+   * `variance`, both [C]. nn.functional.batchNorm updates its running statistics with them.
+   */
+  batchNormTraining(self: T, weight?: T | null | BatchNormTrainingOptions<T>, bias?: T | null | BatchNormTrainingOptions<T>, eps?: number | BatchNormTrainingOptions<T>, options?: BatchNormTrainingOptions<T>): [output: T, mean: T, variance: T] & { readonly output: T; readonly mean: T; readonly variance: T };
+  /** [N, C, ...] normalised by running statistics [C]. */
+  batchNormInference(self: T, runningMean: T, runningVar: T, weight?: T | null | BatchNormInferenceOptions<T>, bias?: T | null | BatchNormInferenceOptions<T>, eps?: number | BatchNormInferenceOptions<T>, options?: BatchNormInferenceOptions<T>): T;
+  /** (self − target)², as `nn.functional.mse_loss`. */
+  mseLoss(self: T, target: T, reduction?: "none" | "mean" | "sum" | MseLossOptions, options?: MseLossOptions): T;
+  /** |self − target|, as `nn.functional.l1_loss`. */
+  l1Loss(self: T, target: T, reduction?: "none" | "mean" | "sum" | L1LossOptions, options?: L1LossOptions): T;
+  /** d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`. */
+  smoothL1Loss(self: T, target: T, reduction?: "none" | "mean" | "sum" | SmoothL1LossOptions, beta?: number | SmoothL1LossOptions, options?: SmoothL1LossOptions): T;
+  /** d² / 2 where d = |self − target| ≤ delta, else delta · (d − delta / 2), as `nn.functional.huber_loss`. */
+  huberLoss(self: T, target: T, reduction?: "none" | "mean" | "sum" | HuberLossOptions, delta?: number | HuberLossOptions, options?: HuberLossOptions): T;
+  /** log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`. */
+  softMarginLoss(self: T, target: T, reduction?: "none" | "mean" | "sum" | SoftMarginLossOptions, options?: SoftMarginLossOptions): T;
+  /**
+   * −weight[target] · self[target] of log-probabilities [N, C, ...] and class indices [N, ...], as
+   * `nn.functional.nll_loss`.
+   */
+  nllLoss(self: T, target: T, weight?: T | null | NllLossOptions<T>, ignoreIndex?: number | NllLossOptions<T>, reduction?: "none" | "mean" | "sum" | NllLossOptions<T>, options?: NllLossOptions<T>): T;
+  /**
+   * Cross entropy of softmax(self) over the classes of logits [N, C, ...] against class indices [N, ...] or
+   * probabilities [N, C, ...], as `nn.functional.cross_entropy`.
+   */
+  crossEntropy(self: T, target: T, weight?: T | null | CrossEntropyOptions<T>, ignoreIndex?: number | CrossEntropyOptions<T>, reduction?: "none" | "mean" | "sum" | CrossEntropyOptions<T>, labelSmoothing?: number | CrossEntropyOptions<T>, options?: CrossEntropyOptions<T>): T;
+  /**
+   * −(target · log self + (1 − target) · log(1 − self)) of probabilities, logarithms not below −100, as
+   * `nn.functional.binary_cross_entropy`.
+   */
+  binaryCrossEntropy(self: T, target: T, weight?: T | null | BinaryCrossEntropyOptions<T>, reduction?: "none" | "mean" | "sum" | BinaryCrossEntropyOptions<T>, options?: BinaryCrossEntropyOptions<T>): T;
+  /**
+   * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the
+   * positive part. As `nn.functional.binary_cross_entropy_with_logits`.
+   */
+  binaryCrossEntropyWithLogits(self: T, target: T, weight?: T | null | BinaryCrossEntropyWithLogitsOptions<T>, reduction?: "none" | "mean" | "sum" | BinaryCrossEntropyWithLogitsOptions<T>, posWeight?: T | null | BinaryCrossEntropyWithLogitsOptions<T>, options?: BinaryCrossEntropyWithLogitsOptions<T>): T;
+  /** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
+  klDiv(self: T, target: T, reduction?: "none" | "mean" | "sum" | "batchmean" | KlDivOptions, logTarget?: boolean | KlDivOptions, options?: KlDivOptions): T;
   /** The elements on another device, as `Tensor.to(device)`. */
   toDevice(self: T, device: DeviceName): T;
 }

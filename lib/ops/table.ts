@@ -3,6 +3,15 @@
  * the name of an in-place call. Invariant: names are unique, and an op's name in a family is its own.
  */
 import { InternalError } from "../base/errors.ts";
+import { advancedIndexing } from "./advanced_indexing.ts";
+import { copies } from "./copies.ts";
+import { cumulative } from "./cumulative.ts";
+import { elementwise } from "./elementwise.ts";
+import { hostOps } from "./host.ts";
+import { padding } from "./padding.ts";
+import { scatterReductions } from "./scatter_reduce.ts";
+import { selection } from "./selection.ts";
+import { specialOps } from "./special.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { comparisons } from "./comparison.ts";
 import { creation } from "./creation.ts";
@@ -10,11 +19,14 @@ import type { OpDefinition } from "./definition.ts";
 import type { OpName } from "./generated.ts";
 import { extremes } from "./extremes.ts";
 import { indexing } from "./indexing.ts";
+import { losses } from "./losses.ts";
 import { matrix } from "./matrix.ts";
+import { normalizations } from "./normalization.ts";
 import { rearrange } from "./rearrange.ts";
 import { reductions } from "./reductions.ts";
 import { scatterViews } from "./scatter_views.ts";
 import { rectifiers } from "./rectifiers.ts";
+import { softmaxes } from "./softmax.ts";
 import { transfer } from "./transfer.ts";
 import { unaryOps } from "./unary.ts";
 import { views } from "./views.ts";
@@ -32,7 +44,19 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...scatterViews,
   ...rearrange,
   ...indexing,
+  ...advancedIndexing,
+  ...copies,
+  ...cumulative,
+  ...elementwise,
+  ...hostOps,
+  ...padding,
+  ...scatterReductions,
+  ...selection,
+  ...specialOps,
   ...matrix,
+  ...softmaxes,
+  ...normalizations,
+  ...losses,
   ...transfer,
 } satisfies Record<OpName, OpDefinition>;
 

@@ -1,0 +1,407 @@
+/**
+ * Losses. Input: predictions and targets; output: a loss for each element or sample, their mean or their sum.
+ * Invariant: all are compositions, so that they fuse with the model's last layer; what is ignored contributes
+ * neither to the loss nor to the number it is divided by.
+ */
+import { isFloat, promoteTypes } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
+import { type Dim, product } from "../sym/expr.ts";
+import { isEqual } from "../sym/decide.ts";
+import { defineOp, type OpDefinition, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
+import { nullable, optional, type Param, type Params, required } from "./params.ts";
+import { reduceTo, t } from "./pointwise.ts";
+import { floatTypeOf } from "./promotion.ts";
+import { broadcastShapes, shapeText } from "./shapes.ts";
+
+const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
+const REDUCTIONS = ["none", "mean", "sum"] as const;
+const reductionParam = optional("string", "mean", { oneOf: REDUCTIONS });
+
+/** What becomes of the losses. */
+function reduce<T extends TensorLike>(o: OpApi<T>, loss: T, reduction: string): T {
+  return reduction === "mean" ? o.mean(loss) : reduction === "sum" ? o.sum(loss) : loss;
+}
+
+function reducedMeta(shape: readonly Dim[], like: TensorMeta, reduction: string): TensorMeta {
+  return contiguousMeta(reduction === "none" ? shape : [], like.dtype, like.device);
+}
+
+interface PairParams extends Params {
+  readonly self: Param<"tensor", false>;
+  readonly target: Param<"tensor", false>;
+  readonly reduction: Param<"string", false>;
+}
+
+/** A loss of two broadcast tensors, element by element. */
+function pairLoss(
+  name: string,
+  doc: string,
+  element: <T extends TensorLike>(o: OpApi<T>, input: T, target: T) => T,
+): OpDefinition<PairParams> {
+  return defineOp({
+    name,
+    doc,
+    params: { self: required("tensor"), target: required("tensor"), reduction: reductionParam },
+    exposure: FUNCTIONAL,
+    infer: ({ self, target, reduction }) =>
+      reducedMeta(
+        broadcastShapes(self.shape, target.shape),
+        { ...self, dtype: promoteTypes(self.dtype, target.dtype) },
+        reduction,
+      ),
+    implementation: {
+      kind: "composite",
+      compose: (o, { self, target, reduction }) => reduce(o, element(o, self, target), reduction),
+    },
+    gradient: { kind: "composite" },
+    samples: REDUCTIONS.map((reduction) => ({ args: [t(3, 4), t(3, 4)], options: { reduction } })),
+  });
+}
+
+const mseLoss = pairLoss(
+  "mseLoss",
+  "(self − target)², as `nn.functional.mse_loss`.",
+  (o, input, target) => o.square(o.sub(input, target)),
+);
+
+const l1Loss = pairLoss(
+  "l1Loss",
+  "|self − target|, as `nn.functional.l1_loss`.",
+  (o, input, target) => o.abs(o.sub(input, target)),
+);
+
+const softMarginLoss = pairLoss(
+  "softMarginLoss",
+  "log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`.",
+  (o, input, target) => o.log1p(o.exp(o.mul(o.neg(target), input))),
+);
+
+/** Quadratic up to `width`, linear beyond; `scale` of both parts. */
+function quadraticToLinear(
+  name: string,
+  doc: string,
+  { width, piece }: {
+    readonly width: string;
+    readonly piece: <T extends TensorLike>(o: OpApi<T>, distance: T, width: number) => T;
+  },
+): OpDefinition<PairParams & { readonly [width: string]: Param }> {
+  return defineOp({
+    name,
+    doc,
+    params: {
+      self: required("tensor"),
+      target: required("tensor"),
+      reduction: reductionParam,
+      [width]: optional("float", 1),
+    },
+    exposure: FUNCTIONAL,
+    infer: ({ self, target, reduction }) =>
+      reducedMeta(
+        broadcastShapes(self.shape, target.shape),
+        { ...self, dtype: promoteTypes(self.dtype, target.dtype) },
+        reduction,
+      ),
+    implementation: {
+      kind: "composite",
+      compose(o, args) {
+        const distance = o.abs(o.sub(args.self, args.target));
+        return reduce(o, piece(o, distance, Number(args[width])), args.reduction);
+      },
+    },
+    gradient: { kind: "composite" },
+    samples: REDUCTIONS.map((reduction) => ({ args: [t(3, 4), t(3, 4)], options: { reduction } })),
+  });
+}
+
+const smoothL1Loss = quadraticToLinear(
+  "smoothL1Loss",
+  "d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`.",
+  {
+    width: "beta",
+    piece: (o, d, beta) =>
+      beta === 0 ? d : o.where(o.lt(d, beta), o.mul(o.square(d), 0.5 / beta), o.sub(d, 0.5 * beta)),
+  },
+);
+
+const huberLoss = quadraticToLinear(
+  "huberLoss",
+  "d² / 2 where d = |self − target| ≤ delta, else delta · (d − delta / 2), as `nn.functional.huber_loss`.",
+  {
+    width: "delta",
+    piece: (o, d, delta) =>
+      o.where(o.le(d, delta), o.mul(o.square(d), 0.5), o.mul(o.sub(d, 0.5 * delta), delta)),
+  },
+);
+
+const classDim = (input: TensorLike): number => input.shape.length === 1 ? 0 : 1;
+
+/** Shape [N, ...] of class indices for an input [N, C, ...] (or [C] → []). */
+function checkIndices(name: string, self: TensorMeta, target: TensorMeta): void {
+  const expected = self.shape.filter((_, d) => d !== classDim(self));
+  const fits = target.shape.length === expected.length &&
+    expected.every((n, d) => isEqual(n, target.shape[d] ?? -1));
+  if (self.shape.length === 0 || !fits) {
+    throw new DynError(
+      `Expected class indices of shape ${shapeText(expected)} for ${name} of ${
+        shapeText(self.shape)
+      } but found ${shapeText(target.shape)}`,
+    );
+  }
+}
+
+interface ClassTargets<T> {
+  readonly input: T;
+  readonly target: T;
+  readonly weight: T | null;
+  readonly ignoreIndex: number;
+}
+
+/** −input[target] with weights, the weights, and which samples count. */
+function pick<T extends TensorLike>(o: OpApi<T>, { input, target, weight, ignoreIndex }: ClassTargets<T>) {
+  const dim = classDim(input);
+  const counts = o.ne(target, ignoreIndex);
+  const safe = o.where(counts, target, o.zerosLike(target));
+  const picked = o.neg(o.squeeze(o.gather(input, dim, o.unsqueeze(safe, dim)), dim));
+  const weights = weight ? o.take(weight, safe) : o.onesLike(picked);
+  const factor = o.where(counts, weights, o.zerosLike(weights));
+  return { counts, losses: o.where(counts, o.mul(picked, weights), o.zerosLike(picked)), factor };
+}
+
+const nllLoss = defineOp({
+  name: "nllLoss",
+  doc: "−weight[target] · self[target] of log-probabilities [N, C, ...] and class indices [N, ...], as " +
+    "`nn.functional.nll_loss`.",
+  params: {
+    self: required("tensor"),
+    target: required("tensor"),
+    weight: nullable("tensor"),
+    ignoreIndex: optional("int", -100),
+    reduction: reductionParam,
+  },
+  exposure: FUNCTIONAL,
+  infer({ self, target, reduction }) {
+    checkIndices("nllLoss", self, target);
+    return reducedMeta(target.shape, self, reduction);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, target, weight, ignoreIndex, reduction }) {
+      const { losses, factor } = pick(o, { input: self, target, weight, ignoreIndex });
+      return reduction === "mean" ? o.div(o.sum(losses), o.sum(factor)) : reduce(o, losses, reduction);
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: REDUCTIONS.map((reduction) => ({
+    args: [t(3, 5), { tensor: [3], dtype: "int64", range: [0, 4] }],
+    options: { reduction },
+  })),
+  errors: [{ args: [t(3, 5), { tensor: [4], dtype: "int64" }], message: "Expected class indices of shape" }],
+});
+
+const crossEntropy = defineOp({
+  name: "crossEntropy",
+  doc:
+    "Cross entropy of softmax(self) over the classes of logits [N, C, ...] against class indices [N, ...] or " +
+    "probabilities [N, C, ...], as `nn.functional.cross_entropy`.",
+  params: {
+    self: required("tensor"),
+    target: required("tensor"),
+    weight: nullable("tensor"),
+    ignoreIndex: optional("int", -100),
+    reduction: reductionParam,
+    labelSmoothing: optional("float", 0),
+  },
+  exposure: FUNCTIONAL,
+  infer({ self, target, reduction, labelSmoothing }) {
+    if (!(labelSmoothing >= 0 && labelSmoothing <= 1)) {
+      throw new DynError(`Expected labelSmoothing in [0, 1] but found ${labelSmoothing}`);
+    }
+    if (isFloat(target.dtype)) {
+      if (self.shape.length !== target.shape.length) {
+        throw new DynError(
+          `Expected probabilities of shape ${shapeText(self.shape)} but found ${shapeText(target.shape)}`,
+        );
+      }
+    } else {
+      checkIndices("crossEntropy", self, target);
+    }
+    return reducedMeta(self.shape.filter((_, d) => d !== classDim(self)), self, reduction);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, target, weight, ignoreIndex, reduction, labelSmoothing }) {
+      const dim = classDim(self), classes = self.shape[dim] ?? 1;
+      const logits = o.logSoftmax(self, dim);
+      // [C] → [C, 1, ...], to be broadcast over what follows the classes
+      const along = weight ? o.reshape(weight, [classes, ...self.shape.slice(dim + 1).map(() => 1)]) : null;
+      const weighted = along ? o.mul(logits, along) : logits;
+      if (isFloat(target.dtype)) {
+        const smooth = labelSmoothing > 0
+          ? o.add(
+            o.mul(target, 1 - labelSmoothing),
+            o.div(o.full([], labelSmoothing, { dtype: self.dtype, device: self.device }), classes),
+          )
+          : target;
+        const losses = o.neg(o.sum(o.mul(weighted, smooth), dim));
+        return reduce(o, losses, reduction);
+      }
+      const { counts, losses, factor } = pick(o, { input: logits, target, weight, ignoreIndex });
+      const finish = (each: typeof losses) =>
+        reduction === "mean" ? o.div(o.sum(each), o.sum(factor)) : reduce(o, each, reduction);
+      if (labelSmoothing === 0) return finish(losses);
+      const even = o.neg(o.sum(weighted, dim));
+      const uniform = o.where(counts, even, o.zerosLike(even));
+      return o.add(
+        o.mul(finish(losses), 1 - labelSmoothing),
+        o.div(o.mul(finish(uniform), labelSmoothing), classes),
+      );
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [
+    ...REDUCTIONS.map((reduction) => ({
+      args: [t(3, 5), { tensor: [3], dtype: "int64" as const, range: [0, 4] as const }],
+      options: { reduction, labelSmoothing: reduction === "sum" ? 0.1 : 0 },
+    })),
+    { args: [t(2, 4, 3), { tensor: [2, 3], dtype: "int64" as const, range: [0, 3] as const }] },
+  ],
+  errors: [{ args: [t(3, 5), { tensor: [4], dtype: "int64" }], message: "Expected class indices of shape" }],
+});
+
+const binaryCrossEntropy = defineOp({
+  name: "binaryCrossEntropy",
+  doc:
+    "−(target · log self + (1 − target) · log(1 − self)) of probabilities, logarithms not below −100, as " +
+    "`nn.functional.binary_cross_entropy`.",
+  params: {
+    self: required("tensor"),
+    target: required("tensor"),
+    weight: nullable("tensor"),
+    reduction: reductionParam,
+  },
+  exposure: FUNCTIONAL,
+  infer({ self, target, reduction }) {
+    if (
+      !self.shape.every((n, d) => isEqual(n, target.shape[d] ?? -1)) ||
+      self.shape.length !== target.shape.length
+    ) {
+      throw new DynError(
+        `Expected a target of shape ${shapeText(self.shape)} but found ${shapeText(target.shape)}`,
+      );
+    }
+    return reducedMeta(self.shape, { ...self, dtype: floatTypeOf(self.dtype) }, reduction);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, target, weight, reduction }) {
+      const yes = o.clampMin(o.log(self), -100), no = o.clampMin(o.log1p(o.neg(self)), -100);
+      const losses = o.neg(o.add(o.mul(target, o.sub(yes, no)), no));
+      return reduce(o, weight ? o.mul(losses, weight) : losses, reduction);
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "target", "weight"],
+    rule(o, { args: { self, target, weight, reduction }, grads: [grad], needs }) {
+      if (!grad) return {};
+      const scaled = reduction === "mean" ? o.div(grad, product(self.shape)) : grad;
+      const g = weight ? o.mul(scaled, weight) : scaled;
+      // bounded as PyTorch's, so that the ends 0 and 1 give finite gradients
+      const slope = o.div(o.sub(self, target), o.clampMin(o.mul(o.rsub(self, 1), self), 1e-12));
+      const lead = o.sub(o.clampMin(o.log1p(o.neg(self)), -100), o.clampMin(o.log(self), -100));
+      return {
+        self: needs("self") ? o.mul(g, slope) : null,
+        target: needs("target") ? reduceTo(o, o.mul(g, lead), target) : null,
+      };
+    },
+  },
+  samples: REDUCTIONS.map((reduction) => ({
+    args: [{ tensor: [3, 4], range: [0.05, 0.95] }, { tensor: [3, 4], range: [0, 1] }],
+    options: { reduction },
+  })),
+});
+
+const binaryCrossEntropyWithLogits = defineOp({
+  name: "binaryCrossEntropyWithLogits",
+  doc:
+    "Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive " +
+    "part. As `nn.functional.binary_cross_entropy_with_logits`.",
+  params: {
+    self: required("tensor"),
+    target: required("tensor"),
+    weight: nullable("tensor"),
+    reduction: reductionParam,
+    posWeight: nullable("tensor"),
+  },
+  exposure: FUNCTIONAL,
+  infer({ self, target, reduction }) {
+    if (
+      !self.shape.every((n, d) => isEqual(n, target.shape[d] ?? -1)) ||
+      self.shape.length !== target.shape.length
+    ) {
+      throw new DynError(
+        `Expected a target of shape ${shapeText(self.shape)} but found ${shapeText(target.shape)}`,
+      );
+    }
+    return reducedMeta(self.shape, self, reduction);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, target, weight, reduction, posWeight }) {
+      // log(1 + e⁻ˣ) = log1p(e^−|x|) + max(−x, 0)
+      const soft = o.add(o.log1p(o.exp(o.neg(o.abs(self)))), o.clampMin(o.neg(self), 0));
+      const factor = posWeight ? o.add(o.mul(o.sub(posWeight, 1), target), 1) : null;
+      const losses = o.add(o.mul(o.rsub(target, 1), self), factor ? o.mul(factor, soft) : soft);
+      return reduce(o, weight ? o.mul(losses, weight) : losses, reduction);
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: REDUCTIONS.map((reduction) => ({
+    args: [t(3, 4), { tensor: [3, 4], range: [0, 1] }],
+    options: { reduction },
+  })),
+});
+
+const klDiv = defineOp({
+  name: "klDiv",
+  doc: "target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`.",
+  params: {
+    self: required("tensor"),
+    target: required("tensor"),
+    reduction: optional("string", "mean", { oneOf: [...REDUCTIONS, "batchmean"] }),
+    logTarget: optional("bool", false),
+  },
+  exposure: FUNCTIONAL,
+  infer: ({ self, target, reduction }) =>
+    reducedMeta(broadcastShapes(self.shape, target.shape), self, reduction),
+  implementation: {
+    kind: "composite",
+    compose(o, { self, target, reduction, logTarget }) {
+      const losses = logTarget
+        ? o.mul(o.exp(target), o.sub(target, self))
+        : o.sub(o.where(o.gt(target, 0), o.mul(target, o.log(target)), 0), o.mul(target, self));
+      if (reduction === "batchmean") return o.div(o.sum(losses), self.shape[0] ?? 1);
+      return reduce(o, losses, reduction);
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [...REDUCTIONS, "batchmean"].map((reduction) => ({
+    args: [t(3, 4), { tensor: [3, 4], range: [0.1, 1] }],
+    options: { reduction },
+  })),
+});
+
+export const losses = {
+  mseLoss,
+  l1Loss,
+  smoothL1Loss,
+  huberLoss,
+  softMarginLoss,
+  nllLoss,
+  crossEntropy,
+  binaryCrossEntropy,
+  binaryCrossEntropyWithLogits,
+  klDiv,
+} as const;

@@ -1,0 +1,106 @@
+/**
+ * Softmax and its relatives along one dimension. Input: scores; output: (log-)probabilities of the same shape.
+ * Invariant: the largest score is subtracted first, so that nothing overflows; rows of −∞ alone give NaN.
+ */
+import type { DType } from "../base/dtype.ts";
+import { contiguousMeta } from "../graph/meta.ts";
+import { defineOp, type OpDefinition, type Sample, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
+import { nullable, type Param, type Params, required } from "./params.ts";
+import { checkCategory, t } from "./pointwise.ts";
+import { normalizeDim } from "./shapes.ts";
+
+interface SoftmaxParams extends Params {
+  readonly self: Param<"tensor", false>;
+  readonly dim: Param<"int", false>;
+  readonly dtype: Param<"dtype", true>;
+}
+
+const SAMPLES: readonly Sample[] = [
+  { args: [t(3, 5), 1] },
+  { args: [t(3, 5), 0] },
+  { args: [t(2, 3, 4), -2] },
+  { args: [t(), 0] },
+  { args: [{ tensor: [4, 3], transposed: true }, -1] },
+];
+
+/** A map along one dimension whose gradient reads its result. */
+function alongDim(
+  name: string,
+  doc: string,
+  { compose, derivative }: {
+    compose<T extends TensorLike>(o: OpApi<T>, x: T, dim: number): T;
+    derivative<T extends TensorLike>(o: OpApi<T>, at: { grad: T; out: T; dim: number }): T;
+  },
+): OpDefinition<SoftmaxParams> {
+  const resultType = (self: { dtype: DType }, dtype: DType | null) => dtype ?? self.dtype;
+  return defineOp({
+    name,
+    doc,
+    params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype") },
+    exposure: { namespaces: ["nn.functional"] },
+    infer({ self, dim, dtype }) {
+      normalizeDim(dim, self.shape.length);
+      const result = resultType(self, dtype);
+      checkCategory(name, result, ["float"]);
+      return contiguousMeta(self.shape, result, self.device);
+    },
+    implementation: {
+      kind: "composite",
+      compose(o, { self, dim, dtype }) {
+        const result = resultType(self, dtype);
+        return compose(o, o.to(self, result), dim);
+      },
+    },
+    gradient: {
+      kind: "rule",
+      saves: ["out"],
+      rule(o, { args: { self, dim }, out: [out], grads: [grad] }) {
+        if (!grad || !out) return {};
+        return { self: o.to(derivative(o, { grad, out, dim }), self.dtype) };
+      },
+    },
+    samples: SAMPLES,
+    errors: [{ args: [t(3, 5), 2], message: "Expected dim in [-2, 1] but found 2" }],
+  });
+}
+
+const softmax = alongDim("softmax", "exp(self) / Σ exp(self) along `dim`, as `torch.softmax`.", {
+  compose(o, x, dim) {
+    const e = o.exp(o.sub(x, o.amax(x, dim, true)));
+    return o.div(e, o.sum(e, dim, true));
+  },
+  // dx = y·(g − Σ g·y)
+  derivative(o, { grad, out, dim }) {
+    const weighted = o.mul(grad, out);
+    return o.sub(weighted, o.mul(out, o.sum(weighted, dim, true)));
+  },
+});
+
+const logSoftmax = alongDim("logSoftmax", "self − log Σ exp(self) along `dim`, as `torch.log_softmax`.", {
+  compose(o, x, dim) {
+    const shifted = o.sub(x, o.amax(x, dim, true));
+    return o.sub(shifted, o.log(o.sum(o.exp(shifted), dim, true)));
+  },
+  // dx = g − exp(y)·Σ g
+  derivative: (o, { grad, out, dim }) => o.sub(grad, o.mul(o.exp(out), o.sum(grad, dim, true))),
+});
+
+const softmin = defineOp({
+  name: "softmin",
+  doc: "softmax(−self) along `dim`, as `nn.functional.softmin`.",
+  params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype") },
+  exposure: { method: false, free: false, namespaces: ["nn.functional"] },
+  infer({ self, dim, dtype }) {
+    normalizeDim(dim, self.shape.length);
+    return contiguousMeta(self.shape, dtype ?? self.dtype, self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, dim, dtype }) => o.softmax(o.neg(self), dim, dtype === null ? {} : { dtype }),
+  },
+  gradient: { kind: "composite" },
+  samples: SAMPLES,
+});
+
+export const softmaxes = { softmax, logSoftmax, softmin } as const;
