@@ -1,0 +1,79 @@
+/**
+ * Which sizes and numbers of a function have been seen to change. Input: what each compilation sees at its
+ * sources; output: whether to treat a place as constant or as a symbol. Invariant: shared by all entries of a
+ * function (and of each of its resumed parts), so that the second value of a place is the last one that compiles.
+ */
+import { logs } from "../base/logs.ts";
+
+/** How sizes and numbers are treated: as they turn out, all as symbols, none. */
+export type DynamicMode = "automatic" | "always" | "never";
+
+/** What the user said about one dimension. */
+export type DimensionMark =
+  | { readonly kind: "dynamic"; readonly min: number; readonly max: number }
+  | { readonly kind: "static" };
+
+const marks = new WeakMap<object, Map<number, DimensionMark>>();
+
+/** Says how a dimension of a tensor is to be treated when the tensor is an input of a compiled function. */
+export function markDimension(tensor: object, dim: number, mark: DimensionMark): void {
+  let known = marks.get(tensor);
+  if (!known) marks.set(tensor, known = new Map());
+  known.set(dim, mark);
+}
+
+/** What was said about a dimension. */
+export function markOf(tensor: object, dim: number): DimensionMark | undefined {
+  return marks.get(tensor)?.get(dim);
+}
+
+/** A number as it was last seen. */
+interface NumberHistory {
+  readonly last: number;
+  readonly changed: boolean;
+}
+
+/** What has been seen so far. */
+export class ChangeHistory {
+  readonly #numbers = new Map<string, NumberHistory>();
+  readonly #shapes = new Map<string, { readonly last: readonly number[]; readonly changed: readonly boolean[] }>();
+
+  /** Notes a number; gives whether it has had another value before. */
+  numberChanges(source: string, value: number): boolean {
+    const known = this.#numbers.get(source);
+    const changed = known !== undefined && (known.changed || !Object.is(known.last, value));
+    if (changed && !known.changed) {
+      logs.emit("dynamic", () => `automatic dynamic ${source}: ${known.last} -> ${value}`);
+    }
+    this.#numbers.set(source, { last: value, changed });
+    return changed;
+  }
+
+  /** Notes a shape; gives for each dimension whether it has had another size before. */
+  shapeChanges(source: string, shape: readonly number[]): readonly boolean[] {
+    const known = this.#shapes.get(source);
+    const comparable = known !== undefined && known.last.length === shape.length;
+    const changed = shape.map((size, d) =>
+      comparable && ((known.changed[d] ?? false) || known.last[d] !== size)
+    );
+    if (comparable) {
+      changed.forEach((now, d) => {
+        if (now && !known.changed[d]) {
+          logs.emit("dynamic", () => `automatic dynamic ${source}.shape[${d}]: ${known.last[d]} -> ${shape[d]}`);
+        }
+      });
+    }
+    this.#shapes.set(source, { last: shape, changed });
+    return changed;
+  }
+
+  /** Says that a number is never a constant, because it is read out of a tensor. */
+  expectChanges(source: string): void {
+    if (!this.#numbers.has(source)) this.#numbers.set(source, { last: NaN, changed: true });
+  }
+
+  clear(): void {
+    this.#numbers.clear();
+    this.#shapes.clear();
+  }
+}

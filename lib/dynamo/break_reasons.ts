@@ -1,0 +1,200 @@
+/**
+ * The catalogue of graph breaks: what the tracer cannot capture, why, and what a user can do. Input: an entry's
+ * key and details; output: `BreakReason`. Invariant: identifiers are stable; entries are only added at the end.
+ */
+import type { BreakReason, UserFrame } from "../base/errors.ts";
+
+interface CatalogueEntry {
+  readonly id: string;
+  readonly category: string;
+  readonly explanation: string;
+  readonly hint: string;
+}
+
+const CATALOGUE = {
+  genericJump: {
+    id: "GB0001",
+    category: "generic_jump: branch on a tensor's value",
+    explanation: "Which way the program goes depends on elements of a tensor, known only after the graph has run",
+    hint: "Use where(condition, a, b) to keep both sides in one graph",
+  },
+  tensorItem: {
+    id: "GB0002",
+    category: "tensor read as a JavaScript value",
+    explanation: "An element of a tensor is needed as a number outside the graph",
+    hint: "Keep the value as a tensor, or set config.captureScalarOutputs = true",
+  },
+  disabled: {
+    id: "GB0003",
+    category: "call of a disabled function",
+    explanation: "The function was wrapped by compiler.disable",
+    hint: "Remove compiler.disable around it, if it can be traced",
+  },
+  builtin: {
+    id: "GB0004",
+    category: "call of a builtin that is not modelled",
+    explanation: "The builtin runs outside the graph, because its effects or results are not known while tracing",
+    hint: "Move the call out of the compiled function, or behind its tensor operations",
+  },
+  print: {
+    id: "GB0005",
+    category: "call of console",
+    explanation: "Text is written at this point of the program, between the operations before and after it",
+    hint: "Remove the call, or add the function to config.reorderableLoggingFunctions",
+  },
+  opaqueObject: {
+    id: "GB0006",
+    category: "operation on an object that is not modelled",
+    explanation: "The object's behaviour is not known while tracing (a proxy, a native object, a foreign class)",
+    hint: "Take what is needed out of the object before the compiled function",
+  },
+  tensorMethod: {
+    id: "GB0007",
+    category: "tensor operation that cannot be captured",
+    explanation: "The operation needs elements, or reaches outside of what graphs represent",
+    hint: "Move it out of the compiled function",
+  },
+  dataDependentShape: {
+    id: "GB0008",
+    category: "operation with a data-dependent result shape",
+    explanation: "How many elements the result has depends on elements of the input",
+    hint: "Use a form with a fixed size (where, masked fill)",
+  },
+  throws: {
+    id: "GB0009",
+    category: "operation that throws inside a try statement",
+    explanation: "The operation fails with an error that a handler of the program catches",
+    hint: "Check the condition instead of catching the error",
+  },
+  coercion: {
+    id: "GB0010",
+    category: "conversion of an object to a primitive",
+    explanation: "The conversion runs code of the object that cannot be traced from here",
+    hint: "Convert explicitly with a method call",
+  },
+  generator: {
+    id: "GB0011",
+    category: "generator or async function",
+    explanation: "The function suspends in a way that traced code cannot",
+    hint: "Compile the functions it calls instead",
+  },
+  syntax: {
+    id: "GB0012",
+    category: "unsupported syntax",
+    explanation: "The construct has no instructions in the tracer",
+    hint: "Write it another way, or keep it out of compiled functions",
+  },
+  noSource: {
+    id: "GB0013",
+    category: "function without accessible source",
+    explanation: "The function's source or captured variables cannot be reached",
+    hint: "Run with -A, so that the inspector may be used; native functions cannot be traced",
+  },
+  classDefinition: {
+    id: "GB0014",
+    category: "class defined in a compiled function",
+    explanation: "A class is made anew at every call",
+    hint: "Define the class outside of the function",
+  },
+  privateState: {
+    id: "GB0015",
+    category: "private members",
+    explanation: "Private members can only be reached from inside their class",
+    hint: "Use public fields for state that compiled code changes",
+  },
+  backward: {
+    id: "GB0016",
+    category: "backward inside a compiled function",
+    explanation: "The gradients cannot be captured here",
+    hint: "Call backward outside of the compiled function",
+  },
+  frozen: {
+    id: "GB0017",
+    category: "write to a frozen object",
+    explanation: "The write is refused at run time",
+    hint: "Do not write to frozen objects in compiled functions",
+  },
+  depth: {
+    id: "GB0018",
+    category: "very deep recursion or very long trace",
+    explanation: "The trace has grown past its limits",
+    hint: "Compile a smaller function",
+  },
+  forced: {
+    id: "GB0019",
+    category: "graph break on request",
+    explanation: "config.forceBreak names this instruction",
+    hint: "Set config.forceBreak to -1",
+  },
+  iterator: {
+    id: "GB0020",
+    category: "iteration that is not modelled",
+    explanation: "The iterator runs code that cannot be traced from here",
+    hint: "Iterate over an array",
+  },
+  symbolicNumber: {
+    id: "GB0021",
+    category: "number that is not known while tracing",
+    explanation: "The value is read out of a tensor and is needed outside of the graph",
+    hint: "Keep the value as a tensor",
+  },
+  gradientState: {
+    id: "GB0022",
+    category: "state of the gradient tape",
+    explanation: "The operation reads or changes the tape, which does not exist while tracing",
+    hint: "Move it out of the compiled function",
+  },
+  constructor: {
+    id: "GB0023",
+    category: "construction of an object that is not modelled",
+    explanation: "The constructor makes an object whose state cannot be reproduced by generated code",
+    hint: "Make the object outside of the compiled function",
+  },
+  globalVariable: {
+    id: "GB0024",
+    category: "global variable that is not modelled",
+    explanation: "The variable cannot be read or written while tracing",
+    hint: "Pass the value as an argument",
+  },
+  debuggerStatement: {
+    id: "GB0025",
+    category: "debugger statement",
+    explanation: "The program stops here when a debugger is attached",
+    hint: "Remove the statement",
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+/** What there is in the catalogue. */
+export type BreakKind = keyof typeof CATALOGUE;
+
+/** Why a graph ends, before the user's frames are known. */
+export interface BreakCause {
+  readonly kind: BreakKind;
+  /** What was met here, added to the explanation. */
+  readonly detail: string;
+}
+
+/** A cause with the frames it happened in, innermost first. */
+export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFrame[]): BreakReason {
+  const entry = CATALOGUE[kind];
+  return {
+    id: entry.id,
+    category: entry.category,
+    explanation: detail ? `${entry.explanation}: ${detail}` : entry.explanation,
+    hint: entry.hint,
+    stack,
+  };
+}
+
+/** Thrown by the steps of the tracer, before anything has changed: this instruction cannot be traced. */
+export class BreakSignal extends Error {
+  override readonly name = "BreakSignal";
+  constructor(readonly reason: BreakCause) {
+    super(`${reason.kind}: ${reason.detail}`);
+  }
+}
+
+/** Ends the graph before the current instruction. */
+export function breakGraph(kind: BreakKind, detail = ""): never {
+  throw new BreakSignal({ kind, detail });
+}

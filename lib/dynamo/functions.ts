@@ -1,0 +1,125 @@
+/**
+ * What the tracer needs to know of a function value: its code, and how to reach what it captured. Input: a
+ * function; output: its `FunctionInfo`, remembered by identity. Invariant: functions that generated code makes
+ * from code objects are known by the code object they came from, not by their printed text.
+ */
+import type { CodeObject } from "./bytecode/code.ts";
+import { UnsupportedSyntax } from "./bytecode/code.ts";
+import { captureFunction } from "./frame/capture.ts";
+import type { Captured, CapturedClass, FreeBinding } from "./frame/info.ts";
+
+/** A function the tracer can step through. */
+export interface FunctionInfo {
+  readonly kind: "function";
+  readonly code: CodeObject;
+  /** The free variable of that index of `code.free`. */
+  readonly binding: (index: number) => FreeBinding;
+}
+
+/** A class the tracer can construct. */
+export interface ClassInfo {
+  readonly kind: "class";
+  /** The constructor as written; null where there is none. */
+  readonly constructorInfo: FunctionInfo | null;
+  readonly derived: boolean;
+  readonly fields: readonly FieldInfo[];
+  /** Instances have private members, which only the class itself can add. */
+  readonly private: boolean;
+}
+
+/** An instance field. */
+export interface FieldInfo {
+  /** Null where the key is computed. */
+  readonly key: string | null;
+  /** Computes the value; null where the field starts undefined. */
+  readonly value: FunctionInfo | null;
+}
+
+/** Why a function cannot be stepped through. */
+export interface NoInfo {
+  readonly kind: "none";
+  readonly because: string;
+  /** Whether another try may succeed. */
+  readonly retry: boolean;
+}
+
+/** A function that `bind` made. */
+export interface BoundInfo {
+  readonly kind: "bound";
+  readonly target: object;
+  readonly self: unknown;
+  readonly args: readonly unknown[];
+}
+
+export type CallableInfo = FunctionInfo | ClassInfo | BoundInfo | NoInfo;
+
+const known = new WeakMap<object, CallableInfo>();
+
+/** What is known of a function or class. */
+export function infoOf(fn: object): CallableInfo {
+  let info = known.get(fn);
+  if (!info) {
+    info = find(fn);
+    if (info.kind !== "none" || !info.retry) known.set(fn, info);
+  }
+  return info;
+}
+
+/** Notes the code of a function that generated code has made. */
+export function registerMade(fn: object, code: CodeObject, binding: (index: number) => FreeBinding): void {
+  known.set(fn, { kind: "function", code, binding });
+}
+
+/** The code object of a plain function, or null. */
+export function codeOf(fn: unknown): CodeObject | null {
+  if (typeof fn !== "function") return null;
+  const info = infoOf(fn);
+  return info.kind === "function" ? info.code : null;
+}
+
+function find(fn: object): CallableInfo {
+  const none = (because: string, retry = false): NoInfo => ({ kind: "none", because, retry });
+  try {
+    const captured: Captured = captureFunction(fn);
+    switch (captured.kind) {
+      case "function": {
+        const { code, binding } = captured;
+        // Instructions are made at the first look; a construct without any shows here.
+        void code.instructions;
+        return { kind: "function", code, binding };
+      }
+      case "class":
+        return classInfo(captured);
+      case "bound":
+        return { kind: "bound", target: captured.target, self: captured.self, args: captured.args };
+      case "proxy":
+        return none("a proxy");
+      case "native":
+        return none("a function of the runtime");
+      case "unavailable":
+        return none(captured.because, captured.retry);
+      default:
+        return captured satisfies never;
+    }
+  } catch (error) {
+    if (error instanceof UnsupportedSyntax) return none(`unsupported syntax: ${error.construct}`);
+    throw error;
+  }
+}
+
+function classInfo(captured: CapturedClass): ClassInfo {
+  const { constructorCode, derived, fields, privateMethods, binding, fieldBinding } = captured;
+  if (constructorCode) void constructorCode.instructions;
+  return {
+    kind: "class",
+    constructorInfo: constructorCode ? { kind: "function", code: constructorCode, binding } : null,
+    derived,
+    fields: fields.map((field) => ({
+      key: field.key,
+      value: field.value
+        ? { kind: "function", code: field.value, binding: (index) => fieldBinding(field, index) }
+        : null,
+    })),
+    private: privateMethods || fields.some((field) => field.private),
+  };
+}

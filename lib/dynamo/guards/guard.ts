@@ -1,0 +1,167 @@
+/**
+ * Guards: what a later call has to satisfy to be served by an entry, as data. Input: facts the tracer relied on;
+ * output: records that print as PyTorch's guards do (text.ts) and compile to one check function (check.ts).
+ * Invariant: a guard only reads plain data: testing it runs no user code.
+ */
+import type { DType } from "../../base/dtype.ts";
+import type { SourcePosition } from "../../graph/node.ts";
+import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import { type Source, sourceText } from "../source.ts";
+import { type HostExpression, hostText } from "../variables/host_number.ts";
+import type { Primitive } from "../variables/value.ts";
+
+/** What is demanded of a tensor: everything that its metadata says, with null for sizes that may differ. */
+export interface TensorExpectation {
+  readonly prototype: object;
+  readonly className: string;
+  readonly dtype: DType;
+  readonly device: string;
+  readonly requiresGrad: boolean;
+  readonly shape: readonly (number | null)[];
+  readonly strides: readonly (number | null)[];
+  /** Null where any offset will do. */
+  readonly offset: number | null;
+  readonly isLeaf: boolean | null;
+}
+
+/** One fact. */
+export type Fact =
+  | { readonly kind: "constant"; readonly source: Source; readonly value: Primitive }
+  | { readonly kind: "identity"; readonly source: Source; readonly object: object; readonly label: string }
+  | { readonly kind: "prototype"; readonly source: Source; readonly prototype: object | null; readonly label: string }
+  | { readonly kind: "array"; readonly source: Source; readonly length: number }
+  /** Own enumerable string keys, in order; `symbols` are all own symbol keys. */
+  | {
+    readonly kind: "keys";
+    readonly source: Source;
+    readonly keys: readonly string[];
+    readonly symbols: readonly symbol[];
+  }
+  | { readonly kind: "has"; readonly source: Source; readonly key: string | symbol; readonly present: boolean }
+  | { readonly kind: "ownKey"; readonly source: Source; readonly key: string | symbol; readonly present: boolean }
+  | {
+    readonly kind: "accessor";
+    readonly source: Source;
+    readonly key: string | symbol;
+    readonly get: unknown;
+    readonly set: unknown;
+  }
+  /** Size and primitive keys of a Map or Set; null for keys that are guarded by their own sources. */
+  | {
+    readonly kind: "entries";
+    readonly source: Source;
+    readonly what: "Map" | "Set";
+    readonly keys: readonly (Primitive | typeof ANY_OBJECT)[];
+  }
+  | { readonly kind: "code"; readonly source: Source; readonly code: CodeObject }
+  | { readonly kind: "same"; readonly source: Source; readonly other: Source }
+  | { readonly kind: "distinct"; readonly source: Source; readonly others: readonly Source[] }
+  | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
+  | { readonly kind: "integer"; readonly source: Source }
+  | { readonly kind: "number"; readonly source: Source }
+  | { readonly kind: "expression"; readonly expression: HostExpression; readonly expected: boolean | number }
+  | { readonly kind: "size"; readonly guard: SizeGuard; readonly env: ShapeEnv }
+  | { readonly kind: "argumentCount"; readonly count: number }
+  | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
+  | { readonly kind: "extensible"; readonly source: Source; readonly present: boolean }
+  | { readonly kind: "globalState"; readonly state: GlobalState };
+
+/** Stands for an object among the keys of a Map. */
+export const ANY_OBJECT: unique symbol = Symbol("object");
+
+/** Ambient state that decides what tensor operations mean. */
+export interface GlobalState {
+  readonly gradEnabled: boolean;
+  readonly defaultDtype: DType;
+}
+
+/** A fact and the line that needed it. */
+export interface Guard {
+  readonly fact: Fact;
+  readonly user: SourcePosition | null;
+}
+
+/** The source a fact is about, if it is about one. */
+export function subjectOf(fact: Fact): Source | null {
+  return "source" in fact ? fact.source : null;
+}
+
+/** A fact as text, in the manner of PyTorch's guards. */
+export function factText(fact: Fact): string {
+  switch (fact.kind) {
+    case "constant":
+      return `${sourceText(fact.source)} === ${primitiveText(fact.value)}`;
+    case "identity":
+      return `___check_obj_id(${sourceText(fact.source)}, ${fact.label})`;
+    case "prototype":
+      return `___check_type(${sourceText(fact.source)}, ${fact.label})`;
+    case "array":
+      return `${sourceText(fact.source)}.length === ${fact.length}`;
+    case "keys": {
+      const keys = [...fact.keys.map((k) => JSON.stringify(k)), ...fact.symbols.map(String)];
+      return `Object.keys(${sourceText(fact.source)}) === [${keys.join(", ")}]`;
+    }
+    case "has":
+      return `${fact.present ? "" : "!"}(${keyText(fact.key)} in ${sourceText(fact.source)})`;
+    case "ownKey":
+      return `${fact.present ? "" : "!"}Object.hasOwn(${sourceText(fact.source)}, ${keyText(fact.key)})`;
+    case "accessor":
+      return `___check_accessor(${sourceText(fact.source)}, ${keyText(fact.key)})`;
+    case "entries": {
+      const keys = fact.keys.map((k) => k === ANY_OBJECT ? "…" : primitiveText(k));
+      return `[...${sourceText(fact.source)}.keys()] === [${keys.join(", ")}]`;
+    }
+    case "code":
+      return `___check_code(${sourceText(fact.source)}, ${fact.code.name || "<anonymous>"})`;
+    case "same":
+      return `${sourceText(fact.source)} === ${sourceText(fact.other)}`;
+    case "distinct":
+      return `___check_no_aliasing(${[fact.source, ...fact.others].map(sourceText).join(", ")})`;
+    case "tensor":
+      return tensorText(fact.source, fact.expected);
+    case "integer":
+      return `Number.isInteger(${sourceText(fact.source)})`;
+    case "number":
+      return `typeof ${sourceText(fact.source)} === "number"`;
+    case "expression":
+      return `${hostText(fact.expression, hostLeafText)} === ${fact.expected}`;
+    case "size":
+      return fact.guard.text.replace(/(?<=["\])])#\d+/g, "");
+    case "argumentCount":
+      return `arguments.length === ${fact.count}`;
+    case "proxy":
+      return `${fact.present ? "" : "!"}___is_proxy(${sourceText(fact.source)})`;
+    case "extensible":
+      return `${fact.present ? "" : "!"}Object.isExtensible(${sourceText(fact.source)})`;
+    case "globalState":
+      return `___check_global_state(grad=${fact.state.gradEnabled}, dtype=${fact.state.defaultDtype})`;
+    default:
+      return fact satisfies never;
+  }
+}
+
+function tensorText(source: Source, expected: TensorExpectation): string {
+  const list = (values: readonly (number | null)[]) => `[${values.map((v) => v ?? "None").join(", ")}]`;
+  return `check_tensor(${sourceText(source)}, ${expected.className}, ${expected.dtype}, ` +
+    `device=${expected.device}, requires_grad=${expected.requiresGrad}, ` +
+    `size=${list(expected.shape)}, stride=${list(expected.strides)})`;
+}
+
+/** What a host expression reads, as guards print it. */
+export function hostLeafText(leaf: Extract<HostExpression, { kind: "source" | "tensorSize" }>): string {
+  const base = sourceText(leaf.source);
+  if (leaf.kind === "source") return base;
+  return leaf.part === "shape" ? `${base}.shape[${leaf.dim}]` : `${base}.stride()[${leaf.dim}]`;
+}
+
+function keyText(key: string | symbol): string {
+  return typeof key === "string" ? JSON.stringify(key) : String(key);
+}
+
+/** A primitive as source text where it has one; symbols by their description. */
+export function primitiveText(value: Primitive): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "bigint") return `${value}n`;
+  return Object.is(value, -0) ? "-0" : String(value);
+}

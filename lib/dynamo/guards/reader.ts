@@ -1,0 +1,143 @@
+/**
+ * Reads sources in generated code: each place once, into a local variable. Input: sources and how the roots are
+ * written; output: statements and expressions, and the objects the text refers to by name. Invariant: reading a
+ * source in generated code gives what the tracer read there, and runs no user code.
+ */
+import type { Source } from "../source.ts";
+import { hostText, type HostExpression } from "../variables/host_number.ts";
+
+/** Objects that generated code refers to: parameters of the function around it. */
+export class Constants {
+  readonly #names = new Map<unknown, string>();
+  readonly #values: unknown[] = [];
+
+  /** The name under which the code finds this object. */
+  name(value: unknown, hint = "$c"): string {
+    let name = this.#names.get(value);
+    if (name === undefined) {
+      name = `${hint}${this.#values.length}`;
+      this.#names.set(value, name);
+      this.#values.push(value);
+    }
+    return name;
+  }
+
+  /** Adds a value under a name of its own. */
+  add(name: string, value: unknown): void {
+    if (this.#names.get(value) === name) return;
+    this.#names.set(value, name);
+    this.#values.push(value);
+  }
+
+  /** Evaluates `body`, the text of an expression, with the objects in scope. */
+  evaluate(body: string): unknown {
+    const make = new Function(...this.#names.values(), `"use strict";\nreturn (${body});`);
+    return make(...this.#values);
+  }
+}
+
+/** The captured variable of a function, by index; set by the frame layer's adapter. */
+export type CapturedReader = (fn: unknown, index: number) => unknown;
+
+/** Writes reads of sources. */
+export class SourceReader {
+  readonly #known = new Map<string, string>();
+  #next = 0;
+
+  constructor(
+    /** Takes one statement. */
+    readonly emit: (line: string) => void,
+    readonly constants: Constants,
+    /** How an argument is written. */
+    readonly argument: (index: number, label: string) => string,
+    readonly self: string,
+    readonly readCaptured: CapturedReader,
+    readonly prefix = "v",
+  ) {}
+
+  /** An expression for the value at a source. */
+  read(source: Source): string {
+    switch (source.kind) {
+      case "argument":
+        return this.argument(source.index, source.label);
+      case "this":
+        return this.self;
+      case "known":
+        return this.constants.name(source.object);
+      default:
+    }
+    const known = this.#known.get(source.name);
+    if (known !== undefined) return known;
+    const text = this.#text(source);
+    const name = `${this.prefix}${this.#next++}`;
+    this.emit(`const ${name} = ${text};`);
+    this.#known.set(source.name, name);
+    return name;
+  }
+
+  #text(source: Source): string {
+    switch (source.kind) {
+      case "argument":
+      case "this":
+      case "known":
+        return this.read(source);
+      case "global":
+        return /^[A-Za-z_$][\w$]*$/.test(source.variable)
+          ? `globalThis.${source.variable}`
+          : `globalThis[${JSON.stringify(source.variable)}]`;
+      case "cell":
+        return `${this.constants.name(source.cell)}.get()`;
+      case "captured":
+        return `${this.constants.name(this.readCaptured)}(${this.read(source.base)}, ${source.index})`;
+      case "property": {
+        const base = this.read(source.base);
+        if (typeof source.key === "symbol") return `${base}[${this.constants.name(source.key)}]`;
+        if (/^[A-Za-z_$][\w$]*$/.test(source.key)) return `${base}.${source.key}`;
+        if (/^(0|[1-9]\d{0,8})$/.test(source.key)) return `${base}[${source.key}]`;
+        return `${base}[${JSON.stringify(source.key)}]`;
+      }
+      case "prototype":
+        return `${this.constants.name(Object.getPrototypeOf)}(${this.read(source.base)})`;
+      case "private":
+        return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
+      case "entry":
+        return `${this.#list(source.base, source.part)}[${source.index}]`;
+      default:
+        return source satisfies never;
+    }
+  }
+
+  #list(base: Source, part: "key" | "value" | "member"): string {
+    const key = `${base.name} ${part}s`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const name = `${this.prefix}${this.#next++}`;
+    const reader = part === "key" ? mapKeys : part === "value" ? mapValues : setMembers;
+    this.emit(`const ${name} = ${this.constants.name(reader)}(${this.read(base)});`);
+    this.#known.set(key, name);
+    return name;
+  }
+
+  /** A host expression over sources. */
+  host(expression: HostExpression): string {
+    return hostText(expression, (leaf) => {
+      const base = this.read(leaf.source);
+      if (leaf.kind === "source") return base;
+      return leaf.part === "shape" ? `${base}.shape[${leaf.dim}]` : `${base}.stride()[${leaf.dim}]`;
+    });
+  }
+}
+
+const keysOfMap = Map.prototype.keys, valuesOfMap = Map.prototype.values, valuesOfSet = Set.prototype.values;
+
+function mapKeys(map: Map<unknown, unknown>): unknown[] {
+  return Array.from(keysOfMap.call(map));
+}
+
+function mapValues(map: Map<unknown, unknown>): unknown[] {
+  return Array.from(valuesOfMap.call(map));
+}
+
+function setMembers(set: Set<unknown>): unknown[] {
+  return Array.from(valuesOfSet.call(set));
+}

@@ -1,0 +1,107 @@
+/**
+ * The helpers that generated checks call. Input: real values of a call; output: answers. Invariant: nothing here
+ * runs user code: no getter, no proxy trap other than the one `isProxy` rules out beforehand.
+ */
+import { types } from "node:util";
+import { type DType, getDefaultDtype } from "../../base/dtype.ts";
+import { ambient } from "../../tensor/modes.ts";
+
+/** Any object, among the keys of a Map. */
+export const ANY: unique symbol = Symbol("any object");
+
+const getPrototypeOf = Object.getPrototypeOf;
+const ownKeys = Reflect.ownKeys;
+const getOwnPropertyDescriptor = Reflect.getOwnPropertyDescriptor;
+const mapKeys = Map.prototype.keys, setValues = Set.prototype.values;
+
+/** Whether arrays and what claims to be one are arrays. */
+export const isArray: (value: unknown) => boolean = Array.isArray;
+export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasOwn;
+export const isProxy: (value: unknown) => boolean = types.isProxy;
+export const isExtensible: (object: object) => boolean = Object.isExtensible;
+
+/** Whether a value is an object with this prototype. */
+export function prototypeIs(value: unknown, prototype: object | null): boolean {
+  return ((typeof value === "object" && value !== null) || typeof value === "function") &&
+    getPrototypeOf(value) === prototype;
+}
+
+/** Whether an object has exactly these enumerable string keys and own symbols, in this order. */
+export function hasKeys(value: object, keys: readonly string[], symbols: readonly symbol[]): boolean {
+  const own = ownKeys(value);
+  let at = 0, symbolAt = 0;
+  for (const key of own) {
+    if (typeof key === "symbol") {
+      if (symbols[symbolAt++] !== key) return false;
+    } else if (keys[at] === key) at++;
+    else if (getOwnPropertyDescriptor(value, key)?.enumerable) return false;
+  }
+  return at === keys.length && symbolAt === symbols.length;
+}
+
+/** Whether an own property is the accessor with these functions. */
+export function hasAccessor(value: object, key: PropertyKey, get: unknown, set: unknown): boolean {
+  const found = getOwnPropertyDescriptor(value, key);
+  return found !== undefined && found.get === get && found.set === set;
+}
+
+function sameKeys(found: Iterable<unknown>, keys: readonly unknown[]): boolean {
+  let at = 0;
+  for (const key of found) {
+    const expected = keys[at++];
+    if (expected === ANY) {
+      if ((typeof key !== "object" || key === null) && typeof key !== "function") return false;
+    } else if (!Object.is(key, expected)) return false;
+  }
+  return true;
+}
+
+/** Whether a value is a Map with these keys, in this order. */
+export function mapHasKeys(value: unknown, keys: readonly unknown[]): boolean {
+  return value instanceof Map && value.size === keys.length && sameKeys(mapKeys.call(value), keys);
+}
+
+/** Whether a value is a Set with these members, in this order. */
+export function setHasMembers(value: unknown, keys: readonly unknown[]): boolean {
+  return value instanceof Set && value.size === keys.length && sameKeys(setValues.call(value), keys);
+}
+
+/** Whether a list contains an object. */
+export function includes(list: readonly unknown[], value: unknown): boolean {
+  for (const each of list) if (each === value) return true;
+  return false;
+}
+
+interface Layout {
+  readonly shape: readonly number[];
+  stride(): readonly number[];
+  storageOffset(): number;
+}
+
+/** Whether a tensor has this shape and these strides; null stands for any number. */
+export function layoutIs(
+  tensor: Layout,
+  shape: readonly (number | null)[],
+  strides: readonly (number | null)[],
+  offset: number | null,
+): boolean {
+  const actual = tensor.shape;
+  if (actual.length !== shape.length) return false;
+  const steps = tensor.stride();
+  for (let d = 0; d < shape.length; d++) {
+    const size = shape[d], stride = strides[d];
+    if (size !== null && actual[d] !== size) return false;
+    if (stride !== null && steps[d] !== stride) return false;
+  }
+  return offset === null || tensor.storageOffset() === offset;
+}
+
+/** Whether operations record gradients at the moment. */
+export function gradEnabled(): boolean {
+  return ambient.gradEnabled;
+}
+
+/** The element type of new tensors at the moment. */
+export function defaultDtype(): DType {
+  return getDefaultDtype();
+}

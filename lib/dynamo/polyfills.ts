@@ -1,0 +1,207 @@
+/**
+ * Builtins that call back, in JavaScript, so that the tracer steps through them and a graph break inside a
+ * callback resumes inside the builtin. Input and output: those of the builtins they stand for, on real arrays,
+ * Maps and Sets. Invariant: order of calls, holes and arguments are the language's.
+ */
+
+type Callback = (this: unknown, value: unknown, index: unknown, whole: unknown) => unknown;
+type Reducer = (accumulated: unknown, value: unknown, index: number, whole: unknown) => unknown;
+
+/** Array.prototype.map */
+export function map(this: unknown[], callback: Callback, self?: unknown): unknown[] {
+  const result: unknown[] = [];
+  const length = this.length;
+  for (let i = 0; i < length; i++) {
+    if (i in this) result[i] = callback.call(self, this[i], i, this);
+  }
+  result.length = length;
+  return result;
+}
+
+/** Array.prototype.filter */
+export function filter(this: unknown[], callback: Callback, self?: unknown): unknown[] {
+  const result: unknown[] = [];
+  const length = this.length;
+  for (let i = 0; i < length; i++) {
+    if (i in this) {
+      const value = this[i];
+      if (callback.call(self, value, i, this)) result[result.length] = value;
+    }
+  }
+  return result;
+}
+
+/** Array.prototype.forEach */
+export function forEach(this: unknown[], callback: Callback, self?: unknown): void {
+  const length = this.length;
+  for (let i = 0; i < length; i++) {
+    if (i in this) callback.call(self, this[i], i, this);
+  }
+}
+
+/** Array.prototype.reduce with an initial value */
+export function reduceFrom(this: unknown[], callback: Reducer, initial: unknown): unknown {
+  let accumulated = initial;
+  const length = this.length;
+  for (let i = 0; i < length; i++) {
+    if (i in this) accumulated = callback(accumulated, this[i], i, this);
+  }
+  return accumulated;
+}
+
+/** Array.prototype.reduce without one */
+export function reduce(this: unknown[], callback: Reducer): unknown {
+  const length = this.length;
+  let i = 0;
+  while (i < length && !(i in this)) i++;
+  if (i >= length) throw new TypeError("Reduce of empty array with no initial value");
+  let accumulated = this[i++];
+  for (; i < length; i++) {
+    if (i in this) accumulated = callback(accumulated, this[i], i, this);
+  }
+  return accumulated;
+}
+
+/** Array.prototype.reduceRight with an initial value */
+export function reduceRightFrom(this: unknown[], callback: Reducer, initial: unknown): unknown {
+  let accumulated = initial;
+  for (let i = this.length - 1; i >= 0; i--) {
+    if (i in this) accumulated = callback(accumulated, this[i], i, this);
+  }
+  return accumulated;
+}
+
+/** Array.prototype.reduceRight without one */
+export function reduceRight(this: unknown[], callback: Reducer): unknown {
+  let i = this.length - 1;
+  while (i >= 0 && !(i in this)) i--;
+  if (i < 0) throw new TypeError("Reduce of empty array with no initial value");
+  let accumulated = this[i--];
+  for (; i >= 0; i--) {
+    if (i in this) accumulated = callback(accumulated, this[i], i, this);
+  }
+  return accumulated;
+}
+
+/** Array.prototype.some */
+export function some(this: unknown[], callback: Callback, self?: unknown): boolean {
+  const length = this.length;
+  for (let i = 0; i < length; i++) {
+    if (i in this && callback.call(self, this[i], i, this)) return true;
+  }
+  return false;
+}
+
+/** Array.prototype.every */
+export function every(this: unknown[], callback: Callback, self?: unknown): boolean {
+  const length = this.length;
+  for (let i = 0; i < length; i++) {
+    if (i in this && !callback.call(self, this[i], i, this)) return false;
+  }
+  return true;
+}
+
+/** Array.prototype.find */
+export function find(this: unknown[], callback: Callback, self?: unknown): unknown {
+  const length = this.length;
+  for (let i = 0; i < length; i++) {
+    const value = this[i];
+    if (callback.call(self, value, i, this)) return value;
+  }
+  return undefined;
+}
+
+/** Array.prototype.findIndex */
+export function findIndex(this: unknown[], callback: Callback, self?: unknown): number {
+  const length = this.length;
+  for (let i = 0; i < length; i++) {
+    if (callback.call(self, this[i], i, this)) return i;
+  }
+  return -1;
+}
+
+/** Array.prototype.findLast */
+export function findLast(this: unknown[], callback: Callback, self?: unknown): unknown {
+  for (let i = this.length - 1; i >= 0; i--) {
+    const value = this[i];
+    if (callback.call(self, value, i, this)) return value;
+  }
+  return undefined;
+}
+
+/** Array.prototype.findLastIndex */
+export function findLastIndex(this: unknown[], callback: Callback, self?: unknown): number {
+  for (let i = this.length - 1; i >= 0; i--) {
+    if (callback.call(self, this[i], i, this)) return i;
+  }
+  return -1;
+}
+
+/** Array.prototype.flatMap */
+export function flatMap(this: unknown[], callback: Callback, self?: unknown): unknown[] {
+  const result: unknown[] = [];
+  const length = this.length;
+  for (let i = 0; i < length; i++) {
+    if (!(i in this)) continue;
+    const value = callback.call(self, this[i], i, this);
+    if (Array.isArray(value)) {
+      const inner: unknown[] = value;
+      for (let k = 0; k < inner.length; k++) if (k in inner) result[result.length] = inner[k];
+    } else result[result.length] = value;
+  }
+  return result;
+}
+
+/** Array.prototype.sort with a comparator: stable insertion, undefined and holes last */
+export function sort(this: unknown[], compare: (a: unknown, b: unknown) => number): unknown[] {
+  const values: unknown[] = [];
+  let undefinedCount = 0;
+  const length = this.length;
+  for (let i = 0; i < length; i++) {
+    if (!(i in this)) continue;
+    if (this[i] === undefined) undefinedCount++;
+    else values[values.length] = this[i];
+  }
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i];
+    let at = i;
+    while (at > 0 && compare(values[at - 1], value) > 0) {
+      values[at] = values[at - 1];
+      at--;
+    }
+    values[at] = value;
+  }
+  const count = values.length;
+  for (let i = 0; i < count; i++) this[i] = values[i];
+  for (let i = 0; i < undefinedCount; i++) this[count + i] = undefined;
+  for (let i = count + undefinedCount; i < length; i++) delete this[i];
+  return this;
+}
+
+/** Array.from with a mapping function, over collected items */
+export function mapItems(this: unknown[], callback: (this: unknown, value: unknown, index: number) => unknown, self?: unknown): unknown[] {
+  const result: unknown[] = [];
+  for (let i = 0; i < this.length; i++) result[i] = callback.call(self, this[i], i);
+  return result;
+}
+
+/** Map.prototype.forEach */
+export function mapForEach(this: Map<unknown, unknown>, callback: Callback, self?: unknown): void {
+  for (const entry of this) callback.call(self, entry[1], entry[0], this);
+}
+
+/** Set.prototype.forEach */
+export function setForEach(this: Set<unknown>, callback: Callback, self?: unknown): void {
+  for (const member of this) callback.call(self, member, member, this);
+}
+
+/** Object.groupBy, over collected items */
+export function groupBy(this: unknown[], callback: (value: unknown, index: number) => PropertyKey): Record<PropertyKey, unknown[]> {
+  const groups: Record<PropertyKey, unknown[]> = Object.create(null);
+  for (let i = 0; i < this.length; i++) {
+    const key = callback(this[i], i);
+    const group = groups[key] ??= [];
+    group[group.length] = this[i];
+  }
+  return groups;
+}

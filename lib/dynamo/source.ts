@@ -1,0 +1,153 @@
+/**
+ * Where a value of the traced program came from, so that a later call can look there again: guards test it and
+ * generated code reads it. Input: how the tracer reached a value; output: printable, evaluable paths.
+ * Invariant: two sources are the same place exactly when their names are equal; names print as PyTorch's do,
+ * `L["x"].weight`.
+ */
+
+/** A place in the state that a call sees. */
+export type Source =
+  /** An argument of the function, or a live register of a resumed one. */
+  | { readonly kind: "argument"; readonly name: string; readonly label: string; readonly index: number }
+  /** The receiver of the call. */
+  | { readonly kind: "this"; readonly name: string }
+  /** A variable of the global object. */
+  | { readonly kind: "global"; readonly name: string; readonly variable: string }
+  /** An object that is known once and for all: an import, a constant of a module, a builtin. */
+  | { readonly kind: "known"; readonly name: string; readonly object: object }
+  /** What a cell holds at the moment. */
+  | { readonly kind: "cell"; readonly name: string; readonly cell: LiveCell }
+  /** A captured variable of a function that is itself found at `base`. */
+  | { readonly kind: "captured"; readonly name: string; readonly base: Source; readonly index: number }
+  | { readonly kind: "property"; readonly name: string; readonly base: Source; readonly key: string | symbol }
+  | { readonly kind: "prototype"; readonly name: string; readonly base: Source }
+  /** A private member, read from inside its class. */
+  | { readonly kind: "private"; readonly name: string; readonly base: Source; readonly access: PrivateReader }
+  /** The key or value of the entry at a position of a Map, or the member of a Set. */
+  | {
+    readonly kind: "entry";
+    readonly name: string;
+    readonly base: Source;
+    readonly part: "key" | "value" | "member";
+    readonly index: number;
+  };
+
+/** A variable of an enclosing scope that can be read and written from outside. */
+export interface LiveCell {
+  readonly get: () => unknown;
+  readonly set: (value: unknown) => void;
+}
+
+/** Reads a private member. */
+export interface PrivateReader {
+  readonly get: (object: object) => unknown;
+}
+
+/** An argument, by the name the user gave it. */
+export function argumentSource(label: string, index: number): Source {
+  return { kind: "argument", name: `L[${JSON.stringify(label)}]`, label, index };
+}
+
+/** The receiver. */
+export const THIS_SOURCE: Source = { kind: "this", name: `L["this"]` };
+
+/** A global variable. */
+export function globalSource(variable: string): Source {
+  return { kind: "global", name: `G[${JSON.stringify(variable)}]`, variable };
+}
+
+let nextKnown = 0;
+const knownNames = new WeakMap<object, string>();
+
+/** An object that stays the same; `label` is how it prints. */
+export function knownSource(label: string, object: object): Source {
+  let name = knownNames.get(object);
+  if (name === undefined) {
+    name = `F[${JSON.stringify(label)}]#${nextKnown++}`;
+    knownNames.set(object, name);
+  }
+  return { kind: "known", name, object };
+}
+
+const cellNames = new WeakMap<LiveCell, string>();
+
+/** The content of a captured variable that may change. */
+export function cellSource(label: string, cell: LiveCell): Source {
+  let name = cellNames.get(cell);
+  if (name === undefined) {
+    name = `C[${JSON.stringify(label)}]#${nextKnown++}`;
+    cellNames.set(cell, name);
+  }
+  return { kind: "cell", name, cell };
+}
+
+/** A captured variable of a function that may be another one in the next call. */
+export function capturedSource(base: Source, label: string, index: number): Source {
+  return { kind: "captured", name: `${base.name}.closure[${JSON.stringify(label)}]`, base, index };
+}
+
+const symbolNumbers = new Map<symbol, number>();
+
+function symbolText(key: symbol): string {
+  let number = symbolNumbers.get(key);
+  if (number === undefined) symbolNumbers.set(key, number = symbolNumbers.size);
+  return `${String(key)}#${number}`;
+}
+
+/** A property. */
+export function propertySource(base: Source, key: string | symbol): Source {
+  const text = typeof key === "symbol"
+    ? `[${symbolText(key)}]`
+    : /^[A-Za-z_$][\w$]*$/.test(key)
+    ? `.${key}`
+    : /^(0|[1-9]\d*)$/.test(key)
+    ? `[${key}]`
+    : `[${JSON.stringify(key)}]`;
+  return { kind: "property", name: base.name + text, base, key };
+}
+
+/** The prototype of an object. */
+export function prototypeSource(base: Source): Source {
+  return { kind: "prototype", name: `${base.name}.__proto__`, base };
+}
+
+/** A private member. */
+export function privateSource(base: Source, member: string, access: PrivateReader): Source {
+  return { kind: "private", name: `${base.name}.${member}`, base, access };
+}
+
+/** A key, value or member of a Map or Set, by position. */
+export function entrySource(base: Source, part: "key" | "value" | "member", index: number): Source {
+  return { kind: "entry", name: `${base.name}.${part}s[${index}]`, base, part, index };
+}
+
+/** The name for people: without the numbers that keep equal labels apart. */
+export function sourceText(source: Source): string {
+  return source.name.replace(/(?<=["\])])#\d+/g, "");
+}
+
+/** The name of a placeholder for the value at a source: `L["x"].w` → `l_x_w_`, as PyTorch mangles it. */
+export function placeholderName(source: Source): string {
+  const plain = sourceText(source).replace(/[^A-Za-z0-9_]+/g, "_").replace(/_+$/, "");
+  return `${plain.charAt(0).toLowerCase()}${plain.slice(1)}_`;
+}
+
+/** The argument (or other beginning) that a source starts from. */
+export function rootOf(source: Source): Source {
+  switch (source.kind) {
+    case "property":
+    case "prototype":
+    case "captured":
+    case "private":
+    case "entry":
+      return rootOf(source.base);
+    default:
+      return source;
+  }
+}
+
+/** Whether what the source reaches can be another object in another call without anything being assigned. */
+export function isPassedIn(source: Source): boolean {
+  const { kind } = rootOf(source);
+  return kind === "argument" || kind === "this";
+}

@@ -1,0 +1,305 @@
+/**
+ * Array builtins. Input: a traced array and arguments; output: the result, with the array changed in the trace.
+ * Invariant: methods that call back run as JavaScript stand-ins (polyfills.ts); the others change elements here.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import {
+  constant,
+  type Element,
+  HOLE,
+  isCallable,
+  type ObjectValue,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
+import { toPrimitive, textOf } from "../coercion.ts";
+import { type BuiltinModel, type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
+import { collect, listIterator } from "../iteration.ts";
+import { allElements, elementAt, elementsOf, newArray, settledElements } from "../objects.ts";
+import { strictlyEqual } from "../operators.ts";
+import type { ModelTable } from "./table.ts";
+
+type ArrayMethod = (m: Interpreter, array: ObjectValue, args: readonly Value[], request: CallRequest) => CallResult;
+
+/** An integer argument, clamped as slice and its like do. */
+function position(value: Value | undefined, length: number, fallback: number): number {
+  if (value === undefined || (value.kind === "constant" && value.value === undefined)) return fallback;
+  if (value.kind === "number") return breakGraph("symbolicNumber", "a position in an array");
+  if (value.kind !== "constant") return breakGraph("coercion", "a position in an array");
+  const number = Math.trunc(Number(value.value)) || 0;
+  return number < 0 ? Math.max(0, length + number) : Math.min(number, length);
+}
+
+function mutable(array: ObjectValue): void {
+  if (array.frozen !== "no") breakGraph("frozen");
+  if (array.real && !Object.isExtensible(array.real)) breakGraph("frozen");
+}
+
+function sameValueZero(m: Interpreter, a: Value, b: Value): boolean {
+  if (a.kind === "constant" && b.kind === "constant" && Number.isNaN(a.value) && Number.isNaN(b.value)) return true;
+  const equal = strictlyEqual(m, a, b);
+  return typeof equal === "boolean" ? equal : breakGraph("tensorItem", "an element is searched for");
+}
+
+function flatten(m: Interpreter, array: ObjectValue, depth: number, into: Element[]): void {
+  for (const element of settledElements(m, array)) {
+    if (element === HOLE) continue;
+    if (typeof element !== "symbol" && element.kind === "object" && element.exotic.kind === "array" && depth > 0) {
+      flatten(m, element, depth - 1, into);
+    } else into.push(element);
+  }
+}
+
+/** The texts of elements joined; elements may be objects with code of their own. */
+function join(m: Interpreter, array: ObjectValue, separator: string, request: CallRequest): CallResult {
+  const values = allElements(m, array);
+  const texts: string[] = [];
+  let pushed = false;
+  let result: Value | null = null;
+  const step = (index: number): void => {
+    const value = values[index];
+    if (!value) {
+      result = constant(texts.join(separator));
+      if (pushed) m.complete(request.completion, result);
+      return;
+    }
+    if (value.kind === "constant" && (value.value === undefined || value.value === null)) {
+      texts.push("");
+      return step(index + 1);
+    }
+    toPrimitive(m, value, "string", (primitive) => {
+      texts.push(textOf(m, primitive));
+      step(index + 1);
+    });
+  };
+  step(0);
+  if (result) return result;
+  pushed = true;
+  return PUSHED;
+}
+
+const METHODS: Readonly<Record<string, ArrayMethod>> = {
+  push: (m, array, args) => {
+    mutable(array);
+    const elements = elementsOf(m, array);
+    elements.push(...args);
+    return constant(elements.length);
+  },
+  pop: (m, array) => {
+    mutable(array);
+    const elements = elementsOf(m, array);
+    if (elements.length === 0) return UNDEFINED;
+    const last = elementAt(m, array, elements.length - 1);
+    elements.pop();
+    return last;
+  },
+  shift: (m, array) => {
+    mutable(array);
+    const elements = settledElements(m, array);
+    const first = elements.shift();
+    return first === undefined || typeof first === "symbol" ? UNDEFINED : first;
+  },
+  unshift: (m, array, args) => {
+    mutable(array);
+    const elements = settledElements(m, array);
+    elements.unshift(...args);
+    return constant(elements.length);
+  },
+  splice: (m, array, args) => {
+    mutable(array);
+    const elements = settledElements(m, array);
+    const start = position(args[0], elements.length, 0);
+    const count = args.length === 0
+      ? 0
+      : args.length === 1
+      ? elements.length - start
+      : Math.max(0, Math.min(position(args[1], Infinity, 0), elements.length - start));
+    return newArray(m, elements.splice(start, count, ...args.slice(2)));
+  },
+  reverse: (m, array) => {
+    mutable(array);
+    settledElements(m, array).reverse();
+    return array;
+  },
+  fill: (m, array, args) => {
+    mutable(array);
+    const elements = settledElements(m, array);
+    elements.fill(args[0] ?? UNDEFINED, position(args[1], elements.length, 0), position(args[2], elements.length, elements.length));
+    return array;
+  },
+  slice: (m, array, args) => {
+    const elements = settledElements(m, array);
+    return newArray(m, elements.slice(position(args[0], elements.length, 0), position(args[1], elements.length, elements.length)));
+  },
+  concat: (m, array, args) => {
+    const result = [...settledElements(m, array)];
+    for (const arg of args) {
+      if (arg.kind === "object" && arg.exotic.kind === "array") result.push(...settledElements(m, arg));
+      else result.push(arg);
+    }
+    return newArray(m, result);
+  },
+  flat: (m, array, args) => {
+    const result: Element[] = [];
+    flatten(m, array, position(args[0], Infinity, 1), result);
+    return newArray(m, result);
+  },
+  at: (m, array, args) => {
+    const { length } = elementsOf(m, array);
+    const [index] = args;
+    const number = index?.kind === "constant" ? Math.trunc(Number(index.value)) || 0 : breakGraph("symbolicNumber", "an index");
+    return elementAt(m, array, number < 0 ? number + length : number);
+  },
+  includes: (m, array, args) =>
+    constant(allElements(m, array).slice(position(args[1], elementsOf(m, array).length, 0)).some((v) => sameValueZero(m, v, args[0] ?? UNDEFINED))),
+  indexOf: (m, array, args) => {
+    const values = allElements(m, array);
+    for (let i = position(args[1], values.length, 0); i < values.length; i++) {
+      const value = values[i];
+      if (value && elementsOf(m, array)[i] !== HOLE && sameValue(m, value, args[0] ?? UNDEFINED)) return constant(i);
+    }
+    return constant(-1);
+  },
+  lastIndexOf: (m, array, args) => {
+    const values = allElements(m, array);
+    for (let i = values.length - 1; i >= 0; i--) {
+      const value = values[i];
+      if (value && elementsOf(m, array)[i] !== HOLE && sameValue(m, value, args[0] ?? UNDEFINED)) return constant(i);
+    }
+    return constant(-1);
+  },
+  join: (m, array, args, request) => {
+    const [separator] = args;
+    if (separator && separator.kind !== "constant") return breakGraph("coercion", "a separator");
+    const text = separator?.value === undefined ? "," : String(separator.value);
+    return join(m, array, text, request);
+  },
+  toString: ((m, array, _args, request) => join(m, array, ",", request)) satisfies ArrayMethod,
+  keys: (m, array) => listIterator(m, array, "keys"),
+  values: (m, array) => listIterator(m, array, "values"),
+  entries: (m, array) => listIterator(m, array, "entries"),
+  toReversed: (m, array) => newArray(m, allElements(m, array).reverse()),
+  with: (m, array, args) => {
+    const values = allElements(m, array);
+    const index = position(args[0], values.length, 0);
+    if (index >= values.length) return breakGraph("throws", "an index out of range");
+    values[index] = args[1] ?? UNDEFINED;
+    return newArray(m, values);
+  },
+  sort: (m, array, args, request) => {
+    mutable(array);
+    const [compare] = args;
+    if (compare && isCallable(compare)) return m.callInternal("sort", request);
+    sortConstants(m, array);
+    return array;
+  },
+  toSorted: (m, array, args, request) => {
+    const copy = newArray(m, allElements(m, array));
+    const [compare] = args;
+    if (compare && isCallable(compare)) return m.callInternal("sort", { ...request, self: copy });
+    sortConstants(m, copy);
+    return copy;
+  },
+};
+
+function sameValue(m: Interpreter, a: Value, b: Value): boolean {
+  const equal = strictlyEqual(m, a, b);
+  return typeof equal === "boolean" ? equal : breakGraph("tensorItem", "an element is searched for");
+}
+
+function sortConstants(m: Interpreter, array: ObjectValue): void {
+  const elements = settledElements(m, array);
+  const keyed = elements.map((element) => {
+    if (typeof element === "symbol") return breakGraph("builtin", "sort of an array with holes");
+    if (element.kind !== "constant" || typeof element.value === "symbol") return breakGraph("coercion", "sort of objects");
+    return { element, value: element.value };
+  });
+  const texts = (value: unknown) => String(value);
+  keyed.sort((a, b) => {
+    if (a.value === undefined || b.value === undefined) return Number(a.value === undefined) - Number(b.value === undefined);
+    const x = texts(a.value), y = texts(b.value);
+    return x < y ? -1 : x > y ? 1 : 0;
+  });
+  keyed.forEach(({ element }, i) => elements[i] = element);
+}
+
+/** Methods that call back, by the name of their stand-in. */
+const CALLING = [
+  "map", "filter", "forEach", "some", "every", "find", "findIndex", "findLast", "findLastIndex", "flatMap",
+] as const;
+
+/** Whether a value is an array that these models understand. */
+function arrayOf(value: Value, name: string): ObjectValue {
+  if (value.kind === "object" && value.exotic.kind === "array") return value;
+  return breakGraph("builtin", `Array.prototype.${name} of another object`);
+}
+
+/** Adds the models of arrays. */
+export function addArrays(table: ModelTable): void {
+  for (const [name, method] of Object.entries(METHODS)) {
+    table.method(Array.prototype, name, (m, request) => method(m, arrayOf(request.self, name), request.args, request));
+  }
+  for (const name of CALLING) {
+    table.method(Array.prototype, name, (m, request) => {
+      arrayOf(request.self, name);
+      if (!request.args[0] || !isCallable(request.args[0])) return breakGraph("throws", "a callback is not a function");
+      return m.callInternal(name, request);
+    });
+  }
+  const reducing = (name: "reduce" | "reduceRight"): BuiltinModel => (m, request) => {
+    arrayOf(request.self, name);
+    if (!request.args[0] || !isCallable(request.args[0])) return breakGraph("throws", "a callback is not a function");
+    return m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
+  };
+  table.method(Array.prototype, "reduce", reducing("reduce"));
+  table.method(Array.prototype, "reduceRight", reducing("reduceRight"));
+  table.method(Array, "isArray", (_m, { args: [value] }) =>
+    value?.kind === "object" && value.exotic.kind === "opaque"
+      ? breakGraph("opaqueObject", "Array.isArray")
+      : constant(value?.kind === "object" && value.exotic.kind === "array"));
+  table.method(Array, "of", (m, { args }) => newArray(m, [...args]));
+  table.method(Array, "from", arrayFrom);
+  table.constructs(Array, (m, { args }) => arrayOfLength(m, args));
+  table.call(Array, (m, { args }) => arrayOfLength(m, args));
+}
+
+function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
+  const [length] = args;
+  if (args.length !== 1 || !length) return newArray(m, [...args]);
+  if (length.kind === "number" || length.kind === "item") return breakGraph("symbolicNumber", "the length of an array");
+  if (length.kind !== "constant" || typeof length.value !== "number") return newArray(m, [length]);
+  if (!Number.isInteger(length.value) || length.value < 0 || length.value > 1e6) return breakGraph("throws", "an invalid array length");
+  return newArray(m, new Array<Element>(length.value).fill(HOLE));
+}
+
+function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
+  const [source = UNDEFINED, callback, self] = request.args;
+  let result: Value | null = null, pushed = false;
+  const finish = (items: Value[]): void => {
+    const array = newArray(m, items);
+    if (callback && isCallable(callback)) {
+      pushed = true;
+      m.callInternal("mapItems", { ...request, self: array, args: self ? [callback, self] : [callback] });
+      return;
+    }
+    result = array;
+    if (pushed) m.complete(request.completion, array);
+  };
+  if (source.kind === "object" && source.exotic.kind === "plain" && !source.isArguments) {
+    const length = m.plainProperty(source, "length");
+    const iterator = m.plainProperty(source, Symbol.iterator);
+    if (iterator === null && length?.kind === "constant" && typeof length.value === "number") {
+      finish(Array.from({ length: length.value }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED));
+      return result ?? PUSHED;
+    }
+    if (iterator === null && length === null) {
+      finish([]);
+      return result ?? PUSHED;
+    }
+    if (iterator === null) return breakGraph("symbolicNumber", "the length of an array");
+  }
+  collect(m, source, finish);
+  if (result) return result;
+  pushed = true;
+  return PUSHED;
+}

@@ -1,0 +1,202 @@
+/**
+ * Maps, Sets, their iterators, and generators. Input: traced collections; output: results, with entries changed
+ * in the trace. Invariant: order of entries is the language's, also while an iteration is under way.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import { constant, type Entry, type KeyIdentity, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
+import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
+import {
+  afterDeletion,
+  collect,
+  GENERATORS,
+  iteratorResult,
+  LIST_NEXTS,
+  listIterator,
+  nextOfList,
+  resumeGenerator,
+} from "../iteration.ts";
+import { allElements, entriesOf, keyIdentity } from "../objects.ts";
+import { guardDistinct } from "../operators.ts";
+import type { ModelTable } from "./table.ts";
+
+type Method = (m: Interpreter, object: ObjectValue, args: readonly Value[], request: CallRequest) => CallResult;
+
+/** An entry by key. A key that is not found must not become equal to one that is there. */
+function lookUp(m: Interpreter, object: ObjectValue, key: Value): Entry | undefined {
+  const entries = entriesOf(m, object);
+  const found = entries.get(keyIdentity(key));
+  if (!found && (key.kind === "object" || key.kind === "tensor")) {
+    for (const entry of entries.values()) {
+      if (entry.key.kind === key.kind) guardDistinct(m, key, entry.key as typeof key);
+    }
+  }
+  return found;
+}
+
+function changed(object: ObjectValue): void {
+  const { exotic } = object;
+  if (exotic.kind === "map" || exotic.kind === "set") exotic.changed = true;
+}
+
+function remove(m: Interpreter, object: ObjectValue, key: Value): boolean {
+  if (!lookUp(m, object, key)) return false;
+  const entries = entriesOf(m, object);
+  const identity = keyIdentity(key);
+  const at = [...entries.keys()].indexOf(identity);
+  entries.delete(identity);
+  changed(object);
+  afterDeletion(m, object, at);
+  return true;
+}
+
+function canonical(key: Value): Value {
+  return key.kind === "constant" && Object.is(key.value, -0) ? constant(0) : key;
+}
+
+const COMMON: Readonly<Record<string, Method>> = {
+  has: (m, object, [key = UNDEFINED]) => constant(lookUp(m, object, key) !== undefined),
+  delete: (m, object, [key = UNDEFINED]) => constant(remove(m, object, key)),
+  clear: (m, object) => {
+    entriesOf(m, object).clear();
+    changed(object);
+    return UNDEFINED;
+  },
+};
+
+const MAP: Readonly<Record<string, Method>> = {
+  ...COMMON,
+  get: (m, object, [key = UNDEFINED]) => lookUp(m, object, key)?.value ?? UNDEFINED,
+  set: (m, object, [key = UNDEFINED, value = UNDEFINED]) => {
+    const found = lookUp(m, object, key);
+    if (found) found.value = value;
+    else entriesOf(m, object).set(keyIdentity(key), { key: canonical(key), value });
+    changed(object);
+    return object;
+  },
+  keys: (m, object) => listIterator(m, object, "keys"),
+  values: (m, object) => listIterator(m, object, "values"),
+  entries: (m, object) => listIterator(m, object, "entries"),
+  forEach: (m, _object, _args, request) => m.callInternal("mapForEach", request),
+};
+
+const SET: Readonly<Record<string, Method>> = {
+  ...COMMON,
+  add: (m, object, [key = UNDEFINED]) => {
+    if (!lookUp(m, object, key)) {
+      const member = canonical(key);
+      entriesOf(m, object).set(keyIdentity(key), { key: member, value: member });
+      changed(object);
+    }
+    return object;
+  },
+  values: (m, object) => listIterator(m, object, "values"),
+  entries: (m, object) => listIterator(m, object, "entries"),
+  forEach: (m, _object, _args, request) => m.callInternal("setForEach", request),
+  union: (m, a, [b = UNDEFINED]) => newSet(m, [...members(m, a), ...members(m, setOf(b))]),
+  intersection: (m, a, [b = UNDEFINED]) => {
+    const left = members(m, a), right = members(m, setOf(b));
+    // The smaller set decides the order, as in the language.
+    return left.length <= right.length
+      ? newSet(m, left.filter((v) => lookUp(m, setOf(b), v)))
+      : newSet(m, right.filter((v) => lookUp(m, a, v)));
+  },
+  difference: (m, a, [b = UNDEFINED]) => newSet(m, members(m, a).filter((v) => !lookUp(m, setOf(b), v))),
+  symmetricDifference: (m, a, [b = UNDEFINED]) =>
+    newSet(m, [
+      ...members(m, a).filter((v) => !lookUp(m, setOf(b), v)),
+      ...members(m, setOf(b)).filter((v) => !lookUp(m, a, v)),
+    ]),
+  isSubsetOf: (m, a, [b = UNDEFINED]) => constant(members(m, a).every((v) => lookUp(m, setOf(b), v))),
+  isSupersetOf: (m, a, [b = UNDEFINED]) => constant(members(m, setOf(b)).every((v) => lookUp(m, a, v))),
+  isDisjointFrom: (m, a, [b = UNDEFINED]) => constant(!members(m, a).some((v) => lookUp(m, setOf(b), v))),
+};
+
+function members(m: Interpreter, set: ObjectValue): Value[] {
+  return [...entriesOf(m, set).values()].map((entry) => entry.key);
+}
+
+function setOf(value: Value): ObjectValue {
+  if (value.kind === "object" && value.exotic.kind === "set") return value;
+  return breakGraph("opaqueObject", "a set operation with another collection");
+}
+
+function newSet(m: Interpreter, values: readonly Value[], prototype: ObjectValue | null = null): ObjectValue {
+  const entries = new Map<KeyIdentity, Entry>();
+  for (const value of values) {
+    const key = canonical(value);
+    if (!entries.has(keyIdentity(key))) entries.set(keyIdentity(key), { key, value: key });
+  }
+  const known = m.wrapper.known(Set.prototype, "Set.prototype");
+  const proto = prototype ?? (known.kind === "object" ? known : null);
+  return new ObjectValue({ kind: "set", entries, loaded: true, changed: true }, proto, null, null);
+}
+
+function newMap(m: Interpreter, pairs: readonly (readonly [Value, Value])[], prototype: ObjectValue | null): ObjectValue {
+  const map = new ObjectValue({ kind: "map", entries: new Map(), loaded: true, changed: true }, prototype, null, null);
+  const entries = entriesOf(m, map);
+  for (const [key, value] of pairs) {
+    const found = lookUp(m, map, key);
+    if (found) found.value = value;
+    else entries.set(keyIdentity(key), { key: canonical(key), value });
+  }
+  return map;
+}
+
+/** Adds the models of Maps, Sets, iterators and generators. */
+export function addCollections(table: ModelTable): void {
+  const receiver = (value: Value, kind: "map" | "set", name: string): ObjectValue =>
+    value.kind === "object" && value.exotic.kind === kind
+      ? value
+      : breakGraph("throws", `${name} of a value that is no ${kind}`);
+  for (const [name, method] of Object.entries(MAP)) {
+    table.method(Map.prototype, name, (m, request) => method(m, receiver(request.self, "map", name), request.args, request));
+  }
+  for (const [name, method] of Object.entries(SET)) {
+    table.method(Set.prototype, name, (m, request) => method(m, receiver(request.self, "set", name), request.args, request));
+  }
+  table.getter(Map.prototype, "size", (m, { self }) => constant(entriesOf(m, receiver(self, "map", "size")).size));
+  table.getter(Set.prototype, "size", (m, { self }) => constant(entriesOf(m, receiver(self, "set", "size")).size));
+  table.constructs(Set, (m, request, prototype) =>
+    fromItems(m, request, (items) => newSet(m, items, prototype)));
+  table.constructs(Map, (m, request, prototype) =>
+    fromItems(m, request, (items) =>
+      newMap(
+        m,
+        items.map((item) => {
+          if (item.kind !== "object" || item.exotic.kind !== "array") return breakGraph("iterator", "entries that are no arrays");
+          const [key = UNDEFINED, value = UNDEFINED] = allElements(m, item);
+          return [key, value] as const;
+        }),
+        prototype,
+      )));
+  for (const next of LIST_NEXTS) {
+    if (typeof next !== "function") continue;
+    table.call(next, (m, { self }) => {
+      if (self.kind !== "object" || self.exotic.kind !== "listIterator") return breakGraph("iterator");
+      const item = nextOfList(m, self);
+      return iteratorResult(m, item ?? UNDEFINED, item === null);
+    });
+  }
+  const identity = Reflect.get(Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())), Symbol.iterator);
+  if (typeof identity === "function") table.call(identity, (_m, { self }) => self);
+  for (const mode of ["next", "throw", "return"] as const) {
+    table.method(GENERATORS, mode, (m, request) => resumeGenerator(m, mode, request));
+  }
+}
+
+function fromItems(
+  m: Interpreter,
+  request: { readonly args: readonly Value[]; readonly completion: CallRequest["completion"] },
+  make: (items: Value[]) => ObjectValue,
+): CallResult {
+  const [source] = request.args;
+  if (!source || (source.kind === "constant" && (source.value === undefined || source.value === null))) return make([]);
+  let result: Value | null = null, pushed = false;
+  collect(m, source, (items) => {
+    result = make(items);
+    if (pushed) m.complete(request.completion, result);
+  });
+  if (result) return result;
+  pushed = true;
+  return PUSHED;
+}

@@ -1,0 +1,364 @@
+/**
+ * Builtins of Object, Reflect and Function. Input: traced objects; output: results, with objects changed in the
+ * trace. Invariant: what would run code of proxies or accessors breaks the graph, unless it can be called.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import {
+  constant,
+  dataSlot,
+  isCallable,
+  isObject,
+  NULL,
+  ObjectValue,
+  type Slot,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
+import { argumentsFrom } from "../calls.ts";
+import { toKey } from "../coercion.ts";
+import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
+import { collect } from "../iteration.ts";
+import {
+  builtinPrototype,
+  defineOwn,
+  deleteOwn,
+  enumerableKeys,
+  findProperty,
+  hasOwn,
+  hasProperty,
+  isEnumerable,
+  type Key,
+  newArray,
+  newObject,
+  ownKeys,
+  ownSlot,
+} from "../objects.ts";
+import { readProperty } from "../properties.ts";
+import { allElements } from "../objects.ts";
+import type { ModelTable } from "./table.ts";
+
+type Model = (m: Interpreter, args: readonly Value[], request: CallRequest) => CallResult;
+
+function object(value: Value | undefined, what: string): ObjectValue {
+  if (value?.kind === "object") return value;
+  return breakGraph(value?.kind === "tensor" ? "opaqueObject" : "throws", what);
+}
+
+/** A key that is a primitive already. */
+function keyOf(m: Interpreter, value: Value | undefined): Key {
+  let key: Key | null = null;
+  toKey(m, value ?? UNDEFINED, (found) => key = found);
+  return key ?? breakGraph("coercion", "a key");
+}
+
+/** Reads properties in order, calling getters, then goes on. */
+function readAll(m: Interpreter, target: ObjectValue, keys: readonly Key[], then: (values: Value[]) => void): void {
+  const values: Value[] = [];
+  const step = (index: number): void => {
+    const key = keys[index];
+    if (key === undefined) return then(values);
+    readProperty(m, target, key, {
+      kind: "inside",
+      then: (value) => {
+        values.push(value);
+        step(index + 1);
+      },
+    });
+  };
+  step(0);
+}
+
+/** Delivers what `work` hands on, at once or later. */
+function later(m: Interpreter, request: CallRequest, work: (then: (value: Value) => void) => void): CallResult {
+  let result: Value | null = null, pushed = false;
+  work((value) => {
+    result = value;
+    if (pushed) m.complete(request.completion, value);
+  });
+  if (result) return result;
+  pushed = true;
+  return PUSHED;
+}
+
+const OBJECT: Readonly<Record<string, Model>> = {
+  keys: (m, [value]) => newArray(m, enumerableKeys(m, object(value, "Object.keys")).map(constant)),
+  values: (m, [value], request) => {
+    const target = object(value, "Object.values");
+    return later(m, request, (then) => readAll(m, target, enumerableKeys(m, target), (values) => then(newArray(m, values))));
+  },
+  entries: (m, [value], request) => {
+    const target = object(value, "Object.entries");
+    const keys = enumerableKeys(m, target);
+    return later(m, request, (then) =>
+      readAll(m, target, keys, (values) =>
+        then(newArray(m, values.map((v, i) => newArray(m, [constant(keys[i] ?? ""), v]))))));
+  },
+  assign: (m, [target, ...sources], request) => {
+    const into = object(target, "Object.assign");
+    return later(m, request, (then) => {
+      const next = (index: number): void => {
+        const source = sources[index];
+        if (!source) return then(into);
+        if (source.kind === "constant") return next(index + 1);
+        const from = object(source, "Object.assign");
+        const keys = ownKeys(m, from).filter((k) => isEnumerable(m, from, k));
+        readAll(m, from, keys, (values) => {
+          const write = (at: number): void => {
+            const key = keys[at], value = values[at];
+            if (key === undefined || !value) return next(index + 1);
+            m.assign(into, key, value, () => write(at + 1));
+          };
+          write(0);
+        });
+      };
+      next(0);
+    });
+  },
+  fromEntries: (m, [source = UNDEFINED], request) =>
+    later(m, request, (then) =>
+      collect(m, source, (items) => {
+        const made = newObject(m);
+        for (const item of items) {
+          if (item.kind !== "object" || item.exotic.kind !== "array") return breakGraph("iterator", "entries that are no arrays");
+          const [key = UNDEFINED, value = UNDEFINED] = allElements(m, item);
+          defineOwn(m, made, keyOf(m, key), dataSlot(value));
+        }
+        then(made);
+      })),
+  getPrototypeOf: (m, [value]) => {
+    if (value?.kind === "tensor") return m.wrapper.known(value.real ? Object.getPrototypeOf(value.real) : m.tensorPrototype, "Tensor.prototype");
+    const target = object(value, "Object.getPrototypeOf");
+    if (target.exotic.kind === "opaque") return breakGraph("opaqueObject", target.exotic.what);
+    return target.prototype ?? NULL;
+  },
+  setPrototypeOf: (_m, [value, prototype]) => {
+    const target = object(value, "Object.setPrototypeOf");
+    if (prototype?.kind === "object") target.prototype = prototype;
+    else if (prototype?.kind === "constant" && prototype.value === null) target.prototype = null;
+    else return breakGraph("throws", "a prototype that is no object");
+    target.prototypeChanged = true;
+    return target;
+  },
+  create: (m, [prototype, properties]) => {
+    if (properties && !(properties.kind === "constant" && properties.value === undefined)) {
+      return breakGraph("builtin", "Object.create with properties");
+    }
+    const made = newObject(m);
+    if (prototype?.kind === "object") made.prototype = prototype;
+    else if (prototype?.kind === "constant" && prototype.value === null) made.prototype = null;
+    else return breakGraph("throws", "a prototype that is no object");
+    return made;
+  },
+  freeze: (m, [value]) => integrity(m, value, "frozen"),
+  seal: (m, [value]) => integrity(m, value, "sealed"),
+  preventExtensions: (m, [value]) => integrity(m, value, "inextensible"),
+  isFrozen: (_m, [value]) => integrityIs(value, (o) => o.frozen === "frozen", Object.isFrozen),
+  isSealed: (_m, [value]) => integrityIs(value, (o) => o.frozen === "frozen" || o.frozen === "sealed", Object.isSealed),
+  isExtensible: (m, [value]) => {
+    if (value?.kind !== "object") return constant(false);
+    if (value.frozen !== "no") return constant(false);
+    if (!value.real || !value.source) return constant(true);
+    const present = Object.isExtensible(value.real);
+    m.output.guard({ kind: "extensible", source: value.source, present });
+    return constant(present);
+  },
+  is: (_m, [a = UNDEFINED, b = UNDEFINED]) => {
+    if (a.kind === "constant" && b.kind === "constant") return constant(Object.is(a.value, b.value));
+    if (a === b && isObject(a)) return constant(true);
+    return isObject(a) !== isObject(b) ? constant(false) : breakGraph("builtin", "Object.is");
+  },
+  hasOwn: (m, [value, key]) => constant(hasOwn(m, object(value, "Object.hasOwn"), keyOf(m, key))),
+  getOwnPropertyNames: (m, [value]) =>
+    newArray(m, ownKeys(m, object(value, "getOwnPropertyNames")).filter((k) => typeof k === "string").map(constant)),
+  getOwnPropertySymbols: (m, [value]) =>
+    newArray(m, ownKeys(m, object(value, "getOwnPropertySymbols")).filter((k) => typeof k === "symbol").map(constant)),
+  getOwnPropertyDescriptor: (m, [value, key]) => describe(m, object(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
+  defineProperty: (m, [value, key, descriptor]) => {
+    define(m, object(value, "defineProperty"), keyOf(m, key), object(descriptor, "a descriptor"));
+    return value ?? UNDEFINED;
+  },
+  groupBy: (m, [source = UNDEFINED, callback], request) =>
+    later(m, request, (then) =>
+      collect(m, source, (items) => {
+        if (!callback || !isCallable(callback)) return breakGraph("throws", "a callback is not a function");
+        m.callInternal("groupBy", {
+          ...request,
+          self: newArray(m, items),
+          args: [callback],
+          completion: { kind: "inside", then },
+        });
+      })),
+};
+
+function integrity(m: Interpreter, value: Value | undefined, level: "frozen" | "sealed" | "inextensible"): Value {
+  if (value?.kind !== "object") return value ?? UNDEFINED;
+  if (value.real && level === "frozen" && Object.isFrozen(value.real)) return value;
+  if (value.exotic.kind === "opaque") return breakGraph("opaqueObject", value.exotic.what);
+  if (level === "frozen") {
+    // The flags of every property are part of what freezing changes.
+    for (const key of value.real ? [] : ownKeys(m, value)) {
+      const slot = value.slots.get(key);
+      if (slot?.kind === "data") value.slots.set(key, { ...slot, writable: false, configurable: false });
+    }
+  }
+  value.frozen = level;
+  return value;
+}
+
+function integrityIs(value: Value | undefined, made: (o: ObjectValue) => boolean, real: (o: object) => boolean): Value {
+  if (value?.kind !== "object") return constant(true);
+  if (made(value)) return constant(true);
+  if (value.real && real(value.real)) return constant(true);
+  return value.real ? breakGraph("builtin", "the integrity of an object") : constant(false);
+}
+
+function describe(m: Interpreter, target: ObjectValue, key: Key): Value {
+  if (!hasOwn(m, target, key)) return UNDEFINED;
+  const slot = ownSlot(m, target, key);
+  if (slot?.kind !== "data" && slot?.kind !== "accessor") return UNDEFINED;
+  const flags: [string, Value][] = [["enumerable", constant(slot.enumerable)], ["configurable", constant(slot.configurable)]];
+  return slot.kind === "data"
+    ? newObject(m, [["value", slot.value], ["writable", constant(slot.writable)], ...flags])
+    : newObject(m, [["get", slot.get], ["set", slot.set], ...flags]);
+}
+
+function define(m: Interpreter, target: ObjectValue, key: Key, descriptor: ObjectValue): void {
+  const former = hasOwn(m, target, key) ? ownSlot(m, target, key) : null;
+  const given = (name: string) => hasProperty(m, descriptor, name) ? m.plainProperty(descriptor, name) ?? UNDEFINED : null;
+  const flag = (name: "enumerable" | "configurable" | "writable"): boolean => {
+    const value = given(name);
+    if (value) return value.kind === "constant" ? Boolean(value.value) : true;
+    return former && former.kind !== "deleted" && name in former ? Boolean(Reflect.get(former, name)) : false;
+  };
+  if (former && former.kind !== "deleted" && !former.configurable) return breakGraph("throws", "a property that cannot be redefined");
+  const flags = { enumerable: flag("enumerable"), configurable: flag("configurable") };
+  const get = given("get"), set = given("set"), value = given("value");
+  const slot: Slot = get || set
+    ? { kind: "accessor", get: get ?? UNDEFINED, set: set ?? UNDEFINED, ...flags }
+    : {
+      kind: "data",
+      value: value ?? (former?.kind === "data" ? former.value : UNDEFINED),
+      writable: flag("writable"),
+      ...flags,
+    };
+  defineOwn(m, target, key, slot);
+}
+
+const REFLECT: Readonly<Record<string, Model>> = {
+  ownKeys: (m, [value]) => newArray(m, ownKeys(m, object(value, "Reflect.ownKeys")).map(constant)),
+  has: (m, [value, key]) => constant(hasProperty(m, object(value, "Reflect.has"), keyOf(m, key))),
+  get: (m, [value, key, receiver], request) => {
+    const target = object(value, "Reflect.get");
+    const found = findProperty(m, target, keyOf(m, key));
+    if (found.kind === "getter") {
+      m.call({ callee: found.getter, self: receiver ?? target, args: [], completion: request.completion });
+      return PUSHED;
+    }
+    return found.kind === "value" ? found.value : UNDEFINED;
+  },
+  set: (m, [value, key, content = UNDEFINED, receiver], request) => {
+    if (receiver) return breakGraph("builtin", "Reflect.set with a receiver");
+    if (value?.kind === "tensor") return breakGraph("builtin", "Reflect.set on a tensor");
+    const target = object(value, "Reflect.set");
+    return later(m, request, (then) => m.assign(target, keyOf(m, key), content, () => then(constant(true))));
+  },
+  deleteProperty: (m, [value, key]) => constant(deleteOwn(m, object(value, "Reflect.deleteProperty"), keyOf(m, key))),
+  apply: (m, [callee, self = UNDEFINED, list = UNDEFINED], request) => {
+    if (!callee || !isCallable(callee)) return breakGraph("throws", "Reflect.apply of a value that is no function");
+    m.call({ callee, self, args: argumentsFrom(m, list), completion: request.completion });
+    return PUSHED;
+  },
+  construct: (m, [callee, list = UNDEFINED, newTarget], request) => {
+    if (!callee || !isCallable(callee)) return breakGraph("throws", "Reflect.construct");
+    const target = newTarget && isCallable(newTarget) ? newTarget : callee;
+    m.construct({ callee, args: argumentsFrom(m, list), newTarget: target, completion: request.completion });
+    return PUSHED;
+  },
+  getPrototypeOf: (m, args, request) => OBJECT["getPrototypeOf"]?.(m, args, request) ?? UNDEFINED,
+  getOwnPropertyDescriptor: (m, [value, key]) => describe(m, object(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
+  defineProperty: (m, [value, key, descriptor]) => {
+    define(m, object(value, "defineProperty"), keyOf(m, key), object(descriptor, "a descriptor"));
+    return constant(true);
+  },
+  isExtensible: (m, args, request) => OBJECT["isExtensible"]?.(m, args, request) ?? UNDEFINED,
+};
+
+const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
+  ["hasOwnProperty", (m, [key], { self }) => constant(hasOwn(m, object(self, "hasOwnProperty"), keyOf(m, key)))],
+  ["propertyIsEnumerable", (m, [key], { self }) => constant(isEnumerable(m, object(self, "propertyIsEnumerable"), keyOf(m, key)))],
+  ["isPrototypeOf", (_m, [value], { self }) => {
+    if (value?.kind !== "object") return value?.kind === "tensor" ? breakGraph("builtin", "isPrototypeOf") : constant(false);
+    for (let p = value.prototype; p; p = p.prototype) if (p === self) return constant(true);
+    return constant(false);
+  }],
+  ["valueOf", (_m, _args, { self }) => isObject(self) ? self : breakGraph("builtin", "Object.prototype.valueOf")],
+  ["toString", (m, _args, { self }) => {
+    if (self.kind === "constant") return constant(Object.prototype.toString.call(self.value));
+    if (self.kind !== "object" || self.exotic.kind === "opaque") return breakGraph("builtin", "Object.prototype.toString");
+    const tag = m.plainProperty(self, Symbol.toStringTag);
+    if (tag?.kind === "constant" && typeof tag.value === "string") return constant(`[object ${tag.value}]`);
+    if (self.isArguments) return constant("[object Arguments]");
+    if (self.exotic.kind === "array") return constant("[object Array]");
+    if (self.exotic.kind === "constructed" || self.real instanceof Error) return constant("[object Error]");
+    return constant(isCallable(self) ? "[object Function]" : "[object Object]");
+  }],
+];
+
+const FUNCTION: Readonly<Record<string, Model>> = {
+  call: (m, [self = UNDEFINED, ...args], request) => {
+    if (!isCallable(request.self)) return breakGraph("throws", "call of a value that is no function");
+    m.call({ callee: request.self, self, args, completion: request.completion });
+    return PUSHED;
+  },
+  apply: (m, [self = UNDEFINED, list = UNDEFINED], request) => {
+    if (!isCallable(request.self)) return breakGraph("throws", "apply of a value that is no function");
+    const args = list.kind === "object" && list.isArguments ? argumentValues(m, list) : argumentsFrom(m, list);
+    m.call({ callee: request.self, self, args, completion: request.completion });
+    return PUSHED;
+  },
+  bind: (m, [self = UNDEFINED, ...args], { self: target }) => {
+    if (!isCallable(target)) return breakGraph("throws", "bind of a value that is no function");
+    const made = new ObjectValue({ kind: "bound", target, self, args }, target.prototype, null, null);
+    const name = m.plainProperty(target, "name"), length = m.plainProperty(target, "length");
+    const hidden = { writable: false, enumerable: false, configurable: true } as const;
+    const text = name?.kind === "constant" && typeof name.value === "string" ? name.value : "";
+    const count = length?.kind === "constant" && typeof length.value === "number" ? length.value : 0;
+    made.slots.set("length", { kind: "data", value: constant(Math.max(0, count - args.length)), ...hidden });
+    made.slots.set("name", { kind: "data", value: constant(`bound ${text}`), ...hidden });
+    return made;
+  },
+};
+
+function argumentValues(m: Interpreter, list: ObjectValue): Value[] {
+  const length = m.plainProperty(list, "length");
+  const count = length?.kind === "constant" && typeof length.value === "number" ? length.value : 0;
+  return Array.from({ length: count }, (_, i) => m.plainProperty(list, `${i}`) ?? UNDEFINED);
+}
+
+/** Adds the models of Object, Reflect and Function. */
+export function addObjects(table: ModelTable): void {
+  const add = (owner: object, models: Iterable<readonly [name: string, model: Model]>) => {
+    for (const [name, model] of models) {
+      table.method(owner, name, (m, request) => model(m, request.args, request));
+    }
+  };
+  add(Object, Object.entries(OBJECT));
+  add(Reflect, Object.entries(REFLECT));
+  add(Object.prototype, OBJECT_PROTOTYPE);
+  add(Function.prototype, Object.entries(FUNCTION));
+  table.getter(Object.prototype, "__proto__", (m, request) =>
+    OBJECT["getPrototypeOf"]?.(m, [request.self], request) ?? UNDEFINED);
+  table.constructs(Object, (m, request, prototype) => {
+    const [value] = request.args;
+    if (value && isObject(value) && request.newTarget === request.callee) return value;
+    if (value && !(value.kind === "constant" && (value.value === undefined || value.value === null))) {
+      return breakGraph("constructor", "a boxed primitive");
+    }
+    return new ObjectValue({ kind: "plain" }, prototype ?? builtinPrototype(m, Object.prototype, "Object"), null, null);
+  });
+  table.call(Object, (m, { args: [value] }) => {
+    if (value && isObject(value)) return value;
+    if (!value || (value.kind === "constant" && (value.value === undefined || value.value === null))) return newObject(m);
+    return breakGraph("constructor", "a boxed primitive");
+  });
+}

@@ -1,0 +1,294 @@
+/**
+ * Builtins that are pure functions of primitives: Math, String, Number, JSON of plain data, Symbol, errors.
+ * Input: traced values; output: constants, computed by the builtin itself. Invariant: nothing here has an effect
+ * or depends on anything but its arguments.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import { mathNumbers, specializeNumber } from "../../variables/numbers.ts";
+import {
+  constant,
+  type ConstantValue,
+  dataSlot,
+  type NumberValue,
+  ObjectValue,
+  type Primitive,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
+import { type PrimitiveValue, textOf, toPrimitive } from "../coercion.ts";
+import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
+import { allElements, enumerableKeys, newArray, newObject } from "../objects.ts";
+import { toNumeric, truthOf } from "../operators.ts";
+import type { ModelTable } from "./table.ts";
+
+/** A primitive or an array of them as a traced value; null for anything else. */
+function fromPure(m: Interpreter, value: unknown): Value | null {
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    const items = list.map((each) => fromPure(m, each));
+    return items.every((v) => v !== null) && Object.keys(value).length === list.length ? newArray(m, items) : null;
+  }
+  if ((typeof value === "object" && value !== null) || typeof value === "function") return null;
+  return constant(value as Primitive);
+}
+
+/** A value as plain data, for builtins that only read it; throws a break where it is not. */
+function primitiveOf(m: Interpreter, value: Value, what: string): Primitive {
+  if (value.kind === "constant") return value.value;
+  if (value.kind === "number") return specializeNumber(m.output, value).value;
+  if (value.kind === "item") return breakGraph("tensorItem", what);
+  return breakGraph("coercion", `an object is an argument of ${what}`);
+}
+
+/** Models functions by calling them on constants. */
+function pure(table: ModelTable, owner: object, names: readonly string[]): void {
+  for (const name of names) {
+    const fn: unknown = Reflect.get(owner, name);
+    if (typeof fn !== "function") continue;
+    table.method(owner, name, (m, { self, args }) => {
+      const receiver = self.kind === "constant" || self.kind === "number" ? primitiveOf(m, self, name) : undefined;
+      const list = args.map((value) => primitiveOf(m, value, name));
+      let result: unknown;
+      try {
+        result = Reflect.apply(fn, receiver, list);
+      } catch (error) {
+        return breakGraph("throws", error instanceof Error ? error.message : name);
+      }
+      return fromPure(m, result) ?? breakGraph("builtin", name);
+    });
+  }
+}
+
+const STRING = [
+  "at", "charAt", "charCodeAt", "codePointAt", "concat", "endsWith", "includes", "indexOf", "lastIndexOf",
+  "localeCompare", "normalize", "padEnd", "padStart", "repeat", "slice", "startsWith", "substr", "substring",
+  "toLowerCase", "toString", "toUpperCase", "trim", "trimEnd", "trimStart", "valueOf", "isWellFormed",
+];
+const NUMBER = ["toExponential", "toFixed", "toPrecision", "toString", "valueOf"];
+
+/** String methods whose first argument may be a regular expression. */
+const PATTERN = ["split", "replace", "replaceAll", "match", "search", "matchAll"];
+
+function pattern(m: Interpreter, value: Value): unknown {
+  if (value.kind === "object" && value.exotic.kind === "constructed" && value.exotic.constructor.real === RegExp) {
+    const [source, flags] = value.exotic.args;
+    if (value.slots.size === 0 && source?.kind === "constant" && flags?.kind === "constant") {
+      return new RegExp(String(source.value), String(flags.value));
+    }
+  }
+  return primitiveOf(m, value, "a pattern");
+}
+
+function patternMethods(table: ModelTable): void {
+  for (const name of PATTERN) {
+    const fn: unknown = Reflect.get(String.prototype, name);
+    if (typeof fn !== "function") continue;
+    table.method(String.prototype, name, (m, { self, args }) => {
+      const receiver = primitiveOf(m, self, name);
+      const [first = UNDEFINED, ...rest] = args;
+      const list = [pattern(m, first), ...rest.map((value) => primitiveOf(m, value, name))];
+      let result: unknown;
+      try {
+        result = Reflect.apply(fn, receiver, list);
+      } catch (error) {
+        return breakGraph("throws", error instanceof Error ? error.message : name);
+      }
+      if (Array.isArray(result) && Object.keys(result).length !== result.length) return breakGraph("builtin", `${name} with groups`);
+      return fromPure(m, result) ?? breakGraph("builtin", name);
+    });
+  }
+  table.method(RegExp.prototype, "test", (m, { self, args: [text = UNDEFINED] }) => {
+    const expression = pattern(m, self);
+    if (!(expression instanceof RegExp) || expression.global || expression.sticky) return breakGraph("builtin", "RegExp.test");
+    return constant(expression.test(String(primitiveOf(m, text, "RegExp.test"))));
+  });
+}
+
+/** Math: numbers may differ from call to call, conversions run in order. */
+function mathematics(table: ModelTable): void {
+  for (const name of Reflect.ownKeys(Math)) {
+    if (typeof name !== "string" || name === "random") continue;
+    const fn: unknown = Reflect.get(Math, name);
+    if (typeof fn !== "function") continue;
+    table.method(Math, name, (m, request) => {
+      let result: Value | null = null, pushed = false;
+      const numbers: (NumberValue | ConstantValue)[] = [];
+      const step = (index: number): void => {
+        const arg = request.args[index];
+        if (!arg) {
+          result = compute();
+          if (pushed) m.complete(request.completion, result);
+          return;
+        }
+        toNumeric(m, arg, (value) => {
+          if (value.kind === "constant") numbers.push(constant(Number(value.value)));
+          else if (value.kind === "number") numbers.push(value);
+          else return breakGraph("tensorItem", `an element is an argument of Math.${name}`);
+          step(index + 1);
+        });
+      };
+      const compute = (): Value => {
+        if (numbers.some((n) => n.kind === "number")) {
+          const symbolic = mathNumbers(m.output, name, numbers);
+          if (symbolic) return symbolic;
+        }
+        const known = numbers.map((n) => n.kind === "number" ? specializeNumber(m.output, n).value : n.value);
+        return constant(Reflect.apply(fn, Math, known) as number);
+      };
+      step(0);
+      if (result) return result;
+      pushed = true;
+      return PUSHED;
+    });
+  }
+}
+
+/** Hands a converted argument on. */
+function converting(
+  m: Interpreter,
+  request: CallRequest,
+  hint: "number" | "string",
+  convert: (primitive: PrimitiveValue) => Value,
+): CallResult {
+  let result: Value | null = null, pushed = false;
+  toPrimitive(m, request.args[0] ?? UNDEFINED, hint, (primitive) => {
+    result = convert(primitive);
+    if (pushed) m.complete(request.completion, result);
+  });
+  if (result) return result;
+  pushed = true;
+  return PUSHED;
+}
+
+const ERRORS = [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError];
+
+function errors(table: ModelTable): void {
+  for (const constructor of ERRORS) {
+    const make = (m: Interpreter, args: readonly Value[], prototype: ObjectValue | null): Value => {
+      const known = m.wrapper.known(constructor, constructor.name);
+      if (known.kind !== "object") return breakGraph("constructor", "an error");
+      const [message, options] = args;
+      const texts: Value[] = [];
+      const made = new ObjectValue({ kind: "constructed", constructor: known, args: texts }, prototype, null, null);
+      const hidden = { writable: true, enumerable: false, configurable: true } as const;
+      if (message && !(message.kind === "constant" && message.value === undefined)) {
+        const text = message.kind === "object" || message.kind === "tensor"
+          ? breakGraph("coercion", "the message of an error")
+          : message.kind === "constant" || message.kind === "number" || message.kind === "item"
+          ? textOf(m, message)
+          : "";
+        made.slots.set("message", { kind: "data", value: constant(text), ...hidden });
+        texts.push(constant(text));
+      } else texts.push(UNDEFINED);
+      if (options?.kind === "object") {
+        const cause = m.plainProperty(options, "cause");
+        if (cause) {
+          made.slots.set("cause", { kind: "data", value: cause, ...hidden });
+          texts.push(newObject(m, [["cause", cause]]));
+        }
+      }
+      return made;
+    };
+    table.constructs(constructor, (m, { args }, prototype) => make(m, args, prototype));
+    table.call(constructor, (m, { args }) => {
+      const prototype = m.wrapper.known(constructor.prototype, `${constructor.name}.prototype`);
+      return make(m, args, prototype.kind === "object" ? prototype : null);
+    });
+  }
+  table.method(Error, "captureStackTrace", () => UNDEFINED);
+  table.method(Error.prototype, "toString", (m, { self }) => {
+    if (self.kind !== "object") return breakGraph("throws", "Error.prototype.toString");
+    const part = (key: string) => {
+      const value = m.plainProperty(self, key);
+      return value?.kind === "constant" && value.value !== undefined ? String(value.value) : "";
+    };
+    const name = part("name") || "Error", message = part("message");
+    return constant(message ? `${name}: ${message}` : name);
+  });
+}
+
+/** Plain data for JSON.stringify; breaks where methods or accessors would run. */
+function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknown {
+  if (value.kind !== "object") return primitiveOf(m, value, "JSON.stringify");
+  if (seen.has(value)) return breakGraph("throws", "a cycle in JSON.stringify");
+  if (value.exotic.kind === "function" || value.exotic.kind === "bound") return undefined;
+  if (value.exotic.kind === "opaque" || m.plainProperty(value, "toJSON")) return breakGraph("builtin", "JSON.stringify of an object with code");
+  const inside = new Set(seen).add(value);
+  if (value.exotic.kind === "array") return allElements(m, value).map((each) => plainData(m, each, inside));
+  const record: Record<string, unknown> = {};
+  for (const key of enumerableKeys(m, value)) record[key] = plainData(m, m.plainProperty(value, key) ?? UNDEFINED, inside);
+  return record;
+}
+
+function fromData(m: Interpreter, data: unknown): Value {
+  if (Array.isArray(data)) {
+    const list: readonly unknown[] = data;
+    return newArray(m, list.map((each) => fromData(m, each)));
+  }
+  if (typeof data === "object" && data !== null) {
+    const made = newObject(m);
+    for (const [key, value] of Object.entries(data)) made.slots.set(key, dataSlot(fromData(m, value)));
+    return made;
+  }
+  return constant(data as Primitive);
+}
+
+/** Adds the models of pure builtins. */
+export function addPrimitives(table: ModelTable): void {
+  mathematics(table);
+  pure(table, String.prototype, STRING);
+  pure(table, String, ["fromCharCode", "fromCodePoint"]);
+  pure(table, Number.prototype, NUMBER);
+  pure(table, Number, ["isFinite", "isInteger", "isNaN", "isSafeInteger", "parseFloat", "parseInt"]);
+  pure(table, Boolean.prototype, ["toString", "valueOf"]);
+  pure(table, BigInt.prototype, ["toString", "valueOf"]);
+  pure(table, BigInt, ["asIntN", "asUintN"]);
+  pure(table, Symbol, ["for", "keyFor"]);
+  pure(table, globalThis, ["parseInt", "parseFloat", "isNaN", "isFinite", "encodeURIComponent", "decodeURIComponent", "encodeURI", "decodeURI"]);
+  patternMethods(table);
+  errors(table);
+  table.getter(Symbol.prototype, "description", (_m, { self }) =>
+    self.kind === "constant" && typeof self.value === "symbol" ? constant(self.value.description) : breakGraph("throws", "description"));
+  table.call(Number, (m, request) => {
+    if (request.args.length === 0) return constant(0);
+    return converting(m, request, "number", (p) => {
+      if (p.kind === "constant") return typeof p.value === "symbol" ? breakGraph("throws", "Number(symbol)") : constant(Number(p.value));
+      return p.kind === "item" && p.type === "boolean" ? breakGraph("tensorItem", "Number()") : p;
+    });
+  });
+  table.call(String, (m, request) => {
+    const [value] = request.args;
+    if (!value) return constant("");
+    if (value.kind === "constant") return constant(String(value.value));
+    return converting(m, request, "string", (p) => constant(textOf(m, p)));
+  });
+  table.call(Boolean, (m, { args: [value = UNDEFINED] }) => {
+    const truth = truthOf(m, value);
+    if (typeof truth === "boolean") return constant(truth);
+    return truth.type === "boolean" ? truth : breakGraph("tensorItem", "Boolean()");
+  });
+  table.call(BigInt, (m, { args: [value = UNDEFINED] }) => {
+    try {
+      return constant(BigInt(primitiveOf(m, value, "BigInt") as number));
+    } catch (error) {
+      return breakGraph("throws", error instanceof Error ? error.message : "BigInt");
+    }
+  });
+  table.method(JSON, "stringify", (m, { args: [value = UNDEFINED, replacer, space] }) => {
+    if (replacer && !(replacer.kind === "constant" && (replacer.value === null || replacer.value === undefined))) {
+      return breakGraph("builtin", "JSON.stringify with a replacer");
+    }
+    const indent = space ? primitiveOf(m, space, "JSON.stringify") : undefined;
+    const text: unknown = JSON.stringify(plainData(m, value, new Set()), null, indent as number | undefined);
+    return constant(text as string | undefined);
+  });
+  table.method(JSON, "parse", (m, { args: [value = UNDEFINED, reviver] }) => {
+    if (reviver) return breakGraph("builtin", "JSON.parse with a reviver");
+    try {
+      return fromData(m, JSON.parse(String(primitiveOf(m, value, "JSON.parse"))));
+    } catch (error) {
+      if (error instanceof SyntaxError) return breakGraph("throws", error.message);
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,43 @@
+/**
+ * The table of modelled builtins, by the identity of the functions. Input: models for methods, functions and
+ * constructors; output: look-up. Invariant: only functions that were builtins when dyn loaded are in it, so a
+ * function that a user puts in a builtin's place is never mistaken for it.
+ */
+import type { ConstructorModel } from "../calls.ts";
+import type { BuiltinModel } from "../interpreter.ts";
+
+/** Where models are registered and found. */
+export class ModelTable {
+  readonly #models = new Map<object, BuiltinModel>();
+  readonly #constructors = new Map<object, ConstructorModel>();
+
+  /** The function at owner[name]. */
+  method(owner: object, name: string | symbol, model: BuiltinModel): void {
+    const fn: unknown = Reflect.getOwnPropertyDescriptor(owner, name)?.value;
+    if (typeof fn === "function") this.#models.set(fn, model);
+  }
+
+  /** The getter at owner[name]. */
+  getter(owner: object, name: string | symbol, model: BuiltinModel): void {
+    const fn: unknown = Reflect.getOwnPropertyDescriptor(owner, name)?.get;
+    if (typeof fn === "function") this.#models.set(fn, model);
+  }
+
+  /** A function itself. */
+  call(fn: object, model: BuiltinModel): void {
+    this.#models.set(fn, model);
+  }
+
+  /** `new` of a builtin class. */
+  constructs(fn: object, model: ConstructorModel): void {
+    this.#constructors.set(fn, model);
+  }
+
+  modelOf(fn: object): BuiltinModel | undefined {
+    return this.#models.get(fn);
+  }
+
+  constructorOf(fn: object): ConstructorModel | undefined {
+    return this.#constructors.get(fn);
+  }
+}

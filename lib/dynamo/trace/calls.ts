@@ -1,0 +1,245 @@
+/**
+ * Calls and constructions. Input: a callee with traced arguments; output: a frame on the stack, or the result of
+ * a builtin's model. Invariant: a function is recognised by identity, so one that a user has put in a builtin's
+ * place is traced as what it is.
+ */
+import { breakGraph } from "../break_reasons.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { BoundInfo, CallableInfo, ClassInfo } from "../functions.ts";
+import {
+  constant,
+  dataSlot,
+  isCallable,
+  ObjectValue,
+  UNDEFINED,
+  UNINITIALIZED,
+  type Value,
+} from "../variables/value.ts";
+import { functionLabel, isClass } from "../variables/wrap.ts";
+import { GENERATORS } from "./iteration.ts";
+import { allElements, builtinPrototype, defineOwn, findProperty } from "./objects.ts";
+import { type CallRequest, type Completion, type ConstructRequest, Frame, type FrameBindings, type Interpreter, PUSHED } from "./interpreter.ts";
+
+/** What the call layer finds out about functions. */
+export interface FunctionKnowledge {
+  /** The code of a function or class. */
+  infoOf(fn: ObjectValue): CallableInfo;
+  /** The model of a builtin or of a function of dyn. */
+  modelOf(fn: object): ((m: Interpreter, request: CallRequest) => Value | typeof PUSHED) | undefined;
+  /** The model of `new` on a builtin class. */
+  constructorOf(fn: object): ConstructorModel | undefined;
+}
+
+/** Models `new` of a builtin class; `prototype` is that of the class that is constructed. */
+export type ConstructorModel = (
+  m: Interpreter,
+  request: ConstructRequest,
+  prototype: ObjectValue | null,
+) => Value | typeof PUSHED;
+
+/** Calls a function. */
+export function callFunction(m: Interpreter, knowledge: FunctionKnowledge, request: CallRequest): void {
+  const { callee, completion } = request;
+  if (callee.exotic.kind === "bound") {
+    const { target, self, args } = callee.exotic;
+    if (!isCallable(target)) return breakGraph("throws", "a bound function without target");
+    return callFunction(m, knowledge, { callee: target, self, args: [...args, ...request.args], completion });
+  }
+  if (callee.real) {
+    const model = knowledge.modelOf(callee.real);
+    if (model) {
+      const result = model(m, request);
+      if (result !== PUSHED) m.complete(completion, result);
+      return;
+    }
+    if (isClass(callee.real)) return breakGraph("throws", "a class is called without new");
+  }
+  const { exotic } = callee;
+  if (exotic.kind === "function" && exotic.closure) {
+    return enter(m, { kind: "made", free: exotic.closure.free }, exotic.closure.code, request);
+  }
+  const info = knowledge.infoOf(callee);
+  if (info.kind === "none") {
+    return breakGraph("builtin", `${callee.real ? functionLabel(callee.real) : "a function"} (${info.because})`);
+  }
+  if (info.kind === "class") return breakGraph("throws", "a class is called without new");
+  if (info.kind === "bound") return callFunction(m, knowledge, { ...request, ...unbind(m, info, request.args) });
+  enter(m, { kind: "real", binding: info.binding }, info.code, request);
+}
+
+/** What a real bound function calls. Target, receiver and arguments of a bound function never change. */
+function unbind(
+  m: Interpreter,
+  info: BoundInfo,
+  args: readonly Value[],
+): { readonly callee: ObjectValue; readonly self: Value; readonly args: readonly Value[] } {
+  const known = (value: unknown): Value =>
+    (typeof value === "object" && value !== null) || typeof value === "function"
+      ? m.wrapper.known(value, "bound")
+      : constant(value as number);
+  const callee = known(info.target);
+  if (!isCallable(callee)) return breakGraph("throws", "a bound function without target");
+  return { callee, self: known(info.self), args: [...info.args.map(known), ...args] };
+}
+
+/** Pushes the frame of a call. */
+function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, request: CallRequest): void {
+  if (code.async) return breakGraph("generator", `${code.name || "an async function"} is called`);
+  const self = receiver(m, code, request.self);
+  const frame = new Frame(bindings, code, request.callee, self, request.args, UNDEFINED, request.completion);
+  if (code.generator) {
+    frame.generator = new ObjectValue(
+      { kind: "generator", state: "suspendedStart", frame: null },
+      generatorPrototype(m, request.callee),
+      null,
+      null,
+    );
+  }
+  m.push(frame);
+}
+
+function receiver(m: Interpreter, code: CodeObject, self: Value): Value {
+  if (code.strict || !code.usesThis) return self;
+  if (self.kind === "constant" && (self.value === undefined || self.value === null)) return m.wrapper.known(globalThis, "globalThis");
+  if (self.kind === "object" || self.kind === "tensor") return self;
+  return breakGraph("coercion", "a primitive receiver of a sloppy function");
+}
+
+function generatorPrototype(m: Interpreter, callee: ObjectValue): ObjectValue | null {
+  const found = findProperty(m, callee, "prototype");
+  if (found.kind === "value" && found.value.kind === "object") return found.value;
+  return builtinPrototype(m, GENERATORS, "Generator");
+}
+
+/** `new callee(...args)` with a new.target. */
+export function construct(m: Interpreter, knowledge: FunctionKnowledge, request: ConstructRequest): void {
+  const { callee, newTarget, completion } = request;
+  if (callee.exotic.kind === "bound") {
+    const { target, args } = callee.exotic;
+    if (!isCallable(target)) return breakGraph("throws", "a bound function without target");
+    const through = newTarget === callee ? target : newTarget;
+    return construct(m, knowledge, { callee: target, args: [...args, ...request.args], newTarget: through, completion });
+  }
+  if (callee.real) {
+    const model = knowledge.constructorOf(callee.real);
+    if (model) {
+      const result = model(m, request, prototypeOfNew(m, newTarget));
+      if (result !== PUSHED) m.complete(completion, result);
+      return;
+    }
+  }
+  const { exotic } = callee;
+  if (exotic.kind === "function" && exotic.closure) {
+    const { code, free } = exotic.closure;
+    if (code.kind !== "function" || code.generator || code.async) return breakGraph("throws", "not a constructor");
+    return constructBase(m, { kind: "made", free }, code, request);
+  }
+  const info = knowledge.infoOf(callee);
+  switch (info.kind) {
+    case "none":
+      return breakGraph("constructor", `${callee.real ? functionLabel(callee.real) : "a function"} (${info.because})`);
+    case "function": {
+      const { code } = info;
+      if (code.kind !== "function" || code.generator || code.async) return breakGraph("throws", "not a constructor");
+      return constructBase(m, { kind: "real", binding: info.binding }, code, request);
+    }
+    case "bound": {
+      const { callee: target, args } = unbind(m, info, request.args);
+      return construct(m, knowledge, { ...request, callee: target, args, newTarget: newTarget === callee ? target : newTarget });
+    }
+    case "class":
+      return constructClass(m, knowledge, info, request);
+    default:
+      return info satisfies never;
+  }
+}
+
+function constructClass(m: Interpreter, knowledge: FunctionKnowledge, info: ClassInfo, request: ConstructRequest): void {
+  const { callee, newTarget, completion } = request;
+  if (info.private) return breakGraph("privateState", "an object with private members is made");
+  const own = info.constructorInfo;
+  if (info.derived) {
+    if (own) {
+      const bindings = { kind: "real", binding: own.binding } as const;
+      return m.push(new Frame(bindings, own.code, callee, UNINITIALIZED, request.args, newTarget, completion));
+    }
+    const parent = callee.prototype;
+    if (!parent || !isCallable(parent)) return breakGraph("throws", "Super constructor is not a constructor");
+    return construct(m, knowledge, {
+      callee: parent,
+      args: request.args,
+      newTarget,
+      completion: {
+        kind: "inside",
+        then: (object) => initializeFields(m, info, { callee, object }, () => m.complete(completion, object)),
+      },
+    });
+  }
+  const object = new ObjectValue({ kind: "plain" }, prototypeOfNew(m, newTarget), null, null);
+  initializeFields(m, info, { callee, object }, () => {
+    if (!own) return m.complete(completion, object);
+    const bindings = { kind: "real", binding: own.binding } as const;
+    m.push(
+      new Frame(bindings, own.code, callee, object, request.args, newTarget, constructCompletion(m, object, completion)),
+    );
+  });
+}
+
+function constructBase(m: Interpreter, bindings: FrameBindings, code: CodeObject, request: ConstructRequest): void {
+  const { callee, newTarget, completion } = request;
+  const object = new ObjectValue({ kind: "plain" }, prototypeOfNew(m, newTarget), null, null);
+  m.push(
+    new Frame(bindings, code, callee, object, request.args, newTarget, constructCompletion(m, object, completion)),
+  );
+}
+
+/** A result that is no object gives way to the object under construction. */
+function constructCompletion(m: Interpreter, object: ObjectValue, completion: Completion): Completion {
+  if (completion.kind === "register") return { kind: "construct", register: completion.register, object };
+  return {
+    kind: "inside",
+    then: (value) => m.complete(completion, value.kind === "object" || value.kind === "tensor" ? value : object),
+  };
+}
+
+/** Runs the field initialisers of a class on a new object, in order. */
+export function initializeFields(
+  m: Interpreter,
+  info: ClassInfo,
+  target: { readonly callee: ObjectValue; readonly object: Value },
+  then: () => void,
+): void {
+  const { callee, object } = target;
+  if (info.fields.length === 0) return then();
+  if (info.private || object.kind !== "object") return breakGraph("privateState", "fields of a foreign object");
+  const step = (index: number): void => {
+    const field = info.fields[index];
+    if (!field) return then();
+    const { key, value } = field;
+    if (key === null) return breakGraph("constructor", "a field with a computed name");
+    const put = (found: Value): void => {
+      defineOwn(m, object, key, dataSlot(found));
+      step(index + 1);
+    };
+    if (!value) return put(UNDEFINED);
+    const bindings = { kind: "real", binding: value.binding } as const;
+    m.push(new Frame(bindings, value.code, callee, object, [], UNDEFINED, { kind: "inside", then: put }));
+  };
+  step(0);
+}
+
+/** The prototype of what `new` makes. */
+export function prototypeOfNew(m: Interpreter, newTarget: ObjectValue): ObjectValue | null {
+  const found = findProperty(m, newTarget, "prototype");
+  if (found.kind === "getter") return breakGraph("constructor", "a prototype with a getter");
+  return found.kind === "value" && found.value.kind === "object"
+    ? found.value
+    : builtinPrototype(m, Object.prototype, "Object");
+}
+
+/** The arguments of a call as a list, from an array value. */
+export function argumentsFrom(m: Interpreter, list: Value): Value[] {
+  if (list.kind === "constant" && (list.value === undefined || list.value === null)) return [];
+  if (list.kind === "object" && list.exotic.kind === "array") return allElements(m, list);
+  return breakGraph("opaqueObject", "an argument list that is no array");
+}

@@ -1,0 +1,147 @@
+/**
+ * The state of the symbolic interpreter and what its parts offer one another. Input: nothing (types and small
+ * state classes); output: frames, completions and the interface of the machine. Invariant: a step changes
+ * nothing before it is certain to complete; otherwise it breaks the graph and the frame is as it was.
+ */
+import type { CallTarget } from "../../ops/table.ts";
+import type { CodeObject, InstructionOf } from "../bytecode/code.ts";
+import type { FreeBinding } from "../frame/info.ts";
+import type { ObjectValue, TensorValue, Value } from "../variables/value.ts";
+import type { Wrapper } from "../variables/wrap.ts";
+import type { OutputGraph } from "./output_graph.ts";
+
+/** What happens with a callee's result, in the frame below. */
+export type Completion =
+  /** Goes to a register; the caller continues behind its instruction. */
+  | { readonly kind: "register"; readonly register: number }
+  /** Nobody reads it (setters, field initialisers). */
+  | { readonly kind: "discard" }
+  /** `new`: an object result replaces the object under construction. */
+  | { readonly kind: "construct"; readonly register: number; readonly object: ObjectValue }
+  /** `getIterator`: the result is the iterator. */
+  | { readonly kind: "iterator"; readonly iterator: number; readonly next: number }
+  /** `iteratorNext`: the result is taken apart. */
+  | { readonly kind: "step"; readonly done: number; readonly value: number }
+  /** Gradients were switched off or on for the callee; the former state comes back. */
+  | { readonly kind: "gradMode"; readonly former: boolean; readonly outer: Completion }
+  /** The function itself ends with the result. */
+  | { readonly kind: "root" }
+  /** Goes on inside an operation of the interpreter, which generated code cannot enter in the middle. */
+  | { readonly kind: "inside"; readonly then: (value: Value) => void };
+
+/** The free variables of a frame: those of a real function, or the values a closure of the trace captured. */
+export type FrameBindings =
+  | { readonly kind: "real"; readonly binding: (index: number) => FreeBinding }
+  | { readonly kind: "made"; readonly free: readonly Value[] };
+
+/** One activation of a function. */
+export class Frame {
+  readonly registers: (Value | undefined)[];
+  pc = 0;
+  /** The generator this frame belongs to, while it runs. */
+  generator: ObjectValue | null = null;
+  constructor(
+    readonly info: FrameBindings,
+    readonly code: CodeObject,
+    readonly callee: ObjectValue | null,
+    readonly self: Value,
+    readonly args: readonly Value[],
+    readonly newTarget: Value,
+    public completion: Completion,
+  ) {
+    this.registers = new Array(code.registers.length);
+  }
+
+  /** The iterator that `yield*` hands on. */
+  delegates: { readonly iterator: ObjectValue; readonly next: Value } | null = null;
+  /** Frames of dyn's own JavaScript stand-ins for builtins are not shown to users. */
+  internal = false;
+  /** Instruction count at which the instruction that waits for the frame above began. */
+  waitingSince = 0;
+}
+
+/** A function call, as builtin models see it. */
+export interface CallRequest {
+  readonly callee: ObjectValue;
+  readonly self: Value;
+  readonly args: readonly Value[];
+  readonly completion: Completion;
+}
+
+/** A construction. */
+export interface ConstructRequest {
+  readonly callee: ObjectValue;
+  readonly args: readonly Value[];
+  readonly newTarget: ObjectValue;
+  readonly completion: Completion;
+}
+
+/** What a builtin model gives: its result, or that a frame will deliver it. */
+export type CallResult = Value | typeof PUSHED;
+
+/** A frame was pushed that will deliver the result. */
+export const PUSHED: unique symbol = Symbol("pushed");
+
+/** Models a builtin. */
+export type BuiltinModel = (machine: Interpreter, request: CallRequest) => CallResult;
+
+/** What the parts of the interpreter use of the machine. */
+export interface Interpreter {
+  readonly output: OutputGraph;
+  readonly wrapper: Wrapper;
+  /** Whether gradients are recorded at this point of the program. */
+  gradEnabled: boolean;
+  /** The op of a public name. */
+  opNamed(name: string): CallTarget;
+  /** The prototype of tensors that operations make. */
+  readonly tensorPrototype: object;
+  /** Calls a function; its result goes to the completion. */
+  call(request: CallRequest): void;
+  /** `new`; the object goes to the completion. */
+  construct(request: ConstructRequest): void;
+  /** object[key] = value in strict code, then goes on. */
+  assign(object: ObjectValue, key: string | symbol, value: Value, then: () => void): void;
+  /** Delivers a result to the frame on top. */
+  complete(completion: Completion, value: Value): void;
+  push(frame: Frame): void;
+  readonly top: Frame;
+  /** Iterators that are under way, for the sake of deletions. */
+  readonly openIterators: ObjectValue[];
+  /** A property that is no accessor; null where there is none. */
+  plainProperty(object: ObjectValue, key: string | symbol): Value | null;
+  /** An object of options for an op. */
+  options(entries: Readonly<Record<string, Value>>): ObjectValue;
+  /** The rows of a tensor as an array. */
+  rowsOf(tensor: TensorValue): ObjectValue;
+  /** The home object of a method's frame. */
+  homeOf(frame: Frame): Value;
+  /** The initial suspension of a generator: its caller gets the generator. */
+  startGenerator(): void;
+  /** `yield`. */
+  suspend(value: Value): void;
+  /** `yield*`. */
+  delegate(source: Value, dst: number): void;
+  /** A free variable, and the binding behind it. */
+  loadFree(frame: Frame, index: number): Value;
+  storeFree(frame: Frame, index: number, value: Value): void;
+  freeBinding(frame: Frame, index: number): Value;
+  getPrivate(frame: Frame, instruction: InstructionOf<"getPrivate">): void;
+  setPrivate(frame: Frame, object: number, name: number, value: Value): void;
+  hasPrivate(frame: Frame, instruction: InstructionOf<"hasPrivate">): void;
+  /** What functions of this code inherit from. */
+  functionPrototype(code: CodeObject): ObjectValue;
+  /** Ends the frame on top with a result. */
+  returnFrom(value: Value): void;
+  /** Raises an exception of the program. */
+  raise(value: Value): never;
+  /** Runs one of dyn's JavaScript stand-ins for builtins. */
+  callInternal(name: string, request: CallRequest): CallResult;
+}
+
+/** Thrown by steps: the program throws this value. */
+export class ProgramThrow extends Error {
+  override readonly name = "ProgramThrow";
+  constructor(readonly value: Value) {
+    super("The traced program throws");
+  }
+}

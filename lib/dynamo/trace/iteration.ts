@@ -1,0 +1,243 @@
+/**
+ * Iteration protocols: iterators of builtins as positions, those of the program as calls. Input: iterables and
+ * iterators; output: items. Invariant: an array that grows while it is iterated is seen to grow; a generator
+ * runs exactly as far as it is asked to.
+ */
+import { invariant } from "../../base/errors.ts";
+import { breakGraph } from "../break_reasons.ts";
+import {
+  constant,
+  isCallable,
+  ObjectValue,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
+import { type CallRequest, type CallResult, type Completion, Frame, type Interpreter, PUSHED } from "./interpreter.ts";
+import { builtinPrototype, elementAt, elementsOf, entriesOf, findProperty, newArray, newObject } from "./objects.ts";
+import { truthOf } from "./operators.ts";
+
+const ARRAY_ITERATOR: object = Object.getPrototypeOf([][Symbol.iterator]());
+const MAP_ITERATOR: object = Object.getPrototypeOf(new Map()[Symbol.iterator]());
+const SET_ITERATOR: object = Object.getPrototypeOf(new Set()[Symbol.iterator]());
+const STRING_ITERATOR: object = Object.getPrototypeOf(""[Symbol.iterator]());
+
+/** The `next` functions of builtin iterators. */
+export const LIST_NEXTS: ReadonlySet<unknown> = new Set(
+  [ARRAY_ITERATOR, MAP_ITERATOR, SET_ITERATOR, STRING_ITERATOR].map((p) => Reflect.get(p, "next")),
+);
+
+/** The prototype with the methods of all generators. */
+export const GENERATORS: object = Object.getPrototypeOf(Object.getPrototypeOf((function* () {})()));
+
+/** An iterator over an array, Map, Set or string. */
+export function listIterator(m: Interpreter, over: Value, what: "keys" | "values" | "entries"): ObjectValue {
+  let prototype = STRING_ITERATOR;
+  if (over.kind === "object") {
+    if (over.exotic.kind === "array") {
+      elementsOf(m, over);
+      prototype = ARRAY_ITERATOR;
+    } else {
+      entriesOf(m, over);
+      prototype = over.exotic.kind === "map" ? MAP_ITERATOR : SET_ITERATOR;
+    }
+  }
+  return new ObjectValue(
+    { kind: "listIterator", over, what, index: 0, done: false },
+    builtinPrototype(m, prototype, "Iterator"),
+    null,
+    null,
+  );
+}
+
+/** The next item of a builtin iterator; null at the end. */
+export function nextOfList(m: Interpreter, iterator: ObjectValue): Value | null {
+  const { exotic } = iterator;
+  invariant(exotic.kind === "listIterator", "Expected an iterator over a list");
+  if (exotic.done) return null;
+  const { over, what } = exotic;
+  const index = exotic.index++;
+  const pair = (a: Value, b: Value) => newArray(m, [a, b]);
+  if (over.kind === "constant" && typeof over.value === "string") {
+    const text = over.value.slice(index);
+    const [character] = text;
+    if (character === undefined) return end(exotic);
+    exotic.index = index + character.length;
+    return constant(character);
+  }
+  invariant(over.kind === "object", "Expected a collection");
+  if (over.exotic.kind === "array") {
+    if (index >= elementsOf(m, over).length) return end(exotic);
+    if (what === "keys") return constant(index);
+    const value = elementAt(m, over, index);
+    return what === "values" ? value : pair(constant(index), value);
+  }
+  // Deleting entries while iterating would shift positions; a deleted entry leaves a gap instead.
+  const entry = [...entriesOf(m, over).values()][index];
+  if (!entry) return end(exotic);
+  if (what === "entries") return pair(entry.key, entry.value);
+  return what === "keys" ? entry.key : entry.value;
+}
+
+function end(exotic: { done: boolean }): null {
+  exotic.done = true;
+  return null;
+}
+
+/** Notes that an entry was deleted: iterators that are past it step back. */
+export function afterDeletion(m: Interpreter, over: ObjectValue, position: number): void {
+  for (const iterator of m.openIterators) {
+    const { exotic } = iterator;
+    if (exotic.kind === "listIterator" && exotic.over === over && exotic.index > position) exotic.index--;
+  }
+}
+
+/** An iterator result object. */
+export function iteratorResult(m: Interpreter, value: Value, done: boolean): ObjectValue {
+  return newObject(m, [["value", value], ["done", constant(done)]]);
+}
+
+/** Begins to iterate: gives the iterator at once, or null where a frame will deliver it. */
+export function getIterator(m: Interpreter, source: Value, completion: Completion): ObjectValue | null {
+  if (source.kind === "constant" && typeof source.value === "string") return track(m, listIterator(m, source, "values"));
+  if (source.kind === "tensor") return track(m, listIterator(m, m.rowsOf(source), "values"));
+  if (source.kind !== "object") return breakGraph("throws", "a value that is not iterable");
+  const found = findProperty(m, source, Symbol.iterator);
+  if (found.kind === "getter") return breakGraph("iterator");
+  if (found.kind !== "value" || !isCallable(found.value)) return breakGraph("throws", "a value that is not iterable");
+  const { real } = found.value;
+  const { exotic } = source;
+  if (exotic.kind === "array" && real === Array.prototype[Symbol.iterator]) return track(m, listIterator(m, source, "values"));
+  if (exotic.kind === "map" && real === Map.prototype[Symbol.iterator]) return track(m, listIterator(m, source, "entries"));
+  if (exotic.kind === "set" && real === Set.prototype[Symbol.iterator]) return track(m, listIterator(m, source, "values"));
+  if (exotic.kind === "generator" || exotic.kind === "listIterator") return source;
+  m.call({ callee: found.value, self: source, args: [], completion });
+  return null;
+}
+
+function track(m: Interpreter, iterator: ObjectValue): ObjectValue {
+  m.openIterators.push(iterator);
+  return iterator;
+}
+
+/** The `next` method of an iterator, as iteration reads it once. */
+export function nextMethod(m: Interpreter, iterator: ObjectValue): Value {
+  const found = findProperty(m, iterator, "next");
+  if (found.kind !== "value") return breakGraph("iterator");
+  return found.value;
+}
+
+/** Items of an iterable that run no code of the program; null where they would. */
+export function listItems(m: Interpreter, source: Value): Value[] | null {
+  if (source.kind === "object" && source.exotic.kind !== "array" && source.exotic.kind !== "map" && source.exotic.kind !== "set" && source.exotic.kind !== "listIterator") {
+    return null;
+  }
+  const iterator = getIterator(m, source, { kind: "discard" });
+  if (!iterator || iterator.exotic.kind !== "listIterator") return null;
+  const items: Value[] = [];
+  for (let item = nextOfList(m, iterator); item !== null; item = nextOfList(m, iterator)) items.push(item);
+  return items;
+}
+
+/** Takes every item of an iterable, then goes on; items may come from code of the program. */
+export function collect(m: Interpreter, source: Value, then: (items: Value[]) => void): void {
+  const quick = listItems(m, source);
+  if (quick) return then(quick);
+  const started = (iterator: ObjectValue) => {
+    const next = nextMethod(m, iterator);
+    const items: Value[] = [];
+    const step = () => {
+      // Ordinary list iterators give everything without a frame.
+      while (iterator.exotic.kind === "listIterator" && isListNext(next)) {
+        const item = nextOfList(m, iterator);
+        if (item === null) return then(items);
+        items.push(item);
+      }
+      if (!isCallable(next)) return breakGraph("throws", "an iterator without next");
+      m.call({
+        callee: next,
+        self: iterator,
+        args: [],
+        completion: {
+          kind: "inside",
+          then: (result) => {
+            const { done, value } = takeApart(m, result);
+            if (done) return then(items);
+            items.push(value);
+            step();
+          },
+        },
+      });
+    };
+    step();
+  };
+  const iterator = getIterator(m, source, {
+    kind: "inside",
+    then: (value) => value.kind === "object" ? started(value) : breakGraph("throws", "an iterator that is no object"),
+  });
+  if (iterator) started(iterator);
+}
+
+/** Whether a `next` is that of a builtin iterator. */
+export function isListNext(next: Value): boolean {
+  return next.kind === "object" && next.real !== null && LIST_NEXTS.has(next.real);
+}
+
+/** `done` and `value` of an iterator result. */
+export function takeApart(m: Interpreter, result: Value): { done: boolean; value: Value } {
+  if (result.kind !== "object") return breakGraph("throws", "an iterator result that is no object");
+  const done = findProperty(m, result, "done");
+  if (done.kind === "getter") return breakGraph("iterator");
+  const truth = done.kind === "value" ? truthOf(m, done.value) : false;
+  if (typeof truth !== "boolean") return breakGraph("tensorItem", "an element says whether to go on");
+  if (truth) return { done: true, value: UNDEFINED };
+  const value = findProperty(m, result, "value");
+  if (value.kind === "getter") return breakGraph("iterator");
+  return { done: false, value: value.kind === "value" ? value.value : UNDEFINED };
+}
+
+/** `next`, `throw` and `return` of generators. */
+export function resumeGenerator(
+  m: Interpreter,
+  mode: "next" | "throw" | "return",
+  request: CallRequest,
+): CallResult {
+  const generator = request.self;
+  if (generator.kind !== "object" || generator.exotic.kind !== "generator") return breakGraph("opaqueObject", "a generator");
+  const { exotic } = generator;
+  const value = request.args[0] ?? UNDEFINED;
+  if (exotic.state === "running") return breakGraph("throws", "Generator is already running");
+  if (exotic.state === "completed" || (exotic.state === "suspendedStart" && mode !== "next")) {
+    exotic.state = "completed";
+    if (mode === "throw") m.raise(value);
+    return iteratorResult(m, mode === "return" ? value : UNDEFINED, true);
+  }
+  const { frame } = exotic;
+  invariant(frame instanceof Frame, "Expected the frame of a suspended generator");
+  const started = exotic.state === "suspendedYield";
+  const yielded = started ? frame.code.instructions[frame.pc] : null;
+  const delegating = yielded?.op === "yieldDelegate";
+  const plain = value.kind === "constant" && value.value === undefined;
+  if (delegating && (mode !== "next" || !plain)) return breakGraph("generator", "yield*");
+  exotic.state = "running";
+  exotic.frame = null;
+  frame.completion = request.completion;
+  m.push(frame);
+  if (!started || delegating) return PUSHED;
+  invariant(yielded?.op === "yield", "Expected a yield");
+  switch (mode) {
+    case "next":
+      frame.registers[yielded.dst] = value;
+      frame.pc++;
+      return PUSHED;
+    case "throw":
+      m.raise(value);
+      return PUSHED;
+    case "return":
+      frame.registers[yielded.dst] = value;
+      if (yielded.onReturn !== null) frame.pc = yielded.onReturn;
+      else m.returnFrom(value);
+      return PUSHED;
+    default:
+      return mode satisfies never;
+  }
+}

@@ -1,0 +1,511 @@
+/**
+ * The symbolic interpreter: runs frames over traced values until the program returns, throws, or meets what
+ * cannot be traced. Input: the frames to begin with; output: an `Outcome` with the frames as they stood before
+ * the instruction that ended the trace. Invariant: frames, values and graph always show the program before the
+ * current instruction or after it, never in between.
+ */
+import { invariant } from "../../base/errors.ts";
+import { config } from "../../base/config.ts";
+import type { SourcePosition } from "../../graph/node.ts";
+import { type CallTarget, findTarget } from "../../ops/table.ts";
+import { Tensor } from "../../tensor/tensor.ts";
+import { ambient } from "../../tensor/modes.ts";
+import { type BreakCause, breakGraph, BreakSignal } from "../break_reasons.ts";
+import type { CodeObject, InstructionOf } from "../bytecode/code.ts";
+import { findHomeObject } from "../frame/capture.ts";
+import type { LiveCell } from "../frame/info.ts";
+import { capturedSource, privateSource } from "../source.ts";
+import {
+  CellValue,
+  constant,
+  isCallable,
+  type ItemValue,
+  type ObjectValue,
+  type TensorValue,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
+import type { Wrapper } from "../variables/wrap.ts";
+import { callFunction, construct } from "./calls.ts";
+import { beginIteration, execute, type ExecutionContext, readCell, writeCell } from "./execute.ts";
+import { type CallRequest, type CallResult, type Completion, type ConstructRequest, Frame, type Interpreter, ProgramThrow, PUSHED } from "./interpreter.ts";
+import { getIterator, isListNext, iteratorResult, nextMethod, nextOfList, takeApart } from "./iteration.ts";
+import { assignProperty, builtinPrototype, findProperty, newObject } from "./objects.ts";
+import type { OutputGraph } from "./output_graph.ts";
+import { positionsOf } from "./positions.ts";
+import { rowsOf } from "./tensor_methods.ts";
+
+/** How a trace ended. */
+export type Outcome =
+  | { readonly kind: "return"; readonly value: Value }
+  /** At the instruction of the top frame, which has not happened. */
+  | { readonly kind: "break"; readonly frames: readonly Frame[]; readonly cause: BreakCause }
+  /** At a jump of the top frame that the graph decides. */
+  | { readonly kind: "branch"; readonly frames: readonly Frame[]; readonly test: ItemValue }
+  /** The program throws to its caller: it is left to plain JavaScript. */
+  | { readonly kind: "escape"; readonly because: string };
+
+/** The trace has to begin again and break earlier: at the instruction with this number. */
+export class Restart extends Error {
+  override readonly name = "Restart";
+  constructor(readonly step: number, readonly cause_: BreakCause) {
+    super("The trace begins again");
+  }
+}
+
+/** What the machine asks of the layers above. */
+export type MachineContext = Omit<ExecutionContext, "branch"> & {
+  /** A function of polyfills.ts by its name. */
+  internalFunction(name: string): object;
+  /** Whether a function's frames are dyn's own. */
+  isInternal(code: CodeObject): boolean;
+};
+
+/** Ends the trace at a jump. */
+class BranchSignal extends Error {
+  constructor(readonly test: ItemValue) {
+    super("A branch on a tensor");
+  }
+}
+
+const MOST_STEPS = 4_000_000;
+const DEEPEST = 3000;
+
+export class Machine implements Interpreter {
+  readonly frames: Frame[] = [];
+  readonly openIterators: ObjectValue[] = [];
+  readonly tensorPrototype: object = Tensor.prototype;
+  readonly cells: Map<LiveCell, CellValue> = new Map();
+  gradEnabled = ambient.gradEnabled;
+  /** How many instructions have begun. */
+  steps = 0;
+  #returned: Value | null = null;
+  readonly #execution: ExecutionContext;
+
+  constructor(
+    readonly output: OutputGraph,
+    readonly wrapper: Wrapper,
+    readonly context: MachineContext,
+    /** Breaks that a former attempt asked for, by number of the instruction. */
+    readonly breaksAt: ReadonlyMap<number, BreakCause>,
+  ) {
+    this.#execution = {
+      infoOf: (fn) => context.infoOf(fn),
+      modelOf: (fn) => context.modelOf(fn),
+      constructorOf: (fn) => context.constructorOf(fn),
+      branch: (test) => {
+        throw new BranchSignal(test);
+      },
+    };
+  }
+
+  get top(): Frame {
+    const top = this.frames.at(-1);
+    invariant(top, "Expected a frame");
+    return top;
+  }
+
+  /** Runs until the trace ends. Throws Restart. */
+  run(): Outcome {
+    while (this.#returned === null) {
+      const frame = this.top;
+      const instruction = frame.code.instructions[frame.pc];
+      invariant(instruction, `Expected an instruction at ${frame.pc} of ${frame.code.name}`);
+      const step = this.steps++;
+      frame.waitingSince = step;
+      try {
+        const forced = this.breaksAt.get(step);
+        if (forced) throw new BreakSignal(forced);
+        if (config.forceBreak === frame.pc && this.frames.length === 1 && step > 0) breakGraph("forced");
+        if (step > MOST_STEPS) breakGraph("depth", `${MOST_STEPS} instructions`);
+        execute(this, this.#execution, frame, instruction);
+      } catch (signal) {
+        const outcome = this.#handle(signal);
+        if (outcome) return outcome;
+      }
+    }
+    return { kind: "return", value: this.#returned };
+  }
+
+  #handle(signal: unknown): Outcome | null {
+    if (signal instanceof ProgramThrow) {
+      return this.#unwind(signal.value) ? null : { kind: "escape", because: "an exception leaves the function" };
+    }
+    if (signal instanceof BranchSignal) {
+      this.#refuseUnresumable({ kind: "genericJump", detail: "" });
+      return { kind: "branch", frames: [...this.frames], test: signal.test };
+    }
+    if (signal instanceof BreakSignal) {
+      const { reason } = signal;
+      if (reason.kind === "throws" && !this.#isHandled()) return { kind: "escape", because: reason.detail };
+      this.#refuseUnresumable(reason);
+      return { kind: "break", frames: [...this.frames], cause: reason };
+    }
+    throw signal;
+  }
+
+  /** Whether any frame catches what the current instruction throws. */
+  #isHandled(): boolean {
+    return this.frames.some((f) => handlerOf(f) !== null);
+  }
+
+  /** Generated code can only go on in frames that wait for a plain result. */
+  #refuseUnresumable(reason: BreakCause): void {
+    for (let i = 1; i < this.frames.length; i++) {
+      const frame = this.frames[i], below = this.frames[i - 1];
+      if (frame && below && !isResumable(frame)) throw new Restart(below.waitingSince, reason);
+    }
+  }
+
+  /** Finds the handler of an exception; false where it leaves the program. */
+  #unwind(value: Value): boolean {
+    while (true) {
+      const frame = this.frames.at(-1);
+      if (!frame) return false;
+      const handler = handlerOf(frame);
+      if (handler) {
+        frame.registers[handler.register] = value;
+        frame.pc = handler.target;
+        return true;
+      }
+      this.frames.pop();
+      this.#leave(frame);
+      if (frame.completion.kind === "root") return false;
+    }
+  }
+
+  /** What ends with a frame, however it is left. */
+  #leave(frame: Frame): void {
+    const exotic = frame.generator?.exotic;
+    if (exotic?.kind === "generator") exotic.state = "completed";
+    for (let c = frame.completion; c.kind === "gradMode"; c = c.outer) this.gradEnabled = c.former;
+  }
+
+  raise(value: Value): never {
+    throw new ProgramThrow(value);
+  }
+
+  push(frame: Frame): void {
+    if (this.frames.length >= DEEPEST) breakGraph("depth", `${DEEPEST} nested calls`);
+    frame.internal = this.context.isInternal(frame.code);
+    this.frames.push(frame);
+  }
+
+  call(request: CallRequest): void {
+    callFunction(this, this.context, request);
+  }
+
+  construct(request: ConstructRequest): void {
+    construct(this, this.context, request);
+  }
+
+  assign(object: ObjectValue, key: string | symbol, value: Value, then: () => void): void {
+    const action = assignProperty(this, object, key, value);
+    switch (action.kind) {
+      case "done":
+        return then();
+      case "setter":
+        return this.call({ callee: action.setter, self: object, args: [value], completion: { kind: "inside", then } });
+      case "refused":
+        return breakGraph("throws", "a write that is refused");
+      default:
+        return action satisfies never;
+    }
+  }
+
+  returnFrom(value: Value): void {
+    const frame = this.frames.pop();
+    invariant(frame, "Expected a frame");
+    this.#leave(frame);
+    const result = frame.generator ? iteratorResult(this, value, true) : value;
+    this.complete(frame.completion, result);
+  }
+
+  complete(completion: Completion, value: Value): void {
+    switch (completion.kind) {
+      case "root":
+        this.#returned = value;
+        return;
+      case "register":
+        this.top.registers[completion.register] = value;
+        this.top.pc++;
+        return;
+      case "discard":
+        this.top.pc++;
+        return;
+      case "construct":
+        this.top.registers[completion.register] = value.kind === "object" || value.kind === "tensor"
+          ? value
+          : completion.object;
+        this.top.pc++;
+        return;
+      case "iterator":
+        return beginIteration(this, this.top, completion, value);
+      case "step": {
+        const { done, value: item } = takeApart(this, value);
+        this.top.registers[completion.done] = constant(done);
+        this.top.registers[completion.value] = item;
+        this.top.pc++;
+        return;
+      }
+      case "gradMode":
+        return this.complete(completion.outer, value);
+      case "inside":
+        return completion.then(value);
+      default:
+        return completion satisfies never;
+    }
+  }
+
+  opNamed(name: string): CallTarget {
+    const target = findTarget(name);
+    return target ?? breakGraph("tensorMethod", `${name} is no op`);
+  }
+
+  plainProperty(object: ObjectValue, key: string | symbol): Value | null {
+    const found = findProperty(this, object, key);
+    if (found.kind === "getter") return breakGraph("opaqueObject", `the accessor ${String(key)}`);
+    return found.kind === "value" ? found.value : null;
+  }
+
+  options(entries: Readonly<Record<string, Value>>): ObjectValue {
+    return newObject(this, Object.entries(entries));
+  }
+
+  rowsOf(tensor: TensorValue): ObjectValue {
+    return rowsOf(this, tensor);
+  }
+
+  callInternal(name: string, request: CallRequest): CallResult {
+    const callee = this.wrapper.known(this.context.internalFunction(name), name);
+    invariant(callee.kind === "object", "Expected a function");
+    this.call({ ...request, callee });
+    return PUSHED;
+  }
+
+  // ---- free variables
+
+  freeBinding(frame: Frame, index: number): Value {
+    const { info } = frame;
+    if (info.kind === "made") {
+      const bound = info.free[index];
+      invariant(bound, `Expected free variable ${index}`);
+      return bound;
+    }
+    const variable = frame.code.free[index];
+    invariant(variable, `Expected free variable ${index} of ${frame.code.name}`);
+    const found = info.binding(index);
+    switch (found.kind) {
+      case "value":
+        return this.#final(found.value, variable.name, frame, index);
+      case "cell": {
+        let cell = this.cells.get(found.cell);
+        if (!cell) this.cells.set(found.cell, cell = new CellValue(variable.name, found.cell, null));
+        return cell;
+      }
+      case "private":
+        return breakGraph("privateState", variable.name);
+      case "unreachable":
+        return breakGraph("noSource", found.because);
+      default:
+        return found satisfies never;
+    }
+  }
+
+  /** A captured variable that does not change: known, unless the function itself differs from call to call. */
+  #final(value: unknown, name: string, frame: Frame, index: number): Value {
+    const source = frame.callee?.source;
+    if (source && source.kind !== "known" && frame.info.kind === "real") {
+      return this.wrapper.wrap(value, capturedSource(source, name, index));
+    }
+    if ((typeof value === "object" && value !== null) || typeof value === "function") {
+      return this.wrapper.known(value, name);
+    }
+    return constant(value as number);
+  }
+
+  loadFree(frame: Frame, index: number): Value {
+    const bound = this.freeBinding(frame, index);
+    const value = bound.kind === "cell" ? readCell(this, bound) : bound;
+    return value.kind === "uninitialized" ? breakGraph("throws", "a variable is not initialised") : value;
+  }
+
+  storeFree(frame: Frame, index: number, value: Value): void {
+    const bound = this.freeBinding(frame, index);
+    invariant(bound.kind === "cell", "Expected a cell behind a variable that is assigned");
+    if (readCell(this, bound).kind === "uninitialized") breakGraph("throws", "a variable is not initialised");
+    writeCell(bound, value);
+  }
+
+  homeOf(frame: Frame): Value {
+    const exotic = frame.callee?.exotic;
+    if (exotic?.kind === "function" && exotic.closure?.home) return exotic.closure.home;
+    const real = frame.callee?.real, receiver = frame.self.kind === "object" ? frame.self : null;
+    const start = receiver?.real ?? receiver?.prototype?.real ?? null;
+    const home = real && start ? findHomeObject(real, start) : null;
+    if (home) return this.wrapper.known(home, "home");
+    return breakGraph("noSource", "super of a method");
+  }
+
+  functionPrototype(code: CodeObject): ObjectValue {
+    const prototype: object = code.generator
+      ? Object.getPrototypeOf(function* () {})
+      : code.async
+      ? Object.getPrototypeOf(async () => {})
+      : Function.prototype;
+    return builtinPrototype(this, prototype, "Function");
+  }
+
+  // ---- private members
+
+  #access(frame: Frame, index: number) {
+    const { info } = frame;
+    if (info.kind !== "real") return breakGraph("privateState", "in a function made here");
+    const found = info.binding(index);
+    return found.kind === "private" ? found.access : breakGraph("privateState", "not reachable");
+  }
+
+  #receiver(frame: Frame, register: number): ObjectValue {
+    const object = frame.registers[register];
+    if (object?.kind !== "object" || !object.real || !object.source) {
+      return breakGraph("privateState", "of an object made here");
+    }
+    return object;
+  }
+
+  getPrivate(frame: Frame, instruction: InstructionOf<"getPrivate">): void {
+    const access = this.#access(frame, instruction.name);
+    const object = this.#receiver(frame, instruction.object);
+    const { real, source } = object;
+    invariant(real && source, "Expected a real object");
+    if (!access.has(real)) breakGraph("throws", "a private member of another class");
+    let value = object.privates.get(access);
+    if (!value) {
+      if (access.member === "accessor") breakGraph("privateState", "a private accessor");
+      const name = frame.code.free[instruction.name]?.name ?? "#";
+      const content = access.get(real);
+      value = access.member === "method" && typeof content === "function"
+        ? this.wrapper.known(content, name)
+        : this.wrapper.wrap(content, privateSource(source, name, access));
+    }
+    frame.registers[instruction.dst] = value;
+    frame.pc++;
+  }
+
+  setPrivate(frame: Frame, register: number, name: number, value: Value): void {
+    const access = this.#access(frame, name);
+    const object = this.#receiver(frame, register);
+    if (access.member !== "field") breakGraph("privateState", "a private accessor");
+    if (object.real && !access.has(object.real)) breakGraph("throws", "a private member of another class");
+    object.privates.set(access, value);
+    frame.pc++;
+  }
+
+  hasPrivate(frame: Frame, instruction: InstructionOf<"hasPrivate">): void {
+    const access = this.#access(frame, instruction.name);
+    const object = frame.registers[instruction.object];
+    if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
+    // Objects made in the trace have no private members.
+    if (object.real && object.source) this.output.guard({ kind: "prototype", source: object.source, prototype: Object.getPrototypeOf(object.real), label: "#" });
+    frame.registers[instruction.dst] = constant(object.real !== null && access.has(object.real));
+    frame.pc++;
+  }
+
+  // ---- generators
+
+  startGenerator(): void {
+    const frame = this.top;
+    const { generator } = frame;
+    invariant(generator?.exotic.kind === "generator", "Expected a generator");
+    frame.pc++;
+    this.frames.pop();
+    generator.exotic.frame = frame;
+    this.complete(frame.completion, generator);
+  }
+
+  suspend(value: Value): void {
+    const frame = this.top;
+    const { generator } = frame;
+    if (generator?.exotic.kind !== "generator") return breakGraph("generator", "yield");
+    this.frames.pop();
+    generator.exotic.state = "suspendedYield";
+    generator.exotic.frame = frame;
+    this.complete(frame.completion, iteratorResult(this, value, false));
+  }
+
+  delegate(source: Value, dst: number): void {
+    const frame = this.top;
+    let inner = frame.delegates;
+    const go = (): void => {
+      invariant(inner, "Expected an iterator");
+      const { iterator, next } = inner;
+      if (iterator.exotic.kind === "listIterator" && isListNext(next)) {
+        const item = nextOfList(this, iterator);
+        if (item !== null) return this.suspend(item);
+        frame.delegates = null;
+        frame.registers[dst] = UNDEFINED;
+        frame.pc++;
+        return;
+      }
+      if (!isCallable(next)) return breakGraph("throws", "an iterator without next");
+      this.call({
+        callee: next,
+        self: iterator,
+        args: [UNDEFINED],
+        completion: {
+          kind: "inside",
+          then: (result) => {
+            if (result.kind !== "object") return breakGraph("throws", "an iterator result that is no object");
+            const done = takeApart(this, result);
+            if (!done.done) return this.suspend(done.value);
+            frame.delegates = null;
+            frame.registers[dst] = result.slots.get("value")?.kind === "data" ? valueSlot(result) : UNDEFINED;
+            frame.pc++;
+          },
+        },
+      });
+    };
+    if (inner) return go();
+    const started = (iterator: Value): void => {
+      if (iterator.kind !== "object") return breakGraph("throws", "an iterator that is no object");
+      frame.delegates = inner = { iterator, next: nextMethod(this, iterator) };
+      go();
+    };
+    const iterator = getIterator(this, source, { kind: "inside", then: started });
+    if (iterator) started(iterator);
+  }
+
+  /** User frames, innermost last. */
+  stack(): readonly SourcePosition[] {
+    return positionsOf(this.frames);
+  }
+}
+
+function valueSlot(result: ObjectValue): Value {
+  const slot = result.slots.get("value");
+  return slot?.kind === "data" ? slot.value : UNDEFINED;
+}
+
+/** The handler that covers the current instruction of a frame. */
+export function handlerOf(frame: Frame): { readonly target: number; readonly register: number } | null {
+  return frame.code.handlers.find((h) => h.start <= frame.pc && frame.pc < h.end) ?? null;
+}
+
+/** Whether generated code can hand the frame's result on. */
+function isResumable(frame: Frame): boolean {
+  if (frame.generator) return false;
+  switch (frame.completion.kind) {
+    case "register":
+    case "discard":
+    case "construct":
+    case "step":
+    case "root":
+      return true;
+    case "iterator":
+    case "gradMode":
+    case "inside":
+      return false;
+    default:
+      return frame.completion satisfies never;
+  }
+}

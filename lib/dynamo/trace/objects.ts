@@ -1,0 +1,549 @@
+/**
+ * Properties of traced objects, by JavaScript's rules. Input: object values and keys; output: what a read finds,
+ * or the state after a write, in the trace only. Invariant: real objects are only read; whatever a real object
+ * was found to hold is guarded at its source.
+ */
+import { invariant } from "../../base/errors.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { entrySource, propertySource } from "../source.ts";
+import {
+  constant,
+  dataSlot,
+  type Element,
+  type Entry,
+  HOLE,
+  isCallable,
+  type KeyIdentity,
+  LAZY,
+  ObjectValue,
+  type Slot,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
+import { ANY_OBJECT } from "../guards/guard.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { types } from "node:util";
+
+export type Key = string | symbol;
+
+/** What a property read finds. */
+export type Found =
+  | { readonly kind: "value"; readonly value: Value }
+  | { readonly kind: "getter"; readonly getter: ObjectValue }
+  | { readonly kind: "absent" };
+
+const ABSENT: Found = { kind: "absent" };
+
+/** An array index that a key spells, or null. */
+export function indexOfKey(key: Key): number | null {
+  if (typeof key !== "string" || !/^(0|[1-9]\d{0,9})$/.test(key)) return null;
+  const index = Number(key);
+  return index < 0xffffffff ? index : null;
+}
+
+/** A plain object made in the trace. */
+export function newObject(m: Interpreter, slots: Iterable<readonly [Key, Value]> = []): ObjectValue {
+  const object = new ObjectValue({ kind: "plain" }, builtinPrototype(m, Object.prototype, "Object"), null, null);
+  for (const [key, value] of slots) object.slots.set(key, dataSlot(value));
+  return object;
+}
+
+/** An array made in the trace. */
+export function newArray(m: Interpreter, elements: Element[]): ObjectValue {
+  return new ObjectValue(
+    { kind: "array", elements, originals: [], loaded: true },
+    builtinPrototype(m, Array.prototype, "Array"),
+    null,
+    null,
+  );
+}
+
+/** A builtin prototype as a value. */
+export function builtinPrototype(m: Interpreter, prototype: object, label: string): ObjectValue {
+  const value = m.wrapper.known(prototype, `${label}.prototype`);
+  invariant(value.kind === "object", `Expected an object for ${label}.prototype`);
+  return value;
+}
+
+/** Refuses objects whose behaviour is unknown. */
+export function refuseOpaque(object: ObjectValue): void {
+  if (object.exotic.kind === "opaque") breakGraph("opaqueObject", object.exotic.what);
+}
+
+/** The elements of an array value, loaded from the real array at the first look. */
+export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
+  const { exotic } = array;
+  invariant(exotic.kind === "array", "Expected an array");
+  if (!exotic.loaded) {
+    const { real, source } = array;
+    invariant(Array.isArray(real) && source, "Expected a real array with a source");
+    m.output.guard({ kind: "array", source, length: real.length });
+    exotic.elements = Array.from({ length: real.length }, (_, i): Element => i in real ? LAZY : HOLE);
+    exotic.originals = [...exotic.elements];
+    exotic.loaded = true;
+  }
+  return exotic.elements;
+}
+
+/** One element; undefined for holes and beyond the end. */
+export function elementAt(m: Interpreter, array: ObjectValue, index: number): Value {
+  const elements = elementsOf(m, array);
+  const element = elements[index];
+  if (element === undefined || element === HOLE) return UNDEFINED;
+  if (element !== LAZY) return element;
+  const { real, source, exotic } = array;
+  invariant(Array.isArray(real) && source && exotic.kind === "array", "Expected a real array");
+  const descriptor = Reflect.getOwnPropertyDescriptor(real, index);
+  if (!descriptor || !("value" in descriptor)) return breakGraph("opaqueObject", "an array with accessors");
+  const value = m.wrapper.wrap(descriptor.value, propertySource(source, `${index}`));
+  exotic.originals[index] = value;
+  return elements[index] = value;
+}
+
+/** All elements, holes as undefined. */
+export function allElements(m: Interpreter, array: ObjectValue): Value[] {
+  return Array.from({ length: elementsOf(m, array).length }, (_, i) => elementAt(m, array, i));
+}
+
+/** All elements as they are stored, none of them lazy: for changes that move them. */
+export function settledElements(m: Interpreter, array: ObjectValue): Element[] {
+  const elements = elementsOf(m, array);
+  for (let i = 0; i < elements.length; i++) if (elements[i] === LAZY) elementAt(m, array, i);
+  return elements;
+}
+
+/** The identity of a Map key. */
+export function keyIdentity(key: Value): KeyIdentity {
+  switch (key.kind) {
+    case "constant":
+      return Object.is(key.value, -0) ? 0 : key.value;
+    case "tensor":
+    case "object":
+      return key;
+    default:
+      return breakGraph("symbolicNumber", "a key of a Map or Set");
+  }
+}
+
+/** The entries of a Map or Set value, loaded from the real one at the first look. */
+export function entriesOf(m: Interpreter, object: ObjectValue): Map<KeyIdentity, Entry> {
+  const { exotic } = object;
+  invariant(exotic.kind === "map" || exotic.kind === "set", "Expected a Map or Set");
+  if (exotic.loaded || object.real === null) return exotic.entries;
+  exotic.loaded = true;
+  const { real, source } = object;
+  invariant(source, "Expected a source");
+  const what = exotic.kind === "map" ? "Map" : "Set";
+  const pairs: (readonly [unknown, unknown])[] = real instanceof Map
+    ? [...Map.prototype.entries.call(real)]
+    : real instanceof Set
+    ? [...Set.prototype.entries.call(real)]
+    : [];
+  const isReference = (v: unknown) => (typeof v === "object" && v !== null) || typeof v === "function";
+  m.output.guard({
+    kind: "entries",
+    source,
+    what,
+    keys: pairs.map(([key]) => isReference(key) ? ANY_OBJECT : key as never),
+  });
+  pairs.forEach(([realKey, realValue], index) => {
+    const key = isReference(realKey)
+      ? m.wrapper.object(realKey as object, entrySource(source, what === "Map" ? "key" : "member", index))
+      : constant(realKey as never);
+    const value = what === "Map" ? m.wrapper.wrap(realValue, entrySource(source, "value", index)) : key;
+    exotic.entries.set(keyIdentity(key), { key, value });
+  });
+  return exotic.entries;
+}
+
+/** An own property as far as the trace or the real object has it. */
+export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null {
+  refuseOpaque(object);
+  const changed = object.slots.get(key);
+  if (changed) return changed.kind === "deleted" ? null : changed;
+  const { exotic } = object;
+  if (exotic.kind === "array") {
+    if (key === "length") {
+      const length = constant(elementsOf(m, object).length);
+      return { kind: "data", value: length, writable: true, enumerable: false, configurable: false };
+    }
+    const index = indexOfKey(key);
+    if (index !== null) {
+      const element = elementsOf(m, object)[index];
+      if (element === undefined || element === HOLE) return null;
+      return dataSlot(elementAt(m, object, index));
+    }
+  }
+  if (object.real === null) return closureSlot(m, object, key);
+  const descriptor = Reflect.getOwnPropertyDescriptor(object.real, key);
+  if (!descriptor) return null;
+  const { source } = object;
+  invariant(source, "Expected a source for a real object");
+  const flags = { enumerable: descriptor.enumerable ?? false, configurable: descriptor.configurable ?? false };
+  if (!("value" in descriptor)) {
+    const { get, set } = descriptor;
+    if (!isTrusted(object.real)) m.output.guard({ kind: "accessor", source, key, get, set });
+    const wrapped = (f: unknown, what: string) =>
+      typeof f === "function" ? m.wrapper.known(f, `${what} ${String(key)}`) : UNDEFINED;
+    return { kind: "accessor", get: wrapped(get, "get"), set: wrapped(set, "set"), ...flags };
+  }
+  let value = object.reads.get(key);
+  if (!value) {
+    const place = propertySource(source, key);
+    value = isSealedNamespace(object.real) && isReference(descriptor.value)
+      ? m.wrapper.known(descriptor.value, String(key))
+      : m.wrapper.wrap(descriptor.value, place);
+    object.reads.set(key, value);
+  }
+  return { kind: "data", value, writable: descriptor.writable ?? false, ...flags };
+}
+
+function isReference(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** Bindings of modules do not change under our hands. */
+function isSealedNamespace(real: object): boolean {
+  return types.isModuleNamespaceObject(real);
+}
+
+const trusted = new WeakSet<object>();
+
+/** Says that accessors of a prototype stay what they are: dyn's own classes and builtins. */
+export function trustAccessors(prototype: object): void {
+  trusted.add(prototype);
+}
+
+function isTrusted(real: object): boolean {
+  return trusted.has(real);
+}
+
+/** name, length and prototype of functions made in the trace. */
+function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null {
+  const { exotic } = object;
+  if (exotic.kind !== "function" || !exotic.closure) return null;
+  const hidden = { writable: false, enumerable: false, configurable: true } as const;
+  const { code } = exotic.closure;
+  if (key === "length") return { kind: "data", value: constant(code.length), ...hidden };
+  if (key === "name") {
+    const { functionName, namePrefix } = exotic.closure;
+    const text = typeof functionName === "symbol" ? `[${functionName.description ?? ""}]` : functionName;
+    return { kind: "data", value: constant(namePrefix ? `${namePrefix} ${text}` : text), ...hidden };
+  }
+  if (key === "prototype" && (code.kind === "function" && !code.async || code.generator)) {
+    const prototype = newObject(m);
+    if (!code.generator) {
+      prototype.slots.set("constructor", {
+        kind: "data",
+        value: object,
+        writable: true,
+        enumerable: false,
+        configurable: true,
+      });
+    }
+    const slot: Slot = { kind: "data", value: prototype, writable: true, enumerable: false, configurable: false };
+    object.slots.set("prototype", slot);
+    return slot;
+  }
+  return null;
+}
+
+/** Reads a property: own ones, then along the prototypes. */
+export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Found {
+  const known = object.reads.get(key);
+  if (known && !object.slots.has(key) && !object.prototypeChanged) return { kind: "value", value: known };
+  let holder: ObjectValue | null = object;
+  let steps = 0;
+  while (holder) {
+    if (steps > 0 && object.real && object.source && !object.prototypeChanged && holder.real) {
+      const inherited = inheritedRead(m, object, holder, key);
+      if (inherited) return inherited;
+    } else {
+      const slot = ownSlot(m, holder, key);
+      if (slot?.kind === "data") return { kind: "value", value: slot.value };
+      if (slot?.kind === "accessor") return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
+    }
+    holder = holder.prototype;
+    steps++;
+  }
+  if (object.real && object.source && !object.slots.has(key) && !object.prototypeChanged) {
+    const { source } = object;
+    if (!types.isModuleNamespaceObject(object.real)) {
+      m.output.guard({ kind: "constant", source: propertySource(source, key), value: undefined });
+    }
+  }
+  return ABSENT;
+}
+
+function undefinedFound(): Found {
+  return { kind: "value", value: UNDEFINED };
+}
+
+/** A data property that a real object inherits: guarded through the object, so that shadowing it is noticed. */
+function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue, key: Key): Found | null {
+  if (holder.slots.has(key)) {
+    const slot = ownSlot(m, holder, key);
+    if (slot?.kind === "data") return { kind: "value", value: slot.value };
+    if (slot?.kind === "accessor") return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
+    return null;
+  }
+  refuseOpaque(holder);
+  const { real } = holder;
+  invariant(real && object.source, "Expected a real object");
+  if (holder.exotic.kind === "array" && indexOfKey(key) !== null) return null;
+  const descriptor = Reflect.getOwnPropertyDescriptor(real, key);
+  if (!descriptor) return null;
+  if (!("value" in descriptor)) {
+    const slot = ownSlot(m, holder, key);
+    return slot?.kind === "accessor" && isCallable(slot.get)
+      ? { kind: "getter", getter: slot.get }
+      : undefinedFound();
+  }
+  const value = m.wrapper.wrap(descriptor.value, propertySource(object.source, key));
+  object.reads.set(key, value);
+  return { kind: "value", value };
+}
+
+/** What a write has to do. */
+export type WriteAction =
+  | { readonly kind: "done" }
+  | { readonly kind: "setter"; readonly setter: ObjectValue }
+  /** Refused: an error in strict code. */
+  | { readonly kind: "refused" };
+
+/** Writes a property as an assignment does. */
+export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, value: Value): WriteAction {
+  refuseOpaque(object);
+  refuseIntegrity(m, object);
+  const own = ownSlotFlags(m, object, key);
+  if (own === "data") {
+    writeOwn(m, object, key, value);
+    return { kind: "done" };
+  }
+  if (own === "readonly") return { kind: "refused" };
+  for (let holder: ObjectValue | null = own === "accessor" ? object : object.prototype; holder; holder = holder.prototype) {
+    if (holder.exotic.kind === "opaque") breakGraph("opaqueObject", holder.exotic.what);
+    const flags = ownSlotFlags(m, holder, key);
+    if (flags === null) continue;
+    if (flags === "data") break;
+    if (flags === "readonly") return { kind: "refused" };
+    const slot = ownSlot(m, holder, key);
+    invariant(slot?.kind === "accessor", "Expected an accessor");
+    return isCallable(slot.set) ? { kind: "setter", setter: slot.set } : { kind: "refused" };
+  }
+  writeOwn(m, object, key, value);
+  return { kind: "done" };
+}
+
+/** What kind of own property there is, without reading its value. */
+function ownSlotFlags(m: Interpreter, object: ObjectValue, key: Key): "data" | "readonly" | "accessor" | null {
+  const changed = object.slots.get(key);
+  if (changed) {
+    if (changed.kind === "deleted") return null;
+    if (changed.kind === "accessor") return "accessor";
+    return changed.writable ? "data" : "readonly";
+  }
+  if (object.exotic.kind === "array") {
+    if (key === "length") return "data";
+    const index = indexOfKey(key);
+    if (index !== null) {
+      const element = elementsOf(m, object)[index];
+      return element === undefined || element === HOLE ? null : "data";
+    }
+  }
+  if (object.real === null) {
+    const slot = closureSlot(m, object, key);
+    return slot === null ? null : slot.kind === "data" && slot.writable ? "data" : "readonly";
+  }
+  const descriptor = Reflect.getOwnPropertyDescriptor(object.real, key);
+  if (!descriptor) return null;
+  if (!("value" in descriptor)) return "accessor";
+  return descriptor.writable ? "data" : "readonly";
+}
+
+function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
+  if (object.frozen !== "no") breakGraph("frozen");
+  if (object.real && object.exotic.kind !== "function") {
+    if (!Object.isExtensible(object.real)) breakGraph("frozen");
+    if (object.source) m.output.guard({ kind: "extensible", source: object.source, present: true });
+  }
+}
+
+/** Sets an own data property. */
+export function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): void {
+  const { exotic } = object;
+  if (exotic.kind === "array") {
+    const index = indexOfKey(key);
+    if (index !== null) {
+      const elements = elementsOf(m, object);
+      while (elements.length < index) elements.push(HOLE);
+      elements[index] = value;
+      return;
+    }
+    if (key === "length") {
+      if (value.kind !== "constant" || typeof value.value !== "number") return breakGraph("symbolicNumber", "a length");
+      const length = value.value;
+      if (!Number.isInteger(length) || length < 0 || length > 1e6) return breakGraph("throws", "an invalid array length");
+      const elements = settledElements(m, object);
+      while (elements.length < length) elements.push(HOLE);
+      elements.length = length;
+      return;
+    }
+  }
+  const former = object.slots.get(key);
+  if (former?.kind === "data") object.slots.set(key, { ...former, value });
+  else if (former?.kind === "deleted") {
+    object.slots.delete(key);
+    object.readded.add(key);
+    object.slots.set(key, dataSlot(value));
+  } else if (object.real === null) {
+    const own = closureSlot(m, object, key);
+    object.slots.set(key, own?.kind === "data" ? { ...own, value } : dataSlot(value));
+  } else {
+    const descriptor = Reflect.getOwnPropertyDescriptor(object.real, key);
+    object.slots.set(key, {
+      kind: "data",
+      value,
+      writable: true,
+      enumerable: descriptor?.enumerable ?? true,
+      configurable: descriptor?.configurable ?? true,
+    });
+  }
+}
+
+/** Defines an own property, whatever is there. */
+export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: Slot): void {
+  refuseOpaque(object);
+  refuseIntegrity(m, object);
+  if (object.exotic.kind === "array" && (indexOfKey(key) !== null || key === "length")) {
+    if (slot.kind !== "data" || !slot.writable || !slot.enumerable) breakGraph("opaqueObject", "an array with accessors");
+    else writeOwn(m, object, key, slot.value);
+    return;
+  }
+  const former = object.slots.get(key);
+  if (former?.kind === "deleted") {
+    object.slots.delete(key);
+    object.readded.add(key);
+  }
+  object.slots.set(key, slot);
+}
+
+/** Deletes an own property; false where it is refused. */
+export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
+  refuseOpaque(object);
+  refuseIntegrity(m, object);
+  const { exotic } = object;
+  if (exotic.kind === "array") {
+    const index = indexOfKey(key);
+    if (index !== null) {
+      const elements = elementsOf(m, object);
+      if (index < elements.length) elements[index] = HOLE;
+      return true;
+    }
+    if (key === "length") return false;
+  }
+  const changed = object.slots.get(key);
+  const descriptor = object.real && !object.readded.has(key)
+    ? Reflect.getOwnPropertyDescriptor(object.real, key)
+    : undefined;
+  if (changed && changed.kind !== "deleted" && !changed.configurable) return false;
+  if (!changed && descriptor && !descriptor.configurable) return false;
+  if (object.real && Reflect.getOwnPropertyDescriptor(object.real, key)) object.slots.set(key, { kind: "deleted" });
+  else {
+    object.slots.delete(key);
+    if (object.real === null) return true;
+    if (object.source) m.output.guard({ kind: "ownKey", source: object.source, key, present: false });
+  }
+  return true;
+}
+
+/** Own keys in the language's order; those of real objects are guarded. */
+export function ownKeys(m: Interpreter, object: ObjectValue): Key[] {
+  refuseOpaque(object);
+  const keys: Key[] = [];
+  const { exotic } = object;
+  if (exotic.kind === "array") {
+    elementsOf(m, object).forEach((element, i) => {
+      if (element !== HOLE) keys.push(`${i}`);
+    });
+    keys.push("length");
+  }
+  const closureKeys: Key[] = exotic.kind === "function" && exotic.closure
+    ? ["length", "name", "prototype"].filter((k) => !object.slots.has(k) && closureSlot(m, object, k) !== null)
+    : [];
+  keys.push(...closureKeys);
+  if (object.real) {
+    const { real, source } = object;
+    const own = Reflect.ownKeys(real);
+    if (source && !types.isModuleNamespaceObject(real)) {
+      m.output.guard({
+        kind: "keys",
+        source,
+        keys: own.filter((k): k is string =>
+          typeof k === "string" && (Reflect.getOwnPropertyDescriptor(real, k)?.enumerable ?? false)
+        ),
+        symbols: own.filter((k): k is symbol => typeof k === "symbol"),
+      });
+    }
+    for (const key of own) {
+      if (exotic.kind === "array" && (indexOfKey(key) !== null || key === "length")) continue;
+      if (object.slots.get(key)?.kind === "deleted" || object.readded.has(key)) continue;
+      keys.push(key);
+    }
+  }
+  const listed = new Set(keys);
+  for (const [key, slot] of object.slots) if (slot.kind !== "deleted" && !listed.has(key)) keys.push(key);
+  const indexes = keys.filter((k) => indexOfKey(k) !== null).sort((a, b) => Number(a) - Number(b));
+  const names = keys.filter((k) => typeof k === "string" && indexOfKey(k) === null);
+  return [...indexes, ...names, ...keys.filter((k) => typeof k === "symbol")];
+}
+
+/** Own enumerable string keys. */
+export function enumerableKeys(m: Interpreter, object: ObjectValue): string[] {
+  return ownKeys(m, object).filter((key): key is string => {
+    if (typeof key !== "string") return false;
+    return isEnumerable(m, object, key);
+  });
+}
+
+/** Whether an own property is enumerable. */
+export function isEnumerable(m: Interpreter, object: ObjectValue, key: Key): boolean {
+  const changed = object.slots.get(key);
+  if (changed) return changed.kind !== "deleted" && changed.enumerable;
+  if (object.exotic.kind === "array") {
+    if (key === "length") return false;
+    if (indexOfKey(key) !== null) return true;
+  }
+  if (object.real) return Reflect.getOwnPropertyDescriptor(object.real, key)?.enumerable ?? false;
+  const slot = closureSlot(m, object, key);
+  return slot !== null && slot.kind !== "deleted" && slot.enumerable;
+}
+
+/** Whether an object has an own property. */
+export function hasOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
+  refuseOpaque(object);
+  const changed = object.slots.get(key);
+  if (changed) return changed.kind !== "deleted";
+  if (object.exotic.kind === "array") {
+    if (key === "length") return true;
+    const index = indexOfKey(key);
+    if (index !== null) {
+      const element = elementsOf(m, object)[index];
+      return element !== undefined && element !== HOLE;
+    }
+  }
+  if (object.real === null) return closureSlot(m, object, key) !== null;
+  const present = Reflect.getOwnPropertyDescriptor(object.real, key) !== undefined;
+  if (object.source && !types.isModuleNamespaceObject(object.real)) {
+    m.output.guard({ kind: "ownKey", source: object.source, key, present });
+  }
+  return present;
+}
+
+/** The `in` operator. */
+export function hasProperty(m: Interpreter, object: ObjectValue, key: Key): boolean {
+  for (let holder: ObjectValue | null = object; holder; holder = holder.prototype) {
+    if (hasOwn(m, holder, key)) return true;
+  }
+  return false;
+}

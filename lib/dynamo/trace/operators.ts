@@ -1,0 +1,363 @@
+/**
+ * The operators of the language on traced values. Input: operator and operands; output: the result, handed on
+ * when conversions are done. Invariant: constants are computed by the operator itself; what is computed from
+ * elements of tensors stays in the graph or breaks it.
+ */
+import { invariant } from "../../base/errors.ts";
+import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/code.ts";
+import { breakGraph } from "../break_reasons.ts";
+import type { HostBinary } from "../variables/host_number.ts";
+import { binaryNumbers, numberIsTruthy, specializeNumber, unaryNumber } from "../variables/numbers.ts";
+import {
+  constant,
+  type ConstantValue,
+  isCallable,
+  isObject,
+  ItemValue,
+  type NumberValue,
+  ObjectValue,
+  type Primitive,
+  type TensorValue,
+  typeOf,
+  type Value,
+} from "../variables/value.ts";
+import { type PrimitiveValue, toKey, toPrimitive } from "./coercion.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { findProperty, hasProperty } from "./objects.ts";
+import { callOp, comparesExactly } from "./tensor_ops.ts";
+
+type Then = (value: Value) => void;
+
+/** A binary operator. */
+export function binary(m: Interpreter, operator: BinaryOperator, operands: readonly [Value, Value], then: Then): void {
+  const [left, right] = operands;
+  switch (operator) {
+    case "===":
+      return then(constantOrItem(strictlyEqual(m, left, right), false));
+    case "!==":
+      return then(constantOrItem(strictlyEqual(m, left, right), true));
+    case "==":
+      return looselyEqual(m, left, right, (equal) => then(constantOrItem(equal, false)));
+    case "!=":
+      return looselyEqual(m, left, right, (equal) => then(constantOrItem(equal, true)));
+    case "in":
+      if (right.kind !== "object") return breakGraph(right.kind === "tensor" ? "opaqueObject" : "throws", "the in operator");
+      return toKey(m, left, (key) => then(constant(hasProperty(m, right, key))));
+    case "instanceof":
+      return then(constant(instanceOf(m, left, right)));
+    case "<":
+    case "<=":
+    case ">":
+    case ">=": {
+      return toPrimitive(m, left, "number", (a) =>
+        toPrimitive(m, right, "number", (b) => then(arithmetic(m, operator, a, b))));
+    }
+    case "+":
+      return toPrimitive(m, left, "default", (a) =>
+        toPrimitive(m, right, "default", (b) => then(arithmetic(m, operator, a, b))));
+    default:
+      return toPrimitive(m, left, "number", (a) =>
+        toPrimitive(m, right, "number", (b) => then(arithmetic(m, operator, a, b))));
+  }
+}
+
+function constantOrItem(equal: boolean | ItemValue, negate: boolean): Value {
+  if (typeof equal === "boolean") return constant(equal !== negate);
+  if (!negate) return equal;
+  return breakGraph("tensorItem", "an element is compared");
+}
+
+/** An operator on primitives. */
+function arithmetic(m: Interpreter, operator: Exclude<BinaryOperator, "in" | "instanceof">, a: PrimitiveValue, b: PrimitiveValue): Value {
+  if (a.kind === "item" || b.kind === "item") return itemArithmetic(m, operator, a, b);
+  if (a.kind === "number" || b.kind === "number") {
+    const left = numeric(a), right = numeric(b);
+    if (left && right && isHostBinary(operator)) return binaryNumbers(m.output, operator, left, right);
+    return arithmetic(m, operator, settled(m, a), settled(m, b));
+  }
+  return constant(compute(operator, a.value, b.value));
+}
+
+function numeric(value: PrimitiveValue): NumberValue | ConstantValue | null {
+  if (value.kind === "number") return value;
+  if (value.kind === "item") return null;
+  if (typeof value.value === "number") return value;
+  if (typeof value.value === "boolean") return constant(Number(value.value));
+  return null;
+}
+
+function settled(m: Interpreter, value: PrimitiveValue): ConstantValue {
+  if (value.kind === "constant") return value;
+  if (value.kind === "number") return specializeNumber(m.output, value);
+  return breakGraph("tensorItem", "an element is computed with");
+}
+
+const HOST_OPERATORS = new Set(["+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>", "<", "<=", ">", ">=", "===", "!=="]);
+
+function isHostBinary(operator: string): operator is HostBinary {
+  return HOST_OPERATORS.has(operator);
+}
+
+/** Comparisons of an element with a constant stay in the graph; other uses need the element. */
+function itemArithmetic(m: Interpreter, operator: string, a: PrimitiveValue, b: PrimitiveValue): Value {
+  const ops: Record<string, string> = { "<": "lt", "<=": "le", ">": "gt", ">=": "ge" };
+  const mirrored: Record<string, string> = { "<": "gt", "<=": "ge", ">": "lt", ">=": "le" };
+  const [item, other, name] = a.kind === "item" ? [a, b, ops[operator]] : [b, a, mirrored[operator]];
+  if (
+    item.kind === "item" && name && other.kind === "constant" && typeof other.value === "number" &&
+    comparesExactly(item.tensor, other.value)
+  ) {
+    const result = callOp(m, m.opNamed(name), [item.tensor, other], true);
+    invariant(result.kind === "tensor", "Expected a tensor from a comparison");
+    return new ItemValue(result);
+  }
+  return breakGraph("tensorItem", `an element is an operand of ${operator}`);
+}
+
+/** The operator itself, on known primitives. */
+function compute(operator: Exclude<BinaryOperator, "in" | "instanceof">, a: Primitive, b: Primitive): Primitive {
+  if (typeof a === "symbol" || typeof b === "symbol") return breakGraph("throws", "Cannot convert a Symbol value");
+  try {
+    // The operands are primitives, so the operators below run no code of the program.
+    const x = a as number, y = b as number;
+    switch (operator) {
+      case "+":
+        return x + y;
+      case "-":
+        return x - y;
+      case "*":
+        return x * y;
+      case "/":
+        return x / y;
+      case "%":
+        return x % y;
+      case "**":
+        return x ** y;
+      case "&":
+        return x & y;
+      case "|":
+        return x | y;
+      case "^":
+        return x ^ y;
+      case "<<":
+        return x << y;
+      case ">>":
+        return x >> y;
+      case ">>>":
+        return x >>> y;
+      case "<":
+        return x < y;
+      case "<=":
+        return x <= y;
+      case ">":
+        return x > y;
+      case ">=":
+        return x >= y;
+      case "==":
+        return x == y;
+      case "!=":
+        return x != y;
+      case "===":
+        return x === y;
+      case "!==":
+        return x !== y;
+      default:
+        return operator satisfies never;
+    }
+  } catch (error) {
+    return breakGraph("throws", error instanceof Error ? error.message : "");
+  }
+}
+
+/** ===; identity of objects is that of their values. */
+export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolean | ItemValue {
+  if (left.kind === "item" || right.kind === "item") {
+    if (left === right) return breakGraph("tensorItem", "an element is compared");
+    const [item, other] = left.kind === "item" ? [left, right] : [right, left];
+    if (item.kind !== "item") return false;
+    const known = other.kind === "constant";
+    if (known && typeof other.value !== item.type) return false;
+    if (known && typeof other.value === "number" && comparesExactly(item.tensor, other.value)) {
+      const result = callOp(m, m.opNamed("eq"), [item.tensor, other], true);
+      if (result.kind === "tensor") return new ItemValue(result);
+    }
+    return breakGraph("tensorItem", "an element is compared");
+  }
+  if (left.kind === "number" || right.kind === "number") {
+    const a = left.kind === "number" || left.kind === "constant" ? left : null;
+    const b = right.kind === "number" || right.kind === "constant" ? right : null;
+    if (!a || !b) return false;
+    if ((a.kind === "constant" && typeof a.value !== "number") || (b.kind === "constant" && typeof b.value !== "number")) {
+      return false;
+    }
+    const result = binaryNumbers(m.output, "===", a, b);
+    return result.kind === "constant" && result.value === true;
+  }
+  if (left.kind === "constant" && right.kind === "constant") return left.value === right.value;
+  if (left === right) return true;
+  if (isObject(left) && isObject(right)) guardDistinct(m, left, right);
+  return false;
+}
+
+/** Two objects that the program tells apart must stay apart. */
+export function guardDistinct(m: Interpreter, a: ObjectValue | TensorValue, b: ObjectValue | TensorValue): void {
+  if (!a.source || !b.source || (a.source.kind === "known" && b.source.kind === "known")) return;
+  m.output.guard({ kind: "distinct", source: a.source, others: [b.source] });
+}
+
+function looselyEqual(m: Interpreter, left: Value, right: Value, then: (equal: boolean | ItemValue) => void): void {
+  const nullish = (v: Value) => v.kind === "constant" && (v.value === null || v.value === undefined);
+  if (nullish(left) || nullish(right)) return then(nullish(left) && nullish(right));
+  if (isObject(left) && isObject(right)) return then(strictlyEqual(m, left, right));
+  if (!isObject(left) && !isObject(right) && typeOf(left) === typeOf(right)) return then(strictlyEqual(m, left, right));
+  toPrimitive(m, left, "default", (a) =>
+    toPrimitive(m, right, "default", (b) => {
+      if (a.kind === "item" || b.kind === "item") return breakGraph("tensorItem", "an element is compared");
+      const x = settled(m, a).value, y = settled(m, b).value;
+      then(compute("==", x, y) === true);
+    }));
+}
+
+/** instanceof. */
+function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
+  if (right.kind !== "object" || !isCallable(right)) return breakGraph("throws", "Right-hand side of instanceof");
+  const custom = findProperty(m, right, Symbol.hasInstance);
+  if (custom.kind !== "value" || custom.value.kind !== "object" || custom.value.real !== Function.prototype[Symbol.hasInstance]) {
+    return breakGraph("opaqueObject", "a class with its own Symbol.hasInstance");
+  }
+  if (right.exotic.kind === "bound") return instanceOf(m, left, right.exotic.target);
+  const found = findProperty(m, right, "prototype");
+  if (found.kind !== "value" || found.value.kind !== "object") return breakGraph("throws", "instanceof");
+  const target = found.value;
+  if (left.kind === "tensor") {
+    // The prototype of tensor inputs is guarded; results are plain tensors.
+    const prototype: object = left.real ? Object.getPrototypeOf(left.real) : m.tensorPrototype;
+    for (let p: object | null = prototype; p; p = Object.getPrototypeOf(p)) if (p === target.real) return true;
+    return false;
+  }
+  if (left.kind !== "object") return false;
+  if (left.exotic.kind === "opaque") {
+    if (left.exotic.what === "a proxy") return breakGraph("opaqueObject", "a proxy");
+    return target.real !== null && left.real !== null && isInChain(left.real, target.real);
+  }
+  for (let p = left.prototype; p; p = p.prototype) if (p === target) return true;
+  return false;
+}
+
+function isInChain(object: object, prototype: object): boolean {
+  for (let p: object | null = Object.getPrototypeOf(object); p; p = Object.getPrototypeOf(p)) if (p === prototype) return true;
+  return false;
+}
+
+/** A unary operator. */
+export function unary(m: Interpreter, operator: UnaryOperator, value: Value, then: Then): void {
+  switch (operator) {
+    case "typeof":
+      return then(constant(typeOf(value)));
+    case "void":
+      return then(constant(undefined));
+    case "!": {
+      const truth = truthOf(m, value);
+      if (typeof truth === "boolean") return then(constant(!truth));
+      if (truth.type === "boolean") {
+        const flipped = callOp(m, m.opNamed("logicalNot"), [truth.tensor], true);
+        if (flipped.kind === "tensor") return then(new ItemValue(flipped));
+      }
+      return breakGraph("tensorItem", "an element is negated");
+    }
+    case "-":
+    case "+":
+    case "~":
+      return toPrimitive(m, value, "number", (primitive) => {
+        if (primitive.kind === "item") {
+          if (operator === "+" && primitive.type === "number") return then(primitive);
+          if (operator === "-" && primitive.type === "number" && isFloatItem(primitive)) {
+            const negated = callOp(m, m.opNamed("neg"), [primitive.tensor], true);
+            if (negated.kind === "tensor") return then(new ItemValue(negated));
+          }
+          return breakGraph("tensorItem", `an element is the operand of ${operator}`);
+        }
+        if (primitive.kind === "number") return then(unaryNumber(m.output, operator, primitive));
+        then(constant(computeUnary(operator, primitive.value)));
+      });
+    default:
+      return operator satisfies never;
+  }
+}
+
+function isFloatItem(item: ItemValue): boolean {
+  return item.tensor.meta.dtype === "float32" || item.tensor.meta.dtype === "float64";
+}
+
+function computeUnary(operator: "-" | "+" | "~", value: Primitive): Primitive {
+  if (typeof value === "symbol") return breakGraph("throws", "Cannot convert a Symbol value to a number");
+  if (typeof value === "bigint") {
+    return operator === "-" ? -value : operator === "~" ? ~value : breakGraph("throws", "Cannot convert a BigInt value to a number");
+  }
+  const number = Number(value);
+  return operator === "-" ? -number : operator === "~" ? ~number : number;
+}
+
+/** Whether a value counts as true; an element of a tensor where only the graph knows. */
+export function truthOf(m: Interpreter, value: Value): boolean | ItemValue {
+  switch (value.kind) {
+    case "constant":
+      return Boolean(value.value);
+    case "number":
+      return numberIsTruthy(m.output, value);
+    case "item":
+      return value;
+    case "tensor":
+    case "object":
+      return true;
+    case "uninitialized":
+    case "cell":
+    case "enumerator":
+      return breakGraph("coercion");
+    default:
+      return value satisfies never;
+  }
+}
+
+/** Whether a jump is taken; an element of a tensor where only the graph knows, with what it has to be. */
+export function jumps(m: Interpreter, condition: JumpCondition, value: Value): boolean | ItemValue {
+  const primitive = value.kind === "constant" ? value.value : "not nullish";
+  switch (condition) {
+    case "truthy":
+      return truthOf(m, value);
+    case "falsy": {
+      const truth = truthOf(m, value);
+      return typeof truth === "boolean" ? !truth : truth;
+    }
+    case "nullish":
+      return primitive === null || primitive === undefined;
+    case "notNullish":
+      return primitive !== null && primitive !== undefined;
+    case "undefined":
+      return primitive === undefined;
+    case "notUndefined":
+      return primitive !== undefined;
+    default:
+      return condition satisfies never;
+  }
+}
+
+/** ToNumeric, and the increment that follows it. */
+export function increment(m: Interpreter, value: Value, by: 1 | -1): Value {
+  if (value.kind === "constant") {
+    if (typeof value.value === "bigint") return constant(value.value + BigInt(by));
+    return constant(Number(value.value) + by);
+  }
+  if (value.kind === "number") return binaryNumbers(m.output, "+", value, constant(by));
+  return breakGraph("tensorItem", "an element is counted up");
+}
+
+/** ToNumeric. */
+export function toNumeric(m: Interpreter, value: Value, then: Then): void {
+  toPrimitive(m, value, "number", (primitive) => {
+    if (primitive.kind !== "constant") return then(primitive);
+    if (typeof primitive.value === "bigint") return then(primitive);
+    if (typeof primitive.value === "symbol") return breakGraph("throws", "Cannot convert a Symbol value to a number");
+    then(constant(Number(primitive.value)));
+  });
+}

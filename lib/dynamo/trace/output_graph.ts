@@ -1,0 +1,210 @@
+/**
+ * The graph under construction, with the guards and inputs that belong to it. Input: tensors and numbers of the
+ * program, calls of ops; output: a Graph whose placeholders know their sources, the guards in the order they
+ * were needed, and the sizes of the trace. Invariant: every placeholder can be computed from sources before
+ * anything of the program has run.
+ */
+import { invariant } from "../../base/errors.ts";
+import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
+import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
+import { ShapeEnv, type SizeSource } from "../../sym/shape_env.ts";
+import { sizeBindings, symbolsOf } from "../../graph/sizes.ts";
+import { type Fact, factText, type Guard } from "../guards/guard.ts";
+import { placeholderName, type Source, sourceText } from "../source.ts";
+import { expressionSize, type HostExpression, hostText } from "../variables/host_number.ts";
+import { hostLeafText } from "../guards/guard.ts";
+import type { NumberValue, TensorValue } from "../variables/value.ts";
+
+/** How the value of a placeholder is had at run time. */
+export type GraphInput =
+  | { readonly kind: "tensor"; readonly node: Node; readonly value: TensorValue }
+  /** A size or integer, computed by a size expression. */
+  | { readonly kind: "size"; readonly node: Node; readonly size: Sym }
+  /** A number as a 0-dimensional float64 tensor. */
+  | { readonly kind: "scalar"; readonly node: Node; readonly expression: HostExpression };
+
+/** Where the trace is, for stacks of nodes and guards. */
+export interface Whereabouts {
+  /** User frames, innermost last. */
+  stack(): readonly SourcePosition[];
+}
+
+/** The graph of one trace. */
+export class OutputGraph {
+  readonly graph: Graph = new Graph();
+  readonly inputs: GraphInput[] = [];
+  readonly guards: Guard[] = [];
+  readonly sizes: ShapeEnv = new ShapeEnv();
+  /** The traced tensor of each node. */
+  readonly tensors: Map<Node, TensorValue> = new Map();
+  /** Placeholders that hand a number in. */
+  readonly scalars: Set<Node> = new Set();
+  /** Functions that nodes call by an attribute's name. */
+  readonly attributes: Record<string, unknown> = {};
+  readonly #guarded = new Set<string>();
+  readonly #sourceNames = new Map<string, Source>();
+  readonly #scalarNodes = new Map<string, Node>();
+  #firstOperation: Node | undefined;
+  operations = 0;
+
+  constructor(readonly whereabouts: Whereabouts) {}
+
+  /** Relies on a fact from here on. */
+  guard(fact: Fact): void {
+    const key = keyOf(fact);
+    if (this.#guarded.has(key)) return;
+    this.#guarded.add(key);
+    this.guards.push({ fact, user: this.whereabouts.stack().at(-1) ?? null });
+  }
+
+  /** Remembers a source that sizes are read from. */
+  rememberSource(source: Source): void {
+    this.#sourceNames.set(source.name, source);
+  }
+
+  /** The source with this name. */
+  sourceNamed(name: string): Source {
+    const source = this.#sourceNames.get(name);
+    invariant(source, `Expected a source of this trace but found ${name}`);
+    return source;
+  }
+
+  /** All guards, those on sizes included. */
+  allGuards(): Guard[] {
+    const sizes = this.sizes.guards().map((guard): Guard => ({
+      fact: { kind: "size", guard, env: this.sizes },
+      user: null,
+    }));
+    return [...this.guards, ...sizes];
+  }
+
+  /** The node of a tensor; an input gets its placeholder now. */
+  nodeOf(value: TensorValue): Node {
+    if (value.node) return value.node;
+    const { source, real } = value;
+    invariant(source !== null && real !== null, "Expected a node or a source for every tensor");
+    const node = this.graph.create("placeholder", placeholderName(source), {
+      meta: {
+        value: { kind: "tensor", tensor: value.meta, requiresGrad: value.requiresGrad },
+        stack: [],
+        source: sourceText(source),
+      },
+      ...this.#place(),
+    });
+    value.node = node;
+    this.tensors.set(node, value);
+    this.inputs.push({ kind: "tensor", node, value });
+    return node;
+  }
+
+  /** A placeholder that hands a number in as a 0-dimensional tensor of float64. */
+  scalarNode(value: NumberValue): Node {
+    const text = hostText(value.expression, hostLeafText);
+    const known = this.#scalarNodes.get(text);
+    if (known) return known;
+    const name = value.expression.kind === "source" ? placeholderName(value.expression.source) : "scalar_";
+    const node = this.graph.create("placeholder", name, {
+      meta: {
+        value: {
+          kind: "tensor",
+          tensor: { shape: [], strides: [], offset: 0, dtype: "float64", device: "cpu" },
+          requiresGrad: false,
+        },
+        stack: [],
+        source: text,
+      },
+      ...this.#place(),
+    });
+    this.#scalarNodes.set(text, node);
+    this.scalars.add(node);
+    this.inputs.push({ kind: "scalar", node, expression: value.expression });
+    return node;
+  }
+
+  /** Notes that operations have begun, so that later placeholders go before them. */
+  noteOperation(node: Node): void {
+    this.#firstOperation ??= node;
+    this.operations++;
+  }
+
+  /** Adds placeholders for sizes that no tensor input gives, and drops inputs that nothing uses. */
+  finish(results: readonly Node[]): void {
+    this.graph.create("output", "output", { args: [[...results]], meta: { stack: [] } });
+    for (let i = this.inputs.length - 1; i >= 0; i--) {
+      const input = this.inputs[i];
+      if (!input || input.node.users.size > 0) continue;
+      this.graph.erase(input.node);
+      this.inputs.splice(i, 1);
+    }
+    const given = new Set(sizeBindings(this.graph).map((binding) => binding.symbol));
+    for (const needed of symbolsOf(this.graph)) {
+      if (given.has(needed)) continue;
+      const source = this.sizes.sourceOf(needed);
+      const node = this.graph.create("placeholder", `${needed}`, {
+        meta: { value: { kind: "size", size: needed }, stack: [], source: source.base },
+        ...this.#place(),
+      });
+      this.inputs.push({ kind: "size", node, size: needed });
+    }
+    const order = new Map(this.graph.placeholders.map((node, at) => [node, at]));
+    this.inputs.sort((a, b) => (order.get(a.node) ?? 0) - (order.get(b.node) ?? 0));
+  }
+
+  /** Where a size symbol comes from: a source and what of it. */
+  originOf(symbol: Sym): { readonly source: Source; readonly size: SizeSource } {
+    const size = this.sizes.sourceOf(symbol);
+    return { source: this.sourceNamed(size.base), size };
+  }
+
+  /** All symbols in sizes. */
+  symbolsIn(dims: readonly Dim[]): Set<Sym> {
+    const found = new Set<Sym>();
+    for (const d of dims) freeSymbols(d, found);
+    return found;
+  }
+
+  #place(): { before?: Node } {
+    const before = this.#firstOperation ?? this.graph.nodes.find((n) => n.op === "output");
+    return before ? { before } : {};
+  }
+}
+
+let nextUnnamed = 0;
+
+/** Two facts with one key are the same fact. */
+function keyOf(fact: Fact): string {
+  const subject = "source" in fact ? fact.source.name : "";
+  switch (fact.kind) {
+    case "same":
+      return `same ${subject} ${fact.other.name}`;
+    case "distinct":
+      return `distinct ${subject} ${fact.others.map((o) => o.name).join()}`;
+    case "expression":
+      return expressionSize(fact.expression, 200) < 200
+        ? `expression ${hostText(fact.expression, (leaf) => `${leaf.source.name}${hostLeafText(leaf)}`)}`
+        : `expression ${nextUnnamed++}`;
+    case "has":
+    case "ownKey":
+    case "accessor":
+      return `${fact.kind} ${subject} ${String(fact.key)}`;
+    case "constant":
+    case "identity":
+    case "prototype":
+    case "array":
+    case "keys":
+    case "entries":
+    case "code":
+    case "tensor":
+    case "integer":
+    case "number":
+    case "argumentCount":
+    case "proxy":
+    case "extensible":
+    case "globalState":
+      return `${fact.kind} ${subject}`;
+    case "size":
+      return factText(fact);
+    default:
+      return fact satisfies never;
+  }
+}

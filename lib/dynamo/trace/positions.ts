@@ -1,0 +1,41 @@
+/**
+ * Where the program is, in the user's files. Input: frames; output: positions with the text of their lines, as
+ * nodes, guards and graph breaks carry them. Invariant: frames of dyn's own stand-ins for builtins do not show.
+ */
+import type { UserFrame } from "../../base/errors.ts";
+import type { SourcePosition } from "../../graph/node.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { Frame } from "./interpreter.ts";
+
+const known = new WeakMap<CodeObject, Map<number, SourcePosition>>();
+
+/** The place of one instruction. */
+export function positionOf(code: CodeObject, pc: number): SourcePosition {
+  let positions = known.get(code);
+  if (!positions) known.set(code, positions = new Map());
+  let position = positions.get(pc);
+  if (!position) {
+    const span = code.spans[pc] ?? code.span;
+    const at = code.module.position(span.start);
+    position = {
+      file: at.file,
+      line: at.line,
+      column: at.column + 1,
+      functionName: code.name,
+      code: (at.text ?? "").trim(),
+    };
+    positions.set(pc, position);
+  }
+  return position;
+}
+
+/** Positions of all user frames, innermost last. */
+export function positionsOf(frames: readonly Frame[]): readonly SourcePosition[] {
+  return frames.filter((f) => !f.internal).map((f) => positionOf(f.code, f.pc));
+}
+
+/** The same as user frames, innermost first, for errors and reasons. */
+export function userFrames(frames: readonly Frame[]): UserFrame[] {
+  return positionsOf(frames).map(({ functionName, file, line, column, code }) => ({ functionName, file, line, column, code }))
+    .reverse();
+}

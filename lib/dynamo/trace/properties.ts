@@ -1,0 +1,90 @@
+/**
+ * Property access of the program: reads and writes on any value. Input: a value and a key; output: the result at
+ * the completion, perhaps after a getter or setter of the program. Invariant: what a tensor answers comes from
+ * its metadata in the graph.
+ */
+import { breakGraph } from "../break_reasons.ts";
+import { constant, UNDEFINED, type Value } from "../variables/value.ts";
+import type { Completion, Interpreter } from "./interpreter.ts";
+import { assignProperty, builtinPrototype, findProperty, type Key } from "./objects.ts";
+import { readTensorProperty, writeTensorProperty } from "./tensor_properties.ts";
+
+/** value[key]. */
+export function readProperty(m: Interpreter, value: Value, key: Key, completion: Completion): void {
+  switch (value.kind) {
+    case "object": {
+      const found = findProperty(m, value, key);
+      if (found.kind === "getter") return m.call({ callee: found.getter, self: value, args: [], completion });
+      return m.complete(completion, found.kind === "value" ? found.value : UNDEFINED);
+    }
+    case "tensor":
+      return m.complete(completion, readTensorProperty(m, value, key));
+    case "constant":
+    case "number":
+    case "item":
+      return readOfPrimitive(m, value, key, completion);
+    case "uninitialized":
+    case "cell":
+    case "enumerator":
+      return breakGraph("opaqueObject");
+    default:
+      return value satisfies never;
+  }
+}
+
+function readOfPrimitive(m: Interpreter, value: Extract<Value, { kind: "constant" | "number" | "item" }>, key: Key, completion: Completion): void {
+  const primitive = value.kind === "constant" ? value.value : 0;
+  switch (typeof primitive) {
+    case "undefined":
+      return breakGraph("throws", `Cannot read properties of ${primitive}`);
+    case "object":
+      return breakGraph("throws", "Cannot read properties of null");
+    case "string": {
+      const descriptor = Reflect.getOwnPropertyDescriptor(Object(primitive), key);
+      if (descriptor) return m.complete(completion, constant(descriptor.value));
+      break;
+    }
+    default:
+  }
+  const wrapper: object = Object.getPrototypeOf(Object(primitive));
+  const label = typeof primitive;
+  const found = findProperty(m, builtinPrototype(m, wrapper, label.charAt(0).toUpperCase() + label.slice(1)), key);
+  if (found.kind === "getter") return m.call({ callee: found.getter, self: value, args: [], completion });
+  m.complete(completion, found.kind === "value" ? found.value : UNDEFINED);
+}
+
+/** object[key] = value. */
+export function writeProperty(m: Interpreter, object: Value, key: Key, value: Value, strict: boolean): void {
+  switch (object.kind) {
+    case "object": {
+      const action = assignProperty(m, object, key, value);
+      switch (action.kind) {
+        case "done":
+          return m.complete({ kind: "discard" }, UNDEFINED);
+        case "setter":
+          return m.call({ callee: action.setter, self: object, args: [value], completion: { kind: "discard" } });
+        case "refused":
+          return strict ? breakGraph("throws", "a write that is refused") : m.complete({ kind: "discard" }, UNDEFINED);
+        default:
+          return action satisfies never;
+      }
+    }
+    case "tensor":
+      writeTensorProperty(m, object, key, value);
+      return m.complete({ kind: "discard" }, UNDEFINED);
+    case "constant":
+      if (object.value === undefined || object.value === null || strict) {
+        return breakGraph("throws", "a property of a primitive is set");
+      }
+      return m.complete({ kind: "discard" }, UNDEFINED);
+    case "number":
+    case "item":
+      return breakGraph("throws", "a property of a number is set");
+    case "uninitialized":
+    case "cell":
+    case "enumerator":
+      return breakGraph("opaqueObject");
+    default:
+      return object satisfies never;
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * Methods of tensors that are no ops: metadata, elements, indexing, the gradient tape. Input: a traced tensor and
+ * arguments; output: a value, mostly by composing ops as the eager library does. Invariant: what reads elements
+ * gives an item or breaks the graph.
+ */
+import { isDType, isFloat } from "../../base/dtype.ts";
+import { DynError } from "../../base/errors.ts";
+import { elementCount, isContiguous } from "../../graph/meta.ts";
+import { findTarget } from "../../ops/table.ts";
+import { parseIndex } from "../../tensor/index_syntax.ts";
+import { hintOf } from "../../sym/decide.ts";
+import { Tensor } from "../../tensor/tensor.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { numberOfDim } from "../variables/numbers.ts";
+import { constant, ItemValue, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import type { BuiltinModel, Interpreter } from "./interpreter.ts";
+import { allElements, findProperty, newArray } from "./objects.ts";
+import { specializeNumber } from "../variables/numbers.ts";
+import { readTensorProperty } from "./tensor_properties.ts";
+import { callOp } from "./tensor_ops.ts";
+
+type Method = (m: Interpreter, self: TensorValue, args: readonly Value[]) => Value;
+
+/** An op of the table by its public name. */
+export function op(m: Interpreter, name: string, args: readonly Value[]): TensorValue {
+  const result = callOp(m, m.opNamed(name), args, true);
+  return result.kind === "tensor" ? result : breakGraph("tensorMethod", name);
+}
+
+const METHODS: Readonly<Record<string, Method>> = {
+  dim: (_m, self) => constant(self.meta.shape.length),
+  size: (m, self, args) => alongDim(m, self, "shape", args),
+  stride: (m, self, args) => alongDim(m, self, "strides", args),
+  numel: (m, self) => numberOfDim(m.output, elementCount(self.meta)),
+  isContiguous: (_m, self) => constant(isContiguous(self.meta)),
+  isFloatingPoint: (_m, self) => constant(isFloat(self.meta.dtype)),
+  item: (_m, self) => {
+    if (hintOf(elementCount(self.meta)) !== 1) return breakGraph("throws", "item() of several elements");
+    return new ItemValue(self);
+  },
+  cpu: (m, self) => self.meta.device === "cpu" ? self : op(m, "toDevice", [self, constant("cpu")]),
+  to: convert,
+  at: (m, self, args) => {
+    const { view, gather } = applyIndex(m, self, args);
+    if (gather.every((g) => g === null)) return view === self ? op(m, "alias", [self]) : view;
+    return op(m, "index", [view, newArray(m, gather.map((g) => g ?? NULL))]);
+  },
+  set: (m, self, args) => {
+    const [index = UNDEFINED, value = UNDEFINED] = args;
+    const list = index.kind === "object" && index.exotic.kind === "array" ? allElements(m, index) : [index];
+    const { view, gather } = applyIndex(m, self, list);
+    let source = value.kind === "tensor" ? value : op(m, "full", [
+      newArray(m, []),
+      value,
+      m.options({ dtype: constant(self.meta.dtype), device: constant(self.meta.device) }),
+    ]);
+    if (gather.every((g) => g === null)) {
+      while (source.meta.shape.length > view.meta.shape.length && source.meta.shape[0] === 1) {
+        source = op(m, "squeeze", [source, constant(0)]);
+      }
+      inplace(m, "copy_", [view, source]);
+    } else {
+      const typed = source.meta.dtype === self.meta.dtype ? source : op(m, "to", [source, constant(self.meta.dtype)]);
+      inplace(m, "indexPut_", [view, newArray(m, gather.map((g) => g ?? NULL)), typed]);
+    }
+    return self;
+  },
+  valueOf: ((_m, self) => self) satisfies Method,
+  requiresGrad_: (_m, self, args) => {
+    const wanted = args[0] === undefined || (args[0].kind === "constant" && args[0].value !== false);
+    return wanted === self.requiresGrad ? self : breakGraph("gradientState", "requiresGrad_ changes a tensor");
+  },
+  retainGrad: (_m, self) => self.requiresGrad ? breakGraph("gradientState", "retainGrad") : breakGraph("throws", "retainGrad"),
+  registerHook: () => breakGraph("gradientState", "a hook is registered"),
+  backward: () => breakGraph("backward"),
+  detach_: () => breakGraph("gradientState", "detach_"),
+  tolist: () => breakGraph("tensorItem", "tolist()"),
+  toTypedArray: () => breakGraph("tensorItem", "toTypedArray()"),
+  toString: (() => breakGraph("tensorItem", "toString()")) satisfies Method,
+};
+
+function inplace(m: Interpreter, name: string, args: readonly Value[]): Value {
+  const target = findTarget(name);
+  return target ? callOp(m, target, args, true) : breakGraph("tensorMethod", name);
+}
+
+function alongDim(m: Interpreter, self: TensorValue, part: "shape" | "strides", args: readonly Value[]): Value {
+  const list = readTensorProperty(m, self, part);
+  const [dim] = args;
+  if (dim === undefined || (dim.kind === "constant" && dim.value === undefined)) return list;
+  if (dim.kind !== "constant" || typeof dim.value !== "number" || list.kind !== "object") {
+    return breakGraph("tensorMethod", `${part} of an unknown dimension`);
+  }
+  const values = allElements(m, list);
+  const value = values[dim.value < 0 ? dim.value + values.length : dim.value];
+  return value ?? breakGraph("throws", "a dimension out of range");
+}
+
+/** `to(…)`, as the eager library resolves it. */
+function convert(m: Interpreter, self: TensorValue, args: readonly Value[]): Value {
+  let dtype: string | undefined, device: string | undefined;
+  let copy = false;
+  const text = (value: Value | null) => value?.kind === "constant" && typeof value.value === "string" ? value.value : undefined;
+  for (const each of args) {
+    if (each.kind === "tensor") [dtype, device] = [each.meta.dtype, each.meta.device];
+    else if (each.kind === "constant") {
+      if (isDType(each.value)) dtype = each.value;
+      else if (typeof each.value === "string") device = each.value;
+      else if (typeof each.value !== "boolean" && each.value !== undefined) return breakGraph("throws", "to()");
+    } else if (each.kind === "object") {
+      const option = (key: string) => {
+        const found = findProperty(m, each, key);
+        return found.kind === "value" ? found.value : null;
+      };
+      dtype = text(option("dtype")) ?? dtype;
+      device = text(option("device")) ?? device;
+      const wanted = option("copy");
+      if (wanted?.kind === "constant") copy = wanted.value === true;
+    } else return breakGraph("tensorMethod", "to()");
+  }
+  const typed = dtype === undefined || dtype === self.meta.dtype ? self : op(m, "to", [self, constant(dtype)]);
+  const moved = device === undefined || device === self.meta.device ? typed : op(m, "toDevice", [typed, constant(device)]);
+  return copy && moved === self ? op(m, "clone", [self]) : moved;
+}
+
+interface Indexed {
+  readonly view: TensorValue;
+  readonly gather: readonly (TensorValue | null)[];
+}
+
+/** View operations for integers and slices, and the gathering index of each dimension that is left. */
+function applyIndex(m: Interpreter, x: TensorValue, index: readonly Value[]): Indexed {
+  const gather: (TensorValue | null)[] = [];
+  let view = x, dim = 0;
+  const known = index.map((value) => plainIndex(m, value));
+  const rank = (value: unknown) => {
+    if (!(value instanceof TensorValue)) return undefined;
+    const mask = value.meta.dtype === "bool" || value.meta.dtype === "uint8";
+    return { tensor: value, dims: mask ? value.meta.shape.length : 1 };
+  };
+  const steps = parsed(() => parseIndex<TensorValue>(known, x.meta.shape.length, rank));
+  const at = (d: Parameters<typeof numberOfDim>[1]) => numberOfDim(m.output, d);
+  for (const step of steps) {
+    switch (step.kind) {
+      case "select":
+        view = op(m, "select", [view, constant(dim), at(step.index)]);
+        break;
+      case "slice":
+        if (step.start !== null || step.stop !== null || step.step !== 1) {
+          const end = (d: typeof step.start) => d === null ? NULL : at(d);
+          view = op(m, "slice", [view, constant(dim), end(step.start), end(step.stop), constant(step.step)]);
+        }
+        gather.push(null);
+        dim++;
+        break;
+      case "newaxis":
+        view = op(m, "unsqueeze", [view, constant(dim)]);
+        gather.push(null);
+        dim++;
+        break;
+      case "tensor":
+        if (step.tensor.meta.dtype !== "int64" && step.tensor.meta.dtype !== "int32") {
+          return breakGraph("dataDependentShape", "indexing with a mask");
+        }
+        gather.push(step.tensor);
+        dim++;
+        break;
+      case "flag":
+      case "list":
+        return breakGraph("tensorMethod", "indexing with a list");
+      default:
+        step satisfies never;
+    }
+  }
+  return { view, gather };
+}
+
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof DynError) return breakGraph("throws", error.message);
+    throw error;
+  }
+}
+
+/** An index argument as the index syntax takes it. */
+function plainIndex(m: Interpreter, value: Value): unknown {
+  switch (value.kind) {
+    case "constant":
+      return value.value;
+    case "number":
+      return value.dim ?? specializeNumber(m.output, value).value;
+    case "tensor":
+      return value;
+    case "object":
+      if (value.exotic.kind === "array") return allElements(m, value).map((each) => plainIndex(m, each));
+      return breakGraph("tensorMethod", "an index that is no list");
+    default:
+      return breakGraph("tensorItem", "an index");
+  }
+}
+
+/** The rows of a tensor, for iteration. */
+export function rowsOf(m: Interpreter, tensor: TensorValue): ObjectValue {
+  const [first] = tensor.meta.shape;
+  if (first === undefined) return breakGraph("throws", "a 0-d tensor is iterated");
+  const count = numberOfDim(m.output, first);
+  const rows = count.kind === "number" ? specializeNumber(m.output, count).value : count.kind === "constant" ? count.value : 0;
+  const list: Value[] = [];
+  for (let i = 0; i < Number(rows); i++) list.push(op(m, "select", [tensor, constant(0), constant(i)]));
+  return newArray(m, list);
+}
+
+/** Models of every method of the tensor class, by function. */
+export function tensorMethodModels(): Map<object, BuiltinModel> {
+  const models = new Map<object, BuiltinModel>();
+  for (const key of Reflect.ownKeys(Tensor.prototype)) {
+    const value: unknown = Reflect.getOwnPropertyDescriptor(Tensor.prototype, key)?.value;
+    if (typeof value !== "function" || key === "constructor") continue;
+    const name = String(key);
+    const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
+    const target = findTarget(name);
+    models.set(value, (m, { self, args }) => {
+      if (self.kind !== "tensor") return breakGraph("throws", `${name} of a value that is no tensor`);
+      if (method) return method(m, self, args);
+      if (target) return callOp(m, target, [self, ...args], true);
+      return breakGraph("tensorMethod", name);
+    });
+  }
+  return models;
+}

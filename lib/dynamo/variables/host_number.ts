@@ -1,0 +1,141 @@
+/**
+ * Numbers that differ from call to call, as exact JavaScript arithmetic over the places they come from. Input:
+ * operators applied during tracing; output: an expression that generated code evaluates with the very same
+ * operators, so that rounding, overflow and −0 are JavaScript's own. Invariant: evaluating an expression runs no
+ * user code.
+ */
+import type { Source } from "../source.ts";
+
+/** A pure expression over primitive values. */
+export type HostExpression =
+  | { readonly kind: "source"; readonly source: Source }
+  | { readonly kind: "literal"; readonly value: number }
+  /** A size or stride of a tensor at a source. */
+  | {
+    readonly kind: "tensorSize";
+    readonly source: Source;
+    readonly part: "shape" | "stride";
+    readonly dim: number;
+  }
+  | {
+    readonly kind: "binary";
+    readonly operator: HostBinary;
+    readonly left: HostExpression;
+    readonly right: HostExpression;
+  }
+  | { readonly kind: "unary"; readonly operator: "-" | "+" | "~"; readonly operand: HostExpression }
+  /** A function of Math. */
+  | { readonly kind: "math"; readonly name: HostMath; readonly args: readonly HostExpression[] };
+
+/** Operators on numbers that generated code may use. */
+export type HostBinary =
+  | "+" | "-" | "*" | "/" | "%" | "**"
+  | "&" | "|" | "^" | "<<" | ">>" | ">>>"
+  | "<" | "<=" | ">" | ">=" | "===" | "!==";
+
+/** Deterministic functions of Math. */
+export type HostMath =
+  | "abs" | "ceil" | "floor" | "round" | "trunc" | "sign" | "sqrt" | "cbrt" | "exp" | "expm1" | "log" | "log1p"
+  | "log2" | "log10" | "sin" | "cos" | "tan" | "asin" | "acos" | "atan" | "sinh" | "cosh" | "tanh" | "asinh"
+  | "acosh" | "atanh" | "atan2" | "pow" | "min" | "max" | "hypot" | "fround" | "imul" | "clz32";
+
+/** All of `HostMath`, to look names up. */
+export const HOST_MATH: ReadonlySet<string> = new Set<HostMath>([
+  "abs", "ceil", "floor", "round", "trunc", "sign", "sqrt", "cbrt", "exp", "expm1", "log", "log1p", "log2",
+  "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
+  "atan2", "pow", "min", "max", "hypot", "fround", "imul", "clz32",
+]);
+
+/** Whether a name is a function of `HostMath`. */
+export function isHostMath(name: string): name is HostMath {
+  return HOST_MATH.has(name);
+}
+
+/** The result of an operator on two numbers. */
+export function applyBinary(operator: HostBinary, a: number, b: number): number | boolean {
+  switch (operator) {
+    case "+":
+      return a + b;
+    case "-":
+      return a - b;
+    case "*":
+      return a * b;
+    case "/":
+      return a / b;
+    case "%":
+      return a % b;
+    case "**":
+      return a ** b;
+    case "&":
+      return a & b;
+    case "|":
+      return a | b;
+    case "^":
+      return a ^ b;
+    case "<<":
+      return a << b;
+    case ">>":
+      return a >> b;
+    case ">>>":
+      return a >>> b;
+    case "<":
+      return a < b;
+    case "<=":
+      return a <= b;
+    case ">":
+      return a > b;
+    case ">=":
+      return a >= b;
+    case "===":
+      return a === b;
+    case "!==":
+      return a !== b;
+    default:
+      return operator satisfies never;
+  }
+}
+
+/** The JavaScript text of an expression; `leaf` prints what it reads from the call. */
+export function hostText(
+  expression: HostExpression,
+  leaf: (leaf: Extract<HostExpression, { kind: "source" | "tensorSize" }>) => string,
+): string {
+  const again = (e: HostExpression) => hostText(e, leaf);
+  switch (expression.kind) {
+    case "source":
+    case "tensorSize":
+      return leaf(expression);
+    case "literal":
+      return numberText(expression.value);
+    case "binary":
+      return `(${again(expression.left)} ${expression.operator} ${again(expression.right)})`;
+    case "unary":
+      return `(${expression.operator}${again(expression.operand)})`;
+    case "math":
+      return `Math.${expression.name}(${expression.args.map(again).join(", ")})`;
+    default:
+      return expression satisfies never;
+  }
+}
+
+/** A number as source text; negative ones in parentheses, so that `**` and member access take them. */
+export function numberText(value: number): string {
+  if (Object.is(value, -0)) return "(-0)";
+  return value < 0 ? `(${value})` : `${value}`;
+}
+
+/** How many nodes an expression has, counting shared ones each time they are printed; stops at `limit`. */
+export function expressionSize(expression: HostExpression, limit: number): number {
+  switch (expression.kind) {
+    case "binary": {
+      const left = expressionSize(expression.left, limit);
+      return left >= limit ? left : 1 + left + expressionSize(expression.right, limit - left);
+    }
+    case "unary":
+      return 1 + expressionSize(expression.operand, limit);
+    case "math":
+      return expression.args.reduce((n, a) => n >= limit ? n : n + expressionSize(a, limit - n), 1);
+    default:
+      return 1;
+  }
+}

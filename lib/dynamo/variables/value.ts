@@ -1,0 +1,282 @@
+/**
+ * The values the tracer computes with: what is known of every JavaScript value of the traced program. Input:
+ * real values with their sources, or results of traced instructions; output: one object per value, identity
+ * kept. Invariants: a real object has one value per trace; mutable state of values holds what the program would
+ * see at this point, while real objects stay untouched until generated code replays the changes.
+ */
+import type { TensorMeta } from "../../graph/meta.ts";
+import type { Node } from "../../graph/node.ts";
+import type { Dim } from "../../sym/expr.ts";
+import type { Tensor } from "../../tensor/tensor.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { LiveCell, Source } from "../source.ts";
+import type { HostExpression } from "./host_number.ts";
+
+/** Values that are no objects. */
+export type Primitive = undefined | null | boolean | number | string | bigint | symbol;
+
+/** Any value a register can hold. */
+export type Value =
+  | ConstantValue
+  | UninitializedValue
+  | NumberValue
+  | ItemValue
+  | TensorValue
+  | ObjectValue
+  | CellValue
+  | EnumeratorValue;
+
+/** A primitive that is the same in every call the guards admit. */
+export class ConstantValue {
+  readonly kind = "constant";
+  constructor(readonly value: Primitive) {}
+}
+
+export const UNDEFINED: ConstantValue = new ConstantValue(undefined);
+export const NULL: ConstantValue = new ConstantValue(null);
+export const TRUE: ConstantValue = new ConstantValue(true);
+export const FALSE: ConstantValue = new ConstantValue(false);
+
+/** A constant. */
+export function constant(value: Primitive): ConstantValue {
+  switch (value) {
+    case undefined:
+      return UNDEFINED;
+    case null:
+      return NULL;
+    case true:
+      return TRUE;
+    case false:
+      return FALSE;
+    default:
+      return new ConstantValue(value);
+  }
+}
+
+/** The "not yet initialised" marker of variables. */
+export class UninitializedValue {
+  readonly kind = "uninitialized";
+}
+
+export const UNINITIALIZED: UninitializedValue = new UninitializedValue();
+
+/** A number that the caller passes, or that was computed from such ones. */
+export class NumberValue {
+  readonly kind = "number";
+  constructor(
+    /** Computes it in generated code. */
+    readonly expression: HostExpression,
+    /** Its value in the call that is traced. */
+    readonly hint: number,
+    /** The same as a size, where it is an integer that sizes may be computed from. */
+    readonly dim: Dim | null,
+    /** It is the quotient of two sizes, for the sake of Math.floor and Math.trunc. */
+    readonly quotient: readonly [Dim, Dim] | null = null,
+  ) {}
+}
+
+/** What `item()` of a tensor of the graph will give: known only after the graph has run. */
+export class ItemValue {
+  readonly kind = "item";
+  constructor(readonly tensor: TensorValue) {}
+
+  get type(): "number" | "boolean" {
+    return this.tensor.meta.dtype === "bool" ? "boolean" : "number";
+  }
+}
+
+/** A tensor: an input of the program or the result of a node. */
+export class TensorValue {
+  readonly kind = "tensor";
+  /** Properties assigned in the trace: `grad`, and whatever else users hang on tensors. */
+  readonly assigned: Map<string | symbol, Value> = new Map();
+  /** Lists of sizes that the program has seen, by property. */
+  readonly lists: Map<string, ObjectValue> = new Map();
+  /** Whether an in-place operation of the trace has written to it. */
+  written = false;
+  constructor(
+    public meta: TensorMeta,
+    public requiresGrad: boolean,
+    /** The node that computes it; null for inputs until something uses them. */
+    public node: Node | null,
+    readonly real: Tensor | null,
+    readonly source: Source | null,
+  ) {}
+}
+
+/** A property of an object as far as the trace has changed or made it. */
+export type Slot =
+  | {
+    readonly kind: "data";
+    readonly value: Value;
+    readonly writable: boolean;
+    readonly enumerable: boolean;
+    readonly configurable: boolean;
+  }
+  | {
+    readonly kind: "accessor";
+    readonly get: Value;
+    readonly set: Value;
+    readonly enumerable: boolean;
+    readonly configurable: boolean;
+  }
+  | { readonly kind: "deleted" };
+
+/** An ordinary writable property. */
+export function dataSlot(value: Value): Slot {
+  return { kind: "data", value, writable: true, enumerable: true, configurable: true };
+}
+
+/** An element of an array: a value, or none. */
+export type Element = Value | typeof HOLE | typeof LAZY;
+/** No element at this index. */
+export const HOLE: unique symbol = Symbol("hole");
+/** Unchanged element of a real array that nothing has looked at. */
+export const LAZY: unique symbol = Symbol("lazy");
+
+/** The identity of a Map key or Set member: primitives by value, everything else by its value object. */
+export type KeyIdentity = Primitive | TensorValue | ObjectValue;
+
+/** An entry of a Map or (with value = key) of a Set. */
+export interface Entry {
+  readonly key: Value;
+  value: Value;
+}
+
+/** Captured variable of a function: its final value, or a cell. */
+export type FreeBinding = Value | CellValue;
+
+/** What makes an object more than its properties. */
+export type Exotic =
+  | { readonly kind: "plain" }
+  /** `loaded` once the elements stand for the real ones. */
+  | { readonly kind: "array"; elements: Element[]; originals: Element[]; loaded: boolean }
+  | { readonly kind: "map" | "set"; entries: Map<KeyIdentity, Entry>; loaded: boolean; changed: boolean }
+  /** A builtin constructor's own state that cannot be set afterwards (errors): made again by the same call. */
+  | { readonly kind: "constructed"; readonly constructor: ObjectValue; readonly args: readonly Value[] }
+  | FunctionExotic
+  | { readonly kind: "bound"; readonly target: Value; readonly self: Value; readonly args: readonly Value[] }
+  | GeneratorExotic
+  | ListIteratorExotic
+  /** A boxed or native object that is passed around and compared, but not looked into. */
+  | { readonly kind: "opaque"; readonly what: string };
+
+export interface FunctionExotic {
+  readonly kind: "function";
+  /** A function made in the trace; null for real ones. */
+  readonly closure: ClosureState | null;
+}
+
+/** A function made by a `closure` instruction. */
+export interface ClosureState {
+  readonly code: CodeObject;
+  readonly free: readonly FreeBinding[];
+  readonly home: Value | null;
+  readonly functionName: string | symbol;
+  readonly namePrefix: "" | "get" | "set";
+}
+
+export interface GeneratorExotic {
+  readonly kind: "generator";
+  state: "suspendedStart" | "suspendedYield" | "running" | "completed";
+  /** The suspended frame; its type belongs to the interpreter. */
+  frame: SuspendedFrame | null;
+}
+
+/** What the interpreter keeps of a generator between two `next` calls. */
+export interface SuspendedFrame {
+  readonly code: CodeObject;
+  readonly registers: readonly (Value | undefined)[];
+  readonly pc: number;
+}
+
+export interface ListIteratorExotic {
+  readonly kind: "listIterator";
+  /** The array, Map, Set or string that is iterated. */
+  readonly over: Value;
+  readonly what: "keys" | "values" | "entries";
+  index: number;
+  done: boolean;
+}
+
+let nextObject = 0;
+
+/** An object: real, with the changes of the trace on top, or made in the trace. */
+export class ObjectValue {
+  readonly kind = "object";
+  readonly id: number = nextObject++;
+  /** Changed or added own properties; all own properties of objects made in the trace. In key order. */
+  readonly slots: Map<string | symbol, Slot> = new Map();
+  /** Values read from the real object so far. */
+  readonly reads: Map<string | symbol, Value> = new Map();
+  /** Real own properties that were deleted and then added again: they have moved to the end. */
+  readonly readded: Set<string | symbol> = new Set();
+  constructor(
+    readonly exotic: Exotic,
+    /** The prototype, as a value; null for none. */
+    public prototype: ObjectValue | null,
+    readonly real: object | null,
+    readonly source: Source | null,
+  ) {}
+
+  /** Integrity set in the trace. */
+  frozen: "no" | "sealed" | "frozen" | "inextensible" = "no";
+  /** An arguments object, which prints as one. */
+  isArguments = false;
+  /** A property of a tensor that this object is: shape, strides. */
+  tensorProperty: { readonly tensor: TensorValue; readonly name: string } | null = null;
+  /** Private members written in the trace, by their access. */
+  readonly privates: Map<object, Value> = new Map();
+  /** The prototype was replaced in the trace. */
+  prototypeChanged = false;
+}
+
+/** A variable that closures share. */
+export class CellValue {
+  readonly kind = "cell";
+  /** Null while a real cell has not been read. */
+  content: Value | null;
+  changed = false;
+  constructor(readonly name: string, readonly real: LiveCell | null, content: Value | null) {
+    this.content = content;
+  }
+}
+
+/** The keys a for-in loop still has to visit. */
+export class EnumeratorValue {
+  readonly kind = "enumerator";
+  constructor(readonly object: ObjectValue | null, readonly keys: readonly string[], public index: number) {}
+}
+
+/** typeof of a value, where it is known (it always is, except for cells and the like). */
+export function typeOf(value: Value): string {
+  switch (value.kind) {
+    case "constant":
+      return typeof value.value;
+    case "number":
+      return "number";
+    case "item":
+      return value.type;
+    case "tensor":
+      return "object";
+    case "object":
+      return isCallable(value) ? "function" : "object";
+    case "uninitialized":
+    case "cell":
+    case "enumerator":
+      return "undefined";
+    default:
+      return value satisfies never;
+  }
+}
+
+/** Whether an object is a function. */
+export function isCallable(value: Value): value is ObjectValue {
+  return value.kind === "object" &&
+    (value.exotic.kind === "function" || value.exotic.kind === "bound" || typeof value.real === "function");
+}
+
+/** Whether a value is an object in JavaScript's sense. */
+export function isObject(value: Value): value is ObjectValue | TensorValue {
+  return value.kind === "object" || value.kind === "tensor";
+}

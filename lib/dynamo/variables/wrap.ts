@@ -1,0 +1,275 @@
+/**
+ * Real values as traced values. Input: what the tracer found at a source; output: the value, with the guards
+ * that make it the same in later calls. Invariant: one value per real object and trace; contents of objects are
+ * looked at only when the program does.
+ */
+import { types } from "node:util";
+import { Tensor } from "../../tensor/tensor.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import type { Dim } from "../../sym/expr.ts";
+import { type ChangeHistory, type DynamicMode, markOf } from "../automatic_dynamic.ts";
+import { knownSource, isPassedIn, propertySource, type Source } from "../source.ts";
+import type { OutputGraph } from "../trace/output_graph.ts";
+import { constant, type Exotic, NumberValue, ObjectValue, type Primitive, TensorValue, type Value } from "./value.ts";
+
+/** What wrapping needs to know of functions and of the trace. */
+export interface WrapSettings {
+  readonly dynamic: DynamicMode;
+  readonly history: ChangeHistory;
+  /** A number that identifies the function's code, or null for functions without accessible source. */
+  codeOf(fn: object): object | null;
+  /** Whether tensors of this class are guarded by identity (parameters of modules). */
+  isParameter(tensor: Tensor): boolean;
+}
+
+/** Makes and remembers values of real objects. */
+export class Wrapper {
+  readonly #values = new Map<object, TensorValue | ObjectValue>();
+  /** Every tensor that came from outside. */
+  readonly tensors: TensorValue[] = [];
+  /** Every object that came from outside. */
+  readonly objects: ObjectValue[] = [];
+
+  constructor(readonly output: OutputGraph, readonly settings: WrapSettings) {}
+
+  /** The value of what was found at a source. */
+  wrap(real: unknown, source: Source): Value {
+    switch (typeof real) {
+      case "number":
+        return this.#number(real, source);
+      case "object":
+        if (real === null) return this.#constant(null, source);
+        return this.object(real, source);
+      case "function":
+        return this.object(real, source);
+      case "undefined":
+      case "boolean":
+      case "string":
+      case "bigint":
+      case "symbol":
+        return this.#constant(real, source);
+      default:
+        throw new TypeError(`Expected a JavaScript value but found ${typeof real}`);
+    }
+  }
+
+  /** An object that is known once and for all. */
+  known(real: object, label: string): Value {
+    return this.object(real, knownSource(label, real));
+  }
+
+  /** The value of a real object, if the trace has met it. */
+  find(real: object): TensorValue | ObjectValue | undefined {
+    return this.#values.get(real);
+  }
+
+  object(real: object, source: Source): TensorValue | ObjectValue {
+    const found = this.#values.get(real);
+    if (found) {
+      if (found.source && found.source.name !== source.name) {
+        if (source.kind !== "known" || found.source.kind !== "known") {
+          this.output.guard({ kind: "same", source, other: found.source });
+        }
+      }
+      return found;
+    }
+    const made = this.#make(real, source);
+    this.#values.set(real, made);
+    if (made.kind === "tensor") this.tensors.push(made);
+    else this.objects.push(made);
+    return made;
+  }
+
+  #constant(value: Primitive, source: Source): Value {
+    this.output.guard({ kind: "constant", source, value });
+    return constant(value);
+  }
+
+  #number(value: number, source: Source): Value {
+    const { dynamic, history } = this.settings;
+    if (dynamic === "never" || source.kind === "known") return this.#constant(value, source);
+    const changes = history.numberChanges(source.name, value);
+    const isSize = Number.isInteger(value) && Math.abs(value) <= 0x7fffffff;
+    if (isSize) {
+      const special = value === 0 || value === 1;
+      if (special || !(changes || dynamic === "always")) return this.#constant(value, source);
+      this.output.rememberSource(source);
+      this.output.guard({ kind: "integer", source });
+      const range = value > 0 ? [2, 0x7fffffff] as const : [-0x7fffffff, -1] as const;
+      const dim = this.output.sizes.createSize(
+        { base: source.name, part: { kind: "value" } },
+        value,
+        { range, duck: false },
+      );
+      return new NumberValue({ kind: "source", source }, value, dim);
+    }
+    if (!changes || Number.isNaN(value)) return this.#constant(value, source);
+    this.output.guard({ kind: "number", source });
+    return new NumberValue({ kind: "source", source }, value, null);
+  }
+
+  #make(real: object, source: Source): TensorValue | ObjectValue {
+    if (types.isProxy(real)) {
+      this.output.guard({ kind: "proxy", source, present: true });
+      return new ObjectValue({ kind: "opaque", what: "a proxy" }, null, real, source);
+    }
+    if (real instanceof Tensor && Object.getPrototypeOf(Object.getPrototypeOf(real)) !== null) {
+      return this.#tensor(real, source);
+    }
+    if (typeof real === "function") return this.#function(real, source);
+    const prototype: object | null = Object.getPrototypeOf(real);
+    const exotic = exoticOf(real);
+    if (source.kind !== "known" || !isSettled(real)) {
+      this.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
+    }
+    if (exotic.kind === "opaque") return new ObjectValue(exotic, null, real, source);
+    const value = new ObjectValue(exotic, null, real, source);
+    // Set before the prototype is wrapped: a prototype chain may lead back here.
+    this.#values.set(real, value);
+    value.prototype = this.prototypeValue(prototype);
+    return value;
+  }
+
+  /** A prototype as a value. */
+  prototypeValue(prototype: object | null): ObjectValue | null {
+    if (prototype === null) return null;
+    const value = this.known(prototype, `${classLabel(prototype)}.prototype`);
+    return value.kind === "object" ? value : null;
+  }
+
+  #function(real: object, source: Source): ObjectValue {
+    const code = source.kind === "known" || !isPassedIn(source) || isFoundOnPrototype(source)
+      ? null
+      : this.settings.codeOf(real);
+    const label = functionLabel(real);
+    let at = source;
+    if (code !== null && !isClass(real)) this.output.guard({ kind: "code", source, code: code as never });
+    else if (source.kind !== "known") {
+      this.output.guard({ kind: "identity", source, object: real, label });
+      at = knownSource(label, real);
+    }
+    const value = new ObjectValue({ kind: "function", closure: null }, null, real, at);
+    this.#values.set(real, value);
+    value.prototype = this.prototypeValue(Object.getPrototypeOf(real));
+    return value;
+  }
+
+  #tensor(real: Tensor, source: Source): TensorValue | ObjectValue {
+    const { output, settings } = this;
+    const shape = [...real.shape], strides = [...real.stride()];
+    const offset = real.storageOffset();
+    const fixed = settings.isParameter(real) && source.kind !== "argument";
+    const place = fixed ? knownSource("parameter", real) : source;
+    if (fixed && source.kind !== "known") {
+      output.guard({ kind: "identity", source, object: real, label: "Parameter" });
+    }
+    const changed = settings.history.shapeChanges(place.name, shape);
+    output.rememberSource(place);
+    const layout = output.sizes.createLayout(place.name, { shape, strides, offset }, {
+      dynamic: (dim) => {
+        const mark = markOf(real, dim);
+        if (mark?.kind === "dynamic") return { range: [Math.max(2, mark.min), mark.max] };
+        if (mark?.kind === "static" || fixed || settings.dynamic === "never") return undefined;
+        return settings.dynamic === "always" || changed[dim] ? {} : undefined;
+      },
+    });
+    const known = (d: Dim) => typeof d === "number" ? d : null;
+    const prototype: object = Object.getPrototypeOf(real);
+    output.guard({
+      kind: "tensor",
+      source: place,
+      expected: {
+        prototype,
+        className: classLabel(prototype),
+        dtype: real.dtype,
+        device: real.device,
+        requiresGrad: real.requiresGrad,
+        shape: layout.shape.map(known),
+        strides: layout.strides.map(known),
+        offset: null,
+        isLeaf: null,
+      },
+    });
+    const meta: TensorMeta = { ...layout, offset: 0, dtype: real.dtype, device: real.device };
+    return new TensorValue(meta, real.requiresGrad, null, real, place);
+  }
+}
+
+/** Methods reached through an instance are found on its prototype. */
+function isFoundOnPrototype(source: Source): boolean {
+  return source.kind === "property" && source.base.kind === "known";
+}
+
+/** Whether a function is a class. */
+export function isClass(fn: object): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(fn));
+}
+
+/** A printable name of the class with this prototype. */
+export function classLabel(prototype: object | null): string {
+  if (prototype === null) return "null";
+  const found = Reflect.getOwnPropertyDescriptor(prototype, "constructor");
+  const constructor: unknown = found?.value;
+  return typeof constructor === "function" ? functionLabel(constructor) : "Object";
+}
+
+/** A printable name of a function. */
+export function functionLabel(fn: object): string {
+  const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
+  return typeof name === "string" && name !== "" ? name : "<anonymous>";
+}
+
+/** What a real object is besides its properties. */
+function exoticOf(real: object): Exotic {
+  if (Array.isArray(real)) return { kind: "array", elements: [], originals: [], loaded: false };
+  if (types.isMap(real)) return { kind: "map", entries: new Map(), loaded: false, changed: false };
+  if (types.isSet(real)) return { kind: "set", entries: new Map(), loaded: false, changed: false };
+  const native = nativeKind(real);
+  return native === null ? { kind: "plain" } : { kind: "opaque", what: native };
+}
+
+/** What kind of native object it is whose behaviour is not in its properties; null for ordinary ones. */
+function nativeKind(real: object): string | null {
+  if (types.isTypedArray(real) || types.isDataView(real)) return "a typed array";
+  if (types.isAnyArrayBuffer(real)) return "a buffer";
+  if (types.isDate(real)) return "a Date";
+  if (types.isRegExp(real)) return "a RegExp";
+  if (types.isPromise(real)) return "a promise";
+  if (types.isWeakMap(real) || types.isWeakSet(real)) return "a weak collection";
+  if (types.isGeneratorObject(real)) return "a generator";
+  if (types.isMapIterator(real) || types.isSetIterator(real)) return "an iterator";
+  if (types.isBoxedPrimitive(real)) return "a boxed primitive";
+  if (real instanceof WeakRef) return "a weak reference";
+  const prototype: unknown = Object.getPrototypeOf(real);
+  if (prototype !== null && typeof prototype === "object" && NATIVE_ITERATORS.has(prototype)) return "an iterator";
+  return null;
+}
+
+const NATIVE_ITERATORS: ReadonlySet<object> = new Set<object>([
+  Object.getPrototypeOf([][Symbol.iterator]()),
+  Object.getPrototypeOf(""[Symbol.iterator]()),
+]);
+
+/** Builtin objects whose prototypes nobody changes. */
+function isSettled(real: object): boolean {
+  return types.isModuleNamespaceObject(real) || BUILTIN_OBJECTS.has(real);
+}
+
+const BUILTIN_OBJECTS: ReadonlySet<object> = collectBuiltins();
+
+function collectBuiltins(): Set<object> {
+  const found = new Set<object>([globalThis]);
+  for (const key of Reflect.ownKeys(globalThis)) {
+    const value: unknown = Reflect.getOwnPropertyDescriptor(globalThis, key)?.value;
+    if ((typeof value !== "object" || value === null) && typeof value !== "function") continue;
+    found.add(value);
+    const prototype: unknown = Reflect.getOwnPropertyDescriptor(value, "prototype")?.value;
+    if (typeof prototype === "object" && prototype !== null) found.add(prototype);
+  }
+  return found;
+}
+
+/** The source of a property read from a value, or null for values made in the trace. */
+export function propertyOf(source: Source | null, key: string | symbol): Source | null {
+  return source === null ? null : propertySource(source, key);
+}
