@@ -158,8 +158,8 @@ export interface OpDefinition<P extends Params = Params> {
   readonly resultsIf?: string;
   /** The result is a list whose length depends on the arguments: split, unbind, meshgrid. */
   readonly resultList?: boolean;
-  /** Sizes of the results depend on elements: `infer` throws, and a trace must stop before the call. */
-  readonly dataDependent?: boolean;
+  /** Whether sizes of the results depend on elements: then `infer` throws, and a trace must stop before the call. */
+  dataDependent?(args: ArgsOf<P, TensorLike>): boolean;
   /** Whether `name_` exists: computes, converts to the receiver's type and writes into it. */
   readonly inplace?: boolean;
   readonly exposure?: Exposure;

@@ -4,10 +4,9 @@
  */
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
-import type { Body } from "../loops/body.ts";
 import { defineOp } from "./definition.ts";
 import { nullable, required } from "./params.ts";
-import { elementOf, highest, isTensor, lowest, numberValue } from "./promotion.ts";
+import { elementOf, isTensor } from "./promotion.ts";
 import {
   binary,
   binarySamples,
@@ -211,12 +210,6 @@ const heaviside = binary({
   },
   derivative: "it is constant almost everywhere",
 });
-
-/** The neutral start of a maximum or minimum of a type, as a value. */
-export function neutral<V>(o: Body<V>, kind: "max" | "min", dtype: Parameters<typeof lowest>[0]): V {
-  const value = kind === "max" ? lowest(dtype) : highest(dtype);
-  return numberValue(o, value, dtype);
-}
 
 export const extremes = {
   maximum: extreme("maximum"),

@@ -21,6 +21,10 @@ export interface ArgumentTypes<T> {
   operand: T | Scalar | Dim;
   scalar: Scalar | Dim;
   float: number;
+  /** A number or a name: the order of a norm. */
+  scalarOrString: Scalar | string;
+  /** As intOrInts, or a name: "same" padding. */
+  intsOrString: number | readonly number[] | string;
   /** An integer that is a constant of the program (a dimension, a count of dimensions). */
   int: number;
   ints: readonly number[];

@@ -1,0 +1,331 @@
+/**
+ * Elementwise functions of two or three operands. Input: tensors and numbers; output: one tensor of the broadcast
+ * shape. Invariant: each has the numerically careful form where the plain one overflows or cancels.
+ */
+import { DynError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
+import type { Body } from "../loops/body.ts";
+import { defineOp, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
+import { optional, required } from "./params.ts";
+import { isTensor } from "./promotion.ts";
+import { binary, type OperandOf, pointwise, pointwiseMeta, reduceTo, t, typesOf } from "./pointwise.ts";
+
+function k<V>(o: Body<V>, x: V, value: number): V {
+  return o.constant(value, o.dtypeOf(x));
+}
+
+const atan2 = binary({
+  name: "atan2",
+  doc: "The angle of the point (other, self), as `torch.atan2`.",
+  rule: "float",
+  body: (o, a, b) => o.atan2(a, b),
+  derivative: {
+    reads: ["self", "other"],
+    self: (o, { grad, self, other }) => o.mul(grad, o.div(asTensor(o, other, self), squares(o, self, other))),
+    other: (o, { grad, self, other }) => o.mul(grad, o.div(o.neg(self), squares(o, self, other))),
+  },
+  range: [0.3, 2],
+  exposure: { aliases: ["arctan2"] },
+});
+
+/** self² + other², 1 where both are 0. */
+function squares<T extends TensorLike>(o: OpApi<T>, self: T, other: OperandOf<T>): T {
+  const total = o.add(o.mul(self, self), isTensor(other) ? o.mul(other, other) : Number(other) ** 2);
+  return o.where(o.eq(total, 0), 1, total);
+}
+
+function asTensor<T extends TensorLike>(o: OpApi<T>, value: OperandOf<T>, like: T): T {
+  return isTensor(value) ? value : o.fullLike(like, value);
+}
+
+const hypot = binary({
+  name: "hypot",
+  doc: "√(self² + other²) without overflow, as `torch.hypot`.",
+  rule: "promote",
+  accepts: ["float"],
+  body(o, a, b) {
+    const x = o.abs(a), y = o.abs(b), zero = k(o, x, 0), one = k(o, x, 1);
+    const high = o.maximum(x, y), low = o.minimum(x, y);
+    const ratio = o.div(low, o.select(o.eq(high, zero), one, high));
+    const infinite = o.eq(high, k(o, x, Infinity));
+    return o.select(infinite, high, o.mul(high, o.sqrt(o.fma(ratio, ratio, one))));
+  },
+  derivative: {
+    reads: ["self", "other", "out"],
+    self: (o, { grad, self, out }) => o.mul(grad, o.div(self, out)),
+    other: (o, { grad, other, out }) => o.mul(grad, o.div(asTensor(o, other, out), out)),
+  },
+  range: [0.3, 2],
+});
+
+const copysign = binary({
+  name: "copysign",
+  doc: "|self| with the sign of `other`, that of −0 included, as `torch.copysign`.",
+  rule: "float",
+  body(o, a, b) {
+    const zero = k(o, a, 0), size = o.abs(a);
+    const negative = o.or(o.lt(b, zero), o.and(o.eq(b, zero), o.lt(o.div(k(o, a, 1), b), zero)));
+    return o.select(negative, o.neg(size), size);
+  },
+  derivative: {
+    reads: ["self", "out"],
+    self: (o, { grad, self, out }) => o.where(o.eq(self, 0), 0, o.mul(grad, o.mul(o.sign(out), o.sign(self)))),
+    other: (o, { grad }) => o.zerosLike(grad),
+  },
+});
+
+const xlogy = defineOp({
+  name: "xlogy",
+  doc: "self · log(other), 0 where self is 0, as `torch.xlogy`. One of them may be a number.",
+  params: { self: required("operand"), other: required("operand") },
+  inplace: true,
+  exposure: { namespaces: ["special"] },
+  infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
+  implementation: {
+    kind: "lower",
+    lower: ({ self, other }, [result]) =>
+      pointwise(result, {
+        operands: [self, other],
+        compute: result?.dtype ?? "float32",
+        body: (o, [x, y]) => {
+          if (x === undefined || y === undefined) throw new DynError("Expected operands");
+          const value = o.select(o.eq(x, k(o, x, 0)), k(o, x, 0), o.mul(x, o.log(y)));
+          return o.select(o.isNan(y), y, value);
+        },
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "other"],
+    rule(o, { args: { self, other }, grads: [grad], needs }) {
+      if (!grad) return {};
+      const logOther = () => isTensor(other) ? o.log(other) : Math.log(Number(other));
+      return {
+        self: isTensor(self) && needs("self")
+          ? reduceTo(
+            o,
+            o.where(
+              isTensor(other) ? o.logicalAnd(o.eq(self, 0), o.le(other, 0)) : o.eq(self, Number(other) <= 0 ? 0 : NaN),
+              0,
+              o.mul(grad, logOther()),
+            ),
+            self,
+          )
+          : null,
+        other: isTensor(other) && needs("other") ? reduceTo(o, o.mul(grad, o.div(asTensor(o, self, other), other)), other) : null,
+      };
+    },
+  },
+  samples: [{ args: [t(3), { tensor: [3], range: [0.2, 2] }] }, { args: [2, { tensor: [3], range: [0.2, 2] }] }],
+});
+
+const xlog1py = defineOp({
+  name: "xlog1py",
+  doc: "self · log1p(other), 0 where self is 0, as `torch.special.xlog1py`. One of them may be a number.",
+  params: { self: required("operand"), other: required("operand") },
+  exposure: { method: false, free: false, namespaces: ["special"] },
+  infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
+  implementation: {
+    kind: "lower",
+    lower: ({ self, other }, [result]) =>
+      pointwise(result, {
+        operands: [self, other],
+        compute: result?.dtype ?? "float32",
+        body: (o, [x, y]) => {
+          if (x === undefined || y === undefined) throw new DynError("Expected operands");
+          const value = o.select(o.eq(x, k(o, x, 0)), k(o, x, 0), o.mul(x, o.log1p(y)));
+          return o.select(o.isNan(y), y, value);
+        },
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "other"],
+    rule(o, { args: { self, other }, grads: [grad], needs }) {
+      if (!grad) return {};
+      return {
+        self: isTensor(self) && needs("self")
+          ? reduceTo(
+            o,
+            o.where(
+              isTensor(other) ? o.logicalAnd(o.eq(self, 0), o.le(other, -1)) : o.eq(self, Number(other) <= -1 ? 0 : NaN),
+              0,
+              o.mul(grad, isTensor(other) ? o.log1p(other) : Math.log1p(Number(other))),
+            ),
+            self,
+          )
+          : null,
+        other: isTensor(other) && needs("other")
+          ? reduceTo(o, o.mul(grad, o.div(asTensor(o, self, other), o.add(other, 1))), other)
+          : null,
+      };
+    },
+  },
+  samples: [{ args: [t(3), { tensor: [3], range: [-0.5, 2] }] }],
+});
+
+/** log(e^a + e^b), or with base 2. */
+function logAddExp(name: "logaddexp" | "logaddexp2") {
+  const two = name === "logaddexp2";
+  return binary({
+    name,
+    doc: `log(${two ? "2" : "e"}^self + ${two ? "2" : "e"}^other) without overflow, as \`torch.${name}\`.`,
+    rule: "promote",
+    accepts: ["float"],
+    body(o, a, b) {
+      const high = o.maximum(a, b), low = o.minimum(a, b);
+      const gap = o.sub(low, high);
+      const more = two
+        ? o.mul(o.log1p(o.exp2(gap)), k(o, a, Math.LOG2E))
+        : o.log1p(o.exp(gap));
+      const infinite = o.eq(o.abs(high), k(o, a, Infinity));
+      return o.select(infinite, high, o.add(high, more));
+    },
+    derivative: {
+      reads: ["self", "other", "out"],
+      self: (o, { grad, self, out }) => o.mul(grad, share(o, o.sub(self, out), two)),
+      other: (o, { grad, other, out }) => o.mul(grad, share(o, o.sub(asTensor(o, other, out), out), two)),
+    },
+    inplace: false,
+  });
+}
+
+function share<T extends TensorLike>(o: OpApi<T>, exponent: T, two: boolean): T {
+  return two ? o.exp2(exponent) : o.exp(exponent);
+}
+
+const lerp = defineOp({
+  name: "lerp",
+  doc: "self + weight · (end − self), exact at both ends, as `torch.lerp`.",
+  params: { self: required("tensor"), end: required("tensor"), weight: required("operand") },
+  inplace: true,
+  infer({ self, end, weight }) {
+    if (self.dtype !== end.dtype || (isTensor(weight) && weight.dtype !== self.dtype)) {
+      throw new DynError(`Expected tensors of one type but found ${self.dtype} and ${end.dtype}`);
+    }
+    if (!isFloat(self.dtype)) throw new DynError(`Expected floats in lerp but found ${self.dtype}`);
+    return pointwiseMeta([self, end, weight], self.dtype);
+  },
+  implementation: {
+    kind: "lower",
+    lower: ({ self, end, weight }, [result]) =>
+      pointwise(result, {
+        operands: [self, end, weight],
+        compute: self.dtype,
+        body: (o, [a, b, w]) => {
+          if (a === undefined || b === undefined || w === undefined) throw new DynError("Expected operands");
+          const gap = o.sub(b, a);
+          const near = o.lt(o.abs(w), k(o, w, 0.5));
+          return o.select(near, o.add(a, o.mul(w, gap)), o.sub(b, o.mul(gap, o.sub(k(o, w, 1), w))));
+        },
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "end", "weight"],
+    rule(o, { args: { self, end, weight }, grads: [grad], needs }) {
+      if (!grad) return {};
+      const rest = isTensor(weight) ? o.rsub(weight, 1) : 1 - Number(weight);
+      return {
+        self: needs("self") ? reduceTo(o, o.mul(grad, rest), self) : null,
+        end: needs("end") ? reduceTo(o, o.mul(grad, weight), end) : null,
+        weight: isTensor(weight) && needs("weight") ? reduceTo(o, o.mul(grad, o.sub(end, self)), weight) : null,
+      };
+    },
+  },
+  samples: [{ args: [t(3, 4), t(4), 0.3] }, { args: [t(3), t(3), t(3)] }],
+  errors: [{ args: [t(3), { tensor: [3], dtype: "float64" }, 0.5], message: "one type" }],
+});
+
+/** addcmul and addcdiv: self + value · (tensor1 ∘ tensor2). */
+function addCombined(name: "addcmul" | "addcdiv") {
+  return defineOp({
+    name,
+    doc: `self + value · tensor1 ${name === "addcmul" ? "·" : "/"} tensor2, as \`torch.${name}\`.`,
+    params: {
+      self: required("tensor"),
+      tensor1: required("tensor"),
+      tensor2: required("tensor"),
+      value: optional("scalar", 1, { keyword: true }),
+    },
+    inplace: true,
+    infer({ self, tensor1, tensor2, value }) {
+      const { result } = typesOf("promote", [self, tensor1, tensor2]);
+      if (name === "addcdiv" && !isFloat(result)) {
+        throw new DynError(`Expected floats in addcdiv but found ${result}; use div with a rounding mode`);
+      }
+      if (!isFloat(result) && typeof value === "number" && !Number.isInteger(value)) {
+        throw new DynError(`Expected an integer value for ${result} tensors but found ${value}`);
+      }
+      return pointwiseMeta([self, tensor1, tensor2], result);
+    },
+    implementation: {
+      kind: "lower",
+      lower: ({ self, tensor1, tensor2, value }, [result]) =>
+        pointwise(result, {
+          operands: [self, tensor1, tensor2, value],
+          compute: result?.dtype ?? "float32",
+          body: (o, [x, a, b, v]) => {
+            if (x === undefined || a === undefined || b === undefined || v === undefined) {
+              throw new DynError("Expected operands");
+            }
+            const first = value === 1 ? a : o.mul(v, a);
+            return o.add(x, name === "addcmul" ? o.mul(first, b) : o.div(first, b));
+          },
+        }),
+    },
+    gradient: {
+      kind: "rule",
+      saves: ["tensor1", "tensor2"],
+      rule(o, { args: { self, tensor1, tensor2, value }, grads: [grad], needs }) {
+        if (!grad) return {};
+        const g = value === 1 ? grad : o.mul(grad, value);
+        const product = name === "addcmul";
+        return {
+          self: needs("self") ? reduceTo(o, grad, self) : null,
+          tensor1: needs("tensor1") ? reduceTo(o, product ? o.mul(g, tensor2) : o.div(g, tensor2), tensor1) : null,
+          tensor2: needs("tensor2")
+            ? reduceTo(
+              o,
+              product ? o.mul(g, tensor1) : o.neg(o.mul(g, o.div(o.div(tensor1, tensor2), tensor2))),
+              tensor2,
+            )
+            : null,
+        };
+      },
+    },
+    samples: [
+      { args: [t(3, 4), t(4), { tensor: [3, 1], range: [0.5, 2] }] },
+      { args: [t(3), t(3), { tensor: [3], range: [0.5, 2] }], options: { value: 0.5 } },
+    ],
+  });
+}
+
+const ldexp = defineOp({
+  name: "ldexp",
+  doc: "self · 2^other, as `torch.ldexp`.",
+  params: { self: required("tensor"), other: required("operand") },
+  inplace: true,
+  infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, other }) => o.mul(self, o.pow(2, isTensor(other) ? o.to(other, isFloat(self.dtype) ? self.dtype : "float32") : other)),
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(3), { tensor: [3], dtype: "int64" }] }],
+});
+
+export const elementwise = {
+  atan2,
+  hypot,
+  copysign,
+  xlogy,
+  xlog1py,
+  logaddexp: logAddExp("logaddexp"),
+  logaddexp2: logAddExp("logaddexp2"),
+  lerp,
+  addcmul: addCombined("addcmul"),
+  addcdiv: addCombined("addcdiv"),
+  ldexp,
+} as const;

@@ -1,0 +1,242 @@
+/**
+ * Ops whose result sizes depend on elements: computed from host memory, never captured. Input: elements; output:
+ * elements. Invariant: results are fresh, row-major and ordered as PyTorch orders them.
+ */
+import { type DType, hostArray, type HostArray, itemSize } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { defineOp, type HostTensor } from "./definition.ts";
+import { nullable, optional, required } from "./params.ts";
+import { knownSize, normalizeDim, shapeText } from "./shapes.ts";
+import { t } from "./pointwise.ts";
+
+/** A host tensor over values. */
+export function hostTensor(shape: readonly number[], dtype: DType, values: ArrayLike<number | bigint>): HostTensor {
+  const data = hostArray(dtype, new ArrayBuffer(values.length * itemSize(dtype)));
+  for (let i = 0; i < values.length; i++) setElement(data, i, values[i] ?? 0);
+  return { shape, dtype, data };
+}
+
+/** Writes a number into an array of any element type. */
+function setElement(data: HostArray, at: number, value: number | bigint): void {
+  if (data instanceof BigInt64Array) data[at] = BigInt(value);
+  else data[at] = Number(value);
+}
+
+const unknown = (name: string) => (): never => {
+  throw new DynError(`Expected elements to count for ${name} but found metadata alone`);
+};
+
+/** The row-major index at a flat position. */
+function indexAt(flat: number, shape: readonly number[]): number[] {
+  const index = new Array<number>(shape.length);
+  for (let d = shape.length - 1; d >= 0; d--) {
+    const size = shape[d] ?? 1;
+    index[d] = flat % size;
+    flat = Math.floor(flat / size);
+  }
+  return index;
+}
+
+const knownShape = (x: HostTensor): number[] => x.shape.map((s) => knownSize(s, "size"));
+
+const nonzero = defineOp({
+  name: "nonzero",
+  doc: "The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements.",
+  params: { self: required("tensor") },
+  exposure: { aliases: ["argwhere"] },
+  dataDependent: () => true,
+  infer: unknown("nonzero"),
+  implementation: {
+    kind: "host",
+    compute({ self }) {
+      const shape = knownShape(self), rows: number[] = [];
+      let count = 0;
+      for (let i = 0; i < self.data.length; i++) {
+        if (Number(self.data[i]) === 0) continue;
+        rows.push(...indexAt(i, shape));
+        count++;
+      }
+      return [hostTensor([count, shape.length], "int64", rows)];
+    },
+  },
+  gradient: { kind: "none", because: "its result is made of indices" },
+  samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }, { args: [t()] }],
+});
+
+const repeatedIndices = defineOp({
+  name: "repeatedIndices",
+  doc: "Index i repeats[i] times, for all i below `size`; one number of repeats stands for all.",
+  params: { repeats: required("tensor"), size: required("size") },
+  exposure: { method: false, free: false },
+  dataDependent: () => true,
+  infer: unknown("repeatInterleave"),
+  implementation: {
+    kind: "host",
+    compute({ repeats, size }) {
+      const count = knownSize(size, "size"), out: number[] = [];
+      if (repeats.shape.length > 1 || (repeats.data.length !== 1 && repeats.data.length !== count)) {
+        throw new DynError(`Expected ${count} repeats in one dimension but found ${shapeText(repeats.shape)}`);
+      }
+      for (let i = 0; i < count; i++) {
+        const times = Number(repeats.data[repeats.data.length === 1 ? 0 : i]);
+        if (times < 0) throw new DynError(`Expected repeats that are not negative but found ${times}`);
+        for (let k = 0; k < times; k++) out.push(i);
+      }
+      return [hostTensor([out.length], "int64", out)];
+    },
+  },
+  gradient: { kind: "none", because: "its result is made of indices" },
+  samples: [{ args: [{ tensor: [3], dtype: "int64", range: [0, 3] }, 3] }],
+});
+
+/** Slices of a host tensor along a dimension, each as its elements. */
+function slicesOf(x: HostTensor, dim: number): (number | bigint)[][] {
+  const shape = knownShape(x), size = shape[dim] ?? 1;
+  const inner = shape.slice(dim + 1).reduce((a, b) => a * b, 1);
+  const slices: (number | bigint)[][] = Array.from({ length: size }, () => []);
+  for (let i = 0; i < x.data.length; i++) slices[Math.floor(i / inner) % size]?.push(x.data[i] ?? 0);
+  return slices;
+}
+
+/** Slices joined along a dimension again. */
+function joinSlices(slices: readonly (readonly (number | bigint)[])[], x: HostTensor, dim: number): HostTensor {
+  const shape = knownShape(x).map((s, d) => d === dim ? slices.length : s);
+  const inner = shape.slice(dim + 1).reduce((a, b) => a * b, 1);
+  const count = shape.reduce((a, b) => a * b, 1), values: (number | bigint)[] = new Array(count);
+  for (let i = 0; i < count; i++) {
+    const slice = Math.floor(i / inner) % Math.max(1, slices.length);
+    const outer = Math.floor(i / inner / Math.max(1, slices.length));
+    values[i] = slices[slice]?.[outer * inner + i % inner] ?? 0;
+  }
+  return hostTensor(shape, x.dtype, values);
+}
+
+function compareSlices(a: readonly (number | bigint)[], b: readonly (number | bigint)[]): number {
+  for (let i = 0; i < a.length; i++) {
+    const x = a[i] ?? 0, y = b[i] ?? 0;
+    if (x < y) return -1;
+    if (x > y) return 1;
+    if (x !== y) return Number.isNaN(Number(x)) ? 1 : -1;
+  }
+  return 0;
+}
+
+interface Groups {
+  readonly representatives: readonly number[];
+  readonly inverse: readonly number[];
+  readonly counts: readonly number[];
+}
+
+/** Groups of equal slices: of neighbours, or of all, sorted. */
+function groupsOf(slices: readonly (readonly (number | bigint)[])[], consecutive: boolean): Groups {
+  const order = slices.map((_, i) => i);
+  if (!consecutive) order.sort((a, b) => compareSlices(slices[a] ?? [], slices[b] ?? []) || a - b);
+  const representatives: number[] = [], counts: number[] = [], inverse = new Array<number>(slices.length);
+  for (const i of order) {
+    const last = representatives.at(-1);
+    if (last === undefined || compareSlices(slices[last] ?? [], slices[i] ?? []) !== 0) {
+      representatives.push(i);
+      counts.push(0);
+    }
+    counts[counts.length - 1] = (counts.at(-1) ?? 0) + 1;
+    inverse[i] = representatives.length - 1;
+  }
+  return { representatives, inverse, counts };
+}
+
+function uniqueResult(
+  self: HostTensor,
+  spec: { readonly dim: number | null; readonly consecutive: boolean },
+): [HostTensor, HostTensor, HostTensor] {
+  const whole = spec.dim === null;
+  const flat: HostTensor = whole ? { ...self, shape: [self.data.length] } : self;
+  const dim = whole ? 0 : normalizeDim(spec.dim ?? 0, self.shape.length);
+  const slices = slicesOf(flat, dim);
+  const groups = groupsOf(slices, spec.consecutive);
+  const kept = groups.representatives.map((i) => slices[i] ?? []);
+  return [
+    joinSlices(kept, flat, dim),
+    hostTensor(whole ? knownShape(self) : [slices.length], "int64", groups.inverse),
+    hostTensor([groups.counts.length], "int64", groups.counts),
+  ];
+}
+
+const uniqueGroups = defineOp({
+  name: "uniqueGroups",
+  doc: "Distinct elements (or slices along `dim`), where each went, and how many there were of each.",
+  params: {
+    self: required("tensor"),
+    dim: nullable("int"),
+    consecutive: optional("bool", false),
+  },
+  results: ["output", "inverseIndices", "counts"],
+  exposure: { method: false, free: false },
+  dataDependent: () => true,
+  infer: unknown("unique"),
+  implementation: {
+    kind: "host",
+    compute: ({ self, dim, consecutive }) => uniqueResult(self, { dim, consecutive }),
+  },
+  gradient: { kind: "none", because: "its sizes depend on elements" },
+  samples: [{ args: [{ tensor: [6], dtype: "int64", range: [0, 3] }] }],
+});
+
+/** unique and uniqueConsecutive: as many results as are asked for. */
+function unique(name: "unique" | "uniqueConsecutive") {
+  const consecutive = name === "uniqueConsecutive";
+  const tail = { returnInverse: optional("bool", false), returnCounts: optional("bool", false), dim: nullable("int") };
+  return defineOp({
+    name,
+    doc: `Distinct elements, sorted${consecutive ? " as they come, neighbours alone compared" : ""}; with ` +
+      `returnInverse and returnCounts also where each went and how many there were. As \`torch.${name}\`.`,
+    params: consecutive
+      ? { self: required("tensor"), ...tail, sorted: optional("bool", true) }
+      : { self: required("tensor"), sorted: optional("bool", true), ...tail },
+    results: ["output", "inverseIndices", "counts"],
+    resultsIf: "returnInverse",
+    dataDependent: () => true,
+    infer: unknown(name),
+    implementation: {
+      kind: "composite",
+      compose(o, { self, returnInverse, returnCounts, dim }) {
+        const [output, inverse, counts] = o.uniqueGroups(self, dim, consecutive);
+        return [output, ...returnInverse ? [inverse] : [], ...returnCounts ? [counts] : []];
+      },
+    },
+    gradient: { kind: "none", because: "its sizes depend on elements" },
+    samples: [{ args: [{ tensor: [6], dtype: "int64", range: [0, 3] }] }],
+  });
+}
+
+const bincount = defineOp({
+  name: "bincount",
+  doc: "How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`.",
+  params: { self: required("tensor"), weights: nullable("tensor"), minlength: optional("int", 0) },
+  dataDependent: () => true,
+  infer: unknown("bincount"),
+  implementation: {
+    kind: "host",
+    compute({ self, weights, minlength }) {
+      if (self.shape.length !== 1 || self.dtype.startsWith("float") || self.dtype === "bool") {
+        throw new DynError(`Expected a vector of integers but found ${self.dtype} of shape ${shapeText(self.shape)}`);
+      }
+      if (minlength < 0) throw new DynError(`Expected minlength that is not negative but found ${minlength}`);
+      if (weights && shapeText(weights.shape) !== shapeText(self.shape)) {
+        throw new DynError(`Expected weights of shape ${shapeText(self.shape)} but found ${shapeText(weights.shape)}`);
+      }
+      const counts = new Array<number>(minlength).fill(0);
+      for (let i = 0; i < self.data.length; i++) {
+        const value = Number(self.data[i]);
+        if (value < 0) throw new DynError(`Expected integers that are not negative but found ${value}`);
+        while (counts.length <= value) counts.push(0);
+        counts[value] = (counts[value] ?? 0) + (weights ? Number(weights.data[i]) : 1);
+      }
+      const dtype = !weights ? "int64" : weights.dtype === "float32" ? "float32" : "float64";
+      return [hostTensor([counts.length], dtype, counts)];
+    },
+  },
+  gradient: { kind: "none", because: "its result counts" },
+  samples: [{ args: [{ tensor: [6], dtype: "int64", range: [0, 4] }] }],
+});
+
+export const hostOps = { nonzero, repeatedIndices, uniqueGroups, unique: unique("unique"), uniqueConsecutive: unique("uniqueConsecutive"), bincount } as const;

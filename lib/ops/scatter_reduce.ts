@@ -1,0 +1,186 @@
+/**
+ * Scattering with other combinations than a sum. Input: a tensor, indices and values; output: the tensor with the
+ * values that fall on each element combined. Invariant: the kernel reads per result, so that it needs no atomics.
+ */
+import { DynError } from "../base/errors.ts";
+import { type DType, isFloat } from "../base/dtype.ts";
+import type { Dim } from "../sym/expr.ts";
+import { contiguousMeta } from "../graph/meta.ts";
+import type { Body, Lowered } from "../loops/body.ts";
+import { defineOp, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
+import { optional, required } from "./params.ts";
+import { castTo, highest, lowest } from "./promotion.ts";
+import { checkIndex, indexRange } from "./indexing.ts";
+import { t } from "./pointwise.ts";
+import { normalizeDim, withSize } from "./shapes.ts";
+import { within } from "./scatter_views.ts";
+
+const REDUCES = ["sum", "prod", "mean", "amax", "amin"] as const;
+type ScatterReduction = "prod" | "amax" | "amin";
+
+function neutralOf(reduce: ScatterReduction, dtype: DType): number | bigint | boolean {
+  if (reduce === "prod") return dtype === "bool" ? true : 1;
+  return reduce === "amax" ? lowest(dtype) : highest(dtype);
+}
+
+const LOOP_OPS = { prod: "prod", amax: "max", amin: "min" } as const;
+
+const scatterCombined = defineOp({
+  name: "scatterCombined",
+  doc: "For each element the product, maximum or minimum of the values that `index` sends to it; a neutral value " +
+    "where there is none.",
+  params: {
+    self: required("tensor"),
+    dim: required("int"),
+    index: required("tensor"),
+    src: required("tensor"),
+    reduce: required("string", { oneOf: ["prod", "amax", "amin"] }),
+  },
+  exposure: { method: false, free: false },
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  implementation: {
+    kind: "lower",
+    lower({ self, dim, index, src, reduce }): Lowered[] {
+      const at = normalizeDim(dim, self.shape.length), dtype = self.dtype;
+      const kind = reduce as ScatterReduction;
+      const element = <V>(o: Body<V>, place: readonly Dim[], [j]: readonly Dim[]): V => {
+        const none = o.constant(neutralOf(kind, dtype), dtype);
+        if (self.shape.length === 0) return castTo(o, o.load(src, src.shape.map(() => 0)), dtype);
+        const position = withSize(place, at, j ?? 0);
+        const matching = () =>
+          o.select(
+            o.eq(castTo(o, o.load(index, position), "int64"), o.index(place[at] ?? 0, "int64")),
+            castTo(o, o.load(src, position), dtype),
+            none,
+          );
+        let inside: V | undefined;
+        position.forEach((p, d) => {
+          if (d === at || index.shape[d] === self.shape[d]) return;
+          const here = within(o, p, 0, index.shape[d] ?? 1);
+          inside = inside === undefined ? here : o.and(inside, here);
+        });
+        return inside === undefined ? matching() : o.masked(inside, matching, none);
+      };
+      return [{
+        kind: "reduction",
+        shape: self.shape,
+        dtype,
+        op: LOOP_OPS[kind],
+        over: [index.shape[at] ?? 1],
+        accumulator: dtype,
+        element,
+      }];
+    },
+  },
+  gradient: { kind: "none", because: "scatterReduce has its own rule" },
+  samples: [{
+    args: [t(3, 4), 0, { tensor: [2, 4], dtype: "int64", range: [0, 3] }, t(2, 4), "amax"],
+  }],
+});
+
+/** The leading part of a tensor, of the sizes given. */
+function leading<T extends TensorLike>(o: OpApi<T>, x: T, shape: readonly Dim[]): T {
+  return shape.reduce<T>((part, size, d) => part.shape[d] === size ? part : o.slice(part, d, 0, size), x);
+}
+
+const scatterReduce = defineOp({
+  name: "scatterReduce",
+  doc: "self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin. As " +
+    "`torch.scatter_reduce`.",
+  params: {
+    self: required("tensor"),
+    dim: required("int"),
+    index: required("tensor"),
+    src: required("tensor"),
+    reduce: required("string", { oneOf: REDUCES }),
+    includeSelf: optional("bool", true, { keyword: true }),
+  },
+  inplace: true,
+  infer({ self, dim, index, src }) {
+    checkIndex("scatterReduce", index);
+    normalizeDim(dim, self.shape.length);
+    if (src.dtype !== self.dtype) {
+      throw new DynError(`Expected src of scatterReduce of type ${self.dtype} but found ${src.dtype}`);
+    }
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  ranges: ({ self, dim, index }) => [indexRange(index, self.shape[normalizeDim(dim, self.shape.length)] ?? 1)],
+  implementation: {
+    kind: "composite",
+    compose(o, { self, dim, index, src, reduce, includeSelf }) {
+      const values = leading(o, src, index.shape);
+      const start = includeSelf ? self : o.scatterSet(self, dim, index, reduce === "prod" ? 1 : 0);
+      if (reduce === "sum") return o.scatterAdd(start, dim, index, values);
+      const hits = () => o.scatterAdd(o.zerosLike(self), dim, index, o.onesLike(values));
+      if (reduce === "mean") {
+        const total = o.scatterAdd(start, dim, index, values);
+        const count = o.clamp(includeSelf ? o.add(hits(), 1) : hits(), 1, null);
+        return isFloat(self.dtype) ? o.div(total, count) : o.div(total, count, { roundingMode: "floor" });
+      }
+      return o.scatterExtreme(self, dim, index, values, reduce as ScatterReduction, includeSelf);
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{
+    args: [t(3, 4), 0, { tensor: [2, 4], dtype: "int64", range: [0, 3] }, t(2, 4), "mean"],
+  }],
+});
+
+const scatterExtreme = defineOp({
+  name: "scatterExtreme",
+  doc: "As scatterReduce with prod, amax or amin.",
+  params: {
+    self: required("tensor"),
+    dim: required("int"),
+    index: required("tensor"),
+    src: required("tensor"),
+    reduce: required("string", { oneOf: ["prod", "amax", "amin"] }),
+    includeSelf: required("bool"),
+  },
+  exposure: { method: false, free: false },
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  implementation: {
+    kind: "composite",
+    compose(o, { self, dim, index, src, reduce, includeSelf }) {
+      const combined = o.scatterCombined(self, dim, index, src, reduce as ScatterReduction);
+      const hit = o.scatterSet(o.zerosLike(self, { dtype: "bool" }), dim, index, true);
+      const joined = reduce === "prod"
+        ? o.mul(self, combined)
+        : reduce === "amax"
+        ? o.maximum(self, combined)
+        : o.minimum(self, combined);
+      return o.where(hit, includeSelf ? joined : combined, self);
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "index", "src", "out"],
+    rule(o, { args: { self, dim, index, src, reduce, includeSelf }, out: [out], grads: [grad], needs }) {
+      if (!grad || !out) return {};
+      const hit = () => o.scatterSet(o.zerosLike(self, { dtype: "bool" }), dim, index, true);
+      if (reduce === "prod") {
+        const base = includeSelf ? self : o.where(hit(), 1, self);
+        const gradSelf = o.div(o.mul(grad, out), base);
+        return {
+          self: needs("self") ? (includeSelf ? gradSelf : o.where(hit(), 0, grad)) : null,
+          src: needs("src") ? o.div(o.gather(o.mul(grad, out), dim, index), src) : null,
+        };
+      }
+      const attained = o.to(o.eq(o.gather(out, dim, index), src), grad.dtype);
+      const ownWins = o.to(o.eq(self, out), grad.dtype);
+      const own = includeSelf ? ownWins : o.where(hit(), 0, ownWins);
+      const count = o.scatterAdd(own, dim, index, attained);
+      const portion = o.div(grad, count);
+      return {
+        self: needs("self") ? o.mul(own, portion) : null,
+        src: needs("src") ? o.mul(attained, o.gather(portion, dim, index)) : null,
+      };
+    },
+  },
+  samples: [{
+    args: [t(3, 4), 0, { tensor: [2, 4], dtype: "int64", range: [0, 3] }, t(2, 4), "amax", true],
+  }],
+});
+
+export const scatterReductions = { scatterCombined, scatterReduce, scatterExtreme } as const;

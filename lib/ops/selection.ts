@@ -1,0 +1,450 @@
+/**
+ * Sorting and what sorting gives. Input: a tensor and a dimension; output: ordered elements and where they were.
+ * Invariant: everything rests on one primitive, a stable sort along the last dimension with NaN greatest.
+ */
+import { DynError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
+import { type Dim, print } from "../sym/expr.ts";
+import { isAtMost, isEqual } from "../sym/decide.ts";
+import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
+import { defineOp, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
+import { nullable, optional, required } from "./params.ts";
+import { castTo, isTensor, resultTypeOf } from "./promotion.ts";
+import { checkCategory, t } from "./pointwise.ts";
+import { knownSize, normalizeDim, reducedShape, sameShape, shapeText, withSize } from "./shapes.ts";
+
+const valuesAndIndices = (self: TensorMeta, shape: readonly Dim[]): TensorMeta[] => [
+  contiguousMeta(shape, self.dtype, self.device),
+  contiguousMeta(shape, "int64", self.device),
+];
+
+const sortLast = defineOp({
+  name: "sortLast",
+  doc: "Sorted along the last dimension, stable, with indices.",
+  params: { self: required("tensor"), descending: required("bool") },
+  results: ["values", "indices"],
+  exposure: { method: false, free: false },
+  infer: ({ self }) => valuesAndIndices(self, self.shape),
+  implementation: {
+    kind: "lower",
+    lower({ self, descending }, out) {
+      return [{
+        kind: "extern",
+        call: { op: "sort", descending },
+        inputs: [self],
+        outputs: out.map(({ shape, dtype }) => ({ shape, dtype })),
+      }];
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["out"],
+    rule(o, { args: { self }, out: [, indices], grads: [grad] }) {
+      return grad && indices ? { self: o.scatterAdd(o.newZeros(grad, self.shape), -1, indices, grad) } : {};
+    },
+  },
+  samples: [{ args: [t(3, 4), false] }, { args: [t(5), true] }],
+});
+
+/** Sorted along any dimension: moved last and back. */
+function sorted<T extends TensorLike>(
+  o: OpApi<T>,
+  self: T,
+  { dim, descending }: { dim: number; descending: boolean },
+): [T, T] {
+  if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
+  const at = normalizeDim(dim, self.shape.length), last = at === self.shape.length - 1;
+  const [values, indices] = o.sortLast(last ? self : o.movedim(self, at, -1), descending);
+  return last ? [values, indices] : [o.movedim(values, -1, at), o.movedim(indices, -1, at)];
+}
+
+const sort = defineOp({
+  name: "sort",
+  doc: "Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`.",
+  params: {
+    self: required("tensor"),
+    dim: optional("int", -1),
+    descending: optional("bool", false),
+    stable: nullable("bool"),
+  },
+  results: ["values", "indices"],
+  infer({ self, dim }) {
+    normalizeDim(dim, self.shape.length);
+    return valuesAndIndices(self, self.shape);
+  },
+  implementation: { kind: "composite", compose: (o, { self, dim, descending }) => sorted(o, self, { dim, descending }) },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 0, true] }],
+  errors: [{ args: [t(3), 1], message: "Expected dim in [-1, 0]" }],
+});
+
+const argsort = defineOp({
+  name: "argsort",
+  doc: "The indices that sort a dimension, as `torch.argsort`.",
+  params: {
+    self: required("tensor"),
+    dim: optional("int", -1),
+    descending: optional("bool", false),
+    stable: optional("bool", false),
+  },
+  infer({ self, dim }) {
+    normalizeDim(dim, self.shape.length);
+    return contiguousMeta(self.shape, "int64", self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, dim, descending }) => sorted(o, o.detach(self), { dim, descending })[1],
+  },
+  gradient: { kind: "none", because: "its result is made of indices" },
+  samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 0, true] }],
+});
+
+const msort = defineOp({
+  name: "msort",
+  doc: "Sorted along the first dimension, as `torch.msort`.",
+  params: { self: required("tensor") },
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  implementation: { kind: "composite", compose: (o, { self }) => sorted(o, self, { dim: 0, descending: false })[0] },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(3, 4)] }],
+});
+
+function checkCount(k: Dim, size: Dim): void {
+  if ((typeof k === "number" && k < 0) || !isAtMost(k, size)) {
+    throw new DynError(`Expected k in [0, ${print(size)}] but found ${print(k)}`);
+  }
+}
+
+const topk = defineOp({
+  name: "topk",
+  doc: "The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`.",
+  params: {
+    self: required("tensor"),
+    k: required("size"),
+    dim: optional("int", -1),
+    largest: optional("bool", true),
+    sorted: optional("bool", true),
+  },
+  results: ["values", "indices"],
+  infer({ self, k, dim }) {
+    const at = normalizeDim(dim, self.shape.length);
+    checkCount(k, self.shape[at] ?? 1);
+    return valuesAndIndices(self, withSize(self.shape, at, k));
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, k, dim, largest }) {
+      if (self.shape.length === 0) return sorted(o, self, { dim, descending: largest });
+      const [, indices] = sorted(o, o.detach(self), { dim, descending: largest });
+      const first = o.slice(indices, dim, 0, k);
+      return [o.gather(self, dim, first), first];
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(3, 4), 2] }, { args: [t(3, 4), 2, 0, false] }],
+  errors: [{ args: [t(3), 4], message: "Expected k in [0, 3]" }],
+});
+
+/** The element at a position of the sorted order along a dimension. */
+function atPosition<T extends TensorLike>(
+  o: OpApi<T>,
+  self: T,
+  at: { dim: number; position: Dim; keepdim: boolean },
+): [T, T] {
+  if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
+  const { dim, position, keepdim } = at;
+  const [, order] = sorted(o, o.detach(self), { dim, descending: false });
+  const indices = o.narrow(order, dim, position, 1), values = o.gather(self, dim, indices);
+  return keepdim ? [values, indices] : [o.squeeze(values, dim), o.squeeze(indices, dim)];
+}
+
+const kthvalue = defineOp({
+  name: "kthvalue",
+  doc: "The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`.",
+  params: {
+    self: required("tensor"),
+    k: required("int"),
+    dim: optional("int", -1),
+    keepdim: optional("bool", false),
+  },
+  results: ["values", "indices"],
+  infer({ self, k, dim, keepdim }) {
+    const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
+    if (k < 1 || !isAtMost(k, size)) throw new DynError(`Expected k in [1, ${print(size)}] but found ${k}`);
+    return valuesAndIndices(self, self.shape.length === 0 ? [] : reducedShape(self.shape, [at], keepdim));
+  },
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, k, dim, keepdim }) => atPosition(o, self, { dim, position: k - 1, keepdim }),
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(3, 4), 2] }],
+  errors: [{ args: [t(3), 0], message: "Expected k in [1, 3]" }],
+});
+
+/** median and nanmedian: the lower of the two middle elements. */
+function median(name: "median" | "nanmedian") {
+  return defineOp({
+    name,
+    doc: `The lower middle element${name === "nanmedian" ? " of what is not NaN" : ", NaN where there is one"}; with ` +
+      `\`dim\` also its index. As \`torch.${name}\`.`,
+    params: { self: required("tensor"), dim: nullable("int"), keepdim: optional("bool", false) },
+    results: ["values", "indices"],
+    resultsIf: "dim",
+    infer({ self, dim, keepdim }) {
+      if (dim === null) return contiguousMeta([], self.dtype, self.device);
+      const at = normalizeDim(dim, self.shape.length);
+      if (isEqual(self.shape[at] ?? 1, 0)) {
+        throw new DynError(`Expected at least one element along dim ${dim} but found shape ${shapeText(self.shape)}`);
+      }
+      return valuesAndIndices(self, self.shape.length === 0 ? [] : reducedShape(self.shape, [at], keepdim));
+    },
+    implementation: {
+      kind: "composite",
+      compose(o, { self, dim, keepdim }) {
+        if (self.shape.length === 0) {
+          const only = o.clone(self);
+          return dim === null ? only : [only, o.zerosLike(self, { dtype: "int64" })];
+        }
+        const flat = dim === null ? o.reshape(self, [-1]) : self;
+        const at = normalizeDim(dim ?? 0, flat.shape.length), size = flat.shape[at] ?? 1;
+        if (size === 0) return o.full([], isFloat(self.dtype) ? NaN : 0, { dtype: self.dtype, device: self.device });
+        const [, order] = sorted(o, o.detach(flat), { dim: at, descending: false });
+        // NaN sorts last: it is the median if there is any, unless only numbers count
+        const numbers = o.sum(o.logicalNot(o.isnan(flat)), [at], true);
+        const position = name === "nanmedian"
+          ? o.clamp(o.div(o.sub(numbers, 1), 2, { roundingMode: "floor" }), 0, null)
+          : o.where(o.eq(numbers, size), o.fullLike(numbers, Math.floor((knownSize(size, "size") - 1) / 2)), numbers);
+        const indices = o.gather(order, at, position), values = o.gather(flat, at, indices);
+        if (dim === null) return o.reshape(values, []);
+        return keepdim ? [values, indices] : [o.squeeze(values, at), o.squeeze(indices, at)];
+      },
+    },
+    gradient: { kind: "composite" },
+    samples: [{ args: [t(5)] }, { args: [t(3, 4), 1] }, { args: [t(3, 4), 0, true] }],
+  });
+}
+
+const searchsorted = defineOp({
+  name: "searchsorted",
+  doc: "Where values would go into sorted sequences (of the last dimension) to keep them sorted, as " +
+    "`torch.searchsorted`.",
+  params: {
+    sortedSequence: required("tensor"),
+    self: required("operand"),
+    outInt32: optional("bool", false, { keyword: true }),
+    right: optional("bool", false, { keyword: true }),
+    side: nullable("string", { keyword: true, oneOf: ["left", "right"] }),
+    sorter: nullable("tensor", { keyword: true }),
+  },
+  exposure: { method: false },
+  infer({ sortedSequence, self, outInt32, right, side }) {
+    if (side === "left" && right) throw new DynError("Expected side and right to agree but found left and true");
+    const shape = isTensor(self) ? self.shape : [];
+    const vector = sortedSequence.shape.length === 1;
+    if (sortedSequence.shape.length === 0) throw new DynError("Expected a sequence with dimensions but found a 0-d one");
+    if (!vector && !(isTensor(self) && sameShape(shape.slice(0, -1), sortedSequence.shape.slice(0, -1)))) {
+      throw new DynError(
+        `Expected values that agree but at the last dimension but found ${shapeText(shape)} for ` +
+          shapeText(sortedSequence.shape),
+      );
+    }
+    return contiguousMeta(shape, outInt32 ? "int32" : "int64", sortedSequence.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { sortedSequence, self, outInt32, right, side, sorter }) {
+      const sequence = sorter ? o.gather(sortedSequence, -1, sorter) : sortedSequence;
+      const values = isTensor(self) ? self : o.full([], self, { device: sequence.device });
+      return o.countBefore(sequence, values, right || side === "right", outInt32);
+    },
+  },
+  gradient: { kind: "none", because: "its result is made of indices" },
+  samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 1] }, t(2, 3)] }],
+  errors: [{ args: [t(2, 3), t(3, 2)], message: "agree" }],
+});
+
+const countBefore = defineOp({
+  name: "countBefore",
+  doc: "How many elements of a sorted sequence lie before each value.",
+  params: {
+    sequence: required("tensor"),
+    values: required("tensor"),
+    right: required("bool"),
+    int32: required("bool"),
+  },
+  exposure: { method: false, free: false },
+  infer: ({ values, int32 }) => contiguousMeta(values.shape, int32 ? "int32" : "int64", values.device),
+  implementation: {
+    kind: "lower",
+    lower({ sequence, values, right }, [result]) {
+      if (!result) return [];
+      const dtype = resultTypeOf([sequence, values]), vector = sequence.shape.length === 1;
+      return [{
+        kind: "reduction",
+        shape: result.shape,
+        dtype: result.dtype,
+        op: "sum",
+        over: [sequence.shape.at(-1) ?? 1],
+        accumulator: "int64",
+        element(o, index, [k]) {
+          const value = castTo(o, o.load(values, index), dtype);
+          const bound = castTo(o, o.load(sequence, vector ? [k ?? 0] : [...index.slice(0, -1), k ?? 0]), dtype);
+          // NaN comes after all numbers
+          const before = right ? o.not(o.gt(bound, value)) : o.not(o.ge(bound, value));
+          if (!isFloat(dtype)) return o.cast(before, "int64");
+          const nanValue = o.isNan(value), nanBound = o.isNan(bound);
+          const counts = o.select(
+            nanBound,
+            o.and(nanValue, o.constant(right, "bool")),
+            o.or(nanValue, before),
+          );
+          return o.cast(counts, "int64");
+        },
+      }];
+    },
+  },
+  gradient: { kind: "none", because: "its result is made of indices" },
+  samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 1] }, t(2, 3), false, false] }],
+});
+
+const bucketize = defineOp({
+  name: "bucketize",
+  doc: "The index of the bucket between sorted boundaries for each value, as `torch.bucketize`.",
+  params: {
+    self: required("operand"),
+    boundaries: required("tensor"),
+    outInt32: optional("bool", false, { keyword: true }),
+    right: optional("bool", false, { keyword: true }),
+  },
+  exposure: { method: false },
+  infer({ self, boundaries, outInt32 }) {
+    if (boundaries.shape.length !== 1) {
+      throw new DynError(`Expected boundaries in 1 dimension but found ${shapeText(boundaries.shape)}`);
+    }
+    return contiguousMeta(isTensor(self) ? self.shape : [], outInt32 ? "int32" : "int64", boundaries.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, boundaries, outInt32, right }) =>
+      o.searchsorted(boundaries, self, { outInt32, right }),
+  },
+  gradient: { kind: "none", because: "its result is made of indices" },
+  samples: [{ args: [t(2, 3), { tensor: [4], dtype: "int64", range: [0, 1] }] }],
+});
+
+const isin = defineOp({
+  name: "isin",
+  doc: "Whether each element is among the test elements, as `torch.isin`.",
+  params: {
+    elements: required("operand"),
+    testElements: required("operand"),
+    assumeUnique: optional("bool", false, { keyword: true }),
+    invert: optional("bool", false, { keyword: true }),
+  },
+  exposure: { method: false },
+  infer: ({ elements, testElements }) =>
+    contiguousMeta(
+      isTensor(elements) ? elements.shape : [],
+      "bool",
+      isTensor(elements) ? elements.device : isTensor(testElements) ? testElements.device : "cpu",
+    ),
+  implementation: {
+    kind: "composite",
+    compose(o, { elements, testElements, invert }) {
+      const device = isTensor(elements) ? elements.device : isTensor(testElements) ? testElements.device : "cpu";
+      const among = isTensor(testElements) ? o.reshape(testElements, [-1]) : o.full([1], testElements, { device });
+      const each = isTensor(elements) ? elements : o.full([], elements, { device });
+      const found = o.any(o.eq(o.unsqueeze(each, -1), among), -1);
+      return invert ? o.logicalNot(found) : found;
+    },
+  },
+  gradient: { kind: "none", because: "its result is not of a floating type" },
+  samples: [{ args: [{ tensor: [3, 2], dtype: "int64", range: [0, 4] }, { tensor: [3], dtype: "int64", range: [0, 4] }] }],
+});
+
+/** quantile and nanquantile by interpolation in the sorted order. */
+function quantile(name: "quantile" | "nanquantile") {
+  return defineOp({
+    name,
+    doc: `The q-quantiles of all elements or of a dimension, as \`torch.${name}\`.`,
+    params: {
+      self: required("tensor"),
+      q: required("operand"),
+      dim: nullable("int"),
+      keepdim: optional("bool", false),
+      interpolation: optional("string", "linear", {
+        keyword: true,
+        oneOf: ["linear", "lower", "higher", "midpoint", "nearest"],
+      }),
+    },
+    infer({ self, q, dim, keepdim }) {
+      checkCategory(name, self.dtype, ["float"]);
+      if (isTensor(q) && (q.dtype !== self.dtype || q.shape.length > 1)) {
+        throw new DynError(`Expected q of type ${self.dtype} in at most 1 dimension but found ${q.dtype} ${shapeText(q.shape)}`);
+      }
+      if (typeof q === "number" && !(q >= 0 && q <= 1)) throw new DynError(`Expected q in [0, 1] but found ${q}`);
+      const dims = dim === null ? self.shape.map((_, d) => d) : [normalizeDim(dim, self.shape.length)];
+      if (dims.some((d) => isEqual(self.shape[d] ?? 1, 0))) throw new DynError("Expected at least one element but found none");
+      const rest = reducedShape(self.shape, dims, keepdim);
+      return contiguousMeta([...isTensor(q) ? q.shape : [], ...rest], self.dtype, self.device);
+    },
+    implementation: {
+      kind: "composite",
+      compose(o, { self, q, dim, keepdim, interpolation }) {
+        const rank = self.shape.length;
+        const at = dim === null ? 0 : normalizeDim(dim, rank);
+        const rows = dim === null || rank === 0 ? o.reshape(self, [-1]) : o.movedim(self, at, -1);
+        const [order] = o.sortLast(rows, false), size = rows.shape.at(-1) ?? 1;
+        const points = isTensor(q) ? o.reshape(q, [-1]) : o.full([1], Number(q), { dtype: self.dtype, device: self.device });
+        const nans = o.any(o.isnan(rows), -1, true);
+        const last = name === "nanquantile"
+          ? o.sub(o.to(o.sum(o.logicalNot(o.isnan(rows)), [-1], true), self.dtype), 1)
+          : o.full([1], Number(knownSize(size, "size")) - 1, { dtype: self.dtype, device: self.device });
+        const spot = o.clamp(o.mul(points, last), 0, null);
+        const position = o.expand(spot, [...rows.shape.slice(0, -1), points.shape[0] ?? 1]);
+        const pick = (p: typeof self) => o.gather(order, -1, o.to(p, "int64"));
+        const low = pick(o.floor(position)), high = pick(o.ceil(position));
+        const between = () => {
+          switch (interpolation) {
+            case "lower":
+              return low;
+            case "higher":
+              return high;
+            case "midpoint":
+              return o.lerp(low, high, 0.5);
+            case "nearest":
+              return pick(o.round(position));
+            default:
+              return o.lerp(low, high, o.sub(position, o.floor(position)));
+          }
+        };
+        const found = name === "quantile" ? o.where(nans, NaN, between()) : between();
+        const leading = o.movedim(found, -1, 0);
+        const dims = dim === null ? self.shape.map((_, d) => d) : [at];
+        const rest = reducedShape(self.shape, rank === 0 ? [] : dims, keepdim);
+        return o.reshape(leading, [...isTensor(q) ? q.shape : [], ...rest]);
+      },
+    },
+    gradient: { kind: "composite" },
+    samples: [{ args: [t(5), 0.3] }, { args: [t(3, 4), 0.5, 1] }],
+  });
+}
+
+export const selection = {
+  sortLast,
+  sort,
+  argsort,
+  msort,
+  topk,
+  kthvalue,
+  median: median("median"),
+  nanmedian: median("nanmedian"),
+  searchsorted,
+  countBefore,
+  bucketize,
+  isin,
+  quantile: quantile("quantile"),
+  nanquantile: quantile("nanquantile"),
+} as const;
