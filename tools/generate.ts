@@ -276,18 +276,21 @@ function typeImports(text: string): string[] {
   ];
 }
 
+/** The names under which an op may be exported. */
+function exportNames(definition: OpDefinition): string[] {
+  return [definition.name, ...(definition.exposure?.aliases ?? [])].filter((name) => !RESERVED.has(name));
+}
+
 function functionsFile(): string {
   const lines: string[] = [];
   for (const d of ALL_OPS) {
-    if (d.exposure?.free === false) continue;
-    for (const name of [d.name, ...(d.exposure?.aliases ?? [])]) {
-      if (RESERVED.has(name)) continue;
+    for (const name of exportNames(d)) {
       lines.push(comment(d.doc, ""), `export const ${name}: OpApi<Tensor>["${d.name}"] = ops.${d.name};`);
     }
   }
   return [
     "/**",
-    ` * The ops as free functions over tensors. ${NOTICE}`,
+    ` * The ops as functions over tensors, those of all namespaces. ${NOTICE}`,
     " */",
     'import type { OpApi } from "../ops/generated.ts";',
     'import { ops } from "./eager.ts";',
@@ -298,12 +301,46 @@ function functionsFile(): string {
   ].join("\n");
 }
 
+/** Prefixes that keep names in the table apart where a namespace has a function of the same name. */
+const PREFIXES = { "nn.functional": "functional", linalg: "linalg", special: "special" } as const;
+
+type Namespace = keyof typeof PREFIXES;
+
+/** Exports of a part of the functions: those at the top, or those of a namespace. */
+function selectionFile(about: string, namespace: Namespace | null): string {
+  const exports: string[] = [];
+  for (const d of ALL_OPS) {
+    const here = namespace === null ? d.exposure?.free !== false : d.exposure?.namespaces?.includes(namespace);
+    if (!here) continue;
+    for (const name of exportNames(d)) {
+      const prefix = namespace === null ? undefined : PREFIXES[namespace];
+      const rest = prefix !== undefined && name.startsWith(prefix) ? name.slice(prefix.length) : "";
+      const shown = /^[A-Z]/.test(rest) ? rest.charAt(0).toLowerCase() + rest.slice(1) : name;
+      exports.push(shown === name ? name : `${name} as ${shown}`);
+    }
+  }
+  return [
+    "/**",
+    ` * ${about} ${NOTICE}`,
+    " */",
+    `export {\n${[...new Set(exports)].sort().map((e) => `  ${e},`).join("\n")}\n} from "./generated_functions.ts";`,
+    "",
+  ].join("\n");
+}
+
 /** Every generated file with its current text. */
 export function generateAll(): GeneratedFile[] {
   return [
     { path: "lib/ops/generated.ts", text: opsFile() },
     { path: "lib/tensor/generated_methods.ts", text: methodsFile() },
     { path: "lib/tensor/generated_functions.ts", text: functionsFile() },
+    { path: "lib/tensor/generated_free.ts", text: selectionFile("The ops at the top of the module.", null) },
+    {
+      path: "lib/tensor/generated_functional.ts",
+      text: selectionFile("The ops in `nn.functional`.", "nn.functional"),
+    },
+    { path: "lib/tensor/generated_linalg.ts", text: selectionFile("The ops in `linalg`.", "linalg") },
+    { path: "lib/tensor/generated_special.ts", text: selectionFile("The ops in `special`.", "special") },
   ];
 }
 

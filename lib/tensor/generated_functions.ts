@@ -1,5 +1,5 @@
 /**
- * The ops as free functions over tensors. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
+ * The ops as functions over tensors, those of all namespaces. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
  */
 import type { OpApi } from "../ops/generated.ts";
 import { ops } from "./eager.ts";
@@ -224,10 +224,24 @@ export const nanToNum: OpApi<Tensor>["nanToNum"] = ops.nanToNum;
 export const heaviside: OpApi<Tensor>["heaviside"] = ops.heaviside;
 /** max(self, 0), NaN kept, as `torch.relu`. */
 export const relu: OpApi<Tensor>["relu"] = ops.relu;
+/** The gradient where `self` is above the threshold (or NaN), else 0. */
+export const thresholdBackward: OpApi<Tensor>["thresholdBackward"] = ops.thresholdBackward;
+/** min(max(self, 0), 6), as `nn.functional.relu6`. */
+export const relu6: OpApi<Tensor>["relu6"] = ops.relu6;
+/** self limited to [minVal, maxVal], as `nn.functional.hardtanh`. */
+export const hardtanh: OpApi<Tensor>["hardtanh"] = ops.hardtanh;
+/** self above 0, negativeSlope · self below, as `nn.functional.leaky_relu`. */
+export const leakyRelu: OpApi<Tensor>["leakyRelu"] = ops.leakyRelu;
 /** self above the threshold, else `value`, as `nn.functional.threshold`. */
 export const threshold: OpApi<Tensor>["threshold"] = ops.threshold;
 /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
 export const prelu: OpApi<Tensor>["prelu"] = ops.prelu;
+/** min(max(self + 3, 0), 6) / 6, as `nn.functional.hardsigmoid`. */
+export const hardsigmoid: OpApi<Tensor>["hardsigmoid"] = ops.hardsigmoid;
+/** self · hardsigmoid(self), as `nn.functional.hardswish`. */
+export const hardswish: OpApi<Tensor>["hardswish"] = ops.hardswish;
+/** 0 within lambd of 0, else self brought nearer by lambd, as `nn.functional.softshrink`. */
+export const softshrink: OpApi<Tensor>["softshrink"] = ops.softshrink;
 /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
 export const hardshrink: OpApi<Tensor>["hardshrink"] = ops.hardshrink;
 /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
@@ -276,12 +290,22 @@ export const zerosLike: OpApi<Tensor>["zerosLike"] = ops.zerosLike;
 export const onesLike: OpApi<Tensor>["onesLike"] = ops.onesLike;
 /** As empty, of the shape, type and device of `self`. */
 export const emptyLike: OpApi<Tensor>["emptyLike"] = ops.emptyLike;
+/** As zeros, of the type and device of `self`. */
+export const newZeros: OpApi<Tensor>["newZeros"] = ops.newZeros;
+/** As ones, of the type and device of `self`. */
+export const newOnes: OpApi<Tensor>["newOnes"] = ops.newOnes;
+/** As empty, of the type and device of `self`. */
+export const newEmpty: OpApi<Tensor>["newEmpty"] = ops.newEmpty;
 /** A tensor of one value; its type is that of the number where not given. As `torch.full`. */
 export const full: OpApi<Tensor>["full"] = ops.full;
 /** As full, of the shape, type and device of `self`. */
 export const fullLike: OpApi<Tensor>["fullLike"] = ops.fullLike;
+/** As full, of the type and device of `self`. */
+export const newFull: OpApi<Tensor>["newFull"] = ops.newFull;
 /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
 export const fill: OpApi<Tensor>["fill"] = ops.fill;
+/** Zeros of the shape and type of `self`; `zero_` clears a tensor. */
+export const zero: OpApi<Tensor>["zero"] = ops.zero;
 /** arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`. */
 export const arange: OpApi<Tensor>["arange"] = ops.arange;
 /** `steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`. */
@@ -292,24 +316,58 @@ export const logspace: OpApi<Tensor>["logspace"] = ops.logspace;
 export const eye: OpApi<Tensor>["eye"] = ops.eye;
 /** A 0-d tensor of a number, as `torch.scalar_tensor`. */
 export const scalarTensor: OpApi<Tensor>["scalarTensor"] = ops.scalarTensor;
+/** The elements in another type: floats truncate towards integers, and what is not 0 is true. */
+export const convert: OpApi<Tensor>["convert"] = ops.convert;
+/** Itself where the type is the same, else a copy in that type. The method `to` also takes devices. */
+export const to: OpApi<Tensor>["to"] = ops.to;
+/** The elements as float32, as `Tensor.float`. */
+export const float: OpApi<Tensor>["float"] = ops.float;
+/** The elements as float64, as `Tensor.double`. */
+export const double: OpApi<Tensor>["double"] = ops.double;
+/** The elements as int64, as `Tensor.long`. */
+export const long: OpApi<Tensor>["long"] = ops.long;
+/** The elements as int32, as `Tensor.int`. */
+export const int: OpApi<Tensor>["int"] = ops.int;
+/** The elements as uint8, as `Tensor.byte`. */
+export const byte: OpApi<Tensor>["byte"] = ops.byte;
+/** The elements as bool, as `Tensor.bool`. */
+export const bool: OpApi<Tensor>["bool"] = ops.bool;
 /** A copy of the elements, as `torch.clone`. */
 export const clone: OpApi<Tensor>["clone"] = ops.clone;
+/**
+ * The elements of `src`, broadcast and converted to the shape and type of `self`; `copy_` writes them
+ * there.
+ */
+export const copy: OpApi<Tensor>["copy"] = ops.copy;
+/** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
+export const view: OpApi<Tensor>["view"] = ops.view;
 /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
 export const reshape: OpApi<Tensor>["reshape"] = ops.reshape;
+/** Itself where its elements lie in row-major order, else a copy that does. As `Tensor.contiguous`. */
+export const contiguous: OpApi<Tensor>["contiguous"] = ops.contiguous;
 /** The dimensions in another order, as `torch.permute`. */
 export const permute: OpApi<Tensor>["permute"] = ops.permute;
 /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
 export const squeeze: OpApi<Tensor>["squeeze"] = ops.squeeze;
 /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
 export const unsqueeze: OpApi<Tensor>["unsqueeze"] = ops.unsqueeze;
+/** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
+export const expand: OpApi<Tensor>["expand"] = ops.expand;
 /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
 export const select: OpApi<Tensor>["select"] = ops.select;
 /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
 export const slice: OpApi<Tensor>["slice"] = ops.slice;
 /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
 export const diagonal: OpApi<Tensor>["diagonal"] = ops.diagonal;
+/**
+ * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension. As
+ * `Tensor.unfold`.
+ */
+export const unfold: OpApi<Tensor>["unfold"] = ops.unfold;
 /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
 export const asStrided: OpApi<Tensor>["asStrided"] = ops.asStrided;
+/** The same tensor as another object. */
+export const alias: OpApi<Tensor>["alias"] = ops.alias;
 /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
 export const detach: OpApi<Tensor>["detach"] = ops.detach;
 /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
@@ -320,6 +378,10 @@ export const sliceScatter: OpApi<Tensor>["sliceScatter"] = ops.sliceScatter;
 export const diagonalScatter: OpApi<Tensor>["diagonalScatter"] = ops.diagonalScatter;
 /** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
 export const diagEmbed: OpApi<Tensor>["diagEmbed"] = ops.diagEmbed;
+/** Adds the windows of an unfolding back into a tensor of the shape it had. */
+export const unfoldBackward: OpApi<Tensor>["unfoldBackward"] = ops.unfoldBackward;
+/** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
+export const asStridedBackward: OpApi<Tensor>["asStridedBackward"] = ops.asStridedBackward;
 /** self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. */
 export const asStridedScatter: OpApi<Tensor>["asStridedScatter"] = ops.asStridedScatter;
 /** Two dimensions exchanged, as `torch.transpose`. */
@@ -330,6 +392,8 @@ export const swapaxes: OpApi<Tensor>["transpose"] = ops.transpose;
 export const swapdims: OpApi<Tensor>["transpose"] = ops.transpose;
 /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
 export const t: OpApi<Tensor>["t"] = ops.t;
+/** The last two dimensions exchanged, as `Tensor.mT`. */
+export const mT: OpApi<Tensor>["mT"] = ops.mT;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
 export const movedim: OpApi<Tensor>["movedim"] = ops.movedim;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
@@ -338,6 +402,12 @@ export const moveaxis: OpApi<Tensor>["movedim"] = ops.movedim;
 export const flatten: OpApi<Tensor>["flatten"] = ops.flatten;
 /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
 export const unflatten: OpApi<Tensor>["unflatten"] = ops.unflatten;
+/** As view, in the shape of `other`. */
+export const viewAs: OpApi<Tensor>["viewAs"] = ops.viewAs;
+/** As reshape, in the shape of `other`. */
+export const reshapeAs: OpApi<Tensor>["reshapeAs"] = ops.reshapeAs;
+/** As expand, in the shape of `other`. */
+export const expandAs: OpApi<Tensor>["expandAs"] = ops.expandAs;
 /** As expand, as `torch.broadcast_to`. */
 export const broadcastTo: OpApi<Tensor>["broadcastTo"] = ops.broadcastTo;
 /** `length` elements from `start` along a dimension, as `torch.narrow`. */
@@ -368,6 +438,8 @@ export const gather: OpApi<Tensor>["gather"] = ops.gather;
  * "multiply" combines instead. As `torch.scatter`.
  */
 export const scatter: OpApi<Tensor>["scatter"] = ops.scatter;
+/** As scatter without `reduce`. */
+export const scatterSet: OpApi<Tensor>["scatterSet"] = ops.scatterSet;
 /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
 export const scatterAdd: OpApi<Tensor>["scatterAdd"] = ops.scatterAdd;
 /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
@@ -384,8 +456,17 @@ export const take: OpApi<Tensor>["take"] = ops.take;
 export const put: OpApi<Tensor>["put"] = ops.put;
 /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
 export const takeAlongDim: OpApi<Tensor>["takeAlongDim"] = ops.takeAlongDim;
+/**
+ * The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size
+ * depend on elements. As `x[i, j]` with tensors.
+ */
+export const index: OpApi<Tensor>["index"] = ops.index;
+/** As index, of integer tensors. */
+export const gatherIndices: OpApi<Tensor>["gatherIndices"] = ops.gatherIndices;
 /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
 export const indexPut: OpApi<Tensor>["indexPut"] = ops.indexPut;
+/** As indexPut, at integer tensors. */
+export const putIndices: OpApi<Tensor>["putIndices"] = ops.putIndices;
 /** The elements where the mask (broadcast) is true, in order, as `torch.masked_select`. */
 export const maskedSelect: OpApi<Tensor>["maskedSelect"] = ops.maskedSelect;
 /** self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`. */
@@ -398,6 +479,10 @@ export const fliplr: OpApi<Tensor>["fliplr"] = ops.fliplr;
 export const flipud: OpApi<Tensor>["flipud"] = ops.flipud;
 /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
 export const roll: OpApi<Tensor>["roll"] = ops.roll;
+/** Shifted around along dimensions. */
+export const rollDims: OpApi<Tensor>["rollDims"] = ops.rollDims;
+/** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
+export const repeat: OpApi<Tensor>["repeat"] = ops.repeat;
 /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
 export const tile: OpApi<Tensor>["tile"] = ops.tile;
 /**
@@ -427,6 +512,10 @@ export const cumsum: OpApi<Tensor>["cumsum"] = ops.cumsum;
 export const cumprod: OpApi<Tensor>["cumprod"] = ops.cumprod;
 /** Logarithms of running sums of exponentials, as `torch.logcumsumexp`. */
 export const logcumsumexp: OpApi<Tensor>["logcumsumexp"] = ops.logcumsumexp;
+/** The maximum so far along a dimension. */
+export const runningMax: OpApi<Tensor>["runningMax"] = ops.runningMax;
+/** The minimum so far along a dimension. */
+export const runningMin: OpApi<Tensor>["runningMin"] = ops.runningMin;
 /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
 export const cummax: OpApi<Tensor>["cummax"] = ops.cummax;
 /** The minimum so far along a dimension and where it was last met, as `torch.cummin`. */
@@ -441,6 +530,8 @@ export const hypot: OpApi<Tensor>["hypot"] = ops.hypot;
 export const copysign: OpApi<Tensor>["copysign"] = ops.copysign;
 /** self · log(other), 0 where self is 0, as `torch.xlogy`. One of them may be a number. */
 export const xlogy: OpApi<Tensor>["xlogy"] = ops.xlogy;
+/** self · log1p(other), 0 where self is 0, as `torch.special.xlog1py`. One of them may be a number. */
+export const xlog1py: OpApi<Tensor>["xlog1py"] = ops.xlog1py;
 /** log(e^self + e^other) without overflow, as `torch.logaddexp`. */
 export const logaddexp: OpApi<Tensor>["logaddexp"] = ops.logaddexp;
 /** log(2^self + 2^other) without overflow, as `torch.logaddexp2`. */
@@ -457,6 +548,10 @@ export const ldexp: OpApi<Tensor>["ldexp"] = ops.ldexp;
 export const nonzero: OpApi<Tensor>["nonzero"] = ops.nonzero;
 /** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
 export const argwhere: OpApi<Tensor>["nonzero"] = ops.nonzero;
+/** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
+export const repeatedIndices: OpApi<Tensor>["repeatedIndices"] = ops.repeatedIndices;
+/** Distinct elements (or slices along `dim`), where each went, and how many there were of each. */
+export const uniqueGroups: OpApi<Tensor>["uniqueGroups"] = ops.uniqueGroups;
 /**
  * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
  * were. As `torch.unique`.
@@ -471,11 +566,29 @@ export const uniqueConsecutive: OpApi<Tensor>["uniqueConsecutive"] = ops.uniqueC
 export const bincount: OpApi<Tensor>["bincount"] = ops.bincount;
 /** Padded with one value, as `torch.constant_pad_nd`. */
 export const constantPadNd: OpApi<Tensor>["constantPadNd"] = ops.constantPadNd;
+/** Padded with elements of the tensor: reflect, replicate or circular. */
+export const padBy: OpApi<Tensor>["padBy"] = ops.padBy;
+/** Adds the elements of a padded gradient to where padBy read them. */
+export const padByBackward: OpApi<Tensor>["padByBackward"] = ops.padByBackward;
+/**
+ * Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant,
+ * reflect, replicate or circular. As `nn.functional.pad`.
+ */
+export const pad: OpApi<Tensor>["pad"] = ops.pad;
+/**
+ * For each element the product, maximum or minimum of the values that `index` sends to it; a neutral value
+ * where there is none.
+ */
+export const scatterCombined: OpApi<Tensor>["scatterCombined"] = ops.scatterCombined;
 /**
  * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
  * As `torch.scatter_reduce`.
  */
 export const scatterReduce: OpApi<Tensor>["scatterReduce"] = ops.scatterReduce;
+/** As scatterReduce with prod, amax or amin. */
+export const scatterExtreme: OpApi<Tensor>["scatterExtreme"] = ops.scatterExtreme;
+/** Sorted along the last dimension, stable, with indices. */
+export const sortLast: OpApi<Tensor>["sortLast"] = ops.sortLast;
 /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
 export const sort: OpApi<Tensor>["sort"] = ops.sort;
 /** The indices that sort a dimension, as `torch.argsort`. */
@@ -495,6 +608,8 @@ export const nanmedian: OpApi<Tensor>["nanmedian"] = ops.nanmedian;
  * `torch.searchsorted`.
  */
 export const searchsorted: OpApi<Tensor>["searchsorted"] = ops.searchsorted;
+/** How many elements of a sorted sequence lie before each value. */
+export const countBefore: OpApi<Tensor>["countBefore"] = ops.countBefore;
 /** The index of the bucket between sorted boundaries for each value, as `torch.bucketize`. */
 export const bucketize: OpApi<Tensor>["bucketize"] = ops.bucketize;
 /** Whether each element is among the test elements, as `torch.isin`. */
@@ -507,10 +622,28 @@ export const nanquantile: OpApi<Tensor>["nanquantile"] = ops.nanquantile;
 export const digamma: OpApi<Tensor>["digamma"] = ops.digamma;
 /** The derivative of lgamma, as `torch.digamma`. */
 export const psi: OpApi<Tensor>["digamma"] = ops.digamma;
+/** The second derivative of lgamma. */
+export const trigamma: OpApi<Tensor>["trigamma"] = ops.trigamma;
 /** The inverse of erf, as `torch.erfinv`. */
 export const erfinv: OpApi<Tensor>["erfinv"] = ops.erfinv;
 /** The modified Bessel function of order 0, as `torch.i0`. */
 export const i0: OpApi<Tensor>["i0"] = ops.i0;
+/** e^−|x| i0(x), as `torch.special.i0e`. */
+export const i0e: OpApi<Tensor>["i0e"] = ops.i0e;
+/** The modified Bessel function of order 1, as `torch.special.i1`. */
+export const i1: OpApi<Tensor>["i1"] = ops.i1;
+/** e^−|x| i1(x), as `torch.special.i1e`. */
+export const i1e: OpApi<Tensor>["i1e"] = ops.i1e;
+/** The area under the standard normal density up to x, as `torch.special.ndtr`. */
+export const ndtr: OpApi<Tensor>["ndtr"] = ops.ndtr;
+/** −x log x, 0 at 0 and −∞ below, as `torch.special.entr`. */
+export const entr: OpApi<Tensor>["entr"] = ops.entr;
+/** e^(x²) erfc(x), as `torch.special.erfcx`. */
+export const erfcx: OpApi<Tensor>["erfcx"] = ops.erfcx;
+/** log(ndtr(x)), also far below 0, as `torch.special.log_ndtr`. */
+export const logNdtr: OpApi<Tensor>["logNdtr"] = ops.logNdtr;
+/** The inverse of ndtr, as `torch.special.ndtri`. */
+export const ndtri: OpApi<Tensor>["ndtri"] = ops.ndtri;
 /** The product of an n × k and a k × m matrix, as `torch.mm`. */
 export const mm: OpApi<Tensor>["mm"] = ops.mm;
 /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -537,10 +670,14 @@ export const addr: OpApi<Tensor>["addr"] = ops.addr;
 export const outer: OpApi<Tensor>["outer"] = ops.outer;
 /** All products of elements of two vectors, as `torch.outer`. */
 export const ger: OpApi<Tensor>["outer"] = ops.outer;
+/** input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`. */
+export const linear: OpApi<Tensor>["linear"] = ops.linear;
 /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
 export const softmax: OpApi<Tensor>["softmax"] = ops.softmax;
 /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
 export const logSoftmax: OpApi<Tensor>["logSoftmax"] = ops.logSoftmax;
+/** softmax(−self) along `dim`, as `nn.functional.softmin`. */
+export const softmin: OpApi<Tensor>["softmin"] = ops.softmin;
 /**
  * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
  * `nn.functional.layer_norm`.
@@ -550,3 +687,50 @@ export const layerNorm: OpApi<Tensor>["layerNorm"] = ops.layerNorm;
 export const rmsNorm: OpApi<Tensor>["rmsNorm"] = ops.rmsNorm;
 /** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
 export const groupNorm: OpApi<Tensor>["groupNorm"] = ops.groupNorm;
+/**
+ * [N, C, ...] normalised over each image of each channel, as `nn.functional.instance_norm`; with
+ * `useInputStats` false by the running statistics.
+ */
+export const instanceNorm: OpApi<Tensor>["instanceNorm"] = ops.instanceNorm;
+/**
+ * [N, C, ...] normalised by the batch's own statistics, which are results too: `mean` and the unbiased
+ * `variance`, both [C]. nn.functional.batchNorm updates its running statistics with them.
+ */
+export const batchNormTraining: OpApi<Tensor>["batchNormTraining"] = ops.batchNormTraining;
+/** [N, C, ...] normalised by running statistics [C]. */
+export const batchNormInference: OpApi<Tensor>["batchNormInference"] = ops.batchNormInference;
+/** (self − target)², as `nn.functional.mse_loss`. */
+export const mseLoss: OpApi<Tensor>["mseLoss"] = ops.mseLoss;
+/** |self − target|, as `nn.functional.l1_loss`. */
+export const l1Loss: OpApi<Tensor>["l1Loss"] = ops.l1Loss;
+/** d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`. */
+export const smoothL1Loss: OpApi<Tensor>["smoothL1Loss"] = ops.smoothL1Loss;
+/** d² / 2 where d = |self − target| ≤ delta, else delta · (d − delta / 2), as `nn.functional.huber_loss`. */
+export const huberLoss: OpApi<Tensor>["huberLoss"] = ops.huberLoss;
+/** log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`. */
+export const softMarginLoss: OpApi<Tensor>["softMarginLoss"] = ops.softMarginLoss;
+/**
+ * −weight[target] · self[target] of log-probabilities [N, C, ...] and class indices [N, ...], as
+ * `nn.functional.nll_loss`.
+ */
+export const nllLoss: OpApi<Tensor>["nllLoss"] = ops.nllLoss;
+/**
+ * Cross entropy of softmax(self) over the classes of logits [N, C, ...] against class indices [N, ...] or
+ * probabilities [N, C, ...], as `nn.functional.cross_entropy`.
+ */
+export const crossEntropy: OpApi<Tensor>["crossEntropy"] = ops.crossEntropy;
+/**
+ * −(target · log self + (1 − target) · log(1 − self)) of probabilities, logarithms not below −100, as
+ * `nn.functional.binary_cross_entropy`.
+ */
+export const binaryCrossEntropy: OpApi<Tensor>["binaryCrossEntropy"] = ops.binaryCrossEntropy;
+/**
+ * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive
+ * part. As `nn.functional.binary_cross_entropy_with_logits`.
+ */
+export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] =
+  ops.binaryCrossEntropyWithLogits;
+/** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
+export const klDiv: OpApi<Tensor>["klDiv"] = ops.klDiv;
+/** The elements on another device, as `Tensor.to(device)`. */
+export const toDevice: OpApi<Tensor>["toDevice"] = ops.toDevice;

@@ -1,0 +1,31 @@
+/**
+ * The ops in `special`. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
+ */
+export {
+  digamma,
+  entr,
+  erf,
+  erfc,
+  erfcx,
+  erfinv,
+  exp2,
+  expit,
+  expm1,
+  gammaln,
+  i0,
+  i0e,
+  i1,
+  i1e,
+  lgamma,
+  log1p,
+  logit,
+  logNdtr,
+  ndtr,
+  ndtri,
+  psi,
+  round,
+  sigmoid,
+  sinc,
+  xlog1py,
+  xlogy,
+} from "./generated_functions.ts";
