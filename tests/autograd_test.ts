@@ -11,7 +11,8 @@ import { ops } from "../lib/tensor/eager.ts";
 import { enableGrad, isGradEnabled, noGrad } from "../lib/tensor/modes.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
 
-const leaf = (data: Parameters<typeof tensor>[0]): Tensor => tensor(data, { dtype: "float64", requiresGrad: true });
+const leaf = (data: Parameters<typeof tensor>[0]): Tensor =>
+  tensor(data, { dtype: "float64", requiresGrad: true });
 const gradOf = (t: Tensor) => t.grad?.tolist() ?? null;
 
 Deno.test("gradients accumulate into leaves and keep their storage", () => {
@@ -51,9 +52,10 @@ Deno.test("gradients are recorded only while recording is on and inputs require 
   assertEquals(noGrad(() => x.mul(2)).requiresGrad, false);
   assertEquals(noGrad(() => enableGrad(() => x.mul(2))).requiresGrad, true);
   assertEquals(isGradEnabled(), true);
-  assertThrows(() => noGrad(() => {
-    throw new DynError("Inside");
-  }), DynError);
+  assertThrows(() =>
+    noGrad(() => {
+      throw new DynError("Inside");
+    }), DynError);
   assertEquals(isGradEnabled(), true);
   assertEquals(x.detach().mul(2).requiresGrad, false);
   assertEquals(x.mul(2).gradFn?.name, "MulBackward0");
@@ -200,7 +202,11 @@ class Split extends autograd.Function {
   static override forward(x: Tensor): [Tensor, Tensor] {
     return [x.mul(2), x.gt(0)];
   }
-  static override setupContext(ctx: autograd.FunctionContext, _inputs: readonly Tensor[], [, sign]: [Tensor, Tensor]) {
+  static override setupContext(
+    ctx: autograd.FunctionContext,
+    _inputs: readonly Tensor[],
+    [, sign]: [Tensor, Tensor],
+  ) {
     ctx.markNonDifferentiable(sign);
   }
   static override backward(_ctx: autograd.FunctionContext, grad: Tensor): Tensor {
@@ -231,7 +237,11 @@ Deno.test("gradcheck finds wrong gradients", () => {
     }
   }
   assertThrows(() => autograd.gradcheck((a) => Wrong.apply(a), [leaf([1, 2])]), DynError, "but found 1");
-  assertThrows(() => autograd.gradcheck((a) => a ?? leaf(1), [tensor([1.5], { requiresGrad: true })]), DynError, "float64");
+  assertThrows(
+    () => autograd.gradcheck((a) => a ?? leaf(1), [tensor([1.5], { requiresGrad: true })]),
+    DynError,
+    "float64",
+  );
 });
 
 Deno.test("intermediate gradients are given back to the device at once", () => {

@@ -32,14 +32,21 @@ function oracle(): Device {
   const readSync = (memory: Memory, at: number, length: number) => host(memory).uint8.slice(at, at + length);
   const compileEager = (program: Program): CompiledProgram => {
     verifyProgram(program);
-    const dtypes = [...program.inputs, ...program.outputs].map((id) => program.buffers[id]?.dtype ?? fail("No buffer"));
+    const dtypes = [...program.inputs, ...program.outputs].map((id) =>
+      program.buffers[id]?.dtype ?? fail("No buffer")
+    );
     return {
       source: "",
       kernelCount: program.kernels.length,
       run({ inputs, outputs, byteOffsets }) {
         const arrays = [...inputs, ...outputs].map((memory, k) => {
           const dtype = dtypes[k] ?? "float32", offset = byteOffsets?.[k] ?? 0;
-          return hostArray(dtype, host(memory).buffer, offset, Math.floor((memory.byteLength - offset) / itemSize(dtype)));
+          return hostArray(
+            dtype,
+            host(memory).buffer,
+            offset,
+            Math.floor((memory.byteLength - offset) / itemSize(dtype)),
+          );
         });
         interpret(program, { inputs: arrays.slice(0, inputs.length), outputs: arrays.slice(inputs.length) });
       },
@@ -115,7 +122,9 @@ for (const definition of ALL_OPS) {
       try {
         gradcheck(() => resultsOf(callOp(definition, given)), checked, { eps: 1e-5, atol: 1e-4, rtol: 1e-3 });
       } catch (thrown) {
-        throw new Error(`Sample ${k}: ${thrown instanceof Error ? thrown.message : thrown}`, { cause: thrown });
+        throw new Error(`Sample ${k}: ${thrown instanceof Error ? thrown.message : thrown}`, {
+          cause: thrown,
+        });
       }
     });
   });

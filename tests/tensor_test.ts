@@ -162,7 +162,10 @@ Deno.test("printing follows PyTorch", () => {
   assertEquals(lines(tensor(2.5)), "tensor(2.5000)");
   assertEquals(lines(tensor([])), "tensor([])");
   assertEquals(lines(ops.zeros([2, 0])), "tensor([], size=(2, 0))");
-  assertEquals(lines(tensor([[[1], [2]], [[3], [4]]])), "tensor([[[1],\n         [2]],\n\n        [[3],\n         [4]]])");
+  assertEquals(
+    lines(tensor([[[1], [2]], [[3], [4]]])),
+    "tensor([[[1],\n         [2]],\n\n        [[3],\n         [4]]])",
+  );
   assertEquals(
     lines(ops.arange(2000)),
     "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])",

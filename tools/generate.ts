@@ -310,7 +310,9 @@ type Namespace = keyof typeof PREFIXES;
 function selectionFile(about: string, namespace: Namespace | null): string {
   const exports: string[] = [];
   for (const d of ALL_OPS) {
-    const here = namespace === null ? d.exposure?.free !== false : d.exposure?.namespaces?.includes(namespace);
+    const here = namespace === null
+      ? d.exposure?.free !== false
+      : d.exposure?.namespaces?.includes(namespace);
     if (!here) continue;
     for (const name of exportNames(d)) {
       const prefix = namespace === null ? undefined : PREFIXES[namespace];
@@ -323,7 +325,9 @@ function selectionFile(about: string, namespace: Namespace | null): string {
     "/**",
     ` * ${about} ${NOTICE}`,
     " */",
-    `export {\n${[...new Set(exports)].sort().map((e) => `  ${e},`).join("\n")}\n} from "./generated_functions.ts";`,
+    `export {\n${
+      [...new Set(exports)].sort().map((e) => `  ${e},`).join("\n")
+    }\n} from "./generated_functions.ts";`,
     "",
   ].join("\n");
 }

@@ -244,7 +244,12 @@ const at4 = (offset: number, s: readonly number[], n: number, c: number, h: numb
   offset + n * (s[0] ?? 0) + c * (s[1] ?? 0) + h * (s[2] ?? 0);
 
 function convForward(
-  { input, weight, bias, out }: { input: HostView; weight: HostView; bias: HostView | undefined; out: HostView },
+  { input, weight, bias, out }: {
+    input: HostView;
+    weight: HostView;
+    bias: HostView | undefined;
+    out: HostView;
+  },
   geometry: ConvGeometry,
 ): void {
   const x = numeric(input), w = numeric(weight), y = numeric(out), b = bias && numeric(bias);
@@ -266,7 +271,10 @@ function convForward(
   });
   eachOuter(
     to.size,
-    [{ offset: out.offset, strides: to.stride }, { offset: 0, strides: [channels * h * width, h * width, width, 1] }],
+    [{ offset: out.offset, strides: to.stride }, {
+      offset: 0,
+      strides: [channels * h * width, h * width, width, 1],
+    }],
     ([a = 0, s = 0]) => y[a] = sums[s]!,
   );
 }
@@ -288,7 +296,10 @@ function convBackwardInput(
   });
   eachOuter(
     to.size,
-    [{ offset: out.offset, strides: to.stride }, { offset: 0, strides: [channels * h * width, h * width, width, 1] }],
+    [{ offset: out.offset, strides: to.stride }, {
+      offset: 0,
+      strides: [channels * h * width, h * width, width, 1],
+    }],
     ([a = 0, s = 0]) => y[a] = sums[s]!,
   );
 }
@@ -302,7 +313,13 @@ function convBackwardWeight(
   const size = out.shape.reduce((a, b) => a * b, 1);
   const [, c = 0, kh = 0, kw = 0] = image(out).size;
   const sums = new Float64Array(size);
-  const packed: HostView = { ...out, data: sums, offset: 0, shape: image(out).size, strides: [c * kh * kw, kh * kw, kw, 1] };
+  const packed: HostView = {
+    ...out,
+    data: sums,
+    offset: 0,
+    shape: image(out).size,
+    strides: [c * kh * kw, kh * kw, kw, 1],
+  };
   const unit = grads.stride[3] ?? 0, inUnit = images.stride[3] ?? 0, step = inUnit * geometry.stride[1];
   eachConvRow({ input: images.size, out: grads.size, weight: packed }, geometry, (r) => {
     const a = at4(gradOutput.offset, grads.stride, r.image, r.outChannel, r.outRow);

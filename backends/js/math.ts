@@ -203,6 +203,7 @@ export function digamma(x: number): number {
   }
   const i2 = 1 / (y * y);
   const series = i2 *
-    (1 / 12 - i2 * (1 / 120 - i2 * (1 / 252 - i2 * (1 / 240 - i2 * (1 / 132 - i2 * (691 / 32760 - i2 / 12))))));
+    (1 / 12 -
+      i2 * (1 / 120 - i2 * (1 / 252 - i2 * (1 / 240 - i2 * (1 / 132 - i2 * (691 / 32760 - i2 / 12))))));
   return shift + Math.log(y) - 0.5 / y - series;
 }

@@ -48,9 +48,11 @@ class Printer {
     );
     program.buffers.forEach((buffer, id) => {
       if (buffer.role.kind !== "temporary") return;
-      this.#line(`const b${id} = arena.${view(buffer.dtype)}, o${id} = ${this.#plain(buffer.role.offset)} / ${
-        itemSize(buffer.dtype)
-      };`);
+      this.#line(
+        `const b${id} = arena.${view(buffer.dtype)}, o${id} = ${this.#plain(buffer.role.offset)} / ${
+          itemSize(buffer.dtype)
+        };`,
+      );
     });
     const top = this.#top();
     const header = top.body.splice(0);
@@ -86,7 +88,9 @@ class Printer {
   #bind(id: BufferId, memory: string, offset: string): void {
     const dtype = this.#buffer(id).dtype;
     const size = itemSize(dtype);
-    this.#line(`const b${id} = ${memory}.${view(dtype)}, o${id} = ${offset}${size === 1 ? "" : ` / ${size}`};`);
+    this.#line(
+      `const b${id} = ${memory}.${view(dtype)}, o${id} = ${offset}${size === 1 ? "" : ` / ${size}`};`,
+    );
   }
 
   #buffer(id: BufferId): Program["buffers"][number] {
@@ -197,7 +201,9 @@ class Printer {
     this.#body(loop.body);
     for (const r of loop.reductions) this.#combine(r);
     if (loop.carried.length > 1) {
-      this.#line(`[${loop.carried.map((c) => `v${c.id}`)}] = [${loop.carried.map((c) => this.#value(c.next))}];`);
+      this.#line(
+        `[${loop.carried.map((c) => `v${c.id}`)}] = [${loop.carried.map((c) => this.#value(c.next))}];`,
+      );
     } else {
       for (const c of loop.carried) this.#line(`v${c.id} = ${this.#value(c.next)};`);
     }

@@ -42,9 +42,14 @@ export function compileToJavaScript(
   options: { readonly library?: ExternLibrary; readonly allocate?: (bytes: number) => HostMemory } = {},
 ): CompiledProgram {
   const source = printProgram(program);
-  const externs = program.kernels.map((k) => k.kind === "extern" ? externRunner(k, program, options.library) : undefined);
+  const externs = program.kernels.map((k) =>
+    k.kind === "extern" ? externRunner(k, program, options.library) : undefined
+  );
   const run = instantiate(source, externs);
-  const arena = arenaOf(program, options.allocate ?? ((bytes) => new HostMemory("cpu", new ArrayBuffer(bytes))));
+  const arena = arenaOf(
+    program,
+    options.allocate ?? ((bytes) => new HostMemory("cpu", new ArrayBuffer(bytes))),
+  );
   const few = program.inputs.length + program.outputs.length <= ZEROS.length;
   return {
     source,
@@ -90,7 +95,11 @@ function sizeIn(program: Program, sizes: readonly number[]): (d: Dim) => number 
   return (d) => typeof d === "number" ? d : evaluate(d, (s) => known.get(s) ?? 0);
 }
 
-function externRunner(kernel: ExternKernel, program: Program, library: ExternLibrary | undefined): ExternRunner {
+function externRunner(
+  kernel: ExternKernel,
+  program: Program,
+  library: ExternLibrary | undefined,
+): ExternRunner {
   const native = library?.(kernel);
   return (buffers, elements, sizes) => {
     const value = sizeIn(program, sizes);

@@ -26,7 +26,8 @@ export function backward(
   options: BackwardOptions = {},
 ): void {
   const edges = rootEdges(roots, gradients);
-  new Pass(edges, { createGraph: options.createGraph ?? false, retainGraph: keeps(options), captures: null }).run();
+  new Pass(edges, { createGraph: options.createGraph ?? false, retainGraph: keeps(options), captures: null })
+    .run();
 }
 
 /**
@@ -87,18 +88,24 @@ function rootEdges(roots: readonly Tensor[], gradients: readonly (Tensor | null)
   return roots.map((root, k) => {
     const edge = gradientEdge(root);
     if (!edge) {
-      throw new DynError(`Expected a tensor that requires grad and has a gradFn but element ${k} of tensors does not`);
+      throw new DynError(
+        `Expected a tensor that requires grad and has a gradFn but element ${k} of tensors does not`,
+      );
     }
     const given = gradients[k] ?? null;
     if (given === null) {
       if (root.numel() !== 1) {
-        throw new DynError(`Expected a scalar output, or a gradient for it, but grad can be implicitly created only for scalar outputs and found shape [${root.shape}]`);
+        throw new DynError(
+          `Expected a scalar output, or a gradient for it, but grad can be implicitly created only for scalar outputs and found shape [${root.shape}]`,
+        );
       }
       if (!isFloat(root.dtype)) throw new DynError(`Expected a floating output but found ${root.dtype}`);
       return { edge, grad: ops.onesLike(root) };
     }
     if (`${given.shape}` !== `${root.shape}`) {
-      throw new DynError(`Expected a gradient of shape [${root.shape}] for output ${k} but found [${given.shape}]`);
+      throw new DynError(
+        `Expected a gradient of shape [${root.shape}] for output ${k} but found [${given.shape}]`,
+      );
     }
     return { edge, grad: given };
   });
@@ -280,7 +287,9 @@ class Pass {
     const { result, allocated } = watch ? watchAllocations(run) : { result: run(), allocated: [] };
     if (!this.options.retainGraph) node.release();
     if (result.length !== node.edges.length) {
-      throw new InternalError(`Expected ${node.edges.length} gradients from ${node.name} but found ${result.length}`);
+      throw new InternalError(
+        `Expected ${node.edges.length} gradients from ${node.name} but found ${result.length}`,
+      );
     }
     result.forEach((grad, k) => {
       const edge = node.edges[k];

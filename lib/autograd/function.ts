@@ -157,7 +157,11 @@ class FunctionNode extends Node {
   #settings: FunctionSettings | undefined;
   #results: readonly Layout[] = [];
 
-  constructor(readonly of: FunctionClass, readonly context: FunctionContext, tensors: readonly (Tensor | null)[]) {
+  constructor(
+    readonly of: FunctionClass,
+    readonly context: FunctionContext,
+    tensors: readonly (Tensor | null)[],
+  ) {
     super(tensors.map((t) => t === null ? null : gradientEdge(t)));
     this.name = `${of.name}Backward`;
     this.inputs = tensors.map((t) => t?.layout ?? null);

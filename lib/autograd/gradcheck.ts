@@ -33,7 +33,9 @@ export function gradcheck(
   const list = isTensor(inputs) ? [inputs] : [...inputs];
   const checked = list.filter((t) => t.requiresGrad);
   for (const each of checked) {
-    if (each.dtype !== "float64") throw new DynError(`Expected float64 inputs for gradcheck but found ${each.dtype}`);
+    if (each.dtype !== "float64") {
+      throw new DynError(`Expected float64 inputs for gradcheck but found ${each.dtype}`);
+    }
   }
   const outputs = floatsOf(fn(...list));
   // all of these first: differences write into the inputs, which saved tensors would notice

@@ -95,7 +95,9 @@ export function fitGradient(grad: Tensor, to: Layout, from: string): Tensor {
     );
     const fits = lead >= 0 && to.shape.every((size, d) => size === 1 || size === grad.shape[d + lead]);
     if (!fits) {
-      throw new InternalError(`Expected a gradient of shape [${to.shape}] from ${from} but found [${grad.shape}]`);
+      throw new InternalError(
+        `Expected a gradient of shape [${to.shape}] from ${from} but found [${grad.shape}]`,
+      );
     }
     fitted = ops.reshape(ops.sum(grad, dims, true), to.shape);
   }

@@ -126,7 +126,9 @@ export class OpNode extends Node {
     const { gradient } = this.definition;
     const kept = this.#kept;
     if (kept === null) throw releasedError();
-    if (gradient.kind !== "rule") throw new InternalError(`Expected a gradient rule of ${this.definition.name}`);
+    if (gradient.kind !== "rule") {
+      throw new InternalError(`Expected a gradient rule of ${this.definition.name}`);
+    }
     const unpack = (value: Kept | undefined): Tensor => {
       if (value === undefined) throw new InternalError(`Expected a saved tensor of ${this.name}`);
       return value instanceof SavedTensor ? value.unpack(this.name) : value;
@@ -161,4 +163,3 @@ export class OpNode extends Node {
     if (gradient.kind === "rule" && gradient.saves.length > 0) this.#kept = null;
   }
 }
-

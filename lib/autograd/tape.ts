@@ -10,7 +10,7 @@ import type { HookHandle, TensorHook, ViewState, ViewStep } from "../tensor/auto
 import { callResolved, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
-import { mapTensors, type TensorArgs, entryOf } from "../tensor/plan.ts";
+import { entryOf, mapTensors, type TensorArgs } from "../tensor/plan.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { type ApplyOptions, type Edge, gradientEdge, Node, nodeOf, setHistory } from "./node.ts";
 import { OpNode, ruleReads } from "./op_node.ts";
@@ -36,7 +36,9 @@ export function recordInplace(
   write: () => void,
 ): void {
   const [first] = Object.keys(call.definition.params);
-  const copy = first !== undefined && ruleReads(call.definition, first) ? noGrad(() => ops.clone(target)) : undefined;
+  const copy = first !== undefined && ruleReads(call.definition, first)
+    ? noGrad(() => ops.clone(target))
+    : undefined;
   const node = new OpNode(call.definition, call.args, copy ? { before: { target, copy } } : {});
   const { viewState } = target;
   const baseEdge = viewState ? gradientEdge(viewState.base) : null;
@@ -78,13 +80,17 @@ function replay(base: Tensor, steps: readonly ViewStep<Tensor>[]): Tensor {
 function applyStep(of: Tensor, step: ViewStep<Tensor>): Tensor {
   const result = callResolved(step.definition, withViewed(step, of));
   const found = isTensor(result) ? result : result[step.index];
-  if (!found) throw new InternalError(`Expected result ${step.index} of ${step.definition.name} but found none`);
+  if (!found) {
+    throw new InternalError(`Expected result ${step.index} of ${step.definition.name} but found none`);
+  }
   return found;
 }
 
 function withViewed({ definition, args }: ViewStep<Tensor>, viewed: Tensor): TensorArgs {
   const { implementation } = definition;
-  if (implementation.kind !== "view") throw new InternalError(`Expected a view op but found ${definition.name}`);
+  if (implementation.kind !== "view") {
+    throw new InternalError(`Expected a view op but found ${definition.name}`);
+  }
   return { ...mapTensors(entryOf(definition), args, (t) => t), [implementation.of]: viewed };
 }
 

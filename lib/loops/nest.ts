@@ -27,7 +27,11 @@ export interface NestOptions {
 }
 
 /** Records one lowering that writes `targets` (several only for library calls). */
-export function recordLowered(lowered: Lowered, targets: readonly BufferOperand[], options: NestOptions): Kernel {
+export function recordLowered(
+  lowered: Lowered,
+  targets: readonly BufferOperand[],
+  options: NestOptions,
+): Kernel {
   const origins = options.origins ?? [];
   if (lowered.kind === "extern") {
     const kernel: ExternKernel = {
@@ -35,7 +39,9 @@ export function recordLowered(lowered: Lowered, targets: readonly BufferOperand[
       name: options.name,
       call: lowered.call,
       inputs: lowered.inputs.map((input) => {
-        if (!isBufferOperand(input)) throw new InternalError("Expected library operands that are buffer views");
+        if (!isBufferOperand(input)) {
+          throw new InternalError("Expected library operands that are buffer views");
+        }
         return viewOf(input);
       }),
       outputs: targets.map(viewOf),
@@ -162,7 +168,9 @@ function scanNest(
 ): readonly Statement[] {
   const axes = axesOf(lowered.shape), at = symbolsOf(axes);
   const along = axes[lowered.dim];
-  if (!along) throw new InternalError(`Expected a dimension of ${axes.length} to scan but found ${lowered.dim}`);
+  if (!along) {
+    throw new InternalError(`Expected a dimension of ${axes.length} to scan but found ${lowered.dim}`);
+  }
   const { statements, result } = recorder.nested(() => {
     const value = lowered.element(recorder, at);
     const before: Value = { id: recorder.ids.next(), dtype: value.dtype };

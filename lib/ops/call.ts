@@ -112,7 +112,9 @@ export function splitRequiresGrad(
   given: readonly unknown[],
 ): { readonly given: readonly unknown[]; readonly requiresGrad: boolean } {
   const last = given.at(-1);
-  if (typeof last !== "object" || last === null || !isPlainObject(last) || !Object.hasOwn(last, "requiresGrad")) {
+  if (
+    typeof last !== "object" || last === null || !isPlainObject(last) || !Object.hasOwn(last, "requiresGrad")
+  ) {
     return { given, requiresGrad: false };
   }
   const { requiresGrad, ...rest } = last;
@@ -283,6 +285,8 @@ function mismatch(definition: OpDefinition, name: string, param: Param, value: u
 function describe(value: unknown): string {
   if (value === null) return "null";
   if (typeof value === "string") return JSON.stringify(value);
-  if (typeof value === "object") return Array.isArray(value) ? `[${value.map(describe).join(", ")}]` : "an object";
+  if (typeof value === "object") {
+    return Array.isArray(value) ? `[${value.map(describe).join(", ")}]` : "an object";
+  }
   return typeof value === "function" ? "a function" : String(value);
 }

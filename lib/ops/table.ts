@@ -72,7 +72,9 @@ const definitions = new Map<string, OpDefinition>(Object.entries(OPS));
 
 for (const [name, definition] of definitions) {
   if (name !== definition.name) {
-    throw new InternalError(`Expected the op ${definition.name} under its own name but found it under ${name}`);
+    throw new InternalError(
+      `Expected the op ${definition.name} under its own name but found it under ${name}`,
+    );
   }
   const graphName = definition.graphName ?? name;
   for (const each of new Set([name, graphName])) {
@@ -85,7 +87,9 @@ for (const [name, definition] of definitions) {
 for (const definition of definitions.values()) {
   for (const alias of definition.exposure?.aliases ?? []) {
     if (!targets.has(alias)) targets.set(alias, { definition, inplace: false });
-    if (definition.inplace && !targets.has(`${alias}_`)) targets.set(`${alias}_`, { definition, inplace: true });
+    if (definition.inplace && !targets.has(`${alias}_`)) {
+      targets.set(`${alias}_`, { definition, inplace: true });
+    }
   }
 }
 

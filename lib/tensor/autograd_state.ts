@@ -74,7 +74,11 @@ export interface AutogradRuntime<T> {
    * The same for an in-place call: `write` does it; before it, what is saved is saved, and afterwards the history
    * of `target` (and of the base that it is a view of) starts from the call.
    */
-  recordInplace(call: { definition: OpDefinition; args: ArgsOf<Params, T> }, target: T, write: () => void): void;
+  recordInplace(
+    call: { definition: OpDefinition; args: ArgsOf<Params, T> },
+    target: T,
+    write: () => void,
+  ): void;
   /** The operation that made a tensor; for views brought up to date first. */
   gradFnOf(tensor: T): GradFn<T> | null;
   /** Calls `hook` with gradients of a tensor. */

@@ -14,7 +14,14 @@ import { allocateStorage } from "./storage.ts";
 import { isTensor, Tensor } from "./tensor.ts";
 
 /** Numbers, bools, nested arrays of them, or typed arrays. */
-export type TensorData = Element | Tensor | HostArray | Float32Array | Int8Array | Int16Array | readonly TensorData[];
+export type TensorData =
+  | Element
+  | Tensor
+  | HostArray
+  | Float32Array
+  | Int8Array
+  | Int16Array
+  | readonly TensorData[];
 
 /** Options of tensor creation. */
 export interface TensorOptions {
@@ -132,7 +139,9 @@ function typeOfArrays(data: TensorData): DType | undefined {
 }
 
 function convert(data: AnyArray, dtype: DType): HostArray {
-  if (dtypeOfArray(data) === dtype && !(data instanceof Int8Array) && !(data instanceof Int16Array)) return data;
+  if (dtypeOfArray(data) === dtype && !(data instanceof Int8Array) && !(data instanceof Int16Array)) {
+    return data;
+  }
   const array = hostArray(dtype, new ArrayBuffer(data.length * itemSize(dtype)));
   for (let k = 0; k < data.length; k++) {
     const value = normalizeConstant(data[k] ?? 0, dtype);
@@ -151,7 +160,12 @@ function shapeOf(data: TensorData): number[] {
 }
 
 /** Visits all elements and checks that nested arrays have one shape. */
-function flatten(data: TensorData, shape: readonly number[], d: number, visit: (value: Element) => void): void {
+function flatten(
+  data: TensorData,
+  shape: readonly number[],
+  d: number,
+  visit: (value: Element) => void,
+): void {
   if (isTensor(data) || isTypedArray(data)) {
     const elements = isTensor(data) ? data.toTypedArray() : data;
     checkSize(isTensor(data) ? data.numel() : data.length, shape.slice(d).reduce((a, b) => a * b, 1), d);
@@ -173,5 +187,7 @@ function flatten(data: TensorData, shape: readonly number[], d: number, visit: (
 
 function checkSize(found: number, expected: number | undefined, d: number): void {
   if (expected === undefined) throw new DynError(`Expected numbers at dim ${d} but found a list`);
-  if (found !== expected) throw new DynError(`Expected a list of length ${expected} at dim ${d} but found ${found}`);
+  if (found !== expected) {
+    throw new DynError(`Expected a list of length ${expected} at dim ${d} but found ${found}`);
+  }
 }

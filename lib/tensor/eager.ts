@@ -35,7 +35,9 @@ const PLAN_LIMIT = 8192;
 
 /** Calls an op with arguments as a user gives them. */
 export function callOp(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
-  if (!entryOf(definition).creates) return callResolved(definition, parseCall(definition, given, isTensor, itemOf));
+  if (!entryOf(definition).creates) {
+    return callResolved(definition, parseCall(definition, given, isTensor, itemOf));
+  }
   const { given: rest, requiresGrad } = splitRequiresGrad(given);
   const made = callResolved(definition, parseCall(definition, rest, isTensor, itemOf));
   if (requiresGrad && isTensor(made)) made.requiresGrad_();
@@ -119,7 +121,10 @@ function compute(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[]): r
   }
 }
 
-function compose(implementation: Implementation<Params> & { kind: "composite" }, args: TensorArgs): readonly Tensor[] {
+function compose(
+  implementation: Implementation<Params> & { kind: "composite" },
+  args: TensorArgs,
+): readonly Tensor[] {
   const result = implementation.compose(ops, args);
   return isTensor(result) ? [result] : result;
 }

@@ -28,7 +28,9 @@ export type IndexStep<T> =
   | { readonly kind: "list"; readonly items: readonly IndexItem[] };
 
 /** What must be known of a tensor index: how many dimensions it takes up (a mask takes its own number). */
-export type TensorIndexRank<T> = (value: unknown) => { readonly tensor: T; readonly dims: number } | undefined;
+export type TensorIndexRank<T> = (
+  value: unknown,
+) => { readonly tensor: T; readonly dims: number } | undefined;
 
 /** Parses arguments for a tensor of `rank` dimensions. Throws DynError where they do not fit. */
 export function parseIndex<T>(
@@ -85,7 +87,9 @@ function parseOne<T>(each: unknown, tensorIndex: TensorIndexRank<T>): IndexStep<
 function parseArray<T>(items: readonly unknown[]): IndexStep<T> {
   const ends = items.every((i) => i === null || typeof i === "number" || i instanceof Sym);
   if (ends && (items.length === 2 || items.length === 3)) {
-    const [start = null, stop = null, step = 1] = items.map((i) => typeof i === "number" || i instanceof Sym ? i : null);
+    const [start = null, stop = null, step = 1] = items.map((i) =>
+      typeof i === "number" || i instanceof Sym ? i : null
+    );
     return makeSlice(start, stop, typeof step === "number" ? step : 1);
   }
   if (!items.every(isItem)) throw new DynError("Expected integers or bools in a list of indices");

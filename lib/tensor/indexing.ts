@@ -125,4 +125,3 @@ function indicesOf(index: Tensor, view: Tensor, dim: number): readonly Tensor[] 
   const positions = ops.nonzero(index);
   return index.shape.map((_, d) => ops.select(positions, 1, d));
 }
-

@@ -124,10 +124,11 @@ function writeInto(target: Tensor, { entry, args, inputs, run }: Write): void {
   const { kind } = entry.definition.implementation;
   if (kind === "lower" || kind === "random") {
     const plan = planOf(entry, args, target.layout);
-    const direct = plan !== null && inputs.every((t, k) =>
-      t.storage !== target.storage || !plan.reads.includes(k) ||
-      (plan.aligned[k] === true && t.layout === target.layout && t.offset === target.offset)
-    );
+    const direct = plan !== null &&
+      inputs.every((t, k) =>
+        t.storage !== target.storage || !plan.reads.includes(k) ||
+        (plan.aligned[k] === true && t.layout === target.layout && t.offset === target.offset)
+      );
     if (plan !== null && direct) {
       if (entry.definition.ranges) checkRanges(entry.definition, args);
       runPlan(plan, inputs, [target]);

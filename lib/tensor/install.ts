@@ -8,7 +8,8 @@ import { convertTo } from "./transfer.ts";
 import { installTensorRuntime } from "./tensor.ts";
 
 installTensorRuntime({
-  call: ({ definition, inplace }, given) => inplace ? callInplace(definition, given) : callOp(definition, given),
+  call: ({ definition, inplace }, given) =>
+    inplace ? callInplace(definition, given) : callOp(definition, given),
   at: valueAt,
   set: setAt,
   to: convertTo,

@@ -48,7 +48,10 @@ export class OpEntry {
   readonly checked = new Set<string>();
   constructor(readonly definition: OpDefinition) {
     this.creates = isCreation(definition);
-    this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({ name, tensors: takesTensors(kind) }));
+    this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({
+      name,
+      tensors: takesTensors(kind),
+    }));
   }
 }
 
@@ -104,14 +107,20 @@ function constantKey(value: unknown, offsets: boolean): string {
     default:
       if (value === null) return "N";
       if (value instanceof Tensor) return `t${value.layout.id}${offsets ? `@${value.offset}` : ""}`;
-      if (value instanceof Sym) throw new DynError(`Expected known sizes for tensors with elements but found ${value}`);
+      if (value instanceof Sym) {
+        throw new DynError(`Expected known sizes for tensors with elements but found ${value}`);
+      }
       if (Array.isArray(value)) return `[${value.map((v: unknown) => constantKey(v, offsets)).join()}]`;
       throw new InternalError(`Expected an argument of an op but found ${typeof value}`);
   }
 }
 
 /** A call's arguments with something else in place of each tensor. */
-export function mapTensors<T>(entry: OpEntry, args: TensorArgs, change: (tensor: Tensor) => T): ArgsOf<Params, T> {
+export function mapTensors<T>(
+  entry: OpEntry,
+  args: TensorArgs,
+  change: (tensor: Tensor) => T,
+): ArgsOf<Params, T> {
   const mapped: Record<string, ArgsOf<Params, T>[string]> = {};
   for (const { name } of entry.slots) {
     const value = args[name];
@@ -127,7 +136,10 @@ function isTensorList(value: TensorArgs[string] | undefined): value is readonly 
 }
 
 /** Metadata of the results of a call. */
-export function inferResults(definition: OpDefinition, args: ArgsOf<Params, TensorMeta>): readonly TensorMeta[] {
+export function inferResults(
+  definition: OpDefinition,
+  args: ArgsOf<Params, TensorMeta>,
+): readonly TensorMeta[] {
   const inferred = definition.infer(args);
   return isMetas(inferred) ? inferred : [inferred];
 }

@@ -28,7 +28,8 @@ export function tensorText(tensor: Printable, elements: HostArray): string {
   if (tensor.device !== "cpu") suffix.push(`device='${tensor.device}'`);
   const numel = tensor.shape.reduce((a, b) => a * b, 1);
   if (numel === 0 && tensor.shape.length !== 1) suffix.push(`size=(${tensor.shape.join(", ")})`);
-  const usual = tensor.dtype === "float32" || ((tensor.dtype === "bool" || tensor.dtype === "int64") && numel > 0);
+  const usual = tensor.dtype === "float32" ||
+    ((tensor.dtype === "bool" || tensor.dtype === "int64") && numel > 0);
   if (!usual) suffix.push(`dtype=${tensor.dtype}`);
   if (tensor.gradFn) suffix.push(`gradFn=<${tensor.gradFn.name}>`);
   else if (tensor.requiresGrad) suffix.push("requiresGrad=true");

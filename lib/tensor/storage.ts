@@ -15,7 +15,9 @@ export function lastSerial(): number {
 }
 
 /** Runs `body` and says which storages it allocated. */
-export function watchAllocations<R>(body: () => R): { readonly result: R; readonly allocated: readonly Storage[] } {
+export function watchAllocations<R>(
+  body: () => R,
+): { readonly result: R; readonly allocated: readonly Storage[] } {
   const former = watched, allocated: Storage[] = [];
   watched = allocated;
   try {
@@ -41,7 +43,9 @@ export class Storage {
   /** The memory. Throws where there is none: released, or a tensor without elements. */
   get memory(): Memory {
     if (this.#memory === null) {
-      throw new DynError("Expected a tensor with elements but found one that was released or has metadata only");
+      throw new DynError(
+        "Expected a tensor with elements but found one that was released or has metadata only",
+      );
     }
     return this.#memory;
   }

@@ -97,7 +97,11 @@ export class Tensor {
   /** A tensor with metadata and no elements. */
   static hollow(meta: TensorMeta): Tensor {
     const layout = layoutOf(meta);
-    return new Tensor(new Storage(meta.device, null), layout, typeof meta.offset === "number" ? meta.offset : 0);
+    return new Tensor(
+      new Storage(meta.device, null),
+      layout,
+      typeof meta.offset === "number" ? meta.offset : 0,
+    );
   }
 
   /** Sizes of the dimensions. */
@@ -158,7 +162,9 @@ export class Tensor {
   #alongDim(list: readonly number[], dim: number): number {
     const found = list[dim < 0 ? dim + list.length : dim];
     if (found === undefined) {
-      throw new DynError(`Expected dim in [${-Math.max(1, list.length)}, ${Math.max(0, list.length - 1)}] but found ${dim}`);
+      throw new DynError(
+        `Expected dim in [${-Math.max(1, list.length)}, ${Math.max(0, list.length - 1)}] but found ${dim}`,
+      );
     }
     return found;
   }
@@ -267,7 +273,9 @@ export class Tensor {
 
   /** Makes it a leaf without history, in place. Views cannot be detached so. */
   detach_(): this {
-    if (this.viewState !== null) throw new DynError("Expected a tensor that is no view for detach_; use detach()");
+    if (this.viewState !== null) {
+      throw new DynError("Expected a tensor that is no view for detach_; use detach()");
+    }
     if (this.state !== null) {
       this.state.gradFn = null;
       this.state.requiresGrad = false;
@@ -313,7 +321,9 @@ export class Tensor {
 
   /** Along the first dimension. */
   *[Symbol.iterator](): IterableIterator<Tensor> {
-    if (this.ndim === 0) throw new DynError("Expected a tensor with dimensions to iterate over but found a 0-d one");
+    if (this.ndim === 0) {
+      throw new DynError("Expected a tensor with dimensions to iterate over but found a 0-d one");
+    }
     for (let i = 0; i < (this.shape[0] ?? 0); i++) yield this.at(i);
   }
 
@@ -344,7 +354,10 @@ export class Tensor {
   }
 
   /** With another type, on another device, or as another tensor is; itself where nothing changes. */
-  to(target: DType | DeviceName | Tensor | ConversionOptions, ...more: (DType | ConversionOptions | boolean)[]): Tensor {
+  to(
+    target: DType | DeviceName | Tensor | ConversionOptions,
+    ...more: (DType | ConversionOptions | boolean)[]
+  ): Tensor {
     return runtime().to(this, [target, ...more]);
   }
 

@@ -55,7 +55,8 @@ function makeTensor(described: Described, ordinal: number, options: SampleOption
   const [low, high] = described.range ?? [-2, 2];
   const elements = Array.from({ length: count }, (_, k) => {
     // a permutation of evenly spaced places, shifted per tensor so that operands differ
-    const place = ((k * 7919 + ordinal * 13) % Math.max(1, count) + 0.4137 + 0.1 * (ordinal % 4)) / (count + 0.5);
+    const place = ((k * 7919 + ordinal * 13) % Math.max(1, count) + 0.4137 + 0.1 * (ordinal % 4)) /
+      (count + 0.5);
     return low + (high - low) * place;
   });
   const values = dtype === "bool"
