@@ -27,13 +27,13 @@ struct ConvCall {
 `;
 
 const CONV_FORWARD: string = String.raw`
-// One convolution in the forward sense; gradients of inputs are brought to this form. Element (y, x) of the padded
-// image is source element ((y - ph)/uh, (x - pw)/uw) where that is whole and inside, else zero.
+// One convolution in the forward sense; gradients of inputs are brought to this form (with padding that may be
+// negative). Element (y, x) of the padded image is source element (y - ph, x - pw) where that is inside, else zero.
 struct Conv {
   const T *source, *bias;
   const T* weight;                     // [groups][kg][cg*r*s], packed
   T* result;
-  L n, groups, cg, kg, h, w, oh, ow, r, s, sh, sw, ph, pw, dh, dw, uh, uw;
+  L n, groups, cg, kg, h, w, oh, ow, r, s, sh, sw, ph, pw, dh, dw;
   L ss[4], rs[4], bias_stride;
   Epilogue epilogue;
   void* context;
@@ -59,28 +59,20 @@ INL L ceil_div(L a, L b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
   for (L c = 0; c < p.cg; c++) for (L fy = 0; fy < p.sh; fy++) for (L fx = 0; fx < p.sw; fx++) {
     T* plane = d + c * q.channel + (fy * p.sw + fx) * q.phase;
-    // columns i of this phase are source column (i*sw + fx - pw)/uw
-    const L first = fx - p.pw, width = (p.w - 1) * p.uw + 1;
-    const L lo = least(q.columns, most(0, ceil_div(-first, p.sw))), hi = most(lo, least(q.columns, ceil_div(width - first, p.sw)));
+    // column i of this phase is source column i*sw + first
+    const L first = fx - p.pw;
+    const L lo = least(q.columns, most(0, ceil_div(-first, p.sw))), hi = most(lo, least(q.columns, ceil_div(p.w - first, p.sw)));
     for (L y = 0; y < q.rows; y++) {
       T* o = plane + y * q.columns;
-      const L up = (h0 + y) * p.sh + fy - p.ph;
-      if (up < 0 || up % p.uh || up / p.uh >= p.h || p.w <= 0) {
+      const L at = (h0 + y) * p.sh + fy - p.ph;
+      if (at < 0 || at >= p.h) {
         for (L i = 0; i < q.columns; i++) o[i] = 0;
         continue;
       }
-      const T* row = s + c * p.ss[1] + up / p.uh * p.ss[2];
+      const T* from = s + c * p.ss[1] + at * p.ss[2] + (lo * p.sw + first) * p.ss[3];
       for (L i = 0; i < lo; i++) o[i] = 0;
-      if (p.uw == 1) {
-        const T* from = row + (lo * p.sw + first) * p.ss[3];
-        if (p.sw == 1 && p.ss[3] == 1) for (L i = lo; i < hi; i++) o[i] = from[i - lo];
-        else for (L i = lo; i < hi; i++, from += p.sw * p.ss[3]) o[i] = *from;
-      } else {
-        for (L i = lo; i < hi; i++) {
-          const L x = i * p.sw + first;
-          o[i] = x % p.uw ? (T) 0 : row[x / p.uw * p.ss[3]];
-        }
-      }
+      if (p.sw == 1 && p.ss[3] == 1) for (L i = lo; i < hi; i++) o[i] = from[i - lo];
+      else for (L i = lo; i < hi; i++, from += p.sw * p.ss[3]) o[i] = *from;
       for (L i = hi; i < q.columns; i++) o[i] = 0;
     }
   }

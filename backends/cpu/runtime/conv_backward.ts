@@ -1,8 +1,8 @@
 /**
  * The gradients of convolutions and the entry point of the translation unit; see conv.ts. Output: C++ text.
  *
- * Gradient of the input: a convolution of the result's gradient, spread by the stride, with the filter turned and
- * its channels exchanged. Gradient of the weight: for each image, rows (c, y, x) of the padded copy times the
+ * Gradient of the input: for each phase of the stride, a convolution of the result's gradient with those taps of
+ * the turned filter that reach it, its channels exchanged. Gradient of the weight: for each image, rows (c, y, x) of the padded copy times the
  * transposed gradient, summed over all pixels.
  */
 export const CONV_BACKWARD: string = String.raw`
@@ -10,7 +10,7 @@ INL Conv plain(const ConvCall& g) {
   Conv p;
   p.n = g.n; p.groups = g.groups; p.cg = g.cg; p.kg = g.kg;
   p.h = g.h; p.w = g.w; p.oh = g.oh; p.ow = g.ow; p.r = g.r; p.s = g.s;
-  p.sh = g.sh; p.sw = g.sw; p.ph = g.ph; p.pw = g.pw; p.dh = g.dh; p.dw = g.dw; p.uh = 1; p.uw = 1;
+  p.sh = g.sh; p.sw = g.sw; p.ph = g.ph; p.pw = g.pw; p.dh = g.dh; p.dw = g.dw;
   p.source = (const T*) g.image; p.result = (T*) g.result; p.bias = (const T*) g.bias; p.bias_stride = g.bias_stride;
   for (int i = 0; i < 4; i++) { p.ss[i] = g.image_strides[i]; p.rs[i] = g.result_strides[i]; }
   p.epilogue = g.epilogue; p.context = g.context;
@@ -34,23 +34,56 @@ static void forward(const ConvCall& g) {
   free(copy);
 }
 
+// The part of the gradient of the input whose rows are i0 + sh*t and columns j0 + sw*u: a convolution of its own,
+// over the taps (r0 + j*r_step, s0 + j*s_step) that reach these elements.
+struct Part { L i0, first, step, count, lead; };
+// One dimension: phase 'a' of n elements, filter size r, stride, padding and dilation.
+INL Part part_of(L a, L r, L stride, L padding, L dilation) {
+  Part p = {((a - padding) % stride + stride) % stride, -1, 0, 0, 0};
+  for (L y = 0; y < r; y++) if (y * dilation % stride == a) {
+    if (p.count == 0) p.first = y;
+    if (p.count == 1) p.step = y - p.first;
+    p.count++;
+  }
+  p.lead = p.count ? (p.i0 + padding - p.first * dilation) / stride : 0;
+  return p;
+}
+
 static void backward_image(const ConvCall& g) {
   Conv p = plain(g);
-  p.source = (const T*) g.result; p.result = (T*) g.image; p.bias = 0;
-  for (int i = 0; i < 4; i++) { p.ss[i] = g.result_strides[i]; p.rs[i] = g.image_strides[i]; }
-  p.cg = g.kg; p.kg = g.cg; p.h = g.oh; p.w = g.ow; p.oh = g.h; p.ow = g.w;
-  p.uh = g.sh; p.uw = g.sw; p.sh = p.sw = 1;
-  p.ph = (g.r - 1) * g.dh - g.ph; p.pw = (g.s - 1) * g.dw - g.pw;
-  const L taps = g.r * g.s, length = g.groups * g.kg * g.cg * taps;
+  p.source = (const T*) g.result; p.bias = 0;
+  for (int i = 0; i < 4; i++) p.ss[i] = g.result_strides[i];
+  p.cg = g.kg; p.kg = g.cg; p.h = g.oh; p.w = g.ow; p.sh = p.sw = 1;
+  const bool whole = g.sh == 1 && g.sw == 1;
+  if (!whole) p.epilogue = 0;
+  const L length = g.groups * g.kg * g.cg * g.r * g.s;
   T* copy = (T*) aligned_alloc(64, (length * sizeof(T) + 64) / 64 * 64);
   const T* w = (const T*) g.weight;
-  const L* ws = g.weight_strides;
-  L at = 0;
-  for (L q = 0; q < g.groups; q++) for (L c = 0; c < g.cg; c++) for (L k = 0; k < g.kg; k++) for (L y = g.r; y--;) for (L x = g.s; x--;)
-    copy[at++] = w[(q * g.kg + k) * ws[0] + c * ws[1] + y * ws[2] + x * ws[3]];
-  p.weight = copy;
-  convolve(p, g.threads);
+  const L *ws = g.weight_strides, *is = g.image_strides;
+  for (L a = 0; a < g.sh; a++) for (L b = 0; b < g.sw; b++) {
+    const Part y = part_of(a, g.r, g.sh, g.ph, g.dh), x = part_of(b, g.s, g.sw, g.pw, g.dw);
+    p.oh = (g.h - y.i0 + g.sh - 1) / g.sh; p.ow = (g.w - x.i0 + g.sw - 1) / g.sw;
+    if (p.oh <= 0 || p.ow <= 0) continue;
+    p.result = (T*) g.image + y.i0 * is[2] + x.i0 * is[3];
+    p.rs[0] = is[0]; p.rs[1] = is[1]; p.rs[2] = is[2] * g.sh; p.rs[3] = is[3] * g.sw;
+    if (y.count == 0 || x.count == 0) {
+      for (L i = 0; i < p.n; i++) for (L c = 0; c < p.groups * p.kg; c++) for (L t = 0; t < p.oh; t++) for (L u = 0; u < p.ow; u++)
+        p.result[i * p.rs[0] + c * p.rs[1] + t * p.rs[2] + u * p.rs[3]] = 0;
+      continue;
+    }
+    p.r = y.count; p.s = x.count;
+    p.dh = y.count > 1 ? y.step * g.dh / g.sh : 1; p.dw = x.count > 1 ? x.step * g.dw / g.sw : 1;
+    p.ph = (p.r - 1) * p.dh - y.lead; p.pw = (p.s - 1) * p.dw - x.lead;
+    L at = 0;
+    for (L q = 0; q < g.groups; q++) for (L c = 0; c < g.cg; c++) for (L k = 0; k < g.kg; k++) for (L i = p.r; i--;) for (L j = p.s; j--;)
+      copy[at++] = w[(q * g.kg + k) * ws[0] + c * ws[1] + (y.first + i * y.step) * ws[2] + (x.first + j * x.step) * ws[3]];
+    p.weight = copy;
+    convolve(p, g.threads);
+  }
   free(copy);
+  if (whole || !g.epilogue) return;
+  #pragma omp parallel for num_threads(g.threads) if (g.threads > 1)
+  for (L i = 0; i < g.n; i++) g.epilogue(g.context, i, 0, g.groups * g.cg, 0, g.h);
 }
 
 // c[mr x nv vectors] += 'rows' rows of 'ow' pixels of the padded copy · packed gradient

@@ -51,12 +51,12 @@ OUTL void tile(L kc, const T* a, L as, const T* b, L lb, T* c, L crs, L ccs, int
 
 // Rows [m0, m1) of one column panel. With UNIT, a points to row m0 of panels that are 'panel' elements apart.
 template <int nv, bool UNIT>
-INL void rows(L m0, L m1, L kc, const T* a, L as, L panel, const T* b, L lb, T* c, L crs, L ccs, int lanes, bool add) {
+OUTL void rows(L m0, L m1, L kc, const T* a, L as, L panel, const T* b, L lb, T* c, L crs, L ccs, int lanes, bool add) {
   L m = m0;
   for (; m + MR <= m1; m += MR, a += panel) tile<MR, nv, UNIT>(kc, a, as, b, lb, c + m * crs, crs, ccs, lanes, add);
   const L step = UNIT ? 1 : as;
-  #define TAIL(mr) if (MR > mr && m + mr <= m1) { tile<mr, nv, UNIT>(kc, a, as, b, lb, c + m * crs, crs, ccs, lanes, add); m += mr; a += mr * step; }
-  TAIL(4) TAIL(2) TAIL(1)
+  #define TAIL(mr) for (; MR > mr && m + mr <= m1; m += mr, a += mr * step) tile<mr, nv, UNIT>(kc, a, as, b, lb, c + m * crs, crs, ccs, lanes, add);
+  TAIL(4) TAIL(1)
   #undef TAIL
 }
 
