@@ -6,6 +6,7 @@ import { DynError } from "../lib/base/errors.ts";
 import type { GraphBackend } from "../lib/graph/backend.ts";
 import { aotEager } from "./aot_eager.ts";
 import { eager } from "./eager.ts";
+import { inductor } from "./inductor.ts";
 
 interface Entry {
   readonly backend: GraphBackend;
@@ -16,6 +17,7 @@ interface Entry {
 const backends = new Map<string, Entry>([
   ["eager", { backend: eager, debug: true }],
   ["aot_eager", { backend: aotEager, debug: true }],
+  ["inductor", { backend: inductor, debug: false }],
 ]);
 
 /** Makes a backend known by a name. */

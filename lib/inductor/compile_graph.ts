@@ -65,8 +65,8 @@ export interface CompiledGraph {
 /** Compiles a graph to a program. `lookup` finds op definitions by graph name. */
 export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOptions = {}): CompiledGraph {
   const observe = options.observe ?? (() => {});
-  if (config.inductor.patternMatcher) runPasses(graph, observe);
-  const lowered = lowerGraph(graph, lookup, options.signature);
+  const cleaned = config.inductor.patternMatcher ? runPasses(graph, observe) : graph;
+  const lowered = lowerGraph(cleaned, lookup, options.signature);
   const storages = [...lowered.storages];
   const jobs = splitReductions(lowered.jobs, storages);
   const computations = liveComputations(jobs, lowered.outputs, storages);

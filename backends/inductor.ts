@@ -1,0 +1,212 @@
+/**
+ * The inductor as a compiler of graphs: from a GraphModule to a function over tensors. Input: a functional graph
+ * as lib/graph/signature.ts describes it; output: a function that runs one compiled program per call and wraps
+ * its results. Invariant: what the program writes into an input's memory is seen by nobody who should not see
+ * it: inputs that share memory with a written one make the call run op by op.
+ */
+import { aotAutograd } from "../lib/aot/backend.ts";
+import { itemSize } from "../lib/base/dtype.ts";
+import { DynError, InternalError } from "../lib/base/errors.ts";
+import { logs } from "../lib/base/logs.ts";
+import type { GraphBackend } from "../lib/graph/backend.ts";
+import type { GraphModule } from "../lib/graph/graph_module.ts";
+import { readBinding, type SizeBinding, sizeBindings } from "../lib/graph/sizes.ts";
+import { type CompiledGraph, type CompiledOutput, compileGraph } from "../lib/inductor/compile_graph.ts";
+import type { CompiledProgram, DeviceName, Memory } from "../lib/loops/device.ts";
+import { findTarget } from "../lib/ops/table.ts";
+import { type Dim, evaluate, type Sym } from "../lib/sym/expr.ts";
+import { type Layout, layoutOf } from "../lib/tensor/layout.ts";
+import { allocateStorage, deviceNamed, type Storage } from "../lib/tensor/storage.ts";
+import { isTensor, Tensor } from "../lib/tensor/tensor.ts";
+
+/** The backend "inductor": differentiated ahead of time, then compiled to fused kernels. */
+export const inductor: GraphBackend = aotAutograd({ fwCompiler: (gm) => compileWithInductor(gm) });
+
+/** How the inductor reports what it made, for `explain`, debug folders and tests. */
+export interface InductorOptions {
+  readonly name?: string;
+  /** Told about the product of every step. */
+  readonly observe?: (stage: string, text: () => string) => void;
+  /** Told about the finished program. */
+  readonly compiled?: (graph: CompiledGraph, program: CompiledProgram) => void;
+}
+
+/** Compiles a functional graph for the device that its tensors are on. */
+export function compileWithInductor(module: GraphModule, options: InductorOptions = {}): (...args: unknown[]) => unknown[] {
+  const { graph, signature } = module;
+  const device = deviceOf(module);
+  const compiled = compileGraph(graph, (target) => findTarget(target)?.definition, {
+    name: options.name ?? signature?.role ?? "graph",
+    ...(signature ? { signature } : {}),
+    ...(options.observe ? { observe: options.observe } : {}),
+  });
+  const program = compiled.program.kernels.length > 0 ? deviceNamed(device).compile(compiled.program) : undefined;
+  if (program) options.compiled?.(compiled, program);
+  const runner = new GraphRunner(module, { compiled, program, device });
+  return (...args) => runner.run(args);
+}
+
+interface RunnerParts {
+  readonly compiled: CompiledGraph;
+  /** Absent where there is nothing to compute. */
+  readonly program: CompiledProgram | undefined;
+  readonly device: DeviceName;
+}
+
+/** Runs one compiled graph. */
+class GraphRunner {
+  readonly #module: GraphModule;
+  readonly #parts: RunnerParts;
+  readonly #bindings: readonly SizeBinding[];
+  readonly #written: readonly number[];
+  readonly #placeholderCount: number;
+  /** Layouts and byte counts of results where no size is symbolic. */
+  readonly #static: { readonly layouts: readonly (Layout | undefined)[]; readonly bytes: readonly number[] } | undefined;
+
+  constructor(module: GraphModule, parts: RunnerParts) {
+    this.#module = module;
+    this.#parts = parts;
+    const { compiled } = parts;
+    const { program } = compiled;
+    const offered = new Map(sizeBindings(module.graph).map((b) => [b.symbol, b]));
+    this.#bindings = program.sizes.map((symbol) => {
+      const binding = offered.get(symbol);
+      if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol} but found none`);
+      return binding;
+    });
+    this.#written = program.inputs.flatMap((id, i) => {
+      const role = program.buffers[id]?.role;
+      return role?.kind === "input" && role.written ? [compiled.inputs[i] ?? -1] : [];
+    });
+    this.#placeholderCount = module.graph.placeholders.length;
+    const fixed = compiled.outputBuffers.every((b) => typeof b.length === "number") &&
+      compiled.outputs.every(isStatic);
+    this.#static = fixed
+      ? {
+        layouts: compiled.outputs.map((o) => this.#layout(o, noSizes)),
+        bytes: compiled.outputBuffers.map((b) => this.#bytes(b, noSizes)),
+      }
+      : undefined;
+  }
+
+  run(args: readonly unknown[]): unknown[] {
+    const { compiled, program, device } = this.#parts;
+    if (args.length !== this.#placeholderCount) {
+      throw new DynError(`Expected ${this.#placeholderCount} arguments but found ${args.length}`);
+    }
+    if (this.#written.length > 0 && this.#sharesWritten(args)) {
+      logs.emit("perf_hints", "Inputs share memory with one that is written; the call runs op by op");
+      return this.#byOp(args);
+    }
+    const sizes = this.#bindings.map((binding) => readBinding(binding, args));
+    const sizeOf = (symbol: Sym): number => {
+      const at = compiled.program.sizes.indexOf(symbol);
+      return sizes[at] ?? this.#boundSize(symbol, args);
+    };
+    const bytes = this.#static?.bytes ?? compiled.outputBuffers.map((b) => this.#bytes(b, sizeOf));
+    const storages = bytes.map((n) => allocateStorage(device, n));
+    const inputs: Memory[] = [], byteOffsets: number[] = [];
+    for (const placeholder of compiled.inputs) {
+      const tensor = tensorAt(args, placeholder);
+      inputs.push(tensor.storage.memory);
+      byteOffsets.push(tensor.offset * itemSize(tensor.dtype));
+    }
+    const outputs = storages.map((s) => s.memory);
+    for (let i = 0; i < outputs.length; i++) byteOffsets.push(0);
+    program?.run({ inputs, outputs, byteOffsets, sizes });
+    return compiled.outputs.map((output, i) => this.#wrap(output, { args, storages, sizeOf, at: i }));
+  }
+
+  /** Whether an input that the program writes shares memory with another one. */
+  #sharesWritten(args: readonly unknown[]): boolean {
+    return this.#written.some((place) => {
+      const { storage } = tensorAt(args, place);
+      return args.some((other, i) => i !== place && isTensor(other) && other.storage === storage);
+    });
+  }
+
+  #byOp(args: readonly unknown[]): unknown[] {
+    const result = this.#module.forward(...args);
+    if (Array.isArray(result)) return result;
+    throw new InternalError("Expected a list of outputs from the graph");
+  }
+
+  /** A size that only the outputs mention. */
+  #boundSize(symbol: Sym, args: readonly unknown[]): number {
+    const binding = sizeBindings(this.#module.graph).find((b) => b.symbol === symbol);
+    if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol} but found none`);
+    return readBinding(binding, args);
+  }
+
+  #bytes(buffer: CompiledGraph["outputBuffers"][number], sizeOf: (s: Sym) => number): number {
+    return evaluate(buffer.length, sizeOf) * itemSize(buffer.dtype);
+  }
+
+  #layout(output: CompiledOutput, sizeOf: (s: Sym) => number): Layout | undefined {
+    if (output.kind !== "tensor") return undefined;
+    const known = (d: Dim) => evaluate(d, sizeOf);
+    return layoutOf({
+      shape: output.shape.map(known),
+      strides: output.strides.map(known),
+      dtype: output.dtype,
+      device: this.#parts.device,
+    });
+  }
+
+  #wrap(output: CompiledOutput, call: Call): unknown {
+    switch (output.kind) {
+      case "tensor": {
+        const layout = this.#static?.layouts[call.at] ?? this.#layout(output, call.sizeOf);
+        if (!layout) throw new InternalError("Expected the layout of a tensor output");
+        const offset = evaluate(output.offset, call.sizeOf);
+        if (output.of === "input") {
+          const base = tensorAt(call.args, this.#parts.compiled.inputs[output.index] ?? -1);
+          return new Tensor(base.storage, layout, base.offset + offset);
+        }
+        const storage = call.storages[output.index];
+        if (!storage) throw new InternalError(`Expected an output buffer ${output.index} but found none`);
+        return new Tensor(storage, layout, offset);
+      }
+      case "input":
+        return call.args[output.placeholder];
+      case "constant":
+        return output.value;
+      case "size":
+        return evaluate(output.size, call.sizeOf);
+      default:
+        return output satisfies never;
+    }
+  }
+}
+
+interface Call {
+  readonly args: readonly unknown[];
+  readonly storages: readonly Storage[];
+  readonly sizeOf: (symbol: Sym) => number;
+  readonly at: number;
+}
+
+function noSizes(symbol: Sym): never {
+  throw new InternalError(`Expected known sizes but found ${symbol}`);
+}
+
+function isStatic(output: CompiledOutput): boolean {
+  if (output.kind === "size") return typeof output.size === "number";
+  if (output.kind !== "tensor") return true;
+  return [output.offset, ...output.shape, ...output.strides].every((d) => typeof d === "number");
+}
+
+function tensorAt(args: readonly unknown[], place: number): Tensor {
+  const found = args[place];
+  if (isTensor(found)) return found;
+  throw new DynError(`Expected a tensor at argument ${place} but found ${typeof found}`);
+}
+
+/** The device of a graph's tensors: inputs first, else results. */
+function deviceOf({ graph }: GraphModule): DeviceName {
+  for (const node of graph.nodes) {
+    const { value } = node.meta;
+    if (value.kind === "tensor") return value.tensor.device;
+  }
+  return "cpu";
+}
