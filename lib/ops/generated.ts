@@ -4,8 +4,8 @@
 import type { DType } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
-import type { TensorLike } from "./definition.ts";
 import type { Scalar } from "./params.ts";
+import type { TensorLike } from "./tensor_like.ts";
 
 /** Public names of all ops. */
 export type OpName =
@@ -288,6 +288,11 @@ export type OpName =
   | "addr"
   | "outer"
   | "linear"
+  | "convolution"
+  | "convolutionInput"
+  | "convolutionWeight"
+  | "conv1d"
+  | "conv2d"
   | "softmax"
   | "logSoftmax"
   | "softmin"
@@ -941,6 +946,29 @@ export interface AddrOptions {
 /** Arguments of linear by name. */
 export interface LinearOptions<T> {
   readonly bias?: T | null | undefined;
+}
+
+/** Arguments of convolution by name. */
+export interface ConvolutionOptions<T> {
+  readonly bias?: T | null | undefined;
+}
+
+/** Arguments of conv1d by name. */
+export interface Conv1dOptions<T> {
+  readonly bias?: T | null | undefined;
+  readonly stride?: number | readonly number[] | undefined;
+  readonly padding?: number | readonly number[] | string | undefined;
+  readonly dilation?: number | readonly number[] | undefined;
+  readonly groups?: number | undefined;
+}
+
+/** Arguments of conv2d by name. */
+export interface Conv2dOptions<T> {
+  readonly bias?: T | null | undefined;
+  readonly stride?: number | readonly number[] | undefined;
+  readonly padding?: number | readonly number[] | string | undefined;
+  readonly dilation?: number | readonly number[] | undefined;
+  readonly groups?: number | undefined;
 }
 
 /** Arguments of softmax by name. */
@@ -1697,6 +1725,16 @@ export interface OpApi<T extends TensorLike> {
   outer(self: T, vec2: T): T;
   /** input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`. */
   linear(input: T, weight: T, bias?: T | null | LinearOptions<T>, options?: LinearOptions<T>): T;
+  /** Two-dimensional convolution [N, C, H, W] → [N, O, H', W']. */
+  convolution(self: T, weight: T, bias: T | null | undefined, stride: readonly number[], padding: readonly number[], dilation: readonly number[], groups: number, options?: ConvolutionOptions<T>): T;
+  /** The gradient of a convolution with respect to its input, of shape `inputSize`. */
+  convolutionInput(grad: T, weight: T, inputSize: readonly Dim[], stride: readonly number[], padding: readonly number[], dilation: readonly number[], groups: number): T;
+  /** The gradient of a convolution with respect to its weight, of shape `weightSize`. */
+  convolutionWeight(grad: T, input: T, weightSize: readonly Dim[], stride: readonly number[], padding: readonly number[], dilation: readonly number[], groups: number): T;
+  /** [N, C, L] with a weight [O, C/groups, K] → [N, O, L'], as `nn.functional.conv1d`. */
+  conv1d(self: T, weight: T, bias?: T | null | Conv1dOptions<T>, stride?: number | readonly number[] | Conv1dOptions<T>, padding?: number | readonly number[] | string | Conv1dOptions<T>, dilation?: number | readonly number[] | Conv1dOptions<T>, groups?: number | Conv1dOptions<T>, options?: Conv1dOptions<T>): T;
+  /** [N, C, H, W] with a weight [O, C/groups, Kh, Kw] → [N, O, H', W'], as `nn.functional.conv2d`. */
+  conv2d(self: T, weight: T, bias?: T | null | Conv2dOptions<T>, stride?: number | readonly number[] | Conv2dOptions<T>, padding?: number | readonly number[] | string | Conv2dOptions<T>, dilation?: number | readonly number[] | Conv2dOptions<T>, groups?: number | Conv2dOptions<T>, options?: Conv2dOptions<T>): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
   softmax(self: T, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */

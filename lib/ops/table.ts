@@ -14,6 +14,7 @@ import { selection } from "./selection.ts";
 import { specialOps } from "./special.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { comparisons } from "./comparison.ts";
+import { convolutions } from "./convolution.ts";
 import { creation } from "./creation.ts";
 import type { OpDefinition } from "./definition.ts";
 import type { OpName } from "./generated.ts";
@@ -54,6 +55,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...selection,
   ...specialOps,
   ...matrix,
+  ...convolutions,
   ...softmaxes,
   ...normalizations,
   ...losses,

@@ -672,6 +672,16 @@ export const outer: OpApi<Tensor>["outer"] = ops.outer;
 export const ger: OpApi<Tensor>["outer"] = ops.outer;
 /** input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`. */
 export const linear: OpApi<Tensor>["linear"] = ops.linear;
+/** Two-dimensional convolution [N, C, H, W] → [N, O, H', W']. */
+export const convolution: OpApi<Tensor>["convolution"] = ops.convolution;
+/** The gradient of a convolution with respect to its input, of shape `inputSize`. */
+export const convolutionInput: OpApi<Tensor>["convolutionInput"] = ops.convolutionInput;
+/** The gradient of a convolution with respect to its weight, of shape `weightSize`. */
+export const convolutionWeight: OpApi<Tensor>["convolutionWeight"] = ops.convolutionWeight;
+/** [N, C, L] with a weight [O, C/groups, K] → [N, O, L'], as `nn.functional.conv1d`. */
+export const conv1d: OpApi<Tensor>["conv1d"] = ops.conv1d;
+/** [N, C, H, W] with a weight [O, C/groups, Kh, Kw] → [N, O, H', W'], as `nn.functional.conv2d`. */
+export const conv2d: OpApi<Tensor>["conv2d"] = ops.conv2d;
 /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
 export const softmax: OpApi<Tensor>["softmax"] = ops.softmax;
 /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
@@ -728,8 +738,7 @@ export const binaryCrossEntropy: OpApi<Tensor>["binaryCrossEntropy"] = ops.binar
  * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive
  * part. As `nn.functional.binary_cross_entropy_with_logits`.
  */
-export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] =
-  ops.binaryCrossEntropyWithLogits;
+export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] = ops.binaryCrossEntropyWithLogits;
 /** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
 export const klDiv: OpApi<Tensor>["klDiv"] = ops.klDiv;
 /** The elements on another device, as `Tensor.to(device)`. */
