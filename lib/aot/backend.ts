@@ -71,12 +71,14 @@ function compilePair(
   joint.graph.lint();
   const { plan } = joint;
   const mutated = plan.mutations.map(({ input }) => input);
+  // Where a gradient flows through a write, the tape has to see it: the runtime copies.
+  const mutatedInputs = plan.mutations.filter(({ differentiable }) => !differentiable);
   const compile = (compiler: GraphCompiler, gm: GraphModule, given: readonly unknown[]) => {
     logs.emit("aot_graphs", () => gm.readable(gm.signature?.role));
     return compiler(gm, given);
   };
   if (joint.tangents.length === 0) {
-    const gm = module(joint.graph, { role: "inference", mutatedInputs: plan.mutations, donatedInputs: [] });
+    const gm = module(joint.graph, { role: "inference", mutatedInputs, donatedInputs: [] });
     const forward = compile(fwCompiler, gm, withExamples(gm.graph, exampleInputs));
     return { run: runtimeOf({ plan, forward, reference: gm }), mutated };
   }
@@ -84,7 +86,7 @@ function compilePair(
   const parts = partition(joint);
   const reference = module(parts.forward, {
     role: "forward",
-    mutatedInputs: plan.mutations,
+    mutatedInputs,
     savedFrom: parts.savedFrom,
     donatedInputs: [],
   });

@@ -61,18 +61,38 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       return readBinding(binding, inputs);
     };
     const outputs = listOf(noGrad(() => forward(...inputs)));
+    noteWrites(plan, inputs, outputs);
     if (backward && recordsGrad(tensors)) {
       const node = new CompiledNode({ pair, backward, inputs, outputs, sizes: backward.sizes.map(sizeOf) });
       for (const [at, output] of plan.differentiable.entries()) {
         setHistory(tensorAt(outputs, output), node, at);
       }
       node.save();
+    } else if (backward) {
+      releaseUnshared(inputs, outputs, backward.savedFrom);
     }
-    writeBack(plan, tensors, outputs);
+    writeBack(pair, tensors, outputs);
     const leaves: unknown[] = [];
     for (const output of plan.outputs) leaves.push(resultOf(output, { inputs, outputs, leaves, sizeOf }));
     return unflatten(plan.tree, leaves);
   };
+}
+
+/** Frees what was made for a backward that will not come. */
+function releaseUnshared(inputs: readonly unknown[], outputs: readonly unknown[], savedFrom: number): void {
+  for (const { storage } of madeForBackward(inputs, outputs, savedFrom)) storage.release();
+}
+
+/** The saved outputs whose memory no input or result shares. */
+function madeForBackward(
+  inputs: readonly unknown[],
+  outputs: readonly unknown[],
+  savedFrom: number,
+): Tensor[] {
+  const shown = new Set(
+    [...inputs, ...outputs.slice(0, savedFrom)].map((each) => isTensor(each) && each.storage),
+  );
+  return outputs.slice(savedFrom).filter(isTensor).filter(({ storage }) => !shown.has(storage));
 }
 
 /** The device on which a graph's random keys live: that of the placeholder for them. */
@@ -81,25 +101,33 @@ function deviceOf({ graph }: GraphModule): string {
   return value?.kind === "tensor" ? value.tensor.device : "cpu";
 }
 
+/** Inputs that the compiler wrote to in place are at a new version, before anything is saved. */
+function noteWrites(plan: RuntimePlan, inputs: readonly unknown[], outputs: readonly unknown[]): void {
+  for (const { input, output } of plan.mutations) {
+    const target = inputs[input];
+    if (isTensor(target) && outputs[output] === target) target.storage.version++;
+  }
+}
+
 /** Puts the new values of mutated inputs into the caller's tensors. */
-function writeBack(plan: RuntimePlan, inputs: readonly (Tensor | null)[], outputs: readonly unknown[]): void {
+function writeBack(
+  { plan, backward }: CompiledPair,
+  inputs: readonly (Tensor | null)[],
+  outputs: readonly unknown[],
+): void {
   for (const { input, output, differentiable } of plan.mutations) {
     const target = inputs[input], value = tensorAt(outputs, output);
     if (!target) throw new InternalError(`Expected a tensor at input ${input}`);
-    if (value === target) {
-      // the compiler wrote in place
-      target.storage.version++;
-      continue;
-    }
+    if (value === target) continue;
     if (differentiable && ambient.gradEnabled) {
       target.copy_(value);
       continue;
     }
     noGrad(() => target.copy_(value));
-    const alone = outputs.every((other, at) =>
-      at === output || !isTensor(other) || other.storage !== value.storage
-    );
-    if (alone && inputs.every((other) => other?.storage !== value.storage)) value.storage.release();
+    const others = [...inputs, ...outputs.filter((_, at) => at !== output)];
+    const shared = others.some((other) => isTensor(other) && other.storage === value.storage) ||
+      backward?.saved.some((saved) => saved.kind === "output" && saved.output === output);
+    if (!shared) value.storage.release();
   }
 }
 
@@ -208,7 +236,7 @@ class CompiledNode extends Node {
       const found = value.kind === "input" ? inputs[value.input] : outputs[value.output];
       return isTensor(found) ? new SavedTensor(found) : found;
     });
-    this.#lent = outputs.slice(savedFrom).filter(isTensor);
+    this.#lent = madeForBackward(inputs, outputs, savedFrom);
     this.#primals = inputs.map((input) => isTensor(input) ? new SavedTensor(input) : input);
     this.#values = null;
   }

@@ -1,0 +1,380 @@
+import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import "../backends/cpu/device.ts";
+import "../lib/tensor/install.ts";
+import "../lib/autograd/install.ts";
+import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
+import { buildJoint } from "../lib/aot/joint.ts";
+import { makeFx } from "../lib/aot/make_fx.ts";
+import { FlowNetwork } from "../lib/aot/max_flow.ts";
+import { minCutPartition, type Partition, savingPartition } from "../lib/aot/partition.ts";
+import { simplify } from "../lib/aot/simplify.ts";
+import { traceForward } from "../lib/aot/trace.ts";
+import { grad } from "../lib/autograd/engine.ts";
+import { logs } from "../lib/base/logs.ts";
+import type { GraphBackend } from "../lib/graph/backend.ts";
+import type { GraphModule } from "../lib/graph/graph_module.ts";
+import { printGraph } from "../lib/graph/print.ts";
+import { tensor } from "../lib/tensor/creation.ts";
+import { noGrad } from "../lib/tensor/modes.ts";
+import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
+
+/** Deterministic values in (-1, 1). */
+function wave(shape: readonly number[], seed = 1, requiresGrad = false): Tensor {
+  const count = shape.reduce((a, b) => a * b, 1);
+  const values = Array.from({ length: count }, (_, i) => Math.fround(Math.sin(1.7 * i + 0.9 * seed + 0.3)));
+  return tensor(values, { dtype: "float32" }).reshape(shape).detach().clone().requiresGrad_(requiresGrad);
+}
+const leaf = (shape: readonly number[], seed = 1) => wave(shape, seed, true);
+
+type Program = (...inputs: Tensor[]) => unknown;
+
+/** Captures without running autograd, as the tracer does. */
+function capture(fn: Program, inputs: readonly Tensor[]): GraphModule {
+  return makeFx(fn)(...inputs);
+}
+
+const aotEager: GraphBackend = aotAutograd({ fwCompiler: interpretGraph });
+const saveAll: GraphBackend = aotAutograd({ fwCompiler: interpretGraph, partition: savingPartition });
+
+function tensorsIn(value: unknown): Tensor[] {
+  if (isTensor(value)) return [value];
+  if (Array.isArray(value)) return value.flatMap(tensorsIn);
+  return [];
+}
+
+interface Outcome {
+  readonly results: unknown[];
+  readonly requiresGrad: boolean[];
+  readonly shapes: string[];
+  readonly inputs: unknown[];
+  readonly gradients: (unknown | null)[];
+  /** Which results are inputs. */
+  readonly identities: number[];
+}
+
+/** Runs a program on fresh inputs and backward through all that requires a gradient. */
+function observe(run: (...inputs: Tensor[]) => unknown, make: () => Tensor[]): Outcome {
+  const leaves = make();
+  const inputs = leaves.map((t) => t.requiresGrad ? t.mul(1) : t);
+  const results = tensorsIn(run(...inputs));
+  const roots = results.filter((t) => t.requiresGrad);
+  if (roots.length > 0) {
+    const loss = roots.map((t, k) => t.mul(wave(t.shape, k + 7)).sum()).reduce((a, b) => a.add(b));
+    loss.backward();
+  }
+  return {
+    results: results.map((t) => t.detach().tolist()),
+    requiresGrad: results.map((t) => t.requiresGrad),
+    shapes: results.map((t) => `${t.dtype}[${t.shape}][${t.stride()}]`),
+    inputs: inputs.map((t) => t.detach().tolist()),
+    gradients: leaves.map((t) => t.grad?.tolist() ?? null),
+    identities: results.map((t) => inputs.indexOf(t)),
+  };
+}
+
+function assertClose(actual: unknown, expected: unknown, path: string): void {
+  if (Array.isArray(actual) && Array.isArray(expected)) {
+    assertEquals(actual.length, expected.length, path);
+    actual.forEach((each, i) => assertClose(each, expected[i], `${path}[${i}]`));
+  } else if (typeof actual === "number" && typeof expected === "number") {
+    const near = Object.is(actual, expected) ||
+      Math.abs(actual - expected) <= 1e-5 + 1e-4 * Math.abs(expected);
+    assert(near, `${path}: found ${actual}, expected ${expected}`);
+  } else assertEquals(actual, expected, path);
+}
+
+/** The same outcome eagerly and ahead of time, saving little and saving all. */
+function agree(fn: Program, make: () => Tensor[]): void {
+  const expected = observe(fn, make);
+  for (const backend of [aotEager, saveAll]) {
+    const compiled = backend(capture(fn, make()), make());
+    if (!compiled) throw new Error("declined");
+    for (const round of ["first", "second"]) {
+      const found = observe(compiled, make);
+      for (const key of ["results", "inputs", "gradients"] as const) {
+        assertClose(found[key], expected[key], `${round} ${key}`);
+      }
+      for (const key of ["requiresGrad", "shapes", "identities"] as const) {
+        assertEquals(found[key], expected[key], `${round} ${key}`);
+      }
+    }
+  }
+}
+
+function partition(fn: Program, inputs: readonly Tensor[], by = minCutPartition): Partition {
+  const inspect = (value: unknown) =>
+    isTensor(value) ? { meta: value.meta, requiresGrad: value.requiresGrad } : undefined;
+  const joint = buildJoint(traceForward(capture(fn, inputs), { inspect }), { training: true });
+  simplify(joint);
+  joint.graph.lint();
+  return by(joint);
+}
+
+Deno.test("a minimum cut is as small as the best of all cuts", () => {
+  const edge = fc.tuple(fc.nat(5), fc.nat(5), fc.integer({ min: 0, max: 9 }));
+  fc.assert(fc.property(fc.array(edge, { maxLength: 14 }), (edges) => {
+    const network = new FlowNetwork(6);
+    for (const [from, to, capacity] of edges) network.edge(from, to, capacity);
+    const cost = (side: readonly boolean[]) =>
+      edges.reduce((sum, [from, to, capacity]) => sum + (side[from] && !side[to] ? capacity : 0), 0);
+    const found = network.minimumCut(0, 5);
+    assert(found[0] && !found[5]);
+    let best = Infinity;
+    for (let bits = 0; bits < 16; bits++) {
+      const side = [true, ...[0, 1, 2, 3].map((k) => (bits >> k & 1) === 1), false];
+      best = Math.min(best, cost(side));
+    }
+    assertEquals(cost(found), best);
+  }));
+});
+
+Deno.test("only infinite edges to cut is an error", () => {
+  const network = new FlowNetwork(3);
+  network.edge(0, 1, Infinity);
+  network.edge(1, 2, Infinity);
+  assertThrows(() => network.minimumCut(0, 2), Error, "Expected a finite cut");
+});
+
+Deno.test("cos(cos(x)) saves one tensor and computes the inner cosine again", () => {
+  const fn: Program = (x) => x!.cos().cos();
+  const parts = partition(fn, [leaf([5, 5, 5])]);
+  assertEquals(parts.saved, [{ kind: "input", input: 0 }]);
+  assertEquals(parts.savedFrom, 1);
+  assertEquals(
+    printGraph(parts.backward, { name: "backward" }),
+    `function backward(arg_0, tangents_0) {
+  let cos = ops.cos(arg_0);
+  let sin = ops.sin(cos);  cos = null;
+  let mul = ops.mul(tangents_0, sin);  tangents_0 = sin = null;
+  let neg = ops.neg(mul);  mul = null;
+  let sin_1 = ops.sin(arg_0);  arg_0 = null;
+  let mul_1 = ops.mul(neg, sin_1);  neg = sin_1 = null;
+  let neg_1 = ops.neg(mul_1);  mul_1 = null;
+  return [neg_1];
+}
+`,
+  );
+  assertEquals(partition(fn, [leaf([5, 5, 5])], savingPartition).saved.length, 2);
+});
+
+Deno.test("matrix products are saved or read from inputs, never repeated", () => {
+  const fn: Program = (x, w, v) => x!.matmul(w!).tanh().matmul(v!);
+  const { backward, forward } = partition(fn, [leaf([4, 3]), leaf([3, 5], 2), leaf([5, 2], 3)]);
+  const products = (graph: typeof forward) =>
+    graph.nodes.filter((node) => /^(matmul|mm|bmm)$/.test(node.target)).length;
+  assertEquals(products(forward), 2);
+  assertEquals(products(backward), 4);
+});
+
+Deno.test("logs show the joint graph and both halves", () => {
+  const shown: string[] = [];
+  logs.capture(
+    "aot_joint_graph,aot_graphs",
+    (artifact, text) => shown.push(`${artifact} ${text.split("\n")[0]}`),
+    () => {
+      const x = leaf([3]);
+      aotEager(capture((t) => t!.sin(), [x]), [x]);
+    },
+  );
+  assertEquals(shown, [
+    "aot_joint_graph function joint(arg_0 /* f32[3][1] */, tangents_0 /* f32[3][1] */) {",
+    "aot_graphs function forward(arg_0 /* f32[3][1] */) {",
+    "aot_graphs function backward(arg_0 /* f32[3][1] */, tangents_0 /* f32[3][1] */) {",
+  ]);
+});
+
+Deno.test("without gradients there is one graph", () => {
+  const roles: unknown[] = [];
+  const backend = aotAutograd({
+    fwCompiler: (gm) => (roles.push(gm.signature?.role), (...args) => gm.forward(...args)),
+  });
+  const x = wave([3]);
+  const compiled = backend(capture((t) => t!.sin(), [x]), [x]);
+  const result = compiled?.(x);
+  assert(isTensor(result) && !result.requiresGrad);
+  assertEquals(roles, ["inference"]);
+});
+
+const PROGRAMS: Readonly<Record<string, readonly [Program, () => Tensor[]]>> = {
+  "pointwise chain": [(x) => x!.mul(2).exp().sin().add(x!), () => [leaf([4, 3])]],
+  "broadcast operands": [(x, y) => x!.mul(y!).sub(y!), () => [leaf([4, 3]), leaf([3], 2)]],
+  "linear and loss": [
+    (x, w, b) => x!.matmul(w!).add(b!).relu().pow(2).mean(),
+    () => [wave([4, 3]), leaf([3, 2], 2), leaf([2], 3)],
+  ],
+  "reductions": [(x) => [x!.sum(1), x!.mean(), x!.amax(0)], () => [leaf([4, 3])]],
+  "views": [(x) => x!.t().mul(2).reshape([-1]).slice(0, 2, 9).unsqueeze(0), () => [leaf([4, 3])]],
+  "one of two results used": [(x) => x!.max(1), () => [leaf([4, 3])]],
+  "integer and constant results": [(x) => [x!.argmax(1), 3, x!.gt(0)], () => [leaf([4, 3])]],
+  "detached part": [
+    (x, y) => {
+      const d = x!.mul(2).detach();
+      return [d.mul(y!), d, x!.sin().mul(d)];
+    },
+    () => [leaf([3]), leaf([3], 2)],
+  ],
+  "an input without a path": [(x, _y) => x!.mul(3), () => [leaf([3]), leaf([3], 2)]],
+  "nothing differentiable": [(x) => x!.detach().add(1), () => [leaf([3])]],
+  "result used twice": [(x) => {
+    const y = x!.mul(2);
+    return [y, y.add(1), y];
+  }, () => [leaf([3])]],
+  "equal computations stay separate results": [(x) => [x!.mul(2), x!.mul(2)], () => [leaf([3])]],
+  "input returned": [(x) => [x!, x!.add(1)], () => [leaf([3])]],
+  "input view returned": [(x) => [x!.view([3, 2]), x!.t(), x!.select(0, 1)], () => [leaf([2, 3])]],
+  "a no-op is still a new tensor": [(x) => x!.mul(1), () => [leaf([3])]],
+  "in place on intermediates": [
+    (x, w) => {
+      const h = x!.mul(w!);
+      h.add_(1);
+      const v = h.select(0, 0);
+      v.mul_(2);
+      return h.sum();
+    },
+    () => [leaf([2, 3]), leaf([2, 3], 2)],
+  ],
+  "in place through a transposed slice": [
+    (x) => {
+      const h = x!.mul(2);
+      h.t().slice(0, 1, 3).mul_(3);
+      return h.exp();
+    },
+    () => [leaf([2, 4])],
+  ],
+  "views see a write to their base": [
+    (x) => {
+      const h = x!.mul(2), v = h.select(1, 0);
+      h.exp_();
+      return [v.mul(3), h];
+    },
+    () => [leaf([2, 3])],
+  ],
+  "input mutated": [(x) => {
+    x!.add_(1);
+    return x!.mul(2);
+  }, () => [wave([3])]],
+  "input mutated, gradient through": [(x, y) => {
+    x!.mul_(y!);
+    return x!.sin();
+  }, () => [leaf([3]), leaf([3], 2)]],
+  "input mutated through a view": [(x) => {
+    x!.select(0, 1).mul_(5);
+    return x!.sum();
+  }, () => [leaf([3, 2])]],
+  "input mutated and returned": [(x) => x!.mul_(2), () => [wave([3])]],
+  "input overwritten by another type": [(x, y) => {
+    x!.copy_(y!);
+    return null;
+  }, () => [wave([3]), tensor([1, 2, 3])]],
+  "aliases of an intermediate": [(x) => {
+    const h = x!.mul(2);
+    return [h.t(), h, h.select(0, 0)];
+  }, () => [leaf([2, 3])]],
+  "mutation without gradient": [
+    (x, y) => {
+      noGrad(() => y!.mul_(2));
+      return x!.mul(y!.detach().clone());
+    },
+    () => [leaf([3]), wave([3], 2)],
+  ],
+};
+
+for (const [name, [fn, make]] of Object.entries(PROGRAMS)) {
+  Deno.test(`agrees with eager: ${name}`, () => agree(fn, make));
+}
+
+Deno.test("a write through a result reaches the argument", () => {
+  const fn: Program = (x) => [x!.view([3, 2]), x!.t(), x!.select(0, 1)];
+  const x = wave([2, 3]);
+  const results = aotEager(capture(fn, [x]), [x])?.(x);
+  const [viewed, , selected] = tensorsIn(results);
+  viewed?.select(0, 0).fill_(99);
+  selected?.add_(100);
+  const [first, second] = x.tolist() as number[][];
+  assertEquals(first?.slice(0, 2), [99, 99]);
+  assert((second?.[0] ?? 0) > 50);
+});
+
+Deno.test("inputs that share memory and are written to run op by op", () => {
+  const fn: Program = (x, y) => {
+    x!.add_(1);
+    return y!.mul(2);
+  };
+  const separate = wave([4]);
+  const compiled = aotEager(capture(fn, [separate, wave([4])]), [separate, wave([4])]);
+  const base = tensor([1, 1, 1, 1], { dtype: "float32" });
+  const result = compiled?.(base, base.slice(0, 0, 4));
+  assert(isTensor(result));
+  assertEquals(result.tolist(), [4, 4, 4, 4]);
+});
+
+Deno.test("gradients of gradients equal eager ones", () => {
+  const fn: Program = (x, w) => x!.mul(w!).sin().mul(x!);
+  const second = (run: (...inputs: Tensor[]) => unknown) => {
+    const x = leaf([3]), w = leaf([3], 2);
+    const y = run(x.exp(), w);
+    assert(isTensor(y));
+    const [first] = grad([y.sum()], [x], null, { createGraph: true });
+    assert(first !== undefined && first !== null);
+    first.pow(2).sum().backward();
+    return [first.detach().tolist(), x.grad?.tolist(), w.grad?.tolist()];
+  };
+  const compiled = aotEager(capture(fn, [leaf([3]), leaf([3], 2)]), []);
+  if (!compiled) throw new Error("declined");
+  assertClose(second(compiled), second(fn as (...inputs: Tensor[]) => unknown), "second order");
+});
+
+Deno.test("a second backward needs retainGraph", () => {
+  const x = leaf([3]);
+  const y = aotEager(capture((t) => t!.sin().exp(), [x]), [x])?.(x);
+  assert(isTensor(y));
+  const loss = y.sum();
+  loss.backward();
+  assertThrows(() => loss.backward(), Error, "a second time");
+});
+
+Deno.test("a saved tensor that changes before backward is an error", () => {
+  const x = leaf([3]), w = wave([3], 2);
+  const y = aotEager(capture((a, b) => a!.mul(b!), [x, w]), [x, w])?.(x, w);
+  w.add_(1);
+  assert(isTensor(y));
+  assertThrows(() => y.sum().backward(), Error, "modified by an inplace operation");
+});
+
+Deno.test("training step by step equals eager training", () => {
+  const model: Program = (x, w1, b1, w2) => x!.matmul(w1!).add(b1!).tanh().matmul(w2!).pow(2).mean();
+  const train = (run: (...inputs: Tensor[]) => unknown) => {
+    const x = wave([8, 4]), parameters = [leaf([4, 6], 2), leaf([6], 3), leaf([6, 2], 4)];
+    const losses: unknown[] = [];
+    for (let step = 0; step < 8; step++) {
+      const loss = run(x, ...parameters);
+      assert(isTensor(loss));
+      loss.backward();
+      noGrad(() => {
+        for (const p of parameters) {
+          if (!p.grad) throw new Error("no gradient");
+          p.sub_(p.grad.mul(0.3));
+          p.grad = null;
+        }
+      });
+      losses.push(loss.item());
+    }
+    return losses;
+  };
+  const inputs = [wave([8, 4]), leaf([4, 6], 2), leaf([6], 3), leaf([6, 2], 4)];
+  const compiled = aotEager(capture(model, inputs), inputs);
+  if (!compiled) throw new Error("declined");
+  const losses = train(compiled);
+  assertClose(losses, train(model as (...inputs: Tensor[]) => unknown), "losses");
+  assert(Number(losses.at(-1)) < Number(losses[0]));
+});
+
+Deno.test("makeFx captures a backward pass as ops", () => {
+  const fn = (x: Tensor) => grad([x.sin().sum()], [x]);
+  const gm = makeFx(fn)(leaf([3]));
+  const x = leaf([3]);
+  const [found] = tensorsIn(gm.forward(x));
+  assertClose(found?.detach().tolist(), x.cos().tolist(), "cos");
+  assertStrictEquals(gm.graph.placeholders.length, 1);
+});
