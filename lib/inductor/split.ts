@@ -5,9 +5,10 @@
  */
 import { InternalError } from "../base/errors.ts";
 import { contiguousStrides } from "../graph/meta.ts";
+import { coefficientOf } from "../loops/nest.ts";
 import type { BufferOperand } from "../loops/record.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
-import type { Work } from "./computation.ts";
+import { makeComputation, type Work } from "./computation.ts";
 import type { Job } from "./lowering.ts";
 import type { Storage } from "./tensors.ts";
 
@@ -33,14 +34,15 @@ interface Parts {
 }
 
 /** How to cut a reduction: the outermost reduced axis that has a divisor of a good size. */
-function partsOf({ sizes, over }: Job): Parts | undefined {
+function partsOf(job: Job): Parts | undefined {
+  const { sizes, over } = job;
   const results = product(sizes), reduced = product(over);
   if (typeof results !== "number" || typeof reduced !== "number") return undefined;
   const columns = results >= ENOUGH;
   if (results * reduced < SMALL) return undefined;
   // Columns of a wide matrix: long walks over rows are cut so that few rows are open at a time
-  if (columns && !(over.length === 1 && reduced >= 256 && results < 1 << 16)) return undefined;
   if (columns) {
+    if (over.length !== 1 || reduced < 256 || results >= 1 << 16 || !walksColumns(job)) return undefined;
     const count = divisorNear(reduced, Math.max(1, Math.round(reduced / 64)), [2, reduced / 16]);
     return count === undefined ? undefined : { axis: 0, count };
   }
@@ -51,6 +53,20 @@ function partsOf({ sizes, over }: Job): Parts | undefined {
     if (count !== undefined) return { axis, count };
   }
   return undefined;
+}
+
+/** Whether neighbouring elements of what it reads belong to different results. */
+function walksColumns(job: Job): boolean {
+  const { outer, inner, reads } = makeComputation(job.work, { id: 0, ...job });
+  const [along] = inner;
+  let columns = false;
+  for (const { index } of reads) {
+    if (index === undefined || !along) continue;
+    const stride = coefficientOf(index, along.symbol);
+    if (stride === 1 || stride === undefined) return false;
+    columns ||= stride !== 0 && outer.some((axis) => coefficientOf(index, axis.symbol) === 1);
+  }
+  return columns;
 }
 
 /** The divisor of n nearest to what is wanted (by ratio), within limits. */
