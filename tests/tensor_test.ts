@@ -9,6 +9,8 @@ import { DynError } from "../lib/base/errors.ts";
 import { asTensor, fromTypedArray, tensor } from "../lib/tensor/creation.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { type DispatchMode, inferenceMode, isInferenceMode, type ResolvedCall } from "../lib/tensor/modes.ts";
+import { OPS } from "../lib/ops/table.ts";
+import { entryOf } from "../lib/tensor/plan.ts";
 import { getRngState, manualSeed, setRngState } from "../lib/tensor/random.ts";
 import { modes, Tensor } from "../lib/tensor/tensor.ts";
 
@@ -195,6 +197,20 @@ Deno.test("random numbers have the moments of their distribution", () => {
   assert(Math.abs(mean(n)) < 0.03);
   assert(Math.abs(mean(n.square()) - 1) < 0.04);
   assert(u.ge(0).all().item() === true && u.lt(1).all().item() === true);
+});
+
+Deno.test("numbers that vary are loaded by one kernel instead of making one each", () => {
+  const x = tensor([1, 2.5]), before = entryOf(OPS.mul).plans.exact.size;
+  for (let k = 1; k <= 40; k++) {
+    const factor = k / 8;
+    assertEquals(x.mul(factor).tolist(), [factor, 2.5 * factor]);
+    assertEquals(x.clone().mul_(factor).tolist(), [factor, 2.5 * factor]);
+  }
+  assert(entryOf(OPS.mul).plans.exact.size - before <= 8);
+  const y = tensor([1, 2], { dtype: "float64" });
+  for (let k = 1; k <= 9; k++) assertEquals(y.add(k + 0.1).tolist(), [1 + (k + 0.1), 2 + (k + 0.1)]);
+  for (let k = 1; k <= 9; k++) assertEquals(tensor([1, 2]).add(k).dtype, "int64");
+  for (let k = 1; k <= 9; k++) assertEquals(tensor([1, 2]).add(k + 0.5).dtype, "float32");
 });
 
 Deno.test("a mode sees calls before they run, and not its own", () => {

@@ -101,20 +101,37 @@ function externRunner(
   library: ExternLibrary | undefined,
 ): ExternRunner {
   const native = library?.(kernel);
+  const fixed = program.sizes.length === 0;
+  const resolver = (view: BufferView): Resolver => {
+    const declared = program.buffers[view.buffer];
+    if (!declared) throw new InternalError(`Expected a buffer ${view.buffer} but found none`);
+    const known = fixed ? shapeAt(view, sizeIn(program, [])) : undefined;
+    return (buffers, elements, value) => {
+      const data = buffers[view.buffer];
+      if (!data) throw new InternalError(`Expected memory of buffer ${view.buffer} but found none`);
+      const { offset, shape, strides } = known ?? shapeAt(view, value);
+      return { data, dtype: declared.dtype, offset: (elements[view.buffer] ?? 0) + offset, shape, strides };
+    };
+  };
+  const inputs = kernel.inputs.map(resolver), outputs = kernel.outputs.map(resolver);
   return (buffers, elements, sizes) => {
     const value = sizeIn(program, sizes);
-    const resolve = (view: BufferView): HostView => {
-      const data = buffers[view.buffer], declared = program.buffers[view.buffer];
-      if (!data || !declared) throw new InternalError(`Expected a buffer ${view.buffer} but found none`);
-      return {
-        data,
-        dtype: declared.dtype,
-        offset: (elements[view.buffer] ?? 0) + value(view.offset),
-        shape: view.shape.map(value),
-        strides: view.strides.map(value),
-      };
-    };
-    const views = { inputs: kernel.inputs.map(resolve), outputs: kernel.outputs.map(resolve) };
+    const resolve = (each: Resolver) => each(buffers, elements, value);
+    const views = { inputs: inputs.map(resolve), outputs: outputs.map(resolve) };
     if (!native?.(views)) runExtern(kernel.call, views);
   };
+}
+
+/** Makes the host view of one operand in one call. */
+type Resolver = (
+  buffers: readonly HostArray[],
+  elements: readonly number[],
+  value: (d: Dim) => number,
+) => HostView;
+
+function shapeAt(
+  view: BufferView,
+  value: (d: Dim) => number,
+): Pick<HostView, "offset" | "shape" | "strides"> {
+  return { offset: value(view.offset), shape: view.shape.map(value), strides: view.strides.map(value) };
 }

@@ -45,7 +45,7 @@ function addition(name: "add" | "sub") {
     params: {
       self: required("tensor"),
       other: required("operand"),
-      alpha: optional("scalar", 1, { keyword: true }),
+      alpha: optional("scalar", 1, { keyword: true, loadable: true }),
     },
     inplace: true,
     exposure: { aliases: name === "sub" ? ["subtract"] : [] },
@@ -103,7 +103,7 @@ const rsub = defineOp({
   params: {
     self: required("tensor"),
     other: required("operand"),
-    alpha: optional("scalar", 1, { keyword: true }),
+    alpha: optional("scalar", 1, { keyword: true, loadable: true }),
   },
   infer: ({ self, other }) => {
     const { result } = typesOf("promote", [self, other]);

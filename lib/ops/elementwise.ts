@@ -247,7 +247,7 @@ function addCombined(name: "addcmul" | "addcdiv") {
       self: required("tensor"),
       tensor1: required("tensor"),
       tensor2: required("tensor"),
-      value: optional("scalar", 1, { keyword: true }),
+      value: optional("scalar", 1, { keyword: true, loadable: true }),
     },
     inplace: true,
     infer({ self, tensor1, tensor2, value }) {

@@ -51,6 +51,8 @@ export interface Param<K extends ParamKind = ParamKind, N extends boolean = bool
   readonly default?: Scalar | string | readonly number[] | null;
   /** Only by name, in the options object. */
   readonly keyword?: boolean;
+  /** A scalar that lowering treats as it treats operands, so that it may be loaded instead of being a constant. */
+  readonly loadable?: boolean;
   /** Allowed texts of a string parameter. */
   readonly oneOf?: readonly string[];
   /** `sizes` and `dims`: may also be spread over the trailing positional arguments, as x.view(2, 3). */
@@ -77,7 +79,7 @@ export function required<K extends ParamKind>(
 export function optional<K extends ParamKind>(
   kind: K,
   value: Scalar | string | readonly number[],
-  options: { keyword?: boolean; oneOf?: readonly string[] } = {},
+  options: { keyword?: boolean; oneOf?: readonly string[]; loadable?: boolean } = {},
 ): Param<K, false> {
   return { kind, nullable: false, default: value, ...options };
 }

@@ -10,12 +10,13 @@ import { parseCall, splitRequiresGrad } from "../ops/call.ts";
 import type { HostTensor, Implementation, OpDefinition } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
 import type { Params } from "../ops/params.ts";
-import { contiguousLayout, layoutOf } from "./layout.ts";
+import { concrete, contiguousLayout, layoutOf } from "./layout.ts";
 import { type Element, readElements, writeElements } from "./host.ts";
 import { runInplace } from "./inplace.ts";
 import { ambient, noGrad } from "./modes.ts";
 import {
   entryOf,
+  findPlan,
   inferResults,
   makePlan,
   mapTensors,
@@ -24,13 +25,14 @@ import {
   signatureOf,
   type TensorArgs,
   tensorsOf,
+  type ViewPlace,
 } from "./plan.ts";
 import { checkRanges } from "./ranges.ts";
 import { runPlan } from "./run.ts";
 import { allocateStorage, Storage } from "./storage.ts";
 import { autograd, isTensor, modes, recordsGrad, Tensor } from "./tensor.ts";
 
-/** How many plans of one op are kept; beyond it all are dropped, which only costs time. */
+/** How many checked signatures and view places of one op are kept. */
 const PLAN_LIMIT = 8192;
 
 /** Calls an op with arguments as a user gives them. */
@@ -141,28 +143,22 @@ function checkComposition(entry: OpEntry, args: TensorArgs): void {
 
 /** The plan of a call of a lowered or random op. */
 function planOf(entry: OpEntry, args: TensorArgs): Plan {
-  const key = signatureOf(entry, args);
-  const known = entry.plans.get(key);
-  if (known) return known;
   const { definition } = entry;
   const { implementation } = definition;
-  const metas = inferResults(definition, mapTensors(entry, args, (t) => t.layout.meta));
   if (implementation.kind !== "lower" && implementation.kind !== "random") {
     throw new InternalError(`Expected a lowered op but found ${definition.name}`);
   }
-  const plan = makePlan({
-    entry,
-    args,
-    metas,
-    lower: (operands, out, keys) => implementation.lower(operands, out, keys),
+  return findPlan(entry, args, {
+    cache: entry.plans,
+    make: (numbers) =>
+      makePlan({
+        entry,
+        args,
+        metas: inferResults(definition, mapTensors(entry, args, (t) => t.layout.meta)),
+        lower: (operands, out, keys) => implementation.lower(operands, out, keys),
+        numbers,
+      }),
   });
-  remember(entry, key, plan);
-  return plan;
-}
-
-function remember(entry: OpEntry, key: string, plan: Plan): void {
-  if (entry.plans.size > PLAN_LIMIT) entry.plans.clear();
-  entry.plans.set(key, plan);
 }
 
 function runKernels(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[]): readonly Tensor[] {
@@ -171,7 +167,7 @@ function runKernels(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[])
   for (const layout of plan.results) {
     results.push(new Tensor(allocateStorage(layout.device, layout.byteLength), layout));
   }
-  runPlan(plan, inputs, results);
+  runPlan(plan, { inputs, outputs: results, args });
   return results;
 }
 
@@ -186,31 +182,54 @@ function runView(
   const { definition } = entry;
   const viewed = args[implementation.of];
   if (!isTensor(viewed)) throw new InternalError(`Expected a tensor to view in ${definition.name}`);
-  const metas = inferResults(definition, mapTensors(entry, args, (t) => t.meta));
-  if (implementation.copies?.(mapTensors(entry, args, (t) => t.meta))) {
-    const key = signatureOf(entry, args);
-    let plan = entry.plans.get(key);
-    if (!plan) {
-      plan = makePlan({ entry, args, metas, lower: (operands, out) => implementation.lower(operands, out) });
-      remember(entry, key, plan);
-    }
+  const places = viewPlaces(entry, args, implementation);
+  if (places === null) {
+    const plan = findPlan(entry, args, {
+      cache: entry.plans,
+      make: () =>
+        makePlan({
+          entry,
+          args,
+          metas: inferResults(definition, mapTensors(entry, args, (t) => t.meta)),
+          lower: (operands, out) => implementation.lower(operands, out),
+        }),
+    });
     const results = plan.results.map((l) => new Tensor(allocateStorage(l.device, l.byteLength), l));
-    runPlan(plan, inputs, results);
+    runPlan(plan, { inputs, outputs: results, args });
     return results;
   }
-  return metas.map((meta, index) => {
-    const offset = typeof meta.offset === "number" ? meta.offset : 0;
-    const result = new Tensor(viewed.storage, layoutOf(meta), offset);
-    if (!ambient.inference && definition.gradient.kind !== "none") {
-      const parent = viewed.viewState;
+  const differentiable = !ambient.inference && definition.gradient.kind !== "none";
+  return places.map(({ layout, offset }, index) => {
+    const result = new Tensor(viewed.storage, layout, offset);
+    if (differentiable) {
+      const parent = viewed.viewState, step = { definition, args, index };
       result.viewState = {
-        base: parent?.base ?? viewed,
-        steps: [...parent?.steps ?? [], { definition, args, index }],
+        base: parent === null ? viewed : parent.base,
+        steps: parent === null ? [step] : [...parent.steps, step],
         version: viewed.storage.version,
       };
     }
     return result;
   });
+}
+
+/** Where the views of a call lie, or null where it copies. */
+function viewPlaces(
+  entry: OpEntry,
+  args: TensorArgs,
+  implementation: Implementation<Params> & { kind: "view" },
+): readonly ViewPlace[] | null {
+  const key = signatureOf(entry, args, true);
+  const known = entry.views.get(key);
+  if (known !== undefined) return known;
+  const metas = mapTensors(entry, args, (t) => t.meta);
+  const inferred = inferResults(entry.definition, metas);
+  const places = implementation.copies?.(metas)
+    ? null
+    : inferred.map((meta) => ({ layout: layoutOf(meta), offset: concrete(meta.offset) }));
+  if (entry.views.size > PLAN_LIMIT) entry.views.clear();
+  entry.views.set(key, places);
+  return places;
 }
 
 function runOnHost(

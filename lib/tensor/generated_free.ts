@@ -58,6 +58,8 @@ export {
   concat,
   concatenate,
   constantPadNd,
+  conv1d,
+  conv2d,
   copysign,
   cos,
   cosh,

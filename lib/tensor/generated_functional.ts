@@ -4,6 +4,8 @@
 export {
   binaryCrossEntropy,
   binaryCrossEntropyWithLogits,
+  conv1d,
+  conv2d,
   crossEntropy,
   expit,
   groupNorm,

@@ -15,12 +15,14 @@ import { type Layout, layoutOf } from "./layout.ts";
 import { ambient, noGrad } from "./modes.ts";
 import {
   entryOf,
+  findPlan,
   inferResults,
+  type LoadedNumber,
   makePlan,
   mapTensors,
   type OpEntry,
   type Plan,
-  signatureOf,
+  PlanCache,
   type TensorArgs,
   tensorsOf,
 } from "./plan.ts";
@@ -33,8 +35,6 @@ interface InplacePlan extends Plan {
   /** Which tensors are read only where the target is written at that moment, hence may be the target. */
   readonly aligned: readonly boolean[];
 }
-
-const plans = new Map<OpEntry, Map<string, InplacePlan | null>>();
 
 /** Runs a call out of place; given by eager dispatch. */
 export type Execute = (entry: OpEntry, args: TensorArgs) => readonly Tensor[];
@@ -131,7 +131,7 @@ function writeInto(target: Tensor, { entry, args, inputs, run }: Write): void {
       );
     if (plan !== null && direct) {
       if (entry.definition.ranges) checkRanges(entry.definition, args);
-      runPlan(plan, inputs, [target]);
+      runPlan(plan, { inputs, outputs: [target], args });
       return;
     }
   }
@@ -147,23 +147,26 @@ export function copyInto(target: Tensor, source: Tensor): void {
   const entry = entryOf(OPS.copy), args = { self: target, src: source, nonBlocking: false };
   const plan = planOf(entry, args, target.layout);
   if (plan === null) throw new InternalError("Expected a plan to copy");
-  runPlan(plan, [target, source], [target]);
+  runPlan(plan, { inputs: [target, source], outputs: [target], args });
 }
+
+const plans = new Map<OpEntry, PlanCache<InplacePlan | null>>();
 
 /** The plan that writes into a layout, or null where the op must run out of place first. */
 function planOf(entry: OpEntry, args: TensorArgs, layout: Layout): InplacePlan | null {
-  let known = plans.get(entry);
-  if (!known) plans.set(entry, known = new Map());
-  const key = signatureOf(entry, args);
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = compileInplace(entry, args, layout);
-  if (known.size > 8192) known.clear();
-  known.set(key, made);
-  return made;
+  let cache = plans.get(entry);
+  if (!cache) plans.set(entry, cache = new PlanCache());
+  return findPlan(entry, args, {
+    cache,
+    make: (numbers) => compileInplace(entry, args, { layout, numbers }),
+  });
 }
 
-function compileInplace(entry: OpEntry, args: TensorArgs, layout: Layout): InplacePlan | null {
+function compileInplace(
+  entry: OpEntry,
+  args: TensorArgs,
+  { layout, numbers }: { readonly layout: Layout; readonly numbers: readonly LoadedNumber[] },
+): InplacePlan | null {
   const { definition } = entry;
   const { implementation } = definition;
   if (implementation.kind !== "lower" && implementation.kind !== "random") return null;
@@ -179,6 +182,7 @@ function compileInplace(entry: OpEntry, args: TensorArgs, layout: Layout): Inpla
     metas,
     lower: (operands, out, keys) => implementation.lower(operands, out, keys),
     targets: [layout],
+    numbers,
   });
   return { ...plan, aligned };
 }

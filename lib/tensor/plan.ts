@@ -27,8 +27,25 @@ export interface Plan {
   readonly results: readonly Layout[];
   /** null: no result has elements. */
   readonly program: CompiledProgram | null;
-  /** The tensors (by their place in the call) that kernels read, in the order of the program's inputs. */
+  /**
+   * What kernels read, in the order of the program's inputs: tensors by their place in the call, −1 and −2 for
+   * the random keys, −3 − k for number k of `numbers`.
+   */
   readonly reads: readonly number[];
+  /** Parameters whose numbers are inputs of the program rather than constants in it. */
+  readonly numbers: readonly LoadedNumber[];
+}
+
+/** A number that is handed to a program in memory. */
+export interface LoadedNumber {
+  readonly param: string;
+  readonly dtype: DType;
+}
+
+/** Where a view lies in its storage. */
+export interface ViewPlace {
+  readonly layout: Layout;
+  readonly offset: number;
 }
 
 /** A slot for a parameter. */
@@ -38,16 +55,36 @@ interface Slot {
   readonly tensors: boolean;
 }
 
+/** Plans by signature, and by signature with loaded numbers left open. */
+export class PlanCache<P> {
+  readonly exact = new Map<string, P>();
+  readonly general = new Map<string, P>();
+  /** How many plans were made that differ in numbers only. */
+  readonly variants = new Map<string, number>();
+}
+
+/** How many plans are kept in one cache; beyond it all are dropped, which only costs time. */
+const PLAN_LIMIT = 8192;
+
+/** After so many plans that differ in numbers only, one plan that loads them serves all further calls. */
+const VARIANT_LIMIT = 4;
+
 /** What is known of an op besides its definition: its parameters at a glance and its plans. */
 export class OpEntry {
   readonly slots: readonly Slot[];
   /** Whether it makes new tensors, which may be asked to require grad. */
   readonly creates: boolean;
-  readonly plans = new Map<string, Plan>();
+  readonly plans: PlanCache<Plan> = new PlanCache<Plan>();
+  /** Parameters that may be loaded numbers. */
+  readonly loadable: readonly string[];
+  /** Of views: where results lie, by signature with offsets; null where the call copies. */
+  readonly views = new Map<string, readonly ViewPlace[] | null>();
   /** Signatures whose arguments `infer` accepted, for compositions. */
   readonly checked = new Set<string>();
   constructor(readonly definition: OpDefinition) {
     this.creates = isCreation(definition);
+    this.loadable = Object.entries(definition.params)
+      .filter(([, { kind, loadable }]) => kind === "operand" || loadable).map(([name]) => name);
     this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({
       name,
       tensors: takesTensors(kind),
@@ -80,6 +117,63 @@ export function tensorsOf(entry: OpEntry, args: TensorArgs): Tensor[] {
     else if (Array.isArray(value)) { for (const each of value) if (each instanceof Tensor) found.push(each); }
   }
   return found;
+}
+
+/** The plan of a call, made where there is none. */
+export function findPlan<P>(
+  entry: OpEntry,
+  args: TensorArgs,
+  { cache, make }: { readonly cache: PlanCache<P>; readonly make: (numbers: readonly LoadedNumber[]) => P },
+): P {
+  const key = signatureOf(entry, args);
+  const known = cache.exact.get(key);
+  if (known !== undefined) return known;
+  const numbers = numbersToLoad(entry, args);
+  if (numbers.length > 0) {
+    const general = generalSignature(entry, args, numbers);
+    const loading = cache.general.get(general);
+    if (loading !== undefined) return loading;
+    const variants = (cache.variants.get(general) ?? 0) + 1;
+    cache.variants.set(general, variants);
+    if (variants > VARIANT_LIMIT) {
+      const made = make(numbers);
+      cache.general.set(general, made);
+      return made;
+    }
+  }
+  const made = make([]);
+  if (cache.exact.size > PLAN_LIMIT) {
+    cache.exact.clear();
+    cache.variants.clear();
+  }
+  cache.exact.set(key, made);
+  return made;
+}
+
+/**
+ * Numbers that may be loaded as 0-d operands without a change of types: those beside a tensor with dimensions,
+ * in the type that such a number promotes as.
+ */
+function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
+  if (entry.loadable.length === 0) return [];
+  let dims = false, double = false;
+  for (const each of tensorsOf(entry, args)) {
+    if (each.layout.shape.length > 0) dims = true;
+    if (each.layout.dtype === "float64") double = true;
+  }
+  if (!dims) return [];
+  return entry.loadable.flatMap((param) => {
+    const value = args[param];
+    if (typeof value !== "number" || !Number.isFinite(value)) return [];
+    if (Number.isInteger(value)) return [{ param, dtype: "int64" }];
+    return [{ param, dtype: double ? "float64" : getDefaultDtype() }];
+  });
+}
+
+function generalSignature(entry: OpEntry, args: TensorArgs, numbers: readonly LoadedNumber[]): string {
+  const open: Record<string, TensorArgs[string]> = { ...args };
+  for (const { param, dtype } of numbers) open[param] = `#${dtype}`;
+  return signatureOf(entry, open);
 }
 
 /** The signature of a call as text. With `offsets`, views at different offsets differ. */
@@ -161,18 +255,20 @@ export interface PlanRequest {
   readonly args: TensorArgs;
   readonly metas: readonly TensorMeta[];
   readonly lower: Lower;
+  /** Numbers that the program loads. */
+  readonly numbers?: readonly LoadedNumber[];
   /** Write with these layouts instead of those of the metas (in-place results). */
   readonly targets?: readonly Layout[];
 }
 
 /** Compiles a plan. */
-export function makePlan({ entry, args, metas, lower, targets }: PlanRequest): Plan {
+export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: PlanRequest): Plan {
   const results = targets ?? metas.map(layoutOf);
   const buffers: BufferDecl[] = [], inputs: number[] = [], reads: number[] = [];
   let count = 0;
   const declare = (layout: InputLayout, place: number) => {
     buffers.push({
-      name: place < 0 ? `key${-1 - place}` : `in${place}`,
+      name: place < -2 ? `number${-3 - place}` : place < 0 ? `key${-1 - place}` : `in${place}`,
       dtype: layout.dtype,
       length: Math.max(1, layout.extent),
       role: { kind: "input", written: false },
@@ -191,16 +287,22 @@ export function makePlan({ entry, args, metas, lower, targets }: PlanRequest): P
     const { shape, strides, dtype } = layout;
     return { buffer: buffers.length - 1, offset: 0, shape, strides, dtype };
   });
-  const operands = mapTensors<Operand>(entry, args, (tensor) => {
-    const place = count++;
-    return new PlannedOperand(tensor.layout, () => declare(tensor.layout, place));
+  const operands = {
+    ...mapTensors<Operand>(entry, args, (tensor) => {
+      const place = count++;
+      return new PlannedOperand(tensor.layout, () => declare(tensor.layout, place));
+    }),
+  };
+  numbers.forEach(({ param, dtype }, k) => {
+    const layout = { shape: [], strides: [], dtype, extent: 1 };
+    operands[param] = new PlannedOperand(layout, () => declare(layout, -3 - k));
   });
   const scalar = { shape: [], strides: [], dtype: "int32", extent: 1 } as const;
   const keyOperands: readonly [Operand, Operand] = [
     new PlannedOperand(scalar, () => declare(scalar, -1)),
     new PlannedOperand(scalar, () => declare(scalar, -2)),
   ];
-  if (results.every((layout) => layout.numel === 0)) return { results, program: null, reads };
+  if (results.every((layout) => layout.numel === 0)) return { results, program: null, reads, numbers };
   const kernels: Kernel[] = [];
   let at = 0;
   for (const each of lower(operands, metas, keyOperands)) {
@@ -219,7 +321,7 @@ export function makePlan({ entry, args, metas, lower, targets }: PlanRequest): P
   };
   const [first] = results;
   if (!first) throw new InternalError(`Expected results of ${entry.definition.name} but found none`);
-  return { results, program: deviceNamed(first.device).compileEager(program), reads };
+  return { results, program: deviceNamed(first.device).compileEager(program), reads, numbers };
 }
 
 type InputLayout = Pick<Layout, "shape" | "strides" | "dtype" | "extent">;

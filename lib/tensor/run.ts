@@ -6,23 +6,33 @@ import { DynError } from "../base/errors.ts";
 import type { Memory } from "../loops/device.ts";
 import { readElements, writeElements } from "./host.ts";
 import { contiguousLayout } from "./layout.ts";
-import { byteOffsetOf, type Plan } from "./plan.ts";
+import { byteOffsetOf, type Plan, type TensorArgs } from "./plan.ts";
 import { defaultGenerator } from "./random.ts";
 import { allocateStorage, deviceNamed } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
+/** What a plan runs over. */
+export interface PlanRun {
+  /** The tensors of the call, in order. */
+  readonly inputs: readonly Tensor[];
+  readonly outputs: readonly Tensor[];
+  /** The call's arguments, for numbers that the program loads. */
+  readonly args: TensorArgs;
+}
+
 /** Runs a plan's program over tensors. */
-export function runPlan(plan: Plan, inputs: readonly Tensor[], outputs: readonly Tensor[]): void {
+export function runPlan(plan: Plan, { inputs, outputs, args }: PlanRun): void {
   const { program } = plan;
   if (program === null) return;
   const device = outputs[0]?.layout.device ?? "cpu";
   const memories: Memory[] = [], byteOffsets: number[] = [];
-  let keys: Memory | undefined;
+  let keys: Memory | undefined, numbers: Memory | undefined;
   for (const place of plan.reads) {
     const tensor = inputs[place];
     if (tensor === undefined) {
-      memories.push(keys ??= writeKeys(device));
-      byteOffsets.push(place === -1 ? 0 : 4);
+      if (place < -2) memories.push(numbers ??= writeNumbers(plan, device, args));
+      else memories.push(keys ??= writeKeys(device));
+      byteOffsets.push(place < -2 ? 8 * (-3 - place) : place === -1 ? 0 : 4);
       continue;
     }
     const here = tensor.layout.device === device ? tensor : moveScalar(tensor, device);
@@ -36,6 +46,21 @@ export function runPlan(plan: Plan, inputs: readonly Tensor[], outputs: readonly
   }
   program.run({ inputs: memories, outputs: targets, byteOffsets, sizes: NO_SIZES });
   if (keys) deviceNamed(device).free(keys);
+  if (numbers) deviceNamed(device).free(numbers);
+}
+
+/** The loaded numbers of a call, eight bytes each. */
+function writeNumbers(plan: Plan, device: string, args: TensorArgs): Memory {
+  const view = new DataView(new ArrayBuffer(8 * plan.numbers.length));
+  plan.numbers.forEach(({ param, dtype }, k) => {
+    const value = Number(args[param]);
+    if (dtype === "int64") view.setBigInt64(8 * k, BigInt(value), true);
+    else if (dtype === "float64") view.setFloat64(8 * k, value, true);
+    else view.setFloat32(8 * k, value, true);
+  });
+  const memory = deviceNamed(device).allocate(view.byteLength);
+  deviceNamed(device).write(memory, 0, new Uint8Array(view.buffer));
+  return memory;
 }
 
 const NO_SIZES: readonly number[] = [];
