@@ -104,6 +104,7 @@ function compilePair(
       saved: parts.saved,
       sizes: parts.sizes,
       savedFrom: parts.savedFrom,
+      reached: joint.reached,
     },
   };
   return { run: runtimeOf(pair), mutated };

@@ -41,6 +41,8 @@ export interface RuntimePlan {
   readonly mutations: readonly Mutation[];
   /** Forward results that require a gradient. */
   readonly differentiable: readonly number[];
+  /** Forward results whose gradient was taken inside the graph already, so that a backward from them must fail. */
+  readonly spent: readonly number[];
   readonly lifted: readonly unknown[];
   /** Random ops, for which keys are an input, the last one; 0: no such input. */
   readonly randomOps: number;
@@ -58,6 +60,11 @@ export interface JointGraph {
   readonly tangents: readonly Node[];
   /** Gradients by input; null: none wanted or no path. Empty: nothing to differentiate. */
   readonly gradients: readonly (Node | null)[];
+  /**
+   * Positions of the tangents that each gradient depends on: where none of them arrives, eager execution gives
+   * no gradient rather than zeros.
+   */
+  readonly reached: readonly (readonly number[])[];
 }
 
 /** Ends a replayed graph: forward results, and where wanted their gradients. */
@@ -84,6 +91,7 @@ export function buildJoint(trace: ForwardTrace, options: { readonly training: bo
   const { tangents, gradients } = training
     ? appendBackward(trace, values, differentiable)
     : { tangents: [], gradients: [] };
+  const reached = reachedBy(graph, tangents, gradients);
   const nodes = values.map((value) => value.node);
   trace.builder.output([...nodes, ...gradients]);
   const plan: RuntimePlan = {
@@ -91,11 +99,15 @@ export function buildJoint(trace: ForwardTrace, options: { readonly training: bo
     tree: trace.outputTree,
     mutations,
     differentiable: training ? differentiable : [],
+    spent: [...values.keys()].filter((index) => {
+      const value = values[index];
+      return value !== undefined && trace.spent.has(value) && !recorder.requiring.has(value);
+    }),
     lifted: trace.lifted,
     randomOps: trace.randomOps,
     inputCount,
   };
-  return { graph, plan, results: nodes, tangents, gradients };
+  return { graph, plan, results: nodes, tangents, gradients, reached };
 }
 
 /** The backward part: one tangent per differentiable result, one gradient per input that wants one. */
@@ -118,6 +130,20 @@ function appendBackward(
     return grad?.node ?? null;
   });
   return { tangents: seeds.map(({ grad }) => grad.node), gradients };
+}
+
+/** Which tangents each gradient depends on. */
+function reachedBy(graph: Graph, tangents: readonly Node[], gradients: readonly (Node | null)[]): number[][] {
+  const reach = new Map<Node, ReadonlySet<number>>(tangents.map((node, at) => [node, new Set([at])]));
+  for (const node of graph.nodes) {
+    const from = [...node.inputs()].flatMap((input) => reach.get(input) ?? []);
+    const [first, ...others] = from;
+    if (!first) continue;
+    // most nodes have the tangents of one argument: share the set
+    const wider = others.some((set) => set !== first);
+    reach.set(node, wider ? new Set(from.flatMap((set) => [...set])) : first);
+  }
+  return gradients.map((node) => node ? [...reach.get(node) ?? []] : []);
 }
 
 /** The forward results, each a node of its own. */

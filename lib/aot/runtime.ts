@@ -41,6 +41,8 @@ export interface CompiledBackward {
   readonly sizes: readonly Sym[];
   /** Forward outputs from this index on are made for the backward only. */
   readonly savedFrom: number;
+  /** For each gradient, the positions of the tangents that it depends on; empty: on none. */
+  readonly reached: readonly (readonly number[])[];
 }
 
 /** The function that stands for the captured graph. */
@@ -71,11 +73,29 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     } else if (backward) {
       releaseUnshared(inputs, outputs, backward.savedFrom);
     }
+    if (ambient.gradEnabled) markSpent(plan, outputs);
     writeBack(pair, tensors, outputs);
     const leaves: unknown[] = [];
     for (const output of plan.outputs) leaves.push(resultOf(output, { inputs, outputs, leaves, sizeOf }));
     return unflatten(plan.tree, leaves);
   };
+}
+
+/** Results whose gradient was taken inside the graph require one still, but their history is gone. */
+function markSpent({ spent }: RuntimePlan, outputs: readonly unknown[]): void {
+  for (const output of spent) setHistory(tensorAt(outputs, output), new SpentNode([]), 0);
+}
+
+/** The history of a result whose backward has run inside the graph. */
+class SpentNode extends Node {
+  readonly name = "CompiledFunctionBackward";
+  readonly inputs: readonly Layout[] = [];
+
+  apply(): never {
+    throw releasedError();
+  }
+
+  release(): void {}
 }
 
 /** Frees what was made for a backward that will not come. */
@@ -247,8 +267,9 @@ class CompiledNode extends Node {
     const saved = this.#unpack(this.#saved);
     const found = listOf(this.#backward.run(...saved, ...this.#sizes, ...tangents));
     const results = this.edges.map((edge, k) => {
-      const grad = found[k];
-      return edge && isTensor(grad) && options.wanted(k) ? grad : null;
+      const grad = found[k], reached = this.#backward.reached[k] ?? [];
+      const arrives = reached.length === 0 || reached.some((at) => grads[at]);
+      return edge && arrives && isTensor(grad) && options.wanted(k) ? grad : null;
     });
     // What is handed on as a gradient is no longer the node's to free.
     this.#lent = this.#lent.filter((tensor) => results.every((grad) => grad?.storage !== tensor.storage));

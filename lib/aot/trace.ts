@@ -48,6 +48,8 @@ export interface ForwardTrace {
   readonly inputs: readonly TracedInput[];
   /** Values of attributes that became inputs, after the captured graph's own. */
   readonly lifted: readonly unknown[];
+  /** Values whose history a backward inside the graph has used up. */
+  readonly spent: ReadonlySet<GraphValue>;
   /** How many random ops drew keys; 0: there is no input for keys. */
   readonly randomOps: number;
   /** Leaves of the captured result: functional tensors, sizes and constants. */
@@ -71,6 +73,7 @@ class Tracer {
   /** Tensors, lists of tensors, sizes and constants by captured node. */
   readonly #values = new Map<Node, unknown>();
   readonly #attributes = new Map<string, unknown>();
+  readonly #spent = new Set<GraphValue>();
   #keys: GraphValue | undefined;
   #randomOps = 0;
 
@@ -103,6 +106,7 @@ class Tracer {
       core: this.#core,
       inputs: this.#inputs,
       lifted: this.#lifted,
+      spent: this.#spent,
       randomOps: this.#randomOps,
       outputs: leaves,
       outputTree: spec,
@@ -153,8 +157,12 @@ class Tracer {
     const { definition, inplace } = found;
     const args = argumentsOfNode(node, definition, (input) => this.#valueOf(input), isFunctional);
     this.#builder.shared = { stack: node.meta.stack, partition: "forward" };
-    this.#recorder.enabled = !withoutGradient(node, inplace);
-    return this.#functional.call({ definition, args, inplace });
+    this.#recorder.enabled = !node.meta.spent && !withoutGradient(node, inplace);
+    const results = this.#functional.call({ definition, args, inplace });
+    if (node.meta.spent) {
+      for (const each of isFunctional(results) ? [results] : results) this.#spent.add(each.value());
+    }
+    return results;
   }
 
   #resolve(argument: Argument): unknown {

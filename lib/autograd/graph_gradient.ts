@@ -29,6 +29,15 @@ export interface OutputSeed {
   readonly tangent: Node | null;
 }
 
+/** What to differentiate. */
+export interface GraphGradients {
+  readonly outputs: readonly OutputSeed[];
+  /** The nodes whose gradients are wanted. */
+  readonly inputs: readonly Node[];
+  /** Whether the outputs may be differentiated once more; false unless given, as `backward()` does. */
+  readonly retainGraph?: boolean;
+}
+
 /** A forward value cannot be differentiated in the graph; the caller has to leave it to eager execution. */
 export class GraphGradientError extends DynError {
   override readonly name: string = "GraphGradientError";
@@ -41,9 +50,9 @@ export class GraphGradientError extends DynError {
  */
 export function appendGradients(
   graph: Graph,
-  outputs: readonly OutputSeed[],
-  inputs: readonly Node[],
+  { outputs, inputs, retainGraph = false }: GraphGradients,
 ): (Node | null)[] {
+  const forward = [...graph.nodes];
   const tape = new GraphTape(graph);
   const { builder, recorder } = tape;
   const seeds = outputs.map(({ node, tangent }) => {
@@ -57,8 +66,22 @@ export function appendGradients(
   // Ops whose gradient is that of their composition are composed again next to their gradient, since the
   // captured graph has them as one node.
   for (const step of tape.steps) entries.push(...step(recorder));
-  return differentiate({ api: tape.api, tape: entries, seeds, inputs: wanted })
-    .map((value) => value?.node ?? null);
+  const found = differentiate({ api: tape.api, tape: entries, seeds, inputs: wanted });
+  if (!retainGraph) markSpent(forward, outputs);
+  return found.map((value) => value?.node ?? null);
+}
+
+/** What a backward has passed through is not to be differentiated again. */
+function markSpent(forward: readonly Node[], outputs: readonly OutputSeed[]): void {
+  const passed = new Set(outputs.map(({ node }) => node));
+  for (const node of forward.toReversed()) {
+    const { value } = node.meta;
+    if (!passed.has(node) || node.op === "placeholder" || node.op === "get_attr") continue;
+    if (value.kind !== "tensor" && value.kind !== "tensors") continue;
+    if (!value.requiresGrad) continue;
+    node.meta.spent = true;
+    for (const input of node.inputs()) passed.add(input);
+  }
 }
 
 /** The calls of a graph, as tape entries that are made on demand. */
