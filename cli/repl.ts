@@ -50,7 +50,7 @@ class Session {
     const number = this.#inputs.push(insertions);
     try {
       // Parentheses would end the URL in a line of a stack trace.
-      const text = encodeURIComponent(`${code}\n//input=${number}`).replace(
+      const text = encodeURIComponent(`${code}\n//# sourceURL=input-${number}`).replace(
         /[()]/g,
         (c) => c === "(" ? "%28" : "%29",
       );
@@ -100,10 +100,10 @@ class Session {
 
   /** Stack traces name the text of a module made from text, and its columns; this names what was typed. */
   #asTyped(text: string): string {
-    const place = /data:text\/javascript;charset=utf-8,[^\s)]*?input%3D(\d+):(\d+):(\d+)/g;
+    const place = /data:text\/javascript;charset=utf-8,[^\s)]*?input-(\d+):(\d+):(\d+)/g;
     return text.replace(place, (_, number: string, line: string, column: string) => {
       const insertions = this.#inputs[Number(number) - 1] ?? [];
-      return `input ${number}:${line}:${typedColumn(insertions, Number(line), Number(column))}`;
+      return `input-${number}:${line}:${typedColumn(insertions, Number(line), Number(column))}`;
     });
   }
 }

@@ -255,7 +255,7 @@ Deno.test("the REPL keeps variables across inputs", async () => {
     '"a\\nb"',
     "7",
   ]);
-  assertEquals([stderr, code], ["ReferenceError: missing is not defined\n    at input 20:1:16\n", 1]);
+  assertEquals([stderr, code], ["ReferenceError: missing is not defined\n    at input-20:1:16\n", 1]);
 });
 
 Deno.test("the REPL shows errors at what was typed and goes on", async () => {
@@ -277,10 +277,10 @@ Deno.test("the REPL shows errors at what was typed and goes on", async () => {
     stderr.split("\n").filter((line) => !/^\s*\d* \|/.test(line)),
     [
       "TypeError: Cannot assign to read only property 'c' of object '#<Window>'",
-      "    at input 2:1:3",
+      "    at input-2:1:3",
       "TypeError: Here",
-      "    at bad (input 3:2:9)",
-      "    at input 4:1:1",
+      "    at bad (input-3:2:9)",
+      "    at input-4:1:1",
       "SyntaxError: Expected ident",
       "  |",
       "SyntaxError: Expected ';', '}' or <eof>",
