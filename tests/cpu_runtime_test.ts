@@ -259,6 +259,8 @@ interface Convolution {
   readonly groups?: number;
   readonly bias?: boolean;
   readonly threads?: number;
+  /** Default f32. */
+  readonly type?: "f64";
   /** Channels-last strides for image and result, weight stored back to front in its dimensions. */
   readonly strided?: boolean;
 }
@@ -277,7 +279,8 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
   const is = nchw(c, h, w), rs = nchw(k, oh, ow);
   const ws = p.strided ? [1, k, k * cg, k * cg * r] : [cg * r * s, r * s, s, 1];
   const random = randoms(n * 31 + c * 7 + k + h * w);
-  const make = (length: number): Float32Array<ArrayBuffer> => new Float32Array(length).map(random);
+  const make = (length: number): Floats =>
+    p.type === "f64" ? new Float64Array(length).map(random) : new Float32Array(length).map(random);
   const image = make(n * c * h * w),
     weight = make(k * cg * r * s),
     result = make(n * k * oh * ow),
@@ -328,8 +331,8 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
       ...[kind, n, groups, cg, kg, h, w, oh, ow, r, s, ...is, ...ws, ...rs, 1],
       ...[sh, sw, ph, pw, dh, dw, threads, kind < 2 ? epilogue : 0, addressOf(context)],
     ].map(BigInt));
-    callAt(routineAddresses(["conv_f32"])[0] ?? 0, call);
-    const tolerance = 2 ** -23 * Math.max(4, 2 * Math.sqrt(depth));
+    callAt(routineAddresses([p.type === "f64" ? "conv_f64" : "conv_f32"])[0] ?? 0, call);
+    const tolerance = 2 ** (p.type === "f64" ? -52 : -23) * Math.max(4, 2 * Math.sqrt(depth));
     for (let i = 0; i < out.length; i++) {
       const error = Math.abs((out[i] ?? NaN) - (expected[output][i] ?? 0));
       const size = Math.max(1, Math.abs(expected[output][i] ?? 0));
@@ -380,10 +383,24 @@ test("convolutions of many channels, images and pixels", () => {
   checkConvolution({ n: 2, c: 600, k: 8, h: 5, w: 5, r: 1, s: 1 });
 });
 
+test("convolutions by transformed tiles: odd sizes, bias, strides, groups, float64", () => {
+  const base = { n: 2, c: 40, k: 48, h: 13, w: 15, r: 3, s: 3, padding: [1, 1] as const };
+  checkConvolution({ ...base, bias: true });
+  checkConvolution({ ...base, strided: true, bias: true });
+  checkConvolution({ ...base, n: 1, c: 64, groups: 2, padding: [0, 0] });
+  checkConvolution({ ...base, n: 5, h: 4, w: 5, threads: 1 });
+  checkConvolution({ ...base, h: 30, w: 31, padding: [2, 0] });
+  checkConvolution({ ...base, type: "f64" });
+  checkConvolution({ ...base, c: 3, k: 5, stride: [2, 2], type: "f64" });
+});
+
 test("the epilogue of a convolution sees every row of every channel exactly once", () => {
   const [path = ""] = buildLibraries([{ name: "counting", text: COUNTING }]);
   const epilogue = entryAddress(path);
   checkConvolution({ n: 3, c: 4, k: 12, h: 30, w: 31, r: 3, s: 3, padding: [1, 1] }, epilogue);
+  checkConvolution({ n: 9, c: 32, k: 33, h: 7, w: 7, r: 3, s: 3, padding: [1, 1] }, epilogue);
+  checkConvolution({ n: 1, c: 32, k: 33, h: 40, w: 41, r: 3, s: 3 }, epilogue);
+  checkConvolution({ n: 3, c: 8, k: 4, h: 9, w: 8, r: 3, s: 3, stride: [2, 2], padding: [1, 1] }, epilogue);
   checkConvolution({ n: 9, c: 2, k: 4, h: 5, w: 5, r: 3, s: 3, groups: 2 }, epilogue);
   checkConvolution({ n: 1, c: 8, k: 64, h: 4, w: 4, r: 3, s: 3, stride: [2, 2] }, epilogue);
 });

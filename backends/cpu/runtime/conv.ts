@@ -10,6 +10,7 @@
 import { CONV_BACKWARD } from "./conv_backward.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
 import { VECTOR_PRELUDE } from "./prelude.ts";
+import { WINOGRAD } from "./winograd.ts";
 
 /** The argument; 64-bit words. Also pasted into generated programs. */
 export const CONV_CALL: string = String.raw`
@@ -103,11 +104,11 @@ INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segmen
 
 enum { UNIT_PIXELS = 5 * NR, UNIT_DEPTH = 2048 / (int) sizeof(T) };
 struct Units { L images, rows, per_image, count, parts; };
-INL Units units_of(const Conv& p, L nt) {
+// Units of about 'wanted' pixels: rows of one image, or several small images.
+INL Units units_of(const Conv& p, L nt, L wanted) {
   Units u;
-  const L pixels = p.oh * p.ow, depth = p.cg * p.r * p.s;
-  const L wanted = most(UNIT_PIXELS, 16384 / depth);
-  u.images = pixels * 2 <= wanted && !p.epilogue ? most(1, least(wanted / pixels, (p.n + nt - 1) / nt)) : 1;
+  const L pixels = p.oh * p.ow;
+  u.images = pixels * 2 <= wanted ? most(1, least(wanted / pixels, (p.n + nt - 1) / nt)) : 1;
   u.rows = u.images > 1 ? p.oh : most(1, least(p.oh, (wanted + p.ow - 1) / p.ow));
   u.rows = (p.oh + (p.oh + u.rows - 1) / u.rows - 1) / ((p.oh + u.rows - 1) / u.rows);
   u.per_image = (p.oh + u.rows - 1) / u.rows;
@@ -184,15 +185,20 @@ INL void conv_part(const Conv& p, const Units& u, L* taps, L t, L nt) {
               mpanels * part / u.parts * MR, least(p.kg, mpanels * (part + 1) / u.parts * MR), u.rows);
   }
 }
+`;
+
+const CONV_DISPATCH: string = String.raw`
+INL L unit_pixels(const Conv& p) { return most(UNIT_PIXELS, 16384 / (p.cg * p.r * p.s)); }
 static void convolve(const Conv& p, L threads) {
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * p.cg * p.r * p.s;
   const L nt = threads > 1 && products > 262144 ? threads : 1;
+  if (winograd_pays(p)) return winograd(p, nt);
   const UL table = (UL) (p.cg * p.r * p.s + 1) * sizeof(L);
-  if (nt == 1) return conv_part(p, units_of(p, 1), (L*) scratch(1, table), 0, 1);
+  if (nt == 1) return conv_part(p, units_of(p, 1, unit_pixels(p)), (L*) scratch(1, table), 0, 1);
   #pragma omp parallel num_threads(nt)
   {
     const L count = omp_get_num_threads();
-    conv_part(p, units_of(p, count), (L*) scratch(1, table), omp_get_thread_num(), count);
+    conv_part(p, units_of(p, count, unit_pixels(p)), (L*) scratch(1, table), omp_get_thread_num(), count);
   }
 }
 `;
@@ -208,5 +214,6 @@ INL void rows_of_tiles(L m0, L m1, L kc, const T* a, L as, const T* b, L lb, T* 
 /** The translation unit of convolutions over one element type. */
 export function convSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
-  return head + VECTOR_PRELUDE + CONV_CALL + GEMM_TILES + CONV_TILES + CONV_FORWARD + CONV_BACKWARD;
+  return head + VECTOR_PRELUDE + CONV_CALL + GEMM_TILES + CONV_TILES + CONV_FORWARD + WINOGRAD +
+    CONV_DISPATCH + CONV_BACKWARD;
 }

@@ -74,9 +74,16 @@ static void backward_image(const ConvCall& g) {
     p.r = y.count; p.s = x.count;
     p.dh = y.count > 1 ? y.step * g.dh / g.sh : 1; p.dw = x.count > 1 ? x.step * g.dw / g.sw : 1;
     p.ph = (p.r - 1) * p.dh - y.lead; p.pw = (p.s - 1) * p.dw - x.lead;
-    L at = 0;
-    for (L q = 0; q < g.groups; q++) for (L c = 0; c < g.cg; c++) for (L k = 0; k < g.kg; k++) for (L i = p.r; i--;) for (L j = p.s; j--;)
-      copy[at++] = w[(q * g.kg + k) * ws[0] + c * ws[1] + (y.first + i * y.step) * ws[2] + (x.first + j * x.step) * ws[3]];
+    const L blocks = (g.cg + 15) / 16, taps = p.r * p.s;
+    #pragma omp parallel for num_threads(g.threads) if (g.threads > 1 && length > 100000)
+    for (L block = 0; block < g.groups * blocks; block++) {
+      const L q = block / blocks, c0 = block % blocks * 16;
+      for (L k = 0; k < g.kg; k++) for (L c = c0; c < least(g.cg, c0 + 16); c++) {
+        const T* from = w + (q * g.kg + k) * ws[0] + c * ws[1];
+        T* to = copy + ((q * g.cg + c) * g.kg + k) * taps;
+        for (L i = p.r; i--;) for (L j = p.s; j--;) *to++ = from[(y.first + i * y.step) * ws[2] + (x.first + j * x.step) * ws[3]];
+      }
+    }
     p.weight = copy;
     convolve(p, g.threads);
   }
