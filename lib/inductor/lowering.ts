@@ -167,11 +167,11 @@ class Lowering {
     const label: Label = { target: node.target, origin: originOf(node) };
     switch (implementation.kind) {
       case "lower":
-        return this.#results(implementation.lower(args, metas), metas, { label, viewOf: undefined });
+        return this.#results(implementation.lower(args, metas), metas, { label, viewOf: undefined, node });
       case "view": {
         const of = args[implementation.of];
         const viewOf = isOperand(of) ? of : undefined;
-        return this.#results(implementation.lower(args, metas), metas, { label, viewOf });
+        return this.#results(implementation.lower(args, metas), metas, { label, viewOf, node });
       }
       case "random": {
         const keys = node.kwargs[RANDOM_KEYS];
@@ -179,7 +179,7 @@ class Lowering {
         if (!isOperand(key0) || !isOperand(key1)) {
           throw new InternalError(`Expected two keys for ${node.name} but found ${keys}`);
         }
-        return this.#results(implementation.lower(args, metas, [key0, key1]), metas, { label, viewOf: undefined });
+        return this.#results(implementation.lower(args, metas, [key0, key1]), metas, { label, viewOf: undefined, node });
       }
       case "composite":
       case "host":
@@ -192,11 +192,23 @@ class Lowering {
   #results(lowered: readonly Lowered[], metas: readonly TensorMeta[], from: ResultOrigin): Operand[] {
     const [first] = lowered;
     if (first?.kind === "extern") {
-      const outputs = first.outputs.map(({ shape, dtype }, i) => this.#fresh(shape, dtype, metas[i]?.strides));
-      const target = outputs[0];
-      if (!target) throw new InternalError(`Expected an output of ${from.label.target} but found none`);
+      const turned = first.call.op === "matmul" && wantedTransposed(from.node);
+      const outputs = first.outputs.map(({ shape, dtype }, i) =>
+        this.#fresh(shape, dtype, turned ? transposedStrides(shape) : metas[i]?.strides)
+      );
       const inputs = first.inputs.map((input) => this.#materialize(input));
-      this.#job({ kind: "extern", call: first.call, inputs, outputs }, target, { over: [], label: from.label });
+      const [target] = outputs;
+      if (!target) throw new InternalError(`Expected an output of ${from.label.target} but found none`);
+      // (a·b)ᵀ = bᵀ·aᵀ: the product is made in the layout in which it is read
+      const work: Work = turned
+        ? {
+          kind: "extern",
+          call: first.call,
+          inputs: inputs.toReversed().map(transposed),
+          outputs: outputs.map(transposed),
+        }
+        : { kind: "extern", call: first.call, inputs, outputs };
+      this.#job(work, turned ? transposed(target) : target, { over: [], label: from.label });
       return outputs;
     }
     return lowered.map((each, i) => this.#result(each, metas[i], from));
@@ -491,7 +503,37 @@ class Lowering {
   }
 }
 
+/** Whether all readers of a matrix product see it with its last two dimensions exchanged. */
+function wantedTransposed(node: Node): boolean {
+  const { value } = node.meta;
+  if (value.kind !== "tensor" || node.users.size === 0) return false;
+  const { shape, strides } = value.tensor;
+  const rows = shape.at(-2), columns = shape.at(-1);
+  if (rows === 1 || columns === 1 || strides.at(-1) !== 1) return false;
+  return [...node.users.keys()].every(({ op, meta: { value: seen } }) =>
+    op === "call_function" && seen.kind === "tensor" && seen.tensor.shape.length === shape.length &&
+    seen.tensor.shape.at(-1) === rows && seen.tensor.shape.at(-2) === columns &&
+    seen.tensor.strides.at(-2) === 1 && seen.tensor.strides.at(-1) === strides.at(-2)
+  );
+}
+
+/** Row-major strides with the last two dimensions laid out the other way round. */
+function transposedStrides(shape: readonly Dim[]): Dim[] {
+  return exchangeLast(contiguousStrides(exchangeLast(shape)));
+}
+
+/** A view with its last two dimensions exchanged. */
+function transposed(view: BufferOperand): BufferOperand {
+  return { ...view, shape: exchangeLast(view.shape), strides: exchangeLast(view.strides) };
+}
+
+function exchangeLast(list: readonly Dim[]): Dim[] {
+  const [a, b] = list.slice(-2);
+  return a === undefined || b === undefined ? [...list] : [...list.slice(0, -2), b, a];
+}
+
 interface ResultOrigin {
+  readonly node: Node;
   readonly label: Label;
   readonly viewOf: Operand | undefined;
 }
@@ -515,6 +557,7 @@ function lengthOf(view: Pick<BufferOperand, "offset" | "shape" | "strides">): Di
 export function denseStrides(shape: readonly Dim[], wanted: readonly Dim[] | undefined): readonly Dim[] {
   const rowMajor = contiguousStrides(shape);
   if (!wanted || wanted.every((s, d) => s === rowMajor[d])) return rowMajor;
+  if (wanted.length !== shape.length) return rowMajor;
   const left = shape.map((size, d) => ({ size, stride: wanted[d] ?? 0 })).filter((x) => x.size !== 1);
   let step: Dim = 1;
   while (left.length > 0) {
