@@ -11,11 +11,24 @@ import { minCutPartition, type Partition, savingPartition } from "../lib/aot/par
 import { simplify } from "../lib/aot/simplify.ts";
 import { traceForward } from "../lib/aot/trace.ts";
 import { grad } from "../lib/autograd/engine.ts";
+import { appendGradients, GraphGradientError } from "../lib/autograd/graph_gradient.ts";
 import { logs } from "../lib/base/logs.ts";
 import type { GraphBackend } from "../lib/graph/backend.ts";
-import type { GraphModule } from "../lib/graph/graph_module.ts";
+import { GraphModule } from "../lib/graph/graph_module.ts";
+import { contiguousMeta, type TensorMeta } from "../lib/graph/meta.ts";
+import { type Argument, Graph, type Node } from "../lib/graph/node.ts";
+import {
+  argumentsOfNode,
+  isGraphValue,
+  mapArguments,
+  tensorArguments,
+  valueOfNode,
+} from "../lib/ops/graph_builder.ts";
+import { findTarget } from "../lib/ops/table.ts";
+import { ShapeEnv } from "../lib/sym/shape_env.ts";
 import { printGraph } from "../lib/graph/print.ts";
 import { tensor } from "../lib/tensor/creation.ts";
+import { graphRunner } from "../lib/tensor/graph_runner.ts";
 import { noGrad } from "../lib/tensor/modes.ts";
 import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
 
@@ -103,9 +116,7 @@ function agree(fn: Program, make: () => Tensor[]): void {
 }
 
 function partition(fn: Program, inputs: readonly Tensor[], by = minCutPartition): Partition {
-  const inspect = (value: unknown) =>
-    isTensor(value) ? { meta: value.meta, requiresGrad: value.requiresGrad } : undefined;
-  const joint = buildJoint(traceForward(capture(fn, inputs), { inspect }), { training: true });
+  const joint = buildJoint(traceForward(capture(fn, inputs)), { training: true });
   simplify(joint);
   joint.graph.lint();
   return by(joint);
@@ -368,6 +379,156 @@ Deno.test("training step by step equals eager training", () => {
   const losses = train(compiled);
   assertClose(losses, train(model as (...inputs: Tensor[]) => unknown), "losses");
   assert(Number(losses.at(-1)) < Number(losses[0]));
+});
+
+Deno.test("functions that were captured as one call are traced into", () => {
+  const graph = new Graph();
+  const x = leaf([3]);
+  const value = { kind: "tensor", tensor: x.meta, requiresGrad: true } as const;
+  const input = graph.create("placeholder", "x", { meta: { value } });
+  const call = graph.create("call_function", "custom", { args: [input, 3], meta: { value } });
+  graph.create("output", "output", { args: [[call]] });
+  const custom = (t: Tensor, by: number) => t.sin().mul(by);
+  const gm = new GraphModule(graph, { custom }, graphRunner);
+  const [y] = tensorsIn(aotEager(gm, [x])?.(x));
+  y?.sum().backward();
+  const other = leaf([3]);
+  other.sin().mul(3).sum().backward();
+  assertClose(x.grad?.tolist(), other.grad?.tolist(), "gradient");
+});
+
+Deno.test("results that no tangent reaches leave gradients absent", () => {
+  const x = leaf([3]), y = leaf([3], 2);
+  const results = aotEager(capture((a, b) => [a!.mul(2), b!.mul(3)], [x, y]), [x, y])?.(x, y);
+  tensorsIn(results)[0]?.sum().backward();
+  assertEquals([x.grad?.tolist(), y.grad], [[2, 2, 2], null]);
+});
+
+/** A captured graph of op calls by graph name, over inputs with the given metadata. */
+function graphOf(
+  inputs: Readonly<Record<string, TensorMeta>>,
+  build: (call: (target: string, ...args: Argument[]) => Node, inputs: readonly Node[]) => Argument,
+): GraphModule {
+  const graph = new Graph();
+  const nodes = Object.entries(inputs).map(([name, tensor]) =>
+    graph.create("placeholder", name, { meta: { value: { kind: "tensor", tensor, requiresGrad: true } } })
+  );
+  const call = (target: string, ...args: Argument[]): Node => {
+    const found = findTarget(target);
+    if (!found) throw new Error(`no op ${target}`);
+    const { definition, inplace } = found;
+    const node = graph.create("call_function", target, { args });
+    const resolved = argumentsOfNode(node, definition, valueOfNode, isGraphValue);
+    const inferred = definition.infer(mapArguments(resolved, ({ meta }) => meta));
+    const [tensor] = inplace ? tensorArguments(resolved).map(({ value }) => value.meta) : [inferred].flat();
+    if (tensor) node.meta.value = { kind: "tensor", tensor, requiresGrad: true };
+    return node;
+  };
+  graph.create("output", "output", { args: [build(call, nodes)] });
+  return new GraphModule(graph, {}, graphRunner);
+}
+
+Deno.test("one compilation serves all sizes that its guards admit", () => {
+  const env = new ShapeEnv();
+  const [rows, columns] = [5, 4].map((hint, dim) =>
+    env.createSize({ base: "x", part: { kind: "shape", dim } }, hint, { duck: false })
+  );
+  if (typeof rows !== "object" || typeof columns !== "object") throw new Error("known sizes");
+  const gm = graphOf({
+    x: contiguousMeta([rows, columns], "float32", "cpu"),
+    w: contiguousMeta([columns, 3], "float32", "cpu"),
+  }, (call, [x = null, w = null]) => {
+    const h = call("tanh", call("matmul", x, w));
+    const flat = call("reshape", call("mul", h, h), [-1]);
+    return [call("mul", call("sum", flat), rows), call("expand", call("mean", x, 0, true), [rows, columns])];
+  });
+  const program: Program = (x, w) => {
+    const h = x!.matmul(w!).tanh();
+    return [h.mul(h).reshape([-1]).sum().mul(x!.shape[0] ?? 0), x!.mean(0, true).expand(x!.shape)];
+  };
+  const compiled = aotEager(gm, []);
+  if (!compiled) throw new Error("declined");
+  assertEquals(env.guardTexts(), ["2 <= x.shape[0]", "2 <= x.shape[1]"]);
+  for (const [n, m] of [[5, 4], [7, 2], [2, 9]] as const) {
+    const make = () => [leaf([n, m]), leaf([m, 3], 2)];
+    const expected = observe(program, make), found = observe(compiled, make);
+    assertClose(found.results, expected.results, "results");
+    assertClose(found.gradients, expected.gradients, "gradients");
+  }
+});
+
+Deno.test("sizes that no saved tensor shows are handed to the backward", () => {
+  const env = new ShapeEnv();
+  const rows = env.createSize({ base: "x", part: { kind: "shape", dim: 0 } }, 6);
+  const gm = graphOf(
+    { x: contiguousMeta([rows, 2], "float32", "cpu") },
+    (call, [x = null]) => [call("sum", x)],
+  );
+  const joint = buildJoint(traceForward(gm), { training: true });
+  simplify(joint);
+  const parts = minCutPartition(joint);
+  assertEquals(parts.saved, []);
+  assertEquals(parts.sizes.map(String), ["s0"]);
+  const compiled = aotEager(gm, []);
+  const x = leaf([4, 2]);
+  const [y] = tensorsIn(compiled?.(x));
+  y?.backward();
+  assertEquals(x.grad?.tolist(), [[1, 1], [1, 1], [1, 1], [1, 1]]);
+});
+
+/** Appends the gradient of the sum of a graph's only result and returns it besides, as the tracer would. */
+function withGradient(gm: GraphModule): GraphModule {
+  const { graph } = gm;
+  const [result] = graph.output.inputs();
+  const inputs = graph.placeholders;
+  if (!result) throw new Error("no result");
+  graph.erase(graph.output);
+  const gradients = appendGradients(graph, { outputs: [{ node: result, tangent: null }], inputs });
+  graph.create("output", "output", { args: [[result, ...gradients]] });
+  graph.lint();
+  return new GraphModule(graph, {}, graphRunner);
+}
+
+Deno.test("gradients appended to a captured graph equal those of a backward pass", () => {
+  const metas = { x: contiguousMeta([2, 3], "float32", "cpu"), w: contiguousMeta([3, 2], "float32", "cpu") };
+  const gm = withGradient(graphOf(metas, (call, [x = null, w = null]) => {
+    const h = call("matmul", x, w);
+    call("add_", h, 1);
+    const y = call("softmax", h, 1);
+    return [call("mean", call("mul", y, call("transpose", h, 0, 1)))];
+  }));
+  const x = leaf([2, 3]), w = leaf([3, 2], 2);
+  const h = x.matmul(w).add(1);
+  const loss = h.softmax(1).mul(h.transpose(0, 1)).mean();
+  loss.backward();
+  for (const run of [(...args: Tensor[]) => gm.forward(...args), aotEager(gm, [])]) {
+    const a = leaf([2, 3]), b = leaf([3, 2], 2);
+    const found = tensorsIn(run?.(a, b));
+    assertClose(
+      found.map((t) => t.detach().tolist()),
+      [loss, x.grad, w.grad].map((t) => t?.detach().tolist()),
+      "values",
+    );
+  }
+});
+
+Deno.test("a result whose backward ran inside the graph cannot be differentiated again", () => {
+  const gm = withGradient(graphOf({ x: contiguousMeta([3], "float32", "cpu") }, (call, [x = null]) => [
+    call("sum", call("sin", x)),
+  ]));
+  const x = leaf([3]);
+  const [loss, gradient] = tensorsIn(aotEager(gm, [x])?.(x));
+  assert(loss?.requiresGrad && !gradient?.requiresGrad);
+  assertThrows(() => loss?.backward(), Error, "a second time");
+});
+
+Deno.test("values that were overwritten are not differentiated in the graph", () => {
+  const gm = graphOf({ x: contiguousMeta([3], "float32", "cpu") }, (call, [x = null]) => {
+    const h = call("exp", x), s = call("sin", h);
+    call("add_", h, 1);
+    return [call("sum", call("mul", s, h))];
+  });
+  assertThrows(() => withGradient(gm), GraphGradientError, "was overwritten since");
 });
 
 Deno.test("makeFx captures a backward pass as ops", () => {

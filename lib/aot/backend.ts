@@ -18,7 +18,7 @@ import { buildJoint } from "./joint.ts";
 import { minCutPartition, type Partitioner } from "./partition.ts";
 import { type CompiledPair, runtimeOf } from "./runtime.ts";
 import { simplify } from "./simplify.ts";
-import { type TensorInspector, traceForward } from "./trace.ts";
+import { traceForward } from "./trace.ts";
 
 /** Compiles a functional graph with a signature; the result returns the list of outputs. */
 export type GraphCompiler = (gm: GraphModule, exampleInputs: readonly unknown[]) => CompiledFunction;
@@ -45,10 +45,6 @@ export function aotAutograd(options: AotOptions): GraphBackend {
 /** The eager interpretation of a functional graph: a compiler that compiles nothing. */
 export const interpretGraph: GraphCompiler = (gm) => (...args) => gm.forward(...args);
 
-const tensors: TensorInspector = {
-  inspect: (value) => isTensor(value) ? { meta: value.meta, requiresGrad: value.requiresGrad } : undefined,
-};
-
 interface Compilation {
   readonly exampleInputs: readonly unknown[];
   readonly fwCompiler: GraphCompiler;
@@ -66,7 +62,7 @@ function compilePair(
   captured: GraphModule,
   { exampleInputs, fwCompiler, bwCompiler, partition }: Compilation,
 ): Compiled {
-  const joint = buildJoint(traceForward(captured, tensors), { training: ambient.gradEnabled });
+  const joint = buildJoint(traceForward(captured), { training: ambient.gradEnabled });
   simplify(joint);
   joint.graph.lint();
   const { plan } = joint;

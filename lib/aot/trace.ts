@@ -4,7 +4,7 @@
  * of the captured graph in order, then lifted attributes, then the keys of random ops.
  */
 import { DynError, InternalError } from "../base/errors.ts";
-import { flatten, type TreeSpec } from "../base/tree.ts";
+import { flatten, mapTree, type TreeSpec } from "../base/tree.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type Argument, Graph, isList, isRecord, Node } from "../graph/node.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
@@ -20,13 +20,11 @@ import {
 } from "../ops/graph_builder.ts";
 import { findTarget } from "../ops/table.ts";
 import { graphApi, Recorder } from "../autograd/recorder.ts";
+import { specialize } from "../sym/decide.ts";
+import { Sym } from "../sym/expr.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { makeFx } from "./make_fx.ts";
 import { Functionalizer, FunctionalTensor, isFunctional } from "./functional.ts";
-
-/** What aot must know of attribute values: how tensors look. */
-export interface TensorInspector {
-  /** Metadata where the value is a tensor, and whether it requires a gradient. */
-  inspect(value: unknown): { readonly meta: TensorMeta; readonly requiresGrad: boolean } | undefined;
-}
 
 /** An input of the new graph. */
 export interface TracedInput {
@@ -58,8 +56,8 @@ export interface ForwardTrace {
 }
 
 /** Replays a captured graph. */
-export function traceForward(captured: GraphModule, tensors: TensorInspector): ForwardTrace {
-  return new Tracer(captured, tensors).run();
+export function traceForward(captured: GraphModule): ForwardTrace {
+  return new Tracer(captured).run();
 }
 
 class Tracer {
@@ -72,28 +70,24 @@ class Tracer {
   readonly #lifted: unknown[] = [];
   /** Tensors, lists of tensors, sizes and constants by captured node. */
   readonly #values = new Map<Node, unknown>();
-  readonly #attributes = new Map<string, unknown>();
+  /** Inputs by the attribute that they hold. */
+  readonly #attributes = new Map<unknown, unknown>();
   readonly #spent = new Set<GraphValue>();
   #keys: GraphValue | undefined;
   #randomOps = 0;
 
-  constructor(readonly captured: GraphModule, readonly tensors: TensorInspector) {}
+  constructor(readonly captured: GraphModule) {}
 
   run(): ForwardTrace {
-    const { graph } = this.captured;
+    const { graph, attributes } = this.captured;
     for (const node of graph.placeholders) this.#values.set(node, this.#input(node));
     for (const node of graph.nodes) {
-      if (node.op === "get_attr") this.#values.set(node, this.#attribute(node.target));
-    }
-    this.#builder.shared = { partition: "forward" };
-    for (const node of graph.nodes) {
-      if (node.op === "call_function" || node.op === "call_method") {
-        this.#values.set(node, this.#replay(node));
-      }
-      if (node.op === "call_module") {
-        throw new DynError(`Expected a graph of ops but found a call of the module ${node.target}`);
+      // Attributes become inputs, and inputs come first.
+      if (node.op === "get_attr") {
+        this.#values.set(node, this.#attribute(node.target, attributes[node.target]));
       }
     }
+    this.#replayAll(this.captured);
     const { leaves, spec } = flatten(this.#resolve(graph.output.args[0]), isFunctional);
     if (this.#keys) {
       const tensor = contiguousMeta([2 * this.#randomOps], "int32", this.#keys.device);
@@ -132,19 +126,51 @@ class Tracer {
   }
 
   /** Attributes that are tensors become inputs, so that graphs hold no data. */
-  #attribute(name: string): unknown {
-    if (this.#attributes.has(name)) return this.#attributes.get(name);
-    const value = this.captured.attributes[name];
-    const found = this.tensors.inspect(value);
+  #attribute(name: string, value: unknown): unknown {
+    if (this.#attributes.has(value)) return this.#attributes.get(value);
     let result = value;
-    if (found) {
-      const { meta, requiresGrad } = found;
+    if (isTensor(value)) {
+      const { meta, requiresGrad } = value;
       const node = this.#builder.placeholder(name, { kind: "tensor", tensor: meta, requiresGrad });
       result = this.#tensorInput(node, meta, requiresGrad);
       this.#lifted.push(value);
     }
-    this.#attributes.set(name, result);
+    this.#attributes.set(value, result);
     return result;
+  }
+
+  #replayAll({ graph, attributes }: GraphModule): void {
+    for (const node of graph.nodes) {
+      if (node.op === "get_attr") {
+        this.#values.set(node, this.#attribute(node.target, attributes[node.target]));
+      }
+      if (node.op === "call_function" || node.op === "call_method") {
+        const own = Object.hasOwn(attributes, node.target) ? attributes[node.target] : undefined;
+        const calls = (...args: unknown[]): unknown =>
+          typeof own === "function" && Reflect.apply(own, undefined, args);
+        this.#values.set(node, typeof own === "function" ? this.#inline(node, calls) : this.#replay(node));
+      }
+      if (node.op === "call_module") {
+        throw new DynError(`Expected a graph of ops but found a call of the module ${node.target}`);
+      }
+    }
+  }
+
+  /** A function that was captured as one call is traced now, at the sizes of this call. */
+  #inline(node: Node, fn: (...args: unknown[]) => unknown): unknown {
+    const args = node.args.map((each) => this.#resolve(each));
+    const recorded = !withoutGradient(node, false);
+    const given: FunctionalTensor[] = [];
+    const fakes = mapTree(args, (leaf) => {
+      if (!isFunctional(leaf)) return leaf instanceof Sym ? specialize(leaf) : leaf;
+      given.push(leaf);
+      return fakeTensor(leaf.meta, recorded && this.#recorder.requiring.has(leaf.value()));
+    }, isFunctional);
+    if (!Array.isArray(fakes)) throw new InternalError("Expected a list of arguments");
+    const traced = makeFx(fn)(...fakes);
+    traced.graph.placeholders.forEach((placeholder, at) => this.#values.set(placeholder, given[at]));
+    this.#replayAll(traced);
+    return this.#resolve(traced.graph.output.args[0]);
   }
 
   #replay(node: Node): unknown {
@@ -220,6 +246,12 @@ class Tracer {
       return () => this.#builder.shared = former;
     };
   }
+}
+
+/** A tensor without elements, of known sizes. */
+function fakeTensor({ shape, strides, offset, dtype, device }: TensorMeta, requiresGrad: boolean): Tensor {
+  const layout = { shape: shape.map(specialize), strides: strides.map(specialize), dtype, device };
+  return Tensor.hollow({ ...layout, offset: specialize(offset) }).requiresGrad_(requiresGrad);
 }
 
 /** Whether gradients were off when the captured op ran. */

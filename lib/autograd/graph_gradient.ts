@@ -6,7 +6,7 @@
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
-import type { Graph, Node } from "../graph/node.ts";
+import { Graph, type Node } from "../graph/node.ts";
 import {
   argumentsOfNode,
   GraphBuilder,
@@ -99,11 +99,14 @@ class GraphTape {
   readonly #aliases = new Map<Node, Set<Node>>();
   /** Position of the last write into a tensor's elements, by owner. */
   readonly #written = new Map<Node, number>();
+  /** Whether aliases matter at all. */
+  readonly #writes: boolean;
   #position = 0;
 
   constructor(readonly graph: Graph) {
     this.builder = new GraphBuilder(graph);
     this.recorder = new Recorder((call) => this.builder.call(call));
+    this.#writes = graph.nodes.some((node) => findTarget(node.target)?.inplace);
     for (const node of [...graph.nodes]) {
       this.#position++;
       this.#visit(node);
@@ -168,11 +171,7 @@ class GraphTape {
       const value = outs[k];
       if (each && value) this.#define(each, value);
     });
-    const { implementation: { kind }, gradient } = definition;
-    // Compositions with a gradient of their own compute something; the others may only show an argument.
-    if (kind === "view" || (kind === "composite" && gradient.kind !== "rule")) {
-      this.#shareWithArguments(nodes, args);
-    }
+    if (this.#writes && showsArgument(call)) this.#shareWithArguments(nodes, args);
     if (node.meta.noGrad || definition.gradient.kind === "none") return;
     const position = this.#position;
     this.steps.push((recorder) => {
@@ -307,6 +306,28 @@ class GraphTape {
     const owner = this.#ownerOf(node);
     return this.#written.get(owner) === position && this.#current.get(owner)?.node !== node;
   }
+}
+
+/** Whether a result shares elements with an argument: views do, and compositions that end in views of arguments. */
+function showsArgument({ definition, args }: OpCall<GraphValue>): boolean {
+  const { implementation } = definition;
+  if (implementation.kind === "view") return true;
+  if (implementation.kind !== "composite" || definition.gradient.kind === "rule") return false;
+  const scratch = new GraphBuilder(new Graph());
+  const run = (call: OpCall<GraphValue>): Results => {
+    const { implementation } = call.definition;
+    return implementation.kind === "composite" ? implementation.compose(api, call.args) : scratch.call(call);
+  };
+  const api = graphApi(run);
+  const stand = mapArguments(args, ({ meta }) => scratch.tensor("argument", meta));
+  const isView = (node: Node) => findTarget(node.target)?.definition.implementation.kind === "view";
+  return listOf(implementation.compose(api, stand)).some(({ node }) => {
+    let root: Node | undefined = node;
+    while (root && root.op === "call_function" && (root.target === "getitem" || isView(root))) {
+      [root] = root.inputs();
+    }
+    return root?.op === "placeholder";
+  });
 }
 
 /** The `getitem` nodes of a call with several results, by index. */
