@@ -41,6 +41,12 @@ const NOTICE = "Written by tools/generate.ts from the definitions in lib/ops; ru
 /** Words that cannot name an exported constant. */
 const RESERVED = new Set(["var", "delete", "in", "new", "default", "function", "return", "switch", "with"]);
 
+/** Order of the formatter, which sorts names without regard to case. */
+const byName = (a: string, b: string): number => {
+  const [x, y] = [a.toLowerCase(), b.toLowerCase()];
+  return x < y ? -1 : x > y ? 1 : 0;
+};
+
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 function typeOf(param: Param, tensor: string): string {
@@ -253,7 +259,7 @@ function methodsFile(): string {
     " */",
     ...typeImports(text),
     `import type {\n${
-      ["Operand", ...options].filter((o) => new RegExp(`\\b${o}\\b`).test(text)).map((o) => `  ${o},`).join(
+      ["Operand", ...options].sort(byName).filter((o) => new RegExp(`\\b${o}\\b`).test(text)).map((o) => `  ${o},`).join(
         "\n",
       )
     }\n} from "../ops/generated.ts";`,
@@ -326,7 +332,7 @@ function selectionFile(about: string, namespace: Namespace | null): string {
     ` * ${about} ${NOTICE}`,
     " */",
     `export {\n${
-      [...new Set(exports)].sort().map((e) => `  ${e},`).join("\n")
+      [...new Set(exports)].sort(byName).map((e) => `  ${e},`).join("\n")
     }\n} from "./generated_functions.ts";`,
     "",
   ].join("\n");

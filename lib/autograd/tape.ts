@@ -23,7 +23,9 @@ export function record(call: {
 }): void {
   const node = new OpNode(call.definition, call.args);
   call.results.forEach((result, output) => {
-    if (isFloat(result.dtype)) setHistory(result, node, output);
+    const name = call.definition.results?.[output];
+    const auxiliary = name !== undefined && call.definition.auxiliary?.includes(name);
+    if (isFloat(result.dtype) && !auxiliary) setHistory(result, node, output);
     if (result.viewState !== null) result.viewState.version = result.storage.version;
   });
   node.saveResults(call.results);

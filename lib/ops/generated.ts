@@ -289,10 +289,13 @@ export type OpName =
   | "outer"
   | "linear"
   | "convolution"
-  | "convolutionInput"
-  | "convolutionWeight"
+  | "convolutionBackwardInput"
+  | "convolutionBackwardWeight"
   | "conv1d"
   | "conv2d"
+  | "conv3d"
+  | "convTranspose1d"
+  | "convTranspose2d"
   | "softmax"
   | "logSoftmax"
   | "softmin"
@@ -969,6 +972,35 @@ export interface Conv2dOptions<T> {
   readonly padding?: number | readonly number[] | string | undefined;
   readonly dilation?: number | readonly number[] | undefined;
   readonly groups?: number | undefined;
+}
+
+/** Arguments of conv3d by name. */
+export interface Conv3dOptions<T> {
+  readonly bias?: T | null | undefined;
+  readonly stride?: number | readonly number[] | undefined;
+  readonly padding?: number | readonly number[] | string | undefined;
+  readonly dilation?: number | readonly number[] | undefined;
+  readonly groups?: number | undefined;
+}
+
+/** Arguments of convTranspose1d by name. */
+export interface ConvTranspose1dOptions<T> {
+  readonly bias?: T | null | undefined;
+  readonly stride?: number | readonly number[] | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly outputPadding?: number | readonly number[] | undefined;
+  readonly groups?: number | undefined;
+  readonly dilation?: number | readonly number[] | undefined;
+}
+
+/** Arguments of convTranspose2d by name. */
+export interface ConvTranspose2dOptions<T> {
+  readonly bias?: T | null | undefined;
+  readonly stride?: number | readonly number[] | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly outputPadding?: number | readonly number[] | undefined;
+  readonly groups?: number | undefined;
+  readonly dilation?: number | readonly number[] | undefined;
 }
 
 /** Arguments of softmax by name. */
@@ -2098,9 +2130,9 @@ export interface OpApi<T extends TensorLike> {
   outer(self: T, vec2: T): T;
   /** input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`. */
   linear(input: T, weight: T, bias?: T | null | LinearOptions<T>, options?: LinearOptions<T>): T;
-  /** Two-dimensional convolution [N, C, H, W] → [N, O, H', W']. */
+  /** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
   convolution(
-    self: T,
+    input: T,
     weight: T,
     bias: T | null | undefined,
     stride: readonly number[],
@@ -2109,29 +2141,32 @@ export interface OpApi<T extends TensorLike> {
     groups: number,
     options?: ConvolutionOptions<T>,
   ): T;
-  /** The gradient of a convolution with respect to its input, of shape `inputSize`. */
-  convolutionInput(
+  /** The gradient of a convolution in its input, of `inputSizes`. */
+  convolutionBackwardInput(
     grad: T,
     weight: T,
-    inputSize: readonly Dim[],
+    inputSizes: readonly Dim[],
     stride: readonly number[],
     padding: readonly number[],
     dilation: readonly number[],
     groups: number,
   ): T;
-  /** The gradient of a convolution with respect to its weight, of shape `weightSize`. */
-  convolutionWeight(
+  /** The gradient of a convolution in its weight, of `weightSizes`. */
+  convolutionBackwardWeight(
     grad: T,
     input: T,
-    weightSize: readonly Dim[],
+    weightSizes: readonly Dim[],
     stride: readonly number[],
     padding: readonly number[],
     dilation: readonly number[],
     groups: number,
   ): T;
-  /** [N, C, L] with a weight [O, C/groups, K] → [N, O, L'], as `nn.functional.conv1d`. */
+  /**
+   * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
+   * `nn.functional.conv1d`.
+   */
   conv1d(
-    self: T,
+    input: T,
     weight: T,
     bias?: T | null | Conv1dOptions<T>,
     stride?: number | readonly number[] | Conv1dOptions<T>,
@@ -2140,9 +2175,12 @@ export interface OpApi<T extends TensorLike> {
     groups?: number | Conv1dOptions<T>,
     options?: Conv1dOptions<T>,
   ): T;
-  /** [N, C, H, W] with a weight [O, C/groups, Kh, Kw] → [N, O, H', W'], as `nn.functional.conv2d`. */
+  /**
+   * Cross-correlation over 2 dimension(s), with or without a batch; padding may be "same" or "valid". As
+   * `nn.functional.conv2d`.
+   */
   conv2d(
-    self: T,
+    input: T,
     weight: T,
     bias?: T | null | Conv2dOptions<T>,
     stride?: number | readonly number[] | Conv2dOptions<T>,
@@ -2150,6 +2188,44 @@ export interface OpApi<T extends TensorLike> {
     dilation?: number | readonly number[] | Conv2dOptions<T>,
     groups?: number | Conv2dOptions<T>,
     options?: Conv2dOptions<T>,
+  ): T;
+  /**
+   * Cross-correlation over 3 dimension(s), with or without a batch; padding may be "same" or "valid". As
+   * `nn.functional.conv3d`.
+   */
+  conv3d(
+    input: T,
+    weight: T,
+    bias?: T | null | Conv3dOptions<T>,
+    stride?: number | readonly number[] | Conv3dOptions<T>,
+    padding?: number | readonly number[] | string | Conv3dOptions<T>,
+    dilation?: number | readonly number[] | Conv3dOptions<T>,
+    groups?: number | Conv3dOptions<T>,
+    options?: Conv3dOptions<T>,
+  ): T;
+  /** The transposed convolution over 1 dimension(s), as `nn.functional.conv_transpose1d`. */
+  convTranspose1d(
+    input: T,
+    weight: T,
+    bias?: T | null | ConvTranspose1dOptions<T>,
+    stride?: number | readonly number[] | ConvTranspose1dOptions<T>,
+    padding?: number | readonly number[] | ConvTranspose1dOptions<T>,
+    outputPadding?: number | readonly number[] | ConvTranspose1dOptions<T>,
+    groups?: number | ConvTranspose1dOptions<T>,
+    dilation?: number | readonly number[] | ConvTranspose1dOptions<T>,
+    options?: ConvTranspose1dOptions<T>,
+  ): T;
+  /** The transposed convolution over 2 dimension(s), as `nn.functional.conv_transpose2d`. */
+  convTranspose2d(
+    input: T,
+    weight: T,
+    bias?: T | null | ConvTranspose2dOptions<T>,
+    stride?: number | readonly number[] | ConvTranspose2dOptions<T>,
+    padding?: number | readonly number[] | ConvTranspose2dOptions<T>,
+    outputPadding?: number | readonly number[] | ConvTranspose2dOptions<T>,
+    groups?: number | ConvTranspose2dOptions<T>,
+    dilation?: number | readonly number[] | ConvTranspose2dOptions<T>,
+    options?: ConvTranspose2dOptions<T>,
   ): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
   softmax(self: T, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;

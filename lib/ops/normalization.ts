@@ -246,6 +246,7 @@ const batchNormTraining = defineOp({
     eps: optional("float", 1e-5),
   },
   results: ["output", "mean", "variance"],
+  auxiliary: ["mean", "variance"],
   exposure: { method: false, free: false },
   infer({ self, weight, bias }) {
     const channels = self.shape[1];

@@ -199,8 +199,24 @@ export function unary(spec: UnarySpec): OpDefinition<UnaryParams> {
         }),
     },
     gradient: unaryGradient(spec.derivative),
-    samples: unarySamples(spec.range),
+    samples: unarySamples(spec.range, sampleType(spec.accepts)),
   });
+}
+
+/** The type of samples of an op that takes no floats. */
+function sampleType(accepts: readonly DTypeCategory[] | undefined): DType | undefined {
+  return accepts && !accepts.includes("float") ? "int64" : undefined;
+}
+
+/** Calls of an op of two integer operands. Ranges keep them fit for shifts. */
+function integerSamples(): Sample[] {
+  const range: readonly [number, number] = [0, 7];
+  return [
+    { args: [{ tensor: [3, 4], dtype: "int64", range }, { tensor: [3, 4], dtype: "int64", range }] },
+    { args: [{ tensor: [3, 1], dtype: "int32", range }, { tensor: [2, 1, 4], dtype: "int32", range }] },
+    { args: [{ tensor: [4, 2], dtype: "uint8", range, transposed: true }, 3] },
+    { args: [{ tensor: [0, 3], dtype: "int64" }, { tensor: [3], dtype: "int64" }] },
+  ];
 }
 
 /** Throws unless a type's category is accepted. */
@@ -281,6 +297,7 @@ function binaryGradient(derivative: BinarySpec["derivative"]): Gradient<BinaryPa
 /** Defines an op of a tensor and a tensor or number. */
 export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
   const params: BinaryParams = { self: required("tensor"), other: required("operand") };
+  const integral = sampleType(spec.accepts) === "int64";
   return defineOp<BinaryParams>({
     name: spec.name,
     ...(spec.graphName ? { graphName: spec.graphName } : {}),
@@ -303,8 +320,13 @@ export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
         }),
     },
     gradient: binaryGradient(spec.derivative),
-    samples: binarySamples(spec.range, spec.number),
-    errors: [{ args: [t(3, 4), t(3, 5)], message: "broadcast" }],
+    samples: integral ? integerSamples() : binarySamples(spec.range, spec.number),
+    errors: [{
+      args: integral
+        ? [{ tensor: [3, 4], dtype: "int64" }, { tensor: [3, 5], dtype: "int64" }]
+        : [t(3, 4), t(3, 5)],
+      message: "broadcast",
+    }],
   });
 }
 

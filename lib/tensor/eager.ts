@@ -96,10 +96,8 @@ function execute(entry: OpEntry, args: TensorArgs): readonly Tensor[] {
   const inputs = tensorsOf(entry, args);
   const records = ambient.gradEnabled && gradient.kind !== "none" && recordsGrad(inputs);
   if (implementation.kind === "composite") {
-    checkComposition(entry, args);
+    checkArguments(entry, args);
     if (!records || gradient.kind === "composite") return compose(implementation, args);
-  } else if (definition.ranges) {
-    checkRanges(definition, args);
   }
   const results = records ? noGrad(() => compute(entry, args, inputs)) : compute(entry, args, inputs);
   if (records) autograd().record({ definition, args, results });
@@ -131,8 +129,8 @@ function compose(
   return isTensor(result) ? [result] : result;
 }
 
-/** Compositions check nothing themselves; inference says what is wrong, once per signature. */
-function checkComposition(entry: OpEntry, args: TensorArgs): void {
+/** What runs no plan is checked by inference, once per signature. */
+function checkArguments(entry: OpEntry, args: TensorArgs): void {
   if (entry.definition.dataDependent?.(args)) return;
   const key = signatureOf(entry, args);
   if (entry.checked.has(key)) return;
@@ -163,6 +161,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
 
 function runKernels(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[]): readonly Tensor[] {
   const plan = planOf(entry, args);
+  if (entry.definition.ranges) checkRanges(entry.definition, args);
   const results: Tensor[] = [];
   for (const layout of plan.results) {
     results.push(new Tensor(allocateStorage(layout.device, layout.byteLength), layout));
@@ -237,6 +236,7 @@ function runOnHost(
   args: TensorArgs,
   implementation: Implementation<Params> & { kind: "host" },
 ): readonly Tensor[] {
+  checkArguments(entry, args);
   let device = "cpu";
   const { device: wanted } = args;
   const results = implementation.compute(mapTensors<HostTensor>(entry, args, (tensor) => {

@@ -672,16 +672,33 @@ export const outer: OpApi<Tensor>["outer"] = ops.outer;
 export const ger: OpApi<Tensor>["outer"] = ops.outer;
 /** input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`. */
 export const linear: OpApi<Tensor>["linear"] = ops.linear;
-/** Two-dimensional convolution [N, C, H, W] → [N, O, H', W']. */
+/** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
 export const convolution: OpApi<Tensor>["convolution"] = ops.convolution;
-/** The gradient of a convolution with respect to its input, of shape `inputSize`. */
-export const convolutionInput: OpApi<Tensor>["convolutionInput"] = ops.convolutionInput;
-/** The gradient of a convolution with respect to its weight, of shape `weightSize`. */
-export const convolutionWeight: OpApi<Tensor>["convolutionWeight"] = ops.convolutionWeight;
-/** [N, C, L] with a weight [O, C/groups, K] → [N, O, L'], as `nn.functional.conv1d`. */
+/** The gradient of a convolution in its input, of `inputSizes`. */
+export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] =
+  ops.convolutionBackwardInput;
+/** The gradient of a convolution in its weight, of `weightSizes`. */
+export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] =
+  ops.convolutionBackwardWeight;
+/**
+ * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
+ * `nn.functional.conv1d`.
+ */
 export const conv1d: OpApi<Tensor>["conv1d"] = ops.conv1d;
-/** [N, C, H, W] with a weight [O, C/groups, Kh, Kw] → [N, O, H', W'], as `nn.functional.conv2d`. */
+/**
+ * Cross-correlation over 2 dimension(s), with or without a batch; padding may be "same" or "valid". As
+ * `nn.functional.conv2d`.
+ */
 export const conv2d: OpApi<Tensor>["conv2d"] = ops.conv2d;
+/**
+ * Cross-correlation over 3 dimension(s), with or without a batch; padding may be "same" or "valid". As
+ * `nn.functional.conv3d`.
+ */
+export const conv3d: OpApi<Tensor>["conv3d"] = ops.conv3d;
+/** The transposed convolution over 1 dimension(s), as `nn.functional.conv_transpose1d`. */
+export const convTranspose1d: OpApi<Tensor>["convTranspose1d"] = ops.convTranspose1d;
+/** The transposed convolution over 2 dimension(s), as `nn.functional.conv_transpose2d`. */
+export const convTranspose2d: OpApi<Tensor>["convTranspose2d"] = ops.convTranspose2d;
 /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
 export const softmax: OpApi<Tensor>["softmax"] = ops.softmax;
 /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
