@@ -349,7 +349,7 @@ class Lowering {
     if (stored) return stored;
     if (!isLazy(operand)) throw new InternalError(`Expected a tensor of the graph but found shape ${operand.shape}`);
     const { viewOf } = operand;
-    if (viewOf && countOf(viewOf.shape) <= countOf(operand.shape)) {
+    if (viewOf && (storedForm(viewOf) || countOf(viewOf.shape) <= countOf(operand.shape))) {
       this.#materialize(viewOf);
       const strided = linearView(operand.element, operand);
       if (strided) return strided;

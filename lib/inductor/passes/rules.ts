@@ -148,12 +148,12 @@ export const RULES: readonly Rule[] = [
     },
   },
   {
-    // to(to(x, wider), t) → x where x is of type t: every float32 is a float64, every int32 an int64
+    // convert(convert(x, wider), t) → x where x is of type t: every float32 is a float64, every int32 an int64
     name: "cast_there_and_back",
-    targets: ["to"],
+    targets: ["convert"],
     apply: (node, meta) => {
       const inner = node.args[0];
-      const between = inner instanceof Node && inner.target === "to" ? metaOf(inner) : undefined;
+      const between = inner instanceof Node && inner.target === "convert" ? metaOf(inner) : undefined;
       const x = inner instanceof Node ? asNode(inner.args[0]) : undefined;
       const from = x && metaOf(x);
       if (!between || !from || from.dtype !== meta.dtype) return undefined;
