@@ -1,26 +1,75 @@
 /**
- * Convolutions (cross-correlations) over one or two spatial dimensions. Input: [N, C, ...] or [C, ...] and a
- * weight [O, C/groups, ...kernel]; output: [N, O, ...]. Invariant: everything becomes the three library calls for
- * two dimensions (the product and its two gradients), each of which is differentiated by the other two.
+ * Convolutions. Input: activations [batch?, channels, …] and weights; output: activations. Invariant: one and two
+ * dimensions go to the runtime library, three to plain loops; transposed convolutions are the input gradients of
+ * convolutions, and all gradients are convolutions again.
  */
 import { DynError } from "../base/errors.ts";
-import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { add, type Dim, floorDiv, sub } from "../sym/expr.ts";
+import { add, type Dim, floorDiv, mul, print, sub } from "../sym/expr.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
+import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { ConvGeometry } from "../loops/ir.ts";
-import type { Lowered, Operand } from "../loops/body.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { defineOp, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
-import { shapeText, spread } from "./shapes.ts";
+import { knownSize, shapeText, spread } from "./shapes.ts";
 
-interface GeometryArgs {
+const FUNCTIONAL = { method: false, namespaces: ["nn.functional"] } as const;
+const INTERNAL = { method: false, free: false } as const;
+
+/** The geometry of a convolution over any number of spatial dimensions. */
+interface Geometry {
   readonly stride: readonly number[];
   readonly padding: readonly number[];
   readonly dilation: readonly number[];
   readonly groups: number;
 }
+
+/** The output size along one dimension. */
+function outputSize(size: Dim, kernel: Dim, at: { stride: number; padding: number; dilation: number }): Dim {
+  const reach = add(mul(sub(kernel, 1), at.dilation), 1);
+  const room = sub(add(size, 2 * at.padding), reach);
+  if (isLess(room, 0)) {
+    throw new DynError(`Expected a padded input at least as large as the kernel but found ${print(size)} and ${print(kernel)}`);
+  }
+  return add(floorDiv(room, at.stride), 1);
+}
+
+function geometryMeta(name: string, g: Geometry): void {
+  const positive = [...g.stride, ...g.dilation, g.groups].every((v) => v > 0);
+  if (!positive || g.padding.some((p) => p < 0)) {
+    throw new DynError(`Expected a positive stride, dilation and groups and no negative padding in ${name}`);
+  }
+}
+
+/** Metadata of a convolution of [batch, channels, …spatial]. */
+function convolvedMeta(input: TensorMeta, weight: TensorMeta, g: Geometry): TensorMeta {
+  geometryMeta("convolution", g);
+  const [batch, channels, ...spatial] = input.shape, [features, perGroup, ...kernel] = weight.shape;
+  if (spatial.length !== kernel.length || spatial.length !== g.stride.length) {
+    throw new DynError(`Expected shapes that convolve but found ${shapeText(input.shape)} and ${shapeText(weight.shape)}`);
+  }
+  if (!isEqual(channels ?? 1, mul(perGroup ?? 1, g.groups))) {
+    throw new DynError(
+      `Expected an input of ${print(mul(perGroup ?? 1, g.groups))} channels but found ${shapeText(input.shape)}`,
+    );
+  }
+  if (knownSize(features ?? 1, "number of features") % g.groups !== 0) {
+    throw new DynError(`Expected features that divide into ${g.groups} groups but found ${shapeText(weight.shape)}`);
+  }
+  const out = spatial.map((size, d) =>
+    outputSize(size, kernel[d] ?? 1, { stride: g.stride[d] ?? 1, padding: g.padding[d] ?? 0, dilation: g.dilation[d] ?? 1 })
+  );
+  return contiguousMeta([batch ?? 1, features ?? 1, ...out], input.dtype, input.device);
+}
+
+const pair = (values: readonly number[]): readonly [number, number] => [values[0] ?? 0, values[1] ?? 0];
+const planar = (g: Geometry): ConvGeometry => ({
+  stride: pair(g.stride),
+  padding: pair(g.padding),
+  dilation: pair(g.dilation),
+  groups: g.groups,
+});
 
 const geometryParams = {
   stride: required("ints"),
@@ -29,285 +78,364 @@ const geometryParams = {
   groups: required("int"),
 } as const;
 
-function geometryOf({ stride, padding, dilation, groups }: GeometryArgs): ConvGeometry {
-  const pair = (list: readonly number[]) => [list[0] ?? 1, list[1] ?? 1] as const;
-  return { stride: pair(stride), padding: pair(padding), dilation: pair(dilation), groups };
-}
-
-/** ⌊(size + 2·padding − dilation·(kernel − 1) − 1) / stride⌋ + 1 */
-function outputSize(size: Dim, kernel: Dim, at: { stride: number; padding: number; dilation: number }): Dim {
-  const span = typeof kernel === "number" ? at.dilation * (kernel - 1) + 1 : kernel;
-  const room = sub(add(size, 2 * at.padding), span);
-  if (isLess(room, 0)) {
-    throw new DynError(
-      `Expected a kernel that fits the padded input but found ${span} against ${add(size, 2 * at.padding)}`,
-    );
-  }
-  return add(floorDiv(room, at.stride), 1);
-}
-
-function checkChannels(self: TensorMeta, weight: TensorMeta, groups: number): void {
-  const [outputs = 0, inputs = 0] = weight.shape;
-  const channels = self.shape[1] ?? 0;
-  const expected = typeof inputs === "number" ? inputs * groups : inputs;
-  if (!isEqual(channels, expected)) {
-    throw new DynError(
-      `Expected an input of ${expected} channels for a weight ${
-        shapeText(weight.shape)
-      } in ${groups} groups but found ${shapeText(self.shape)}`,
-    );
-  }
-  if (typeof outputs === "number" && outputs % groups !== 0) {
-    throw new DynError(`Expected output channels divisible by ${groups} groups but found ${outputs}`);
-  }
-  if (self.dtype !== weight.dtype) {
-    throw new DynError(`Expected a weight of type ${self.dtype} but found ${weight.dtype}`);
-  }
-}
-
-function external(
-  op: "convForward" | "convBackwardInput" | "convBackwardWeight",
-  inputs: readonly Operand[],
-  { args, out }: { args: GeometryArgs; out: readonly TensorMeta[] },
-): readonly Lowered[] {
-  const outputs = out.map(({ shape, dtype }) => ({ shape, dtype }));
-  return [{ kind: "extern", call: { op, ...geometryOf(args) }, inputs, outputs }];
-}
-
-const GEOMETRY = [[1, 1], [0, 0], [1, 1], 1] as const;
-const HIDDEN = { method: false, free: false } as const;
+const GEOMETRY: readonly [number[], number[], number[], number] = [[1, 1], [1, 1], [1, 1], 1];
 
 const convolution = defineOp({
   name: "convolution",
-  doc: "Two-dimensional convolution [N, C, H, W] → [N, O, H', W'].",
+  doc: "Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw].",
   params: {
-    self: required("tensor"),
+    input: required("tensor"),
     weight: required("tensor"),
     bias: nullable("tensor"),
     ...geometryParams,
   },
-  exposure: HIDDEN,
-  infer({ self, weight, bias, ...geometry }) {
-    checkChannels(self, weight, geometry.groups);
-    const { stride, padding, dilation } = geometryOf(geometry);
-    const [n = 1, , height = 1, width = 1] = self.shape,
-      [outputs = 1, , kernelY = 1, kernelX = 1] = weight.shape;
-    if (bias && !isEqual(bias.shape[0] ?? -1, outputs)) {
-      throw new DynError(`Expected a bias of shape [${outputs}] but found ${shapeText(bias.shape)}`);
-    }
-    const y = outputSize(height, kernelY, { stride: stride[0], padding: padding[0], dilation: dilation[0] });
-    const x = outputSize(width, kernelX, { stride: stride[1], padding: padding[1], dilation: dilation[1] });
-    return contiguousMeta([n, outputs, y, x], self.dtype, self.device);
-  },
+  exposure: INTERNAL,
+  infer: ({ input, weight, ...g }) => convolvedMeta(input, weight, g),
   implementation: {
     kind: "lower",
-    lower: ({ self, weight, bias, ...args }, out) =>
-      external("convForward", bias ? [self, weight, bias] : [self, weight], { args, out }),
+    lower: ({ input, weight, bias, ...g }, [result]) =>
+      result
+        ? [{
+          kind: "extern",
+          call: { op: "convForward", ...planar(g) },
+          inputs: bias ? [input, weight, bias] : [input, weight],
+          outputs: [{ shape: result.shape, dtype: result.dtype }],
+        }]
+        : [],
   },
   gradient: {
     kind: "rule",
-    saves: ["self", "weight"],
-    rule(o, { args: { self, weight, bias, stride, padding, dilation, groups }, grads: [grad], needs }) {
+    saves: ["input", "weight"],
+    rule(o, { args: { input, weight, bias, ...g }, grads: [grad], needs }) {
       if (!grad) return {};
+      const { stride, padding, dilation, groups } = g;
       return {
-        self: needs("self")
-          ? o.convolutionInput(grad, weight, self.shape, stride, padding, dilation, groups)
+        input: needs("input")
+          ? o.convolutionBackwardInput(grad, weight, input.shape, stride, padding, dilation, groups)
           : null,
         weight: needs("weight")
-          ? o.convolutionWeight(grad, self, weight.shape, stride, padding, dilation, groups)
+          ? o.convolutionBackwardWeight(grad, input, weight.shape, stride, padding, dilation, groups)
           : null,
         bias: bias && needs("bias") ? o.sum(grad, [0, 2, 3]) : null,
       };
     },
   },
-  samples: [
-    { args: [t(2, 3, 5, 4), t(4, 3, 3, 2), t(4), ...GEOMETRY] },
-    { args: [t(1, 4, 6, 5), t(2, 2, 3, 3), null, [2, 1], [1, 2], [1, 2], 2] },
-  ],
+  samples: [{ args: [t(2, 4, 5, 5), t(6, 2, 3, 3), t(6), [2, 1], [1, 0], [1, 1], 2] }],
 });
 
-const convolutionInput = defineOp({
-  name: "convolutionInput",
-  doc: "The gradient of a convolution with respect to its input, of shape `inputSize`.",
+const convolutionBackwardInput = defineOp({
+  name: "convolutionBackwardInput",
+  doc: "The gradient of a convolution in its input, of `inputSizes`.",
   params: {
     grad: required("tensor"),
     weight: required("tensor"),
-    inputSize: required("sizes"),
+    inputSizes: required("sizes"),
     ...geometryParams,
   },
-  exposure: HIDDEN,
-  infer: ({ grad, inputSize }) => contiguousMeta(inputSize, grad.dtype, grad.device),
+  exposure: INTERNAL,
+  infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
   implementation: {
     kind: "lower",
-    lower: ({ grad, weight, ...args }, out) => external("convBackwardInput", [grad, weight], { args, out }),
+    lower: ({ grad, weight, inputSizes: _sizes, ...g }, [result]) =>
+      result
+        ? [{
+          kind: "extern",
+          call: { op: "convBackwardInput", ...planar(g) },
+          inputs: [grad, weight],
+          outputs: [{ shape: result.shape, dtype: result.dtype }],
+        }]
+        : [],
   },
   gradient: {
     kind: "rule",
     saves: ["grad", "weight"],
-    rule(o, { args: { grad, weight, stride, padding, dilation, groups }, grads: [outer], needs }) {
-      if (!outer) return {};
+    rule(o, { args: { grad: g, weight, stride, padding, dilation, groups }, grads: [grad], needs }) {
+      if (!grad) return {};
       return {
-        grad: needs("grad") ? o.convolution(outer, weight, null, stride, padding, dilation, groups) : null,
+        grad: needs("grad") ? o.convolution(grad, weight, null, stride, padding, dilation, groups) : null,
         weight: needs("weight")
-          ? o.convolutionWeight(grad, outer, weight.shape, stride, padding, dilation, groups)
+          ? o.convolutionBackwardWeight(g, grad, weight.shape, stride, padding, dilation, groups)
           : null,
       };
     },
   },
-  samples: [{ args: [t(2, 4, 3, 3), t(4, 3, 3, 2), [2, 3, 5, 4], ...GEOMETRY] }],
+  samples: [{ args: [t(2, 3, 5, 5), t(3, 2, 3, 3), [2, 2, 5, 5], ...GEOMETRY] }],
 });
 
-const convolutionWeight = defineOp({
-  name: "convolutionWeight",
-  doc: "The gradient of a convolution with respect to its weight, of shape `weightSize`.",
+const convolutionBackwardWeight = defineOp({
+  name: "convolutionBackwardWeight",
+  doc: "The gradient of a convolution in its weight, of `weightSizes`.",
   params: {
     grad: required("tensor"),
     input: required("tensor"),
-    weightSize: required("sizes"),
+    weightSizes: required("sizes"),
     ...geometryParams,
   },
-  exposure: HIDDEN,
-  infer: ({ grad, weightSize }) => contiguousMeta(weightSize, grad.dtype, grad.device),
+  exposure: INTERNAL,
+  infer: ({ grad, weightSizes }) => contiguousMeta(weightSizes, grad.dtype, grad.device),
   implementation: {
     kind: "lower",
-    lower: ({ grad, input, ...args }, out) => external("convBackwardWeight", [grad, input], { args, out }),
+    lower: ({ grad, input, weightSizes: _sizes, ...g }, [result]) =>
+      result
+        ? [{
+          kind: "extern",
+          call: { op: "convBackwardWeight", ...planar(g) },
+          inputs: [grad, input],
+          outputs: [{ shape: result.shape, dtype: result.dtype }],
+        }]
+        : [],
   },
   gradient: {
     kind: "rule",
     saves: ["grad", "input"],
-    rule(o, { args: { grad, input, stride, padding, dilation, groups }, grads: [outer], needs }) {
-      if (!outer) return {};
+    rule(o, { args: { grad: g, input, stride, padding, dilation, groups }, grads: [grad], needs }) {
+      if (!grad) return {};
       return {
-        grad: needs("grad") ? o.convolution(input, outer, null, stride, padding, dilation, groups) : null,
+        grad: needs("grad") ? o.convolution(input, grad, null, stride, padding, dilation, groups) : null,
         input: needs("input")
-          ? o.convolutionInput(grad, outer, input.shape, stride, padding, dilation, groups)
+          ? o.convolutionBackwardInput(g, grad, input.shape, stride, padding, dilation, groups)
           : null,
       };
     },
   },
-  samples: [{ args: [t(2, 4, 3, 3), t(2, 3, 5, 4), [4, 3, 3, 2], ...GEOMETRY] }],
+  samples: [{ args: [t(2, 3, 5, 5), t(2, 2, 5, 5), [3, 2, 3, 3], ...GEOMETRY] }],
 });
 
-interface ConvArgs<T> {
-  readonly self: T;
-  readonly weight: T;
-  readonly bias: T | null;
-  readonly stride: number | readonly number[];
-  readonly padding: number | readonly number[] | string;
-  readonly dilation: number | readonly number[];
-  readonly groups: number;
+/** A user's padding as numbers before each dimension; "same" may need one more after. */
+function paddingOf(
+  padding: number | readonly number[] | string,
+  at: { readonly kernel: readonly Dim[]; readonly stride: readonly number[]; readonly dilation: readonly number[] },
+): { before: number[]; extra: number[] } {
+  const { kernel, stride, dilation } = at, none = kernel.map(() => 0);
+  if (typeof padding !== "string") return { before: spread(padding, kernel.length, "padding"), extra: none };
+  if (padding === "valid") return { before: none, extra: none };
+  if (padding !== "same") throw new DynError(`Expected padding "same" or "valid" but found ${JSON.stringify(padding)}`);
+  if (stride.some((s) => s !== 1)) throw new DynError(`Expected a stride of 1 with padding "same" but found [${stride}]`);
+  const totals = kernel.map((size, d) => (knownSize(size, "kernel size") - 1) * (dilation[d] ?? 1));
+  return { before: totals.map((p) => Math.floor(p / 2)), extra: totals.map((p) => p % 2) };
 }
 
-/** Padding on both sides of each spatial dimension. */
-function paddings(
+/** Checks a user's call and fills in what was given once for all dimensions. */
+function settle(
+  name: string,
+  args: {
+    readonly input: TensorLike;
+    readonly weight: TensorLike;
+    readonly bias: TensorLike | null;
+    readonly stride: number | readonly number[];
+    readonly padding: number | readonly number[] | string;
+    readonly dilation: number | readonly number[];
+    readonly groups: number;
+  },
   rank: number,
-  { weight, stride, padding, dilation }: ConvArgs<TensorLike>,
-): (readonly [number, number])[] {
-  if (typeof padding !== "string") return spread(padding, rank, "padding").map((p) => [p, p]);
-  if (padding === "valid") return Array.from({ length: rank }, () => [0, 0]);
-  if (padding !== "same") {
-    throw new DynError(`Expected padding "same", "valid" or numbers but found "${padding}"`);
+): { geometry: Geometry; extra: readonly number[]; batched: boolean } {
+  const { input, weight, bias } = args;
+  if (weight.shape.length !== rank + 2 || (input.shape.length !== rank + 2 && input.shape.length !== rank + 1)) {
+    throw new DynError(
+      `Expected ${name} of an input of ${rank + 1} or ${rank + 2} dimensions and a weight of ${rank + 2} but found ` +
+        `${shapeText(input.shape)} and ${shapeText(weight.shape)}`,
+    );
   }
-  if (spread(stride, rank, "stride").some((s) => s !== 1)) {
-    throw new DynError(`Expected stride 1 for padding "same" but found ${stride}`);
+  if (input.dtype !== weight.dtype || (bias && bias.dtype !== input.dtype)) {
+    throw new DynError(`Expected ${name} of tensors of one type but found ${input.dtype} and ${weight.dtype}`);
   }
-  return spread(dilation, rank, "dilation").map((d, i) => {
-    const total = d * (Number(weight.shape[2 + i] ?? 1) - 1);
-    return [total >> 1, total - (total >> 1)];
+  const stride = spread(args.stride, rank, "stride"), dilation = spread(args.dilation, rank, "dilation");
+  const { before, extra } = paddingOf(args.padding, { kernel: weight.shape.slice(2), stride, dilation });
+  const geometry = { stride, padding: before, dilation, groups: args.groups };
+  geometryMeta(name, geometry);
+  return { geometry, extra, batched: input.shape.length === rank + 2 };
+}
+
+function checkBias(bias: TensorMeta | null, features: Dim): void {
+  if (bias && (bias.shape.length !== 1 || !isEqual(bias.shape[0] ?? 1, features))) {
+    throw new DynError(`Expected a bias of shape [${print(features)}] but found ${shapeText(bias.shape)}`);
+  }
+}
+
+/** conv1d, conv2d, conv3d. */
+function convOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
+  const name = `conv${rank}d`;
+  return defineOp({
+    name,
+    doc: `Cross-correlation over ${rank} dimension(s), with or without a batch; padding may be "same" or "valid". As ` +
+      `\`nn.functional.${name}\`.`,
+    params: {
+      input: required("tensor"),
+      weight: required("tensor"),
+      bias: nullable("tensor"),
+      stride: optional("intOrInts", 1),
+      padding: optional("intsOrString", 0),
+      dilation: optional("intOrInts", 1),
+      groups: optional("int", 1),
+    },
+    exposure: FUNCTIONAL,
+    infer(args) {
+      const { geometry, extra, batched } = settle(name, args, rank);
+      checkBias(args.bias, args.weight.shape[0] ?? 1);
+      const shape = batched ? args.input.shape : [1, ...args.input.shape];
+      const wide = shape.map((size, d) => d < 2 ? size : add(size, extra[d - 2] ?? 0));
+      const out = convolvedMeta({ ...args.input, shape: wide }, args.weight, geometry);
+      return batched ? out : contiguousMeta(out.shape.slice(1), out.dtype, out.device);
+    },
+    implementation: {
+      kind: "composite",
+      compose(o, args) {
+        const { geometry, extra, batched } = settle(name, args, rank);
+        const { weight, bias } = args;
+        let input = batched ? args.input : o.unsqueeze(args.input, 0);
+        if (extra.some((e) => e > 0)) input = o.constantPadNd(input, [...extra].reverse().flatMap((e) => [0, e]), 0);
+        const out = convolve(o, { input, weight, bias }, geometry);
+        return batched ? out : o.squeeze(out, 0);
+      },
+    },
+    gradient: { kind: "composite" },
+    samples,
+    errors: [{ args: [t(2, ...new Array<number>(rank + 1).fill(3)), t(2, 3)], message: "dimensions" }],
   });
 }
 
-/** A convolution over `rank` spatial dimensions, with or without a batch. */
-function convolve<T extends TensorLike>(o: OpApi<T>, rank: 1 | 2, args: ConvArgs<T>): T {
-  const { self, weight, bias, stride, dilation, groups } = args;
-  const batched = self.shape.length === rank + 2;
-  let input = batched ? self : o.unsqueeze(self, 0);
-  const sides = paddings(rank, args);
-  const even = sides.every(([before, after]) => before === after);
-  if (!even) input = o.constantPadNd(input, [...sides].reverse().flat(), 0);
-  const padding = sides.map(([before]) => even ? before : 0);
-  const strides = spread(stride, rank, "stride"), dilations = spread(dilation, rank, "dilation");
-  // One dimension is two of which the first has size 1
-  const result = rank === 2
-    ? o.convolution(input, weight, bias, strides, padding, dilations, groups)
-    : o.squeeze(
-      o.convolution(
-        o.unsqueeze(input, 2),
-        o.unsqueeze(weight, 2),
-        bias,
-        [1, ...strides],
-        [0, ...padding],
-        [1, ...dilations],
-        groups,
-      ),
-      2,
-    );
-  return batched ? result : o.squeeze(result, 0);
+/** A convolution of batched activations over one, two or three dimensions. */
+function convolve<T extends TensorLike>(
+  o: OpApi<T>,
+  { input, weight, bias }: { input: T; weight: T; bias: T | null },
+  g: Geometry,
+): T {
+  if (g.stride.length === 1) {
+    const [stride, padding, dilation] = raise(g);
+    const out = o.convolution(o.unsqueeze(input, 2), o.unsqueeze(weight, 2), bias, stride, padding, dilation, g.groups);
+    return o.squeeze(out, 2);
+  }
+  if (g.stride.length === 2) return o.convolution(input, weight, bias, g.stride, g.padding, g.dilation, g.groups);
+  return convolve3d(o, { input, weight, bias }, g);
 }
 
-function inferConvolve(rank: 1 | 2, args: ConvArgs<TensorMeta>): TensorMeta {
-  const { self, weight, stride, dilation, groups } = args;
-  if (weight.shape.length !== rank + 2) {
-    throw new DynError(`Expected a weight of ${rank + 2} dimensions but found ${shapeText(weight.shape)}`);
+/** One dimension as two, the first of size 1. */
+const raise = (g: Geometry): [number[], number[], number[]] => [
+  [1, ...g.stride],
+  [0, ...g.padding],
+  [1, ...g.dilation],
+];
+
+/** The depth of the kernel unrolled: a sum of planar convolutions of shifted slices. */
+function convolve3d<T extends TensorLike>(
+  o: OpApi<T>,
+  { input, weight, bias }: { input: T; weight: T; bias: T | null },
+  g: Geometry,
+): T {
+  const [depthStride = 1, ...stride] = g.stride, [depthPad = 0, ...padding] = g.padding;
+  const [depthDilation = 1, ...dilation] = g.dilation;
+  const kernel = knownSize(weight.shape[2] ?? 1, "kernel depth");
+  const wide = depthPad > 0 ? o.constantPadNd(input, [0, 0, 0, 0, depthPad, depthPad], 0) : input;
+  const [batch = 1, channels = 1, depth = 1, ...plane] = wide.shape;
+  const out = outputSize(depth, kernel, { stride: depthStride, padding: 0, dilation: depthDilation });
+  let total: T | null = null;
+  for (let z = 0; z < kernel; z++) {
+    const start = z * depthDilation, end = add(start, add(mul(sub(out, 1), depthStride), 1));
+    // [batch, channels, out, h, w] → [batch · out, channels, h, w]
+    const slices = o.transpose(o.slice(wide, 2, start, end, depthStride), 1, 2);
+    const flat = o.reshape(slices, [mul(batch, out), channels, ...plane]);
+    const part = o.convolution(flat, o.select(weight, 2, z), null, stride, padding, dilation, g.groups);
+    total = total ? o.add(total, part) : part;
   }
-  if (self.shape.length !== rank + 1 && self.shape.length !== rank + 2) {
-    throw new DynError(
-      `Expected an input of ${rank + 1} or ${rank + 2} dimensions but found ${shapeText(self.shape)}`,
-    );
-  }
-  const batched = self.shape.length === rank + 2;
-  const full = batched ? self : { ...self, shape: [1, ...self.shape], strides: [0, ...self.strides] };
-  checkChannels(full, weight, groups);
-  const strides = spread(stride, rank, "stride"), dilations = spread(dilation, rank, "dilation");
-  const spatial = paddings(rank, args).map(([before, after], i) =>
-    outputSize(add(full.shape[2 + i] ?? 1, before + after), weight.shape[2 + i] ?? 1, {
-      stride: strides[i] ?? 1,
-      padding: 0,
-      dilation: dilations[i] ?? 1,
-    })
-  );
-  const shape = [weight.shape[0] ?? 1, ...spatial];
-  return contiguousMeta(batched ? [full.shape[0] ?? 1, ...shape] : shape, self.dtype, self.device);
+  if (!total) throw new DynError("Expected a kernel with elements but found none");
+  const [, features = 1, ...rest] = total.shape;
+  const result = o.transpose(o.reshape(total, [batch, out, features, ...rest]), 1, 2);
+  return bias ? o.add(result, o.reshape(bias, [features, 1, 1, 1])) : result;
 }
 
-const convParams = {
-  self: required("tensor"),
-  weight: required("tensor"),
-  bias: nullable("tensor"),
-  stride: optional("intOrInts", 1),
-  padding: optional("intsOrString", 0),
-  dilation: optional("intOrInts", 1),
-  groups: optional("int", 1),
+/** convTranspose1d and convTranspose2d. */
+function convTransposeOf(rank: 1 | 2, samples: readonly Sample[]) {
+  const name = `convTranspose${rank}d`;
+  return defineOp({
+    name,
+    doc: `The transposed convolution over ${rank} dimension(s), as \`nn.functional.conv_transpose${rank}d\`.`,
+    params: {
+      input: required("tensor"),
+      weight: required("tensor"),
+      bias: nullable("tensor"),
+      stride: optional("intOrInts", 1),
+      padding: optional("intOrInts", 0),
+      outputPadding: optional("intOrInts", 0),
+      groups: optional("int", 1),
+      dilation: optional("intOrInts", 1),
+    },
+    exposure: FUNCTIONAL,
+    infer(args) {
+      const { geometry, batched } = settle(name, args, rank);
+      const { input, weight, bias } = args;
+      const features = mul(weight.shape[1] ?? 1, geometry.groups);
+      checkBias(bias, features);
+      const channels = input.shape[batched ? 1 : 0] ?? 1;
+      if (!isEqual(channels, weight.shape[0] ?? 1)) {
+        throw new DynError(`Expected an input of ${print(weight.shape[0] ?? 1)} channels but found ${shapeText(input.shape)}`);
+      }
+      const spatial = transposedSizes(args, geometry, rank);
+      const batch = batched ? [input.shape[0] ?? 1] : [];
+      return contiguousMeta([...batch, features, ...spatial], input.dtype, input.device);
+    },
+    implementation: {
+      kind: "composite",
+      compose(o, args) {
+        const { geometry: g, batched } = settle(name, args, rank);
+        const { weight, bias } = args;
+        const input = batched ? args.input : o.unsqueeze(args.input, 0);
+        const spatial = transposedSizes(args, g, rank);
+        const features = mul(weight.shape[1] ?? 1, g.groups), batch = input.shape[0] ?? 1;
+        let out: typeof input;
+        if (rank === 1) {
+          const [stride, padding, dilation] = raise(g);
+          out = o.squeeze(
+            o.convolutionBackwardInput(
+              o.unsqueeze(input, 2),
+              o.unsqueeze(weight, 2),
+              [batch, features, 1, ...spatial],
+              stride,
+              padding,
+              dilation,
+              g.groups,
+            ),
+            2,
+          );
+        } else {
+          const sizes = [batch, features, ...spatial];
+          out = o.convolutionBackwardInput(input, weight, sizes, g.stride, g.padding, g.dilation, g.groups);
+        }
+        if (bias) out = o.add(out, o.reshape(bias, [features, ...spatial.map(() => 1)]));
+        return batched ? out : o.squeeze(out, 0);
+      },
+    },
+    gradient: { kind: "composite" },
+    samples,
+  });
+}
+
+function transposedSizes(
+  args: { readonly input: TensorLike; readonly weight: TensorLike; readonly outputPadding: number | readonly number[] },
+  g: Geometry,
+  rank: number,
+): Dim[] {
+  const extra = spread(args.outputPadding, rank, "outputPadding");
+  return args.input.shape.slice(-rank).map((size, d) => {
+    const stride = g.stride[d] ?? 1, dilation = g.dilation[d] ?? 1, more = extra[d] ?? 0;
+    if (more >= Math.max(stride, dilation)) {
+      throw new DynError(`Expected outputPadding below stride or dilation but found ${more}`);
+    }
+    const grown = add(mul(sub(size, 1), stride), mul(sub(args.weight.shape[d + 2] ?? 1, 1), dilation));
+    return add(grown, 1 + more - 2 * (g.padding[d] ?? 0));
+  });
+}
+
+export const convolutions = {
+  convolution,
+  convolutionBackwardInput,
+  convolutionBackwardWeight,
+  conv1d: convOf(1, [{ args: [t(2, 4, 7), t(6, 2, 3), t(6)], options: { groups: 2, padding: 1 } }]),
+  conv2d: convOf(2, [
+    { args: [t(2, 3, 5, 5), t(4, 3, 3, 3), t(4)] },
+    { args: [t(2, 5, 5), t(4, 2, 3, 3)], options: { padding: "same" } },
+    { args: [t(1, 2, 6, 5), t(3, 2, 2, 3)], options: { stride: 2, padding: [1, 0], dilation: [1, 2] } },
+  ]),
+  conv3d: convOf(3, [{ args: [t(1, 2, 4, 4, 4), t(3, 2, 2, 3, 3), t(3)], options: { padding: 1, stride: [2, 1, 1] } }]),
+  convTranspose1d: convTransposeOf(1, [{ args: [t(2, 3, 4), t(3, 2, 3), t(2)], options: { stride: 2 } }]),
+  convTranspose2d: convTransposeOf(2, [{ args: [t(2, 3, 4, 4), t(3, 2, 3, 3)], options: { stride: 2, padding: 1, outputPadding: 1 } }]),
 } as const;
-const exposure = { method: false, namespaces: ["nn.functional"] } as const;
-
-const conv1d = defineOp({
-  name: "conv1d",
-  doc: "[N, C, L] with a weight [O, C/groups, K] → [N, O, L'], as `nn.functional.conv1d`.",
-  params: convParams,
-  exposure,
-  infer: (args) => inferConvolve(1, args),
-  implementation: { kind: "composite", compose: (o, args) => convolve(o, 1, args) },
-  gradient: { kind: "composite" },
-  samples: [
-    { args: [t(2, 3, 7), t(4, 3, 3), t(4)], options: { stride: 2, padding: 1 } },
-    { args: [t(3, 7), t(4, 3, 2)], options: { padding: "same" } },
-  ],
-});
-
-const conv2d = defineOp({
-  name: "conv2d",
-  doc: "[N, C, H, W] with a weight [O, C/groups, Kh, Kw] → [N, O, H', W'], as `nn.functional.conv2d`.",
-  params: convParams,
-  exposure,
-  infer: (args) => inferConvolve(2, args),
-  implementation: { kind: "composite", compose: (o, args) => convolve(o, 2, args) },
-  gradient: { kind: "composite" },
-  samples: [
-    { args: [t(2, 3, 5, 4), t(4, 3, 3, 2), t(4)], options: { padding: 1 } },
-    { args: [t(4, 6, 5), t(6, 2, 3, 3)], options: { groups: 2, stride: [2, 1], padding: "valid" } },
-  ],
-  errors: [{ args: [t(2, 3, 5, 5), t(4, 2, 3, 3)], message: "Expected an input of 2 channels" }],
-});
-
-export const convolutions = { convolution, convolutionInput, convolutionWeight, conv1d, conv2d } as const;
