@@ -7,7 +7,7 @@
 import { InternalError } from "../base/errors.ts";
 import type { TreeSpec } from "../base/tree.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import type { Argument, Graph, Node } from "../graph/node.ts";
+import { type Argument, type Graph, isList, Node } from "../graph/node.ts";
 import type { MutatedInput } from "../graph/signature.ts";
 import type { GraphValue } from "../ops/graph_builder.ts";
 import { differentiate } from "../autograd/gradient_tape.ts";
@@ -92,8 +92,7 @@ export function buildJoint(trace: ForwardTrace, options: { readonly training: bo
     ? appendBackward(trace, values, differentiable)
     : { tangents: [], gradients: [] };
   const reached = reachedBy(graph, tangents, gradients);
-  const nodes = values.map((value) => value.node);
-  trace.builder.output([...nodes, ...gradients]);
+  trace.builder.output([...values.map((value) => value.node), ...gradients]);
   const plan: RuntimePlan = {
     outputs,
     tree: trace.outputTree,
@@ -107,7 +106,23 @@ export function buildJoint(trace: ForwardTrace, options: { readonly training: bo
     randomOps: trace.randomOps,
     inputCount,
   };
-  return { graph, plan, results: nodes, tangents, gradients, reached };
+  const listed = (): readonly Argument[] => {
+    const [list = null] = graph.output.args;
+    return isList(list) ? list : [];
+  };
+  return {
+    graph,
+    plan,
+    tangents,
+    reached,
+    // Read off the output node, since passes replace nodes.
+    get results() {
+      return listed().slice(0, values.length);
+    },
+    get gradients() {
+      return listed().slice(values.length).map((node) => node instanceof Node ? node : null);
+    },
+  };
 }
 
 /** The backward part: one tangent per differentiable result, one gradient per input that wants one. */

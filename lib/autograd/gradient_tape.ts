@@ -49,7 +49,7 @@ export function differentiate<T extends TensorLike>(
     if (entry.kind === "same") {
       if (wanted.has(entry.from)) wanted.add(entry.to);
     } else if (entry.definition.gradient.kind === "rule" && reads(entry.args, wanted)) {
-      for (const out of entry.outs) if (isFloat(out.dtype)) wanted.add(out);
+      for (const out of differentiableResults(entry.definition, entry.outs)) wanted.add(out);
     }
   }
   const grads = new Map<T, T>();
@@ -72,6 +72,12 @@ export function differentiate<T extends TensorLike>(
     done?.();
   }
   return inputs.map((input) => grads.get(input) ?? null);
+}
+
+/** The results of a call that a gradient can reach: of floating type, and not merely kept for the backward. */
+export function differentiableResults<T extends TensorLike>(definition: OpDefinition, outs: readonly T[]): T[] {
+  const { results = [], auxiliary = [] } = definition;
+  return outs.filter((out, k) => isFloat(out.dtype) && !auxiliary.includes(results[k] ?? ""));
 }
 
 interface Propagation<T> {

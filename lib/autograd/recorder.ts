@@ -3,7 +3,6 @@
  * layer below, and a tape. Invariant: the tape holds only calls with a gradient rule of which some argument
  * requires a gradient; ops whose gradient is that of their composition are taken apart before they are recorded.
  */
-import { isFloat } from "../base/dtype.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpApi } from "../ops/generated.ts";
@@ -15,7 +14,7 @@ import {
   type Results,
   tensorArguments,
 } from "../ops/graph_builder.ts";
-import type { TapeEntry } from "./gradient_tape.ts";
+import { differentiableResults, type TapeEntry } from "./gradient_tape.ts";
 
 /** Makes a call. */
 export type RunCall = (call: OpCall<GraphValue>) => Results;
@@ -56,7 +55,7 @@ export class Recorder {
       : nameResults(definition, results.map((out) => fresh(out, inputs)));
     const outs = listOf(kept), around = this.around?.();
     this.tape.push({ kind: "call", definition, args, outs, ...(around ? { around } : {}) });
-    for (const out of outs) if (isFloat(out.dtype)) this.requiring.add(out);
+    for (const out of differentiableResults(definition, outs)) this.requiring.add(out);
     return kept;
   }
 

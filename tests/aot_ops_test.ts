@@ -1,0 +1,91 @@
+/**
+ * Every op's samples, captured, differentiated ahead of time and run op by op: results and gradients must be
+ * those of eager execution.
+ */
+import { assert, assertEquals } from "@std/assert";
+import "../backends/cpu/device.ts";
+import "../lib/autograd/autograd.ts";
+import "../lib/tensor/install.ts";
+import { aotEager } from "../backends/aot_eager.ts";
+import { makeFx } from "../lib/aot/make_fx.ts";
+import { isFloat } from "../lib/base/dtype.ts";
+import { parseCall } from "../lib/ops/call.ts";
+import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
+import { ALL_OPS } from "../lib/ops/table.ts";
+import { callOp, ops } from "../lib/tensor/eager.ts";
+import { manualSeed } from "../lib/tensor/random.ts";
+import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
+import { makeSample, resultsOf } from "./support/samples.ts";
+
+interface Outcome {
+  readonly results: readonly Tensor[];
+  readonly gradients: readonly (Tensor | null)[];
+}
+
+/** Runs a call and backward through its floating results. */
+function observe(run: (...tensors: Tensor[]) => readonly Tensor[], tensors: readonly Tensor[]): Outcome {
+  manualSeed(3);
+  const results = run(...tensors);
+  const roots = results.filter((result) => result.requiresGrad);
+  const losses = roots.map((root) => ops.sum(ops.mul(root, ops.cos(ops.mul(root.detach(), 3)))));
+  const [first, ...others] = losses;
+  if (first) others.reduce((sum, loss) => ops.add(sum, loss), first).backward();
+  return { results, gradients: tensors.map((tensor) => tensor.grad) };
+}
+
+function assertSame(found: Tensor | null, expected: Tensor | null, where: string): void {
+  assertEquals(found === null, expected === null, `${where}: presence`);
+  if (found === null || expected === null) return;
+  assertEquals(`${found.dtype}[${found.shape}]`, `${expected.dtype}[${expected.shape}]`, where);
+  const a = found.detach().toTypedArray(), b = expected.detach().toTypedArray();
+  a.forEach((value: number | bigint, k: number) => {
+    const x = Number(value), y = Number(b[k]);
+    const near = Object.is(x, y) || x === y ||
+      (isFloat(found.dtype) && Math.abs(x - y) <= 1e-5 + 1e-4 * Math.abs(y));
+    assert(near, `${where}: [${k}] is ${x}, eager execution gives ${y}`);
+  });
+}
+
+/** Replaces the tensors of a call's arguments, in order. */
+function withTensors(given: readonly unknown[], tensors: readonly Tensor[]): unknown[] {
+  let next = 0;
+  const replace = (value: unknown): unknown =>
+    isTensor(value) ? tensors[next++] : Array.isArray(value) ? value.map(replace) : value;
+  return given.map(replace);
+}
+
+function tensorsIn(given: readonly unknown[]): Tensor[] {
+  return given.flatMap((value) => isTensor(value) ? [value] : Array.isArray(value) ? tensorsIn(value) : []);
+}
+
+function check(definition: OpDefinition, sample: Sample, where: string): void {
+  const make = () => makeSample(sample, { requiresGrad: true }).given;
+  const call = (given: readonly unknown[]) => (...tensors: Tensor[]) =>
+    resultsOf(callOp(definition, withTensors(given, tensors)));
+  const given = make(), tensors = tensorsIn(given);
+  const args = parseCall(definition, given, isTensor);
+  if (definition.dataDependent?.(args)) return;
+  const expected = observe(call(given), tensors);
+  const again = tensorsIn(make());
+  const compiled = aotEager(makeFx(call(given))(...again), again);
+  if (!compiled) throw new Error(`${where}: declined`);
+  const inputs = tensorsIn(make());
+  const found = observe((...each) => {
+    const results = compiled(...each);
+    return Array.isArray(results) ? results.filter(isTensor) : [];
+  }, inputs);
+  assertEquals(found.results.length, expected.results.length, where);
+  found.results.forEach((each, k) => assertSame(each, expected.results[k] ?? null, `${where}, result ${k}`));
+  if (/^empty|^newEmpty/.test(definition.name)) return;
+  assertEquals(found.results.map((r) => r.requiresGrad), expected.results.map((r) => r.requiresGrad), where);
+  found.gradients.forEach((each, k) =>
+    assertSame(each, expected.gradients[k] ?? null, `${where}, gradient ${k}`)
+  );
+}
+
+for (const definition of ALL_OPS) {
+  if (definition.implementation.kind === "host") continue;
+  Deno.test(`${definition.name}: ahead of time as eagerly`, () => {
+    definition.samples.forEach((sample, k) => check(definition, sample, `sample ${k}`));
+  });
+}
