@@ -40,9 +40,11 @@ export function emitGroup(group: Group, placement: Placement): Kernel {
     return { kind: "loops", name, origins, body: placed(body, placement) };
   }
   const order = chooseOrder(group);
-  const outer = joinAxes(order.outer, indicesOf(group.members, new Map()));
-  const inner = joinAxes(order.inner, indicesOf(group.members, outer.replacement));
-  const replacement = new Map([...outer.replacement, ...inner.replacement]);
+  const outer = joinAxes(order.outer, indicesOf(group.members, order.tiles));
+  const cut = new Map([...order.tiles].map(([symbol, tile]) => [symbol, replaceIn(tile, outer.replacement)]));
+  const before = new Map([...outer.replacement, ...cut]);
+  const inner = joinAxes(order.inner, indicesOf(group.members, before));
+  const replacement = new Map([...before, ...inner.replacement]);
   const recorder = new Recorder(loader, new ValueIds());
   new Emission(group, { recorder, placement, replacement, inner: inner.axes, vectorInner: order.vector === "inner" })
     .run();

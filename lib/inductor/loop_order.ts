@@ -5,8 +5,10 @@
  */
 import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
-import { type Dim, freeSymbols } from "../sym/expr.ts";
+import { add, type Dim, divideDims, freeSymbols, mul } from "../sym/expr.ts";
 import { hintOf } from "../sym/decide.ts";
+import type { Replacement } from "./axes.ts";
+import { newAxis } from "./computation.ts";
 import type { Group } from "./group.ts";
 
 /** The chosen order. */
@@ -14,6 +16,8 @@ export interface LoopOrder {
   readonly outer: readonly Axis[];
   readonly inner: readonly Axis[];
   readonly vector: "outer" | "inner" | "none";
+  /** Axes of the group that were cut in two. */
+  readonly tiles: Replacement;
 }
 
 interface Weighted {
@@ -32,11 +36,52 @@ export function chooseOrder(group: Group): LoopOrder {
     // Later axes win ties: they are the inner ones
     if (score >= bestScore) [best, bestScore] = [axis, score];
   }
-  if (!best) return { outer, inner, vector: "none" };
-  const last = (axes: readonly Axis[]) => [...axes.filter((a) => a !== best), best];
-  return outer.includes(best)
-    ? { outer: last(outer).filter((a) => a !== undefined), inner, vector: "outer" }
-    : { outer, inner: last(inner).filter((a) => a !== undefined), vector: "inner" };
+  if (!best) return { outer, inner, vector: "none", tiles: NO_TILES };
+  const lane = best;
+  const last = (axes: readonly Axis[]) => [...axes.filter((a) => a !== lane), lane];
+  if (!outer.includes(best)) return { outer, inner: last(inner), vector: "inner", tiles: NO_TILES };
+  const ordered = last(outer);
+  const tiles = inner.length === 0 ? tilesOf(ordered, best, accesses) : undefined;
+  return tiles ?? { outer: ordered, inner, vector: "outer", tiles: NO_TILES };
+}
+
+const NO_TILES: Replacement = new Map();
+
+/** Lines that a tile of a transposed read keeps open, and elements that it takes of each. */
+const TILE = { lanes: [8, 16], lines: [16, 128] } as const;
+
+/**
+ * Cuts the lane axis and the axis along which another access is contiguous into tiles, so that a transposed read
+ * uses the whole of each cache line while it is near. Undefined where nothing is transposed or sizes do not divide.
+ */
+function tilesOf(outer: readonly Axis[], lane: Axis, accesses: readonly Weighted[]): LoopOrder | undefined {
+  const across = outer.find((axis) =>
+    axis !== lane && accesses.some(({ index }) => {
+      const stride = coefficientOf(index, lane.symbol);
+      return coefficientOf(index, axis.symbol) === 1 && stride !== undefined && stride !== 0 && stride !== 1 &&
+        hintOf(stride) >= 64;
+    })
+  );
+  if (!across) return undefined;
+  const lanes = divisorWithin(lane.size, TILE.lanes), lines = divisorWithin(across.size, TILE.lines);
+  const laneTiles = lanes === undefined ? undefined : divideDims(lane.size, lanes);
+  const lineTiles = lines === undefined ? undefined : divideDims(across.size, lines);
+  if (lanes === undefined || lines === undefined || laneTiles === undefined || lineTiles === undefined) return undefined;
+  const [lane0, lane1] = [newAxis(laneTiles, "i"), newAxis(lanes, "i")];
+  const [line0, line1] = [newAxis(lineTiles, "j"), newAxis(lines, "j")];
+  const tiles = new Map([
+    [lane.symbol, add(mul(lane0.symbol, lanes), lane1.symbol)],
+    [across.symbol, add(mul(line0.symbol, lines), line1.symbol)],
+  ]);
+  const others = outer.filter((axis) => axis !== lane && axis !== across);
+  return { outer: [...others, line0, lane0, line1, lane1], inner: [], vector: "outer", tiles };
+}
+
+/** The largest divisor of a known size within limits. */
+function divisorWithin(size: Dim, [low, high]: readonly [number, number]): number | undefined {
+  if (typeof size !== "number") return undefined;
+  for (let d = Math.min(high, size); d >= low; d--) if (size % d === 0) return d;
+  return undefined;
 }
 
 function accessesOf(group: Group): Weighted[] {
