@@ -158,6 +158,8 @@ export interface OpDefinition<P extends Params = Params> {
   readonly resultsIf?: string;
   /** The result is a list whose length depends on the arguments: split, unbind, meshgrid. */
   readonly resultList?: boolean;
+  /** Results without a gradient although their type is a floating one: statistics kept for a backward. */
+  readonly auxiliary?: readonly string[];
   /** Whether sizes of the results depend on elements: then `infer` throws, and a trace must stop before the call. */
   dataDependent?(args: ArgsOf<P, TensorLike>): boolean;
   /** Whether `name_` exists: computes, converts to the receiver's type and writes into it. */
