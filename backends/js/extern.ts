@@ -165,11 +165,24 @@ function matmulBig(
   });
 }
 
+/** Elements as numbers; integers up to 2⁵³ are exact. */
 function numeric(view: HostView): Exclude<HostArray, BigInt64Array> {
-  if (view.data instanceof BigInt64Array) {
-    throw new InternalError("Expected floats for a convolution but found int64");
-  }
-  return view.data;
+  return view.data instanceof BigInt64Array ? Float64Array.from(view.data, Number) : view.data;
+}
+
+/** Writes packed sums into the result of a convolution. */
+function unpack(sums: Float64Array, out: HostView): void {
+  const { size, stride } = image(out);
+  const [, c = 0, h = 0, w = 0] = size, { data } = out;
+  eachOuter(
+    size,
+    [{ offset: out.offset, strides: stride }, { offset: 0, strides: [c * h * w, h * w, w, 1] }],
+    ([at = 0, from = 0]) => {
+      const sum = sums[from] ?? 0;
+      if (data instanceof BigInt64Array) data[at] = BigInt(sum);
+      else data[at] = sum;
+    },
+  );
 }
 
 /** The four sizes and strides of an image view; a view of rank 3 has height 1. */
@@ -252,7 +265,7 @@ function convForward(
   },
   geometry: ConvGeometry,
 ): void {
-  const x = numeric(input), w = numeric(weight), y = numeric(out), b = bias && numeric(bias);
+  const x = numeric(input), w = numeric(weight), b = bias && numeric(bias);
   const from = image(input), to = image(out);
   const [n = 0, channels = 0, h = 0, width = 0] = to.size;
   const sums = new Float64Array(n * channels * h * width);
@@ -269,21 +282,14 @@ function convForward(
     const target = ((r.image * channels + r.outChannel) * h + r.outRow) * width;
     for (let j = r.from; j < r.to; j++) sums[target + j]! += factor * x[source + j * inStep]!;
   });
-  eachOuter(
-    to.size,
-    [{ offset: out.offset, strides: to.stride }, {
-      offset: 0,
-      strides: [channels * h * width, h * width, width, 1],
-    }],
-    ([a = 0, s = 0]) => y[a] = sums[s]!,
-  );
+  unpack(sums, out);
 }
 
 function convBackwardInput(
   { gradOutput, weight, out }: { gradOutput: HostView; weight: HostView; out: HostView },
   geometry: ConvGeometry,
 ): void {
-  const g = numeric(gradOutput), w = numeric(weight), y = numeric(out);
+  const g = numeric(gradOutput), w = numeric(weight);
   const from = image(gradOutput), to = image(out);
   const [n = 0, channels = 0, h = 0, width = 0] = to.size;
   const sums = new Float64Array(n * channels * h * width);
@@ -294,21 +300,14 @@ function convBackwardInput(
     const target = ((r.image * channels + r.inChannel) * h + r.inRow) * width + r.shift;
     for (let j = r.from; j < r.to; j++) sums[target + j * step]! += factor * g[source + j * unit]!;
   });
-  eachOuter(
-    to.size,
-    [{ offset: out.offset, strides: to.stride }, {
-      offset: 0,
-      strides: [channels * h * width, h * width, width, 1],
-    }],
-    ([a = 0, s = 0]) => y[a] = sums[s]!,
-  );
+  unpack(sums, out);
 }
 
 function convBackwardWeight(
   { gradOutput, input, out }: { gradOutput: HostView; input: HostView; out: HostView },
   geometry: ConvGeometry,
 ): void {
-  const g = numeric(gradOutput), x = numeric(input), y = numeric(out);
+  const g = numeric(gradOutput), x = numeric(input);
   const grads = image(gradOutput), images = image(input);
   const size = out.shape.reduce((a, b) => a * b, 1);
   const [, c = 0, kh = 0, kw = 0] = image(out).size;
@@ -328,11 +327,7 @@ function convBackwardWeight(
     for (let j = r.from; j < r.to; j++) sum += g[a + j * unit]! * x[b + j * step]!;
     sums[r.weightAt]! += sum;
   });
-  eachOuter(
-    packed.shape,
-    [{ offset: out.offset, strides: image(out).stride }, packed],
-    ([a = 0, s = 0]) => y[a] = sums[s]!,
-  );
+  unpack(sums, out);
 }
 
 /** Stable; NaN is greatest, so it comes last ascending and first descending. */

@@ -167,7 +167,9 @@ class Printer {
       case "load":
         return this.#define(s.id, s.dtype, `b${s.buffer}[${this.#index(s.buffer, s.index)}]`);
       case "store": {
-        const assign = s.mode === "add" ? "+=" : "=";
+        // bools add as they do elsewhere: by or
+        const add = this.#buffer(s.buffer).dtype === "bool" ? "|=" : "+=";
+        const assign = s.mode === "add" ? add : "=";
         return this.#line(
           `b${s.buffer}[${this.#index(s.buffer, s.index)}] ${assign} ${this.#value(s.value)};`,
         );

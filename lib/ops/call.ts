@@ -9,7 +9,7 @@ import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Sym } from "../sym/expr.ts";
 import type { OpDefinition } from "./definition.ts";
-import type { ArgsOf, ArgumentTypes, Param, ParamKind, Params, Scalar } from "./params.ts";
+import type { ArgsOf, ArgumentTypes, Param, ParamKind, Params } from "./params.ts";
 
 /** Whether a value stands for a tensor in the caller's world. */
 export type TensorPredicate<T> = (value: unknown) => value is T;
@@ -42,14 +42,14 @@ function signatureOf(definition: OpDefinition): Signature {
 
 /**
  * The arguments of a call by parameter. Trailing ones may be given in a final object of parameter names; numbers
- * for a variadic parameter may be spread. `itemOf` reads the element of a tensor that stands for a number. Throws
+ * for a variadic parameter may be spread. `valueOf` reads a tensor that stands for a number or several. Throws
  * DynError where the call does not fit.
  */
 export function parseCall<T>(
   definition: OpDefinition,
   given: readonly unknown[],
   isTensor: TensorPredicate<T>,
-  itemOf?: (tensor: T) => Scalar,
+  valueOf?: (tensor: T) => unknown,
 ): ArgsOf<Params, T> {
   const { slots, positional } = signatureOf(definition);
   let count = given.length;
@@ -87,7 +87,7 @@ export function parseCall<T>(
       args[name] = absent(definition, slot);
       continue;
     }
-    if (itemOf !== undefined && TAKES_NUMBER.has(param.kind) && isTensor(value)) value = itemOf(value);
+    if (valueOf !== undefined && TAKES_NUMBERS.has(param.kind) && isTensor(value)) value = valueOf(value);
     args[name] = coerce(definition, slot, value, isTensor);
   }
   if (at < count) {
@@ -124,8 +124,17 @@ export function splitRequiresGrad(
   return { given: [...given.slice(0, -1), rest], requiresGrad: requiresGrad === true };
 }
 
-/** Kinds for which a one-element tensor may stand where its element can be read. */
-const TAKES_NUMBER: ReadonlySet<ParamKind> = new Set(["scalar", "float", "int", "size", "dims", "intOrInts"]);
+/** Kinds for which a tensor may stand where its elements can be read. */
+const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
+  "scalar",
+  "float",
+  "int",
+  "ints",
+  "size",
+  "sizes",
+  "dims",
+  "intOrInts",
+]);
 
 function checkName(definition: OpDefinition, slots: readonly Slot[], name: string): void {
   for (const slot of slots) if (slot.name === name) return;

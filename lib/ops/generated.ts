@@ -276,6 +276,58 @@ export type OpName =
   | "erfcx"
   | "logNdtr"
   | "ndtri"
+  | "gelu"
+  | "silu"
+  | "mish"
+  | "softplus"
+  | "logsigmoid"
+  | "softsign"
+  | "tanhshrink"
+  | "eluLinear"
+  | "elu"
+  | "celu"
+  | "selu"
+  | "glu"
+  | "maxPoolOffsets"
+  | "maxPoolBackward"
+  | "maxPool1d"
+  | "maxPool2d"
+  | "maxPool3d"
+  | "avgPool"
+  | "avgPoolBackward"
+  | "avgPool1d"
+  | "avgPool2d"
+  | "avgPool3d"
+  | "rand"
+  | "randn"
+  | "randLike"
+  | "randnLike"
+  | "randint"
+  | "randintLike"
+  | "randperm"
+  | "bernoulli"
+  | "uniform"
+  | "normal"
+  | "exponential"
+  | "multinomial"
+  | "dropoutMask"
+  | "dropout"
+  | "dropout1d"
+  | "dropout2d"
+  | "dropout3d"
+  | "var"
+  | "std"
+  | "varMean"
+  | "stdMean"
+  | "logsumexp"
+  | "norm2"
+  | "normP"
+  | "vectorNorm"
+  | "norm"
+  | "normalize"
+  | "cosineSimilarity"
+  | "pairwiseDistance"
+  | "dist"
   | "mm"
   | "bmm"
   | "mv"
@@ -914,6 +966,277 @@ export interface NanquantileOptions {
   readonly dim?: number | null | undefined;
   readonly keepdim?: boolean | undefined;
   readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
+}
+
+/** Arguments of gelu by name. */
+export interface GeluOptions {
+  readonly approximate?: "none" | "tanh" | undefined;
+}
+
+/** Arguments of softplus by name. */
+export interface SoftplusOptions {
+  readonly beta?: number | undefined;
+  readonly threshold?: number | undefined;
+}
+
+/** Arguments of elu by name. */
+export interface EluOptions {
+  readonly alpha?: number | undefined;
+}
+
+/** Arguments of celu by name. */
+export interface CeluOptions {
+  readonly alpha?: number | undefined;
+}
+
+/** Arguments of glu by name. */
+export interface GluOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of maxPool1d by name. */
+export interface MaxPool1dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly dilation?: number | readonly number[] | undefined;
+  readonly ceilMode?: boolean | undefined;
+  readonly returnIndices?: boolean | undefined;
+}
+
+/** Arguments of maxPool2d by name. */
+export interface MaxPool2dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly dilation?: number | readonly number[] | undefined;
+  readonly ceilMode?: boolean | undefined;
+  readonly returnIndices?: boolean | undefined;
+}
+
+/** Arguments of maxPool3d by name. */
+export interface MaxPool3dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly dilation?: number | readonly number[] | undefined;
+  readonly ceilMode?: boolean | undefined;
+  readonly returnIndices?: boolean | undefined;
+}
+
+/** Arguments of avgPool by name. */
+export interface AvgPoolOptions {
+  readonly divisorOverride?: number | null | undefined;
+}
+
+/** Arguments of avgPoolBackward by name. */
+export interface AvgPoolBackwardOptions {
+  readonly divisorOverride?: number | null | undefined;
+}
+
+/** Arguments of avgPool1d by name. */
+export interface AvgPool1dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly ceilMode?: boolean | undefined;
+  readonly countIncludePad?: boolean | undefined;
+  readonly divisorOverride?: number | null | undefined;
+}
+
+/** Arguments of avgPool2d by name. */
+export interface AvgPool2dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly ceilMode?: boolean | undefined;
+  readonly countIncludePad?: boolean | undefined;
+  readonly divisorOverride?: number | null | undefined;
+}
+
+/** Arguments of avgPool3d by name. */
+export interface AvgPool3dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly ceilMode?: boolean | undefined;
+  readonly countIncludePad?: boolean | undefined;
+  readonly divisorOverride?: number | null | undefined;
+}
+
+/** Arguments of rand by name. */
+export interface RandOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of randn by name. */
+export interface RandnOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of randLike by name. */
+export interface RandLikeOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of randnLike by name. */
+export interface RandnLikeOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of randint by name. */
+export interface RandintOptions {
+  readonly high?: number | readonly number[] | null | undefined;
+  readonly size?: readonly Dim[] | null | undefined;
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of randintLike by name. */
+export interface RandintLikeOptions {
+  readonly high?: number | null | undefined;
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of randperm by name. */
+export interface RandpermOptions {
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of bernoulli by name. */
+export interface BernoulliOptions<T> {
+  readonly p?: Operand<T> | null | undefined;
+}
+
+/** Arguments of uniform by name. */
+export interface UniformOptions {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** Arguments of normal by name. */
+export interface NormalOptions {
+  readonly mean?: number | undefined;
+  readonly std?: number | undefined;
+}
+
+/** Arguments of exponential by name. */
+export interface ExponentialOptions {
+  readonly lambd?: number | undefined;
+}
+
+/** Arguments of multinomial by name. */
+export interface MultinomialOptions {
+  readonly replacement?: boolean | undefined;
+}
+
+/** Arguments of dropout by name. */
+export interface DropoutOptions {
+  readonly p?: number | undefined;
+  readonly training?: boolean | undefined;
+}
+
+/** Arguments of dropout1d by name. */
+export interface Dropout1dOptions {
+  readonly p?: number | undefined;
+  readonly training?: boolean | undefined;
+}
+
+/** Arguments of dropout2d by name. */
+export interface Dropout2dOptions {
+  readonly p?: number | undefined;
+  readonly training?: boolean | undefined;
+}
+
+/** Arguments of dropout3d by name. */
+export interface Dropout3dOptions {
+  readonly p?: number | undefined;
+  readonly training?: boolean | undefined;
+}
+
+/** Arguments of var by name. */
+export interface VarOptions {
+  readonly dim?: number | readonly number[] | null | undefined;
+  readonly unbiased?: boolean | null | undefined;
+  readonly keepdim?: boolean | undefined;
+  readonly correction?: Scalar | Dim | null | undefined;
+}
+
+/** Arguments of std by name. */
+export interface StdOptions {
+  readonly dim?: number | readonly number[] | null | undefined;
+  readonly unbiased?: boolean | null | undefined;
+  readonly keepdim?: boolean | undefined;
+  readonly correction?: Scalar | Dim | null | undefined;
+}
+
+/** Arguments of varMean by name. */
+export interface VarMeanOptions {
+  readonly dim?: number | readonly number[] | null | undefined;
+  readonly unbiased?: boolean | null | undefined;
+  readonly keepdim?: boolean | undefined;
+  readonly correction?: Scalar | Dim | null | undefined;
+}
+
+/** Arguments of stdMean by name. */
+export interface StdMeanOptions {
+  readonly dim?: number | readonly number[] | null | undefined;
+  readonly unbiased?: boolean | null | undefined;
+  readonly keepdim?: boolean | undefined;
+  readonly correction?: Scalar | Dim | null | undefined;
+}
+
+/** Arguments of logsumexp by name. */
+export interface LogsumexpOptions {
+  readonly keepdim?: boolean | undefined;
+}
+
+/** Arguments of vectorNorm by name. */
+export interface VectorNormOptions {
+  readonly ord?: number | undefined;
+  readonly dim?: number | readonly number[] | null | undefined;
+  readonly keepdim?: boolean | undefined;
+  readonly dtype?: DType | null | undefined;
+}
+
+/** Arguments of norm by name. */
+export interface NormOptions {
+  readonly p?: Scalar | string | undefined;
+  readonly dim?: number | readonly number[] | null | undefined;
+  readonly keepdim?: boolean | undefined;
+  readonly dtype?: DType | null | undefined;
+}
+
+/** Arguments of normalize by name. */
+export interface NormalizeOptions {
+  readonly p?: number | undefined;
+  readonly dim?: number | readonly number[] | undefined;
+  readonly eps?: number | undefined;
+}
+
+/** Arguments of cosineSimilarity by name. */
+export interface CosineSimilarityOptions {
+  readonly dim?: number | undefined;
+  readonly eps?: number | undefined;
+}
+
+/** Arguments of pairwiseDistance by name. */
+export interface PairwiseDistanceOptions {
+  readonly p?: number | undefined;
+  readonly eps?: number | undefined;
+  readonly keepdim?: boolean | undefined;
+}
+
+/** Arguments of dist by name. */
+export interface DistOptions {
+  readonly p?: number | undefined;
 }
 
 /** Arguments of addmm by name. */
@@ -2106,6 +2429,386 @@ export interface OpApi<T extends TensorLike> {
   logNdtr(self: T): T;
   /** The inverse of ndtr, as `torch.special.ndtri`. */
   ndtri(self: T): T;
+  /** self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`. */
+  gelu(self: T, approximate?: "none" | "tanh" | GeluOptions, options?: GeluOptions): T;
+  /** self · sigmoid(self), as `nn.functional.silu`. */
+  silu(self: T): T;
+  /** self · tanh(softplus(self)), as `nn.functional.mish`. */
+  mish(self: T): T;
+  /** log(1 + e^(beta · self)) / beta, self itself beyond the threshold, as `nn.functional.softplus`. */
+  softplus(
+    self: T,
+    beta?: number | SoftplusOptions,
+    threshold?: number | SoftplusOptions,
+    options?: SoftplusOptions,
+  ): T;
+  /** log(sigmoid(self)), as `nn.functional.logsigmoid`. */
+  logsigmoid(self: T): T;
+  /** self / (1 + |self|), as `nn.functional.softsign`. */
+  softsign(self: T): T;
+  /** self − tanh(self), as `nn.functional.tanhshrink`. */
+  tanhshrink(self: T): T;
+  /** scale · self above 0, scale · alpha · (e^(rate · self) − 1) below. */
+  eluLinear(self: T, alpha: number, scale: number, rate: number): T;
+  /** self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`. */
+  elu(self: T, alpha?: number | EluOptions, options?: EluOptions): T;
+  /** max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`. */
+  celu(self: T, alpha?: number | CeluOptions, options?: CeluOptions): T;
+  /** The self-normalizing elu, as `nn.functional.selu`. */
+  selu(self: T): T;
+  /** The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`. */
+  glu(self: T, dim?: number | GluOptions, options?: GluOptions): T;
+  /** The maximum of each window over the last dimensions, and its flat place in the window. */
+  maxPoolOffsets(
+    self: T,
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    ceilMode: boolean,
+  ): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
+  /** Gradients of windows sent to where their maximum was. */
+  maxPoolBackward(
+    grad: T,
+    offsets: T,
+    inputSizes: readonly Dim[],
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    ceilMode: boolean,
+  ): T;
+  /**
+   * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool1d`.
+   */
+  maxPool1d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    returnIndices: true,
+    options?: MaxPool1dOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool1d(
+    self: T,
+    kernelSize: number | readonly number[],
+    options: MaxPool1dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool1d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    options: MaxPool1dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool1d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null,
+    padding?: number | readonly number[],
+    dilation?: number | readonly number[],
+    ceilMode?: boolean,
+    returnIndices?: false | MaxPool1dOptions,
+  ): T;
+  /**
+   * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool2d`.
+   */
+  maxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    returnIndices: true,
+    options?: MaxPool2dOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    options: MaxPool2dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    options: MaxPool2dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null,
+    padding?: number | readonly number[],
+    dilation?: number | readonly number[],
+    ceilMode?: boolean,
+    returnIndices?: false | MaxPool2dOptions,
+  ): T;
+  /**
+   * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
+   * `nn.functional.max_pool3d`.
+   */
+  maxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    returnIndices: true,
+    options?: MaxPool3dOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    options: MaxPool3dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    options: MaxPool3dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null,
+    padding?: number | readonly number[],
+    dilation?: number | readonly number[],
+    ceilMode?: boolean,
+    returnIndices?: false | MaxPool3dOptions,
+  ): T;
+  /** The mean of each window over the last dimensions. */
+  avgPool(
+    self: T,
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    ceilMode: boolean,
+    countIncludePad: boolean,
+    divisorOverride?: number | null | AvgPoolOptions,
+    options?: AvgPoolOptions,
+  ): T;
+  /** Gradients of windows shared by the elements that they averaged. */
+  avgPoolBackward(
+    grad: T,
+    inputSizes: readonly Dim[],
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    ceilMode: boolean,
+    countIncludePad: boolean,
+    divisorOverride?: number | null | AvgPoolBackwardOptions,
+    options?: AvgPoolBackwardOptions,
+  ): T;
+  /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
+  avgPool1d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | AvgPool1dOptions,
+    padding?: number | readonly number[] | AvgPool1dOptions,
+    ceilMode?: boolean | AvgPool1dOptions,
+    countIncludePad?: boolean | AvgPool1dOptions,
+    divisorOverride?: number | null | AvgPool1dOptions,
+    options?: AvgPool1dOptions,
+  ): T;
+  /** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */
+  avgPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | AvgPool2dOptions,
+    padding?: number | readonly number[] | AvgPool2dOptions,
+    ceilMode?: boolean | AvgPool2dOptions,
+    countIncludePad?: boolean | AvgPool2dOptions,
+    divisorOverride?: number | null | AvgPool2dOptions,
+    options?: AvgPool2dOptions,
+  ): T;
+  /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
+  avgPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | AvgPool3dOptions,
+    padding?: number | readonly number[] | AvgPool3dOptions,
+    ceilMode?: boolean | AvgPool3dOptions,
+    countIncludePad?: boolean | AvgPool3dOptions,
+    divisorOverride?: number | null | AvgPool3dOptions,
+    options?: AvgPool3dOptions,
+  ): T;
+  /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
+  rand(size: readonly Dim[], options?: RandOptions): T;
+  rand(...size: (Dim | RandOptions)[]): T;
+  /** Numbers of the standard normal distribution, as `torch.randn`. */
+  randn(size: readonly Dim[], options?: RandnOptions): T;
+  randn(...size: (Dim | RandnOptions)[]): T;
+  /** As rand, of the shape, type and device of `self`. */
+  randLike(self: T, options?: RandLikeOptions): T;
+  /** As randn, of the shape, type and device of `self`. */
+  randnLike(self: T, options?: RandnLikeOptions): T;
+  /** randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`. */
+  randint(
+    low: number,
+    high?: number | readonly number[] | null | RandintOptions,
+    size?: readonly Dim[] | null | RandintOptions,
+    options?: RandintOptions,
+  ): T;
+  /** randintLike(x, high), randintLike(x, low, high): integers of [low, high) in the shape of a tensor. */
+  randintLike(
+    self: T,
+    low: number,
+    high?: number | null | RandintLikeOptions,
+    options?: RandintLikeOptions,
+  ): T;
+  /** The integers below n in random order, as `torch.randperm`. */
+  randperm(n: Dim, options?: RandpermOptions): T;
+  /** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
+  bernoulli(self: T, p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
+  /** Numbers of [from, to); `uniform_` fills a tensor with them, as `Tensor.uniform_`. */
+  uniform(self: T, from?: number | UniformOptions, to?: number | UniformOptions, options?: UniformOptions): T;
+  /** Numbers of a normal distribution; `normal_` fills a tensor with them, as `Tensor.normal_`. */
+  normal(self: T, mean?: number | NormalOptions, std?: number | NormalOptions, options?: NormalOptions): T;
+  /** Numbers of an exponential distribution; `exponential_` fills a tensor, as `Tensor.exponential_`. */
+  exponential(self: T, lambd?: number | ExponentialOptions, options?: ExponentialOptions): T;
+  /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+  multinomial(
+    self: T,
+    numSamples: number,
+    replacement?: boolean | MultinomialOptions,
+    options?: MultinomialOptions,
+  ): T;
+  /** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
+  dropoutMask(self: T, p: number): T;
+  /**
+   * Elements dropped with probability p and the rest scaled to keep the mean, while training. As
+   * `nn.functional.dropout`.
+   */
+  dropout(
+    self: T,
+    p?: number | DropoutOptions,
+    training?: boolean | DropoutOptions,
+    options?: DropoutOptions,
+  ): T;
+  /** As dropout, of whole channels of 1 dimension(s), as `nn.functional.dropout1d`. */
+  dropout1d(
+    self: T,
+    p?: number | Dropout1dOptions,
+    training?: boolean | Dropout1dOptions,
+    options?: Dropout1dOptions,
+  ): T;
+  /** As dropout, of whole channels of 2 dimension(s), as `nn.functional.dropout2d`. */
+  dropout2d(
+    self: T,
+    p?: number | Dropout2dOptions,
+    training?: boolean | Dropout2dOptions,
+    options?: Dropout2dOptions,
+  ): T;
+  /** As dropout, of whole channels of 3 dimension(s), as `nn.functional.dropout3d`. */
+  dropout3d(
+    self: T,
+    p?: number | Dropout3dOptions,
+    training?: boolean | Dropout3dOptions,
+    options?: Dropout3dOptions,
+  ): T;
+  /**
+   * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
+   * function is `variance`.
+   */
+  var(
+    self: T,
+    dim?: number | readonly number[] | null | VarOptions,
+    unbiased?: boolean | null | VarOptions,
+    keepdim?: boolean | VarOptions,
+    options?: VarOptions,
+  ): T;
+  /** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
+  std(
+    self: T,
+    dim?: number | readonly number[] | null | StdOptions,
+    unbiased?: boolean | null | StdOptions,
+    keepdim?: boolean | StdOptions,
+    options?: StdOptions,
+  ): T;
+  /** var and mean over dimensions, as `torch.var_mean`. */
+  varMean(
+    self: T,
+    dim?: number | readonly number[] | null | VarMeanOptions,
+    unbiased?: boolean | null | VarMeanOptions,
+    keepdim?: boolean | VarMeanOptions,
+    options?: VarMeanOptions,
+  ): [variance: T, mean: T] & { readonly variance: T; readonly mean: T };
+  /** std and mean over dimensions, as `torch.std_mean`. */
+  stdMean(
+    self: T,
+    dim?: number | readonly number[] | null | StdMeanOptions,
+    unbiased?: boolean | null | StdMeanOptions,
+    keepdim?: boolean | StdMeanOptions,
+    options?: StdMeanOptions,
+  ): [deviation: T, mean: T] & { readonly deviation: T; readonly mean: T };
+  /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
+  logsumexp(
+    self: T,
+    dim: number | readonly number[],
+    keepdim?: boolean | LogsumexpOptions,
+    options?: LogsumexpOptions,
+  ): T;
+  /** √Σ self² over dimensions. */
+  norm2(self: T, dim: readonly number[], keepdim: boolean): T;
+  /** (Σ |self|^p)^(1/p) over dimensions. */
+  normP(self: T, p: number, dim: readonly number[], keepdim: boolean): T;
+  /** The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`. */
+  vectorNorm(
+    x: T,
+    ord?: number | VectorNormOptions,
+    dim?: number | readonly number[] | null | VectorNormOptions,
+    keepdim?: boolean | VectorNormOptions,
+    options?: VectorNormOptions,
+  ): T;
+  /** The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`. */
+  norm(
+    self: T,
+    p?: Scalar | string | NormOptions,
+    dim?: number | readonly number[] | null | NormOptions,
+    keepdim?: boolean | NormOptions,
+    dtype?: DType | null | NormOptions,
+    options?: NormOptions,
+  ): T;
+  /** self divided by its norm along a dimension, at least eps, as `nn.functional.normalize`. */
+  normalize(
+    self: T,
+    p?: number | NormalizeOptions,
+    dim?: number | readonly number[] | NormalizeOptions,
+    eps?: number | NormalizeOptions,
+    options?: NormalizeOptions,
+  ): T;
+  /** The cosine of the angle between vectors along a dimension, as `nn.functional.cosine_similarity`. */
+  cosineSimilarity(
+    x1: T,
+    x2: T,
+    dim?: number | CosineSimilarityOptions,
+    eps?: number | CosineSimilarityOptions,
+    options?: CosineSimilarityOptions,
+  ): T;
+  /** The norm of x1 − x2 + eps along the last dimension, as `nn.functional.pairwise_distance`. */
+  pairwiseDistance(
+    x1: T,
+    x2: T,
+    p?: number | PairwiseDistanceOptions,
+    eps?: number | PairwiseDistanceOptions,
+    keepdim?: boolean | PairwiseDistanceOptions,
+    options?: PairwiseDistanceOptions,
+  ): T;
+  /** The norm of self − other, as `torch.dist`. */
+  dist(self: T, other: T, p?: number | DistOptions, options?: DistOptions): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(self: T, mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */

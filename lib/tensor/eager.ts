@@ -29,8 +29,8 @@ import {
 } from "./plan.ts";
 import { checkRanges } from "./ranges.ts";
 import { runPlan } from "./run.ts";
-import { allocateStorage, Storage } from "./storage.ts";
-import { autograd, isTensor, modes, recordsGrad, Tensor } from "./tensor.ts";
+import { allocateStorage, Storage, watchAllocations } from "./storage.ts";
+import { autograd, isTensor, modes, type NestedElements, recordsGrad, Tensor } from "./tensor.ts";
 
 /** How many checked signatures and view places of one op are kept. */
 const PLAN_LIMIT = 8192;
@@ -38,16 +38,17 @@ const PLAN_LIMIT = 8192;
 /** Calls an op with arguments as a user gives them. */
 export function callOp(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
   if (!entryOf(definition).creates) {
-    return callResolved(definition, parseCall(definition, given, isTensor, itemOf));
+    return callResolved(definition, parseCall(definition, given, isTensor, valueOf));
   }
   const { given: rest, requiresGrad } = splitRequiresGrad(given);
-  const made = callResolved(definition, parseCall(definition, rest, isTensor, itemOf));
+  const made = callResolved(definition, parseCall(definition, rest, isTensor, valueOf));
   if (requiresGrad && isTensor(made)) made.requiresGrad_();
   return made;
 }
 
-/** One-element tensors stand for numbers where only numbers may stand. */
-const itemOf = (tensor: Tensor): Element => tensor.item();
+/** Tensors stand for numbers where only numbers may stand: 0-d ones for one, others for several. */
+const valueOf = (tensor: Tensor): Element | NestedElements =>
+  tensor.ndim === 0 ? tensor.item() : tensor.tolist();
 
 /** Calls an op with resolved arguments. */
 export function callResolved(definition: OpDefinition, args: TensorArgs): Tensor | readonly Tensor[] {
@@ -62,7 +63,7 @@ export function callResolved(definition: OpDefinition, args: TensorArgs): Tensor
 
 /** Calls an op and writes its result into the first tensor, which is returned. */
 export function callInplace(definition: OpDefinition, given: readonly unknown[]): Tensor {
-  return callResolvedInplace(definition, parseCall(definition, given, isTensor, itemOf));
+  return callResolvedInplace(definition, parseCall(definition, given, isTensor, valueOf));
 }
 
 /** The same with resolved arguments. */
@@ -97,7 +98,8 @@ function execute(entry: OpEntry, args: TensorArgs): readonly Tensor[] {
   const records = ambient.gradEnabled && gradient.kind !== "none" && recordsGrad(inputs);
   if (implementation.kind === "composite") {
     checkArguments(entry, args);
-    if (!records || gradient.kind === "composite") return compose(implementation, args);
+    if (!records) return composeAndFree(implementation, args);
+    if (gradient.kind === "composite") return compose(implementation, args);
   }
   const results = records ? noGrad(() => compute(entry, args, inputs)) : compute(entry, args, inputs);
   if (records) autograd().record({ definition, args, results });
@@ -113,7 +115,7 @@ function compute(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[]): r
     case "view":
       return runView(entry, args, { implementation, inputs });
     case "composite":
-      return compose(implementation, args);
+      return composeAndFree(implementation, args);
     case "host":
       return runOnHost(entry, args, implementation);
     default:
@@ -127,6 +129,18 @@ function compose(
 ): readonly Tensor[] {
   const result = implementation.compose(ops, args);
   return isTensor(result) ? [result] : result;
+}
+
+/** A composition that is not recorded: its intermediates are dead when it returns, so their memory is reused. */
+function composeAndFree(
+  implementation: Implementation<Params> & { kind: "composite" },
+  args: TensorArgs,
+): readonly Tensor[] {
+  const { result, allocated } = watchAllocations(() => compose(implementation, args));
+  for (const storage of allocated) {
+    if (!result.some((each) => each.storage === storage)) storage.release();
+  }
+  return result;
 }
 
 /** What runs no plan is checked by inference, once per signature. */

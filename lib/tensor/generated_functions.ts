@@ -644,6 +644,125 @@ export const erfcx: OpApi<Tensor>["erfcx"] = ops.erfcx;
 export const logNdtr: OpApi<Tensor>["logNdtr"] = ops.logNdtr;
 /** The inverse of ndtr, as `torch.special.ndtri`. */
 export const ndtri: OpApi<Tensor>["ndtri"] = ops.ndtri;
+/** self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`. */
+export const gelu: OpApi<Tensor>["gelu"] = ops.gelu;
+/** self · sigmoid(self), as `nn.functional.silu`. */
+export const silu: OpApi<Tensor>["silu"] = ops.silu;
+/** self · tanh(softplus(self)), as `nn.functional.mish`. */
+export const mish: OpApi<Tensor>["mish"] = ops.mish;
+/** log(1 + e^(beta · self)) / beta, self itself beyond the threshold, as `nn.functional.softplus`. */
+export const softplus: OpApi<Tensor>["softplus"] = ops.softplus;
+/** log(sigmoid(self)), as `nn.functional.logsigmoid`. */
+export const logsigmoid: OpApi<Tensor>["logsigmoid"] = ops.logsigmoid;
+/** self / (1 + |self|), as `nn.functional.softsign`. */
+export const softsign: OpApi<Tensor>["softsign"] = ops.softsign;
+/** self − tanh(self), as `nn.functional.tanhshrink`. */
+export const tanhshrink: OpApi<Tensor>["tanhshrink"] = ops.tanhshrink;
+/** scale · self above 0, scale · alpha · (e^(rate · self) − 1) below. */
+export const eluLinear: OpApi<Tensor>["eluLinear"] = ops.eluLinear;
+/** self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`. */
+export const elu: OpApi<Tensor>["elu"] = ops.elu;
+/** max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`. */
+export const celu: OpApi<Tensor>["celu"] = ops.celu;
+/** The self-normalizing elu, as `nn.functional.selu`. */
+export const selu: OpApi<Tensor>["selu"] = ops.selu;
+/** The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`. */
+export const glu: OpApi<Tensor>["glu"] = ops.glu;
+/** The maximum of each window over the last dimensions, and its flat place in the window. */
+export const maxPoolOffsets: OpApi<Tensor>["maxPoolOffsets"] = ops.maxPoolOffsets;
+/** Gradients of windows sent to where their maximum was. */
+export const maxPoolBackward: OpApi<Tensor>["maxPoolBackward"] = ops.maxPoolBackward;
+/**
+ * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
+ * `nn.functional.max_pool1d`.
+ */
+export const maxPool1d: OpApi<Tensor>["maxPool1d"] = ops.maxPool1d;
+/**
+ * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
+ * `nn.functional.max_pool2d`.
+ */
+export const maxPool2d: OpApi<Tensor>["maxPool2d"] = ops.maxPool2d;
+/**
+ * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
+ * `nn.functional.max_pool3d`.
+ */
+export const maxPool3d: OpApi<Tensor>["maxPool3d"] = ops.maxPool3d;
+/** The mean of each window over the last dimensions. */
+export const avgPool: OpApi<Tensor>["avgPool"] = ops.avgPool;
+/** Gradients of windows shared by the elements that they averaged. */
+export const avgPoolBackward: OpApi<Tensor>["avgPoolBackward"] = ops.avgPoolBackward;
+/** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
+export const avgPool1d: OpApi<Tensor>["avgPool1d"] = ops.avgPool1d;
+/** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */
+export const avgPool2d: OpApi<Tensor>["avgPool2d"] = ops.avgPool2d;
+/** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
+export const avgPool3d: OpApi<Tensor>["avgPool3d"] = ops.avgPool3d;
+/** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
+export const rand: OpApi<Tensor>["rand"] = ops.rand;
+/** Numbers of the standard normal distribution, as `torch.randn`. */
+export const randn: OpApi<Tensor>["randn"] = ops.randn;
+/** As rand, of the shape, type and device of `self`. */
+export const randLike: OpApi<Tensor>["randLike"] = ops.randLike;
+/** As randn, of the shape, type and device of `self`. */
+export const randnLike: OpApi<Tensor>["randnLike"] = ops.randnLike;
+/** randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`. */
+export const randint: OpApi<Tensor>["randint"] = ops.randint;
+/** randintLike(x, high), randintLike(x, low, high): integers of [low, high) in the shape of a tensor. */
+export const randintLike: OpApi<Tensor>["randintLike"] = ops.randintLike;
+/** The integers below n in random order, as `torch.randperm`. */
+export const randperm: OpApi<Tensor>["randperm"] = ops.randperm;
+/** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
+export const bernoulli: OpApi<Tensor>["bernoulli"] = ops.bernoulli;
+/** Numbers of [from, to); `uniform_` fills a tensor with them, as `Tensor.uniform_`. */
+export const uniform: OpApi<Tensor>["uniform"] = ops.uniform;
+/** Numbers of a normal distribution; `normal_` fills a tensor with them, as `Tensor.normal_`. */
+export const normal: OpApi<Tensor>["normal"] = ops.normal;
+/** Numbers of an exponential distribution; `exponential_` fills a tensor, as `Tensor.exponential_`. */
+export const exponential: OpApi<Tensor>["exponential"] = ops.exponential;
+/** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+export const multinomial: OpApi<Tensor>["multinomial"] = ops.multinomial;
+/** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
+export const dropoutMask: OpApi<Tensor>["dropoutMask"] = ops.dropoutMask;
+/**
+ * Elements dropped with probability p and the rest scaled to keep the mean, while training. As
+ * `nn.functional.dropout`.
+ */
+export const dropout: OpApi<Tensor>["dropout"] = ops.dropout;
+/** As dropout, of whole channels of 1 dimension(s), as `nn.functional.dropout1d`. */
+export const dropout1d: OpApi<Tensor>["dropout1d"] = ops.dropout1d;
+/** As dropout, of whole channels of 2 dimension(s), as `nn.functional.dropout2d`. */
+export const dropout2d: OpApi<Tensor>["dropout2d"] = ops.dropout2d;
+/** As dropout, of whole channels of 3 dimension(s), as `nn.functional.dropout3d`. */
+export const dropout3d: OpApi<Tensor>["dropout3d"] = ops.dropout3d;
+/**
+ * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
+ * function is `variance`.
+ */
+export const variance: OpApi<Tensor>["var"] = ops.var;
+/** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
+export const std: OpApi<Tensor>["std"] = ops.std;
+/** var and mean over dimensions, as `torch.var_mean`. */
+export const varMean: OpApi<Tensor>["varMean"] = ops.varMean;
+/** std and mean over dimensions, as `torch.std_mean`. */
+export const stdMean: OpApi<Tensor>["stdMean"] = ops.stdMean;
+/** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
+export const logsumexp: OpApi<Tensor>["logsumexp"] = ops.logsumexp;
+/** √Σ self² over dimensions. */
+export const norm2: OpApi<Tensor>["norm2"] = ops.norm2;
+/** (Σ |self|^p)^(1/p) over dimensions. */
+export const normP: OpApi<Tensor>["normP"] = ops.normP;
+/** The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`. */
+export const vectorNorm: OpApi<Tensor>["vectorNorm"] = ops.vectorNorm;
+/** The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`. */
+export const norm: OpApi<Tensor>["norm"] = ops.norm;
+/** self divided by its norm along a dimension, at least eps, as `nn.functional.normalize`. */
+export const normalize: OpApi<Tensor>["normalize"] = ops.normalize;
+/** The cosine of the angle between vectors along a dimension, as `nn.functional.cosine_similarity`. */
+export const cosineSimilarity: OpApi<Tensor>["cosineSimilarity"] = ops.cosineSimilarity;
+/** The norm of x1 − x2 + eps along the last dimension, as `nn.functional.pairwise_distance`. */
+export const pairwiseDistance: OpApi<Tensor>["pairwiseDistance"] = ops.pairwiseDistance;
+/** The norm of self − other, as `torch.dist`. */
+export const dist: OpApi<Tensor>["dist"] = ops.dist;
 /** The product of an n × k and a k × m matrix, as `torch.mm`. */
 export const mm: OpApi<Tensor>["mm"] = ops.mm;
 /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */

@@ -22,7 +22,9 @@ import type {
   AsStridedOptions,
   AsStridedScatterOptions,
   BaddbmmOptions,
+  BernoulliOptions,
   BincountOptions,
+  CeluOptions,
   ChunkOptions,
   ClampOptions,
   CopyOptions,
@@ -33,8 +35,11 @@ import type {
   DiagonalOptions,
   DiagonalScatterOptions,
   DiagOptions,
+  DistOptions,
   DivOptions,
+  EluOptions,
   ExpandOptions,
+  ExponentialOptions,
   FlattenOptions,
   GatherOptions,
   HardshrinkOptions,
@@ -46,10 +51,12 @@ import type {
   LeakyReluOptions,
   LogitOptions,
   LogSoftmaxOptions,
+  LogsumexpOptions,
   MaxOptions,
   MeanOptions,
   MedianOptions,
   MinOptions,
+  MultinomialOptions,
   NanmeanOptions,
   NanmedianOptions,
   NanquantileOptions,
@@ -59,6 +66,8 @@ import type {
   NewFullOptions,
   NewOnesOptions,
   NewZerosOptions,
+  NormalOptions,
+  NormOptions,
   Operand,
   ProdOptions,
   PutOptions,
@@ -77,6 +86,7 @@ import type {
   SplitOptions,
   SplitWithSizesOptions,
   SqueezeOptions,
+  StdOptions,
   SubOptions,
   SumOptions,
   TakeAlongDimOptions,
@@ -85,8 +95,10 @@ import type {
   TrilOptions,
   TriuOptions,
   UnbindOptions,
+  UniformOptions,
   UniqueConsecutiveOptions,
   UniqueOptions,
+  VarOptions,
 } from "../ops/generated.ts";
 
 /** Ops as methods; T is the tensor class itself. */
@@ -1137,6 +1149,75 @@ export interface TensorMethods<T> {
   i0(): T;
   /** i0, written into this tensor, which is returned. */
   i0_(): T;
+  /** silu, written into this tensor, which is returned. */
+  silu_(): T;
+  /** mish, written into this tensor, which is returned. */
+  mish_(): T;
+  /** elu, written into this tensor, which is returned. */
+  elu_(alpha?: number | EluOptions, options?: EluOptions): T;
+  /** celu, written into this tensor, which is returned. */
+  celu_(alpha?: number | CeluOptions, options?: CeluOptions): T;
+  /** selu, written into this tensor, which is returned. */
+  selu_(): T;
+  /** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
+  bernoulli(p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
+  /** bernoulli, written into this tensor, which is returned. */
+  bernoulli_(p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
+  /** uniform, written into this tensor, which is returned. */
+  uniform_(from?: number | UniformOptions, to?: number | UniformOptions, options?: UniformOptions): T;
+  /** normal, written into this tensor, which is returned. */
+  normal_(mean?: number | NormalOptions, std?: number | NormalOptions, options?: NormalOptions): T;
+  /** exponential, written into this tensor, which is returned. */
+  exponential_(lambd?: number | ExponentialOptions, options?: ExponentialOptions): T;
+  /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
+  multinomial(
+    numSamples: number,
+    replacement?: boolean | MultinomialOptions,
+    options?: MultinomialOptions,
+  ): T;
+  /**
+   * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
+   * function is `variance`.
+   */
+  var(
+    dim?: number | readonly number[] | null | VarOptions,
+    unbiased?: boolean | null | VarOptions,
+    keepdim?: boolean | VarOptions,
+    options?: VarOptions,
+  ): T;
+  /**
+   * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
+   * function is `variance`.
+   */
+  variance(
+    dim?: number | readonly number[] | null | VarOptions,
+    unbiased?: boolean | null | VarOptions,
+    keepdim?: boolean | VarOptions,
+    options?: VarOptions,
+  ): T;
+  /** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
+  std(
+    dim?: number | readonly number[] | null | StdOptions,
+    unbiased?: boolean | null | StdOptions,
+    keepdim?: boolean | StdOptions,
+    options?: StdOptions,
+  ): T;
+  /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
+  logsumexp(
+    dim: number | readonly number[],
+    keepdim?: boolean | LogsumexpOptions,
+    options?: LogsumexpOptions,
+  ): T;
+  /** The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`. */
+  norm(
+    p?: Scalar | string | NormOptions,
+    dim?: number | readonly number[] | null | NormOptions,
+    keepdim?: boolean | NormOptions,
+    dtype?: DType | null | NormOptions,
+    options?: NormOptions,
+  ): T;
+  /** The norm of self − other, as `torch.dist`. */
+  dist(other: T, p?: number | DistOptions, options?: DistOptions): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */

@@ -20,6 +20,7 @@ export {
   log1p,
   logit,
   logNdtr,
+  logsumexp,
   ndtr,
   ndtri,
   psi,

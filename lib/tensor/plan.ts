@@ -162,7 +162,7 @@ function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
     if (each.layout.dtype === "float64") double = true;
   }
   if (!dims) return [];
-  return entry.loadable.flatMap((param) => {
+  return entry.loadable.flatMap((param): LoadedNumber[] => {
     const value = args[param];
     if (typeof value !== "number" || !Number.isFinite(value)) return [];
     if (Number.isInteger(value)) return [{ param, dtype: "int64" }];
