@@ -9,7 +9,7 @@ import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/devic
 import type { Program } from "../../lib/loops/ir.ts";
 import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { HostMemory } from "../js/memory.ts";
-import { nativeCall } from "./ffi.ts";
+import { entryAddress, nativeCall } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
 import { frameLayout, printProgram } from "./print/program.ts";
 import { routineAddresses, routineSources } from "./runtime_library.ts";
@@ -37,13 +37,21 @@ function programOptions(): string[] {
 
 /** Compiles a program to native code; throws `ToolchainError` where there is no compiler. */
 export function compileNative(program: Program): CompiledProgram {
-  const { text, annotated, routines } = printProgram(program);
-  const source: Source = { name: "graph", text, options: programOptions() };
+  const { text, annotated, routines, parts } = printProgram(program);
+  const options = programOptions();
+  const units = [text, ...parts].map((unit, i): Source => ({
+    name: i === 0 ? "graph" : `part${i}`,
+    text: unit,
+    options,
+  }));
   // the routines that are missing are compiled beside the program
-  const [path = ""] = buildLibraries([source, ...routineSources(routines)]);
-  const addresses = routineAddresses(routines);
+  const [path = "", ...partPaths] = buildLibraries([...units, ...routineSources(routines)]).slice(
+    0,
+    units.length,
+  );
+  const addresses = [...routineAddresses(routines), ...partPaths.map(entryAddress)];
   const call = nativeCall(path, "dyn_graph");
-  const layout = frameLayout(program, routines.length);
+  const layout = frameLayout(program, addresses.length);
   const frame = new Float64Array(layout.length), pointer = Deno.UnsafePointer.of(frame);
   frame[0] = threadCount(config.inductor.cppThreads);
   frame.set(addresses, layout.routines);

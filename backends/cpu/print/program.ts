@@ -1,7 +1,7 @@
 /**
- * A whole program as one C++ translation unit. Input: loop IR; output: text that exports `dyn_graph(frame)`, and
- * the layout of the frame. The frame is a table of doubles: number of threads, addresses of library routines,
- * inputs, outputs, the arena, then the values of the sizes.
+ * A whole program as C++: one translation unit that exports `dyn_graph(frame)`, and others for the kernels of large
+ * programs. Input: loop IR; output: texts, and the layout of the frame. The frame is a table of doubles: number of
+ * threads, addresses of library routines and of parts, inputs, outputs, the arena, then the values of the sizes.
  * Invariant: the text depends on the program alone, not on the machine, so equal programs share a library.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -22,6 +22,11 @@ export interface PrintedProgram {
   readonly annotated: string;
   /** Library routines whose addresses the frame holds, in order. */
   readonly routines: readonly Routine[];
+  /**
+   * Units with most of the kernels of a large program, to be compiled side by side. Each exports `dyn_entry`,
+   * whose address the frame holds behind those of the routines.
+   */
+  readonly parts: readonly string[];
 }
 
 /** Where things stand in the frame. */
@@ -34,7 +39,7 @@ export interface FrameLayout {
   readonly length: number;
 }
 
-/** The layout of the frame of a program that calls so many routines. */
+/** The layout of the frame of a program that calls so many routines and parts. */
 export function frameLayout(program: Program, routineCount: number): FrameLayout {
   const routines = 1, inputs = routines + routineCount, outputs = inputs + program.inputs.length;
   const arena = outputs + program.outputs.length, sizes = arena + 1;
@@ -89,8 +94,8 @@ export function printProgram(program: Program): PrintedProgram {
     fold: (text) => void folds.add(text),
   };
   const functions = new Map<string, string>();
-  const functionOf = (signature: (name: string) => string, body: string): string => {
-    const key = signature("") + body;
+  const functionOf = (signature: string, body: string): string => {
+    const key = signature + body;
     let name = functions.get(key);
     if (name === undefined) functions.set(key, name = `k${functions.size}`);
     return name;
@@ -101,7 +106,7 @@ export function printProgram(program: Program): PrintedProgram {
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
   const phase = (p: Phase): void => {
     const name = functionOf(
-      (n) => `OUTL void ${n}(void* const* a, const long* s, char* partials, long t, long nt)`,
+      `${KERNEL}, const long* s, char* partials, long t, long nt)`,
       p.body,
     );
     calls.line(
@@ -124,7 +129,7 @@ export function printProgram(program: Program): PrintedProgram {
       size: sizeText,
       phases: (phases) => loopKernel(phases, phase, calls),
       epilogue: (body) =>
-        functionOf((n) => `OUTL void ${n}(void* context, long b, long m0, long m1, long c0, long c1)`, body),
+        functionOf("OUTL void (void* context, long b, long m0, long m1, long c0, long c1)", body),
       routine(name) {
         if (!routines.includes(name)) routines.push(name);
         return `routine[${routines.indexOf(name)}]`;
@@ -132,19 +137,75 @@ export function printProgram(program: Program): PrintedProgram {
       declare: (text) => void declarations.add(text),
     });
   }
-  const layout = frameLayout(program, routines.length);
+  const shared = [PRELUDE, ...declarations, mathText(needs), ...folds];
+  const bodies = [...functions].map(([key, name]) => ({
+    name,
+    kernel: key.startsWith(KERNEL),
+    text: functionText(key, name),
+  }));
+  const parts = partsOf(bodies.filter((f) => f.kernel));
+  const inParts = new Set(parts.flat());
+  const layout = frameLayout(program, routines.length + parts.length);
   const entry = entryText(program, layout, {
     calls: calls.toString(),
-    routines: routines.length,
+    routines: routines.length + parts.length,
+    kernels: parts.flatMap((part, p) =>
+      part.map((f, i) => `${f.name} = ((const Kernel*) routine[${routines.length + p}])[${i}]`)
+    ),
     size: sizeText,
   });
-  const bodies = [...functions].map(([key, name]) => {
-    const at = key.indexOf(")");
-    return `${key.slice(0, at + 1).replace("void (", `void ${name}(`)} {\n${key.slice(at + 1)}}\n`;
-  });
-  const annotated = [PRELUDE, ...declarations, mathText(needs), ...folds, ...bodies, entry].join("\n");
+  const annotated = [...shared, ...bodies.filter((f) => !inParts.has(f)).map((f) => f.text), entry].join(
+    "\n",
+  );
   const text = annotated.split("\n").filter((line) => !line.trimStart().startsWith(ORIGIN)).join("\n");
-  return { text, annotated, routines };
+  const partTexts = parts.map((part) =>
+    [...shared, ...part.map((f) => f.text), partEntry(part.map((f) => f.name))].join("\n")
+  );
+  return {
+    text,
+    annotated: [...partTexts.map((t) => t.slice(t.indexOf(KERNEL))), annotated].join("\n"),
+    routines,
+    parts: partTexts,
+  };
+}
+
+interface PrintedFunction {
+  readonly name: string;
+  readonly kernel: boolean;
+  readonly text: string;
+}
+
+/** Text of the start of every kernel function before it has a name. */
+const KERNEL = "OUTL void (void* const* a";
+/** Characters of kernels from which on a program is cut, and of each part. */
+const LARGE = 40000, PART = 20000;
+
+function functionText(key: string, name: string): string {
+  const at = key.indexOf(")");
+  return `${key.slice(0, at + 1).replace("void (", `void ${name}(`)} {\n${key.slice(at + 1)}}\n`;
+}
+
+/** The kernels of a large program in parts of about equal length; none for a small one. */
+function partsOf(kernels: readonly PrintedFunction[]): PrintedFunction[][] {
+  const total = kernels.reduce((sum, f) => sum + f.text.length, 0);
+  if (total < LARGE) return [];
+  const parts: PrintedFunction[][] = [];
+  let length = Infinity;
+  for (const f of kernels) {
+    if (length >= PART) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)?.push(f);
+    length += f.text.length;
+  }
+  return parts;
+}
+
+function partEntry(names: readonly string[]): string {
+  return `static const Kernel kernels[] = {${names.join(", ")}};
+extern "C" __attribute__((visibility("default"))) const Kernel* dyn_entry() { return kernels; }
+`;
 }
 
 const ORIGIN = "// from ";
@@ -171,7 +232,13 @@ function loopKernel(phases: readonly Phase[], phase: (p: Phase) => void, calls: 
 function entryText(
   program: Program,
   layout: FrameLayout,
-  { calls, routines, size }: { calls: string; routines: number; size: (d: Dim) => string },
+  { calls, routines, kernels, size }: {
+    readonly calls: string;
+    readonly routines: number;
+    /** Definitions of the kernels that stand in parts. */
+    readonly kernels: readonly string[];
+    readonly size: (d: Dim) => string;
+  },
 ): string {
   const out = new TextWriter();
   const address = (at: number): string => `(char*) (unsigned long) frame[${at}]`;
@@ -183,6 +250,7 @@ function entryText(
       const all = Array.from({ length: routines }, (_, i) => address(layout.routines + i));
       out.line(`char* const routine[] = {${all.join(", ")}};`);
     }
+    for (const kernel of kernels) out.line(`const Kernel ${kernel};`);
     out.line(`char* const arena = ${address(layout.arena)};`);
     program.buffers.forEach(({ role, dtype }, id) => {
       const type = MEMORY_TYPE[dtype];
