@@ -763,6 +763,41 @@ export const cosineSimilarity: OpApi<Tensor>["cosineSimilarity"] = ops.cosineSim
 export const pairwiseDistance: OpApi<Tensor>["pairwiseDistance"] = ops.pairwiseDistance;
 /** The norm of self − other, as `torch.dist`. */
 export const dist: OpApi<Tensor>["dist"] = ops.dist;
+/** The rows of `weight` at the integers in `input`, as `nn.functional.embedding`. */
+export const embedding: OpApi<Tensor>["embedding"] = ops.embedding;
+/** The rows of a table at indices. */
+export const embeddingRows: OpApi<Tensor>["embeddingRows"] = ops.embeddingRows;
+/** The gradient of a table of `rows` rows: gradients of rows added up, without those of the padding index. */
+export const embeddingBackward: OpApi<Tensor>["embeddingBackward"] = ops.embeddingBackward;
+/**
+ * 1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`.
+ * Without numClasses the size depends on elements.
+ */
+export const oneHot: OpApi<Tensor>["oneHot"] = ops.oneHot;
+/** oneHot of a known number of classes. */
+export const oneHotClasses: OpApi<Tensor>["oneHotClasses"] = ops.oneHotClasses;
+/** oneHot with as many classes as the greatest integer needs. */
+export const oneHotOfAll: OpApi<Tensor>["oneHotOfAll"] = ops.oneHotOfAll;
+/**
+ * softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as
+ * `nn.functional.scaled_dot_product_attention`.
+ */
+export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] = ops.scaledDotProductAttention;
+/**
+ * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
+ * `torch.einsum`.
+ */
+export const einsum: OpApi<Tensor>["einsum"] = ops.einsum;
+/** Sums of products over dimensions of one tensor paired with dimensions of another. */
+export const tensordotDims: OpApi<Tensor>["tensordotDims"] = ops.tensordotDims;
+/** Sums of products over the last dimensions, as `torch.inner`. */
+export const inner: OpApi<Tensor>["inner"] = ops.inner;
+/** The sum of the diagonal of a matrix, as `torch.trace`. */
+export const trace: OpApi<Tensor>["trace"] = ops.trace;
+/** The Kronecker product, as `torch.kron`. */
+export const kron: OpApi<Tensor>["kron"] = ops.kron;
+/** x1ᵀ · weight[k] · x2 + bias[k] for each k, as `nn.functional.bilinear`. */
+export const bilinear: OpApi<Tensor>["bilinear"] = ops.bilinear;
 /** The product of an n × k and a k × m matrix, as `torch.mm`. */
 export const mm: OpApi<Tensor>["mm"] = ops.mm;
 /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -794,11 +829,9 @@ export const linear: OpApi<Tensor>["linear"] = ops.linear;
 /** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
 export const convolution: OpApi<Tensor>["convolution"] = ops.convolution;
 /** The gradient of a convolution in its input, of `inputSizes`. */
-export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] =
-  ops.convolutionBackwardInput;
+export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] = ops.convolutionBackwardInput;
 /** The gradient of a convolution in its weight, of `weightSizes`. */
-export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] =
-  ops.convolutionBackwardWeight;
+export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] = ops.convolutionBackwardWeight;
 /**
  * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
  * `nn.functional.conv1d`.
@@ -874,8 +907,7 @@ export const binaryCrossEntropy: OpApi<Tensor>["binaryCrossEntropy"] = ops.binar
  * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive
  * part. As `nn.functional.binary_cross_entropy_with_logits`.
  */
-export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] =
-  ops.binaryCrossEntropyWithLogits;
+export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] = ops.binaryCrossEntropyWithLogits;
 /** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
 export const klDiv: OpApi<Tensor>["klDiv"] = ops.klDiv;
 /** The elements on another device, as `Tensor.to(device)`. */

@@ -151,21 +151,21 @@ export function findPlan<P>(
 }
 
 /**
- * Numbers that may be loaded as 0-d operands without a change of types: those beside a tensor with dimensions,
- * in the type that such a number promotes as.
+ * Numbers that may be loaded as 0-d operands without a change of types: those beside a tensor of numbers with
+ * dimensions, which outranks them within their category.
  */
 function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
   if (entry.loadable.length === 0) return [];
   let dims = false, double = false;
   for (const each of tensorsOf(entry, args)) {
-    if (each.layout.shape.length > 0) dims = true;
+    if (each.layout.shape.length > 0 && each.layout.dtype !== "bool") dims = true;
     if (each.layout.dtype === "float64") double = true;
   }
   if (!dims) return [];
   return entry.loadable.flatMap((param): LoadedNumber[] => {
     const value = args[param];
     if (typeof value !== "number" || !Number.isFinite(value)) return [];
-    if (Number.isInteger(value)) return [{ param, dtype: "int64" }];
+    if (Number.isInteger(value)) return value === (value | 0) ? [{ param, dtype: "int32" }] : [];
     return [{ param, dtype: double ? "float64" : getDefaultDtype() }];
   });
 }

@@ -54,7 +54,7 @@ function writeNumbers(plan: Plan, device: string, args: TensorArgs): Memory {
   const view = new DataView(new ArrayBuffer(8 * plan.numbers.length));
   plan.numbers.forEach(({ param, dtype }, k) => {
     const value = Number(args[param]);
-    if (dtype === "int64") view.setBigInt64(8 * k, BigInt(value), true);
+    if (dtype === "int32") view.setInt32(8 * k, value, true);
     else if (dtype === "float64") view.setFloat64(8 * k, value, true);
     else view.setFloat32(8 * k, value, true);
   });
