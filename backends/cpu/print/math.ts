@@ -223,8 +223,29 @@ INL double cos_rest(double r) {
 }`,
     "exp_parts",
   ),
+  // 2^(b·log2|a|) in float64, then the special cases of the C library's pow
   pow_f32: fn(
-    `extern "C" float powf(float, float);\nINL float pow_f32(float a, float b) { return powf(a, b); }`,
+    `INL double exp2_wide(double x) {
+  double c = x > 200.0 ? 200.0 : x;
+  c = c < -200.0 ? -200.0 : c;
+  const double n = __builtin_rint(c), f = (c - n) * 0.69314718055994531;
+  const double p = 1.0 + f * (1.0 + f * (1.0 / 2 + f * (1.0 / 6 + f * (1.0 / 24 + f * (1.0 / 120 + f * (1.0 / 720 + f * (1.0 / 5040 + f * (1.0 / 40320))))))));
+  const long bits = ((long) n + 1023) << 52;
+  double scale;
+  __builtin_memcpy(&scale, &bits, 8);
+  return p * scale;
+}
+INL float pow_f32(float a, float b) {
+  const float size = __builtin_fabsf(a), far = __builtin_inff();
+  const float y = (float) exp2_wide((double) b * log2_poly(size));
+  const float half = 0.5f * b, whole = __builtin_rintf(b), even = __builtin_rintf(half);
+  const float odd = even == half ? y : -y, signed_y = __builtin_copysignf(1.0f, a) < 0.0f ? odd : y;
+  float r = whole == b ? signed_y : a < 0.0f ? (a > -far ? __builtin_nanf("") : y) : y;
+  r = size == 1.0f ? (__builtin_fabsf(b) == far ? 1.0f : r) : r;
+  r = a == 1.0f ? 1.0f : r;
+  return b == 0.0f ? 1.0f : r;
+}`,
+    "log2_poly",
   ),
   pow_f64: fn(
     `extern "C" double pow(double, double);\nINL double pow_f64(double a, double b) { return pow(a, b); }`,
