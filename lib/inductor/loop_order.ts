@@ -1,7 +1,7 @@
 /**
  * Chooses the order of a group's loops and the one that runs in vector lanes. Input: a group; output: its axes,
- * outermost first. Invariant: the vector axis is the innermost of its kind, and the one along which most bytes
- * lie side by side.
+ * outermost first. Invariant: the vector axis is the innermost of its kind, and the one along which the group is
+ * estimated to cost least.
  */
 import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
@@ -30,11 +30,11 @@ interface Weighted {
 export function chooseOrder(group: Group): LoopOrder {
   const accesses = accessesOf(group);
   const outer = byStride(group.outer, accesses), inner = byStride(group.inner, accesses);
-  let best: Axis | undefined, bestScore = -Infinity;
+  let best: Axis | undefined, least = Infinity;
   for (const axis of [...outer, ...inner]) {
-    const score = laneScore(axis, accesses);
+    const cost = laneCost(axis, accesses, workOf(group));
     // Later axes win ties: they are the inner ones
-    if (score >= bestScore) [best, bestScore] = [axis, score];
+    if (cost <= least) [best, least] = [axis, cost];
   }
   if (!best) return { outer, inner, vector: "none", tiles: NO_TILES };
   const lane = best;
@@ -99,15 +99,30 @@ function accessesOf(group: Group): Weighted[] {
   return [...seen.values()];
 }
 
-/** Bytes side by side along an axis, less those that would have to be gathered; short axes fill few lanes. */
-function laneScore(axis: Axis, accesses: readonly Weighted[]): number {
-  let score = 0;
+/** Scalar operations of a whole group. */
+function workOf({ members, outer, inner }: Group): number {
+  const count = (axes: readonly Axis[]) => axes.reduce((n, axis) => n * hintOf(axis.size), 1);
+  const rows = count(outer), all = rows * count(inner);
+  return members.reduce((sum, m) => sum + m.computation.weight * (m.level === "inner" ? all : rows), 0);
+}
+
+/** Lanes of the widest vectors that are planned for. */
+const LANES = 16;
+
+/**
+ * What a group costs with its lanes along an axis, in element steps: accesses side by side and arithmetic run in
+ * lanes, others one element at a time; a small stride at least uses whole cache lines.
+ */
+function laneCost(axis: Axis, accesses: readonly Weighted[], work: number): number {
+  const lanes = Math.max(1, Math.min(LANES, hintOf(axis.size)));
+  let cost = work / lanes;
   for (const { index, weight } of accesses) {
     const stride = coefficientOf(index, axis.symbol);
-    if (stride === 0) continue;
-    score += stride === 1 ? weight : -0.5 * weight;
+    if (stride === 0 || stride === 1) cost += weight / lanes;
+    else if (stride === undefined) cost += weight;
+    else cost += weight * (Math.abs(hintOf(stride)) <= 8 ? 0.6 : 1.2);
   }
-  return score * Math.min(1, hintOf(axis.size) / 16);
+  return cost;
 }
 
 /** Axes by the stride of the access that has most of them, largest stride first. */

@@ -15,7 +15,7 @@ import type { Storage } from "./tensors.ts";
 /** Below this many elements one thread does it all. */
 const SMALL = 1 << 15;
 /** With so many results the outer loops have enough work for all threads. */
-const ENOUGH = 64;
+const ENOUGH = 16;
 /** Elements that one part should have at least. */
 const PART = 4096;
 
