@@ -227,6 +227,24 @@ Deno.test("custom functions are differentiated by their own backward", () => {
   assertEquals(autograd.grad(g?.sum() ?? x, [x])[0]?.tolist(), [6, 12]);
 });
 
+Deno.test("what a custom backward keeps stays readable", () => {
+  const kept: Tensor[] = [];
+  class Keeping extends autograd.Function {
+    static override forward(_ctx: autograd.FunctionContext, x: Tensor): Tensor {
+      return x.mul(2);
+    }
+    static override backward(_ctx: autograd.FunctionContext, grad: Tensor): Tensor {
+      const result = grad.mul(2);
+      kept.push(grad, result);
+      return result;
+    }
+  }
+  const x = leaf([1, 2]);
+  Keeping.apply(x.mul(3)).mul(5).sum().backward();
+  assertEquals(kept.map((k) => k.tolist()), [[5, 5], [10, 10]]);
+  assertEquals(gradOf(x), [30, 30]);
+});
+
 Deno.test("gradcheck finds wrong gradients", () => {
   class Wrong extends autograd.Function {
     static override forward(_ctx: autograd.FunctionContext, x: Tensor): Tensor {

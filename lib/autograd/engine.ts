@@ -286,6 +286,9 @@ class Pass {
     const run = () => node.apply(complete, { wanted });
     const { result, allocated } = watch ? watchAllocations(run) : { result: run(), allocated: [] };
     if (!this.options.retainGraph) node.release();
+    if (!node.ownsTemporaries) {
+      for (const grad of [...complete, ...result]) if (grad) this.#given.add(grad.storage);
+    }
     if (result.length !== node.edges.length) {
       throw new InternalError(
         `Expected ${node.edges.length} gradients from ${node.name} but found ${result.length}`,
