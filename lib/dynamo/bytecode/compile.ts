@@ -23,7 +23,7 @@ import { describeFree, freeVariables } from "./free.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { Unit } from "./scope.ts";
 import { enterScope, statement, statementList } from "./statements.ts";
-import { type ClassNode, type FunctionNode, isFunctionNode, staticKeyName } from "./syntax.ts";
+import { type ClassNode, type FunctionNode, isClassNode, isFunctionNode, staticKeyName } from "./syntax.ts";
 
 /** The code object of a function. Throws `UnsupportedSyntax` where the function itself cannot be compiled. */
 export function compileFunction(node: FunctionNode, module: ParsedModule): CodeObject {
@@ -88,6 +88,17 @@ function codeOf(unit: Unit, module: ParsedModule): CodeObject {
   return code;
 }
 
+/** The unit of a code object, or of the class at `span` inside it, with the module both are in. */
+export function codeUnit(code: CodeObject, span: SourceSpan): { readonly unit: Unit; readonly module: ParsedModule } {
+  if (!(code instanceof CodeUnit)) throw new TypeError("Expected a code object made by compileFunction");
+  const { unit, module } = code;
+  if (unit.node.start === span.start && unit.node.end === span.end) return { unit, module };
+  for (const [node, other] of module.analysis.units) {
+    if (isClassNode(node) && node.start === span.start && node.end === span.end) return { unit: other, module };
+  }
+  throw new Error("Expected a class of this module");
+}
+
 interface Compiled extends Assembled {
   readonly children: readonly CodeObject[];
   readonly classes: readonly ClassTemplate[];
@@ -111,7 +122,7 @@ class CodeUnit implements CodeObject {
   readonly span: SourceSpan;
   private compiled: Compiled | null = null;
 
-  constructor(private readonly unit: Unit, readonly module: ParsedModule) {
+  constructor(readonly unit: Unit, readonly module: ParsedModule) {
     const node = functionOf(unit);
     const params = node?.params ?? [];
     const plain = params.filter((p) => p.type !== "RestElement");

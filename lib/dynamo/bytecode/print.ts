@@ -1,0 +1,253 @@
+/**
+ * Code objects as JavaScript functions, from any offset.
+ *
+ * Input: a code object, and where to begin. Output: the text of a function expression whose parameters are the live
+ * registers. Invariant: calling it does what the rest of the original does, with the same observable steps.
+ *
+ * Control flow is printed as structured statements after N. Ramsey, "Beyond Relooper" (ICFP 2022): a node's code
+ * contains what it dominates; nodes with several ways in stand behind a labelled block that the ways break out of;
+ * loop headers become loops. Try regions are nodes of their own. Where that does not apply, a switch on the number
+ * of the next piece of code is printed instead.
+ */
+import { type CodeObject, type Offset, type Register, UnsupportedSyntax } from "./code.ts";
+import { type BlockNode, buildFlow, dominates, type Flow, type FlowNode, type RegionInstance, type TryNode } from "./flow.ts";
+import { Folder } from "./fold.ts";
+import { liveRegisters } from "./liveness.ts";
+import { dispatchStatements } from "./print_dispatch.ts";
+import { FunctionNames } from "./print_names.ts";
+import type { PrintedFunction, PrintOptions } from "./print_types.ts";
+import { suspension } from "./print_suspend.ts";
+import { isAbrupt, render, type Statement, tidy } from "./statement_tree.ts";
+
+/** Prints the rest of a function from `entry` as a function expression. Throws `UnsupportedSyntax`. */
+export function printFunction(code: CodeObject, options: PrintOptions = {}): PrintedFunction {
+  const entry = options.entry ?? 0;
+  const parameters = entry === 0 && !options.suspended ? [] : options.parameters ?? [...liveAtEntry(code, options)];
+  const names = new FunctionNames(code, options, parameters);
+  const prologueEnd = entry === 0 ? generatorPrologue(code) : null;
+  const body = prologueEnd === null ? functionBody(code, entry, { names, options }) : [
+    ...functionBody(code, 0, { names, options, until: prologueEnd }),
+    ...generatorBody(code, prologueEnd + 1, { names, options }),
+  ];
+  const lines = render(tidy(body, new Set()), "  ");
+  const generator = code.generator && prologueEnd === null;
+  const async = code.async && prologueEnd === null;
+  const head = `${async ? "async " : ""}function${generator ? "*" : ""} ${names.functionName}(${names.parameterList()})`;
+  const declared = names.declarations(parameters);
+  const source = [`${head} {`, ...(declared ? [`  let ${declared};`] : []), ...lines, "}"].join("\n");
+  return {
+    source,
+    parameters,
+    free: names.freeUsed,
+    needsCallee: names.usesCallee,
+    needsHome: names.usesHome,
+    strict: code.strict,
+  };
+}
+
+/** Registers a printed rest needs. A suspended yield's own result is not there yet. */
+function liveAtEntry(code: CodeObject, options: PrintOptions): ReadonlySet<Register> {
+  const entry = options.entry ?? 0;
+  const live = new Set(liveRegisters(code, entry));
+  const i = code.instructions[entry];
+  if (options.suspended && i && (i.op === "yield" || i.op === "yieldDelegate")) {
+    live.delete(i.op === "yield" ? i.src : i.source);
+    for (const r of liveRegisters(code, entry + 1)) if (r !== i.dst) live.add(r);
+    if (i.onReturn !== null) for (const r of liveRegisters(code, i.onReturn)) if (r !== i.dst) live.add(r);
+  }
+  return live;
+}
+
+/**
+ * Offset of `generatorStart` if what comes before it can be observed, so that it has to run at the call and not at
+ * the first next().
+ */
+function generatorPrologue(code: CodeObject): Offset | null {
+  if (!code.generator) return null;
+  const at = code.instructions.findIndex((i) => i.op === "generatorStart");
+  const quiet = new Set(["loadArgument", "loadThis", "loadRest", "loadArguments", "loadCallee", "loadHome", "const", "newCell", "move", "uninitialized"]);
+  return code.instructions.slice(0, at).every((i) => quiet.has(i.op)) ? null : at;
+}
+
+interface BodyContext {
+  readonly names: FunctionNames;
+  readonly options: PrintOptions;
+  /** Offset at which control leaves the printed part by falling out of it. */
+  readonly until?: Offset;
+}
+
+function generatorBody(code: CodeObject, entry: Offset, context: BodyContext): readonly Statement[] {
+  const lines = render(tidy(functionBody(code, entry, context)), "  ");
+  const head = `${code.async ? "async " : ""}function* ()`;
+  return [{ kind: "text", text: [`return (${head} {`, ...lines, "})();"].join("\n"), abrupt: true }];
+}
+
+/** Statements that run the code from an offset on. */
+function functionBody(code: CodeObject, entry: Offset, context: BodyContext): readonly Statement[] {
+  let flow: Flow | null = null;
+  try {
+    flow = buildFlow(code, entry);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  if (flow?.reducible) return new StructuredPrinter(code, flow, context).print();
+  if (context.until !== undefined) {
+    throw new UnsupportedSyntax("this control flow in a generator's parameters", code.module.position(code.span.start));
+  }
+  return dispatchStatements(code, entry, context);
+}
+
+class StructuredPrinter {
+  /** Nodes that are reached by breaking out of a labelled block, by the node under which they stand. */
+  private readonly placed = new Map<FlowNode, FlowNode[]>();
+  private readonly isPlaced = new Set<FlowNode>();
+  private readonly isHeader = new Set<FlowNode>();
+
+  constructor(private readonly code: CodeObject, private readonly flow: Flow, private readonly context: BodyContext) {
+    for (const node of flow.nodes) {
+      const forward = node.predecessors.filter((p) => p.order < node.order);
+      if (node.predecessors.some((p) => p.order >= node.order)) this.isHeader.add(node);
+      if (!node.dominator) continue;
+      const owner = this.ownerOf(node, node.dominator);
+      if (forward.length > 1 || owner !== node.dominator) {
+        this.isPlaced.add(node);
+        const list = this.placed.get(owner) ?? [];
+        list.push(node);
+        this.placed.set(owner, list);
+      }
+    }
+  }
+
+  print(): readonly Statement[] {
+    return this.tree(this.flow.entry);
+  }
+
+  /** A node outside of a try region cannot stand inside of it: it stands under the try node instead. */
+  private ownerOf(node: FlowNode, dominator: FlowNode): FlowNode {
+    let owner = dominator;
+    for (let at: FlowNode | null = dominator; at; at = at.dominator) {
+      if (at.kind === "try" && this.inside(owner, at.instance) && !this.inside(node, at.instance)) {
+        // The handler is printed in the catch clause, which is outside of the region already.
+        owner = at;
+      }
+    }
+    return owner;
+  }
+
+  private inside(node: FlowNode, instance: RegionInstance): boolean {
+    for (let r = node.region; r; r = r.parent) if (r === instance) return true;
+    return false;
+  }
+
+  private label(node: FlowNode): string {
+    return `$L${node.order}`;
+  }
+
+  private loopLabel(node: FlowNode): string {
+    return `$C${node.order}`;
+  }
+
+  /** The node's code with all it dominates. */
+  private tree(node: FlowNode): readonly Statement[] {
+    const below = [...(this.placed.get(node) ?? [])].sort((a, b) => b.order - a.order);
+    const body = this.within(node, below);
+    return this.isHeader.has(node) ? [{ kind: "loop", label: this.loopLabel(node), body }] : body;
+  }
+
+  /** The node's own code inside the blocks that are broken out of to reach the nodes `below` it. */
+  private within(node: FlowNode, below: readonly FlowNode[]): readonly Statement[] {
+    const [outermost, ...rest] = below;
+    if (!outermost) return node.kind === "try" ? this.tryStatement(node) : this.block(node);
+    return [
+      { kind: "block", label: this.label(outermost), body: this.within(node, rest) },
+      ...this.tree(outermost),
+    ];
+  }
+
+  private tryStatement(node: TryNode): readonly Statement[] {
+    const { names } = this.context;
+    if (!node.body || !node.handler) throw new Error("Expected a complete try node");
+    const parameter = `$e${node.order}`;
+    const body = this.go(node, node.body);
+    const handler = [
+      names.text(`${names.target(node.instance.entry.register)} = ${parameter};`),
+      ...this.go(node, node.handler),
+    ];
+    return [{ kind: "try", body, parameter, handler }];
+  }
+
+  /** Control goes from one node to another. */
+  private go(from: FlowNode, to: FlowNode): readonly Statement[] {
+    if (to.order <= from.order && dominates(to, from)) return [{ kind: "continue", label: this.loopLabel(to) }];
+    if (this.isPlaced.has(to)) return [{ kind: "break", label: this.label(to) }];
+    return this.tree(to);
+  }
+
+  private goTo(from: FlowNode, offset: Offset): readonly Statement[] {
+    return this.go(from, this.flow.target(from, offset));
+  }
+
+  private block(node: BlockNode): readonly Statement[] {
+    const { names } = this.context;
+    const folder = new Folder(this.code, names);
+    const last = node.end - 1;
+    for (let at = node.start; at <= last; at++) {
+      const i = this.code.instructions[at];
+      if (!i) break;
+      if (at === this.context.until) return folder.finish();
+      switch (i.op) {
+        case "jump":
+          return [...folder.finish(), ...this.goTo(node, i.target)];
+        case "jumpIf": {
+          const { yes, no } = folder.condition(i.condition, i.test);
+          const before = folder.finish();
+          if (i.target === at + 1) return [...before, ...this.goTo(node, at + 1)];
+          return [...before, {
+            kind: "if",
+            condition: yes,
+            negated: no,
+            then: this.goTo(node, i.target),
+            otherwise: this.goTo(node, at + 1),
+          }];
+        }
+        case "return": {
+          const { text } = folder.operand(i.src);
+          return [...folder.finish(), names.text(text === "undefined" && !this.code.generator ? "return;" : `return ${text};`, true)];
+        }
+        case "throw": {
+          const { text } = folder.operand(i.src);
+          return [...folder.finish(), names.text(`throw ${text};`, true)];
+        }
+        case "yield":
+        case "yieldDelegate": {
+          const suspended = this.context.options.suspended === true && at === this.context.options.entry;
+          if (i.onReturn === null && !suspended) {
+            folder.add(i, at);
+            break;
+          }
+          const parts = suspension(this.code, i, { folder, names, suspended });
+          const returned = i.onReturn === null ? null : this.goTo(node, i.onReturn);
+          const rest = this.goTo(node, at + 1);
+          const before = folder.finish();
+          if (returned === null) return [...before, names.text(parts.plain), ...rest];
+          return [
+            ...before,
+            ...parts.before,
+            {
+              kind: "suspend",
+              body: parts.body,
+              condition: parts.condition,
+              returned: [...parts.onReturn, ...returned],
+            },
+            ...rest,
+          ];
+        }
+        default:
+          folder.add(i, at);
+          if (i.op === "throwError") return folder.finish();
+      }
+    }
+    const done = folder.finish();
+    return isAbrupt(done) ? done : [...done, ...this.goTo(node, node.end)];
+  }
+}

@@ -1,0 +1,416 @@
+/**
+ * Single instructions as JavaScript.
+ *
+ * Input: an instruction, and texts of its operands. Output: an expression (where the instruction does nothing but
+ * compute its destination) or statements.
+ * Invariant: operands appear in the text in the order in which the instruction looks at them, each once.
+ */
+import { type CodeObject, type FreeVariable, type Instruction, type KeyOperand, type ObjectMember, type Register, UnsupportedSyntax } from "./code.ts";
+import { codeUnit } from "./compile.ts";
+import { constantText } from "./disassemble.ts";
+import type { FreeForm } from "./print_types.ts";
+import { type CapturedText, closureText } from "./rewrite.ts";
+import { addTemplate } from "./runtime.ts";
+
+/** An expression's text; `bare` ones need no parentheses as an operand. `member`: a property read, `this` for calls. */
+export interface ExpressionText {
+  readonly text: string;
+  readonly bare: boolean;
+  /** Of `o.p`: the texts of a call that passes o as this. */
+  readonly receiver?: Register;
+  /** Whether the text may stand for the callee of a call that passes no this. */
+  readonly plainCallee?: boolean;
+}
+
+/** Texts of registers and free variables in one printed function. */
+export interface Names {
+  /** The value of a register, as an operand. */
+  operand(register: Register): ExpressionText;
+  /** The register as a target of assignments. */
+  target(register: Register): string;
+  /** The name that holds a free variable, and its form. */
+  free(index: number): { readonly text: string; readonly form: FreeForm };
+  argument(index: number): string;
+  rest(from: number): string;
+  callee(): string;
+  home(): string;
+  /** A variable for what is used within one statement. */
+  readonly scratch: string;
+}
+
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+
+function bare(text: string): ExpressionText {
+  return { text, bare: true };
+}
+
+function loose(text: string): ExpressionText {
+  return { text, bare: false };
+}
+
+/** The text in parentheses unless it needs none. */
+export function wrap(e: ExpressionText): string {
+  return e.bare ? e.text : `(${e.text})`;
+}
+
+/** An expression for an instruction that only computes its destination; null for other instructions. */
+export function instructionExpression(code: CodeObject, i: Instruction, names: Names): ExpressionText | null {
+  const r = (register: Register): string => wrap(names.operand(register));
+  const item = (register: Register): string => names.operand(register).text;
+  const keyValue = (key: KeyOperand): string => (key.kind === "name" ? constantText(key.name) : item(key.register));
+  const args = (list: readonly { readonly register: Register; readonly spread: boolean }[]): string =>
+    list.map((a) => (a.spread ? `...${r(a.register)}` : item(a.register))).join(", ");
+  switch (i.op) {
+    case "const": {
+      const text = constantText(i.value);
+      return text.startsWith("-") || typeof i.value === "number" ? { text, bare: !text.startsWith("-") } : bare(text);
+    }
+    case "regexp":
+      return bare(`/${i.pattern}/${i.flags}`);
+    case "move":
+      return names.operand(i.src);
+    case "uninitialized":
+      return bare("$rt.tdz");
+    case "loadThis":
+      return bare("this");
+    case "loadArgument":
+      return bare(names.argument(i.index));
+    case "loadRest":
+      return bare(names.rest(i.from));
+    case "loadArguments":
+      return bare("arguments");
+    case "loadNewTarget":
+      return bare("new.target");
+    case "loadCallee":
+      return bare(names.callee());
+    case "loadHome":
+      return bare(names.home());
+    case "loadFree": {
+      const { text, form } = names.free(i.index);
+      const variable = code.free[i.index];
+      if (form === "value" || form === "private") return bare(text);
+      if (form === "live") return bare(`${text}.get()`);
+      return bare(`${ready(text, variable)}.v`);
+    }
+    case "loadGlobal":
+      if (i.forTypeof) return loose(`typeof ${i.name} === "undefined" ? undefined : ${i.name}`);
+      return { text: i.name, bare: true, plainCallee: i.name !== "eval" };
+    case "newCell":
+      return bare(`{ v: ${i.src === null ? "$rt.tdz" : item(i.src)} }`);
+    case "loadCell":
+      return bare(`${r(i.cell)}.v`);
+    case "unary": {
+      const text = r(i.src);
+      return loose(/^[a-z]/.test(i.operator) || text.startsWith(i.operator) ? `${i.operator} ${text}` : i.operator + text);
+    }
+    case "binary": {
+      const left = names.operand(i.left);
+      // A unary operand may not stand before **, and a literal object would begin a block.
+      return loose(`${wrap(left)} ${i.operator} ${r(i.right)}`);
+    }
+    case "toNumeric":
+      return bare(`$rt.toNumeric(${item(i.src)})`);
+    case "increment":
+      return bare(`$rt.increment(${item(i.src)}, ${i.by})`);
+    case "toPropertyKey":
+      return bare(`$rt.toPropertyKey(${item(i.src)})`);
+    case "toString":
+      return bare(`\`\${${item(i.src)}}\``);
+    case "template":
+      return bare(`\`${i.quasis.map((q, n) => templateText(q) + (n < i.values.length ? `\${${item(i.values[n] ?? 0)}}` : "")).join("")}\``);
+    case "templateObject":
+      return bare(`$rt.templateObject(${templateIndex(code, i.site, i)})`);
+    case "getProp": {
+      const object = names.operand(i.object);
+      return { text: memberText(wrapObject(object), i.key, keyValue), bare: true, receiver: i.object };
+    }
+    case "deleteProp":
+      return loose(`delete ${memberText(wrapObject(names.operand(i.object)), i.key, keyValue)}`);
+    case "getSuper":
+      return bare(`$rt.getSuper(${item(i.home)}, ${item(i.receiver)}, ${keyValue(i.key)})`);
+    case "getPrivate":
+      return bare(`${names.free(i.name).text}.get(${item(i.object)})`);
+    case "hasPrivate":
+      return bare(`${names.free(i.name).text}.has(${item(i.object)})`);
+    case "array": {
+      const last = i.elements[i.elements.length - 1];
+      const elements = i.elements.map((e) => {
+        if (e.kind === "hole") return "";
+        return e.kind === "spread" ? `...${r(e.register)}` : item(e.register);
+      });
+      return bare(`[${elements.join(", ")}${last?.kind === "hole" ? "," : ""}]`);
+    }
+    case "object":
+      return objectText(i.members, names, keyValue);
+    case "objectRest":
+      return bare(`$rt.rest(${item(i.source)}, [${i.excluded.map(keyValue).join(", ")}])`);
+    case "closure":
+    case "class":
+      return bare(functionText(code, i, names));
+    case "call":
+      return callText(i, names, args);
+    case "new": {
+      const callee = names.operand(i.callee);
+      const target = IDENTIFIER.test(callee.text) ? callee.text : `(${callee.text})`;
+      return bare(`new ${target}(${args(i.args)})`);
+    }
+    case "superCall":
+      return bare(`$rt.superConstruct(${item(i.callee)}, [${args(i.args)}], ${item(i.newTarget)})`);
+    case "import":
+      return bare(`$rt.importer(${constantText(code.module.url)})(${item(i.specifier)}${i.options === null ? "" : `, ${item(i.options)}`})`);
+    case "forIn":
+      return bare(`$rt.keys(${item(i.object)})`);
+    case "await":
+      return loose(`await ${r(i.src)}`);
+    case "yield":
+      return i.onReturn === null ? loose(`yield ${r(i.src)}`) : null;
+    case "yieldDelegate":
+      return i.onReturn === null ? loose(`yield* ${r(i.source)}`) : null;
+    case "getDisposer":
+      return bare(`$rt.disposer(${item(i.src)}, ${i.async})`);
+    case "suppressedError":
+      return bare(`$rt.suppressed(${item(i.error)}, ${item(i.suppressed)})`);
+    default:
+      return null;
+  }
+}
+
+/** An instruction that is no expression, as statements; jumps and the like are not printed here. */
+export function instructionStatements(code: CodeObject, i: Instruction, names: Names): readonly string[] {
+  const item = (register: Register): string => names.operand(register).text;
+  const t = (register: Register): string => names.target(register);
+  const keyValue = (key: KeyOperand): string => (key.kind === "name" ? constantText(key.name) : item(key.register));
+  switch (i.op) {
+    case "checkTdz":
+      return [`if (${wrap(names.operand(i.src))} === $rt.tdz) $rt.uninitialized(${constantText(i.name)});`];
+    case "throwError":
+      return [`throw new ${i.type}(${constantText(i.message)});`];
+    case "generatorStart":
+      return [];
+    case "debugger":
+      return ["debugger;"];
+    case "storeFree": {
+      const { text, form } = names.free(i.index);
+      if (form === "live") return [`${text}.set(${item(i.src)});`];
+      if (form !== "cell") return refuse(code, i, "assignment to a variable given as a value");
+      return [`${ready(text, code.free[i.index])}.v = ${item(i.src)};`];
+    }
+    case "storeGlobal":
+      return [`${i.name} = ${item(i.src)};`];
+    case "storeCell":
+      return [`${wrap(names.operand(i.cell))}.v = ${item(i.src)};`];
+    case "setProp":
+      return [`${startSafe(memberText(wrapObject(names.operand(i.object)), i.key, keyValue))} = ${item(i.value)};`];
+    case "setSuper":
+      return [`$rt.setSuper(${item(i.home)}, ${item(i.receiver)}, ${keyValue(i.key)}, ${item(i.value)});`];
+    case "setPrivate":
+      return [`${names.free(i.name).text}.set(${item(i.object)}, ${item(i.value)});`];
+    case "arrayAppend": {
+      const e = i.element;
+      if (e.kind === "hole") return [`${item(i.array)}.length++;`];
+      return [`$rt.${e.kind === "spread" ? "appendAll" : "append"}(${item(i.array)}, ${item(e.register)});`];
+    }
+    case "define": {
+      const m = i.member;
+      if (m.kind === "spread") return [`$rt.copy(${item(i.object)}, ${item(m.register)});`];
+      if (m.kind === "proto") return [`$rt.proto(${item(i.object)}, ${item(m.register)});`];
+      if (m.kind === "value") return [`$rt.define(${item(i.object)}, ${keyValue(m.key)}, ${item(m.register)});`];
+      return [`$rt.accessor(${item(i.object)}, "${m.kind}", ${keyValue(m.key)}, ${item(m.register)});`];
+    }
+    case "checkObjectCoercible":
+      return [`$rt.checkCoercible(${item(i.src)});`];
+    case "checkObject":
+      return [`$rt.checkObject(${item(i.src)}, ${constantText(i.what)});`];
+    case "checkSuperOnce":
+      return [`$rt.superOnce(${item(i.src)});`];
+    case "getIterator": {
+      const source = item(i.source);
+      return [
+        `${t(i.iterator)} = $rt.${i.async ? "asyncIterator" : "iterator"}(${source}, ${constantText(i.text)});`,
+        `${t(i.next)} = ${t(i.iterator)}.next;`,
+      ];
+    }
+    case "iteratorNext": {
+      const [done, value, s] = [t(i.done), t(i.value), names.scratch];
+      return [
+        `if (${done}) ${value} = undefined;`,
+        `else {`,
+        `  ${done} = true;`,
+        `  ${s} = $rt.next(${item(i.iterator)}, ${item(i.next)});`,
+        `  if (${s}.done) ${value} = undefined;`,
+        `  else {`,
+        `    ${value} = ${s}.value;`,
+        `    ${done} = false;`,
+        `  }`,
+        `}`,
+      ];
+    }
+    case "iteratorResult": {
+      const [done, value, s] = [t(i.done), t(i.value), names.scratch];
+      return [
+        `${s} = $rt.step(${item(i.result)});`,
+        `${done} = !!${s}.done;`,
+        `${value} = ${done} ? undefined : ${s}.value;`,
+      ];
+    }
+    case "iteratorRest": {
+      const [done, dst] = [t(i.done), t(i.dst)];
+      return [
+        `if (${done}) ${dst} = [];`,
+        `else {`,
+        `  ${done} = true;`,
+        `  ${dst} = $rt.collect(${item(i.iterator)}, ${item(i.next)});`,
+        `}`,
+      ];
+    }
+    case "iteratorClose":
+      return [`$rt.${i.quiet ? "closeQuietly" : "close"}(${item(i.iterator)});`];
+    case "forInNext": {
+      const s = names.scratch;
+      return [
+        `${s} = ${item(i.enumerator)}.next();`,
+        `${t(i.done)} = ${s}.done;`,
+        `${t(i.key)} = ${s}.value;`,
+      ];
+    }
+    case "initFields":
+      return refuse(code, i, "field initialisers outside of their class");
+    case "definePrivate":
+      return refuse(code, i, "a private field outside of its class");
+    default:
+      return refuse(code, i, `${i.op} as a statement`);
+  }
+}
+
+function refuse(code: CodeObject, i: Instruction, construct: string): never {
+  const offset = code.instructions.indexOf(i);
+  const span = code.spans[offset] ?? code.span;
+  throw new UnsupportedSyntax(construct, code.module.position(span.start));
+}
+
+/** A statement may not begin with `{`, `function` or `class`. */
+export function startSafe(text: string): string {
+  return /^(\{|function\b|class\b|async\b|let\b)/.test(text) ? `(${text})` : text;
+}
+
+function ready(cell: string, variable: FreeVariable | undefined): string {
+  return variable?.mayBeUninitialized ? `$rt.ready(${cell}, ${constantText(variable.name)})` : cell;
+}
+
+function wrapObject(e: ExpressionText): string {
+  // `1.x` would be a number; literals of objects and functions are safe in parentheses only at the start.
+  return /^[\d.]/.test(e.text) || !e.bare || e.text.startsWith("{") ? `(${e.text})` : e.text;
+}
+
+function memberText(object: string, key: KeyOperand, value: (key: KeyOperand) => string): string {
+  return key.kind === "name" && IDENTIFIER.test(key.name) ? `${object}.${key.name}` : `${object}[${value(key)}]`;
+}
+
+function templateText(text: string): string {
+  return text.replace(/[\\`]|\$\{/g, (c) => `\\${c}`).replace(/\r/g, "\\r");
+}
+
+const templateIndexes = new WeakMap<CodeObject, Map<number, number>>();
+
+function templateIndex(
+  code: CodeObject,
+  site: number,
+  i: { readonly cooked: readonly (string | undefined)[]; readonly raw: readonly string[] },
+): number {
+  let table = templateIndexes.get(code);
+  if (!table) templateIndexes.set(code, table = new Map());
+  let index = table.get(site);
+  if (index === undefined) table.set(site, index = addTemplate(i.cooked, i.raw));
+  return index;
+}
+
+function objectText(
+  members: readonly ObjectMember[],
+  names: Names,
+  keyValue: (key: KeyOperand) => string,
+): ExpressionText {
+  const accessor = members.findIndex((m) => m.kind === "get" || m.kind === "set");
+  const plain = accessor < 0 ? members : members.slice(0, accessor);
+  let text = `{ ${plain.map((m) => memberEntry(m, names, keyValue)).join(", ")} }`;
+  if (plain.length === 0) text = "{}";
+  for (const m of accessor < 0 ? [] : members.slice(accessor)) {
+    const value = names.operand(m.register).text;
+    if (m.kind === "spread") text = `$rt.copy(${text}, ${value})`;
+    else if (m.kind === "proto") text = `$rt.proto(${text}, ${value})`;
+    else if (m.kind === "value") text = `$rt.define(${text}, ${keyValue(m.key)}, ${value})`;
+    else text = `$rt.accessor(${text}, "${m.kind}", ${keyValue(m.key)}, ${value})`;
+  }
+  return bare(text);
+}
+
+function memberEntry(m: ObjectMember, names: Names, keyValue: (key: KeyOperand) => string): string {
+  const value = names.operand(m.register).text;
+  if (m.kind === "spread") return `...${wrap(names.operand(m.register))}`;
+  if (m.kind === "proto") return `__proto__: ${value}`;
+  if (m.key.kind === "register" || m.key.name === "__proto__") return `[${keyValue(m.key)}]: ${value}`;
+  if (m.key.name === value) return value;
+  return `${IDENTIFIER.test(m.key.name) ? m.key.name : constantText(m.key.name)}: ${value}`;
+}
+
+function callText(
+  i: Extract<Instruction, { readonly op: "call" }>,
+  names: Names,
+  args: (list: typeof i.args) => string,
+): ExpressionText {
+  const callee = names.operand(i.callee);
+  if (i.self !== null) {
+    // `o.p` with o the receiver calls with this = o, if o's text is a mere name.
+    if (callee.receiver === i.self) return bare(`${callee.text}(${args(i.args)})`);
+    return bare(`$rt.apply(${callee.text}, ${names.operand(i.self).text}, [${args(i.args)}])`);
+  }
+  const isName = IDENTIFIER.test(callee.text) && callee.text !== "eval" && callee.text !== "this";
+  return bare(`${isName ? callee.text : `(0, ${callee.text})`}(${args(i.args)})`);
+}
+
+function functionText(
+  code: CodeObject,
+  i: Extract<Instruction, { readonly op: "closure" | "class" }>,
+  names: Names,
+): string {
+  const free = i.op === "closure" ? code.children[i.child]?.free : code.classes[i.index]?.free;
+  const captured = i.captures.map((c, n): CapturedText => {
+    const mayBeUninitialized = free?.[n]?.mayBeUninitialized ?? true;
+    if (c.kind !== "free") {
+      return { text: names.operand(c.register).text, form: c.kind, mayBeUninitialized };
+    }
+    const { text, form } = names.free(c.index);
+    if (form === "live") return { text: `$rt.live(${text})`, form: "cell", mayBeUninitialized: false };
+    return { text, form, mayBeUninitialized: mayBeUninitialized && form === "cell" };
+  });
+  if (i.op === "class") {
+    const template = code.classes[i.index];
+    if (!template) return refuse(code, i, "unknown class");
+    const { unit, module } = codeUnit(code, template.span);
+    return closureText(unit, module, {
+      captured,
+      name: classHasName(unit.node) ? null : constantText(i.name),
+      namePrefix: "",
+      home: null,
+      heritage: i.heritage === null ? null : names.operand(i.heritage).text,
+    });
+  }
+  const child = code.children[i.child];
+  if (!child) return refuse(code, i, "unknown function");
+  const { unit, module } = codeUnit(child, child.span);
+  const name = i.name.kind === "register" ? names.operand(i.name.register).text : constantText(i.name.name);
+  return closureText(unit, module, {
+    captured,
+    name: i.name.kind === "name" && ownName(unit.node) ? null : name,
+    namePrefix: i.namePrefix,
+    home: i.home === null ? null : names.operand(i.home).text,
+    heritage: null,
+  });
+}
+
+function classHasName(node: { readonly type: string; readonly id?: unknown }): boolean {
+  return Boolean(node.id);
+}
+
+function ownName(node: { readonly type: string; readonly id?: unknown }): boolean {
+  return Boolean(node.id);
+}

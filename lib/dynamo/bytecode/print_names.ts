@@ -1,0 +1,112 @@
+/**
+ * Names in one printed function: registers, free variables, parameters.
+ *
+ * Input: the code object and what the caller wants. Output: texts.
+ * Invariant: no name of ours is one that the printed code looks up as a global: all contain a `$`.
+ */
+import type { CodeObject, Register } from "./code.ts";
+import type { ExpressionText, Names } from "./print_instruction.ts";
+import type { FreeForm, PrintOptions } from "./print_types.ts";
+import type { Statement } from "./statement_tree.ts";
+
+export class FunctionNames implements Names {
+  readonly functionName: string;
+  readonly freeUsed = new Map<number, FreeForm>();
+  usesCallee = false;
+  usesHome = false;
+  private readonly used = new Set<string>();
+  private readonly extra = new Set<string>();
+  private argumentCount = 0;
+  private restFrom: number | null = null;
+
+  constructor(
+    private readonly code: CodeObject,
+    private readonly options: PrintOptions,
+    private readonly parameters: readonly Register[],
+  ) {
+    this.functionName = (options.name ?? code.name).replace(/[^\p{ID_Continue}$]/gu, "_").replace(/^(?=\d)/, "_") + "$";
+    this.argumentCount = code.parameters.length;
+  }
+
+  /** A name for what is used within one statement. */
+  get scratch(): string {
+    this.extra.add("$s");
+    return "$s";
+  }
+
+  name(register: Register): string {
+    const user = this.code.registers[register]?.name;
+    return user ? `${user.replace(/[^\p{ID_Continue}$]/gu, "_")}$${register}` : `$${register}`;
+  }
+
+  /** A statement of that text. */
+  text(text: string, abrupt = false): Statement {
+    return { kind: "text", text, abrupt };
+  }
+
+  declare(name: string): void {
+    this.extra.add(name);
+  }
+
+  operand(register: Register): ExpressionText {
+    const text = this.name(register);
+    this.used.add(text);
+    return { text, bare: true };
+  }
+
+  target(register: Register): string {
+    const text = this.name(register);
+    this.used.add(text);
+    return text;
+  }
+
+  free(index: number): { readonly text: string; readonly form: FreeForm } {
+    const variable = this.code.free[index];
+    const form = this.options.freeForm?.(index) ?? (variable?.kind === "private" ? "private" : "value");
+    this.freeUsed.set(index, form);
+    return { text: freeName(this.code, index), form };
+  }
+
+  argument(index: number): string {
+    this.argumentCount = Math.max(this.argumentCount, index + 1);
+    return `$a${index}`;
+  }
+
+  rest(from: number): string {
+    this.restFrom = from;
+    return "$rest";
+  }
+
+  callee(): string {
+    this.usesCallee = true;
+    return "$callee";
+  }
+
+  home(): string {
+    this.usesHome = true;
+    return "$home";
+  }
+
+  /** Text between the parentheses of the function's head. */
+  parameterList(): string {
+    if ((this.options.entry ?? 0) > 0 || this.options.suspended) {
+      return this.parameters.map((r) => this.name(r)).join(", ");
+    }
+    const count = this.restFrom ?? this.argumentCount;
+    const list = Array.from({ length: count }, (_, n) => `$a${n}`);
+    if (this.restFrom !== null) list.push("...$rest");
+    return list.join(", ");
+  }
+
+  /** Names to declare at the top. */
+  declarations(parameters: readonly Register[]): string {
+    const given = new Set(parameters.map((r) => this.name(r)));
+    return [...[...this.used].filter((n) => !given.has(n)), ...this.extra].join(", ");
+  }
+}
+
+/** The name that holds a free variable in printed code. */
+export function freeName(code: CodeObject, index: number): string {
+  const user = (code.free[index]?.name ?? "").replace(/[^\p{ID_Continue}$]/gu, "_");
+  return `${user.replace(/^(?=\d)/, "_")}$f${index}`;
+}

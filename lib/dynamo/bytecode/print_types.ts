@@ -1,0 +1,53 @@
+/**
+ * What callers of the printer give and get.
+ *
+ * Input: nothing (types only). Invariant: a printed function's text names nothing of its surroundings but `$free`,
+ * `$rt`, `$callee`, `$home` and globals.
+ */
+import type { Offset, Register } from "./code.ts";
+
+/** Anything with a getter and a setter of a variable. */
+export interface LiveCellLike {
+  readonly get: () => unknown;
+  readonly set: (value: unknown) => void;
+}
+
+/** How a free variable is given to printed code. */
+export type FreeForm =
+  /** The value itself. */
+  | "value"
+  /** An object whose property `v` is the value (`Cell`). */
+  | "cell"
+  /** A pair of get and set (`LiveCellLike`). */
+  | "live"
+  /** Access to a private name: has, get, set. */
+  | "private";
+
+export interface PrintOptions {
+  /** Where the printed function begins; 0 for the whole function. */
+  readonly entry?: Offset;
+  /** Registers that are its parameters, in order; by default those live at `entry`. Ignored at entry 0. */
+  readonly parameters?: readonly Register[];
+  /** Name of the printed function. */
+  readonly name?: string;
+  /** Form of each free variable, by index; by default all are values, and private names `private`. */
+  readonly freeForm?: (index: number) => FreeForm;
+  /**
+   * The entry is a `yield` that has happened already: the printed generator first waits for next(), throw() or
+   * return() there. Its user makes it and calls next() once, whose result is dropped.
+   */
+  readonly suspended?: boolean;
+}
+
+export interface PrintedFunction {
+  /** A function expression. */
+  readonly source: string;
+  /** Registers that are its parameters; at entry 0 the function takes the original's arguments. */
+  readonly parameters: readonly Register[];
+  /** Form of each free variable that the text uses. */
+  readonly free: ReadonlyMap<number, FreeForm>;
+  /** Whether it must be given `$callee` (the running function) and `$home`. */
+  readonly needsCallee: boolean;
+  readonly needsHome: boolean;
+  readonly strict: boolean;
+}

@@ -1,0 +1,251 @@
+/**
+ * Nested functions and classes as source text that stands anywhere: their own text, with each captured variable
+ * reached through a name that a wrapper passes in.
+ *
+ * Input: a function or class node, and for each of its free variables the text of its cell or value.
+ * Output: an expression. Invariant: nothing but references to captured variables changes in the text.
+ */
+import type * as ast from "acorn";
+import { UnsupportedSyntax } from "./code.ts";
+import { freeVariables } from "./free.ts";
+import type { ParsedModule } from "./parse.ts";
+import type { Unit, Variable } from "./scope.ts";
+import { type AstNode, childrenOf, type ClassNode } from "./syntax.ts";
+
+/** Source text of one captured variable, where the closure is made. */
+export interface CapturedText {
+  readonly text: string;
+  /** Whether it is the value, an object whose `v` is the value, or access to a private name. */
+  readonly form: "value" | "cell" | "private";
+  readonly mayBeUninitialized: boolean;
+}
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** How a captured variable appears in the text. */
+interface Binding extends CapturedText {
+  readonly parameter: string;
+  /** What a reference is replaced by; null: it stays. */
+  readonly reference: string | null;
+}
+
+/** A closure or class as an expression. */
+export function closureText(
+  unit: Unit,
+  module: ParsedModule,
+  options: {
+    readonly captured: readonly CapturedText[];
+    /** Text of the `name` property, as an expression; null where the text itself gives the name. */
+    readonly name: string | null;
+    readonly namePrefix: "" | "get" | "set";
+    /** Text of the home object of a method with super. */
+    readonly home: string | null;
+    /** Text of the heritage value of a class. */
+    readonly heritage: string | null;
+  },
+): string {
+  const variables = freeVariables(unit, module);
+  const bindings = new Map<Variable, Binding>();
+  variables.forEach((variable, i) => {
+    const text = options.captured[i];
+    if (text) bindings.set(variable, bind(variable, text));
+  });
+  const node = unit.node;
+  const edits: Edit[] = [];
+  new Rewriter(module, bindings, edits).visit(node);
+  const parameters = [...bindings.values()].map((b) => b.parameter);
+  const args = [...bindings.values()].map((b) => b.text);
+  if (isClass(node) && node.superClass && options.heritage !== null) {
+    const { start, end } = node.superClass;
+    for (let i = edits.length - 1; i >= 0; i--) {
+      const e = edits[i];
+      if (e && e.start >= start && e.end <= end) edits.splice(i, 1);
+    }
+    edits.push({ start, end, text: "heritage$" });
+    parameters.push("heritage$");
+    args.push(options.heritage);
+  }
+  if (options.home !== null) {
+    parameters.push("home$");
+    args.push(options.home);
+  }
+  const isStaticName = options.name === null || options.name.startsWith('"');
+  if (!isStaticName && options.name !== null) {
+    parameters.push("name$");
+    args.push(options.name);
+  }
+  const text = applyEdits(module.text, node, edits);
+  const whole = named(unit, text, { ...options, name: isStaticName ? options.name : "name$" });
+  if (parameters.length === 0) return whole;
+  return `((${parameters.join(", ")}) => ${whole})(${args.join(", ")})`;
+}
+
+function isClass(node: AstNode): node is ClassNode {
+  return node.type === "ClassDeclaration" || node.type === "ClassExpression";
+}
+
+/** The text as an expression with the right name: methods in an object literal, anonymous functions as a property. */
+function named(
+  unit: Unit,
+  text: string,
+  options: { readonly name: string | null; readonly namePrefix: "" | "get" | "set"; readonly home: string | null },
+): string {
+  const key = options.name ?? '""';
+  switch (unit.functionKind) {
+    case "method":
+    case "getter":
+    case "setter": {
+      const node = unit.node;
+      const fn = node.type === "FunctionExpression" ? node : null;
+      const proto = options.home === null ? "" : "__proto__: $rt.protoOf(home$), ";
+      if (options.namePrefix) return `$rt.${options.namePrefix}ter({ ${proto}${options.namePrefix} [${key}]${text} }, ${key})`;
+      return `({ ${proto}${fn?.async ? "async " : ""}${fn?.generator ? "*" : ""}[${key}]${text} })[${key}]`;
+    }
+    default:
+      if (options.name === null || options.name === '""') return `(${text})`;
+      return `({ [${key}]: ${text} })[${key}]`;
+  }
+}
+
+function bind(variable: Variable, text: CapturedText): Binding {
+  const base = variable.name.replace(/[^\p{ID_Continue}$]/gu, "_");
+  if (text.form === "private") return { ...text, parameter: `${base}$p`, reference: null };
+  if (text.form === "cell") {
+    const held = text.mayBeUninitialized
+      ? `$rt.ready(${base}$c, ${JSON.stringify(variable.name)}).v`
+      : `${base}$c.v`;
+    return { ...text, parameter: `${base}$c`, reference: held };
+  }
+  const plain = variable.declaredAt >= 0;
+  return { ...text, parameter: plain ? variable.name : `${base}$`, reference: plain ? null : `${base}$` };
+}
+
+/** Cuts the node's text out of the module and applies the edits, which do not overlap. */
+function applyEdits(text: string, node: AstNode, edits: readonly Edit[]): string {
+  const sorted = [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
+  let out = "";
+  let at = node.start;
+  for (const e of sorted) {
+    out += text.slice(at, e.start) + e.text;
+    at = e.end;
+  }
+  return out + text.slice(at, node.end);
+}
+
+class Rewriter {
+  constructor(
+    private readonly module: ParsedModule,
+    private readonly bindings: ReadonlyMap<Variable, Binding>,
+    private readonly edits: Edit[],
+  ) {}
+
+  private refuse(construct: string, node: ast.Node): never {
+    throw new UnsupportedSyntax(construct, this.module.position(node.start));
+  }
+
+  private bindingOf(node: AstNode): Binding | null {
+    const variable = this.module.analysis.references.get(node);
+    return variable ? this.bindings.get(variable) ?? null : null;
+  }
+
+  private replace(node: ast.Node, text: string): void {
+    this.edits.push({ start: node.start, end: node.end, text });
+  }
+
+  visit(node: AstNode): void {
+    switch (node.type) {
+      case "Identifier":
+      case "ThisExpression":
+      case "MetaProperty": {
+        const reference = this.bindingOf(node)?.reference;
+        if (reference) this.replace(node, reference);
+        return;
+      }
+      case "Property":
+        if (node.shorthand) return this.shorthand(node.value);
+        break;
+      case "CallExpression":
+      case "TaggedTemplateExpression": {
+        const callee = node.type === "CallExpression" ? node.callee : node.tag;
+        if (callee.type === "MemberExpression" && callee.property.type === "PrivateIdentifier" && this.bindingOf(callee.property)) {
+          return this.refuse("call of a private method in a nested function", node);
+        }
+        const reference = callee.type === "Identifier" ? this.bindingOf(callee)?.reference : null;
+        if (reference) {
+          this.replace(callee, `(0, ${reference})`);
+          childrenOf(node, (child) => {
+            if (child !== callee) this.visit(child);
+          });
+          return;
+        }
+        break;
+      }
+      case "MemberExpression":
+        if (node.property.type === "PrivateIdentifier") {
+          const found = this.bindingOf(node.property);
+          if (found) {
+            this.insert(node.start, `$rt.private(${found.parameter}, `);
+            this.visit(node.object);
+            this.edits.push({ start: node.object.end, end: node.end, text: ").v" });
+            return;
+          }
+        }
+        this.visit(node.object);
+        if (node.computed) this.visit(node.property);
+        return;
+      case "BinaryExpression":
+        if (node.left.type === "PrivateIdentifier") {
+          const found = this.bindingOf(node.left);
+          if (found) {
+            this.edits.push({ start: node.start, end: node.right.start, text: `${found.parameter}.has(` });
+            this.visit(node.right);
+            this.insert(node.end, ")");
+            return;
+          }
+        }
+        break;
+      case "AssignmentExpression":
+        this.checkTarget(node.left);
+        break;
+      case "Super": {
+        for (const [variable] of this.bindings) {
+          if (variable.kind === "home" || variable.kind === "callee") this.refuse("super in a nested arrow function", node);
+        }
+        return;
+      }
+      case "ImportExpression":
+        this.edits.push({
+          start: node.start,
+          end: node.start + "import".length,
+          text: `$rt.importer(${JSON.stringify(this.module.url)})`,
+        });
+        break;
+      default:
+    }
+    childrenOf(node, (child) => this.visit(child));
+  }
+
+  private insert(at: number, text: string): void {
+    this.edits.push({ start: at, end: at, text });
+  }
+
+  /** `{ x }` and `{ x = 1 }` keep their key when the variable is renamed. */
+  private shorthand(value: AstNode): void {
+    const name = value.type === "AssignmentPattern" ? value.left : value;
+    const reference = this.bindingOf(name)?.reference;
+    if (reference && name.type === "Identifier") this.replace(name, `${name.name}: ${reference}`);
+    if (value.type === "AssignmentPattern") this.visit(value.right);
+  }
+
+  private checkTarget(target: AstNode): void {
+    const variable = this.module.analysis.references.get(target);
+    if (variable && this.bindings.has(variable) && variable.assignment !== "plain") {
+      this.refuse("assignment to a captured constant", target);
+    }
+  }
+}
+

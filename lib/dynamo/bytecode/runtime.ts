@@ -1,0 +1,377 @@
+/**
+ * What printed functions need beyond JavaScript's syntax, handed to them as `$rt`.
+ *
+ * Input and output: as each instruction says. Invariant: nothing here depends on globals that a program may replace
+ * after this module is loaded, except where the language itself looks them up.
+ */
+import type { LiveCellLike } from "./print_types.ts";
+
+/** Marks a variable that is not initialised yet. */
+export const UNINITIALIZED: unique symbol = Symbol("uninitialized");
+
+/** A captured variable of a function that dyn runs itself. */
+export interface Cell {
+  v: unknown;
+}
+
+/** Access to one private name. */
+export interface PrivateLike {
+  readonly has: (object: object) => boolean;
+  readonly get: (object: object) => unknown;
+  readonly set: (object: object, value: unknown) => void;
+}
+
+const { apply, construct, defineProperty, getPrototypeOf, ownKeys, getOwnPropertyDescriptor } = Reflect;
+const reflectGet = Reflect.get;
+const reflectSet = Reflect.set;
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+function isFunction(value: unknown): value is (...args: readonly unknown[]) => unknown {
+  return typeof value === "function";
+}
+
+function describe(value: unknown): string {
+  return isFunction(value) ? "function" : isObject(value) ? "object" : String(value);
+}
+
+/** A member of a value that may be a primitive. */
+function memberOf(value: unknown, key: PropertyKey): unknown {
+  return value === undefined || value === null ? undefined : reflectGet(Object(value), key, value);
+}
+
+interface Step {
+  readonly done?: unknown;
+  readonly value?: unknown;
+}
+
+function checkStep(result: unknown): Step {
+  if (!isObject(result)) throw new TypeError(`Iterator result ${describe(result)} is not an object`);
+  return result;
+}
+
+/** A cell whose content lives in a closure of the user's. */
+class LiveView implements Cell {
+  constructor(readonly get: () => unknown, readonly set: (value: unknown) => void) {}
+  get v(): unknown {
+    return this.get();
+  }
+  set v(value: unknown) {
+    this.set(value);
+  }
+}
+
+const views = new WeakMap<LiveCellLike, LiveView>();
+const templates: (readonly string[])[] = [];
+
+function define(object: object, key: PropertyKey, value: unknown): void {
+  defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** Copies own enumerable properties as object spread does. */
+function copy(target: object, source: unknown, excluded: readonly PropertyKey[] = []): object {
+  if (source === undefined || source === null) return target;
+  const from: object = Object(source);
+  for (const key of ownKeys(from)) {
+    if (excluded.includes(key)) continue;
+    if (getOwnPropertyDescriptor(from, key)?.enumerable) define(target, key, reflectGet(from, key, source));
+  }
+  return target;
+}
+
+/** A sync iterator as `for await` sees it. */
+class AsyncFromSync {
+  constructor(private readonly iterator: object, private readonly step: unknown) {}
+
+  private settle(result: unknown): Promise<IteratorResult<unknown>> {
+    const { done, value } = checkStep(result);
+    return Promise.resolve(value).then((v) => ({ done: Boolean(done), value: v }));
+  }
+  next(value?: unknown): Promise<IteratorResult<unknown>> {
+    try {
+      return this.settle(callMethod(this.step, this.iterator, [value]));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+  return(value?: unknown): Promise<IteratorResult<unknown>> {
+    try {
+      const method = memberOf(this.iterator, "return");
+      if (method === undefined || method === null) return Promise.resolve({ done: true, value });
+      return this.settle(callMethod(method, this.iterator, [value]));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+}
+
+function callMethod(method: unknown, self: unknown, args: readonly unknown[]): unknown {
+  if (!isFunction(method)) throw new TypeError(`${describe(method)} is not a function`);
+  return apply(method, self, args);
+}
+
+/** Yields one value through yield*, so that return() shows whether and with what it was called. */
+class Suspension {
+  returned = false;
+  value: unknown = undefined;
+  private started = false;
+  constructor(private readonly yielded: unknown) {}
+  [Symbol.iterator](): this {
+    return this;
+  }
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+  next(value: unknown): IteratorResult<unknown> {
+    if (this.started) return { done: true, value };
+    this.started = true;
+    return { done: false, value: this.yielded };
+  }
+  throw(error: unknown): never {
+    throw error;
+  }
+  return(value: unknown): IteratorResult<unknown> {
+    this.returned = true;
+    this.value = value;
+    return { done: true, value };
+  }
+}
+
+/** Another iterator seen through yield*, noting a return() that ended it. */
+class Delegation {
+  returned = false;
+  value: unknown = undefined;
+  private readonly step: unknown;
+  constructor(private readonly inner: object) {
+    this.step = memberOf(inner, "next");
+  }
+  [Symbol.iterator](): this {
+    return this;
+  }
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+  next(value: unknown): unknown {
+    return callMethod(this.step, this.inner, [value]);
+  }
+  get throw(): unknown {
+    const method = memberOf(this.inner, "throw");
+    return method === undefined || method === null ? method : (error: unknown) => callMethod(method, this.inner, [error]);
+  }
+  return(value: unknown): unknown {
+    const method = memberOf(this.inner, "return");
+    if (method === undefined || method === null) return this.note({ done: true, value });
+    const result = callMethod(method, this.inner, [value]);
+    if (result instanceof Promise) return result.then((r) => this.note(checkStep(r)));
+    return this.note(checkStep(result));
+  }
+  private note(result: Step): Step {
+    if (result.done) {
+      this.returned = true;
+      this.value = result.value;
+    }
+    return result;
+  }
+}
+
+/** The helpers. */
+export const runtime = {
+  tdz: UNINITIALIZED,
+  apply(callee: unknown, self: unknown, args: readonly unknown[]): unknown {
+    return callMethod(callee, self, args);
+  },
+  uninitialized(name: string): never {
+    throw new ReferenceError(
+      name === "this"
+        ? "Must call super constructor in derived class before accessing 'this' or returning from derived constructor"
+        : `Cannot access '${name}' before initialization`,
+    );
+  },
+  /** The cell, if it is initialised. */
+  ready(cell: Cell, name: string): Cell {
+    if (cell.v === UNINITIALIZED) runtime.uninitialized(name);
+    return cell;
+  },
+  live(cell: LiveCellLike): LiveView {
+    let view = views.get(cell);
+    if (!view) views.set(cell, view = new LiveView(cell.get, cell.set));
+    return view;
+  },
+  toNumeric(value: unknown): number | bigint {
+    if (typeof value === "number" || typeof value === "bigint") return value;
+    const primitive = isObject(value) ? toPrimitive(value, "number") : value;
+    return typeof primitive === "bigint" ? primitive : Number(primitive);
+  },
+  increment(value: unknown, by: number): unknown {
+    return typeof value === "bigint" ? value + BigInt(by) : Number(value) + by;
+  },
+  toPropertyKey(value: unknown): string | symbol {
+    const primitive = isObject(value) ? toPrimitive(value, "string") : value;
+    return typeof primitive === "symbol" ? primitive : String(primitive);
+  },
+  templateObject(index: number): readonly string[] | undefined {
+    return templates[index];
+  },
+  getSuper(home: object, receiver: unknown, key: PropertyKey): unknown {
+    const proto = getPrototypeOf(home);
+    return proto === null ? memberOf(proto, key) : reflectGet(proto, key, receiver);
+  },
+  setSuper(home: object, receiver: unknown, key: PropertyKey, value: unknown): void {
+    if (!reflectSet(getPrototypeOf(home) ?? {}, key, value, receiver)) {
+      throw new TypeError(`Cannot assign to read only property '${String(key)}' of object`);
+    }
+  },
+  protoOf(home: object): object | null {
+    return getPrototypeOf(home);
+  },
+  private(access: PrivateLike, object: object): Cell {
+    return {
+      get v() {
+        return access.get(object);
+      },
+      set v(value) {
+        access.set(object, value);
+      },
+    };
+  },
+  append(array: unknown[], value: unknown): void {
+    define(array, String(array.length), value);
+  },
+  appendAll(array: unknown[], values: Iterable<unknown>): void {
+    for (const value of values) define(array, String(array.length), value);
+  },
+  define(object: object, key: PropertyKey, value: unknown): object {
+    define(object, key, value);
+    return object;
+  },
+  accessor(object: object, kind: "get" | "set", key: PropertyKey, fn: () => unknown): object {
+    defineProperty(object, key, { [kind]: fn, enumerable: true, configurable: true });
+    return object;
+  },
+  proto(object: object, value: unknown): object {
+    if (value === null || isObject(value)) Object.setPrototypeOf(object, value);
+    return object;
+  },
+  copy,
+  rest(source: unknown, excluded: readonly PropertyKey[]): object {
+    return copy({}, source, excluded.map((key) => (typeof key === "number" ? String(key) : key)));
+  },
+  checkCoercible(value: unknown): void {
+    if (value === undefined || value === null) throw new TypeError(`Cannot destructure '${value}' as it is ${value}.`);
+  },
+  checkObject(value: unknown, what: string): void {
+    if (!isObject(value)) throw new TypeError(`${what} ${describe(value)} is not an object`);
+  },
+  getter(literal: object, key: PropertyKey): unknown {
+    return getOwnPropertyDescriptor(literal, key)?.get;
+  },
+  setter(literal: object, key: PropertyKey): unknown {
+    return getOwnPropertyDescriptor(literal, key)?.set;
+  },
+  superConstruct(callee: object, args: readonly unknown[], newTarget: unknown): object {
+    const parent = getPrototypeOf(callee);
+    if (!isFunction(parent)) throw new TypeError(`Super constructor ${String(parent)} of anonymous class is not a constructor`);
+    return isFunction(newTarget) ? construct(parent, args, newTarget) : construct(parent, args);
+  },
+  superOnce(value: unknown): void {
+    if (value !== UNINITIALIZED) throw new ReferenceError("Super constructor may only be called once");
+  },
+  importer(base: string): (specifier: unknown, options?: ImportCallOptions) => Promise<unknown> {
+    return (specifier, options) => {
+      const text = String(specifier);
+      const relative = /^\.{0,2}\//.test(text);
+      return import(relative ? new URL(text, base).href : text, options);
+    };
+  },
+  iterator(source: unknown, text: string): object {
+    const method = memberOf(source, Symbol.iterator);
+    if (!isFunction(method)) throw new TypeError(`${source === undefined || source === null ? source : text} is not iterable`);
+    const iterator = apply(method, source, []);
+    if (!isObject(iterator)) throw new TypeError("Result of the Symbol.iterator method is not an object");
+    return iterator;
+  },
+  asyncIterator(source: unknown, text: string): object {
+    const method = memberOf(source, Symbol.asyncIterator);
+    if (method === undefined || method === null) {
+      const sync = runtime.iterator(source, text);
+      return new AsyncFromSync(sync, memberOf(sync, "next"));
+    }
+    const iterator = callMethod(method, source, []);
+    if (!isObject(iterator)) throw new TypeError("Result of the Symbol.asyncIterator method is not an object");
+    return iterator;
+  },
+  next(iterator: object, next: unknown): Step {
+    return checkStep(callMethod(next, iterator, []));
+  },
+  step(result: unknown): Step {
+    return checkStep(result);
+  },
+  collect(iterator: object, next: unknown): unknown[] {
+    const out: unknown[] = [];
+    for (let step = runtime.next(iterator, next); !step.done; step = runtime.next(iterator, next)) {
+      runtime.append(out, step.value);
+    }
+    return out;
+  },
+  close(iterator: object): void {
+    const method = memberOf(iterator, "return");
+    if (method === undefined || method === null) return;
+    const result = callMethod(method, iterator, []);
+    if (!isObject(result)) throw new TypeError(`${describe(result)} is not an object`);
+  },
+  closeQuietly(iterator: object): void {
+    try {
+      const method = memberOf(iterator, "return");
+      if (method !== undefined && method !== null) callMethod(method, iterator, []);
+    } catch {
+      // The exception under way is the one that counts.
+    }
+  },
+  *keys(object: unknown): Generator<string> {
+    if (object === undefined || object === null) return;
+    for (const key in Object(object)) yield key;
+  },
+  suspension(value: unknown): Suspension {
+    return new Suspension(value);
+  },
+  delegation(source: unknown, async: boolean): Delegation {
+    return new Delegation(async ? runtime.asyncIterator(source, "value") : runtime.iterator(source, "value"));
+  },
+  disposer(value: unknown, async: boolean): unknown {
+    if (value === undefined || value === null) return undefined;
+    if (!isObject(value)) throw new TypeError(`${describe(value)} is not an object`);
+    let method = async ? memberOf(value, Symbol.asyncDispose) : undefined;
+    if (method === undefined || method === null) method = memberOf(value, Symbol.dispose);
+    if (!isFunction(method)) throw new TypeError("Property [Symbol.dispose] is not a function");
+    return method;
+  },
+  suppressed(error: unknown, suppressed: unknown): unknown {
+    return new SuppressedError(error, suppressed);
+  },
+};
+
+/** Registers the strings array of a tagged template; printed code asks for it by index. */
+export function addTemplate(cooked: readonly (string | undefined)[], raw: readonly string[]): number {
+  const strings: string[] = [];
+  cooked.forEach((text, i) => define(strings, String(i), text));
+  defineProperty(strings, "raw", { value: Object.freeze([...raw]) });
+  return templates.push(Object.freeze(strings)) - 1;
+}
+
+function toPrimitive(value: object, hint: "number" | "string"): unknown {
+  const method = memberOf(value, Symbol.toPrimitive);
+  if (method !== undefined && method !== null) {
+    const result = callMethod(method, value, [hint]);
+    if (isObject(result)) throw new TypeError("Cannot convert object to primitive value");
+    return result;
+  }
+  for (const name of hint === "number" ? ["valueOf", "toString"] : ["toString", "valueOf"]) {
+    const candidate = memberOf(value, name);
+    if (!isFunction(candidate)) continue;
+    const result = apply(candidate, value, []);
+    if (!isObject(result)) return result;
+  }
+  throw new TypeError("Cannot convert object to primitive value");
+}

@@ -1,0 +1,180 @@
+/**
+ * Statements as a small tree, and its tidying into what a person would write.
+ *
+ * Input: statements with labelled blocks and jumps out of them. Output: the same behaviour with fewer jumps, as text.
+ * Invariant: tidying never reorders or repeats what runs.
+ */
+
+/** A statement of printed code. */
+export type Statement =
+  | { readonly kind: "text"; readonly text: string; readonly abrupt: boolean }
+  | { readonly kind: "break"; readonly label: string }
+  | { readonly kind: "continue"; readonly label: string }
+  | {
+    readonly kind: "if";
+    readonly condition: string;
+    readonly negated: string;
+    readonly then: readonly Statement[];
+    readonly otherwise: readonly Statement[];
+  }
+  | { readonly kind: "block"; readonly label: string; readonly body: readonly Statement[] }
+  | { readonly kind: "loop"; readonly label: string; readonly body: readonly Statement[] }
+  | {
+    readonly kind: "try";
+    readonly body: readonly Statement[];
+    readonly parameter: string;
+    readonly handler: readonly Statement[];
+  }
+  /** A suspension: `body` waits; `returned` runs if return() ended the wait and `condition` holds. */
+  | {
+    readonly kind: "suspend";
+    readonly body: readonly Statement[];
+    readonly condition: string;
+    readonly returned: readonly Statement[];
+  };
+
+/** Whether control cannot come to what follows the list. */
+export function isAbrupt(list: readonly Statement[]): boolean {
+  const last = list[list.length - 1];
+  if (!last) return false;
+  switch (last.kind) {
+    case "text":
+      return last.abrupt;
+    case "break":
+    case "continue":
+      return true;
+    case "if":
+      return isAbrupt(last.then) && isAbrupt(last.otherwise);
+    case "block":
+      return isAbrupt(last.body) && !mentions(last.body, "break", last.label);
+    case "loop":
+      return !mentions(last.body, "break", last.label);
+    case "try":
+      return isAbrupt(last.body) && isAbrupt(last.handler);
+    case "suspend":
+      return isAbrupt(last.body);
+  }
+}
+
+function mentions(list: readonly Statement[], kind: "break" | "continue", label: string): boolean {
+  return list.some((s): boolean => {
+    switch (s.kind) {
+      case "text":
+        return false;
+      case "break":
+      case "continue":
+        return s.kind === kind && s.label === label;
+      case "if":
+        return mentions(s.then, kind, label) || mentions(s.otherwise, kind, label);
+      case "block":
+      case "loop":
+        return mentions(s.body, kind, label);
+      case "try":
+        return mentions(s.body, kind, label) || mentions(s.handler, kind, label);
+      case "suspend":
+        return mentions(s.body, kind, label) || mentions(s.returned, kind, label);
+    }
+  });
+}
+
+/** Tidies a statement list. `after`: jumps that mean the same as falling off its end. */
+export function tidy(list: readonly Statement[], after: ReadonlySet<string> = new Set()): readonly Statement[] {
+  const out: Statement[] = [];
+  for (let n = 0; n < list.length; n++) {
+    const s = list[n];
+    if (!s) continue;
+    const last = n === list.length - 1;
+    const next = last ? after : new Set<string>();
+    // `if (c) { …; jump } rest` becomes `if (c) { …; jump } else { rest }`, so that the jump may fall away.
+    if (s.kind === "if" && !last && s.otherwise.length === 0 && endsInOneOf(s.then, after)) {
+      out.push(...tidy([{ ...s, otherwise: list.slice(n + 1) }], after));
+      return out;
+    }
+    if (s.kind === "if" && !last && isAbrupt(s.otherwise) && !isAbrupt(s.then) && s.then.length === 0) {
+      out.push(...tidy([{ ...s, condition: s.negated, negated: s.condition, then: s.otherwise, otherwise: [] }], next));
+      continue;
+    }
+    out.push(...tidyOne(s, next));
+    if (isAbrupt(out)) break;
+  }
+  return out;
+}
+
+function endsInOneOf(list: readonly Statement[], jumps: ReadonlySet<string>): boolean {
+  const s = list[list.length - 1];
+  return s !== undefined && (s.kind === "break" || s.kind === "continue") && jumps.has(`${s.kind} ${s.label}`);
+}
+
+function tidyOne(s: Statement, after: ReadonlySet<string>): readonly Statement[] {
+  switch (s.kind) {
+    case "text":
+      return [s];
+    case "break":
+    case "continue":
+      return after.has(`${s.kind} ${s.label}`) ? [] : [s];
+    case "if": {
+      const then = tidy(s.then, after);
+      const otherwise = tidy(s.otherwise, after);
+      if (then.length === 0 && otherwise.length === 0) {
+        return [{ kind: "text", text: `${s.condition};`, abrupt: false }];
+      }
+      if (then.length === 0) return [{ ...s, condition: s.negated, negated: s.condition, then: otherwise, otherwise: [] }];
+      if (isAbrupt(then)) return [{ ...s, then, otherwise: [] }, ...otherwise];
+      if (isAbrupt(otherwise)) {
+        return [{ ...s, condition: s.negated, negated: s.condition, then: otherwise, otherwise: [] }, ...then];
+      }
+      return [{ ...s, then, otherwise }];
+    }
+    case "block": {
+      const body = tidy(s.body, new Set([...after, `break ${s.label}`]));
+      return mentions(body, "break", s.label) ? [{ ...s, body }] : body;
+    }
+    case "loop":
+      return [{ ...s, body: tidy(s.body, new Set([`continue ${s.label}`])) }];
+    case "try":
+      return [{ ...s, body: tidy(s.body, after), handler: tidy(s.handler, after) }];
+    case "suspend":
+      return [{ ...s, returned: tidy(s.returned) }];
+  }
+}
+
+/** The statements as lines. */
+export function render(list: readonly Statement[], indent: string = ""): string[] {
+  const lines: string[] = [];
+  const inner = `${indent}  `;
+  for (const s of list) {
+    switch (s.kind) {
+      case "text":
+        for (const line of s.text.split("\n")) lines.push(indent + line);
+        break;
+      case "break":
+      case "continue":
+        lines.push(`${indent}${s.kind} ${s.label};`);
+        break;
+      case "if":
+        lines.push(`${indent}if (${s.condition}) {`, ...render(s.then, inner));
+        if (s.otherwise.length > 0) lines.push(`${indent}} else {`, ...render(s.otherwise, inner));
+        lines.push(`${indent}}`);
+        break;
+      case "block":
+        lines.push(`${indent}${s.label}: {`, ...render(s.body, inner), `${indent}}`);
+        break;
+      case "loop": {
+        const labelled = mentions(s.body, "continue", s.label) || mentions(s.body, "break", s.label);
+        lines.push(`${indent}${labelled ? `${s.label}: ` : ""}for (;;) {`, ...render(s.body, inner), `${indent}}`);
+        break;
+      }
+      case "try":
+        lines.push(`${indent}try {`, ...render(s.body, inner));
+        lines.push(`${indent}} catch (${s.parameter}) {`, ...render(s.handler, inner), `${indent}}`);
+        break;
+      case "suspend":
+        lines.push(`${indent}try {`, ...render(s.body, inner));
+        lines.push(`${indent}} finally {`);
+        lines.push(...render([{ kind: "if", condition: s.condition, negated: "", then: s.returned, otherwise: [] }], inner));
+        lines.push(`${indent}}`);
+        break;
+    }
+  }
+  return lines;
+}
