@@ -125,13 +125,15 @@ function savingCost(
     // Numbers cost nothing; several results are saved one by one.
     return node.meta.value.kind === "size" || node.meta.value.kind === "number" ? 0 : Infinity;
   }
+  let moves = exists ? 1 : 2;
   if (classifier.kindOf(node) === "view") {
-    // A view is repeated for nothing, unless it keeps a much larger tensor alive.
+    // A view is repeated for nothing, unless it keeps a much larger tensor alive; then it is copied.
     const [viewed] = node.inputs();
     if (!viewed || bytesOf(node) >= bytesOf(viewed)) return Infinity;
+    moves++;
   }
   // Nearer to the backward is better where bytes are equal.
-  return bytesOf(node) * (exists ? 1 : 2) * 1.1 ** Math.min(100, Math.max(1, distance)) + 1e-3;
+  return bytesOf(node) * moves * 1.1 ** Math.min(100, Math.max(1, distance)) + 1e-3;
 }
 
 /** How many steps before its first use in the backward a forward value lies. */

@@ -101,6 +101,8 @@ const RULES: readonly Rule[] = [
       return node.target === "mul" && isOne(a) ? same(b, meta) : undefined;
     },
   },
+  // x¹ → x
+  { targets: ["pow"], apply: (node, meta) => isOne(node.args[1]) ? same(node.args[0], meta) : undefined },
   // c₁ · c₂, −c of constants, in the precision of the type
   {
     targets: ["mul"],
