@@ -286,7 +286,7 @@ class Pass {
     const run = () => node.apply(complete, { wanted });
     const { result, allocated } = watch ? watchAllocations(run) : { result: run(), allocated: [] };
     if (!this.options.retainGraph) node.release();
-    if (!node.ownsTemporaries) {
+    if (node.keepsGradients) {
       for (const grad of [...complete, ...result]) if (grad) this.#given.add(grad.storage);
     }
     if (result.length !== node.edges.length) {

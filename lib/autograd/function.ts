@@ -154,6 +154,7 @@ class FunctionNode extends Node {
   readonly name: string;
   readonly inputs: readonly (Layout | null)[];
   override readonly ownsTemporaries = false;
+  override readonly keepsGradients = true;
   #settings: FunctionSettings | undefined;
   #results: readonly Layout[] = [];
 

@@ -33,6 +33,8 @@ export abstract class Node implements GradFn<Tensor> {
   abstract readonly inputs: readonly (Layout | null)[];
   /** Whether temporaries of `apply` are dead when it returns: nothing of the user runs in it. */
   readonly ownsTemporaries: boolean = true;
+  /** Whether code of the user runs in `apply` and may keep gradients that it sees or returns. */
+  readonly keepsGradients: boolean = false;
 
   constructor(readonly edges: readonly (Edge | null)[]) {}
 
