@@ -28,8 +28,10 @@ import { findTarget } from "../lib/ops/table.ts";
 import { ShapeEnv } from "../lib/sym/shape_env.ts";
 import { printGraph } from "../lib/graph/print.ts";
 import { tensor } from "../lib/tensor/creation.ts";
+import { ops } from "../lib/tensor/eager.ts";
 import { graphRunner } from "../lib/tensor/graph_runner.ts";
 import { noGrad } from "../lib/tensor/modes.ts";
+import { manualSeed } from "../lib/tensor/random.ts";
 import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
 
 /** Deterministic values in (-1, 1). */
@@ -282,6 +284,43 @@ const PROGRAMS: Readonly<Record<string, readonly [Program, () => Tensor[]]>> = {
     const h = x!.mul(2);
     return [h.t(), h, h.select(0, 0)];
   }, () => [leaf([2, 3])]],
+  "a write through a detached alias leaves the history alone": [
+    (x) => {
+      const h = x!.sin();
+      h.detach().mul_(2);
+      return h.mul(3);
+    },
+    () => [leaf([3])],
+  ],
+  "a write without recording leaves the history alone": [
+    (x, w) => {
+      noGrad(() => w!.add_(1));
+      return x!.mul(w!);
+    },
+    () => [leaf([3]), leaf([3], 2)],
+  ],
+  "running statistics": [
+    (x, mean) => {
+      noGrad(() => mean!.mul_(0.9).add_(x!.mean(0), { alpha: 0.1 }));
+      return x!.sub(x!.mean(0)).mul(x!);
+    },
+    () => [leaf([4, 3]), wave([3], 2)],
+  ],
+  "slices, stacks and products": [
+    (x, y) => {
+      const [a, b] = x!.split(2, 1) as Tensor[];
+      return ops.stack([a!.matmul(y!), b!.matmul(y!)]).logSoftmax(-1);
+    },
+    () => [leaf([3, 4]), leaf([2, 3], 2)],
+  ],
+  "indexing and losses": [
+    (x) => ops.crossEntropy(x!, tensor([1, 0, 2], { dtype: "int64" })),
+    () => [leaf([3, 4])],
+  ],
+  "normalisation": [
+    (x, g, b) => ops.gelu(ops.layerNorm(x!, [4], g!, b!)),
+    () => [leaf([3, 4]), leaf([4], 2), leaf([4], 3)],
+  ],
   "mutation without gradient": [
     (x, y) => {
       noGrad(() => y!.mul_(2));
@@ -529,6 +568,20 @@ Deno.test("values that were overwritten are not differentiated in the graph", ()
     return [call("sum", call("mul", s, h))];
   });
   assertThrows(() => withGradient(gm), GraphGradientError, "was overwritten since");
+});
+
+Deno.test("random ops draw as eagerly, and the backward sees the same draws", () => {
+  const fn: Program = (x) => ops.dropout(x!.sin(), 0.5, true).mul(ops.randLike(x!));
+  const run = (program: (...inputs: Tensor[]) => unknown) => {
+    manualSeed(7);
+    const first = observe(program, () => [leaf([4, 5])]), second = observe(program, () => [leaf([4, 5])]);
+    return [first.results, first.gradients, second.results, second.gradients];
+  };
+  const compiled = aotEager(capture(fn, [leaf([4, 5])]), []);
+  if (!compiled) throw new Error("declined");
+  const found = run(compiled);
+  assertClose(found, run(fn as (...inputs: Tensor[]) => unknown), "draws");
+  assert(`${found[0]}` !== `${found[2]}`);
 });
 
 Deno.test("makeFx captures a backward pass as ops", () => {

@@ -10,6 +10,7 @@ import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { Graph, Node } from "../graph/node.ts";
 import type { GraphSignature } from "../graph/signature.ts";
+import { type Layout, layoutOf } from "../tensor/layout.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
@@ -101,6 +102,7 @@ function compilePair(
       sizes: parts.sizes,
       savedFrom: parts.savedFrom,
       reached: joint.reached,
+      layouts: parts.backward.placeholders.slice(0, parts.saved.length).map(knownLayout),
     },
   };
   return { run: runtimeOf(pair), mutated };
@@ -108,6 +110,13 @@ function compilePair(
 
 function module(graph: Graph, signature: GraphSignature | undefined): GraphModule {
   return new GraphModule(graph, {}, graphRunner, signature);
+}
+
+/** The layout of an input whose sizes are known. */
+function knownLayout({ meta: { value } }: Node): Layout | undefined {
+  if (value.kind !== "tensor") return undefined;
+  const { shape, strides } = value.tensor;
+  return [...shape, ...strides].every((d) => typeof d === "number") ? layoutOf(value.tensor) : undefined;
 }
 
 /** Example values for a graph's placeholders: the call's own where they are known, else tensors without elements. */

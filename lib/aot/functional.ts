@@ -94,10 +94,13 @@ export class FunctionalTensor implements TensorLike {
       if (!step || !parent) throw new InternalError("Expected a value for every view of a chain");
       written = this.functional.writeBack(step, parent, written);
     }
-    this.functional.replaced(storage.value, written);
+    // Writes through a detached alias, or without recording, leave the history as it was.
+    const recorded = this.functional.recorder.enabled &&
+      this.steps.every((step) => step.recorded && step.definition.gradient.kind !== "none");
+    if (!recorded) this.functional.keepHistory(storage.value, written);
     storage.value = written;
     storage.version++;
-    if (this.functional.recorder.enabled) storage.recordedWrite = true;
+    if (recorded) storage.recordedWrite = true;
     if (this.steps.length === 0) this.#known = { version: storage.version, value: written };
   }
 
@@ -188,10 +191,9 @@ export class Functionalizer {
     return implementation.writeBack<GraphValue>(this.recorder.api, now, { value, index: index ?? 0 });
   }
 
-  /** An alias set has a new value; without recording, its gradient goes on to the former one. */
-  replaced(before: GraphValue, after: GraphValue): void {
-    const { recorder } = this;
-    if (!recorder.enabled && recorder.requiring.has(before)) recorder.join(before, after);
+  /** The gradient of an alias set's new value goes on to the former one, as if nothing had been written. */
+  keepHistory(before: GraphValue, after: GraphValue): void {
+    if (this.recorder.requiring.has(before)) this.recorder.join(before, after);
   }
 
   #view({ definition, args }: OpCall<FunctionalTensor>, of: string): FunctionalResults {

@@ -188,11 +188,9 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
     }
     const value = builder.valueOf(copyOf(copies, node), meta);
     // What is overwritten afterwards is copied; so is a part of a tensor that should not be kept for it.
-    const own = input >= 0
-      ? builder.call({ definition: OPS.clone, args: { self: value } })
-      : isContiguous(meta)
+    const own = input < 0 && isContiguous(meta)
       ? value
-      : builder.call({ definition: OPS.contiguous, args: { self: value } });
+      : builder.call({ definition: OPS.clone, args: { self: value } });
     const [one] = [own].flat();
     if (!one) throw new InternalError("Expected a value to save");
     saved.push({ kind: "output", output: outputs.length });

@@ -41,6 +41,8 @@ export interface CompiledBackward {
   readonly sizes: readonly Sym[];
   /** Forward outputs from this index on are made for the backward only. */
   readonly savedFrom: number;
+  /** How the backward expects what is saved, where sizes are known. */
+  readonly layouts: readonly (Layout | undefined)[];
   /** For each gradient, the positions of the tangents that it depends on; empty: on none. */
   readonly reached: readonly (readonly number[])[];
 }
@@ -251,9 +253,11 @@ class CompiledNode extends Node {
   save(): void {
     if (!this.#values) throw releasedError();
     const { inputs, outputs } = this.#values;
-    const { saved, savedFrom } = this.#backward;
-    this.#saved = saved.map((value) => {
-      const found = value.kind === "input" ? inputs[value.input] : outputs[value.output];
+    const { saved, savedFrom, layouts } = this.#backward;
+    this.#saved = saved.map((value, at) => {
+      const found = value.kind === "input"
+        ? inputs[value.input]
+        : laidOut(outputs[value.output], layouts[at]);
       return isTensor(found) ? new SavedTensor(found) : found;
     });
     this.#lent = madeForBackward(inputs, outputs, savedFrom);
@@ -320,6 +324,22 @@ class CompiledNode extends Node {
     if (values === null) throw releasedError();
     return values.map((each) => each instanceof SavedTensor ? each.unpack(this.name) : each);
   }
+}
+
+/** A saved value in the layout that the backward was compiled for. */
+function laidOut(value: unknown, layout: Layout | undefined): unknown {
+  if (!isTensor(value) || !layout || value.layout === layout || equalStrides(value.layout, layout)) {
+    return value;
+  }
+  if (layout.contiguous) return ops.contiguous(value);
+  throw new InternalError(
+    `Expected strides [${layout.strides}] of a saved value but found [${value.strides}]`,
+  );
+}
+
+/** Strides of dimensions of size 1 do not matter. */
+function equalStrides(a: Layout, b: Layout): boolean {
+  return a.shape.every((size, d) => size === 1 || a.strides[d] === b.strides[d]);
 }
 
 function tensorAt(values: readonly unknown[], index: number): Tensor {
