@@ -5,7 +5,7 @@
  */
 import type { Axis } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
-import { add, type Dim, divideDims, floorDiv, mod, mul, substitute, type Sym } from "../sym/expr.ts";
+import { add, type Dim, divideDims, floorDiv, mod, mul, operandsOf, substitute, type Sym } from "../sym/expr.ts";
 import { hintOf } from "../sym/decide.ts";
 import { newAxis } from "./computation.ts";
 
@@ -142,4 +142,57 @@ export function joinAxes(
 function walkedAsOne(index: Dim, outer: Axis, inner: Axis): boolean {
   const a = coefficientOf(index, outer.symbol), b = coefficientOf(index, inner.symbol);
   return a !== undefined && b !== undefined && a === mul(b, inner.size);
+}
+
+/**
+ * Cuts axes where that makes indices linear: an index over axis div c or axis mod c is linear in the two parts of
+ * the axis cut at c. Returns the new axes in place of the old ones and what became of those.
+ */
+export function cutAxes(
+  axes: readonly Axis[],
+  indices: ReadonlySet<Dim>,
+): { axes: readonly Axis[]; replacement: Replacement } {
+  let current: ReadonlySet<Dim> = indices, left = [...axes];
+  let replacement: Replacement = new Map();
+  for (let round = 0; round < 8; round++) {
+    const cut = cutOf(left, current);
+    if (!cut) break;
+    const { axis, at, rest } = cut;
+    const { node } = axis.symbol;
+    const name = node.kind === "symbol" ? node.name : "i";
+    const major = newAxis(rest, name), minor = newAxis(at, name);
+    const step: Replacement = new Map([[axis.symbol, add(mul(major.symbol, at), minor.symbol)]]);
+    left = left.flatMap((each) => each === axis ? [major, minor] : [each]);
+    replacement = new Map([...[...replacement].map(([s, d]) => [s, replaceIn(d, step)] as const), ...step]);
+    current = new Set([...current].map((index) => replaceIn(index, step)));
+  }
+  return { axes: left, replacement };
+}
+
+/** A place to cut: an axis and a divisor of its size by which an index divides it. */
+function cutOf(
+  axes: readonly Axis[],
+  indices: ReadonlySet<Dim>,
+): { axis: Axis; at: Dim; rest: Dim } | undefined {
+  const seen = new Set<Dim>();
+  const search = (d: Dim): { axis: Axis; at: Dim; rest: Dim } | undefined => {
+    if (typeof d === "number" || seen.has(d)) return undefined;
+    seen.add(d);
+    const { node } = d;
+    if (node.kind === "floorDiv" || node.kind === "mod") {
+      const axis = axes.find((a) => a.symbol === node.left);
+      const rest = axis && node.right !== 1 ? divideDims(axis.size, node.right) : undefined;
+      if (axis && rest !== undefined && rest !== 1) return { axis, at: node.right, rest };
+    }
+    for (const operand of operandsOf(d)) {
+      const found = search(operand);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  for (const index of indices) {
+    const found = search(index);
+    if (found) return found;
+  }
+  return undefined;
 }

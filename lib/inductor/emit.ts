@@ -7,10 +7,10 @@ import { InternalError } from "../base/errors.ts";
 import type { Axis, BufferId, ExternKernel, Kernel, Loop, LoopKernel, Statement } from "../loops/ir.ts";
 import { type BufferOperand, flatIndex, Recorder, type Value, ValueIds } from "../loops/record.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
-import { joinAxes, type Replacement, replaceIn } from "./axes.ts";
+import { cutAxes, joinAxes, type Replacement, replaceIn } from "./axes.ts";
 import { type Computation, contribution } from "./computation.ts";
 import { removeDead } from "./dead_code.ts";
-import type { Group, Member } from "./group.ts";
+import { type Group, type Member, rebased } from "./group.ts";
 import { chooseOrder } from "./loop_order.ts";
 import { scanKernel, scatterKernel } from "./single_kernels.ts";
 import { makeLoader, storedForm } from "./tensors.ts";
@@ -39,17 +39,32 @@ export function emitGroup(group: Group, placement: Placement): Kernel {
     const body = make(first.computation, (statements) => new Recorder(loader, new ValueIds(), statements));
     return { kind: "loops", name, origins, body: placed(body, placement) };
   }
-  const order = chooseOrder(group);
-  const outer = joinAxes(order.outer, indicesOf(group.members, order.tiles));
-  const cut = new Map([...order.tiles].map(([symbol, tile]) => [symbol, replaceIn(tile, outer.replacement)]));
-  const before = new Map([...outer.replacement, ...cut]);
-  const inner = joinAxes(order.inner, indicesOf(group.members, before));
-  const replacement = new Map([...before, ...inner.replacement]);
+  const { order, outer, inner, replacement } = arrange(group);
   const recorder = new Recorder(loader, new ValueIds());
   new Emission(group, { recorder, placement, replacement, inner: inner.axes, vectorInner: order.vector === "inner" })
     .run();
   const body = nest(outer.axes, recorder.statements, order.vector === "outer");
   return { kind: "loops", name, origins, body: placed(removeDead(body), placement) };
+}
+
+/** Cuts, orders, tiles and joins a group's axes; `replacement` has all of them in terms of the loops. */
+function arrange(group: Group) {
+  const cutOuter = cutAxes(group.outer, indicesOf(group.members, NONE));
+  const cutInner = cutAxes(group.inner, indicesOf(group.members, cutOuter.replacement));
+  const cut = then(cutOuter.replacement, cutInner.replacement);
+  const members = group.members.map((member) => rebased(member, cut));
+  const order = chooseOrder({ ...group, members, outer: cutOuter.axes, inner: cutInner.axes });
+  const outer = joinAxes(order.outer, indicesOf(members, order.tiles));
+  const before = then(order.tiles, outer.replacement);
+  const inner = joinAxes(order.inner, indicesOf(members, before));
+  return { order, outer, inner, replacement: then(cut, then(before, inner.replacement)) };
+}
+
+const NONE: Replacement = new Map();
+
+/** First one replacement, then another. */
+function then(first: Replacement, second: Replacement): Replacement {
+  return new Map([...second, ...[...first].map(([symbol, d]) => [symbol, replaceIn(d, second)] as const)]);
 }
 
 /** Parallel loops around statements, the last one in lanes where asked for. */

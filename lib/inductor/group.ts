@@ -56,7 +56,8 @@ export function groupOf(computation: Computation): Group {
   return { outer, inner, members: [member], kind };
 }
 
-function rebased(member: Member, step: Replacement): Member {
+/** The member with its replacement and accesses carried on by another one. */
+export function rebased(member: Member, step: Replacement): Member {
   const access = (a: Access): Access => ({
     buffer: a.buffer,
     index: a.index === undefined ? undefined : replaceIn(a.index, step),

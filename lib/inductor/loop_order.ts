@@ -48,7 +48,7 @@ export function chooseOrder(group: Group): LoopOrder {
 const NO_TILES: Replacement = new Map();
 
 /** Lines that a tile of a transposed read keeps open, and elements that it takes of each. */
-const TILE = { lanes: [8, 16], lines: [16, 128] } as const;
+const TILE = { lanes: [8, 16], lines: [16, 128], least: 4096 } as const;
 
 /**
  * Cuts the lane axis and the axis along which another access is contiguous into tiles, so that a transposed read
@@ -63,18 +63,21 @@ function tilesOf(outer: readonly Axis[], lane: Axis, accesses: readonly Weighted
     })
   );
   if (!across) return undefined;
+  if (hintOf(lane.size) * hintOf(across.size) < TILE.least) return undefined;
   const lanes = divisorWithin(lane.size, TILE.lanes), lines = divisorWithin(across.size, TILE.lines);
   const laneTiles = lanes === undefined ? undefined : divideDims(lane.size, lanes);
   const lineTiles = lines === undefined ? undefined : divideDims(across.size, lines);
   if (lanes === undefined || lines === undefined || laneTiles === undefined || lineTiles === undefined) return undefined;
   const [lane0, lane1] = [newAxis(laneTiles, "i"), newAxis(lanes, "i")];
   const [line0, line1] = [newAxis(lineTiles, "j"), newAxis(lines, "j")];
+  const tilesOnly = [line0, lane0].filter((axis) => axis.size !== 1);
+  const start = (axis: Axis, step: number): Dim => axis.size === 1 ? 0 : mul(axis.symbol, step);
   const tiles = new Map([
-    [lane.symbol, add(mul(lane0.symbol, lanes), lane1.symbol)],
-    [across.symbol, add(mul(line0.symbol, lines), line1.symbol)],
+    [lane.symbol, add(start(lane0, lanes), lane1.symbol)],
+    [across.symbol, add(start(line0, lines), line1.symbol)],
   ]);
   const others = outer.filter((axis) => axis !== lane && axis !== across);
-  return { outer: [...others, line0, lane0, line1, lane1], inner: [], vector: "outer", tiles };
+  return { outer: [...others, ...tilesOnly, line1, lane1], inner: [], vector: "outer", tiles };
 }
 
 /** The largest divisor of a known size within limits. */
