@@ -66,7 +66,9 @@ const OPTIONS = [
   "-Wno-psabi",
 ] as const;
 
-const LINK_OPTIONS = ["-shared", "-Wl,-z,nodelete", "-s"] as const;
+const LINK_OPTIONS: readonly string[] = Deno.build.os === "darwin"
+  ? ["-shared", "-undefined", "dynamic_lookup"]
+  : ["-shared", "-Wl,-z,nodelete", "-s"];
 
 /** Run with the first that exists; DYN_CXX replaces the list. */
 const CANDIDATES = ["g++", "c++", "clang++"] as const;

@@ -65,7 +65,12 @@ OUTL void rows(L m0, L m1, L kc, const T* a, L as, L panel, const T* b, L lb, T*
 typedef float V8 __attribute__((vector_size(32)));
 typedef float V8U __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float V4U __attribute__((vector_size(16), aligned(4), may_alias));
+#ifdef __clang__
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
 typedef int I8 __attribute__((vector_size(32)));
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (I8) {__VA_ARGS__})
+#endif
 INL V8 joined(const float* low, const float* high) {
   V8 r;
   __builtin_memcpy(&r, low, 16);
@@ -80,15 +85,13 @@ INL void transpose8(const float* s, L lds, float* d, L ldd) {
     r[i + 4] = joined(s + i * lds + 4, s + (i + 4) * lds + 4);
   }
   UNROLL for (int h = 0; h < 8; h += 4) {
-    const I8 lo = {0, 8, 1, 9, 4, 12, 5, 13}, hi = {2, 10, 3, 11, 6, 14, 7, 15};
-    const I8 even = {0, 1, 8, 9, 4, 5, 12, 13}, odd = {2, 3, 10, 11, 6, 7, 14, 15};
-    V8 t0 = __builtin_shuffle(r[h], r[h + 1], lo), t1 = __builtin_shuffle(r[h], r[h + 1], hi);
-    V8 t2 = __builtin_shuffle(r[h + 2], r[h + 3], lo), t3 = __builtin_shuffle(r[h + 2], r[h + 3], hi);
+    V8 t0 = SHUFFLE(r[h], r[h + 1], 0, 8, 1, 9, 4, 12, 5, 13), t1 = SHUFFLE(r[h], r[h + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    V8 t2 = SHUFFLE(r[h + 2], r[h + 3], 0, 8, 1, 9, 4, 12, 5, 13), t3 = SHUFFLE(r[h + 2], r[h + 3], 2, 10, 3, 11, 6, 14, 7, 15);
     float* o = d + h * ldd;
-    *(V8U*) o = __builtin_shuffle(t0, t2, even);
-    *(V8U*) (o + ldd) = __builtin_shuffle(t0, t2, odd);
-    *(V8U*) (o + 2 * ldd) = __builtin_shuffle(t1, t3, even);
-    *(V8U*) (o + 3 * ldd) = __builtin_shuffle(t1, t3, odd);
+    *(V8U*) o = SHUFFLE(t0, t2, 0, 1, 8, 9, 4, 5, 12, 13);
+    *(V8U*) (o + ldd) = SHUFFLE(t0, t2, 2, 3, 10, 11, 6, 7, 14, 15);
+    *(V8U*) (o + 2 * ldd) = SHUFFLE(t1, t3, 0, 1, 8, 9, 4, 5, 12, 13);
+    *(V8U*) (o + 3 * ldd) = SHUFFLE(t1, t3, 2, 3, 10, 11, 6, 7, 14, 15);
   }
 }
 #endif

@@ -21,20 +21,16 @@ export const WINOGRAD: string = String.raw`
 #define ZIP_LOW 0, 2
 #define ZIP_HIGH 1, 3
 #endif
+#ifdef __clang__
+#define ZIP(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
 #ifdef SINGLE
 typedef int ZipMask __attribute__((vector_size(VECTOR_BYTES)));
 #else
 typedef long ZipMask __attribute__((vector_size(VECTOR_BYTES)));
 #endif
-INL V zip(V a, V b, ZipMask mask) {
-#ifdef __clang__
-  V r;
-  for (int l = 0; l < VL; l++) r[l] = mask[l] < VL ? a[mask[l]] : b[mask[l] - VL];
-  return r;
-#else
-  return __builtin_shuffle(a, b, mask);
+#define ZIP(a, b, ...) __builtin_shuffle(a, b, (ZipMask) {__VA_ARGS__})
 #endif
-}
 enum { POINTS = 16, CHANNEL_CHUNK = 64, OUT_BLOCK = 32 };
 // Points are a line further apart than their length: at a power of two they would fall into one set of the cache.
 INL L weight_point(const Conv& p) { return p.kg * p.cg + 16; }
@@ -74,7 +70,6 @@ INL void transform_tiles(const T* s, const Planes& q, T* d, L point) {
 }
 // At·m·A of VL tiles: two rows of 2*VL results.
 INL void transform_results(const T* m, L point, T* row0, T* row1, T bias) {
-  const ZipMask low = {ZIP_LOW}, high = {ZIP_HIGH};
   V t[2][4];
   UNROLL for (int j = 0; j < 4; j++) {
     const V a = ld(m + j * point), b = ld(m + (4 + j) * point), c = ld(m + (8 + j) * point), e = ld(m + (12 + j) * point);
@@ -84,8 +79,8 @@ INL void transform_results(const T* m, L point, T* row0, T* row1, T bias) {
   UNROLL for (int i = 0; i < 2; i++) {
     const V y0 = t[i][0] + t[i][1] + t[i][2] + bias, y1 = t[i][1] - t[i][2] - t[i][3] + bias;
     T* row = i ? row1 : row0;
-    st(row, zip(y0, y1, low));
-    st(row + VL, zip(y0, y1, high));
+    st(row, ZIP(y0, y1, ZIP_LOW));
+    st(row + VL, ZIP(y0, y1, ZIP_HIGH));
   }
 }
 
