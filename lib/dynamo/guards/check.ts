@@ -35,12 +35,14 @@ export interface CheckContext {
 export function compileCheck(guards: readonly Guard[], context: CheckContext): CompiledCheck {
   const constants = new Constants();
   const lines: string[] = [];
+  let next = 0;
   const reader = new SourceReader(
     (line) => lines.push(line),
     constants,
     (index) => `args[${index}]`,
     "self",
     context.readCaptured,
+    () => `v${next++}`,
   );
   guards.forEach((guard, index) => {
     const writer = new ConditionWriter(reader, constants, context);

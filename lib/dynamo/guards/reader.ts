@@ -42,7 +42,6 @@ export type CapturedReader = (fn: unknown, index: number) => unknown;
 /** Writes reads of sources. */
 export class SourceReader {
   readonly #known = new Map<string, string>();
-  #next = 0;
 
   constructor(
     /** Takes one statement. */
@@ -52,7 +51,8 @@ export class SourceReader {
     readonly argument: (index: number, label: string) => string,
     readonly self: string,
     readonly readCaptured: CapturedReader,
-    readonly prefix = "v",
+    /** A free name for a local variable, from what it holds. */
+    readonly fresh: (wish: string) => string,
   ) {}
 
   /** An expression for the value at a source. */
@@ -69,7 +69,7 @@ export class SourceReader {
     const known = this.#known.get(source.name);
     if (known !== undefined) return known;
     const text = this.#text(source);
-    const name = `${this.prefix}${this.#next++}`;
+    const name = this.fresh(source.kind === "property" && typeof source.key === "string" ? source.key : source.kind);
     this.emit(`const ${name} = ${text};`);
     this.#known.set(source.name, name);
     return name;
@@ -111,7 +111,7 @@ export class SourceReader {
     const key = `${base.name} ${part}s`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const name = `${this.prefix}${this.#next++}`;
+    const name = this.fresh(`${part}s`);
     const reader = part === "key" ? mapKeys : part === "value" ? mapValues : setMembers;
     this.emit(`const ${name} = ${this.constants.name(reader)}(${this.read(base)});`);
     this.#known.set(key, name);

@@ -7,7 +7,8 @@ import { invariant } from "../../base/errors.ts";
 import { types } from "node:util";
 import { breakGraph } from "../break_reasons.ts";
 import type { Instruction, KeyOperand, ObjectMember } from "../bytecode/code.ts";
-import { cellSource, globalSource } from "../source.ts";
+import { UNINITIALIZED as TDZ } from "../bytecode/runtime.ts";
+import { cellSource, globalSource, propertySource } from "../source.ts";
 import {
   CellValue,
   constant,
@@ -428,7 +429,7 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
     }
     case "forInNext": {
       const enumerator = get(instruction.enumerator);
-      invariant(enumerator.kind === "enumerator", "Expected an enumerator");
+      if (enumerator.kind !== "enumerator") return breakGraph("iterator", "for-in after a graph break");
       let key: string | undefined;
       do key = enumerator.keys[enumerator.index++]; while (
         key !== undefined && enumerator.object && findProperty(m, enumerator.object, key).kind === "absent"
@@ -456,17 +457,19 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
   }
 }
 
-/** What a cell holds; the first look at a real one is guarded. */
+/** What a cell holds; the first look at an outside one is guarded. */
 export function readCell(m: Interpreter, cell: CellValue): Value {
   if (cell.content === null) {
-    invariant(cell.real, "Expected a real cell");
+    const { place } = cell;
+    invariant(place, "Expected a cell with a place or a content");
     let value: unknown;
     try {
-      value = cell.real.get();
+      value = place.kind === "live" ? place.cell.get() : place.box.v;
     } catch {
       return breakGraph("throws", `${cell.name} is not initialised`);
     }
-    cell.content = m.wrapper.wrap(value, cellSource(cell.name, cell.real));
+    const source = place.kind === "live" ? cellSource(cell.name, place.cell) : propertySource(place.source, "v");
+    cell.content = value === TDZ ? UNINITIALIZED : m.wrapper.wrap(value, source);
   }
   return cell.content;
 }

@@ -76,6 +76,8 @@ export class Machine implements Interpreter {
   readonly openIterators: ObjectValue[] = [];
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
+  /** Cells that came in as arguments. */
+  readonly #boxes = new Map<object, CellValue>();
   gradEnabled = ambient.gradEnabled;
   /** How many instructions have begun. */
   steps = 0;
@@ -298,11 +300,8 @@ export class Machine implements Interpreter {
     switch (found.kind) {
       case "value":
         return this.#final(found.value, variable.name, frame, index);
-      case "cell": {
-        let cell = this.cells.get(found.cell);
-        if (!cell) this.cells.set(found.cell, cell = new CellValue(variable.name, found.cell, null));
-        return cell;
-      }
+      case "cell":
+        return this.liveCell(variable.name, found.cell);
       case "private":
         return breakGraph("privateState", variable.name);
       case "unreachable":
@@ -335,6 +334,26 @@ export class Machine implements Interpreter {
     invariant(bound.kind === "cell", "Expected a cell behind a variable that is assigned");
     if (readCell(this, bound).kind === "uninitialized") breakGraph("throws", "a variable is not initialised");
     writeCell(bound, value);
+  }
+
+  liveCell(name: string, real: LiveCell): CellValue {
+    let cell = this.cells.get(real);
+    if (!cell) this.cells.set(real, cell = new CellValue(name, { kind: "live", cell: real }, null));
+    return cell;
+  }
+
+  boxOf(box: object): CellValue | undefined {
+    return this.#boxes.get(box);
+  }
+
+  addBox(box: object, cell: CellValue): CellValue {
+    this.#boxes.set(box, cell);
+    return cell;
+  }
+
+  /** Every cell from outside that the trace has met. */
+  allCells(): CellValue[] {
+    return [...this.cells.values(), ...this.#boxes.values()];
   }
 
   homeOf(frame: Frame): Value {

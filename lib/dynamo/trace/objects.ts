@@ -152,6 +152,7 @@ export function entriesOf(m: Interpreter, object: ObjectValue): Map<KeyIdentity,
       : constant(realKey as never);
     const value = what === "Map" ? m.wrapper.wrap(realValue, entrySource(source, "value", index)) : key;
     exotic.entries.set(keyIdentity(key), { key, value });
+    exotic.originals.set(keyIdentity(key), value);
   });
   return exotic.entries;
 }

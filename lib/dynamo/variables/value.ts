@@ -151,7 +151,14 @@ export type Exotic =
   | { readonly kind: "plain" }
   /** `loaded` once the elements stand for the real ones. */
   | { readonly kind: "array"; elements: Element[]; originals: Element[]; loaded: boolean }
-  | { readonly kind: "map" | "set"; entries: Map<KeyIdentity, Entry>; loaded: boolean; changed: boolean }
+  | {
+    readonly kind: "map" | "set";
+    readonly entries: Map<KeyIdentity, Entry>;
+    /** Values of the real entries, by key. */
+    readonly originals: Map<KeyIdentity, Value>;
+    loaded: boolean;
+    changed: boolean;
+  }
   /** A builtin constructor's own state that cannot be set afterwards (errors): made again by the same call. */
   | { readonly kind: "constructed"; readonly constructor: ObjectValue; readonly args: readonly Value[] }
   | FunctionExotic
@@ -231,15 +238,24 @@ export class ObjectValue {
   prototypeChanged = false;
 }
 
+/** Where the content of a cell that exists outside of the trace is. */
+export type CellPlace =
+  /** A captured variable of a user's function. */
+  | { readonly kind: "live"; readonly cell: LiveCell }
+  /** An object of generated code whose property `v` is the content. */
+  | { readonly kind: "box"; readonly box: { v: unknown }; readonly source: Source };
+
 /** A variable that closures share. */
 export class CellValue {
   readonly kind = "cell";
-  /** Null while a real cell has not been read. */
-  content: Value | null;
   changed = false;
-  constructor(readonly name: string, readonly real: LiveCell | null, content: Value | null) {
-    this.content = content;
-  }
+  constructor(
+    readonly name: string,
+    /** Null for cells made in the trace. */
+    readonly place: CellPlace | null,
+    /** Null while an outside cell has not been read. */
+    public content: Value | null,
+  ) {}
 }
 
 /** The keys a for-in loop still has to visit. */

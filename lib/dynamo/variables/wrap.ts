@@ -222,8 +222,8 @@ export function functionLabel(fn: object): string {
 /** What a real object is besides its properties. */
 function exoticOf(real: object): Exotic {
   if (Array.isArray(real)) return { kind: "array", elements: [], originals: [], loaded: false };
-  if (types.isMap(real)) return { kind: "map", entries: new Map(), loaded: false, changed: false };
-  if (types.isSet(real)) return { kind: "set", entries: new Map(), loaded: false, changed: false };
+  if (types.isMap(real)) return { kind: "map", entries: new Map(), originals: new Map(), loaded: false, changed: false };
+  if (types.isSet(real)) return { kind: "set", entries: new Map(), originals: new Map(), loaded: false, changed: false };
   const native = nativeKind(real);
   return native === null ? { kind: "plain" } : { kind: "opaque", what: native };
 }

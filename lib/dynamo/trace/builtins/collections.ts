@@ -128,11 +128,11 @@ function newSet(m: Interpreter, values: readonly Value[], prototype: ObjectValue
   }
   const known = m.wrapper.known(Set.prototype, "Set.prototype");
   const proto = prototype ?? (known.kind === "object" ? known : null);
-  return new ObjectValue({ kind: "set", entries, loaded: true, changed: true }, proto, null, null);
+  return new ObjectValue({ kind: "set", entries, originals: new Map(), loaded: true, changed: true }, proto, null, null);
 }
 
 function newMap(m: Interpreter, pairs: readonly (readonly [Value, Value])[], prototype: ObjectValue | null): ObjectValue {
-  const map = new ObjectValue({ kind: "map", entries: new Map(), loaded: true, changed: true }, prototype, null, null);
+  const map = new ObjectValue({ kind: "map", entries: new Map(), originals: new Map(), loaded: true, changed: true }, prototype, null, null);
   const entries = entriesOf(m, map);
   for (const [key, value] of pairs) {
     const found = lookUp(m, map, key);

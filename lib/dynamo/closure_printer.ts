@@ -1,0 +1,145 @@
+/**
+ * Functions, cells and generators of a trace in generated code, by the printer of code objects. Input: code and
+ * expressions for what it captures; output: expressions. Invariant: what is made behaves as if the original
+ * program had made it at that point.
+ */
+import { invariant } from "../base/errors.ts";
+import type { CodeObject, Instruction } from "./bytecode/code.ts";
+import type { FreeForm } from "./bytecode/print_types.ts";
+import { runtime } from "./bytecode/runtime.ts";
+import { liveRegisters } from "./bytecode/liveness.ts";
+import type { ClosureParts, ClosurePrinter } from "./codegen/rebuild.ts";
+import type { Constants } from "./guards/reader.ts";
+import { printRest, stepOf } from "./printed.ts";
+import type { ObjectValue, Value } from "./variables/value.ts";
+import { Frame } from "./trace/interpreter.ts";
+
+/** The code of a function that does nothing but make one closure, from its captures as arguments. */
+function makerOf(code: CodeObject, parts: ClosureParts): { readonly code: CodeObject; readonly parameters: readonly number[] } {
+  const count = code.free.length;
+  const homeRegister = parts.home === null ? null : count;
+  const nameRegister = count + 1, result = count + 2;
+  const closure: Instruction = {
+    op: "closure",
+    dst: result,
+    child: 0,
+    captures: code.free.map((_, i) => ({ kind: parts.cells.has(i) ? "cell" as const : "value" as const, register: i })),
+    home: homeRegister,
+    name: typeof parts.name === "symbol" ? { kind: "register", register: nameRegister } : { kind: "name", name: parts.name },
+    namePrefix: parts.namePrefix,
+  };
+  const parameters = [...code.free.keys()];
+  if (homeRegister !== null) parameters.push(homeRegister);
+  if (typeof parts.name === "symbol") parameters.push(nameRegister);
+  return { code: stepOf(code, closure, { registers: count + 3, result }), parameters };
+}
+
+/** The printer for the rebuilding of values. */
+export const closurePrinter: ClosurePrinter = {
+  closure(code, parts, constants): string {
+    const maker = makerOf(code, parts);
+    const printed = printRest(maker.code, {
+      entry: 1,
+      parameters: maker.parameters,
+      name: `make_${code.name || "closure"}`,
+      forms: () => "value",
+    });
+    const name = constants.name(printed.make([], undefined, undefined), "$make");
+    const args = [...parts.free];
+    if (parts.home !== null) args.push(parts.home);
+    if (typeof parts.name === "symbol") args.push(constants.name(parts.name));
+    return `${name}(${args.join(", ")})`;
+  },
+  cell: (content) => `{ v: ${content ?? "undefined"} }`,
+  setCell: (cell, content) => `${cell}.v = ${content};`,
+  generator: printGenerator,
+  enumerator(object, keys, index, constants): string {
+    constants.add("$restKeys", restKeys);
+    return `$restKeys(${object}, ${JSON.stringify(keys.slice(index))})`;
+  },
+  uninitialized(constants): string {
+    return constants.name(runtime.tdz, "$tdz");
+  },
+};
+
+/** The keys that a for-in loop has not visited yet, as printed code takes them. */
+function* restKeys(object: object | null, keys: readonly string[]): Generator<string> {
+  for (const key of keys) if (object !== null && key in object) yield key;
+}
+
+/** A generator that stands where the traced one stands. */
+function printGenerator(generator: ObjectValue, rebuild: (value: Value) => string, constants: Constants): string {
+  const { exotic } = generator;
+  invariant(exotic.kind === "generator", "Expected a generator");
+  const { frame } = exotic;
+  if (!(frame instanceof Frame)) {
+    constants.add("$finished", finished);
+    return "$finished()";
+  }
+  const { code, info } = frame;
+  const suspended = exotic.state === "suspendedYield";
+  const live = new Set(liveRegisters(code, frame.pc));
+  const at = code.instructions[frame.pc];
+  if (suspended && at?.op === "yield") {
+    for (const r of liveRegisters(code, frame.pc + 1)) if (r !== at.dst) live.add(r);
+    if (at.onReturn !== null) for (const r of liveRegisters(code, at.onReturn)) if (r !== at.dst) live.add(r);
+  }
+  const parameters = [...live].filter((r) => frame.registers[r] !== undefined);
+  const free = code.free.map((_, i) => bindingText(info, i, rebuild, constants));
+  const printed = printRest(code, {
+    entry: frame.pc,
+    parameters,
+    name: code.name || "generator",
+    forms: (i) => free[i]?.form ?? "value",
+    suspended,
+  });
+  constants.add("$resumeGenerator", resumeGenerator);
+  const make = constants.name(printed.make, "$generator");
+  const values = parameters.map((r) => {
+    const value = frame.registers[r];
+    invariant(value, "Expected a value for every parameter");
+    return rebuild(value);
+  });
+  return `$resumeGenerator(${make}([${free.map((f) => f.text).join(", ")}]), [${values.join(", ")}], ${suspended})`;
+}
+
+function bindingText(
+  info: Frame["info"],
+  index: number,
+  rebuild: (value: Value) => string,
+  constants: Constants,
+): { readonly text: string; readonly form: FreeForm } {
+  if (info.kind === "made") {
+    const bound = info.free[index];
+    invariant(bound, "Expected a captured variable");
+    const form = bound.kind !== "cell" ? "value" : bound.place?.kind === "live" ? "live" : "cell";
+    return { text: rebuild(bound), form };
+  }
+  const found = info.binding(index);
+  switch (found.kind) {
+    case "value":
+      return { text: constants.name(found.value), form: "value" };
+    case "cell":
+      return { text: constants.name(found.cell), form: "live" };
+    case "private":
+      return { text: constants.name(found.access), form: "private" };
+    case "unreachable":
+      return { text: "undefined", form: "value" };
+    default:
+      return found satisfies never;
+  }
+}
+
+/** Makes a generator and, where it stands behind a yield, takes it there. */
+function resumeGenerator(make: (...args: unknown[]) => Generator, args: readonly unknown[], suspended: boolean): Generator {
+  const generator = make(...args);
+  if (suspended) generator.next();
+  return generator;
+}
+
+/** A generator that is done. */
+function finished(): Generator {
+  const generator = (function* (): Generator {})();
+  generator.next();
+  return generator;
+}

@@ -1,0 +1,117 @@
+/**
+ * Changes that the trace made to objects of the program, as statements. Input: values of real objects and cells
+ * with their state; output: statements that bring the real ones to that state. Invariant: only what differs is
+ * written; keys that were deleted and added again end up last, as in the program.
+ */
+import { invariant } from "../../base/errors.ts";
+import type { PrivateAccess } from "../frame/info.ts";
+import { type CellValue, HOLE, LAZY, type ObjectValue, type TensorValue, type Value } from "../variables/value.ts";
+import type { Rebuilder } from "./rebuild.ts";
+
+/** Whatever the trace may have changed. */
+export interface ChangedState {
+  readonly objects: readonly ObjectValue[];
+  readonly tensors: readonly TensorValue[];
+  readonly cells: Iterable<CellValue>;
+}
+
+/** Calls `visit` with every value that replaying the changes needs. */
+export function countEffects(state: ChangedState, visit: (value: Value) => void): void {
+  for (const object of state.objects) {
+    for (const slot of object.slots.values()) {
+      if (slot.kind === "data") visit(slot.value);
+      else if (slot.kind === "accessor") {
+        visit(slot.get);
+        visit(slot.set);
+      }
+    }
+    const { exotic } = object;
+    if (exotic.kind === "array" && exotic.loaded) {
+      exotic.elements.forEach((e, i) => {
+        if (typeof e !== "symbol" && e !== exotic.originals[i]) visit(e);
+      });
+    }
+    if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) {
+      for (const { key, value } of exotic.entries.values()) {
+        visit(key);
+        if (exotic.kind === "map") visit(value);
+      }
+    }
+    for (const value of object.privates.values()) visit(value);
+    if (object.prototypeChanged && object.prototype) visit(object.prototype);
+  }
+  for (const tensor of state.tensors) for (const value of tensor.assigned.values()) visit(value);
+  for (const cell of state.cells) if (cell.changed && cell.content) visit(cell.content);
+}
+
+/** The statements. */
+export function effectStatements(state: ChangedState, rebuild: Rebuilder): string[] {
+  const lines: string[] = [];
+  for (const object of state.objects) objectEffects(object, rebuild, lines);
+  for (const tensor of state.tensors) {
+    for (const [key, value] of tensor.assigned) {
+      lines.push(`${rebuild.tensor(tensor)}${rebuild.access(key)} = ${rebuild.value(value)};`);
+    }
+  }
+  for (const cell of state.cells) {
+    if (!cell.changed || !cell.place || !cell.content) continue;
+    const content = rebuild.value(cell.content);
+    lines.push(cell.place.kind === "live" ? `${rebuild.cell(cell)}.set(${content});` : `${rebuild.cell(cell)}.v = ${content};`);
+  }
+  return lines;
+}
+
+function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[]): void {
+  const { exotic, source, real } = object;
+  if (!real || !source) return;
+  const name = () => rebuild.reader.read(source);
+  if (exotic.kind === "array" && exotic.loaded) {
+    const { elements, originals } = exotic;
+    elements.forEach((element, i) => {
+      if (element === originals[i] || element === LAZY) return;
+      lines.push(element === HOLE ? `delete ${name()}[${i}];` : `${name()}[${i}] = ${rebuild.value(element)};`);
+    });
+    const written = elements.reduce((last: number, e, i) => e === HOLE ? last : i + 1, 0);
+    if (elements.length < originals.length || (elements.length > originals.length && written < elements.length)) {
+      lines.push(`${name()}.length = ${elements.length};`);
+    }
+  }
+  if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) collectionEffects(object, rebuild, lines);
+  if (object.prototypeChanged) {
+    const prototype = object.prototype ? rebuild.value(object.prototype) : "null";
+    lines.push(`Object.setPrototypeOf(${name()}, ${prototype});`);
+  }
+  for (const [key, slot] of object.slots) {
+    if (slot.kind === "data" && slot.value === object.reads.get(key) && !object.readded.has(key)) continue;
+    if (object.readded.has(key)) lines.push(`delete ${name()}${rebuild.access(key)};`);
+    const plain = slot.kind === "data" && slot.writable ? { ...slot, enumerable: true, configurable: true } : slot;
+    const exists = Reflect.getOwnPropertyDescriptor(real, key) !== undefined;
+    lines.push(rebuild.setSlot(name(), key, exists ? plain : slot));
+  }
+  for (const [access, value] of object.privates) {
+    lines.push(`${rebuild.constants.name(access as PrivateAccess)}.set(${name()}, ${rebuild.value(value)});`);
+  }
+  if (object.frozen !== "no") {
+    const how = { frozen: "freeze", sealed: "seal", inextensible: "preventExtensions" }[object.frozen];
+    lines.push(`Object.${how}(${name()});`);
+  }
+}
+
+/** Writes what differs where keys keep their order; otherwise empties the collection and fills it again. */
+function collectionEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[]): void {
+  const { exotic, real, source } = object;
+  invariant(source && (exotic.kind === "map" || exotic.kind === "set"), "Expected a collection");
+  const name = rebuild.reader.read(source);
+  const before = [...exotic.originals.keys()], after = [...exotic.entries.keys()];
+  const keepsOrder = before.every((key, i) => after[i] === key);
+  const list = [...exotic.entries.values()];
+  invariant(real instanceof Map || real instanceof Set, "Expected a real collection");
+  if (!keepsOrder) lines.push(`${name}.clear();`);
+  list.forEach(({ key, value }, i) => {
+    const known = keepsOrder && i < before.length;
+    if (exotic.kind === "map") {
+      if (known && exotic.originals.get(after[i]) === value) return;
+      lines.push(`${name}.set(${rebuild.value(key)}, ${rebuild.value(value)});`);
+    } else if (!known) lines.push(`${name}.add(${rebuild.value(key)});`);
+  });
+}

@@ -1,0 +1,124 @@
+/**
+ * The function that replaces the original for calls that an entry serves: inputs, the compiled graph, changes to
+ * the program's objects, and the way on. Input: how a trace ended; output: a function and its text. Invariant:
+ * everything that is read from the program's state is read before anything is changed.
+ */
+import { Constants, SourceReader } from "../guards/reader.ts";
+import { dimText } from "../guards/check.ts";
+import type { OutputGraph } from "../trace/output_graph.ts";
+import type { Value } from "../variables/value.ts";
+import { type ChangedState, countEffects, effectStatements } from "./effects.ts";
+import { Names } from "./names.ts";
+import { type ClosurePrinter, Rebuilder } from "./rebuild.ts";
+import { scalar } from "./runtime.ts";
+import type { Node } from "../../graph/node.ts";
+
+/** What modified code is made from. */
+export interface ModifiedParts {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly output: OutputGraph;
+  readonly state: ChangedState;
+  readonly printer: ClosurePrinter;
+  readonly readCaptured: (fn: unknown, index: number) => unknown;
+  /** Values the tail refers to. */
+  readonly needed: readonly Value[];
+  /** Writes the last statements. */
+  readonly tail: (code: ModifiedCode) => readonly string[];
+  /** Compiles the graph whose results are these nodes; null where there is nothing to run. */
+  readonly compile: (results: readonly Node[]) => { readonly name: string; readonly run: unknown } | null;
+}
+
+/** What tails use to write themselves. */
+export interface ModifiedCode {
+  readonly rebuild: Rebuilder;
+  readonly constants: Constants;
+  readonly names: Names;
+}
+
+/** The result: a function of (self, args), and its readable text. */
+export interface Modified {
+  readonly run: (...args: readonly unknown[]) => unknown;
+  readonly text: string;
+}
+
+/** Writes and makes a modified function. */
+export function buildModified(parts: ModifiedParts): Modified {
+  const { output, state } = parts;
+  const constants = new Constants();
+  const names = new Names();
+  const parameters = parts.parameters.map((p) => names.fresh(p));
+  const prologue: string[] = [];
+  let extraArguments = false;
+  const reader = new SourceReader(
+    (line) => prologue.push(line),
+    constants,
+    (index) => {
+      const name = parameters[index];
+      if (name !== undefined) return name;
+      extraArguments = true;
+      return `rest[${index - parameters.length}]`;
+    },
+    "this",
+    parts.readCaptured,
+    (wish) => names.fresh(wish),
+  );
+  const rebuild = new Rebuilder(reader, constants, names, parts.printer);
+  const code: ModifiedCode = { rebuild, constants, names };
+  countEffects(state, (value) => rebuild.count(value));
+  for (const value of parts.needed) rebuild.count(value);
+  const effects = effectStatements(state, rebuild);
+  const tail = parts.tail(code);
+  const compiled = parts.compile(rebuild.outputs);
+  const call: string[] = [];
+  if (compiled) {
+    constants.add(compiled.name, compiled.run);
+    const args = output.inputs.map((input) => {
+      switch (input.kind) {
+        case "tensor":
+          return rebuild.tensor(input.value);
+        case "size":
+          return dimText(input.size, (s) => sizeText(s));
+        case "scalar":
+          constants.add("$scalar", scalar);
+          return `$scalar(${reader.host(input.expression)})`;
+        default:
+          return input satisfies never;
+      }
+    });
+    const results = rebuild.outputs.map((node) => rebuild.output(node));
+    const invocation = `${compiled.name}(${args.join(", ")})`;
+    call.push(results.length > 0 ? `const [${results.join(", ")}] = ${invocation};` : `${invocation};`);
+  }
+  function sizeText(symbol: Parameters<typeof output.originOf>[0]): string {
+    const { source, size } = output.originOf(symbol);
+    const base = reader.read(source);
+    switch (size.part.kind) {
+      case "value":
+        return base;
+      case "shape":
+        return `${base}.shape[${size.part.dim}]`;
+      case "stride":
+        return `${base}.strides[${size.part.dim}]`;
+      case "offset":
+        return `${base}.offset`;
+      default:
+        return size.part satisfies never;
+    }
+  }
+  const list = [...parameters, ...(extraArguments ? ["...rest"] : [])];
+  const body = [...prologue, ...call, ...rebuild.creations, ...rebuild.fills, ...effects, ...tail];
+  const text = `function ${safeName(parts.name)}(${list.join(", ")}) {\n${body.map((line) => indent(line)).join("\n")}\n}`;
+  const run = constants.evaluate(text);
+  if (typeof run !== "function") throw new TypeError("Expected a function");
+  return { run: run as Modified["run"], text };
+}
+
+function safeName(name: string): string {
+  const plain = name.replace(/[^A-Za-z0-9_$]/g, "_");
+  return /^[A-Za-z_$]/.test(plain) ? plain : `fn_${plain}`;
+}
+
+function indent(text: string): string {
+  return text.split("\n").map((line) => `  ${line}`).join("\n");
+}

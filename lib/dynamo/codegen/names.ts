@@ -1,0 +1,25 @@
+/**
+ * Names of local variables in generated code. Input: wished names; output: valid names, each once. Invariant:
+ * no name is a reserved word, nor one of the names under which generated code finds its constants.
+ */
+
+const RESERVED: ReadonlySet<string> = new Set(
+  ("arguments await break case catch class const continue debugger default delete do else enum eval export " +
+    "extends false finally for function if implements import in instanceof interface let new null package " +
+    "private protected public return static super switch this throw true try typeof undefined var void while " +
+    "with yield NaN Infinity globalThis Math Object Reflect Array Map Set Number").split(" "),
+);
+
+/** Hands out names. */
+export class Names {
+  readonly #taken = new Set<string>();
+
+  /** A name like the wished one that is free. */
+  fresh(wish: string): string {
+    const base = wish.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=\d)/, "_").replace(/^\$/, "_") || "_";
+    let name = base;
+    for (let n = 1; this.#taken.has(name) || RESERVED.has(name); n++) name = `${base}_${n}`;
+    this.#taken.add(name);
+    return name;
+  }
+}

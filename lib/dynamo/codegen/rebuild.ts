@@ -1,0 +1,484 @@
+/**
+ * Traced values as JavaScript that makes them: constants as text, real objects by their sources, results of the
+ * graph by name, new objects by literals. Input: values; output: expressions, and statements that have to come
+ * first. Invariant: an object that is met twice is made once; cycles are closed after their members exist.
+ */
+import { invariant } from "../../base/errors.ts";
+import type { Node } from "../../graph/node.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import type { Constants, SourceReader } from "../guards/reader.ts";
+import { numberText } from "../variables/host_number.ts";
+import {
+  type CellValue,
+  type ConstantValue,
+  type Element,
+  HOLE,
+  type ItemValue,
+  LAZY,
+  type ObjectValue,
+  type Slot,
+  type TensorValue,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
+import type { Names } from "./names.ts";
+import * as runtime from "./runtime.ts";
+
+/** How functions, cells and generators of the trace are made; the printer of code objects knows. */
+export interface ClosurePrinter {
+  /** An expression for a new function of `code`; `free` are expressions for what it captures. */
+  closure(code: CodeObject, made: ClosureParts, constants: Constants): string;
+  /** An expression for a new cell with that content. */
+  cell(content: string | null): string;
+  /** The statement that sets a cell made so. */
+  setCell(cell: string, content: string): string;
+  /** A generator that goes on at an offset, from its live registers. */
+  generator(generator: ObjectValue, rebuild: (value: Value) => string, constants: Constants): string;
+  /** The keys a for-in loop still has to visit. */
+  enumerator(object: string, keys: readonly string[], index: number, constants: Constants): string;
+  /** The marker of variables that are not initialised. */
+  uninitialized(constants: Constants): string;
+}
+
+export interface ClosureParts {
+  readonly name: string | symbol;
+  readonly namePrefix: "" | "get" | "set";
+  readonly home: string | null;
+  readonly free: readonly string[];
+  /** Which of them are cells. */
+  readonly cells: ReadonlySet<number>;
+}
+
+/** Makes values in generated code. */
+export class Rebuilder {
+  /** Nodes whose values the code needs, in order. */
+  readonly outputs: Node[] = [];
+  /** Statements that make objects, before anything refers to them. */
+  readonly creations: string[] = [];
+  /** Statements that fill objects in, after all of them exist. */
+  readonly fills: string[] = [];
+  readonly #outputNames = new Map<Node, string>();
+  readonly #objects = new Map<ObjectValue | CellValue, string>();
+  readonly #items = new Map<ItemValue, string>();
+  readonly #counts = new Map<ObjectValue | CellValue, number>();
+
+  constructor(
+    readonly reader: SourceReader,
+    readonly constants: Constants,
+    readonly names: Names,
+    readonly printer: ClosurePrinter,
+  ) {}
+
+  /** Counts how often objects are met from here, so that those met once become plain literals. */
+  count(value: Value): void {
+    switch (value.kind) {
+      case "object": {
+        if (value.real) return;
+        const seen = this.#counts.get(value) ?? 0;
+        this.#counts.set(value, seen + 1);
+        if (seen > 0) return;
+        for (const inner of innerValues(value)) this.count(inner);
+        return;
+      }
+      case "cell": {
+        const seen = this.#counts.get(value) ?? 0;
+        this.#counts.set(value, seen + 1);
+        if (seen === 0 && !value.place && value.content) this.count(value.content);
+        return;
+      }
+      case "enumerator":
+        if (value.object) this.count(value.object);
+        return;
+      case "constant":
+      case "uninitialized":
+      case "number":
+      case "item":
+      case "tensor":
+        return;
+      default:
+        value satisfies never;
+    }
+  }
+
+  /** An expression for a value. */
+  value(value: Value): string {
+    switch (value.kind) {
+      case "constant":
+        return this.#constant(value);
+      case "number":
+        return this.reader.host(value.expression);
+      case "item":
+        return this.#item(value);
+      case "tensor":
+        return this.tensor(value);
+      case "object":
+        return this.#object(value);
+      case "cell":
+        return this.cell(value);
+      case "enumerator":
+        return this.printer.enumerator(
+          value.object ? this.#object(value.object) : "null",
+          value.keys,
+          value.index,
+          this.constants,
+        );
+      case "uninitialized":
+        return this.printer.uninitialized(this.constants);
+      default:
+        return value satisfies never;
+    }
+  }
+
+  #constant({ value }: ConstantValue): string {
+    switch (typeof value) {
+      case "number":
+        return numberText(value);
+      case "bigint":
+        return `${value}n`;
+      case "string":
+        return JSON.stringify(value);
+      case "symbol":
+        return this.constants.name(value);
+      default:
+        return value === undefined ? "undefined" : `${value}`;
+    }
+  }
+
+  /** A tensor: the user's own where it came from outside, else a result of the graph. */
+  tensor(value: TensorValue): string {
+    if (value.real && value.source) return this.reader.read(value.source);
+    invariant(value.node, "Expected a node for a tensor");
+    return this.output(value.node);
+  }
+
+  /** The name of a result of the graph. */
+  output(node: Node): string {
+    let name = this.#outputNames.get(node);
+    if (name === undefined) {
+      name = this.names.fresh(node.name);
+      this.#outputNames.set(node, name);
+      this.outputs.push(node);
+    }
+    return name;
+  }
+
+  #item(value: ItemValue): string {
+    let name = this.#items.get(value);
+    if (name === undefined) {
+      name = this.names.fresh("item");
+      this.creations.push(`const ${name} = ${this.tensor(value.tensor)}.item();`);
+      this.#items.set(value, name);
+    }
+    return name;
+  }
+
+  /** A cell: a real one, or one made here. */
+  cell(value: CellValue): string {
+    const { place } = value;
+    if (place?.kind === "box") return this.reader.read(place.source);
+    if (place) return this.constants.name(place.cell);
+    let name = this.#objects.get(value);
+    if (name === undefined) {
+      name = this.names.fresh(`cell_${value.name}`);
+      this.#objects.set(value, name);
+      this.creations.push(`const ${name} = ${this.printer.cell(null)};`);
+      const { content } = value;
+      if (content && content.kind !== "uninitialized") {
+        this.#fill(() => this.printer.setCell(this.cell(value), this.value(content)));
+      }
+    }
+    return name;
+  }
+
+  #fill(statement: () => string): void {
+    // The place is reserved first: making the statement may add further fills.
+    const at = this.fills.push("") - 1;
+    this.fills[at] = statement();
+  }
+
+  #object(object: ObjectValue): string {
+    if (object.real) {
+      invariant(object.source, "Expected a source for a real object");
+      return this.reader.read(object.source);
+    }
+    const known = this.#objects.get(object);
+    if (known !== undefined) return known;
+    const shared = (this.#counts.get(object) ?? 2) > 1;
+    if (!shared && isLiteral(object)) return this.#literal(object);
+    const name = this.names.fresh(nameOf(object));
+    this.#objects.set(object, name);
+    // Reserved before its parts are made, so that parts made on the way come first but never refer to it early.
+    const shell = this.#shell(object);
+    this.creations.push(`const ${name} = ${shell};`);
+    this.#fillIn(object, name);
+    return name;
+  }
+
+  /** An object that is written down where it is used. */
+  #literal(object: ObjectValue): string {
+    const { exotic } = object;
+    if (exotic.kind === "array") return this.#arrayLiteral(exotic.elements);
+    const members = [...object.slots].map(([key, slot]) => {
+      invariant(slot.kind === "data", "Expected plain properties");
+      return `${this.#key(key)}: ${this.value(slot.value)}`;
+    });
+    const literal = members.length > 0 ? `{ ${members.join(", ")} }` : "{}";
+    return this.#withPrototype(object, literal);
+  }
+
+  #withPrototype(object: ObjectValue, expression: string): string {
+    const { prototype } = object;
+    if (prototype?.real === Object.prototype) return expression;
+    return `${this.helper("withPrototype")}(${expression}, ${prototype ? this.#object(prototype) : "null"})`;
+  }
+
+  #arrayLiteral(elements: readonly Element[]): string {
+    const parts = elements.map((e) => {
+      if (e === HOLE) return "";
+      invariant(e !== LAZY, "Expected the elements of a new array");
+      return this.value(e);
+    });
+    return `[${parts.join(", ")}${elements.at(-1) === HOLE ? "," : ""}]`;
+  }
+
+  #key(key: string | symbol): string {
+    if (typeof key === "symbol") return `[${this.constants.name(key)}]`;
+    if (key === "__proto__") return `["__proto__"]`;
+    return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);
+  }
+
+  /** A property access with this key. */
+  access(key: string | symbol): string {
+    if (typeof key === "symbol") return `[${this.constants.name(key)}]`;
+    if (/^[A-Za-z_$][\w$]*$/.test(key)) return `.${key}`;
+    return /^(0|[1-9]\d{0,8})$/.test(key) ? `[${key}]` : `[${JSON.stringify(key)}]`;
+  }
+
+  /** The object without what refers to others. */
+  #shell(object: ObjectValue): string {
+    const { exotic, prototype } = object;
+    switch (exotic.kind) {
+      case "plain":
+        if (object.tensorProperty) {
+          return `${this.tensor(object.tensorProperty.tensor)}.${object.tensorProperty.name}`;
+        }
+        if (object.isArguments) return `${this.helper("makeArguments")}()`;
+        return this.#withPrototype(object, "{}");
+      case "array":
+        if (object.tensorProperty) {
+          return `${this.tensor(object.tensorProperty.tensor)}.${object.tensorProperty.name}`;
+        }
+        return this.#plainArray(prototype) ? "[]" : `${this.helper("withPrototype")}([], ${this.#prototypeText(prototype)})`;
+      case "map":
+        return this.#collection("new Map()", prototype, Map.prototype);
+      case "set":
+        return this.#collection("new Set()", prototype, Set.prototype);
+      case "constructed": {
+        const constructor = exotic.constructor.real;
+        invariant(typeof constructor === "function", "Expected a constructor");
+        const made = `new ${this.constants.name(constructor)}(${exotic.args.map((a) => this.value(a)).join(", ")})`;
+        return this.#collection(made, prototype, Reflect.get(constructor, "prototype"));
+      }
+      case "function": {
+        const { closure } = exotic;
+        invariant(closure, "Expected a function made in the trace");
+        return this.printer.closure(closure.code, {
+          name: closure.functionName,
+          namePrefix: closure.namePrefix,
+          home: closure.home ? this.value(closure.home) : null,
+          free: closure.free.map((bound) => this.value(bound)),
+          cells: new Set(closure.free.flatMap((bound, i) => bound.kind === "cell" ? [i] : [])),
+        }, this.constants);
+      }
+      case "bound":
+        return `${this.helper("bindFunction")}(${[exotic.target, exotic.self, ...exotic.args].map((v) => this.value(v)).join(", ")})`;
+      case "generator":
+        return this.printer.generator(object, (v) => this.value(v), this.constants);
+      case "listIterator":
+        return `${this.helper("listIterator")}(${this.value(exotic.over)}, ${JSON.stringify(exotic.what)}, ${exotic.index}, ${exotic.done})`;
+      case "opaque":
+        invariant(false, "Expected opaque objects to be real");
+        break;
+      default:
+        return exotic satisfies never;
+    }
+  }
+
+  #collection(expression: string, prototype: ObjectValue | null, standard: unknown): string {
+    if (prototype?.real === standard) return expression;
+    return `${this.helper("withPrototype")}(${expression}, ${this.#prototypeText(prototype)})`;
+  }
+
+  #prototypeText(prototype: ObjectValue | null): string {
+    return prototype ? this.#object(prototype) : "null";
+  }
+
+  #plainArray(prototype: ObjectValue | null): boolean {
+    return prototype?.real === Array.prototype;
+  }
+
+  /** Statements that give a new object its contents. */
+  #fillIn(object: ObjectValue, name: string): void {
+    const { exotic } = object;
+    if (object.tensorProperty) return;
+    if (exotic.kind === "array") {
+      const elements = exotic.elements;
+      const simple = elements.every((e) => e !== HOLE);
+      if (simple) {
+        if (elements.length > 0) this.#fill(() => `${name}.push(${elements.map((e) => this.value(asValue(e))).join(", ")});`);
+      } else {
+        elements.forEach((e, i) => {
+          if (e !== HOLE) this.#fill(() => `${name}[${i}] = ${this.value(asValue(e))};`);
+        });
+        this.fills.push(`${name}.length = ${elements.length};`);
+      }
+    }
+    if (exotic.kind === "map") {
+      for (const { key, value } of exotic.entries.values()) {
+        this.#fill(() => `${name}.set(${this.value(key)}, ${this.value(value)});`);
+      }
+    }
+    if (exotic.kind === "set") {
+      for (const { key } of exotic.entries.values()) this.#fill(() => `${name}.add(${this.value(key)});`);
+    }
+    for (const [key, slot] of object.slots) {
+      if (isGivenByConstructor(object, key, slot)) continue;
+      this.#fill(() => this.setSlot(name, key, slot));
+    }
+    if (object.frozen !== "no") {
+      const how = { frozen: "freeze", sealed: "seal", inextensible: "preventExtensions" }[object.frozen];
+      this.fills.push(`Object.${how}(${name});`);
+    }
+  }
+
+  /** The statement that gives an object this property. */
+  setSlot(name: string, key: string | symbol, slot: Slot): string {
+    switch (slot.kind) {
+      case "data":
+        if (slot.writable && slot.enumerable && slot.configurable && key !== "__proto__") {
+          return `${name}${this.access(key)} = ${this.value(slot.value)};`;
+        }
+        return `Object.defineProperty(${name}, ${this.keyExpression(key)}, { value: ${this.value(slot.value)}, ` +
+          `writable: ${slot.writable}, enumerable: ${slot.enumerable}, configurable: ${slot.configurable} });`;
+      case "accessor":
+        return `Object.defineProperty(${name}, ${this.keyExpression(key)}, { get: ${this.value(slot.get)}, ` +
+          `set: ${this.value(slot.set)}, enumerable: ${slot.enumerable}, configurable: ${slot.configurable} });`;
+      case "deleted":
+        return `delete ${name}${this.access(key)};`;
+      default:
+        return slot satisfies never;
+    }
+  }
+
+  /** A key as an expression. */
+  keyExpression(key: string | symbol): string {
+    return typeof key === "symbol" ? this.constants.name(key) : JSON.stringify(key);
+  }
+
+  /** The name of a helper. */
+  helper(name: keyof typeof runtime): string {
+    this.constants.add(`$${name}`, runtime[name]);
+    return this.constants.name(runtime[name]);
+  }
+}
+
+function asValue(element: Element): Value {
+  return typeof element === "symbol" ? UNDEFINED : element;
+}
+
+function nameOf(object: ObjectValue): string {
+  switch (object.exotic.kind) {
+    case "array":
+      return "list";
+    case "map":
+    case "set":
+    case "generator":
+      return object.exotic.kind;
+    case "function": {
+      const name = object.exotic.closure?.functionName;
+      return typeof name === "string" && name !== "" ? name : "fn";
+    }
+    case "constructed":
+      return "made";
+    default:
+      return "object";
+  }
+}
+
+/** Whether an object can be written as a literal: plain properties, nothing exotic. */
+function isLiteral(object: ObjectValue): boolean {
+  if (object.frozen !== "no" || object.tensorProperty || object.isArguments) return false;
+  if (object.exotic.kind === "array") {
+    return object.slots.size === 0 && object.prototype?.real === Array.prototype;
+  }
+  if (object.exotic.kind !== "plain") return false;
+  return [...object.slots.values()].every((s) => s.kind === "data" && s.writable && s.enumerable && s.configurable);
+}
+
+/** Properties that constructing the object again gives by itself. */
+function isGivenByConstructor(object: ObjectValue, key: string | symbol, slot: Slot): boolean {
+  const { exotic } = object;
+  if (exotic.kind === "function" || exotic.kind === "bound") {
+    return key === "name" || key === "length" ||
+      (key === "prototype" && slot.kind === "data" && slot.value.kind === "object" && slot.value.slots.size <= 1);
+  }
+  if (object.isArguments) return key === "length" || key === Symbol.iterator;
+  if (exotic.kind !== "constructed") return false;
+  const index = key === "message" ? 0 : key === "cause" ? 1 : -1;
+  return index >= 0 && exotic.args[index] !== undefined && slot.kind === "data" &&
+    (index === 1 || sameConstant(exotic.args[0], slot.value));
+}
+
+function sameConstant(a: Value | undefined, b: Value): boolean {
+  return a?.kind === "constant" && b.kind === "constant" && Object.is(a.value, b.value);
+}
+
+/** The values an object made in the trace refers to. */
+function* innerValues(object: ObjectValue): Generator<Value> {
+  const { exotic } = object;
+  if (object.prototype) yield object.prototype;
+  switch (exotic.kind) {
+    case "array":
+      for (const e of exotic.elements) if (typeof e !== "symbol") yield e;
+      break;
+    case "map":
+    case "set":
+      for (const { key, value } of exotic.entries.values()) {
+        yield key;
+        if (exotic.kind === "map") yield value;
+      }
+      break;
+    case "constructed":
+      yield* exotic.args;
+      break;
+    case "function":
+      if (exotic.closure) {
+        yield* exotic.closure.free;
+        if (exotic.closure.home) yield exotic.closure.home;
+      }
+      break;
+    case "bound":
+      yield exotic.target;
+      yield exotic.self;
+      yield* exotic.args;
+      break;
+    case "generator":
+      for (const value of exotic.frame?.registers ?? []) if (value) yield value;
+      break;
+    case "listIterator":
+      yield exotic.over;
+      break;
+    case "plain":
+    case "opaque":
+      break;
+    default:
+      exotic satisfies never;
+  }
+  for (const slot of object.slots.values()) {
+    if (slot.kind === "data") yield slot.value;
+    else if (slot.kind === "accessor") {
+      yield slot.get;
+      yield slot.set;
+    }
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * Compiles one entry of a unit: traces a call, compiles its graph, and writes the modified function. Input: a unit
+ * and the arguments of a call; output: an entry that serves this call and every other that its guards admit.
+ * Invariant: nothing of the program has happened when this returns; the caller runs the entry.
+ */
+import { invariant, Unsupported } from "../base/errors.ts";
+import { counters, logs } from "../base/logs.ts";
+import { getDefaultDtype } from "../base/dtype.ts";
+import { GraphModule } from "../graph/graph_module.ts";
+import type { Node } from "../graph/node.ts";
+import { hintOf } from "../sym/decide.ts";
+import { scalarTensor } from "../tensor/creation.ts";
+import { graphRunner } from "../tensor/graph_runner.ts";
+import { ambient } from "../tensor/modes.ts";
+import { modes } from "../tensor/tensor.ts";
+import { breakReason, type BreakCause } from "./break_reasons.ts";
+import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
+import { codeOf, infoOf } from "./functions.ts";
+import { compileCheck } from "./guards/check.ts";
+import { factText, type Guard } from "./guards/guard.ts";
+import { knowledge } from "./knowledge.ts";
+import { nextGraphName } from "./program.ts";
+import { closurePrinter } from "./closure_printer.ts";
+import { breakTail, branchTail } from "./resume.ts";
+import { Machine, type Outcome, Restart } from "./trace/machine.ts";
+import { OutputGraph } from "./trace/output_graph.ts";
+import { userFrames } from "./trace/positions.ts";
+import { CannotTrace, backendFailure, type Entry, type Unit } from "./unit.ts";
+import { Wrapper } from "./variables/wrap.ts";
+import { Parameter } from "../nn/parameter.ts";
+import type { Value } from "./variables/value.ts";
+import type { Frame } from "./trace/interpreter.ts";
+
+/** How often a trace may begin again before the unit is given up. */
+const MOST_ATTEMPTS = 200;
+
+/** Compiles an entry. Throws CannotTrace, Unsupported (fullgraph) or BackendCompilerFailed. */
+export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]): Entry {
+  const breaksAt = new Map<number, BreakCause>();
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    try {
+      return attemptEntry(unit, { self, args, breaksAt });
+    } catch (error) {
+      if (!(error instanceof Restart)) throw error;
+      breaksAt.set(error.step, error.cause_);
+    }
+  }
+  throw new CannotTrace("the trace began again too often");
+}
+
+interface Attempt {
+  readonly self: unknown;
+  readonly args: readonly unknown[];
+  readonly breaksAt: ReadonlyMap<number, BreakCause>;
+}
+
+interface Traced {
+  readonly unit: Unit;
+  readonly machine: Machine;
+  readonly output: OutputGraph;
+  readonly args: readonly unknown[];
+}
+
+function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
+  const { program, body } = unit;
+  const machineHolder: { machine: Machine | null } = { machine: null };
+  const output = new OutputGraph({ stack: () => machineHolder.machine?.stack() ?? [] });
+  const wrapper = new Wrapper(output, {
+    dynamic: program.options.dynamic,
+    history: unit.history,
+    codeOf,
+    isParameter: (tensor) => tensor instanceof Parameter,
+  });
+  const machine = machineHolder.machine = new Machine(output, wrapper, knowledge, breaksAt);
+  output.guard({
+    kind: "globalState",
+    state: { gradEnabled: ambient.gradEnabled, defaultDtype: getDefaultDtype() },
+  });
+  const frames = body.begin(machine, self, args);
+  if (typeof frames === "string") throw new CannotTrace(frames);
+  for (const frame of frames) machine.push(frame);
+  const outcome = modes.without(() => machine.run());
+  return makeEntry({ unit, machine, output, args }, outcome);
+}
+
+function makeEntry(traced: Traced, outcome: Outcome): Entry {
+  const { unit } = traced;
+  switch (outcome.kind) {
+    case "return":
+      return assemble(traced, [outcome.value], ({ rebuild }) => {
+        const text = rebuild.value(outcome.value);
+        return text === "undefined" ? [] : [`return ${text};`];
+      });
+    case "escape":
+      logs.emit("dynamo", () => `${unit.body.name} runs uncompiled for these arguments: ${outcome.because}`);
+      counters.add("escapes", unit.body.name);
+      return plainEntry(traced);
+    case "break": {
+      reportBreak(traced, outcome.frames, outcome.cause);
+      const tail = breakTail(unit, outcome.frames);
+      if (!tail) return plainEntry(traced);
+      return assemble(traced, tail.needed, tail.write);
+    }
+    case "branch": {
+      reportBreak(traced, outcome.frames, { kind: "genericJump", detail: "" });
+      const tail = branchTail(unit, outcome.frames, outcome.test);
+      if (!tail) return plainEntry(traced);
+      return assemble(traced, tail.needed, tail.write);
+    }
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** An entry that leaves calls to plain JavaScript: exactly those that would end the same way. */
+function plainEntry({ unit, output }: Traced): Entry {
+  const { body } = unit;
+  const guards = output.allGuards();
+  return {
+    ...checked(guards, output),
+    guards,
+    run(this: unknown, ...args: readonly unknown[]) {
+      return body.runPlain(this, args);
+    },
+    code: `// ${body.name} runs as it is`,
+    graph: null,
+    hits: 0,
+  };
+}
+
+function checked(guards: readonly Guard[], output: OutputGraph): Pick<Entry, "check" | "checkText"> {
+  const { check, text } = compileCheck(guards, {
+    sourceNamed: (name) => output.sourceNamed(name),
+    hasCode: (fn, code) => codeOf(fn) === code,
+    readCaptured,
+  });
+  return { check, checkText: text };
+}
+
+/** The content of a captured variable of a function. */
+export function readCaptured(fn: unknown, index: number): unknown {
+  if (typeof fn !== "function") throw new TypeError("Expected a function");
+  const info = infoOf(fn);
+  if (info.kind !== "function") throw new TypeError("Expected a function with accessible variables");
+  const found = info.binding(index);
+  if (found.kind === "value") return found.value;
+  if (found.kind === "cell") return found.cell.get();
+  throw new TypeError("Expected a variable");
+}
+
+function assemble(
+  traced: Traced,
+  needed: readonly Value[],
+  tail: (code: ModifiedCode) => readonly string[],
+): Entry {
+  const { unit, machine, output } = traced;
+  const { body } = unit;
+  let graph: GraphModule | null = null;
+  const modified = buildModified({
+    name: body.name || "anonymous",
+    parameters: body.parameters,
+    output,
+    state: {
+      objects: machine.wrapper.objects,
+      tensors: machine.wrapper.tensors.filter((t) => t.assigned.size > 0),
+      cells: machine.allCells(),
+    },
+    printer: closurePrinter,
+    readCaptured,
+    needed,
+    tail,
+    compile: (results) => {
+      if (output.operations === 0 && results.every((node) => node.op === "placeholder")) {
+        if (results.length === 0) return null;
+      }
+      const compiled = compileGraph(traced, results);
+      graph = compiled.gm;
+      return compiled;
+    },
+  });
+  const guards = output.allGuards();
+  const texts = guards.map((guard) => factText(guard.fact));
+  unit.program.options.hooks.onGuards?.(texts);
+  logs.emit("guards", () => `Guards of ${body.name}:\n${texts.map((t) => `  ${t}`).join("\n")}`);
+  logs.emit("bytecode", () => `Modified code of ${body.name}:\n${modified.text}`);
+  return { ...checked(guards, output), guards, run: modified.run, code: modified.text, graph, hits: 0 };
+}
+
+function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
+  readonly name: string;
+  readonly run: unknown;
+  readonly gm: GraphModule;
+} {
+  const { options } = unit.program;
+  output.finish(results);
+  output.graph.lint();
+  const gm = new GraphModule(output.graph, output.attributes, graphRunner);
+  const examples = output.inputs.map((input): unknown => {
+    switch (input.kind) {
+      case "tensor":
+        return input.value.real;
+      case "size":
+        return hintOf(input.size);
+      case "scalar":
+        return scalarTensor(input.hint, { dtype: "float64" });
+      default:
+        return input satisfies never;
+    }
+  });
+  const name = nextGraphName();
+  logs.emit("graph_code", () => gm.readable(name));
+  logs.emit("graph", () => gm.code);
+  counters.add("graphs", unit.program.name);
+  options.hooks.onGraph?.(gm, examples);
+  let run: unknown;
+  try {
+    run = modes.without(() => options.backend(gm, examples));
+  } catch (error) {
+    if (error instanceof Unsupported) throw error;
+    throw backendFailure(options.backendName, error);
+  }
+  if (run === null || run === undefined) run = (...inputs: unknown[]) => gm.forward(...inputs);
+  invariant(typeof run === "function", `Expected a function from the backend but found ${typeof run}`);
+  return { name, run, gm };
+}
+
+function reportBreak({ unit }: Traced, frames: readonly Frame[], cause: BreakCause): void {
+  const reason = breakReason(cause, userFrames(frames));
+  if (unit.program.options.fullgraph) throw new Unsupported(reason);
+  unit.program.options.hooks.onBreak?.(reason);
+  counters.add("graph_break", reason.category);
+  logs.emit("graph_breaks", () => new Unsupported(reason).message);
+}

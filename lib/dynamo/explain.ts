@@ -1,0 +1,76 @@
+/**
+ * `explain`: what compiling a call would capture, and where it would break. Input: a function and arguments;
+ * output: counts, reasons, graphs and guards. Invariant: the call runs, with graphs interpreted; what the function
+ * has compiled already is left alone.
+ */
+import type { BreakReason } from "../base/errors.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+import { optimize } from "./optimize.ts";
+
+/** The report. */
+export interface Explanation {
+  readonly graphCount: number;
+  readonly graphBreakCount: number;
+  readonly opCount: number;
+  readonly breakReasons: readonly BreakReason[];
+  readonly graphs: readonly GraphModule[];
+  readonly guards: readonly string[];
+  readonly opsPerGraph: readonly (readonly string[])[];
+  toString(): string;
+}
+
+/** The names of the operations of a graph. */
+function operationsOf(gm: GraphModule): string[] {
+  return gm.graph.nodes.filter((n) => n.op.startsWith("call_")).map((n) => n.target);
+}
+
+type AnyFunction = (this: unknown, ...args: never[]) => unknown;
+
+/** A function with the same parameters that calls `fn` once, compiled afresh, and reports. */
+export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => Explanation {
+  return function (this: unknown, ...args: Parameters<F>): Explanation {
+    const graphs: GraphModule[] = [];
+    const breakReasons: BreakReason[] = [];
+    const guards: string[] = [];
+    const compiled = optimize(fn, {
+      backend: (gm) => (...inputs) => gm.forward(...inputs),
+      backendName: "explain",
+      hooks: {
+        onGraph: (gm) => void graphs.push(gm),
+        onBreak: (reason) => void breakReasons.push(reason),
+        onGuards: (texts) => void guards.push(...texts),
+      },
+    });
+    Reflect.apply(compiled, this, args);
+    const opsPerGraph = graphs.map(operationsOf);
+    const opCount = opsPerGraph.reduce((sum, ops) => sum + ops.length, 0);
+    return {
+      graphCount: graphs.length,
+      graphBreakCount: breakReasons.length,
+      opCount,
+      breakReasons,
+      graphs,
+      guards,
+      opsPerGraph,
+      toString: () => text({ graphs: graphs.length, opCount, breakReasons }),
+    };
+  };
+}
+
+function text({ graphs, opCount, breakReasons }: {
+  readonly graphs: number;
+  readonly opCount: number;
+  readonly breakReasons: readonly BreakReason[];
+}): string {
+  const lines = [`Dynamo produced ${graphs} graphs, with ${breakReasons.length} graph break and ${opCount} ops`];
+  if (breakReasons.length > 0) lines.push("Break reasons:");
+  breakReasons.forEach((reason, i) => {
+    lines.push(`${i + 1}. ${reason.category} (${reason.id})`);
+    for (const frame of reason.stack) {
+      lines.push(`   File "${frame.file}", line ${frame.line}, in ${frame.functionName || "<anonymous>"}`);
+      if (frame.code) lines.push(`     ${frame.code}`);
+    }
+    lines.push(`   Explanation: ${reason.explanation}`, `   Hint: ${reason.hint}`);
+  });
+  return lines.join("\n");
+}

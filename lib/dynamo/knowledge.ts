@@ -1,0 +1,152 @@
+/**
+ * What the tracer knows of functions by identity: builtins, operations of the tensor library, functions that
+ * users have marked, and the code of all others. Input: function objects; output: models and code. Invariant:
+ * the table is made once; a function that is not in it is stepped through or breaks the graph.
+ */
+import { isDType } from "../base/dtype.ts";
+import { ALL_OPS, findTarget } from "../ops/table.ts";
+import * as freeFunctions from "../tensor/generated_functions.ts";
+import { ops } from "../tensor/eager.ts";
+import { ambient, enableGrad, isGradEnabled, noGrad } from "../tensor/modes.ts";
+import { getDefaultDtype } from "../base/dtype.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import { breakGraph } from "./break_reasons.ts";
+import type { CodeObject } from "./bytecode/code.ts";
+import { infoOf } from "./functions.ts";
+import { markOfFunction } from "./marks.ts";
+import * as polyfills from "./polyfills.ts";
+import { addArrays } from "./trace/builtins/arrays.ts";
+import { addCollections } from "./trace/builtins/collections.ts";
+import { addObjects } from "./trace/builtins/objects.ts";
+import { addPrimitives } from "./trace/builtins/primitives.ts";
+import { ModelTable } from "./trace/builtins/table.ts";
+import type { BuiltinModel, CallRequest, Interpreter } from "./trace/interpreter.ts";
+import { PUSHED } from "./trace/interpreter.ts";
+import type { MachineContext } from "./trace/machine.ts";
+import { trustAccessors } from "./trace/objects.ts";
+import { callCustom } from "./trace/custom_calls.ts";
+import { tensorMethodModels } from "./trace/tensor_methods.ts";
+import { callOp } from "./trace/tensor_ops.ts";
+import { constant, isCallable, type ObjectValue, UNDEFINED, type Value } from "./variables/value.ts";
+import { functionLabel } from "./variables/wrap.ts";
+
+let table: ModelTable | null = null;
+
+/** The table of models. */
+function models(): ModelTable {
+  if (table) return table;
+  const made = new ModelTable();
+  addArrays(made);
+  addCollections(made);
+  addObjects(made);
+  addPrimitives(made);
+  for (const [fn, model] of tensorMethodModels()) made.call(fn, model);
+  addFreeFunctions(made);
+  addGradModes(made);
+  addConsole(made);
+  made.call(getDefaultDtype, () => constant(getDefaultDtype()));
+  made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));
+  for (const prototype of [Tensor.prototype, Array.prototype, Map.prototype, Set.prototype, Object.prototype, Symbol.prototype]) {
+    trustAccessors(prototype);
+  }
+  return table = made;
+}
+
+function addFreeFunctions(into: ModelTable): void {
+  const add = (fn: unknown, name: string): void => {
+    const target = findTarget(name);
+    if (typeof fn !== "function" || !target) return;
+    into.call(fn, (m, { args }) => callOp(m, target, args, false));
+  };
+  for (const definition of ALL_OPS) {
+    add(Reflect.get(ops, definition.name), definition.name);
+  }
+  for (const [name, fn] of Object.entries(freeFunctions)) {
+    if (typeof fn === "function" && !into.modelOf(fn)) add(fn, name);
+  }
+}
+
+/** noGrad(fn) and enableGrad(fn): the body is stepped through with gradients off or on. */
+function addGradModes(into: ModelTable): void {
+  const scope = (enabled: boolean): BuiltinModel => (m, request) => {
+    const [body] = request.args;
+    if (!body || !isCallable(body)) return breakGraph("throws", "a body that is no function");
+    const former = m.gradEnabled;
+    m.gradEnabled = enabled;
+    m.call({
+      callee: body,
+      self: UNDEFINED,
+      args: [],
+      completion: { kind: "gradMode", former, outer: request.completion },
+    });
+    return PUSHED;
+  };
+  into.call(noGrad, scope(false));
+  into.call(enableGrad, scope(true));
+  into.call(isGradEnabled, (m) => constant(m.gradEnabled));
+  void ambient;
+}
+
+/** Output appears at its place among the graphs. */
+function addConsole(into: ModelTable): void {
+  for (const name of Object.keys(console)) {
+    into.method(console, name, () => breakGraph("print", `console.${name}`));
+  }
+}
+
+/** What users have marked. */
+function marked(fn: object): BuiltinModel | undefined {
+  const mark = markOfFunction(fn);
+  switch (mark?.kind) {
+    case undefined:
+      return undefined;
+    case "disabled":
+      return () => breakGraph("disabled", functionLabel(fn));
+    case "isCompiling":
+      return () => constant(true);
+    case "compiled":
+      return (m: Interpreter, request: CallRequest) => {
+        const callee = m.wrapper.known(mark.original, functionLabel(mark.original));
+        if (!isCallable(callee)) return breakGraph("builtin", "a compiled function");
+        m.call({ ...request, callee });
+        return PUSHED;
+      };
+    case "inGraph":
+      return (m, request) => callCustom(m, fn, request.args);
+    case "constant":
+      return (m, request) => constantResult(m, fn, request.args);
+    default:
+      return mark satisfies never;
+  }
+}
+
+function constantResult(m: Interpreter, fn: object, args: readonly Value[]): Value {
+  const given = args.map((value): unknown => {
+    if (value.kind === "constant") return value.value;
+    if ((value.kind === "object" || value.kind === "tensor") && value.real) return value.real;
+    return breakGraph("builtin", "an argument of a function with a constant result");
+  });
+  if (typeof fn !== "function") return UNDEFINED;
+  const result: unknown = fn(...given);
+  return (typeof result === "object" && result !== null) || typeof result === "function"
+    ? m.wrapper.known(result, functionLabel(fn))
+    : constant(result as number);
+}
+
+const internalCodes = new WeakSet<CodeObject>();
+
+/** The knowledge the machine works with. */
+export const knowledge: MachineContext = {
+  infoOf: (fn: ObjectValue) =>
+    fn.real ? infoOf(fn.real) : { kind: "none", because: "it was made while tracing", retry: false },
+  modelOf: (fn) => marked(fn) ?? models().modelOf(fn),
+  constructorOf: (fn) => models().constructorOf(fn),
+  internalFunction: (name) => {
+    const fn: unknown = Reflect.get(polyfills, name);
+    if (typeof fn !== "function") throw new TypeError(`Expected a stand-in for ${name}`);
+    const info = infoOf(fn);
+    if (info.kind === "function") internalCodes.add(info.code);
+    return fn;
+  },
+  isInternal: (code) => internalCodes.has(code),
+};

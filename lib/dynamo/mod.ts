@@ -1,0 +1,17 @@
+/** Capture of JavaScript programs: the room's surface for the layers above. */
+export { markDimension } from "./automatic_dynamic.ts";
+export { type Explanation, explain } from "./explain.ts";
+export { allowInGraph, assumeConstantResult, disable, isCompiling } from "./marks.ts";
+export {
+  type CacheEntry,
+  cacheEntries,
+  type CompileChoices,
+  type CompiledStatus,
+  frozen,
+  optimize,
+  reset,
+  resumedEntries,
+  statusOf,
+} from "./optimize.ts";
+export type { Hooks } from "./program.ts";
+export { setStance, type Stance } from "./stance.ts";

@@ -1,0 +1,177 @@
+/**
+ * Compiled callables. Input: a function and options; output: a function of the same signature that runs compiled
+ * versions where it can. Invariant: making one compiles nothing; the callable does what the function does,
+ * receiver and errors included.
+ */
+import type { GraphBackend } from "../graph/backend.ts";
+import { compileEntry } from "./compile_entry.ts";
+import { markFunction } from "./marks.ts";
+import { type Hooks, type OptimizeOptions, Program, resetGraphNames } from "./program.ts";
+import { rootBody } from "./root_body.ts";
+import { currentStance } from "./stance.ts";
+import { factText } from "./guards/guard.ts";
+import { type Entry, Unit } from "./unit.ts";
+import type { DynamicMode } from "./automatic_dynamic.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+
+/** What the user chose. */
+export interface CompileChoices {
+  readonly backend: GraphBackend;
+  readonly backendName?: string;
+  readonly fullgraph?: boolean;
+  readonly dynamic?: boolean | undefined;
+  readonly hooks?: Hooks;
+}
+
+/** A function and everything compiled for it. */
+interface Compiled {
+  readonly fn: object;
+  readonly callable: object;
+  readonly program: Program;
+  readonly root: Unit;
+}
+
+const byCallable = new WeakMap<object, Compiled>();
+const byFunction = new WeakMap<object, WeakRef<Compiled>[]>();
+const all = new Set<WeakRef<Compiled>>();
+
+type AnyFunction = (this: unknown, ...args: never[]) => unknown;
+
+/** Compiles a function: nothing happens before the first call. */
+export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices): F {
+  const options: OptimizeOptions = {
+    backend: choices.backend,
+    backendName: choices.backendName ?? "custom",
+    fullgraph: choices.fullgraph ?? false,
+    dynamic: modeOf(choices.dynamic),
+    hooks: choices.hooks ?? {},
+  };
+  const program = new Program(fn.name, fn, options);
+  const root = new Unit(program, rootBody(fn as (...args: never[]) => unknown, fn.name), compileEntry);
+  const callable = function (this: unknown, ...args: unknown[]): unknown {
+    if (currentStance() === "force_eager") return Reflect.apply(fn, this, args);
+    return root.call(this, args);
+  };
+  Object.defineProperty(callable, "name", { value: fn.name, configurable: true });
+  Object.defineProperty(callable, "length", { value: fn.length, configurable: true });
+  markFunction(callable, { kind: "compiled", original: fn });
+  remember({ fn, callable, program, root });
+  return callable as unknown as F;
+}
+
+function modeOf(dynamic: boolean | undefined): DynamicMode {
+  return dynamic === undefined ? "automatic" : dynamic ? "always" : "never";
+}
+
+function remember(compiled: Compiled): void {
+  byCallable.set(compiled.callable, compiled);
+  const reference = new WeakRef(compiled);
+  const list = byFunction.get(compiled.fn);
+  if (list) list.push(reference);
+  else byFunction.set(compiled.fn, [reference]);
+  all.add(reference);
+}
+
+/** What was compiled for a callable or for a function that was compiled. */
+function compiledOf(fn: object): Compiled[] {
+  const own = byCallable.get(fn);
+  if (own) return [own];
+  return (byFunction.get(fn) ?? []).flatMap((reference) => reference.deref() ?? []);
+}
+
+/** Forgets every entry of every function. */
+export function reset(): void {
+  for (const reference of all) {
+    const compiled = reference.deref();
+    if (!compiled) {
+      all.delete(reference);
+      continue;
+    }
+    const { program, root } = compiled;
+    program.resumed.clear();
+    program.nextResume = 1;
+    forget(root);
+  }
+  resetGraphNames();
+}
+
+function forget(unit: Unit): void {
+  unit.entries = [];
+  unit.givenUp = null;
+  unit.history.clear();
+}
+
+/** The same callable without further compilation: calls that no entry serves run the function itself. */
+export function frozen<F extends AnyFunction>(fn: F): F {
+  const [compiled] = compiledOf(fn);
+  if (!compiled) return fn;
+  const { program, root } = compiled;
+  const callable = function (this: unknown, ...args: unknown[]): unknown {
+    const former = program.frozen;
+    program.frozen = true;
+    try {
+      return root.call(this, args);
+    } finally {
+      program.frozen = former;
+    }
+  };
+  return callable as unknown as F;
+}
+
+/** One entry as users inspect it. */
+export interface CacheEntry {
+  readonly guards: {
+    readonly codeParts: readonly string[];
+    /** Whether a call with these arguments (and receiver) is served. */
+    check(args: readonly unknown[], self?: unknown): boolean;
+    /** The source of the check function. */
+    readonly code: string;
+  };
+  /** The modified function's source. */
+  readonly code: string;
+  readonly graph: GraphModule | null;
+  readonly hits: number;
+}
+
+/** The entries of a compiled function, most recent hit first. */
+export function cacheEntries(fn: object): CacheEntry[] {
+  return compiledOf(fn).flatMap(({ root }) => root.entries.map(describe));
+}
+
+/** The entries of the parts that go on after graph breaks, by the name of the part. */
+export function resumedEntries(fn: object): Map<string, CacheEntry[]> {
+  const found = new Map<string, CacheEntry[]>();
+  for (const { program } of compiledOf(fn)) {
+    for (const unit of program.resumed.values()) found.set(unit.body.name, unit.entries.map(describe));
+  }
+  return found;
+}
+
+function describe(entry: Entry): CacheEntry {
+  return {
+    guards: {
+      codeParts: entry.guards.map((guard) => factText(guard.fact)),
+      check: (args, self) => entry.check(self, args) === -1,
+      code: entry.checkText,
+    },
+    code: entry.code,
+    graph: entry.graph,
+    hits: entry.hits,
+  };
+}
+
+/** How a compiled function fares. */
+export interface CompiledStatus {
+  readonly entries: number;
+  readonly hits: number;
+  /** Why it runs uncompiled, null where it does not. */
+  readonly givenUp: string | null;
+}
+
+/** The state of a compiled function; null for functions that were not compiled. */
+export function statusOf(fn: object): CompiledStatus | null {
+  const [compiled] = compiledOf(fn);
+  if (!compiled) return null;
+  const { entries, givenUp } = compiled.root;
+  return { entries: entries.length, hits: entries.reduce((sum, e) => sum + e.hits, 0), givenUp };
+}

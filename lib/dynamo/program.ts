@@ -1,0 +1,51 @@
+/**
+ * What one compiled callable and all units that come of it have in common. Input: the options of `optimize`;
+ * output: shared state. Invariant: units are found again by their plan, so that recompiling a function reuses
+ * the compiled rests of its former versions.
+ */
+import type { BreakReason } from "../base/errors.ts";
+import type { GraphBackend } from "../graph/backend.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+import type { DynamicMode } from "./automatic_dynamic.ts";
+import type { Unit } from "./unit.ts";
+
+/** Options of a compiled callable. */
+export interface OptimizeOptions {
+  readonly backend: GraphBackend;
+  /** For messages. */
+  readonly backendName: string;
+  /** A graph break is an error. */
+  readonly fullgraph: boolean;
+  readonly dynamic: DynamicMode;
+  readonly hooks: Hooks;
+}
+
+/** Sees what compilation does. */
+export interface Hooks {
+  /** A graph was captured; before the backend sees it. */
+  readonly onGraph?: (gm: GraphModule, exampleInputs: readonly unknown[]) => void;
+  readonly onBreak?: (reason: BreakReason) => void;
+  readonly onGuards?: (texts: readonly string[]) => void;
+}
+
+/** A compiled callable's shared state. */
+export class Program {
+  readonly resumed: Map<string, Unit> = new Map();
+  nextResume = 1;
+  /** No further compilation, as `run` demands. */
+  frozen = false;
+
+  constructor(readonly name: string, readonly fn: object, readonly options: OptimizeOptions) {}
+}
+
+let nextGraph = 0;
+
+/** The name of the next compiled graph. */
+export function nextGraphName(): string {
+  return `__compiled_fn_${nextGraph++}`;
+}
+
+/** Begins to count again. */
+export function resetGraphNames(): void {
+  nextGraph = 0;
+}

@@ -1,0 +1,195 @@
+/**
+ * What a modified function does after its graph where the trace ended early: the instruction as plain JavaScript,
+ * then the rest of the program as a unit of its own. Input: the frames of the trace; output: the last statements.
+ * Invariant: an exception of the plain instruction goes where the program would have sent it.
+ */
+import { invariant } from "../base/errors.ts";
+import type { Register } from "./bytecode/code.ts";
+import type { FreeForm } from "./bytecode/print_types.ts";
+import type { ModifiedCode } from "./codegen/modified.ts";
+import { printRest, stepCode } from "./printed.ts";
+import { resumedBody } from "./resumed_body.ts";
+import { type Continuation, planResume, type ResumePlan } from "./resume_plan.ts";
+import type { Frame } from "./trace/interpreter.ts";
+import { handlerOf } from "./trace/machine.ts";
+import { Unit } from "./unit.ts";
+import type { ItemValue, Value } from "./variables/value.ts";
+
+/** Values the statements refer to, and the statements. */
+export interface Tail {
+  readonly needed: readonly Value[];
+  readonly write: (code: ModifiedCode) => readonly string[];
+}
+
+/** A unit and what its parameters are in the trace. */
+interface Way {
+  readonly unit: Unit;
+  readonly plan: ResumePlan;
+}
+
+/** The unit that goes on from here; the same for equal plans. */
+function wayOn(unit: Unit, frames: readonly Frame[], continuation: Continuation): Way | null {
+  const plan = planResume(frames, continuation);
+  if (!plan) return null;
+  const { program } = unit;
+  let found = program.resumed.get(plan.key);
+  if (!found) {
+    const name = `__resume_at_${plan.line}_${program.nextResume++}`;
+    found = new Unit(program, resumedBody(plan, name), unit.compileEntry);
+    program.resumed.set(plan.key, found);
+  }
+  return { unit: found, plan };
+}
+
+/** A call of the unit with its parameters; `given` are names of what plain code gave. */
+function callText({ unit, plan }: Way, { rebuild, constants }: ModifiedCode, given: ReadonlyMap<Register, string>): string {
+  const { name } = unit.body;
+  constants.add(name, (...args: unknown[]) => unit.call(undefined, args));
+  const args = plan.values.map((value, i) => {
+    const parameter = plan.parameters[i];
+    if (value !== null) return rebuild.value(value);
+    const text = parameter?.kind === "register" ? given.get(parameter.register) : undefined;
+    invariant(text !== undefined, "Expected a value for every parameter");
+    return text;
+  });
+  return `return ${name}(${args.join(", ")});`;
+}
+
+function valuesOf(way: Way | null): Value[] {
+  return way ? way.plan.values.filter((v) => v !== null) : [];
+}
+
+/** The statements after a break at the instruction of the top frame; null where there is no way on. */
+export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
+  const frame = frames.at(-1);
+  invariant(frame, "Expected a frame");
+  const { code, pc } = frame;
+  const step = stepCode(code, pc);
+  const instruction = code.instructions[pc];
+  if (!step || !instruction) return null;
+  const way = wayOn(unit, frames, { depth: frames.length, pc: pc + 1, given: step.writes });
+  if (!way) return null;
+  const thrown = handlerWay(unit, frames);
+  if (thrown === "none") return null;
+  const reads = step.reads.map((register) => {
+    const value = frame.registers[register];
+    invariant(value, `Expected a value in register ${register}`);
+    return value;
+  });
+  const captured = capturedBy(frame);
+  const write = (out: ModifiedCode): readonly string[] => {
+    const { rebuild, constants, names } = out;
+    const printed = printRest(step.code, {
+      entry: 1,
+      parameters: step.reads,
+      name: `step_${instruction.op}`,
+      forms: (i) => captured[i]?.form ?? "value",
+    });
+    const free = captured.map(({ value }) => value);
+    let callee: string;
+    if (frame.info.kind === "real") {
+      const fn = printed.make(free, frame.callee?.real, undefined);
+      callee = constants.name(fn, "$step");
+    } else {
+      const list = frame.info.free.map((bound) => rebuild.value(bound));
+      callee = `${constants.name(printed.make, "$step")}([${list.join(", ")}])`;
+    }
+    const call = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
+    const given = new Map<Register, string>();
+    const live = new Set(way.plan.parameters.flatMap((p) => p.kind === "register" && p.frame === frames.length - 1 ? [p.register] : []));
+    const results = step.writes.map((register) => {
+      const wish = code.registers[register]?.name ?? "result";
+      const name = names.fresh(wish);
+      given.set(register, name);
+      return name;
+    });
+    const wanted = step.writes.some((r) => live.has(r));
+    const [only] = results;
+    const pattern = results.length === 1 && only !== undefined ? only : `[${results.join(", ")}]`;
+    const comment = `// ${describe(printed.source)}`;
+    if (!thrown) {
+      const first = wanted ? `const ${pattern} = ${call};` : `${call};`;
+      return [comment, first, callText(way, out, given)];
+    }
+    const error = names.fresh("error");
+    const declare = wanted ? [`let ${results.join(", ")};`] : [];
+    return [
+      comment,
+      ...declare,
+      "try {",
+      `  ${wanted ? (results.length === 1 ? `${pattern} = ${call};` : `(${pattern} = ${call});`) : `${call};`}`,
+      `} catch (${error}) {`,
+      `  ${callText(thrown.way, out, new Map([[thrown.register, error]]))}`,
+      "}",
+      callText(way, out, given),
+    ];
+  };
+  return {
+    needed: [...reads, ...valuesOf(way), ...(thrown ? valuesOf(thrown.way) : []), ...(frame.info.kind === "made" ? frame.info.free : [])],
+    write,
+  };
+}
+
+/** The body of a printed step in one line. */
+function describe(source: string): string {
+  const lines = source.split("\n").slice(1, -1).map((line) => line.trim()).filter((line) => !line.startsWith("let "));
+  return lines.join(" ").replaceAll(/\$\d+\b/g, "").slice(0, 160);
+}
+
+/** Where an exception of the plain instruction goes; null: to the caller, "none": it cannot be said. */
+function handlerWay(unit: Unit, frames: readonly Frame[]): { readonly way: Way; readonly register: Register } | null | "none" {
+  for (let i = frames.length - 1; i >= 0; i--) {
+    const frame = frames[i];
+    const handler = frame ? handlerOf(frame) : null;
+    if (!handler) continue;
+    const way = wayOn(unit, frames, { depth: i + 1, pc: handler.target, given: [handler.register] });
+    return way ? { way, register: handler.register } : "none";
+  }
+  return null;
+}
+
+/** Free variables of a frame as printed code takes them. */
+export function capturedBy(frame: Pick<Frame, "info" | "code">): readonly { readonly form: FreeForm; readonly value: unknown }[] {
+  const { info, code } = frame;
+  return code.free.map((_, index) => {
+    if (info.kind === "made") {
+      const bound = info.free[index];
+      const form = bound?.kind !== "cell" ? "value" : bound.place?.kind === "live" ? "live" : "cell";
+      return { form, value: undefined };
+    }
+    const found = info.binding(index);
+    switch (found.kind) {
+      case "value":
+        return { form: "value", value: found.value };
+      case "cell":
+        return { form: "live", value: found.cell };
+      case "private":
+        return { form: "private", value: found.access };
+      case "unreachable":
+        return { form: "value", value: undefined };
+      default:
+        return found satisfies never;
+    }
+  });
+}
+
+/** The statements after a jump that the graph decides: one unit a side. */
+export function branchTail(unit: Unit, frames: readonly Frame[], test: ItemValue): Tail | null {
+  const frame = frames.at(-1);
+  const instruction = frame?.code.instructions[frame.pc];
+  invariant(frame && instruction?.op === "jumpIf", "Expected a jump");
+  const depth = frames.length;
+  const taken = wayOn(unit, frames, { depth, pc: instruction.target, given: [] });
+  const passed = wayOn(unit, frames, { depth, pc: frame.pc + 1, given: [] });
+  if (!taken || !passed) return null;
+  const [whenTrue, whenFalse] = instruction.condition === "truthy" ? [taken, passed] : [passed, taken];
+  return {
+    needed: [test, ...valuesOf(taken), ...valuesOf(passed)],
+    write: (out) => [
+      `if (${out.rebuild.value(test)}) {`,
+      `  ${callText(whenTrue, out, new Map())}`,
+      "}",
+      callText(whenFalse, out, new Map()),
+    ],
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * Where a function goes on after plain JavaScript has run: for every frame that is on the stack the offset and
+ * the registers that still matter. Input: the frames of a trace that ended; output: a plan, equal plans having
+ * equal keys. Invariant: a plan and the values of its parameters determine everything the rest of the program
+ * does.
+ */
+import { invariant } from "../base/errors.ts";
+import type { CodeObject, Register } from "./bytecode/code.ts";
+import { writes } from "./bytecode/effects.ts";
+import { liveRegisters } from "./bytecode/liveness.ts";
+import type { LiveCell } from "./frame/info.ts";
+import { type Completion, type Frame, type FrameBindings } from "./trace/interpreter.ts";
+import { handlerOf } from "./trace/machine.ts";
+import type { ObjectValue, Value } from "./variables/value.ts";
+import { positionOf } from "./trace/positions.ts";
+
+/** What a parameter of a resumed function is for. */
+export type Parameter =
+  | { readonly kind: "register"; readonly frame: number; readonly register: Register; readonly name: string }
+  /** The running function of a frame, where it differs from call to call. */
+  | { readonly kind: "callee"; readonly frame: number; readonly name: string }
+  /** What a function made in the trace has captured. */
+  | {
+    readonly kind: "captured";
+    readonly frame: number;
+    readonly index: number;
+    readonly form: "value" | "cell";
+    readonly name: string;
+  }
+  /** The object under construction that a frame's caller falls back to. */
+  | { readonly kind: "construction"; readonly frame: number; readonly name: string };
+
+/** How a result goes into a waiting frame; `construct` refers to a parameter. */
+export type PlannedCompletion = Exclude<Completion, { kind: "inside" } | { kind: "gradMode" } | { kind: "iterator" } | { kind: "construct" }> | {
+  readonly kind: "construct";
+  readonly register: Register;
+};
+
+/** One frame of a plan. */
+export interface PlannedFrame {
+  readonly code: CodeObject;
+  /** The innermost frame goes on here; the others wait at their call. */
+  readonly pc: number;
+  /** What happens with this frame's result in the frame below it. */
+  readonly completion: PlannedCompletion;
+  /** The running function where it is always the same. */
+  readonly callee: ObjectValue | null;
+  readonly bindings: FrameBindings["kind"];
+  /** Free variables, if they are those of a known function. */
+  readonly real: Extract<FrameBindings, { kind: "real" }> | null;
+  /** Captured variables of users' functions, by index of the free variable. */
+  readonly live: ReadonlyMap<number, LiveCell>;
+}
+
+/** Everything there is to know of how to go on. */
+export interface ResumePlan {
+  readonly key: string;
+  readonly frames: readonly PlannedFrame[];
+  readonly parameters: readonly Parameter[];
+  /** The value of each parameter in the trace, null for results of the plain instruction. */
+  readonly values: readonly (Value | null)[];
+  readonly line: number;
+}
+
+/** Where the innermost frame goes on. */
+export interface Continuation {
+  /** How many frames are left. */
+  readonly depth: number;
+  readonly pc: number;
+  /** Registers of the innermost frame that plain code gives. */
+  readonly given: readonly Register[];
+}
+
+const numbers = new WeakMap<object, number>();
+let nextNumber = 0;
+
+function numberOf(object: object): number {
+  let number = numbers.get(object);
+  if (number === undefined) numbers.set(object, number = nextNumber++);
+  return number;
+}
+
+const INPUTS: ReadonlySet<string> = new Set([
+  "loadThis", "loadArgument", "loadRest", "loadArguments", "loadNewTarget", "loadHome", "loadCallee", "generatorStart",
+]);
+
+/** Whether everything behind an offset has no need of the frame's inputs. */
+export function isPastPrologue(code: CodeObject, pc: number): boolean {
+  for (let at = pc; at < code.instructions.length; at++) {
+    if (INPUTS.has(code.instructions[at]?.op ?? "")) return false;
+  }
+  return true;
+}
+
+/** The plan to go on from frames of a trace; null where some frame cannot be entered in the middle. */
+export function planResume(frames: readonly Frame[], { depth, pc, given }: Continuation): ResumePlan | null {
+  const kept = frames.slice(0, depth);
+  const parameters: Parameter[] = [];
+  const values: (Value | null)[] = [];
+  const planned: PlannedFrame[] = [];
+  const parts: string[] = [];
+  const used = new Set<string>();
+  const name = (wish: string): string => {
+    let found = wish;
+    for (let n = 1; used.has(found); n++) found = `${wish}_${n}`;
+    used.add(found);
+    return found;
+  };
+  // Innermost first: its variables keep their names.
+  for (let i = kept.length - 1; i >= 0; i--) {
+    const frame = kept[i];
+    invariant(frame, "Expected a frame");
+    const innermost = i === kept.length - 1;
+    const at = innermost ? pc : frame.pc;
+    if (!isPastPrologue(frame.code, innermost ? at : at + 1)) return null;
+    const completion = planCompletion(frame.completion);
+    if (!completion) return null;
+    const registers = liveIn(frame, at, innermost);
+    for (const register of registers) {
+      const info = frame.code.registers[register];
+      const wished = info?.name ?? (innermost && given.includes(register) ? "result" : `r${register}`);
+      parameters.push({ kind: "register", frame: i, register, name: name(info?.cell ? `${wished}_cell` : wished) });
+      const value = frame.registers[register];
+      values.push(innermost && given.includes(register) ? null : value ?? null);
+      if (!(innermost && given.includes(register)) && !value) return null;
+    }
+    const { info, callee } = frame;
+    const live = new Map<number, LiveCell>();
+    let known: ObjectValue | null = null;
+    if (info.kind === "made") {
+      info.free.forEach((bound, index) => {
+        if (bound.kind === "cell" && bound.place?.kind === "live") {
+          live.set(index, bound.place.cell);
+          parts.push(`live${index}=${numberOf(bound.place.cell)}`);
+          return;
+        }
+        const form = bound.kind === "cell" ? "cell" : "value";
+        const wished = frame.code.free[index]?.name.replace(/\W/g, "_") ?? "free";
+        parameters.push({ kind: "captured", frame: i, index, form, name: name(wished) });
+        values.push(bound);
+      });
+    } else if (callee?.source?.kind === "known" || frame.completion.kind === "root") known = callee;
+    else if (callee) {
+      parameters.push({ kind: "callee", frame: i, name: name("callee") });
+      values.push(callee);
+    }
+    if (frame.completion.kind === "construct") {
+      parameters.push({ kind: "construction", frame: i, name: name("object") });
+      values.push(frame.completion.object);
+    }
+    planned[i] = {
+      code: frame.code,
+      pc: at,
+      completion,
+      callee: known,
+      bindings: info.kind,
+      real: info.kind === "real" && (known || frame.completion.kind === "root") ? info : null,
+      live,
+    };
+    const who = known?.real ? numberOf(known.real) : "?";
+    parts.push(`${numberOf(frame.code)}@${at}(${registers.join()})${JSON.stringify(completion)}${info.kind}${who}${info.kind === "real" ? numberOf(info.binding) : ""}`);
+  }
+  const inner = kept.at(-1);
+  invariant(inner, "Expected a frame");
+  return {
+    key: parts.join("|"),
+    frames: planned,
+    parameters,
+    values,
+    line: positionOf(inner.code, Math.min(pc, inner.code.instructions.length - 1)).line,
+  };
+}
+
+/** Registers of a frame that something behind the offset reads; a handler that covers a waiting call included. */
+function liveIn(frame: Frame, at: number, innermost: boolean): readonly Register[] {
+  const { code } = frame;
+  if (innermost) return [...liveRegisters(code, at)];
+  const instruction = code.instructions[at];
+  const live = new Set(liveRegisters(code, at + 1));
+  for (const r of instruction ? writes(instruction) : []) live.delete(r);
+  const handler = handlerOf(frame);
+  if (handler) {
+    for (const r of liveRegisters(code, handler.target)) if (r !== handler.register) live.add(r);
+  }
+  return [...live].sort((a, b) => a - b);
+}
+
+function planCompletion(completion: Completion): PlannedCompletion | null {
+  switch (completion.kind) {
+    case "register":
+    case "discard":
+    case "step":
+    case "root":
+      return completion;
+    case "construct":
+      return { kind: "construct", register: completion.register };
+    case "iterator":
+    case "gradMode":
+    case "inside":
+      return null;
+    default:
+      return completion satisfies never;
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * The rest of a program as the body of a unit. Input: a plan; output: frames that stand where the plan says, and
+ * plain execution: the printed rest of the innermost frame, whose result goes to the printed rest of the next.
+ * Invariant: an exception finds the handler it would have found.
+ */
+import { invariant } from "../base/errors.ts";
+import { findHomeObject } from "./frame/capture.ts";
+import type { FreeForm } from "./bytecode/print_types.ts";
+import type { Register } from "./bytecode/code.ts";
+import { UNINITIALIZED as TDZ } from "./bytecode/runtime.ts";
+import { infoOf } from "./functions.ts";
+import { printRest } from "./printed.ts";
+import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./resume_plan.ts";
+import { argumentSource, knownSource } from "./source.ts";
+import { type Completion, Frame, type FrameBindings, type Interpreter } from "./trace/interpreter.ts";
+import type { UnitBody } from "./unit.ts";
+import { CellValue, ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "./variables/value.ts";
+import { liveRegisters } from "./bytecode/liveness.ts";
+
+/** The body of a resumed unit. */
+export function resumedBody(plan: ResumePlan, name: string): UnitBody {
+  const scalars = new Set<number>();
+  plan.values.forEach((value, i) => {
+    if (value?.kind === "item" && value.type === "number") scalars.add(i);
+  });
+  return {
+    name,
+    parameters: plan.parameters.map((p) => p.name),
+    scalars,
+    begin: (m, _self, args) => beginFrames(m, plan, args),
+    runPlain: (_self, args) => runPlain(plan, args),
+  };
+}
+
+function isBox(value: unknown): value is { v: unknown } {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, "v");
+}
+
+/** The frames of the plan with the arguments in place. */
+function beginFrames(m: Interpreter, plan: ResumePlan, args: readonly unknown[]): readonly Frame[] | string {
+  const wrapped = plan.parameters.map((parameter, i): Value => wrapParameter(m, plan, { parameter, index: i, value: args[i] }));
+  const frames: Frame[] = [];
+  for (const [i, planned] of plan.frames.entries()) {
+    const bindings = bindingsOf(m, plan, { frame: i, planned, wrapped, args });
+    if (typeof bindings === "string") return bindings;
+    const completion = completionOf(plan, i, wrapped);
+    const callee = calleeOf(m, plan, i, wrapped);
+    const frame = new Frame(bindings, planned.code, callee, UNDEFINED, [], UNDEFINED, completion);
+    frame.pc = planned.pc;
+    plan.parameters.forEach((parameter, at) => {
+      if (parameter.kind === "register" && parameter.frame === i) frame.registers[parameter.register] = wrapped[at];
+    });
+    frames.push(frame);
+  }
+  return frames;
+}
+
+function wrapParameter(
+  m: Interpreter,
+  plan: ResumePlan,
+  { parameter, index, value }: { parameter: Parameter; index: number; value: unknown },
+): Value {
+  const source = argumentSource(parameter.name, index);
+  const code = plan.frames[parameter.frame]?.code;
+  const isCell = parameter.kind === "captured"
+    ? parameter.form === "cell"
+    : parameter.kind === "register" && code?.registers[parameter.register]?.cell === true;
+  if (isCell && isBox(value)) {
+    const known = m.boxOf(value);
+    if (known) return known;
+    const variable = parameter.kind === "captured"
+      ? code?.free[parameter.index]?.name
+      : parameter.kind === "register"
+      ? code?.registers[parameter.register]?.name
+      : null;
+    return m.addBox(value, new CellValue(variable ?? "cell", { kind: "box", box: value, source }, null));
+  }
+  if (value === TDZ) {
+    m.output.guard({ kind: "constant", source, value: TDZ });
+    return UNINITIALIZED;
+  }
+  return m.wrapper.wrap(value, source);
+}
+
+function calleeOf(m: Interpreter, plan: ResumePlan, frame: number, wrapped: readonly Value[]): ObjectValue | null {
+  const known = plan.frames[frame]?.callee?.real;
+  if (known) {
+    const value = m.wrapper.object(known, knownSource("callee", known));
+    return value.kind === "object" ? value : null;
+  }
+  const at = plan.parameters.findIndex((p) => p.kind === "callee" && p.frame === frame);
+  const value = wrapped[at];
+  return value?.kind === "object" ? value : null;
+}
+
+function bindingsOf(
+  m: Interpreter,
+  plan: ResumePlan,
+  { frame, planned, wrapped, args }: { frame: number; planned: PlannedFrame; wrapped: readonly Value[]; args: readonly unknown[] },
+): FrameBindings | string {
+  if (planned.bindings === "made") {
+    const free: Value[] = planned.code.free.map((variable, index): Value => {
+      const live = planned.live.get(index);
+      if (live) return m.liveCell(variable.name, live);
+      const at = plan.parameters.findIndex((p) => p.kind === "captured" && p.frame === frame && p.index === index);
+      return wrapped[at] ?? UNDEFINED;
+    });
+    return { kind: "made", free };
+  }
+  if (planned.real) return planned.real;
+  const at = plan.parameters.findIndex((p) => p.kind === "callee" && p.frame === frame);
+  const fn = args[at];
+  const info = typeof fn === "function" ? infoOf(fn) : null;
+  return info?.kind === "function" ? { kind: "real", binding: info.binding } : "a function without accessible source";
+}
+
+function completionOf(plan: ResumePlan, frame: number, wrapped: readonly Value[]): Completion {
+  const completion = plan.frames[frame]?.completion;
+  invariant(completion, "Expected a completion");
+  if (completion.kind !== "construct") return completion;
+  const at = plan.parameters.findIndex((p) => p.kind === "construction" && p.frame === frame);
+  const object = wrapped[at];
+  invariant(object instanceof ObjectValue, "Expected the object under construction");
+  return { kind: "construct", register: completion.register, object };
+}
+
+// ---- plain execution
+
+/** Where one frame goes on in plain execution, with values for its registers. */
+interface PlainFrame {
+  readonly planned: PlannedFrame;
+  readonly registers: Map<Register, unknown>;
+  readonly free: readonly { readonly form: FreeForm; readonly value: unknown }[];
+  readonly callee: unknown;
+  readonly construction: unknown;
+}
+
+function plainFrame(plan: ResumePlan, frame: number, args: readonly unknown[]): PlainFrame {
+  const planned = plan.frames[frame];
+  invariant(planned, "Expected a frame");
+  const registers = new Map<Register, unknown>();
+  let callee: unknown = planned.callee?.real, construction: unknown;
+  const captured = new Map<number, { readonly form: FreeForm; readonly value: unknown }>();
+  plan.parameters.forEach((p, i) => {
+    if (p.frame !== frame) return;
+    if (p.kind === "register") registers.set(p.register, args[i]);
+    else if (p.kind === "callee") callee = args[i];
+    else if (p.kind === "construction") construction = args[i];
+    else captured.set(p.index, { form: p.form, value: args[i] });
+  });
+  const info = planned.real ?? (typeof callee === "function" ? infoOf(callee) : null);
+  const free = planned.code.free.map((_, index): { form: FreeForm; value: unknown } => {
+    const live = planned.live.get(index);
+    if (live) return { form: "live", value: live };
+    if (planned.bindings === "made") return captured.get(index) ?? { form: "value", value: undefined };
+    if (!info || !("binding" in info)) return { form: "value", value: undefined };
+    const found = info.binding(index);
+    switch (found.kind) {
+      case "value":
+        return { form: "value", value: found.value };
+      case "cell":
+        return { form: "live", value: found.cell };
+      case "private":
+        return { form: "private", value: found.access };
+      case "unreachable":
+        throw new TypeError(found.because);
+      default:
+        return found satisfies never;
+    }
+  });
+  return { planned, registers, free, callee, construction };
+}
+
+/** Runs the rest of one frame from an offset. */
+function runRest(frame: PlainFrame, pc: number): unknown {
+  const { code } = frame.planned;
+  const parameters = [...liveRegisters(code, pc)];
+  const printed = printRest(code, {
+    entry: pc,
+    parameters,
+    name: code.name || "rest",
+    forms: (i) => frame.free[i]?.form ?? "value",
+  });
+  const home = typeof frame.callee === "function" ? findHomeObject(frame.callee, frame.registers.values().next().value) : undefined;
+  const run = printed.make(frame.free.map((f) => f.value), frame.callee, home);
+  return run(...parameters.map((r) => frame.registers.get(r)));
+}
+
+/** Runs the plan without tracing. */
+function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
+  let result: unknown, error: unknown, failed = false;
+  for (let i = plan.frames.length - 1; i >= 0; i--) {
+    const frame = plainFrame(plan, i, args);
+    const { code, pc } = frame.planned;
+    try {
+      if (i === plan.frames.length - 1) result = runRest(frame, pc);
+      else if (!failed) {
+        const above = plan.frames[i + 1];
+        invariant(above, "Expected a frame above");
+        deliver(frame, above.completion, result, plainFrame(plan, i + 1, args).construction);
+        result = runRest(frame, pc + 1);
+      } else {
+        const handler = code.handlers.find((h) => h.start <= pc && pc < h.end);
+        if (!handler) continue;
+        frame.registers.set(handler.register, error);
+        failed = false;
+        result = runRest(frame, handler.target);
+      }
+    } catch (thrown) {
+      failed = true;
+      error = thrown;
+    }
+  }
+  if (failed) throw error;
+  return result;
+}
+
+/** Puts a callee's result where the waiting frame expects it. */
+function deliver(frame: PlainFrame, completion: PlannedCompletion, result: unknown, construction: unknown): void {
+  const { registers } = frame;
+  switch (completion.kind) {
+    case "register":
+      registers.set(completion.register, result);
+      return;
+    case "construct": {
+      const isObject = (typeof result === "object" && result !== null) || typeof result === "function";
+      registers.set(completion.register, isObject ? result : construction);
+      return;
+    }
+    case "step": {
+      if (typeof result !== "object" || result === null) throw new TypeError(`Iterator result ${String(result)} is not an object`);
+      const done = Boolean(Reflect.get(result, "done"));
+      registers.set(completion.done, done);
+      registers.set(completion.value, done ? undefined : Reflect.get(result, "value"));
+      return;
+    }
+    case "discard":
+    case "root":
+      return;
+    default:
+      completion satisfies never;
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * A function as the body of a unit. Input: the function; output: frames that begin it, and plain calls. Invariant:
+ * only arguments that the function reads are looked at, so that nothing else is guarded.
+ */
+import { liveRegisters } from "./bytecode/liveness.ts";
+import type { CodeObject } from "./bytecode/code.ts";
+import { infoOf } from "./functions.ts";
+import { argumentSource, knownSource, THIS_SOURCE } from "./source.ts";
+import { Frame, type Interpreter } from "./trace/interpreter.ts";
+import { ObjectValue, UNDEFINED, type Value } from "./variables/value.ts";
+import { isClass } from "./variables/wrap.ts";
+import type { UnitBody } from "./unit.ts";
+
+/** The body of a whole function. */
+export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitBody {
+  let code: CodeObject | null = null;
+  const codeOfRoot = (): CodeObject | string => {
+    if (code) return code;
+    if (isClass(fn)) return "a class is called";
+    const info = infoOf(fn);
+    if (info.kind === "none") return info.because;
+    if (info.kind !== "function") return "no plain function";
+    if (info.code.async || info.code.generator) return `${info.code.async ? "an async" : "a generator"} function`;
+    return code = info.code;
+  };
+  return {
+    name,
+    get parameters(): readonly string[] {
+      const found = codeOfRoot();
+      if (typeof found === "string") return [];
+      return found.parameters.map((p, i) => p ?? `arg${i}`);
+    },
+    scalars: new Set(),
+    begin(m, self, args) {
+      const found = codeOfRoot();
+      if (typeof found === "string") return found;
+      const info = infoOf(fn);
+      if (info.kind !== "function") return "no plain function";
+      const callee = m.wrapper.object(fn, knownSource(name || "fn", fn));
+      if (!(callee instanceof ObjectValue)) return "no plain function";
+      if (found.hasRest || found.usesArguments) m.output.guard({ kind: "argumentCount", count: args.length });
+      const receiver = found.usesThis && found.kind !== "arrow" ? wrapThis(m, found, self) : UNDEFINED;
+      if (typeof receiver === "string") return receiver;
+      const bindings = { kind: "real", binding: info.binding } as const;
+      const values = argumentValues(m, found, args);
+      return [new Frame(bindings, found, callee, receiver, values, UNDEFINED, { kind: "root" })];
+    },
+    runPlain: (self, args) => Reflect.apply(fn, self, args),
+  };
+}
+
+function wrapThis(m: Interpreter, code: CodeObject, self: unknown): Value | string {
+  const isReference = (typeof self === "object" && self !== null) || typeof self === "function";
+  if (!code.strict && !isReference) return "a sloppy function with a primitive receiver";
+  return m.wrapper.wrap(self, THIS_SOURCE);
+}
+
+/** The arguments that are read; the others are undefined, which nobody sees. */
+function argumentValues(m: Interpreter, code: CodeObject, args: readonly unknown[]): Value[] {
+  const wanted = new Set<number>();
+  let from = Infinity;
+  code.instructions.forEach((instruction, at) => {
+    if (instruction.op === "loadArgument") {
+      if (liveRegisters(code, at + 1).has(instruction.dst)) wanted.add(instruction.index);
+    } else if (instruction.op === "loadRest") {
+      if (liveRegisters(code, at + 1).has(instruction.dst)) from = Math.min(from, instruction.from);
+    } else if (instruction.op === "loadArguments") from = 0;
+  });
+  const count = from < Infinity ? args.length : Math.max(args.length, ...[...wanted].map((i) => i + 1), 0);
+  return Array.from({ length: count }, (_, index): Value => {
+    if (!wanted.has(index) && index < from) return UNDEFINED;
+    const label = code.parameters[index] ?? `arg${index}`;
+    return m.wrapper.wrap(args[index], argumentSource(label, index));
+  });
+}

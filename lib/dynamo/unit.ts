@@ -1,0 +1,156 @@
+/**
+ * A compiled unit: a function, or the rest of one after plain JavaScript has run, with its cache of entries.
+ * Input: calls; output: results, by the first entry whose guards hold, by a new entry, or by plain JavaScript.
+ * Invariant: whichever way a call goes, it does what the original would have done.
+ */
+import { config } from "../base/config.ts";
+import { BackendCompilerFailed, Unsupported } from "../base/errors.ts";
+import { counters, logs } from "../base/logs.ts";
+import { factText, type Guard } from "./guards/guard.ts";
+import type { Check } from "./guards/check.ts";
+import { ChangeHistory } from "./automatic_dynamic.ts";
+import { currentStance } from "./stance.ts";
+import type { Program } from "./program.ts";
+import type { Frame, Interpreter } from "./trace/interpreter.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+
+/** One compiled version of a unit. */
+export interface Entry {
+  readonly guards: readonly Guard[];
+  readonly check: Check;
+  readonly checkText: string;
+  /** Called with the unit's receiver and arguments. */
+  readonly run: (...args: readonly unknown[]) => unknown;
+  /** The modified function's source; that of the original where nothing was captured. */
+  readonly code: string;
+  readonly graph: GraphModule | null;
+  hits: number;
+}
+
+/** What makes a unit a function or the rest of one. */
+export interface UnitBody {
+  readonly name: string;
+  /** Names of the parameters, as guards and generated code write them. */
+  readonly parameters: readonly string[];
+  /** Frames to trace a call with. A text says why there are none. */
+  begin(m: Interpreter, self: unknown, args: readonly unknown[]): readonly Frame[] | string;
+  /** Runs a call without compiling anything. */
+  runPlain(self: unknown, args: readonly unknown[]): unknown;
+  /** Parameters whose numbers are read out of tensors. */
+  readonly scalars: ReadonlySet<number>;
+}
+
+/** Makes an entry for a call; defined in compile_entry.ts. */
+export type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]) => Entry;
+
+export class Unit {
+  entries: Entry[] = [];
+  readonly history: ChangeHistory = new ChangeHistory();
+  /** Set once the unit is given up: why every further call runs plainly. */
+  givenUp: string | null = null;
+  /** Whether a miss runs plainly and compiles nothing. */
+  compiling = false;
+
+  constructor(readonly program: Program, readonly body: UnitBody, readonly compileEntry: EntryCompiler) {
+    for (const index of body.scalars) this.history.expectChanges(`L[${JSON.stringify(body.parameters[index])}]`);
+  }
+
+  /** Serves a call. */
+  call(self: unknown, args: readonly unknown[]): unknown {
+    const { entries } = this;
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i];
+      if (entry === undefined || entry.check(self, args) !== -1) continue;
+      entry.hits++;
+      if (i > 0) {
+        // Most recent hit first.
+        entries.splice(i, 1);
+        entries.unshift(entry);
+      }
+      return Reflect.apply(entry.run, self, args);
+    }
+    return this.#miss(self, args);
+  }
+
+  #miss(self: unknown, args: readonly unknown[]): unknown {
+    const { body, program } = this;
+    const stance = currentStance();
+    if (program.frozen || this.givenUp !== null || stance === "run_only") return body.runPlain(self, args);
+    if (this.entries.length > 0) {
+      if (stance === "eager_on_recompile") return body.runPlain(self, args);
+      const reasons = this.#failedGuards(self, args);
+      logs.emit("recompiles", () => `Recompiling ${body.name}\n${reasons.map((r) => `  ${r}`).join("\n")}`);
+      counters.add("recompiles", body.name);
+      if (stance === "fail_on_recompile" || config.errorOnRecompile) {
+        throw new Unsupported({
+          id: "GB0000",
+          category: `recompilation of ${body.name}`,
+          explanation: `Guards of all ${this.entries.length} entries fail: ${reasons.join("; ")}`,
+          hint: "Keep what the guards test the same, or allow recompilation",
+          stack: [],
+        });
+      }
+      if (this.entries.length >= config.cacheSizeLimit) return this.#overLimit(self, args, reasons);
+    }
+    if (config.debugFunction !== "" && config.debugFunction !== program.name) return body.runPlain(self, args);
+    let entry: Entry;
+    try {
+      entry = this.compileEntry(this, self, args);
+    } catch (error) {
+      if (error instanceof CannotTrace) return this.giveUp(error.message, self, args);
+      if (config.suppressErrors && !(error instanceof Unsupported)) {
+        return this.giveUp(`compilation failed: ${error instanceof Error ? error.message : error}`, self, args);
+      }
+      throw error;
+    }
+    this.entries.unshift(entry);
+    entry.hits++;
+    return Reflect.apply(entry.run, self, args);
+  }
+
+  /** Runs plainly from now on, and says why. */
+  giveUp(because: string, self: unknown, args: readonly unknown[]): unknown {
+    this.givenUp = because;
+    counters.add("skipped", because);
+    logs.emit("dynamo", () => `${this.body.name} runs uncompiled: ${because}`);
+    return this.body.runPlain(self, args);
+  }
+
+  #overLimit(self: unknown, args: readonly unknown[], reasons: readonly string[]): unknown {
+    const { body, program } = this;
+    const why = `${body.name} has reached config.cacheSizeLimit (${config.cacheSizeLimit}); last reason: ${reasons[0] ?? ""}`;
+    if (program.options.fullgraph) {
+      throw new Unsupported({
+        id: "GB0000",
+        category: "cache size limit",
+        explanation: why,
+        hint: "Raise config.cacheSizeLimit, or keep what the guards test the same",
+        stack: [],
+      });
+    }
+    counters.add("cache_limit", body.name);
+    logs.emit("recompiles", () => why, "warning");
+    return body.runPlain(self, args);
+  }
+
+  /** Why each entry does not serve a call. */
+  #failedGuards(self: unknown, args: readonly unknown[]): string[] {
+    return this.entries.map((entry) => {
+      const index = entry.check(self, args);
+      const guard = entry.guards[index];
+      if (!guard) return "a guard could not be evaluated";
+      const { user } = guard;
+      return `${factText(guard.fact)}${user ? `  # ${user.code} (${user.file}:${user.line})` : ""}`;
+    });
+  }
+}
+
+/** A frame has no instructions to trace. */
+export class CannotTrace extends Error {
+  override readonly name = "CannotTrace";
+}
+
+/** A backend's failure, under the backend's name. */
+export function backendFailure(name: string, cause: unknown): BackendCompilerFailed {
+  return new BackendCompilerFailed(name, cause);
+}
