@@ -1,0 +1,107 @@
+/**
+ * Every op's samples through the inductor, with neighbours to fuse with, against the same graph op by op.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { isFloat } from "../lib/base/dtype.ts";
+import { DynError } from "../lib/base/errors.ts";
+import { contiguousMeta, type TensorMeta } from "../lib/graph/meta.ts";
+import type { OpDefinition, Sample, SampleArgument } from "../lib/ops/definition.ts";
+import type { OpApi } from "../lib/ops/generated.ts";
+import type { GraphValue } from "../lib/ops/graph_builder.ts";
+import { ALL_OPS } from "../lib/ops/table.ts";
+import { compiled, difference, evaluateByOp, type HostTensor, runCompiled, sample, traced } from "./support/graph_programs.ts";
+
+type Api = OpApi<GraphValue>;
+
+/** A sample's argument with its tensors as numbered inputs. */
+type Given =
+  | number
+  | boolean
+  | string
+  | null
+  | readonly Given[]
+  | { readonly input: number; readonly transposed: boolean };
+
+class Inputs {
+  readonly metas: TensorMeta[] = [];
+  readonly tensors: HostTensor[] = [];
+
+  take(argument: SampleArgument): Given {
+    if (argument === null || typeof argument !== "object") return argument;
+    if (!("tensor" in argument)) return argument.map((each) => this.take(each));
+    const { tensor, dtype = "float32", range = [-2, 2], transposed = false } = argument;
+    const shape = transposed ? tensor.toReversed() : tensor;
+    this.metas.push(contiguousMeta(shape, dtype, "cpu"));
+    this.tensors.push(sample(shape, dtype, range));
+    return { input: this.metas.length - 1, transposed };
+  }
+}
+
+/** The call of a sample between ops that want to fuse with it. */
+function graphOf(definition: OpDefinition, { args, options = {} }: Sample) {
+  const inputs = new Inputs();
+  const given = args.map((each) => inputs.take(each));
+  const named = Object.entries(options).map(([name, each]) => [name, inputs.take(each)] as const);
+  const graph = traced(inputs.metas, (o, values) => {
+    const before = (x: GraphValue) => isFloat(x.dtype) ? o.mul(o.exp(o.mul(x, 0.001)), x) : x;
+    const resolve = (argument: Given): unknown => {
+      if (argument === null || typeof argument !== "object") return argument;
+      if (!("input" in argument)) return argument.map(resolve);
+      const value = values[argument.input];
+      if (!value) throw new Error("Expected an input");
+      return argument.transposed ? o.permute(value, value.shape.map((_, d) => value.shape.length - 1 - d)) : before(value);
+    };
+    const call: unknown = Reflect.get(o, definition.name);
+    if (typeof call !== "function") throw new Error(`Expected the op ${definition.name}`);
+    const list: unknown[] = given.map(resolve);
+    if (named.length > 0) list.push(Object.fromEntries(named.map(([name, each]) => [name, resolve(each)])));
+    const result: GraphValue | readonly GraphValue[] = Reflect.apply(call, undefined, list);
+    const results = "node" in result ? [result] : [...result];
+    return [...results, ...results.map((x) => after(o, x)), ...results.map((x) => between(o, x))];
+  });
+  return { graph, inputs };
+}
+
+function after(o: Api, x: GraphValue): GraphValue {
+  if (isFloat(x.dtype)) return o.exp(o.mul(x, 0.5));
+  return x.dtype === "bool" ? o.logicalNot(x) : o.add(x, 1);
+}
+
+function between(o: Api, x: GraphValue): GraphValue {
+  return isFloat(x.dtype) ? o.add(o.sum(x), o.exp(o.mul(x, 0.5))) : x;
+}
+
+/** The graph of a sample, or nothing where its shapes depend on elements, so that it cannot be captured. */
+function capture(definition: OpDefinition, each: Sample): ReturnType<typeof graphOf> | undefined {
+  try {
+    return graphOf(definition, each);
+  } catch (thrown) {
+    if (thrown instanceof DynError && /elements|Expected a tensor for/.test(thrown.message)) return undefined;
+    throw thrown;
+  }
+}
+
+Deno.test("every op computes the same fused with its neighbours as by itself", () => {
+  let compared = 0;
+  const wrong: string[] = [];
+  for (const definition of ALL_OPS) {
+    if (definition.implementation.kind === "host") continue;
+    for (const each of definition.samples) {
+      const captured = capture(definition, each);
+      if (!captured) continue;
+      const { graph, inputs } = captured;
+      const keys = graph.placeholders.length - inputs.tensors.length;
+      const given = [...inputs.tensors, ...Array.from({ length: keys }, (_, i) => sample([], "int32", [i * 100, i * 100 + 50]))];
+      const wanted = evaluateByOp(graph, given);
+      const found = runCompiled(compiled(graph), given);
+      assertEquals(found.length, wanted.length);
+      found.forEach((tensor, i) => {
+        const reference = wanted[i];
+        compared++;
+        if (!reference || difference(tensor, reference) > 3e-5) wrong.push(`${definition.name} ${JSON.stringify(each)} output ${i}`);
+      });
+    }
+  }
+  assertEquals(wrong, []);
+  assert(compared > 1000, `Expected more than 1000 comparisons but made ${compared}`);
+});
