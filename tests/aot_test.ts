@@ -561,6 +561,49 @@ Deno.test("a result whose backward ran inside the graph cannot be differentiated
   assertThrows(() => loss?.backward(), Error, "a second time");
 });
 
+Deno.test("a whole training step is one graph that writes its parameters", () => {
+  const rate = 0.1;
+  const gm = graphOf(
+    { x: contiguousMeta([8, 4], "float32", "cpu"), w: contiguousMeta([4, 3], "float32", "cpu") },
+    (call, [x = null, w = null]) => [call("mean", call("square", call("tanh", call("matmul", x, w))))],
+  );
+  const { graph } = gm;
+  const [loss] = graph.output.inputs();
+  const [, w] = graph.placeholders;
+  if (!loss || !w || w.meta.value.kind !== "tensor") throw new Error("no loss");
+  graph.erase(graph.output);
+  const [gradient = null] = appendGradients(graph, { outputs: [{ node: loss, tangent: null }], inputs: [w] });
+  graph.create("call_function", "sub_", {
+    args: [w, gradient],
+    kwargs: { alpha: rate },
+    meta: { value: w.meta.value, noGrad: true },
+  });
+  graph.create("output", "output", { args: [[loss]] });
+  const signatures: unknown[] = [];
+  const compiled = aotAutograd({
+    fwCompiler: (compiling) => {
+      signatures.push(compiling.signature);
+      return (...args) => compiling.forward(...args);
+    },
+  })(gm, []);
+  assertEquals(signatures, [{
+    role: "inference",
+    mutatedInputs: [{ input: 1, output: 1, differentiable: false }],
+    donatedInputs: [],
+  }]);
+  const x = wave([8, 4]), captured = leaf([4, 3], 2), eager = leaf([4, 3], 2);
+  for (let step = 0; step < 5; step++) {
+    const [found] = tensorsIn(compiled?.(x, captured));
+    const expected = x.matmul(eager).tanh().square().mean();
+    expected.backward();
+    noGrad(() => eager.sub_(eager.grad ?? eager, { alpha: rate }));
+    eager.grad = null;
+    assertClose(found?.item(), expected.item(), `loss ${step}`);
+    assertClose(captured.tolist(), eager.tolist(), `parameter ${step}`);
+    assert(found?.requiresGrad && captured.isLeaf && captured.requiresGrad);
+  }
+});
+
 Deno.test("values that were overwritten are not differentiated in the graph", () => {
   const gm = graphOf({ x: contiguousMeta([3], "float32", "cpu") }, (call, [x = null]) => {
     const h = call("exp", x), s = call("sin", h);
