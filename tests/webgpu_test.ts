@@ -3,13 +3,13 @@
  * reductions, library calls. Where there is no adapter the tests say so and are skipped, except in CI.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../lib/base/dtype.ts";
+import type { DType, HostArray } from "../lib/base/dtype.ts";
 import type { Body } from "../lib/loops/body.ts";
 import { findDevice } from "../lib/loops/device.ts";
 import type { Program } from "../lib/loops/ir.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
-import { interpret } from "../backends/reference/interpret.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
+import { bytesOf, compare, type Runner, toHost } from "./support/compare.ts";
 import { singleOp } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
@@ -23,49 +23,27 @@ function device() {
   return found;
 }
 
-function toHost(dtype: DType, values: readonly number[]): HostArray {
-  const array = hostArray(dtype, new ArrayBuffer(values.length * itemSize(dtype)));
-  values.forEach((v, i) => array[i] = array instanceof BigInt64Array ? BigInt(Math.trunc(v)) : v);
-  return array;
-}
-
-const bytesOf = (a: HostArray) => new Uint8Array(a.buffer, a.byteOffset, a.byteLength);
-
-/** Runs a program on the device and by interpretation; compares all outputs. */
-function compare(program: Program, inputs: readonly HostArray[], tolerance = 2e-6): void {
+/** Runs a program on the device. */
+const run: Runner = (program, inputs, outputs) => {
   const gpu = device();
-  const decls = program.outputs.map((id) => {
-    const decl = program.buffers[id];
-    assert(decl && typeof decl.length === "number");
-    return { dtype: decl.dtype, length: decl.length };
-  });
-  const want = decls.map(({ dtype, length }) => hostArray(dtype, new ArrayBuffer(length * itemSize(dtype))));
-  interpret(program, { inputs, outputs: want });
-  const memories = inputs.map((array) => {
+  const upload = (array: HostArray) => {
     const memory = gpu.allocate(array.byteLength);
     gpu.write(memory, 0, bytesOf(array));
     return memory;
-  });
-  const results = decls.map(({ dtype, length }) => {
-    const memory = gpu.allocate(length * itemSize(dtype));
-    gpu.write(memory, 0, new Uint8Array(length * itemSize(dtype)));
-    return memory;
-  });
+  };
+  const memories = inputs.map(upload), results = outputs.map(upload);
   const compiled = gpu.compile(program);
   compiled.run({ inputs: memories, outputs: results, sizes: [] });
-  decls.forEach(({ dtype, length }, i) => {
-    const memory = results[i], expected = want[i];
-    assert(memory && expected);
-    const bytes = gpu.readSync(memory, 0, length * itemSize(dtype)).slice();
-    const got = hostArray(dtype, bytes.buffer, 0, length);
-    for (let k = 0; k < length; k++) {
-      const x = Number(got[k]), y = Number(expected[k]);
-      const close = Object.is(x, y) || x === y || (Number.isNaN(x) && Number.isNaN(y)) ||
-        (isFloat(dtype) && Math.abs(x - y) <= tolerance * Math.max(1, Math.abs(y)));
-      assert(close, `element ${k} is ${x}, expected ${y}\n${compiled.source}`);
-    }
+  outputs.forEach((array, i) => {
+    const memory = results[i];
+    assert(memory);
+    bytesOf(array).set(gpu.readSync(memory, 0, array.byteLength));
   });
-}
+  return compiled.source;
+};
+
+const check = (program: Program, inputs: readonly HostArray[], tolerance = 2e-6) =>
+  compare(program, inputs, { run, tolerance });
 
 const FLOATS = [0, -0, 0.5, -0.5, 1, -1, 1.5, 2.5, -2.5, 3, 0.01, -7.25, 20, 1e-3, NaN, Infinity, -Infinity];
 const UNITS = FLOATS.filter((x) => Math.abs(x) <= 1);
@@ -139,7 +117,7 @@ test("scalar operations on floats", () => {
       }),
     );
     // The language promises no more for its own transcendental functions
-    compare(program, data.map((column) => toHost("float32", column)), 2e-5);
+    check(program, data.map((column) => toHost("float32", column)), 2e-5);
   }
 });
 
@@ -166,7 +144,7 @@ test("scalar operations on integers", () => {
           element: (o, index) => apply(o, name, xs.map((x) => o.load(x, index))),
         }),
       );
-      compare(program, data.map((column) => toHost(type, column)));
+      check(program, data.map((column) => toHost(type, column)));
     }
   }
 });
@@ -187,7 +165,7 @@ test("loads, casts and stores of every type", () => {
           element: (o, index) => o.cast(o.load(x!, index), to),
         }),
       );
-      compare(program, [toHost(from, values)]);
+      check(program, [toHost(from, values)]);
     }
   }
 });
@@ -214,7 +192,7 @@ test("reductions over rows, columns and everything", () => {
           ),
       }));
       if (op.startsWith("arg") && kept.length === 0) continue;
-      compare(program, [data], 2e-5);
+      check(program, [data], 2e-5);
     }
   }
 });
@@ -237,7 +215,7 @@ test("matrix products with odd sizes, transposed operands and batches", () => {
       }));
       const fill = (count: number, seed: number) =>
         Float32Array.from({ length: count }, (_, i) => Math.sin(i * seed));
-      compare(program, [fill(batch * m * k, 1.3), fill(batch * k * n, 0.7)], 1e-5);
+      check(program, [fill(batch * m * k, 1.3), fill(batch * k * n, 0.7)], 1e-5);
     }
   }
 });
@@ -249,7 +227,7 @@ test("convolutions and sorting as loops", () => {
   const out = { shape: [2, 6, 3, 5], dtype: "float32" as const };
   const fill = (shape: readonly number[]) =>
     Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => Math.cos(i * 0.9));
-  compare(
+  check(
     singleOp([input, weight], [out], (x, w) => ({
       kind: "extern",
       call: { op: "convForward", ...geometry },
@@ -259,7 +237,7 @@ test("convolutions and sorting as loops", () => {
     [fill(input.shape), fill(weight.shape)],
     1e-5,
   );
-  compare(
+  check(
     singleOp([out, weight], [input], (g, w) => ({
       kind: "extern",
       call: { op: "convBackwardInput", ...geometry },
@@ -269,7 +247,7 @@ test("convolutions and sorting as loops", () => {
     [fill(out.shape), fill(weight.shape)],
     1e-5,
   );
-  compare(
+  check(
     singleOp([out, input], [weight], (g, x) => ({
       kind: "extern",
       call: { op: "convBackwardWeight", ...geometry },
@@ -282,7 +260,7 @@ test("convolutions and sorting as loops", () => {
   const rows = { shape: [3, 9], dtype: "float32" as const };
   const values = Float32Array.from([3, 1, 2, 1, NaN, 5, -1, 3, 0, ...Array(18).keys()]);
   for (const descending of [false, true]) {
-    compare(
+    check(
       singleOp([rows], [rows, { shape: [3, 9], dtype: "int64" }], (x) => ({
         kind: "extern",
         call: { op: "sort", descending },
@@ -310,7 +288,7 @@ test("accumulating stores collide without loss", () => {
     }),
   );
   const values = Float32Array.from({ length: 1000 }, (_, i) => i % 16);
-  compare(program, [values, BigInt64Array.from({ length: 1000 }, (_, i) => BigInt(i * 7 % 10))]);
+  check(program, [values, BigInt64Array.from({ length: 1000 }, (_, i) => BigInt(i * 7 % 10))]);
 });
 
 test("reads in parts and at odd places", () => {

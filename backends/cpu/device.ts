@@ -1,12 +1,14 @@
 /**
  * The device "cpu": pooled host memory, eager programs as JavaScript, graphs as native code where a compiler is
- * there. Input: memories and programs; output: elements. Invariant: work is done when a call returns.
+ * there and as WebAssembly SIMD (with a notice) where none is. Input: memories and programs; output: elements. Invariant: work is done when a call returns.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { HostMemory, MemoryPool } from "../js/memory.ts";
 import { compileToJavaScript } from "../js/program.ts";
+import { wasmLibrary } from "../wasm/library.ts";
+import { compileToWasm } from "../wasm/program.ts";
 import { nativeLibrary } from "./native_extern.ts";
 import { compileNative } from "./native_program.ts";
 import { toolchainStatus } from "./toolchain.ts";
@@ -21,7 +23,7 @@ export function createCpuDevice(): Device {
   const pool = new MemoryPool("cpu");
   const allocate = (byteLength: number) => pool.allocate(byteLength);
   const interpreted = (program: Program): CompiledProgram =>
-    compileToJavaScript(program, { allocate, library: nativeLibrary });
+    compileToJavaScript(program, { allocate, library: hasCompiler() ? nativeLibrary : wasmLibrary });
   const readSync = (memory: Memory, byteOffset: number, byteLength: number) =>
     host(memory).uint8.slice(byteOffset, byteOffset + byteLength);
   return {
@@ -34,9 +36,25 @@ export function createCpuDevice(): Device {
     read: (memory, byteOffset, byteLength) => Promise.resolve(readSync(memory, byteOffset, byteLength)),
     compileEager: interpreted,
     compile: (program: Program): CompiledProgram =>
-      toolchainStatus().kind === "ready" ? compileNative(program) : interpreted(program),
+      hasCompiler() ? compileNative(program) : withoutCompiler(program),
     synchronize() {},
   };
+}
+
+const hasCompiler = (): boolean => toolchainStatus().kind === "ready";
+
+let noticed = false;
+
+/** Says once what a compiler would bring, then uses WebAssembly. */
+function withoutCompiler(program: Program): CompiledProgram {
+  if (!noticed) {
+    noticed = true;
+    console.warn(
+      "dyn: found no C++ compiler, so graphs run as WebAssembly SIMD on one thread; with one (Debian: apt-get " +
+        "install g++, or DYN_CXX) they use wider vectors and all threads",
+    );
+  }
+  return compileToWasm(program);
 }
 
 /** The device, registered when this module loads. */

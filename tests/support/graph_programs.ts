@@ -42,7 +42,10 @@ export function traced(
     return builder.call({ definition, args }, keys);
   });
   const values = inputs.map((input, i) =>
-    builder.tensor("abcdefghijklmnopqrstuvwxyz"[i] ?? `x${i}`, isShape(input) ? contiguousMeta(input, "float32", "cpu") : input)
+    builder.tensor(
+      "abcdefghijklmnopqrstuvwxyz"[i] ?? `x${i}`,
+      isShape(input) ? contiguousMeta(input, "float32", "cpu") : input,
+    )
   );
   const outputs = body(api, values);
   builder.output(outputs.map((value) => value.node));
@@ -55,7 +58,12 @@ function isShape(input: readonly Dim[] | TensorMeta): input is readonly Dim[] {
 
 /** Two more inputs, after those of the function. */
 function randomKeys(builder: GraphBuilder): readonly Argument[] {
-  const key = () => builder.placeholder("key", { kind: "tensor", tensor: contiguousMeta([], "int32", "cpu"), requiresGrad: false });
+  const key = () =>
+    builder.placeholder("key", {
+      kind: "tensor",
+      tensor: contiguousMeta([], "int32", "cpu"),
+      requiresGrad: false,
+    });
   return [key(), key()];
 }
 
@@ -65,7 +73,11 @@ export function lookup(target: string): OpDefinition | undefined {
 }
 
 /** A reproducible tensor with values in an interval. */
-export function sample(shape: readonly number[], dtype: DType = "float32", range: readonly [number, number] = [-2, 2]): HostTensor {
+export function sample(
+  shape: readonly number[],
+  dtype: DType = "float32",
+  range: readonly [number, number] = [-2, 2],
+): HostTensor {
   const length = shape.reduce((n, s) => n * s, 1);
   const data = hostArray(dtype, new ArrayBuffer(length * itemSize(dtype)));
   let state = 12345 + length;
@@ -79,7 +91,11 @@ export function sample(shape: readonly number[], dtype: DType = "float32", range
 }
 
 /** The outputs of a graph, every op by itself on row-major memory. */
-export function evaluateByOp(graph: Graph, inputs: readonly HostTensor[], sizes: ReadonlyMap<Sym, number> = new Map()): HostTensor[] {
+export function evaluateByOp(
+  graph: Graph,
+  inputs: readonly HostTensor[],
+  sizes: ReadonlyMap<Sym, number> = new Map(),
+): HostTensor[] {
   const values = new Map<Node, HostTensor | readonly HostTensor[]>();
   graph.placeholders.forEach((node, i) => {
     const input = inputs[i];
@@ -124,14 +140,21 @@ function evaluateOp(node: Node, { one, known }: Values): HostTensor[] {
   const buffers: BufferDecl[] = [], arrays: HostArray[] = [];
   const operand = (tensor: HostTensor): BufferOperand => {
     const strides = contiguousStrides(tensor.shape);
-    buffers.push({ name: `x${buffers.length}`, dtype: tensor.dtype, length: tensor.data.length, role: { kind: "input", written: false } });
+    buffers.push({
+      name: `x${buffers.length}`,
+      dtype: tensor.dtype,
+      length: tensor.data.length,
+      role: { kind: "input", written: false },
+    });
     arrays.push(tensor.data);
     return { shape: tensor.shape, dtype: tensor.dtype, strides, offset: 0, buffer: buffers.length - 1 };
   };
   const resolve = (argument: Argument): unknown => {
     if (argument instanceof Node) return operand(one(argument));
     if (isList(argument)) return argument.map(resolve);
-    return argument !== null && typeof argument === "object" && "lower" in argument ? argument : dimensions(argument, known);
+    return argument !== null && typeof argument === "object" && "lower" in argument
+      ? argument
+      : dimensions(argument, known);
   };
   const given = node.args.map(resolve);
   const named = Object.entries(node.kwargs).filter(([name]) => name !== RANDOM_KEYS);
@@ -149,15 +172,26 @@ function evaluateOp(node: Node, { one, known }: Values): HostTensor[] {
     : [];
   const results = metas.map((meta) => {
     const length = known(product(meta.shape));
-    return { shape: meta.shape.map(known), dtype: meta.dtype, data: hostArray(meta.dtype, new ArrayBuffer(length * itemSize(meta.dtype))) };
+    return {
+      shape: meta.shape.map(known),
+      dtype: meta.dtype,
+      data: hostArray(meta.dtype, new ArrayBuffer(length * itemSize(meta.dtype))),
+    };
   });
   const targets = results.map((result): BufferOperand => {
-    buffers.push({ name: `y${buffers.length}`, dtype: result.dtype, length: result.data.length, role: { kind: "output" } });
+    buffers.push({
+      name: `y${buffers.length}`,
+      dtype: result.dtype,
+      length: result.data.length,
+      role: { kind: "output" },
+    });
     return { ...result, strides: contiguousStrides(result.shape), offset: 0, buffer: buffers.length - 1 };
   });
   const kernels = lowered.map((each, i) => {
     const target = targets[i];
-    return recordLowered(each, each.kind === "extern" ? targets : target ? [target] : [], { name: node.name });
+    return recordLowered(each, each.kind === "extern" ? targets : target ? [target] : [], {
+      name: node.name,
+    });
   });
   interpret({
     name: node.name,
@@ -172,7 +206,8 @@ function evaluateOp(node: Node, { one, known }: Values): HostTensor[] {
 }
 
 function dimensions(argument: Argument, known: (d: Dim) => number): unknown {
-  return typeof argument === "object" && argument !== null && "node" in argument && !(argument instanceof Node) && isSym(argument)
+  return typeof argument === "object" && argument !== null && "node" in argument &&
+      !(argument instanceof Node) && isSym(argument)
     ? known(argument)
     : argument;
 }
@@ -182,7 +217,8 @@ function isSym(argument: object): argument is Sym {
 }
 
 function isBuffer(value: unknown): value is BufferOperand {
-  return typeof value === "object" && value !== null && "shape" in value && "dtype" in value && Array.isArray(value.shape) &&
+  return typeof value === "object" && value !== null && "shape" in value && "dtype" in value &&
+    Array.isArray(value.shape) &&
     "buffer" in value;
 }
 
@@ -207,7 +243,9 @@ export function runCompiled(
     if (!input) throw new Error(`Expected an input ${i}`);
     return input.data;
   });
-  const made = outputBuffers.map(({ length, dtype }) => hostArray(dtype, new ArrayBuffer(known(length) * itemSize(dtype))));
+  const made = outputBuffers.map(({ length, dtype }) =>
+    hostArray(dtype, new ArrayBuffer(known(length) * itemSize(dtype)))
+  );
   interpret(program, { inputs: given, outputs: made, sizes: program.sizes.map((s) => sizes.get(s) ?? 0) });
   return outputs.map((output): HostTensor => {
     if (output.kind === "input") {

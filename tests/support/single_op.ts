@@ -4,7 +4,7 @@
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import type { Lowered, Operand } from "../../lib/loops/body.ts";
-import type { BufferDecl, Program } from "../../lib/loops/ir.ts";
+import type { BufferDecl, Program, Statement } from "../../lib/loops/ir.ts";
 import { recordLowered } from "../../lib/loops/nest.ts";
 import type { BufferOperand } from "../../lib/loops/record.ts";
 import { contiguousStrides } from "../../lib/graph/meta.ts";
@@ -43,5 +43,19 @@ export function singleOp(
     sizes: [],
     arenaBytes: 0,
     kernels: [recordLowered(lower(...inputs), outputs, { name: "op" })],
+  };
+}
+
+/** The same program with the outermost or the innermost loop of every nest marked to run in lanes. */
+export function vectorised(program: Program, which: "outermost" | "innermost"): Program {
+  const mark = (s: Statement): Statement => {
+    if (s.kind !== "loop") return s;
+    const inner = s.body.some((x) => x.kind === "loop");
+    if (which === "outermost" || !inner) return { ...s, vector: s.order !== "sequential" };
+    return { ...s, body: s.body.map(mark) };
+  };
+  return {
+    ...program,
+    kernels: program.kernels.map((k) => k.kind === "loops" ? { ...k, body: k.body.map(mark) } : k),
   };
 }

@@ -17,5 +17,7 @@ async function hasAdapter(): Promise<boolean> {
 export const SKIP_WEBGPU: boolean = Deno.env.get("CI") !== "true" && !(await hasAdapter());
 
 if (SKIP_WEBGPU) {
-  console.warn("No WebGPU adapter: its tests are skipped (Debian: apt-get install mesa-vulkan-drivers libvulkan1)");
+  console.warn(
+    "No WebGPU adapter: its tests are skipped (Debian: apt-get install mesa-vulkan-drivers libvulkan1)",
+  );
 }

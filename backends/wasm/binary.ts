@@ -1,0 +1,358 @@
+/**
+ * A writer of WebAssembly binaries: bytes, function bodies, one module. Input: calls that append instructions;
+ * output: bytes for `WebAssembly.Module`. Invariant: a function's locals are typed when made, and blocks are
+ * opened and closed by one method, so that they nest.
+ * Format: WebAssembly core specification 2.0, with the relaxed SIMD proposal.
+ */
+
+/** Types of values, by their binary code. */
+export const TYPE = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
+export type WasmType = keyof typeof TYPE;
+
+/** Plain instructions. */
+export const OP = {
+  unreachable: 0x00,
+  if: 0x04,
+  else: 0x05,
+  end: 0x0b,
+  branch: 0x0c,
+  branchIf: 0x0d,
+  call: 0x10,
+  select: 0x1b,
+  i32Load: 0x28,
+  f32Load: 0x2a,
+  i32Store: 0x36,
+  f32Store: 0x38,
+  i32Eqz: 0x45,
+  i32LtS: 0x48,
+  i32GtS: 0x4a,
+  i32GeS: 0x4e,
+  i32Add: 0x6a,
+  i32Sub: 0x6b,
+  i32Mul: 0x6c,
+  i32DivS: 0x6d,
+  i32RemS: 0x6f,
+  i32And: 0x71,
+  i32Shl: 0x74,
+  i32ShrS: 0x75,
+  i32ShrU: 0x76,
+} as const;
+
+/** Instructions after the prefix 0xfd. */
+export const SIMD = {
+  load: 0x00,
+  load32Splat: 0x09,
+  store: 0x0b,
+  constant: 0x0c,
+  shuffle: 0x0d,
+  i32Splat: 0x11,
+  f32Splat: 0x13,
+  i32Extract: 0x1b,
+  f32Extract: 0x1f,
+  f32Replace: 0x20,
+  i32Replace: 0x1c,
+  i32Eq: 0x37,
+  i32Ne: 0x38,
+  i32LtS: 0x39,
+  i32GtS: 0x3b,
+  i32LeS: 0x3d,
+  i32GeS: 0x3f,
+  f32Eq: 0x41,
+  f32Ne: 0x42,
+  f32Lt: 0x43,
+  f32Gt: 0x44,
+  f32Le: 0x45,
+  f32Ge: 0x46,
+  not: 0x4d,
+  and: 0x4e,
+  andNot: 0x4f,
+  or: 0x50,
+  xor: 0x51,
+  bitselect: 0x52,
+  load32Zero: 0x5c,
+  f32Ceil: 0x67,
+  f32Floor: 0x68,
+  f32Trunc: 0x69,
+  f32Nearest: 0x6a,
+  i16ExtendLowU8: 0x89,
+  i32ExtendLowU16: 0xa9,
+  i32Abs: 0xa0,
+  i32Neg: 0xa1,
+  i32Shl: 0xab,
+  i32ShrS: 0xac,
+  i32ShrU: 0xad,
+  i32Add: 0xae,
+  i32Sub: 0xb1,
+  i32Mul: 0xb5,
+  i32MinS: 0xb6,
+  i32MaxS: 0xb8,
+  f32Abs: 0xe0,
+  f32Neg: 0xe1,
+  f32Sqrt: 0xe3,
+  f32Add: 0xe4,
+  f32Sub: 0xe5,
+  f32Mul: 0xe6,
+  f32Div: 0xe7,
+  f32Min: 0xe8,
+  f32Max: 0xe9,
+  f32PMin: 0xea,
+  f32PMax: 0xeb,
+  i32TruncF32: 0xf8,
+  f32ConvertI32: 0xfa,
+  f32Madd: 0x105,
+} as const;
+
+/** A growing list of bytes. */
+export class Bytes {
+  #buffer = new Uint8Array(256);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  byte(...values: readonly number[]): this {
+    this.#reserve(values.length);
+    for (const value of values) this.#buffer[this.#length++] = value;
+    return this;
+  }
+
+  raw(bytes: Uint8Array): this {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
+    return this;
+  }
+
+  /** An unsigned integer in LEB128. */
+  unsigned(value: number): this {
+    let rest = value;
+    do {
+      const low = rest & 0x7f;
+      rest = Math.floor(rest / 128);
+      this.byte(rest > 0 ? low | 0x80 : low);
+    } while (rest > 0);
+    return this;
+  }
+
+  /** A signed integer in LEB128. */
+  signed(value: bigint): this {
+    let rest = value;
+    for (;;) {
+      const low = Number(rest & 0x7fn);
+      rest >>= 7n;
+      const done = (rest === 0n && (low & 0x40) === 0) || (rest === -1n && (low & 0x40) !== 0);
+      this.byte(done ? low : low | 0x80);
+      if (done) return this;
+    }
+  }
+
+  text(value: string): this {
+    const bytes = new TextEncoder().encode(value);
+    return this.unsigned(bytes.length).raw(bytes);
+  }
+
+  done(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.slice(0, this.#length);
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#buffer.length) return;
+    const larger = new Uint8Array(Math.max(this.#buffer.length * 2, this.#length + count));
+    larger.set(this.#buffer);
+    this.#buffer = larger;
+  }
+}
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** The body of one function. Locals are numbered after the parameters. */
+export class FunctionBody {
+  readonly #code = new Bytes();
+  readonly #locals: WasmType[] = [];
+  /** Runs first: sets the locals of `splatConstant`. */
+  readonly #prologue = new Bytes();
+  readonly #constants = new Map<number, number>();
+
+  constructor(readonly params: readonly WasmType[], readonly results: readonly WasmType[]) {}
+
+  /** A new local. */
+  local(type: WasmType): number {
+    this.#locals.push(type);
+    return this.params.length + this.#locals.length - 1;
+  }
+
+  get(local: number): this {
+    this.#code.byte(0x20).unsigned(local);
+    return this;
+  }
+
+  set(local: number): this {
+    this.#code.byte(0x21).unsigned(local);
+    return this;
+  }
+
+  tee(local: number): this {
+    this.#code.byte(0x22).unsigned(local);
+    return this;
+  }
+
+  op(...names: readonly (keyof typeof OP)[]): this {
+    for (const name of names) this.#code.byte(OP[name]);
+    return this;
+  }
+
+  simd(...names: readonly (keyof typeof SIMD)[]): this {
+    for (const name of names) this.#code.byte(0xfd).unsigned(SIMD[name]);
+    return this;
+  }
+
+  /** A load or store at address + offset. */
+  memory(name: keyof typeof OP, offset = 0): this {
+    this.#code.byte(OP[name]).unsigned(0).unsigned(offset);
+    return this;
+  }
+
+  simdMemory(name: keyof typeof SIMD, offset = 0): this {
+    this.#code.byte(0xfd).unsigned(SIMD[name]).unsigned(0).unsigned(offset);
+    return this;
+  }
+
+  lane(name: keyof typeof SIMD, lane: number): this {
+    this.#code.byte(0xfd).unsigned(SIMD[name]).byte(lane);
+    return this;
+  }
+
+  shuffle(lanes: readonly number[]): this {
+    this.#code.byte(0xfd).unsigned(SIMD.shuffle).byte(...lanes);
+    return this;
+  }
+
+  i32(value: number): this {
+    this.#code.byte(0x41).signed(BigInt(value | 0));
+    return this;
+  }
+
+  /** Pushes four equal 32-bit lanes from a local: the engine rebuilds inline constants at every use. */
+  splatConstant(bits: number): this {
+    let local = this.#constants.get(bits);
+    if (local === undefined) {
+      this.#constants.set(bits, local = this.local("v128"));
+      scratch.setInt32(0, bits, true);
+      this.#prologue.byte(0xfd).unsigned(SIMD.constant);
+      for (let i = 0; i < 4; i++) this.#prologue.raw(new Uint8Array(scratch.buffer, 0, 4));
+      this.#prologue.byte(0x21).unsigned(local);
+    }
+    return this.get(local);
+  }
+
+  /** Four 32-bit lanes. */
+  lanes(values: readonly [number, number, number, number]): this {
+    this.#code.byte(0xfd).unsigned(SIMD.constant);
+    for (const value of values) {
+      scratch.setInt32(0, value, true);
+      this.#code.raw(new Uint8Array(scratch.buffer, 0, 4));
+    }
+    return this;
+  }
+
+  call(index: number): this {
+    this.#code.byte(OP.call).unsigned(index);
+    return this;
+  }
+
+  /** `body` where the i32 on the stack is not 0. */
+  when(body: () => void, otherwise?: () => void): this {
+    this.#code.byte(OP.if, 0x40);
+    body();
+    if (otherwise) {
+      this.#code.byte(OP.else);
+      otherwise();
+    }
+    this.#code.byte(OP.end);
+    return this;
+  }
+
+  /** for (counter = from; counter < to; counter += step); `from` and `to` push an i32, `to` once. */
+  loop(counter: number, range: { from: () => void; to: () => void; step: number }, body: () => void): this {
+    const end = this.local("i32");
+    range.from();
+    this.set(counter);
+    range.to();
+    this.set(end);
+    this.#code.byte(0x02, 0x40, 0x03, 0x40);
+    this.get(counter).get(end).op("i32GeS");
+    this.#code.byte(OP.branchIf).unsigned(1);
+    body();
+    this.get(counter).i32(range.step).op("i32Add").set(counter);
+    this.#code.byte(OP.branch).unsigned(0);
+    this.#code.byte(OP.end, OP.end);
+    return this;
+  }
+
+  /** The finished body with its locals. */
+  finish(): Uint8Array {
+    const body = new Bytes().unsigned(this.#locals.length);
+    for (const type of this.#locals) body.unsigned(1).byte(TYPE[type]);
+    body.raw(this.#prologue.done()).raw(this.#code.done()).byte(OP.end);
+    return body.done();
+  }
+}
+
+/** A function that the host provides. */
+export interface ImportedFunction {
+  readonly name: string;
+  readonly params: readonly WasmType[];
+  readonly results: readonly WasmType[];
+}
+
+/** A module over one imported memory. Function indices: imports first, then own ones in order of `add`. */
+export class ModuleWriter {
+  readonly #functions: { body: FunctionBody; exported: string | undefined }[] = [];
+
+  constructor(readonly imports: readonly ImportedFunction[]) {}
+
+  /** The index that the next added function will have. */
+  get nextIndex(): number {
+    return this.imports.length + this.#functions.length;
+  }
+
+  add(body: FunctionBody, exported?: string): number {
+    this.#functions.push({ body, exported });
+    return this.nextIndex - 1;
+  }
+
+  finish(): Uint8Array<ArrayBuffer> {
+    const out = new Bytes().byte(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+    const section = (id: number, content: Bytes) => out.byte(id).unsigned(content.length).raw(content.done());
+    const signature = (into: Bytes, { params, results }: Pick<ImportedFunction, "params" | "results">) =>
+      into.byte(0x60).unsigned(params.length).byte(...params.map((t) => TYPE[t]))
+        .unsigned(results.length).byte(...results.map((t) => TYPE[t]));
+    const types = new Bytes().unsigned(this.nextIndex);
+    for (const f of this.imports) signature(types, f);
+    for (const { body } of this.#functions) signature(types, body);
+    section(1, types);
+    const imports = new Bytes().unsigned(this.imports.length + 1);
+    imports.text("host").text("memory").byte(2, 0).unsigned(1);
+    this.imports.forEach((f, i) => imports.text("host").text(f.name).byte(0).unsigned(i));
+    section(2, imports);
+    const declared = new Bytes().unsigned(this.#functions.length);
+    this.#functions.forEach((_, i) => declared.unsigned(this.imports.length + i));
+    section(3, declared);
+    const exported = this.#functions.flatMap(({ exported }, i) =>
+      exported === undefined ? [] : [{ exported, i }]
+    );
+    const exports = new Bytes().unsigned(exported.length);
+    for (const { exported: name, i } of exported) {
+      exports.text(name).byte(0).unsigned(this.imports.length + i);
+    }
+    section(7, exports);
+    const code = new Bytes().unsigned(this.#functions.length);
+    for (const { body } of this.#functions) {
+      const bytes = body.finish();
+      code.unsigned(bytes.length).raw(bytes);
+    }
+    section(10, code);
+    return out.done();
+  }
+}

@@ -1,0 +1,160 @@
+/** The WebAssembly printer against the reference interpreter: lane operations, loops, reductions, library calls. */
+import { assert, assertStringIncludes } from "@std/assert";
+import type { DType, HostArray } from "../lib/base/dtype.ts";
+import type { Program } from "../lib/loops/ir.ts";
+import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
+import { HostMemory } from "../backends/js/memory.ts";
+import { hasLanes } from "../backends/wasm/lanes.ts";
+import { compileToWasm } from "../backends/wasm/program.ts";
+import { compare, type Runner } from "./support/compare.ts";
+import { singleOp, vectorised } from "./support/single_op.ts";
+
+const run: Runner = (program, inputs, outputs) => {
+  const memoryOf = (array: HostArray) => {
+    assert(array.buffer instanceof ArrayBuffer);
+    return new HostMemory("cpu", array.buffer);
+  };
+  const compiled = compileToWasm(program);
+  compiled.run({ inputs: inputs.map(memoryOf), outputs: outputs.map(memoryOf), sizes: [] });
+  return compiled.source;
+};
+
+/** As it is, and with lanes along either end of every nest. */
+function check(program: Program, inputs: readonly HostArray[], tolerance = 2e-6): void {
+  compare(program, inputs, { run, tolerance });
+  compare(vectorised(program, "innermost"), inputs, { run, tolerance });
+  compare(vectorised(program, "outermost"), inputs, { run, tolerance });
+}
+
+const wave = (count: number, scale = 1) =>
+  Float32Array.from({ length: count }, (_, i) => scale * Math.sin(i * 1.7 + 0.3));
+
+Deno.test("wasm: float operations in lanes, whole vectors and tail", () => {
+  const domain = [0, -0, 0.5, -0.5, 1, -1, 1.5, 2.5, -2.5, 3, 0.01, -7.25, 20, 1e-3, -30, 88];
+  const special = [NaN, Infinity, -Infinity];
+  const finiteOnly: readonly ScalarOpName[] = ["sin", "cos"];
+  for (const name of Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS)) {
+    const { arity, operands, result } = SCALAR_OPS[name];
+    if (!hasLanes(name, "float32") || !["float", "number", "any"].includes(operands)) continue;
+    const values = finiteOnly.includes(name) ? domain : [...domain, ...special];
+    const n = values.length ** Math.min(2, arity) + 3;
+    const columns = Array.from(
+      { length: arity },
+      (_, p) =>
+        Float32Array.from(
+          { length: n },
+          (_, i) => values[(p === 0 ? i : Math.floor(i / values.length) + 5 * (p - 1)) % values.length] ?? 0,
+        ),
+    );
+    const dtype: DType = result === "same" ? "float32" : result;
+    // Comparisons are stored as numbers: bool buffers are bytes
+    const stored: DType = dtype === "bool" ? "float32" : dtype;
+    const program = singleOp(columns.map(() => ({ shape: [n], dtype: "float32" })), [{
+      shape: [n],
+      dtype: stored,
+    }], (...xs) => ({
+      kind: "pointwise",
+      shape: [n],
+      dtype: stored,
+      element: (o, index) => o.cast(Reflect.apply(o[name], o, xs.map((x) => o.load(x, index))), stored),
+    }));
+    check(program, columns, 4e-6);
+    assertStringIncludes(compileToWasm(program).source, "SIMD");
+  }
+});
+
+Deno.test("wasm: transposed loads, broadcasts and constants", () => {
+  const program = singleOp(
+    [{ shape: [5, 7], dtype: "float32", strides: [1, 5] }, { shape: [7], dtype: "float32" }],
+    [{ shape: [5, 7], dtype: "float32" }],
+    (x, y) => ({
+      kind: "pointwise",
+      shape: [5, 7],
+      dtype: "float32",
+      element: (o, [i, j]) =>
+        o.select(
+          o.gt(o.load(x!, [i!, j!]), o.constant(0.1, "float32")),
+          o.mul(o.load(x!, [i!, j!]), o.load(y!, [j!])),
+          o.constant(-3, "float32"),
+        ),
+    }),
+  );
+  check(program, [wave(35), wave(7)]);
+});
+
+Deno.test("wasm: reductions over rows, columns and everything", () => {
+  const shape = [9, 131];
+  const data = wave(9 * 131, 2);
+  for (const op of ["sum", "prod", "max", "min"] as const) {
+    for (const [kept, over] of [[[9], [131]], [[131], [9]], [[], [9, 131]]] as const) {
+      const program = singleOp([{ shape, dtype: "float32" }], [{ shape: kept, dtype: "float32" }], (x) => ({
+        kind: "reduction",
+        shape: kept,
+        dtype: "float32",
+        op,
+        over,
+        accumulator: "float32",
+        element: (o, index, reduced) =>
+          o.load(
+            x!,
+            kept.length === 0 ? reduced : kept[0] === 9 ? [index[0]!, reduced[0]!] : [reduced[0]!, index[0]!],
+          ),
+      }));
+      check(program, [data], 1e-5);
+    }
+  }
+});
+
+Deno.test("wasm: kernels without lanes run as JavaScript on the same memory", () => {
+  const program = singleOp([{ shape: [6], dtype: "int64" }], [{ shape: [6], dtype: "int64" }], (x) => ({
+    kind: "pointwise",
+    shape: [6],
+    dtype: "int64",
+    element: (o, index) => o.mul(o.load(x!, index), o.constant(3, "int64")),
+  }));
+  check(program, [new BigInt64Array(8).map((_, i) => BigInt(i) - 2n).subarray(0, 6)]);
+});
+
+Deno.test("wasm: matrix products of all layouts", () => {
+  for (const [batch, m, n, k] of [[1, 5, 7, 3], [2, 33, 20, 17], [3, 1, 130, 9], [1, 8, 16, 64]] as const) {
+    for (const transposed of [false, true]) {
+      const a = { shape: [batch, m, k], dtype: "float32" as const };
+      const b = {
+        shape: [batch, k, n],
+        dtype: "float32" as const,
+        ...(transposed ? { strides: [k * n, 1, k] } : {}),
+      };
+      const out = { shape: [batch, m, n], dtype: "float32" as const };
+      const program = singleOp([a, b], [out], (x, y) => ({
+        kind: "extern",
+        call: { op: "matmul", accumulate: false },
+        inputs: [x!, y!],
+        outputs: [out],
+      }));
+      check(program, [wave(batch * m * k), wave(batch * k * n)], 1e-5);
+    }
+  }
+});
+
+Deno.test("wasm: convolutions and their gradients", () => {
+  const geometry = { stride: [2, 1], padding: [1, 2], dilation: [1, 2], groups: 2 } as const;
+  const input = { shape: [2, 4, 6, 7], dtype: "float32" as const };
+  const weight = { shape: [6, 2, 3, 2], dtype: "float32" as const };
+  const bias = { shape: [6], dtype: "float32" as const };
+  const out = { shape: [2, 6, 3, 9], dtype: "float32" as const };
+  const count = (t: { shape: readonly number[] }) => t.shape.reduce((x, y) => x * y, 1);
+  const cases = [
+    { op: "convForward", operands: [input, weight, bias], result: out },
+    { op: "convBackwardInput", operands: [out, weight], result: input },
+    { op: "convBackwardWeight", operands: [out, input], result: weight },
+  ] as const;
+  for (const { op, operands, result } of cases) {
+    const program = singleOp(operands, [result], (...xs) => ({
+      kind: "extern",
+      call: { op, ...geometry },
+      inputs: xs,
+      outputs: [result],
+    }));
+    check(program, operands.map((t, i) => wave(count(t), 1 + i)), 1e-5);
+  }
+});
