@@ -23,6 +23,8 @@ export interface ParsedModule extends SourceModule {
 export interface ParseOptions {
   readonly url: string;
   readonly text: string;
+  /** What V8 loaded it as; by default a module if it parses as one. */
+  readonly sourceType?: "module" | "script";
   /** Maps an offset to the user's file; by default the offset's line and column in `text`. */
   readonly position?: (offset: number) => UserPosition;
 }
@@ -30,7 +32,7 @@ export interface ParseOptions {
 /** Parses a script as a module, or as a sloppy script where it is none. Throws SyntaxError if it is neither. */
 export function parseModule(options: ParseOptions): ParsedModule {
   const { url, text } = options;
-  const { program, parens } = parseText(text);
+  const { program, parens } = parseText(text, options.sourceType);
   const parents = new Map<AstNode, AstNode>();
   const functions = new Map<number, FunctionNode | ClassNode>();
   index(program);
@@ -98,7 +100,7 @@ function plainPosition(url: string, text: string): (offset: number) => UserPosit
   };
 }
 
-function parseText(text: string): { program: acorn.Program; parens: number[] } {
+function parseText(text: string, sourceType?: "module" | "script"): { program: acorn.Program; parens: number[] } {
   let parens: number[] = [];
   const options: acorn.Options = {
     ecmaVersion: "latest",
@@ -108,6 +110,7 @@ function parseText(text: string): { program: acorn.Program; parens: number[] } {
       if (token.type.label === "(") parens.push(token.start);
     },
   };
+  if (sourceType) return { program: acorn.parse(text, { ...options, sourceType }), parens };
   try {
     return { program: acorn.parse(text, { ...options, sourceType: "module" }), parens };
   } catch (moduleError) {

@@ -27,11 +27,13 @@ const FETCH_AHEAD = 8_000_000;
 export class Scripts {
   private readonly loaded = new Map<string, Script>();
   private readonly urls = new Map<string, string>();
+  private readonly modules = new Set<string>();
   private fetched = 0;
 
   constructor(private readonly inspector: Inspector) {
     const note = (params: Record<string, unknown>): void => {
       this.urls.set(textField(params, "scriptId"), textField(params, "url"));
+      if (params.isModule === true) this.modules.add(textField(params, "scriptId"));
     };
     inspector.on("Debugger.scriptParsed", note);
     inspector.on("Debugger.scriptFailedToParse", note);
@@ -54,7 +56,7 @@ export class Scripts {
   private fetch(id: string): void {
     const text = textField(this.inspector.post("Debugger.getScriptSource", { scriptId: id }), "scriptSource");
     this.fetched += text.length;
-    this.loaded.set(id, makeScript(id, this.urls.get(id) ?? "", text));
+    this.loaded.set(id, makeScript({ id, url: this.urls.get(id) ?? "", text }, this.modules.has(id)));
   }
 }
 
@@ -63,7 +65,8 @@ function isUsers(url: string): boolean {
   return !/^(ext|node|internal|checkin|wasm):/.test(url) && !url.includes("/node_modules/") && !url.includes("/npm/");
 }
 
-function makeScript(id: string, url: string, text: string): Script {
+function makeScript(source: Pick<Script, "id" | "url" | "text">, isModule: boolean): Script {
+  const { id, url, text } = source;
   const lines = lineStarts(text);
   let parsed: ParsedModule | null | undefined;
   return {
@@ -74,7 +77,12 @@ function makeScript(id: string, url: string, text: string): Script {
     get module(): ParsedModule | null {
       if (parsed === undefined) {
         try {
-          parsed = parseModule({ url, text, position: userPosition(url, text, lines) });
+          parsed = parseModule({
+            url,
+            text,
+            sourceType: isModule ? "module" : "script",
+            position: userPosition(url, text, lines),
+          });
         } catch {
           parsed = null;
         }
