@@ -28,6 +28,7 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   ints: "readonly number[]",
   intOrInts: "number | readonly number[]",
   dims: "number | readonly number[]",
+  dimsOrBool: "number | readonly number[] | boolean",
   size: "Dim",
   sizes: "readonly Dim[]",
   bool: "boolean",

@@ -207,9 +207,11 @@ function coerce<T>(
       if (ints !== undefined) return ints;
       throw bad();
     }
+    case "dimsOrBool":
     case "intsOrString":
     case "intOrInts":
     case "dims": {
+      if (typeof value === "boolean" && param.kind === "dimsOrBool") return value;
       if (typeof value === "string" && param.kind === "intsOrString") return value;
       if (typeof value === "number" && Number.isInteger(value)) return value;
       const ints = integers(value);
@@ -277,6 +279,7 @@ const NOUNS: Readonly<Record<ParamKind, string>> = {
   ints: "a list of integers",
   intOrInts: "an integer or a list of integers",
   dims: "a dimension or a list of dimensions",
+  dimsOrBool: "a dimension or a list of dimensions",
   size: "an integer",
   sizes: "a list of sizes",
   bool: "a boolean",

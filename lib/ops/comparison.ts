@@ -30,6 +30,7 @@ function logical(name: "and" | "or" | "xor") {
     rule: "logical",
     body: (o, a, b) => o[name](a, b),
     derivative: NOT_CONTINUOUS,
+    tensorsOnly: true,
   });
 }
 

@@ -62,6 +62,7 @@ function flipAlong(name: "fliplr" | "flipud", dim: number) {
 function rolls(shape: readonly Dim[], shifts: readonly number[], dims: readonly number[]): Map<number, number> {
   const moves = new Map<number, number>();
   dims.forEach((dim, i) => {
+    if (shape.length === 0) throw new DynError(`Expected no dims for a 0-d tensor but found ${dim}`);
     const d = normalizeDim(dim, shape.length);
     moves.set(d, (moves.get(d) ?? 0) + (shifts[i] ?? 0));
   });

@@ -135,7 +135,12 @@ const fillOp = defineOp({
     kind: "rule",
     saves: [],
     rule: (o, { args: { value }, grads: [grad], needs }) =>
-      grad && isTensor(value) && needs("value") ? { value: o.sum(grad) } : {},
+      grad
+        ? {
+          self: needs("self") ? o.zerosLike(grad) : null,
+          value: isTensor(value) && needs("value") ? o.sum(grad) : null,
+        }
+        : {},
   },
   samples: [{ args: [t(2, 3), 1.5] }, { args: [t(2), t()] }],
 });

@@ -9,7 +9,7 @@ import { contiguousMeta } from "../graph/meta.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
-import { checkCategory, deviceOf, t } from "./pointwise.ts";
+import { deviceOf, t } from "./pointwise.ts";
 import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, normalizeDims, reducedShape, shapeText } from "./shapes.ts";
 
@@ -318,7 +318,6 @@ const bilinear = defineOp({
   },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
   infer({ input1, input2, weight }) {
-    checkCategory("bilinear", input1.dtype, ["float"]);
     const fits = weight.shape.length === 3 && isEqual(input1.shape.at(-1) ?? 1, weight.shape[1] ?? 1) &&
       isEqual(input2.shape.at(-1) ?? 1, weight.shape[2] ?? 1);
     if (!fits) {

@@ -26,6 +26,7 @@ const atan2 = binary({
     other: (o, { grad, self, other }) => o.mul(grad, o.div(o.neg(self), squares(o, self, other))),
   },
   range: [0.3, 2],
+  tensorsOnly: true,
   exposure: { aliases: ["arctan2"] },
 });
 
@@ -305,12 +306,12 @@ function addCombined(name: "addcmul" | "addcdiv") {
 const ldexp = defineOp({
   name: "ldexp",
   doc: "self · 2^other, as `torch.ldexp`.",
-  params: { self: required("tensor"), other: required("operand") },
+  params: { self: required("tensor"), other: required("tensor") },
   inplace: true,
   infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
   implementation: {
     kind: "composite",
-    compose: (o, { self, other }) => o.mul(self, o.pow(2, isTensor(other) ? o.to(other, isFloat(self.dtype) ? self.dtype : "float32") : other)),
+    compose: (o, { self, other }) => o.mul(self, o.pow(2, o.to(other, isFloat(self.dtype) ? self.dtype : "float32"))),
   },
   gradient: { kind: "composite" },
   samples: [{ args: [t(3), { tensor: [3], dtype: "int64" }] }],

@@ -36,6 +36,7 @@ function extreme(name: "maximum" | "minimum") {
         o.where(o.eq(self, other), o.mul(grad, 0.5), o.where(o[loses](self, other), grad, 0)),
     },
     inplace: false,
+    tensorsOnly: true,
   });
 }
 
@@ -58,6 +59,7 @@ function extremeNumber(name: "fmax" | "fmin") {
         o.where(isTensor(other) ? o.logicalOr(o[wins](self, other), o.isnan(other)) : o[wins](self, other), 0, grad),
     },
     inplace: false,
+    tensorsOnly: true,
   });
 }
 
@@ -149,7 +151,12 @@ function clampOne(name: "clampMin" | "clampMax") {
     infer: ({ self, bound }) => pointwiseMeta([self, bound], typesOf("promote", [self, bound]).result),
     implementation: {
       kind: "composite",
-      compose: (o, { self, bound }) => lower ? o.clamp(self, bound, null) : o.clamp(self, null, bound),
+      compose(o, { self, bound }) {
+        if (self.dtype === "bool" && isTensor(bound) && bound.dtype === "bool") {
+          return lower ? o.logicalOr(self, bound) : o.logicalAnd(self, bound);
+        }
+        return lower ? o.clamp(self, bound, null) : o.clamp(self, null, bound);
+      },
     },
     gradient: { kind: "composite" },
     samples: [{ args: [t(3, 4), 0.5] }, { args: [t(3, 4), t(4)] }],
@@ -209,6 +216,7 @@ const heaviside = binary({
     return o.select(o.eq(x, zero), values, defined);
   },
   derivative: "it is constant almost everywhere",
+  tensorsOnly: true,
 });
 
 export const extremes = {

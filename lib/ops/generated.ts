@@ -238,6 +238,7 @@ export type OpName =
   | "addcdiv"
   | "ldexp"
   | "nonzero"
+  | "argwhere"
   | "repeatedIndices"
   | "uniqueGroups"
   | "unique"
@@ -293,8 +294,9 @@ export type OpName =
   | "maxPool1d"
   | "maxPool2d"
   | "maxPool3d"
-  | "avgPool"
-  | "avgPoolBackward"
+  | "windowSum"
+  | "windowSumBackward"
+  | "windowSizes"
   | "avgPool1d"
   | "avgPool2d"
   | "avgPool3d"
@@ -328,6 +330,19 @@ export type OpName =
   | "cosineSimilarity"
   | "pairwiseDistance"
   | "dist"
+  | "embedding"
+  | "embeddingRows"
+  | "embeddingBackward"
+  | "oneHot"
+  | "oneHotClasses"
+  | "oneHotOfAll"
+  | "scaledDotProductAttention"
+  | "einsum"
+  | "tensordotDims"
+  | "inner"
+  | "trace"
+  | "kron"
+  | "bilinear"
   | "mm"
   | "bmm"
   | "mv"
@@ -851,6 +866,11 @@ export interface AddcdivOptions {
   readonly value?: Scalar | Dim | undefined;
 }
 
+/** Arguments of nonzero by name. */
+export interface NonzeroOptions {
+  readonly asTuple?: boolean | undefined;
+}
+
 /** Arguments of uniqueGroups by name. */
 export interface UniqueGroupsOptions {
   readonly dim?: number | null | undefined;
@@ -1021,16 +1041,6 @@ export interface MaxPool3dOptions {
   readonly returnIndices?: boolean | undefined;
 }
 
-/** Arguments of avgPool by name. */
-export interface AvgPoolOptions {
-  readonly divisorOverride?: number | null | undefined;
-}
-
-/** Arguments of avgPoolBackward by name. */
-export interface AvgPoolBackwardOptions {
-  readonly divisorOverride?: number | null | undefined;
-}
-
 /** Arguments of avgPool1d by name. */
 export interface AvgPool1dOptions {
   readonly stride?: number | readonly number[] | null | undefined;
@@ -1163,7 +1173,7 @@ export interface Dropout3dOptions {
 
 /** Arguments of var by name. */
 export interface VarOptions {
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: number | readonly number[] | boolean | null | undefined;
   readonly unbiased?: boolean | null | undefined;
   readonly keepdim?: boolean | undefined;
   readonly correction?: Scalar | Dim | null | undefined;
@@ -1171,7 +1181,7 @@ export interface VarOptions {
 
 /** Arguments of std by name. */
 export interface StdOptions {
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: number | readonly number[] | boolean | null | undefined;
   readonly unbiased?: boolean | null | undefined;
   readonly keepdim?: boolean | undefined;
   readonly correction?: Scalar | Dim | null | undefined;
@@ -1179,7 +1189,7 @@ export interface StdOptions {
 
 /** Arguments of varMean by name. */
 export interface VarMeanOptions {
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: number | readonly number[] | boolean | null | undefined;
   readonly unbiased?: boolean | null | undefined;
   readonly keepdim?: boolean | undefined;
   readonly correction?: Scalar | Dim | null | undefined;
@@ -1187,7 +1197,7 @@ export interface VarMeanOptions {
 
 /** Arguments of stdMean by name. */
 export interface StdMeanOptions {
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: number | readonly number[] | boolean | null | undefined;
   readonly unbiased?: boolean | null | undefined;
   readonly keepdim?: boolean | undefined;
   readonly correction?: Scalar | Dim | null | undefined;
@@ -1237,6 +1247,45 @@ export interface PairwiseDistanceOptions {
 /** Arguments of dist by name. */
 export interface DistOptions {
   readonly p?: number | undefined;
+}
+
+/** Arguments of embedding by name. */
+export interface EmbeddingOptions {
+  readonly paddingIdx?: number | null | undefined;
+  readonly maxNorm?: number | null | undefined;
+  readonly normType?: number | undefined;
+  readonly scaleGradByFreq?: boolean | undefined;
+  readonly sparse?: boolean | undefined;
+}
+
+/** Arguments of embeddingRows by name. */
+export interface EmbeddingRowsOptions {
+  readonly paddingIdx?: number | null | undefined;
+  readonly scaleGradByFreq?: boolean | undefined;
+}
+
+/** Arguments of embeddingBackward by name. */
+export interface EmbeddingBackwardOptions {
+  readonly paddingIdx?: number | null | undefined;
+}
+
+/** Arguments of oneHot by name. */
+export interface OneHotOptions {
+  readonly numClasses?: number | undefined;
+}
+
+/** Arguments of scaledDotProductAttention by name. */
+export interface ScaledDotProductAttentionOptions<T> {
+  readonly attnMask?: T | null | undefined;
+  readonly dropoutP?: number | undefined;
+  readonly isCausal?: boolean | undefined;
+  readonly scale?: number | null | undefined;
+  readonly enableGqa?: boolean | undefined;
+}
+
+/** Arguments of bilinear by name. */
+export interface BilinearOptions<T> {
+  readonly bias?: T | null | undefined;
 }
 
 /** Arguments of addmm by name. */
@@ -1520,21 +1569,14 @@ export interface OpApi<T extends TensorLike> {
   /** self with `value` where the mask is true, as `Tensor.masked_fill`. */
   maskedFill(self: T, mask: T, value: Operand<T>): T;
   /** |self − other| ≤ atol + rtol · |other|, elementwise, as `torch.isclose`. */
-  isclose(
-    self: T,
-    other: T,
-    rtol?: number | IscloseOptions,
-    atol?: number | IscloseOptions,
-    equalNan?: boolean | IscloseOptions,
-    options?: IscloseOptions,
-  ): T;
+  isclose(self: T, other: T, rtol?: number | IscloseOptions, atol?: number | IscloseOptions, equalNan?: boolean | IscloseOptions, options?: IscloseOptions): T;
   /** −self, as `torch.neg`. */
   neg(self: T): T;
   /** |self|, as `torch.abs`. */
   abs(self: T): T;
   /** −1, 0 or 1, as `torch.sign`. */
   sign(self: T): T;
-  /** self · self, as `torch.square`. */
+  /** self · self, of bools as integers, as `torch.square`. */
   square(self: T): T;
   /** self, as `torch.positive`. */
   positive(self: T): T;
@@ -1617,12 +1659,7 @@ export interface OpApi<T extends TensorLike> {
   /** The minimum of two operands, the other one where one is NaN, as `torch.fmin`. */
   fmin(self: T, other: Operand<T>): T;
   /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
-  clamp(
-    self: T,
-    min?: Operand<T> | null | ClampOptions<T>,
-    max?: Operand<T> | null | ClampOptions<T>,
-    options?: ClampOptions<T>,
-  ): T;
+  clamp(self: T, min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
   /** self limited from below, as `torch.clamp_min`. */
   clampMin(self: T, bound: Operand<T>): T;
   /** self limited from above, as `torch.clamp_max`. */
@@ -1631,13 +1668,7 @@ export interface OpApi<T extends TensorLike> {
    * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
    * `torch.nan_to_num`.
    */
-  nanToNum(
-    self: T,
-    nan?: number | null | NanToNumOptions,
-    posinf?: number | null | NanToNumOptions,
-    neginf?: number | null | NanToNumOptions,
-    options?: NanToNumOptions,
-  ): T;
+  nanToNum(self: T, nan?: number | null | NanToNumOptions, posinf?: number | null | NanToNumOptions, neginf?: number | null | NanToNumOptions, options?: NanToNumOptions): T;
   /** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
   heaviside(self: T, other: Operand<T>): T;
   /** max(self, 0), NaN kept, as `torch.relu`. */
@@ -1647,12 +1678,7 @@ export interface OpApi<T extends TensorLike> {
   /** min(max(self, 0), 6), as `nn.functional.relu6`. */
   relu6(self: T): T;
   /** self limited to [minVal, maxVal], as `nn.functional.hardtanh`. */
-  hardtanh(
-    self: T,
-    minVal?: number | HardtanhOptions,
-    maxVal?: number | HardtanhOptions,
-    options?: HardtanhOptions,
-  ): T;
+  hardtanh(self: T, minVal?: number | HardtanhOptions, maxVal?: number | HardtanhOptions, options?: HardtanhOptions): T;
   /** self above 0, negativeSlope · self below, as `nn.functional.leaky_relu`. */
   leakyRelu(self: T, negativeSlope?: number | LeakyReluOptions, options?: LeakyReluOptions): T;
   /** self above the threshold, else `value`, as `nn.functional.threshold`. */
@@ -1668,115 +1694,45 @@ export interface OpApi<T extends TensorLike> {
   /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
   hardshrink(self: T, lambd?: number | HardshrinkOptions, options?: HardshrinkOptions): T;
   /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
-  sum(
-    self: T,
-    dim?: number | readonly number[] | null | SumOptions,
-    keepdim?: boolean | SumOptions,
-    options?: SumOptions,
-  ): T;
+  sum(self: T, dim?: number | readonly number[] | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
   /** The mean over dimensions, of floats, as `torch.mean`. */
-  mean(
-    self: T,
-    dim?: number | readonly number[] | null | MeanOptions,
-    keepdim?: boolean | MeanOptions,
-    options?: MeanOptions,
-  ): T;
+  mean(self: T, dim?: number | readonly number[] | null | MeanOptions, keepdim?: boolean | MeanOptions, options?: MeanOptions): T;
   /** The product over all elements or one dimension, as `torch.prod`. */
   prod(self: T, dim?: number | null | ProdOptions, keepdim?: boolean | ProdOptions, options?: ProdOptions): T;
   /** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
-  amax(
-    self: T,
-    dim?: number | readonly number[] | null | AmaxOptions,
-    keepdim?: boolean | AmaxOptions,
-    options?: AmaxOptions,
-  ): T;
+  amax(self: T, dim?: number | readonly number[] | null | AmaxOptions, keepdim?: boolean | AmaxOptions, options?: AmaxOptions): T;
   /** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
-  amin(
-    self: T,
-    dim?: number | readonly number[] | null | AminOptions,
-    keepdim?: boolean | AminOptions,
-    options?: AminOptions,
-  ): T;
+  amin(self: T, dim?: number | readonly number[] | null | AminOptions, keepdim?: boolean | AminOptions, options?: AminOptions): T;
   /** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
-  argmax(
-    self: T,
-    dim?: number | null | ArgmaxOptions,
-    keepdim?: boolean | ArgmaxOptions,
-    options?: ArgmaxOptions,
-  ): T;
+  argmax(self: T, dim?: number | null | ArgmaxOptions, keepdim?: boolean | ArgmaxOptions, options?: ArgmaxOptions): T;
   /** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
-  argmin(
-    self: T,
-    dim?: number | null | ArgminOptions,
-    keepdim?: boolean | ArgminOptions,
-    options?: ArgminOptions,
-  ): T;
+  argmin(self: T, dim?: number | null | ArgminOptions, keepdim?: boolean | ArgminOptions, options?: ArgminOptions): T;
   /** Whether any of the elements over dimensions are not 0, as `torch.any`. */
-  any(
-    self: T,
-    dim?: number | readonly number[] | null | AnyOptions,
-    keepdim?: boolean | AnyOptions,
-    options?: AnyOptions,
-  ): T;
+  any(self: T, dim?: number | readonly number[] | null | AnyOptions, keepdim?: boolean | AnyOptions, options?: AnyOptions): T;
   /** Whether all of the elements over dimensions are not 0, as `torch.all`. */
-  all(
-    self: T,
-    dim?: number | readonly number[] | null | AllOptions,
-    keepdim?: boolean | AllOptions,
-    options?: AllOptions,
-  ): T;
+  all(self: T, dim?: number | readonly number[] | null | AllOptions, keepdim?: boolean | AllOptions, options?: AllOptions): T;
   /**
    * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise maximum. As `torch.max`.
    */
   max(self: T, other: T): T;
-  max(
-    self: T,
-    dim: number,
-    keepdim?: boolean | MaxOptions<T>,
-    options?: MaxOptions<T>,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  max(
-    self: T,
-    options: MaxOptions<T> & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(self: T, dim: number, keepdim?: boolean | MaxOptions<T>, options?: MaxOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(self: T, options: MaxOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   max(self: T, dim?: null | MaxOptions<T>, keepdim?: boolean): T;
   /**
    * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise minimum. As `torch.min`.
    */
   min(self: T, other: T): T;
-  min(
-    self: T,
-    dim: number,
-    keepdim?: boolean | MinOptions<T>,
-    options?: MinOptions<T>,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  min(
-    self: T,
-    options: MinOptions<T> & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(self: T, dim: number, keepdim?: boolean | MinOptions<T>, options?: MinOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(self: T, options: MinOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   min(self: T, dim?: null | MinOptions<T>, keepdim?: boolean): T;
   /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
-  countNonzero(
-    self: T,
-    dim?: number | readonly number[] | null | CountNonzeroOptions,
-    options?: CountNonzeroOptions,
-  ): T;
+  countNonzero(self: T, dim?: number | readonly number[] | null | CountNonzeroOptions, options?: CountNonzeroOptions): T;
   /** The sum over dimensions of what is not NaN, as `torch.nansum`. */
-  nansum(
-    self: T,
-    dim?: number | readonly number[] | null | NansumOptions,
-    keepdim?: boolean | NansumOptions,
-    options?: NansumOptions,
-  ): T;
+  nansum(self: T, dim?: number | readonly number[] | null | NansumOptions, keepdim?: boolean | NansumOptions, options?: NansumOptions): T;
   /** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
-  nanmean(
-    self: T,
-    dim?: number | readonly number[] | null | NanmeanOptions,
-    keepdim?: boolean | NanmeanOptions,
-    options?: NanmeanOptions,
-  ): T;
+  nanmean(self: T, dim?: number | readonly number[] | null | NanmeanOptions, keepdim?: boolean | NanmeanOptions, options?: NanmeanOptions): T;
   /** A tensor of zeros, as `torch.zeros`. */
   zeros(size: readonly Dim[], options?: ZerosOptions): T;
   zeros(...size: (Dim | ZerosOptions)[]): T;
@@ -1812,22 +1768,11 @@ export interface OpApi<T extends TensorLike> {
   /** Zeros of the shape and type of `self`; `zero_` clears a tensor. */
   zero(self: T): T;
   /** arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`. */
-  arange(
-    start: Scalar | Dim,
-    end?: Scalar | Dim | null | ArangeOptions,
-    step?: Scalar | Dim | ArangeOptions,
-    options?: ArangeOptions,
-  ): T;
+  arange(start: Scalar | Dim, end?: Scalar | Dim | null | ArangeOptions, step?: Scalar | Dim | ArangeOptions, options?: ArangeOptions): T;
   /** `steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`. */
   linspace(start: Scalar | Dim, end: Scalar | Dim, steps: number, options?: LinspaceOptions): T;
   /** base to the powers of linspace(start, end, steps), as `torch.logspace`. */
-  logspace(
-    start: Scalar | Dim,
-    end: Scalar | Dim,
-    steps: number,
-    base?: number | LogspaceOptions,
-    options?: LogspaceOptions,
-  ): T;
+  logspace(start: Scalar | Dim, end: Scalar | Dim, steps: number, base?: number | LogspaceOptions, options?: LogspaceOptions): T;
   /** Ones on the diagonal of an n × m matrix of zeros, as `torch.eye`. */
   eye(n: Dim, m?: Dim | null | EyeOptions, options?: EyeOptions): T;
   /** A 0-d tensor of a number, as `torch.scalar_tensor`. */
@@ -1876,35 +1821,16 @@ export interface OpApi<T extends TensorLike> {
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(self: T, dim: number, index: Dim): T;
   /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
-  slice(
-    self: T,
-    dim?: number | SliceOptions,
-    start?: Dim | null | SliceOptions,
-    end?: Dim | null | SliceOptions,
-    step?: number | SliceOptions,
-    options?: SliceOptions,
-  ): T;
+  slice(self: T, dim?: number | SliceOptions, start?: Dim | null | SliceOptions, end?: Dim | null | SliceOptions, step?: number | SliceOptions, options?: SliceOptions): T;
   /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
-  diagonal(
-    self: T,
-    offset?: number | DiagonalOptions,
-    dim1?: number | DiagonalOptions,
-    dim2?: number | DiagonalOptions,
-    options?: DiagonalOptions,
-  ): T;
+  diagonal(self: T, offset?: number | DiagonalOptions, dim1?: number | DiagonalOptions, dim2?: number | DiagonalOptions, options?: DiagonalOptions): T;
   /**
    * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
    * As `Tensor.unfold`.
    */
   unfold(self: T, dimension: number, size: number, step: number): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
-  asStrided(
-    self: T,
-    size: readonly Dim[],
-    stride: readonly Dim[],
-    storageOffset?: Dim | null | AsStridedOptions,
-    options?: AsStridedOptions,
-  ): T;
+  asStrided(self: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedOptions, options?: AsStridedOptions): T;
   /** The same tensor as another object. */
   alias(self: T): T;
   /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
@@ -1912,52 +1838,17 @@ export interface OpApi<T extends TensorLike> {
   /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
   selectScatter(self: T, src: T, dim: number, index: Dim): T;
   /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
-  sliceScatter(
-    self: T,
-    src: T,
-    dim?: number | SliceScatterOptions,
-    start?: Dim | null | SliceScatterOptions,
-    end?: Dim | null | SliceScatterOptions,
-    step?: number | SliceScatterOptions,
-    options?: SliceScatterOptions,
-  ): T;
+  sliceScatter(self: T, src: T, dim?: number | SliceScatterOptions, start?: Dim | null | SliceScatterOptions, end?: Dim | null | SliceScatterOptions, step?: number | SliceScatterOptions, options?: SliceScatterOptions): T;
   /** self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`. */
-  diagonalScatter(
-    self: T,
-    src: T,
-    offset?: number | DiagonalScatterOptions,
-    dim1?: number | DiagonalScatterOptions,
-    dim2?: number | DiagonalScatterOptions,
-    options?: DiagonalScatterOptions,
-  ): T;
+  diagonalScatter(self: T, src: T, offset?: number | DiagonalScatterOptions, dim1?: number | DiagonalScatterOptions, dim2?: number | DiagonalScatterOptions, options?: DiagonalScatterOptions): T;
   /** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
-  diagEmbed(
-    self: T,
-    offset?: number | DiagEmbedOptions,
-    dim1?: number | DiagEmbedOptions,
-    dim2?: number | DiagEmbedOptions,
-    options?: DiagEmbedOptions,
-  ): T;
+  diagEmbed(self: T, offset?: number | DiagEmbedOptions, dim1?: number | DiagEmbedOptions, dim2?: number | DiagEmbedOptions, options?: DiagEmbedOptions): T;
   /** Adds the windows of an unfolding back into a tensor of the shape it had. */
   unfoldBackward(grad: T, inputSizes: readonly Dim[], dim: number, size: number, step: number): T;
   /** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
-  asStridedBackward(
-    grad: T,
-    inputSizes: readonly Dim[],
-    size: readonly Dim[],
-    stride: readonly Dim[],
-    storageOffset?: Dim | null | AsStridedBackwardOptions,
-    options?: AsStridedBackwardOptions,
-  ): T;
+  asStridedBackward(grad: T, inputSizes: readonly Dim[], size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedBackwardOptions, options?: AsStridedBackwardOptions): T;
   /** self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. */
-  asStridedScatter(
-    self: T,
-    src: T,
-    size: readonly Dim[],
-    stride: readonly Dim[],
-    storageOffset?: Dim | null | AsStridedScatterOptions,
-    options?: AsStridedScatterOptions,
-  ): T;
+  asStridedScatter(self: T, src: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedScatterOptions, options?: AsStridedScatterOptions): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(self: T, dim0: number, dim1: number): T;
   /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
@@ -1967,12 +1858,7 @@ export interface OpApi<T extends TensorLike> {
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   movedim(self: T, source: number | readonly number[], destination: number | readonly number[]): T;
   /** The dimensions from startDim to endDim as one, as `torch.flatten`. */
-  flatten(
-    self: T,
-    startDim?: number | FlattenOptions,
-    endDim?: number | FlattenOptions,
-    options?: FlattenOptions,
-  ): T;
+  flatten(self: T, startDim?: number | FlattenOptions, endDim?: number | FlattenOptions, options?: FlattenOptions): T;
   /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
   unflatten(self: T, dim: number, sizes: readonly Dim[]): T;
   /** As view, in the shape of `other`. */
@@ -1986,28 +1872,13 @@ export interface OpApi<T extends TensorLike> {
   /** `length` elements from `start` along a dimension, as `torch.narrow`. */
   narrow(self: T, dim: number, start: Dim, length: Dim): T;
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
-  split(
-    self: T,
-    splitSize: number | readonly number[],
-    dim?: number | SplitOptions,
-    options?: SplitOptions,
-  ): T[];
+  split(self: T, splitSize: number | readonly number[], dim?: number | SplitOptions, options?: SplitOptions): T[];
   /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
-  splitWithSizes(
-    self: T,
-    splitSizes: readonly Dim[],
-    dim?: number | SplitWithSizesOptions,
-    options?: SplitWithSizesOptions,
-  ): T[];
+  splitWithSizes(self: T, splitSizes: readonly Dim[], dim?: number | SplitWithSizesOptions, options?: SplitWithSizesOptions): T[];
   /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
   chunk(self: T, chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
-  tensorSplit(
-    self: T,
-    indicesOrSections: number | readonly number[],
-    dim?: number | TensorSplitOptions,
-    options?: TensorSplitOptions,
-  ): T[];
+  tensorSplit(self: T, indicesOrSections: number | readonly number[], dim?: number | TensorSplitOptions, options?: TensorSplitOptions): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
   hsplit(self: T, indicesOrSections: number | readonly number[]): T[];
   /** Parts along a dimension, as `torch.vsplit`. */
@@ -2025,14 +1896,7 @@ export interface OpApi<T extends TensorLike> {
    * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
    * "multiply" combines instead. As `torch.scatter`.
    */
-  scatter(
-    self: T,
-    dim: number,
-    index: T,
-    src?: Operand<T> | null | ScatterOptions<T>,
-    value?: Scalar | Dim | null | ScatterOptions<T>,
-    options?: ScatterOptions<T>,
-  ): T;
+  scatter(self: T, dim: number, index: T, src?: Operand<T> | null | ScatterOptions<T>, value?: Scalar | Dim | null | ScatterOptions<T>, options?: ScatterOptions<T>): T;
   /** As scatter without `reduce`. */
   scatterSet(self: T, dim: number, index: T, src: Operand<T>): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
@@ -2050,12 +1914,7 @@ export interface OpApi<T extends TensorLike> {
   /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
   put(self: T, index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
   /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
-  takeAlongDim(
-    self: T,
-    indices: T,
-    dim?: number | null | TakeAlongDimOptions,
-    options?: TakeAlongDimOptions,
-  ): T;
+  takeAlongDim(self: T, indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
   /**
    * The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size
    * depend on elements. As `x[i, j]` with tensors.
@@ -2064,21 +1923,9 @@ export interface OpApi<T extends TensorLike> {
   /** As index, of integer tensors. */
   gatherIndices(self: T, indices: readonly (T | null)[]): T;
   /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
-  indexPut(
-    self: T,
-    indices: readonly (T | null)[],
-    values: T,
-    accumulate?: boolean | IndexPutOptions,
-    options?: IndexPutOptions,
-  ): T;
+  indexPut(self: T, indices: readonly (T | null)[], values: T, accumulate?: boolean | IndexPutOptions, options?: IndexPutOptions): T;
   /** As indexPut, at integer tensors. */
-  putIndices(
-    self: T,
-    indices: readonly (T | null)[],
-    values: T,
-    accumulate?: boolean | PutIndicesOptions,
-    options?: PutIndicesOptions,
-  ): T;
+  putIndices(self: T, indices: readonly (T | null)[], values: T, accumulate?: boolean | PutIndicesOptions, options?: PutIndicesOptions): T;
   /** The elements where the mask (broadcast) is true, in order, as `torch.masked_select`. */
   maskedSelect(self: T, mask: T): T;
   /** self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`. */
@@ -2091,12 +1938,7 @@ export interface OpApi<T extends TensorLike> {
   /** Reversed along dimension 0, as `torch.flipud`. */
   flipud(self: T): T;
   /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
-  roll(
-    self: T,
-    shifts: number | readonly number[],
-    dims?: number | readonly number[] | null | RollOptions,
-    options?: RollOptions,
-  ): T;
+  roll(self: T, shifts: number | readonly number[], dims?: number | readonly number[] | null | RollOptions, options?: RollOptions): T;
   /** Shifted around along dimensions. */
   rollDims(self: T, shifts: readonly number[], dims: readonly number[]): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
@@ -2109,19 +1951,9 @@ export interface OpApi<T extends TensorLike> {
    * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
    * only). As `torch.repeat_interleave`.
    */
-  repeatInterleave(
-    self: T,
-    repeats: Operand<T>,
-    dim?: number | null | RepeatInterleaveOptions,
-    options?: RepeatInterleaveOptions,
-  ): T;
+  repeatInterleave(self: T, repeats: Operand<T>, dim?: number | null | RepeatInterleaveOptions, options?: RepeatInterleaveOptions): T;
   /** Turned by k quarters in the plane of two dimensions, as `torch.rot90`. */
-  rot90(
-    self: T,
-    k?: number | Rot90Options,
-    dims?: readonly number[] | Rot90Options,
-    options?: Rot90Options,
-  ): T;
+  rot90(self: T, k?: number | Rot90Options, dims?: readonly number[] | Rot90Options, options?: Rot90Options): T;
   /** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
   tril(self: T, diagonal?: number | TrilOptions, options?: TrilOptions): T;
   /** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
@@ -2167,127 +1999,47 @@ export interface OpApi<T extends TensorLike> {
   /** self + value · tensor1 / tensor2, as `torch.addcdiv`. */
   addcdiv(self: T, tensor1: T, tensor2: T, options?: AddcdivOptions): T;
   /** self · 2^other, as `torch.ldexp`. */
-  ldexp(self: T, other: Operand<T>): T;
-  /** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
-  nonzero(self: T): T;
+  ldexp(self: T, other: T): T;
+  /**
+   * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
+   * `torch.nonzero`.
+   */
+  nonzero(self: T, options: NonzeroOptions & { readonly asTuple: true }): [indices: T] & { readonly indices: T };
+  nonzero(self: T, options?: NonzeroOptions): T;
+  /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
+  argwhere(self: T): T;
   /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
   repeatedIndices(repeats: T, size: Dim): T;
   /** Distinct elements (or slices along `dim`), where each went, and how many there were of each. */
-  uniqueGroups(
-    self: T,
-    dim?: number | null | UniqueGroupsOptions,
-    consecutive?: boolean | UniqueGroupsOptions,
-    options?: UniqueGroupsOptions,
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
+  uniqueGroups(self: T, dim?: number | null | UniqueGroupsOptions, consecutive?: boolean | UniqueGroupsOptions, options?: UniqueGroupsOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
    */
-  unique(
-    self: T,
-    sorted: boolean | undefined,
-    returnInverse: true,
-    returnCounts?: boolean | UniqueOptions,
-    dim?: number | null | UniqueOptions,
-    options?: UniqueOptions,
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
-  unique(
-    self: T,
-    options: UniqueOptions & { readonly returnInverse: true },
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
-  unique(
-    self: T,
-    sorted: boolean | undefined,
-    options: UniqueOptions & { readonly returnInverse: true },
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
-  unique(
-    self: T,
-    sorted?: boolean,
-    returnInverse?: false | UniqueOptions,
-    returnCounts?: boolean,
-    dim?: number | null,
-  ): T;
+  unique(self: T, sorted: boolean | undefined, returnInverse: true, returnCounts?: boolean | UniqueOptions, dim?: number | null | UniqueOptions, options?: UniqueOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  unique(self: T, options: UniqueOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  unique(self: T, sorted: boolean | undefined, options: UniqueOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  unique(self: T, sorted?: boolean, returnInverse?: false | UniqueOptions, returnCounts?: boolean, dim?: number | null): T;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
    */
-  uniqueConsecutive(
-    self: T,
-    returnInverse: true,
-    returnCounts?: boolean | UniqueConsecutiveOptions,
-    dim?: number | null | UniqueConsecutiveOptions,
-    sorted?: boolean | UniqueConsecutiveOptions,
-    options?: UniqueConsecutiveOptions,
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
-  uniqueConsecutive(
-    self: T,
-    options: UniqueConsecutiveOptions & { readonly returnInverse: true },
-  ): [output: T, inverseIndices: T, counts: T] & {
-    readonly output: T;
-    readonly inverseIndices: T;
-    readonly counts: T;
-  };
-  uniqueConsecutive(
-    self: T,
-    returnInverse?: false | UniqueConsecutiveOptions,
-    returnCounts?: boolean,
-    dim?: number | null,
-    sorted?: boolean,
-  ): T;
+  uniqueConsecutive(self: T, returnInverse: true, returnCounts?: boolean | UniqueConsecutiveOptions, dim?: number | null | UniqueConsecutiveOptions, sorted?: boolean | UniqueConsecutiveOptions, options?: UniqueConsecutiveOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  uniqueConsecutive(self: T, options: UniqueConsecutiveOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  uniqueConsecutive(self: T, returnInverse?: false | UniqueConsecutiveOptions, returnCounts?: boolean, dim?: number | null, sorted?: boolean): T;
   /** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
-  bincount(
-    self: T,
-    weights?: T | null | BincountOptions<T>,
-    minlength?: number | BincountOptions<T>,
-    options?: BincountOptions<T>,
-  ): T;
+  bincount(self: T, weights?: T | null | BincountOptions<T>, minlength?: number | BincountOptions<T>, options?: BincountOptions<T>): T;
   /** Padded with one value, as `torch.constant_pad_nd`. */
-  constantPadNd(
-    self: T,
-    pad: readonly Dim[],
-    value?: Scalar | Dim | ConstantPadNdOptions,
-    options?: ConstantPadNdOptions,
-  ): T;
+  constantPadNd(self: T, pad: readonly Dim[], value?: Scalar | Dim | ConstantPadNdOptions, options?: ConstantPadNdOptions): T;
   /** Padded with elements of the tensor: reflect, replicate or circular. */
   padBy(self: T, pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): T;
   /** Adds the elements of a padded gradient to where padBy read them. */
-  padByBackward(
-    grad: T,
-    inputSizes: readonly Dim[],
-    pad: readonly Dim[],
-    mode: "reflect" | "replicate" | "circular",
-  ): T;
+  padByBackward(grad: T, inputSizes: readonly Dim[], pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): T;
   /**
    * Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant,
    * reflect, replicate or circular. As `nn.functional.pad`.
    */
-  pad(
-    self: T,
-    pad: readonly Dim[],
-    mode?: "constant" | "reflect" | "replicate" | "circular" | PadOptions,
-    value?: Scalar | Dim | null | PadOptions,
-    options?: PadOptions,
-  ): T;
+  pad(self: T, pad: readonly Dim[], mode?: "constant" | "reflect" | "replicate" | "circular" | PadOptions, value?: Scalar | Dim | null | PadOptions, options?: PadOptions): T;
   /**
    * For each element the product, maximum or minimum of the values that `index` sends to it; a neutral
    * value where there is none.
@@ -2297,86 +2049,28 @@ export interface OpApi<T extends TensorLike> {
    * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
    * As `torch.scatter_reduce`.
    */
-  scatterReduce(
-    self: T,
-    dim: number,
-    index: T,
-    src: T,
-    reduce: "sum" | "prod" | "mean" | "amax" | "amin",
-    options?: ScatterReduceOptions,
-  ): T;
+  scatterReduce(self: T, dim: number, index: T, src: T, reduce: "sum" | "prod" | "mean" | "amax" | "amin", options?: ScatterReduceOptions): T;
   /** As scatterReduce with prod, amax or amin. */
-  scatterExtreme(
-    self: T,
-    dim: number,
-    index: T,
-    src: T,
-    reduce: "prod" | "amax" | "amin",
-    includeSelf: boolean,
-  ): T;
+  scatterExtreme(self: T, dim: number, index: T, src: T, reduce: "prod" | "amax" | "amin", includeSelf: boolean): T;
   /** Sorted along the last dimension, stable, with indices. */
-  sortLast(
-    self: T,
-    descending: boolean,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  sortLast(self: T, descending: boolean): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
-  sort(
-    self: T,
-    dim?: number | SortOptions,
-    descending?: boolean | SortOptions,
-    stable?: boolean | null | SortOptions,
-    options?: SortOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  sort(self: T, dim?: number | SortOptions, descending?: boolean | SortOptions, stable?: boolean | null | SortOptions, options?: SortOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The indices that sort a dimension, as `torch.argsort`. */
-  argsort(
-    self: T,
-    dim?: number | ArgsortOptions,
-    descending?: boolean | ArgsortOptions,
-    stable?: boolean | ArgsortOptions,
-    options?: ArgsortOptions,
-  ): T;
+  argsort(self: T, dim?: number | ArgsortOptions, descending?: boolean | ArgsortOptions, stable?: boolean | ArgsortOptions, options?: ArgsortOptions): T;
   /** Sorted along the first dimension, as `torch.msort`. */
   msort(self: T): T;
   /** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
-  topk(
-    self: T,
-    k: Dim,
-    dim?: number | TopkOptions,
-    largest?: boolean | TopkOptions,
-    sorted?: boolean | TopkOptions,
-    options?: TopkOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  topk(self: T, k: Dim, dim?: number | TopkOptions, largest?: boolean | TopkOptions, sorted?: boolean | TopkOptions, options?: TopkOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
-  kthvalue(
-    self: T,
-    k: number,
-    dim?: number | KthvalueOptions,
-    keepdim?: boolean | KthvalueOptions,
-    options?: KthvalueOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  kthvalue(self: T, k: number, dim?: number | KthvalueOptions, keepdim?: boolean | KthvalueOptions, options?: KthvalueOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
-  median(
-    self: T,
-    dim: number,
-    keepdim?: boolean | MedianOptions,
-    options?: MedianOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  median(
-    self: T,
-    options: MedianOptions & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(self: T, dim: number, keepdim?: boolean | MedianOptions, options?: MedianOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(self: T, options: MedianOptions & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   median(self: T, dim?: null | MedianOptions, keepdim?: boolean): T;
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
-  nanmedian(
-    self: T,
-    dim: number,
-    keepdim?: boolean | NanmedianOptions,
-    options?: NanmedianOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  nanmedian(
-    self: T,
-    options: NanmedianOptions & { readonly dim: number },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(self: T, dim: number, keepdim?: boolean | NanmedianOptions, options?: NanmedianOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(self: T, options: NanmedianOptions & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   nanmedian(self: T, dim?: null | NanmedianOptions, keepdim?: boolean): T;
   /**
    * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
@@ -2390,21 +2084,9 @@ export interface OpApi<T extends TensorLike> {
   /** Whether each element is among the test elements, as `torch.isin`. */
   isin(elements: Operand<T>, testElements: Operand<T>, options?: IsinOptions): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
-  quantile(
-    self: T,
-    q: Operand<T>,
-    dim?: number | null | QuantileOptions,
-    keepdim?: boolean | QuantileOptions,
-    options?: QuantileOptions,
-  ): T;
+  quantile(self: T, q: Operand<T>, dim?: number | null | QuantileOptions, keepdim?: boolean | QuantileOptions, options?: QuantileOptions): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.nanquantile`. */
-  nanquantile(
-    self: T,
-    q: Operand<T>,
-    dim?: number | null | NanquantileOptions,
-    keepdim?: boolean | NanquantileOptions,
-    options?: NanquantileOptions,
-  ): T;
+  nanquantile(self: T, q: Operand<T>, dim?: number | null | NanquantileOptions, keepdim?: boolean | NanquantileOptions, options?: NanquantileOptions): T;
   /** The derivative of lgamma, as `torch.digamma`. */
   digamma(self: T): T;
   /** The second derivative of lgamma. */
@@ -2436,12 +2118,7 @@ export interface OpApi<T extends TensorLike> {
   /** self · tanh(softplus(self)), as `nn.functional.mish`. */
   mish(self: T): T;
   /** log(1 + e^(beta · self)) / beta, self itself beyond the threshold, as `nn.functional.softplus`. */
-  softplus(
-    self: T,
-    beta?: number | SoftplusOptions,
-    threshold?: number | SoftplusOptions,
-    options?: SoftplusOptions,
-  ): T;
+  softplus(self: T, beta?: number | SoftplusOptions, threshold?: number | SoftplusOptions, options?: SoftplusOptions): T;
   /** log(sigmoid(self)), as `nn.functional.logsigmoid`. */
   logsigmoid(self: T): T;
   /** self / (1 + |self|), as `nn.functional.softsign`. */
@@ -2459,192 +2136,45 @@ export interface OpApi<T extends TensorLike> {
   /** The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`. */
   glu(self: T, dim?: number | GluOptions, options?: GluOptions): T;
   /** The maximum of each window over the last dimensions, and its flat place in the window. */
-  maxPoolOffsets(
-    self: T,
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
-    ceilMode: boolean,
-  ): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
+  maxPoolOffsets(self: T, kernel: readonly number[], stride: readonly number[], padding: readonly number[], dilation: readonly number[], ceilMode: boolean): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
   /** Gradients of windows sent to where their maximum was. */
-  maxPoolBackward(
-    grad: T,
-    offsets: T,
-    inputSizes: readonly Dim[],
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
-    ceilMode: boolean,
-  ): T;
+  maxPoolBackward(grad: T, offsets: T, inputSizes: readonly Dim[], kernel: readonly number[], stride: readonly number[], padding: readonly number[], dilation: readonly number[], ceilMode: boolean): T;
   /**
    * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
    * `nn.functional.max_pool1d`.
    */
-  maxPool1d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
-    ceilMode: boolean | undefined,
-    returnIndices: true,
-    options?: MaxPool1dOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool1d(
-    self: T,
-    kernelSize: number | readonly number[],
-    options: MaxPool1dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool1d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
-    ceilMode: boolean | undefined,
-    options: MaxPool1dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool1d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null,
-    padding?: number | readonly number[],
-    dilation?: number | readonly number[],
-    ceilMode?: boolean,
-    returnIndices?: false | MaxPool1dOptions,
-  ): T;
+  maxPool1d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, returnIndices: true, options?: MaxPool1dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool1d(self: T, kernelSize: number | readonly number[], options: MaxPool1dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool1d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, options: MaxPool1dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool1d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null, padding?: number | readonly number[], dilation?: number | readonly number[], ceilMode?: boolean, returnIndices?: false | MaxPool1dOptions): T;
   /**
    * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
    * `nn.functional.max_pool2d`.
    */
-  maxPool2d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
-    ceilMode: boolean | undefined,
-    returnIndices: true,
-    options?: MaxPool2dOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool2d(
-    self: T,
-    kernelSize: number | readonly number[],
-    options: MaxPool2dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool2d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
-    ceilMode: boolean | undefined,
-    options: MaxPool2dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool2d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null,
-    padding?: number | readonly number[],
-    dilation?: number | readonly number[],
-    ceilMode?: boolean,
-    returnIndices?: false | MaxPool2dOptions,
-  ): T;
+  maxPool2d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, returnIndices: true, options?: MaxPool2dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool2d(self: T, kernelSize: number | readonly number[], options: MaxPool2dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool2d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, options: MaxPool2dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool2d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null, padding?: number | readonly number[], dilation?: number | readonly number[], ceilMode?: boolean, returnIndices?: false | MaxPool2dOptions): T;
   /**
    * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
    * `nn.functional.max_pool3d`.
    */
-  maxPool3d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
-    ceilMode: boolean | undefined,
-    returnIndices: true,
-    options?: MaxPool3dOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool3d(
-    self: T,
-    kernelSize: number | readonly number[],
-    options: MaxPool3dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool3d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
-    ceilMode: boolean | undefined,
-    options: MaxPool3dOptions & { readonly returnIndices: true },
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool3d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null,
-    padding?: number | readonly number[],
-    dilation?: number | readonly number[],
-    ceilMode?: boolean,
-    returnIndices?: false | MaxPool3dOptions,
-  ): T;
-  /** The mean of each window over the last dimensions. */
-  avgPool(
-    self: T,
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    ceilMode: boolean,
-    countIncludePad: boolean,
-    divisorOverride?: number | null | AvgPoolOptions,
-    options?: AvgPoolOptions,
-  ): T;
-  /** Gradients of windows shared by the elements that they averaged. */
-  avgPoolBackward(
-    grad: T,
-    inputSizes: readonly Dim[],
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    ceilMode: boolean,
-    countIncludePad: boolean,
-    divisorOverride?: number | null | AvgPoolBackwardOptions,
-    options?: AvgPoolBackwardOptions,
-  ): T;
+  maxPool3d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, returnIndices: true, options?: MaxPool3dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool3d(self: T, kernelSize: number | readonly number[], options: MaxPool3dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool3d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, options: MaxPool3dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool3d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null, padding?: number | readonly number[], dilation?: number | readonly number[], ceilMode?: boolean, returnIndices?: false | MaxPool3dOptions): T;
+  /** The sum of each window over the last dimensions. */
+  windowSum(self: T, kernel: readonly number[], stride: readonly number[], padding: readonly number[], ceilMode: boolean): T;
+  /** Gradients of windows given to each of their elements. */
+  windowSumBackward(grad: T, inputSizes: readonly Dim[], kernel: readonly number[], stride: readonly number[], padding: readonly number[], ceilMode: boolean): T;
+  /** How many elements each window over the last dimensions has, of those in the (padded) input. */
+  windowSizes(self: T, kernel: readonly number[], stride: readonly number[], padding: readonly number[], ceilMode: boolean, countIncludePad: boolean): T;
   /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
-  avgPool1d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | AvgPool1dOptions,
-    padding?: number | readonly number[] | AvgPool1dOptions,
-    ceilMode?: boolean | AvgPool1dOptions,
-    countIncludePad?: boolean | AvgPool1dOptions,
-    divisorOverride?: number | null | AvgPool1dOptions,
-    options?: AvgPool1dOptions,
-  ): T;
+  avgPool1d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | AvgPool1dOptions, padding?: number | readonly number[] | AvgPool1dOptions, ceilMode?: boolean | AvgPool1dOptions, countIncludePad?: boolean | AvgPool1dOptions, divisorOverride?: number | null | AvgPool1dOptions, options?: AvgPool1dOptions): T;
   /** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */
-  avgPool2d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | AvgPool2dOptions,
-    padding?: number | readonly number[] | AvgPool2dOptions,
-    ceilMode?: boolean | AvgPool2dOptions,
-    countIncludePad?: boolean | AvgPool2dOptions,
-    divisorOverride?: number | null | AvgPool2dOptions,
-    options?: AvgPool2dOptions,
-  ): T;
+  avgPool2d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | AvgPool2dOptions, padding?: number | readonly number[] | AvgPool2dOptions, ceilMode?: boolean | AvgPool2dOptions, countIncludePad?: boolean | AvgPool2dOptions, divisorOverride?: number | null | AvgPool2dOptions, options?: AvgPool2dOptions): T;
   /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
-  avgPool3d(
-    self: T,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | AvgPool3dOptions,
-    padding?: number | readonly number[] | AvgPool3dOptions,
-    ceilMode?: boolean | AvgPool3dOptions,
-    countIncludePad?: boolean | AvgPool3dOptions,
-    divisorOverride?: number | null | AvgPool3dOptions,
-    options?: AvgPool3dOptions,
-  ): T;
+  avgPool3d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | AvgPool3dOptions, padding?: number | readonly number[] | AvgPool3dOptions, ceilMode?: boolean | AvgPool3dOptions, countIncludePad?: boolean | AvgPool3dOptions, divisorOverride?: number | null | AvgPool3dOptions, options?: AvgPool3dOptions): T;
   /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
   rand(size: readonly Dim[], options?: RandOptions): T;
   rand(...size: (Dim | RandOptions)[]): T;
@@ -2656,19 +2186,9 @@ export interface OpApi<T extends TensorLike> {
   /** As randn, of the shape, type and device of `self`. */
   randnLike(self: T, options?: RandnLikeOptions): T;
   /** randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`. */
-  randint(
-    low: number,
-    high?: number | readonly number[] | null | RandintOptions,
-    size?: readonly Dim[] | null | RandintOptions,
-    options?: RandintOptions,
-  ): T;
+  randint(low: number, high?: number | readonly number[] | null | RandintOptions, size?: readonly Dim[] | null | RandintOptions, options?: RandintOptions): T;
   /** randintLike(x, high), randintLike(x, low, high): integers of [low, high) in the shape of a tensor. */
-  randintLike(
-    self: T,
-    low: number,
-    high?: number | null | RandintLikeOptions,
-    options?: RandintLikeOptions,
-  ): T;
+  randintLike(self: T, low: number, high?: number | null | RandintLikeOptions, options?: RandintLikeOptions): T;
   /** The integers below n in random order, as `torch.randperm`. */
   randperm(n: Dim, options?: RandpermOptions): T;
   /** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
@@ -2680,135 +2200,84 @@ export interface OpApi<T extends TensorLike> {
   /** Numbers of an exponential distribution; `exponential_` fills a tensor, as `Tensor.exponential_`. */
   exponential(self: T, lambd?: number | ExponentialOptions, options?: ExponentialOptions): T;
   /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
-  multinomial(
-    self: T,
-    numSamples: number,
-    replacement?: boolean | MultinomialOptions,
-    options?: MultinomialOptions,
-  ): T;
+  multinomial(self: T, numSamples: number, replacement?: boolean | MultinomialOptions, options?: MultinomialOptions): T;
   /** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
   dropoutMask(self: T, p: number): T;
   /**
    * Elements dropped with probability p and the rest scaled to keep the mean, while training. As
    * `nn.functional.dropout`.
    */
-  dropout(
-    self: T,
-    p?: number | DropoutOptions,
-    training?: boolean | DropoutOptions,
-    options?: DropoutOptions,
-  ): T;
+  dropout(self: T, p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;
   /** As dropout, of whole channels of 1 dimension(s), as `nn.functional.dropout1d`. */
-  dropout1d(
-    self: T,
-    p?: number | Dropout1dOptions,
-    training?: boolean | Dropout1dOptions,
-    options?: Dropout1dOptions,
-  ): T;
+  dropout1d(self: T, p?: number | Dropout1dOptions, training?: boolean | Dropout1dOptions, options?: Dropout1dOptions): T;
   /** As dropout, of whole channels of 2 dimension(s), as `nn.functional.dropout2d`. */
-  dropout2d(
-    self: T,
-    p?: number | Dropout2dOptions,
-    training?: boolean | Dropout2dOptions,
-    options?: Dropout2dOptions,
-  ): T;
+  dropout2d(self: T, p?: number | Dropout2dOptions, training?: boolean | Dropout2dOptions, options?: Dropout2dOptions): T;
   /** As dropout, of whole channels of 3 dimension(s), as `nn.functional.dropout3d`. */
-  dropout3d(
-    self: T,
-    p?: number | Dropout3dOptions,
-    training?: boolean | Dropout3dOptions,
-    options?: Dropout3dOptions,
-  ): T;
+  dropout3d(self: T, p?: number | Dropout3dOptions, training?: boolean | Dropout3dOptions, options?: Dropout3dOptions): T;
   /**
    * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
    * function is `variance`.
    */
-  var(
-    self: T,
-    dim?: number | readonly number[] | null | VarOptions,
-    unbiased?: boolean | null | VarOptions,
-    keepdim?: boolean | VarOptions,
-    options?: VarOptions,
-  ): T;
+  var(self: T, dim?: number | readonly number[] | boolean | null | VarOptions, unbiased?: boolean | null | VarOptions, keepdim?: boolean | VarOptions, options?: VarOptions): T;
   /** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
-  std(
-    self: T,
-    dim?: number | readonly number[] | null | StdOptions,
-    unbiased?: boolean | null | StdOptions,
-    keepdim?: boolean | StdOptions,
-    options?: StdOptions,
-  ): T;
+  std(self: T, dim?: number | readonly number[] | boolean | null | StdOptions, unbiased?: boolean | null | StdOptions, keepdim?: boolean | StdOptions, options?: StdOptions): T;
   /** var and mean over dimensions, as `torch.var_mean`. */
-  varMean(
-    self: T,
-    dim?: number | readonly number[] | null | VarMeanOptions,
-    unbiased?: boolean | null | VarMeanOptions,
-    keepdim?: boolean | VarMeanOptions,
-    options?: VarMeanOptions,
-  ): [variance: T, mean: T] & { readonly variance: T; readonly mean: T };
+  varMean(self: T, dim?: number | readonly number[] | boolean | null | VarMeanOptions, unbiased?: boolean | null | VarMeanOptions, keepdim?: boolean | VarMeanOptions, options?: VarMeanOptions): [variance: T, mean: T] & { readonly variance: T; readonly mean: T };
   /** std and mean over dimensions, as `torch.std_mean`. */
-  stdMean(
-    self: T,
-    dim?: number | readonly number[] | null | StdMeanOptions,
-    unbiased?: boolean | null | StdMeanOptions,
-    keepdim?: boolean | StdMeanOptions,
-    options?: StdMeanOptions,
-  ): [deviation: T, mean: T] & { readonly deviation: T; readonly mean: T };
+  stdMean(self: T, dim?: number | readonly number[] | boolean | null | StdMeanOptions, unbiased?: boolean | null | StdMeanOptions, keepdim?: boolean | StdMeanOptions, options?: StdMeanOptions): [deviation: T, mean: T] & { readonly deviation: T; readonly mean: T };
   /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
-  logsumexp(
-    self: T,
-    dim: number | readonly number[],
-    keepdim?: boolean | LogsumexpOptions,
-    options?: LogsumexpOptions,
-  ): T;
+  logsumexp(self: T, dim: number | readonly number[], keepdim?: boolean | LogsumexpOptions, options?: LogsumexpOptions): T;
   /** √Σ self² over dimensions. */
   norm2(self: T, dim: readonly number[], keepdim: boolean): T;
   /** (Σ |self|^p)^(1/p) over dimensions. */
   normP(self: T, p: number, dim: readonly number[], keepdim: boolean): T;
   /** The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`. */
-  vectorNorm(
-    x: T,
-    ord?: number | VectorNormOptions,
-    dim?: number | readonly number[] | null | VectorNormOptions,
-    keepdim?: boolean | VectorNormOptions,
-    options?: VectorNormOptions,
-  ): T;
+  vectorNorm(x: T, ord?: number | VectorNormOptions, dim?: number | readonly number[] | null | VectorNormOptions, keepdim?: boolean | VectorNormOptions, options?: VectorNormOptions): T;
   /** The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`. */
-  norm(
-    self: T,
-    p?: Scalar | string | NormOptions,
-    dim?: number | readonly number[] | null | NormOptions,
-    keepdim?: boolean | NormOptions,
-    dtype?: DType | null | NormOptions,
-    options?: NormOptions,
-  ): T;
+  norm(self: T, p?: Scalar | string | NormOptions, dim?: number | readonly number[] | null | NormOptions, keepdim?: boolean | NormOptions, dtype?: DType | null | NormOptions, options?: NormOptions): T;
   /** self divided by its norm along a dimension, at least eps, as `nn.functional.normalize`. */
-  normalize(
-    self: T,
-    p?: number | NormalizeOptions,
-    dim?: number | readonly number[] | NormalizeOptions,
-    eps?: number | NormalizeOptions,
-    options?: NormalizeOptions,
-  ): T;
+  normalize(self: T, p?: number | NormalizeOptions, dim?: number | readonly number[] | NormalizeOptions, eps?: number | NormalizeOptions, options?: NormalizeOptions): T;
   /** The cosine of the angle between vectors along a dimension, as `nn.functional.cosine_similarity`. */
-  cosineSimilarity(
-    x1: T,
-    x2: T,
-    dim?: number | CosineSimilarityOptions,
-    eps?: number | CosineSimilarityOptions,
-    options?: CosineSimilarityOptions,
-  ): T;
+  cosineSimilarity(x1: T, x2: T, dim?: number | CosineSimilarityOptions, eps?: number | CosineSimilarityOptions, options?: CosineSimilarityOptions): T;
   /** The norm of x1 − x2 + eps along the last dimension, as `nn.functional.pairwise_distance`. */
-  pairwiseDistance(
-    x1: T,
-    x2: T,
-    p?: number | PairwiseDistanceOptions,
-    eps?: number | PairwiseDistanceOptions,
-    keepdim?: boolean | PairwiseDistanceOptions,
-    options?: PairwiseDistanceOptions,
-  ): T;
+  pairwiseDistance(x1: T, x2: T, p?: number | PairwiseDistanceOptions, eps?: number | PairwiseDistanceOptions, keepdim?: boolean | PairwiseDistanceOptions, options?: PairwiseDistanceOptions): T;
   /** The norm of self − other, as `torch.dist`. */
   dist(self: T, other: T, p?: number | DistOptions, options?: DistOptions): T;
+  /** The rows of `weight` at the integers in `input`, as `nn.functional.embedding`. */
+  embedding(input: T, weight: T, paddingIdx?: number | null | EmbeddingOptions, maxNorm?: number | null | EmbeddingOptions, normType?: number | EmbeddingOptions, scaleGradByFreq?: boolean | EmbeddingOptions, sparse?: boolean | EmbeddingOptions, options?: EmbeddingOptions): T;
+  /** The rows of a table at indices. */
+  embeddingRows(weight: T, indices: T, paddingIdx?: number | null | EmbeddingRowsOptions, scaleGradByFreq?: boolean | EmbeddingRowsOptions, options?: EmbeddingRowsOptions): T;
+  /** The gradient of a table of `rows` rows: gradients of rows added up, without those of the padding index. */
+  embeddingBackward(grad: T, indices: T, rows: Dim, paddingIdx?: number | null | EmbeddingBackwardOptions, options?: EmbeddingBackwardOptions): T;
+  /**
+   * 1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`.
+   * Without numClasses the size depends on elements.
+   */
+  oneHot(self: T, numClasses?: number | OneHotOptions, options?: OneHotOptions): T;
+  /** oneHot of a known number of classes. */
+  oneHotClasses(self: T, numClasses: number): T;
+  /** oneHot with as many classes as the greatest integer needs. */
+  oneHotOfAll(self: T): T;
+  /**
+   * softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as
+   * `nn.functional.scaled_dot_product_attention`.
+   */
+  scaledDotProductAttention(query: T, key: T, value: T, attnMask?: T | null | ScaledDotProductAttentionOptions<T>, dropoutP?: number | ScaledDotProductAttentionOptions<T>, isCausal?: boolean | ScaledDotProductAttentionOptions<T>, options?: ScaledDotProductAttentionOptions<T>): T;
+  /**
+   * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
+   * `torch.einsum`.
+   */
+  einsum(equation: string, operands: readonly T[]): T;
+  /** Sums of products over dimensions of one tensor paired with dimensions of another. */
+  tensordotDims(self: T, other: T, dimsSelf: readonly number[], dimsOther: readonly number[]): T;
+  /** Sums of products over the last dimensions, as `torch.inner`. */
+  inner(self: T, other: T): T;
+  /** The sum of the diagonal of a matrix, as `torch.trace`. */
+  trace(self: T): T;
+  /** The Kronecker product, as `torch.kron`. */
+  kron(self: T, other: T): T;
+  /** x1ᵀ · weight[k] · x2 + bias[k] for each k, as `nn.functional.bilinear`. */
+  bilinear(input1: T, input2: T, weight: T, bias?: T | null | BilinearOptions<T>, options?: BilinearOptions<T>): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(self: T, mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -2834,102 +2303,30 @@ export interface OpApi<T extends TensorLike> {
   /** input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`. */
   linear(input: T, weight: T, bias?: T | null | LinearOptions<T>, options?: LinearOptions<T>): T;
   /** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
-  convolution(
-    input: T,
-    weight: T,
-    bias: T | null | undefined,
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
-    groups: number,
-    options?: ConvolutionOptions<T>,
-  ): T;
+  convolution(input: T, weight: T, bias: T | null | undefined, stride: readonly number[], padding: readonly number[], dilation: readonly number[], groups: number, options?: ConvolutionOptions<T>): T;
   /** The gradient of a convolution in its input, of `inputSizes`. */
-  convolutionBackwardInput(
-    grad: T,
-    weight: T,
-    inputSizes: readonly Dim[],
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
-    groups: number,
-  ): T;
+  convolutionBackwardInput(grad: T, weight: T, inputSizes: readonly Dim[], stride: readonly number[], padding: readonly number[], dilation: readonly number[], groups: number): T;
   /** The gradient of a convolution in its weight, of `weightSizes`. */
-  convolutionBackwardWeight(
-    grad: T,
-    input: T,
-    weightSizes: readonly Dim[],
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
-    groups: number,
-  ): T;
+  convolutionBackwardWeight(grad: T, input: T, weightSizes: readonly Dim[], stride: readonly number[], padding: readonly number[], dilation: readonly number[], groups: number): T;
   /**
    * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
    * `nn.functional.conv1d`.
    */
-  conv1d(
-    input: T,
-    weight: T,
-    bias?: T | null | Conv1dOptions<T>,
-    stride?: number | readonly number[] | Conv1dOptions<T>,
-    padding?: number | readonly number[] | string | Conv1dOptions<T>,
-    dilation?: number | readonly number[] | Conv1dOptions<T>,
-    groups?: number | Conv1dOptions<T>,
-    options?: Conv1dOptions<T>,
-  ): T;
+  conv1d(input: T, weight: T, bias?: T | null | Conv1dOptions<T>, stride?: number | readonly number[] | Conv1dOptions<T>, padding?: number | readonly number[] | string | Conv1dOptions<T>, dilation?: number | readonly number[] | Conv1dOptions<T>, groups?: number | Conv1dOptions<T>, options?: Conv1dOptions<T>): T;
   /**
    * Cross-correlation over 2 dimension(s), with or without a batch; padding may be "same" or "valid". As
    * `nn.functional.conv2d`.
    */
-  conv2d(
-    input: T,
-    weight: T,
-    bias?: T | null | Conv2dOptions<T>,
-    stride?: number | readonly number[] | Conv2dOptions<T>,
-    padding?: number | readonly number[] | string | Conv2dOptions<T>,
-    dilation?: number | readonly number[] | Conv2dOptions<T>,
-    groups?: number | Conv2dOptions<T>,
-    options?: Conv2dOptions<T>,
-  ): T;
+  conv2d(input: T, weight: T, bias?: T | null | Conv2dOptions<T>, stride?: number | readonly number[] | Conv2dOptions<T>, padding?: number | readonly number[] | string | Conv2dOptions<T>, dilation?: number | readonly number[] | Conv2dOptions<T>, groups?: number | Conv2dOptions<T>, options?: Conv2dOptions<T>): T;
   /**
    * Cross-correlation over 3 dimension(s), with or without a batch; padding may be "same" or "valid". As
    * `nn.functional.conv3d`.
    */
-  conv3d(
-    input: T,
-    weight: T,
-    bias?: T | null | Conv3dOptions<T>,
-    stride?: number | readonly number[] | Conv3dOptions<T>,
-    padding?: number | readonly number[] | string | Conv3dOptions<T>,
-    dilation?: number | readonly number[] | Conv3dOptions<T>,
-    groups?: number | Conv3dOptions<T>,
-    options?: Conv3dOptions<T>,
-  ): T;
+  conv3d(input: T, weight: T, bias?: T | null | Conv3dOptions<T>, stride?: number | readonly number[] | Conv3dOptions<T>, padding?: number | readonly number[] | string | Conv3dOptions<T>, dilation?: number | readonly number[] | Conv3dOptions<T>, groups?: number | Conv3dOptions<T>, options?: Conv3dOptions<T>): T;
   /** The transposed convolution over 1 dimension(s), as `nn.functional.conv_transpose1d`. */
-  convTranspose1d(
-    input: T,
-    weight: T,
-    bias?: T | null | ConvTranspose1dOptions<T>,
-    stride?: number | readonly number[] | ConvTranspose1dOptions<T>,
-    padding?: number | readonly number[] | ConvTranspose1dOptions<T>,
-    outputPadding?: number | readonly number[] | ConvTranspose1dOptions<T>,
-    groups?: number | ConvTranspose1dOptions<T>,
-    dilation?: number | readonly number[] | ConvTranspose1dOptions<T>,
-    options?: ConvTranspose1dOptions<T>,
-  ): T;
+  convTranspose1d(input: T, weight: T, bias?: T | null | ConvTranspose1dOptions<T>, stride?: number | readonly number[] | ConvTranspose1dOptions<T>, padding?: number | readonly number[] | ConvTranspose1dOptions<T>, outputPadding?: number | readonly number[] | ConvTranspose1dOptions<T>, groups?: number | ConvTranspose1dOptions<T>, dilation?: number | readonly number[] | ConvTranspose1dOptions<T>, options?: ConvTranspose1dOptions<T>): T;
   /** The transposed convolution over 2 dimension(s), as `nn.functional.conv_transpose2d`. */
-  convTranspose2d(
-    input: T,
-    weight: T,
-    bias?: T | null | ConvTranspose2dOptions<T>,
-    stride?: number | readonly number[] | ConvTranspose2dOptions<T>,
-    padding?: number | readonly number[] | ConvTranspose2dOptions<T>,
-    outputPadding?: number | readonly number[] | ConvTranspose2dOptions<T>,
-    groups?: number | ConvTranspose2dOptions<T>,
-    dilation?: number | readonly number[] | ConvTranspose2dOptions<T>,
-    options?: ConvTranspose2dOptions<T>,
-  ): T;
+  convTranspose2d(input: T, weight: T, bias?: T | null | ConvTranspose2dOptions<T>, stride?: number | readonly number[] | ConvTranspose2dOptions<T>, padding?: number | readonly number[] | ConvTranspose2dOptions<T>, outputPadding?: number | readonly number[] | ConvTranspose2dOptions<T>, groups?: number | ConvTranspose2dOptions<T>, dilation?: number | readonly number[] | ConvTranspose2dOptions<T>, options?: ConvTranspose2dOptions<T>): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
   softmax(self: T, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
@@ -2940,155 +2337,55 @@ export interface OpApi<T extends TensorLike> {
    * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
    * `nn.functional.layer_norm`.
    */
-  layerNorm(
-    self: T,
-    normalizedShape: readonly Dim[],
-    weight?: T | null | LayerNormOptions<T>,
-    bias?: T | null | LayerNormOptions<T>,
-    eps?: number | LayerNormOptions<T>,
-    options?: LayerNormOptions<T>,
-  ): T;
+  layerNorm(self: T, normalizedShape: readonly Dim[], weight?: T | null | LayerNormOptions<T>, bias?: T | null | LayerNormOptions<T>, eps?: number | LayerNormOptions<T>, options?: LayerNormOptions<T>): T;
   /** self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`. */
-  rmsNorm(
-    self: T,
-    normalizedShape: readonly Dim[],
-    weight?: T | null | RmsNormOptions<T>,
-    eps?: number | null | RmsNormOptions<T>,
-    options?: RmsNormOptions<T>,
-  ): T;
+  rmsNorm(self: T, normalizedShape: readonly Dim[], weight?: T | null | RmsNormOptions<T>, eps?: number | null | RmsNormOptions<T>, options?: RmsNormOptions<T>): T;
   /** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
-  groupNorm(
-    self: T,
-    numGroups: number,
-    weight?: T | null | GroupNormOptions<T>,
-    bias?: T | null | GroupNormOptions<T>,
-    eps?: number | GroupNormOptions<T>,
-    options?: GroupNormOptions<T>,
-  ): T;
+  groupNorm(self: T, numGroups: number, weight?: T | null | GroupNormOptions<T>, bias?: T | null | GroupNormOptions<T>, eps?: number | GroupNormOptions<T>, options?: GroupNormOptions<T>): T;
   /**
    * [N, C, ...] normalised over each image of each channel, as `nn.functional.instance_norm`; with
    * `useInputStats` false by the running statistics.
    */
-  instanceNorm(
-    self: T,
-    runningMean?: T | null | InstanceNormOptions<T>,
-    runningVar?: T | null | InstanceNormOptions<T>,
-    weight?: T | null | InstanceNormOptions<T>,
-    bias?: T | null | InstanceNormOptions<T>,
-    useInputStats?: boolean | InstanceNormOptions<T>,
-    momentum?: number | InstanceNormOptions<T>,
-    eps?: number | InstanceNormOptions<T>,
-    options?: InstanceNormOptions<T>,
-  ): T;
+  instanceNorm(self: T, runningMean?: T | null | InstanceNormOptions<T>, runningVar?: T | null | InstanceNormOptions<T>, weight?: T | null | InstanceNormOptions<T>, bias?: T | null | InstanceNormOptions<T>, useInputStats?: boolean | InstanceNormOptions<T>, momentum?: number | InstanceNormOptions<T>, eps?: number | InstanceNormOptions<T>, options?: InstanceNormOptions<T>): T;
   /**
    * [N, C, ...] normalised by the batch's own statistics, which are results too: `mean` and the unbiased
    * `variance`, both [C]. nn.functional.batchNorm updates its running statistics with them.
    */
-  batchNormTraining(
-    self: T,
-    weight?: T | null | BatchNormTrainingOptions<T>,
-    bias?: T | null | BatchNormTrainingOptions<T>,
-    eps?: number | BatchNormTrainingOptions<T>,
-    options?: BatchNormTrainingOptions<T>,
-  ): [output: T, mean: T, variance: T] & { readonly output: T; readonly mean: T; readonly variance: T };
+  batchNormTraining(self: T, weight?: T | null | BatchNormTrainingOptions<T>, bias?: T | null | BatchNormTrainingOptions<T>, eps?: number | BatchNormTrainingOptions<T>, options?: BatchNormTrainingOptions<T>): [output: T, mean: T, variance: T] & { readonly output: T; readonly mean: T; readonly variance: T };
   /** [N, C, ...] normalised by running statistics [C]. */
-  batchNormInference(
-    self: T,
-    runningMean: T,
-    runningVar: T,
-    weight?: T | null | BatchNormInferenceOptions<T>,
-    bias?: T | null | BatchNormInferenceOptions<T>,
-    eps?: number | BatchNormInferenceOptions<T>,
-    options?: BatchNormInferenceOptions<T>,
-  ): T;
+  batchNormInference(self: T, runningMean: T, runningVar: T, weight?: T | null | BatchNormInferenceOptions<T>, bias?: T | null | BatchNormInferenceOptions<T>, eps?: number | BatchNormInferenceOptions<T>, options?: BatchNormInferenceOptions<T>): T;
   /** (self − target)², as `nn.functional.mse_loss`. */
-  mseLoss(
-    self: T,
-    target: T,
-    reduction?: "none" | "mean" | "sum" | MseLossOptions,
-    options?: MseLossOptions,
-  ): T;
+  mseLoss(self: T, target: T, reduction?: "none" | "mean" | "sum" | MseLossOptions, options?: MseLossOptions): T;
   /** |self − target|, as `nn.functional.l1_loss`. */
   l1Loss(self: T, target: T, reduction?: "none" | "mean" | "sum" | L1LossOptions, options?: L1LossOptions): T;
   /** d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`. */
-  smoothL1Loss(
-    self: T,
-    target: T,
-    reduction?: "none" | "mean" | "sum" | SmoothL1LossOptions,
-    beta?: number | SmoothL1LossOptions,
-    options?: SmoothL1LossOptions,
-  ): T;
+  smoothL1Loss(self: T, target: T, reduction?: "none" | "mean" | "sum" | SmoothL1LossOptions, beta?: number | SmoothL1LossOptions, options?: SmoothL1LossOptions): T;
   /** d² / 2 where d = |self − target| ≤ delta, else delta · (d − delta / 2), as `nn.functional.huber_loss`. */
-  huberLoss(
-    self: T,
-    target: T,
-    reduction?: "none" | "mean" | "sum" | HuberLossOptions,
-    delta?: number | HuberLossOptions,
-    options?: HuberLossOptions,
-  ): T;
+  huberLoss(self: T, target: T, reduction?: "none" | "mean" | "sum" | HuberLossOptions, delta?: number | HuberLossOptions, options?: HuberLossOptions): T;
   /** log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`. */
-  softMarginLoss(
-    self: T,
-    target: T,
-    reduction?: "none" | "mean" | "sum" | SoftMarginLossOptions,
-    options?: SoftMarginLossOptions,
-  ): T;
+  softMarginLoss(self: T, target: T, reduction?: "none" | "mean" | "sum" | SoftMarginLossOptions, options?: SoftMarginLossOptions): T;
   /**
    * −weight[target] · self[target] of log-probabilities [N, C, ...] and class indices [N, ...], as
    * `nn.functional.nll_loss`.
    */
-  nllLoss(
-    self: T,
-    target: T,
-    weight?: T | null | NllLossOptions<T>,
-    ignoreIndex?: number | NllLossOptions<T>,
-    reduction?: "none" | "mean" | "sum" | NllLossOptions<T>,
-    options?: NllLossOptions<T>,
-  ): T;
+  nllLoss(self: T, target: T, weight?: T | null | NllLossOptions<T>, ignoreIndex?: number | NllLossOptions<T>, reduction?: "none" | "mean" | "sum" | NllLossOptions<T>, options?: NllLossOptions<T>): T;
   /**
    * Cross entropy of softmax(self) over the classes of logits [N, C, ...] against class indices [N, ...] or
    * probabilities [N, C, ...], as `nn.functional.cross_entropy`.
    */
-  crossEntropy(
-    self: T,
-    target: T,
-    weight?: T | null | CrossEntropyOptions<T>,
-    ignoreIndex?: number | CrossEntropyOptions<T>,
-    reduction?: "none" | "mean" | "sum" | CrossEntropyOptions<T>,
-    labelSmoothing?: number | CrossEntropyOptions<T>,
-    options?: CrossEntropyOptions<T>,
-  ): T;
+  crossEntropy(self: T, target: T, weight?: T | null | CrossEntropyOptions<T>, ignoreIndex?: number | CrossEntropyOptions<T>, reduction?: "none" | "mean" | "sum" | CrossEntropyOptions<T>, labelSmoothing?: number | CrossEntropyOptions<T>, options?: CrossEntropyOptions<T>): T;
   /**
    * −(target · log self + (1 − target) · log(1 − self)) of probabilities, logarithms not below −100, as
    * `nn.functional.binary_cross_entropy`.
    */
-  binaryCrossEntropy(
-    self: T,
-    target: T,
-    weight?: T | null | BinaryCrossEntropyOptions<T>,
-    reduction?: "none" | "mean" | "sum" | BinaryCrossEntropyOptions<T>,
-    options?: BinaryCrossEntropyOptions<T>,
-  ): T;
+  binaryCrossEntropy(self: T, target: T, weight?: T | null | BinaryCrossEntropyOptions<T>, reduction?: "none" | "mean" | "sum" | BinaryCrossEntropyOptions<T>, options?: BinaryCrossEntropyOptions<T>): T;
   /**
    * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the
    * positive part. As `nn.functional.binary_cross_entropy_with_logits`.
    */
-  binaryCrossEntropyWithLogits(
-    self: T,
-    target: T,
-    weight?: T | null | BinaryCrossEntropyWithLogitsOptions<T>,
-    reduction?: "none" | "mean" | "sum" | BinaryCrossEntropyWithLogitsOptions<T>,
-    posWeight?: T | null | BinaryCrossEntropyWithLogitsOptions<T>,
-    options?: BinaryCrossEntropyWithLogitsOptions<T>,
-  ): T;
+  binaryCrossEntropyWithLogits(self: T, target: T, weight?: T | null | BinaryCrossEntropyWithLogitsOptions<T>, reduction?: "none" | "mean" | "sum" | BinaryCrossEntropyWithLogitsOptions<T>, posWeight?: T | null | BinaryCrossEntropyWithLogitsOptions<T>, options?: BinaryCrossEntropyWithLogitsOptions<T>): T;
   /** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
-  klDiv(
-    self: T,
-    target: T,
-    reduction?: "none" | "mean" | "sum" | "batchmean" | KlDivOptions,
-    logTarget?: boolean | KlDivOptions,
-    options?: KlDivOptions,
-  ): T;
+  klDiv(self: T, target: T, reduction?: "none" | "mean" | "sum" | "batchmean" | KlDivOptions, logTarget?: boolean | KlDivOptions, options?: KlDivOptions): T;
   /** The elements on another device, as `Tensor.to(device)`. */
   toDevice(self: T, device: DeviceName): T;
 }

@@ -41,9 +41,27 @@ const knownShape = (x: HostTensor): number[] => x.shape.map((s) => knownSize(s, 
 
 const nonzero = defineOp({
   name: "nonzero",
-  doc: "The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements.",
+  doc: "The indices of what is not 0, one row each; with asTuple one vector for each dimension. As `torch.nonzero`.",
+  params: { self: required("tensor"), asTuple: optional("bool", false, { keyword: true }) },
+  results: ["indices"],
+  resultsIf: "asTuple",
+  dataDependent: () => true,
+  infer: unknown("nonzero"),
+  implementation: {
+    kind: "composite",
+    compose(o, { self, asTuple }) {
+      const rows = o.argwhere(asTuple && self.shape.length === 0 ? o.unsqueeze(self, 0) : self);
+      return asTuple ? o.unbind(rows, 1) : rows;
+    },
+  },
+  gradient: { kind: "none", because: "its result is made of indices" },
+  samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }],
+});
+
+const argwhere = defineOp({
+  name: "argwhere",
+  doc: "The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements.",
   params: { self: required("tensor") },
-  exposure: { aliases: ["argwhere"] },
   dataDependent: () => true,
   infer: unknown("nonzero"),
   implementation: {
@@ -239,4 +257,4 @@ const bincount = defineOp({
   samples: [{ args: [{ tensor: [6], dtype: "int64", range: [0, 4] }] }],
 });
 
-export const hostOps = { nonzero, repeatedIndices, uniqueGroups, unique: unique("unique"), uniqueConsecutive: unique("uniqueConsecutive"), bincount } as const;
+export const hostOps = { nonzero, argwhere, repeatedIndices, uniqueGroups, unique: unique("unique"), uniqueConsecutive: unique("uniqueConsecutive"), bincount } as const;

@@ -29,8 +29,8 @@ export function indirectIndex<V>(
 
 /** Checks the type of an index tensor. */
 export function checkIndex(name: string, index: TensorMeta): void {
-  if (!isInteger(index.dtype) || index.dtype === "uint8") {
-    throw new DynError(`Expected indices of ${name} of type int64 or int32 but found ${index.dtype}`);
+  if (!isInteger(index.dtype)) {
+    throw new DynError(`Expected indices of ${name} of an integer type such as int64 but found ${index.dtype}`);
   }
 }
 

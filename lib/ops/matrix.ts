@@ -244,7 +244,7 @@ function addProduct(
     inplace: true,
     infer({ self, first, second, beta, alpha }) {
       const shape = shapeOf(first, second);
-      checkTypes(name, first, second);
+      if (name !== "addr") checkTypes(name, first, second);
       if (self.dtype !== first.dtype) {
         throw new DynError(`Expected ${name} of tensors of one type but found ${self.dtype} and ${first.dtype}`);
       }
@@ -262,7 +262,8 @@ function addProduct(
       kind: "composite",
       compose: (o, { self, first, second, beta, alpha }) => {
         const right = product(o, first, second);
-        return combine(o, { input: self, product: right, beta, alpha });
+        const result = combine(o, { input: self, product: right, beta, alpha });
+        return result.dtype === first.dtype ? result : o.to(result, first.dtype);
       },
     },
     gradient: { kind: "composite" },

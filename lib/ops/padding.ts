@@ -122,7 +122,8 @@ const padBy = defineOp({
     }
     self.shape.forEach((size, d) => {
       const { before, after } = pads[d] ?? { before: 0, after: 0 };
-      const fits = mode === "reflect"
+      const none = before === 0 && after === 0;
+      const fits = none ? true : mode === "reflect"
         ? isLess(before, size) && isLess(after, size)
         : mode !== "circular" || (isAtMost(before, size) && isAtMost(after, size));
       if (!fits) throw new DynError(`Expected padding that fits size ${size} but found ${before} and ${after}`);

@@ -32,6 +32,8 @@ export interface ArgumentTypes<T> {
   intOrInts: number | readonly number[];
   /** One dimension, several, or null for all. */
   dims: number | readonly number[];
+  /** As dims, or a boolean: `var(x, unbiased)`. */
+  dimsOrBool: number | readonly number[] | boolean;
   /** A size or index that may be symbolic. */
   size: Dim;
   sizes: readonly Dim[];

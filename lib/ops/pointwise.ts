@@ -65,8 +65,9 @@ export function deviceOf(operands: readonly (OperandOf<TensorMeta> | null)[]): D
   return first?.device ?? "cpu";
 }
 
-/** Metadata of the result of an elementwise op. */
+/** Metadata of the result of an elementwise op. At least one operand must be a tensor. */
 export function pointwiseMeta(operands: readonly OperandOf<TensorMeta>[], dtype: DType): TensorMeta {
+  if (!operands.some((x) => isTensor(x))) throw new DynError("Expected at least one tensor but found numbers alone");
   const shape = broadcastShapes(...operands.map((x) => isTensor(x) ? x.shape : []));
   return contiguousMeta(shape, dtype, deviceOf(operands));
 }
@@ -263,6 +264,8 @@ export interface BinarySpec {
   readonly range?: readonly [number, number];
   /** The number operand in samples. */
   readonly number?: number;
+  /** Whether numbers may not stand for `other`, as PyTorch has it. */
+  readonly tensorsOnly?: boolean;
   readonly inplace?: boolean;
   readonly exposure?: Exposure;
 }
@@ -308,6 +311,9 @@ export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
     infer({ self, other }) {
       const { compute, result } = typesOf(spec.rule, [self, other]);
       checkCategory(spec.name, compute, spec.accepts);
+      if (spec.tensorsOnly && !isTensor(other)) {
+        throw new DynError(`Expected a tensor for other of ${spec.name} but found ${String(other)}`);
+      }
       return pointwiseMeta([self, other], result);
     },
     implementation: {
@@ -320,7 +326,9 @@ export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
         }),
     },
     gradient: binaryGradient(spec.derivative),
-    samples: integral ? integerSamples() : binarySamples(spec.range, spec.number),
+    samples: (integral ? integerSamples() : binarySamples(spec.range, spec.number)).filter((s) =>
+      !spec.tensorsOnly || typeof s.args[1] === "object"
+    ),
     errors: [{
       args: integral
         ? [{ tensor: [3, 4], dtype: "int64" }, { tensor: [3, 5], dtype: "int64" }]

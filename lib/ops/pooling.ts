@@ -4,7 +4,7 @@
  * that windows that do not overlap need no accumulation.
  */
 import { DynError } from "../base/errors.ts";
-import { categoryOf } from "../base/dtype.ts";
+import { categoryOf, isFloat } from "../base/dtype.ts";
 import { add, type Dim, floorDiv, mod, mul, sub } from "../sym/expr.ts";
 import { isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
@@ -344,56 +344,46 @@ function maxPool(rank: 1 | 2 | 3) {
   });
 }
 
-/** What the sum of a window is divided by. */
-interface Divisor {
-  readonly countIncludePad: boolean;
-  readonly override: number | null;
-}
-
 /** The number of elements of a window: of its part inside of the padded input, or of the input. */
 function windowSize<V>(
   o: Body<V>,
   window: readonly Dim[],
-  at: { readonly sizes: readonly Dim[]; readonly windows: Windows; readonly divisor: Divisor },
+  at: { readonly sizes: readonly Dim[]; readonly windows: Windows; readonly countIncludePad: boolean },
 ): V {
-  const { sizes, windows: w, divisor } = at;
+  const { sizes, windows: w, countIncludePad } = at;
   let count: V = o.constant(1, "int64");
-  if (divisor.override !== null) return o.constant(divisor.override, "int64");
   w.kernel.forEach((kernel, d) => {
     const padding = w.padding[d] ?? 0, size = sizes[d] ?? 1;
     const start = sub(mul(window[d] ?? 0, w.stride[d] ?? 1), padding), end = add(start, kernel);
-    const limit = divisor.countIncludePad ? add(size, padding) : size;
-    const first = divisor.countIncludePad || padding === 0 ? o.index(start, "int64") : o.maximum(o.index(start, "int64"), o.constant(0, "int64"));
-    const plain = (divisor.countIncludePad || padding === 0) && !w.ceilMode;
+    const limit = countIncludePad ? add(size, padding) : size;
+    const first = countIncludePad || padding === 0 ? o.index(start, "int64") : o.maximum(o.index(start, "int64"), o.constant(0, "int64"));
+    const plain = (countIncludePad || padding === 0) && !w.ceilMode;
     const last = plain ? o.index(end, "int64") : o.minimum(o.index(end, "int64"), o.index(limit, "int64"));
     count = o.mul(count, o.sub(last, first));
   });
   return count;
 }
 
-const avgPool = defineOp({
-  name: "avgPool",
-  doc: "The mean of each window over the last dimensions.",
-  params: {
-    self: required("tensor"),
-    kernel: required("ints"),
-    stride: required("ints"),
-    padding: required("ints"),
-    ceilMode: required("bool"),
-    countIncludePad: required("bool"),
-    divisorOverride: nullable("int"),
-  },
+const avgParams = {
+  kernel: required("ints"),
+  stride: required("ints"),
+  padding: required("ints"),
+  ceilMode: required("bool"),
+} as const;
+
+const undilated = (w: Omit<Windows, "dilation">): Windows => ({ ...w, dilation: w.kernel.map(() => 1) });
+
+const windowSum = defineOp({
+  name: "windowSum",
+  doc: "The sum of each window over the last dimensions.",
+  params: { self: required("tensor"), ...avgParams },
   exposure: INTERNAL,
-  infer({ self, ...args }) {
-    return contiguousMeta(pooledSizes(self.shape, undilated(args)), self.dtype, self.device);
-  },
+  infer: ({ self, ...args }) => contiguousMeta(pooledSizes(self.shape, undilated(args)), self.dtype, self.device),
   implementation: {
     kind: "lower",
-    lower({ self, countIncludePad, divisorOverride, ...args }, [result]): Lowered[] {
+    lower({ self, ...args }, [result]): Lowered[] {
       if (!result) return [];
-      const windows = undilated(args), lead = self.shape.length - windows.kernel.length;
-      const divisor = { countIncludePad, override: divisorOverride };
-      const { dtype } = result;
+      const windows = undilated(args), { dtype } = result;
       return [{
         kind: "reduction",
         shape: result.shape,
@@ -401,67 +391,67 @@ const avgPool = defineOp({
         op: "sum",
         over: windows.kernel,
         accumulator: dtype,
-        element(o, index, offset) {
-          const value = inWindow(o, self, { index, offset, windows, outside: (h) => h.constant(0, dtype) });
-          const size = windowSize(o, index.slice(lead), { sizes: self.shape.slice(lead), windows, divisor });
-          return o.div(value, o.cast(size, dtype));
-        },
+        element: (o, index, offset) =>
+          inWindow(o, self, { index, offset, windows, outside: (h) => h.constant(0, dtype) }),
       }];
     },
   },
   gradient: {
     kind: "rule",
     saves: [],
-    rule(o, { args: { self, kernel, stride, padding, ceilMode, countIncludePad, divisorOverride }, grads: [grad] }) {
-      if (!grad) return {};
-      return {
-        self: o.avgPoolBackward(grad, self.shape, kernel, stride, padding, ceilMode, countIncludePad, divisorOverride),
-      };
-    },
+    rule: (o, { args: { self, kernel, stride, padding, ceilMode }, grads: [grad] }) =>
+      grad ? { self: o.windowSumBackward(grad, self.shape, kernel, stride, padding, ceilMode) } : {},
   },
-  samples: [{ args: [t(2, 5, 6), [2, 3], [2, 2], [1, 1], false, true, null] }],
+  samples: [{ args: [t(2, 5, 6), [2, 3], [2, 2], [1, 1], false] }],
 });
 
-const undilated = (w: Omit<Windows, "dilation">): Windows => ({ ...w, dilation: w.kernel.map(() => 1) });
-
-const avgPoolBackward = defineOp({
-  name: "avgPoolBackward",
-  doc: "Gradients of windows shared by the elements that they averaged.",
-  params: {
-    grad: required("tensor"),
-    inputSizes: required("sizes"),
-    kernel: required("ints"),
-    stride: required("ints"),
-    padding: required("ints"),
-    ceilMode: required("bool"),
-    countIncludePad: required("bool"),
-    divisorOverride: nullable("int"),
-  },
+const windowSumBackward = defineOp({
+  name: "windowSumBackward",
+  doc: "Gradients of windows given to each of their elements.",
+  params: { grad: required("tensor"), inputSizes: required("sizes"), ...avgParams },
   exposure: INTERNAL,
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
   implementation: {
     kind: "lower",
-    lower({ grad, inputSizes, countIncludePad, divisorOverride, ...args }, [result]) {
+    lower({ grad, inputSizes: _sizes, ...args }, [result]) {
       if (!result) return [];
-      const windows = undilated(args), lead = inputSizes.length - windows.kernel.length;
-      const divisor = { countIncludePad, override: divisorOverride };
-      return gatherWindows(result, {
-        windows,
-        pooled: grad.shape,
-        part: (o, window) => {
-          const size = windowSize(o, window.slice(lead), { sizes: inputSizes.slice(lead), windows, divisor });
-          return o.div(o.load(grad, window), o.cast(size, result.dtype));
-        },
-      });
+      const windows = undilated(args);
+      return gatherWindows(result, { windows, pooled: grad.shape, part: (o, window) => o.load(grad, window) });
     },
   },
   gradient: {
     kind: "rule",
     saves: [],
-    rule: (o, { args: { kernel, stride, padding, ceilMode, countIncludePad, divisorOverride }, grads: [grad] }) =>
-      grad ? { grad: o.avgPool(grad, kernel, stride, padding, ceilMode, countIncludePad, divisorOverride) } : {},
+    rule: (o, { args: { kernel, stride, padding, ceilMode }, grads: [grad] }) =>
+      grad ? { grad: o.windowSum(grad, kernel, stride, padding, ceilMode) } : {},
   },
-  samples: [{ args: [t(2, 3, 4), [2, 5, 6], [2, 3], [2, 2], [1, 1], false, true, null] }],
+  samples: [{ args: [t(2, 3, 4), [2, 5, 6], [2, 3], [2, 2], [1, 1], false] }],
+});
+
+const windowSizes = defineOp({
+  name: "windowSizes",
+  doc: "How many elements each window over the last dimensions has, of those in the (padded) input.",
+  params: { self: required("tensor"), ...avgParams, countIncludePad: required("bool") },
+  exposure: INTERNAL,
+  infer({ self, countIncludePad: _count, ...args }) {
+    const windows = undilated(args), rank = windows.kernel.length;
+    return contiguousMeta(pooledSizes(self.shape.slice(-rank), windows), self.dtype, self.device);
+  },
+  implementation: {
+    kind: "lower",
+    lower({ self, countIncludePad, ...args }, [result]): Lowered[] {
+      if (!result) return [];
+      const windows = undilated(args), sizes = self.shape.slice(-windows.kernel.length);
+      return [{
+        kind: "pointwise",
+        shape: result.shape,
+        dtype: result.dtype,
+        element: (o, window) => castTo(o, windowSize(o, window, { sizes, windows, countIncludePad }), result.dtype),
+      }];
+    },
+  },
+  gradient: { kind: "none", because: "it reads no elements" },
+  samples: [{ args: [t(2, 5, 6), [2, 3], [2, 2], [1, 1], false, false] }],
 });
 
 /** avgPool1d, avgPool2d, avgPool3d. */
@@ -488,7 +478,12 @@ function averagePool(rank: 1 | 2 | 3) {
       kind: "composite",
       compose(o, { self, countIncludePad, divisorOverride, ...args }) {
         const { kernel, stride, padding, ceilMode } = windowsOf(args, rank);
-        return o.avgPool(self, kernel, stride, padding, ceilMode, countIncludePad, divisorOverride);
+        const sums = o.windowSum(self, kernel, stride, padding, ceilMode);
+        const whole = !ceilMode && (countIncludePad || padding.every((p) => p === 0));
+        const count = divisorOverride ?? (whole
+          ? kernel.reduce((a, b) => a * b, 1)
+          : o.windowSizes(o.detach(self), kernel, stride, padding, ceilMode, countIncludePad));
+        return isFloat(self.dtype) ? o.div(sums, count) : o.div(sums, count, { roundingMode: "trunc" });
       },
     },
     gradient: { kind: "composite" },
@@ -505,8 +500,9 @@ export const pooling = {
   maxPool1d: maxPool(1),
   maxPool2d: maxPool(2),
   maxPool3d: maxPool(3),
-  avgPool,
-  avgPoolBackward,
+  windowSum,
+  windowSumBackward,
+  windowSizes,
   avgPool1d: averagePool(1),
   avgPool2d: averagePool(2),
   avgPool3d: averagePool(3),

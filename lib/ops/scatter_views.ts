@@ -4,7 +4,8 @@
  */
 import { DynError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, mod, mul, sub } from "../sym/expr.ts";
-import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
+import { isLess } from "../sym/decide.ts";
+import { contiguousMeta, elementCount, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
 import { defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
@@ -315,8 +316,12 @@ const asStridedScatter = defineOp({
     stride: required("sizes"),
     storageOffset: nullable("size"),
   },
-  infer({ self, src, size }) {
+  infer({ self, src, size, stride, storageOffset }) {
     checkPart("asStridedScatter", src, size);
+    const last = size.reduce<Dim>((at, s, d) => add(at, mul(sub(s, 1), stride[d] ?? 0)), storageOffset ?? 0);
+    if (size.every((s) => s !== 0) && !isLess(last, elementCount(self))) {
+      throw new DynError(`Expected strides that stay inside of ${shapeText(self.shape)} but found ${shapeText(stride)}`);
+    }
     return fresh(self);
   },
   implementation: {

@@ -49,7 +49,9 @@ function alongDim(
       kind: "composite",
       compose(o, { self, dim, dtype }) {
         const result = resultType(self, dtype);
-        return compose(o, o.to(self, result), dim);
+        const x = o.to(self, result);
+        // Without elements there is no largest score
+        return x.shape.some((size) => size === 0) ? o.clone(x) : compose(o, x, dim);
       },
     },
     gradient: {

@@ -14,7 +14,10 @@ import { checkCategory, t } from "./pointwise.ts";
 import { countOver, REDUCTION_SAMPLES, restoreDims } from "./reductions.ts";
 import { broadcastShapes, normalizeDim, reducedDims, reducedShape, shapeText } from "./shapes.ts";
 
-type Dims = number | readonly number[] | null;
+type Dims = number | readonly number[] | boolean | null;
+
+/** Reduced dimensions; a boolean in their place is `unbiased`, over all. */
+const spreadDims = (dim: Dims, rank: number): number[] => reducedDims(typeof dim === "boolean" ? null : dim, rank);
 
 /** How spread is asked for. */
 interface SpreadArgs {
@@ -25,14 +28,14 @@ interface SpreadArgs {
 }
 
 /** What is subtracted from the count. */
-function correctionOf({ unbiased, correction }: SpreadArgs): number {
+function correctionOf({ dim, unbiased, correction }: SpreadArgs): number {
   if (correction !== null) return Number(correction);
-  return unbiased === false ? 0 : 1;
+  return unbiased === false || dim === false ? 0 : 1;
 }
 
 /** The mean (kept) and the variance. */
 function moments<T extends TensorLike>(o: OpApi<T>, self: T, args: SpreadArgs): { mean: T; variance: T } {
-  const dims = reducedDims(args.dim, self.shape.length);
+  const dims = spreadDims(args.dim, self.shape.length);
   const mean = o.mean(self, dims, true), centred = o.sub(self, mean);
   const total = o.sum(o.square(centred), dims, args.keepdim);
   const count = countOver(self.shape, dims), correction = correctionOf(args);
@@ -48,7 +51,7 @@ function root<T extends TensorLike>(o: OpApi<T>, variance: T): T {
 
 const spreadParams = {
   self: required("tensor"),
-  dim: nullable("dims"),
+  dim: nullable("dimsOrBool"),
   unbiased: nullable("bool"),
   keepdim: optional("bool", false),
   correction: nullable("scalar", { keyword: true }),
@@ -56,7 +59,7 @@ const spreadParams = {
 
 function reducedMeta(name: string, self: TensorMeta, dim: Dims, keepdim: boolean): TensorMeta {
   checkCategory(name, self.dtype, ["float"]);
-  const dims = reducedDims(dim, self.shape.length);
+  const dims = spreadDims(dim, self.shape.length);
   return contiguousMeta(reducedShape(self.shape, dims, keepdim), self.dtype, self.device);
 }
 
@@ -82,7 +85,7 @@ function spreadOf(name: "var" | "std", exposure: Exposure) {
       // 0 where the deviation is 0, as PyTorch has it
       rule(o, { args: { self, ...args }, out: [out], grads: [grad] }) {
         if (!grad || !out) return {};
-        const dims = reducedDims(args.dim, self.shape.length);
+        const dims = spreadDims(args.dim, self.shape.length);
         const over = { shape: self.shape, dims, keepdim: args.keepdim };
         const count = sub(countOver(self.shape, dims), correctionOf(args));
         const slope = o.where(o.eq(out, 0), 0, o.div(grad, o.mul(out, count)));
@@ -112,7 +115,7 @@ function spreadMean(name: "varMean" | "stdMean") {
       kind: "composite",
       compose: (o, { self, dim, unbiased, keepdim, correction }) => [
         o[base](self, dim, unbiased, keepdim, { correction }),
-        o.mean(self, dim, keepdim),
+        o.mean(self, spreadDims(dim, self.shape.length), keepdim),
       ],
     },
     gradient: { kind: "composite" },
@@ -355,7 +358,8 @@ const pairwiseDistance = defineOp({
   },
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ x1, x2, keepdim }) {
-    return reducedMeta("pairwiseDistance", { ...x1, shape: broadcastShapes(x1.shape, x2.shape) }, -1, keepdim);
+    const dtype = floatTypeOf(x1.dtype);
+    return reducedMeta("pairwiseDistance", { ...x1, dtype, shape: broadcastShapes(x1.shape, x2.shape) }, -1, keepdim);
   },
   implementation: {
     kind: "composite",

@@ -12,6 +12,13 @@ import { padding } from "./padding.ts";
 import { scatterReductions } from "./scatter_reduce.ts";
 import { selection } from "./selection.ts";
 import { specialOps } from "./special.ts";
+import { activations } from "./activation.ts";
+import { pooling } from "./pooling.ts";
+import { random } from "./random.ts";
+import { statistics } from "./statistics.ts";
+import { embeddings } from "./embedding.ts";
+import { attention } from "./attention.ts";
+import { contractions } from "./einsum.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { comparisons } from "./comparison.ts";
 import { convolutions } from "./convolution.ts";
@@ -54,6 +61,13 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...scatterReductions,
   ...selection,
   ...specialOps,
+  ...activations,
+  ...pooling,
+  ...random,
+  ...statistics,
+  ...embeddings,
+  ...attention,
+  ...contractions,
   ...matrix,
   ...convolutions,
   ...softmaxes,

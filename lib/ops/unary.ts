@@ -9,7 +9,7 @@ import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
 import { floatTypeOf } from "./promotion.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { pointwise, t, unary, type UnaryContext, type UnarySpec } from "./pointwise.ts";
+import { pointwise, t, unary, type UnaryContext, unarySamples, type UnarySpec } from "./pointwise.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 
@@ -73,12 +73,27 @@ const sign = unary({
   exposure: { aliases: ["sgn"] },
 });
 
-const square = unary({
+const square = defineOp({
   name: "square",
-  doc: "self · self, as `torch.square`.",
-  rule: "promote",
-  body: (o, x) => o.dtypeOf(x) === "bool" ? x : o.mul(x, x),
-  derivative: ofSelf((o, { grad, self }) => o.mul(grad, o.mul(self, 2))),
+  doc: "self · self, of bools as integers, as `torch.square`.",
+  params: { self: required("tensor") },
+  inplace: true,
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype === "bool" ? "int64" : self.dtype, self.device),
+  implementation: {
+    kind: "lower",
+    lower: ({ self }, [result]) =>
+      pointwise(result, {
+        operands: [self],
+        compute: result?.dtype ?? "float32",
+        body: (o, [x]) => o.mul(x as NonNullable<typeof x>, x as NonNullable<typeof x>),
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self"],
+    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: o.mul(grad, o.mul(self, 2)) } : {},
+  },
+  samples: unarySamples(),
 });
 
 const positive = defineOp({

@@ -107,7 +107,7 @@ export const absolute: OpApi<Tensor>["abs"] = ops.abs;
 export const sign: OpApi<Tensor>["sign"] = ops.sign;
 /** −1, 0 or 1, as `torch.sign`. */
 export const sgn: OpApi<Tensor>["sign"] = ops.sign;
-/** self · self, as `torch.square`. */
+/** self · self, of bools as integers, as `torch.square`. */
 export const square: OpApi<Tensor>["square"] = ops.square;
 /** self, as `torch.positive`. */
 export const positive: OpApi<Tensor>["positive"] = ops.positive;
@@ -544,10 +544,13 @@ export const addcmul: OpApi<Tensor>["addcmul"] = ops.addcmul;
 export const addcdiv: OpApi<Tensor>["addcdiv"] = ops.addcdiv;
 /** self · 2^other, as `torch.ldexp`. */
 export const ldexp: OpApi<Tensor>["ldexp"] = ops.ldexp;
-/** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
+/**
+ * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
+ * `torch.nonzero`.
+ */
 export const nonzero: OpApi<Tensor>["nonzero"] = ops.nonzero;
-/** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
-export const argwhere: OpApi<Tensor>["nonzero"] = ops.nonzero;
+/** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
+export const argwhere: OpApi<Tensor>["argwhere"] = ops.argwhere;
 /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
 export const repeatedIndices: OpApi<Tensor>["repeatedIndices"] = ops.repeatedIndices;
 /** Distinct elements (or slices along `dim`), where each went, and how many there were of each. */
@@ -687,10 +690,12 @@ export const maxPool2d: OpApi<Tensor>["maxPool2d"] = ops.maxPool2d;
  * `nn.functional.max_pool3d`.
  */
 export const maxPool3d: OpApi<Tensor>["maxPool3d"] = ops.maxPool3d;
-/** The mean of each window over the last dimensions. */
-export const avgPool: OpApi<Tensor>["avgPool"] = ops.avgPool;
-/** Gradients of windows shared by the elements that they averaged. */
-export const avgPoolBackward: OpApi<Tensor>["avgPoolBackward"] = ops.avgPoolBackward;
+/** The sum of each window over the last dimensions. */
+export const windowSum: OpApi<Tensor>["windowSum"] = ops.windowSum;
+/** Gradients of windows given to each of their elements. */
+export const windowSumBackward: OpApi<Tensor>["windowSumBackward"] = ops.windowSumBackward;
+/** How many elements each window over the last dimensions has, of those in the (padded) input. */
+export const windowSizes: OpApi<Tensor>["windowSizes"] = ops.windowSizes;
 /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
 export const avgPool1d: OpApi<Tensor>["avgPool1d"] = ops.avgPool1d;
 /** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */

@@ -66,6 +66,7 @@ import type {
   NewFullOptions,
   NewOnesOptions,
   NewZerosOptions,
+  NonzeroOptions,
   NormalOptions,
   NormOptions,
   Operand,
@@ -285,7 +286,7 @@ export interface TensorMethods<T> {
   sgn(): T;
   /** sgn, written into this tensor, which is returned. */
   sgn_(): T;
-  /** self · self, as `torch.square`. */
+  /** self · self, of bools as integers, as `torch.square`. */
   square(): T;
   /** square, written into this tensor, which is returned. */
   square_(): T;
@@ -811,12 +812,16 @@ export interface TensorMethods<T> {
   /** addcdiv, written into this tensor, which is returned. */
   addcdiv_(tensor1: T, tensor2: T, options?: AddcdivOptions): T;
   /** self · 2^other, as `torch.ldexp`. */
-  ldexp(other: Operand<T>): T;
+  ldexp(other: T): T;
   /** ldexp, written into this tensor, which is returned. */
-  ldexp_(other: Operand<T>): T;
-  /** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
-  nonzero(): T;
-  /** The indices of what is not 0, one row each, as `torch.nonzero`. Its size depends on elements. */
+  ldexp_(other: T): T;
+  /**
+   * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
+   * `torch.nonzero`.
+   */
+  nonzero(options: NonzeroOptions & { readonly asTuple: true }): [indices: T] & { readonly indices: T };
+  nonzero(options?: NonzeroOptions): T;
+  /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
   argwhere(): T;
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
@@ -906,14 +911,14 @@ export interface TensorMethods<T> {
    * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
    * function is `variance`.
    */
-  var(dim?: number | readonly number[] | null | VarOptions, unbiased?: boolean | null | VarOptions, keepdim?: boolean | VarOptions, options?: VarOptions): T;
+  var(dim?: number | readonly number[] | boolean | null | VarOptions, unbiased?: boolean | null | VarOptions, keepdim?: boolean | VarOptions, options?: VarOptions): T;
   /**
    * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
    * function is `variance`.
    */
-  variance(dim?: number | readonly number[] | null | VarOptions, unbiased?: boolean | null | VarOptions, keepdim?: boolean | VarOptions, options?: VarOptions): T;
+  variance(dim?: number | readonly number[] | boolean | null | VarOptions, unbiased?: boolean | null | VarOptions, keepdim?: boolean | VarOptions, options?: VarOptions): T;
   /** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
-  std(dim?: number | readonly number[] | null | StdOptions, unbiased?: boolean | null | StdOptions, keepdim?: boolean | StdOptions, options?: StdOptions): T;
+  std(dim?: number | readonly number[] | boolean | null | StdOptions, unbiased?: boolean | null | StdOptions, keepdim?: boolean | StdOptions, options?: StdOptions): T;
   /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
   logsumexp(dim: number | readonly number[], keepdim?: boolean | LogsumexpOptions, options?: LogsumexpOptions): T;
   /** The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`. */
