@@ -49,7 +49,7 @@ class Printer {
     program.buffers.forEach((buffer, id) => {
       if (buffer.role.kind !== "temporary") return;
       this.#line(
-        `const b${id} = arena.${view(buffer.dtype)}, o${id} = ${this.#plain(buffer.role.offset)} / ${
+        `const b${id} = arena.${view(buffer.dtype)}, o${id} = (${this.#plain(buffer.role.offset)}) / ${
           itemSize(buffer.dtype)
         };`,
       );
