@@ -394,6 +394,16 @@ test("convolutions by transformed tiles: odd sizes, bias, strides, groups, float
   checkConvolution({ ...base, c: 3, k: 5, stride: [2, 2], type: "f64" });
 });
 
+test("convolutions with few channels a group", () => {
+  const base = { n: 3, c: 16, k: 16, h: 19, w: 70, r: 3, s: 3, groups: 16, padding: [1, 1] as const };
+  checkConvolution({ ...base, bias: true });
+  checkConvolution({ ...base, stride: [2, 2], bias: true, threads: 1 });
+  checkConvolution({ ...base, k: 32, strided: true });
+  checkConvolution({ ...base, dilation: [2, 1], type: "f64" });
+  checkConvolution({ ...base, groups: 1, c: 1, k: 20 });
+  checkConvolution({ ...base, groups: 1, c: 20, k: 2, r: 5, s: 1 });
+});
+
 test("the epilogue of a convolution sees every row of every channel exactly once", () => {
   const [path = ""] = buildLibraries([{ name: "counting", text: COUNTING }]);
   const epilogue = entryAddress(path);
@@ -401,6 +411,7 @@ test("the epilogue of a convolution sees every row of every channel exactly once
   checkConvolution({ n: 9, c: 32, k: 33, h: 7, w: 7, r: 3, s: 3, padding: [1, 1] }, epilogue);
   checkConvolution({ n: 1, c: 32, k: 33, h: 40, w: 41, r: 3, s: 3 }, epilogue);
   checkConvolution({ n: 3, c: 8, k: 4, h: 9, w: 8, r: 3, s: 3, stride: [2, 2], padding: [1, 1] }, epilogue);
+  checkConvolution({ n: 2, c: 12, k: 12, h: 9, w: 30, r: 3, s: 3, groups: 12 }, epilogue);
   checkConvolution({ n: 9, c: 2, k: 4, h: 5, w: 5, r: 3, s: 3, groups: 2 }, epilogue);
   checkConvolution({ n: 1, c: 8, k: 64, h: 4, w: 4, r: 3, s: 3, stride: [2, 2] }, epilogue);
 });

@@ -8,6 +8,7 @@
  * padding, split into the phases of the stride, so that each tap of the filter reads consecutive elements.
  */
 import { CONV_BACKWARD } from "./conv_backward.ts";
+import { CONV_FEW } from "./conv_few.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
 import { VECTOR_PRELUDE } from "./prelude.ts";
 import { WINOGRAD } from "./winograd.ts";
@@ -67,12 +68,12 @@ OUTL void pad_image(const Conv& p, const Planes& q, const T* s, L h0, T* d) {
       T* o = plane + y * q.columns;
       const L at = (h0 + y) * p.sh + fy - p.ph;
       if (at < 0 || at >= p.h) {
-        for (L i = 0; i < q.columns; i++) o[i] = 0;
+        fill_row(o, 0, q.columns);
         continue;
       }
       const T* from = s + c * p.ss[1] + at * p.ss[2] + (lo * p.sw + first) * p.ss[3];
       for (L i = 0; i < lo; i++) o[i] = 0;
-      if (p.sw == 1 && p.ss[3] == 1) for (L i = lo; i < hi; i++) o[i] = from[i - lo];
+      if (p.sw == 1 && p.ss[3] == 1) copy_row(o + lo, from, hi - lo);
       else for (L i = lo; i < hi; i++, from += p.sw * p.ss[3]) o[i] = *from;
       for (L i = hi; i < q.columns; i++) o[i] = 0;
     }
@@ -160,14 +161,17 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
     for (L m = m0; m < m1; m++) {
       const T bias = p.bias[(g * p.kg + m) * p.bias_stride];
       T* row = out + m * crs;
-      for (L x = 0; x < pixels; x++) row[x] += bias;
+      L x = 0;
+      for (; x + VL <= pixels; x += VL) st(row + x, ld(row + x) + bias);
+      for (; x < pixels; x++) row[x] += bias;
     }
   }
   if (!direct) {
     for (L m = m0; m < m1; m++) for (L i = i0; i < i1; i++) for (L y = h0; y < h1; y++) {
       const T* from = out + m * pixels + ((i - i0) * rows + y - h0) * p.ow;
       T* to = p.result + i * p.rs[0] + (g * p.kg + m) * p.rs[1] + y * p.rs[2];
-      for (L x = 0; x < p.ow; x++) to[x * p.rs[3]] = from[x];
+      if (p.rs[3] == 1) copy_row(to, from, p.ow);
+      else for (L x = 0; x < p.ow; x++) to[x * p.rs[3]] = from[x];
     }
   }
   if (p.epilogue) for (L i = i0; i < i1; i++) p.epilogue(p.context, i, g * p.kg + m0, g * p.kg + m1, h0, h1);
@@ -193,6 +197,7 @@ static void convolve(const Conv& p, L threads) {
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * p.cg * p.r * p.s;
   const L nt = threads > 1 && products > 262144 ? threads : 1;
   if (winograd_pays(p)) return winograd(p, nt);
+  if (p.kg <= FEW) return convolve_few(p, nt);
   const UL table = (UL) (p.cg * p.r * p.s + 1) * sizeof(L);
   if (nt == 1) return conv_part(p, units_of(p, 1, unit_pixels(p)), (L*) scratch(1, table), 0, 1);
   #pragma omp parallel num_threads(nt)
@@ -215,5 +220,5 @@ INL void rows_of_tiles(L m0, L m1, L kc, const T* a, L as, const T* b, L lb, T* 
 export function convSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
   return head + VECTOR_PRELUDE + CONV_CALL + GEMM_TILES + CONV_TILES + CONV_FORWARD + WINOGRAD +
-    CONV_DISPATCH + CONV_BACKWARD;
+    CONV_FEW + CONV_DISPATCH + CONV_BACKWARD;
 }

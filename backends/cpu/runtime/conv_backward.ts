@@ -165,6 +165,7 @@ static void backward_weight(const ConvCall& c) {
   const L depth = p.cg * p.r * p.s, width = (p.kg + VL - 1) / VL * VL, size = (depth * width + NR + 15) / 16 * 16;
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * depth;
   const L wanted = c.threads > 1 && products > 262144 ? c.threads : 1;
+  if (p.cg == 1 && p.kg == 1) return depthwise_weight(c, p, wanted);
   // small gradients: each thread sums some of the images by itself; large ones: each owns some of the columns
   const bool by_images = size <= 262144 && p.n >= 2 * wanted;
   const L copies = by_images ? wanted : 1, total = p.groups * copies * size;

@@ -44,6 +44,19 @@ extern "C" void* aligned_alloc(UL, UL);
 extern "C" void free(void*);
 INL V ld(const T* p) { return *(const VU*) p; }
 INL void st(T* p, V v) { *(VU*) p = v; }
+// Rows that do not overlap; the last vector may overlap the one before it.
+INL void copy_row(T* to, const T* from, L n) {
+  L x = 0;
+  for (; x + VL <= n; x += VL) st(to + x, ld(from + x));
+  if (x < n && n >= VL) st(to + n - VL, ld(from + n - VL));
+  else for (; x < n; x++) to[x] = from[x];
+}
+INL void fill_row(T* to, T value, L n) {
+  const V v = value - (V){};
+  L x = 0;
+  for (; x + VL <= n; x += VL) st(to + x, v);
+  for (; x < n; x++) to[x] = value;
+}
 INL L least(L a, L b) { return a < b ? a : b; }
 INL L most(L a, L b) { return a > b ? a : b; }
 

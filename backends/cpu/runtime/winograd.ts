@@ -123,7 +123,7 @@ OUTL void winograd_unit(const Conv& p, const Conv& q, const T* u, L g, L i0, L i
         for (L y = 0; y < 2 && 2 * t + y < p.oh; y++) {
           const T* row = y ? row1 : row0;
           T* d = to + y * p.rs[2];
-          if (p.rs[3] == 1) for (L x = 0; x < p.ow; x++) d[x] = row[x];
+          if (p.rs[3] == 1) copy_row(d, row, p.ow);
           else for (L x = 0; x < p.ow; x++) d[x * p.rs[3]] = row[x];
         }
       }
