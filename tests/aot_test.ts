@@ -1,3 +1,7 @@
+/**
+ * Ahead-of-time autograd against eager execution: results, gradients, writes, aliases, identity; the cut and what it
+ * saves; symbolic sizes; gradients inside graphs.
+ */
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import "../backends/cpu/device.ts";

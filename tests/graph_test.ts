@@ -1,3 +1,6 @@
+/**
+ * Graphs: printing, verification, interpretation with early release, sizes of calls, clean-up.
+ */
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { Graph, Node, type NodeValue, type SourcePosition } from "../lib/graph/node.ts";
 import { GraphModule } from "../lib/graph/graph_module.ts";
@@ -100,7 +103,7 @@ Deno.test("values are dropped after their last use", () => {
   const one = g.create("call_method", "one", { args: [x] });
   g.create("call_method", "unused_", { args: [one] });
   g.create("output", "output", { args: [null] });
-  assertStrictEquals(interpret(g, ["v"], probe), null);
+  assertStrictEquals(interpret(g, ["v"], { runner: probe }), null);
   assertEquals(seen, ["v", "v"]);
 });
 
@@ -116,7 +119,7 @@ Deno.test("sizes in arguments are read from the inputs", () => {
   g.create("placeholder", "x", { meta: { value: tensor([s0, 3]) } });
   const size = mul(s0, 3);
   g.create("output", "output", { args: [[typeof size === "number" ? size : size, [s0]]] });
-  assertEquals(interpret(g, [{ shape: [7, 3] }], numbers), [21, [7]]);
+  assertEquals(interpret(g, [{ shape: [7, 3] }], { runner: numbers }), [21, [7]]);
 });
 
 Deno.test("lint finds what is out of order", () => {

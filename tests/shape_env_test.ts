@@ -1,3 +1,6 @@
+/**
+ * Sizes of a trace: symbols, ranges, equalities, the guards that remain, and that they suffice.
+ */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { logs } from "../lib/base/logs.ts";

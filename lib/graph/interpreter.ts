@@ -150,8 +150,7 @@ export class Interpreter {
 export function interpret(
   graph: Graph,
   args: readonly unknown[],
-  runner: Runner,
-  attributes?: Attributes,
+  { runner, attributes = {} }: { readonly runner: Runner; readonly attributes?: Attributes },
 ): unknown {
   return new Interpreter(graph, runner, attributes).run(args);
 }

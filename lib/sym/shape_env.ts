@@ -13,7 +13,6 @@ import {
   evaluate,
   freeSymbols,
   mul,
-  operandsOf,
   print,
   type Relation,
   sub,
@@ -21,6 +20,7 @@ import {
   Sym,
   symbol,
 } from "./expr.ts";
+import { EVERYTHING, gcd, linear, negated, type Range, rebuiltBounds, split } from "./terms.ts";
 
 /** What of a value a size is. */
 export type SourcePart =
@@ -54,13 +54,6 @@ export type SizeGuard =
     readonly right: Dim;
     readonly text: string;
   };
-
-interface Range {
-  readonly lower: number;
-  readonly upper: number;
-}
-
-const EVERYTHING: Range = { lower: -Infinity, upper: Infinity };
 
 interface SymbolInfo {
   readonly source: SizeSource;
@@ -443,73 +436,6 @@ export function sourceText({ base, part }: SizeSource): string {
     default:
       return part satisfies never;
   }
-}
-
-interface Linear {
-  readonly constant: number;
-  readonly terms: readonly { readonly term: Sym; readonly coefficient: number }[];
-}
-
-function linear(s: Dim): Linear {
-  if (typeof s === "number") return { constant: s, terms: [] };
-  return s.node.kind === "sum" ? s.node : { constant: 0, terms: [{ term: s, coefficient: 1 }] };
-}
-
-/** −e, for an expression. */
-function negated(e: Sym): Sym {
-  const result = mul(e, -1);
-  if (typeof result === "number") throw new InternalError(`Expected an expression but found ${result}`);
-  return result;
-}
-
-/** e as positive − negative part, both without negative coefficients. */
-function split(e: Dim): readonly [Dim, Dim] {
-  const { constant, terms } = linear(e);
-  let positive: Dim = Math.max(constant, 0), negative: Dim = Math.max(-constant, 0);
-  for (const { term, coefficient } of terms) {
-    if (coefficient > 0) positive = add(positive, mul(term, coefficient));
-    else negative = add(negative, mul(term, -coefficient));
-  }
-  return [positive, negative];
-}
-
-/** Bounds of an expression that is no sum, were its operands symbols with these ranges. */
-function rebuiltBounds(s: Sym, rangeOf: (d: Dim) => Range): readonly [number, number] {
-  const ranges = operandsOf(s).map(rangeOf);
-  const corners = (combine: (a: number, b: number) => number): readonly [number, number] => {
-    const [first = EVERYTHING, ...rest] = ranges;
-    let { lower, upper } = first;
-    for (const next of rest) {
-      const values = [lower, upper].flatMap((a) => [combine(a, next.lower), combine(a, next.upper)]);
-      // 0·∞ arises only where a factor may be 0
-      const known = values.map((v) => Number.isNaN(v) ? 0 : v);
-      lower = Math.min(...known);
-      upper = Math.max(...known);
-    }
-    return [lower, upper];
-  };
-  switch (s.node.kind) {
-    case "product":
-      return corners((a, b) => a * b);
-    case "min":
-      return corners(Math.min);
-    case "max":
-      return corners(Math.max);
-    case "floorDiv": {
-      const divisor = ranges[1] ?? EVERYTHING;
-      return divisor.lower > 0 ? corners((a, b) => Math.floor(a / b)) : [s.lower, s.upper];
-    }
-    case "mod":
-    case "symbol":
-    case "sum":
-      return [s.lower, s.upper];
-    default:
-      return s.node satisfies never;
-  }
-}
-
-function gcd(a: number, b: number): number {
-  return b === 0 ? a : gcd(b, a % b);
 }
 
 function inRange(text: string, { lower, upper }: Range): string {
