@@ -8,7 +8,7 @@ import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { type Dim, floorDiv, freeSymbols, mod, type Sym } from "../sym/expr.ts";
 import { hintOf } from "../sym/decide.ts";
-import { type Replacement, replaceIn, rowMajor, type Strided, stridesIn, unify, type Unified } from "./axes.ts";
+import { cutAxes, type Replacement, replaceIn, rowMajor, type Strided, stridesIn, unify, type Unified } from "./axes.ts";
 import type { Access, Computation } from "./computation.ts";
 
 /** A computation in a group, with its own axes in terms of the group's. */
@@ -53,7 +53,21 @@ export function groupOf(computation: Computation): Group {
     },
     ones,
   );
-  return { outer, inner, members: [member], kind };
+  return cut({ outer, inner, members: [member], kind });
+}
+
+/** The group with axes cut so that reads through reshapes are linear in them. */
+function cut(group: Group): Group {
+  if (group.kind !== "loops") return group;
+  const indices = new Set<Dim>();
+  for (const { reads, writes } of group.members) {
+    for (const { index } of [...reads, ...writes]) if (index !== undefined) indices.add(index);
+  }
+  const outer = cutAxes(group.outer, indices);
+  const inner = cutAxes(group.inner, new Set([...indices].map((index) => replaceIn(index, outer.replacement))));
+  if (outer.replacement.size === 0 && inner.replacement.size === 0) return group;
+  const step = new Map([...outer.replacement, ...inner.replacement]);
+  return { ...group, outer: outer.axes, inner: inner.axes, members: group.members.map((m) => rebased(m, step)) };
 }
 
 /** The member with its replacement and accesses carried on by another one. */
@@ -200,6 +214,14 @@ function epilogueGroup(first: Group, second: Group, unified: Unified): Group | u
   const [call, ...epilogue] = first.members;
   if (!call || call.writes.length !== 1) return undefined;
   if (!dependenciesHold(first.members, after)) return undefined;
+  // A part of the result is computed in lanes along its last dimension, which a nonlinear index would undo
+  const lane = first.outer.at(-1);
+  const linear = after.every(({ reads, writes }) =>
+    [...reads, ...writes].every(({ index }) =>
+      !lane || index === undefined || coefficientOf(index, lane.symbol) !== undefined
+    )
+  );
+  if (!linear) return undefined;
   const members = [...epilogue, ...after].sort((a, b) => a.computation.order - b.computation.order);
   return { ...first, members: [call, ...members] };
 }
