@@ -265,7 +265,7 @@ class Printer {
     const depth = this.#levels.length - 1;
     const parts: string[][] = Array.from({ length: depth + 1 }, () => []);
     const start = buffer === undefined ? undefined : `o${buffer}`;
-    let constant = 0;
+    let constant = 0, movable = true;
     const put = (term: Dim, coefficient: number) => {
       if (typeof term === "number") {
         constant += term * coefficient;
@@ -274,6 +274,7 @@ class Printer {
       let level = 0;
       for (const s of freeSymbols(term)) {
         const of = this.#axisLevels.get(s);
+        if (of === undefined) movable = false;
         level = Math.max(level, of === undefined ? depth : of);
       }
       const text = coefficient === 1
@@ -289,7 +290,6 @@ class Printer {
     } else {
       put(index, 1);
     }
-    if (constant !== 0) parts[0]?.unshift(`${constant}`);
     let known = start;
     for (let level = 0; level <= depth; level++) {
       const here = parts[level] ?? [];
@@ -297,7 +297,10 @@ class Printer {
       const text = (known === undefined ? here : [known, ...here]).join(" + ");
       known = level < depth && (here.length > 1 || known !== undefined) ? this.#hoist(level, text) : text;
     }
-    return known ?? "0";
+    if (constant === 0) return known ?? "0";
+    if (known === undefined) return `${constant}`;
+    // neighbours differ by the constant alone, so they share the rest
+    return `${movable && known.includes(" ") ? this.#hoist(depth, known) : known} + ${constant}`;
   }
 
   #hoist(level: number, text: string): string {

@@ -10,6 +10,7 @@ import type { HostArray } from "../../lib/base/dtype.ts";
 import { type HostView, runExtern } from "./extern.ts";
 import * as math from "./math.ts";
 import { HostMemory } from "./memory.ts";
+import { jamReductions } from "./jam.ts";
 import { printProgram } from "./print.ts";
 
 type ExternRunner = (
@@ -41,7 +42,7 @@ export function compileToJavaScript(
   program: Program,
   options: { readonly library?: ExternLibrary; readonly allocate?: (bytes: number) => HostMemory } = {},
 ): CompiledProgram {
-  const source = printProgram(program);
+  const source = printProgram(jamReductions(program));
   const externs = program.kernels.map((k) =>
     k.kind === "extern" ? externRunner(k, program, options.library) : undefined
   );

@@ -107,6 +107,8 @@ export type Gradient<P extends Params> =
 export interface Sample {
   readonly args: readonly SampleArgument[];
   readonly options?: { readonly [name: string]: SampleArgument };
+  /** Its gradient is not the derivative, by design: rows of an embedding that are not trained. */
+  readonly frozen?: boolean;
 }
 
 export type SampleArgument =

@@ -57,7 +57,7 @@ const embedding = defineOp({
       o.embeddingRows(weight, input, paddingRow(paddingIdx, weight.shape[0] ?? 1), scaleGradByFreq),
   },
   gradient: { kind: "composite" },
-  samples: [{ args: [INDICES, t(4, 3)] }, { args: [INDICES, t(4, 3), 1] }],
+  samples: [{ args: [INDICES, t(4, 3)] }, { args: [INDICES, t(4, 3), 1], frozen: true }],
   errors: [{ args: [t(2), t(4, 3)], message: "int64" }],
 });
 
@@ -101,7 +101,7 @@ const embeddingRows = defineOp({
       return { weight: o.embeddingBackward(o.div(grad, share), indices, rows, paddingIdx) };
     },
   },
-  samples: [{ args: [t(4, 3), INDICES, null] }, { args: [t(4, 3), INDICES, 1] }],
+  samples: [{ args: [t(4, 3), INDICES, null] }, { args: [t(4, 3), INDICES, 1], frozen: true }],
 });
 
 const embeddingBackward = defineOp({
