@@ -81,6 +81,10 @@ static void backward_image(const ConvCall& g) {
       for (L k = 0; k < g.kg; k++) for (L c = c0; c < least(g.cg, c0 + 16); c++) {
         const T* from = w + (q * g.kg + k) * ws[0] + c * ws[1];
         T* to = copy + ((q * g.cg + c) * g.kg + k) * taps;
+        if (whole && ws[3] == 1 && ws[2] == p.s) {
+          for (L j = 0; j < taps; j++) to[taps - 1 - j] = from[j];
+          continue;
+        }
         for (L i = p.r; i--;) for (L j = p.s; j--;) *to++ = from[(y.first + i * y.step) * ws[2] + (x.first + j * x.step) * ws[3]];
       }
     }
@@ -93,29 +97,32 @@ static void backward_image(const ConvCall& g) {
   for (L i = 0; i < g.n; i++) g.epilogue(g.context, i, 0, g.groups * g.cg, 0, g.h);
 }
 
-// c[mr x nv vectors] += 'rows' rows of 'ow' pixels of the padded copy · packed gradient
-template <int mr, int nv> OUTL void tap_tile(L rows, L ow, L pitch, const T* padded, const L* taps, const T* b, T* c, L crs) {
+// The pixels of a part: images, rows of each, pixels of each row; how far rows and images are apart in the padded copy.
+struct Pixels { L images, rows, ow, pitch, image; };
+// c[mr x nv vectors] += pixels of the padded copy · packed gradient
+template <int mr, int nv> OUTL void tap_tile(const Pixels& p, const T* padded, const L* taps, const T* b, T* c, L crs) {
   V acc[mr][nv];
   const T* r[mr];
   UNROLL for (int i = 0; i < mr; i++) {
     r[i] = padded + taps[i];
     UNROLL for (int j = 0; j < nv; j++) acc[i][j] = ld(c + i * crs + j * VL);
   }
-  for (L y = 0; y < rows; y++) {
-    NO_UNROLL for (L k = 0; k < ow; k++, b += nv * VL) {
+  for (L image = 0; image < p.images; image++) for (L y = 0; y < p.rows; y++) {
+    NO_UNROLL for (L k = 0; k < p.ow; k++, b += nv * VL) {
       V bv[nv];
       UNROLL for (int j = 0; j < nv; j++) { bv[j] = ld(b + j * VL); if (mr > 1) PIN(bv[j]); }
       UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] += bv[j] * r[i][k];
     }
-    UNROLL for (int i = 0; i < mr; i++) r[i] += pitch;
+    const L step = y == p.rows - 1 ? p.image - y * p.pitch : p.pitch;
+    UNROLL for (int i = 0; i < mr; i++) r[i] += step;
   }
   UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nv; j++) st(c + i * crs + j * VL, acc[i][j]);
 }
-template <int nv> INL void tap_rows(L m0, L m1, L rows, L ow, L pitch, const T* padded, const L* taps, const T* b, T* c, L crs) {
+template <int nv> INL void tap_rows(L m0, L m1, const Pixels& p, const T* padded, const L* taps, const T* b, T* c, L crs) {
   L m = m0;
-  for (; m + MR <= m1; m += MR) tap_tile<MR, nv>(rows, ow, pitch, padded, taps + m, b, c + m * crs, crs);
-  if (m + 4 <= m1) { tap_tile<4, nv>(rows, ow, pitch, padded, taps + m, b, c + m * crs, crs); m += 4; }
-  for (; m < m1; m++) tap_tile<1, nv>(rows, ow, pitch, padded, taps + m, b, c + m * crs, crs);
+  for (; m + MR <= m1; m += MR) tap_tile<MR, nv>(p, padded, taps + m, b, c + m * crs, crs);
+  if (m + 4 <= m1) { tap_tile<4, nv>(p, padded, taps + m, b, c + m * crs, crs); m += 4; }
+  for (; m < m1; m++) tap_tile<1, nv>(p, padded, taps + m, b, c + m * crs, crs);
 }
 
 // Rows [y0, y1) of the gradient of one image, channels [c0, c0 + cols), to d[pixel*width + j].
@@ -127,42 +134,50 @@ INL void pack_gradient(const Conv& p, const T* s, L y0, L y1, L c0, L cols, L wi
 
 // Adds the images [i0, i1) to rows [m0, m1) and columns [n0, n1) of acc[cg*r*s][width].
 INL void weight_part(const Conv& p, L g, L i0, L i1, L m0, L m1, L n0, L n1, T* acc, L width, const L* taps, const Planes& q) {
-  const L rows_most = most(1, least(p.oh, 1024 / p.ow)), panels = (n1 - n0 + NR - 1) / NR;
-  const L padded_length = p.cg * q.channel, packed_length = rows_most * p.ow * NR;
+  // a part is some rows of one image, or several small images
+  const L rows_most = most(1, least(p.oh, 1024 / p.ow)), together = most(1, least(i1 - i0, 1024 / (p.oh * p.ow)));
+  const L image = p.cg * q.channel, panels = (n1 - n0 + NR - 1) / NR;
+  const L padded_length = together * image, packed_length = together * rows_most * p.ow * NR;
   T* padded = scratch(0, (padded_length + packed_length + 64) * sizeof(T));
   T* packed = padded + (padded_length + 15) / 16 * 16;
-  for (L i = i0; i < i1; i++) {
-    pad_image(p, q, p.source + i * p.ss[0] + g * p.cg * p.ss[1], 0, padded);
+  for (L i = i0; i < i1; i += together) {
+    const L images = least(together, i1 - i);
+    for (L k = 0; k < images; k++) pad_image(p, q, p.source + (i + k) * p.ss[0] + g * p.cg * p.ss[1], 0, padded + k * image);
     for (L y0 = 0; y0 < p.oh; y0 += rows_most) {
       const L y1 = least(p.oh, y0 + rows_most);
+      const Pixels pixels = {images, y1 - y0, p.ow, q.columns, image};
       for (L j = 0; j < panels; j++) {
         const L from = n0 + j * NR, cols = least(NR, n1 - from), nv = (cols + VL - 1) / VL;
-        pack_gradient(p, p.result + i * p.rs[0] + g * p.kg * p.rs[1], y0, y1, from, cols, nv * VL, packed);
+        for (L k = 0; k < images; k++)
+          pack_gradient(p, p.result + (i + k) * p.rs[0] + g * p.kg * p.rs[1], y0, y1, from, cols, nv * VL, packed + k * (y1 - y0) * p.ow * nv * VL);
         const T* a = padded + y0 * q.columns;
         switch (nv) {
-          case 1: tap_rows<1>(m0, m1, y1 - y0, p.ow, q.columns, a, taps, packed, acc + from, width); break;
-          case 2: tap_rows<2>(m0, m1, y1 - y0, p.ow, q.columns, a, taps, packed, acc + from, width); break;
-          default: tap_rows<3>(m0, m1, y1 - y0, p.ow, q.columns, a, taps, packed, acc + from, width);
+          case 1: tap_rows<1>(m0, m1, pixels, a, taps, packed, acc + from, width); break;
+          case 2: tap_rows<2>(m0, m1, pixels, a, taps, packed, acc + from, width); break;
+          default: tap_rows<3>(m0, m1, pixels, a, taps, packed, acc + from, width);
         }
       }
     }
   }
 }
 
-// Writes the gradient of group g from the sum of 'copies' accumulators.
+// Writes output channels [k0, k1) of group g from the sum of 'copies' accumulators, VL channels at a time.
 INL void store_weight(const ConvCall& c, L g, L k0, L k1, const T* acc, L size, L copies, L width) {
   const L* ws = c.weight_strides;
-  for (L k = k0; k < k1; k++) for (L i = 0; i < c.cg; i++) for (L y = 0; y < c.r; y++) for (L x = 0; x < c.s; x++) {
+  for (L k = k0; k < k1; k += VL) for (L i = 0; i < c.cg; i++) for (L y = 0; y < c.r; y++) for (L x = 0; x < c.s; x++) {
     const T* from = acc + ((i * c.r + y) * c.s + x) * width + k;
-    T sum = 0;
-    for (L t = 0; t < copies; t++) sum += from[t * size];
-    ((T*) c.weight)[(g * c.kg + k) * ws[0] + i * ws[1] + y * ws[2] + x * ws[3]] = sum;
+    V sum = {};
+    for (L t = 0; t < copies; t++) sum += ld(from + t * size);
+    T lanes[VL];
+    st(lanes, sum);
+    T* to = (T*) c.weight + (g * c.kg + k) * ws[0] + i * ws[1] + y * ws[2] + x * ws[3];
+    for (L l = 0; l < least(VL, k1 - k); l++) to[l * ws[0]] = lanes[l];
   }
 }
 
 static void backward_weight(const ConvCall& c) {
   const Conv p = plain(c);
-  const L depth = p.cg * p.r * p.s, width = (p.kg + VL - 1) / VL * VL, size = (depth * width + NR + 15) / 16 * 16;
+  const L depth = p.cg * p.r * p.s, width = (p.kg + VL - 1) / VL * VL + VL, size = (depth * width + NR + 15) / 16 * 16;
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * depth;
   const L wanted = c.threads > 1 && products > 262144 ? c.threads : 1;
   if (p.cg == 1 && p.kg == 1) return depthwise_weight(c, p, wanted);
@@ -177,7 +192,7 @@ static void backward_weight(const ConvCall& c) {
   #pragma omp parallel num_threads(wanted) if (wanted > 1)
   {
     const L t = omp_get_thread_num(), nt = omp_get_num_threads();
-    const L panels = (p.kg + NR - 1) / NR;
+    const L panels = (p.kg + NR - 1) / NR, blocks = (p.kg + VL - 1) / VL;
     for (L i = total * t / nt; i < total * (t + 1) / nt; i++) acc[i] = 0;
     #pragma omp barrier
     for (L g = 0; g < p.groups; g++) {
@@ -194,7 +209,7 @@ static void backward_weight(const ConvCall& c) {
     }
     #pragma omp barrier
     for (L g = 0; g < p.groups; g++)
-      store_weight(c, g, p.kg * t / nt, p.kg * (t + 1) / nt, acc + g * copies * size, size, copies, width);
+      store_weight(c, g, blocks * t / nt * VL, least(p.kg, blocks * (t + 1) / nt * VL), acc + g * copies * size, size, copies, width);
   }
   free(taps);
   free(acc);
