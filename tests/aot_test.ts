@@ -34,7 +34,7 @@ import { printGraph } from "../lib/graph/print.ts";
 import { tensor } from "../lib/tensor/creation.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { graphRunner } from "../lib/tensor/graph_runner.ts";
-import { noGrad } from "../lib/tensor/modes.ts";
+import { enableGrad, noGrad } from "../lib/tensor/modes.ts";
 import { manualSeed } from "../lib/tensor/random.ts";
 import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
 
@@ -122,7 +122,7 @@ function agree(fn: Program, make: () => Tensor[]): void {
 }
 
 function partition(fn: Program, inputs: readonly Tensor[], by = minCutPartition): Partition {
-  const joint = buildJoint(traceForward(capture(fn, inputs)), { training: true });
+  const joint = buildJoint(traceForward(capture(fn, inputs)), { gradEnabled: true });
   simplify(joint);
   joint.graph.lint();
   return by(joint);
@@ -361,6 +361,27 @@ Deno.test("inputs that share memory and are written to run op by op", () => {
   const result = compiled?.(base, base.slice(0, 0, 4));
   assert(isTensor(result));
   assertEquals(result.tolist(), [4, 4, 4, 4]);
+  const halves = tensor([1, 2, 3, 4, 5, 6, 7, 8], { dtype: "float32" });
+  const apart = compiled?.(halves.slice(0, 0, 4), halves.slice(0, 4, 8));
+  assert(isTensor(apart));
+  assertEquals(apart.tolist(), [10, 12, 14, 16]);
+  assertEquals(halves.tolist(), [2, 3, 4, 5, 5, 6, 7, 8]);
+});
+
+Deno.test("gradients are recorded only where they are switched on", () => {
+  const fn: Program = (x) => x!.sin();
+  const x = leaf([3]);
+  const compiled = aotEager(capture(fn, [x]), [x]);
+  const off = noGrad(() => compiled?.(x));
+  assert(isTensor(off) && !off.requiresGrad);
+  const inner: Program = (t) => [t!.cos(), enableGrad(() => t!.sin())];
+  const [plain, recorded] = noGrad(() => {
+    const run = aotEager(capture(inner, [x]), [x]);
+    return tensorsIn(run?.(x));
+  });
+  assert(!plain?.requiresGrad && recorded?.requiresGrad);
+  recorded.sum().backward();
+  assertClose(x.grad?.tolist(), x.cos().tolist(), "gradient");
 });
 
 Deno.test("gradients of gradients equal eager ones", () => {
@@ -507,7 +528,7 @@ Deno.test("sizes that no saved tensor shows are handed to the backward", () => {
     { x: contiguousMeta([rows, 2], "float32", "cpu") },
     (call, [x = null]) => [call("sum", x)],
   );
-  const joint = buildJoint(traceForward(gm), { training: true });
+  const joint = buildJoint(traceForward(gm), { gradEnabled: true });
   simplify(joint);
   const parts = minCutPartition(joint);
   assertEquals(parts.saved, []);

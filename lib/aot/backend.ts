@@ -38,8 +38,10 @@ export interface AotOptions {
 export function aotAutograd(options: AotOptions): GraphBackend {
   const { fwCompiler, bwCompiler = fwCompiler, partition = minCutPartition } = options;
   return (captured, exampleInputs) => {
-    const run = compilePair(captured, { exampleInputs, fwCompiler, bwCompiler, partition });
-    return guardAliases(captured, { exampleInputs, run });
+    return guardAliases(
+      captured,
+      compilePair(captured, { exampleInputs, fwCompiler, bwCompiler, partition }),
+    );
   };
 }
 
@@ -63,7 +65,7 @@ function compilePair(
   captured: GraphModule,
   { exampleInputs, fwCompiler, bwCompiler, partition }: Compilation,
 ): Compiled {
-  const joint = buildJoint(traceForward(captured), { training: ambient.gradEnabled });
+  const joint = buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
   simplify(joint);
   joint.graph.lint();
   const { plan } = joint;
@@ -146,20 +148,18 @@ function exampleOf({ name, meta: { value } }: Node): unknown {
  * Functional graphs see inputs as separate. Where a call writes to an input whose memory another input shares,
  * the captured graph is run op by op instead, on the aliases as they are.
  */
-function guardAliases(
-  captured: GraphModule,
-  { exampleInputs, run: { run, mutated } }: {
-    readonly exampleInputs: readonly unknown[];
-    readonly run: Compiled;
-  },
-): CompiledFunction {
-  if (mutated.length === 0 || exampleInputs.length === 0) return run;
+function guardAliases(captured: GraphModule, { run, mutated }: Compiled): CompiledFunction {
+  if (mutated.length === 0) return run;
   return (...inputs) => {
-    const shares = mutated.some((at) => {
-      const written = inputs[at];
-      return isTensor(written) &&
-        inputs.some((other, k) => k !== at && isTensor(other) && other.storage === written.storage);
-    });
+    const shares = mutated.some((at) => inputs.some((other, k) => k !== at && overlap(inputs[at], other)));
     return shares ? captured.forward(...inputs) : run(...inputs);
   };
+}
+
+/** Whether two inputs may have elements in common: their ranges of one storage meet. */
+function overlap(a: unknown, b: unknown): boolean {
+  if (!isTensor(a) || !isTensor(b) || a.storage !== b.storage) return false;
+  const start = (tensor: Tensor) => tensor.offset * tensor.elementSize();
+  const end = (tensor: Tensor) => start(tensor) + tensor.layout.byteLength;
+  return start(a) < end(b) && start(b) < end(a);
 }

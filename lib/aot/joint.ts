@@ -48,6 +48,11 @@ export interface RuntimePlan {
   readonly randomOps: number;
   /** Placeholders of the forward graph. */
   readonly inputCount: number;
+  /**
+   * Whether calls are recorded where gradients are switched off, too: the graph was captured there, and what is
+   * differentiable in it switched them on for itself.
+   */
+  readonly recordsAlways: boolean;
 }
 
 /** A joint graph and what its inputs and outputs are. */
@@ -67,8 +72,14 @@ export interface JointGraph {
   readonly reached: readonly (readonly number[])[];
 }
 
-/** Ends a replayed graph: forward results, and where wanted their gradients. */
-export function buildJoint(trace: ForwardTrace, options: { readonly training: boolean }): JointGraph {
+/**
+ * Ends a replayed graph: forward results, and where wanted their gradients. `gradEnabled`: whether gradients were
+ * recorded around the captured program.
+ */
+export function buildJoint(
+  trace: ForwardTrace,
+  { gradEnabled }: { readonly gradEnabled: boolean },
+): JointGraph {
   const { graph, recorder, inputs } = trace;
   const results = new Results(trace);
   const outputs = planOutputs(trace, results);
@@ -87,7 +98,7 @@ export function buildJoint(trace: ForwardTrace, options: { readonly training: bo
   });
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const inputCount = graph.placeholders.length;
-  const training = options.training && differentiable.length > 0 && wanted.length > 0;
+  const training = differentiable.length > 0 && wanted.length > 0;
   const { tangents, gradients } = training
     ? appendBackward(trace, values, differentiable)
     : { tangents: [], gradients: [] };
@@ -105,6 +116,7 @@ export function buildJoint(trace: ForwardTrace, options: { readonly training: bo
     lifted: trace.lifted,
     randomOps: trace.randomOps,
     inputCount,
+    recordsAlways: !gradEnabled,
   };
   const listed = (): readonly Argument[] => {
     const [list = null] = graph.output.args;

@@ -66,7 +66,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     };
     const outputs = listOf(noGrad(() => forward(...inputs)));
     noteWrites(plan, inputs, outputs);
-    if (backward && recordsGrad(tensors)) {
+    if (backward && records(plan, tensors)) {
       const node = new CompiledNode({ pair, backward, inputs, outputs, sizes: backward.sizes.map(sizeOf) });
       for (const [at, output] of plan.differentiable.entries()) {
         setHistory(tensorAt(outputs, output), node, at);
@@ -81,6 +81,11 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     for (const output of plan.outputs) leaves.push(resultOf(output, { inputs, outputs, leaves, sizeOf }));
     return unflatten(plan.tree, leaves);
   };
+}
+
+/** Whether a call has to be on the tape. */
+function records({ recordsAlways }: RuntimePlan, tensors: readonly (Tensor | null)[]): boolean {
+  return recordsAlways ? tensors.some((tensor) => tensor?.requiresGrad) : recordsGrad(tensors);
 }
 
 /** Results whose gradient was taken inside the graph require one still, but their history is gone. */
