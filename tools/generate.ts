@@ -29,6 +29,7 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   intOrInts: "number | readonly number[]",
   dims: "number | readonly number[]",
   dimsOrBool: "number | readonly number[] | boolean",
+  pairs: "number | readonly (readonly number[])[]",
   size: "Dim",
   sizes: "readonly Dim[]",
   bool: "boolean",
@@ -181,7 +182,7 @@ function parameterLists(
   if (spread >= 0) {
     const [name, p] = positional[spread] ?? ["", undefined];
     if (p) {
-      const item = p.kind === "sizes" ? "Dim" : "number";
+      const item = p.kind === "tensors" ? tensor : p.kind === "sizes" ? "Dim" : "number";
       const rest = named ? `...${name}: (${item} | ${named})[]` : `...${name}: ${item}[]`;
       lists.push([...texts.slice(0, spread), rest].join(", "));
     }

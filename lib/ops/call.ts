@@ -42,7 +42,7 @@ function signatureOf(definition: OpDefinition): Signature {
 
 /**
  * The arguments of a call by parameter. Trailing ones may be given in a final object of parameter names; numbers
- * for a variadic parameter may be spread. `valueOf` reads a tensor that stands for a number or several. Throws
+ * (or tensors) for a variadic parameter may be spread. `valueOf` reads a tensor that stands for a number or several. Throws
  * DynError where the call does not fit.
  */
 export function parseCall<T>(
@@ -69,9 +69,10 @@ export function parseCall<T>(
     let value: unknown = undefined, filled = false;
     if (s < positional && at < count) {
       value = given[at];
-      if (param.variadic && isSize(value)) {
+      const item = param.kind === "tensors" ? isTensor : isSize;
+      if (param.variadic && item(value)) {
         const start = at;
-        while (at < count && isSize(given[at])) at++;
+        while (at < count && item(given[at])) at++;
         value = given.slice(start, at);
       } else {
         at++;
@@ -218,6 +219,15 @@ function coerce<T>(
       if (ints !== undefined) return ints;
       throw bad();
     }
+    case "pairs": {
+      if (typeof value === "number" && Number.isInteger(value)) return value;
+      if (!Array.isArray(value)) throw bad();
+      const lists = value.map((each: unknown) => typeof each === "number" ? [each] : integers(each));
+      return lists.map((list) => {
+        if (list === undefined) throw bad();
+        return list;
+      });
+    }
     case "size":
       if (value instanceof Sym || (typeof value === "number" && Number.isInteger(value))) return value;
       throw bad();
@@ -280,6 +290,7 @@ const NOUNS: Readonly<Record<ParamKind, string>> = {
   intOrInts: "an integer or a list of integers",
   dims: "a dimension or a list of dimensions",
   dimsOrBool: "a dimension or a list of dimensions",
+  pairs: "an integer or two lists of integers",
   size: "an integer",
   sizes: "a list of sizes",
   bool: "a boolean",

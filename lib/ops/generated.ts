@@ -343,6 +343,31 @@ export type OpName =
   | "trace"
   | "kron"
   | "bilinear"
+  | "atleast1d"
+  | "atleast2d"
+  | "atleast3d"
+  | "hstack"
+  | "vstack"
+  | "dstack"
+  | "columnStack"
+  | "blockDiag"
+  | "meshgrid"
+  | "cartesianProd"
+  | "broadcastTensors"
+  | "ravel"
+  | "diagflat"
+  | "triuIndices"
+  | "trilIndices"
+  | "tensordot"
+  | "diff"
+  | "trapezoid"
+  | "cumulativeTrapezoid"
+  | "conj"
+  | "conjPhysical"
+  | "resolveConj"
+  | "resolveNeg"
+  | "real"
+  | "sumToSize"
   | "mm"
   | "bmm"
   | "mv"
@@ -1286,6 +1311,59 @@ export interface ScaledDotProductAttentionOptions<T> {
 /** Arguments of bilinear by name. */
 export interface BilinearOptions<T> {
   readonly bias?: T | null | undefined;
+}
+
+/** Arguments of meshgrid by name. */
+export interface MeshgridOptions {
+  readonly indexing?: "ij" | "xy" | undefined;
+}
+
+/** Arguments of diagflat by name. */
+export interface DiagflatOptions {
+  readonly offset?: number | undefined;
+}
+
+/** Arguments of triuIndices by name. */
+export interface TriuIndicesOptions {
+  readonly offset?: number | undefined;
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of trilIndices by name. */
+export interface TrilIndicesOptions {
+  readonly offset?: number | undefined;
+  readonly dtype?: DType | null | undefined;
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of tensordot by name. */
+export interface TensordotOptions {
+  readonly dims?: number | readonly (readonly number[])[] | undefined;
+}
+
+/** Arguments of diff by name. */
+export interface DiffOptions<T> {
+  readonly n?: number | undefined;
+  readonly dim?: number | undefined;
+  readonly prepend?: T | null | undefined;
+  readonly append?: T | null | undefined;
+}
+
+/** Arguments of trapezoid by name. */
+export interface TrapezoidOptions<T> {
+  readonly x?: Operand<T> | null | undefined;
+  readonly dx?: Operand<T> | null | undefined;
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of cumulativeTrapezoid by name. */
+export interface CumulativeTrapezoidOptions<T> {
+  readonly x?: Operand<T> | null | undefined;
+  readonly dx?: Operand<T> | null | undefined;
+  readonly dim?: number | undefined;
 }
 
 /** Arguments of addmm by name. */
@@ -2278,6 +2356,73 @@ export interface OpApi<T extends TensorLike> {
   kron(self: T, other: T): T;
   /** x1ᵀ · weight[k] · x2 + bias[k] for each k, as `nn.functional.bilinear`. */
   bilinear(input1: T, input2: T, weight: T, bias?: T | null | BilinearOptions<T>, options?: BilinearOptions<T>): T;
+  /** With at least 1 dimension(s), as `torch.atleast_1d` of one tensor. */
+  atleast1d(self: T): T;
+  /** With at least 2 dimension(s), as `torch.atleast_2d` of one tensor. */
+  atleast2d(self: T): T;
+  /** With at least 3 dimension(s), as `torch.atleast_3d` of one tensor. */
+  atleast3d(self: T): T;
+  /** Tensors joined along a dimension that the name says, as `torch.hstack`. */
+  hstack(tensors: readonly T[]): T;
+  /** Tensors joined along a dimension that the name says, as `torch.vstack`. */
+  vstack(tensors: readonly T[]): T;
+  /** Tensors joined along a dimension that the name says, as `torch.dstack`. */
+  dstack(tensors: readonly T[]): T;
+  /** Tensors joined along a dimension that the name says, as `torch.columnStack`. */
+  columnStack(tensors: readonly T[]): T;
+  /** Matrices along the diagonal of a matrix of zeros, as `torch.block_diag`. */
+  blockDiag(tensors: readonly T[]): T;
+  blockDiag(...tensors: T[]): T;
+  /**
+   * Each vector along a dimension of its own, all expanded to the grid; indexing "ij" or "xy". As
+   * `torch.meshgrid`.
+   */
+  meshgrid(tensors: readonly T[], options?: MeshgridOptions): T[];
+  meshgrid(...tensors: (T | MeshgridOptions)[]): T[];
+  /** All combinations of elements of vectors, one a row, as `torch.cartesian_prod`. */
+  cartesianProd(tensors: readonly T[]): T;
+  cartesianProd(...tensors: T[]): T;
+  /** Tensors expanded to the shape that they broadcast to, as `torch.broadcast_tensors`. */
+  broadcastTensors(tensors: readonly T[]): T[];
+  broadcastTensors(...tensors: T[]): T[];
+  /** All elements in one dimension, as `torch.ravel`. */
+  ravel(self: T): T;
+  /** The flattened tensor on a diagonal, as `torch.diagflat`. */
+  diagflat(self: T, offset?: number | DiagflatOptions, options?: DiagflatOptions): T;
+  /** Rows and columns of the upper triangle of a matrix. */
+  triuIndices(row: number, col: number, offset?: number | TriuIndicesOptions, options?: TriuIndicesOptions): T;
+  /** Rows and columns of the lower triangle of a matrix. */
+  trilIndices(row: number, col: number, offset?: number | TrilIndicesOptions, options?: TrilIndicesOptions): T;
+  /**
+   * Sums of products over dimensions of two tensors: so many of the last and first, or given as two lists.
+   * As `torch.tensordot`.
+   */
+  tensordot(self: T, other: T, dims?: number | readonly (readonly number[])[] | TensordotOptions, options?: TensordotOptions): T;
+  /**
+   * Differences of neighbours along a dimension, n times, with elements put before and after, as
+   * `torch.diff`.
+   */
+  diff(self: T, n?: number | DiffOptions<T>, dim?: number | DiffOptions<T>, prepend?: T | null | DiffOptions<T>, append?: T | null | DiffOptions<T>, options?: DiffOptions<T>): T;
+  /** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
+  trapezoid(y: T, x?: Operand<T> | null | TrapezoidOptions<T>, options?: TrapezoidOptions<T>): T;
+  /**
+   * The integral along a dimension by trapezoids, as `torch.cumulativeTrapezoid`: y, then x (a tensor), or
+   * dx.
+   */
+  cumulativeTrapezoid(y: T, x?: Operand<T> | null | CumulativeTrapezoidOptions<T>, options?: CumulativeTrapezoidOptions<T>): T;
+  /** The complex conjugate: itself, of real tensors. */
+  conj(self: T): T;
+  /** The complex conjugate: itself, of real tensors. */
+  conjPhysical(self: T): T;
+  /** Itself, of real tensors. */
+  resolveConj(self: T): T;
+  /** Itself, of real tensors. */
+  resolveNeg(self: T): T;
+  /** The real part: itself, of real tensors. */
+  real(self: T): T;
+  /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
+  sumToSize(self: T, size: readonly Dim[]): T;
+  sumToSize(self: T, ...size: Dim[]): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(self: T, mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */

@@ -34,6 +34,8 @@ export interface ArgumentTypes<T> {
   dims: number | readonly number[];
   /** As dims, or a boolean: `var(x, unbiased)`. */
   dimsOrBool: number | readonly number[] | boolean;
+  /** A count of dimensions, or two lists of dimensions to pair. */
+  pairs: number | readonly (readonly number[])[];
   /** A size or index that may be symbolic. */
   size: Dim;
   sizes: readonly Dim[];

@@ -19,6 +19,7 @@ import { statistics } from "./statistics.ts";
 import { embeddings } from "./embedding.ts";
 import { attention } from "./attention.ts";
 import { contractions } from "./einsum.ts";
+import { joining } from "./joining.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { comparisons } from "./comparison.ts";
 import { convolutions } from "./convolution.ts";
@@ -68,6 +69,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...embeddings,
   ...attention,
   ...contractions,
+  ...joining,
   ...matrix,
   ...convolutions,
   ...softmaxes,

@@ -803,6 +803,72 @@ export const trace: OpApi<Tensor>["trace"] = ops.trace;
 export const kron: OpApi<Tensor>["kron"] = ops.kron;
 /** x1ᵀ · weight[k] · x2 + bias[k] for each k, as `nn.functional.bilinear`. */
 export const bilinear: OpApi<Tensor>["bilinear"] = ops.bilinear;
+/** With at least 1 dimension(s), as `torch.atleast_1d` of one tensor. */
+export const atleast1d: OpApi<Tensor>["atleast1d"] = ops.atleast1d;
+/** With at least 2 dimension(s), as `torch.atleast_2d` of one tensor. */
+export const atleast2d: OpApi<Tensor>["atleast2d"] = ops.atleast2d;
+/** With at least 3 dimension(s), as `torch.atleast_3d` of one tensor. */
+export const atleast3d: OpApi<Tensor>["atleast3d"] = ops.atleast3d;
+/** Tensors joined along a dimension that the name says, as `torch.hstack`. */
+export const hstack: OpApi<Tensor>["hstack"] = ops.hstack;
+/** Tensors joined along a dimension that the name says, as `torch.vstack`. */
+export const vstack: OpApi<Tensor>["vstack"] = ops.vstack;
+/** Tensors joined along a dimension that the name says, as `torch.vstack`. */
+export const rowStack: OpApi<Tensor>["vstack"] = ops.vstack;
+/** Tensors joined along a dimension that the name says, as `torch.dstack`. */
+export const dstack: OpApi<Tensor>["dstack"] = ops.dstack;
+/** Tensors joined along a dimension that the name says, as `torch.columnStack`. */
+export const columnStack: OpApi<Tensor>["columnStack"] = ops.columnStack;
+/** Matrices along the diagonal of a matrix of zeros, as `torch.block_diag`. */
+export const blockDiag: OpApi<Tensor>["blockDiag"] = ops.blockDiag;
+/**
+ * Each vector along a dimension of its own, all expanded to the grid; indexing "ij" or "xy". As
+ * `torch.meshgrid`.
+ */
+export const meshgrid: OpApi<Tensor>["meshgrid"] = ops.meshgrid;
+/** All combinations of elements of vectors, one a row, as `torch.cartesian_prod`. */
+export const cartesianProd: OpApi<Tensor>["cartesianProd"] = ops.cartesianProd;
+/** Tensors expanded to the shape that they broadcast to, as `torch.broadcast_tensors`. */
+export const broadcastTensors: OpApi<Tensor>["broadcastTensors"] = ops.broadcastTensors;
+/** All elements in one dimension, as `torch.ravel`. */
+export const ravel: OpApi<Tensor>["ravel"] = ops.ravel;
+/** The flattened tensor on a diagonal, as `torch.diagflat`. */
+export const diagflat: OpApi<Tensor>["diagflat"] = ops.diagflat;
+/** Rows and columns of the upper triangle of a matrix. */
+export const triuIndices: OpApi<Tensor>["triuIndices"] = ops.triuIndices;
+/** Rows and columns of the lower triangle of a matrix. */
+export const trilIndices: OpApi<Tensor>["trilIndices"] = ops.trilIndices;
+/**
+ * Sums of products over dimensions of two tensors: so many of the last and first, or given as two lists. As
+ * `torch.tensordot`.
+ */
+export const tensordot: OpApi<Tensor>["tensordot"] = ops.tensordot;
+/**
+ * Differences of neighbours along a dimension, n times, with elements put before and after, as
+ * `torch.diff`.
+ */
+export const diff: OpApi<Tensor>["diff"] = ops.diff;
+/** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
+export const trapezoid: OpApi<Tensor>["trapezoid"] = ops.trapezoid;
+/** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
+export const trapz: OpApi<Tensor>["trapezoid"] = ops.trapezoid;
+/**
+ * The integral along a dimension by trapezoids, as `torch.cumulativeTrapezoid`: y, then x (a tensor), or
+ * dx.
+ */
+export const cumulativeTrapezoid: OpApi<Tensor>["cumulativeTrapezoid"] = ops.cumulativeTrapezoid;
+/** The complex conjugate: itself, of real tensors. */
+export const conj: OpApi<Tensor>["conj"] = ops.conj;
+/** The complex conjugate: itself, of real tensors. */
+export const conjPhysical: OpApi<Tensor>["conjPhysical"] = ops.conjPhysical;
+/** Itself, of real tensors. */
+export const resolveConj: OpApi<Tensor>["resolveConj"] = ops.resolveConj;
+/** Itself, of real tensors. */
+export const resolveNeg: OpApi<Tensor>["resolveNeg"] = ops.resolveNeg;
+/** The real part: itself, of real tensors. */
+export const real: OpApi<Tensor>["real"] = ops.real;
+/** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
+export const sumToSize: OpApi<Tensor>["sumToSize"] = ops.sumToSize;
 /** The product of an n × k and a k × m matrix, as `torch.mm`. */
 export const mm: OpApi<Tensor>["mm"] = ops.mm;
 /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */

@@ -32,9 +32,11 @@ import type {
   CumprodOptions,
   CumsumOptions,
   DiagEmbedOptions,
+  DiagflatOptions,
   DiagonalOptions,
   DiagonalScatterOptions,
   DiagOptions,
+  DiffOptions,
   DistOptions,
   DivOptions,
   EluOptions,
@@ -931,6 +933,28 @@ export interface TensorMethods<T> {
   trace(): T;
   /** The Kronecker product, as `torch.kron`. */
   kron(other: T): T;
+  /** All elements in one dimension, as `torch.ravel`. */
+  ravel(): T;
+  /** The flattened tensor on a diagonal, as `torch.diagflat`. */
+  diagflat(offset?: number | DiagflatOptions, options?: DiagflatOptions): T;
+  /**
+   * Differences of neighbours along a dimension, n times, with elements put before and after, as
+   * `torch.diff`.
+   */
+  diff(n?: number | DiffOptions<T>, dim?: number | DiffOptions<T>, prepend?: T | null | DiffOptions<T>, append?: T | null | DiffOptions<T>, options?: DiffOptions<T>): T;
+  /** The complex conjugate: itself, of real tensors. */
+  conj(): T;
+  /** The complex conjugate: itself, of real tensors. */
+  conjPhysical(): T;
+  /** Itself, of real tensors. */
+  resolveConj(): T;
+  /** Itself, of real tensors. */
+  resolveNeg(): T;
+  /** The real part: itself, of real tensors. */
+  real(): T;
+  /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
+  sumToSize(size: readonly Dim[]): T;
+  sumToSize(...size: Dim[]): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
