@@ -328,7 +328,7 @@ function step(run: Run, i: Instruction, registers: unknown[], inputs: Inputs): v
       throw new types[i.type](i.message);
     }
     case "loadThis":
-      registers[i.dst] = inputs.self;
+      registers[i.dst] = run.code.strict ? inputs.self : inputs.self === undefined || inputs.self === null ? globalThis : Object(inputs.self);
       return;
     case "loadArgument":
       registers[i.dst] = inputs.args[i.index];

@@ -102,7 +102,8 @@ export type Instruction =
   | { readonly op: "checkTdz"; readonly src: Register; readonly name: string }
   /** Throws a new error of that class with that message (assignment to a constant and the like). */
   | { readonly op: "throwError"; readonly type: "TypeError" | "ReferenceError" | "SyntaxError"; readonly message: string }
-  // ---- frame inputs; only in the prologue
+  // ---- frame inputs: the first instructions of a function, before anything else; so a function is entered at offset
+  // 0 or behind them
   /** dst = this (in sloppy functions: undefined and null become globalThis, primitives become objects). In a base
    * constructor it is the new object with its fields initialised. Not used in arrows, nor in derived constructors. */
   | { readonly op: "loadThis"; readonly dst: Register }

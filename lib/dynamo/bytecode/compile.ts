@@ -190,7 +190,7 @@ function compileUnit(unit: Unit, module: ParsedModule): Compiled {
   const node = unit.node;
   if (unit.dynamicScope) ctx.unsupported("direct eval or with", node);
   if (node.type === "PropertyDefinition" && node.value) {
-    frameInputs(ctx, node.value);
+    for (const then of frameInputs(ctx, node.value)) then();
     ctx.leaveByReturn(ctx.expression(node.value), node.value);
     return { ...ctx.builder.finish(), children: ctx.children, classes: ctx.classes };
   }
@@ -207,17 +207,25 @@ function compileUnit(unit: Unit, module: ParsedModule): Compiled {
   return { ...ctx.builder.finish(), children: ctx.children, classes: ctx.classes };
 }
 
-/** Reads this, arguments, new.target, the function and its home object into registers, as far as they are used. */
-function frameInputs(ctx: FunctionContext, span: SourceSpan): void {
+/** What is left to do with frame inputs once all of them are in registers. */
+type Later = () => void;
+
+/**
+ * Reads this, arguments, new.target, the function and its home object into registers, as far as they are used.
+ * All reads of inputs come before anything else, so that no code is left in the middle of them.
+ */
+function frameInputs(ctx: FunctionContext, span: SourceSpan): readonly Later[] {
   const b = ctx.builder;
+  const later: Later[] = [];
   for (const variable of ctx.unit.pseudo.values()) {
-    const dst = ctx.initialRegister(variable) ?? b.temp();
+    if (variable.kind === "this" && ctx.unit.functionKind === "derivedConstructor") {
+      later.push(() => ctx.enter(variable, span));
+      continue;
+    }
+    const direct = ctx.initialRegister(variable);
+    const dst = direct ?? b.temp();
     switch (variable.kind) {
       case "this":
-        if (ctx.unit.functionKind === "derivedConstructor") {
-          ctx.enter(variable, span);
-          continue;
-        }
         b.emit({ op: "loadThis", dst }, span);
         break;
       case "arguments":
@@ -235,8 +243,9 @@ function frameInputs(ctx: FunctionContext, span: SourceSpan): void {
       default:
         ctx.unsupported(`pseudo variable ${variable.name}`, span);
     }
-    if (ctx.initialRegister(variable) === undefined) ctx.initialize(variable, dst, span);
+    if (direct === undefined) later.push(() => ctx.initialize(variable, dst, span));
   }
+  return later;
 }
 
 /** Reads the frame's inputs into registers, binds parameters, makes `var`s. */
@@ -246,16 +255,17 @@ function prologue(ctx: FunctionContext, node: FunctionNode): void {
   if (ctx.unit.pseudo.has("arguments") && !ctx.unit.strict && hasSimpleParameters(node)) {
     refuseMappedArguments(ctx, node);
   }
-  frameInputs(ctx, span);
+  const later = [...frameInputs(ctx, span)];
   const own = ctx.analysis.scopes.get(node);
   const self = own?.parent?.variables.get(node.id?.name ?? "");
   if (self?.kind === "callee" && self.unit === ctx.unit && !own?.variables.has(self.name)) {
-    const dst = ctx.initialRegister(self) ?? b.temp();
+    const direct = ctx.initialRegister(self);
+    const dst = direct ?? b.temp();
     b.emit({ op: "loadCallee", dst }, span);
-    if (ctx.initialRegister(self) === undefined) ctx.initialize(self, dst, span);
+    if (direct === undefined) later.push(() => ctx.initialize(self, dst, span));
   }
   for (const variable of own?.variables.values() ?? []) {
-    if (variable.kind === "parameter") ctx.enter(variable, span);
+    if (variable.kind === "parameter") later.push(() => ctx.enter(variable, span));
   }
   node.params.forEach((p, index) => {
     const target = p.type === "RestElement" ? p.argument : p;
@@ -264,8 +274,9 @@ function prologue(ctx: FunctionContext, node: FunctionNode): void {
     const dst = direct ?? b.temp();
     if (p.type === "RestElement") b.emit({ op: "loadRest", dst, from: index }, p);
     else b.emit({ op: "loadArgument", dst, index }, p);
-    if (direct === undefined) bindPattern(ctx, target, dst, "initialize");
+    if (direct === undefined) later.push(() => bindPattern(ctx, target, dst, "initialize"));
   });
+  for (const then of later) then();
   for (const variable of own?.variables.values() ?? []) {
     if (variable.kind === "var") ctx.initialize(variable, ctx.constant(undefined, span, ctx.initialRegister(variable)), span);
   }

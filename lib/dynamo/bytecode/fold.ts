@@ -78,7 +78,11 @@ export class Folder {
   private readonly use: RegisterUse;
   private readonly names: Names;
 
-  constructor(private readonly code: CodeObject, names: Names) {
+  /** Offset of a `toNumeric` that the `increment` behind it will print. */
+  private incremented = -2;
+
+  /** `end`: offset behind the piece of code. */
+  constructor(private readonly code: CodeObject, names: Names, private readonly end: Offset) {
     this.use = registerUse(code);
     this.names = {
       operand: (r) => this.inlined.get(r) ?? this.use.constant[r] ?? names.operand(r),
@@ -208,10 +212,12 @@ export class Folder {
     const before = this.code.instructions[offset - 1];
     const after = this.code.instructions[offset + 1];
     if (i.op === "toNumeric" && after?.op === "increment" && after.src === i.dst && after.dst === i.src) {
-      return this.use.reads[i.dst] === 1;
+      if (this.use.reads[i.dst] !== 1 || offset + 1 >= this.end) return false;
+      this.incremented = offset;
+      return true;
     }
+    if (this.incremented !== offset - 1) return false;
     if (i.op !== "increment" || before?.op !== "toNumeric" || before.dst !== i.src || before.src !== i.dst) return false;
-    if (this.use.reads[i.src] !== 1) return false;
     this.flush(0);
     this.text(`${this.names.target(i.dst)}${i.by > 0 ? "++" : "--"};`);
     return true;

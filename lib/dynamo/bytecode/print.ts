@@ -24,9 +24,9 @@ export function printFunction(code: CodeObject, options: PrintOptions = {}): Pri
   const entry = options.entry ?? 0;
   const parameters = entry === 0 && !options.suspended ? [] : options.parameters ?? [...liveAtEntry(code, options)];
   const names = new FunctionNames(code, options, parameters);
-  const prologueEnd = entry === 0 ? generatorPrologue(code) : null;
+  const prologueEnd = generatorPrologue(code, entry);
   const body = prologueEnd === null ? functionBody(code, entry, { names, options }) : [
-    ...functionBody(code, 0, { names, options, until: prologueEnd }),
+    ...functionBody(code, entry, { names, options, until: prologueEnd }),
     ...generatorBody(code, prologueEnd + 1, { names, options }),
   ];
   const lines = render(tidy(body, new Set()), "  ");
@@ -62,11 +62,12 @@ function liveAtEntry(code: CodeObject, options: PrintOptions): ReadonlySet<Regis
  * Offset of `generatorStart` if what comes before it can be observed, so that it has to run at the call and not at
  * the first next().
  */
-function generatorPrologue(code: CodeObject): Offset | null {
+function generatorPrologue(code: CodeObject, entry: Offset): Offset | null {
   if (!code.generator) return null;
   const at = code.instructions.findIndex((i) => i.op === "generatorStart");
+  if (entry > at) return null;
   const quiet = new Set(["loadArgument", "loadThis", "loadRest", "loadArguments", "loadCallee", "loadHome", "const", "newCell", "move", "uninitialized"]);
-  return code.instructions.slice(0, at).every((i) => quiet.has(i.op)) ? null : at;
+  return code.instructions.slice(entry, at).every((i) => quiet.has(i.op)) ? null : at;
 }
 
 interface BodyContext {
@@ -189,7 +190,7 @@ class StructuredPrinter {
 
   private block(node: BlockNode): readonly Statement[] {
     const { names } = this.context;
-    const folder = new Folder(this.code, names);
+    const folder = new Folder(this.code, names, node.end);
     const last = node.end - 1;
     for (let at = node.start; at <= last; at++) {
       const i = this.code.instructions[at];

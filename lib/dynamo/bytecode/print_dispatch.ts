@@ -68,7 +68,7 @@ function piece(
   context: { readonly names: FunctionNames; readonly options: PrintOptions },
 ): readonly Statement[] {
   const { names, options } = context;
-  const folder = new Folder(code, names);
+  const folder = new Folder(code, names, range.end);
   const go = (to: Offset): readonly Statement[] => [names.text(`$pc = ${to};`), { kind: "continue", label: "$pieces" }];
   for (let at = range.start; at < range.end; at++) {
     const i = code.instructions[at];

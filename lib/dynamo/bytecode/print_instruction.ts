@@ -307,7 +307,7 @@ function memberText(object: string, key: KeyOperand, value: (key: KeyOperand) =>
 }
 
 function templateText(text: string): string {
-  return text.replace(/[\\`]|\$\{/g, (c) => `\\${c}`).replace(/\r/g, "\\r");
+  return text.replace(/[\\`]|\$\{/g, (c) => `\\${c}`).replace(/\r/g, "\\r").replace(/\n/g, "\\n");
 }
 
 const templateIndexes = new WeakMap<CodeObject, Map<number, number>>();

@@ -4,7 +4,7 @@
  * Input: the code object and what the caller wants. Output: texts.
  * Invariant: no name of ours is one that the printed code looks up as a global: all contain a `$`.
  */
-import type { CodeObject, Register } from "./code.ts";
+import type { CodeObject, FreeVariable, Register } from "./code.ts";
 import type { ExpressionText, Names } from "./print_instruction.ts";
 import type { FreeForm, PrintOptions } from "./print_types.ts";
 import type { Statement } from "./statement_tree.ts";
@@ -62,7 +62,7 @@ export class FunctionNames implements Names {
 
   free(index: number): { readonly text: string; readonly form: FreeForm } {
     const variable = this.code.free[index];
-    const form = this.options.freeForm?.(index) ?? (variable?.kind === "private" ? "private" : "value");
+    const form = this.options.freeForm?.(index) ?? defaultForm(variable);
     this.freeUsed.set(index, form);
     return { text: freeName(this.code, index), form };
   }
@@ -109,4 +109,10 @@ export class FunctionNames implements Names {
 export function freeName(code: CodeObject, index: number): string {
   const user = (code.free[index]?.name ?? "").replace(/[^\p{ID_Continue}$]/gu, "_");
   return `${user.replace(/^(?=\d)/, "_")}$f${index}`;
+}
+
+/** The form of a free variable where the caller names none. */
+function defaultForm(variable: FreeVariable | undefined): FreeForm {
+  if (variable?.kind === "private") return "private";
+  return variable?.reassigned ? "live" : "value";
 }

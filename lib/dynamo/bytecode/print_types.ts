@@ -30,7 +30,7 @@ export interface PrintOptions {
   readonly parameters?: readonly Register[];
   /** Name of the printed function. */
   readonly name?: string;
-  /** Form of each free variable, by index; by default all are values, and private names `private`. */
+  /** Form of each free variable, by index; by default `live` for reassigned ones, else `value`. */
   readonly freeForm?: (index: number) => FreeForm;
   /**
    * The entry is a `yield` that has happened already: the printed generator first waits for next(), throw() or

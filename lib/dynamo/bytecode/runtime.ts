@@ -87,7 +87,7 @@ class AsyncFromSync {
 
   private settle(result: unknown): Promise<IteratorResult<unknown>> {
     const { done, value } = checkStep(result);
-    return Promise.resolve(value).then((v) => ({ done: Boolean(done), value: v }));
+    return Promise.resolve(value).then((v) => ({ value: v, done: Boolean(done) }));
   }
   next(value?: unknown): Promise<IteratorResult<unknown>> {
     try {
@@ -99,7 +99,7 @@ class AsyncFromSync {
   return(value?: unknown): Promise<IteratorResult<unknown>> {
     try {
       const method = memberOf(this.iterator, "return");
-      if (method === undefined || method === null) return Promise.resolve({ done: true, value });
+      if (method === undefined || method === null) return Promise.resolve({ value, done: true });
       return this.settle(callMethod(method, this.iterator, [value]));
     } catch (error) {
       return Promise.reject(error);
@@ -125,9 +125,9 @@ class Suspension {
     return this;
   }
   next(value: unknown): IteratorResult<unknown> {
-    if (this.started) return { done: true, value };
+    if (this.started) return { value, done: true };
     this.started = true;
-    return { done: false, value: this.yielded };
+    return { value: this.yielded, done: false };
   }
   throw(error: unknown): never {
     throw error;
@@ -135,7 +135,7 @@ class Suspension {
   return(value: unknown): IteratorResult<unknown> {
     this.returned = true;
     this.value = value;
-    return { done: true, value };
+    return { value, done: true };
   }
 }
 
@@ -144,7 +144,7 @@ class Delegation {
   returned = false;
   value: unknown = undefined;
   private readonly step: unknown;
-  constructor(private readonly inner: object) {
+  constructor(private readonly inner: object, private readonly async: boolean) {
     this.step = memberOf(inner, "next");
   }
   [Symbol.iterator](): this {
@@ -156,13 +156,18 @@ class Delegation {
   next(value: unknown): unknown {
     return callMethod(this.step, this.inner, [value]);
   }
-  get throw(): unknown {
+  throw(error: unknown): unknown {
     const method = memberOf(this.inner, "throw");
-    return method === undefined || method === null ? method : (error: unknown) => callMethod(method, this.inner, [error]);
+    if (method !== undefined && method !== null) return callMethod(method, this.inner, [error]);
+    const missing = new TypeError("The iterator does not provide a 'throw' method.");
+    const close = memberOf(this.inner, "return");
+    const closed = close === undefined || close === null ? undefined : callMethod(close, this.inner, []);
+    if (!this.async) throw missing;
+    return Promise.resolve(closed).then(() => Promise.reject(missing));
   }
   return(value: unknown): unknown {
     const method = memberOf(this.inner, "return");
-    if (method === undefined || method === null) return this.note({ done: true, value });
+    if (method === undefined || method === null) return this.note({ value, done: true });
     const result = callMethod(method, this.inner, [value]);
     if (result instanceof Promise) return result.then((r) => this.note(checkStep(r)));
     return this.note(checkStep(result));
@@ -337,7 +342,7 @@ export const runtime = {
     return new Suspension(value);
   },
   delegation(source: unknown, async: boolean): Delegation {
-    return new Delegation(async ? runtime.asyncIterator(source, "value") : runtime.iterator(source, "value"));
+    return new Delegation(async ? runtime.asyncIterator(source, "value") : runtime.iterator(source, "value"), async);
   },
   disposer(value: unknown, async: boolean): unknown {
     if (value === undefined || value === null) return undefined;

@@ -145,7 +145,9 @@ export function render(list: readonly Statement[], indent: string = ""): string[
   for (const s of list) {
     switch (s.kind) {
       case "text":
-        for (const line of s.text.split("\n")) lines.push(indent + line);
+        // A line break inside a template literal of the user's is part of its value.
+        if (s.text.includes("`")) lines.push(indent + s.text);
+        else for (const line of s.text.split("\n")) lines.push(indent + line);
         break;
       case "break":
       case "continue":
