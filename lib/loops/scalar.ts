@@ -6,12 +6,13 @@
 import type { DType } from "../base/dtype.ts";
 
 /** Result type of an operation: that of its operands, bool, or fixed. */
-type ResultRule = "same" | "bool" | "int32" | "float32";
+export type ResultRule = "same" | "bool" | "int32" | "float32";
 
 /** Which operands an operation takes. */
 export type OperandKind = "float" | "number" | "integer" | "bits" | "any" | "bool" | "random";
 
-interface ScalarOpInfo {
+/** What is known of an operation. */
+export interface ScalarOpInfo {
   readonly arity: 1 | 2 | 3;
   readonly operands: OperandKind;
   readonly result: ResultRule;
@@ -22,6 +23,77 @@ const op = (arity: 1 | 2 | 3, operands: OperandKind, result: ResultRule = "same"
   operands,
   result,
 });
+
+/** Operations of one operand. */
+export type UnaryOpName =
+  | "neg"
+  | "abs"
+  | "sign"
+  | "floor"
+  | "ceil"
+  | "trunc"
+  | "round"
+  | "sqrt"
+  | "rsqrt"
+  | "exp"
+  | "exp2"
+  | "expm1"
+  | "log"
+  | "log2"
+  | "log10"
+  | "log1p"
+  | "sin"
+  | "cos"
+  | "tan"
+  | "asin"
+  | "acos"
+  | "atan"
+  | "sinh"
+  | "cosh"
+  | "tanh"
+  | "asinh"
+  | "acosh"
+  | "atanh"
+  | "erf"
+  | "erfc"
+  | "lgamma"
+  | "digamma"
+  | "isNan"
+  | "not"
+  | "bitsToFloat"
+  | "floatToBits";
+
+/** Operations of two operands. */
+export type BinaryOpName =
+  | "add"
+  | "sub"
+  | "mul"
+  | "div"
+  | "truncDiv"
+  | "truncMod"
+  | "floorDiv"
+  | "floorMod"
+  | "minimum"
+  | "maximum"
+  | "atan2"
+  | "pow"
+  | "eq"
+  | "ne"
+  | "lt"
+  | "le"
+  | "gt"
+  | "ge"
+  | "and"
+  | "or"
+  | "xor"
+  | "shl"
+  | "shr";
+
+/** Operations of three operands. */
+export type TernaryOpName = "fma" | "random";
+
+/** Name of an operation of the vocabulary. */
+export type ScalarOpName = UnaryOpName | BinaryOpName | TernaryOpName;
 
 /**
  * All operations.
@@ -34,7 +106,7 @@ const op = (arity: 1 | 2 | 3, operands: OperandKind, result: ResultRule = "same"
  * - random(key0, key1, counter): 32 random bits (Philox 4×32-10, first word, counter in word 0), all int32.
  * - bitsToFloat, floatToBits: float32 ↔ int32 reinterpretation.
  */
-export const SCALAR_OPS = {
+export const SCALAR_OPS: Readonly<Record<ScalarOpName, ScalarOpInfo>> = {
   add: op(2, "number"),
   sub: op(2, "number"),
   mul: op(2, "number"),
@@ -96,16 +168,13 @@ export const SCALAR_OPS = {
   random: op(3, "random", "int32"),
   bitsToFloat: op(1, "random", "float32"),
   floatToBits: op(1, "float", "int32"),
-} as const satisfies Record<string, ScalarOpInfo>;
-
-/** Name of an operation of the vocabulary. */
-export type ScalarOpName = keyof typeof SCALAR_OPS;
-
-type Operands<V, A extends number> = A extends 1 ? [a: V] : A extends 2 ? [a: V, b: V] : [a: V, b: V, c: V];
+};
 
 /** One method per operation, plus the ones whose arguments are not values. */
 export type ScalarOps<V> =
-  & { readonly [K in ScalarOpName]: (...args: Operands<V, (typeof SCALAR_OPS)[K]["arity"]>) => V }
+  & { readonly [K in UnaryOpName]: (a: V) => V }
+  & { readonly [K in BinaryOpName]: (a: V, b: V) => V }
+  & { readonly [K in TernaryOpName]: (a: V, b: V, c: V) => V }
   & {
     constant(value: number | bigint | boolean, dtype: DType): V;
     /** Converts; float to integer truncates, to bool is ≠ 0, from bool gives 0 or 1. */
