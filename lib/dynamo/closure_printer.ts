@@ -51,6 +51,7 @@ export const closurePrinter: ClosurePrinter = {
     return `${name}(${args.join(", ")})`;
   },
   cell: (content) => `{ v: ${content ?? "undefined"} }`,
+  liveCell: (cell) => runtime.live(cell),
   setCell: (cell, content) => `${cell}.v = ${content};`,
   generator: printGenerator,
   enumerator(object, keys, index, constants): string {

@@ -12,7 +12,7 @@ import { hintOf } from "../sym/decide.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
-import { modes } from "../tensor/tensor.ts";
+import { modes, Tensor } from "../tensor/tensor.ts";
 import { breakReason, type BreakCause } from "./break_reasons.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { codeOf, infoOf } from "./functions.ts";
@@ -21,7 +21,7 @@ import { factText, type Guard } from "./guards/guard.ts";
 import { knowledge } from "./knowledge.ts";
 import { nextGraphName } from "./program.ts";
 import { closurePrinter } from "./closure_printer.ts";
-import { breakTail, branchTail } from "./resume.ts";
+import { asyncTail, branchTail, breakTail } from "./resume.ts";
 import { Machine, type Outcome, Restart } from "./trace/machine.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
 import { userFrames } from "./trace/positions.ts";
@@ -69,6 +69,10 @@ function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
     dynamic: program.options.dynamic,
     history: unit.history,
     codeOf,
+    isPlainTensor: (tensor) => {
+      const prototype: unknown = Object.getPrototypeOf(tensor);
+      return prototype === Tensor.prototype || prototype === Parameter.prototype;
+    },
     isParameter: (tensor) => tensor instanceof Parameter,
   });
   const machine = machineHolder.machine = new Machine(output, wrapper, knowledge, breaksAt);
@@ -87,8 +91,12 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
   const { unit } = traced;
   switch (outcome.kind) {
     case "return":
-      return assemble(traced, [outcome.value], ({ rebuild }) => {
+      return assemble(traced, [outcome.value], ({ rebuild, constants }) => {
         const text = rebuild.value(outcome.value);
+        if (traced.machine.isAsync) {
+          constants.add("$promise", promiseOf);
+          return [`return $promise(${text});`];
+        }
         return text === "undefined" ? [] : [`return ${text};`];
       });
     case "escape":
@@ -97,19 +105,27 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
       return plainEntry(traced);
     case "break": {
       reportBreak(traced, outcome.frames, outcome.cause);
-      const tail = breakTail(unit, outcome.frames);
+      const tail = traced.machine.isAsync ? asyncTail(outcome.frames) : breakTail(unit, outcome.frames);
       if (!tail) return plainEntry(traced);
       return assemble(traced, tail.needed, tail.write);
     }
     case "branch": {
       reportBreak(traced, outcome.frames, { kind: "genericJump", detail: "" });
-      const tail = branchTail(unit, outcome.frames, outcome.test);
+      const tail = traced.machine.isAsync
+        ? asyncTail(outcome.frames)
+        : branchTail(unit, outcome.frames, outcome.test);
       if (!tail) return plainEntry(traced);
       return assemble(traced, tail.needed, tail.write);
     }
     default:
       return outcome satisfies never;
   }
+}
+
+/** What an async function gives that has not waited for anything. */
+function promiseOf(value: unknown): Promise<unknown> {
+  // Resolving inside the constructor takes as many turns as returning from an async function.
+  return new Promise((resolve) => resolve(value));
 }
 
 /** An entry that leaves calls to plain JavaScript: exactly those that would end the same way. */

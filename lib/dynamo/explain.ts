@@ -24,7 +24,7 @@ function operationsOf(gm: GraphModule): string[] {
   return gm.graph.nodes.filter((n) => n.op.startsWith("call_")).map((n) => n.target);
 }
 
-type AnyFunction = (this: unknown, ...args: never[]) => unknown;
+type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /** A function with the same parameters that calls `fn` once, compiled afresh, and reports. */
 export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => Explanation {

@@ -35,7 +35,7 @@ const byCallable = new WeakMap<object, Compiled>();
 const byFunction = new WeakMap<object, WeakRef<Compiled>[]>();
 const all = new Set<WeakRef<Compiled>>();
 
-type AnyFunction = (this: unknown, ...args: never[]) => unknown;
+type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /** Compiles a function: nothing happens before the first call. */
 export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices): F {

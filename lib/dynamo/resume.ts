@@ -4,14 +4,15 @@
  * Invariant: an exception of the plain instruction goes where the program would have sent it.
  */
 import { invariant } from "../base/errors.ts";
-import type { Register } from "./bytecode/code.ts";
+import type { CodeObject, Register } from "./bytecode/code.ts";
+import { liveRegisters } from "./bytecode/liveness.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
 import { printRest, stepCode } from "./printed.ts";
 import { resumedBody } from "./resumed_body.ts";
-import { type Continuation, planResume, type ResumePlan } from "./resume_plan.ts";
+import { type Continuation, isPastPrologue, planResume, type ResumePlan } from "./resume_plan.ts";
 import type { Frame } from "./trace/interpreter.ts";
-import { handlerOf } from "./trace/machine.ts";
+import { handlerOf, isReachable } from "./trace/machine.ts";
 import { Unit } from "./unit.ts";
 import type { ItemValue, Value } from "./variables/value.ts";
 
@@ -44,7 +45,7 @@ function wayOn(unit: Unit, frames: readonly Frame[], continuation: Continuation)
 /** A call of the unit with its parameters; `given` are names of what plain code gave. */
 function callText({ unit, plan }: Way, { rebuild, constants }: ModifiedCode, given: ReadonlyMap<Register, string>): string {
   const { name } = unit.body;
-  constants.add(name, (...args: unknown[]) => unit.call(undefined, args));
+  constants.add(name, unit.resume);
   const args = plan.values.map((value, i) => {
     const parameter = plan.parameters[i];
     if (value !== null) return rebuild.value(value);
@@ -106,7 +107,7 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
     const wanted = step.writes.some((r) => live.has(r));
     const [only] = results;
     const pattern = results.length === 1 && only !== undefined ? only : `[${results.join(", ")}]`;
-    const comment = `// ${describe(printed.source)}`;
+    const comment = `// ${describe(code, pc)}`;
     if (!thrown) {
       const first = wanted ? `const ${pattern} = ${call};` : `${call};`;
       return [comment, first, callText(way, out, given)];
@@ -130,10 +131,37 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
   };
 }
 
-/** The body of a printed step in one line. */
-function describe(source: string): string {
-  const lines = source.split("\n").slice(1, -1).map((line) => line.trim()).filter((line) => !line.startsWith("let "));
-  return lines.join(" ").replaceAll(/\$\d+\b/g, "").slice(0, 160);
+/** The statements of an async function that has to wait: its rest runs plainly. */
+export function asyncTail(frames: readonly Frame[]): Tail | null {
+  const [frame] = frames;
+  invariant(frame && frames.length === 1, "Expected one frame of an async function");
+  const { code, pc, callee } = frame;
+  if (!isPastPrologue(code, pc) || !isReachable(frame)) return null;
+  const parameters = [...liveRegisters(code, pc)];
+  const values = parameters.map((register) => frame.registers[register]);
+  if (values.some((v) => v === undefined)) return null;
+  const captured = capturedBy(frame);
+  return {
+    needed: values.filter((v) => v !== undefined),
+    write: ({ rebuild, constants }) => {
+      const printed = printRest(code, {
+        entry: pc,
+        parameters,
+        name: code.name || "rest",
+        forms: (i) => captured[i]?.form ?? "value",
+      });
+      const rest = printed.make(captured.map((c) => c.value), callee?.real, undefined);
+      const args = values.map((v) => v ? rebuild.value(v) : "undefined");
+      return [`return ${constants.name(rest, "$rest")}(${args.join(", ")});`];
+    },
+  };
+}
+
+/** What the user wrote at an instruction, in one line. */
+function describe(code: CodeObject, pc: number): string {
+  const span = code.spans[pc] ?? code.span;
+  const text = code.module.text.slice(span.start, span.end).replaceAll(/\s+/g, " ");
+  return text.length > 120 ? `${text.slice(0, 117)}...` : text;
 }
 
 /** Where an exception of the plain instruction goes; null: to the caller, "none": it cannot be said. */

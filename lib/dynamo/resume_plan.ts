@@ -10,7 +10,7 @@ import { writes } from "./bytecode/effects.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import type { LiveCell } from "./frame/info.ts";
 import { type Completion, type Frame, type FrameBindings } from "./trace/interpreter.ts";
-import { handlerOf } from "./trace/machine.ts";
+import { handlerOf, isReachable } from "./trace/machine.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
 import { positionOf } from "./trace/positions.ts";
 
@@ -112,6 +112,7 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
     invariant(frame, "Expected a frame");
     const innermost = i === kept.length - 1;
     const at = innermost ? pc : frame.pc;
+    if (!isReachable(frame)) return null;
     if (!isPastPrologue(frame.code, innermost ? at : at + 1)) return null;
     const completion = planCompletion(frame.completion);
     if (!completion) return null;

@@ -20,7 +20,7 @@ export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitB
     const info = infoOf(fn);
     if (info.kind === "none") return info.because;
     if (info.kind !== "function") return "no plain function";
-    if (info.code.async || info.code.generator) return `${info.code.async ? "an async" : "a generator"} function`;
+    if (info.code.generator) return "a generator function";
     return code = info.code;
   };
   return {

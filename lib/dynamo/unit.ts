@@ -46,17 +46,24 @@ export type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]
 export class Unit {
   entries: Entry[] = [];
   readonly history: ChangeHistory = new ChangeHistory();
+  /** What modified functions end with, to go on in this unit. */
+  readonly resume: (...args: readonly unknown[]) => Resumption = (...args) => new Resumption(this, args);
   /** Set once the unit is given up: why every further call runs plainly. */
   givenUp: string | null = null;
-  /** Whether a miss runs plainly and compiles nothing. */
-  compiling = false;
 
   constructor(readonly program: Program, readonly body: UnitBody, readonly compileEntry: EntryCompiler) {
     for (const index of body.scalars) this.history.expectChanges(`L[${JSON.stringify(body.parameters[index])}]`);
   }
 
-  /** Serves a call. */
+  /** Serves a call to its end. */
   call(self: unknown, args: readonly unknown[]): unknown {
+    let result = this.#begin(self, args);
+    // Loops with graph breaks come back here, so that the stack does not grow.
+    while (result instanceof Resumption) result = result.unit.#begin(undefined, result.args);
+    return result;
+  }
+
+  #begin(self: unknown, args: readonly unknown[]): unknown {
     const { entries } = this;
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i];
@@ -143,6 +150,11 @@ export class Unit {
       return `${factText(guard.fact)}${user ? `  # ${user.code} (${user.file}:${user.line})` : ""}`;
     });
   }
+}
+
+/** What a modified function gives where the rest of the program is another unit. */
+export class Resumption {
+  constructor(readonly unit: Unit, readonly args: readonly unknown[]) {}
 }
 
 /** A frame has no instructions to trace. */

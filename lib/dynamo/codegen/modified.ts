@@ -115,7 +115,8 @@ export function buildModified(parts: ModifiedParts): Modified {
 }
 
 function safeName(name: string): string {
-  const plain = name.replace(/[^A-Za-z0-9_$]/g, "_");
+  // Units go by names that begin with underscores; their bodies must not hide them.
+  const plain = name.replace(/^__/, "").replace(/[^A-Za-z0-9_$]/g, "_");
   return /^[A-Za-z_$]/.test(plain) ? plain : `fn_${plain}`;
 }
 

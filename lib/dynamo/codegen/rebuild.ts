@@ -6,6 +6,7 @@
 import { invariant } from "../../base/errors.ts";
 import type { Node } from "../../graph/node.ts";
 import type { CodeObject } from "../bytecode/code.ts";
+import type { LiveCell } from "../frame/info.ts";
 import type { Constants, SourceReader } from "../guards/reader.ts";
 import { numberText } from "../variables/host_number.ts";
 import {
@@ -30,6 +31,8 @@ export interface ClosurePrinter {
   closure(code: CodeObject, made: ClosureParts, constants: Constants): string;
   /** An expression for a new cell with that content. */
   cell(content: string | null): string;
+  /** A user's variable as closures made here take it. */
+  liveCell(cell: LiveCell): object;
   /** The statement that sets a cell made so. */
   setCell(cell: string, content: string): string;
   /** A generator that goes on at an offset, from its live registers. */
@@ -181,9 +184,10 @@ export class Rebuilder {
     if (name === undefined) {
       name = this.names.fresh(`cell_${value.name}`);
       this.#objects.set(value, name);
-      this.creations.push(`const ${name} = ${this.printer.cell(null)};`);
       const { content } = value;
-      if (content && content.kind !== "uninitialized") {
+      const empty = content?.kind === "uninitialized" ? this.printer.uninitialized(this.constants) : null;
+      this.creations.push(`const ${name} = ${this.printer.cell(empty)};`);
+      if (content && empty === null) {
         this.#fill(() => this.printer.setCell(this.cell(value), this.value(content)));
       }
     }
@@ -286,7 +290,11 @@ export class Rebuilder {
           name: closure.functionName,
           namePrefix: closure.namePrefix,
           home: closure.home ? this.value(closure.home) : null,
-          free: closure.free.map((bound) => this.value(bound)),
+          free: closure.free.map((bound) =>
+            bound.kind === "cell" && bound.place?.kind === "live"
+              ? this.constants.name(this.printer.liveCell(bound.place.cell))
+              : this.value(bound)
+          ),
           cells: new Set(closure.free.flatMap((bound, i) => bound.kind === "cell" ? [i] : [])),
         }, this.constants);
       }

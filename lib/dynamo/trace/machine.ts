@@ -82,6 +82,7 @@ export class Machine implements Interpreter {
   /** How many instructions have begun. */
   steps = 0;
   #returned: Value | null = null;
+  #async = false;
   readonly #execution: ExecutionContext;
 
   constructor(
@@ -99,6 +100,11 @@ export class Machine implements Interpreter {
         throw new BranchSignal(test);
       },
     };
+  }
+
+  /** Whether the program is an async function. */
+  get isAsync(): boolean {
+    return this.#async;
   }
 
   get top(): Frame {
@@ -153,6 +159,9 @@ export class Machine implements Interpreter {
 
   /** Generated code can only go on in frames that wait for a plain result. */
   #refuseUnresumable(reason: BreakCause): void {
+    const [root] = this.frames;
+    // The rest of an async function runs plainly, so that its waiting is the language's own.
+    if (root && this.isAsync && this.frames.length > 1) throw new Restart(root.waitingSince, reason);
     for (let i = 1; i < this.frames.length; i++) {
       const frame = this.frames[i], below = this.frames[i - 1];
       if (frame && below && !isResumable(frame)) throw new Restart(below.waitingSince, reason);
@@ -189,6 +198,7 @@ export class Machine implements Interpreter {
 
   push(frame: Frame): void {
     if (this.frames.length >= DEEPEST) breakGraph("depth", `${DEEPEST} nested calls`);
+    if (this.frames.length === 0 && frame.code.async) this.#async = true;
     frame.internal = this.context.isInternal(frame.code);
     this.frames.push(frame);
   }
@@ -510,9 +520,14 @@ export function handlerOf(frame: Frame): { readonly target: number; readonly reg
   return frame.code.handlers.find((h) => h.start <= frame.pc && frame.pc < h.end) ?? null;
 }
 
+/** Whether printed code can reach everything that a frame's function has captured. */
+export function isReachable({ info, code }: Pick<Frame, "info" | "code">): boolean {
+  return info.kind === "made" || code.free.every((_, i) => info.binding(i).kind !== "unreachable");
+}
+
 /** Whether generated code can hand the frame's result on. */
 function isResumable(frame: Frame): boolean {
-  if (frame.generator) return false;
+  if (frame.generator || frame.code.async || !isReachable(frame)) return false;
   switch (frame.completion.kind) {
     case "register":
     case "discard":

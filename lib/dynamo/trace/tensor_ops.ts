@@ -114,7 +114,8 @@ function scalarOperand(m: Interpreter, value: Extract<Value, { kind: "number" }>
 
 /** A tensor without history, as an operand that stands for its number. */
 function detached(m: Interpreter, tensor: TensorValue): GraphValue {
-  return new GraphValue(m.output.nodeOf(tensor), tensor.meta);
+  const known = callOp(m, m.opNamed("detach"), [tensor], true);
+  return known.kind === "tensor" ? new GraphValue(m.output.nodeOf(known), known.meta) : breakGraph("tensorItem");
 }
 
 function append(m: Interpreter, target: CallTarget, args: Resolved, method: boolean): Value {

@@ -18,6 +18,8 @@ export interface WrapSettings {
   readonly history: ChangeHistory;
   /** A number that identifies the function's code, or null for functions without accessible source. */
   codeOf(fn: object): object | null;
+  /** Whether a tensor is no subclass with methods of its own. */
+  isPlainTensor(tensor: Tensor): boolean;
   /** Whether tensors of this class are guarded by identity (parameters of modules). */
   isParameter(tensor: Tensor): boolean;
 }
@@ -113,8 +115,10 @@ export class Wrapper {
       this.output.guard({ kind: "proxy", source, present: true });
       return new ObjectValue({ kind: "opaque", what: "a proxy" }, null, real, source);
     }
-    if (real instanceof Tensor && Object.getPrototypeOf(Object.getPrototypeOf(real)) !== null) {
-      return this.#tensor(real, source);
+    if (real instanceof Tensor && Object.hasOwn(real, "layout")) {
+      if (this.settings.isPlainTensor(real)) return this.#tensor(real, source);
+      this.output.guard({ kind: "prototype", source, prototype: Object.getPrototypeOf(real), label: "Tensor" });
+      return new ObjectValue({ kind: "opaque", what: "a subclass of Tensor" }, null, real, source);
     }
     if (typeof real === "function") return this.#function(real, source);
     const prototype: object | null = Object.getPrototypeOf(real);
