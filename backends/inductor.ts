@@ -11,7 +11,8 @@ import { logs } from "../lib/base/logs.ts";
 import type { GraphBackend } from "../lib/graph/backend.ts";
 import type { GraphModule } from "../lib/graph/graph_module.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "../lib/graph/sizes.ts";
-import { type CompiledGraph, type CompiledOutput, compileGraph } from "../lib/inductor/compile_graph.ts";
+import type { CompiledGraph, CompiledOutput } from "../lib/inductor/assemble.ts";
+import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import type { CompiledProgram, DeviceName, Memory } from "../lib/loops/device.ts";
 import { findTarget } from "../lib/ops/table.ts";
 import { type Dim, evaluate, type Sym } from "../lib/sym/expr.ts";
@@ -32,7 +33,10 @@ export interface InductorOptions {
 }
 
 /** Compiles a functional graph for the device that its tensors are on. */
-export function compileWithInductor(module: GraphModule, options: InductorOptions = {}): (...args: unknown[]) => unknown[] {
+export function compileWithInductor(
+  module: GraphModule,
+  options: InductorOptions = {},
+): (...args: unknown[]) => unknown[] {
   const { graph, signature } = module;
   const device = deviceOf(module);
   const compiled = compileGraph(graph, (target) => findTarget(target)?.definition, {
@@ -40,7 +44,9 @@ export function compileWithInductor(module: GraphModule, options: InductorOption
     ...(signature ? { signature } : {}),
     ...(options.observe ? { observe: options.observe } : {}),
   });
-  const program = compiled.program.kernels.length > 0 ? deviceNamed(device).compile(compiled.program) : undefined;
+  const program = compiled.program.kernels.length > 0
+    ? deviceNamed(device).compile(compiled.program)
+    : undefined;
   if (program) options.compiled?.(compiled, program);
   const runner = new GraphRunner(module, { compiled, program, device });
   return (...args) => runner.run(args);
@@ -61,7 +67,9 @@ class GraphRunner {
   readonly #written: readonly number[];
   readonly #placeholderCount: number;
   /** Layouts and byte counts of results where no size is symbolic. */
-  readonly #static: { readonly layouts: readonly (Layout | undefined)[]; readonly bytes: readonly number[] } | undefined;
+  readonly #static:
+    | { readonly layouts: readonly (Layout | undefined)[]; readonly bytes: readonly number[] }
+    | undefined;
 
   constructor(module: GraphModule, parts: RunnerParts) {
     this.#module = module;

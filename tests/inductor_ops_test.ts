@@ -9,7 +9,15 @@ import type { OpDefinition, Sample, SampleArgument } from "../lib/ops/definition
 import type { OpApi } from "../lib/ops/generated.ts";
 import type { GraphValue } from "../lib/ops/graph_builder.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
-import { compiled, difference, evaluateByOp, type HostTensor, runCompiled, sample, traced } from "./support/graph_programs.ts";
+import {
+  compiled,
+  difference,
+  evaluateByOp,
+  type HostTensor,
+  runCompiled,
+  sample,
+  traced,
+} from "./support/graph_programs.ts";
 
 type Api = OpApi<GraphValue>;
 
@@ -49,7 +57,9 @@ function graphOf(definition: OpDefinition, { args, options = {} }: Sample) {
       if (!("input" in argument)) return argument.map(resolve);
       const value = values[argument.input];
       if (!value) throw new Error("Expected an input");
-      return argument.transposed ? o.permute(value, value.shape.map((_, d) => value.shape.length - 1 - d)) : before(value);
+      return argument.transposed
+        ? o.permute(value, value.shape.map((_, d) => value.shape.length - 1 - d))
+        : before(value);
     };
     const call: unknown = Reflect.get(o, definition.name);
     if (typeof call !== "function") throw new Error(`Expected the op ${definition.name}`);
@@ -91,14 +101,19 @@ Deno.test("every op computes the same fused with its neighbours as by itself", (
       if (!captured) continue;
       const { graph, inputs } = captured;
       const keys = graph.placeholders.length - inputs.tensors.length;
-      const given = [...inputs.tensors, ...Array.from({ length: keys }, (_, i) => sample([], "int32", [i * 100, i * 100 + 50]))];
+      const given = [
+        ...inputs.tensors,
+        ...Array.from({ length: keys }, (_, i) => sample([], "int32", [i * 100, i * 100 + 50])),
+      ];
       const wanted = evaluateByOp(graph, given);
       const found = runCompiled(compiled(graph), given);
       assertEquals(found.length, wanted.length);
       found.forEach((tensor, i) => {
         const reference = wanted[i];
         compared++;
-        if (!reference || difference(tensor, reference) > 3e-5) wrong.push(`${definition.name} ${JSON.stringify(each)} output ${i}`);
+        if (!reference || difference(tensor, reference) > 3e-5) {
+          wrong.push(`${definition.name} ${JSON.stringify(each)} output ${i}`);
+        }
       });
     }
   }

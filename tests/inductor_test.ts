@@ -15,7 +15,15 @@ import { verifyProgram } from "../lib/loops/verify.ts";
 import type { OpApi } from "../lib/ops/generated.ts";
 import type { GraphValue } from "../lib/ops/graph_builder.ts";
 import { type Decider, type Dim, mul, type Sym, symbol } from "../lib/sym/expr.ts";
-import { compiled, difference, evaluateByOp, type HostTensor, runCompiled, sample, traced } from "./support/graph_programs.ts";
+import {
+  compiled,
+  difference,
+  evaluateByOp,
+  type HostTensor,
+  runCompiled,
+  sample,
+  traced,
+} from "./support/graph_programs.ts";
 
 type Api = OpApi<GraphValue>;
 type Body = (o: Api, inputs: readonly GraphValue[]) => readonly GraphValue[];
@@ -186,7 +194,10 @@ Deno.test("concatenation, padding, gathering and scattering compute the same fus
   check([[6, 8]], (o, xs) => [o.cumsum(o.exp(input(xs, 0)), 0), o.neg(o.cumsum(input(xs, 0), 1))]);
   check([[6, 8]], (o, xs) => {
     const index = o.to(o.clamp(o.mul(o.abs(input(xs, 0)), 2), 0, 5), "int64");
-    return [o.gather(o.exp(input(xs, 0)), 0, index), o.scatterAdd(o.neg(input(xs, 0)), 0, index, input(xs, 0))];
+    return [
+      o.gather(o.exp(input(xs, 0)), 0, index),
+      o.scatterAdd(o.neg(input(xs, 0)), 0, index, input(xs, 0)),
+    ];
   });
 });
 
@@ -252,7 +263,9 @@ Deno.test("inputs that exchange their values go through memory of their own", ()
 Deno.test("the old value of an overwritten input is copied when it is returned", () => {
   const graph = traced([[8]], (o, xs) => [o.add(input(xs, 0), 1), input(xs, 0)]);
   const x = sample([8]), old = x.data.slice();
-  const [, kept] = runCompiled(compiled(graph, { signature: { mutatedInputs: [{ input: 0, output: 0 }] } }), [x]);
+  const [, kept] = runCompiled(compiled(graph, { signature: { mutatedInputs: [{ input: 0, output: 0 }] } }), [
+    x,
+  ]);
   assertEquals(kept?.data, old);
   assertAlmostEquals(Number(x.data[0]), Number(old[0]) + 1, 1e-6);
 });

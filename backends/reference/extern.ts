@@ -6,7 +6,7 @@
 import { InternalError } from "../../lib/base/errors.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel } from "../../lib/loops/ir.ts";
-import type { Buffer } from "./interpret.ts";
+import type { Buffer } from "./buffer.ts";
 import type { Element } from "./scalar.ts";
 
 /** A strided view with known sizes. */
@@ -30,17 +30,28 @@ export function runExtern(kernel: ExternKernel, buffers: readonly Buffer[], know
     case "matmul":
       return matmul(open(first), open(second), { output, accumulate: call.accumulate });
     case "convForward":
-      return convForward(call, { input: open(first), weight: open(second), bias: third && open(third), output });
+      return convForward(call, {
+        input: open(first),
+        weight: open(second),
+        bias: third && open(third),
+        output,
+      });
     case "convBackwardInput":
-      fill(output, 0);
-      return eachTap(call, { output: open(first), weight: open(second), input: output }, (at) => {
-        output.write(Number(output.read(...at.input)) + at.outputValue() * at.weightValue(), at.input);
-      });
+      return accumulate(
+        output,
+        (add) =>
+          eachTap(call, { output: open(first), weight: open(second), input: output }, (at) => {
+            add(at.input, at.outputValue() * at.weightValue());
+          }),
+      );
     case "convBackwardWeight":
-      fill(output, 0);
-      return eachTap(call, { output: open(first), weight: output, input: open(second) }, (at) => {
-        output.write(Number(output.read(...at.weight)) + at.outputValue() * at.inputValue(), at.weight);
-      });
+      return accumulate(
+        output,
+        (add) =>
+          eachTap(call, { output: open(first), weight: output, input: open(second) }, (at) => {
+            add(at.weight, at.outputValue() * at.inputValue());
+          }),
+      );
     case "sort":
       return sort(open(first), [output, open(kernel.outputs[1])], call.descending);
     default:
@@ -51,7 +62,8 @@ export function runExtern(kernel: ExternKernel, buffers: readonly Buffer[], know
 function openView(view: BufferView, buffer: Buffer | undefined, known: (d: Dim) => number): View {
   if (!buffer) throw new InternalError(`Expected a buffer but found b${view.buffer}`);
   const shape = view.shape.map(known), strides = view.strides.map(known), offset = known(view.offset);
-  const at = (...index: readonly number[]) => index.reduce((sum, i, d) => sum + i * (strides[d] ?? 0), offset);
+  const at = (...index: readonly number[]) =>
+    index.reduce((sum, i, d) => sum + i * (strides[d] ?? 0), offset);
   return {
     shape,
     at,
@@ -73,14 +85,24 @@ function eachIndex(shape: readonly number[], body: (index: readonly number[]) =>
   visit(0);
 }
 
-function fill(view: View, value: number): void {
-  eachIndex(view.shape, (index) => view.write(value, index));
+/** Sums contributions to the elements of a view in float64 and stores each once. */
+function accumulate(
+  view: View,
+  contribute: (add: (index: readonly number[], value: number) => void) => void,
+): void {
+  const sums = new Map<number, number>();
+  contribute((index, value) => {
+    const at = view.at(...index);
+    sums.set(at, (sums.get(at) ?? 0) + value);
+  });
+  eachIndex(view.shape, (index) => view.write(sums.get(view.at(...index)) ?? 0, index));
 }
 
 function matmul(a: View, b: View, { output, accumulate }: { output: View; accumulate: boolean }): void {
   const depth = a.shape.at(-1) ?? 0;
   const own = (view: View, batch: readonly number[]) => batch.slice(batch.length - (view.shape.length - 2));
-  const integral = typeof (depth > 0 && a.shape.every((s) => s > 0) ? a.read(...a.shape.map(() => 0)) : 0) === "bigint";
+  const integral =
+    typeof (depth > 0 && a.shape.every((s) => s > 0) ? a.read(...a.shape.map(() => 0)) : 0) === "bigint";
   eachIndex(output.shape, (index) => {
     const batch = index.slice(0, -2), i = index.at(-2) ?? 0, j = index.at(-1) ?? 0;
     const start: Element = accumulate ? output.read(...index) : integral ? 0n : 0;
@@ -92,7 +114,9 @@ function matmul(a: View, b: View, { output, accumulate }: { output: View; accumu
       return output.write(BigInt.asIntN(64, sum), index);
     }
     let sum = Number(start);
-    for (let k = 0; k < depth; k++) sum += Number(a.read(...own(a, batch), i, k)) * Number(b.read(...own(b, batch), k, j));
+    for (let k = 0; k < depth; k++) {
+      sum += Number(a.read(...own(a, batch), i, k)) * Number(b.read(...own(b, batch), k, j));
+    }
     output.write(sum, index);
   });
 }
@@ -104,14 +128,11 @@ interface ConvViews {
 }
 
 function convForward(call: ConvGeometry, views: ConvViews & { bias: View | undefined }): void {
-  const sums = new Map<number, number>();
   const { output, bias } = views;
-  eachIndex(output.shape, (index) => sums.set(output.at(...index), bias ? Number(bias.read(index[1] ?? 0)) : 0));
-  eachTap(call, views, (at) => {
-    const where = output.at(...at.output);
-    sums.set(where, (sums.get(where) ?? 0) + at.inputValue() * at.weightValue());
+  accumulate(output, (add) => {
+    if (bias) eachIndex(output.shape, (index) => add(index, Number(bias.read(index[1] ?? 0))));
+    eachTap(call, views, (at) => add(at.output, at.inputValue() * at.weightValue()));
   });
-  eachIndex(output.shape, (index) => output.write(sums.get(output.at(...index)) ?? 0, index));
 }
 
 interface Tap {

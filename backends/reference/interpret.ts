@@ -6,17 +6,18 @@
 import { type DType, type HostArray, hostArray, itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, print, type Sym } from "../../lib/sym/expr.ts";
-import type { Loop, LoopKernel, Program, Reduction, ReductionOp, Statement, ValueId } from "../../lib/loops/ir.ts";
+import type {
+  Loop,
+  LoopKernel,
+  Program,
+  Reduction,
+  ReductionOp,
+  Statement,
+  ValueId,
+} from "../../lib/loops/ir.ts";
+import { type Buffer, hostBuffer } from "./buffer.ts";
 import { runExtern } from "./extern.ts";
 import { castElement, type Element, type Precision, scalarFunction } from "./scalar.ts";
-
-/** A flat buffer as the interpreter sees it. */
-export interface Buffer {
-  readonly dtype: DType;
-  readonly length: number;
-  get(index: number): Element;
-  set(index: number, value: Element): void;
-}
 
 /** What one run is given: arrays in `Program.inputs` then `Program.outputs` order, and the sizes. */
 export interface ReferenceCall {
@@ -46,7 +47,9 @@ export function interpret(program: Program, call: ReferenceCall): void {
       return hostBuffer(array, decl.dtype, decl.name);
     }
     const offset = evaluateDim(decl.role.offset, symbols);
-    if (offset % 64 !== 0) throw new InternalError(`Expected an aligned offset for ${decl.name} but found ${offset}`);
+    if (offset % 64 !== 0) {
+      throw new InternalError(`Expected an aligned offset for ${decl.name} but found ${offset}`);
+    }
     if (offset + length * itemSize(decl.dtype) > arena.byteLength) {
       throw new InternalError(`Expected ${decl.name} inside the arena of ${arena.byteLength} bytes`);
     }
@@ -63,28 +66,6 @@ export function interpret(program: Program, call: ReferenceCall): void {
 
 function missing(what: string): never {
   throw new InternalError(`Expected ${what} but found none`);
-}
-
-function hostBuffer(array: HostArray, dtype: DType, name: string): Buffer {
-  const check = (index: number) => {
-    if (!Number.isInteger(index) || index < 0 || index >= array.length) {
-      throw new InternalError(`Expected an index of ${name} in [0, ${array.length}) but found ${index}`);
-    }
-  };
-  return {
-    dtype,
-    length: array.length,
-    get(index) {
-      check(index);
-      const value = array[index] ?? 0;
-      return dtype === "bool" ? value !== 0 : value;
-    },
-    set(index, value) {
-      check(index);
-      if (array instanceof BigInt64Array) array[index] = BigInt(value);
-      else array[index] = Number(value);
-    },
-  };
 }
 
 /** The value of an index expression. */
@@ -204,7 +185,9 @@ function runLoops(kernel: LoopKernel, run: Run): void {
   const loop = (s: Loop): Step => {
     const before = s.carried.map((c) => put(c.id, c.dtype));
     const body = block(s.body);
-    const reductions = s.reductions.map((r) => reducer(r, typeOf(r.value), { get, put, precision: run.precision }));
+    const reductions = s.reductions.map((r) =>
+      reducer(r, typeOf(r.value), { get, put, precision: run.precision })
+    );
     return () => {
       const size = evaluateDim(s.axis.size, symbols);
       s.carried.forEach((c, k) => before[k]?.(get(c.initial)));

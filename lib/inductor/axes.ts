@@ -5,7 +5,17 @@
  */
 import type { Axis } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
-import { add, type Dim, divideDims, floorDiv, mod, mul, operandsOf, substitute, type Sym } from "../sym/expr.ts";
+import {
+  add,
+  type Dim,
+  divideDims,
+  floorDiv,
+  mod,
+  mul,
+  operandsOf,
+  substitute,
+  type Sym,
+} from "../sym/expr.ts";
 import { hintOf } from "../sym/decide.ts";
 import { newAxis } from "./computation.ts";
 

@@ -105,7 +105,9 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
       inner,
       reads: [
         ...work.inputs.map((view) => ({ buffer: view.buffer, index: undefined })),
-        ...(work.call.op === "matmul" && work.call.accumulate ? [{ buffer: target.buffer, index: undefined }] : []),
+        ...(work.call.op === "matmul" && work.call.accumulate
+          ? [{ buffer: target.buffer, index: undefined }]
+          : []),
       ],
       // The epilogue sees the first output element by element
       writes: work.outputs.map((view, i) => ({
@@ -147,7 +149,9 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
   }
   const found = survey(recorder.statements);
   // A scatter changes part of its buffer, so it depends on what was there
-  const reads = work.kind === "scatter" ? [...found.reads, { buffer: target.buffer, index: undefined }] : found.reads;
+  const reads = work.kind === "scatter"
+    ? [...found.reads, { buffer: target.buffer, index: undefined }]
+    : found.reads;
   return {
     id,
     order,
@@ -167,7 +171,12 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
 function unreduced(work: Work & { kind: "reduction" }, over: readonly Dim[]): Work {
   const first = over.map(() => 0);
   const { op, position, positionValue, element } = work;
-  if (op !== "argmax" && op !== "argmin") return { kind: "pointwise", element: (o, index) => element(o, index, first) };
+  if (op !== "argmax" && op !== "argmin") {
+    return {
+      kind: "pointwise",
+      element: (o, index) => element(o, index, first),
+    };
+  }
   return {
     kind: "pointwise",
     element: (o, index) =>
@@ -208,7 +217,9 @@ function survey(statements: readonly Statement[], found: Survey = { reads: [], i
     switch (s.kind) {
       case "load": {
         const known = found.reads.some((r) => r.buffer === s.buffer && r.index === s.index);
-        if (!known) found.reads.push({ buffer: s.buffer, index: hasValueSymbol(s.index) ? undefined : s.index });
+        if (!known) {
+          found.reads.push({ buffer: s.buffer, index: hasValueSymbol(s.index) ? undefined : s.index });
+        }
         if (hasValueSymbol(s.index)) found.indices.push(s.index);
         break;
       }
@@ -236,6 +247,8 @@ function survey(statements: readonly Statement[], found: Survey = { reads: [], i
 /** One past the last element that a view touches. */
 export function extentOf(view: Pick<BufferOperand, "offset" | "shape" | "strides">): Dim {
   let last: Dim = view.offset;
-  for (let d = 0; d < view.shape.length; d++) last = add(last, mul(sub(view.shape[d] ?? 1, 1), view.strides[d] ?? 0));
+  for (let d = 0; d < view.shape.length; d++) {
+    last = add(last, mul(sub(view.shape[d] ?? 1, 1), view.strides[d] ?? 0));
+  }
   return add(last, 1);
 }

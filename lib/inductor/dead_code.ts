@@ -79,5 +79,7 @@ function loop(s: Loop, used: Set<ValueId>): Loop | undefined {
 }
 
 function hasStore(statements: readonly Statement[]): boolean {
-  return statements.some((s) => s.kind === "store" || ((s.kind === "loop" || s.kind === "masked") && hasStore(s.body)));
+  return statements.some((s) =>
+    s.kind === "store" || ((s.kind === "loop" || s.kind === "masked") && hasStore(s.body))
+  );
 }

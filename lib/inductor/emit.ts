@@ -7,7 +7,7 @@ import { InternalError } from "../base/errors.ts";
 import type { Axis, BufferId, ExternKernel, Kernel, Loop, LoopKernel, Statement } from "../loops/ir.ts";
 import { type BufferOperand, flatIndex, Recorder, type Value, ValueIds } from "../loops/record.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
-import { cutAxes, joinAxes, type Replacement, replaceIn } from "./axes.ts";
+import { cutAxes, joinAxes, replaceIn, type Replacement } from "./axes.ts";
 import { type Computation, contribution } from "./computation.ts";
 import { removeDead } from "./dead_code.ts";
 import { type Group, type Member, rebased } from "./group.ts";
@@ -41,7 +41,13 @@ export function emitGroup(group: Group, placement: Placement): Kernel {
   }
   const { order, outer, inner, replacement } = arrange(group);
   const recorder = new Recorder(loader, new ValueIds());
-  new Emission(group, { recorder, placement, replacement, inner: inner.axes, vectorInner: order.vector === "inner" })
+  new Emission(group, {
+    recorder,
+    placement,
+    replacement,
+    inner: inner.axes,
+    vectorInner: order.vector === "inner",
+  })
     .run();
   const body = nest(outer.axes, recorder.statements, order.vector === "outer");
   return { kind: "loops", name, origins, body: placed(removeDead(body), placement) };
@@ -123,7 +129,10 @@ function groupLoader(members: readonly Member[], placement: Placement): ReturnTy
   return (recorder, operand, index) => {
     const stored = storedForm(operand);
     const writer = stored && placement.virtual.has(stored.buffer) ? writers.get(stored.buffer) : undefined;
-    if (!stored || writer?.work.kind !== "pointwise" || recorder.knowsLoad(stored.buffer, flatIndex(stored, index))) {
+    if (
+      !stored || writer?.work.kind !== "pointwise" ||
+      recorder.knowsLoad(stored.buffer, flatIndex(stored, index))
+    ) {
       return load(recorder, operand, index);
     }
     const { element } = writer.work;
@@ -175,14 +184,17 @@ class Emission {
 
   /** The member's own index lists in terms of the emitted loops. */
   #indexOf({ computation, replacement }: Member): { index: Dim[]; reduced: Dim[] } {
-    const at = (axis: Axis) => replaceIn(replacement.get(axis.symbol) ?? axis.symbol, this.options.replacement);
+    const at = (axis: Axis) =>
+      replaceIn(replacement.get(axis.symbol) ?? axis.symbol, this.options.replacement);
     return { index: computation.outer.map(at), reduced: computation.inner.map(at) };
   }
 
   #outerMember(member: Member): void {
     const { work, target } = member.computation;
     const { recorder } = this.options;
-    if (work.kind !== "pointwise") throw new InternalError(`Expected a pointwise member but found a ${work.kind}`);
+    if (work.kind !== "pointwise") {
+      throw new InternalError(`Expected a pointwise member but found a ${work.kind}`);
+    }
     const { index } = this.#indexOf(member);
     this.#write(target, index, recorder.cast(work.element(recorder, index), target.dtype));
   }
@@ -270,7 +282,10 @@ function reduceOver(
  * The stage of each member: inner loops number 0, 1, …; an outer member of stage s runs after loop s (−1: before
  * all loops). Writes to inputs wait for the last loop, because any loop may read the old value.
  */
-export function stagesOf(members: readonly Member[], placement: Pick<Placement, "isInput">): Map<Member, number> {
+export function stagesOf(
+  members: readonly Member[],
+  placement: Pick<Placement, "isInput">,
+): Map<Member, number> {
   const writers = new Map<BufferId, Member[]>();
   const stages = new Map<Member, number>();
   const copies: Member[] = [];

@@ -76,7 +76,12 @@ class Scheduler {
     }
   }
 
-  #insert(group: Group, order: number, before: ReadonlySet<number>, after: ReadonlySet<number> = new Set()): number {
+  #insert(
+    group: Group,
+    order: number,
+    before: ReadonlySet<number>,
+    after: ReadonlySet<number> = new Set(),
+  ): number {
     const id = this.#next++;
     const entry: Entry = {
       id,
@@ -149,7 +154,8 @@ class Scheduler {
     if (this.#reaches(first, second.id) || this.#reaches(second, first.id)) return fail();
     const group = fuseGroups(first.group, second.group);
     if (!group) return fail();
-    const without = (ids: ReadonlySet<number>) => [...ids].filter((id) => id !== first.id && id !== second.id);
+    const without = (ids: ReadonlySet<number>) =>
+      [...ids].filter((id) => id !== first.id && id !== second.id);
     const before = new Set([...without(first.before), ...without(second.before)]);
     const after = new Set([...without(first.after), ...without(second.after)]);
     for (const gone of [first, second]) {
@@ -200,5 +206,7 @@ class Scheduler {
 }
 
 function describe(group: Group): string {
-  return group.members.map(({ computation }) => computation.labels[0]?.target ?? computation.work.kind).join("+");
+  return group.members.map(({ computation }) => computation.labels[0]?.target ?? computation.work.kind).join(
+    "+",
+  );
 }

@@ -8,7 +8,16 @@ import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { type Dim, floorDiv, freeSymbols, mod, type Sym } from "../sym/expr.ts";
 import { hintOf } from "../sym/decide.ts";
-import { cutAxes, type Replacement, replaceIn, rowMajor, type Strided, stridesIn, unify, type Unified } from "./axes.ts";
+import {
+  cutAxes,
+  replaceIn,
+  type Replacement,
+  rowMajor,
+  type Strided,
+  stridesIn,
+  type Unified,
+  unify,
+} from "./axes.ts";
 import type { Access, Computation } from "./computation.ts";
 
 /** A computation in a group, with its own axes in terms of the group's. */
@@ -33,7 +42,11 @@ export interface Group {
 /** The group of one computation. Scans and scatters stay alone. */
 export function groupOf(computation: Computation): Group {
   const { work } = computation;
-  const kind = work.kind === "extern" ? "extern" : work.kind === "scan" || work.kind === "scatter" ? "single" : "loops";
+  const kind = work.kind === "extern"
+    ? "extern"
+    : work.kind === "scan" || work.kind === "scatter"
+    ? "single"
+    : "loops";
   const ones = new Map<Sym, Dim>();
   const grows = (axis: Axis) => {
     if (axis.size !== 1) return true;
@@ -64,10 +77,18 @@ function cut(group: Group): Group {
     for (const { index } of [...reads, ...writes]) if (index !== undefined) indices.add(index);
   }
   const outer = cutAxes(group.outer, indices);
-  const inner = cutAxes(group.inner, new Set([...indices].map((index) => replaceIn(index, outer.replacement))));
+  const inner = cutAxes(
+    group.inner,
+    new Set([...indices].map((index) => replaceIn(index, outer.replacement))),
+  );
   if (outer.replacement.size === 0 && inner.replacement.size === 0) return group;
   const step = new Map([...outer.replacement, ...inner.replacement]);
-  return { ...group, outer: outer.axes, inner: inner.axes, members: group.members.map((m) => rebased(m, step)) };
+  return {
+    ...group,
+    outer: outer.axes,
+    inner: inner.axes,
+    members: group.members.map((m) => rebased(m, step)),
+  };
 }
 
 /** The member with its replacement and accesses carried on by another one. */
@@ -168,8 +189,13 @@ interface Correspondence {
 }
 
 /** Builds the fused group from corresponding axes and checks that it is right. */
-function assemble(first: Group, second: Group, { unified, leftOnly, rightOnly }: Correspondence): Group | undefined {
-  const innerLeft = new Set(first.inner.map((a) => a.symbol)), innerRight = new Set(second.inner.map((a) => a.symbol));
+function assemble(
+  first: Group,
+  second: Group,
+  { unified, leftOnly, rightOnly }: Correspondence,
+): Group | undefined {
+  const innerLeft = new Set(first.inner.map((a) => a.symbol)),
+    innerRight = new Set(second.inner.map((a) => a.symbol));
   const reducing = { left: innerLeft.size > 0, right: innerRight.size > 0 };
   // What one side lacks must be inner axes of the other: then this side runs in the outer loops only
   if (leftOnly.some((a) => !innerLeft.has(a.symbol)) || rightOnly.some((a) => !innerRight.has(a.symbol))) {

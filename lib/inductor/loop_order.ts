@@ -58,7 +58,8 @@ function tilesOf(outer: readonly Axis[], lane: Axis, accesses: readonly Weighted
   const across = outer.find((axis) =>
     axis !== lane && accesses.some(({ index }) => {
       const stride = coefficientOf(index, lane.symbol);
-      return coefficientOf(index, axis.symbol) === 1 && stride !== undefined && stride !== 0 && stride !== 1 &&
+      return coefficientOf(index, axis.symbol) === 1 && stride !== undefined && stride !== 0 &&
+        stride !== 1 &&
         hintOf(stride) >= 64;
     })
   );
@@ -67,7 +68,9 @@ function tilesOf(outer: readonly Axis[], lane: Axis, accesses: readonly Weighted
   const lanes = divisorWithin(lane.size, TILE.lanes), lines = divisorWithin(across.size, TILE.lines);
   const laneTiles = lanes === undefined ? undefined : divideDims(lane.size, lanes);
   const lineTiles = lines === undefined ? undefined : divideDims(across.size, lines);
-  if (lanes === undefined || lines === undefined || laneTiles === undefined || lineTiles === undefined) return undefined;
+  if (lanes === undefined || lines === undefined || laneTiles === undefined || lineTiles === undefined) {
+    return undefined;
+  }
   const [lane0, lane1] = [newAxis(laneTiles, "i"), newAxis(lanes, "i")];
   const [line0, line1] = [newAxis(lineTiles, "j"), newAxis(lines, "j")];
   const tilesOnly = [line0, lane0].filter((axis) => axis.size !== 1);

@@ -3,7 +3,6 @@
  * output: storages, computations and what the outputs are. Invariant: pointwise results stay formulas until
  * something needs them in memory: an output, a library call, or readers that would repeat too much work.
  */
-import { config } from "../base/config.ts";
 import { InternalError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
 import { type Argument, type Graph, isList, isRecord, Node } from "../graph/node.ts";
@@ -11,14 +10,22 @@ import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
 import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
 import type { Element, Lowered, Operand } from "../loops/body.ts";
 import type { Statement } from "../loops/ir.ts";
-import { coefficientOf } from "../loops/nest.ts";
 import { type BufferOperand, flatIndex, isBufferOperand, Recorder } from "../loops/record.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import { hintOf } from "../sym/decide.ts";
-import { add, type Dim, mul, product, sub } from "../sym/expr.ts";
-import { extentOf, newAxis, type Work } from "./computation.ts";
-import { HEAVY, type OwnCost, ownCost } from "./cost.ts";
+import { type Dim, product } from "../sym/expr.ts";
+import { newAxis, type Work } from "./computation.ts";
+import { ownCost } from "./cost.ts";
+import {
+  denseStrides,
+  lengthOf,
+  linearView,
+  transposed,
+  transposedStrides,
+  wantedTransposed,
+} from "./layouts.ts";
+import { chooseStored, type Entry } from "./realize.ts";
 import { isLazy, type Label, type LazyTensor, makeLoader, type Storage, storedForm } from "./tensors.ts";
 
 /** Finds the definition of a graph's call target. */
@@ -62,14 +69,6 @@ export function lowerGraph(
   return new Lowering(graph, lookup).run(signature?.mutatedInputs ?? []);
 }
 
-/** A formula or job with what it reads directly. */
-interface Entry {
-  readonly cost: OwnCost;
-  /** Iterations of its loop nest. */
-  readonly iterations: number;
-  readonly tensor: LazyTensor | undefined;
-}
-
 type NodeTensor = Operand | readonly Operand[];
 
 class Lowering {
@@ -88,11 +87,13 @@ class Lowering {
       this.#order++;
       if (node.op === "call_function") this.#call(node);
       else if (node.op !== "placeholder" && node.op !== "output") {
-        throw new InternalError(`Expected placeholders, calls and an output but found ${node.op} ${node.name}`);
+        throw new InternalError(
+          `Expected placeholders, calls and an output but found ${node.op} ${node.name}`,
+        );
       }
     }
     const outputs = this.#outputs(mutations);
-    this.#storeWhatIsWorthIt();
+    chooseStored(this.#entries, (tensor) => this.#store(tensor));
     this.#jobs.sort((a, b) => a.order - b.order);
     return { storages: this.#storages, jobs: this.#jobs, outputs, inputs };
   }
@@ -114,7 +115,10 @@ class Lowering {
       : { shape: [], strides: [], dtype: value.dtype };
     // The caller points at the first element, so views of larger tensors start at 0
     const view = { shape, strides, offset: 0 };
-    const storage = this.#storage(node.name, dtype, { length: lengthOf(view), role: { kind: "input", input } });
+    const storage = this.#storage(node.name, dtype, {
+      length: lengthOf(view),
+      role: { kind: "input", input },
+    });
     const operand: BufferOperand = { ...view, dtype, buffer: storage.id };
     this.#tensors.set(node, operand);
     return storage;
@@ -134,7 +138,11 @@ class Lowering {
     const definition = this.lookup(node.target);
     if (!definition) throw new InternalError(`Expected an op but found ${node.target}`);
     const { value } = node.meta;
-    const metas = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : undefined;
+    const metas = value.kind === "tensor"
+      ? [value.tensor]
+      : value.kind === "tensors"
+      ? value.tensors
+      : undefined;
     if (!metas) throw new InternalError(`Expected the metadata of ${node.name} but found ${value.kind}`);
     const results = this.#lower(node, definition, metas);
     const [first] = results;
@@ -144,7 +152,9 @@ class Lowering {
 
   #operandOf(node: Node): Operand {
     const found = this.#tensors.get(node);
-    if (!found || isParts(found)) throw new InternalError(`Expected one tensor at ${node.name} but found none`);
+    if (!found || isParts(found)) {
+      throw new InternalError(`Expected one tensor at ${node.name} but found none`);
+    }
     return found;
   }
 
@@ -175,15 +185,23 @@ class Lowering {
       }
       case "random": {
         const keys = node.kwargs[RANDOM_KEYS];
-        const [key0, key1] = keys !== undefined && isList(keys) ? keys.map((each) => this.#resolve(each)) : [];
+        const [key0, key1] = keys !== undefined && isList(keys)
+          ? keys.map((each) => this.#resolve(each))
+          : [];
         if (!isOperand(key0) || !isOperand(key1)) {
           throw new InternalError(`Expected two keys for ${node.name} but found ${keys}`);
         }
-        return this.#results(implementation.lower(args, metas, [key0, key1]), metas, { label, viewOf: undefined, node });
+        return this.#results(implementation.lower(args, metas, [key0, key1]), metas, {
+          label,
+          viewOf: undefined,
+          node,
+        });
       }
       case "composite":
       case "host":
-        throw new InternalError(`Expected ${node.name} to be decomposed but found the ${implementation.kind} op`);
+        throw new InternalError(
+          `Expected ${node.name} to be decomposed but found the ${implementation.kind} op`,
+        );
       default:
         return implementation satisfies never;
     }
@@ -215,14 +233,22 @@ class Lowering {
   }
 
   #result(lowered: Lowered, meta: TensorMeta | undefined, { label, viewOf }: ResultOrigin): Operand {
-    if (lowered.kind === "extern") throw new InternalError(`Expected library calls of ${label.target} to come alone`);
+    if (lowered.kind === "extern") {
+      throw new InternalError(`Expected library calls of ${label.target} to come alone`);
+    }
     const { shape, dtype } = lowered;
     if (lowered.kind === "pointwise") {
       const { element } = lowered;
       const base = viewOf && storedForm(viewOf);
       const strided = base && linearView(element, { shape, dtype });
       if (strided) return strided;
-      return this.#lazy(element, { shape, dtype, label, viewOf, strides: denseStrides(shape, meta?.strides) });
+      return this.#lazy(element, {
+        shape,
+        dtype,
+        label,
+        viewOf,
+        strides: denseStrides(shape, meta?.strides),
+      });
     }
     const target = this.#fresh(shape, dtype, meta?.strides);
     switch (lowered.kind) {
@@ -254,7 +280,8 @@ class Lowering {
             kind: "scan",
             initial,
             combine,
-            element: (o, index, reduced) => element(o, [...index.slice(0, dim), ...reduced, ...index.slice(dim)]),
+            element: (o, index, reduced) =>
+              element(o, [...index.slice(0, dim), ...reduced, ...index.slice(dim)]),
           },
           moved,
           { sizes: without(shape), over: [size], label },
@@ -347,7 +374,9 @@ class Lowering {
   #materialize(operand: Operand): BufferOperand {
     const stored = storedForm(operand);
     if (stored) return stored;
-    if (!isLazy(operand)) throw new InternalError(`Expected a tensor of the graph but found shape ${operand.shape}`);
+    if (!isLazy(operand)) {
+      throw new InternalError(`Expected a tensor of the graph but found shape ${operand.shape}`);
+    }
     const { viewOf } = operand;
     if (viewOf && (storedForm(viewOf) || countOf(viewOf.shape) <= countOf(operand.shape))) {
       this.#materialize(viewOf);
@@ -428,7 +457,9 @@ class Lowering {
 
   /** The operand in memory that no mutation touches. */
   #detached(operand: Operand, node: Node): Operand {
-    return isBufferOperand(operand) ? this.#storedCopy(operand, node) : (this.#materializeLazy(operand), operand);
+    return isBufferOperand(operand)
+      ? this.#storedCopy(operand, node)
+      : (this.#materializeLazy(operand), operand);
   }
 
   #storedCopy(operand: Operand, node: Node): LazyTensor {
@@ -458,78 +489,6 @@ class Lowering {
       );
     return check(recorder.statements);
   }
-
-  /** Decides which formulas to store, now that all readers are known. */
-  #storeWhatIsWorthIt(): void {
-    const readers = this.#readers();
-    const facts = new Map<LazyTensor, { weight: number; reads: number }>();
-    const limit = config.inductor.realizeOpsThreshold;
-    for (const { cost, tensor, iterations } of this.#entries) {
-      if (!tensor) continue;
-      let { weight } = cost, reads = 0;
-      for (const use of cost.uses) {
-        const inside = isLazy(use) && !use.stored ? facts.get(use) : undefined;
-        weight += inside?.weight ?? 0;
-        reads += inside?.reads ?? 1;
-      }
-      facts.set(tensor, { weight, reads });
-      const isView = tensor.viewOf !== undefined && cost.operations === 0;
-      if (tensor.stored || isView) continue;
-      const by = readers.get(tensor) ?? [];
-      if (by.length === 0) continue;
-      const shared = by.length > 1 && (weight >= HEAVY || weight > limit || reads > 4);
-      const repeated = by.some((n) => n > 1.5 * Math.max(1, iterations)) && (weight >= 4 || reads > 2);
-      if (shared || repeated || reads > 16 || !config.inductor.fusion) this.#store(tensor);
-    }
-  }
-
-  /** Iterations of each reader of a lazy tensor; views stand for their own readers. */
-  #readers(): Map<LazyTensor, number[]> {
-    const readers = new Map<LazyTensor, number[]>();
-    for (const { cost, iterations, tensor } of this.#entries.toReversed()) {
-      const own = tensor && readers.get(tensor);
-      // What nobody reads and nothing stores is dead
-      if (tensor && !tensor.stored && !own) continue;
-      const isView = tensor?.viewOf !== undefined && cost.operations === 0 && !tensor.stored;
-      const through = isView && own ? own : [iterations];
-      for (const use of cost.uses) {
-        if (!isLazy(use)) continue;
-        const list = readers.get(use);
-        if (list) list.push(...through);
-        else readers.set(use, [...through]);
-      }
-    }
-    return readers;
-  }
-}
-
-/** Whether all readers of a matrix product see it with its last two dimensions exchanged. */
-function wantedTransposed(node: Node): boolean {
-  const { value } = node.meta;
-  if (value.kind !== "tensor" || node.users.size === 0) return false;
-  const { shape, strides } = value.tensor;
-  const rows = shape.at(-2), columns = shape.at(-1);
-  if (rows === 1 || columns === 1 || strides.at(-1) !== 1) return false;
-  return [...node.users.keys()].every(({ op, meta: { value: seen } }) =>
-    op === "call_function" && seen.kind === "tensor" && seen.tensor.shape.length === shape.length &&
-    seen.tensor.shape.at(-1) === rows && seen.tensor.shape.at(-2) === columns &&
-    seen.tensor.strides.at(-2) === 1 && seen.tensor.strides.at(-1) === strides.at(-2)
-  );
-}
-
-/** Row-major strides with the last two dimensions laid out the other way round. */
-function transposedStrides(shape: readonly Dim[]): Dim[] {
-  return exchangeLast(contiguousStrides(exchangeLast(shape)));
-}
-
-/** A view with its last two dimensions exchanged. */
-function transposed(view: BufferOperand): BufferOperand {
-  return { ...view, shape: exchangeLast(view.shape), strides: exchangeLast(view.strides) };
-}
-
-function exchangeLast(list: readonly Dim[]): Dim[] {
-  const [a, b] = list.slice(-2);
-  return a === undefined || b === undefined ? [...list] : [...list.slice(0, -2), b, a];
 }
 
 interface ResultOrigin {
@@ -548,46 +507,6 @@ function isParts(tensor: NodeTensor | undefined): tensor is readonly Operand[] {
 }
 
 const countOf = (shape: readonly Dim[]) => hintOf(product(shape));
-
-function lengthOf(view: Pick<BufferOperand, "offset" | "shape" | "strides">): Dim {
-  return view.shape.some((s) => s === 0) ? 0 : extentOf(view);
-}
-
-/** The wanted strides where they lay the shape out without gaps, else row-major ones. */
-export function denseStrides(shape: readonly Dim[], wanted: readonly Dim[] | undefined): readonly Dim[] {
-  const rowMajor = contiguousStrides(shape);
-  if (!wanted || wanted.every((s, d) => s === rowMajor[d])) return rowMajor;
-  if (wanted.length !== shape.length) return rowMajor;
-  const left = shape.map((size, d) => ({ size, stride: wanted[d] ?? 0 })).filter((x) => x.size !== 1);
-  let step: Dim = 1;
-  while (left.length > 0) {
-    const at = left.findIndex((x) => x.stride === step);
-    const [next] = at < 0 ? [] : left.splice(at, 1);
-    if (!next) return rowMajor;
-    step = mul(step, next.size);
-  }
-  return wanted;
-}
-
-/**
- * The strided view that a formula is, where it is one: a single load whose index is linear in the axes.
- */
-export function linearView(element: Element, result: Pick<Operand, "shape" | "dtype">): BufferOperand | undefined {
-  const axes = result.shape.map((size, d) => newAxis(size, `i${d}`));
-  const recorder = new Recorder(makeLoader());
-  element(recorder, axes.map((a) => a.symbol));
-  const [load, ...rest] = recorder.statements;
-  if (load?.kind !== "load" || rest.length > 0 || load.dtype !== result.dtype) return undefined;
-  const strides: Dim[] = [];
-  let offset: Dim = load.index;
-  for (const axis of axes) {
-    const stride = coefficientOf(load.index, axis.symbol);
-    if (stride === undefined) return undefined;
-    strides.push(stride);
-    offset = add(offset, mul(-1, mul(stride, axis.symbol)));
-  }
-  return { shape: result.shape, dtype: result.dtype, buffer: load.buffer, offset: sub(offset, 0), strides };
-}
 
 /** The innermost user line of a node, as comments show it. */
 export function originOf(node: Node): string | undefined {

@@ -32,7 +32,9 @@ export function planMemory(lifetimes: readonly Lifetime[], reuse = true): Memory
     const lifetime = lifetimes[i];
     if (!lifetime || typeof lifetime.bytes !== "number") continue;
     const bytes = Math.max(ALIGNMENT, Math.ceil(lifetime.bytes / ALIGNMENT) * ALIGNMENT);
-    const busy = known.filter((k) => !reuse || overlaps(k.lifetime, lifetime)).sort((a, b) => a.offset - b.offset);
+    const busy = known.filter((k) => !reuse || overlaps(k.lifetime, lifetime)).sort((a, b) =>
+      a.offset - b.offset
+    );
     let offset = 0;
     for (const k of busy) {
       if (offset + bytes <= k.offset) break;

@@ -35,7 +35,10 @@ export function measure(program: Program): ProgramMetrics {
       for (const [views, written] of [[kernel.inputs, false], [kernel.outputs, true]] as const) {
         for (const view of views) {
           const dtype = program.buffers[view.buffer]?.dtype ?? "float32";
-          touched.set(`${view.buffer} ${written}`, { bytes: countOf(product(view.shape)) * itemSize(dtype), written });
+          touched.set(`${view.buffer} ${written}`, {
+            bytes: countOf(product(view.shape)) * itemSize(dtype),
+            written,
+          });
         }
       }
     }
@@ -76,8 +79,12 @@ function visit(body: readonly Statement[], at: Visit): void {
         const decl = program.buffers[s.buffer];
         const symbols = freeSymbols(s.index);
         const indirect = [...symbols].some((x) => x.node.kind === "symbol" && x.node.role.kind === "value");
-        const distinct = loops.reduce((n, l) => symbols.has(l.axis.symbol) || indirect ? n * sizeOf(l) : n, 1);
-        const bytes = Math.min(distinct, decl ? countOf(decl.length) : distinct) * itemSize(decl?.dtype ?? "float32");
+        const distinct = loops.reduce(
+          (n, l) => symbols.has(l.axis.symbol) || indirect ? n * sizeOf(l) : n,
+          1,
+        );
+        const bytes = Math.min(distinct, decl ? countOf(decl.length) : distinct) *
+          itemSize(decl?.dtype ?? "float32");
         const key = `${s.buffer} ${written}`;
         const known = touched.get(key);
         if (!known || known.bytes < bytes) touched.set(key, { bytes, written });

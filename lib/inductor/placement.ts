@@ -186,9 +186,13 @@ function reuseDying(groups: readonly Group[], { storages, outputs, virtual, alia
         const { buffer } = member.computation.target;
         const into = storages[buffer];
         if (!into || virtual.has(buffer) || isInput(buffer) || place(buffer) !== buffer) return false;
-        if (first.get(buffer) !== at || into.dtype !== storage.dtype || into.length !== storage.length) return false;
+        if (first.get(buffer) !== at || into.dtype !== storage.dtype || into.length !== storage.length) {
+          return false;
+        }
         const writers = group.members.filter((m) => place(m.computation.target.buffer) === buffer);
-        return writers.every((w) => w.writes[0]?.index === index && placeOf(w, stages, positions.places) >= lastRead);
+        return writers.every((w) =>
+          w.writes[0]?.index === index && placeOf(w, stages, positions.places) >= lastRead
+        );
       })?.computation.target.buffer;
       if (host === undefined) continue;
       if (outputs.has(host)) {
@@ -203,7 +207,11 @@ function reuseDying(groups: readonly Group[], { storages, outputs, virtual, alia
 }
 
 /** A number that orders members as they are executed. */
-function placeOf(member: Member, stages: ReadonlyMap<Member, number>, places: ReadonlyMap<Member, number>): number {
+function placeOf(
+  member: Member,
+  stages: ReadonlyMap<Member, number>,
+  places: ReadonlyMap<Member, number>,
+): number {
   const outer = member.level === "outer" ? 0.5 : 0;
   return ((stages.get(member) ?? 0) + outer) * 10000 + (places.get(member) ?? 0);
 }

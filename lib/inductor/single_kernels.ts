@@ -15,11 +15,23 @@ type MakeRecorder = (statements: Statement[]) => Recorder;
 const symbolsOf = (axes: readonly Axis[]): Dim[] => axes.map((a) => a.symbol);
 
 function loopOver(axis: Axis, body: readonly Statement[], options: Partial<Loop>): Loop {
-  return { kind: "loop", axis, order: "parallel", vector: false, body, reductions: [], carried: [], ...options };
+  return {
+    kind: "loop",
+    axis,
+    order: "parallel",
+    vector: false,
+    body,
+    reductions: [],
+    carried: [],
+    ...options,
+  };
 }
 
 /** result[…, k] = combine(result[…, k − 1], element[…, k]). */
-export function scanKernel({ work, target, outer, inner }: Computation, make: MakeRecorder): readonly Statement[] {
+export function scanKernel(
+  { work, target, outer, inner }: Computation,
+  make: MakeRecorder,
+): readonly Statement[] {
   const [along] = inner;
   if (work.kind !== "scan" || !along) throw new InternalError("Expected a scan along one axis");
   const recorder = make([]);
@@ -47,7 +59,10 @@ export function scanKernel({ work, target, outer, inner }: Computation, make: Ma
 }
 
 /** target[at(position)] (set | add)= value(position). */
-export function scatterKernel({ work, target, outer }: Computation, make: MakeRecorder): readonly Statement[] {
+export function scatterKernel(
+  { work, target, outer }: Computation,
+  make: MakeRecorder,
+): readonly Statement[] {
   if (work.kind !== "scatter") throw new InternalError("Expected a scatter");
   const recorder = make([]);
   const position = symbolsOf(outer);

@@ -23,7 +23,9 @@ const PART = 4096;
 export function splitReductions(jobs: readonly Job[], storages: Storage[]): Job[] {
   return jobs.flatMap((job) => {
     const parts = job.work.kind === "reduction" ? partsOf(job) : undefined;
-    return parts && job.work.kind === "reduction" ? split(job, { work: job.work, ...parts }, storages) : [job];
+    return parts && job.work.kind === "reduction"
+      ? split(job, { work: job.work, ...parts }, storages)
+      : [job];
   });
 }
 
@@ -119,7 +121,16 @@ function split(job: Job, { work, axis, count }: Parts & { work: ReductionWork },
     return work.position?.(at, index.slice(1)) ?? at[0] ?? 0;
   };
   return [
-    { ...common, work: { kind: "reduction", op: work.op === "argmax" ? "max" : "min", accumulator: work.accumulator, element }, target: extremes },
+    {
+      ...common,
+      work: {
+        kind: "reduction",
+        op: work.op === "argmax" ? "max" : "min",
+        accumulator: work.accumulator,
+        element,
+      },
+      target: extremes,
+    },
     { ...common, work: { ...work, element, position }, target: positions },
     {
       ...job,

@@ -7,7 +7,14 @@ import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { Element, Operand } from "../loops/body.ts";
 import type { BufferId } from "../loops/ir.ts";
-import { type BufferOperand, flatIndex, isBufferOperand, type Loader, type Recorder, type Value } from "../loops/record.ts";
+import {
+  type BufferOperand,
+  flatIndex,
+  isBufferOperand,
+  type Loader,
+  type Recorder,
+  type Value,
+} from "../loops/record.ts";
 import type { Dim } from "../sym/expr.ts";
 
 /** Where a buffer comes from and who may see it. */
@@ -67,7 +74,9 @@ export function makeLoader(seen?: (tensor: LazyTensor) => void): Loader {
   return (recorder, operand, index): Value => {
     const stored = storedForm(operand);
     if (stored) return recorder.loadBuffer(stored.buffer, flatIndex(stored, index), stored.dtype);
-    if (!isLazy(operand)) throw new InternalError(`Expected a tensor of the graph but found shape ${operand.shape}`);
+    if (!isLazy(operand)) {
+      throw new InternalError(`Expected a tensor of the graph but found shape ${operand.shape}`);
+    }
     seen?.(operand);
     return inline(recorder, operand, index);
   };

@@ -17,7 +17,9 @@ export interface PrintOptions {
 export function printProgram(program: Program, options: PrintOptions = {}): string {
   const names = new Names(program.sizes);
   const writer = new TextWriter();
-  const sizes = program.sizes.length === 0 ? "" : ` sizes ${program.sizes.map((s) => names.symbol(s)).join(", ")}`;
+  const sizes = program.sizes.length === 0
+    ? ""
+    : ` sizes ${program.sizes.map((s) => names.symbol(s)).join(", ")}`;
   writer.line(`program ${program.name}${sizes}`);
   writer.indent(() => {
     program.buffers.forEach((buffer, id) => {
@@ -84,7 +86,8 @@ class Names {
   dim(d: Dim): string {
     if (typeof d === "number") return `${d}`;
     const { node } = d;
-    const tight = (x: Dim) => typeof x !== "number" && x.node.kind === "sum" ? `(${this.dim(x)})` : this.dim(x);
+    const tight = (x: Dim) =>
+      typeof x !== "number" && x.node.kind === "sum" ? `(${this.dim(x)})` : this.dim(x);
     switch (node.kind) {
       case "symbol":
         return this.symbol(d);

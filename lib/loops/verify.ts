@@ -71,7 +71,9 @@ function checkEpilogueNest(epilogue: LoopKernel, output: BufferView, fail: (mess
 
 function checkWritable(program: Program, buffer: number, fail: (message: string) => void): void {
   const role = program.buffers[buffer]?.role;
-  if (role?.kind === "input" && !role.written) fail(`Expected a writable buffer but found the input b${buffer}`);
+  if (role?.kind === "input" && !role.written) {
+    fail(`Expected a writable buffer but found the input b${buffer}`);
+  }
 }
 
 /** Checks scopes and types of one kernel. */
@@ -150,9 +152,13 @@ class KernelChecker {
         }
         const operand = this.#use(first);
         for (const arg of s.args) this.#expect(arg, operand);
-        if (!admits(info.operands, operand)) this.#fail(`Expected ${info.operands} operands of ${s.op}, not ${operand}`);
+        if (!admits(info.operands, operand)) {
+          this.#fail(`Expected ${info.operands} operands of ${s.op}, not ${operand}`);
+        }
         if (resultType(s.op, operand) !== s.dtype) {
-          this.#fail(`Expected ${s.op} of ${operand} to give ${resultType(s.op, operand)} but found ${s.dtype}`);
+          this.#fail(
+            `Expected ${s.op} of ${operand} to give ${resultType(s.op, operand)} but found ${s.dtype}`,
+          );
         }
         return this.#define(s.id, s.dtype);
       }
@@ -167,7 +173,9 @@ class KernelChecker {
       case "load": {
         this.#index(s.index);
         const buffer = this.program.buffers[s.buffer];
-        if (buffer?.dtype !== s.dtype) this.#fail(`Expected b${s.buffer} to be ${s.dtype} but found ${buffer?.dtype}`);
+        if (buffer?.dtype !== s.dtype) {
+          this.#fail(`Expected b${s.buffer} to be ${s.dtype} but found ${buffer?.dtype}`);
+        }
         return this.#define(s.id, s.dtype);
       }
       case "store": {
@@ -194,8 +202,9 @@ class KernelChecker {
   }
 
   #constant(value: number | bigint | boolean, dtype: DType): void {
-    const wanted = dtype === "bool" ? "boolean" : dtype === "int64" ? "bigint" : "number";
-    if (typeof value !== wanted) this.#fail(`Expected a ${wanted} for ${dtype} but found ${typeof value}`);
+    const wanted: string = dtype === "bool" ? "boolean" : dtype === "int64" ? "bigint" : "number";
+    const found: string = typeof value;
+    if (found !== wanted) this.#fail(`Expected a ${wanted} for ${dtype} but found ${found}`);
   }
 
   /** Iterations of a parallel loop must write different elements: at least, the index must depend on its axis. */
@@ -204,7 +213,9 @@ class KernelChecker {
     const indirect = [...symbols].some((s) => s.node.kind === "symbol" && s.node.role.kind === "value");
     if (indirect) return;
     for (const axis of scope.parallel) {
-      if (!symbols.has(axis)) this.#fail(`Expected a store index with ${print(axis)} but found ${print(index)}`);
+      if (!symbols.has(axis)) {
+        this.#fail(`Expected a store index with ${print(axis)} but found ${print(index)}`);
+      }
     }
   }
 
@@ -231,7 +242,9 @@ class KernelChecker {
       for (const c of loop.carried) this.#expect(c.next, c.dtype);
       for (const r of loop.reductions) {
         const positional = r.op === "argmax" || r.op === "argmin";
-        if (positional !== (r.index !== undefined)) this.#fail(`Expected an index for ${r.op} exactly where positional`);
+        if (positional !== (r.index !== undefined)) {
+          this.#fail(`Expected an index for ${r.op} exactly where positional`);
+        }
         if (r.index !== undefined) this.#expect(r.index, "int64");
         if (positional ? r.dtype !== "int64" : this.#use(r.value) !== r.dtype) {
           this.#fail(`Expected ${r.op} of ${this.#use(r.value)} but found ${r.dtype}`);

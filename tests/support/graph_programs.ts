@@ -8,9 +8,10 @@ import { type DType, type HostArray, hostArray, itemSize } from "../../lib/base/
 import { contiguousMeta, contiguousStrides, type TensorMeta } from "../../lib/graph/meta.ts";
 import { type Argument, Graph, isList, Node } from "../../lib/graph/node.ts";
 import { RANDOM_KEYS } from "../../lib/graph/signature.ts";
-import { type CompiledGraph, compileGraph, type CompileOptions } from "../../lib/inductor/compile_graph.ts";
+import type { CompiledGraph } from "../../lib/inductor/assemble.ts";
+import { compileGraph, type CompileOptions } from "../../lib/inductor/compile_graph.ts";
 import type { BufferDecl } from "../../lib/loops/ir.ts";
-import { type BufferOperand, isBufferOperand } from "../../lib/loops/record.ts";
+import type { BufferOperand } from "../../lib/loops/record.ts";
 import { recordLowered } from "../../lib/loops/nest.ts";
 import { makeOpApi } from "../../lib/ops/api.ts";
 import { parseCall } from "../../lib/ops/call.ts";

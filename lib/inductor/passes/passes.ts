@@ -95,7 +95,12 @@ function replace(graph: Graph, node: Node, { found, meta }: { found: Rewrite; me
   if (value.kind !== "tensor" || !sameLayout(value.tensor, meta)) return false;
   // An output must not become an input or another output, or a view of one
   const replacement = isResult(node)
-    ? graph.create("call_function", "clone", { args: [found], name: node.name, meta: { ...node.meta }, before: node })
+    ? graph.create("call_function", "clone", {
+      args: [found],
+      name: node.name,
+      meta: { ...node.meta },
+      before: node,
+    })
     : found;
   node.replaceAllUsesWith(replacement);
   return true;
@@ -104,5 +109,6 @@ function replace(graph: Graph, node: Node, { found, meta }: { found: Rewrite; me
 function sameLayout(a: TensorMeta, b: TensorMeta): boolean {
   const equal = (x: readonly Dim[], y: readonly Dim[]) =>
     x.length === y.length && x.every((size, d) => size === y[d] || provablyEqual(size, y[d] ?? -1) === true);
-  return a.dtype === b.dtype && a.device === b.device && equal(a.shape, b.shape) && equal(a.strides, b.strides);
+  return a.dtype === b.dtype && a.device === b.device && equal(a.shape, b.shape) &&
+    equal(a.strides, b.strides);
 }

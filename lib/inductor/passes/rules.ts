@@ -122,7 +122,9 @@ export const RULES: readonly Rule[] = [
     targets: ["truediv"],
     apply: (node, meta) => {
       const x = asNode(node.args[0]), divisor = node.args[1];
-      if (!plain(node) || !x || typeof divisor !== "number" || divisor === 1 || !isFloat(meta.dtype)) return undefined;
+      if (!plain(node) || !x || typeof divisor !== "number" || divisor === 1 || !isFloat(meta.dtype)) {
+        return undefined;
+      }
       return isPowerOfTwo(divisor) ? { target: "mul", args: [x, 1 / divisor] } : undefined;
     },
   },
@@ -157,7 +159,8 @@ export const RULES: readonly Rule[] = [
       const x = inner instanceof Node ? asNode(inner.args[0]) : undefined;
       const from = x && metaOf(x);
       if (!between || !from || from.dtype !== meta.dtype) return undefined;
-      const wider = isFloat(between.dtype) === isFloat(from.dtype) && itemSize(between.dtype) >= itemSize(from.dtype) &&
+      const wider = isFloat(between.dtype) === isFloat(from.dtype) &&
+        itemSize(between.dtype) >= itemSize(from.dtype) &&
         between.dtype !== "bool";
       return wider ? x : undefined;
     },

@@ -1,0 +1,208 @@
+/**
+ * Puts kernels together to a program: numbers the buffers that are left, lays out temporaries and says where the
+ * results are. Input: kernels over storages and the graph's outputs; output: the program and its outputs.
+ * Invariant: a temporary is alive from the first to the last kernel that mentions it.
+ */
+import { config } from "../base/config.ts";
+import { itemSize } from "../base/dtype.ts";
+import { InternalError } from "../base/errors.ts";
+import type { BufferDecl, BufferId, Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { type Dim, freeSymbols, mul, type Sym } from "../sym/expr.ts";
+import type { OutputValue } from "./lowering.ts";
+import { type Lifetime, planMemory } from "./memory.ts";
+import { measure, type ProgramMetrics } from "./metrics.ts";
+import type { Storage } from "./tensors.ts";
+
+/** A result of the compiled graph, in output order. */
+export type CompiledOutput =
+  /** A view of the memory of a program output or input, by position in the program's list. */
+  | {
+    readonly kind: "tensor";
+    readonly of: "output" | "input";
+    readonly index: number;
+    readonly shape: readonly Dim[];
+    readonly strides: readonly Dim[];
+    /** In elements, from the start of that memory as it was handed in. */
+    readonly offset: Dim;
+    readonly dtype: Storage["dtype"];
+  }
+  /** The placeholder itself, whose memory the program has changed. */
+  | { readonly kind: "input"; readonly placeholder: number }
+  | { readonly kind: "constant"; readonly value: number | bigint | boolean | string | null | undefined }
+  | { readonly kind: "size"; readonly size: Dim };
+
+/** A graph as a program. */
+export interface CompiledGraph {
+  readonly program: Program;
+  /** For each program input: the placeholder that it is. */
+  readonly inputs: readonly number[];
+  /** Elements and type of each program output, to allocate. */
+  readonly outputBuffers: readonly { readonly length: Dim; readonly dtype: Storage["dtype"] }[];
+  readonly outputs: readonly CompiledOutput[];
+  readonly metrics: ProgramMetrics;
+}
+
+/** What a program is made of. */
+export interface Parts {
+  readonly name: string;
+  readonly kernels: readonly Kernel[];
+  readonly storages: readonly Storage[];
+  readonly outputIds: readonly BufferId[];
+  readonly outputs: readonly OutputValue[];
+}
+
+/** Numbers the buffers that kernels still mention, lays out memory and describes the outputs. */
+export function assembleProgram({ name, kernels, storages, outputIds, outputs }: Parts): CompiledGraph {
+  const lifetimes = new Map<BufferId, { first: number; last: number }>();
+  const written = new Set<BufferId>();
+  kernels.forEach((kernel, at) => {
+    const uses = usesOf(kernel);
+    for (const buffer of uses.written) written.add(buffer);
+    for (const buffer of uses.all) {
+      const known = lifetimes.get(buffer);
+      if (known) known.last = at;
+      else lifetimes.set(buffer, { first: at, last: at });
+    }
+  });
+  const isOutput = new Set(outputIds);
+  const shown = new Set(outputs.flatMap((o) => o.kind === "tensor" ? [o.view.buffer] : []));
+  const kept = storages.filter((s) =>
+    lifetimes.has(s.id) || isOutput.has(s.id) || (s.role.kind === "input" && shown.has(s.id))
+  );
+  const temporaries = kept.filter((s) => s.role.kind === "internal" && !isOutput.has(s.id));
+  const plan = planMemory(
+    temporaries.map((s): Lifetime => ({
+      bytes: mul(s.length, itemSize(s.dtype)),
+      ...lifetimes.get(s.id) ?? { first: 0, last: kernels.length },
+    })),
+    config.inductor.memoryPlanning,
+  );
+  const offsets = new Map(temporaries.map((s, i) => [s.id, plan.offsets[i] ?? 0]));
+  const number = new Map(kept.map((s, i) => [s.id, i]));
+  const buffers = kept.map((s): BufferDecl => ({
+    name: s.name,
+    dtype: s.dtype,
+    length: s.length,
+    role: s.role.kind === "input"
+      ? { kind: "input", written: written.has(s.id) }
+      : isOutput.has(s.id)
+      ? { kind: "output" }
+      : { kind: "temporary", offset: offsets.get(s.id) ?? 0 },
+  }));
+  const inputStorages = kept.filter((s) => s.role.kind === "input");
+  const numbered = (id: BufferId): BufferId => {
+    const found = number.get(id);
+    if (found === undefined) {
+      throw new InternalError(`Expected a kept buffer but found ${storages[id]?.name}`);
+    }
+    return found;
+  };
+  const final = kernels.map((k) => renumbered(k, numbered));
+  const program: Program = {
+    name,
+    buffers,
+    inputs: inputStorages.map((s) => numbered(s.id)),
+    outputs: outputIds.map(numbered),
+    sizes: sizesOf(buffers, final, plan.arenaBytes),
+    arenaBytes: plan.arenaBytes,
+    kernels: final,
+  };
+  return {
+    program,
+    inputs: inputStorages.map((s) => s.role.kind === "input" ? s.role.input : -1),
+    outputBuffers: outputIds.map((id) => {
+      const storage = storages[id];
+      if (!storage) throw new InternalError(`Expected an output buffer ${id} but found none`);
+      return { length: storage.length, dtype: storage.dtype };
+    }),
+    outputs: outputs.map((o) => describeOutput(o, { inputStorages, outputIds })),
+    metrics: measure(program),
+  };
+}
+
+function describeOutput(
+  output: OutputValue,
+  from: { readonly inputStorages: readonly Storage[]; readonly outputIds: readonly BufferId[] },
+): CompiledOutput {
+  switch (output.kind) {
+    case "input":
+      return { kind: "input", placeholder: output.input };
+    case "constant":
+    case "size":
+      return output;
+    case "tensor": {
+      const { buffer, shape, strides, offset, dtype } = output.view;
+      const asOutput = from.outputIds.indexOf(buffer);
+      const of = asOutput >= 0 ? "output" : "input";
+      const index = asOutput >= 0 ? asOutput : from.inputStorages.findIndex((s) => s.id === buffer);
+      return { kind: "tensor", of, index, shape, strides, offset, dtype };
+    }
+    default:
+      return output satisfies never;
+  }
+}
+
+/** The buffers that a kernel mentions. */
+function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<BufferId> } {
+  const all = new Set<BufferId>(), written = new Set<BufferId>();
+  const visit = (body: readonly Statement[]) => {
+    for (const s of body) {
+      if (s.kind === "loop" || s.kind === "masked") visit(s.body);
+      else if (s.kind === "load" || s.kind === "store") all.add(s.buffer);
+      if (s.kind === "store") written.add(s.buffer);
+    }
+  };
+  if (kernel.kind === "loops") visit(kernel.body);
+  else {
+    for (const view of [...kernel.inputs, ...kernel.outputs]) all.add(view.buffer);
+    for (const view of kernel.outputs) written.add(view.buffer);
+    visit(kernel.epilogue?.body ?? []);
+  }
+  return { all, written };
+}
+
+function renumbered(kernel: Kernel, numbered: (id: BufferId) => BufferId): Kernel {
+  const statements = (body: readonly Statement[]): Statement[] =>
+    body.map((s) => {
+      if (s.kind === "loop" || s.kind === "masked") return { ...s, body: statements(s.body) };
+      return s.kind === "load" || s.kind === "store" ? { ...s, buffer: numbered(s.buffer) } : s;
+    });
+  const loops = (k: LoopKernel): LoopKernel => ({ ...k, body: statements(k.body) });
+  if (kernel.kind === "loops") return loops(kernel);
+  return {
+    ...kernel,
+    inputs: kernel.inputs.map((v) => ({ ...v, buffer: numbered(v.buffer) })),
+    outputs: kernel.outputs.map((v) => ({ ...v, buffer: numbered(v.buffer) })),
+    ...(kernel.epilogue ? { epilogue: loops(kernel.epilogue) } : {}),
+  };
+}
+
+/** Size symbols of the whole program, by first appearance. */
+function sizesOf(buffers: readonly BufferDecl[], kernels: readonly Kernel[], arenaBytes: Dim): Sym[] {
+  const found = new Set<Sym>();
+  const visit = (d: Dim) => {
+    for (const s of freeSymbols(d)) if (s.node.kind === "symbol" && s.node.role.kind === "size") found.add(s);
+  };
+  const walk = (body: readonly Statement[]) => {
+    for (const s of body) {
+      if (s.kind === "loop") visit(s.axis.size);
+      if (s.kind === "loop" || s.kind === "masked") walk(s.body);
+      else if (s.kind === "load" || s.kind === "store" || s.kind === "index") visit(s.index);
+    }
+  };
+  for (const buffer of buffers) {
+    visit(buffer.length);
+    if (buffer.role.kind === "temporary") visit(buffer.role.offset);
+  }
+  visit(arenaBytes);
+  for (const kernel of kernels) {
+    if (kernel.kind === "loops") walk(kernel.body);
+    else {
+      for (const view of [...kernel.inputs, ...kernel.outputs]) {
+        [view.offset, ...view.shape, ...view.strides].forEach(visit);
+      }
+      walk(kernel.epilogue?.body ?? []);
+    }
+  }
+  return [...found];
+}

@@ -1,0 +1,86 @@
+/**
+ * How results lie in memory: strides of fresh ones, views that are formulas in disguise, products that are read
+ * transposed. Input: shapes, strides and formulas; output: strides and views. Invariant: a fresh result fills its
+ * memory without gaps.
+ */
+import { contiguousStrides } from "../graph/meta.ts";
+import type { Node } from "../graph/node.ts";
+import type { Element, Operand } from "../loops/body.ts";
+import { coefficientOf } from "../loops/nest.ts";
+import { type BufferOperand, Recorder } from "../loops/record.ts";
+import { add, type Dim, mul } from "../sym/expr.ts";
+import { extentOf, newAxis } from "./computation.ts";
+import { makeLoader } from "./tensors.ts";
+
+/** The wanted strides where they lay the shape out without gaps, else row-major ones. */
+export function denseStrides(shape: readonly Dim[], wanted: readonly Dim[] | undefined): readonly Dim[] {
+  const rowMajor = contiguousStrides(shape);
+  if (!wanted || wanted.every((s, d) => s === rowMajor[d])) return rowMajor;
+  if (wanted.length !== shape.length) return rowMajor;
+  const left = shape.map((size, d) => ({ size, stride: wanted[d] ?? 0 })).filter((x) => x.size !== 1);
+  let step: Dim = 1;
+  while (left.length > 0) {
+    const at = left.findIndex((x) => x.stride === step);
+    const [next] = at < 0 ? [] : left.splice(at, 1);
+    if (!next) return rowMajor;
+    step = mul(step, next.size);
+  }
+  return wanted;
+}
+
+/**
+ * The strided view that a formula is, where it is one: a single load whose index is linear in the axes.
+ */
+export function linearView(
+  element: Element,
+  result: Pick<Operand, "shape" | "dtype">,
+): BufferOperand | undefined {
+  const axes = result.shape.map((size, d) => newAxis(size, `i${d}`));
+  const recorder = new Recorder(makeLoader());
+  element(recorder, axes.map((a) => a.symbol));
+  const [load, ...rest] = recorder.statements;
+  if (load?.kind !== "load" || rest.length > 0 || load.dtype !== result.dtype) return undefined;
+  const strides: Dim[] = [];
+  let offset: Dim = load.index;
+  for (const axis of axes) {
+    const stride = coefficientOf(load.index, axis.symbol);
+    if (stride === undefined) return undefined;
+    strides.push(stride);
+    offset = add(offset, mul(-1, mul(stride, axis.symbol)));
+  }
+  return { shape: result.shape, dtype: result.dtype, buffer: load.buffer, offset, strides };
+}
+
+/** Whether all readers of a matrix product see it with its last two dimensions exchanged. */
+export function wantedTransposed(node: Node): boolean {
+  const { value } = node.meta;
+  if (value.kind !== "tensor" || node.users.size === 0) return false;
+  const { shape, strides } = value.tensor;
+  const rows = shape.at(-2), columns = shape.at(-1);
+  if (rows === 1 || columns === 1 || strides.at(-1) !== 1) return false;
+  return [...node.users.keys()].every(({ op, meta: { value: seen } }) =>
+    op === "call_function" && seen.kind === "tensor" && seen.tensor.shape.length === shape.length &&
+    seen.tensor.shape.at(-1) === rows && seen.tensor.shape.at(-2) === columns &&
+    seen.tensor.strides.at(-2) === 1 && seen.tensor.strides.at(-1) === strides.at(-2)
+  );
+}
+
+/** Row-major strides with the last two dimensions laid out the other way round. */
+export function transposedStrides(shape: readonly Dim[]): Dim[] {
+  return exchangeLast(contiguousStrides(exchangeLast(shape)));
+}
+
+/** A view with its last two dimensions exchanged. */
+export function transposed(view: BufferOperand): BufferOperand {
+  return { ...view, shape: exchangeLast(view.shape), strides: exchangeLast(view.strides) };
+}
+
+function exchangeLast(list: readonly Dim[]): Dim[] {
+  const [a, b] = list.slice(-2);
+  return a === undefined || b === undefined ? [...list] : [...list.slice(0, -2), b, a];
+}
+
+/** Elements that a view needs, from the first. */
+export function lengthOf(view: Pick<BufferOperand, "offset" | "shape" | "strides">): Dim {
+  return view.shape.some((s) => s === 0) ? 0 : extentOf(view);
+}
