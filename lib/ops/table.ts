@@ -20,6 +20,7 @@ import { embeddings } from "./embedding.ts";
 import { attention } from "./attention.ts";
 import { contractions } from "./einsum.ts";
 import { joining } from "./joining.ts";
+import { adaptivePooling } from "./adaptive_pooling.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { comparisons } from "./comparison.ts";
 import { convolutions } from "./convolution.ts";
@@ -72,6 +73,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...joining,
   ...matrix,
   ...convolutions,
+  ...adaptivePooling,
   ...softmaxes,
   ...normalizations,
   ...losses,

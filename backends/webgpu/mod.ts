@@ -1,0 +1,9 @@
+/** The public namespace `webgpu`. */
+import { type AdapterDescription, initWebGpu } from "./device.ts";
+
+export type { AdapterDescription } from "./device.ts";
+
+/** Acquires the adapter once; `device: "webgpu"` works from then on. Fails with advice where there is none. */
+export function init(): Promise<AdapterDescription> {
+  return initWebGpu();
+}

@@ -1,0 +1,198 @@
+/**
+ * `compile`: from a function or module to a callable that runs compiled graphs. It joins the stages: dynamo
+ * captures the call as graphs, the chosen backend (aot, then inductor, then a device) turns each into kernels.
+ * Input: a function, method or nn.Module and options; output: the same call signature. Invariant: nothing is
+ * compiled before the first call.
+ */
+import { config, inductorPatch } from "./base/config.ts";
+import { DynError } from "./base/errors.ts";
+import type { GraphBackend } from "./graph/backend.ts";
+import { optimize } from "./dynamo/mod.ts";
+import { Module, setForwardCompiler } from "./nn/module.ts";
+
+/** A graph backend: its name, or a function from a graph and example inputs to a callable. */
+export type Backend = string | GraphBackend;
+
+/** How hard to optimise, as in `torch.compile`. */
+export type Mode = "default" | "reduce-overhead" | "max-autotune";
+
+/** Options of `compile`. */
+export interface CompileOptions {
+  /** "inductor" unless given (or DYN_BACKEND). */
+  readonly backend?: Backend | undefined;
+  /** A graph break is an error. */
+  readonly fullgraph?: boolean | undefined;
+  /** Undefined: sizes are constants until they change. True: symbols from the start. False: always constants. */
+  readonly dynamic?: boolean | undefined;
+  readonly mode?: Mode | undefined;
+  /** Settings of the code generator, as `config.inductor`. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  /** Gives the function back as it is. */
+  readonly disable?: boolean | undefined;
+}
+
+/** What compilation did for one callable so far. */
+export interface CompileStatistics {
+  readonly graphs: number;
+  readonly graphBreaks: number;
+  /** Milliseconds that the backend took, graph by graph. */
+  readonly backendMs: readonly number[];
+}
+
+interface MutableStatistics {
+  graphs: number;
+  graphBreaks: number;
+  backendMs: number[];
+}
+
+/** Finds backends by name; given by whoever knows them. */
+export type BackendLookup = (name: string) => GraphBackend;
+let lookup: BackendLookup | undefined;
+
+/** Tells where backends are found. */
+export function setBackendLookup(find: BackendLookup): void {
+  lookup = find;
+}
+
+const statistics = new WeakMap<object, MutableStatistics>();
+const allTimes: { readonly name: string; readonly milliseconds: number }[] = [];
+
+/** What was compiled for a callable; undefined for functions that were not compiled. */
+export function statisticsOf(callable: object): CompileStatistics | undefined {
+  return statistics.get(callable);
+}
+
+/** Every backend compilation of this process: the function and the milliseconds. */
+export function compileTimes(): readonly { readonly name: string; readonly milliseconds: number }[] {
+  return [...allTimes];
+}
+
+/** A method decorator's second argument. */
+type MethodContext = ClassMethodDecoratorContext;
+
+type AnyFunction = (this: never, ...args: never[]) => unknown;
+
+/** Compiles a function or method; also a decorator of methods, with or without options. */
+export function compile<F extends AnyFunction>(fn: F, options?: CompileOptions | MethodContext): F;
+/** A module whose `call` and `forward` are compiled; parameters and state-dict keys are the original's. */
+export function compile<M extends Module>(module: M, options?: CompileOptions): M;
+/** A decorator with options. */
+export function compile(
+  options: CompileOptions,
+): <F extends AnyFunction>(method: F, context: MethodContext) => F;
+export function compile(
+  target: AnyFunction | Module | CompileOptions,
+  options: CompileOptions | MethodContext = {},
+): unknown {
+  const chosen: CompileOptions = isMethodContext(options) ? {} : options;
+  if (typeof target === "function") return compileFunction(target, chosen);
+  if (target instanceof Module) return compileModule(target, chosen);
+  if (typeof target === "object" && target !== null) {
+    return (method: AnyFunction) => compileFunction(method, target);
+  }
+  throw new DynError(`Expected a function or an nn.Module to compile but found ${String(target)}`);
+}
+
+function isMethodContext(options: CompileOptions | MethodContext): options is MethodContext {
+  return "kind" in options && "name" in options;
+}
+
+/** Whether the environment or the settings say that functions of this name stay as they are. */
+function isDisabled(name: string): boolean {
+  const { debugFunction } = config;
+  return Deno.env.get("DYN_DISABLE") === "1" || (debugFunction !== "" && debugFunction !== name);
+}
+
+function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions): F {
+  if (options.disable || isDisabled(fn.name)) return fn;
+  const found: MutableStatistics = { graphs: 0, graphBreaks: 0, backendMs: [] };
+  const { backend, name } = resolveBackend(options);
+  const timed: GraphBackend = (gm, inputs) => {
+    const start = performance.now();
+    try {
+      return backend(gm, inputs);
+    } finally {
+      const milliseconds = performance.now() - start;
+      found.backendMs.push(milliseconds);
+      allTimes.push({ name: fn.name, milliseconds });
+    }
+  };
+  const callable = optimize(fn, {
+    backend: timed,
+    backendName: name,
+    fullgraph: options.fullgraph ?? false,
+    dynamic: options.dynamic,
+    hooks: {
+      onGraph: () => void found.graphs++,
+      onBreak: () => void found.graphBreaks++,
+    },
+  });
+  statistics.set(callable, found);
+  return callable;
+}
+
+/** The chosen backend under the settings that `mode` and `options` stand for. */
+function resolveBackend(options: CompileOptions): { readonly backend: GraphBackend; readonly name: string } {
+  const wanted = options.backend ?? Deno.env.get("DYN_BACKEND") ?? "inductor";
+  if (typeof wanted !== "string" && typeof wanted !== "function") {
+    throw new DynError(`Expected a backend's name or a function but found ${typeof wanted}`);
+  }
+  const name = typeof wanted === "string" ? wanted : wanted.name || "custom";
+  const backend = typeof wanted === "string" ? named(wanted) : wanted;
+  const patch = inductorPatch({ ...settingsOf(options.mode ?? "default"), ...options.options });
+  if (Object.keys(patch).length === 0) return { backend, name };
+  return { backend: (gm, inputs) => config.patch({ inductor: patch }, () => backend(gm, inputs)), name };
+}
+
+function named(name: string): GraphBackend {
+  if (!lookup) throw new DynError("Expected backends to be loaded: import dyn from its mod.ts");
+  return lookup(name);
+}
+
+function settingsOf(mode: Mode): Readonly<Record<string, unknown>> {
+  switch (mode) {
+    case "default":
+      return {};
+    case "reduce-overhead":
+      return { replayCommands: true };
+    case "max-autotune":
+      return { maxAutotune: true };
+    default:
+      mode satisfies never;
+      throw new DynError(
+        `Expected mode "default", "reduce-overhead" or "max-autotune" but found ${String(mode)}`,
+      );
+  }
+}
+
+/** The module itself in everything but its calls. */
+function compileModule<M extends Module>(module: M, options: CompileOptions): M {
+  if (options.disable || isDisabled(module.constructor.name)) return module;
+  const method = (name: "call" | "forward"): AnyFunction => Reflect.get(module, name);
+  const call = compileFunction(method("call"), options),
+    forward = compileFunction(method("forward"), options);
+  const calls: Readonly<Record<string, (...args: never[]) => unknown>> = {
+    call: (...args) => Reflect.apply(call, module, args),
+    forward: (...args) => Reflect.apply(forward, module, args),
+  };
+  const wrapped = new Proxy(module, {
+    get: (target, key) =>
+      typeof key === "string" && Object.hasOwn(calls, key) ? calls[key] : Reflect.get(target, key),
+  });
+  const found = statistics.get(call);
+  if (found) statistics.set(wrapped, found);
+  compiledCalls.set(wrapped, call);
+  return wrapped;
+}
+
+const compiledCalls = new WeakMap<object, object>();
+
+/** The compiled callable behind a compiled function or module. */
+export function callableOf(compiled: object): object {
+  return compiledCalls.get(compiled) ?? compiled;
+}
+
+setForwardCompiler((module, options) => {
+  const compiled = compileFunction(module.forward, options);
+  return (...args) => Reflect.apply(compiled, module, args);
+});

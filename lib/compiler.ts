@@ -1,0 +1,124 @@
+/** The namespace `compiler`: inspecting and steering compilation, as `torch.compiler` and `torch._dynamo`. */
+import {
+  cacheEntries as entriesOf,
+  type CacheEntry,
+  explain as explainCall,
+  type Explanation,
+  frozen,
+  markDimension,
+  reset as resetCapture,
+  resumedEntries,
+  setStance as changeStance,
+  type Stance,
+  statusOf,
+} from "./dynamo/mod.ts";
+import { DynError } from "./base/errors.ts";
+import { counters } from "./base/logs.ts";
+import { callableOf, statisticsOf } from "./compile.ts";
+import { Module } from "./nn/module.ts";
+import type { Tensor } from "./tensor/tensor.ts";
+
+export { allowInGraph, assumeConstantResult, disable, isCompiling } from "./dynamo/mod.ts";
+export type { CacheEntry, Explanation, Stance } from "./dynamo/mod.ts";
+export { CompilationProfiler, CompileCounter } from "./compile_counter.ts";
+export { type CompileStatistics, compileTimes } from "./compile.ts";
+export { aotAutograd, type AotOptions } from "./aot/backend.ts";
+export { makeFx } from "./aot/make_fx.ts";
+
+type AnyFunction = (this: never, ...args: never[]) => unknown;
+
+/** Forgets every compiled entry and all counts; kernels on disk stay. */
+export function reset(): void {
+  resetCapture();
+  counters.clear();
+}
+
+/** A function that captures one call with these arguments and reports graphs, breaks and guards. */
+export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => Explanation;
+export function explain<M extends Module>(module: M): (...args: Parameters<M["forward"]>) => Explanation;
+export function explain(target: AnyFunction | Module): (...args: never[]) => Explanation {
+  if (target instanceof Module) {
+    const report = explainCall(target.forward);
+    return (...args) => Reflect.apply(report, target, args);
+  }
+  return explainCall(target);
+}
+
+/** The compiled entries of a function: guards, modified source, graph and hits, most recent hit first. */
+export function cacheEntries(fn: object): CacheEntry[] {
+  return entriesOf(callableOf(fn));
+}
+
+/** The same for the parts that go on after graph breaks, by the name of the part. */
+export function resumeEntries(fn: object): Map<string, CacheEntry[]> {
+  return resumedEntries(callableOf(fn));
+}
+
+/** The compiled function without further compilation: what no entry serves runs uncompiled. */
+export function run<F extends AnyFunction>(fn: F): F {
+  return frozen(fn);
+}
+
+/** Changes what happens to calls that no entry serves. Disposing of the result restores the former stance. */
+export function setStance(stance: Stance): Disposable {
+  return changeStance(stance);
+}
+
+/** Makes a dimension of an input symbolic from the first call on. */
+export function markDynamic(
+  tensor: Tensor,
+  dim: number | readonly number[],
+  { min = 2, max = Infinity }: { readonly min?: number; readonly max?: number } = {},
+): void {
+  for (const d of dimensions(tensor, dim)) markDimension(tensor, d, { kind: "dynamic", min, max });
+}
+
+/** Keeps a dimension of an input (or all) constant, however often it changes. */
+export function markStatic(tensor: Tensor, dim?: number | readonly number[]): void {
+  for (const d of dimensions(tensor, dim ?? tensor.shape.map((_, i) => i))) {
+    markDimension(tensor, d, { kind: "static" });
+  }
+}
+
+function dimensions(tensor: Tensor, dim: number | readonly number[]): number[] {
+  return (typeof dim === "number" ? [dim] : [...dim]).map((d) => {
+    const at = d < 0 ? d + tensor.ndim : d;
+    if (!Number.isInteger(at) || at < 0 || at >= tensor.ndim) {
+      throw new DynError(`Expected dim in [${-tensor.ndim}, ${tensor.ndim - 1}] but found ${d}`);
+    }
+    return at;
+  });
+}
+
+/** How a compiled function fares. */
+export interface Status {
+  /** Whether it was compiled by `compile` at all. */
+  readonly compiled: boolean;
+  readonly graphs: number;
+  readonly graphBreaks: number;
+  /** Versions after the first, of the function and of its parts after graph breaks. */
+  readonly recompiles: number;
+  /** Kernels of all graphs of the process. */
+  readonly kernels: number;
+  readonly entries: number;
+  readonly hits: number;
+  /** Why it runs uncompiled from now on; null where it does not. */
+  readonly givenUp: string | null;
+}
+
+/** Whether a function is compiled, what came of it, and whether dyn has given up on it. */
+export function status(fn: object): Status {
+  const callable = callableOf(fn);
+  const known = statusOf(callable), found = statisticsOf(fn);
+  const parts = [entriesOf(callable), ...resumedEntries(callable).values()];
+  return {
+    compiled: known !== null,
+    graphs: found?.graphs ?? 0,
+    graphBreaks: found?.graphBreaks ?? 0,
+    recompiles: parts.reduce((sum, entries) => sum + Math.max(0, entries.length - 1), 0),
+    kernels: counters.total("kernels"),
+    entries: known?.entries ?? 0,
+    hits: known?.hits ?? 0,
+    givenUp: known?.givenUp ?? null,
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * The safetensors file format: an 8-byte little-endian header length, a JSON header, and the raw elements. Input
+ * and output: state dicts with PyTorch's keys and layouts. Invariant: what `save` writes, `load` gives back.
+ */
+import { DynError } from "../base/errors.ts";
+import { type DType, hostArray, itemSize } from "../base/dtype.ts";
+import { fromTypedArray } from "../tensor/creation.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+
+const NAMES: Readonly<Record<DType, string>> = {
+  float32: "F32",
+  float64: "F64",
+  int64: "I64",
+  int32: "I32",
+  uint8: "U8",
+  bool: "BOOL",
+};
+
+/** Reads a file (by path) or its bytes. Throws DynError where the format is broken or a type is unknown. */
+export function load(source: string | URL | Uint8Array): Record<string, Tensor> {
+  const bytes = source instanceof Uint8Array ? source : Deno.readFileSync(source);
+  if (bytes.byteLength < 8) {
+    throw new DynError(`Expected a safetensors header but found ${bytes.byteLength} bytes`);
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const headerLength = Number(view.getBigUint64(0, true));
+  if (headerLength > bytes.byteLength - 8) {
+    throw new DynError(`Expected a header of ${headerLength} bytes but found ${bytes.byteLength - 8}`);
+  }
+  const header: unknown = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + headerLength)));
+  if (typeof header !== "object" || header === null) throw new DynError("Expected a JSON object as header");
+  const data = bytes.subarray(8 + headerLength);
+  const tensors: Record<string, Tensor> = {};
+  for (const [name, entry] of Object.entries(header)) {
+    if (name !== "__metadata__") tensors[name] = readTensor(name, entry, data);
+  }
+  return tensors;
+}
+
+function readTensor(name: string, entry: unknown, data: Uint8Array): Tensor {
+  if (typeof entry !== "object" || entry === null) throw new DynError(`Expected an object for ${name}`);
+  const type: unknown = Reflect.get(entry, "dtype");
+  const shape = integers(Reflect.get(entry, "shape"), `shape of ${name}`);
+  const [start = 0, end = 0] = integers(Reflect.get(entry, "data_offsets"), `data_offsets of ${name}`);
+  const found = Object.entries(NAMES).find(([, stored]) => stored === type);
+  if (!found) {
+    throw new DynError(`Expected one of ${Object.values(NAMES).join(", ")} for ${name} but found ${type}`);
+  }
+  const dtype = found[0] as DType;
+  const count = shape.reduce((a, b) => a * b, 1);
+  if (end - start !== count * itemSize(dtype) || end > data.byteLength) {
+    throw new DynError(`Expected ${count * itemSize(dtype)} bytes for ${name} but found [${start}, ${end})`);
+  }
+  const copy = data.slice(start, end);
+  return fromTypedArray(hostArray(dtype, copy.buffer, 0, count), shape, { dtype });
+}
+
+function integers(value: unknown, what: string): number[] {
+  if (!Array.isArray(value) || !value.every((v) => Number.isInteger(v) && v >= 0)) {
+    throw new DynError(`Expected non-negative integers as ${what} but found ${JSON.stringify(value)}`);
+  }
+  return value;
+}
+
+/** The bytes of a file that holds these tensors. */
+export function serialize(
+  tensors: Readonly<Record<string, Tensor>>,
+  metadata: Readonly<Record<string, string>> = {},
+): Uint8Array {
+  const header: Record<string, unknown> = {};
+  if (Object.keys(metadata).length > 0) header["__metadata__"] = metadata;
+  const parts: Uint8Array[] = [];
+  let offset = 0;
+  // The widest elements first, so that every tensor is aligned
+  const ordered = Object.entries(tensors).sort(([a, x], [b, y]) =>
+    itemSize(y.dtype) - itemSize(x.dtype) || (a < b ? -1 : 1)
+  );
+  for (const [name, tensor] of ordered) {
+    const array = tensor.detach().cpu().toTypedArray();
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    header[name] = {
+      dtype: NAMES[tensor.dtype],
+      shape: [...tensor.shape],
+      data_offsets: [offset, offset + bytes.byteLength],
+    };
+    parts.push(bytes);
+    offset += bytes.byteLength;
+  }
+  const text = JSON.stringify(header);
+  const head = new TextEncoder().encode(text.padEnd(Math.ceil(text.length / 8) * 8));
+  const file = new Uint8Array(8 + head.byteLength + offset);
+  new DataView(file.buffer).setBigUint64(0, BigInt(head.byteLength), true);
+  file.set(head, 8);
+  let at = 8 + head.byteLength;
+  for (const part of parts) {
+    file.set(part, at);
+    at += part.byteLength;
+  }
+  return file;
+}
+
+/** Writes tensors to a file. */
+export function save(
+  tensors: Readonly<Record<string, Tensor>>,
+  path: string | URL,
+  metadata: Readonly<Record<string, string>> = {},
+): void {
+  Deno.writeFileSync(path, serialize(tensors, metadata));
+}

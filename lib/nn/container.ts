@@ -1,0 +1,135 @@
+/** Modules that hold modules: in a row, in a list, by name. Members are fields, so their state keys are PyTorch's. */
+import { DynError } from "../base/errors.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { Module } from "./module.ts";
+import type { Parameter } from "./parameter.ts";
+
+/** A module from tensor to tensor. */
+export interface Layer extends Module {
+  forward(x: Tensor): Tensor;
+}
+
+/** Runs layers one after another, as torch.nn.Sequential. */
+export class Sequential extends Module {
+  [index: number]: Layer;
+  length = 0;
+
+  constructor(...layers: readonly Layer[]) {
+    super();
+    for (const layer of layers) this.append(layer);
+  }
+
+  append(layer: Layer): this {
+    this[this.length] = layer;
+    this.length++;
+    return this;
+  }
+
+  override forward(x: Tensor): Tensor {
+    for (const layer of this) x = layer.call(x);
+    return x;
+  }
+
+  /** The layer at an index; negative counts from the end. */
+  at(index: number): Layer {
+    return member(this, index);
+  }
+
+  [Symbol.iterator](): ArrayIterator<Layer> {
+    return members<Layer>(this)[Symbol.iterator]();
+  }
+}
+
+/** A list of modules; what runs them is up to its owner. */
+export class ModuleList<M extends Module = Module> extends Module {
+  [index: number]: M;
+  length = 0;
+
+  constructor(modules: Iterable<M> = []) {
+    super();
+    for (const module of modules) this.append(module);
+  }
+
+  append(module: M): this {
+    this[this.length] = module;
+    this.length++;
+    return this;
+  }
+
+  extend(modules: Iterable<M>): this {
+    for (const module of modules) this.append(module);
+    return this;
+  }
+
+  at(index: number): M {
+    return member(this, index);
+  }
+
+  [Symbol.iterator](): ArrayIterator<M> {
+    return members<M>(this)[Symbol.iterator]();
+  }
+}
+
+/** Modules by name. */
+export class ModuleDict extends Module {
+  constructor(modules: Readonly<Record<string, Module>> = {}) {
+    super();
+    for (const [name, module] of Object.entries(modules)) this.addModule(name, module);
+  }
+
+  get(name: string): Module {
+    const found = this.namedChildren().find(([key]) => key === name);
+    if (!found) {
+      throw new DynError(`Expected one of ${this.keys().join(", ")} but found ${name}`);
+    }
+    return found[1];
+  }
+
+  keys(): string[] {
+    return this.namedChildren().map(([name]) => name);
+  }
+
+  values(): Module[] {
+    return this.namedChildren().map(([, module]) => module);
+  }
+}
+
+/** A list of parameters. */
+export class ParameterList extends Module {
+  [index: number]: Parameter;
+  length = 0;
+
+  constructor(parameters: Iterable<Parameter> = []) {
+    super();
+    for (const parameter of parameters) {
+      this[this.length] = parameter;
+      this.length++;
+    }
+  }
+
+  [Symbol.iterator](): ArrayIterator<Parameter> {
+    return members<Parameter>(this)[Symbol.iterator]();
+  }
+}
+
+interface Indexed<M> {
+  readonly [index: number]: M;
+  readonly length: number;
+}
+
+function members<M>(list: Indexed<M>): M[] {
+  const found: M[] = [];
+  for (let i = 0; i < list.length; i++) {
+    const item = list[i];
+    if (item !== undefined) found.push(item);
+  }
+  return found;
+}
+
+function member<M>(list: Indexed<M>, index: number): M {
+  const item = list[index < 0 ? index + list.length : index];
+  if (item === undefined) {
+    throw new DynError(`Expected an index in [${-list.length}, ${list.length - 1}] but found ${index}`);
+  }
+  return item;
+}

@@ -1,0 +1,15 @@
+/**
+ * A tensor that a Module trains. Assigning one to a field of a Module makes it part of `parameters()`.
+ * Invariant: a leaf of the autograd graph; it shares the storage of the tensor it is made from.
+ */
+import { Tensor } from "../tensor/tensor.ts";
+
+/** A trainable leaf tensor, as torch.nn.Parameter. */
+export class Parameter extends Tensor {
+  /** Shares the storage of `data`; requires grad unless told otherwise (float types only). */
+  constructor(data: Tensor, requiresGrad: boolean | { requiresGrad?: boolean } = true) {
+    super(data.storage, data.layout, data.offset);
+    const wanted = typeof requiresGrad === "boolean" ? requiresGrad : requiresGrad.requiresGrad ?? true;
+    this.requiresGrad_(wanted);
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The base of all optimizers: parameter groups, per-parameter state, state dicts. Invariant: `step` is ordinary
+ * tensor code without reading a value back, so that it can be captured into a graph together with the model.
+ */
+import { DynError } from "../base/errors.ts";
+import { tensor as makeTensor } from "../tensor/creation.ts";
+import { Tensor } from "../tensor/tensor.ts";
+
+/** Parameters that share hyperparameters H. */
+export type ParamGroup<H> = H & { params: Tensor[] };
+
+/** What a constructor takes: parameters, or groups that override hyperparameters. */
+export type ParamsOrGroups<H> = Iterable<Tensor> | Iterable<Partial<H> & { params: Iterable<Tensor> }>;
+
+/** State of one parameter, by name. */
+export type ParamState = Record<string, Tensor>;
+
+/** PyTorch's layout: state by parameter number, groups with numbers for parameters. */
+export interface OptimizerState<H> {
+  readonly state: Readonly<Record<number, Readonly<ParamState>>>;
+  readonly paramGroups: readonly (H & { readonly params: readonly number[] })[];
+}
+
+export abstract class Optimizer<H extends object> {
+  readonly paramGroups: ParamGroup<H>[] = [];
+  readonly state: Map<Tensor, ParamState> = new Map();
+
+  constructor(params: ParamsOrGroups<H>, readonly defaults: H) {
+    const items = [...params];
+    if (items.length === 0) throw new DynError("Expected at least one parameter to optimize but found none");
+    const loose = items.filter((item) => item instanceof Tensor);
+    if (loose.length > 0) this.addParamGroup({ params: loose } as Partial<H> & { params: Tensor[] });
+    for (const item of items) if (!(item instanceof Tensor)) this.addParamGroup(item);
+  }
+
+  addParamGroup(group: Partial<H> & { params: Iterable<Tensor> }): void {
+    const params = [...group.params];
+    for (const param of params) {
+      if (!param.isLeaf) {
+        throw new DynError("Expected leaf tensors to optimize but found the result of an op");
+      }
+      if (this.paramGroups.some((other) => other.params.includes(param))) {
+        throw new DynError("Expected each parameter in one group but found one in two groups");
+      }
+    }
+    this.paramGroups.push({ ...this.defaults, ...group, params });
+  }
+
+  /** Updates every parameter that has a gradient. Does not record gradients itself. */
+  abstract step(): void;
+
+  /** Drops the gradients (or zeroes them in place). */
+  zeroGrad(options: { setToNone?: boolean } = {}): void {
+    const drop = options.setToNone ?? true;
+    for (const group of this.paramGroups) {
+      for (const param of group.params) {
+        if (drop) param.grad = null;
+        else if (param.grad) param.grad = param.grad.detach().zero_();
+      }
+    }
+  }
+
+  stateDict(): OptimizerState<H> {
+    const numbers = new Map<Tensor, number>();
+    for (const group of this.paramGroups) for (const p of group.params) numbers.set(p, numbers.size);
+    const state: Record<number, ParamState> = {};
+    for (const [param, values] of this.state) {
+      const number = numbers.get(param);
+      if (number !== undefined) state[number] = { ...values };
+    }
+    return {
+      state,
+      paramGroups: this.paramGroups.map((group) => ({
+        ...group,
+        params: group.params.map((p) => numbers.get(p) ?? -1),
+      })),
+    };
+  }
+
+  loadStateDict(saved: OptimizerState<H>): void {
+    if (saved.paramGroups.length !== this.paramGroups.length) {
+      throw new DynError(
+        `Expected ${this.paramGroups.length} parameter groups but found ${saved.paramGroups.length}`,
+      );
+    }
+    const params = this.paramGroups.flatMap((group) => group.params);
+    this.paramGroups.forEach((group, i) => {
+      const other = saved.paramGroups[i];
+      if (!other || other.params.length !== group.params.length) {
+        throw new DynError(
+          `Expected ${group.params.length} parameters in group ${i} but found ${other?.params.length ?? 0}`,
+        );
+      }
+      Object.assign(group, { ...other, params: group.params });
+    });
+    this.state.clear();
+    for (const [number, values] of Object.entries(saved.state)) {
+      const param = params[Number(number)];
+      if (!param) {
+        throw new DynError(`Expected a parameter number below ${params.length} but found ${number}`);
+      }
+      const copies: ParamState = {};
+      for (const [name, value] of Object.entries(values)) copies[name] = value.clone();
+      this.state.set(param, copies);
+    }
+  }
+}
+
+/** A step counter as PyTorch keeps it: a 0-d float tensor, so that counting does not change a traced constant. */
+export function zeroStep(like: Tensor): Tensor {
+  return makeTensor(0, { dtype: "float32", device: like.device });
+}

@@ -1,0 +1,63 @@
+/**
+ * dyn: a compiler for tensor programs written in TypeScript, and the tensor library it compiles.
+ *
+ * ```ts
+ * import { compile, randn, type Tensor } from "jsr:@x/dyn";
+ * const f = compile((x: Tensor) => x.mul(1.5).tanh().mul(x.sigmoid()));
+ * console.log(f(randn([4, 3])));
+ * ```
+ *
+ * @module
+ */
+import "./lib/tensor/install.ts";
+import "./backends/cpu/device.ts";
+import { lookupBackend } from "./backends/registry.ts";
+import { initWebGpu } from "./backends/webgpu/device.ts";
+import { DynError } from "./lib/base/errors.ts";
+import { setBackendLookup } from "./lib/compile.ts";
+
+setBackendLookup(lookupBackend);
+
+export { config } from "./lib/base/config.ts";
+export {
+  BackendCompilerFailed,
+  type BreakReason,
+  DynError,
+  InternalError,
+  Unsupported,
+} from "./lib/base/errors.ts";
+export { type Artifact, counters, logs } from "./lib/base/logs.ts";
+export { type DType, DTYPES } from "./lib/base/dtype.ts";
+
+export { Tensor } from "./lib/tensor/tensor.ts";
+export {
+  asTensor,
+  fromTypedArray,
+  scalarTensor,
+  tensor,
+  type TensorData,
+  type TensorOptions,
+} from "./lib/tensor/creation.ts";
+export { getRngState, initialSeed, manualSeed, setRngState } from "./lib/tensor/random.ts";
+export { enableGrad, inferenceMode, isGradEnabled, isInferenceMode, noGrad } from "./lib/tensor/modes.ts";
+export * from "./lib/tensor/generated_free.ts";
+export * as linalg from "./lib/tensor/generated_linalg.ts";
+export * as special from "./lib/tensor/generated_special.ts";
+
+export * as autograd from "./lib/autograd/autograd.ts";
+export * as nn from "./lib/nn/mod.ts";
+export * as optim from "./lib/optim/mod.ts";
+export * as data from "./lib/data/mod.ts";
+export * as safetensors from "./lib/data/safetensors.ts";
+
+export { type Backend, compile, type CompileOptions, type Mode } from "./lib/compile.ts";
+export * as compiler from "./backends/compiler.ts";
+export * as fx from "./lib/graph/mod.ts";
+export * as webgpu from "./backends/webgpu/mod.ts";
+
+/** Prepares a device. "cpu" always is; "webgpu" acquires its adapter once and fails with advice where there is none. */
+export async function init(options: { device?: string } = {}): Promise<void> {
+  const device = options.device ?? "cpu";
+  if (device === "webgpu") await initWebGpu();
+  else if (device !== "cpu") throw new DynError(`Expected device "cpu" or "webgpu" but found "${device}"`);
+}
