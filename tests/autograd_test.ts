@@ -276,3 +276,56 @@ Deno.test("intermediate gradients are given back to the device at once", () => {
   assertEquals(made.has(x.grad?.storage.memory), false);
   assertEquals(gradOf(x), new Array(1000).fill(-2 * Math.sin(Math.sin(1)) * Math.cos(1)));
 });
+
+/** A small generator of choices that depends on the seed alone. */
+function choices(seed: number): (count: number) => number {
+  let state = seed * 2654435761 + 1 >>> 0;
+  return (count) => {
+    state = Math.imul(state ^ state >>> 15, 2246822519) + 3266489917 >>> 0;
+    return (state >>> 8) % count;
+  };
+}
+
+/** Views of a 4×4 tensor that in-place ops may write. */
+const VIEWS: readonly ((x: Tensor) => Tensor)[] = [
+  (x) => x,
+  (x) => x.t(),
+  (x) => x.slice(0, 1, 3),
+  (x) => x.slice(1, 0, 4, 2),
+  (x) => x.at(2),
+  (x) => x.t().at(1),
+  (x) => x.view(2, 8).slice(1, 2, 6),
+  (x) => x.diagonal(),
+  (x) => x.view(2, 2, 4).permute([2, 0, 1]).at("1:3"),
+];
+
+const WRITES: readonly ((target: Tensor, operand: Tensor) => void)[] = [
+  (t, o) => void t.mul_(o),
+  (t, o) => void t.add_(o, { alpha: 2 }),
+  (t, o) => void t.copy_(o),
+  (t) => void t.mul_(0.5),
+  (t) => void t.sin_(),
+  (t) => void t.fill_(0.25),
+  (t, o) => void t.sub_(o.square()),
+];
+
+Deno.test("any sequence of writes through views has the gradients of finite differences", () => {
+  for (let seed = 0; seed < 60; seed++) {
+    const program = (x: Tensor | undefined, y: Tensor | undefined): Tensor => {
+      const pick = choices(seed);
+      if (!x || !y) throw new DynError("Expected two tensors");
+      const base = x.mul(1), kept: Tensor[] = [];
+      for (let k = 0; k < 4; k++) {
+        const target = VIEWS[pick(VIEWS.length)]?.(base) ?? base;
+        kept.push(target);
+        // some operands overlap the target, some are of the leaf that is not written
+        const operand = pick(3) === 0 ? base.mul(1).flatten().at(pick(16)) : y.flatten().at(pick(4));
+        WRITES[pick(WRITES.length)]?.(target, operand);
+      }
+      const views = kept.map((view, k) => view.mul(k + 1).sin().sum());
+      return views.reduce((a, b) => a.add(b), base.mul(base).sum());
+    };
+    const x = leaf([[1, 2, 3, 4], [0.5, -1, 2, 1], [-0.3, 0.7, 0.1, 2], [1.5, -2, 0.4, 0.9]]);
+    autograd.gradcheck((a, b) => program(a, b), [x, leaf([[0.3, -0.6], [1.1, 0.8]])]);
+  }
+});

@@ -75,7 +75,10 @@ export function differentiate<T extends TensorLike>(
 }
 
 /** The results of a call that a gradient can reach: of floating type, and not merely kept for the backward. */
-export function differentiableResults<T extends TensorLike>(definition: OpDefinition, outs: readonly T[]): T[] {
+export function differentiableResults<T extends TensorLike>(
+  definition: OpDefinition,
+  outs: readonly T[],
+): T[] {
   const { results = [], auxiliary = [] } = definition;
   return outs.filter((out, k) => isFloat(out.dtype) && !auxiliary.includes(results[k] ?? ""));
 }

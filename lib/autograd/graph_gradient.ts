@@ -55,12 +55,12 @@ export function appendGradients(
   const forward = [...graph.nodes];
   const tape = new GraphTape(graph);
   const { builder, recorder } = tape;
+  builder.shared = { noGrad: true };
   const seeds = outputs.map(({ node, tangent }) => {
     const value = tape.current(node);
     const grad = tangent ? valueOfNode(tangent) : tape.api.onesLike(value);
     return { value, grad };
   });
-  builder.shared = {};
   const wanted = inputs.map((node) => tape.first(node));
   const entries: TapeEntry<GraphValue>[] = [];
   // Ops whose gradient is that of their composition are composed again next to their gradient, since the
@@ -199,9 +199,12 @@ class GraphTape {
   /** Composes a call again at its place, where its arguments hold what they held. */
   #composeBefore(node: Node, compose: () => Results): { results: readonly GraphValue[]; random: boolean } {
     const known = new Set(this.graph.nodes);
+    const { shared } = this.builder;
     this.builder.before = node;
+    this.builder.shared = { stack: node.meta.stack, requiresGrad: true };
     const results = listOf(compose());
     this.builder.before = undefined;
+    this.builder.shared = shared;
     const made = this.graph.nodes.filter((each) => !known.has(each));
     const random = made.some(({ target }) => findTarget(target)?.definition.implementation.kind === "random");
     return { results, random };

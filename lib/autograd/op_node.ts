@@ -11,7 +11,7 @@ import type { Layout } from "../tensor/layout.ts";
 import { entryOf, mapTensors, type OpEntry, type TensorArgs, tensorsOf } from "../tensor/plan.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { type ApplyOptions, fitGradient, gradientEdge, Node } from "./node.ts";
-import { releasedError, SavedTensor } from "./saved.ts";
+import { SavedTensor } from "./saved.ts";
 
 /** Something that stands for a tensor argument: saved, or known by its layout. */
 type Kept = SavedTensor | Tensor;
@@ -70,7 +70,7 @@ export class OpNode extends Node {
   readonly #entry: OpEntry;
   readonly #places: readonly Place[];
   readonly #args: TensorArgs;
-  #kept: Map<Tensor, Kept> | null;
+  readonly #kept: Map<Tensor, Kept>;
   #out: readonly Kept[] = [];
 
   /** Records the inputs; call `saveResults` once there are results. */
@@ -125,7 +125,6 @@ export class OpNode extends Node {
   apply(grads: readonly (Tensor | null)[], { wanted }: ApplyOptions): readonly (Tensor | null)[] {
     const { gradient } = this.definition;
     const kept = this.#kept;
-    if (kept === null) throw releasedError();
     if (gradient.kind !== "rule") {
       throw new InternalError(`Expected a gradient rule of ${this.definition.name}`);
     }
@@ -155,11 +154,7 @@ export class OpNode extends Node {
   }
 
   release(): void {
-    if (this.#kept === null) return;
     for (const each of this.#kept.values()) if (each instanceof SavedTensor) each.release();
     for (const each of this.#out) if (each instanceof SavedTensor) each.release();
-    // a rule that reads nothing may run again, as in PyTorch
-    const { gradient } = this.definition;
-    if (gradient.kind === "rule" && gradient.saves.length > 0) this.#kept = null;
   }
 }

@@ -3,36 +3,44 @@
  * the place in the graph that it had. Invariant: elements that were written in place since are never handed out.
  */
 import { DynError } from "../base/errors.ts";
-import { aliasOf } from "../tensor/eager.ts";
-import { Tensor } from "../tensor/tensor.ts";
+import { aliasOf, hollowLike } from "../tensor/eager.ts";
+import type { Layout } from "../tensor/layout.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import { type Edge, gradientEdge, setHistory } from "./node.ts";
 
 /** One saved tensor. */
 export class SavedTensor {
   readonly #version: number;
   readonly #edge: Edge | null;
+  readonly #layout: Layout;
   #tensor: Tensor | null;
 
   /** Saves a tensor; `edge` is its place in the graph where that is not yet known to it. */
   constructor(tensor: Tensor, edge: Edge | null = gradientEdge(tensor)) {
     this.#tensor = tensor;
     this.#version = tensor.storage.version;
+    this.#layout = tensor.layout;
     this.#edge = edge;
   }
 
-  /** The tensor. Throws where it was released or has changed since. */
+  /**
+   * The tensor. Where it was released or has changed since, one that throws when its elements are read: a rule
+   * may have no use for them in this pass.
+   */
   unpack(node: string): Tensor {
-    const tensor = this.#tensor;
-    if (tensor === null) throw releasedError();
-    if (tensor.storage.version !== this.#version) {
-      throw new DynError(
-        "One of the variables needed for gradient computation has been modified by an inplace operation: " +
-          `[${tensor.dtype} [${tensor.shape}]], needed by ${node}, is at version ${tensor.storage.version}; ` +
-          `expected version ${this.#version} instead`,
-      );
+    const tensor = this.#tensor, layout = this.#layout;
+    if (tensor === null) return hollowLike({ device: layout.device, layout }, releasedError);
+    const now = tensor.storage.version, then = this.#version;
+    if (now !== then) {
+      return hollowLike(tensor, () =>
+        new DynError(
+          "One of the variables needed for gradient computation has been modified by an inplace operation: " +
+            `[${layout.dtype} [${layout.shape}]], needed by ${node}, is at version ${now}; ` +
+            `expected version ${then} instead`,
+        ));
     }
-    const now = gradientEdge(tensor);
-    if (now?.node === this.#edge?.node && now?.output === this.#edge?.output) return tensor;
+    const edge = gradientEdge(tensor);
+    if (edge?.node === this.#edge?.node && edge?.output === this.#edge?.output) return tensor;
     const alias = aliasOf(tensor);
     if (this.#edge !== null) setHistory(alias, this.#edge.node, this.#edge.output);
     return alias;

@@ -125,9 +125,11 @@ class CopySlices extends Node {
 
   apply([grad = null]: readonly (Tensor | null)[], { wanted }: ApplyOptions): readonly (Tensor | null)[] {
     if (grad === null) return this.edges.map(() => null);
-    const along: Tensor[] = [grad];
-    for (const step of this.#steps) along.push(applyStep(along.at(-1) ?? grad, step));
-    const slice = along.at(-1) ?? grad;
+    // bases are row-major, and what viewed them may need that
+    const whole = ops.contiguous(grad);
+    const along: Tensor[] = [whole];
+    for (const step of this.#steps) along.push(applyStep(along.at(-1) ?? whole, step));
+    const slice = along.at(-1) ?? whole;
     const place = (k: number) => k < this.#receiver ? k + 1 : k;
     const inner = this.#inner.apply([slice], {
       wanted: (k) => k === this.#receiver ? this.edges[0] !== null && wanted(0) : wanted(place(k)),

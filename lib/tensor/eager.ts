@@ -271,7 +271,10 @@ export function aliasOf(tensor: Tensor): Tensor {
   return new Tensor(tensor.storage, tensor.layout, tensor.offset);
 }
 
-/** A tensor with a layout and no elements, for gradient rules that read no elements. */
-export function hollowLike(tensor: Tensor): Tensor {
-  return new Tensor(new Storage(tensor.device, null), tensor.layout);
+/** A tensor with a layout and no elements, for rules that read none; `missing` says why where they do. */
+export function hollowLike(
+  { device, layout }: Pick<Tensor, "device" | "layout">,
+  missing?: () => Error,
+): Tensor {
+  return new Tensor(new Storage(device, null, missing), layout);
 }

@@ -2,6 +2,8 @@
  * The ops in `nn.functional`. Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.
  */
 export {
+  adaptiveAvgPool1d,
+  adaptiveAvgPool2d,
   avgPool1d,
   avgPool2d,
   avgPool3d,

@@ -787,7 +787,8 @@ export const oneHotOfAll: OpApi<Tensor>["oneHotOfAll"] = ops.oneHotOfAll;
  * softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as
  * `nn.functional.scaled_dot_product_attention`.
  */
-export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] = ops.scaledDotProductAttention;
+export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] =
+  ops.scaledDotProductAttention;
 /**
  * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
  * `torch.einsum`.
@@ -900,9 +901,11 @@ export const linear: OpApi<Tensor>["linear"] = ops.linear;
 /** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
 export const convolution: OpApi<Tensor>["convolution"] = ops.convolution;
 /** The gradient of a convolution in its input, of `inputSizes`. */
-export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] = ops.convolutionBackwardInput;
+export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] =
+  ops.convolutionBackwardInput;
 /** The gradient of a convolution in its weight, of `weightSizes`. */
-export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] = ops.convolutionBackwardWeight;
+export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] =
+  ops.convolutionBackwardWeight;
 /**
  * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
  * `nn.functional.conv1d`.
@@ -922,6 +925,10 @@ export const conv3d: OpApi<Tensor>["conv3d"] = ops.conv3d;
 export const convTranspose1d: OpApi<Tensor>["convTranspose1d"] = ops.convTranspose1d;
 /** The transposed convolution over 2 dimension(s), as `nn.functional.conv_transpose2d`. */
 export const convTranspose2d: OpApi<Tensor>["convTranspose2d"] = ops.convTranspose2d;
+/** Means over windows that tile the last dimension into `outputSize` cells. */
+export const adaptiveAvgPool1d: OpApi<Tensor>["adaptiveAvgPool1d"] = ops.adaptiveAvgPool1d;
+/** Means over windows that tile the last two dimensions into `outputSize` cells. */
+export const adaptiveAvgPool2d: OpApi<Tensor>["adaptiveAvgPool2d"] = ops.adaptiveAvgPool2d;
 /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
 export const softmax: OpApi<Tensor>["softmax"] = ops.softmax;
 /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
@@ -978,7 +985,8 @@ export const binaryCrossEntropy: OpApi<Tensor>["binaryCrossEntropy"] = ops.binar
  * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive
  * part. As `nn.functional.binary_cross_entropy_with_logits`.
  */
-export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] = ops.binaryCrossEntropyWithLogits;
+export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] =
+  ops.binaryCrossEntropyWithLogits;
 /** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
 export const klDiv: OpApi<Tensor>["klDiv"] = ops.klDiv;
 /** The elements on another device, as `Tensor.to(device)`. */

@@ -36,13 +36,18 @@ export class Storage {
   version = 0;
   #memory: Memory | null;
 
-  constructor(readonly device: DeviceName, memory: Memory | null) {
+  readonly #missing: (() => Error) | undefined;
+
+  /** `missing` makes the error for reading a storage without memory. */
+  constructor(readonly device: DeviceName, memory: Memory | null, missing?: () => Error) {
     this.#memory = memory;
+    this.#missing = missing;
   }
 
   /** The memory. Throws where there is none: released, or a tensor without elements. */
   get memory(): Memory {
     if (this.#memory === null) {
+      if (this.#missing) throw this.#missing();
       throw new DynError(
         "Expected a tensor with elements but found one that was released or has metadata only",
       );
