@@ -11,6 +11,9 @@ import { liveRegisters } from "./bytecode/liveness.ts";
 import type { ClosureParts, ClosurePrinter } from "./codegen/rebuild.ts";
 import type { Constants } from "./guards/reader.ts";
 import { printRest, stepOf } from "./printed.ts";
+import { boxOfCell, cellOfBox, isBox } from "./cells.ts";
+import type { FreeBinding, LiveCell } from "./frame/info.ts";
+import { infoOf, registerMade } from "./functions.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
 import { Frame } from "./trace/interpreter.ts";
 
@@ -44,14 +47,15 @@ export const closurePrinter: ClosurePrinter = {
       name: `make_${code.name || "closure"}`,
       forms: () => "value",
     });
-    const name = constants.name(printed.make([], undefined, undefined), "$make");
+    const name = constants.name(registering(printed.make([], undefined, undefined), code, parts.cells), "$make");
     const args = [...parts.free];
     if (parts.home !== null) args.push(parts.home);
     if (typeof parts.name === "symbol") args.push(constants.name(parts.name));
     return `${name}(${args.join(", ")})`;
   },
   cell: (content) => `{ v: ${content ?? "undefined"} }`,
-  liveCell: (cell) => runtime.live(cell),
+  liveCell: boxOfCell,
+  boxOfCaptured: (fn, index) => boxOfCell(cellOf(fn, index)),
   setCell: (cell, content) => `${cell}.v = ${content};`,
   generator: printGenerator,
   enumerator(object, keys, index, constants): string {
@@ -62,6 +66,34 @@ export const closurePrinter: ClosurePrinter = {
     return constants.name(runtime.tdz, "$tdz");
   },
 };
+
+/** Makes closures and notes which code they are, so that they can be traced as it. */
+function registering(
+  make: (...args: unknown[]) => unknown,
+  code: CodeObject,
+  cells: ReadonlySet<number>,
+): (...args: unknown[]) => unknown {
+  return (...args) => {
+    const fn = make(...args);
+    if (typeof fn === "function" && !code.usesSuper) {
+      registerMade(fn, code, (index): FreeBinding => {
+        const given = args[index];
+        return cells.has(index) && isBox(given)
+          ? { kind: "cell", cell: cellOfBox(given) }
+          : { kind: "value", value: given };
+      });
+    }
+    return fn;
+  };
+}
+
+/** The variable that a function has captured. */
+export function cellOf(fn: unknown, index: number): LiveCell {
+  const info = typeof fn === "function" ? infoOf(fn) : null;
+  const found = info?.kind === "function" ? info.binding(index) : null;
+  if (found?.kind !== "cell") throw new TypeError("Expected a captured variable");
+  return found.cell;
+}
 
 /** The keys that a for-in loop has not visited yet, as printed code takes them. */
 function* restKeys(object: object | null, keys: readonly string[]): Generator<string> {
@@ -113,8 +145,7 @@ function bindingText(
   if (info.kind === "made") {
     const bound = info.free[index];
     invariant(bound, "Expected a captured variable");
-    const form = bound.kind !== "cell" ? "value" : bound.place?.kind === "live" ? "live" : "cell";
-    return { text: rebuild(bound), form };
+    return { text: rebuild(bound), form: bound.kind === "cell" ? "cell" : "value" };
   }
   const found = info.binding(index);
   switch (found.kind) {

@@ -20,7 +20,8 @@ import { compileCheck } from "./guards/check.ts";
 import { factText, type Guard } from "./guards/guard.ts";
 import { knowledge } from "./knowledge.ts";
 import { nextGraphName } from "./program.ts";
-import { closurePrinter } from "./closure_printer.ts";
+import { cellOfBox } from "./cells.ts";
+import { cellOf, closurePrinter } from "./closure_printer.ts";
 import { asyncTail, branchTail, breakTail } from "./resume.ts";
 import { Machine, type Outcome, Restart } from "./trace/machine.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
@@ -149,6 +150,8 @@ function checked(guards: readonly Guard[], output: OutputGraph): Pick<Entry, "ch
     sourceNamed: (name) => output.sourceNamed(name),
     hasCode: (fn, code) => codeOf(fn) === code,
     readCaptured,
+    cellOfBox,
+    cellOf,
   });
   return { check, checkText: text };
 }

@@ -182,8 +182,7 @@ export function capturedBy(frame: Pick<Frame, "info" | "code">): readonly { read
   return code.free.map((_, index) => {
     if (info.kind === "made") {
       const bound = info.free[index];
-      const form = bound?.kind !== "cell" ? "value" : bound.place?.kind === "live" ? "live" : "cell";
-      return { form, value: undefined };
+      return { form: bound?.kind === "cell" ? "cell" : "value", value: undefined };
     }
     const found = info.binding(index);
     switch (found.kind) {

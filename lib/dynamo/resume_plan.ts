@@ -8,7 +8,6 @@ import { invariant } from "../base/errors.ts";
 import type { CodeObject, Register } from "./bytecode/code.ts";
 import { writes } from "./bytecode/effects.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
-import type { LiveCell } from "./frame/info.ts";
 import { type Completion, type Frame, type FrameBindings } from "./trace/interpreter.ts";
 import { handlerOf, isReachable } from "./trace/machine.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
@@ -48,8 +47,6 @@ export interface PlannedFrame {
   readonly bindings: FrameBindings["kind"];
   /** Free variables, if they are those of a known function. */
   readonly real: Extract<FrameBindings, { kind: "real" }> | null;
-  /** Captured variables of users' functions, by index of the free variable. */
-  readonly live: ReadonlyMap<number, LiveCell>;
 }
 
 /** Everything there is to know of how to go on. */
@@ -126,15 +123,9 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
       if (!(innermost && given.includes(register)) && !value) return null;
     }
     const { info, callee } = frame;
-    const live = new Map<number, LiveCell>();
     let known: ObjectValue | null = null;
     if (info.kind === "made") {
       info.free.forEach((bound, index) => {
-        if (bound.kind === "cell" && bound.place?.kind === "live") {
-          live.set(index, bound.place.cell);
-          parts.push(`live${index}=${numberOf(bound.place.cell)}`);
-          return;
-        }
         const form = bound.kind === "cell" ? "cell" : "value";
         const wished = frame.code.free[index]?.name.replace(/\W/g, "_") ?? "free";
         parameters.push({ kind: "captured", frame: i, index, form, name: name(wished) });
@@ -156,7 +147,6 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
       callee: known,
       bindings: info.kind,
       real: info.kind === "real" && (known || frame.completion.kind === "root") ? info : null,
-      live,
     };
     const who = known?.real ? numberOf(known.real) : "?";
     parts.push(`${numberOf(frame.code)}@${at}(${registers.join()})${JSON.stringify(completion)}${info.kind}${who}${info.kind === "real" ? numberOf(info.binding) : ""}`);

@@ -8,13 +8,14 @@ import { findHomeObject } from "./frame/capture.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import type { Register } from "./bytecode/code.ts";
 import { UNINITIALIZED as TDZ } from "./bytecode/runtime.ts";
+import { cellOfBox, isBox } from "./cells.ts";
 import { infoOf } from "./functions.ts";
 import { printRest } from "./printed.ts";
 import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./resume_plan.ts";
 import { argumentSource, knownSource } from "./source.ts";
 import { type Completion, Frame, type FrameBindings, type Interpreter } from "./trace/interpreter.ts";
 import type { UnitBody } from "./unit.ts";
-import { CellValue, ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "./variables/value.ts";
+import { ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "./variables/value.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 
 /** The body of a resumed unit. */
@@ -30,10 +31,6 @@ export function resumedBody(plan: ResumePlan, name: string): UnitBody {
     begin: (m, _self, args) => beginFrames(m, plan, args),
     runPlain: (_self, args) => runPlain(plan, args),
   };
-}
-
-function isBox(value: unknown): value is { v: unknown } {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, "v");
 }
 
 /** The frames of the plan with the arguments in place. */
@@ -66,14 +63,12 @@ function wrapParameter(
     ? parameter.form === "cell"
     : parameter.kind === "register" && code?.registers[parameter.register]?.cell === true;
   if (isCell && isBox(value)) {
-    const known = m.boxOf(value);
-    if (known) return known;
     const variable = parameter.kind === "captured"
       ? code?.free[parameter.index]?.name
       : parameter.kind === "register"
       ? code?.registers[parameter.register]?.name
       : null;
-    return m.addBox(value, new CellValue(variable ?? "cell", { kind: "box", box: value, source }, null));
+    return m.cellValue(variable ?? "cell", { kind: "box", cell: cellOfBox(value), source });
   }
   if (value === TDZ) {
     m.output.guard({ kind: "constant", source, value: TDZ });
@@ -99,9 +94,7 @@ function bindingsOf(
   { frame, planned, wrapped, args }: { frame: number; planned: PlannedFrame; wrapped: readonly Value[]; args: readonly unknown[] },
 ): FrameBindings | string {
   if (planned.bindings === "made") {
-    const free: Value[] = planned.code.free.map((variable, index): Value => {
-      const live = planned.live.get(index);
-      if (live) return m.liveCell(variable.name, live);
+    const free: Value[] = planned.code.free.map((_, index): Value => {
       const at = plan.parameters.findIndex((p) => p.kind === "captured" && p.frame === frame && p.index === index);
       return wrapped[at] ?? UNDEFINED;
     });
@@ -150,8 +143,6 @@ function plainFrame(plan: ResumePlan, frame: number, args: readonly unknown[]): 
   });
   const info = planned.real ?? (typeof callee === "function" ? infoOf(callee) : null);
   const free = planned.code.free.map((_, index): { form: FreeForm; value: unknown } => {
-    const live = planned.live.get(index);
-    if (live) return { form: "live", value: live };
     if (planned.bindings === "made") return captured.get(index) ?? { form: "value", value: undefined };
     if (!info || !("binding" in info)) return { form: "value", value: undefined };
     const found = info.binding(index);

@@ -56,7 +56,7 @@ export function effectStatements(state: ChangedState, rebuild: Rebuilder): strin
   for (const cell of state.cells) {
     if (!cell.changed || !cell.place || !cell.content) continue;
     const content = rebuild.value(cell.content);
-    lines.push(cell.place.kind === "live" ? `${rebuild.cell(cell)}.set(${content});` : `${rebuild.cell(cell)}.v = ${content};`);
+    lines.push(`${rebuild.cell(cell)}.v = ${content};`);
   }
   return lines;
 }

@@ -33,6 +33,7 @@ export interface ClosurePrinter {
   cell(content: string | null): string;
   /** A user's variable as closures made here take it. */
   liveCell(cell: LiveCell): object;
+  readonly boxOfCaptured: (fn: unknown, index: number) => object;
   /** The statement that sets a cell made so. */
   setCell(cell: string, content: string): string;
   /** A generator that goes on at an offset, from its live registers. */
@@ -178,8 +179,15 @@ export class Rebuilder {
   /** A cell: a real one, or one made here. */
   cell(value: CellValue): string {
     const { place } = value;
-    if (place?.kind === "box") return this.reader.read(place.source);
-    if (place) return this.constants.name(place.cell);
+    switch (place?.kind) {
+      case "box":
+        return this.reader.read(place.source);
+      case "live":
+        return this.constants.name(this.printer.liveCell(place.cell));
+      case "captured":
+        return `${this.constants.name(this.printer.boxOfCaptured, "$cell")}(${this.reader.read(place.base)}, ${place.index})`;
+      default:
+    }
     let name = this.#objects.get(value);
     if (name === undefined) {
       name = this.names.fresh(`cell_${value.name}`);
@@ -290,11 +298,7 @@ export class Rebuilder {
           name: closure.functionName,
           namePrefix: closure.namePrefix,
           home: closure.home ? this.value(closure.home) : null,
-          free: closure.free.map((bound) =>
-            bound.kind === "cell" && bound.place?.kind === "live"
-              ? this.constants.name(this.printer.liveCell(bound.place.cell))
-              : this.value(bound)
-          ),
+          free: closure.free.map((bound) => this.value(bound)),
           cells: new Set(closure.free.flatMap((bound, i) => bound.kind === "cell" ? [i] : [])),
         }, this.constants);
       }

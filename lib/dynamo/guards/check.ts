@@ -8,7 +8,8 @@ import { invariant } from "../../base/errors.ts";
 import { type Dim, type Sym } from "../../sym/expr.ts";
 import type { SizeGuard, SizeSource } from "../../sym/shape_env.ts";
 import type { Source } from "../source.ts";
-import type { Primitive } from "../variables/value.ts";
+import type { Box } from "../cells.ts";
+import type { CellPlace, Primitive } from "../variables/value.ts";
 import { ANY_OBJECT, type Fact, type Guard, type TensorExpectation } from "./guard.ts";
 import { Constants, SourceReader } from "./reader.ts";
 import * as runtime from "./runtime.ts";
@@ -29,6 +30,9 @@ export interface CheckContext {
   /** Whether a value is a function of that code object. */
   hasCode(fn: unknown, code: object): boolean;
   readCaptured(fn: unknown, index: number): unknown;
+  /** The variable behind a box, and behind a captured variable. */
+  cellOfBox(box: Box): object;
+  cellOf(fn: unknown, index: number): object;
 }
 
 /** Makes the check function of an entry. */
@@ -121,6 +125,8 @@ class ConditionWriter {
       }
       case "size":
         return this.size(fact.guard, fact.env);
+      case "cells":
+        return `(${this.cell(fact.place)} === ${this.cell(fact.other)}) === ${fact.same}`;
       case "argumentCount":
         return `args.length === ${fact.count}`;
       case "proxy":
@@ -140,6 +146,19 @@ class ConditionWriter {
     const value = runtime[name];
     this.constants.add(`$${name}`, value);
     return this.constants.name(value);
+  }
+
+  private cell(place: CellPlace): string {
+    switch (place.kind) {
+      case "live":
+        return this.constants.name(place.cell);
+      case "box":
+        return `${this.constants.name(this.context.cellOfBox)}(${this.reader.read(place.source)})`;
+      case "captured":
+        return `${this.constants.name(this.context.cellOf)}(${this.reader.read(place.base)}, ${place.index})`;
+      default:
+        return place satisfies never;
+    }
   }
 
   private key(key: string | symbol): string {

@@ -9,7 +9,7 @@ import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type Source, sourceText } from "../source.ts";
 import { type HostExpression, hostText } from "../variables/host_number.ts";
-import type { Primitive } from "../variables/value.ts";
+import type { CellPlace, Primitive } from "../variables/value.ts";
 
 /** What is demanded of a tensor: everything that its metadata says, with null for sizes that may differ. */
 export interface TensorExpectation {
@@ -62,6 +62,8 @@ export type Fact =
   | { readonly kind: "number"; readonly source: Source }
   | { readonly kind: "expression"; readonly expression: HostExpression; readonly expected: boolean | number }
   | { readonly kind: "size"; readonly guard: SizeGuard; readonly env: ShapeEnv }
+  /** Whether two captured variables are one. */
+  | { readonly kind: "cells"; readonly place: CellPlace; readonly other: CellPlace; readonly same: boolean }
   | { readonly kind: "argumentCount"; readonly count: number }
   | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
   | { readonly kind: "extensible"; readonly source: Source; readonly present: boolean }
@@ -128,6 +130,8 @@ export function factText(fact: Fact): string {
       return `${hostText(fact.expression, hostLeafText)} === ${fact.expected}`;
     case "size":
       return fact.guard.text.replace(/(?<=["\])])#\d+/g, "");
+    case "cells":
+      return `${cellText(fact.place)} ${fact.same ? "===" : "!=="} ${cellText(fact.other)}`;
     case "argumentCount":
       return `arguments.length === ${fact.count}`;
     case "proxy":
@@ -153,6 +157,10 @@ export function hostLeafText(leaf: Extract<HostExpression, { kind: "source" | "t
   const base = sourceText(leaf.source);
   if (leaf.kind === "source") return base;
   return leaf.part === "shape" ? `${base}.shape[${leaf.dim}]` : `${base}.stride()[${leaf.dim}]`;
+}
+
+function cellText(place: CellPlace): string {
+  return place.kind === "live" ? "C" : sourceText(place.source);
 }
 
 function keyText(key: string | symbol): string {

@@ -464,12 +464,19 @@ export function readCell(m: Interpreter, cell: CellValue): Value {
     invariant(place, "Expected a cell with a place or a content");
     let value: unknown;
     try {
-      value = place.kind === "live" ? place.cell.get() : place.box.v;
+      value = place.cell.get();
     } catch {
-      return breakGraph("throws", `${cell.name} is not initialised`);
+      if (place.kind !== "box") return breakGraph("throws", `${cell.name} is not initialised`);
+      const source = propertySource(place.source, "v");
+      m.output.guard({ kind: "constant", source, value: TDZ });
+      return cell.content = UNINITIALIZED;
     }
-    const source = place.kind === "live" ? cellSource(cell.name, place.cell) : propertySource(place.source, "v");
-    cell.content = value === TDZ ? UNINITIALIZED : m.wrapper.wrap(value, source);
+    const source = place.kind === "live"
+      ? cellSource(cell.name, place.cell)
+      : place.kind === "box"
+      ? propertySource(place.source, "v")
+      : place.source;
+    cell.content = m.wrapper.wrap(value, source);
   }
   return cell.content;
 }

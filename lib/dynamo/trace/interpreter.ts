@@ -5,8 +5,8 @@
  */
 import type { CallTarget } from "../../ops/table.ts";
 import type { CodeObject, InstructionOf } from "../bytecode/code.ts";
-import type { FreeBinding, LiveCell } from "../frame/info.ts";
-import type { CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
+import type { FreeBinding } from "../frame/info.ts";
+import type { CellPlace, CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import type { OutputGraph } from "./output_graph.ts";
 
@@ -128,11 +128,8 @@ export interface Interpreter {
   getPrivate(frame: Frame, instruction: InstructionOf<"getPrivate">): void;
   setPrivate(frame: Frame, object: number, name: number, value: Value): void;
   hasPrivate(frame: Frame, instruction: InstructionOf<"hasPrivate">): void;
-  /** The value of a captured variable's cell. */
-  liveCell(name: string, cell: LiveCell): CellValue;
-  /** The value of a cell that came in as an argument. */
-  boxOf(box: object): CellValue | undefined;
-  addBox(box: object, cell: CellValue): CellValue;
+  /** The value of a cell from outside; the same for every way to it. */
+  cellValue(name: string, place: CellPlace): CellValue;
   /** What functions of this code inherit from. */
   functionPrototype(code: CodeObject): ObjectValue;
   /** Ends the frame on top with a result. */

@@ -16,6 +16,7 @@ import { findHomeObject } from "../frame/capture.ts";
 import type { LiveCell } from "../frame/info.ts";
 import { capturedSource, privateSource } from "../source.ts";
 import {
+  type CellPlace,
   CellValue,
   constant,
   isCallable,
@@ -76,8 +77,6 @@ export class Machine implements Interpreter {
   readonly openIterators: ObjectValue[] = [];
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
-  /** Cells that came in as arguments. */
-  readonly #boxes = new Map<object, CellValue>();
   gradEnabled = ambient.gradEnabled;
   /** How many instructions have begun. */
   steps = 0;
@@ -310,8 +309,14 @@ export class Machine implements Interpreter {
     switch (found.kind) {
       case "value":
         return this.#final(found.value, variable.name, frame, index);
-      case "cell":
-        return this.liveCell(variable.name, found.cell);
+      case "cell": {
+        const source = frame.callee?.source;
+        if (!source || source.kind === "known" || frame.completion.kind === "root") {
+          return this.cellValue(variable.name, { kind: "live", cell: found.cell });
+        }
+        const place = capturedSource(source, variable.name, index);
+        return this.cellValue(variable.name, { kind: "captured", cell: found.cell, source: place, base: source, index });
+      }
       case "private":
         return breakGraph("privateState", variable.name);
       case "unreachable":
@@ -346,24 +351,27 @@ export class Machine implements Interpreter {
     writeCell(bound, value);
   }
 
-  liveCell(name: string, real: LiveCell): CellValue {
-    let cell = this.cells.get(real);
-    if (!cell) this.cells.set(real, cell = new CellValue(name, { kind: "live", cell: real }, null));
-    return cell;
+  cellValue(name: string, place: CellPlace): CellValue {
+    const known = this.cells.get(place.cell);
+    if (!known) {
+      const cell = new CellValue(name, place, null);
+      // A variable of the same name may be the same variable in another call.
+      for (const other of this.cells.values()) if (other.name === name) this.#guardCells(place, other, false);
+      this.cells.set(place.cell, cell);
+      return cell;
+    }
+    this.#guardCells(place, known, true);
+    return known;
   }
 
-  boxOf(box: object): CellValue | undefined {
-    return this.#boxes.get(box);
-  }
-
-  addBox(box: object, cell: CellValue): CellValue {
-    this.#boxes.set(box, cell);
-    return cell;
+  #guardCells(place: CellPlace, other: CellValue, same: boolean): void {
+    if (!other.place || (place.kind === "live" && other.place.kind === "live")) return;
+    this.output.guard({ kind: "cells", place, other: other.place, same });
   }
 
   /** Every cell from outside that the trace has met. */
   allCells(): CellValue[] {
-    return [...this.cells.values(), ...this.#boxes.values()];
+    return [...this.cells.values()];
   }
 
   homeOf(frame: Frame): Value {

@@ -202,6 +202,7 @@ function keyOf(fact: Fact): string {
     case "extensible":
     case "globalState":
       return `${fact.kind} ${subject}`;
+    case "cells":
     case "size":
       return factText(fact);
     default:

@@ -1,0 +1,52 @@
+/**
+ * The forms in which one captured variable is met: as access to a user's variable, as a box of generated code, as a
+ * view that printed closures use. Input: any form; output: the others, and one identity for all. Invariant: two
+ * forms have the same identity exactly when they are the same variable.
+ */
+import { runtime } from "./bytecode/runtime.ts";
+import { UNINITIALIZED } from "./bytecode/runtime.ts";
+import type { LiveCell } from "./frame/info.ts";
+
+/** An object whose property `v` is the variable. */
+export interface Box {
+  v: unknown;
+}
+
+const cellsOfBoxes = new WeakMap<Box, LiveCell>();
+const boxesOfCells = new WeakMap<LiveCell, Box>();
+const cellsOfViews = new WeakMap<object, LiveCell>();
+
+/** Whether a value is a box or a view. */
+export function isBox(value: unknown): value is Box {
+  return typeof value === "object" && value !== null && "v" in value;
+}
+
+/** Access to a box as to any variable. */
+export function cellOfBox(box: Box): LiveCell {
+  const viewed = cellsOfViews.get(box);
+  if (viewed) return viewed;
+  let cell = cellsOfBoxes.get(box);
+  if (!cell) {
+    cell = {
+      get: () => {
+        if (box.v === UNINITIALIZED) throw new ReferenceError("Cannot access a variable before initialization");
+        return box.v;
+      },
+      set: (value) => {
+        box.v = value;
+      },
+    };
+    cellsOfBoxes.set(box, cell);
+    boxesOfCells.set(cell, box);
+  }
+  return cell;
+}
+
+/** A variable as printed closures take it. */
+export function boxOfCell(cell: LiveCell): Box {
+  const box = boxesOfCells.get(cell);
+  if (box) return box;
+  const view = runtime.live(cell);
+  cellsOfViews.set(view, cell);
+  return view;
+}
