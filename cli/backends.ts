@@ -12,7 +12,7 @@ export const backendsCommand: Command = {
   takesFlags: false,
   run: async (args) => {
     expectNoMore("backends", args);
-    for (const name of (await toolkit()).compiler.listBackends()) console.log(name);
+    for (const name of (await toolkit()).compiler.listBackends({ debug: true })) console.log(name);
     return 0;
   },
 };

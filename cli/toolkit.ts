@@ -18,7 +18,7 @@ export async function toolkit(): Promise<Toolkit> {
 export async function checkChoices(): Promise<void> {
   const backend = Deno.env.get("DYN_BACKEND");
   if (!backend) return;
-  const names = (await toolkit()).compiler.listBackends();
+  const names = (await toolkit()).compiler.listBackends({ debug: true });
   if (!names.includes(backend)) {
     throw new UsageError(`Expected a backend out of ${names.join(", ")} but found ${backend}`);
   }

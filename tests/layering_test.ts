@@ -31,9 +31,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dynamo: [...upTo("autograd"), "nn"],
   aot: upTo("autograd"),
   inductor: upTo("ops"),
-  compile: [...upTo("autograd"), "nn", "dynamo"],
+  compile: [...upTo("autograd"), "nn", "dynamo", "aot"],
   debug: [...upTo("autograd"), "nn", "optim", "data", "dynamo", "aot", "inductor", "compile"],
-  backends: [...upTo("autograd"), "aot", "inductor"],
+  // Graph backends make aot and inductor; one file joins their names to lib's compiler namespace.
+  backends: [...upTo("autograd"), "aot", "inductor", "compile"],
 };
 
 /** Rooms outside lib and backends that put the house together; they may import everything. */
@@ -44,10 +45,11 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = { examples: ["mod.
 
 const isRoom = (room: string): boolean => room in MAY_IMPORT || room in PROGRAMS || OPEN.includes(room);
 
-/** `lib/<room>/…` and `lib/<room>.ts` are rooms by name, everything else by its first folder. */
+/** `lib/<room>/…` is a room; the files of lib itself are one, `compile`; everything else goes by its first folder. */
 function roomOf(path: string): string {
   const [top = "", second = ""] = path.split("/");
-  return top === "lib" ? second.replace(/\.ts$/, "") : top;
+  if (top !== "lib") return top;
+  return second.endsWith(".ts") ? "compile" : second;
 }
 
 /** One import inside the repository. */
