@@ -16,6 +16,7 @@ import { ambient } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { hintOf } from "../sym/decide.ts";
 import { buildJoint } from "./joint.ts";
+import { AotUnsupported } from "./functional.ts";
 import { minCutPartition, type Partitioner } from "./partition.ts";
 import { type CompiledPair, runtimeOf } from "./runtime.ts";
 import { simplify } from "./simplify.ts";
@@ -38,10 +39,16 @@ export interface AotOptions {
 export function aotAutograd(options: AotOptions): GraphBackend {
   const { fwCompiler, bwCompiler = fwCompiler, partition = minCutPartition } = options;
   return (captured, exampleInputs) => {
-    return guardAliases(
-      captured,
-      compilePair(captured, { exampleInputs, fwCompiler, bwCompiler, partition }),
-    );
+    try {
+      return guardAliases(
+        captured,
+        compilePair(captured, { exampleInputs, fwCompiler, bwCompiler, partition }),
+      );
+    } catch (error) {
+      if (!(error instanceof AotUnsupported)) throw error;
+      logs.emit("perf_hints", `A graph runs op by op: ${error.message}`);
+      return (...inputs) => captured.forward(...inputs);
+    }
   };
 }
 

@@ -24,6 +24,11 @@ import type { ArgsOf, Params } from "../ops/params.ts";
 import type { Recorder } from "../autograd/recorder.ts";
 import type { Dim } from "../sym/expr.ts";
 
+/** A captured program that only op-by-op execution does justice to. */
+export class AotUnsupported extends DynError {
+  override readonly name: string = "AotUnsupported";
+}
+
 /** What an alias set shares. */
 export class FunctionalStorage {
   /** Advanced by each write through any alias. */
@@ -97,7 +102,15 @@ export class FunctionalTensor implements TensorLike {
     // Writes through a detached alias, or without recording, leave the history as it was.
     const recorded = this.functional.recorder.enabled &&
       this.steps.every((step) => step.recorded && step.definition.gradient.kind !== "none");
-    if (!recorded) this.functional.keepHistory(storage.value, written);
+    if (!recorded) {
+      const { enabled, requiring } = this.functional.recorder;
+      if (enabled && requiring.has(value)) {
+        throw new AotUnsupported(
+          "Expected no gradient in what is written through a detached alias but found one",
+        );
+      }
+      this.functional.keepHistory(storage.value, written);
+    }
     storage.value = written;
     storage.version++;
     if (recorded) storage.recordedWrite = true;
@@ -168,22 +181,25 @@ export class Functionalizer {
     return nameResults(definition, results.map((value) => this.fresh(value)));
   }
 
-  /** Runs a view op again on another value of the viewed tensor. */
+  /**
+   * Runs a view op again on another value of the viewed tensor: recorded as the view was, whoever asks for the
+   * value now.
+   */
   repeat({ definition, args, of, index, recorded }: ViewStep, value: GraphValue): GraphValue {
-    const results = this.#recording(
-      recorded,
-      () => this.recorder.call({ definition, args: { ...args, [of]: value } }),
-    );
+    const former = this.recorder.enabled;
+    this.recorder.enabled = recorded;
+    const results = this.recorder.call({ definition, args: { ...args, [of]: value } });
+    this.recorder.enabled = former;
     const found = index === undefined && isGraphValue(results) ? results : listOf(results)[index ?? 0];
     if (!found) throw new InternalError(`Expected result ${index} of ${definition.name}`);
     return found;
   }
 
-  /** The viewed tensor with the elements of the view replaced. Throws DynError for views that cannot be written. */
+  /** The viewed tensor with the elements of the view replaced. Throws AotUnsupported where it cannot be written. */
   writeBack({ definition, args, of, index }: ViewStep, parent: GraphValue, value: GraphValue): GraphValue {
     const { implementation } = definition;
     if (implementation.kind !== "view" || !implementation.writeBack) {
-      throw new DynError(
+      throw new AotUnsupported(
         `Expected a tensor that can be written in place but found a view by ${definition.name}`,
       );
     }
@@ -223,7 +239,9 @@ export class Functionalizer {
     if (definition.implementation.kind === "view") {
       const view = this.#view({ definition, args }, definition.implementation.of);
       if (!isFunctional(view) || receiver.storage.input !== undefined) {
-        throw new DynError(`Expected an intermediate result for ${definition.name}_ but found an input`);
+        throw new AotUnsupported(
+          `Expected an intermediate result for ${definition.name}_ but found an input`,
+        );
       }
       receiver.become(view);
       return receiver;

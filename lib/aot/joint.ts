@@ -99,10 +99,9 @@ export function buildJoint(
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const inputCount = graph.placeholders.length;
   const training = differentiable.length > 0 && wanted.length > 0;
-  const { tangents, gradients } = training
+  const { tangents, gradients, reached } = training
     ? appendBackward(trace, values, differentiable)
-    : { tangents: [], gradients: [] };
-  const reached = reachedBy(graph, tangents, gradients);
+    : { tangents: [], gradients: [], reached: [] };
   trace.builder.output([...values.map((value) => value.node), ...gradients]);
   const plan: RuntimePlan = {
     outputs,
@@ -142,7 +141,7 @@ function appendBackward(
   { builder, recorder, core, inputs }: ForwardTrace,
   values: readonly GraphValue[],
   differentiable: readonly number[],
-): { readonly tangents: Node[]; readonly gradients: (Node | null)[] } {
+): { readonly tangents: Node[]; readonly gradients: (Node | null)[]; readonly reached: number[][] } {
   const seeds = differentiable.map((index, position) => {
     const value = values[index];
     if (!value) throw new InternalError(`Expected a result at ${index}`);
@@ -152,25 +151,12 @@ function appendBackward(
   builder.shared = { partition: "backward" };
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const found = differentiate({ api: core, tape: recorder.tape, seeds, inputs: wanted });
-  const gradients = inputs.map(({ value, requiresGrad }) => {
-    const grad = value && requiresGrad ? found[wanted.indexOf(value)] : null;
-    return grad?.node ?? null;
-  });
-  return { tangents: seeds.map(({ grad }) => grad.node), gradients };
-}
-
-/** Which tangents each gradient depends on. */
-function reachedBy(graph: Graph, tangents: readonly Node[], gradients: readonly (Node | null)[]): number[][] {
-  const reach = new Map<Node, ReadonlySet<number>>(tangents.map((node, at) => [node, new Set([at])]));
-  for (const node of graph.nodes) {
-    const from = [...node.inputs()].flatMap((input) => reach.get(input) ?? []);
-    const [first, ...others] = from;
-    if (!first) continue;
-    // most nodes have the tangents of one argument: share the set
-    const wider = others.some((set) => set !== first);
-    reach.set(node, wider ? new Set(from.flatMap((set) => [...set])) : first);
-  }
-  return gradients.map((node) => node ? [...reach.get(node) ?? []] : []);
+  const byInput = inputs.map(({ value, requiresGrad }) =>
+    value && requiresGrad ? found[wanted.indexOf(value)] : undefined
+  );
+  const gradients = byInput.map((each) => each?.grad.node ?? null);
+  const reached = byInput.map((each) => [...each?.seeds ?? []]);
+  return { tangents: seeds.map(({ grad }) => grad.node), gradients, reached };
 }
 
 /** The forward results, each a node of its own. */

@@ -61,7 +61,10 @@ class TracingMode implements DispatchMode<Tensor> {
       const { implementation } = definition;
       return modes.with(this, () => implementation.compose(ops, args));
     }
-    this.#builder.shared = { requiresGrad: records };
+    this.#builder.shared = {
+      requiresGrad: records,
+      ...(ambient.gradEnabled ? {} : { noGrad: true as const }),
+    };
     const made = this.#builder.call({
       definition,
       args: mapArguments(args, (tensor) => this.#valueOf(tensor)),

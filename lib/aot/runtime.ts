@@ -43,7 +43,7 @@ export interface CompiledBackward {
   readonly savedFrom: number;
   /** How the backward expects what is saved, where sizes are known. */
   readonly layouts: readonly (Layout | undefined)[];
-  /** For each gradient, the positions of the tangents that it depends on; empty: on none. */
+  /** For each gradient, the positions of the tangents that it comes from. */
   readonly reached: readonly (readonly number[])[];
 }
 
@@ -277,7 +277,7 @@ class CompiledNode extends Node {
     const found = listOf(this.#backward.run(...saved, ...this.#sizes, ...tangents));
     const results = this.edges.map((edge, k) => {
       const grad = found[k], reached = this.#backward.reached[k] ?? [];
-      const arrives = reached.length === 0 || reached.some((at) => grads[at]);
+      const arrives = reached.some((at) => grads[at]);
       return edge && arrives && isTensor(grad) && options.wanted(k) ? grad : null;
     });
     // What is handed on as a gradient is no longer the node's to free.

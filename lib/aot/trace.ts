@@ -24,7 +24,7 @@ import { specialize } from "../sym/decide.ts";
 import { Sym } from "../sym/expr.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { makeFx } from "./make_fx.ts";
-import { Functionalizer, FunctionalTensor, isFunctional } from "./functional.ts";
+import { AotUnsupported, Functionalizer, FunctionalTensor, isFunctional } from "./functional.ts";
 
 /** An input of the new graph. */
 export interface TracedInput {
@@ -151,7 +151,7 @@ class Tracer {
         this.#values.set(node, typeof own === "function" ? this.#inline(node, calls) : this.#replay(node));
       }
       if (node.op === "call_module") {
-        throw new DynError(`Expected a graph of ops but found a call of the module ${node.target}`);
+        throw new AotUnsupported(`Expected a graph of ops but found a call of the module ${node.target}`);
       }
     }
   }
@@ -159,7 +159,7 @@ class Tracer {
   /** A function that was captured as one call is traced now, at the sizes of this call. */
   #inline(node: Node, fn: (...args: unknown[]) => unknown): unknown {
     const args = node.args.map((each) => this.#resolve(each));
-    const recorded = !withoutGradient(node, false);
+    const recorded = !node.meta.noGrad;
     const given: FunctionalTensor[] = [];
     const fakes = mapTree(args, (leaf) => {
       if (!isFunctional(leaf)) return leaf instanceof Sym ? specialize(leaf) : leaf;
@@ -183,7 +183,7 @@ class Tracer {
     const { definition, inplace } = found;
     const args = argumentsOfNode(node, definition, (input) => this.#valueOf(input), isFunctional);
     this.#builder.shared = { stack: node.meta.stack, partition: "forward" };
-    this.#recorder.enabled = !node.meta.spent && !withoutGradient(node, inplace);
+    this.#recorder.enabled = !node.meta.spent && !node.meta.noGrad;
     const results = this.#functional.call({ definition, args, inplace });
     if (node.meta.spent) {
       for (const each of isFunctional(results) ? [results] : results) this.#spent.add(each.value());
@@ -218,7 +218,7 @@ class Tracer {
       case "view":
         return this.#builder.call(call);
       case "host":
-        throw new DynError(
+        throw new AotUnsupported(
           `Expected ops that can be compiled but found ${definition.name}, which runs on the host`,
         );
       default:
@@ -252,12 +252,4 @@ class Tracer {
 function fakeTensor({ shape, strides, offset, dtype, device }: TensorMeta, requiresGrad: boolean): Tensor {
   const layout = { shape: shape.map(specialize), strides: strides.map(specialize), dtype, device };
   return Tensor.hollow({ ...layout, offset: specialize(offset) }).requiresGrad_(requiresGrad);
-}
-
-/** Whether gradients were off when the captured op ran. */
-function withoutGradient({ meta }: Node, inplace: boolean): boolean {
-  if (meta.noGrad) return true;
-  // In place, the receiver may require a gradient whatever the op did.
-  return !inplace && (meta.value.kind === "tensor" || meta.value.kind === "tensors") &&
-    !meta.value.requiresGrad;
 }

@@ -40,10 +40,16 @@ export interface Differentiation<T extends TensorLike> {
   readonly inputs: readonly T[];
 }
 
+/** A gradient, and the positions of the seeds that it comes from. */
+export interface FoundGradient<T> {
+  readonly grad: T;
+  readonly seeds: ReadonlySet<number>;
+}
+
 /** Gradients of `inputs`, null where no path leads from an input to a seed. */
 export function differentiate<T extends TensorLike>(
   { api, tape, seeds, inputs }: Differentiation<T>,
-): (T | null)[] {
+): (FoundGradient<T> | null)[] {
   const wanted = new Set<T>(inputs);
   for (const entry of tape) {
     if (entry.kind === "same") {
@@ -52,21 +58,22 @@ export function differentiate<T extends TensorLike>(
       for (const out of differentiableResults(entry.definition, entry.outs)) wanted.add(out);
     }
   }
-  const grads = new Map<T, T>();
-  const accumulate = (value: T, grad: T) => {
+  const grads = new Map<T, FoundGradient<T>>();
+  const accumulate = (value: T, { grad, seeds }: FoundGradient<T>) => {
     if (!wanted.has(value)) return;
     const before = grads.get(value);
-    grads.set(value, before === undefined ? grad : api.add(before, grad));
+    if (before) grads.set(value, { grad: api.add(before.grad, grad), seeds: before.seeds.union(seeds) });
+    else grads.set(value, { grad, seeds });
   };
-  for (const { value, grad } of seeds) accumulate(value, grad);
+  for (const [at, { value, grad }] of seeds.entries()) accumulate(value, { grad, seeds: new Set([at]) });
   for (const entry of tape.toReversed()) {
     if (entry.kind === "same") {
-      const grad = grads.get(entry.to);
-      if (grad !== undefined) accumulate(entry.from, grad);
+      const found = grads.get(entry.to);
+      if (found) accumulate(entry.from, found);
       continue;
     }
     const incoming = entry.outs.map((out) => grads.get(out) ?? null);
-    if (incoming.every((grad) => grad === null)) continue;
+    if (incoming.every((found) => found === null)) continue;
     const done = entry.around?.();
     propagate(api, entry, { incoming, wanted, accumulate });
     done?.();
@@ -84,9 +91,9 @@ export function differentiableResults<T extends TensorLike>(
 }
 
 interface Propagation<T> {
-  readonly incoming: readonly (T | null)[];
+  readonly incoming: readonly (FoundGradient<T> | null)[];
   readonly wanted: ReadonlySet<T>;
-  readonly accumulate: (value: T, grad: T) => void;
+  readonly accumulate: (value: T, found: FoundGradient<T>) => void;
 }
 
 /** Runs one gradient rule and hands its results on. */
@@ -100,7 +107,12 @@ function propagate<T extends TensorLike>(
   const tensors = tensorArguments(args);
   const needed = new Set(tensors.filter(({ value }) => wanted.has(value)).map(({ param }) => param));
   if (needed.size === 0) return;
-  const found = gradient.rule(api, { args, out: outs, grads: incoming, needs: (param) => needed.has(param) });
+  const grads = incoming.map((each) => each?.grad ?? null);
+  const seeds = incoming.reduce<ReadonlySet<number>>(
+    (all, each) => each ? all.union(each.seeds) : all,
+    new Set(),
+  );
+  const found = gradient.rule(api, { args, out: outs, grads, needs: (param) => needed.has(param) });
   for (const { param, value, index } of tensors) {
     if (!wanted.has(value)) continue;
     const given = found[param];
@@ -109,7 +121,7 @@ function propagate<T extends TensorLike>(
     invariant(!isMany(grad), `Expected one gradient for ${param} of ${definition.name} but found several`);
     // a rule may leave broadcasting and conversion undone
     const fits = grad.dtype === value.dtype && sameShape(grad.shape, value.shape);
-    accumulate(value, fits ? grad : reduceTo(api, grad, value));
+    accumulate(value, { grad: fits ? grad : reduceTo(api, grad, value), seeds });
   }
 }
 

@@ -68,7 +68,7 @@ export function appendGradients(
   for (const step of tape.steps) entries.push(...step(recorder));
   const found = differentiate({ api: tape.api, tape: entries, seeds, inputs: wanted });
   if (!retainGraph) markSpent(forward, outputs);
-  return found.map((value) => value?.node ?? null);
+  return found.map((each) => each?.grad.node ?? null);
 }
 
 /** What a backward has passed through is not to be differentiated again. */

@@ -85,7 +85,9 @@ export function argumentsOfNode<T>(
 }
 
 /** What the nodes that a builder makes have in common. */
-export type SharedMeta = Partial<Pick<NodeMeta, "stack" | "partition">> & { readonly requiresGrad?: boolean };
+export type SharedMeta = Partial<Pick<NodeMeta, "stack" | "partition" | "noGrad">> & {
+  readonly requiresGrad?: boolean;
+};
 
 /** The arguments of a call as nodes hold them: defaults left out, what follows them and keywords by name. */
 export function callArguments(
