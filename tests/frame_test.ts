@@ -16,7 +16,7 @@ let other = "a";
 
 function captured(fn: object): Extract<Captured, { kind: "function" }> {
   const info = captureFunction(fn);
-  assert(info.kind === "function", `Expected a function but found ${info.kind}`);
+  assert(info.kind === "function", `Expected a function but found ${info.kind} ${"because" in info ? info.because : ""}`);
   return info;
 }
 
@@ -29,13 +29,19 @@ function binding(fn: object, name: string): FreeBinding {
 
 function cell(fn: object, name: string): { get: () => unknown; set: (v: unknown) => void } {
   const found = binding(fn, name);
-  assert(found.kind === "cell", `Expected a cell but found ${found.kind} ${"because" in found ? found.because : ""}`);
+  assert(
+    found.kind === "cell",
+    `Expected a cell but found ${found.kind} ${"because" in found ? found.because : ""}`,
+  );
   return found.cell;
 }
 
 function value(fn: object, name: string): unknown {
   const found = binding(fn, name);
-  assert(found.kind === "value", `Expected a value but found ${found.kind} ${"because" in found ? found.because : ""}`);
+  assert(
+    found.kind === "value",
+    `Expected a value but found ${found.kind} ${"because" in found ? found.because : ""}`,
+  );
   return found.value;
 }
 

@@ -30,7 +30,15 @@ export type EditResult =
 export function evaluateInside(inspector: Inspector, at: Located, expression: string): EditResult {
   const place = insertion(at, expression);
   if (typeof place === "string") return { kind: "failed", because: place };
-  return inspector.withDebugger(() => attempt(inspector, at, place));
+  const { text } = at.script;
+  const [before, after] = [text.slice(0, place.at), text.slice(place.at)];
+  const whole: Edit = { code: place.code, steps: [before + place.code + after] };
+  const line: Edit = { code: `\n${place.code}\n`, steps: [`${before}\n${after}`, `${before}\n${place.code}\n${after}`] };
+  return inspector.withDebugger(() => {
+    if (at.node.body.type !== "BlockStatement") return attempt(inspector, at, line);
+    const result = attempt(inspector, at, whole);
+    return result.kind === "failed" && result.because === RUNNING ? attempt(inspector, at, line) : result;
+  });
 }
 
 /** Where a line of code goes. */
@@ -39,20 +47,41 @@ interface Insertion {
   readonly code: string;
 }
 
-function attempt(inspector: Inspector, at: Located, place: Insertion): EditResult {
-  const { text } = at.script;
+/**
+ * The texts a script goes through, the last of which has `code` in the function.
+ *
+ * V8 tells which functions an edit touches by a difference of lines, then of characters; in a function whose body is
+ * one small expression, a difference of characters can put our code outside of it. So there a line break is added
+ * first, and then our code as a line of its own.
+ */
+interface Edit {
+  readonly code: string;
+  readonly steps: readonly string[];
+}
+
+const RUNNING = "the function is running";
+
+function attempt(inspector: Inspector, at: Located, edit: Edit): EditResult {
   const whole = sourceOf(at.fn);
-  const status = replace(inspector, at.script, text.slice(0, place.at) + place.code + text.slice(place.at));
-  if (status !== "Ok") return { kind: "failed", because: blocked(status) };
+  const undo: string[] = [];
   try {
+    let now = at.script.text;
+    for (const next of edit.steps) {
+      const status = replace(inspector, at.script, next);
+      if (status !== "Ok") return { kind: "failed", because: blocked(status) };
+      undo.unshift(now);
+      now = next;
+    }
     const shown = sourceOf(at.fn);
-    if (shown === whole || shown.replace(place.code, "") !== whole) {
+    if (shown === whole || shown.replace(edit.code, "") !== whole) {
       return { kind: "failed", because: "V8 did not match the edited function with the running one" };
     }
     return callOnce(at);
   } finally {
-    const back = replace(inspector, at.script, text);
-    if (back !== "Ok") throw new Error(`V8 refused to restore the text of ${at.script.url}: ${back}`);
+    for (const back of undo) {
+      const status = replace(inspector, at.script, back);
+      if (status !== "Ok") throw new Error(`V8 refused to restore the text of ${at.script.url}: ${status}`);
+    }
   }
 }
 
@@ -68,7 +97,7 @@ function replace(inspector: Inspector, script: Script, text: string): string {
 function blocked(status: string): string {
   switch (status) {
     case "BlockedByActiveFunction":
-      return "the function is running";
+      return RUNNING;
     case "BlockedByActiveGenerator":
       return "a generator of the function is suspended";
     default:

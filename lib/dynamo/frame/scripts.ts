@@ -8,7 +8,7 @@ import { findSourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { UserPosition } from "../bytecode/code.ts";
 import { lineColumn, lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
-import { type Inspector, numberField, textField } from "./inspector.ts";
+import { type Inspector, InspectorUnavailable, numberField, textField } from "./inspector.ts";
 
 /** A loaded script. */
 export interface Script {
@@ -28,7 +28,7 @@ export class Scripts {
   private readonly loaded = new Map<string, Script>();
   private readonly urls = new Map<string, string>();
   private readonly modules = new Set<string>();
-  private fetched = 0;
+  private fetchedAhead = false;
 
   constructor(private readonly inspector: Inspector) {
     const note = (params: Record<string, unknown>): void => {
@@ -45,18 +45,31 @@ export class Scripts {
     if (known) return known;
     this.inspector.withDebugger(() => {
       this.fetch(id);
-      for (const [other, url] of this.urls) {
-        if (this.fetched > FETCH_AHEAD) break;
-        if (!this.loaded.has(other) && isUsers(url)) this.fetch(other);
-      }
+      if (!this.fetchedAhead) this.fetchAhead();
+      this.fetchedAhead = true;
     });
     return this.loaded.get(id) ?? null;
   }
 
-  private fetch(id: string): void {
+  /** Returns the length of the text. */
+  private fetch(id: string): number {
     const text = textField(this.inspector.post("Debugger.getScriptSource", { scriptId: id }), "scriptSource");
-    this.fetched += text.length;
     this.loaded.set(id, makeScript({ id, url: this.urls.get(id) ?? "", text }, this.modules.has(id)));
+    return text.length;
+  }
+
+  private fetchAhead(): void {
+    let total = 0;
+    for (const [id, url] of this.urls) {
+      if (total > FETCH_AHEAD) return;
+      if (this.loaded.has(id) || !isUsers(url)) continue;
+      try {
+        total += this.fetch(id);
+      } catch (error) {
+        // V8 has dropped the script meanwhile.
+        if (!(error instanceof InspectorUnavailable)) throw error;
+      }
+    }
   }
 }
 
