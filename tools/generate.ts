@@ -30,6 +30,8 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   dims: "number | readonly number[]",
   dimsOrBool: "number | readonly number[] | boolean",
   pairs: "number | readonly (readonly number[])[]",
+  outputSizes: "number | readonly (number | null)[]",
+  floatOrFloats: "number | readonly number[]",
   size: "Dim",
   sizes: "readonly Dim[]",
   bool: "boolean",

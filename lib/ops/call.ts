@@ -228,6 +228,20 @@ function coerce<T>(
         return list;
       });
     }
+    case "outputSizes":
+      if (typeof value === "number" && Number.isInteger(value)) return value;
+      if (!Array.isArray(value)) throw bad();
+      return value.map((each: unknown) => {
+        if (each === null || (typeof each === "number" && Number.isInteger(each))) return each;
+        throw bad();
+      });
+    case "floatOrFloats":
+      if (typeof value === "number") return value;
+      if (!Array.isArray(value)) throw bad();
+      return value.map((each: unknown) => {
+        if (typeof each === "number") return each;
+        throw bad();
+      });
     case "size":
       if (value instanceof Sym || (typeof value === "number" && Number.isInteger(value))) return value;
       throw bad();
@@ -291,6 +305,8 @@ const NOUNS: Readonly<Record<ParamKind, string>> = {
   dims: "a dimension or a list of dimensions",
   dimsOrBool: "a dimension or a list of dimensions",
   pairs: "an integer or two lists of integers",
+  outputSizes: "an integer or a list of integers and nulls",
+  floatOrFloats: "a number or a list of numbers",
   size: "an integer",
   sizes: "a list of sizes",
   bool: "a boolean",

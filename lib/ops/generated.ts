@@ -162,6 +162,25 @@ export type OpName =
   | "asStrided"
   | "alias"
   | "detach"
+  | "aliasCopy"
+  | "asStridedCopy"
+  | "diagonalCopy"
+  | "expandCopy"
+  | "narrowCopy"
+  | "permuteCopy"
+  | "selectCopy"
+  | "sliceCopy"
+  | "splitCopy"
+  | "splitWithSizesCopy"
+  | "squeezeCopy"
+  | "tCopy"
+  | "transposeCopy"
+  | "unbindCopy"
+  | "unfoldCopy"
+  | "unsqueezeCopy"
+  | "viewCopy"
+  | "unsafeSplit"
+  | "unsafeChunk"
   | "selectScatter"
   | "sliceScatter"
   | "diagonalScatter"
@@ -368,6 +387,24 @@ export type OpName =
   | "resolveNeg"
   | "real"
   | "sumToSize"
+  | "interpolate"
+  | "upsampleNearest"
+  | "upsampleBilinear"
+  | "im2col"
+  | "pixelShuffle"
+  | "pixelUnshuffle"
+  | "channelShuffle"
+  | "localResponseNorm"
+  | "marginRankingLoss"
+  | "hingeEmbeddingLoss"
+  | "cosineEmbeddingLoss"
+  | "gaussianNllLoss"
+  | "poissonNllLoss"
+  | "tripletMarginLoss"
+  | "multiMarginLoss"
+  | "multilabelSoftMarginLoss"
+  | "cdist"
+  | "pdist"
   | "mm"
   | "bmm"
   | "mv"
@@ -388,6 +425,20 @@ export type OpName =
   | "conv3d"
   | "convTranspose1d"
   | "convTranspose2d"
+  | "adaptiveSum"
+  | "adaptiveSumBackward"
+  | "windowLengths"
+  | "adaptiveAvgPool1d"
+  | "adaptiveAvgPool2d"
+  | "adaptiveAvgPool3d"
+  | "adaptiveMaxOffsets"
+  | "adaptiveMaxIndices"
+  | "adaptiveMaxPool1d"
+  | "adaptiveMaxPool2d"
+  | "adaptiveMaxPool3d"
+  | "maxUnpool1d"
+  | "maxUnpool2d"
+  | "maxUnpool3d"
   | "softmax"
   | "logSoftmax"
   | "softmin"
@@ -727,6 +778,61 @@ export interface DiagonalOptions {
 /** Arguments of asStrided by name. */
 export interface AsStridedOptions {
   readonly storageOffset?: Dim | null | undefined;
+}
+
+/** Arguments of asStridedCopy by name. */
+export interface AsStridedCopyOptions {
+  readonly storageOffset?: Dim | null | undefined;
+}
+
+/** Arguments of diagonalCopy by name. */
+export interface DiagonalCopyOptions {
+  readonly offset?: number | undefined;
+  readonly dim1?: number | undefined;
+  readonly dim2?: number | undefined;
+}
+
+/** Arguments of expandCopy by name. */
+export interface ExpandCopyOptions {
+  readonly implicit?: boolean | undefined;
+}
+
+/** Arguments of sliceCopy by name. */
+export interface SliceCopyOptions {
+  readonly dim?: number | undefined;
+  readonly start?: Dim | null | undefined;
+  readonly end?: Dim | null | undefined;
+  readonly step?: number | undefined;
+}
+
+/** Arguments of splitCopy by name. */
+export interface SplitCopyOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of splitWithSizesCopy by name. */
+export interface SplitWithSizesCopyOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of squeezeCopy by name. */
+export interface SqueezeCopyOptions {
+  readonly dim?: number | readonly number[] | null | undefined;
+}
+
+/** Arguments of unbindCopy by name. */
+export interface UnbindCopyOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of unsafeSplit by name. */
+export interface UnsafeSplitOptions {
+  readonly dim?: number | undefined;
+}
+
+/** Arguments of unsafeChunk by name. */
+export interface UnsafeChunkOptions {
+  readonly dim?: number | undefined;
 }
 
 /** Arguments of sliceScatter by name. */
@@ -1366,6 +1472,117 @@ export interface CumulativeTrapezoidOptions<T> {
   readonly dim?: number | undefined;
 }
 
+/** Arguments of interpolate by name. */
+export interface InterpolateOptions {
+  readonly size?: number | readonly number[] | null | undefined;
+  readonly scaleFactor?: number | readonly number[] | null | undefined;
+  readonly mode?: "nearest" | "nearest-exact" | "linear" | "bilinear" | "bicubic" | "trilinear" | "area" | undefined;
+  readonly alignCorners?: boolean | null | undefined;
+  readonly recomputeScaleFactor?: boolean | null | undefined;
+  readonly antialias?: boolean | undefined;
+}
+
+/** Arguments of upsampleNearest by name. */
+export interface UpsampleNearestOptions {
+  readonly size?: number | readonly number[] | null | undefined;
+  readonly scaleFactor?: number | readonly number[] | null | undefined;
+}
+
+/** Arguments of upsampleBilinear by name. */
+export interface UpsampleBilinearOptions {
+  readonly size?: number | readonly number[] | null | undefined;
+  readonly scaleFactor?: number | readonly number[] | null | undefined;
+}
+
+/** Arguments of im2col by name. */
+export interface Im2colOptions {
+  readonly dilation?: number | readonly number[] | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly stride?: number | readonly number[] | undefined;
+}
+
+/** Arguments of localResponseNorm by name. */
+export interface LocalResponseNormOptions {
+  readonly alpha?: number | undefined;
+  readonly beta?: number | undefined;
+  readonly k?: number | undefined;
+}
+
+/** Arguments of marginRankingLoss by name. */
+export interface MarginRankingLossOptions {
+  readonly margin?: number | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of hingeEmbeddingLoss by name. */
+export interface HingeEmbeddingLossOptions {
+  readonly margin?: number | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of cosineEmbeddingLoss by name. */
+export interface CosineEmbeddingLossOptions {
+  readonly margin?: number | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of gaussianNllLoss by name. */
+export interface GaussianNllLossOptions {
+  readonly full?: boolean | undefined;
+  readonly eps?: number | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of poissonNllLoss by name. */
+export interface PoissonNllLossOptions {
+  readonly logInput?: boolean | undefined;
+  readonly full?: boolean | undefined;
+  readonly sizeAverage?: boolean | null | undefined;
+  readonly eps?: number | undefined;
+  readonly reduce?: boolean | null | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of tripletMarginLoss by name. */
+export interface TripletMarginLossOptions {
+  readonly margin?: number | undefined;
+  readonly p?: number | undefined;
+  readonly eps?: number | undefined;
+  readonly swap?: boolean | undefined;
+  readonly sizeAverage?: boolean | null | undefined;
+  readonly reduce?: boolean | null | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of multiMarginLoss by name. */
+export interface MultiMarginLossOptions<T> {
+  readonly p?: number | undefined;
+  readonly margin?: number | undefined;
+  readonly weight?: T | null | undefined;
+  readonly sizeAverage?: boolean | null | undefined;
+  readonly reduce?: boolean | null | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of multilabelSoftMarginLoss by name. */
+export interface MultilabelSoftMarginLossOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly sizeAverage?: boolean | null | undefined;
+  readonly reduce?: boolean | null | undefined;
+  readonly reduction?: "none" | "mean" | "sum" | undefined;
+}
+
+/** Arguments of cdist by name. */
+export interface CdistOptions {
+  readonly p?: number | undefined;
+  readonly computeMode?: string | null | undefined;
+}
+
+/** Arguments of pdist by name. */
+export interface PdistOptions {
+  readonly p?: number | undefined;
+}
+
 /** Arguments of addmm by name. */
 export interface AddmmOptions {
   readonly beta?: Scalar | Dim | undefined;
@@ -1451,6 +1668,42 @@ export interface ConvTranspose2dOptions<T> {
   readonly outputPadding?: number | readonly number[] | undefined;
   readonly groups?: number | undefined;
   readonly dilation?: number | readonly number[] | undefined;
+}
+
+/** Arguments of adaptiveMaxPool1d by name. */
+export interface AdaptiveMaxPool1dOptions {
+  readonly returnIndices?: boolean | undefined;
+}
+
+/** Arguments of adaptiveMaxPool2d by name. */
+export interface AdaptiveMaxPool2dOptions {
+  readonly returnIndices?: boolean | undefined;
+}
+
+/** Arguments of adaptiveMaxPool3d by name. */
+export interface AdaptiveMaxPool3dOptions {
+  readonly returnIndices?: boolean | undefined;
+}
+
+/** Arguments of maxUnpool1d by name. */
+export interface MaxUnpool1dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly outputSize?: readonly number[] | null | undefined;
+}
+
+/** Arguments of maxUnpool2d by name. */
+export interface MaxUnpool2dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly outputSize?: readonly number[] | null | undefined;
+}
+
+/** Arguments of maxUnpool3d by name. */
+export interface MaxUnpool3dOptions {
+  readonly stride?: number | readonly number[] | null | undefined;
+  readonly padding?: number | readonly number[] | undefined;
+  readonly outputSize?: readonly number[] | null | undefined;
 }
 
 /** Arguments of softmax by name. */
@@ -1913,6 +2166,47 @@ export interface OpApi<T extends TensorLike> {
   alias(self: T): T;
   /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
   detach(self: T): T;
+  /** As alias, into memory of its own. */
+  aliasCopy(self: T): T;
+  /** As asStrided, into memory of its own. */
+  asStridedCopy(self: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedCopyOptions, options?: AsStridedCopyOptions): T;
+  /** As diagonal, into memory of its own. */
+  diagonalCopy(self: T, offset?: number | DiagonalCopyOptions, dim1?: number | DiagonalCopyOptions, dim2?: number | DiagonalCopyOptions, options?: DiagonalCopyOptions): T;
+  /** As expand, into memory of its own. */
+  expandCopy(self: T, size: readonly Dim[], options?: ExpandCopyOptions): T;
+  expandCopy(self: T, ...size: (Dim | ExpandCopyOptions)[]): T;
+  /** As narrow, into memory of its own. */
+  narrowCopy(self: T, dim: number, start: Dim, length: Dim): T;
+  /** As permute, into memory of its own. */
+  permuteCopy(self: T, dims: readonly number[]): T;
+  permuteCopy(self: T, ...dims: number[]): T;
+  /** As select, into memory of its own. */
+  selectCopy(self: T, dim: number, index: Dim): T;
+  /** As slice, into memory of its own. */
+  sliceCopy(self: T, dim?: number | SliceCopyOptions, start?: Dim | null | SliceCopyOptions, end?: Dim | null | SliceCopyOptions, step?: number | SliceCopyOptions, options?: SliceCopyOptions): T;
+  /** As split, into memory of its own. */
+  splitCopy(self: T, splitSize: number | readonly number[], dim?: number | SplitCopyOptions, options?: SplitCopyOptions): T[];
+  /** As splitWithSizes, into memory of its own. */
+  splitWithSizesCopy(self: T, splitSizes: readonly Dim[], dim?: number | SplitWithSizesCopyOptions, options?: SplitWithSizesCopyOptions): T[];
+  /** As squeeze, into memory of its own. */
+  squeezeCopy(self: T, dim?: number | readonly number[] | null | SqueezeCopyOptions, options?: SqueezeCopyOptions): T;
+  /** As t, into memory of its own. */
+  tCopy(self: T): T;
+  /** As transpose, into memory of its own. */
+  transposeCopy(self: T, dim0: number, dim1: number): T;
+  /** As unbind, into memory of its own. */
+  unbindCopy(self: T, dim?: number | UnbindCopyOptions, options?: UnbindCopyOptions): T[];
+  /** As unfold, into memory of its own. */
+  unfoldCopy(self: T, dimension: number, size: number, step: number): T;
+  /** As unsqueeze, into memory of its own. */
+  unsqueezeCopy(self: T, dim: number): T;
+  /** As view, into memory of its own. */
+  viewCopy(self: T, size: readonly Dim[]): T;
+  viewCopy(self: T, ...size: Dim[]): T;
+  /** As split, into memory of its own. */
+  unsafeSplit(self: T, splitSize: number | readonly number[], dim?: number | UnsafeSplitOptions, options?: UnsafeSplitOptions): T[];
+  /** As chunk, into memory of its own. */
+  unsafeChunk(self: T, chunks: number, dim?: number | UnsafeChunkOptions, options?: UnsafeChunkOptions): T[];
   /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
   selectScatter(self: T, src: T, dim: number, index: Dim): T;
   /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
@@ -2423,6 +2717,54 @@ export interface OpApi<T extends TensorLike> {
   /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
   sumToSize(self: T, size: readonly Dim[]): T;
   sumToSize(self: T, ...size: Dim[]): T;
+  /**
+   * Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area.
+   * As `nn.functional.interpolate`.
+   */
+  interpolate(self: T, size?: number | readonly number[] | null | InterpolateOptions, scaleFactor?: number | readonly number[] | null | InterpolateOptions, mode?: "nearest" | "nearest-exact" | "linear" | "bilinear" | "bicubic" | "trilinear" | "area" | InterpolateOptions, alignCorners?: boolean | null | InterpolateOptions, recomputeScaleFactor?: boolean | null | InterpolateOptions, antialias?: boolean | InterpolateOptions, options?: InterpolateOptions): T;
+  /** interpolate with mode nearest, as `nn.functional.upsampleNearest`. */
+  upsampleNearest(self: T, size?: number | readonly number[] | null | UpsampleNearestOptions, scaleFactor?: number | readonly number[] | null | UpsampleNearestOptions, options?: UpsampleNearestOptions): T;
+  /** interpolate with mode bilinear, as `nn.functional.upsampleBilinear`. */
+  upsampleBilinear(self: T, size?: number | readonly number[] | null | UpsampleBilinearOptions, scaleFactor?: number | readonly number[] | null | UpsampleBilinearOptions, options?: UpsampleBilinearOptions): T;
+  /** The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`. */
+  im2col(self: T, kernelSize: number | readonly number[], dilation?: number | readonly number[] | Im2colOptions, padding?: number | readonly number[] | Im2colOptions, stride?: number | readonly number[] | Im2colOptions, options?: Im2colOptions): T;
+  /** Channels spread over pixels, as `nn.functional.pixelShuffle`. */
+  pixelShuffle(self: T, upscaleFactor: number): T;
+  /** Channels gathered from pixels, as `nn.functional.pixelUnshuffle`. */
+  pixelUnshuffle(self: T, downscaleFactor: number): T;
+  /** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
+  channelShuffle(self: T, groups: number): T;
+  /**
+   * Divided by a power of the mean square over neighbouring channels, as
+   * `nn.functional.local_response_norm`.
+   */
+  localResponseNorm(self: T, size: number, alpha?: number | LocalResponseNormOptions, beta?: number | LocalResponseNormOptions, k?: number | LocalResponseNormOptions, options?: LocalResponseNormOptions): T;
+  /** max(0, −target · (input1 − input2) + margin), as `nn.functional.margin_ranking_loss`. */
+  marginRankingLoss(input1: T, input2: T, target: T, margin?: number | MarginRankingLossOptions, reduction?: "none" | "mean" | "sum" | MarginRankingLossOptions, options?: MarginRankingLossOptions): T;
+  /** self where target is 1, max(0, margin − self) where it is −1, as `nn.functional.hinge_embedding_loss`. */
+  hingeEmbeddingLoss(self: T, target: T, margin?: number | HingeEmbeddingLossOptions, reduction?: "none" | "mean" | "sum" | HingeEmbeddingLossOptions, options?: HingeEmbeddingLossOptions): T;
+  /**
+   * 1 − cos where target is 1, max(0, cos − margin) where it is −1, as
+   * `nn.functional.cosine_embedding_loss`.
+   */
+  cosineEmbeddingLoss(input1: T, input2: T, target: T, margin?: number | CosineEmbeddingLossOptions, reduction?: "none" | "mean" | "sum" | CosineEmbeddingLossOptions, options?: CosineEmbeddingLossOptions): T;
+  /** ½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. */
+  gaussianNllLoss(self: T, target: T, var: Operand<T>, full?: boolean | GaussianNllLossOptions, eps?: number | GaussianNllLossOptions, reduction?: "none" | "mean" | "sum" | GaussianNllLossOptions, options?: GaussianNllLossOptions): T;
+  /** e^self − target · self (or of rates where logInput is false), as `nn.functional.poisson_nll_loss`. */
+  poissonNllLoss(self: T, target: T, logInput?: boolean | PoissonNllLossOptions, full?: boolean | PoissonNllLossOptions, sizeAverage?: boolean | null | PoissonNllLossOptions, eps?: number | PoissonNllLossOptions, reduce?: boolean | null | PoissonNllLossOptions, reduction?: "none" | "mean" | "sum" | PoissonNllLossOptions, options?: PoissonNllLossOptions): T;
+  /** max(0, d(anchor, positive) − d(anchor, negative) + margin), as `nn.functional.triplet_margin_loss`. */
+  tripletMarginLoss(anchor: T, positive: T, negative: T, margin?: number | TripletMarginLossOptions, p?: number | TripletMarginLossOptions, eps?: number | TripletMarginLossOptions, swap?: boolean | TripletMarginLossOptions, sizeAverage?: boolean | null | TripletMarginLossOptions, reduce?: boolean | null | TripletMarginLossOptions, reduction?: "none" | "mean" | "sum" | TripletMarginLossOptions, options?: TripletMarginLossOptions): T;
+  /**
+   * The mean over wrong classes of max(0, margin − x[target] + x[class])^p, as
+   * `nn.functional.multi_margin_loss`.
+   */
+  multiMarginLoss(self: T, target: T, p?: number | MultiMarginLossOptions<T>, margin?: number | MultiMarginLossOptions<T>, weight?: T | null | MultiMarginLossOptions<T>, sizeAverage?: boolean | null | MultiMarginLossOptions<T>, reduce?: boolean | null | MultiMarginLossOptions<T>, reduction?: "none" | "mean" | "sum" | MultiMarginLossOptions<T>, options?: MultiMarginLossOptions<T>): T;
+  /** The mean over classes of the logistic loss, as `nn.functional.multilabel_soft_margin_loss`. */
+  multilabelSoftMarginLoss(self: T, target: T, weight?: T | null | MultilabelSoftMarginLossOptions<T>, sizeAverage?: boolean | null | MultilabelSoftMarginLossOptions<T>, reduce?: boolean | null | MultilabelSoftMarginLossOptions<T>, reduction?: "none" | "mean" | "sum" | MultilabelSoftMarginLossOptions<T>, options?: MultilabelSoftMarginLossOptions<T>): T;
+  /** Distances between all rows of x1 and all rows of x2, as `torch.cdist`. */
+  cdist(x1: T, x2: T, p?: number | CdistOptions, computeMode?: string | null | CdistOptions, options?: CdistOptions): T;
+  /** Distances between all pairs of rows, i < j, as `nn.functional.pdist`. */
+  pdist(self: T, p?: number | PdistOptions, options?: PdistOptions): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(self: T, mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -2472,6 +2814,58 @@ export interface OpApi<T extends TensorLike> {
   convTranspose1d(input: T, weight: T, bias?: T | null | ConvTranspose1dOptions<T>, stride?: number | readonly number[] | ConvTranspose1dOptions<T>, padding?: number | readonly number[] | ConvTranspose1dOptions<T>, outputPadding?: number | readonly number[] | ConvTranspose1dOptions<T>, groups?: number | ConvTranspose1dOptions<T>, dilation?: number | readonly number[] | ConvTranspose1dOptions<T>, options?: ConvTranspose1dOptions<T>): T;
   /** The transposed convolution over 2 dimension(s), as `nn.functional.conv_transpose2d`. */
   convTranspose2d(input: T, weight: T, bias?: T | null | ConvTranspose2dOptions<T>, stride?: number | readonly number[] | ConvTranspose2dOptions<T>, padding?: number | readonly number[] | ConvTranspose2dOptions<T>, outputPadding?: number | readonly number[] | ConvTranspose2dOptions<T>, groups?: number | ConvTranspose2dOptions<T>, dilation?: number | readonly number[] | ConvTranspose2dOptions<T>, options?: ConvTranspose2dOptions<T>): T;
+  /** Sums of the `count` windows that cover a dimension. */
+  adaptiveSum(self: T, dim: number, count: number): T;
+  /** Gradients of windows given to each of their elements along a dimension of `size`. */
+  adaptiveSumBackward(grad: T, dim: number, size: number): T;
+  /** How many elements each of `count` windows that cover `size` has. */
+  windowLengths(like: T, size: number, count: number): T;
+  /**
+   * Means of windows that cover 1 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_avg_pool1d`.
+   */
+  adaptiveAvgPool1d(self: T, outputSize: number | readonly (number | null)[]): T;
+  /**
+   * Means of windows that cover 2 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_avg_pool2d`.
+   */
+  adaptiveAvgPool2d(self: T, outputSize: number | readonly (number | null)[]): T;
+  /**
+   * Means of windows that cover 3 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_avg_pool3d`.
+   */
+  adaptiveAvgPool3d(self: T, outputSize: number | readonly (number | null)[]): T;
+  /** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
+  adaptiveMaxOffsets(self: T, sizes: readonly number[], kernel: readonly number[]): T;
+  /** For each window over the last dimensions the flat index of its maximum among them. */
+  adaptiveMaxIndices(self: T, sizes: readonly number[]): T;
+  /**
+   * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool1d`.
+   */
+  adaptiveMaxPool1d(self: T, outputSize: number | readonly (number | null)[], returnIndices: true, options?: AdaptiveMaxPool1dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool1d(self: T, outputSize: number | readonly (number | null)[], options: AdaptiveMaxPool1dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool1d(self: T, outputSize: number | readonly (number | null)[], returnIndices?: false | AdaptiveMaxPool1dOptions): T;
+  /**
+   * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool2d`.
+   */
+  adaptiveMaxPool2d(self: T, outputSize: number | readonly (number | null)[], returnIndices: true, options?: AdaptiveMaxPool2dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool2d(self: T, outputSize: number | readonly (number | null)[], options: AdaptiveMaxPool2dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool2d(self: T, outputSize: number | readonly (number | null)[], returnIndices?: false | AdaptiveMaxPool2dOptions): T;
+  /**
+   * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
+   * `nn.functional.adaptive_max_pool3d`.
+   */
+  adaptiveMaxPool3d(self: T, outputSize: number | readonly (number | null)[], returnIndices: true, options?: AdaptiveMaxPool3dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool3d(self: T, outputSize: number | readonly (number | null)[], options: AdaptiveMaxPool3dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool3d(self: T, outputSize: number | readonly (number | null)[], returnIndices?: false | AdaptiveMaxPool3dOptions): T;
+  /** Values put at the indices that maxPool1d gave, zeros elsewhere, as `nn.functional.max_unpool1d`. */
+  maxUnpool1d(self: T, indices: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | MaxUnpool1dOptions, padding?: number | readonly number[] | MaxUnpool1dOptions, outputSize?: readonly number[] | null | MaxUnpool1dOptions, options?: MaxUnpool1dOptions): T;
+  /** Values put at the indices that maxPool2d gave, zeros elsewhere, as `nn.functional.max_unpool2d`. */
+  maxUnpool2d(self: T, indices: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | MaxUnpool2dOptions, padding?: number | readonly number[] | MaxUnpool2dOptions, outputSize?: readonly number[] | null | MaxUnpool2dOptions, options?: MaxUnpool2dOptions): T;
+  /** Values put at the indices that maxPool3d gave, zeros elsewhere, as `nn.functional.max_unpool3d`. */
+  maxUnpool3d(self: T, indices: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | MaxUnpool3dOptions, padding?: number | readonly number[] | MaxUnpool3dOptions, outputSize?: readonly number[] | null | MaxUnpool3dOptions, options?: MaxUnpool3dOptions): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
   softmax(self: T, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */

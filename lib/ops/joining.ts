@@ -341,6 +341,7 @@ const diff = defineOp({
     if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
     if (n < 0) throw new DynError(`Expected n that is not negative but found ${n}`);
     const at = normalizeDim(dim, self.shape.length);
+    if (n === 0) return reshapedMeta(self, self.shape);
     const shape = joinedShape([prepend, self, append].flatMap((x) => x ? [x.shape] : []), at);
     const size = add(shape[at] ?? 1, -n);
     return reshapedMeta(self, withSize(shape, at, typeof size === "number" ? Math.max(0, size) : size));
@@ -349,6 +350,7 @@ const diff = defineOp({
     kind: "composite",
     compose(o, { self, n, dim, prepend, append }) {
       const at = normalizeDim(dim, self.shape.length);
+      if (n === 0) return o.clone(self);
       const parts = [prepend, self, append].filter((x) => x !== null);
       let x = parts.length === 1 ? self : o.cat(parts, at);
       for (let i = 0; i < n; i++) {
@@ -357,7 +359,7 @@ const diff = defineOp({
         const next = o.slice(x, at, 1, null), before = o.slice(x, at, 0, add(size, -1));
         x = x.dtype === "bool" ? o.logicalXor(next, before) : o.sub(next, before);
       }
-      return n === 0 ? o.clone(x) : x;
+      return x;
     },
   },
   gradient: { kind: "composite" },
@@ -432,14 +434,15 @@ const sumToSize = defineOp({
     if (!sameShape(broadcastShapes(self.shape, size), self.shape)) {
       throw new DynError(`Expected a size that expands to ${shapeText(self.shape)} but found ${shapeText(size)}`);
     }
-    return contiguousMeta(size, self.dtype, self.device);
+    const dtype = sameShape(size, self.shape) || self.dtype.startsWith("float") ? self.dtype : "int64";
+    return contiguousMeta(size, dtype, self.device);
   },
   implementation: {
     kind: "composite",
     compose(o, { self, size }) {
       const lead = self.shape.length - size.length;
       const dims = self.shape.flatMap((s, d) => d < lead || (s !== 1 && size[d - lead] === 1) ? [d] : []);
-      return dims.length === 0 ? self : o.reshape(o.sum(self, dims, true, { dtype: self.dtype }), size);
+      return dims.length === 0 ? self : o.reshape(o.sum(self, dims, true), size);
     },
   },
   gradient: { kind: "composite" },

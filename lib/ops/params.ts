@@ -36,6 +36,9 @@ export interface ArgumentTypes<T> {
   dimsOrBool: number | readonly number[] | boolean;
   /** A count of dimensions, or two lists of dimensions to pair. */
   pairs: number | readonly (readonly number[])[];
+  /** One size for all dimensions, or one for each; null keeps a size. */
+  outputSizes: number | readonly (number | null)[];
+  floatOrFloats: number | readonly number[];
   /** A size or index that may be symbolic. */
   size: Dim;
   sizes: readonly Dim[];

@@ -20,7 +20,9 @@ import { embeddings } from "./embedding.ts";
 import { attention } from "./attention.ts";
 import { contractions } from "./einsum.ts";
 import { joining } from "./joining.ts";
-import { adaptivePooling } from "./adaptive_pooling.ts";
+import { adaptivePooling } from "./adaptive.ts";
+import { resampling } from "./resampling.ts";
+import { marginLosses } from "./margin_losses.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { comparisons } from "./comparison.ts";
 import { convolutions } from "./convolution.ts";
@@ -39,6 +41,7 @@ import { rectifiers } from "./rectifiers.ts";
 import { softmaxes } from "./softmax.ts";
 import { transfer } from "./transfer.ts";
 import { unaryOps } from "./unary.ts";
+import { viewCopies } from "./view_copies.ts";
 import { views } from "./views.ts";
 
 /** Every op by its public name. */
@@ -51,6 +54,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...reductions,
   ...creation,
   ...views,
+  ...viewCopies,
   ...scatterViews,
   ...rearrange,
   ...indexing,
@@ -71,6 +75,8 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...attention,
   ...contractions,
   ...joining,
+  ...resampling,
+  ...marginLosses,
   ...matrix,
   ...convolutions,
   ...adaptivePooling,

@@ -370,6 +370,44 @@ export const asStrided: OpApi<Tensor>["asStrided"] = ops.asStrided;
 export const alias: OpApi<Tensor>["alias"] = ops.alias;
 /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
 export const detach: OpApi<Tensor>["detach"] = ops.detach;
+/** As alias, into memory of its own. */
+export const aliasCopy: OpApi<Tensor>["aliasCopy"] = ops.aliasCopy;
+/** As asStrided, into memory of its own. */
+export const asStridedCopy: OpApi<Tensor>["asStridedCopy"] = ops.asStridedCopy;
+/** As diagonal, into memory of its own. */
+export const diagonalCopy: OpApi<Tensor>["diagonalCopy"] = ops.diagonalCopy;
+/** As expand, into memory of its own. */
+export const expandCopy: OpApi<Tensor>["expandCopy"] = ops.expandCopy;
+/** As narrow, into memory of its own. */
+export const narrowCopy: OpApi<Tensor>["narrowCopy"] = ops.narrowCopy;
+/** As permute, into memory of its own. */
+export const permuteCopy: OpApi<Tensor>["permuteCopy"] = ops.permuteCopy;
+/** As select, into memory of its own. */
+export const selectCopy: OpApi<Tensor>["selectCopy"] = ops.selectCopy;
+/** As slice, into memory of its own. */
+export const sliceCopy: OpApi<Tensor>["sliceCopy"] = ops.sliceCopy;
+/** As split, into memory of its own. */
+export const splitCopy: OpApi<Tensor>["splitCopy"] = ops.splitCopy;
+/** As splitWithSizes, into memory of its own. */
+export const splitWithSizesCopy: OpApi<Tensor>["splitWithSizesCopy"] = ops.splitWithSizesCopy;
+/** As squeeze, into memory of its own. */
+export const squeezeCopy: OpApi<Tensor>["squeezeCopy"] = ops.squeezeCopy;
+/** As t, into memory of its own. */
+export const tCopy: OpApi<Tensor>["tCopy"] = ops.tCopy;
+/** As transpose, into memory of its own. */
+export const transposeCopy: OpApi<Tensor>["transposeCopy"] = ops.transposeCopy;
+/** As unbind, into memory of its own. */
+export const unbindCopy: OpApi<Tensor>["unbindCopy"] = ops.unbindCopy;
+/** As unfold, into memory of its own. */
+export const unfoldCopy: OpApi<Tensor>["unfoldCopy"] = ops.unfoldCopy;
+/** As unsqueeze, into memory of its own. */
+export const unsqueezeCopy: OpApi<Tensor>["unsqueezeCopy"] = ops.unsqueezeCopy;
+/** As view, into memory of its own. */
+export const viewCopy: OpApi<Tensor>["viewCopy"] = ops.viewCopy;
+/** As split, into memory of its own. */
+export const unsafeSplit: OpApi<Tensor>["unsafeSplit"] = ops.unsafeSplit;
+/** As chunk, into memory of its own. */
+export const unsafeChunk: OpApi<Tensor>["unsafeChunk"] = ops.unsafeChunk;
 /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
 export const selectScatter: OpApi<Tensor>["selectScatter"] = ops.selectScatter;
 /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
@@ -787,8 +825,7 @@ export const oneHotOfAll: OpApi<Tensor>["oneHotOfAll"] = ops.oneHotOfAll;
  * softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as
  * `nn.functional.scaled_dot_product_attention`.
  */
-export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] =
-  ops.scaledDotProductAttention;
+export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] = ops.scaledDotProductAttention;
 /**
  * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
  * `torch.einsum`.
@@ -870,6 +907,57 @@ export const resolveNeg: OpApi<Tensor>["resolveNeg"] = ops.resolveNeg;
 export const real: OpApi<Tensor>["real"] = ops.real;
 /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
 export const sumToSize: OpApi<Tensor>["sumToSize"] = ops.sumToSize;
+/**
+ * Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As
+ * `nn.functional.interpolate`.
+ */
+export const interpolate: OpApi<Tensor>["interpolate"] = ops.interpolate;
+/**
+ * Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As
+ * `nn.functional.interpolate`.
+ */
+export const upsample: OpApi<Tensor>["interpolate"] = ops.interpolate;
+/** interpolate with mode nearest, as `nn.functional.upsampleNearest`. */
+export const upsampleNearest: OpApi<Tensor>["upsampleNearest"] = ops.upsampleNearest;
+/** interpolate with mode bilinear, as `nn.functional.upsampleBilinear`. */
+export const upsampleBilinear: OpApi<Tensor>["upsampleBilinear"] = ops.upsampleBilinear;
+/** The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`. */
+export const im2col: OpApi<Tensor>["im2col"] = ops.im2col;
+/** The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`. */
+export const unfold: OpApi<Tensor>["im2col"] = ops.im2col;
+/** Channels spread over pixels, as `nn.functional.pixelShuffle`. */
+export const pixelShuffle: OpApi<Tensor>["pixelShuffle"] = ops.pixelShuffle;
+/** Channels gathered from pixels, as `nn.functional.pixelUnshuffle`. */
+export const pixelUnshuffle: OpApi<Tensor>["pixelUnshuffle"] = ops.pixelUnshuffle;
+/** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
+export const channelShuffle: OpApi<Tensor>["channelShuffle"] = ops.channelShuffle;
+/** Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`. */
+export const localResponseNorm: OpApi<Tensor>["localResponseNorm"] = ops.localResponseNorm;
+/** max(0, −target · (input1 − input2) + margin), as `nn.functional.margin_ranking_loss`. */
+export const marginRankingLoss: OpApi<Tensor>["marginRankingLoss"] = ops.marginRankingLoss;
+/** self where target is 1, max(0, margin − self) where it is −1, as `nn.functional.hinge_embedding_loss`. */
+export const hingeEmbeddingLoss: OpApi<Tensor>["hingeEmbeddingLoss"] = ops.hingeEmbeddingLoss;
+/** 1 − cos where target is 1, max(0, cos − margin) where it is −1, as `nn.functional.cosine_embedding_loss`. */
+export const cosineEmbeddingLoss: OpApi<Tensor>["cosineEmbeddingLoss"] = ops.cosineEmbeddingLoss;
+/** ½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. */
+export const gaussianNllLoss: OpApi<Tensor>["gaussianNllLoss"] = ops.gaussianNllLoss;
+/** e^self − target · self (or of rates where logInput is false), as `nn.functional.poisson_nll_loss`. */
+export const poissonNllLoss: OpApi<Tensor>["poissonNllLoss"] = ops.poissonNllLoss;
+/** max(0, d(anchor, positive) − d(anchor, negative) + margin), as `nn.functional.triplet_margin_loss`. */
+export const tripletMarginLoss: OpApi<Tensor>["tripletMarginLoss"] = ops.tripletMarginLoss;
+/** max(0, d(anchor, positive) − d(anchor, negative) + margin), as `nn.functional.triplet_margin_loss`. */
+export const tripletMarginWithDistanceLoss: OpApi<Tensor>["tripletMarginLoss"] = ops.tripletMarginLoss;
+/**
+ * The mean over wrong classes of max(0, margin − x[target] + x[class])^p, as
+ * `nn.functional.multi_margin_loss`.
+ */
+export const multiMarginLoss: OpApi<Tensor>["multiMarginLoss"] = ops.multiMarginLoss;
+/** The mean over classes of the logistic loss, as `nn.functional.multilabel_soft_margin_loss`. */
+export const multilabelSoftMarginLoss: OpApi<Tensor>["multilabelSoftMarginLoss"] = ops.multilabelSoftMarginLoss;
+/** Distances between all rows of x1 and all rows of x2, as `torch.cdist`. */
+export const cdist: OpApi<Tensor>["cdist"] = ops.cdist;
+/** Distances between all pairs of rows, i < j, as `nn.functional.pdist`. */
+export const pdist: OpApi<Tensor>["pdist"] = ops.pdist;
 /** The product of an n × k and a k × m matrix, as `torch.mm`. */
 export const mm: OpApi<Tensor>["mm"] = ops.mm;
 /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -901,11 +989,9 @@ export const linear: OpApi<Tensor>["linear"] = ops.linear;
 /** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
 export const convolution: OpApi<Tensor>["convolution"] = ops.convolution;
 /** The gradient of a convolution in its input, of `inputSizes`. */
-export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] =
-  ops.convolutionBackwardInput;
+export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] = ops.convolutionBackwardInput;
 /** The gradient of a convolution in its weight, of `weightSizes`. */
-export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] =
-  ops.convolutionBackwardWeight;
+export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] = ops.convolutionBackwardWeight;
 /**
  * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
  * `nn.functional.conv1d`.
@@ -925,10 +1011,52 @@ export const conv3d: OpApi<Tensor>["conv3d"] = ops.conv3d;
 export const convTranspose1d: OpApi<Tensor>["convTranspose1d"] = ops.convTranspose1d;
 /** The transposed convolution over 2 dimension(s), as `nn.functional.conv_transpose2d`. */
 export const convTranspose2d: OpApi<Tensor>["convTranspose2d"] = ops.convTranspose2d;
-/** Means over windows that tile the last dimension into `outputSize` cells. */
+/** Sums of the `count` windows that cover a dimension. */
+export const adaptiveSum: OpApi<Tensor>["adaptiveSum"] = ops.adaptiveSum;
+/** Gradients of windows given to each of their elements along a dimension of `size`. */
+export const adaptiveSumBackward: OpApi<Tensor>["adaptiveSumBackward"] = ops.adaptiveSumBackward;
+/** How many elements each of `count` windows that cover `size` has. */
+export const windowLengths: OpApi<Tensor>["windowLengths"] = ops.windowLengths;
+/**
+ * Means of windows that cover 1 dimension(s), so many as the output size says, as
+ * `nn.functional.adaptive_avg_pool1d`.
+ */
 export const adaptiveAvgPool1d: OpApi<Tensor>["adaptiveAvgPool1d"] = ops.adaptiveAvgPool1d;
-/** Means over windows that tile the last two dimensions into `outputSize` cells. */
+/**
+ * Means of windows that cover 2 dimension(s), so many as the output size says, as
+ * `nn.functional.adaptive_avg_pool2d`.
+ */
 export const adaptiveAvgPool2d: OpApi<Tensor>["adaptiveAvgPool2d"] = ops.adaptiveAvgPool2d;
+/**
+ * Means of windows that cover 3 dimension(s), so many as the output size says, as
+ * `nn.functional.adaptive_avg_pool3d`.
+ */
+export const adaptiveAvgPool3d: OpApi<Tensor>["adaptiveAvgPool3d"] = ops.adaptiveAvgPool3d;
+/** For each window over the last dimensions the flat place of its maximum in a window of `kernel`. */
+export const adaptiveMaxOffsets: OpApi<Tensor>["adaptiveMaxOffsets"] = ops.adaptiveMaxOffsets;
+/** For each window over the last dimensions the flat index of its maximum among them. */
+export const adaptiveMaxIndices: OpApi<Tensor>["adaptiveMaxIndices"] = ops.adaptiveMaxIndices;
+/**
+ * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
+ * `nn.functional.adaptive_max_pool1d`.
+ */
+export const adaptiveMaxPool1d: OpApi<Tensor>["adaptiveMaxPool1d"] = ops.adaptiveMaxPool1d;
+/**
+ * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
+ * `nn.functional.adaptive_max_pool2d`.
+ */
+export const adaptiveMaxPool2d: OpApi<Tensor>["adaptiveMaxPool2d"] = ops.adaptiveMaxPool2d;
+/**
+ * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
+ * `nn.functional.adaptive_max_pool3d`.
+ */
+export const adaptiveMaxPool3d: OpApi<Tensor>["adaptiveMaxPool3d"] = ops.adaptiveMaxPool3d;
+/** Values put at the indices that maxPool1d gave, zeros elsewhere, as `nn.functional.max_unpool1d`. */
+export const maxUnpool1d: OpApi<Tensor>["maxUnpool1d"] = ops.maxUnpool1d;
+/** Values put at the indices that maxPool2d gave, zeros elsewhere, as `nn.functional.max_unpool2d`. */
+export const maxUnpool2d: OpApi<Tensor>["maxUnpool2d"] = ops.maxUnpool2d;
+/** Values put at the indices that maxPool3d gave, zeros elsewhere, as `nn.functional.max_unpool3d`. */
+export const maxUnpool3d: OpApi<Tensor>["maxUnpool3d"] = ops.maxUnpool3d;
 /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
 export const softmax: OpApi<Tensor>["softmax"] = ops.softmax;
 /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
@@ -985,8 +1113,7 @@ export const binaryCrossEntropy: OpApi<Tensor>["binaryCrossEntropy"] = ops.binar
  * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive
  * part. As `nn.functional.binary_cross_entropy_with_logits`.
  */
-export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] =
-  ops.binaryCrossEntropyWithLogits;
+export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] = ops.binaryCrossEntropyWithLogits;
 /** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
 export const klDiv: OpApi<Tensor>["klDiv"] = ops.klDiv;
 /** The elements on another device, as `Tensor.to(device)`. */

@@ -1,0 +1,330 @@
+/**
+ * Images in other sizes and orders. Input: [batch, channels, …spatial]; output: resampled, unfolded or shuffled.
+ * Invariant: resampling works along one dimension after the other, each by reading the elements that the weights
+ * belong to; all are compositions.
+ */
+import { DynError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
+import { type Dim, floorDiv, mul } from "../sym/expr.ts";
+import { contiguousMeta } from "../graph/meta.ts";
+import { defineOp, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
+import { nullable, optional, required } from "./params.ts";
+import { t } from "./pointwise.ts";
+import { knownSize, shapeText, sliceLength, spread } from "./shapes.ts";
+
+const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
+const MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] as const;
+
+interface Resizing {
+  readonly sizes: readonly number[];
+  /** Input steps for an output step, where a scale was given; else null. */
+  readonly steps: readonly (number | null)[];
+}
+
+interface ResizeArgs {
+  readonly self: TensorLike;
+  readonly size: number | readonly number[] | null;
+  readonly scaleFactor: number | readonly number[] | null;
+  readonly recomputeScaleFactor: boolean | null;
+}
+
+function resizing({ self, size, scaleFactor, recomputeScaleFactor }: ResizeArgs): Resizing {
+  const spatial = self.shape.slice(2).map((s) => knownSize(s, "size to resample"));
+  if (spatial.length < 1 || spatial.length > 3) {
+    throw new DynError(`Expected 1 to 3 spatial dimensions but found shape ${shapeText(self.shape)}`);
+  }
+  if ((size === null) === (scaleFactor === null)) throw new DynError("Expected either size or scaleFactor");
+  if (size !== null) {
+    const sizes = spread(size, spatial.length, "size");
+    if (sizes.some((s) => s <= 0)) throw new DynError(`Expected positive sizes but found [${sizes}]`);
+    return { sizes, steps: sizes.map(() => null) };
+  }
+  const scales = spread(scaleFactor ?? 1, spatial.length, "scaleFactor");
+  const sizes = spatial.map((s, d) => Math.floor(s * (scales[d] ?? 1)));
+  return { sizes, steps: scales.map((s) => recomputeScaleFactor ? null : 1 / s) };
+}
+
+/** How one dimension is resampled. */
+interface Axis {
+  readonly dim: number;
+  readonly size: number;
+  readonly step: number | null;
+  readonly mode: string;
+  readonly alignCorners: boolean;
+}
+
+function resampleAxis<T extends TensorLike>(o: OpApi<T>, x: T, axis: Axis): T {
+  const own = knownSize(x.shape[axis.dim] ?? 1, "size to resample");
+  const { dim, size, mode, alignCorners } = axis;
+  const dtype = isFloat(x.dtype) ? x.dtype : "float32";
+  const places = o.arange(size, { dtype, device: x.device });
+  const step = axis.step ?? own / size;
+  const clamped = (index: T) => o.to(o.clamp(index, 0, own - 1), "int64");
+  if (mode === "nearest" || mode === "nearest-exact") {
+    const shifted = mode === "nearest" ? places : o.add(places, 0.5);
+    return o.indexSelect(x, dim, clamped(o.floor(o.mul(shifted, step))));
+  }
+  const shape = x.shape.map((_, d) => d === dim ? size : 1);
+  const corner = size > 1 ? (own - 1) / (size - 1) : 0;
+  const centre = alignCorners ? o.mul(places, corner) : o.sub(o.mul(o.add(places, 0.5), step), 0.5);
+  if (mode === "bicubic") return cubic(o, x, { dim, shape, centre, clamped });
+  const source = o.clamp(centre, 0, null), low = o.floor(source);
+  const weight = o.reshape(o.sub(source, low), shape);
+  const a = o.indexSelect(x, dim, clamped(low)), b = o.indexSelect(x, dim, clamped(o.add(low, 1)));
+  return o.add(o.mul(a, o.rsub(weight, 1)), o.mul(b, weight));
+}
+
+/** Keys' cubic convolution with a = −0.75, as PyTorch has it. */
+function cubic<T extends TensorLike>(
+  o: OpApi<T>,
+  x: T,
+  at: { readonly dim: number; readonly shape: readonly Dim[]; readonly centre: T; readonly clamped: (index: T) => T },
+): T {
+  const A = -0.75, low = o.floor(at.centre), f = o.sub(at.centre, low);
+  const near = (d: T) => o.add(o.mul(o.mul(o.sub(o.mul(d, A + 2), A + 3), d), d), 1);
+  const far = (d: T) => o.sub(o.mul(o.add(o.mul(o.sub(o.mul(d, A), 5 * A), d), 8 * A), d), 4 * A);
+  const weights = [far(o.add(f, 1)), near(f), near(o.rsub(f, 1)), far(o.rsub(f, 2))];
+  const terms = weights.map((w, i) =>
+    o.mul(o.indexSelect(x, at.dim, at.clamped(o.add(low, i - 1))), o.reshape(w, at.shape))
+  );
+  return terms.slice(1).reduce((sum, term) => o.add(sum, term), terms[0] ?? x);
+}
+
+const interpolate = defineOp({
+  name: "interpolate",
+  doc: "Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As " +
+    "`nn.functional.interpolate`.",
+  params: {
+    self: required("tensor"),
+    size: nullable("intOrInts"),
+    scaleFactor: nullable("floatOrFloats"),
+    mode: optional("string", "nearest", { oneOf: MODES }),
+    alignCorners: nullable("bool"),
+    recomputeScaleFactor: nullable("bool"),
+    antialias: optional("bool", false),
+  },
+  exposure: { ...FUNCTIONAL, aliases: ["upsample"] },
+  infer({ self, mode, alignCorners, antialias, ...args }) {
+    const { sizes } = resizing({ self, ...args });
+    const rank = { linear: 1, bilinear: 2, bicubic: 2, trilinear: 3 }[mode];
+    if (rank !== undefined && rank !== sizes.length) {
+      throw new DynError(`Expected ${rank} spatial dimension(s) for ${mode} but found ${sizes.length}`);
+    }
+    if (alignCorners !== null && rank === undefined) {
+      throw new DynError(`Expected no alignCorners for mode ${mode}`);
+    }
+    if (antialias) throw new DynError("Expected no antialias: it is not defined here");
+    return contiguousMeta([...self.shape.slice(0, 2), ...sizes], self.dtype, self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, mode, alignCorners, ...args }) {
+      const { sizes, steps } = resizing({ self, ...args });
+      if (mode === "area") {
+        return sizes.length === 1
+          ? o.adaptiveAvgPool1d(self, sizes)
+          : sizes.length === 2
+          ? o.adaptiveAvgPool2d(self, sizes)
+          : o.adaptiveAvgPool3d(self, sizes);
+      }
+      return sizes.reduce((x, size, d) =>
+        resampleAxis(o, x, { dim: d + 2, size, step: steps[d] ?? null, mode, alignCorners: alignCorners ?? false }), self);
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [
+    { args: [t(2, 3, 4), 6] },
+    { args: [t(1, 2, 3, 4), [6, 5]], options: { mode: "bilinear" } },
+    { args: [t(1, 2, 3, 4), [6, 5]], options: { mode: "bilinear", alignCorners: true } },
+  ],
+  errors: [{ args: [t(2, 3, 4)], message: "either size or scaleFactor" }],
+});
+
+/** upsampleNearest and upsampleBilinear: old names. */
+function upsample(name: "upsampleNearest" | "upsampleBilinear", mode: "nearest" | "bilinear") {
+  return defineOp({
+    name,
+    doc: `interpolate with mode ${mode}, as \`nn.functional.${name}\`.`,
+    params: { self: required("tensor"), size: nullable("intOrInts"), scaleFactor: nullable("floatOrFloats") },
+    exposure: FUNCTIONAL,
+    infer({ self, size, scaleFactor }) {
+      const { sizes } = resizing({ self, size, scaleFactor, recomputeScaleFactor: null });
+      return contiguousMeta([...self.shape.slice(0, 2), ...sizes], self.dtype, self.device);
+    },
+    implementation: {
+      kind: "composite",
+      compose: (o, { self, size, scaleFactor }) =>
+        o.interpolate(self, size, scaleFactor, mode, mode === "bilinear" ? true : null),
+    },
+    gradient: { kind: "composite" },
+    samples: [{ args: [t(1, 2, 3, 4), [4, 6]] }],
+  });
+}
+
+interface FoldArgs {
+  readonly kernelSize: number | readonly number[];
+  readonly dilation: number | readonly number[];
+  readonly padding: number | readonly number[];
+  readonly stride: number | readonly number[];
+}
+
+/** Output rows and columns of windows over an image. */
+function windowsOver(spatial: readonly Dim[], args: FoldArgs): Dim[] {
+  const [kernel, dilation, padding, stride] = [args.kernelSize, args.dilation, args.padding, args.stride]
+    .map((v) => spread(v, 2, "a parameter of unfold"));
+  return spatial.map((size, d) => {
+    const reach = ((kernel?.[d] ?? 1) - 1) * (dilation?.[d] ?? 1) + 1;
+    const wide = knownSize(size, "size to unfold") + 2 * (padding?.[d] ?? 0);
+    if (wide < reach) throw new DynError(`Expected windows that fit into ${shapeText(spatial)}`);
+    return sliceLength({ start: 0, end: wide - reach + 1 }, stride?.[d] ?? 1);
+  });
+}
+
+const im2col = defineOp({
+  name: "im2col",
+  doc: "The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`.",
+  params: {
+    self: required("tensor"),
+    kernelSize: required("intOrInts"),
+    dilation: optional("intOrInts", 1),
+    padding: optional("intOrInts", 0),
+    stride: optional("intOrInts", 1),
+  },
+  exposure: { ...FUNCTIONAL, aliases: ["unfold"] },
+  infer({ self, ...args }) {
+    if (self.shape.length !== 3 && self.shape.length !== 4) {
+      throw new DynError(`Expected an input of 3 or 4 dimensions but found ${shapeText(self.shape)}`);
+    }
+    const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
+    const [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
+    const batch = self.shape.slice(0, -3), channels = self.shape.at(-3) ?? 1;
+    return contiguousMeta([...batch, mul(channels, kh * kw), mul(rows, columns)], self.dtype, self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, ...args }) {
+      const image = self.shape.length === 3 ? o.unsqueeze(self, 0) : self;
+      const [ph = 0, pw = 0] = spread(args.padding, 2, "padding"), [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
+      const [sh = 1, sw = 1] = spread(args.stride, 2, "stride"), [dh = 1, dw = 1] = spread(args.dilation, 2, "dilation");
+      const wide = ph > 0 || pw > 0 ? o.constantPadNd(image, [pw, pw, ph, ph], image.dtype === "bool" ? false : 0) : image;
+      const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
+      // [n, c, rows, columns, kh, kw], each window thinned by the dilation
+      const windows = o.unfold(o.unfold(wide, 2, (kh - 1) * dh + 1, sh), 3, (kw - 1) * dw + 1, sw);
+      const thin = o.slice(o.slice(windows, 4, 0, null, dh), 5, 0, null, dw);
+      const [n = 1, c = 1] = image.shape;
+      const out = o.reshape(o.permute(thin, [0, 1, 4, 5, 2, 3]), [n, mul(c, kh * kw), mul(rows, columns)]);
+      return self.shape.length === 3 ? o.squeeze(out, 0) : out;
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(2, 3, 5, 5), 2] }, { args: [t(1, 2, 5, 6), [2, 3]], options: { padding: 1, stride: 2 } }],
+  errors: [{ args: [t(3, 3), 2], message: "dimensions" }],
+});
+
+const factorOf = (args: { readonly upscaleFactor?: number; readonly downscaleFactor?: number }): number =>
+  args.upscaleFactor ?? args.downscaleFactor ?? 1;
+
+/** pixelShuffle and pixelUnshuffle. */
+function pixel(name: "pixelShuffle" | "pixelUnshuffle") {
+  const up = name === "pixelShuffle";
+  const shapeOf = (shape: readonly Dim[], r: number): Dim[] => {
+    if (shape.length < 3 || r <= 0) throw new DynError(`Expected at least 3 dimensions and a positive factor but found ${shapeText(shape)} and ${r}`);
+    const [c = 1, h = 1, w = 1] = shape.slice(-3).map((s) => knownSize(s, "size to shuffle"));
+    const fits = up ? c % (r * r) === 0 : h % r === 0 && w % r === 0;
+    if (!fits) throw new DynError(`Expected sizes that the factor ${r} divides but found ${shapeText(shape)}`);
+    return [...shape.slice(0, -3), ...up ? [c / (r * r), h * r, w * r] : [c * r * r, h / r, w / r]];
+  };
+  return defineOp({
+    name,
+    doc: `Channels ${up ? "spread over pixels" : "gathered from pixels"}, as \`nn.functional.${name}\`.`,
+    params: up
+      ? { self: required("tensor"), upscaleFactor: required("int") }
+      : { self: required("tensor"), downscaleFactor: required("int") },
+    exposure: { method: false, namespaces: ["nn.functional"] },
+    infer: ({ self, ...factor }) => contiguousMeta(shapeOf(self.shape, factorOf(factor)), self.dtype, self.device),
+    implementation: {
+      kind: "composite",
+      compose(o, { self, ...factor }) {
+        const r = factorOf(factor);
+        const batch = self.shape.slice(0, -3), b = batch.length;
+        const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
+        const lead = batch.map((_, d) => d);
+        if (up) {
+          const split = o.reshape(self, [...batch, floorDiv(c, r * r), r, r, h, w]);
+          return o.reshape(o.permute(split, [...lead, b, b + 3, b + 1, b + 4, b + 2]), shapeOf(self.shape, r));
+        }
+        const split = o.reshape(self, [...batch, c, floorDiv(h, r), r, floorDiv(w, r), r]);
+        return o.reshape(o.permute(split, [...lead, b, b + 2, b + 4, b + 1, b + 3]), shapeOf(self.shape, r));
+      },
+    },
+    gradient: { kind: "composite" },
+    samples: [{ args: [up ? t(1, 4, 2, 3) : t(1, 1, 4, 6), 2] }],
+    errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
+  });
+}
+
+const channelShuffle = defineOp({
+  name: "channelShuffle",
+  doc: "Channels in groups, interleaved, as `nn.functional.channel_shuffle`.",
+  params: { self: required("tensor"), groups: required("int") },
+  exposure: { method: false, namespaces: ["nn.functional"] },
+  infer({ self, groups }) {
+    const channels = knownSize(self.shape[1] ?? 1, "number of channels");
+    if (self.shape.length < 3 || groups <= 0 || channels % groups !== 0) {
+      throw new DynError(`Expected channels that divide into ${groups} groups but found ${shapeText(self.shape)}`);
+    }
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, groups }) {
+      const [n = 1, c = 1, ...rest] = self.shape;
+      const split = o.reshape(self, [n, groups, floorDiv(c, groups), ...rest]);
+      return o.reshape(o.transpose(split, 1, 2), self.shape);
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(1, 4, 2, 2), 2] }],
+});
+
+const localResponseNorm = defineOp({
+  name: "localResponseNorm",
+  doc: "Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`.",
+  params: {
+    self: required("tensor"),
+    size: required("int"),
+    alpha: optional("float", 1e-4),
+    beta: optional("float", 0.75),
+    k: optional("float", 1),
+  },
+  exposure: FUNCTIONAL,
+  infer({ self }) {
+    if (self.shape.length < 3) throw new DynError(`Expected at least 3 dimensions but found ${shapeText(self.shape)}`);
+    return contiguousMeta(self.shape, isFloat(self.dtype) ? self.dtype : "float32", self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, size, alpha, beta, k }) {
+      const squares = o.square(self), [n = 1, c = 1, ...rest] = self.shape;
+      const flat = o.reshape(squares, [n, c, rest.reduce<Dim>(mul, 1)]);
+      const wide = o.constantPadNd(flat, [0, 0, Math.floor(size / 2), Math.floor((size - 1) / 2)], 0);
+      const sums = o.sum(o.unfold(wide, 1, size, 1), [-1], false, { dtype: self.dtype });
+      const mean = isFloat(self.dtype) ? o.div(sums, size) : o.div(sums, size, { roundingMode: "trunc" });
+      return o.div(self, o.pow(o.add(o.mul(o.reshape(mean, self.shape), alpha), k), beta));
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(2, 5, 3), 3] }],
+});
+
+export const resampling = {
+  interpolate,
+  upsampleNearest: upsample("upsampleNearest", "nearest"),
+  upsampleBilinear: upsample("upsampleBilinear", "bilinear"),
+  im2col,
+  pixelShuffle: pixel("pixelShuffle"),
+  pixelUnshuffle: pixel("pixelUnshuffle"),
+  channelShuffle,
+  localResponseNorm,
+} as const;
