@@ -13,6 +13,7 @@ import {
   compiled,
   difference,
   evaluateByOp,
+  lookup,
   type HostTensor,
   runCompiled,
   sample,
@@ -81,10 +82,12 @@ function between(o: Api, x: GraphValue): GraphValue {
   return isFloat(x.dtype) ? o.add(o.sum(x), o.exp(o.mul(x, 0.5))) : x;
 }
 
-/** The graph of a sample, or nothing where its shapes depend on elements, so that it cannot be captured. */
+/** The graph of a sample, or nothing where it needs elements at once, so that it cannot be captured. */
 function capture(definition: OpDefinition, each: Sample): ReturnType<typeof graphOf> | undefined {
   try {
-    return graphOf(definition, each);
+    const captured = graphOf(definition, each);
+    const onHost = captured.graph.nodes.some(({ target }) => lookup(target)?.implementation.kind === "host");
+    return onHost ? undefined : captured;
   } catch (thrown) {
     if (thrown instanceof DynError && /elements|Expected a tensor for/.test(thrown.message)) return undefined;
     throw thrown;

@@ -133,7 +133,10 @@ class Scheduler {
           if (this.#failed.has(key)) continue;
           const known = pairs.get(key);
           // Epilogues come after loops have found each other: a reduction may want the same producer
-          const worth = size * (a.group.kind === "extern" ? 0.5 : 1) + (a.after.has(b.id) ? 1 : 0);
+          const follows = a.after.has(b.id);
+          // What follows a reduction row by row belongs to it, before others that read it make it theirs
+          const sameRows = follows && a.group.inner.length > 0 && b.group.inner.length === 0;
+          const worth = size * (a.group.kind === "extern" ? 0.5 : sameRows ? 2 : 1) + (follows ? 1 : 0);
           if (known) known.score += worth;
           else pairs.set(key, { a: a.id, b: b.id, score: worth });
         }

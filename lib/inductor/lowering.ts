@@ -250,9 +250,9 @@ class Lowering {
         strides: denseStrides(shape, meta?.strides),
       });
     }
-    const target = this.#fresh(shape, dtype, meta?.strides);
     switch (lowered.kind) {
-      case "reduction":
+      case "reduction": {
+        const target = this.#fresh(shape, dtype, meta?.strides);
         this.#job(
           {
             kind: "reduction",
@@ -265,7 +265,9 @@ class Lowering {
           { over: lowered.over, label },
         );
         return target;
+      }
       case "scan": {
+        const target = this.#fresh(shape, dtype, meta?.strides);
         const { dim, element, initial, combine } = lowered;
         const size = shape[dim] ?? 1;
         const without = <T>(list: readonly T[]) => list.filter((_, d) => d !== dim);
@@ -288,7 +290,12 @@ class Lowering {
         );
         return target;
       }
-      case "scatter":
+      case "scatter": {
+        const chosen = scatterAsChoice(lowered);
+        if (chosen) {
+          return this.#lazy(chosen, { shape, dtype, label, viewOf: undefined, strides: denseStrides(shape, meta?.strides) });
+        }
+        const target = this.#fresh(shape, dtype, meta?.strides);
         this.#job({ kind: "pointwise", element: lowered.base }, target, { over: [], label });
         this.#order += 0.5;
         this.#job(
@@ -298,6 +305,7 @@ class Lowering {
         );
         this.#order -= 0.5;
         return target;
+      }
       default:
         return lowered satisfies never;
     }
@@ -489,6 +497,30 @@ class Lowering {
       );
     return check(recorder.statements);
   }
+}
+
+/**
+ * A scatter that writes one element of each row, as a choice per element: result[i, j] = j is row i's place ? value
+ * : base. It fuses with what is around it, where a scatter is a kernel of its own.
+ */
+function scatterAsChoice(lowered: Lowered & { kind: "scatter" }): Element | undefined {
+  const { shape, over, base, target, value, mode } = lowered;
+  if (over.length !== shape.length) return undefined;
+  const axes = over.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
+  const recorder = new Recorder((o, { dtype }, index) =>
+    o.memo(`load ${index}`, () => o.index(recorder.ids.next(), dtype))
+  );
+  const to = target(recorder, axes);
+  const chosen = to.flatMap((d, k) => d === axes[k] ? [] : [k]);
+  const [at] = chosen;
+  if (at === undefined || chosen.length !== 1 || over[at] !== 1) return undefined;
+  if (over.some((size, k) => k !== at && size !== shape[k])) return undefined;
+  return (o, index) => {
+    const position = index.map((d, k) => k === at ? 0 : d);
+    const here = o.eq(o.index(index[at] ?? 0, "int64"), o.index(target(o, position)[at] ?? 0, "int64"));
+    const before = base(o, index), written = o.cast(value(o, position), o.dtypeOf(before));
+    return o.select(here, mode === "add" ? o.add(before, written) : written, before);
+  };
 }
 
 interface ResultOrigin {
