@@ -13,14 +13,7 @@ import { errorText, messageOf } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import { type Command, expectNoMore } from "./command.ts";
 import { reportRejections } from "./errors.ts";
-import {
-  type Binding,
-  type Declarations,
-  DEFINE,
-  type Insertion,
-  prepare,
-  typedColumn,
-} from "./repl_input.ts";
+import { type Declarations, DECLARE, prepare, type Prepared, typedColumn } from "./repl_input.ts";
 import { redirectOtherCheckouts } from "./run.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
 
@@ -39,23 +32,22 @@ const HISTORY_LINES = 1000;
 /** What the lines typed so far have made. */
 class Session {
   /** What each input's module has that was not typed; stack traces name inputs by their number, from 1. */
-  readonly #inputs: (readonly Insertion[])[] = [];
-  /** Bindings of the input that is running. */
-  readonly #open: Binding[] = [];
+  readonly #inputs: Extract<Prepared, { kind: "module" }>[] = [];
   /** Whether any input failed. */
   failed = false;
 
   /** Runs one finished input and prints its value. */
-  async run(code: string, insertions: readonly Insertion[]): Promise<void> {
-    const number = this.#inputs.push(insertions);
+  async run(input: Extract<Prepared, { kind: "module" }>): Promise<void> {
+    const number = this.#inputs.push(input);
+    input.variables.forEach(makeVariable);
     try {
       // Parentheses would end the URL in a line of a stack trace.
-      const text = encodeURIComponent(`${code}\n//# sourceURL=input-${number}`).replace(
+      const text = encodeURIComponent(`${input.code}\n//# sourceURL=input-${number}`).replace(
         /[()]/g,
         (c) => c === "(" ? "%28" : "%29",
       );
       const url = `data:text/javascript;charset=utf-8,${text}`;
-      const module: Record<string, unknown> = await import(url).finally(() => this.#settle());
+      const module: Record<string, unknown> = await import(url);
       if (module["default"] === undefined) return;
       Object.defineProperty(globalThis, "_", {
         value: module["default"],
@@ -66,24 +58,6 @@ class Session {
       console.log(this.#asTyped(Deno.inspect(module["default"], options)));
     } catch (thrown) {
       this.fail(thrown);
-    }
-  }
-
-  /** Makes the names of an input known while it runs; a later declaration of the same name takes its place. */
-  declare({ variables, bindings }: Declarations): void {
-    for (const name of variables) setGlobal(name, { value: undefined, writable: true });
-    for (const { name, get } of bindings) setGlobal(name, { get });
-    this.#open.push(...bindings);
-  }
-
-  /** Copies what an input has bound. Names that it left without a value are forgotten. */
-  #settle(): void {
-    for (const binding of this.#open.splice(0)) {
-      try {
-        settle(binding);
-      } catch {
-        Reflect.deleteProperty(globalThis, binding.name);
-      }
     }
   }
 
@@ -102,7 +76,7 @@ class Session {
   #asTyped(text: string): string {
     const place = /data:text\/javascript;charset=utf-8,[^\s)]*?input-(\d+):(\d+):(\d+)/g;
     return text.replace(place, (_, number: string, line: string, column: string) => {
-      const insertions = this.#inputs[Number(number) - 1] ?? [];
+      const insertions = this.#inputs[Number(number) - 1]?.insertions ?? [];
       return `input-${number}:${line}:${typedColumn(insertions, Number(line), Number(column))}`;
     });
   }
@@ -112,13 +86,23 @@ function setGlobal(name: string, descriptor: PropertyDescriptor): void {
   Object.defineProperty(globalThis, name, { ...descriptor, enumerable: true, configurable: true });
 }
 
-/** Turns a name of a module that has run into a plain property. */
-function settle({ name, kind, get }: Binding): void {
-  const value = get();
-  const isPrimitive = (typeof value !== "object" || value === null) && typeof value !== "function";
-  // Another module may assign what it exports; with a number or text that is sometimes the point of it.
-  if (kind === "import" && isPrimitive) return;
-  setGlobal(name, { value, writable: kind === "definition" });
+/** Makes a name an assignable global, with the value that it has, if any. */
+function makeVariable(name: string): void {
+  const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
+  if (descriptor?.writable) return;
+  setGlobal(name, { value: descriptor && Reflect.get(globalThis, name), writable: true });
+}
+
+/** Makes known what an input declares; a later declaration of the same name takes its place. */
+function declare({ constants = {}, definitions = {}, imports = {} }: Declarations): void {
+  for (const [name, value] of Object.entries(constants)) setGlobal(name, { value, writable: false });
+  for (const [name, value] of Object.entries(definitions)) setGlobal(name, { value, writable: true });
+  for (const [name, get] of Object.entries(imports)) {
+    const value = get();
+    const isPrimitive = (typeof value !== "object" || value === null) && typeof value !== "function";
+    // Another module may assign what it exports; with a number or text that is sometimes the point of it.
+    setGlobal(name, isPrimitive ? { get } : { value, writable: false });
+  }
 }
 
 /** Lines as they come; in a terminal with a prompt, history and editing. */
@@ -229,7 +213,7 @@ async function loop(lines: Lines, session: Session): Promise<void> {
         session.reject(prepared.message);
         break;
       case "module":
-        await session.run(prepared.code, prepared.insertions);
+        await session.run(prepared);
         break;
       default:
         prepared satisfies never;
@@ -260,7 +244,7 @@ export const replCommand: Command = {
     const terminal = Deno.stdin.isTerminal() && Deno.stdout.isTerminal();
     if (terminal) console.log(`dyn on Deno ${Deno.version.deno}; :help helps, :quit leaves`);
     const session = new Session();
-    Object.defineProperty(globalThis, DEFINE, { value: (names: Declarations) => session.declare(names) });
+    Object.defineProperty(globalThis, DECLARE, { value: declare });
     reportRejections((thrown) => session.fail(thrown));
     const lines = new Lines(terminal);
     await loop(lines, session);

@@ -2,16 +2,16 @@
  * Turns one input of the REPL into an ES module.
  *
  * Input: TypeScript as typed. Output: the source of a module whose `default` is the value of the last expression
- * and which first tells the session what it declares; or that more lines are needed; or what is wrong.
- * Invariant: text is only replaced inside import specifiers and by as many characters, and inserted before the
- * first statement, behind declarations and around the last expression, never with a line break, so lines in stack
- * traces and function sources are those typed.
+ * and which hands what it declares to the session; or that more lines are needed; or what is wrong.
+ * Invariant: text is only inserted behind what was typed on a line and around the last expression, or replaced by
+ * as many characters, and never with a line break, so that lines in stack traces, and lines of code in reports,
+ * are those typed.
  *
  * An input is a module, and not a script, so that types, imports, `await` and functions mean what they mean in a
  * file and functions can be captured like those of a file. What one input declares another sees as a property of
  * the global object. Variables are nothing else: `let n = 1` is rewritten to an assignment, so that there is one
- * `n` however many inputs read and assign it, and a compiled function guards it as any global. Constants,
- * functions and classes are bindings of their module whose values the session copies to the global object.
+ * `n` however many inputs read and assign it, and a compiled function guards it as any global. Constants, imports,
+ * functions and classes are bindings of their module whose values are handed over behind their declaration.
  */
 import { stripTypeScriptTypes } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -20,32 +20,31 @@ import { messageOf } from "../lib/base/errors.ts";
 
 /** What one input is. */
 export type Prepared =
-  | { readonly kind: "module"; readonly code: string; readonly insertions: readonly Insertion[] }
+  | {
+    readonly kind: "module";
+    readonly code: string;
+    /** Global variables that the module assigns and that have to be there. */
+    readonly variables: readonly string[];
+    readonly insertions: readonly Insertion[];
+  }
   | { readonly kind: "incomplete" }
   | { readonly kind: "error"; readonly message: string };
 
-/** Text that stands in the module and was not typed: at a place of the module, this many columns. */
+/** Text that was not typed: in front of a column of the typed text, that long. */
 export interface Insertion {
   readonly line: number;
   readonly column: number;
   readonly length: number;
 }
 
-/** The global function by which an input hands over its bindings. */
-export const DEFINE: unique symbol = Symbol.for("dyn.repl.define");
+/** The global function by which a module hands over what it declares. */
+export const DECLARE: unique symbol = Symbol.for("dyn.repl.declare");
 
-/** A name that an input's module binds: by `const`, an import, or as a function or class. */
-export interface Binding {
-  readonly name: string;
-  readonly kind: "constant" | "import" | "definition";
-  /** Its value; throws while it has none. */
-  readonly get: () => unknown;
-}
-
-/** What a module hands to the function that it finds on the global object as `DEFINE`. */
+/** What a module declared, by name; imports as functions, since what another module exports may change. */
 export interface Declarations {
-  readonly variables: readonly string[];
-  readonly bindings: readonly Binding[];
+  readonly constants?: Readonly<Record<string, unknown>>;
+  readonly definitions?: Readonly<Record<string, unknown>>;
+  readonly imports?: Readonly<Record<string, () => unknown>>;
 }
 
 /** A replacement of part of the text. */
@@ -69,15 +68,15 @@ class InputError extends Error {
 export function prepare(source: string, folder: string): Prepared {
   try {
     const { text, program } = parsed(source);
-    const completion = completionEdits(program, text);
     const edits = [
-      definition(program),
-      ...program.body.flatMap(variableEdits),
+      ...program.body.flatMap((statement) => statementEdits(statement, program, text)),
       ...specifierEdits(program, folder),
-      ...completion,
-    ];
-    const insertions = [edits[0], completion[0]].flatMap((edit) => edit ? [insertionOf(edit, text)] : []);
-    return { kind: "module", code: applyEdits(text, edits), insertions };
+      ...completionEdits(program, text),
+    ].toSorted((a, b) => a.start - b.start);
+    const insertions = edits.filter(({ start, end }) => start === end).map((edit) => insertionOf(edit, text));
+    const names = program.body.flatMap(declaredNames);
+    const variables = names.filter(({ kind }) => kind === "variable").map(({ name }) => name);
+    return { kind: "module", code: applyEdits(text, edits), variables, insertions };
   } catch (thrown) {
     if (!(thrown instanceof InputError)) throw thrown;
     return thrown.incomplete ? { kind: "incomplete" } : { kind: "error", message: thrown.message };
@@ -93,26 +92,44 @@ export function typedColumn(insertions: readonly Insertion[], line: number, colu
   return typed;
 }
 
-/** Tells what is declared before anything else runs: functions of earlier inputs may use it at once. */
-function definition(program: Program): Edit {
-  const names = program.body.flatMap(declaredNames);
-  if (names.length === 0) return { start: 0, end: 0, text: "" };
-  const variables = names.filter(({ kind }) => kind === "variable").map(({ name }) => JSON.stringify(name));
-  const bindings = names.filter(({ kind }) => kind !== "variable")
-    .map(({ name, kind }) => `{name:${JSON.stringify(name)},kind:"${kind}",get:()=>${name}}`);
-  const declarations = `{variables:[${variables}],bindings:[${bindings}]}`;
-  return { start: 0, end: 0, text: `globalThis[Symbol.for("${DEFINE.description}")](${declarations});` };
+/** Variables become assignments; other declarations are handed over right behind themselves. */
+function statementEdits(statement: Program["body"][number], program: Program, text: string): Edit[] {
+  if (statement.type === "VariableDeclaration" && isVariable(statement.kind)) {
+    return assignmentEdits(statement);
+  }
+  const names = declaredNames(statement);
+  if (names.length === 0) return [];
+  const record = (kind: Declared["kind"], entry: (name: string) => string): string[] => {
+    const some = names.filter((each) => each.kind === kind).map(({ name }) => entry(name));
+    return some.length === 0 ? [] : [`${kind}s:{${some}}`];
+  };
+  const declarations = [
+    ...record("constant", (name) => name),
+    ...record("definition", (name) => name),
+    ...record("import", (name) => `${name}:()=>${name}`),
+  ];
+  const call = `;globalThis[Symbol.for("${DECLARE.description}")]({${declarations}});`;
+  // Behind the last line of the input there may be another one.
+  const isLast = statement === program.body.at(-1);
+  return [
+    isLast
+      ? { start: text.length, end: text.length, text: `\n${call}` }
+      : { ...after(statement), text: call },
+  ];
 }
 
-/** `let a = 1, { b } = c;` becomes `;( a = 1, { b } = c);`, which assigns the global variables. */
-function variableEdits(statement: Program["body"][number]): Edit[] {
-  if (statement.type !== "VariableDeclaration" || !isVariable(statement.kind)) return [];
+/** `let a = 1, { b } = c, d;` becomes `;( a = 1, { b } = c, d = void 0);`, which assigns the global variables. */
+function assignmentEdits(statement: VariableDeclaration): Edit[] {
   const end = statement.declarations.at(-1)?.end ?? statement.end;
+  const empty = statement.kind === "let" ? statement.declarations.filter(({ init }) => !init) : [];
   return [
     { start: statement.start, end: statement.start + statement.kind.length, text: ";( " },
+    ...empty.map((declarator) => ({ ...after(declarator), text: " = void 0" })),
     { start: end, end, text: ")" },
   ];
 }
+
+const after = ({ end }: Node): { start: number; end: number } => ({ start: end, end });
 
 const isVariable = (kind: VariableDeclaration["kind"]): boolean => kind === "let" || kind === "var";
 
@@ -176,7 +193,7 @@ function transformed(source: string): string {
 
 interface Declared {
   readonly name: string;
-  readonly kind: "variable" | Binding["kind"];
+  readonly kind: "variable" | "constant" | "definition" | "import";
 }
 
 /** The names that a top-level statement declares. */
@@ -262,11 +279,11 @@ function completionEdits(program: Program, text: string): Edit[] {
   ];
 }
 
-/** Makes the edits, which do not overlap; those at one place in their order. */
+/** Makes the edits, which are sorted and do not overlap. */
 function applyEdits(text: string, edits: readonly Edit[]): string {
   let out = "";
   let position = 0;
-  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+  for (const edit of edits) {
     out += text.slice(position, edit.start) + edit.text;
     position = edit.end;
   }
