@@ -109,7 +109,9 @@ interface SignatureOptions {
 
 /** The parameter list and result of each overload. */
 function signatures(definition: OpDefinition, options: SignatureOptions): string[] {
-  const entries = Object.entries(definition.params).slice(options.method ? 1 : 0);
+  const entries = Object.entries(definition.params).slice(options.method ? 1 : 0).map(([name, p]) =>
+    [RESERVED.has(name) ? `${name}_` : name, p] as [string, Param]
+  );
   const { tensor } = options;
   const result = resultType(definition, tensor);
   const at = definition.resultsIf;
@@ -291,10 +293,16 @@ function exportNames(definition: OpDefinition): string[] {
   return [definition.name, ...(definition.exposure?.aliases ?? [])].filter((name) => !RESERVED.has(name));
 }
 
+/** Whether a name is an alias that another op has as its name; such an alias exists in namespaces only. */
+function isTaken(name: string, definition: OpDefinition): boolean {
+  return ALL_OPS.some((other) => other !== definition && other.name === name);
+}
+
 function functionsFile(): string {
   const lines: string[] = [];
   for (const d of ALL_OPS) {
     for (const name of exportNames(d)) {
+      if (isTaken(name, d)) continue;
       lines.push(comment(d.doc, ""), `export const ${name}: OpApi<Tensor>["${d.name}"] = ops.${d.name};`);
     }
   }
@@ -328,7 +336,8 @@ function selectionFile(about: string, namespace: Namespace | null): string {
       const prefix = namespace === null ? undefined : PREFIXES[namespace];
       const rest = prefix !== undefined && name.startsWith(prefix) ? name.slice(prefix.length) : "";
       const shown = /^[A-Z]/.test(rest) ? rest.charAt(0).toLowerCase() + rest.slice(1) : name;
-      exports.push(shown === name ? name : `${name} as ${shown}`);
+      const source = isTaken(name, d) ? d.name : name;
+      exports.push(shown === source ? source : `${source} as ${shown}`);
     }
   }
   return [

@@ -7,6 +7,7 @@ import type { Runner } from "../graph/interpreter.ts";
 import { RANDOM_KEYS } from "../graph/signature.ts";
 import { findTarget } from "../ops/table.ts";
 import { callInplace, callOp } from "./eager.ts";
+import { noGrad } from "./modes.ts";
 import { defaultGenerator, type RandomKeys } from "./random.ts";
 import { isTensor } from "./tensor.ts";
 
@@ -21,6 +22,7 @@ export const graphRunner: Runner = {
     const run = () => inplace ? callInplace(definition, given) : callOp(definition, given);
     return keys === undefined ? run() : withKeys(keysOf(keys), run);
   },
+  withoutGradient: noGrad,
 };
 
 function keysOf(keys: unknown): RandomKeys {
