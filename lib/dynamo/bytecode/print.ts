@@ -101,21 +101,25 @@ function functionBody(code: CodeObject, entry: Offset, context: BodyContext): re
 class StructuredPrinter {
   /** Nodes that are reached by breaking out of a labelled block, by the node under which they stand. */
   private readonly placed = new Map<FlowNode, FlowNode[]>();
+  /** Nodes that stand behind a loop, by its header. */
+  private readonly behind = new Map<FlowNode, FlowNode[]>();
   private readonly isPlaced = new Set<FlowNode>();
   private readonly isHeader = new Set<FlowNode>();
 
   constructor(private readonly code: CodeObject, private readonly flow: Flow, private readonly context: BodyContext) {
     for (const node of flow.nodes) {
-      const forward = node.predecessors.filter((p) => p.order < node.order);
       if (node.predecessors.some((p) => p.order >= node.order)) this.isHeader.add(node);
+    }
+    const loops = new Map([...this.isHeader].map((header) => [header, loopOf(header)]));
+    for (const node of flow.nodes) {
       if (!node.dominator) continue;
-      const owner = this.ownerOf(node, node.dominator);
-      if (forward.length > 1 || owner !== node.dominator) {
-        this.isPlaced.add(node);
-        const list = this.placed.get(owner) ?? [];
-        list.push(node);
-        this.placed.set(owner, list);
-      }
+      const { owner, table } = this.place(node, node.dominator, loops);
+      const forward = node.predecessors.filter((p) => p.order < node.order);
+      if (forward.length <= 1 && owner === node.dominator && table === this.placed) continue;
+      this.isPlaced.add(node);
+      const list = table.get(owner) ?? [];
+      list.push(node);
+      table.set(owner, list);
     }
   }
 
@@ -123,16 +127,29 @@ class StructuredPrinter {
     return this.tree(this.flow.entry);
   }
 
-  /** A node outside of a try region cannot stand inside of it: it stands under the try node instead. */
-  private ownerOf(node: FlowNode, dominator: FlowNode): FlowNode {
+  /**
+   * Under which node a node stands: its dominator, unless that is inside of a try region or a loop that the node is
+   * outside of; then it stands under the try node, or behind the loop.
+   */
+  private place(
+    node: FlowNode,
+    dominator: FlowNode,
+    loops: ReadonlyMap<FlowNode, ReadonlySet<FlowNode>>,
+  ): { readonly owner: FlowNode; readonly table: Map<FlowNode, FlowNode[]> } {
     let owner = dominator;
+    let table = this.placed;
+    // Code that only leaves the function may stay where the one way to it is.
+    const leaves = node.kind === "block" && node.successors.length === 0 && node.predecessors.length === 1;
     for (let at: FlowNode | null = dominator; at; at = at.dominator) {
-      if (at.kind === "try" && this.inside(owner, at.instance) && !this.inside(node, at.instance)) {
+      if (at.kind === "try") {
+        if (this.inside(node, at.instance)) break;
         // The handler is printed in the catch clause, which is outside of the region already.
-        owner = at;
+        if (this.inside(owner, at.instance)) [owner, table] = [at, this.placed];
       }
+      const loop = leaves ? undefined : loops.get(at);
+      if (loop && !loop.has(node) && loop.has(owner)) [owner, table] = [at, this.behind];
     }
-    return owner;
+    return { owner, table };
   }
 
   private inside(node: FlowNode, instance: RegionInstance): boolean {
@@ -150,17 +167,18 @@ class StructuredPrinter {
 
   /** The node's code with all it dominates. */
   private tree(node: FlowNode): readonly Statement[] {
-    const below = [...(this.placed.get(node) ?? [])].sort((a, b) => b.order - a.order);
-    const body = this.within(node, below);
-    return this.isHeader.has(node) ? [{ kind: "loop", label: this.loopLabel(node), body }] : body;
+    const body = this.within(this.placed.get(node) ?? [], () => node.kind === "try" ? this.tryStatement(node) : this.block(node));
+    if (!this.isHeader.has(node)) return body;
+    const loop: Statement = { kind: "loop", label: this.loopLabel(node), exit: null, condition: null, body };
+    return this.within(this.behind.get(node) ?? [], () => [loop]);
   }
 
-  /** The node's own code inside the blocks that are broken out of to reach the nodes `below` it. */
-  private within(node: FlowNode, below: readonly FlowNode[]): readonly Statement[] {
-    const [outermost, ...rest] = below;
-    if (!outermost) return node.kind === "try" ? this.tryStatement(node) : this.block(node);
+  /** Statements inside the blocks that are broken out of to reach the `targets`, which follow them. */
+  private within(targets: readonly FlowNode[], inner: () => readonly Statement[]): readonly Statement[] {
+    const [outermost, ...rest] = [...targets].sort((a, b) => b.order - a.order);
+    if (!outermost) return inner();
     return [
-      { kind: "block", label: this.label(outermost), body: this.within(node, rest) },
+      { kind: "block", label: this.label(outermost), body: this.within(rest, inner) },
       ...this.tree(outermost),
     ];
   }
@@ -251,4 +269,16 @@ class StructuredPrinter {
     const done = folder.finish();
     return isAbrupt(done) ? done : [...done, ...this.goTo(node, node.end)];
   }
+}
+
+/** The nodes of the loop of a header: those from which control comes back to it without leaving its dominance. */
+function loopOf(header: FlowNode): ReadonlySet<FlowNode> {
+  const loop = new Set<FlowNode>([header]);
+  const work = header.predecessors.filter((p) => p.order >= header.order);
+  for (let node = work.pop(); node; node = work.pop()) {
+    if (loop.has(node)) continue;
+    loop.add(node);
+    work.push(...node.predecessors);
+  }
+  return loop;
 }

@@ -18,7 +18,14 @@ export type Statement =
     readonly otherwise: readonly Statement[];
   }
   | { readonly kind: "block"; readonly label: string; readonly body: readonly Statement[] }
-  | { readonly kind: "loop"; readonly label: string; readonly body: readonly Statement[] }
+  /** `exit`: label of the block that is nothing but this loop; `condition`: tested before each round. */
+  | {
+    readonly kind: "loop";
+    readonly label: string;
+    readonly exit: string | null;
+    readonly condition: string | null;
+    readonly body: readonly Statement[];
+  }
   | {
     readonly kind: "try";
     readonly body: readonly Statement[];
@@ -48,7 +55,7 @@ export function isAbrupt(list: readonly Statement[]): boolean {
     case "block":
       return isAbrupt(last.body) && !mentions(last.body, "break", last.label);
     case "loop":
-      return !mentions(last.body, "break", last.label);
+      return last.condition === null && last.exit === null && !mentions(last.body, "break", last.label);
     case "try":
       return isAbrupt(last.body) && isAbrupt(last.handler);
     case "suspend":
@@ -127,7 +134,9 @@ function tidyOne(s: Statement, after: ReadonlySet<string>): readonly Statement[]
     }
     case "block": {
       const body = tidy(s.body, new Set([...after, `break ${s.label}`]));
-      return mentions(body, "break", s.label) ? [{ ...s, body }] : body;
+      if (!mentions(body, "break", s.label)) return body;
+      const [only, more] = body;
+      return only?.kind === "loop" && more === undefined && only.exit === null ? [conditional({ ...only, exit: s.label })] : [{ ...s, body }];
     }
     case "loop":
       return [{ ...s, body: tidy(s.body, new Set([`continue ${s.label}`])) }];
@@ -136,6 +145,16 @@ function tidyOne(s: Statement, after: ReadonlySet<string>): readonly Statement[]
     case "suspend":
       return [{ ...s, returned: tidy(s.returned) }];
   }
+}
+
+/** A loop that begins by leaving on a condition tests it in its head. */
+function conditional(loop: Extract<Statement, { readonly kind: "loop" }>): Statement {
+  const [first, ...rest] = loop.body;
+  if (first?.kind !== "if" || first.otherwise.length > 0) return loop;
+  const [leave, more] = first.then;
+  if (leave?.kind !== "break" || leave.label !== loop.exit || more) return loop;
+  const exit = mentions(rest, "break", leave.label) ? leave.label : null;
+  return { ...loop, exit, condition: first.negated, body: rest };
 }
 
 /** The statements as lines. */
@@ -162,8 +181,10 @@ export function render(list: readonly Statement[], indent: string = ""): string[
         lines.push(`${indent}${s.label}: {`, ...render(s.body, inner), `${indent}}`);
         break;
       case "loop": {
-        const labelled = mentions(s.body, "continue", s.label) || mentions(s.body, "break", s.label);
-        lines.push(`${indent}${labelled ? `${s.label}: ` : ""}for (;;) {`, ...render(s.body, inner), `${indent}}`);
+        const own = mentions(s.body, "continue", s.label) ? `${s.label}: ` : "";
+        const exit = s.exit === null ? "" : `${s.exit}: `;
+        const head = s.condition === null ? "for (;;)" : `while (${s.condition})`;
+        lines.push(`${indent}${exit}${own}${head} {`, ...render(s.body, inner), `${indent}}`);
         break;
       }
       case "try":
