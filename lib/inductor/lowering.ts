@@ -10,7 +10,7 @@ import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
 import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
 import type { Element, Lowered, Operand } from "../loops/body.ts";
 import type { Statement } from "../loops/ir.ts";
-import { type BufferOperand, flatIndex, isBufferOperand, Recorder } from "../loops/record.ts";
+import { type BufferOperand, flatIndex, isBufferOperand, type Loader, Recorder } from "../loops/record.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import { hintOf } from "../sym/decide.ts";
@@ -293,7 +293,13 @@ class Lowering {
       case "scatter": {
         const chosen = scatterAsChoice(lowered);
         if (chosen) {
-          return this.#lazy(chosen, { shape, dtype, label, viewOf: undefined, strides: denseStrides(shape, meta?.strides) });
+          return this.#lazy(chosen, {
+            shape,
+            dtype,
+            label,
+            viewOf: undefined,
+            strides: denseStrides(shape, meta?.strides),
+          });
         }
         const target = this.#fresh(shape, dtype, meta?.strides);
         this.#job({ kind: "pointwise", element: lowered.base }, target, { over: [], label });
@@ -507,9 +513,10 @@ function scatterAsChoice(lowered: Lowered & { kind: "scatter" }): Element | unde
   const { shape, over, base, target, value, mode } = lowered;
   if (over.length !== shape.length) return undefined;
   const axes = over.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
-  const recorder = new Recorder((o, { dtype }, index) =>
-    o.memo(`load ${index}`, () => o.index(recorder.ids.next(), dtype))
-  );
+  // Only the form of the target is asked for, so loads may be anything
+  const opaque: Loader = (o, { dtype }, index) =>
+    o.emit(`any ${index}`, dtype, (id) => ({ kind: "load", id, buffer: 0, index: 0, dtype }));
+  const recorder = new Recorder(opaque);
   const to = target(recorder, axes);
   const chosen = to.flatMap((d, k) => d === axes[k] ? [] : [k]);
   const [at] = chosen;

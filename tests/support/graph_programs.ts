@@ -19,7 +19,7 @@ import type { OpDefinition } from "../../lib/ops/definition.ts";
 import type { OpApi } from "../../lib/ops/generated.ts";
 import { GraphBuilder, GraphValue, isGraphValue } from "../../lib/ops/graph_builder.ts";
 import { findTarget } from "../../lib/ops/table.ts";
-import { type Dim, evaluate, product, type Sym } from "../../lib/sym/expr.ts";
+import { type Dim, evaluate, product, Sym } from "../../lib/sym/expr.ts";
 
 /** A tensor in host memory. */
 export interface HostTensor {
@@ -153,9 +153,7 @@ function evaluateOp(node: Node, { one, known }: Values): HostTensor[] {
   const resolve = (argument: Argument): unknown => {
     if (argument instanceof Node) return operand(one(argument));
     if (isList(argument)) return argument.map(resolve);
-    return argument !== null && typeof argument === "object" && "lower" in argument
-      ? argument
-      : dimensions(argument, known);
+    return argument instanceof Sym ? known(argument) : argument;
   };
   const given = node.args.map(resolve);
   const named = Object.entries(node.kwargs).filter(([name]) => name !== RANDOM_KEYS);
@@ -204,17 +202,6 @@ function evaluateOp(node: Node, { one, known }: Values): HostTensor[] {
     kernels,
   }, { inputs: arrays, outputs: results.map((r) => r.data) });
   return results;
-}
-
-function dimensions(argument: Argument, known: (d: Dim) => number): unknown {
-  return typeof argument === "object" && argument !== null && "node" in argument &&
-      !(argument instanceof Node) && isSym(argument)
-    ? known(argument)
-    : argument;
-}
-
-function isSym(argument: object): argument is Sym {
-  return "lower" in argument && "upper" in argument;
 }
 
 function isBuffer(value: unknown): value is BufferOperand {
