@@ -263,3 +263,15 @@ Deno.test("to converts types and leaves what fits alone", () => {
   assertEquals(x.to(tensor([1])).dtype, "int64");
   assertThrows(() => x.to("nowhere"), DynError, "Expected an initialised device but found nowhere");
 });
+
+Deno.test("transposes as properties, and shapes changed in place", () => {
+  const x = tensor([[1, 2, 3], [4, 5, 6]]);
+  assertEquals(x.T.tolist(), [[1, 4], [2, 5], [3, 6]]);
+  assertEquals(x.unsqueeze(0).mT.shape, [1, 3, 2]);
+  assertStrictEquals(x.resize_(3, 2), x);
+  assertEquals(x.tolist(), [[1, 2], [3, 4], [5, 6]]);
+  const small = tensor([1, 2]);
+  assertEquals(small.resize_([4]).slice(0, 0, 2).tolist(), [1, 2]);
+  assertEquals(small.resizeAs_(x).shape, [3, 2]);
+  assertThrows(() => tensor([1.5], { requiresGrad: true }).resize_(2), DynError, "does not require grad");
+});

@@ -56,7 +56,9 @@ const tOp = defineOp({
   doc: "A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`.",
   params: { self: required("tensor") },
   infer({ self }) {
-    if (self.shape.length > 2) throw new DynError(`Expected at most 2 dimensions but found ${shapeText(self.shape)}`);
+    if (self.shape.length > 2) {
+      throw new DynError(`Expected at most 2 dimensions but found ${shapeText(self.shape)}`);
+    }
     return self.shape.length < 2 ? self : permuted(self, [1, 0]);
   },
   implementation: {
@@ -70,11 +72,13 @@ const tOp = defineOp({
 
 const mT = defineOp({
   name: "mT",
-  doc: "The last two dimensions exchanged, as `Tensor.mT`.",
+  doc: "The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`).",
   params: { self: required("tensor") },
-  exposure: { method: false, free: false },
+  exposure: { method: false, aliases: ["mH"] },
   infer({ self }) {
-    if (self.shape.length < 2) throw new DynError(`Expected at least 2 dimensions but found ${shapeText(self.shape)}`);
+    if (self.shape.length < 2) {
+      throw new DynError(`Expected at least 2 dimensions but found ${shapeText(self.shape)}`);
+    }
     return permuted(self, exchanged(self.shape.length, -2, -1));
   },
   implementation: { kind: "composite", compose: (o, { self }) => o.transpose(self, -2, -1) },
@@ -83,8 +87,26 @@ const mT = defineOp({
   errors: [{ args: [t(2)], message: "at least 2" }],
 });
 
+const reversed = defineOp({
+  name: "T",
+  doc: "All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`).",
+  params: { self: required("tensor") },
+  exposure: { method: false, aliases: ["H"] },
+  infer: ({ self }) => permuted(self, self.shape.map((_, d) => self.shape.length - 1 - d)),
+  implementation: {
+    kind: "composite",
+    compose: (o, { self }) => o.permute(self, self.shape.map((_, d) => self.shape.length - 1 - d)),
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(2, 3)] }, { args: [t()] }],
+});
+
 /** The order that moves dimensions from where they are to where they should be. */
-function movedOrder(rank: number, source: number | readonly number[], destination: number | readonly number[]): number[] {
+function movedOrder(
+  rank: number,
+  source: number | readonly number[],
+  destination: number | readonly number[],
+): number[] {
   const from = normalizeDims(source, rank), to = normalizeDims(destination, rank);
   if (from.length !== to.length) {
     throw new DynError(`Expected as many destinations as sources but found ${to.length} for ${from.length}`);
@@ -100,11 +122,14 @@ const movedim = defineOp({
   doc: "Dimensions moved to other places, the rest in order, as `torch.movedim`.",
   params: { self: required("tensor"), source: required("dims"), destination: required("dims") },
   exposure: { aliases: ["moveaxis"] },
-  infer: ({ self, source, destination }) => permuted(self, movedOrder(self.shape.length, source, destination)),
+  infer: ({ self, source, destination }) =>
+    permuted(self, movedOrder(self.shape.length, source, destination)),
   implementation: {
     kind: "composite",
     compose: (o, { self, source, destination }) =>
-      self.shape.length === 0 ? o.alias(self) : o.permute(self, movedOrder(self.shape.length, source, destination)),
+      self.shape.length === 0
+        ? o.alias(self)
+        : o.permute(self, movedOrder(self.shape.length, source, destination)),
   },
   gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3, 4), 0, 2] }, { args: [t(2, 3, 4), [0, 1], [2, 0]] }],
@@ -180,13 +205,17 @@ function like(
 
 function broadcastMeta(self: TensorMeta, shape: readonly Dim[]): TensorMeta {
   const lead = shape.length - self.shape.length;
-  if (lead < 0) throw new DynError(`Expected at least ${self.shape.length} sizes but found ${shapeText(shape)}`);
+  if (lead < 0) {
+    throw new DynError(`Expected at least ${self.shape.length} sizes but found ${shapeText(shape)}`);
+  }
   const strides = shape.map((size, d) => {
     const own = self.shape[d - lead];
     if (d < lead || own === undefined) return 0;
     if (own === size || isEqual(own, size)) return self.strides[d - lead] ?? 0;
     if (isEqual(own, 1)) return 0;
-    throw new DynError(`Expected a shape that ${shapeText(self.shape)} expands to but found ${shapeText(shape)}`);
+    throw new DynError(
+      `Expected a shape that ${shapeText(self.shape)} expands to but found ${shapeText(shape)}`,
+    );
   });
   return { ...self, shape, strides };
 }
@@ -196,7 +225,10 @@ const broadcastTo = defineOp({
   doc: "As expand, as `torch.broadcast_to`.",
   params: { self: required("tensor"), size: required("sizes") },
   infer: ({ self, size }) =>
-    broadcastMeta(self, size.map((s, d) => s === -1 ? self.shape[d - size.length + self.shape.length] ?? 1 : s)),
+    broadcastMeta(
+      self,
+      size.map((s, d) => s === -1 ? self.shape[d - size.length + self.shape.length] ?? 1 : s),
+    ),
   implementation: { kind: "composite", compose: (o, { self, size }) => o.expand(self, size) },
   gradient: { kind: "composite" },
   samples: [{ args: [t(3, 1), [2, 3, 4]] }],
@@ -206,7 +238,12 @@ const broadcastTo = defineOp({
 const narrow = defineOp({
   name: "narrow",
   doc: "`length` elements from `start` along a dimension, as `torch.narrow`.",
-  params: { self: required("tensor"), dim: required("int"), start: required("size"), length: required("size") },
+  params: {
+    self: required("tensor"),
+    dim: required("int"),
+    start: required("size"),
+    length: required("size"),
+  },
   infer({ self, dim, start, length }) {
     const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
     if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
@@ -236,7 +273,9 @@ function narrowStart(size: Dim, start: Dim, length: Dim): Dim {
   const long = typeof length !== "number" || length >= 0;
   if (!inside || !long || !isEqual(sub(range.end, range.start), length) || !isEqual(range.start, from)) {
     throw new DynError(
-      `Expected start and length inside of size ${print(size)} but found ${print(start)} and ${print(length)}`,
+      `Expected start and length inside of size ${print(size)} but found ${print(start)} and ${
+        print(length)
+      }`,
     );
   }
   return from;
@@ -255,7 +294,11 @@ function partMetas(self: TensorMeta, dim: number, cutsOf: (size: Dim) => Cuts): 
   }));
 }
 
-function partViews<T extends TensorLike>(o: OpApi<T>, self: T, at: { dim: number; cuts: (size: Dim) => Cuts }): T[] {
+function partViews<T extends TensorLike>(
+  o: OpApi<T>,
+  self: T,
+  at: { dim: number; cuts: (size: Dim) => Cuts },
+): T[] {
   const dim = normalizeDim(at.dim, self.shape.length);
   return at.cuts(self.shape[dim] ?? 1).map(([start, end]) => o.slice(self, dim, start, end));
 }
@@ -374,13 +417,15 @@ function tensorCuts(at: number | readonly number[]): (size: Dim) => Cuts {
 
 const tensorSplit = defineOp({
   name: "tensorSplit",
-  doc: "Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`.",
+  doc:
+    "Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`.",
   params: { self: required("tensor"), indicesOrSections: required("intOrInts"), dim: optional("int", 0) },
   resultList: true,
   infer: ({ self, indicesOrSections, dim }) => partMetas(self, dim, tensorCuts(indicesOrSections)),
   implementation: {
     kind: "composite",
-    compose: (o, { self, indicesOrSections, dim }) => partViews(o, self, { dim, cuts: tensorCuts(indicesOrSections) }),
+    compose: (o, { self, indicesOrSections, dim }) =>
+      partViews(o, self, { dim, cuts: tensorCuts(indicesOrSections) }),
   },
   gradient: { kind: "composite" },
   samples: [{ args: [t(7), 3] }, { args: [t(7), [2, 5]] }],
@@ -390,7 +435,9 @@ const tensorSplit = defineOp({
 /** hsplit, vsplit, dsplit: tensorSplit along a dimension that rank decides, into equal parts. */
 function splitAlong(name: "hsplit" | "vsplit" | "dsplit", dimOf: (rank: number) => number, least: number) {
   const cutsOf = (sections: number | readonly number[]) => (size: Dim): Cuts => {
-    if (typeof sections === "number" && (sections <= 0 || knownSize(size, "size to split") % sections !== 0)) {
+    if (
+      typeof sections === "number" && (sections <= 0 || knownSize(size, "size to split") % sections !== 0)
+    ) {
       throw new DynError(`Expected a number of sections that divides ${print(size)} but found ${sections}`);
     }
     return tensorCuts(sections)(size);
@@ -451,6 +498,7 @@ const unbind = defineOp({
 export const rearrange = {
   transpose,
   t: tOp,
+  T: reversed,
   mT,
   movedim,
   flatten,

@@ -3,7 +3,15 @@
  * Input: the values and a type, device and requiresGrad; output: a tensor. Invariant: without a type, integers
  * give int64, other numbers the default type, booleans bool.
  */
-import { type DType, DTYPES, getDefaultDtype, type HostArray, hostArray, isDType, itemSize } from "../base/dtype.ts";
+import {
+  type DType,
+  DTYPES,
+  getDefaultDtype,
+  type HostArray,
+  hostArray,
+  isDType,
+  itemSize,
+} from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { normalizeConstant } from "../loops/record.ts";
@@ -103,7 +111,9 @@ function fromElements(flat: readonly Element[], shape: readonly number[], option
 }
 
 function allocate(shape: readonly number[], dtype: DType, device: DeviceName): Tensor {
-  if (!isDType(dtype)) throw new DynError(`Expected a dtype out of ${DTYPES.join(", ")} but found ${String(dtype)}`);
+  if (!isDType(dtype)) {
+    throw new DynError(`Expected a dtype out of ${DTYPES.join(", ")} but found ${String(dtype)}`);
+  }
   const layout = contiguousLayout(shape, dtype, device);
   return new Tensor(allocateStorage(device, layout.byteLength), layout);
 }

@@ -370,43 +370,37 @@ export const asStrided: OpApi<Tensor>["asStrided"] = ops.asStrided;
 export const alias: OpApi<Tensor>["alias"] = ops.alias;
 /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
 export const detach: OpApi<Tensor>["detach"] = ops.detach;
-/** As alias, into memory of its own. */
+/** As alias, copied. */
 export const aliasCopy: OpApi<Tensor>["aliasCopy"] = ops.aliasCopy;
-/** As asStrided, into memory of its own. */
+/** As asStrided, copied. */
 export const asStridedCopy: OpApi<Tensor>["asStridedCopy"] = ops.asStridedCopy;
-/** As diagonal, into memory of its own. */
+/** As diagonal, copied. */
 export const diagonalCopy: OpApi<Tensor>["diagonalCopy"] = ops.diagonalCopy;
-/** As expand, into memory of its own. */
+/** As expand, copied. */
 export const expandCopy: OpApi<Tensor>["expandCopy"] = ops.expandCopy;
-/** As narrow, into memory of its own. */
-export const narrowCopy: OpApi<Tensor>["narrowCopy"] = ops.narrowCopy;
-/** As permute, into memory of its own. */
+/** As permute, copied. */
 export const permuteCopy: OpApi<Tensor>["permuteCopy"] = ops.permuteCopy;
-/** As select, into memory of its own. */
-export const selectCopy: OpApi<Tensor>["selectCopy"] = ops.selectCopy;
-/** As slice, into memory of its own. */
-export const sliceCopy: OpApi<Tensor>["sliceCopy"] = ops.sliceCopy;
-/** As split, into memory of its own. */
-export const splitCopy: OpApi<Tensor>["splitCopy"] = ops.splitCopy;
-/** As splitWithSizes, into memory of its own. */
-export const splitWithSizesCopy: OpApi<Tensor>["splitWithSizesCopy"] = ops.splitWithSizesCopy;
-/** As squeeze, into memory of its own. */
+/** As squeeze, copied. */
 export const squeezeCopy: OpApi<Tensor>["squeezeCopy"] = ops.squeezeCopy;
-/** As t, into memory of its own. */
-export const tCopy: OpApi<Tensor>["tCopy"] = ops.tCopy;
-/** As transpose, into memory of its own. */
-export const transposeCopy: OpApi<Tensor>["transposeCopy"] = ops.transposeCopy;
-/** As unbind, into memory of its own. */
-export const unbindCopy: OpApi<Tensor>["unbindCopy"] = ops.unbindCopy;
-/** As unfold, into memory of its own. */
+/** As unfold, copied. */
 export const unfoldCopy: OpApi<Tensor>["unfoldCopy"] = ops.unfoldCopy;
-/** As unsqueeze, into memory of its own. */
+/** As unsqueeze, copied. */
 export const unsqueezeCopy: OpApi<Tensor>["unsqueezeCopy"] = ops.unsqueezeCopy;
-/** As view, into memory of its own. */
+/** As view, copied. */
 export const viewCopy: OpApi<Tensor>["viewCopy"] = ops.viewCopy;
-/** As split, into memory of its own. */
+/** As narrow, copied. */
+export const narrowCopy: OpApi<Tensor>["narrowCopy"] = ops.narrowCopy;
+/** As splitWithSizes, copied. */
+export const splitWithSizesCopy: OpApi<Tensor>["splitWithSizesCopy"] = ops.splitWithSizesCopy;
+/** As t, copied. */
+export const tCopy: OpApi<Tensor>["tCopy"] = ops.tCopy;
+/** As transpose, copied. */
+export const transposeCopy: OpApi<Tensor>["transposeCopy"] = ops.transposeCopy;
+/** As unbind, copied. */
+export const unbindCopy: OpApi<Tensor>["unbindCopy"] = ops.unbindCopy;
+/** As split, copied. */
 export const unsafeSplit: OpApi<Tensor>["unsafeSplit"] = ops.unsafeSplit;
-/** As chunk, into memory of its own. */
+/** As chunk, copied. */
 export const unsafeChunk: OpApi<Tensor>["unsafeChunk"] = ops.unsafeChunk;
 /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
 export const selectScatter: OpApi<Tensor>["selectScatter"] = ops.selectScatter;
@@ -430,8 +424,14 @@ export const swapaxes: OpApi<Tensor>["transpose"] = ops.transpose;
 export const swapdims: OpApi<Tensor>["transpose"] = ops.transpose;
 /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
 export const t: OpApi<Tensor>["t"] = ops.t;
-/** The last two dimensions exchanged, as `Tensor.mT`. */
+/** All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`). */
+export const T: OpApi<Tensor>["T"] = ops.T;
+/** All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`). */
+export const H: OpApi<Tensor>["T"] = ops.T;
+/** The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`). */
 export const mT: OpApi<Tensor>["mT"] = ops.mT;
+/** The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`). */
+export const mH: OpApi<Tensor>["mT"] = ops.mT;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
 export const movedim: OpApi<Tensor>["movedim"] = ops.movedim;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
@@ -825,8 +825,7 @@ export const oneHotOfAll: OpApi<Tensor>["oneHotOfAll"] = ops.oneHotOfAll;
  * softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as
  * `nn.functional.scaled_dot_product_attention`.
  */
-export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] =
-  ops.scaledDotProductAttention;
+export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] = ops.scaledDotProductAttention;
 /**
  * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
  * `torch.einsum`.
@@ -952,12 +951,81 @@ export const tripletMarginWithDistanceLoss: OpApi<Tensor>["tripletMarginLoss"] =
  */
 export const multiMarginLoss: OpApi<Tensor>["multiMarginLoss"] = ops.multiMarginLoss;
 /** The mean over classes of the logistic loss, as `nn.functional.multilabel_soft_margin_loss`. */
-export const multilabelSoftMarginLoss: OpApi<Tensor>["multilabelSoftMarginLoss"] =
-  ops.multilabelSoftMarginLoss;
+export const multilabelSoftMarginLoss: OpApi<Tensor>["multilabelSoftMarginLoss"] = ops.multilabelSoftMarginLoss;
 /** Distances between all rows of x1 and all rows of x2, as `torch.cdist`. */
 export const cdist: OpApi<Tensor>["cdist"] = ops.cdist;
 /** Distances between all pairs of rows, i < j, as `nn.functional.pdist`. */
 export const pdist: OpApi<Tensor>["pdist"] = ops.pdist;
+/** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
+export const chebyshevPolynomialT: OpApi<Tensor>["chebyshevPolynomialT"] = ops.chebyshevPolynomialT;
+/** Chebyshev's polynomial of the second kind: of degree n at x, as `torch.special.chebyshevPolynomialU`. */
+export const chebyshevPolynomialU: OpApi<Tensor>["chebyshevPolynomialU"] = ops.chebyshevPolynomialU;
+/** Chebyshev's polynomial of the third kind: of degree n at x, as `torch.special.chebyshevPolynomialV`. */
+export const chebyshevPolynomialV: OpApi<Tensor>["chebyshevPolynomialV"] = ops.chebyshevPolynomialV;
+/** Chebyshev's polynomial of the fourth kind: of degree n at x, as `torch.special.chebyshevPolynomialW`. */
+export const chebyshevPolynomialW: OpApi<Tensor>["chebyshevPolynomialW"] = ops.chebyshevPolynomialW;
+/** The physicists' Hermite polynomial: of degree n at x, as `torch.special.hermitePolynomialH`. */
+export const hermitePolynomialH: OpApi<Tensor>["hermitePolynomialH"] = ops.hermitePolynomialH;
+/** The probabilists' Hermite polynomial: of degree n at x, as `torch.special.hermitePolynomialHe`. */
+export const hermitePolynomialHe: OpApi<Tensor>["hermitePolynomialHe"] = ops.hermitePolynomialHe;
+/** Laguerre's polynomial: of degree n at x, as `torch.special.laguerrePolynomialL`. */
+export const laguerrePolynomialL: OpApi<Tensor>["laguerrePolynomialL"] = ops.laguerrePolynomialL;
+/** Legendre's polynomial: of degree n at x, as `torch.special.legendrePolynomialP`. */
+export const legendrePolynomialP: OpApi<Tensor>["legendrePolynomialP"] = ops.legendrePolynomialP;
+/**
+ * Chebyshev's polynomial of the first kind, shifted to [0, 1]: of degree n at x, as
+ * `torch.special.shiftedChebyshevPolynomialT`.
+ */
+export const shiftedChebyshevPolynomialT: OpApi<Tensor>["shiftedChebyshevPolynomialT"] = ops.shiftedChebyshevPolynomialT;
+/**
+ * Chebyshev's polynomial of the second kind, shifted to [0, 1]: of degree n at x, as
+ * `torch.special.shiftedChebyshevPolynomialU`.
+ */
+export const shiftedChebyshevPolynomialU: OpApi<Tensor>["shiftedChebyshevPolynomialU"] = ops.shiftedChebyshevPolynomialU;
+/**
+ * Chebyshev's polynomial of the third kind, shifted to [0, 1]: of degree n at x, as
+ * `torch.special.shiftedChebyshevPolynomialV`.
+ */
+export const shiftedChebyshevPolynomialV: OpApi<Tensor>["shiftedChebyshevPolynomialV"] = ops.shiftedChebyshevPolynomialV;
+/**
+ * Chebyshev's polynomial of the fourth kind, shifted to [0, 1]: of degree n at x, as
+ * `torch.special.shiftedChebyshevPolynomialW`.
+ */
+export const shiftedChebyshevPolynomialW: OpApi<Tensor>["shiftedChebyshevPolynomialW"] = ops.shiftedChebyshevPolynomialW;
+/** The greatest common divisor, as `torch.gcd`. */
+export const gcd: OpApi<Tensor>["gcd"] = ops.gcd;
+/** The least common multiple, as `torch.lcm`. */
+export const lcm: OpApi<Tensor>["lcm"] = ops.lcm;
+/** The norm of matrices (fro, 1, −1, ±∞), as `torch.linalg.matrix_norm`. */
+export const matrixNorm: OpApi<Tensor>["matrixNorm"] = ops.matrixNorm;
+/** The norm of vectors, or of matrices where two dims and an order are given, as `torch.linalg.norm`. */
+export const linalgNorm: OpApi<Tensor>["linalgNorm"] = ops.linalgNorm;
+/** The cross product of vectors of three elements, as `torch.cross`. */
+export const cross: OpApi<Tensor>["cross"] = ops.cross;
+/** The cross product of vectors of three elements, as `torch.cross`. */
+export const linalgCross: OpApi<Tensor>["linalgCross"] = ops.linalgCross;
+/** Sums of products along a dimension, as `torch.linalg.vecdot`. */
+export const vecdot: OpApi<Tensor>["vecdot"] = ops.vecdot;
+/** The product of several matrices (the first and last may be vectors), as `torch.linalg.multi_dot`. */
+export const multiDot: OpApi<Tensor>["multiDot"] = ops.multiDot;
+/** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
+export const inv: OpApi<Tensor>["inv"] = ops.inv;
+/** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
+export const inverse: OpApi<Tensor>["inv"] = ops.inv;
+/** Signs and logarithms of determinants, as `torch.linalg.slogdet`. Computed on the host. */
+export const slogdet: OpApi<Tensor>["slogdet"] = ops.slogdet;
+/** Determinants of square matrices, as `torch.det`. */
+export const det: OpApi<Tensor>["det"] = ops.det;
+/** Logarithms of determinants of square matrices, as `torch.logdet`. */
+export const logdet: OpApi<Tensor>["logdet"] = ops.logdet;
+/** Square matrices to an integer power, as `torch.linalg.matrix_power`. */
+export const matrixPower: OpApi<Tensor>["matrixPower"] = ops.matrixPower;
+/** Powers 0 … N − 1 of each element in a new last dimension, as `torch.linalg.vander`. */
+export const vander: OpApi<Tensor>["vander"] = ops.vander;
+/** The covariance of rows over columns, with frequencies and weights, as `torch.cov`. */
+export const cov: OpApi<Tensor>["cov"] = ops.cov;
+/** The correlation of rows over columns, as `torch.corrcoef`. */
+export const corrcoef: OpApi<Tensor>["corrcoef"] = ops.corrcoef;
 /** The product of an n × k and a k × m matrix, as `torch.mm`. */
 export const mm: OpApi<Tensor>["mm"] = ops.mm;
 /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -989,11 +1057,9 @@ export const linear: OpApi<Tensor>["linear"] = ops.linear;
 /** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
 export const convolution: OpApi<Tensor>["convolution"] = ops.convolution;
 /** The gradient of a convolution in its input, of `inputSizes`. */
-export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] =
-  ops.convolutionBackwardInput;
+export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] = ops.convolutionBackwardInput;
 /** The gradient of a convolution in its weight, of `weightSizes`. */
-export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] =
-  ops.convolutionBackwardWeight;
+export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] = ops.convolutionBackwardWeight;
 /**
  * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
  * `nn.functional.conv1d`.
@@ -1115,8 +1181,7 @@ export const binaryCrossEntropy: OpApi<Tensor>["binaryCrossEntropy"] = ops.binar
  * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive
  * part. As `nn.functional.binary_cross_entropy_with_logits`.
  */
-export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] =
-  ops.binaryCrossEntropyWithLogits;
+export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] = ops.binaryCrossEntropyWithLogits;
 /** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
 export const klDiv: OpApi<Tensor>["klDiv"] = ops.klDiv;
 /** The elements on another device, as `Tensor.to(device)`. */

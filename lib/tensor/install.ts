@@ -4,6 +4,7 @@
  */
 import { setAt, valueAt } from "./indexing.ts";
 import { callInplace, callOp } from "./eager.ts";
+import { resize } from "./resize.ts";
 import { convertTo } from "./transfer.ts";
 import { installTensorRuntime } from "./tensor.ts";
 
@@ -13,4 +14,5 @@ installTensorRuntime({
   at: valueAt,
   set: setAt,
   to: convertTo,
+  resize,
 });

@@ -47,6 +47,7 @@ export interface TensorRuntime {
   at(tensor: Tensor, index: readonly IndexArgument<Tensor>[]): Tensor;
   set(tensor: Tensor, index: readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor;
   to(tensor: Tensor, given: readonly unknown[]): Tensor;
+  resize(tensor: Tensor, shape: readonly number[]): void;
 }
 
 /** Late-bound parts of the tensor room and of autograd; each installs itself when it loads. */
@@ -359,6 +360,37 @@ export class Tensor {
     ...more: (DType | ConversionOptions | boolean)[]
   ): Tensor {
     return runtime().to(this, [target, ...more]);
+  }
+
+  /** All dimensions in reverse order. */
+  get T(): Tensor {
+    return this.permute(this.shape.map((_, d) => this.ndim - 1 - d));
+  }
+
+  /** The last two dimensions exchanged. */
+  get mT(): Tensor {
+    return this.transpose(-2, -1);
+  }
+
+  /** The conjugate transpose, for real numbers the transpose. */
+  get H(): Tensor {
+    return this.T;
+  }
+
+  /** The last two dimensions exchanged, for real numbers as `mT`. */
+  get mH(): Tensor {
+    return this.mT;
+  }
+
+  /** Another shape over the same storage, in row-major order; what the storage lacks is added unset. */
+  resize_(...shape: readonly number[] | readonly [readonly number[]]): this {
+    runtime().resize(this, shape.flat());
+    return this;
+  }
+
+  /** The shape of another tensor, as `resize_`. */
+  resizeAs_(other: Tensor): this {
+    return this.resize_(other.shape);
   }
 
   /** As PyTorch prints it. */

@@ -1,0 +1,26 @@
+/**
+ * `x.resize_(…)`: another row-major shape over the same storage, which grows where it is too small. Input: a
+ * tensor and a shape; output: the tensor, changed. Invariant: elements that the storage had stay where they were.
+ */
+import { itemSize } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { contiguousLayout } from "./layout.ts";
+import { allocateStorage, deviceNamed } from "./storage.ts";
+import type { Tensor } from "./tensor.ts";
+
+/** Gives a tensor another shape. Throws where it requires grad. */
+export function resize(tensor: Tensor, shape: readonly number[]): void {
+  if (tensor.requiresGrad) throw new DynError("Expected a tensor that does not require grad for resize_");
+  const bad = shape.find((size) => !Number.isInteger(size) || size < 0);
+  if (bad !== undefined) throw new DynError(`Expected sizes that are not negative but found ${bad}`);
+  const { dtype, device, storage, offset } = tensor;
+  const layout = contiguousLayout(shape, dtype, device), needed = (offset + layout.extent) * itemSize(dtype);
+  if (needed > storage.byteLength) {
+    const grown = allocateStorage(device, needed), at = deviceNamed(device);
+    at.write(grown.memory, 0, at.readSync(storage.memory, 0, storage.byteLength));
+    storage.replace(grown.memory);
+  } else {
+    storage.version++;
+  }
+  tensor.layout = layout;
+}
