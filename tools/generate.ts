@@ -1,7 +1,7 @@
 /**
  * Writes the typed surface of the ops from their definitions: the interface that compositions and gradients
  * use, the methods of Tensor and the free functions. Run it after changing a definition: `deno task generate`.
- * Input: lib/ops; output: the files in TARGETS. Invariant: the output depends on the definitions alone.
+ * Input: lib/ops; output: the files of `generateAll`. Invariant: the output depends on the definitions alone.
  */
 import { isMethod } from "../lib/ops/api.ts";
 import { isCreation } from "../lib/ops/call.ts";

@@ -41,7 +41,7 @@ function outputSizes(self: TensorLike, given: number | readonly (number | null)[
 }
 
 /** A dimension counted from the front. */
-const axisOf = (self: TensorLike, dim: number): number => dim < 0 ? dim + self.shape.length : dim;
+const axisOf = (self: { readonly shape: readonly Dim[] }, dim: number): number => dim < 0 ? dim + self.shape.length : dim;
 
 const adaptiveSum = defineOp({
   name: "adaptiveSum",
@@ -329,7 +329,7 @@ function maxUnpool(rank: 1 | 2 | 3) {
       args: [t(1, 1, ...new Array<number>(rank).fill(2)), {
         tensor: [1, 1, ...new Array<number>(rank).fill(2)],
         dtype: "int64",
-        range: [0, 4],
+        range: [0, 2 ** rank],
       }, 2],
     }],
   });
@@ -345,10 +345,12 @@ function unpooled(
   },
   rank: number,
 ): Dim[] {
-  if (args.outputSize) return args.outputSize.slice(-rank);
   const at = (value: number | readonly number[], d: number) => typeof value === "number" ? value : value[d] ?? value[0] ?? 1;
   return self.shape.slice(-rank).map((size, d) => {
     const stride = at(args.stride ?? args.kernelSize, d);
+    if (stride <= 0) throw new DynError(`Expected a positive stride but found ${stride}`);
+    const wanted = args.outputSize?.slice(-rank)[d];
+    if (wanted !== undefined) return wanted;
     return add(mul(sub(size, 1), stride), at(args.kernelSize, d) - 2 * at(args.padding, d));
   });
 }

@@ -2780,9 +2780,9 @@ export interface OpApi<T extends TensorLike> {
   upsampleBilinear(self: T, size?: number | readonly number[] | null | UpsampleBilinearOptions, scaleFactor?: number | readonly number[] | null | UpsampleBilinearOptions, options?: UpsampleBilinearOptions): T;
   /** The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`. */
   im2col(self: T, kernelSize: number | readonly number[], dilation?: number | readonly number[] | Im2colOptions, padding?: number | readonly number[] | Im2colOptions, stride?: number | readonly number[] | Im2colOptions, options?: Im2colOptions): T;
-  /** Channels spread over pixels, as `nn.functional.pixelShuffle`. */
+  /** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
   pixelShuffle(self: T, upscaleFactor: number): T;
-  /** Channels gathered from pixels, as `nn.functional.pixelUnshuffle`. */
+  /** Channels gathered from pixels, as `nn.functional.pixel_unshuffle`. */
   pixelUnshuffle(self: T, downscaleFactor: number): T;
   /** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
   channelShuffle(self: T, groups: number): T;

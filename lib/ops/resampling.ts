@@ -222,47 +222,60 @@ const im2col = defineOp({
   errors: [{ args: [t(3, 3), 2], message: "dimensions" }],
 });
 
-const factorOf = (args: { readonly upscaleFactor?: number; readonly downscaleFactor?: number }): number =>
-  args.upscaleFactor ?? args.downscaleFactor ?? 1;
-
-/** pixelShuffle and pixelUnshuffle. */
-function pixel(name: "pixelShuffle" | "pixelUnshuffle") {
-  const up = name === "pixelShuffle";
-  const shapeOf = (shape: readonly Dim[], r: number): Dim[] => {
-    if (shape.length < 3 || r <= 0) throw new DynError(`Expected at least 3 dimensions and a positive factor but found ${shapeText(shape)} and ${r}`);
-    const [c = 1, h = 1, w = 1] = shape.slice(-3).map((s) => knownSize(s, "size to shuffle"));
-    const fits = up ? c % (r * r) === 0 : h % r === 0 && w % r === 0;
-    if (!fits) throw new DynError(`Expected sizes that the factor ${r} divides but found ${shapeText(shape)}`);
-    return [...shape.slice(0, -3), ...up ? [c / (r * r), h * r, w * r] : [c * r * r, h / r, w / r]];
-  };
-  return defineOp({
-    name,
-    doc: `Channels ${up ? "spread over pixels" : "gathered from pixels"}, as \`nn.functional.${name}\`.`,
-    params: up
-      ? { self: required("tensor"), upscaleFactor: required("int") }
-      : { self: required("tensor"), downscaleFactor: required("int") },
-    exposure: { method: false, namespaces: ["nn.functional"] },
-    infer: ({ self, ...factor }) => contiguousMeta(shapeOf(self.shape, factorOf(factor)), self.dtype, self.device),
-    implementation: {
-      kind: "composite",
-      compose(o, { self, ...factor }) {
-        const r = factorOf(factor);
-        const batch = self.shape.slice(0, -3), b = batch.length;
-        const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
-        const lead = batch.map((_, d) => d);
-        if (up) {
-          const split = o.reshape(self, [...batch, floorDiv(c, r * r), r, r, h, w]);
-          return o.reshape(o.permute(split, [...lead, b, b + 3, b + 1, b + 4, b + 2]), shapeOf(self.shape, r));
-        }
-        const split = o.reshape(self, [...batch, c, floorDiv(h, r), r, floorDiv(w, r), r]);
-        return o.reshape(o.permute(split, [...lead, b, b + 2, b + 4, b + 1, b + 3]), shapeOf(self.shape, r));
-      },
-    },
-    gradient: { kind: "composite" },
-    samples: [{ args: [up ? t(1, 4, 2, 3) : t(1, 1, 4, 6), 2] }],
-    errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
-  });
+/** The shape after shuffling by a factor. */
+function shuffledShape(shape: readonly Dim[], r: number, up: boolean): Dim[] {
+  if (shape.length < 3 || r <= 0) {
+    throw new DynError(`Expected at least 3 dimensions and a positive factor but found ${shapeText(shape)} and ${r}`);
+  }
+  const [c = 1, h = 1, w = 1] = shape.slice(-3).map((s) => knownSize(s, "size to shuffle"));
+  const fits = up ? c % (r * r) === 0 : h % r === 0 && w % r === 0;
+  if (!fits) throw new DynError(`Expected sizes that the factor ${r} divides but found ${shapeText(shape)}`);
+  return [...shape.slice(0, -3), ...up ? [c / (r * r), h * r, w * r] : [c * r * r, h / r, w / r]];
 }
+
+const pixelShuffle = defineOp({
+  name: "pixelShuffle",
+  doc: "Channels spread over pixels, as `nn.functional.pixel_shuffle`.",
+  params: { self: required("tensor"), upscaleFactor: required("int") },
+  exposure: { method: false, namespaces: ["nn.functional"] },
+  infer: ({ self, upscaleFactor }) =>
+    contiguousMeta(shuffledShape(self.shape, upscaleFactor, true), self.dtype, self.device),
+  implementation: {
+    kind: "composite",
+    compose(o, { self, upscaleFactor: r }) {
+      const batch = self.shape.slice(0, -3), b = batch.length;
+      const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
+      const split = o.reshape(self, [...batch, floorDiv(c, r * r), r, r, h, w]);
+      const order = [...batch.map((_, d) => d), b, b + 3, b + 1, b + 4, b + 2];
+      return o.reshape(o.permute(split, order), shuffledShape(self.shape, r, true));
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(1, 4, 2, 3), 2] }],
+  errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
+});
+
+const pixelUnshuffle = defineOp({
+  name: "pixelUnshuffle",
+  doc: "Channels gathered from pixels, as `nn.functional.pixel_unshuffle`.",
+  params: { self: required("tensor"), downscaleFactor: required("int") },
+  exposure: { method: false, namespaces: ["nn.functional"] },
+  infer: ({ self, downscaleFactor }) =>
+    contiguousMeta(shuffledShape(self.shape, downscaleFactor, false), self.dtype, self.device),
+  implementation: {
+    kind: "composite",
+    compose(o, { self, downscaleFactor: r }) {
+      const batch = self.shape.slice(0, -3), b = batch.length;
+      const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
+      const split = o.reshape(self, [...batch, c, floorDiv(h, r), r, floorDiv(w, r), r]);
+      const order = [...batch.map((_, d) => d), b, b + 2, b + 4, b + 1, b + 3];
+      return o.reshape(o.permute(split, order), shuffledShape(self.shape, r, false));
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(1, 1, 4, 6), 2] }],
+  errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
+});
 
 const channelShuffle = defineOp({
   name: "channelShuffle",
@@ -323,8 +336,8 @@ export const resampling = {
   upsampleNearest: upsample("upsampleNearest", "nearest"),
   upsampleBilinear: upsample("upsampleBilinear", "bilinear"),
   im2col,
-  pixelShuffle: pixel("pixelShuffle"),
-  pixelUnshuffle: pixel("pixelUnshuffle"),
+  pixelShuffle,
+  pixelUnshuffle,
   channelShuffle,
   localResponseNorm,
 } as const;

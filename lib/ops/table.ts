@@ -23,6 +23,8 @@ import { joining } from "./joining.ts";
 import { adaptivePooling } from "./adaptive.ts";
 import { resampling } from "./resampling.ts";
 import { marginLosses } from "./margin_losses.ts";
+import { polynomials } from "./polynomials.ts";
+import { linearAlgebra } from "./linear_algebra.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { comparisons } from "./comparison.ts";
 import { convolutions } from "./convolution.ts";
@@ -77,6 +79,8 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...joining,
   ...resampling,
   ...marginLosses,
+  ...polynomials,
+  ...linearAlgebra,
   ...matrix,
   ...convolutions,
   ...adaptivePooling,

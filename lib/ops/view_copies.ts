@@ -1,72 +1,84 @@
 /**
- * Views that copy: `expandCopy` is `expand` into memory of its own. Input: the definitions of views; output: one
- * definition each. Invariant: shapes, gradients and errors are those of the view.
+ * Views of which the name asks for a copy, and splits that promise nothing about aliasing. Input: as the op that
+ * each is named after; output: fresh tensors. Invariant: parameters and checks are those of that op.
  */
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type Implementation, type OpDefinition, type TensorLike } from "./definition.ts";
+import { defineOp, type OpDefinition, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import type { ArgsOf, Params } from "./params.ts";
 import { rearrange } from "./rearrange.ts";
 import { views } from "./views.ts";
 
-/** A view's results in memory of their own, under another name. */
-function copyOf(name: string, view: OpDefinition): OpDefinition {
-  const { params, results, resultList, gradient, samples, errors } = view;
-  return defineOp<Params>({
+function isList<T>(result: T | readonly T[]): result is readonly T[] {
+  return Array.isArray(result);
+}
+
+const fresh = (meta: TensorMeta): TensorMeta => contiguousMeta(meta.shape, meta.dtype, meta.device);
+
+/** The op under another name whose results are copies. */
+function copyOf<P extends Params>(
+  name: string,
+  base: OpDefinition<P>,
+  call: <T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>) => T | readonly T[],
+): OpDefinition<P> {
+  return defineOp<P>({
     name,
-    doc: `As ${view.name}, into memory of its own.`,
-    params,
-    ...(results ? { results } : {}),
-    ...(resultList ? { resultList } : {}),
+    doc: `As ${base.name}, copied.`,
+    params: base.params,
+    ...(base.resultList ? { resultList: true } : {}),
     exposure: { method: false },
     infer(args) {
-      const inferred = view.infer(args);
-      return isList(inferred) ? inferred.map(fresh) : fresh(inferred);
+      const result = base.infer(args);
+      return isList(result) ? result.map(fresh) : fresh(result);
     },
-    implementation: copying(view.implementation),
-    gradient,
-    samples,
-    ...(errors ? { errors } : {}),
+    implementation: {
+      kind: "composite",
+      compose(o, args) {
+        const result = call(o, args);
+        return isList(result) ? result.map((x) => o.clone(x)) : o.clone(result);
+      },
+    },
+    gradient: { kind: "composite" },
+    samples: base.samples,
+    ...(base.errors ? { errors: base.errors } : {}),
   });
 }
 
-const fresh = ({ shape, dtype, device }: TensorMeta): TensorMeta => contiguousMeta(shape, dtype, device);
-
-function isList<T extends object>(value: T | readonly T[]): value is readonly T[] {
-  return Array.isArray(value);
-}
-
-function copying(of: Implementation<Params>): Implementation<Params> {
-  if (of.kind === "view") return { kind: "lower", lower: (args, out) => of.lower(args, out) };
-  if (of.kind !== "composite") return of;
-  return {
-    kind: "composite",
-    compose<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<Params, T>): T | readonly T[] {
-      const viewed = of.compose(o, args);
-      return isList(viewed) ? viewed.map((each) => o.clone(each)) : o.clone(viewed);
-    },
-  };
-}
-
-/** Views that copy, in the names of `torch.*_copy`, and the splits whose parts are not tracked as views. */
 export const viewCopies = {
-  aliasCopy: copyOf("aliasCopy", views.alias),
-  asStridedCopy: copyOf("asStridedCopy", views.asStrided),
-  diagonalCopy: copyOf("diagonalCopy", views.diagonal),
-  expandCopy: copyOf("expandCopy", views.expand),
-  narrowCopy: copyOf("narrowCopy", rearrange.narrow),
-  permuteCopy: copyOf("permuteCopy", views.permute),
-  selectCopy: copyOf("selectCopy", views.select),
-  sliceCopy: copyOf("sliceCopy", views.slice),
-  splitCopy: copyOf("splitCopy", rearrange.split),
-  splitWithSizesCopy: copyOf("splitWithSizesCopy", rearrange.splitWithSizes),
-  squeezeCopy: copyOf("squeezeCopy", views.squeeze),
-  tCopy: copyOf("tCopy", rearrange.t),
-  transposeCopy: copyOf("transposeCopy", rearrange.transpose),
-  unbindCopy: copyOf("unbindCopy", rearrange.unbind),
-  unfoldCopy: copyOf("unfoldCopy", views.unfold),
-  unsqueezeCopy: copyOf("unsqueezeCopy", views.unsqueeze),
-  viewCopy: copyOf("viewCopy", views.view),
-  unsafeSplit: copyOf("unsafeSplit", rearrange.split),
-  unsafeChunk: copyOf("unsafeChunk", rearrange.chunk),
+  aliasCopy: copyOf("aliasCopy", views.alias, (o, { self }) => o.alias(self)),
+  asStridedCopy: copyOf(
+    "asStridedCopy",
+    views.asStrided,
+    (o, { self, size, stride, storageOffset }) => o.asStrided(self, size, stride, storageOffset),
+  ),
+  diagonalCopy: copyOf(
+    "diagonalCopy",
+    views.diagonal,
+    (o, { self, offset, dim1, dim2 }) => o.diagonal(self, offset, dim1, dim2),
+  ),
+  expandCopy: copyOf("expandCopy", views.expand, (o, { self, size }) => o.expand(self, size)),
+  permuteCopy: copyOf("permuteCopy", views.permute, (o, { self, dims }) => o.permute(self, dims)),
+  squeezeCopy: copyOf("squeezeCopy", views.squeeze, (o, { self, dim }) => o.squeeze(self, dim)),
+  unfoldCopy: copyOf(
+    "unfoldCopy",
+    views.unfold,
+    (o, { self, dimension, size, step }) => o.unfold(self, dimension, size, step),
+  ),
+  unsqueezeCopy: copyOf("unsqueezeCopy", views.unsqueeze, (o, { self, dim }) => o.unsqueeze(self, dim)),
+  viewCopy: copyOf("viewCopy", views.view, (o, { self, size }) => o.view(self, size)),
+  narrowCopy: copyOf(
+    "narrowCopy",
+    rearrange.narrow,
+    (o, { self, dim, start, length }) => o.narrow(self, dim, start, length),
+  ),
+  splitWithSizesCopy: copyOf(
+    "splitWithSizesCopy",
+    rearrange.splitWithSizes,
+    (o, { self, splitSizes, dim }) => o.splitWithSizes(self, splitSizes, dim),
+  ),
+  tCopy: copyOf("tCopy", rearrange.t, (o, { self }) => o.t(self)),
+  transposeCopy: copyOf("transposeCopy", rearrange.transpose, (o, { self, dim0, dim1 }) => o.transpose(self, dim0, dim1)),
+  unbindCopy: copyOf("unbindCopy", rearrange.unbind, (o, { self, dim }) => o.unbind(self, dim)),
+  unsafeSplit: copyOf("unsafeSplit", rearrange.split, (o, { self, splitSize, dim }) => o.split(self, splitSize, dim)),
+  unsafeChunk: copyOf("unsafeChunk", rearrange.chunk, (o, { self, chunks, dim }) => o.chunk(self, chunks, dim)),
 } as const;

@@ -923,9 +923,9 @@ export const upsampleNearest: OpApi<Tensor>["upsampleNearest"] = ops.upsampleNea
 export const upsampleBilinear: OpApi<Tensor>["upsampleBilinear"] = ops.upsampleBilinear;
 /** The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`. */
 export const im2col: OpApi<Tensor>["im2col"] = ops.im2col;
-/** Channels spread over pixels, as `nn.functional.pixelShuffle`. */
+/** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
 export const pixelShuffle: OpApi<Tensor>["pixelShuffle"] = ops.pixelShuffle;
-/** Channels gathered from pixels, as `nn.functional.pixelUnshuffle`. */
+/** Channels gathered from pixels, as `nn.functional.pixel_unshuffle`. */
 export const pixelUnshuffle: OpApi<Tensor>["pixelUnshuffle"] = ops.pixelUnshuffle;
 /** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
 export const channelShuffle: OpApi<Tensor>["channelShuffle"] = ops.channelShuffle;

@@ -1,0 +1,181 @@
+/**
+ * Orthogonal polynomials by their three-term recurrences, and integer functions of pairs. Input: two broadcast
+ * tensors; output: one. Invariant: computed on the host, element by element, in float64 or exactly; the degree is
+ * an element, so that no kernel could unroll it.
+ */
+import { DynError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
+import { contiguousMeta } from "../graph/meta.ts";
+import { defineOp, type HostTensor } from "./definition.ts";
+import { required } from "./params.ts";
+import { hostTensor } from "./host.ts";
+import { isTensor, resultTypeOf } from "./promotion.ts";
+import { type OperandOf, pointwiseMeta, t } from "./pointwise.ts";
+import { broadcastShapes, knownSize } from "./shapes.ts";
+
+/** Elements of a broadcast operand in row-major order of a shape. */
+function broadcastElements(operand: OperandOf<HostTensor>, shape: readonly number[]): (number | bigint)[] {
+  const count = shape.reduce((a, b) => a * b, 1);
+  if (!isTensor(operand)) return new Array<number>(count).fill(Number(operand));
+  const own = operand.shape.map((s) => knownSize(s, "size")), lead = shape.length - own.length;
+  return Array.from({ length: count }, (_, flat) => {
+    let rest = flat, at = 0, step = 1;
+    for (let d = shape.length - 1; d >= 0; d--) {
+      const size = shape[d] ?? 1, i = rest % size;
+      rest = Math.floor(rest / size);
+      const mine = own[d - lead];
+      if (d < lead || mine === undefined) continue;
+      at += (mine === 1 ? 0 : i) * step;
+      step *= mine;
+    }
+    return operand.data[at] ?? 0;
+  });
+}
+
+/** Both operands, broadcast, with the shape of the result. */
+function aligned(a: OperandOf<HostTensor>, b: OperandOf<HostTensor>) {
+  const shape = broadcastShapes(isTensor(a) ? a.shape : [], isTensor(b) ? b.shape : []).map((s) => knownSize(s, "size"));
+  return { shape, left: broadcastElements(a, shape), right: broadcastElements(b, shape) };
+}
+
+/** A family p₀ = 1, p₁ = first(x), pₖ₊₁ = next(k, x, pₖ, pₖ₋₁). */
+interface Family {
+  readonly name: string;
+  readonly doc: string;
+  readonly first: (x: number) => number;
+  readonly next: (k: number, at: { readonly x: number; readonly now: number; readonly before: number }) => number;
+  /** The argument of the recurrence: 2x − 1 for shifted families. */
+  readonly argument?: (x: number) => number;
+}
+
+function valueOf(family: Family, x: number, degree: number): number {
+  const n = Math.trunc(degree);
+  if (n < 0) return 0;
+  const z = family.argument ? family.argument(x) : x;
+  let before = 1, now = family.first(z);
+  if (n === 0) return 1;
+  for (let k = 1; k < n; k++) [before, now] = [now, family.next(k, { x: z, now, before })];
+  return now;
+}
+
+function polynomial(family: Family) {
+  return defineOp({
+    name: family.name,
+    doc: `${family.doc}: of degree n at x, as \`torch.special.${family.name}\`.`,
+    params: { x: required("operand"), n: required("operand") },
+    exposure: { method: false, free: false, namespaces: ["special"] },
+    infer({ x, n }) {
+      const dtype = resultTypeOf([x, n]);
+      return pointwiseMeta([x, n], isFloat(dtype) ? dtype : "float32");
+    },
+    implementation: {
+      kind: "host",
+      compute({ x, n }) {
+        const { shape, left, right } = aligned(x, n);
+        const dtype = resultTypeOf([x, n]);
+        const values = left.map((v, i) => valueOf(family, Number(v), Number(right[i])));
+        return [hostTensor(shape, isFloat(dtype) ? dtype : "float32", values)];
+      },
+    },
+    gradient: { kind: "none", because: "PyTorch defines none" },
+    samples: [{ args: [t(3), { tensor: [3], dtype: "int64", range: [0, 4] }] }],
+  });
+}
+
+type Step = { readonly x: number; readonly now: number; readonly before: number };
+const doubling = (_k: number, { x, now, before }: Step): number => 2 * x * now - before;
+const shifted = (x: number): number => 2 * x - 1;
+
+const FAMILIES: readonly Family[] = [
+  { name: "chebyshevPolynomialT", doc: "Chebyshev's polynomial of the first kind", first: (x) => x, next: doubling },
+  { name: "chebyshevPolynomialU", doc: "Chebyshev's polynomial of the second kind", first: (x) => 2 * x, next: doubling },
+  { name: "chebyshevPolynomialV", doc: "Chebyshev's polynomial of the third kind", first: (x) => 2 * x - 1, next: doubling },
+  { name: "chebyshevPolynomialW", doc: "Chebyshev's polynomial of the fourth kind", first: (x) => 2 * x + 1, next: doubling },
+  {
+    name: "hermitePolynomialH",
+    doc: "The physicists' Hermite polynomial",
+    first: (x) => 2 * x,
+    next: (k, { x, now, before }) => 2 * x * now - 2 * k * before,
+  },
+  {
+    name: "hermitePolynomialHe",
+    doc: "The probabilists' Hermite polynomial",
+    first: (x) => x,
+    next: (k, { x, now, before }) => x * now - k * before,
+  },
+  {
+    name: "laguerrePolynomialL",
+    doc: "Laguerre's polynomial",
+    first: (x) => 1 - x,
+    next: (k, { x, now, before }) => ((2 * k + 1 - x) * now - k * before) / (k + 1),
+  },
+  {
+    name: "legendrePolynomialP",
+    doc: "Legendre's polynomial",
+    first: (x) => x,
+    next: (k, { x, now, before }) => ((2 * k + 1) * x * now - k * before) / (k + 1),
+  },
+];
+
+const SHIFTED: readonly Family[] = FAMILIES.slice(0, 4).map((family) => ({
+  ...family,
+  name: `shifted${family.name.charAt(0).toUpperCase()}${family.name.slice(1)}`,
+  doc: `${family.doc}, shifted to [0, 1]`,
+  argument: shifted,
+}));
+
+const byName = (name: string): ReturnType<typeof polynomial> => {
+  const family = [...FAMILIES, ...SHIFTED].find((f) => f.name === name);
+  if (!family) throw new DynError(`Expected a family of polynomials but found ${name}`);
+  return polynomial(family);
+};
+
+/** gcd and lcm by Euclid. */
+function divisor(name: "gcd" | "lcm") {
+  const abs = (x: bigint) => x < 0n ? -x : x;
+  const gcd = (a: bigint, b: bigint): bigint => {
+    while (b !== 0n) [a, b] = [b, a % b];
+    return abs(a);
+  };
+  return defineOp({
+    name,
+    doc: `The ${name === "gcd" ? "greatest common divisor" : "least common multiple"}, as \`torch.${name}\`.`,
+    params: { self: required("tensor"), other: required("tensor") },
+    inplace: true,
+    infer({ self, other }) {
+      const dtype = resultTypeOf([self, other]);
+      if (isFloat(dtype) || dtype === "bool") throw new DynError(`Expected integers in ${name} but found ${dtype}`);
+      return contiguousMeta(broadcastShapes(self.shape, other.shape), dtype, self.device);
+    },
+    implementation: {
+      kind: "host",
+      compute({ self, other }) {
+        const { shape, left, right } = aligned(self, other);
+        const values = left.map((v, i) => {
+          const a = BigInt(v), b = BigInt(right[i] ?? 0), common = gcd(a, b);
+          return name === "gcd" ? common : common === 0n ? 0n : abs(a / common * b);
+        });
+        return [hostTensor(shape, resultTypeOf([self, other]), values)];
+      },
+    },
+    gradient: { kind: "none", because: "its result is made of integers" },
+    samples: [{ args: [{ tensor: [3], dtype: "int64", range: [-20, 20] }, { tensor: [3], dtype: "int64", range: [1, 9] }] }],
+  });
+}
+
+export const polynomials = {
+  chebyshevPolynomialT: byName("chebyshevPolynomialT"),
+  chebyshevPolynomialU: byName("chebyshevPolynomialU"),
+  chebyshevPolynomialV: byName("chebyshevPolynomialV"),
+  chebyshevPolynomialW: byName("chebyshevPolynomialW"),
+  hermitePolynomialH: byName("hermitePolynomialH"),
+  hermitePolynomialHe: byName("hermitePolynomialHe"),
+  laguerrePolynomialL: byName("laguerrePolynomialL"),
+  legendrePolynomialP: byName("legendrePolynomialP"),
+  shiftedChebyshevPolynomialT: byName("shiftedChebyshevPolynomialT"),
+  shiftedChebyshevPolynomialU: byName("shiftedChebyshevPolynomialU"),
+  shiftedChebyshevPolynomialV: byName("shiftedChebyshevPolynomialV"),
+  shiftedChebyshevPolynomialW: byName("shiftedChebyshevPolynomialW"),
+  gcd: divisor("gcd"),
+  lcm: divisor("lcm"),
+} as const;
