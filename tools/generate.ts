@@ -265,7 +265,9 @@ function methodsFile(): string {
     " */",
     ...typeImports(text),
     `import type {\n${
-      ["Operand", ...options].sort(byName).filter((o) => new RegExp(`\\b${o}\\b`).test(text)).map((o) => `  ${o},`).join(
+      ["Operand", ...options].sort(byName).filter((o) => new RegExp(`\\b${o}\\b`).test(text)).map((o) =>
+        `  ${o},`
+      ).join(
         "\n",
       )
     }\n} from "../ops/generated.ts";`,

@@ -294,10 +294,13 @@ class Pass {
         `Expected ${node.edges.length} gradients from ${node.name} but found ${result.length}`,
       );
     }
+    // Gradients may share memory: none of it is dead before all are handed on.
+    for (const grad of result) if (grad) this.#hold(grad.storage);
     result.forEach((grad, k) => {
       const edge = node.edges[k];
       if (edge && grad && wanted(k)) this.#add(edge, fitTo(node, k, grad));
     });
+    for (const grad of result) if (grad) this.#drop(grad);
     for (const storage of allocated) this.#releaseIfDead(storage);
   }
 

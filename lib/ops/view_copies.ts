@@ -77,8 +77,20 @@ export const viewCopies = {
     (o, { self, splitSizes, dim }) => o.splitWithSizes(self, splitSizes, dim),
   ),
   tCopy: copyOf("tCopy", rearrange.t, (o, { self }) => o.t(self)),
-  transposeCopy: copyOf("transposeCopy", rearrange.transpose, (o, { self, dim0, dim1 }) => o.transpose(self, dim0, dim1)),
+  transposeCopy: copyOf(
+    "transposeCopy",
+    rearrange.transpose,
+    (o, { self, dim0, dim1 }) => o.transpose(self, dim0, dim1),
+  ),
   unbindCopy: copyOf("unbindCopy", rearrange.unbind, (o, { self, dim }) => o.unbind(self, dim)),
-  unsafeSplit: copyOf("unsafeSplit", rearrange.split, (o, { self, splitSize, dim }) => o.split(self, splitSize, dim)),
-  unsafeChunk: copyOf("unsafeChunk", rearrange.chunk, (o, { self, chunks, dim }) => o.chunk(self, chunks, dim)),
+  unsafeSplit: copyOf(
+    "unsafeSplit",
+    rearrange.split,
+    (o, { self, splitSize, dim }) => o.split(self, splitSize, dim),
+  ),
+  unsafeChunk: copyOf(
+    "unsafeChunk",
+    rearrange.chunk,
+    (o, { self, chunks, dim }) => o.chunk(self, chunks, dim),
+  ),
 } as const;
