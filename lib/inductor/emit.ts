@@ -176,10 +176,28 @@ class Emission {
       const here = this.group.members.filter((m) => stages.get(m) === stage);
       const inner = here.filter((m) => m.level === "inner");
       if (inner.length > 0) this.#innerLoops(inner);
-      for (const member of here) {
-        if (member.level === "outer") this.#outerMember(member);
-      }
+      this.#writeAll(here.filter((m) => m.level === "outer"));
     }
+  }
+
+  /**
+   * Computes and writes pointwise members in order. Writes to inputs come last, when all values that may still
+   * read the old elements are there.
+   */
+  #writeAll(members: readonly Member[]): void {
+    const pending: (() => void)[] = [];
+    for (const member of members) {
+      const { work, target } = member.computation;
+      if (work.kind !== "pointwise") {
+        throw new InternalError(`Expected a pointwise member but found a ${work.kind}`);
+      }
+      const { recorder, placement } = this.options;
+      const { index } = this.#indexOf(member);
+      const value = recorder.cast(work.element(recorder, index), target.dtype);
+      if (placement.isInput(target.buffer)) pending.push(() => this.#write(target, index, value));
+      else this.#write(target, index, value);
+    }
+    for (const write of pending) write();
   }
 
   /** The member's own index lists in terms of the emitted loops. */
@@ -187,16 +205,6 @@ class Emission {
     const at = (axis: Axis) =>
       replaceIn(replacement.get(axis.symbol) ?? axis.symbol, this.options.replacement);
     return { index: computation.outer.map(at), reduced: computation.inner.map(at) };
-  }
-
-  #outerMember(member: Member): void {
-    const { work, target } = member.computation;
-    const { recorder } = this.options;
-    if (work.kind !== "pointwise") {
-      throw new InternalError(`Expected a pointwise member but found a ${work.kind}`);
-    }
-    const { index } = this.#indexOf(member);
-    this.#write(target, index, recorder.cast(work.element(recorder, index), target.dtype));
   }
 
   #write(target: BufferOperand, index: readonly Dim[], value: Value): void {
@@ -211,16 +219,18 @@ class Emission {
     const { recorder, inner, vectorInner } = this.options;
     const { statements, result } = recorder.nested(() => {
       const contributions: Contribution[] = [];
+      const inOrder: Member[] = [];
       for (const member of members) {
-        const { work, target } = member.computation;
-        const { index, reduced } = this.#indexOf(member);
-        if (work.kind === "pointwise") {
-          this.#write(target, index, recorder.cast(work.element(recorder, index), target.dtype));
-        } else if (work.kind === "reduction") {
-          const { value, index: position } = contribution(work, recorder, { index, reduced });
-          contributions.push({ member, op: work.op, value, position });
-        } else throw new InternalError(`Expected a fusible member but found a ${work.kind}`);
+        const { work } = member.computation;
+        if (work.kind !== "reduction") {
+          inOrder.push(member);
+          continue;
+        }
+        this.#writeAll(inOrder.splice(0));
+        const { value, index: position } = contribution(work, recorder, this.#indexOf(member));
+        contributions.push({ member, op: work.op, value, position });
       }
+      this.#writeAll(inOrder);
       return contributions;
     });
     let body: readonly Statement[] = statements, contributions: readonly Contribution[] = result;
