@@ -22,13 +22,13 @@ static inline float expf_(float x) {
 static inline float tanhf_(float x) { float e = expf_(2.0f * x); return (e - 1.0f) / (e + 1.0f); }
 static inline float sigmoidf_(float x) { return 1.0f / (1.0f + expf_(-x)); }
 struct Args { const float* x; const float* w; const float* b; float* y; long rows, cols; };
-extern "C" void chain(Args* a) {
+extern "C" __attribute__((visibility("default"))) void chain(Args* a) {
   const float* __restrict x = a->x; float* __restrict y = a->y; const float b = a->b[0];
   const long n = a->rows * a->cols;
   #pragma omp parallel for simd schedule(static)
   for (long k = 0; k < n; k++) y[k] = tanhf_(__builtin_fmaf(1.5f, x[k], b)) * sigmoidf_(x[k]);
 }
-extern "C" void softmax(Args* a) {
+extern "C" __attribute__((visibility("default"))) void softmax(Args* a) {
   const long cols = a->cols;
   #pragma omp parallel for schedule(static)
   for (long r = 0; r < a->rows; r++) {
@@ -43,7 +43,7 @@ extern "C" void softmax(Args* a) {
     for (long k = 0; k < cols; k++) y[k] *= inverse;
   }
 }
-extern "C" void layer_norm(Args* a) {
+extern "C" __attribute__((visibility("default"))) void layer_norm(Args* a) {
   const long cols = a->cols; const float* __restrict w = a->w; const float* __restrict b = a->b;
   #pragma omp parallel for schedule(static)
   for (long r = 0; r < a->rows; r++) {

@@ -2,34 +2,54 @@
 import { DynError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { batchNormInference, batchNormTraining } from "../tensor/generated_functions.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
 
 export * from "../tensor/generated_functional.ts";
 
+/** Arguments of batchNorm by name. */
+export interface BatchNormOptions {
+  readonly weight?: Tensor | null | undefined;
+  readonly bias?: Tensor | null | undefined;
+  readonly training?: boolean | undefined;
+  readonly momentum?: number | undefined;
+  readonly eps?: number | undefined;
+}
+
 /**
  * [N, C, ...] normalised per channel, as `torch.nn.functional.batch_norm`: by the batch's statistics when
- * training, which then move the running ones (in place, by `momentum`), else by the running ones.
+ * training, which then move the running ones (in place, by `momentum`), else by the running ones. Everything from
+ * `weight` on may be given by name.
  */
 export function batchNorm(
   input: Tensor,
-  runningMean: Tensor | null = null,
-  runningVar: Tensor | null = null,
-  weight: Tensor | null = null,
-  bias: Tensor | null = null,
-  training = false,
-  momentum = 0.1,
-  eps = 1e-5,
+  runningMean: Tensor | null,
+  runningVar: Tensor | null,
+  weight: Tensor | BatchNormOptions | null = null,
+  bias: Tensor | BatchNormOptions | null = null,
+  training: boolean | BatchNormOptions = false,
+  momentum: number | BatchNormOptions = 0.1,
+  eps: number | BatchNormOptions = 1e-5,
 ): Tensor {
-  if (!training) {
-    if (!runningMean || !runningVar) {
-      throw new DynError("Expected running statistics outside training but found none");
-    }
-    return batchNormInference(input, runningMean, runningVar, weight, bias, eps);
+  const named: BatchNormOptions = [weight, bias, training, momentum, eps].find(isOptions) ?? {};
+  const scale = named.weight ?? tensorOrNull(weight), shift = named.bias ?? tensorOrNull(bias);
+  const small = named.eps ?? (typeof eps === "number" ? eps : 1e-5);
+  if (!(named.training ?? training === true)) {
+    if (!runningMean || !runningVar) throw new DynError("Expected running statistics outside training but found none");
+    return batchNormInference(input, runningMean, runningVar, scale, shift, small);
   }
-  const [output, mean, variance] = batchNormTraining(input, weight, bias, eps);
+  const share = named.momentum ?? (typeof momentum === "number" ? momentum : 0.1);
+  const [output, mean, variance] = batchNormTraining(input, scale, shift, small);
   noGrad(() => {
-    runningMean?.lerp_(mean, momentum);
-    runningVar?.lerp_(variance, momentum);
+    runningMean?.lerp_(mean, share);
+    runningVar?.lerp_(variance, share);
   });
   return output;
+}
+
+function isOptions(value: unknown): value is BatchNormOptions {
+  return typeof value === "object" && value !== null && !(value instanceof Tensor);
+}
+
+function tensorOrNull(value: Tensor | BatchNormOptions | null): Tensor | null {
+  return value instanceof Tensor ? value : null;
 }
