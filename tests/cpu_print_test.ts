@@ -287,6 +287,11 @@ test("reductions of rows, columns, middles and everything", () => {
   for (const op of ["sum", "prod", "max", "min", "argmax", "argmin", "any", "all"] as const) {
     for (const dtype of ["float32", "float64", "int64", "int32"] as const) {
       const position = op.startsWith("arg");
+      // the layouts differ in the loops, the types only in what they do: not all pairs are needed
+      if (dtype !== "float32") {
+        cases.push(reduction(op, dtype, [7, 300], [1]), reduction(op, dtype, [300, 7], [0]));
+        continue;
+      }
       for (
         const [shape, axes] of [[[7, 300], [1]], [[300, 7], [0]], [[5, 3], [1]], [[3, 50, 40], [1]]] as const
       ) {

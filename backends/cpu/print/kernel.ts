@@ -11,6 +11,7 @@ import { collides, type KernelNames, NestPrinter, type Range, valueTypes } from 
 import { combine, isPosition, neutral } from "./reductions.ts";
 import type { Need } from "./scalar.ts";
 import { MEMORY_TYPE, VALUE_TYPE } from "./types.ts";
+import { unrollShort } from "./unroll.ts";
 import { vectorise } from "./vectorise.ts";
 
 /** What all kernels of a program share. */
@@ -41,7 +42,7 @@ const PIECE = 4096;
 
 /** The phases of a loop kernel. */
 export function printLoopKernel(kernel: LoopKernel, context: KernelContext): Phase[] {
-  const body = vectorise(kernel.body);
+  const body = unrollShort(vectorise(kernel.body));
   const loops = body.filter((s): s is Loop => s.kind === "loop");
   const flows = loops.some((l) => l.reductions.length + l.carried.length > 0);
   const stores = body.some((s) => s.kind === "store" || s.kind === "masked");

@@ -59,6 +59,9 @@ enum { VECTOR_BYTES = 16 };
 typedef void (*Kernel)(void* const* a, const long* s, char* partials, long t, long nt);
 extern "C" void* aligned_alloc(unsigned long, unsigned long);
 extern "C" void free(void*);
+// by bits, because x != x is folded into selections that then do not vectorise
+INL bool is_nan(float x) { int b; __builtin_memcpy(&b, &x, 4); return (b & 0x7fffffff) > 0x7f800000; }
+INL bool is_nan(double x) { long b; __builtin_memcpy(&b, &x, 8); return (b & 0x7fffffffffffffffL) > 0x7ff0000000000000L; }
 INL long index_div(long a, long b) { const long q = a / b, r = a % b; return r != 0 && (r < 0) != (b < 0) ? q - 1 : q; }
 INL long index_mod(long a, long b) { const long r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
 INL long chunk_length(long n, long inner, long elements) { const long l = inner > 0 ? elements / inner : n; return l < 1 ? 1 : l; }

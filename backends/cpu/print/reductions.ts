@@ -66,9 +66,9 @@ export function combine(op: PlainOp, dtype: DType, [a, b]: readonly [string, str
     case "prod":
       return logical ? `${a} & ${b}` : `${cut}(${a} * ${b})`;
     case "max":
-      return isFloat(dtype) ? `(${b} > ${a}) | (${b} != ${b}) ? ${b} : ${a}` : `${b} > ${a} ? ${b} : ${a}`;
+      return isFloat(dtype) ? `${b} > ${a} ? ${b} : is_nan(${b}) ? ${b} : ${a}` : `${b} > ${a} ? ${b} : ${a}`;
     case "min":
-      return isFloat(dtype) ? `(${b} < ${a}) | (${b} != ${b}) ? ${b} : ${a}` : `${b} < ${a} ? ${b} : ${a}`;
+      return isFloat(dtype) ? `${b} < ${a} ? ${b} : is_nan(${b}) ? ${b} : ${a}` : `${b} < ${a} ? ${b} : ${a}`;
     case "any":
       return `${a} | ${b}`;
     case "all":
@@ -149,9 +149,19 @@ export function foldText(op: ReductionOp, dtype: DType): string {
     return `OUTL void ${name}(${type}* best, long* index, const ${type}* v, const long* at, long n) {
   ${type} b = *best;
   long found = *index;
-  for (long l = 0; l < n; l++) if (${
+  for (long k = 0; k < n; k += 64) {   // most pieces hold nothing better, which is seen in lanes
+    const long end = k + 64 < n ? k + 64 : n;
+    int better = found < 0;
+    for (long l = k; l < end; l++) better |= ${
+      isFloat(dtype)
+        ? `(v[l] ${op === "argmax" ? ">" : "<"} b) | (v[l] != v[l])`
+        : `v[l] ${op === "argmax" ? ">" : "<"} b`
+    };
+    if (!better) continue;
+    for (long l = k; l < end; l++) if (${
       takes(op, dtype, { value: "v[l]", best: "b", index: "found" })
     }) b = v[l], found = at[l];
+  }
   *best = b;
   *index = found;
 }`;

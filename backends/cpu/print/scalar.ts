@@ -97,9 +97,9 @@ function floatExpression(op: ScalarOpName, dtype: DType, { args: [a, b, c], need
     case "sign":
       return `${a} > ${zero} ? ${one} : ${a} < ${zero} ? -${one} : ${a}`;
     case "minimum":
-      return `(${a} < ${b}) | (${a} != ${a}) ? ${a} : ${b}`;
+      return extreme("<", a, b);
     case "maximum":
-      return `(${a} > ${b}) | (${a} != ${a}) ? ${a} : ${b}`;
+      return extreme(">", a, b);
     case "floor":
     case "ceil":
     case "trunc":
@@ -116,7 +116,7 @@ function floatExpression(op: ScalarOpName, dtype: DType, { args: [a, b, c], need
       need("fmod");
       return call(`floor_mod_${suffix}`, b);
     case "isNan":
-      return `${a} != ${a}`;
+      return `is_nan(${a})`;
     case "floatToBits":
       need("bits");
       return call("float_bits");
@@ -137,6 +137,16 @@ function floatExpression(op: ScalarOpName, dtype: DType, { args: [a, b, c], need
     }
   }
 }
+
+/** NaN if either is; against a constant one comparison does. is_nan looks at bits: see the prelude. */
+function extreme(sign: "<" | ">", a: string, b: string): string {
+  const opposite = sign === "<" ? ">" : "<";
+  if (isNumber(b)) return `${a} ${opposite} ${b} ? ${b} : ${a}`;
+  if (isNumber(a)) return `${b} ${opposite} ${a} ? ${a} : ${b}`;
+  return `${a} ${sign} ${b} ? ${a} : is_nan(${a}) ? ${a} : ${b}`;
+}
+
+const isNumber = (text: string): boolean => /^\(?-?\d/.test(text);
 
 /** Powers that are products, exactly as the C library computes them to within a rounding. */
 function constantPower(base: string, exponent: string): string | undefined {
