@@ -431,6 +431,22 @@ export type OpName =
   | "vander"
   | "cov"
   | "corrcoef"
+  | "aminmax"
+  | "angle"
+  | "renorm"
+  | "nativeLayerNorm"
+  | "nativeGroupNorm"
+  | "nativeBatchNorm"
+  | "nativeDropoutBackward"
+  | "mode"
+  | "histc"
+  | "indexReduce"
+  | "unravelIndex"
+  | "combinations"
+  | "choiceIndices"
+  | "frexp"
+  | "mvlgamma"
+  | "nextafter"
   | "mm"
   | "bmm"
   | "mv"
@@ -1637,6 +1653,62 @@ export interface CovOptions<T> {
   readonly correction?: number | undefined;
   readonly fweights?: T | null | undefined;
   readonly aweights?: T | null | undefined;
+}
+
+/** Arguments of aminmax by name. */
+export interface AminmaxOptions {
+  readonly dim?: number | null | undefined;
+  readonly keepdim?: boolean | undefined;
+}
+
+/** Arguments of nativeLayerNorm by name. */
+export interface NativeLayerNormOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly bias?: T | null | undefined;
+}
+
+/** Arguments of nativeGroupNorm by name. */
+export interface NativeGroupNormOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly bias?: T | null | undefined;
+}
+
+/** Arguments of nativeBatchNorm by name. */
+export interface NativeBatchNormOptions<T> {
+  readonly weight?: T | null | undefined;
+  readonly bias?: T | null | undefined;
+  readonly runningMean?: T | null | undefined;
+  readonly runningVar?: T | null | undefined;
+}
+
+/** Arguments of mode by name. */
+export interface ModeOptions {
+  readonly dim?: number | undefined;
+  readonly keepdim?: boolean | undefined;
+}
+
+/** Arguments of histc by name. */
+export interface HistcOptions {
+  readonly bins?: number | undefined;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+}
+
+/** Arguments of indexReduce by name. */
+export interface IndexReduceOptions {
+  readonly includeSelf?: boolean | undefined;
+}
+
+/** Arguments of combinations by name. */
+export interface CombinationsOptions {
+  readonly r?: number | undefined;
+  readonly withReplacement?: boolean | undefined;
+}
+
+/** Arguments of choiceIndices by name. */
+export interface ChoiceIndicesOptions {
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of addmm by name. */
@@ -2885,6 +2957,47 @@ export interface OpApi<T extends TensorLike> {
   cov(self: T, options?: CovOptions<T>): T;
   /** The correlation of rows over columns, as `torch.corrcoef`. */
   corrcoef(self: T): T;
+  /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
+  aminmax(self: T, options?: AminmaxOptions): [min: T, max: T] & { readonly min: T; readonly max: T };
+  /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
+  angle(self: T): T;
+  /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+  renorm(self: T, p: number, dim: number, maxnorm: number): T;
+  /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
+  nativeLayerNorm(self: T, normalizedShape: readonly Dim[], weight: T | null | undefined, bias: T | null | undefined, eps: number, options?: NativeLayerNormOptions<T>): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  /** groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`. */
+  nativeGroupNorm(self: T, weight: T | null | undefined, bias: T | null | undefined, n: Dim, c: Dim, hxw: Dim, group: number, eps: number, options?: NativeGroupNormOptions<T>): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  /**
+   * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it
+   * leaves running statistics as they are.
+   */
+  nativeBatchNorm(self: T, weight: T | null | undefined, bias: T | null | undefined, runningMean: T | null | undefined, runningVar: T | null | undefined, training: boolean, momentum: number, eps: number, options?: NativeBatchNormOptions<T>): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  /** grad · mask · scale, as `torch.native_dropout_backward`. */
+  nativeDropoutBackward(gradOutput: T, mask: T, scale: number): T;
+  /**
+   * The most frequent element along a dimension, the least where several are, and its last index. As
+   * `torch.mode`.
+   */
+  mode(self: T, dim?: number | ModeOptions, keepdim?: boolean | ModeOptions, options?: ModeOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
+  histc(self: T, bins?: number | HistcOptions, min?: number | HistcOptions, max?: number | HistcOptions, options?: HistcOptions): T;
+  /**
+   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+   * `torch.index_reduce`.
+   */
+  indexReduce(self: T, dim: number, index: T, source: T, reduce: "prod" | "mean" | "amax" | "amin", options?: IndexReduceOptions): T;
+  /** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
+  unravelIndex(indices: T, shape: readonly number[]): T[];
+  /** All choices of r elements of a vector, one a row, as `torch.combinations`. */
+  combinations(self: T, r?: number | CombinationsOptions, withReplacement?: boolean | CombinationsOptions, options?: CombinationsOptions): T;
+  /** All choices of r of n positions, one a row. */
+  choiceIndices(n: number, r: number, repeat: boolean, options?: ChoiceIndicesOptions): T;
+  /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
+  frexp(self: T): [mantissa: T, exponent: T] & { readonly mantissa: T; readonly exponent: T };
+  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+  mvlgamma(self: T, p: number): T;
+  /** The next float32 after self towards other, as `torch.nextafter`. */
+  nextafter(self: T, other: T): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(self: T, mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */

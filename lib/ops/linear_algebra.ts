@@ -403,6 +403,12 @@ const cov = defineOp({
     for (const weights of [fweights, aweights]) {
       if (weights && weights.shape.length > 1) throw new DynError(`Expected weights in one dimension but found ${shapeText(weights.shape)}`);
     }
+    for (const weights of [fweights, aweights]) {
+      const count = self.shape.at(-1) ?? 1;
+      if (weights && !isEqual(weights.shape[0] ?? 1, count)) {
+        throw new DynError(`Expected ${count} weights but found ${shapeText(weights.shape)}`);
+      }
+    }
     if (fweights && isFloat(fweights.dtype)) throw new DynError(`Expected integer frequencies but found ${fweights.dtype}`);
     if (aweights && !isFloat(aweights.dtype)) throw new DynError(`Expected float weights but found ${aweights.dtype}`);
     const rows = self.shape.length < 2 || isEqual(self.shape[0] ?? 1, 1) ? [] : [self.shape[0] ?? 1, self.shape[0] ?? 1];

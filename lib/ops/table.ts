@@ -25,6 +25,7 @@ import { resampling } from "./resampling.ts";
 import { marginLosses } from "./margin_losses.ts";
 import { polynomials } from "./polynomials.ts";
 import { linearAlgebra } from "./linear_algebra.ts";
+import { assorted } from "./assorted.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { comparisons } from "./comparison.ts";
 import { convolutions } from "./convolution.ts";
@@ -81,6 +82,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...marginLosses,
   ...polynomials,
   ...linearAlgebra,
+  ...assorted,
   ...matrix,
   ...convolutions,
   ...adaptivePooling,

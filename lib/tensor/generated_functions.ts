@@ -825,8 +825,7 @@ export const oneHotOfAll: OpApi<Tensor>["oneHotOfAll"] = ops.oneHotOfAll;
  * softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as
  * `nn.functional.scaled_dot_product_attention`.
  */
-export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] =
-  ops.scaledDotProductAttention;
+export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] = ops.scaledDotProductAttention;
 /**
  * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
  * `torch.einsum`.
@@ -952,8 +951,7 @@ export const tripletMarginWithDistanceLoss: OpApi<Tensor>["tripletMarginLoss"] =
  */
 export const multiMarginLoss: OpApi<Tensor>["multiMarginLoss"] = ops.multiMarginLoss;
 /** The mean over classes of the logistic loss, as `nn.functional.multilabel_soft_margin_loss`. */
-export const multilabelSoftMarginLoss: OpApi<Tensor>["multilabelSoftMarginLoss"] =
-  ops.multilabelSoftMarginLoss;
+export const multilabelSoftMarginLoss: OpApi<Tensor>["multilabelSoftMarginLoss"] = ops.multilabelSoftMarginLoss;
 /** Distances between all rows of x1 and all rows of x2, as `torch.cdist`. */
 export const cdist: OpApi<Tensor>["cdist"] = ops.cdist;
 /** Distances between all pairs of rows, i < j, as `nn.functional.pdist`. */
@@ -978,26 +976,22 @@ export const legendrePolynomialP: OpApi<Tensor>["legendrePolynomialP"] = ops.leg
  * Chebyshev's polynomial of the first kind, shifted to [0, 1]: of degree n at x, as
  * `torch.special.shiftedChebyshevPolynomialT`.
  */
-export const shiftedChebyshevPolynomialT: OpApi<Tensor>["shiftedChebyshevPolynomialT"] =
-  ops.shiftedChebyshevPolynomialT;
+export const shiftedChebyshevPolynomialT: OpApi<Tensor>["shiftedChebyshevPolynomialT"] = ops.shiftedChebyshevPolynomialT;
 /**
  * Chebyshev's polynomial of the second kind, shifted to [0, 1]: of degree n at x, as
  * `torch.special.shiftedChebyshevPolynomialU`.
  */
-export const shiftedChebyshevPolynomialU: OpApi<Tensor>["shiftedChebyshevPolynomialU"] =
-  ops.shiftedChebyshevPolynomialU;
+export const shiftedChebyshevPolynomialU: OpApi<Tensor>["shiftedChebyshevPolynomialU"] = ops.shiftedChebyshevPolynomialU;
 /**
  * Chebyshev's polynomial of the third kind, shifted to [0, 1]: of degree n at x, as
  * `torch.special.shiftedChebyshevPolynomialV`.
  */
-export const shiftedChebyshevPolynomialV: OpApi<Tensor>["shiftedChebyshevPolynomialV"] =
-  ops.shiftedChebyshevPolynomialV;
+export const shiftedChebyshevPolynomialV: OpApi<Tensor>["shiftedChebyshevPolynomialV"] = ops.shiftedChebyshevPolynomialV;
 /**
  * Chebyshev's polynomial of the fourth kind, shifted to [0, 1]: of degree n at x, as
  * `torch.special.shiftedChebyshevPolynomialW`.
  */
-export const shiftedChebyshevPolynomialW: OpApi<Tensor>["shiftedChebyshevPolynomialW"] =
-  ops.shiftedChebyshevPolynomialW;
+export const shiftedChebyshevPolynomialW: OpApi<Tensor>["shiftedChebyshevPolynomialW"] = ops.shiftedChebyshevPolynomialW;
 /** The greatest common divisor, as `torch.gcd`. */
 export const gcd: OpApi<Tensor>["gcd"] = ops.gcd;
 /** The least common multiple, as `torch.lcm`. */
@@ -1032,6 +1026,49 @@ export const vander: OpApi<Tensor>["vander"] = ops.vander;
 export const cov: OpApi<Tensor>["cov"] = ops.cov;
 /** The correlation of rows over columns, as `torch.corrcoef`. */
 export const corrcoef: OpApi<Tensor>["corrcoef"] = ops.corrcoef;
+/** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
+export const aminmax: OpApi<Tensor>["aminmax"] = ops.aminmax;
+/** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
+export const angle: OpApi<Tensor>["angle"] = ops.angle;
+/** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+export const renorm: OpApi<Tensor>["renorm"] = ops.renorm;
+/** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
+export const nativeLayerNorm: OpApi<Tensor>["nativeLayerNorm"] = ops.nativeLayerNorm;
+/** groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`. */
+export const nativeGroupNorm: OpApi<Tensor>["nativeGroupNorm"] = ops.nativeGroupNorm;
+/**
+ * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it leaves
+ * running statistics as they are.
+ */
+export const nativeBatchNorm: OpApi<Tensor>["nativeBatchNorm"] = ops.nativeBatchNorm;
+/** grad · mask · scale, as `torch.native_dropout_backward`. */
+export const nativeDropoutBackward: OpApi<Tensor>["nativeDropoutBackward"] = ops.nativeDropoutBackward;
+/**
+ * The most frequent element along a dimension, the least where several are, and its last index. As
+ * `torch.mode`.
+ */
+export const mode: OpApi<Tensor>["mode"] = ops.mode;
+/** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
+export const histc: OpApi<Tensor>["histc"] = ops.histc;
+/**
+ * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+ * `torch.index_reduce`.
+ */
+export const indexReduce: OpApi<Tensor>["indexReduce"] = ops.indexReduce;
+/** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
+export const unravelIndex: OpApi<Tensor>["unravelIndex"] = ops.unravelIndex;
+/** All choices of r elements of a vector, one a row, as `torch.combinations`. */
+export const combinations: OpApi<Tensor>["combinations"] = ops.combinations;
+/** All choices of r of n positions, one a row. */
+export const choiceIndices: OpApi<Tensor>["choiceIndices"] = ops.choiceIndices;
+/** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
+export const frexp: OpApi<Tensor>["frexp"] = ops.frexp;
+/** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+export const mvlgamma: OpApi<Tensor>["mvlgamma"] = ops.mvlgamma;
+/** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+export const multigammaln: OpApi<Tensor>["mvlgamma"] = ops.mvlgamma;
+/** The next float32 after self towards other, as `torch.nextafter`. */
+export const nextafter: OpApi<Tensor>["nextafter"] = ops.nextafter;
 /** The product of an n × k and a k × m matrix, as `torch.mm`. */
 export const mm: OpApi<Tensor>["mm"] = ops.mm;
 /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */
@@ -1063,11 +1100,9 @@ export const linear: OpApi<Tensor>["linear"] = ops.linear;
 /** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
 export const convolution: OpApi<Tensor>["convolution"] = ops.convolution;
 /** The gradient of a convolution in its input, of `inputSizes`. */
-export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] =
-  ops.convolutionBackwardInput;
+export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] = ops.convolutionBackwardInput;
 /** The gradient of a convolution in its weight, of `weightSizes`. */
-export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] =
-  ops.convolutionBackwardWeight;
+export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] = ops.convolutionBackwardWeight;
 /**
  * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
  * `nn.functional.conv1d`.
@@ -1189,8 +1224,7 @@ export const binaryCrossEntropy: OpApi<Tensor>["binaryCrossEntropy"] = ops.binar
  * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive
  * part. As `nn.functional.binary_cross_entropy_with_logits`.
  */
-export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] =
-  ops.binaryCrossEntropyWithLogits;
+export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] = ops.binaryCrossEntropyWithLogits;
 /** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
 export const klDiv: OpApi<Tensor>["klDiv"] = ops.klDiv;
 /** The elements on another device, as `Tensor.to(device)`. */

@@ -29,6 +29,8 @@ export {
   logit,
   logNdtr,
   logsumexp,
+  multigammaln,
+  mvlgamma,
   ndtr,
   ndtri,
   psi,
