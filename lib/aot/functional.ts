@@ -36,8 +36,13 @@ export class FunctionalStorage {
   /** Whether a write took place while gradients were recorded. */
   recordedWrite = false;
 
+  /** Metadata of the base in the captured program. */
+  readonly meta: TensorMeta;
+
   /** `input` is the index of the graph input that it belongs to, if any. */
-  constructor(public value: GraphValue, readonly input?: number) {}
+  constructor(public value: GraphValue, readonly input?: number) {
+    this.meta = value.meta;
+  }
 }
 
 /** One view op on the way from a base to a view. */
@@ -91,30 +96,33 @@ export class FunctionalTensor implements TensorLike {
 
   /** Replaces the elements, of all aliases too. */
   write(value: GraphValue): void {
-    const { storage } = this;
-    const chain = this.#regenerated();
-    let written = value;
-    for (let k = this.steps.length - 1; k >= 0; k--) {
-      const step = this.steps[k], parent = k === 0 ? storage.value : chain[k - 1];
-      if (!step || !parent) throw new InternalError("Expected a value for every view of a chain");
-      written = this.functional.writeBack(step, parent, written);
-    }
+    const { storage } = this, { recorder } = this.functional;
     // Writes through a detached alias, or without recording, leave the history as it was.
-    const recorded = this.functional.recorder.enabled &&
+    const recorded = recorder.enabled &&
       this.steps.every((step) => step.recorded && step.definition.gradient.kind !== "none");
-    if (!recorded) {
-      const { enabled, requiring } = this.functional.recorder;
-      if (enabled && requiring.has(value)) {
-        throw new AotUnsupported(
-          "Expected no gradient in what is written through a detached alias but found one",
-        );
-      }
-      this.functional.keepHistory(storage.value, written);
+    if (!recorded && recorder.enabled && recorder.requiring.has(value)) {
+      throw new AotUnsupported(
+        "Expected no gradient in what is written through a detached alias but found one",
+      );
     }
+    const written = this.functional.recording(recorded, () => this.#writtenBack(value));
+    if (!recorded) this.functional.keepHistory(storage.value, written);
     storage.value = written;
     storage.version++;
     if (recorded) storage.recordedWrite = true;
     if (this.steps.length === 0) this.#known = { version: storage.version, value: written };
+  }
+
+  /** The base with the elements of this view replaced. */
+  #writtenBack(value: GraphValue): GraphValue {
+    const chain = this.#regenerated();
+    let written = value;
+    for (let k = this.steps.length - 1; k >= 0; k--) {
+      const step = this.steps[k], parent = k === 0 ? this.storage.value : chain[k - 1];
+      if (!step || !parent) throw new InternalError("Expected a value for every view of a chain");
+      written = this.functional.writeBack(step, parent, written);
+    }
+    return written;
   }
 
   /** Takes over the layout of a view of itself, as squeeze_ does. */
@@ -170,7 +178,7 @@ export class Functionalizer {
     const { implementation, gradient } = definition;
     if (implementation.kind === "composite" && gradient.kind !== "rule") {
       // taken apart here, so that views inside it keep aliasing
-      return this.#recording(gradient.kind !== "none", () => implementation.compose(this.#api, args));
+      return this.recording(gradient.kind !== "none", () => implementation.compose(this.#api, args));
     }
     if (implementation.kind === "view") {
       const metas = mapArguments(args, (tensor) => tensor.meta);
@@ -260,7 +268,8 @@ export class Functionalizer {
     return receiver;
   }
 
-  #recording<R>(on: boolean, body: () => R): R {
+  /** Runs `body` recording or not; recording stays off where it is off. */
+  recording<R>(on: boolean, body: () => R): R {
     const former = this.recorder.enabled;
     this.recorder.enabled = former && on;
     try {

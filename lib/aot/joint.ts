@@ -11,8 +11,11 @@ import { type Argument, type Graph, isList, Node } from "../graph/node.ts";
 import type { MutatedInput } from "../graph/signature.ts";
 import type { GraphValue } from "../ops/graph_builder.ts";
 import { differentiate } from "../autograd/gradient_tape.ts";
+import type { OpApi } from "../ops/generated.ts";
+import { hintOf, provablyEqual } from "../sym/decide.ts";
 import { Sym } from "../sym/expr.ts";
 import { type FunctionalTensor, isFunctional, type ViewStep } from "./functional.ts";
+import { memoryRoot } from "./memory_root.ts";
 import type { ForwardTrace } from "./trace.ts";
 
 /** How one leaf of the captured result is made at run time. */
@@ -88,7 +91,7 @@ export function buildJoint(
     if (!tensor || tensor.storage.version === 0) continue;
     const { storage } = tensor;
     const differentiable = storage.recordedWrite && recorder.requiring.has(storage.value);
-    mutations.push({ input, output: results.add(storage.value), differentiable });
+    mutations.push({ input, output: results.add(storage.value, storage.meta), differentiable });
   }
   const values = results.values;
   const passedOn = new Set(mutations.filter((m) => !m.differentiable).map((m) => m.output));
@@ -162,20 +165,42 @@ function appendBackward(
 /** The forward results, each a node of its own. */
 class Results {
   readonly values: GraphValue[] = [];
-  readonly #nodes = new Set<Node>();
+  readonly #roots = new Set<Node>();
 
   constructor(readonly trace: ForwardTrace) {}
 
-  /** Adds a result and returns its index. What is an input, or a result already, is copied. */
-  add(value: GraphValue): number {
-    const taken = value.node.op === "placeholder" || this.#nodes.has(value.node);
+  /**
+   * Adds a result, laid out as the captured program's tensor, and returns its index. What shows the memory of an
+   * input, or of another result, is copied.
+   */
+  add(value: GraphValue, meta: TensorMeta): number {
     const { recorder } = this.trace;
     recorder.enabled = true;
-    const own = taken ? recorder.api.clone(value) : value;
-    this.#nodes.add(own.node);
+    const fitting = laidOut(recorder.api, value, meta);
+    const root = memoryRoot(fitting.node);
+    const taken = root.op === "placeholder" || this.#roots.has(root);
+    const own = taken ? laidOut(recorder.api, recorder.api.clone(fitting), meta) : fitting;
+    this.#roots.add(memoryRoot(own.node));
     this.values.push(own);
     return this.values.length - 1;
   }
+}
+
+/**
+ * A value with the strides that a tensor has: functional writes lose them. Only layouts without gaps can be had;
+ * a part of a larger tensor comes with strides of its own.
+ */
+function laidOut(api: OpApi<GraphValue>, value: GraphValue, { shape, strides }: TensorMeta): GraphValue {
+  const fits = strides.every((stride, d) =>
+    shape[d] === 1 || stride === value.meta.strides[d] || provablyEqual(stride, value.meta.strides[d] ?? 0)
+  );
+  if (fits) return value;
+  const order = [...strides.keys()].sort((a, b) =>
+    hintOf(strides[b] ?? 0) - hintOf(strides[a] ?? 0) || a - b
+  );
+  const inverse = order.map((_, d) => order.indexOf(d));
+  const dense = api.clone(api.permute(value, order));
+  return inverse.every((to, d) => to === d) ? dense : api.permute(dense, inverse);
 }
 
 function planOutputs({ outputs, inputs }: ForwardTrace, results: Results): OutputPlan[] {
@@ -196,8 +221,8 @@ function planOutputs({ outputs, inputs }: ForwardTrace, results: Results): Outpu
         : { kind: "inputView", input: storage.input, steps };
     }
     const shared = tensors.some((other) => other !== leaf && other.storage === storage);
-    if (!shared) return { kind: "result", output: results.add(leaf.value()) };
-    const output = baseOf.get(storage) ?? results.add(storage.value);
+    if (!shared) return { kind: "result", output: results.add(leaf.value(), leaf.meta) };
+    const output = baseOf.get(storage) ?? results.add(storage.value, storage.meta);
     baseOf.set(storage, output);
     return steps.length === 0 ? { kind: "result", output } : { kind: "resultView", output, steps };
   });

@@ -11,6 +11,7 @@ import type { Sym } from "../sym/expr.ts";
 import { GraphBuilder, valueOfNode } from "../ops/graph_builder.ts";
 import { OPS } from "../ops/table.ts";
 import type { JointGraph } from "./joint.ts";
+import { memoryRoot } from "./memory_root.ts";
 import { FlowNetwork } from "./max_flow.ts";
 import { bannedFromRecomputation, bytesOf, Classifier, metasOf } from "./recompute.ts";
 
@@ -188,7 +189,8 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
     }
     const value = builder.valueOf(copyOf(copies, node), meta);
     // What is overwritten afterwards is copied; so is a part of a tensor that should not be kept for it.
-    const own = input < 0 && isContiguous(meta)
+    const overwritten = mutated.has(memoryRoot(node));
+    const own = !overwritten && isContiguous(meta)
       ? value
       : builder.call({ definition: OPS.clone, args: { self: value } });
     const [one] = [own].flat();

@@ -18,6 +18,7 @@ import {
 import { findTarget, OPS } from "../ops/table.ts";
 import { provablyEqual } from "../sym/decide.ts";
 import type { Dim } from "../sym/expr.ts";
+import { viewChain } from "./memory_root.ts";
 import type { JointGraph } from "./joint.ts";
 
 /** What a rule puts in place of a node: an earlier node, a constant tensor, or nothing. */
@@ -130,8 +131,14 @@ export function simplify({ graph }: Pick<JointGraph, "graph">): void {
   let changed = true;
   for (let round = 0; changed && round < 8; round++) {
     changed = applyRules(graph);
-    changed = eliminateCommonSubexpressions(graph) || changed;
+    const memory = memoryOfResults(graph);
+    changed = eliminateCommonSubexpressions(graph, (node) => memory.has(node)) || changed;
   }
+}
+
+/** Results and what they are views of: callers get separate tensors with separate memory, however equal. */
+function memoryOfResults(graph: Graph): Set<Node> {
+  return new Set([...graph.output.inputs()].flatMap(viewChain));
 }
 
 function applyRules(graph: Graph): boolean {

@@ -295,12 +295,15 @@ class Pass {
       );
     }
     // Gradients may share memory: none of it is dead before all are handed on.
-    for (const grad of result) if (grad) this.#hold(grad.storage);
+    const handed = result.filter((grad, k): grad is Tensor =>
+      grad !== null && node.edges[k] !== null && wanted(k)
+    );
+    for (const grad of handed) this.#hold(grad.storage);
     result.forEach((grad, k) => {
       const edge = node.edges[k];
       if (edge && grad && wanted(k)) this.#add(edge, fitTo(node, k, grad));
     });
-    for (const grad of result) if (grad) this.#drop(grad);
+    for (const grad of handed) this.#drop(grad);
     for (const storage of allocated) this.#releaseIfDead(storage);
   }
 

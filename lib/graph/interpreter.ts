@@ -12,6 +12,8 @@ import { readBinding, type SizeBinding, sizeBindings } from "./sizes.ts";
 export interface Runner {
   /** Runs the op of this graph name ("add", "add_") on evaluated arguments. */
   callOp(target: string, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): unknown;
+  /** Runs a call for which the captured program had gradients switched off. */
+  withoutGradient<R>(body: () => R): R;
 }
 
 /** Values that `get_attr` and `call_module` nodes name, and functions that `call_function` nodes name. */
@@ -54,7 +56,10 @@ export class Interpreter {
     for (const [node, user] of lastUser) dying.set(user, [...dying.get(user) ?? [], node]);
     for (const node of graph.nodes) {
       if (node.op === "placeholder" || node.op === "output") continue;
-      const run = this.#evaluatorOf(node);
+      const evaluator = this.#evaluatorOf(node);
+      const run: Evaluator = node.meta.noGrad
+        ? (frame) => runner.withoutGradient(() => evaluator(frame))
+        : evaluator;
       this.#slots.set(node, this.#slots.size);
       const frees = (dying.get(node) ?? []).map((dead) => this.#slotOf(dead));
       this.#steps.push({ slot: this.#slotOf(node), run, frees });

@@ -1,7 +1,7 @@
 /**
  * Clean-up passes on functional graphs that need no knowledge of particular ops. Input: a graph without in-place
  * ops; output: the same graph, changed; each pass says whether it changed anything. Invariant: nodes that the
- * output names stay, and stay distinct, because callers get them as separate tensors.
+ * caller protects stay, and stay distinct.
  */
 import { formatArgument, type Graph, Node, type NodeMeta } from "./node.ts";
 
@@ -11,10 +11,13 @@ export function isResult(node: Node): boolean {
 }
 
 /**
- * Makes equal calls of equal arguments one node. Ops are pure here, and random ones repeat by their keys, so that
- * the same call gives the same elements.
+ * Makes equal calls of equal arguments one node, unless the later one is protected. Ops are pure here, and random
+ * ones repeat by their keys, so that the same call gives the same elements.
  */
-export function eliminateCommonSubexpressions(graph: Graph): boolean {
+export function eliminateCommonSubexpressions(
+  graph: Graph,
+  isProtected: (node: Node) => boolean = isResult,
+): boolean {
   const seen = new Map<string, Node>();
   let changed = false;
   for (const node of graph.nodes) {
@@ -25,7 +28,7 @@ export function eliminateCommonSubexpressions(graph: Graph): boolean {
       seen.set(key, node);
       continue;
     }
-    if (isResult(node)) continue;
+    if (isProtected(node)) continue;
     node.replaceAllUsesWith(earlier);
     mergeMeta(earlier.meta, node.meta);
     changed = true;

@@ -1,0 +1,31 @@
+/**
+ * Whose memory a value of a functional graph shows when the graph runs op by op. Input: a node; output: the node
+ * that allocates. Invariant: two results with different roots never share memory.
+ */
+import type { Node } from "../graph/node.ts";
+import { argumentsOfNode, isGraphValue, mapArguments, valueOfNode } from "../ops/graph_builder.ts";
+import { findTarget } from "../ops/table.ts";
+
+/** The nodes from a value down to the one that allocates its memory, the latter last. */
+export function viewChain(node: Node): Node[] {
+  const chain = [node];
+  for (let viewed = viewedBy(node); viewed; viewed = viewedBy(viewed)) chain.push(viewed);
+  return chain;
+}
+
+/** The node that allocates a value's memory; an input for views of inputs. */
+export function memoryRoot(node: Node): Node {
+  return viewChain(node).at(-1) ?? node;
+}
+
+/** What a node is a view of; undefined where it has memory of its own. */
+function viewedBy(node: Node): Node | undefined {
+  const definition = node.op === "call_function" ? findTarget(node.target)?.definition : undefined;
+  const [viewed] = node.inputs();
+  if (!definition || node.target === "getitem") return undefined;
+  const { implementation } = definition;
+  if (implementation.kind !== "view") return undefined;
+  if (!implementation.copies) return viewed;
+  const args = argumentsOfNode(node, definition, valueOfNode, isGraphValue);
+  return implementation.copies(mapArguments(args, ({ meta }) => meta)) ? undefined : viewed;
+}
