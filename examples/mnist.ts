@@ -74,7 +74,11 @@ for (let epoch = 1; epoch <= epochs; epoch++) {
     const ms = time(() => loss = Number(compiledStep(x, y).item()));
     if (epoch === 1 && done === 0) coldMs = ms;
     else stepMs.push(ms);
-    progress(`epoch ${epoch}/${epochs}`, ++done, batches.length, `loss ${loss.toFixed(4)}`);
+    progress(`epoch ${epoch}/${epochs}`, {
+      done: ++done,
+      total: batches.length,
+      detail: `loss ${loss.toFixed(4)}`,
+    });
   }
   console.log(`  test accuracy ${(100 * accuracy()).toFixed(2)} %`);
 }

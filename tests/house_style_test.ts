@@ -38,6 +38,8 @@ Deno.test("exported functions take three positional parameters and options", () 
   assertEquals(parameters("a: A, b: B, c: C, options: O"), []);
   assertEquals(parameters("a: A, b: B, c: C, { d, e }: O = {}"), []);
   assertEquals(parameters("a: A, b: B, c: C, d: D"), ["few-parameters"]);
+  assertEquals(parameters("context: PrintContext, b: B, c: C, d: D"), []);
+  assertEquals(parameters("context: PrintContext, b: B, c: C, d: D, e: E"), ["few-parameters"]);
   assertEquals(parameters("a: A, b: B, c: C, d: D", `${Deno.cwd()}/lib/ops/conv.ts`), []);
   assertEquals(reports(`${OPENING}function f(a: A, b: B, c: C, d: D): void {}\nf(1, 2, 3, 4);\n`), []);
 });

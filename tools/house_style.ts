@@ -19,6 +19,10 @@ const USER_FACING = [
 /** Most positional parameters of any other exported function; one more may hold options. */
 const MOST_PARAMETERS = 3;
 
+/** What is passed explicitly in front of the parameters proper: what the function works for, or writes into. */
+const CONTEXT_TYPES =
+  /(Context|Machine|Tracer|Interpreter|Frame|Recorder|Compiler|Builder|Writer|Body|State|Scope)$/;
+
 /** Names that say nothing about what a file holds. */
 const VAGUE_FILES = /(^|[/\\])(utils?|helpers?|misc|common)\.ts$/;
 
@@ -46,6 +50,13 @@ function messageFault({ first, last }: Ends): string | undefined {
     return "Expected an error message without a final period";
   }
   return undefined;
+}
+
+/** Whether a parameter is the context of the call. */
+function isContext(parameter: Deno.lint.Parameter | undefined): boolean {
+  const type = parameter?.type === "Identifier" ? parameter.typeAnnotation?.typeAnnotation : undefined;
+  return type?.type === "TSTypeReference" && type.typeName.type === "Identifier" &&
+    CONTEXT_TYPES.test(type.typeName.name);
 }
 
 /** Whether a parameter holds options by name rather than one value by position. */
@@ -101,7 +112,8 @@ const plugin: Deno.lint.Plugin = {
         "ExportNamedDeclaration > FunctionDeclaration"(node: Deno.lint.FunctionDeclaration) {
           if (USER_FACING.some((part) => pathOf(context).includes(`/${part}`))) return;
           const last = node.params.at(-1);
-          const positional = node.params.length - (last && holdsOptions(last) ? 1 : 0);
+          const positional = node.params.length - (last && holdsOptions(last) ? 1 : 0) -
+            (isContext(node.params[0]) ? 1 : 0);
           if (positional <= MOST_PARAMETERS) return;
           const message = `Expected at most ${MOST_PARAMETERS} positional parameters but found ${positional}`;
           context.report({ node, message, hint: "Put the rest into an options object" });

@@ -70,7 +70,7 @@ export function gemmFunction(): FunctionBody {
     });
     body.loop(i, { from: zero, to: () => body.get(at("m")), step: ROWS }, () => {
       smaller(() => body.get(at("m")).get(i).op("i32Sub"), ROWS, height);
-      tile(body, { at, j, i, kk, pack, width, height, lane });
+      tile(body, { at, j, i, kk, pack, width, height });
     });
   });
   return body;
@@ -84,11 +84,10 @@ interface TileLocals {
   readonly pack: number;
   readonly width: number;
   readonly height: number;
-  readonly lane: number;
 }
 
 /** One tile of 4 rows and 8 columns; rows beyond the last repeat it and are not stored. */
-function tile(body: FunctionBody, { at, j, i, kk, pack, width, height, lane }: TileLocals): void {
+function tile(body: FunctionBody, { at, j, i, kk, pack, width, height }: TileLocals): void {
   const rows = Array.from({ length: ROWS }, () => body.local("i32"));
   const sums = Array.from({ length: ROWS }, () => [body.local("v128"), body.local("v128")] as const);
   const [low, high, factor, out] = [
@@ -129,7 +128,7 @@ function tile(body: FunctionBody, { at, j, i, kk, pack, width, height, lane }: T
             body.get(out).get(sum).simdMemory("store", 16 * half);
           });
         },
-        () => storeByElement(body, { at, sums: [left, right], out, width, lane }),
+        () => storeByElement(body, { at, sums: [left, right], out, width }),
       );
     });
   });
@@ -137,12 +136,11 @@ function tile(body: FunctionBody, { at, j, i, kk, pack, width, height, lane }: T
 
 function storeByElement(
   body: FunctionBody,
-  { at, sums, out, width, lane }: {
+  { at, sums, out, width }: {
     readonly at: (name: Param) => number;
     readonly sums: readonly [number, number];
     readonly out: number;
     readonly width: number;
-    readonly lane: number;
   },
 ): void {
   const old = body.local("v128");

@@ -8,8 +8,15 @@ export function write(text: string): void {
   Deno.stdout.writeSync(encoder.encode(text));
 }
 
+/** How far something has come. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly detail: string;
+}
+
 /** A bar that redraws itself on a terminal and prints only its last state elsewhere. */
-export function progress(label: string, done: number, total: number, detail: string): void {
+export function progress(label: string, { done, total, detail }: Progress): void {
   const width = 30;
   const filled = Math.round(width * done / total);
   const line = `${label} [${"█".repeat(filled)}${"·".repeat(width - filled)}] ${done}/${total}  ${detail}`;
