@@ -155,6 +155,38 @@ function intText(op: ScalarOpName, dtype: DType, a: string, b: string): string {
   }
 }
 
+/** The expression of an int64 operation whose operands and result are exact as numbers. */
+export function integerText(op: ScalarOpName, [a = "", b = ""]: readonly string[]): string {
+  const comparison = COMPARE[op];
+  if (comparison) return `(${a} ${comparison} ${b} ? 1 : 0)`;
+  switch (op) {
+    case "add":
+      return `(${a} + ${b})`;
+    case "sub":
+      return `(${a} - ${b})`;
+    case "mul":
+      return `(${a} * ${b})`;
+    case "neg":
+      return `(0 - ${a})`;
+    case "abs":
+      return `Math.abs(${a})`;
+    case "truncDiv":
+      return `(${b} === 0 ? 0 : Math.trunc(${a} / ${b}))`;
+    case "floorDiv":
+      return `(${b} === 0 ? 0 : Math.floor(${a} / ${b}))`;
+    case "truncMod":
+      return `(${b} === 0 ? 0 : ${a} % ${b})`;
+    case "floorMod":
+      return `(${b} === 0 ? 0 : m.floorMod(${a}, ${b}))`;
+    case "minimum":
+      return `(${a} < ${b} ? ${a} : ${b})`;
+    case "maximum":
+      return `(${a} > ${b} ? ${a} : ${b})`;
+    default:
+      throw new InternalError(`Expected an operation that is exact on numbers but found ${op}`);
+  }
+}
+
 function bigText(op: ScalarOpName, a: string, b: string): string {
   const wrap = (text: string) => `BigInt.asIntN(64, ${text})`;
   switch (op) {

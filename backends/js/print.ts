@@ -7,7 +7,8 @@ import { type DType, isFloat, itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferId, Loop, Program, Reduction, Statement, ValueId } from "../../lib/loops/ir.ts";
 import { boundsOf, type Dim, freeSymbols, type Sym } from "../../lib/sym/expr.ts";
-import { castText, constantText, scalarText } from "./expressions.ts";
+import { castText, constantText, integerText, scalarText } from "./expressions.ts";
+import { numericIntegers } from "./integers.ts";
 
 /** A nesting level: loops open one, and the function itself is the outermost. */
 interface Level {
@@ -30,6 +31,11 @@ class Printer {
   readonly #axisLevels = new Map<Sym, number>();
   #values = new Map<ValueId, string>();
   #dtypes = new Map<ValueId, DType>();
+  /** The int64 values of the kernel at hand that are numbers; all others are bigints. */
+  #numbers: ReadonlySet<ValueId> = new Set();
+  /** Buffers of int64 that are read as pairs of 32-bit words. */
+  readonly #words = new Set<BufferId>();
+  readonly #memories = new Map<BufferId, string>();
   #names = 0;
 
   constructor(readonly program: Program) {}
@@ -63,6 +69,7 @@ class Printer {
       if (loops) {
         this.#values = new Map();
         this.#dtypes = new Map();
+        this.#numbers = numericIntegers(loops.body);
         this.#line("{");
         this.#body(loops.body);
         this.#line("}");
@@ -78,6 +85,7 @@ class Printer {
       "const f = Math.fround;",
       "return function run(inputs, outputs, offsets, sizes, arena) {",
       ...header,
+      ...[...this.#words].map((id) => `  const w${id} = ${this.#memories.get(id) ?? "arena"}.int32;`),
       ...externs,
       ...top.declarations,
       ...top.body,
@@ -86,6 +94,7 @@ class Printer {
   }
 
   #bind(id: BufferId, memory: string, offset: string): void {
+    this.#memories.set(id, memory);
     const dtype = this.#buffer(id).dtype;
     const size = itemSize(dtype);
     this.#line(
@@ -122,6 +131,23 @@ class Printer {
     return text;
   }
 
+  /** A value of an integer type as a number. */
+  #number(id: ValueId): string {
+    const text = this.#value(id);
+    return this.#dtype(id) === "int64" && !this.#numbers.has(id) ? `Number(${text})` : text;
+  }
+
+  /** A value as it is stored and computed with in its own type: int64 as bigint. */
+  #exact(id: ValueId): string {
+    const text = this.#value(id);
+    return this.#numbers.has(id) ? `BigInt(${text})` : text;
+  }
+
+  /** A value in the form that another value, of the same type, has. */
+  #like(id: ValueId, other: ValueId): string {
+    return this.#numbers.has(other) ? this.#number(id) : this.#exact(id);
+  }
+
   #dtype(id: ValueId): DType {
     const dtype = this.#dtypes.get(id);
     if (dtype === undefined) throw new InternalError(`Expected value ${id} to be defined before its use`);
@@ -147,38 +173,44 @@ class Printer {
     switch (s.kind) {
       case "loop":
         return this.#loop(s);
-      case "constant":
-        return this.#name(s.id, s.dtype, constantText(s.value, s.dtype));
+      case "constant": {
+        const number = this.#numbers.has(s.id);
+        return this.#name(s.id, s.dtype, constantText(s.value, number ? "float64" : s.dtype));
+      }
       case "index": {
         const text = this.#index(undefined, s.index);
-        return this.#name(s.id, s.dtype, s.dtype === "int64" ? `BigInt(${text})` : castIndex(s.dtype, text));
+        if (s.dtype !== "int64") return this.#name(s.id, s.dtype, castIndex(s.dtype, text));
+        return this.#name(s.id, s.dtype, this.#numbers.has(s.id) ? `(${text})` : `BigInt(${text})`);
       }
-      case "scalar": {
-        const operand = this.#dtype(s.args[0] ?? -1);
-        const text = scalarText(s.op, operand, s.args.map((a) => this.#value(a)));
-        return this.#define(s.id, s.dtype, text);
-      }
+      case "scalar":
+        return this.#define(s.id, s.dtype, this.#scalar(s));
       case "cast":
-        return this.#define(s.id, s.dtype, castText(this.#dtype(s.value), s.dtype, this.#value(s.value)));
+        return this.#define(s.id, s.dtype, this.#cast(s));
       case "select": {
-        const [then, otherwise] = [this.#value(s.then), this.#value(s.otherwise)];
+        const then = this.#like(s.then, s.id), otherwise = this.#like(s.otherwise, s.id);
         return this.#define(s.id, s.dtype, `${this.#value(s.condition)} !== 0 ? ${then} : ${otherwise}`);
       }
-      case "load":
-        return this.#define(s.id, s.dtype, `b${s.buffer}[${this.#index(s.buffer, s.index)}]`);
+      case "load": {
+        const index = this.#index(s.buffer, s.index);
+        if (!this.#numbers.has(s.id)) return this.#define(s.id, s.dtype, `b${s.buffer}[${index}]`);
+        this.#words.add(s.buffer);
+        const at = `w${s.buffer}[2 * k${s.id}`;
+        this.#line(`const k${s.id} = ${index};`);
+        return this.#define(s.id, s.dtype, `${at} + 1] * 4294967296 + (${at}] >>> 0)`);
+      }
       case "store": {
         // bools add as they do elsewhere: by or
         const add = this.#buffer(s.buffer).dtype === "bool" ? "|=" : "+=";
         const assign = s.mode === "add" ? add : "=";
         return this.#line(
-          `b${s.buffer}[${this.#index(s.buffer, s.index)}] ${assign} ${this.#value(s.value)};`,
+          `b${s.buffer}[${this.#index(s.buffer, s.index)}] ${assign} ${this.#exact(s.value)};`,
         );
       }
       case "masked": {
-        this.#line(`let v${s.id} = ${this.#value(s.otherwise)};`);
+        this.#line(`let v${s.id} = ${this.#like(s.otherwise, s.id)};`);
         this.#line(`if (${this.#value(s.condition)} !== 0) {`);
         this.#body(s.body);
-        this.#line(`v${s.id} = ${this.#value(s.value)};`);
+        this.#line(`v${s.id} = ${this.#like(s.value, s.id)};`);
         this.#line("}");
         return this.#name(s.id, s.dtype, `v${s.id}`);
       }
@@ -187,12 +219,30 @@ class Printer {
     }
   }
 
+  #scalar(s: Statement & { kind: "scalar" }): string {
+    const operand = this.#dtype(s.args[0] ?? -1);
+    if (operand !== "int64") return scalarText(s.op, operand, s.args.map((a) => this.#value(a)));
+    // comparisons with a number are right for bigints too: what rounds lies far beyond it
+    const numeric = s.dtype === "int64" ? this.#numbers.has(s.id) : s.args.some((a) => this.#numbers.has(a));
+    if (!numeric) return scalarText(s.op, operand, s.args.map((a) => this.#exact(a)));
+    return integerText(s.op, s.args.map((a) => this.#number(a)));
+  }
+
+  #cast(s: Statement & { kind: "cast" }): string {
+    const from = this.#dtype(s.value);
+    if (s.dtype === "int64" && this.#numbers.has(s.id)) return this.#number(s.value);
+    if (from === "int64" && this.#numbers.has(s.value)) {
+      return castText("float64", s.dtype, this.#value(s.value));
+    }
+    return castText(from, s.dtype, this.#value(s.value));
+  }
+
   #loop(loop: Loop): void {
     const { axis } = loop;
     const outer = this.#top();
     for (const r of loop.reductions) this.#initial(r);
     for (const c of loop.carried) {
-      this.#line(`let v${c.id} = ${this.#value(c.initial)};`);
+      this.#line(`let v${c.id} = ${this.#exact(c.initial)};`);
       this.#name(c.id, c.dtype, `v${c.id}`);
     }
     const name = `i${this.#names++}`;
@@ -204,10 +254,10 @@ class Printer {
     for (const r of loop.reductions) this.#combine(r);
     if (loop.carried.length > 1) {
       this.#line(
-        `[${loop.carried.map((c) => `v${c.id}`)}] = [${loop.carried.map((c) => this.#value(c.next))}];`,
+        `[${loop.carried.map((c) => `v${c.id}`)}] = [${loop.carried.map((c) => this.#exact(c.next))}];`,
       );
     } else {
-      for (const c of loop.carried) this.#line(`v${c.id} = ${this.#value(c.next)};`);
+      for (const c of loop.carried) this.#line(`v${c.id} = ${this.#exact(c.next)};`);
     }
     this.#levels.pop();
     outer.body.push(`${outer.indent}for (let ${name} = 0; ${name} < ${size}; ${name}++) {`);
@@ -221,7 +271,7 @@ class Printer {
   #initial(r: Reduction): void {
     const big = r.dtype === "int64";
     if (r.op === "argmax" || r.op === "argmin") {
-      this.#line(`let e${r.id} = 0, w${r.id} = 0, v${r.id} = 0n;`);
+      this.#line(`let e${r.id} = 0, f${r.id} = 0, v${r.id} = ${this.#numbers.has(r.id) ? "0" : "0n"};`);
     } else {
       this.#line(`let v${r.id} = ${neutral(r, big)};`);
     }
@@ -229,7 +279,7 @@ class Printer {
   }
 
   #combine(r: Reduction): void {
-    const acc = `v${r.id}`, x = this.#value(r.value);
+    const acc = `v${r.id}`, x = this.#exact(r.value);
     switch (r.op) {
       case "sum":
       case "prod": {
@@ -251,8 +301,8 @@ class Printer {
       case "argmin": {
         const better = r.op === "argmax" ? ">" : "<", e = `e${r.id}`;
         const nan = isFloat(this.#dtype(r.value)) ? ` || (${x} !== ${x} && ${e} === ${e})` : "";
-        this.#line(`if (w${r.id} === 0 || ${x} ${better} ${e}${nan}) {`);
-        this.#line(`  w${r.id} = 1; ${e} = ${x}; ${acc} = ${this.#value(r.index ?? -1)};`);
+        this.#line(`if (f${r.id} === 0 || ${x} ${better} ${e}${nan}) {`);
+        this.#line(`  f${r.id} = 1; ${e} = ${x}; ${acc} = ${this.#like(r.index ?? -1, r.id)};`);
         return this.#line("}");
       }
       default:
@@ -358,7 +408,7 @@ class Printer {
     if (known !== undefined) return known;
     if (s.node.kind === "symbol" && s.node.role.kind === "value") {
       const { id } = s.node.role;
-      return this.#dtype(id) === "int64" ? `Number(${this.#value(id)})` : this.#value(id);
+      return this.#number(id);
     }
     throw new InternalError(`Expected a bound symbol but found ${name}`);
   }
