@@ -35,7 +35,7 @@ export class ReLU6 extends Module {
 
 /** x where positive, else negativeSlope·x */
 export class LeakyReLU extends Module {
-  constructor(readonly negativeSlope = 0.01) {
+  constructor(readonly negativeSlope: number = 0.01) {
     super();
   }
 
@@ -46,7 +46,7 @@ export class LeakyReLU extends Module {
 
 /** x where positive, else alpha·(eˣ − 1) */
 export class ELU extends Module {
-  constructor(readonly alpha = 1) {
+  constructor(readonly alpha: number = 1) {
     super();
   }
 
@@ -117,7 +117,7 @@ export class Tanh extends Module {
 
 /** log(1 + e^(beta·x)) / beta */
 export class Softplus extends Module {
-  constructor(readonly beta = 1, readonly threshold = 20) {
+  constructor(readonly beta: number = 1, readonly threshold: number = 20) {
     super();
   }
 

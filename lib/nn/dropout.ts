@@ -6,7 +6,7 @@ import { Module } from "./module.ts";
 
 /** Zeroes elements with probability p and scales the rest by 1/(1−p), as torch.nn.Dropout. */
 export class Dropout extends Module {
-  constructor(readonly p = 0.5) {
+  constructor(readonly p: number = 0.5) {
     super();
     if (!(p >= 0 && p <= 1)) throw new DynError(`Expected a probability in [0, 1] but found ${p}`);
   }

@@ -54,7 +54,7 @@ export class Identity extends Module {
 
 /** Joins dimensions startDim to endDim into one. */
 export class Flatten extends Module {
-  constructor(readonly startDim = 1, readonly endDim = -1) {
+  constructor(readonly startDim: number = 1, readonly endDim: number = -1) {
     super();
   }
 

@@ -36,7 +36,7 @@ export abstract class LRScheduler {
 
 /** lr·gammaᵏ, k = whole stepSizes gone by. */
 export class StepLR extends LRScheduler {
-  constructor(optimizer: Optimizer<WithRate>, readonly stepSize: number, readonly gamma = 0.1) {
+  constructor(optimizer: Optimizer<WithRate>, readonly stepSize: number, readonly gamma: number = 0.1) {
     super(optimizer);
   }
 
@@ -47,7 +47,7 @@ export class StepLR extends LRScheduler {
 
 /** lr·gammaᵏ, k = milestones passed. */
 export class MultiStepLR extends LRScheduler {
-  constructor(optimizer: Optimizer<WithRate>, readonly milestones: readonly number[], readonly gamma = 0.1) {
+  constructor(optimizer: Optimizer<WithRate>, readonly milestones: readonly number[], readonly gamma: number = 0.1) {
     super(optimizer);
   }
 
@@ -69,7 +69,7 @@ export class ExponentialLR extends LRScheduler {
 
 /** Half a cosine from lr to etaMin over tMax steps. */
 export class CosineAnnealingLR extends LRScheduler {
-  constructor(optimizer: Optimizer<WithRate>, readonly tMax: number, readonly etaMin = 0) {
+  constructor(optimizer: Optimizer<WithRate>, readonly tMax: number, readonly etaMin: number = 0) {
     super(optimizer);
   }
 
