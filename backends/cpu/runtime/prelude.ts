@@ -38,8 +38,13 @@ typedef T VU __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_a
 #else
 #define PIN(x)
 #endif
+#ifdef _OPENMP
 extern "C" int omp_get_thread_num();
 extern "C" int omp_get_num_threads();
+#else
+INL int omp_get_thread_num() { return 0; }
+INL int omp_get_num_threads() { return 1; }
+#endif
 extern "C" void* aligned_alloc(UL, UL);
 extern "C" void free(void*);
 INL V ld(const T* p) { return *(const VU*) p; }
