@@ -111,20 +111,14 @@ function printGenerator(generator: ObjectValue, rebuild: (value: Value) => strin
   }
   const { code, info } = frame;
   const suspended = exotic.state === "suspendedYield";
-  const live = new Set(liveRegisters(code, frame.pc));
-  const at = code.instructions[frame.pc];
-  if (suspended && at?.op === "yield") {
-    for (const r of liveRegisters(code, frame.pc + 1)) if (r !== at.dst) live.add(r);
-    if (at.onReturn !== null) for (const r of liveRegisters(code, at.onReturn)) if (r !== at.dst) live.add(r);
-  }
-  const parameters = [...live].filter((r) => frame.registers[r] !== undefined);
+  // A suspended generator begins at its yield again, whose value is dropped.
+  const parameters = [...liveRegisters(code, frame.pc)];
   const free = code.free.map((_, i) => bindingText(info, i, rebuild, constants));
   const printed = printRest(code, {
     entry: frame.pc,
     parameters,
     name: code.name || "generator",
     forms: (i) => free[i]?.form ?? "value",
-    suspended,
   });
   constants.add("$resumeGenerator", resumeGenerator);
   const make = constants.name(printed.make, "$generator");

@@ -27,19 +27,18 @@ export interface PrintRequest {
   readonly parameters: readonly Register[];
   readonly name: string;
   readonly forms: (index: number) => FreeForm;
-  readonly suspended?: boolean;
 }
 
 /** The rest of a function. */
 export function printRest(code: CodeObject, request: PrintRequest): Printed {
-  const { entry, parameters, name, forms, suspended = false } = request;
+  const { entry, parameters, name, forms } = request;
   const formKey = code.free.map((_, i) => forms(i)).join();
-  const key = `${entry}(${parameters.join()})${formKey}${suspended}${name}`;
+  const key = `${entry}(${parameters.join()})${formKey}${name}`;
   let table = known.get(code);
   if (!table) known.set(code, table = new Map());
   let printed = table.get(key);
   if (!printed) {
-    const { source, free } = printFunction(code, { entry, parameters, name, freeForm: forms, suspended });
+    const { source, free } = printFunction(code, { entry, parameters, name, freeForm: forms });
     table.set(key, printed = { source, make: evaluate(code, source, [...free.keys()]) });
   }
   return printed;

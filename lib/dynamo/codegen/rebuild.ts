@@ -61,6 +61,8 @@ export class Rebuilder {
   readonly creations: string[] = [];
   /** Statements that fill objects in, after all of them exist. */
   readonly fills: string[] = [];
+  /** Statements that come after all changes: iterators are taken to where they stand. */
+  readonly finals: string[] = [];
   readonly #outputNames = new Map<Node, string>();
   readonly #objects = new Map<ObjectValue | CellValue, string>();
   readonly #items = new Map<ItemValue, string>();
@@ -307,7 +309,7 @@ export class Rebuilder {
       case "generator":
         return this.printer.generator(object, (v) => this.value(v), this.constants);
       case "listIterator":
-        return `${this.helper("listIterator")}(${this.value(exotic.over)}, ${JSON.stringify(exotic.what)}, ${exotic.index}, ${exotic.done})`;
+        return `${this.helper("listIterator")}(${this.value(exotic.over)}, ${JSON.stringify(exotic.what)})`;
       case "opaque":
         invariant(false, "Expected opaque objects to be real");
         break;
@@ -333,6 +335,9 @@ export class Rebuilder {
   #fillIn(object: ObjectValue, name: string): void {
     const { exotic } = object;
     if (object.tensorProperty) return;
+    if (exotic.kind === "listIterator" && (exotic.index > 0 || exotic.done)) {
+      this.finals.push(`${this.helper("advance")}(${name}, ${exotic.index}, ${exotic.done});`);
+    }
     if (exotic.kind === "array") {
       const elements = exotic.elements;
       const simple = elements.every((e) => e !== HOLE);

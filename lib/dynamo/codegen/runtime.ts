@@ -25,25 +25,24 @@ export function makeArguments(..._values: readonly unknown[]): object {
   })();
 }
 
-/** An iterator of a builtin, some steps on. Indexes into strings count UTF-16 units. */
+/** An iterator of a builtin. */
 export function listIterator(
   over: string | Pick<unknown[] | Map<unknown, unknown> | Set<unknown>, "keys" | "values" | "entries">,
   what: "keys" | "values" | "entries",
-  index: number,
-  done: boolean,
 ): Iterator<unknown> {
-  if (typeof over === "string") {
-    const characters = over[Symbol.iterator]();
-    for (let at = 0; at < index;) {
-      const { value = " " } = characters.next();
-      at += value.length;
-    }
-    return characters;
+  return typeof over === "string" ? over[Symbol.iterator]() : over[what]();
+}
+
+/** Takes an iterator some steps on; steps through strings count UTF-16 units. */
+export function advance(iterator: Iterator<unknown>, index: number, done: boolean): void {
+  for (let at = 0; at < index;) {
+    const { value, done: over } = iterator.next();
+    if (over) return;
+    at += typeof value === "string" && Object.prototype.toString.call(iterator) === "[object String Iterator]"
+      ? value.length
+      : 1;
   }
-  const iterator: Iterator<unknown> = over[what]();
-  for (let i = 0; i < index; i++) iterator.next();
   if (done) { while (!iterator.next().done); }
-  return iterator;
 }
 
 /** A number as the graph takes it. */

@@ -11,7 +11,7 @@ import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { ambient } from "../../tensor/modes.ts";
 import { type BreakCause, breakGraph, BreakSignal } from "../break_reasons.ts";
-import type { CodeObject, InstructionOf } from "../bytecode/code.ts";
+import type { CodeObject, InstructionOf, Opcode } from "../bytecode/code.ts";
 import { findHomeObject } from "../frame/capture.ts";
 import type { LiveCell } from "../frame/info.ts";
 import { capturedSource, privateSource } from "../source.ts";
@@ -69,6 +69,12 @@ class BranchSignal extends Error {
   }
 }
 
+/** Instructions that plain JavaScript cannot run apart from the rest: where to go on, and inputs of the frame. */
+const CONTROL: ReadonlySet<Opcode> = new Set<Opcode>([
+  "jump", "jumpIf", "return", "throw", "generatorStart", "yield", "yieldDelegate", "await",
+  "loadThis", "loadArgument", "loadRest", "loadArguments", "loadNewTarget", "loadCallee", "loadHome",
+]);
+
 const MOST_STEPS = 4_000_000;
 const DEEPEST = 3000;
 
@@ -123,7 +129,9 @@ export class Machine implements Interpreter {
       try {
         const forced = this.breaksAt.get(step);
         if (forced) throw new BreakSignal(forced);
-        if (config.forceBreak === frame.pc && this.frames.length === 1 && step > 0) breakGraph("forced");
+        if (config.forceBreak === frame.pc && this.frames.length === 1 && step > 0 && !CONTROL.has(instruction.op)) {
+          breakGraph("forced");
+        }
         if (step > MOST_STEPS) breakGraph("depth", `${MOST_STEPS} instructions`);
         execute(this, this.#execution, frame, instruction);
       } catch (signal) {
