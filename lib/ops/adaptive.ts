@@ -19,7 +19,8 @@ const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] }
 const INTERNAL = { method: false, free: false } as const;
 
 const startOf = (i: Dim, size: Dim, count: number): Dim => floorDiv(mul(i, size), count);
-const endOf = (i: Dim, size: Dim, count: number): Dim => floorDiv(add(mul(add(i, 1), size), count - 1), count);
+const endOf = (i: Dim, size: Dim, count: number): Dim =>
+  floorDiv(add(mul(add(i, 1), size), count - 1), count);
 
 /** The most elements that a window has. */
 function widest(size: number, count: number): number {
@@ -41,14 +42,16 @@ function outputSizes(self: TensorLike, given: number | readonly (number | null)[
 }
 
 /** A dimension counted from the front. */
-const axisOf = (self: { readonly shape: readonly Dim[] }, dim: number): number => dim < 0 ? dim + self.shape.length : dim;
+const axisOf = (self: { readonly shape: readonly Dim[] }, dim: number): number =>
+  dim < 0 ? dim + self.shape.length : dim;
 
 const adaptiveSum = defineOp({
   name: "adaptiveSum",
   doc: "Sums of the `count` windows that cover a dimension.",
   params: { self: required("tensor"), dim: required("int"), count: required("int") },
   exposure: INTERNAL,
-  infer: ({ self, dim, count }) => contiguousMeta(withSize(self.shape, axisOf(self, dim), count), self.dtype, self.device),
+  infer: ({ self, dim, count }) =>
+    contiguousMeta(withSize(self.shape, axisOf(self, dim), count), self.dtype, self.device),
   implementation: {
     kind: "lower",
     lower({ self, dim, count }, [result]): Lowered[] {
@@ -75,7 +78,9 @@ const adaptiveSum = defineOp({
     saves: [],
     rule: (o, { args: { self, dim }, grads: [grad] }) => {
       const at = axisOf(self, dim);
-      return grad ? { self: o.adaptiveSumBackward(grad, at, knownSize(self.shape[at] ?? 1, "size to pool")) } : {};
+      return grad
+        ? { self: o.adaptiveSumBackward(grad, at, knownSize(self.shape[at] ?? 1, "size to pool")) }
+        : {};
     },
   },
   samples: [{ args: [t(2, 5), 1, 3] }, { args: [t(2, 6), 1, 3] }],
@@ -131,7 +136,12 @@ const windowLengths = defineOp({
           kind: "pointwise",
           shape: result.shape,
           dtype: result.dtype,
-          element: (o, [i]) => castTo(o, o.index(sub(endOf(i ?? 0, size, count), startOf(i ?? 0, size, count)), "int64"), result.dtype),
+          element: (o, [i]) =>
+            castTo(
+              o,
+              o.index(sub(endOf(i ?? 0, size, count), startOf(i ?? 0, size, count)), "int64"),
+              result.dtype,
+            ),
         }]
         : [],
   },
@@ -214,7 +224,8 @@ const adaptiveMaxOffsets = defineOp({
   doc: "For each window over the last dimensions the flat place of its maximum in a window of `kernel`.",
   params: { self: required("tensor"), sizes: required("ints"), kernel: required("ints") },
   exposure: INTERNAL,
-  infer: ({ self, sizes }) => contiguousMeta([...self.shape.slice(0, -sizes.length), ...sizes], "int64", self.device),
+  infer: ({ self, sizes }) =>
+    contiguousMeta([...self.shape.slice(0, -sizes.length), ...sizes], "int64", self.device),
   implementation: {
     kind: "lower",
     lower({ self, sizes, kernel }, [result]): Lowered[] {
@@ -265,7 +276,9 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
     exposure: FUNCTIONAL,
     infer({ self, outputSize, returnIndices }) {
       checkPooled(name, self, rank);
-      if (!self.dtype.startsWith("float")) throw new DynError(`Expected floats in ${name} but found ${self.dtype}`);
+      if (!self.dtype.startsWith("float")) {
+        throw new DynError(`Expected floats in ${name} but found ${self.dtype}`);
+      }
       const shape = [...self.shape.slice(0, -rank), ...outputSizes(self, outputSize, rank)];
       const values: TensorMeta = contiguousMeta(shape, self.dtype, self.device);
       return returnIndices ? [values, contiguousMeta(shape, "int64", self.device)] : values;
@@ -292,7 +305,8 @@ function maxUnpool(rank: 1 | 2 | 3) {
   const name = `maxUnpool${rank}d`;
   return defineOp({
     name,
-    doc: `Values put at the indices that maxPool${rank}d gave, zeros elsewhere, as \`nn.functional.max_unpool${rank}d\`.`,
+    doc:
+      `Values put at the indices that maxPool${rank}d gave, zeros elsewhere, as \`nn.functional.max_unpool${rank}d\`.`,
     params: {
       self: required("tensor"),
       indices: required("tensor"),
@@ -304,11 +318,19 @@ function maxUnpool(rank: 1 | 2 | 3) {
     exposure: FUNCTIONAL,
     infer({ self, indices, ...args }) {
       if (shapeText(self.shape) !== shapeText(indices.shape)) {
-        throw new DynError(`Expected indices of shape ${shapeText(self.shape)} but found ${shapeText(indices.shape)}`);
+        throw new DynError(
+          `Expected indices of shape ${shapeText(self.shape)} but found ${shapeText(indices.shape)}`,
+        );
       }
-      if (indices.dtype !== "int64") throw new DynError(`Expected indices of type int64 but found ${indices.dtype}`);
+      if (indices.dtype !== "int64") {
+        throw new DynError(`Expected indices of type int64 but found ${indices.dtype}`);
+      }
       checkPooled(name, self, rank);
-      return contiguousMeta([...self.shape.slice(0, -rank), ...unpooled(self, args, rank)], self.dtype, self.device);
+      return contiguousMeta(
+        [...self.shape.slice(0, -rank), ...unpooled(self, args, rank)],
+        self.dtype,
+        self.device,
+      );
     },
     implementation: {
       kind: "composite",
@@ -345,7 +367,8 @@ function unpooled(
   },
   rank: number,
 ): Dim[] {
-  const at = (value: number | readonly number[], d: number) => typeof value === "number" ? value : value[d] ?? value[0] ?? 1;
+  const at = (value: number | readonly number[], d: number) =>
+    typeof value === "number" ? value : value[d] ?? value[0] ?? 1;
   return self.shape.slice(-rank).map((size, d) => {
     const stride = at(args.stride ?? args.kernelSize, d);
     if (stride <= 0) throw new DynError(`Expected a positive stride but found ${stride}`);

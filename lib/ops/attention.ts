@@ -57,7 +57,9 @@ const scaledDotProductAttention = defineOp({
   infer({ query, key, value, attnMask, isCausal, enableGqa }) {
     checkCategory("scaledDotProductAttention", query.dtype, ["float"]);
     if (query.dtype !== key.dtype || query.dtype !== value.dtype) {
-      throw new DynError(`Expected queries, keys and values of one type but found ${query.dtype}, ${key.dtype}, ${value.dtype}`);
+      throw new DynError(
+        `Expected queries, keys and values of one type but found ${query.dtype}, ${key.dtype}, ${value.dtype}`,
+      );
     }
     if ([query, key, value].some((x) => x.shape.length < 2)) {
       throw new DynError(`Expected at least 2 dimensions but found ${shapeText(query.shape)}`);
@@ -67,13 +69,19 @@ const scaledDotProductAttention = defineOp({
       isEqual(key.shape.at(-2) ?? 1, value.shape.at(-2) ?? 1);
     if (!sizes) {
       throw new DynError(
-        `Expected shapes that attend but found ${[query, key, value].map((x) => shapeText(x.shape)).join(", ")}`,
+        `Expected shapes that attend but found ${
+          [query, key, value].map((x) => shapeText(x.shape)).join(", ")
+        }`,
       );
     }
     const batch = enableGqa
       ? query.shape.slice(0, -2)
       : broadcastShapes(query.shape.slice(0, -2), key.shape.slice(0, -2), value.shape.slice(0, -2));
-    return contiguousMeta([...batch, query.shape.at(-2) ?? 1, value.shape.at(-1) ?? 1], query.dtype, query.device);
+    return contiguousMeta(
+      [...batch, query.shape.at(-2) ?? 1, value.shape.at(-1) ?? 1],
+      query.dtype,
+      query.device,
+    );
   },
   implementation: {
     kind: "composite",
@@ -87,7 +95,9 @@ const scaledDotProductAttention = defineOp({
       const masked = added ? o.add(scores, added) : scores;
       const plain = o.softmax(masked, -1);
       // A row that is −∞ everywhere has no softmax
-      const weights = added ? o.where(o.eq(o.amax(o.detach(masked), [-1], true), -Infinity), 0, plain) : plain;
+      const weights = added
+        ? o.where(o.eq(o.amax(o.detach(masked), [-1], true), -Infinity), 0, plain)
+        : plain;
       const kept = dropoutP > 0 ? o.dropout(weights, dropoutP, true) : weights;
       return o.matmul(kept, values);
     },

@@ -30,7 +30,9 @@ function outputSize(size: Dim, kernel: Dim, at: { stride: number; padding: numbe
   const reach = add(mul(sub(kernel, 1), at.dilation), 1);
   const room = sub(add(size, 2 * at.padding), reach);
   if (isLess(room, 0)) {
-    throw new DynError(`Expected a padded input at least as large as the kernel but found ${print(size)} and ${print(kernel)}`);
+    throw new DynError(
+      `Expected a padded input at least as large as the kernel but found ${print(size)} and ${print(kernel)}`,
+    );
   }
   return add(floorDiv(room, at.stride), 1);
 }
@@ -47,18 +49,28 @@ function convolvedMeta(input: TensorMeta, weight: TensorMeta, g: Geometry): Tens
   geometryMeta("convolution", g);
   const [batch, channels, ...spatial] = input.shape, [features, perGroup, ...kernel] = weight.shape;
   if (spatial.length !== kernel.length || spatial.length !== g.stride.length) {
-    throw new DynError(`Expected shapes that convolve but found ${shapeText(input.shape)} and ${shapeText(weight.shape)}`);
+    throw new DynError(
+      `Expected shapes that convolve but found ${shapeText(input.shape)} and ${shapeText(weight.shape)}`,
+    );
   }
   if (!isEqual(channels ?? 1, mul(perGroup ?? 1, g.groups))) {
     throw new DynError(
-      `Expected an input of ${print(mul(perGroup ?? 1, g.groups))} channels but found ${shapeText(input.shape)}`,
+      `Expected an input of ${print(mul(perGroup ?? 1, g.groups))} channels but found ${
+        shapeText(input.shape)
+      }`,
     );
   }
   if (knownSize(features ?? 1, "number of features") % g.groups !== 0) {
-    throw new DynError(`Expected features that divide into ${g.groups} groups but found ${shapeText(weight.shape)}`);
+    throw new DynError(
+      `Expected features that divide into ${g.groups} groups but found ${shapeText(weight.shape)}`,
+    );
   }
   const out = spatial.map((size, d) =>
-    outputSize(size, kernel[d] ?? 1, { stride: g.stride[d] ?? 1, padding: g.padding[d] ?? 0, dilation: g.dilation[d] ?? 1 })
+    outputSize(size, kernel[d] ?? 1, {
+      stride: g.stride[d] ?? 1,
+      padding: g.padding[d] ?? 0,
+      dilation: g.dilation[d] ?? 1,
+    })
   );
   return contiguousMeta([batch ?? 1, features ?? 1, ...out], input.dtype, input.device);
 }
@@ -204,13 +216,21 @@ const convolutionBackwardWeight = defineOp({
 /** A user's padding as numbers before each dimension; "same" may need one more after. */
 function paddingOf(
   padding: number | readonly number[] | string,
-  at: { readonly kernel: readonly Dim[]; readonly stride: readonly number[]; readonly dilation: readonly number[] },
+  at: {
+    readonly kernel: readonly Dim[];
+    readonly stride: readonly number[];
+    readonly dilation: readonly number[];
+  },
 ): { before: number[]; extra: number[] } {
   const { kernel, stride, dilation } = at, none = kernel.map(() => 0);
   if (typeof padding !== "string") return { before: spread(padding, kernel.length, "padding"), extra: none };
   if (padding === "valid") return { before: none, extra: none };
-  if (padding !== "same") throw new DynError(`Expected padding "same" or "valid" but found ${JSON.stringify(padding)}`);
-  if (stride.some((s) => s !== 1)) throw new DynError(`Expected a stride of 1 with padding "same" but found [${stride}]`);
+  if (padding !== "same") {
+    throw new DynError(`Expected padding "same" or "valid" but found ${JSON.stringify(padding)}`);
+  }
+  if (stride.some((s) => s !== 1)) {
+    throw new DynError(`Expected a stride of 1 with padding "same" but found [${stride}]`);
+  }
   const totals = kernel.map((size, d) => (knownSize(size, "kernel size") - 1) * (dilation[d] ?? 1));
   return { before: totals.map((p) => Math.floor(p / 2)), extra: totals.map((p) => p % 2) };
 }
@@ -230,14 +250,20 @@ function settle(
   rank: number,
 ): { geometry: Geometry; extra: readonly number[]; batched: boolean } {
   const { input, weight, bias } = args;
-  if (weight.shape.length !== rank + 2 || (input.shape.length !== rank + 2 && input.shape.length !== rank + 1)) {
+  if (
+    weight.shape.length !== rank + 2 || (input.shape.length !== rank + 2 && input.shape.length !== rank + 1)
+  ) {
     throw new DynError(
-      `Expected ${name} of an input of ${rank + 1} or ${rank + 2} dimensions and a weight of ${rank + 2} but found ` +
+      `Expected ${name} of an input of ${rank + 1} or ${rank + 2} dimensions and a weight of ${
+        rank + 2
+      } but found ` +
         `${shapeText(input.shape)} and ${shapeText(weight.shape)}`,
     );
   }
   if (input.dtype !== weight.dtype || (bias && bias.dtype !== input.dtype)) {
-    throw new DynError(`Expected ${name} of tensors of one type but found ${input.dtype} and ${weight.dtype}`);
+    throw new DynError(
+      `Expected ${name} of tensors of one type but found ${input.dtype} and ${weight.dtype}`,
+    );
   }
   const stride = spread(args.stride, rank, "stride"), dilation = spread(args.dilation, rank, "dilation");
   const { before, extra } = paddingOf(args.padding, { kernel: weight.shape.slice(2), stride, dilation });
@@ -257,7 +283,8 @@ function convOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
   const name = `conv${rank}d`;
   return defineOp({
     name,
-    doc: `Cross-correlation over ${rank} dimension(s), with or without a batch; padding may be "same" or "valid". As ` +
+    doc:
+      `Cross-correlation over ${rank} dimension(s), with or without a batch; padding may be "same" or "valid". As ` +
       `\`nn.functional.${name}\`.`,
     params: {
       input: required("tensor"),
@@ -283,7 +310,9 @@ function convOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
         const { geometry, extra, batched } = settle(name, args, rank);
         const { weight, bias } = args;
         let input = batched ? args.input : o.unsqueeze(args.input, 0);
-        if (extra.some((e) => e > 0)) input = o.constantPadNd(input, [...extra].reverse().flatMap((e) => [0, e]), 0);
+        if (extra.some((e) => e > 0)) {
+          input = o.constantPadNd(input, [...extra].reverse().flatMap((e) => [0, e]), 0);
+        }
         const out = convolve(o, { input, weight, bias }, geometry);
         return batched ? out : o.squeeze(out, 0);
       },
@@ -302,10 +331,20 @@ function convolve<T extends TensorLike>(
 ): T {
   if (g.stride.length === 1) {
     const [stride, padding, dilation] = raise(g);
-    const out = o.convolution(o.unsqueeze(input, 2), o.unsqueeze(weight, 2), bias, stride, padding, dilation, g.groups);
+    const out = o.convolution(
+      o.unsqueeze(input, 2),
+      o.unsqueeze(weight, 2),
+      bias,
+      stride,
+      padding,
+      dilation,
+      g.groups,
+    );
     return o.squeeze(out, 2);
   }
-  if (g.stride.length === 2) return o.convolution(input, weight, bias, g.stride, g.padding, g.dilation, g.groups);
+  if (g.stride.length === 2) {
+    return o.convolution(input, weight, bias, g.stride, g.padding, g.dilation, g.groups);
+  }
   return convolve3d(o, { input, weight, bias }, g);
 }
 
@@ -367,7 +406,9 @@ function convTransposeOf(rank: 1 | 2, samples: readonly Sample[]) {
       checkBias(bias, features);
       const channels = input.shape[batched ? 1 : 0] ?? 1;
       if (!isEqual(channels, weight.shape[0] ?? 1)) {
-        throw new DynError(`Expected an input of ${print(weight.shape[0] ?? 1)} channels but found ${shapeText(input.shape)}`);
+        throw new DynError(
+          `Expected an input of ${print(weight.shape[0] ?? 1)} channels but found ${shapeText(input.shape)}`,
+        );
       }
       const spatial = transposedSizes(args, geometry, rank);
       const batch = batched ? [input.shape[0] ?? 1] : [];
@@ -410,7 +451,11 @@ function convTransposeOf(rank: 1 | 2, samples: readonly Sample[]) {
 }
 
 function transposedSizes(
-  args: { readonly input: TensorLike; readonly weight: TensorLike; readonly outputPadding: number | readonly number[] },
+  args: {
+    readonly input: TensorLike;
+    readonly weight: TensorLike;
+    readonly outputPadding: number | readonly number[];
+  },
   g: Geometry,
   rank: number,
 ): Dim[] {
@@ -435,7 +480,13 @@ export const convolutions = {
     { args: [t(2, 5, 5), t(4, 2, 3, 3)], options: { padding: "same" } },
     { args: [t(1, 2, 6, 5), t(3, 2, 2, 3)], options: { stride: 2, padding: [1, 0], dilation: [1, 2] } },
   ]),
-  conv3d: convOf(3, [{ args: [t(1, 2, 4, 4, 4), t(3, 2, 2, 3, 3), t(3)], options: { padding: 1, stride: [2, 1, 1] } }]),
+  conv3d: convOf(3, [{
+    args: [t(1, 2, 4, 4, 4), t(3, 2, 2, 3, 3), t(3)],
+    options: { padding: 1, stride: [2, 1, 1] },
+  }]),
   convTranspose1d: convTransposeOf(1, [{ args: [t(2, 3, 4), t(3, 2, 3), t(2)], options: { stride: 2 } }]),
-  convTranspose2d: convTransposeOf(2, [{ args: [t(2, 3, 4, 4), t(3, 2, 3, 3)], options: { stride: 2, padding: 1, outputPadding: 1 } }]),
+  convTranspose2d: convTransposeOf(2, [{
+    args: [t(2, 3, 4, 4), t(3, 2, 3, 3)],
+    options: { stride: 2, padding: 1, outputPadding: 1 },
+  }]),
 } as const;

@@ -26,8 +26,11 @@ const flip = defineOp({
     kind: "lower",
     lower({ self, dims }, [out]) {
       const reversed = normalizeDims(dims, self.shape.length);
-      return readAt(self, out, (index) =>
-        index.map((i, d) => reversed.includes(d) ? sub(sub(self.shape[d] ?? 1, 1), i) : i));
+      return readAt(
+        self,
+        out,
+        (index) => index.map((i, d) => reversed.includes(d) ? sub(sub(self.shape[d] ?? 1, 1), i) : i),
+      );
     },
   },
   gradient: {
@@ -59,7 +62,11 @@ function flipAlong(name: "fliplr" | "flipud", dim: number) {
 }
 
 /** Shifts by dimension; without dims of the flattened tensor. */
-function rolls(shape: readonly Dim[], shifts: readonly number[], dims: readonly number[]): Map<number, number> {
+function rolls(
+  shape: readonly Dim[],
+  shifts: readonly number[],
+  dims: readonly number[],
+): Map<number, number> {
   const moves = new Map<number, number>();
   dims.forEach((dim, i) => {
     if (shape.length === 0) throw new DynError(`Expected no dims for a 0-d tensor but found ${dim}`);
@@ -110,7 +117,9 @@ const rollDims = defineOp({
         index.map((i, d) => {
           const by = moves.get(d);
           const size = self.shape[d] ?? 1;
-          return by === undefined || size === 0 ? i : mod(add(sub(i, by), mul(size, Math.max(0, Math.ceil(by)))), size);
+          return by === undefined || size === 0
+            ? i
+            : mod(add(sub(i, by), mul(size, Math.max(0, Math.ceil(by)))), size);
         }));
     },
   },
@@ -130,7 +139,9 @@ function repeated(shape: readonly Dim[], repeats: readonly Dim[]): Dim[] {
   }
   const lead = repeats.length - shape.length;
   return repeats.map((r, d) => {
-    if (isLess(r, 0)) throw new DynError(`Expected repeats that are not negative but found ${shapeText(repeats)}`);
+    if (isLess(r, 0)) {
+      throw new DynError(`Expected repeats that are not negative but found ${shapeText(repeats)}`);
+    }
     return d < lead ? r : mul(r, shape[d - lead] ?? 1);
   });
 }
@@ -175,8 +186,12 @@ const tile = defineOp({
   name: "tile",
   doc: "As repeat, with missing leading repeats taken as 1, as `torch.tile`.",
   params: { self: required("tensor"), dims: required("sizes", { variadic: true }) },
-  infer: ({ self, dims }) => contiguousMeta(repeated(self.shape, tiled(self.shape, dims)), self.dtype, self.device),
-  implementation: { kind: "composite", compose: (o, { self, dims }) => o.repeat(self, tiled(self.shape, dims)) },
+  infer: ({ self, dims }) =>
+    contiguousMeta(repeated(self.shape, tiled(self.shape, dims)), self.dtype, self.device),
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, dims }) => o.repeat(self, tiled(self.shape, dims)),
+  },
   gradient: { kind: "composite" },
   samples: [{ args: [t(2, 3), [2]] }],
 });
@@ -187,7 +202,8 @@ function tiled(shape: readonly Dim[], dims: readonly Dim[]): Dim[] {
 
 const repeatInterleave = defineOp({
   name: "repeatInterleave",
-  doc: "Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager only). " +
+  doc:
+    "Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager only). " +
     "As `torch.repeat_interleave`.",
   params: {
     self: required("tensor"),
@@ -225,7 +241,9 @@ const rot90 = defineOp({
   params: { self: required("tensor"), k: optional("int", 1), dims: optional("ints", [0, 1]) },
   infer({ self, k, dims }) {
     const [a, b] = planeOf(self.shape, dims);
-    const shape = k % 2 === 0 ? self.shape : self.shape.map((s, d) => self.shape[d === a ? b : d === b ? a : d] ?? s);
+    const shape = k % 2 === 0
+      ? self.shape
+      : self.shape.map((s, d) => self.shape[d === a ? b : d === b ? a : d] ?? s);
     return contiguousMeta(shape, self.dtype, self.device);
   },
   implementation: {
@@ -258,11 +276,15 @@ function planeOf(shape: readonly Dim[], dims: readonly number[]): [number, numbe
 function triangle(name: "tril" | "triu") {
   return defineOp({
     name,
-    doc: `The ${name === "tril" ? "lower" : "upper"} triangle of matrices from a diagonal on, as \`torch.${name}\`.`,
+    doc: `The ${
+      name === "tril" ? "lower" : "upper"
+    } triangle of matrices from a diagonal on, as \`torch.${name}\`.`,
     params: { self: required("tensor"), diagonal: optional("int", 0) },
     inplace: true,
     infer({ self }) {
-      if (self.shape.length < 2) throw new DynError(`Expected at least 2 dimensions but found ${self.shape.length}`);
+      if (self.shape.length < 2) {
+        throw new DynError(`Expected at least 2 dimensions but found ${self.shape.length}`);
+      }
       return contiguousMeta(self.shape, self.dtype, self.device);
     },
     implementation: {
@@ -277,7 +299,11 @@ function triangle(name: "tril" | "triu") {
             const row = o.index(index.at(-2) ?? 0, "int64");
             const column = o.index(sub(index.at(-1) ?? 0, diagonal), "int64");
             const kept = name === "tril" ? o.le(column, row) : o.ge(column, row);
-            return o.select(kept, o.load(self, index), o.constant(self.dtype === "bool" ? false : 0, self.dtype));
+            return o.select(
+              kept,
+              o.load(self, index),
+              o.constant(self.dtype === "bool" ? false : 0, self.dtype),
+            );
           },
         }];
       },
@@ -339,7 +365,10 @@ const cat = defineOp({
     const at = normalizeDim(dim, first.shape.length);
     let size = first.shape[at] ?? 1;
     for (const each of rest) {
-      if (each.shape.length !== first.shape.length || !sameShape(withSize(each.shape, at, 1), withSize(first.shape, at, 1))) {
+      if (
+        each.shape.length !== first.shape.length ||
+        !sameShape(withSize(each.shape, at, 1), withSize(first.shape, at, 1))
+      ) {
         throw new DynError(
           `Expected shapes that agree but at dimension ${at} but found ${shapeText(first.shape)} and ` +
             `${shapeText(each.shape)}`,
@@ -419,11 +448,17 @@ const stack = defineOp({
     if (!first) throw new DynError("Expected at least one tensor to stack but found none");
     for (const each of tensors) {
       if (!sameShape(each.shape, first.shape)) {
-        throw new DynError(`Expected tensors of one shape but found ${shapeText(first.shape)} and ${shapeText(each.shape)}`);
+        throw new DynError(
+          `Expected tensors of one shape but found ${shapeText(first.shape)} and ${shapeText(each.shape)}`,
+        );
       }
     }
     const at = normalizeDim(dim, first.shape.length + 1);
-    return contiguousMeta(first.shape.toSpliced(at, 0, tensors.length), resultTypeOf(tensors), deviceOf(tensors));
+    return contiguousMeta(
+      first.shape.toSpliced(at, 0, tensors.length),
+      resultTypeOf(tensors),
+      deviceOf(tensors),
+    );
   },
   implementation: {
     kind: "composite",
@@ -453,4 +488,3 @@ export const copies = {
   cat,
   stack,
 } as const;
-

@@ -61,7 +61,8 @@ function constantLike(name: "zerosLike" | "onesLike" | "emptyLike", value: numbe
     doc: `As ${name.slice(0, -4)}, of the shape, type and device of \`self\`.`,
     params: { self: required("tensor"), ...options },
     exposure: { method: false },
-    infer: ({ self, dtype, device }) => contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
+    infer: ({ self, dtype, device }) =>
+      contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
     implementation: { kind: "lower", lower: (_args, [result]) => fill(result, value) },
     gradient: { kind: "none", because: NO_INPUT },
     samples: [{ args: [t(2, 3)] }, { args: [t()], options: { dtype: "int64" } }],
@@ -184,9 +185,15 @@ function bounds(args: { start: Scalar | Dim; end: Scalar | Dim | null; step: Sca
 }
 
 /** start + index · step as a value; in float64 until the end, as PyTorch accumulates. */
-function stepped<V>(o: Body<V>, index: Dim, spec: { start: Scalar | Dim; step: Scalar | Dim; dtype: DType }): V {
+function stepped<V>(
+  o: Body<V>,
+  index: Dim,
+  spec: { start: Scalar | Dim; step: Scalar | Dim; dtype: DType },
+): V {
   const { start, step, dtype } = spec;
-  if (typeof start === "number" && typeof step === "number" && Number.isInteger(start) && Number.isInteger(step)) {
+  if (
+    typeof start === "number" && typeof step === "number" && Number.isInteger(start) && Number.isInteger(step)
+  ) {
     return castTo(o, o.index(add(start, mul(index, step)), "int64"), dtype);
   }
   const position = o.cast(o.index(index, "int64"), "float64");
@@ -213,7 +220,10 @@ const arange = defineOp({
     kind: "lower",
     lower(args, [result]) {
       const { start, step } = bounds(args);
-      return fromIndex(result, (o, [i]) => stepped(o, i ?? 0, { start, step, dtype: result?.dtype ?? "int64" }));
+      return fromIndex(
+        result,
+        (o, [i]) => stepped(o, i ?? 0, { start, step, dtype: result?.dtype ?? "int64" }),
+      );
     },
   },
   gradient: { kind: "none", because: NO_INPUT },
@@ -269,7 +279,10 @@ const logspace = defineOp({
   implementation: {
     kind: "composite",
     compose: (o, { start, end, steps, base, dtype, device }) =>
-      o.to(o.pow(base, o.linspace(start, end, steps, { dtype: "float64", device })), dtype ?? getDefaultDtype()),
+      o.to(
+        o.pow(base, o.linspace(start, end, steps, { dtype: "float64", device })),
+        dtype ?? getDefaultDtype(),
+      ),
   },
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [0, 2, 3] }, { args: [0, 3, 4, 2] }],
@@ -284,8 +297,11 @@ const eye = defineOp({
   implementation: {
     kind: "lower",
     lower: (_args, [result]) =>
-      fromIndex(result, (o, [i, j]) =>
-        castTo(o, o.eq(o.index(i ?? 0, "int64"), o.index(j ?? 0, "int64")), result?.dtype ?? "float32")),
+      fromIndex(
+        result,
+        (o, [i, j]) =>
+          castTo(o, o.eq(o.index(i ?? 0, "int64"), o.index(j ?? 0, "int64")), result?.dtype ?? "float32"),
+      ),
   },
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [3] }, { args: [2, 4] }],
@@ -300,12 +316,14 @@ const convert = defineOp({
   infer: ({ self, dtype }) => contiguousMeta(self.shape, dtype, self.device),
   implementation: {
     kind: "lower",
-    lower: ({ self, dtype }, [result]) => fromIndex(result, (o, index) => castTo(o, o.load(self, index), dtype)),
+    lower: ({ self, dtype }, [result]) =>
+      fromIndex(result, (o, index) => castTo(o, o.load(self, index), dtype)),
   },
   gradient: {
     kind: "rule",
     saves: [],
-    rule: (o, { args: { self }, grads: [grad] }) => grad && isFloat(self.dtype) ? { self: o.to(grad, self.dtype) } : {},
+    rule: (o, { args: { self }, grads: [grad] }) =>
+      grad && isFloat(self.dtype) ? { self: o.to(grad, self.dtype) } : {},
   },
   samples: [{ args: [t(2, 3), "int64"] }, { args: [t(3), "bool"] }, { args: [t(3), "float64"] }],
 });
@@ -353,7 +371,8 @@ const clone = defineOp({
 
 const copy = defineOp({
   name: "copy",
-  doc: "The elements of `src`, broadcast and converted to the shape and type of `self`; `copy_` writes them there.",
+  doc:
+    "The elements of `src`, broadcast and converted to the shape and type of `self`; `copy_` writes them there.",
   params: {
     self: required("tensor"),
     src: required("operand"),

@@ -32,7 +32,9 @@ function scan(
 }
 
 const sumType = (dtype: DType): DType => isFloat(dtype) ? dtype : "int64";
-const SAMPLES = [{ args: [t(3, 4), 0] }, { args: [t(3, 4), -1] }, { args: [t(0, 2), 0] }, { args: [t(), 0] }] as const;
+const SAMPLES = [{ args: [t(3, 4), 0] }, { args: [t(3, 4), -1] }, { args: [t(0, 2), 0] }, {
+  args: [t(), 0],
+}] as const;
 
 const cumsum = defineOp({
   name: "cumsum",

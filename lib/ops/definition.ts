@@ -6,7 +6,6 @@
  */
 import type { DType, HostArray } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
-import type { DeviceName } from "../loops/device.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { ArgsOf, Params } from "./params.ts";
@@ -18,7 +17,10 @@ export type { TensorLike };
 /** How the result is computed: exactly one way. */
 export type Implementation<P extends Params> =
   /** Its elements, as a loop body or a library call. One entry per result; a library call may give several. */
-  | { readonly kind: "lower"; lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[] }
+  | {
+    readonly kind: "lower";
+    lower(args: ArgsOf<P, Operand>, out: readonly TensorMeta[]): readonly Lowered[];
+  }
   /**
    * An alias of its tensor `of`: `infer` gives the strides and offset (or, where they cannot be had, fresh ones:
    * then it copies, as reshape may). `lower` says the same as index arithmetic, for values without storage.

@@ -28,7 +28,9 @@ function parseTerm(term: string, rank: number): { labels: string[]; ellipsis: nu
   if (more.length > 0) throw new DynError(`Expected at most one ellipsis in ${JSON.stringify(term)}`);
   const letters = [...before, ...after ?? ""];
   for (const letter of letters) {
-    if (!/[A-Za-z]/.test(letter)) throw new DynError(`Expected letters as dimensions but found ${JSON.stringify(letter)}`);
+    if (!/[A-Za-z]/.test(letter)) {
+      throw new DynError(`Expected letters as dimensions but found ${JSON.stringify(letter)}`);
+    }
   }
   const ellipsis = rank - letters.length;
   if (ellipsis < 0 || (after === undefined && ellipsis > 0)) {
@@ -45,7 +47,9 @@ function parse(equation: string, operands: readonly TensorLike[]): Equation {
   if (more.length > 0) throw new DynError(`Expected one arrow in ${JSON.stringify(equation)}`);
   const terms = left.split(",");
   if (terms.length !== operands.length) {
-    throw new DynError(`Expected ${terms.length} operands for ${JSON.stringify(equation)} but found ${operands.length}`);
+    throw new DynError(
+      `Expected ${terms.length} operands for ${JSON.stringify(equation)} but found ${operands.length}`,
+    );
   }
   const parsed = terms.map((term, i) => parseTerm(term, operands[i]?.shape.length ?? 0));
   const inputs = parsed.map((p) => p.labels);
@@ -64,10 +68,15 @@ function parse(equation: string, operands: readonly TensorLike[]): Equation {
   return { inputs, output: outputLabels(right, inputs, under), sizes };
 }
 
-function outputLabels(right: string | undefined, inputs: readonly Labels[], under: readonly string[]): Labels {
+function outputLabels(
+  right: string | undefined,
+  inputs: readonly Labels[],
+  under: readonly string[],
+): Labels {
   const all = inputs.flat();
   if (right === undefined) {
-    const once = [...new Set(all)].filter((l) => /[A-Za-z]/.test(l) && all.indexOf(l) === all.lastIndexOf(l)).sort();
+    const once = [...new Set(all)].filter((l) => /[A-Za-z]/.test(l) && all.indexOf(l) === all.lastIndexOf(l))
+      .sort();
     return [...under, ...once];
   }
   const [before = "", after] = right.split("...");
@@ -123,8 +132,7 @@ function contract<T extends TensorLike>(
   pair: readonly [Named<T>, Named<T>],
   at: { readonly wanted: ReadonlySet<string>; readonly sizes: ReadonlyMap<string, Dim> },
 ): Named<T> {
-  const own = (term: Named<T>, other: Named<T>) =>
-    sumOut(o, term, new Set([...at.wanted, ...other.labels]));
+  const own = (term: Named<T>, other: Named<T>) => sumOut(o, term, new Set([...at.wanted, ...other.labels]));
   const a = own(pair[0], pair[1]), b = own(pair[1], pair[0]);
   const isOne = (term: Named<T>, l: string) => isEqual(term.value.shape[term.labels.indexOf(l)] ?? 1, 1);
   const shared = a.labels.filter((l) => b.labels.includes(l));
@@ -136,7 +144,8 @@ function contract<T extends TensorLike>(
     return sumOut(o, { value, labels }, at.wanted);
   }
   const batch = shared.filter((l) => at.wanted.has(l));
-  const left = a.labels.filter((l) => !shared.includes(l)), right = b.labels.filter((l) => !shared.includes(l));
+  const left = a.labels.filter((l) => !shared.includes(l)),
+    right = b.labels.filter((l) => !shared.includes(l));
   const sizes = (ls: Labels) => ls.map((l) => at.sizes.get(l) ?? 1);
   const fold = (term: Named<T>, groups: readonly Labels[]) =>
     o.reshape(align(o, term, groups.flat()), groups.map((g) => product(sizes(g))));
@@ -186,13 +195,20 @@ const einsum = defineOp({
 
 /** Which dimensions tensordot contracts. */
 function contracted(
-  args: { self: TensorLike; other: TensorLike; dims: number | readonly number[]; otherDims: readonly number[] | null },
+  args: {
+    self: TensorLike;
+    other: TensorLike;
+    dims: number | readonly number[];
+    otherDims: readonly number[] | null;
+  },
 ): { left: number[]; right: number[] } {
   const { self, other, dims, otherDims } = args;
   if (typeof dims === "number") {
     const rank = self.shape.length;
     if (dims < 0 || dims > rank || dims > other.shape.length) {
-      throw new DynError(`Expected a number of dims in [0, ${Math.min(rank, other.shape.length)}] but found ${dims}`);
+      throw new DynError(
+        `Expected a number of dims in [0, ${Math.min(rank, other.shape.length)}] but found ${dims}`,
+      );
     }
     return {
       left: Array.from({ length: dims }, (_, i) => rank - dims + i),
@@ -208,7 +224,12 @@ function contracted(
 const tensordotDims = defineOp({
   name: "tensordotDims",
   doc: "Sums of products over dimensions of one tensor paired with dimensions of another.",
-  params: { self: required("tensor"), other: required("tensor"), dimsSelf: required("ints"), dimsOther: required("ints") },
+  params: {
+    self: required("tensor"),
+    other: required("tensor"),
+    dimsSelf: required("ints"),
+    dimsOther: required("ints"),
+  },
   exposure: { method: false, free: false },
   infer({ self, other, dimsSelf, dimsOther }) {
     const at = contracted({ self, other, dims: dimsSelf, otherDims: dimsOther });
@@ -218,10 +239,17 @@ const tensordotDims = defineOp({
     at.left.forEach((d, i) => {
       const a = self.shape[d] ?? 1, b = other.shape[at.right[i] ?? 0] ?? 1;
       if (!isEqual(a, b) && !isEqual(a, 1) && !isEqual(b, 1)) {
-        throw new DynError(`Expected contracted sizes that agree but found ${shapeText(self.shape)} and ${shapeText(other.shape)}`);
+        throw new DynError(
+          `Expected contracted sizes that agree but found ${shapeText(self.shape)} and ${
+            shapeText(other.shape)
+          }`,
+        );
       }
     });
-    const shape = [...reducedShape(self.shape, at.left, false), ...reducedShape(other.shape, at.right, false)];
+    const shape = [
+      ...reducedShape(self.shape, at.left, false),
+      ...reducedShape(other.shape, at.right, false),
+    ];
     return contiguousMeta(shape, self.dtype, self.device);
   },
   implementation: {
@@ -234,7 +262,10 @@ const tensordotDims = defineOp({
         const i = at.right.indexOf(d);
         return i < 0 ? name(self.shape.length + d) : name(at.left[i] ?? 0);
       });
-      const kept = [...a.filter((_, d) => !at.left.includes(d)), ...b.filter((_, d) => !at.right.includes(d))];
+      const kept = [
+        ...a.filter((_, d) => !at.left.includes(d)),
+        ...b.filter((_, d) => !at.right.includes(d)),
+      ];
       return o.einsum(`${a.join("")},${b.join("")}->${kept.join("")}`, [self, other]);
     },
   },
@@ -248,10 +279,16 @@ const inner = defineOp({
   params: { self: required("tensor"), other: required("tensor") },
   infer({ self, other }) {
     if (self.shape.length === 0 || other.shape.length === 0) {
-      return contiguousMeta(broadcastShapes(self.shape, other.shape), resultTypeOf([self, other]), self.device);
+      return contiguousMeta(
+        broadcastShapes(self.shape, other.shape),
+        resultTypeOf([self, other]),
+        self.device,
+      );
     }
     if (!isEqual(self.shape.at(-1) ?? 1, other.shape.at(-1) ?? 1)) {
-      throw new DynError(`Expected last sizes that agree but found ${shapeText(self.shape)} and ${shapeText(other.shape)}`);
+      throw new DynError(
+        `Expected last sizes that agree but found ${shapeText(self.shape)} and ${shapeText(other.shape)}`,
+      );
     }
     return contiguousMeta([...self.shape.slice(0, -1), ...other.shape.slice(0, -1)], self.dtype, self.device);
   },
@@ -293,7 +330,8 @@ const kron = defineOp({
     kind: "composite",
     compose(o, { self, other }) {
       const [a, b] = padded(self, other);
-      const left = o.reshape(self, a.flatMap((s) => [s, 1])), right = o.reshape(other, b.flatMap((s) => [1, s]));
+      const left = o.reshape(self, a.flatMap((s) => [s, 1])),
+        right = o.reshape(other, b.flatMap((s) => [1, s]));
       return o.reshape(o.mul(left, right), a.map((s, d) => product([s, b[d] ?? 1])));
     },
   },
@@ -322,7 +360,9 @@ const bilinear = defineOp({
       isEqual(input2.shape.at(-1) ?? 1, weight.shape[2] ?? 1);
     if (!fits) {
       throw new DynError(
-        `Expected a weight that fits both inputs but found ${[input1, input2, weight].map((x) => shapeText(x.shape)).join(", ")}`,
+        `Expected a weight that fits both inputs but found ${
+          [input1, input2, weight].map((x) => shapeText(x.shape)).join(", ")
+        }`,
       );
     }
     return contiguousMeta([...input1.shape.slice(0, -1), weight.shape[0] ?? 1], input1.dtype, input1.device);

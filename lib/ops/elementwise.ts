@@ -71,7 +71,8 @@ const copysign = binary({
   },
   derivative: {
     reads: ["self", "out"],
-    self: (o, { grad, self, out }) => o.where(o.eq(self, 0), 0, o.mul(grad, o.mul(o.sign(out), o.sign(self)))),
+    self: (o, { grad, self, out }) =>
+      o.where(o.eq(self, 0), 0, o.mul(grad, o.mul(o.sign(out), o.sign(self)))),
     other: (o, { grad }) => o.zerosLike(grad),
   },
 });
@@ -107,18 +108,24 @@ const xlogy = defineOp({
           ? reduceTo(
             o,
             o.where(
-              isTensor(other) ? o.logicalAnd(o.eq(self, 0), o.le(other, 0)) : o.eq(self, Number(other) <= 0 ? 0 : NaN),
+              isTensor(other)
+                ? o.logicalAnd(o.eq(self, 0), o.le(other, 0))
+                : o.eq(self, Number(other) <= 0 ? 0 : NaN),
               0,
               o.mul(grad, logOther()),
             ),
             self,
           )
           : null,
-        other: isTensor(other) && needs("other") ? reduceTo(o, o.mul(grad, o.div(asTensor(o, self, other), other)), other) : null,
+        other: isTensor(other) && needs("other")
+          ? reduceTo(o, o.mul(grad, o.div(asTensor(o, self, other), other)), other)
+          : null,
       };
     },
   },
-  samples: [{ args: [t(3), { tensor: [3], range: [0.2, 2] }] }, { args: [2, { tensor: [3], range: [0.2, 2] }] }],
+  samples: [{ args: [t(3), { tensor: [3], range: [0.2, 2] }] }, {
+    args: [2, { tensor: [3], range: [0.2, 2] }],
+  }],
 });
 
 const xlog1py = defineOp({
@@ -150,7 +157,9 @@ const xlog1py = defineOp({
           ? reduceTo(
             o,
             o.where(
-              isTensor(other) ? o.logicalAnd(o.eq(self, 0), o.le(other, -1)) : o.eq(self, Number(other) <= -1 ? 0 : NaN),
+              isTensor(other)
+                ? o.logicalAnd(o.eq(self, 0), o.le(other, -1))
+                : o.eq(self, Number(other) <= -1 ? 0 : NaN),
               0,
               o.mul(grad, isTensor(other) ? o.log1p(other) : Math.log1p(Number(other))),
             ),
@@ -177,9 +186,7 @@ function logAddExp(name: "logaddexp" | "logaddexp2") {
     body(o, a, b) {
       const high = o.maximum(a, b), low = o.minimum(a, b);
       const gap = o.sub(low, high);
-      const more = two
-        ? o.mul(o.log1p(o.exp2(gap)), k(o, a, Math.LOG2E))
-        : o.log1p(o.exp(gap));
+      const more = two ? o.mul(o.log1p(o.exp2(gap)), k(o, a, Math.LOG2E)) : o.log1p(o.exp(gap));
       const infinite = o.eq(o.abs(high), k(o, a, Infinity));
       return o.select(infinite, high, o.add(high, more));
     },
@@ -231,7 +238,9 @@ const lerp = defineOp({
       return {
         self: needs("self") ? reduceTo(o, o.mul(grad, rest), self) : null,
         end: needs("end") ? reduceTo(o, o.mul(grad, weight), end) : null,
-        weight: isTensor(weight) && needs("weight") ? reduceTo(o, o.mul(grad, o.sub(end, self)), weight) : null,
+        weight: isTensor(weight) && needs("weight")
+          ? reduceTo(o, o.mul(grad, o.sub(end, self)), weight)
+          : null,
       };
     },
   },
@@ -285,7 +294,9 @@ function addCombined(name: "addcmul" | "addcdiv") {
         const product = name === "addcmul";
         return {
           self: needs("self") ? reduceTo(o, grad, self) : null,
-          tensor1: needs("tensor1") ? reduceTo(o, product ? o.mul(g, tensor2) : o.div(g, tensor2), tensor1) : null,
+          tensor1: needs("tensor1")
+            ? reduceTo(o, product ? o.mul(g, tensor2) : o.div(g, tensor2), tensor1)
+            : null,
           tensor2: needs("tensor2")
             ? reduceTo(
               o,
@@ -311,7 +322,8 @@ const ldexp = defineOp({
   infer: ({ self, other }) => pointwiseMeta([self, other], typesOf("float", [self, other]).result),
   implementation: {
     kind: "composite",
-    compose: (o, { self, other }) => o.mul(self, o.pow(2, o.to(other, isFloat(self.dtype) ? self.dtype : "float32"))),
+    compose: (o, { self, other }) =>
+      o.mul(self, o.pow(2, o.to(other, isFloat(self.dtype) ? self.dtype : "float32"))),
   },
   gradient: { kind: "composite" },
   samples: [{ args: [t(3), { tensor: [3], dtype: "int64" }] }],

@@ -27,7 +27,9 @@ function paddingRow(paddingIdx: number | null, rows: Dim): number | null {
 }
 
 function checkTable(weight: TensorMeta): void {
-  if (weight.shape.length !== 2) throw new DynError(`Expected a table of 2 dimensions but found ${shapeText(weight.shape)}`);
+  if (weight.shape.length !== 2) {
+    throw new DynError(`Expected a table of 2 dimensions but found ${shapeText(weight.shape)}`);
+  }
 }
 
 const embedding = defineOp({
@@ -84,7 +86,10 @@ const embeddingRows = defineOp({
         shape: result.shape,
         dtype: result.dtype,
         element: (o, index) =>
-          o.load(weight, [indirectIndex(o, o.load(indices, index.slice(0, -1)), { size }), index.at(-1) ?? 0]),
+          o.load(weight, [
+            indirectIndex(o, o.load(indices, index.slice(0, -1)), { size }),
+            index.at(-1) ?? 0,
+          ]),
       }];
     },
   },
@@ -96,7 +101,12 @@ const embeddingRows = defineOp({
       const rows = weight.shape[0] ?? 1;
       if (!scaleGradByFreq) return { weight: o.embeddingBackward(grad, indices, rows, paddingIdx) };
       const flat = o.reshape(indices, [-1]);
-      const counts = o.scatterAdd(o.newZeros(grad, [rows]), 0, o.to(flat, "int64"), o.onesLike(flat, { dtype: grad.dtype }));
+      const counts = o.scatterAdd(
+        o.newZeros(grad, [rows]),
+        0,
+        o.to(flat, "int64"),
+        o.onesLike(flat, { dtype: grad.dtype }),
+      );
       const share = o.unsqueeze(o.gatherIndices(counts, [indices]), -1);
       return { weight: o.embeddingBackward(o.div(grad, share), indices, rows, paddingIdx) };
     },
@@ -106,7 +116,8 @@ const embeddingRows = defineOp({
 
 const embeddingBackward = defineOp({
   name: "embeddingBackward",
-  doc: "The gradient of a table of `rows` rows: gradients of rows added up, without those of the padding index.",
+  doc:
+    "The gradient of a table of `rows` rows: gradients of rows added up, without those of the padding index.",
   params: {
     grad: required("tensor"),
     indices: required("tensor"),
@@ -154,7 +165,8 @@ const embeddingBackward = defineOp({
 /** oneHot without a number of classes must look at the elements. */
 const oneHot = defineOp({
   name: "oneHot",
-  doc: "1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`. Without " +
+  doc:
+    "1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`. Without " +
     "numClasses the size depends on elements.",
   params: { self: required("tensor"), numClasses: optional("int", -1) },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },

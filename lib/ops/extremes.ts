@@ -7,16 +7,7 @@ import { isFloat } from "../base/dtype.ts";
 import { defineOp } from "./definition.ts";
 import { nullable, required } from "./params.ts";
 import { elementOf, isTensor } from "./promotion.ts";
-import {
-  binary,
-  binarySamples,
-  type OperandOf,
-  pointwise,
-  pointwiseMeta,
-  reduceTo,
-  t,
-  typesOf,
-} from "./pointwise.ts";
+import { binary, type OperandOf, pointwise, pointwiseMeta, reduceTo, t, typesOf } from "./pointwise.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 
@@ -54,9 +45,17 @@ function extremeNumber(name: "fmax" | "fmin") {
     derivative: {
       reads: ["self", "other"],
       self: (o, { grad, self, other }) =>
-        o.where(isTensor(other) ? o.logicalOr(o[wins](self, other), o.isnan(other)) : o[wins](self, other), grad, 0),
+        o.where(
+          isTensor(other) ? o.logicalOr(o[wins](self, other), o.isnan(other)) : o[wins](self, other),
+          grad,
+          0,
+        ),
       other: (o, { grad, self, other }) =>
-        o.where(isTensor(other) ? o.logicalOr(o[wins](self, other), o.isnan(other)) : o[wins](self, other), 0, grad),
+        o.where(
+          isTensor(other) ? o.logicalOr(o[wins](self, other), o.isnan(other)) : o[wins](self, other),
+          0,
+          grad,
+        ),
     },
     inplace: false,
     tensorsOnly: true,
@@ -124,7 +123,11 @@ const clamp = defineOp({
         max: isTensor(max) && needs("max")
           ? reduceTo(
             o,
-            o.where(min === null ? o.gt(self, max) : o.logicalOr(o.gt(self, max), o.gt(min as typeof max, max)), grad, 0),
+            o.where(
+              min === null ? o.gt(self, max) : o.logicalOr(o.gt(self, max), o.gt(min as typeof max, max)),
+              grad,
+              0,
+            ),
             max,
           )
           : null,
@@ -145,7 +148,9 @@ function clampOne(name: "clampMin" | "clampMax") {
   const lower = name === "clampMin";
   return defineOp({
     name,
-    doc: `self limited ${lower ? "from below" : "from above"}, as \`torch.${lower ? "clamp_min" : "clamp_max"}\`.`,
+    doc: `self limited ${lower ? "from below" : "from above"}, as \`torch.${
+      lower ? "clamp_min" : "clamp_max"
+    }\`.`,
     params: { self: required("tensor"), bound: required("operand") },
     inplace: true,
     infer: ({ self, bound }) => pointwiseMeta([self, bound], typesOf("promote", [self, bound]).result),

@@ -158,10 +158,10 @@ export type OpName =
   | "select"
   | "slice"
   | "diagonal"
-  | "unfold"
-  | "asStrided"
   | "alias"
   | "detach"
+  | "unfold"
+  | "asStrided"
   | "aliasCopy"
   | "asStridedCopy"
   | "diagonalCopy"
@@ -209,13 +209,13 @@ export type OpName =
   | "scatter"
   | "scatterSet"
   | "scatterAdd"
+  | "take"
+  | "put"
+  | "takeAlongDim"
   | "indexSelect"
   | "indexAdd"
   | "indexCopy"
   | "indexFill"
-  | "take"
-  | "put"
-  | "takeAlongDim"
   | "index"
   | "gatherIndices"
   | "indexPut"
@@ -939,11 +939,6 @@ export interface ScatterOptions<T> {
   readonly reduce?: "add" | "multiply" | null | undefined;
 }
 
-/** Arguments of indexAdd by name. */
-export interface IndexAddOptions {
-  readonly alpha?: Scalar | Dim | undefined;
-}
-
 /** Arguments of put by name. */
 export interface PutOptions {
   readonly accumulate?: boolean | undefined;
@@ -952,6 +947,11 @@ export interface PutOptions {
 /** Arguments of takeAlongDim by name. */
 export interface TakeAlongDimOptions {
   readonly dim?: number | null | undefined;
+}
+
+/** Arguments of indexAdd by name. */
+export interface IndexAddOptions {
+  readonly alpha?: Scalar | Dim | undefined;
 }
 
 /** Arguments of indexPut by name. */
@@ -2283,6 +2283,10 @@ export interface OpApi<T extends TensorLike> {
   slice(self: T, dim?: number | SliceOptions, start?: Dim | null | SliceOptions, end?: Dim | null | SliceOptions, step?: number | SliceOptions, options?: SliceOptions): T;
   /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
   diagonal(self: T, offset?: number | DiagonalOptions, dim1?: number | DiagonalOptions, dim2?: number | DiagonalOptions, options?: DiagonalOptions): T;
+  /** The same tensor as another object. */
+  alias(self: T): T;
+  /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
+  detach(self: T): T;
   /**
    * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
    * As `Tensor.unfold`.
@@ -2290,10 +2294,6 @@ export interface OpApi<T extends TensorLike> {
   unfold(self: T, dimension: number, size: number, step: number): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
   asStrided(self: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedOptions, options?: AsStridedOptions): T;
-  /** The same tensor as another object. */
-  alias(self: T): T;
-  /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
-  detach(self: T): T;
   /** As alias, copied. */
   aliasCopy(self: T): T;
   /** As asStrided, copied. */
@@ -2397,6 +2397,12 @@ export interface OpApi<T extends TensorLike> {
   scatterSet(self: T, dim: number, index: T, src: Operand<T>): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
   scatterAdd(self: T, dim: number, index: T, src: T): T;
+  /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
+  take(self: T, index: T): T;
+  /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
+  put(self: T, index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
+  /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
+  takeAlongDim(self: T, indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
   /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
   indexSelect(self: T, dim: number, index: T): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
@@ -2405,12 +2411,6 @@ export interface OpApi<T extends TensorLike> {
   indexCopy(self: T, dim: number, index: T, source: T): T;
   /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
   indexFill(self: T, dim: number, index: T, value: Operand<T>): T;
-  /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
-  take(self: T, index: T): T;
-  /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
-  put(self: T, index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
-  /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
-  takeAlongDim(self: T, indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
   /**
    * The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size
    * depend on elements. As `x[i, j]` with tensors.

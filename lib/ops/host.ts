@@ -2,7 +2,7 @@
  * Ops whose result sizes depend on elements: computed from host memory, never captured. Input: elements; output:
  * elements. Invariant: results are fresh, row-major and ordered as PyTorch orders them.
  */
-import { type DType, hostArray, type HostArray, itemSize } from "../base/dtype.ts";
+import { type DType, type HostArray, hostArray, itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { defineOp, type HostTensor } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
@@ -10,7 +10,11 @@ import { knownSize, normalizeDim, shapeText } from "./shapes.ts";
 import { t } from "./pointwise.ts";
 
 /** A host tensor over values. */
-export function hostTensor(shape: readonly number[], dtype: DType, values: ArrayLike<number | bigint>): HostTensor {
+export function hostTensor(
+  shape: readonly number[],
+  dtype: DType,
+  values: ArrayLike<number | bigint>,
+): HostTensor {
   const data = hostArray(dtype, new ArrayBuffer(values.length * itemSize(dtype)));
   for (let i = 0; i < values.length; i++) setElement(data, i, values[i] ?? 0);
   return { shape, dtype, data };
@@ -41,7 +45,8 @@ const knownShape = (x: HostTensor): number[] => x.shape.map((s) => knownSize(s, 
 
 const nonzero = defineOp({
   name: "nonzero",
-  doc: "The indices of what is not 0, one row each; with asTuple one vector for each dimension. As `torch.nonzero`.",
+  doc:
+    "The indices of what is not 0, one row each; with asTuple one vector for each dimension. As `torch.nonzero`.",
   params: { self: required("tensor"), asTuple: optional("bool", false, { keyword: true }) },
   results: ["indices"],
   resultsIf: "asTuple",
@@ -93,7 +98,9 @@ const repeatedIndices = defineOp({
     compute({ repeats, size }) {
       const count = knownSize(size, "size"), out: number[] = [];
       if (repeats.shape.length > 1 || (repeats.data.length !== 1 && repeats.data.length !== count)) {
-        throw new DynError(`Expected ${count} repeats in one dimension but found ${shapeText(repeats.shape)}`);
+        throw new DynError(
+          `Expected ${count} repeats in one dimension but found ${shapeText(repeats.shape)}`,
+        );
       }
       for (let i = 0; i < count; i++) {
         const times = Number(repeats.data[repeats.data.length === 1 ? 0 : i]);
@@ -117,7 +124,11 @@ function slicesOf(x: HostTensor, dim: number): (number | bigint)[][] {
 }
 
 /** Slices joined along a dimension again. */
-function joinSlices(slices: readonly (readonly (number | bigint)[])[], x: HostTensor, dim: number): HostTensor {
+function joinSlices(
+  slices: readonly (readonly (number | bigint)[])[],
+  x: HostTensor,
+  dim: number,
+): HostTensor {
   const shape = knownShape(x).map((s, d) => d === dim ? slices.length : s);
   const inner = shape.slice(dim + 1).reduce((a, b) => a * b, 1);
   const count = shape.reduce((a, b) => a * b, 1), values: (number | bigint)[] = new Array(count);
@@ -202,7 +213,11 @@ const uniqueGroups = defineOp({
 /** unique and uniqueConsecutive: as many results as are asked for. */
 function unique(name: "unique" | "uniqueConsecutive") {
   const consecutive = name === "uniqueConsecutive";
-  const tail = { returnInverse: optional("bool", false), returnCounts: optional("bool", false), dim: nullable("int") };
+  const tail = {
+    returnInverse: optional("bool", false),
+    returnCounts: optional("bool", false),
+    dim: nullable("int"),
+  };
   return defineOp({
     name,
     doc: `Distinct elements, sorted${consecutive ? " as they come, neighbours alone compared" : ""}; with ` +
@@ -236,11 +251,15 @@ const bincount = defineOp({
     kind: "host",
     compute({ self, weights, minlength }) {
       if (self.shape.length !== 1 || self.dtype.startsWith("float") || self.dtype === "bool") {
-        throw new DynError(`Expected a vector of integers but found ${self.dtype} of shape ${shapeText(self.shape)}`);
+        throw new DynError(
+          `Expected a vector of integers but found ${self.dtype} of shape ${shapeText(self.shape)}`,
+        );
       }
       if (minlength < 0) throw new DynError(`Expected minlength that is not negative but found ${minlength}`);
       if (weights && shapeText(weights.shape) !== shapeText(self.shape)) {
-        throw new DynError(`Expected weights of shape ${shapeText(self.shape)} but found ${shapeText(weights.shape)}`);
+        throw new DynError(
+          `Expected weights of shape ${shapeText(self.shape)} but found ${shapeText(weights.shape)}`,
+        );
       }
       const counts = new Array<number>(minlength).fill(0);
       for (let i = 0; i < self.data.length; i++) {
@@ -257,4 +276,12 @@ const bincount = defineOp({
   samples: [{ args: [{ tensor: [6], dtype: "int64", range: [0, 4] }] }],
 });
 
-export const hostOps = { nonzero, argwhere, repeatedIndices, uniqueGroups, unique: unique("unique"), uniqueConsecutive: unique("uniqueConsecutive"), bincount } as const;
+export const hostOps = {
+  nonzero,
+  argwhere,
+  repeatedIndices,
+  uniqueGroups,
+  unique: unique("unique"),
+  uniqueConsecutive: unique("uniqueConsecutive"),
+  bincount,
+} as const;

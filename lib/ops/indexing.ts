@@ -10,7 +10,7 @@ import { contiguousMeta, elementCount, type TensorMeta } from "../graph/meta.ts"
 import type { Body, Lowered, Operand } from "../loops/body.ts";
 import { defineOp, type ElementRange } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
-import { castTo, elementOf, isTensor, numberValue } from "./promotion.ts";
+import { castTo, isTensor, numberValue } from "./promotion.ts";
 import { deviceOf, type OperandOf, t } from "./pointwise.ts";
 import { broadcastShapes, flatIndex, normalizeDim, shapeText, unravel, withSize } from "./shapes.ts";
 
@@ -30,7 +30,9 @@ export function indirectIndex<V>(
 /** Checks the type of an index tensor. */
 export function checkIndex(name: string, index: TensorMeta): void {
   if (!isInteger(index.dtype)) {
-    throw new DynError(`Expected indices of ${name} of an integer type such as int64 but found ${index.dtype}`);
+    throw new DynError(
+      `Expected indices of ${name} of an integer type such as int64 but found ${index.dtype}`,
+    );
   }
 }
 
@@ -39,7 +41,8 @@ export function indexRange(values: TensorMeta, size: Dim, wrap = false): Element
   return { values, low: wrap ? mul(-1, size) : 0, high: size, what: "index" };
 }
 
-const sizeAt = (x: { readonly shape: readonly Dim[] }, dim: number): Dim =>
+/** The size along a dimension that may count from the end. */
+export const sizeAt = (x: { readonly shape: readonly Dim[] }, dim: number): Dim =>
   x.shape[normalizeDim(dim, x.shape.length)] ?? 1;
 
 /** Checks that an index tensor fits into a tensor in all dimensions but one. */
@@ -51,7 +54,9 @@ function checkFits(
   const rank = Math.max(1, into.shape.length);
   if (isEqual(elementCount(index), 0)) return;
   if (Math.max(1, index.shape.length) !== rank) {
-    throw new DynError(`Expected an index of ${name} with ${rank} dimensions but found ${shapeText(index.shape)}`);
+    throw new DynError(
+      `Expected an index of ${name} with ${rank} dimensions but found ${shapeText(index.shape)}`,
+    );
   }
   index.shape.forEach((size, d) => {
     if (d !== into.except && !isAtMost(size, into.shape[d] ?? 1)) {
@@ -77,7 +82,8 @@ function redirected<V>(
 
 const gather = defineOp({
   name: "gather",
-  doc: "out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As " +
+  doc:
+    "out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As " +
     "`torch.gather`.",
   params: {
     self: required("tensor"),
@@ -162,8 +168,8 @@ const INDEX_2X4 = { tensor: [2, 4], dtype: "int64", range: [0, 3] } as const;
 
 const scatter = defineOp({
   name: "scatter",
-  doc: "self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` \"add\" or " +
-    "\"multiply\" combines instead. As `torch.scatter`.",
+  doc: 'self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or ' +
+    '"multiply" combines instead. As `torch.scatter`.',
   params: {
     ...scatterParams,
     src: nullable("operand"),
@@ -171,7 +177,8 @@ const scatter = defineOp({
     reduce: nullable("string", { keyword: true, oneOf: ["add", "multiply"] }),
   },
   inplace: true,
-  infer: ({ self, dim, index, src, value }) => checkScatter("scatter", { self, dim, index, src: src ?? value ?? 0 }),
+  infer: ({ self, dim, index, src, value }) =>
+    checkScatter("scatter", { self, dim, index, src: src ?? value ?? 0 }),
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
   implementation: {
     kind: "composite",
@@ -242,200 +249,6 @@ const scatterAdd = defineOp({
   errors: [{ args: [t(3, 4), 0, t(2, 4), t(2, 4)], message: "int64" }],
 });
 
-/** Checks a 1-d index tensor along a dimension. */
-function checkVector(name: string, index: TensorMeta): void {
-  checkIndex(name, index);
-  if (index.shape.length > 1) {
-    throw new DynError(`Expected indices of ${name} in at most 1 dimension but found ${shapeText(index.shape)}`);
-  }
-}
-
-const vectorAt = <V>(o: Body<V>, index: Operand, at: Dim): V => o.load(index, index.shape.length === 0 ? [] : [at]);
-
-const indexSelect = defineOp({
-  name: "indexSelect",
-  doc: "The parts at the indices of a vector along a dimension, as `torch.index_select`.",
-  params: { self: required("tensor"), dim: required("int"), index: required("tensor") },
-  infer({ self, dim, index }) {
-    checkVector("indexSelect", index);
-    const at = normalizeDim(dim, self.shape.length);
-    return contiguousMeta(withSize(self.shape, at, index.shape[0] ?? 1), self.dtype, deviceOf([self, index]));
-  },
-  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: {
-    kind: "lower",
-    lower({ self, dim, index }, [result]) {
-      if (!result) return [];
-      const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
-      return [{
-        kind: "pointwise",
-        shape: result.shape,
-        dtype: result.dtype,
-        element: (o, position) =>
-          o.load(self, withSize(position, at, indirectIndex(o, vectorAt(o, index, position[at] ?? 0), { size }))),
-      }];
-    },
-  },
-  gradient: {
-    kind: "rule",
-    saves: ["index"],
-    rule: (o, { args: { self, dim, index }, grads: [grad] }) =>
-      grad
-        ? { self: self.shape.length === 0 ? grad : o.indexAdd(o.newZeros(grad, self.shape), dim, index, grad) }
-        : {},
-  },
-  samples: [{ args: [t(3, 4), 1, { tensor: [2], dtype: "int64", range: [0, 4] }] }],
-  errors: [{ args: [t(3, 4), 1, t(2)], message: "int64" }],
-});
-
-/** Parts of `source` put or added at a vector of indices along a dimension. */
-function vectorScatter(
-  args: { self: Operand; dim: number; index: Operand },
-  spec: {
-    readonly mode: "set" | "add";
-    readonly value: <V>(o: Body<V>, position: readonly Dim[]) => V;
-  },
-): Lowered[] {
-  const { self, index } = args;
-  const at = normalizeDim(args.dim, self.shape.length), size = self.shape[at] ?? 1;
-  return [{
-    kind: "scatter",
-    shape: self.shape,
-    dtype: self.dtype,
-    base: (o, position) => o.load(self, position),
-    over: self.shape.length === 0 ? [] : withSize(self.shape, at, index.shape[0] ?? 1),
-    mode: spec.mode,
-    target: (o, position) =>
-      self.shape.length === 0
-        ? []
-        : withSize(position, at, indirectIndex(o, vectorAt(o, index, position[at] ?? 0), { size })),
-    value: (o, position) => spec.value(o, position),
-  }];
-}
-
-function checkSource(
-  name: string,
-  args: { self: TensorMeta; dim: number; index: TensorMeta; source: TensorMeta },
-): TensorMeta {
-  const { self, index, source } = args;
-  checkVector(name, index);
-  const at = normalizeDim(args.dim, self.shape.length);
-  if (source.dtype !== self.dtype) {
-    throw new DynError(`Expected source of ${name} of type ${self.dtype} but found ${source.dtype}`);
-  }
-  const count = index.shape[0] ?? 1;
-  const expected = self.shape.length === 0 ? [] : withSize(self.shape, at, count);
-  const fits = source.shape.length === 0
-    ? expected.every((s) => isEqual(s, 1))
-    : Math.max(1, self.shape.length) === source.shape.length &&
-      source.shape.every((s, d) => isEqual(s, expected[d] ?? count));
-  if (!fits) {
-    throw new DynError(`Expected source of ${name} of shape ${shapeText(expected)} but found ${shapeText(source.shape)}`);
-  }
-  return contiguousMeta(self.shape, self.dtype, deviceOf([self, index, source]));
-}
-
-/** An element of a source that may have fewer dimensions because it has one element. */
-const sourceAt = <V>(o: Body<V>, source: Operand, position: readonly Dim[]): V =>
-  o.load(source, source.shape.length === position.length ? position : source.shape.map(() => 0));
-
-const vectorParams = { self: required("tensor"), dim: required("int"), index: required("tensor") } as const;
-const VECTOR = { tensor: [2], dtype: "int64", range: [0, 3] } as const;
-
-const indexAdd = defineOp({
-  name: "indexAdd",
-  doc: "self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`.",
-  params: { ...vectorParams, source: required("tensor"), alpha: optional("scalar", 1, { keyword: true }) },
-  inplace: true,
-  infer: (args) => checkSource("indexAdd", args),
-  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: {
-    kind: "lower",
-    lower: (args) =>
-      vectorScatter(args, {
-        mode: "add",
-        value: (o, position) => {
-          const value = sourceAt(o, args.source, position);
-          return args.alpha === 1 ? value : o.mul(value, numberValue(o, args.alpha, args.self.dtype));
-        },
-      }),
-  },
-  gradient: {
-    kind: "rule",
-    saves: ["index"],
-    rule(o, { args: { dim, index, source, alpha }, grads: [grad], needs }) {
-      if (!grad) return {};
-      const part = () => o.reshape(o.indexSelect(grad, dim, index), source.shape);
-      return { self: grad, source: needs("source") ? (alpha === 1 ? part() : o.mul(part(), alpha)) : null };
-    },
-  },
-  samples: [{ args: [t(3, 4), 0, VECTOR, t(2, 4)] }, { args: [t(3), 0, VECTOR, t(2)], options: { alpha: 2 } }],
-  errors: [{ args: [t(3, 4), 0, VECTOR, t(2, 3)], message: "source" }],
-});
-
-const indexCopy = defineOp({
-  name: "indexCopy",
-  doc: "self with source put at a vector of indices along a dimension, as `torch.index_copy`.",
-  params: { ...vectorParams, source: required("tensor") },
-  inplace: true,
-  infer: (args) => checkSource("indexCopy", args),
-  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: {
-    kind: "lower",
-    lower: (args) =>
-      vectorScatter(args, { mode: "set", value: (o, position) => sourceAt(o, args.source, position) }),
-  },
-  gradient: {
-    kind: "rule",
-    saves: ["index"],
-    rule(o, { args: { dim, index, source }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: needs("self") ? o.indexFill(grad, dim, index, 0) : null,
-        source: needs("source") ? o.reshape(o.indexSelect(grad, dim, index), source.shape) : null,
-      };
-    },
-  },
-  samples: [{ args: [t(3, 4), 0, VECTOR, t(2, 4)] }],
-  errors: [{ args: [t(3, 4), 0, VECTOR, t(2, 3)], message: "source" }],
-});
-
-const indexFill = defineOp({
-  name: "indexFill",
-  doc: "self with one value at a vector of indices along a dimension, as `torch.index_fill`.",
-  params: { ...vectorParams, value: required("operand") },
-  inplace: true,
-  infer({ self, dim, index, value }) {
-    checkVector("indexFill", index);
-    normalizeDim(dim, self.shape.length);
-    if (isTensor(value) && value.shape.length > 0) {
-      throw new DynError(`Expected a 0-d value but found shape ${shapeText(value.shape)}`);
-    }
-    return contiguousMeta(self.shape, self.dtype, deviceOf([self, index]));
-  },
-  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
-  implementation: {
-    kind: "lower",
-    lower: (args) =>
-      vectorScatter(args, {
-        mode: "set",
-        value: (o) => elementOf(o, args.value, { index: [], dtype: args.self.dtype }),
-      }),
-  },
-  gradient: {
-    kind: "rule",
-    saves: ["index"],
-    rule(o, { args: { dim, index, value }, grads: [grad], needs }) {
-      if (!grad) return {};
-      return {
-        self: needs("self") ? o.indexFill(grad, dim, index, 0) : null,
-        value: isTensor(value) && needs("value") ? o.sum(o.indexSelect(grad, dim, index)) : null,
-      };
-    },
-  },
-  samples: [{ args: [t(3, 4), 0, VECTOR, 1.5] }],
-});
-
 const take = defineOp({
   name: "take",
   doc: "Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`.",
@@ -472,7 +285,8 @@ const take = defineOp({
 
 const put = defineOp({
   name: "put",
-  doc: "self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`.",
+  doc:
+    "self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`.",
   params: {
     self: required("tensor"),
     index: required("tensor"),
@@ -502,7 +316,10 @@ const put = defineOp({
         over: index.shape,
         mode: accumulate ? "add" : "set",
         target: (o, position) =>
-          unravel(indirectIndex(o, o.load(index, position), { size: elementCount(self), wrap: true }), self.shape),
+          unravel(
+            indirectIndex(o, o.load(index, position), { size: elementCount(self), wrap: true }),
+            self.shape,
+          ),
         value: (o, position) => o.load(source, unravel(flatIndex(position, index.shape), source.shape)),
       }];
     },
@@ -529,7 +346,9 @@ const takeAlongDim = defineOp({
     checkIndex("takeAlongDim", indices);
     if (dim === null) return contiguousMeta([elementCount(indices)], self.dtype, self.device);
     if (self.shape.length !== indices.shape.length) {
-      throw new DynError(`Expected ranks that agree but found ${shapeText(self.shape)} and ${shapeText(indices.shape)}`);
+      throw new DynError(
+        `Expected ranks that agree but found ${shapeText(self.shape)} and ${shapeText(indices.shape)}`,
+      );
     }
     const at = normalizeDim(dim, self.shape.length);
     const shape = broadcastShapes(withSize(self.shape, at, 1), withSize(indices.shape, at, 1));
@@ -558,10 +377,6 @@ export const indexing = {
   scatter,
   scatterSet,
   scatterAdd,
-  indexSelect,
-  indexAdd,
-  indexCopy,
-  indexFill,
   take,
   put,
   takeAlongDim,

@@ -50,7 +50,11 @@ function joinedShape(shapes: readonly (readonly Dim[])[], dim: number): Dim[] {
   let size: Dim = first[at] ?? 1;
   for (const shape of rest) {
     if (shape.length !== first.length || !sameShape(withSize(shape, at, 1), withSize(first, at, 1))) {
-      throw new DynError(`Expected shapes that agree but at dimension ${at} but found ${shapeText(first)} and ${shapeText(shape)}`);
+      throw new DynError(
+        `Expected shapes that agree but at dimension ${at} but found ${shapeText(first)} and ${
+          shapeText(shape)
+        }`,
+      );
     }
     size = add(size, shape[at] ?? 1);
   }
@@ -97,7 +101,11 @@ const blockDiag = defineOp({
   infer({ tensors }) {
     const shapes = tensors.map((x) => blockShape(x.shape));
     const sum = (d: 0 | 1) => shapes.reduce<Dim>((n, s) => add(n, s[d]), 0);
-    return contiguousMeta(tensors.length === 0 ? [1, 0] : [sum(0), sum(1)], resultTypeOf(tensors), deviceOf(tensors));
+    return contiguousMeta(
+      tensors.length === 0 ? [1, 0] : [sum(0), sum(1)],
+      resultTypeOf(tensors),
+      deviceOf(tensors),
+    );
   },
   implementation: {
     kind: "composite",
@@ -125,7 +133,7 @@ function blockShape(shape: readonly Dim[]): [Dim, Dim] {
 
 const meshgrid = defineOp({
   name: "meshgrid",
-  doc: "Each vector along a dimension of its own, all expanded to the grid; indexing \"ij\" or \"xy\". As " +
+  doc: 'Each vector along a dimension of its own, all expanded to the grid; indexing "ij" or "xy". As ' +
     "`torch.meshgrid`.",
   params: {
     tensors: required("tensors", { variadic: true }),
@@ -135,7 +143,9 @@ const meshgrid = defineOp({
   exposure: LIST,
   infer({ tensors, indexing }) {
     for (const x of tensors) {
-      if (x.shape.length > 1) throw new DynError(`Expected vectors for meshgrid but found ${shapeText(x.shape)}`);
+      if (x.shape.length > 1) {
+        throw new DynError(`Expected vectors for meshgrid but found ${shapeText(x.shape)}`);
+      }
       if (x.dtype !== tensors[0]?.dtype) throw new DynError("Expected vectors of one type for meshgrid");
     }
     const sizes = tensors.map((x) => x.shape[0] ?? 1);
@@ -172,7 +182,9 @@ const cartesianProd = defineOp({
   exposure: LIST,
   infer({ tensors }) {
     const [first] = tensors;
-    if (!first || tensors.some((x) => x.shape.length !== 1)) throw new DynError("Expected vectors for cartesianProd");
+    if (!first || tensors.some((x) => x.shape.length !== 1)) {
+      throw new DynError("Expected vectors for cartesianProd");
+    }
     if (tensors.length === 1) return first;
     const count = product(tensors.map((x) => x.shape[0] ?? 1));
     return contiguousMeta([count, tensors.length], first.dtype, first.device);
@@ -258,7 +270,9 @@ function triangleIndices(name: "triuIndices" | "trilIndices") {
     },
     exposure: LIST,
     infer({ row, col, offset, dtype, device }) {
-      if (row < 0 || col < 0) throw new DynError(`Expected sizes that are not negative but found ${row} and ${col}`);
+      if (row < 0 || col < 0) {
+        throw new DynError(`Expected sizes that are not negative but found ${row} and ${col}`);
+      }
       return contiguousMeta([2, count(row, col, offset)], dtype ?? "int64", device ?? "cpu");
     },
     implementation: {
@@ -286,7 +300,8 @@ function triangleIndices(name: "triuIndices" | "trilIndices") {
 
 const tensordot = defineOp({
   name: "tensordot",
-  doc: "Sums of products over dimensions of two tensors: so many of the last and first, or given as two lists. As " +
+  doc:
+    "Sums of products over dimensions of two tensors: so many of the last and first, or given as two lists. As " +
     "`torch.tensordot`.",
   params: { self: required("tensor"), other: required("tensor"), dims: optional("pairs", 2) },
   exposure: LIST,
@@ -317,19 +332,25 @@ function pairedDims(
   const rank = self.shape.length;
   if (typeof dims === "number") {
     if (dims < 0 || dims > rank || dims > other.shape.length) {
-      throw new DynError(`Expected a number of dims in [0, ${Math.min(rank, other.shape.length)}] but found ${dims}`);
+      throw new DynError(
+        `Expected a number of dims in [0, ${Math.min(rank, other.shape.length)}] but found ${dims}`,
+      );
     }
     return {
       left: Array.from({ length: dims }, (_, i) => rank - dims + i),
       right: Array.from({ length: dims }, (_, i) => i),
     };
   }
-  return { left: normalizeDims(dims[0] ?? [], rank), right: normalizeDims(dims[1] ?? [], other.shape.length) };
+  return {
+    left: normalizeDims(dims[0] ?? [], rank),
+    right: normalizeDims(dims[1] ?? [], other.shape.length),
+  };
 }
 
 const diff = defineOp({
   name: "diff",
-  doc: "Differences of neighbours along a dimension, n times, with elements put before and after, as `torch.diff`.",
+  doc:
+    "Differences of neighbours along a dimension, n times, with elements put before and after, as `torch.diff`.",
   params: {
     self: required("tensor"),
     n: optional("int", 1),
@@ -402,7 +423,8 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
   });
 }
 
-const floatOr = (dtype: TensorMeta["dtype"]): TensorMeta["dtype"] => dtype === "float64" ? "float64" : "float32";
+const floatOr = (dtype: TensorMeta["dtype"]): TensorMeta["dtype"] =>
+  dtype === "float64" ? "float64" : "float32";
 
 /** Places along a dimension given as a vector, in the shape of the values. */
 function alignedTo<T extends TensorLike>(o: OpApi<T>, x: T, y: T, at: number): T {
@@ -432,7 +454,9 @@ const sumToSize = defineOp({
   exposure: { free: false },
   infer({ self, size }) {
     if (!sameShape(broadcastShapes(self.shape, size), self.shape)) {
-      throw new DynError(`Expected a size that expands to ${shapeText(self.shape)} but found ${shapeText(size)}`);
+      throw new DynError(
+        `Expected a size that expands to ${shapeText(self.shape)} but found ${shapeText(size)}`,
+      );
     }
     const dtype = sameShape(size, self.shape) || self.dtype.startsWith("float") ? self.dtype : "int64";
     return contiguousMeta(size, dtype, self.device);

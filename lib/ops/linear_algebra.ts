@@ -14,7 +14,15 @@ import { nullable, optional, required, type Scalar } from "./params.ts";
 import { hostTensor } from "./host.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { resultTypeOf } from "./promotion.ts";
-import { broadcastShapes, knownSize, normalizeDim, normalizeDims, reducedDims, reducedShape, shapeText } from "./shapes.ts";
+import {
+  broadcastShapes,
+  knownSize,
+  normalizeDim,
+  normalizeDims,
+  reducedDims,
+  reducedShape,
+  shapeText,
+} from "./shapes.ts";
 
 const LINALG = { method: false, free: false, namespaces: ["linalg"] } as const;
 
@@ -29,7 +37,9 @@ function matrixNormOf<T extends TensorLike>(
   if (ord === "fro") return o.vectorNorm(x, 2, dims, keepdim);
   const order = Number(ord);
   if (typeof ord === "string" || (Math.abs(order) !== 1 && Math.abs(order) !== Infinity)) {
-    throw new DynError(`Expected a matrix norm of order "fro", 1, -1 or an infinity but found ${String(ord)}`);
+    throw new DynError(
+      `Expected a matrix norm of order "fro", 1, -1 or an infinity but found ${String(ord)}`,
+    );
   }
   const [inner, outer] = Math.abs(order) === 1 ? [row, column] : [column, row];
   const sums = o.sum(o.abs(x), [inner], true);
@@ -37,7 +47,12 @@ function matrixNormOf<T extends TensorLike>(
   return keepdim ? extreme : o.reshape(extreme, reducedShape(x.shape, dims, false));
 }
 
-function normMeta(x: TensorMeta, dims: readonly number[], keepdim: boolean, dtype: TensorMeta["dtype"] | null): TensorMeta {
+function normMeta(
+  x: TensorMeta,
+  dims: readonly number[],
+  keepdim: boolean,
+  dtype: TensorMeta["dtype"] | null,
+): TensorMeta {
   checkCategory("norm", dtype ?? x.dtype, ["float"]);
   return contiguousMeta(reducedShape(x.shape, dims, keepdim), dtype ?? x.dtype, x.device);
 }
@@ -60,7 +75,9 @@ const matrixNorm = defineOp({
   },
   exposure: LINALG,
   infer({ A, dim, keepdim, dtype }) {
-    if (A.shape.length < 2) throw new DynError(`Expected at least 2 dimensions but found ${shapeText(A.shape)}`);
+    if (A.shape.length < 2) {
+      throw new DynError(`Expected at least 2 dimensions but found ${shapeText(A.shape)}`);
+    }
     return normMeta(A, matrixDims(A, dim), keepdim, dtype);
   },
   implementation: {
@@ -86,7 +103,9 @@ const linalgNorm = defineOp({
   exposure: { ...LINALG, aliases: ["norm"] },
   infer({ A, ord, dim, keepdim, dtype }) {
     if (ord !== null && dim === null && A.shape.length > 2) {
-      throw new DynError(`Expected at most 2 dimensions for an order without dim but found ${shapeText(A.shape)}`);
+      throw new DynError(
+        `Expected at most 2 dimensions for an order without dim but found ${shapeText(A.shape)}`,
+      );
     }
     return normMeta(A, reducedDims(dim, A.shape.length), keepdim, dtype);
   },
@@ -94,9 +113,12 @@ const linalgNorm = defineOp({
     kind: "composite",
     compose(o, { A, ord, dim, keepdim, dtype }) {
       const x = dtype ? o.to(A, dtype) : A, dims = reducedDims(dim, A.shape.length);
-      const matrix = ord !== null && (dim === null ? A.shape.length === 2 : Array.isArray(dim) && dim.length === 2);
+      const matrix = ord !== null &&
+        (dim === null ? A.shape.length === 2 : Array.isArray(dim) && dim.length === 2);
       if (matrix) return matrixNormOf(o, x, { ord, dims, keepdim });
-      if (typeof ord === "string") throw new DynError(`Expected a number as the order of a vector norm but found ${ord}`);
+      if (typeof ord === "string") {
+        throw new DynError(`Expected a number as the order of a vector norm but found ${ord}`);
+      }
       return o.vectorNorm(x, Number(ord ?? 2), dims.length === 0 ? null : dims, keepdim);
     },
   },
@@ -109,10 +131,14 @@ function crossDim(a: TensorLike, b: TensorLike, dim: number | null): number {
   const shape = broadcastShapes(a.shape, b.shape);
   const at = dim === null ? shape.findIndex((s) => s === 3) : normalizeDim(dim, shape.length);
   if (a.shape.length !== b.shape.length) {
-    throw new DynError(`Expected tensors of as many dimensions but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`);
+    throw new DynError(
+      `Expected tensors of as many dimensions but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`,
+    );
   }
   if (at < 0 || !isEqual(a.shape[at] ?? 1, 3) || !isEqual(b.shape[at] ?? 1, 3)) {
-    throw new DynError(`Expected a dimension of 3 elements but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`);
+    throw new DynError(
+      `Expected a dimension of 3 elements but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`,
+    );
   }
   return at;
 }
@@ -127,7 +153,11 @@ function crossOp(name: "cross" | "linalgCross") {
     exposure: name === "cross" ? {} : { ...LINALG, aliases: ["cross"] },
     infer({ self, other, dim }) {
       crossDim(self, other, wanted(dim));
-      return contiguousMeta(broadcastShapes(self.shape, other.shape), resultTypeOf([self, other]), self.device);
+      return contiguousMeta(
+        broadcastShapes(self.shape, other.shape),
+        resultTypeOf([self, other]),
+        self.device,
+      );
     },
     implementation: {
       kind: "composite",
@@ -150,7 +180,11 @@ const vecdot = defineOp({
   exposure: LINALG,
   infer({ x, y, dim }) {
     const shape = broadcastShapes(x.shape, y.shape);
-    return contiguousMeta(reducedShape(shape, [normalizeDim(dim, shape.length)], false), resultTypeOf([x, y]), x.device);
+    return contiguousMeta(
+      reducedShape(shape, [normalizeDim(dim, shape.length)], false),
+      resultTypeOf([x, y]),
+      x.device,
+    );
   },
   implementation: {
     kind: "composite",
@@ -177,7 +211,9 @@ const multiDot = defineOp({
       }
       const next = tensors[i + 1];
       if (next && !isEqual(x.shape.at(-1) ?? 1, next.shape[0] ?? 1)) {
-        throw new DynError(`Expected shapes that multiply but found ${shapeText(x.shape)} and ${shapeText(next.shape)}`);
+        throw new DynError(
+          `Expected shapes that multiply but found ${shapeText(x.shape)} and ${shapeText(next.shape)}`,
+        );
       }
     });
     const first = tensors[0], last = tensors.at(-1);
@@ -209,12 +245,20 @@ function checkSquare(name: string, A: TensorMeta): Dim {
 /** Gauss-Jordan elimination with partial pivoting: determinants, and inverses where they exist. */
 function eliminate(A: HostTensor): { inverse: number[] | null; sign: number[]; logabs: number[] } {
   const n = knownSize(A.shape.at(-1) ?? 1, "size of matrices"), size = n * n;
-  const batch = size === 0 ? A.shape.slice(0, -2).reduce<number>((c, s) => c * knownSize(s, "size"), 1) : A.data.length / size;
+  const batch = size === 0
+    ? A.shape.slice(0, -2).reduce<number>((c, s) => c * knownSize(s, "size"), 1)
+    : A.data.length / size;
   const inverse: number[] = [], sign: number[] = [], logabs: number[] = [];
   let singular = false;
   for (let b = 0; b < batch; b++) {
-    const rows = Array.from({ length: n }, (_, i) =>
-      Array.from({ length: 2 * n }, (_, j) => j < n ? Number(A.data[b * size + i * n + j]) : j - n === i ? 1 : 0));
+    const rows = Array.from(
+      { length: n },
+      (_, i) =>
+        Array.from(
+          { length: 2 * n },
+          (_, j) => j < n ? Number(A.data[b * size + i * n + j]) : j - n === i ? 1 : 0,
+        ),
+    );
     let s = 1, log = 0;
     for (let c = 0; c < n; c++) {
       let pivot = c;
@@ -310,7 +354,9 @@ const slogdet = defineOp({
 function determinant(name: "det" | "logdet") {
   return defineOp({
     name,
-    doc: `${name === "det" ? "Determinants" : "Logarithms of determinants"} of square matrices, as \`torch.${name}\`.`,
+    doc: `${
+      name === "det" ? "Determinants" : "Logarithms of determinants"
+    } of square matrices, as \`torch.${name}\`.`,
     params: { A: required("tensor") },
     exposure: name === "det" ? { namespaces: ["linalg"] } : {},
     infer({ A }) {
@@ -399,9 +445,13 @@ const cov = defineOp({
     aweights: nullable("tensor", { keyword: true }),
   },
   infer({ self, fweights, aweights }) {
-    if (self.shape.length > 2) throw new DynError(`Expected at most 2 dimensions but found ${shapeText(self.shape)}`);
+    if (self.shape.length > 2) {
+      throw new DynError(`Expected at most 2 dimensions but found ${shapeText(self.shape)}`);
+    }
     for (const weights of [fweights, aweights]) {
-      if (weights && weights.shape.length > 1) throw new DynError(`Expected weights in one dimension but found ${shapeText(weights.shape)}`);
+      if (weights && weights.shape.length > 1) {
+        throw new DynError(`Expected weights in one dimension but found ${shapeText(weights.shape)}`);
+      }
     }
     for (const weights of [fweights, aweights]) {
       const count = self.shape.at(-1) ?? 1;
@@ -409,9 +459,15 @@ const cov = defineOp({
         throw new DynError(`Expected ${count} weights but found ${shapeText(weights.shape)}`);
       }
     }
-    if (fweights && isFloat(fweights.dtype)) throw new DynError(`Expected integer frequencies but found ${fweights.dtype}`);
-    if (aweights && !isFloat(aweights.dtype)) throw new DynError(`Expected float weights but found ${aweights.dtype}`);
-    const rows = self.shape.length < 2 || isEqual(self.shape[0] ?? 1, 1) ? [] : [self.shape[0] ?? 1, self.shape[0] ?? 1];
+    if (fweights && isFloat(fweights.dtype)) {
+      throw new DynError(`Expected integer frequencies but found ${fweights.dtype}`);
+    }
+    if (aweights && !isFloat(aweights.dtype)) {
+      throw new DynError(`Expected float weights but found ${aweights.dtype}`);
+    }
+    const rows = self.shape.length < 2 || isEqual(self.shape[0] ?? 1, 1)
+      ? []
+      : [self.shape[0] ?? 1, self.shape[0] ?? 1];
     return contiguousMeta(rows, isFloat(self.dtype) ? self.dtype : "float32", self.device);
   },
   implementation: {
@@ -427,11 +483,19 @@ const cov = defineOp({
       const centred = o.sub(rows, mean);
       const products = o.mm(weights ? o.mul(centred, o.to(weights, rows.dtype)) : centred, o.t(centred));
       const divisor = total
-        ? o.sub(total, correction === 0 ? 0 : aweights
-          ? o.mul(o.div(o.sum(o.mul(weights ?? aweights, aweights)), total), correction)
-          : correction)
+        ? o.sub(
+          total,
+          correction === 0
+            ? 0
+            : aweights
+            ? o.mul(o.div(o.sum(o.mul(weights ?? aweights, aweights)), total), correction)
+            : correction,
+        )
         : sub(count, correction);
-      const scaled = o.div(products, typeof divisor === "object" && "shape" in divisor ? o.clamp(divisor, 0, null) : divisor);
+      const scaled = o.div(
+        products,
+        typeof divisor === "object" && "shape" in divisor ? o.clamp(divisor, 0, null) : divisor,
+      );
       return self.shape.length < 2 || isEqual(self.shape[0] ?? 1, 1) ? o.reshape(scaled, []) : scaled;
     },
   },
@@ -445,8 +509,12 @@ const corrcoef = defineOp({
   doc: "The correlation of rows over columns, as `torch.corrcoef`.",
   params: { self: required("tensor") },
   infer({ self }) {
-    if (self.shape.length > 2) throw new DynError(`Expected at most 2 dimensions but found ${shapeText(self.shape)}`);
-    const rows = self.shape.length < 2 || isEqual(self.shape[0] ?? 1, 1) ? [] : [self.shape[0] ?? 1, self.shape[0] ?? 1];
+    if (self.shape.length > 2) {
+      throw new DynError(`Expected at most 2 dimensions but found ${shapeText(self.shape)}`);
+    }
+    const rows = self.shape.length < 2 || isEqual(self.shape[0] ?? 1, 1)
+      ? []
+      : [self.shape[0] ?? 1, self.shape[0] ?? 1];
     return contiguousMeta(rows, isFloat(self.dtype) ? self.dtype : "float32", self.device);
   },
   implementation: {

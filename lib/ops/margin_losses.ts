@@ -21,7 +21,10 @@ function reduce<T extends TensorLike>(o: OpApi<T>, loss: T, reduction: string): 
   if (reduction === "none") return loss;
   const total = o.sum(loss, null, false, { dtype: loss.dtype });
   if (reduction === "sum") return total;
-  return o.div(total, loss.shape.reduce<number | Dim>((n, s) => typeof n === "number" && typeof s === "number" ? n * s : n, 1));
+  return o.div(
+    total,
+    loss.shape.reduce<number | Dim>((n, s) => typeof n === "number" && typeof s === "number" ? n * s : n, 1),
+  );
 }
 
 function lossMeta(shape: readonly Dim[], like: TensorMeta, reduction: string): TensorMeta {
@@ -47,10 +50,17 @@ const marginRankingLoss = defineOp({
   exposure: FUNCTIONAL,
   infer({ input1, input2, target, reduction }) {
     if (input1.shape.length !== target.shape.length || input2.shape.length !== target.shape.length) {
-      throw new DynError(`Expected tensors of as many dimensions but found ${shapeText(input1.shape)} and ${shapeText(target.shape)}`);
+      throw new DynError(
+        `Expected tensors of as many dimensions but found ${shapeText(input1.shape)} and ${
+          shapeText(target.shape)
+        }`,
+      );
     }
     const like = promoted(input1, input2, target);
-    return lossMeta(broadcastShapes(input1.shape, input2.shape, target.shape), { ...like, dtype: floating(like) }, reduction);
+    return lossMeta(broadcastShapes(input1.shape, input2.shape, target.shape), {
+      ...like,
+      dtype: floating(like),
+    }, reduction);
   },
   implementation: {
     kind: "composite",
@@ -66,7 +76,8 @@ const marginRankingLoss = defineOp({
 
 const hingeEmbeddingLoss = defineOp({
   name: "hingeEmbeddingLoss",
-  doc: "self where target is 1, max(0, margin − self) where it is −1, as `nn.functional.hinge_embedding_loss`.",
+  doc:
+    "self where target is 1, max(0, margin − self) where it is −1, as `nn.functional.hinge_embedding_loss`.",
   params: {
     self: required("tensor"),
     target: required("tensor"),
@@ -74,7 +85,8 @@ const hingeEmbeddingLoss = defineOp({
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
-  infer: ({ self, target, reduction }) => lossMeta(broadcastShapes(self.shape, target.shape), self, reduction),
+  infer: ({ self, target, reduction }) =>
+    lossMeta(broadcastShapes(self.shape, target.shape), self, reduction),
   implementation: {
     kind: "composite",
     compose(o, { self, target, margin, reduction }) {
@@ -88,7 +100,8 @@ const hingeEmbeddingLoss = defineOp({
 
 const cosineEmbeddingLoss = defineOp({
   name: "cosineEmbeddingLoss",
-  doc: "1 − cos where target is 1, max(0, cos − margin) where it is −1, as `nn.functional.cosine_embedding_loss`.",
+  doc:
+    "1 − cos where target is 1, max(0, cos − margin) where it is −1, as `nn.functional.cosine_embedding_loss`.",
   params: {
     input1: required("tensor"),
     input2: required("tensor"),
@@ -100,9 +113,15 @@ const cosineEmbeddingLoss = defineOp({
   infer({ input1, input2, target, reduction }) {
     const shape = broadcastShapes(input1.shape, input2.shape);
     if (target.shape.length + 1 !== shape.length || target.shape.length > 1) {
-      throw new DynError(`Expected a target of one dimension less than inputs but found ${shapeText(target.shape)}`);
+      throw new DynError(
+        `Expected a target of one dimension less than inputs but found ${shapeText(target.shape)}`,
+      );
     }
-    return lossMeta(broadcastShapes(shape.slice(0, -1), target.shape), { ...input1, dtype: floating(input1) }, reduction);
+    return lossMeta(
+      broadcastShapes(shape.slice(0, -1), target.shape),
+      { ...input1, dtype: floating(input1) },
+      reduction,
+    );
   },
   implementation: {
     kind: "composite",
@@ -135,9 +154,14 @@ const gaussianNllLoss = defineOp({
   exposure: FUNCTIONAL,
   infer({ self, target, var: variance, reduction }) {
     const third = typeof variance === "object" && "shape" in variance ? variance.shape : [];
-    const fits = third.length === 0 || sameShape(third, self.shape) || sameShape(third, self.shape.slice(0, -1)) ||
+    const fits = third.length === 0 || sameShape(third, self.shape) ||
+      sameShape(third, self.shape.slice(0, -1)) ||
       (third.length === self.shape.length && isEqual(third.at(-1) ?? 1, 1));
-    if (!fits) throw new DynError(`Expected a variance that fits ${shapeText(self.shape)} but found ${shapeText(third)}`);
+    if (!fits) {
+      throw new DynError(
+        `Expected a variance that fits ${shapeText(self.shape)} but found ${shapeText(third)}`,
+      );
+    }
     return lossMeta(broadcastShapes(self.shape, target.shape), self, reduction);
   },
   implementation: {
@@ -181,7 +205,10 @@ const poissonNllLoss = defineOp({
         ? o.sub(o.exp(self), o.mul(target, self))
         : o.sub(self, o.mul(target, o.log(o.add(self, eps))));
       if (full) {
-        const stirling = o.add(o.sub(o.mul(target, o.log(target)), target), o.mul(o.log(o.mul(target, 2 * Math.PI)), 0.5));
+        const stirling = o.add(
+          o.sub(o.mul(target, o.log(target)), target),
+          o.mul(o.log(o.mul(target, 2 * Math.PI)), 0.5),
+        );
         loss = o.add(loss, o.where(o.gt(target, 1), stirling, 0));
       }
       return reduce(o, loss, reduction);
@@ -211,7 +238,9 @@ const tripletMarginLoss = defineOp({
     const rank = anchor.shape.length;
     if (positive.shape.length !== rank || negative.shape.length !== rank) {
       throw new DynError(
-        `Expected tensors of as many dimensions but found ${[anchor, positive, negative].map((x) => shapeText(x.shape)).join(", ")}`,
+        `Expected tensors of as many dimensions but found ${
+          [anchor, positive, negative].map((x) => shapeText(x.shape)).join(", ")
+        }`,
       );
     }
     if (margin <= 0) throw new DynError(`Expected a positive margin but found ${margin}`);
@@ -222,7 +251,8 @@ const tripletMarginLoss = defineOp({
   implementation: {
     kind: "composite",
     compose(o, { anchor, positive, negative, margin, p, eps, swap, reduction }) {
-      const near = o.pairwiseDistance(anchor, positive, p, eps), far = o.pairwiseDistance(anchor, negative, p, eps);
+      const near = o.pairwiseDistance(anchor, positive, p, eps),
+        far = o.pairwiseDistance(anchor, negative, p, eps);
       const apart = swap ? o.minimum(far, o.pairwiseDistance(positive, negative, p, eps)) : far;
       return reduce(o, o.clampMin(o.add(o.sub(near, apart), margin), 0), reduction);
     },
@@ -233,13 +263,16 @@ const tripletMarginLoss = defineOp({
 
 function checkWeight(weight: TensorMeta | null, classes: Dim): void {
   if (weight && (weight.shape.length !== 1 || !isEqual(weight.shape[0] ?? 1, classes))) {
-    throw new DynError(`Expected a weight for each of ${classes} classes but found ${shapeText(weight.shape)}`);
+    throw new DynError(
+      `Expected a weight for each of ${classes} classes but found ${shapeText(weight.shape)}`,
+    );
   }
 }
 
 const multiMarginLoss = defineOp({
   name: "multiMarginLoss",
-  doc: "The mean over wrong classes of max(0, margin − x[target] + x[class])^p, as `nn.functional.multi_margin_loss`.",
+  doc:
+    "The mean over wrong classes of max(0, margin − x[target] + x[class])^p, as `nn.functional.multi_margin_loss`.",
   params: {
     self: required("tensor"),
     target: required("tensor"),
@@ -254,11 +287,15 @@ const multiMarginLoss = defineOp({
   infer({ self, target, p, weight, reduction }) {
     if (p !== 1 && p !== 2) throw new DynError(`Expected p of 1 or 2 but found ${p}`);
     if (self.shape.length > 2 || target.dtype !== "int64") {
-      throw new DynError(`Expected [batch, classes] and int64 targets but found ${shapeText(self.shape)} and ${target.dtype}`);
+      throw new DynError(
+        `Expected [batch, classes] and int64 targets but found ${shapeText(self.shape)} and ${target.dtype}`,
+      );
     }
     const batch = self.shape.slice(0, -1);
     if (!sameShape(batch, target.shape) && !(batch.length === 0 && target.shape.length <= 1)) {
-      throw new DynError(`Expected a target of shape ${shapeText(batch)} but found ${shapeText(target.shape)}`);
+      throw new DynError(
+        `Expected a target of shape ${shapeText(batch)} but found ${shapeText(target.shape)}`,
+      );
     }
     checkWeight(weight, self.shape.at(-1) ?? 1);
     return lossMeta(target.shape.length === 0 ? [] : batch, self, reduction);
@@ -274,7 +311,11 @@ const multiMarginLoss = defineOp({
       const weighed = weight ? o.mul(raised, o.gather(o.expand(weight, rows.shape), 1, wanted)) : raised;
       const others = o.scatter(weighed, 1, wanted, 0);
       const loss = o.div(o.sum(others, 1), rows.shape[1] ?? 1);
-      return reduce(o, self.shape.length === 2 ? loss : o.reshape(loss, target.shape.length === 0 ? [] : [1]), reduction);
+      return reduce(
+        o,
+        self.shape.length === 2 ? loss : o.reshape(loss, target.shape.length === 0 ? [] : [1]),
+        reduction,
+      );
     },
   },
   gradient: { kind: "composite" },
@@ -301,7 +342,9 @@ const multilabelSoftMarginLoss = defineOp({
   implementation: {
     kind: "composite",
     compose(o, { self, target, weight, reduction }) {
-      const loss = o.neg(o.add(o.mul(target, o.logsigmoid(self)), o.mul(o.rsub(target, 1), o.logsigmoid(o.neg(self)))));
+      const loss = o.neg(
+        o.add(o.mul(target, o.logsigmoid(self)), o.mul(o.rsub(target, 1), o.logsigmoid(o.neg(self)))),
+      );
       return reduce(o, o.mean(weight ? o.mul(loss, weight) : loss, -1), reduction);
     },
   },
@@ -321,11 +364,17 @@ const cdist = defineOp({
   exposure: { method: false },
   infer({ x1, x2, p }) {
     if (x1.shape.length < 2 || x2.shape.length < 2 || !isEqual(x1.shape.at(-1) ?? 1, x2.shape.at(-1) ?? 1)) {
-      throw new DynError(`Expected rows of one length but found ${shapeText(x1.shape)} and ${shapeText(x2.shape)}`);
+      throw new DynError(
+        `Expected rows of one length but found ${shapeText(x1.shape)} and ${shapeText(x2.shape)}`,
+      );
     }
     if (p < 0) throw new DynError(`Expected p that is not negative but found ${p}`);
     const batch = broadcastShapes(x1.shape.slice(0, -2), x2.shape.slice(0, -2));
-    return contiguousMeta([...batch, x1.shape.at(-2) ?? 1, x2.shape.at(-2) ?? 1], resultTypeOf([x1, x2]), x1.device);
+    return contiguousMeta(
+      [...batch, x1.shape.at(-2) ?? 1, x2.shape.at(-2) ?? 1],
+      resultTypeOf([x1, x2]),
+      x1.device,
+    );
   },
   implementation: {
     kind: "composite",

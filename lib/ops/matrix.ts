@@ -19,7 +19,9 @@ import { deviceOf, type OperandOf, t } from "./pointwise.ts";
 function checkProduct(name: string, a: TensorMeta, b: TensorMeta, rank: number): void {
   if (a.shape.length !== rank || b.shape.length !== rank) {
     throw new DynError(
-      `Expected ${name} of two ${rank}-d tensors but found shapes ${shapeText(a.shape)} and ${shapeText(b.shape)}`,
+      `Expected ${name} of two ${rank}-d tensors but found shapes ${shapeText(a.shape)} and ${
+        shapeText(b.shape)
+      }`,
     );
   }
   checkTypes(name, a, b);
@@ -121,7 +123,9 @@ const mv = defineOp({
   params: { self: required("tensor"), vec: required("tensor") },
   infer({ self, vec }) {
     if (self.shape.length !== 2 || vec.shape.length !== 1) {
-      throw new DynError(`Expected mv of a matrix and a vector but found ${shapeText(self.shape)} and ${shapeText(vec.shape)}`);
+      throw new DynError(
+        `Expected mv of a matrix and a vector but found ${shapeText(self.shape)} and ${shapeText(vec.shape)}`,
+      );
     }
     return matmulMeta(self, vec);
   },
@@ -141,11 +145,16 @@ const dot = defineOp({
   exposure: { aliases: ["vdot"] },
   infer({ self, tensor }) {
     if (self.shape.length !== 1 || tensor.shape.length !== 1) {
-      throw new DynError(`Expected dot of two vectors but found ${shapeText(self.shape)} and ${shapeText(tensor.shape)}`);
+      throw new DynError(
+        `Expected dot of two vectors but found ${shapeText(self.shape)} and ${shapeText(tensor.shape)}`,
+      );
     }
     return matmulMeta(self, tensor);
   },
-  implementation: { kind: "composite", compose: (o, { self, tensor }) => o.sum(o.mul(self, tensor), null, false, { dtype: self.dtype }) },
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, tensor }) => o.sum(o.mul(self, tensor), null, false, { dtype: self.dtype }),
+  },
   gradient: { kind: "composite" },
   samples: [{ args: [t(4), t(4)] }],
   errors: [{ args: [t(4), t(3)], message: "multiply" }],
@@ -154,7 +163,9 @@ const dot = defineOp({
 /** Metadata of matmul of any ranks. */
 function matmulMeta(a: TensorMeta, b: TensorMeta): TensorMeta {
   const fail = () =>
-    new DynError(`Expected shapes that multiply in matmul but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`);
+    new DynError(
+      `Expected shapes that multiply in matmul but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`,
+    );
   if (a.shape.length === 0 || b.shape.length === 0) {
     throw new DynError("Expected tensors with at least one dimension in matmul but found a 0-d one");
   }
@@ -233,7 +244,8 @@ function addProduct(
 ) {
   return defineOp({
     name,
-    doc: `beta · input + alpha · the product of the other two, as \`torch.${name}\`; ${second} is the second factor.`,
+    doc:
+      `beta · input + alpha · the product of the other two, as \`torch.${name}\`; ${second} is the second factor.`,
     params: {
       self: required("tensor"),
       first: required("tensor"),
@@ -246,10 +258,14 @@ function addProduct(
       const shape = shapeOf(first, second);
       if (name !== "addr") checkTypes(name, first, second);
       if (self.dtype !== first.dtype) {
-        throw new DynError(`Expected ${name} of tensors of one type but found ${self.dtype} and ${first.dtype}`);
+        throw new DynError(
+          `Expected ${name} of tensors of one type but found ${self.dtype} and ${first.dtype}`,
+        );
       }
       if (!broadcastsTo(self.shape, shape)) {
-        throw new DynError(`Expected an input that broadcasts to ${shapeText(shape)} but found ${shapeText(self.shape)}`);
+        throw new DynError(
+          `Expected an input that broadcasts to ${shapeText(shape)} but found ${shapeText(self.shape)}`,
+        );
       }
       for (const factor of [beta, alpha]) {
         if (!isFloat(first.dtype) && typeof factor === "number" && !Number.isInteger(factor)) {
@@ -275,11 +291,12 @@ function addProduct(
   });
 }
 
-const checked = (name: string, rank: number, shape: (a: readonly Dim[], b: readonly Dim[]) => Dim[]) =>
-(a: TensorMeta, b: TensorMeta): Dim[] => {
-  checkProduct(name, a, b, rank);
-  return shape(a.shape, b.shape);
-};
+const checked =
+  (name: string, rank: number, shape: (a: readonly Dim[], b: readonly Dim[]) => Dim[]) =>
+  (a: TensorMeta, b: TensorMeta): Dim[] => {
+    checkProduct(name, a, b, rank);
+    return shape(a.shape, b.shape);
+  };
 
 const addmm = addProduct(
   "addmm",
@@ -290,7 +307,9 @@ const addmm = addProduct(
 );
 const addmv = addProduct("addmv", "vec", (o, a, b) => o.mv(a, b), (a, b) => {
   if (a.shape.length !== 2 || b.shape.length !== 1) {
-    throw new DynError(`Expected addmv of a matrix and a vector but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`);
+    throw new DynError(
+      `Expected addmv of a matrix and a vector but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`,
+    );
   }
   return matmulMeta(a, b).shape;
 }, [[3], [3, 4], [4]]);
@@ -310,7 +329,9 @@ const addbmm = addProduct(
 );
 const addr = addProduct("addr", "vec2", (o, a, b) => o.outer(a, b), (a, b) => {
   if (a.shape.length !== 1 || b.shape.length !== 1) {
-    throw new DynError(`Expected addr of two vectors but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`);
+    throw new DynError(
+      `Expected addr of two vectors but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`,
+    );
   }
   return [a.shape[0] ?? 1, b.shape[0] ?? 1];
 }, [[3, 4], [3], [4]]);
@@ -322,7 +343,9 @@ const outer = defineOp({
   exposure: { aliases: ["ger"] },
   infer({ self, vec2 }) {
     if (self.shape.length !== 1 || vec2.shape.length !== 1) {
-      throw new DynError(`Expected outer of two vectors but found ${shapeText(self.shape)} and ${shapeText(vec2.shape)}`);
+      throw new DynError(
+        `Expected outer of two vectors but found ${shapeText(self.shape)} and ${shapeText(vec2.shape)}`,
+      );
     }
     return contiguousMeta([...self.shape, ...vec2.shape], resultTypeOf([self, vec2]), deviceOf([self, vec2]));
   },
@@ -350,7 +373,9 @@ const linear = defineOp({
     }
     const shape = [...input.shape.slice(0, -1), ...weight.shape.slice(0, -1)];
     if (bias && !broadcastsTo(bias.shape, shape)) {
-      throw new DynError(`Expected a bias that broadcasts to ${shapeText(shape)} but found ${shapeText(bias.shape)}`);
+      throw new DynError(
+        `Expected a bias that broadcasts to ${shapeText(shape)} but found ${shapeText(bias.shape)}`,
+      );
     }
     return contiguousMeta(shape, input.dtype, deviceOf([input, weight, bias]));
   },

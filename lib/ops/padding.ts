@@ -19,7 +19,9 @@ type Pads = readonly { readonly before: Dim; readonly after: Dim }[];
 /** Padding by dimension, first dimension first. */
 function padsOf(shape: readonly Dim[], pad: readonly Dim[]): Pads {
   if (pad.length % 2 !== 0 || pad.length > 2 * shape.length) {
-    throw new DynError(`Expected pairs of padding for at most ${shape.length} dimensions but found ${shapeText(pad)}`);
+    throw new DynError(
+      `Expected pairs of padding for at most ${shape.length} dimensions but found ${shapeText(pad)}`,
+    );
   }
   return shape.map((_, d) => {
     const at = 2 * (shape.length - 1 - d);
@@ -123,10 +125,14 @@ const padBy = defineOp({
     self.shape.forEach((size, d) => {
       const { before, after } = pads[d] ?? { before: 0, after: 0 };
       const none = before === 0 && after === 0;
-      const fits = none ? true : mode === "reflect"
+      const fits = none
+        ? true
+        : mode === "reflect"
         ? isLess(before, size) && isLess(after, size)
         : mode !== "circular" || (isAtMost(before, size) && isAtMost(after, size));
-      if (!fits) throw new DynError(`Expected padding that fits size ${size} but found ${before} and ${after}`);
+      if (!fits) {
+        throw new DynError(`Expected padding that fits size ${size} but found ${before} and ${after}`);
+      }
     });
     return contiguousMeta(paddedShape(self.shape, pads), self.dtype, self.device);
   },
@@ -180,13 +186,20 @@ const padByBackward = defineOp({
     kind: "lower",
     lower({ grad, inputSizes, pad, mode }, [result]) {
       if (!result) return [];
-      return [addBack(grad, result, (o, index) => redirect(o, mode, { index, pads: padsOf(inputSizes, pad), shape: inputSizes }))];
+      return [
+        addBack(
+          grad,
+          result,
+          (o, index) => redirect(o, mode, { index, pads: padsOf(inputSizes, pad), shape: inputSizes }),
+        ),
+      ];
     },
   },
   gradient: {
     kind: "rule",
     saves: [],
-    rule: (o, { args: { pad, mode }, grads: [grad] }) => grad ? { grad: o.padBy(grad, pad, mode as "reflect") } : {},
+    rule: (o, { args: { pad, mode }, grads: [grad] }) =>
+      grad ? { grad: o.padBy(grad, pad, mode as "reflect") } : {},
   },
   samples: [{ args: [t(2, 1, 7), [2, 1, 4], [1, 2], "reflect"] }],
 });
@@ -211,7 +224,8 @@ export function addBack(
 
 const pad = defineOp({
   name: "pad",
-  doc: "Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant, " +
+  doc:
+    "Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant, " +
     "reflect, replicate or circular. As `nn.functional.pad`.",
   params: {
     self: required("tensor"),

@@ -34,7 +34,9 @@ function broadcastElements(operand: OperandOf<HostTensor>, shape: readonly numbe
 
 /** Both operands, broadcast, with the shape of the result. */
 function aligned(a: OperandOf<HostTensor>, b: OperandOf<HostTensor>) {
-  const shape = broadcastShapes(isTensor(a) ? a.shape : [], isTensor(b) ? b.shape : []).map((s) => knownSize(s, "size"));
+  const shape = broadcastShapes(isTensor(a) ? a.shape : [], isTensor(b) ? b.shape : []).map((s) =>
+    knownSize(s, "size")
+  );
   return { shape, left: broadcastElements(a, shape), right: broadcastElements(b, shape) };
 }
 
@@ -43,7 +45,10 @@ interface Family {
   readonly name: string;
   readonly doc: string;
   readonly first: (x: number) => number;
-  readonly next: (k: number, at: { readonly x: number; readonly now: number; readonly before: number }) => number;
+  readonly next: (
+    k: number,
+    at: { readonly x: number; readonly now: number; readonly before: number },
+  ) => number;
   /** The argument of the recurrence: 2x − 1 for shifted families. */
   readonly argument?: (x: number) => number;
 }
@@ -87,10 +92,30 @@ const doubling = (_k: number, { x, now, before }: Step): number => 2 * x * now -
 const shifted = (x: number): number => 2 * x - 1;
 
 const FAMILIES: readonly Family[] = [
-  { name: "chebyshevPolynomialT", doc: "Chebyshev's polynomial of the first kind", first: (x) => x, next: doubling },
-  { name: "chebyshevPolynomialU", doc: "Chebyshev's polynomial of the second kind", first: (x) => 2 * x, next: doubling },
-  { name: "chebyshevPolynomialV", doc: "Chebyshev's polynomial of the third kind", first: (x) => 2 * x - 1, next: doubling },
-  { name: "chebyshevPolynomialW", doc: "Chebyshev's polynomial of the fourth kind", first: (x) => 2 * x + 1, next: doubling },
+  {
+    name: "chebyshevPolynomialT",
+    doc: "Chebyshev's polynomial of the first kind",
+    first: (x) => x,
+    next: doubling,
+  },
+  {
+    name: "chebyshevPolynomialU",
+    doc: "Chebyshev's polynomial of the second kind",
+    first: (x) => 2 * x,
+    next: doubling,
+  },
+  {
+    name: "chebyshevPolynomialV",
+    doc: "Chebyshev's polynomial of the third kind",
+    first: (x) => 2 * x - 1,
+    next: doubling,
+  },
+  {
+    name: "chebyshevPolynomialW",
+    doc: "Chebyshev's polynomial of the fourth kind",
+    first: (x) => 2 * x + 1,
+    next: doubling,
+  },
   {
     name: "hermitePolynomialH",
     doc: "The physicists' Hermite polynomial",
@@ -144,7 +169,9 @@ function divisor(name: "gcd" | "lcm") {
     inplace: true,
     infer({ self, other }) {
       const dtype = resultTypeOf([self, other]);
-      if (isFloat(dtype) || dtype === "bool") throw new DynError(`Expected integers in ${name} but found ${dtype}`);
+      if (isFloat(dtype) || dtype === "bool") {
+        throw new DynError(`Expected integers in ${name} but found ${dtype}`);
+      }
       return contiguousMeta(broadcastShapes(self.shape, other.shape), dtype, self.device);
     },
     implementation: {
@@ -159,7 +186,13 @@ function divisor(name: "gcd" | "lcm") {
       },
     },
     gradient: { kind: "none", because: "its result is made of integers" },
-    samples: [{ args: [{ tensor: [3], dtype: "int64", range: [-20, 20] }, { tensor: [3], dtype: "int64", range: [1, 9] }] }],
+    samples: [{
+      args: [{ tensor: [3], dtype: "int64", range: [-20, 20] }, {
+        tensor: [3],
+        dtype: "int64",
+        range: [1, 9],
+      }],
+    }],
   });
 }
 

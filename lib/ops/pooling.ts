@@ -52,7 +52,9 @@ export function pooledSizes(shape: readonly Dim[], w: Windows): Dim[] {
   });
   const out = w.kernel.map((_, d) => windowCount(shape[lead + d] ?? 1, w, d));
   if (out.some((size) => isLess(size, 1))) {
-    throw new DynError(`Expected windows that fit into ${shapeText(shape)} but found kernel size [${w.kernel}]`);
+    throw new DynError(
+      `Expected windows that fit into ${shapeText(shape)} but found kernel size [${w.kernel}]`,
+    );
   }
   return [...shape.slice(0, lead), ...out];
 }
@@ -90,7 +92,9 @@ export function windowsOf(
 /** Checks that an input has a channel and the pooled dimensions, possibly a batch. */
 export function checkPooled(name: string, self: TensorMeta, rank: number): void {
   if (self.shape.length !== rank + 1 && self.shape.length !== rank + 2) {
-    throw new DynError(`Expected ${name} of ${rank + 1} or ${rank + 2} dimensions but found ${shapeText(self.shape)}`);
+    throw new DynError(
+      `Expected ${name} of ${rank + 1} or ${rank + 2} dimensions but found ${shapeText(self.shape)}`,
+    );
   }
   if (self.shape.slice(self.shape.length === rank + 2 ? 1 : 0).some((s) => s === 0)) {
     throw new DynError(`Expected sizes besides the batch that are not 0 but found ${shapeText(self.shape)}`);
@@ -122,14 +126,19 @@ function inWindow<V>(
   const source = index.map((i, d) => {
     if (d < lead) return i;
     const axis = d - lead, padding = w.padding[axis] ?? 0;
-    const place = add(sub(mul(i, w.stride[axis] ?? 1), padding), mul(offset[axis] ?? 0, w.dilation[axis] ?? 1));
+    const place = add(
+      sub(mul(i, w.stride[axis] ?? 1), padding),
+      mul(offset[axis] ?? 0, w.dilation[axis] ?? 1),
+    );
     if (padding > 0 || w.ceilMode) {
       const here = within(o, place, 0, self.shape[d] ?? 1);
       inside = inside === undefined ? here : o.and(inside, here);
     }
     return place;
   });
-  return inside === undefined ? o.load(self, source) : o.masked(inside, () => o.load(self, source), outside(o));
+  return inside === undefined
+    ? o.load(self, source)
+    : o.masked(inside, () => o.load(self, source), outside(o));
 }
 
 /** The flat place of an offset in a window. */
@@ -154,7 +163,12 @@ const maxPoolOffsets = defineOp({
       const outside = <V>(o: Body<V>): V => o.constant(lowest(self.dtype), self.dtype);
       const element = <V>(o: Body<V>, index: readonly Dim[], offset: readonly Dim[]): V =>
         inWindow(o, self, { index, offset, windows, outside });
-      const common = { kind: "reduction", shape: values.shape, over: windows.kernel, accumulator: self.dtype } as const;
+      const common = {
+        kind: "reduction",
+        shape: values.shape,
+        over: windows.kernel,
+        accumulator: self.dtype,
+      } as const;
       return [
         { ...common, dtype: self.dtype, op: "max", element },
         {
@@ -170,9 +184,14 @@ const maxPoolOffsets = defineOp({
   gradient: {
     kind: "rule",
     saves: ["out"],
-    rule(o, { args: { self, kernel, stride, padding, dilation, ceilMode }, out: [, offsets], grads: [grad] }) {
+    rule(
+      o,
+      { args: { self, kernel, stride, padding, dilation, ceilMode }, out: [, offsets], grads: [grad] },
+    ) {
       if (!grad || !offsets) return {};
-      return { self: o.maxPoolBackward(grad, offsets, self.shape, kernel, stride, padding, dilation, ceilMode) };
+      return {
+        self: o.maxPoolBackward(grad, offsets, self.shape, kernel, stride, padding, dilation, ceilMode),
+      };
     },
   },
   samples: [{ args: [t(2, 5, 6), [2, 3], [2, 2], [1, 1], [1, 1], false] }],
@@ -221,9 +240,22 @@ function gatherWindows(
     return holds === undefined ? value() : o.masked(holds, value, zero);
   };
   if (counts.every((c) => c === 1)) {
-    return [{ kind: "pointwise", shape, dtype, element: (o, index) => contribution(o, index, counts.map(() => 0)) }];
+    return [{
+      kind: "pointwise",
+      shape,
+      dtype,
+      element: (o, index) => contribution(o, index, counts.map(() => 0)),
+    }];
   }
-  return [{ kind: "reduction", shape, dtype, op: "sum", over: counts, accumulator: dtype, element: contribution }];
+  return [{
+    kind: "reduction",
+    shape,
+    dtype,
+    op: "sum",
+    over: counts,
+    accumulator: dtype,
+    element: contribution,
+  }];
 }
 
 const maxPoolBackward = defineOp({
@@ -292,7 +324,10 @@ function flatIndices<T extends TensorLike>(
     const inside = d === 0 ? rest : o.remainder(rest, kernel);
     const shape = offsets.shape.map((size, e) => e === axis ? size : 1);
     const starts = o.mul(o.arange(offsets.shape[axis] ?? 1, { device: offsets.device }), w.stride[d] ?? 1);
-    const place = o.add(o.mul(inside, w.dilation[d] ?? 1), o.reshape(o.sub(starts, w.padding[d] ?? 0), shape));
+    const place = o.add(
+      o.mul(inside, w.dilation[d] ?? 1),
+      o.reshape(o.sub(starts, w.padding[d] ?? 0), shape),
+    );
     const part = o.mul(place, scale);
     flat = flat ? o.add(flat, part) : part;
     scale = mul(scale, inputSizes[axis] ?? 1);
@@ -331,7 +366,9 @@ function maxPool(rank: 1 | 2 | 3) {
         const windows = windowsOf(args, rank);
         const { kernel, stride, padding, dilation, ceilMode } = windows;
         const [values, offsets] = o.maxPoolOffsets(self, kernel, stride, padding, dilation, ceilMode);
-        return returnIndices ? [values, flatIndices(o, { offsets, windows, inputSizes: self.shape })] : values;
+        return returnIndices
+          ? [values, flatIndices(o, { offsets, windows, inputSizes: self.shape })]
+          : values;
       },
     },
     gradient: { kind: "composite" },
@@ -356,7 +393,9 @@ function windowSize<V>(
     const padding = w.padding[d] ?? 0, size = sizes[d] ?? 1;
     const start = sub(mul(window[d] ?? 0, w.stride[d] ?? 1), padding), end = add(start, kernel);
     const limit = countIncludePad ? add(size, padding) : size;
-    const first = countIncludePad || padding === 0 ? o.index(start, "int64") : o.maximum(o.index(start, "int64"), o.constant(0, "int64"));
+    const first = countIncludePad || padding === 0
+      ? o.index(start, "int64")
+      : o.maximum(o.index(start, "int64"), o.constant(0, "int64"));
     const plain = (countIncludePad || padding === 0) && !w.ceilMode;
     const last = plain ? o.index(end, "int64") : o.minimum(o.index(end, "int64"), o.index(limit, "int64"));
     count = o.mul(count, o.sub(last, first));
@@ -378,7 +417,8 @@ const windowSum = defineOp({
   doc: "The sum of each window over the last dimensions.",
   params: { self: required("tensor"), ...avgParams },
   exposure: INTERNAL,
-  infer: ({ self, ...args }) => contiguousMeta(pooledSizes(self.shape, undilated(args)), self.dtype, self.device),
+  infer: ({ self, ...args }) =>
+    contiguousMeta(pooledSizes(self.shape, undilated(args)), self.dtype, self.device),
   implementation: {
     kind: "lower",
     lower({ self, ...args }, [result]): Lowered[] {
@@ -416,7 +456,11 @@ const windowSumBackward = defineOp({
     lower({ grad, inputSizes: _sizes, ...args }, [result]) {
       if (!result) return [];
       const windows = undilated(args);
-      return gatherWindows(result, { windows, pooled: grad.shape, part: (o, window) => o.load(grad, window) });
+      return gatherWindows(result, {
+        windows,
+        pooled: grad.shape,
+        part: (o, window) => o.load(grad, window),
+      });
     },
   },
   gradient: {
@@ -446,7 +490,8 @@ const windowSizes = defineOp({
         kind: "pointwise",
         shape: result.shape,
         dtype: result.dtype,
-        element: (o, window) => castTo(o, windowSize(o, window, { sizes, windows, countIncludePad }), result.dtype),
+        element: (o, window) =>
+          castTo(o, windowSize(o, window, { sizes, windows, countIncludePad }), result.dtype),
       }];
     },
   },
@@ -471,7 +516,9 @@ function averagePool(rank: 1 | 2 | 3) {
     infer({ self, divisorOverride, ...args }) {
       checkPooled(name, self, rank);
       if (divisorOverride === 0) throw new DynError("Expected a divisor that is not 0");
-      if (categoryOf(self.dtype) === "bool") throw new DynError("Expected numbers to average but found bool tensors");
+      if (categoryOf(self.dtype) === "bool") {
+        throw new DynError("Expected numbers to average but found bool tensors");
+      }
       return contiguousMeta(pooledSizes(self.shape, windowsOf(args, rank)), self.dtype, self.device);
     },
     implementation: {
@@ -480,9 +527,10 @@ function averagePool(rank: 1 | 2 | 3) {
         const { kernel, stride, padding, ceilMode } = windowsOf(args, rank);
         const sums = o.windowSum(self, kernel, stride, padding, ceilMode);
         const whole = !ceilMode && (countIncludePad || padding.every((p) => p === 0));
-        const count = divisorOverride ?? (whole
-          ? kernel.reduce((a, b) => a * b, 1)
-          : o.windowSizes(o.detach(self), kernel, stride, padding, ceilMode, countIncludePad));
+        const count = divisorOverride ??
+          (whole
+            ? kernel.reduce((a, b) => a * b, 1)
+            : o.windowSizes(o.detach(self), kernel, stride, padding, ceilMode, countIncludePad));
         return isFloat(self.dtype) ? o.div(sums, count) : o.div(sums, count, { roundingMode: "trunc" });
       },
     },

@@ -60,8 +60,12 @@ export function floatTypeOf(dtype: DType): DType {
 
 /** A number as a value of type `dtype`. */
 export function numberValue<V>(o: Body<V>, value: Scalar | Dim, dtype: DType): V {
-  if (value instanceof Sym) return isFloat(dtype) ? o.cast(o.index(value, "int64"), dtype) : o.index(value, dtype);
-  if (categoryOf(dtype) === "integer" && typeof value === "number") return o.constant(Math.trunc(value), dtype);
+  if (value instanceof Sym) {
+    return isFloat(dtype) ? o.cast(o.index(value, "int64"), dtype) : o.index(value, dtype);
+  }
+  if (categoryOf(dtype) === "integer" && typeof value === "number") {
+    return o.constant(Math.trunc(value), dtype);
+  }
   return o.constant(value, dtype);
 }
 

@@ -34,12 +34,18 @@ function bits<V>(o: Body<V>, keys: Keys, at: { readonly flat: Dim; readonly stre
 const STREAMS = [0, 0x5bd1e995, 0x2545f491, 0x6c078965] as const;
 
 /** A number in [0, 1): 24 random bits of a float32, 53 of a float64. */
-function unit<V>(o: Body<V>, keys: Keys, at: { readonly flat: Dim; readonly stream: number; readonly dtype: DType }): V {
-  const low = (stream: number, mask: number) => o.and(bits(o, keys, { flat: at.flat, stream }), o.constant(mask, "int32"));
+function unit<V>(
+  o: Body<V>,
+  keys: Keys,
+  at: { readonly flat: Dim; readonly stream: number; readonly dtype: DType },
+): V {
+  const low = (stream: number, mask: number) =>
+    o.and(bits(o, keys, { flat: at.flat, stream }), o.constant(mask, "int32"));
   if (at.dtype !== "float64") {
     return o.mul(o.cast(low(at.stream, 0xffffff), at.dtype), o.constant(2 ** -24, at.dtype));
   }
-  const high = o.cast(low(at.stream, 0x3ffffff), "float64"), rest = o.cast(low(at.stream + 1, 0x7ffffff), "float64");
+  const high = o.cast(low(at.stream, 0x3ffffff), "float64"),
+    rest = o.cast(low(at.stream + 1, 0x7ffffff), "float64");
   return o.mul(o.add(o.mul(high, o.constant(2 ** 27, "float64")), rest), o.constant(2 ** -53, "float64"));
 }
 
@@ -85,14 +91,20 @@ function sampled(name: "rand" | "randn", distribution: string) {
       floatMeta(name, contiguousMeta(size, dtype ?? getDefaultDtype(), device ?? "cpu")),
     implementation: {
       kind: "random",
-      lower: (_args, [result], keys) => drawn(result, (o, flat) => draw(o, name, keys, { flat, dtype: floatOf(result?.dtype) })),
+      lower: (_args, [result], keys) =>
+        drawn(result, (o, flat) => draw(o, name, keys, { flat, dtype: floatOf(result?.dtype) })),
     },
     gradient: { kind: "none", because: NO_GRADIENT },
     samples: [{ args: [[2, 3]] }],
   });
 }
 
-function draw<V>(o: Body<V>, name: "rand" | "randn", keys: Keys, at: { readonly flat: Dim; readonly dtype: DType }): V {
+function draw<V>(
+  o: Body<V>,
+  name: "rand" | "randn",
+  keys: Keys,
+  at: { readonly flat: Dim; readonly dtype: DType },
+): V {
   return name === "rand" ? unit(o, keys, { ...at, stream: 0 }) : normalOf(o, keys, at);
 }
 
@@ -107,7 +119,8 @@ function sampledLike(name: "randLike" | "randnLike", base: "rand" | "randn") {
       floatMeta(name, contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device)),
     implementation: {
       kind: "random",
-      lower: (_args, [result], keys) => drawn(result, (o, flat) => draw(o, base, keys, { flat, dtype: floatOf(result?.dtype) })),
+      lower: (_args, [result], keys) =>
+        drawn(result, (o, flat) => draw(o, base, keys, { flat, dtype: floatOf(result?.dtype) })),
     },
     gradient: { kind: "none", because: NO_GRADIENT },
     samples: [{ args: [t(2, 3)] }],
@@ -115,7 +128,11 @@ function sampledLike(name: "randLike" | "randnLike", base: "rand" | "randn") {
 }
 
 /** Integers of [low, high) from 32 bits, or from 64 where the range is wider. */
-function integer<V>(o: Body<V>, keys: Keys, at: { readonly flat: Dim; readonly low: number; readonly high: number }): V {
+function integer<V>(
+  o: Body<V>,
+  keys: Keys,
+  at: { readonly flat: Dim; readonly low: number; readonly high: number },
+): V {
   const range = at.high - at.low;
   const word = (stream: number) =>
     o.and(o.cast(bits(o, keys, { flat: at.flat, stream }), "int64"), o.constant(0xffffffff, "int64"));
@@ -214,7 +231,9 @@ const bernoulli = defineOp({
   inplace: true,
   infer({ self, p }) {
     if (p === null) checkCategory("bernoulli", self.dtype, ["float"]);
-    if (typeof p === "number" && !(p >= 0 && p <= 1)) throw new DynError(`Expected p in [0, 1] but found ${p}`);
+    if (typeof p === "number" && !(p >= 0 && p <= 1)) {
+      throw new DynError(`Expected p in [0, 1] but found ${p}`);
+    }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
   implementation: {
@@ -229,7 +248,11 @@ const bernoulli = defineOp({
         return o.lt(unit(o, keys, { flat, stream: 0, dtype }), chance);
       }),
   },
-  gradient: { kind: "rule", saves: [], rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {} },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
+  },
   samples: [{ args: [{ tensor: [2, 3], range: [0, 1] }] }, { args: [t(2, 3), 0.5] }],
 });
 
@@ -237,9 +260,16 @@ const bernoulli = defineOp({
 type Draw = <V>(o: Body<V>, keys: Keys, at: { flat: Dim; dtype: DType; a: number; b: number }) => V;
 
 /** Elements of a distribution with two numbers, in the shape and type of a tensor. */
-function drawnLike(self: Operand, keys: Keys, spec: { readonly a: number; readonly b: number; readonly draw: Draw }): Lowered[] {
+function drawnLike(
+  self: Operand,
+  keys: Keys,
+  spec: { readonly a: number; readonly b: number; readonly draw: Draw },
+): Lowered[] {
   const meta = contiguousMeta(self.shape, self.dtype, "cpu");
-  return drawn(meta, (o, flat) => spec.draw(o, keys, { flat, dtype: floatOf(self.dtype), a: spec.a, b: spec.b }));
+  return drawn(
+    meta,
+    (o, flat) => spec.draw(o, keys, { flat, dtype: floatOf(self.dtype), a: spec.a, b: spec.b }),
+  );
 }
 
 function fillMeta(name: string, self: TensorMeta): TensorMeta {
@@ -269,7 +299,11 @@ const uniform = defineOp({
           o.fma(unit(o, k, { flat, stream: 0, dtype }), o.constant(b - a, dtype), o.constant(a, dtype)),
       }),
   },
-  gradient: { kind: "rule", saves: [], rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {} },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
+  },
   samples: [{ args: [t(2, 3), -1, 1] }],
 });
 
@@ -293,7 +327,11 @@ const normalFill = defineOp({
           o.fma(normalOf(o, k, { flat, dtype }), o.constant(b, dtype), o.constant(a, dtype)),
       }),
   },
-  gradient: { kind: "rule", saves: [], rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {} },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
+  },
   samples: [{ args: [t(2, 3)] }],
 });
 
@@ -314,10 +352,17 @@ const exponentialFill = defineOp({
         a: lambd,
         b: 0,
         draw: (o, k, { flat, dtype, a }) =>
-          o.mul(o.log(o.sub(o.constant(1, dtype), unit(o, k, { flat, stream: 0, dtype }))), o.constant(-1 / a, dtype)),
+          o.mul(
+            o.log(o.sub(o.constant(1, dtype), unit(o, k, { flat, stream: 0, dtype }))),
+            o.constant(-1 / a, dtype),
+          ),
       }),
   },
-  gradient: { kind: "rule", saves: [], rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {} },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
+  },
   samples: [{ args: [t(2, 3)] }],
 });
 
@@ -353,8 +398,18 @@ const multinomial = defineOp({
       const sums = o.cumsum(weights, -1);
       const total = o.slice(sums, -1, -1, null);
       const rows = self.shape.slice(0, -1);
-      const spots = o.mul(o.rand([...rows, numSamples], { dtype: self.dtype === "float64" ? "float64" : "float32", device: self.device }), total);
-      return o.clamp(o.searchsorted(o.contiguous(sums), spots, { right: true }), 0, Number(self.shape.at(-1) ?? 1) - 1);
+      const spots = o.mul(
+        o.rand([...rows, numSamples], {
+          dtype: self.dtype === "float64" ? "float64" : "float32",
+          device: self.device,
+        }),
+        total,
+      );
+      return o.clamp(
+        o.searchsorted(o.contiguous(sums), spots, { right: true }),
+        0,
+        Number(self.shape.at(-1) ?? 1) - 1,
+      );
     },
   },
   gradient: { kind: "none", because: "its result is made of indices" },

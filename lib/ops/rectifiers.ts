@@ -76,7 +76,9 @@ const hardtanh = defineOp({
   inplace: true,
   exposure: FUNCTIONAL,
   infer({ self, minVal, maxVal }) {
-    if (minVal > maxVal) throw new DynError(`Expected minVal at most maxVal but found ${minVal} and ${maxVal}`);
+    if (minVal > maxVal) {
+      throw new DynError(`Expected minVal at most maxVal but found ${minVal} and ${maxVal}`);
+    }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
   implementation: {
@@ -163,7 +165,9 @@ const prelu = defineOp({
   exposure: { namespaces: ["nn.functional"] },
   infer({ self, weight }) {
     const channels = self.shape.length > 1 ? self.shape[1] ?? 1 : 1;
-    if (weight.shape.length > 1) throw new DynError(`Expected a weight of at most 1 dimension but found ${weight.shape.length}`);
+    if (weight.shape.length > 1) {
+      throw new DynError(`Expected a weight of at most 1 dimension but found ${weight.shape.length}`);
+    }
     const count = weight.shape[0] ?? 1;
     if (count !== 1 && count !== channels) {
       throw new DynError(`Expected one weight or one for each of ${channels} channels but found ${count}`);
@@ -189,12 +193,10 @@ const hardsigmoid = unary({
   doc: "min(max(self + 3, 0), 6) / 6, as `nn.functional.hardsigmoid`.",
   rule: "promote",
   accepts: ["float"],
-  body: (o, x) =>
-    o.mul(o.minimum(o.maximum(o.add(x, k(o, x, 3)), k(o, x, 0)), k(o, x, 6)), k(o, x, 1 / 6)),
+  body: (o, x) => o.mul(o.minimum(o.maximum(o.add(x, k(o, x, 3)), k(o, x, 0)), k(o, x, 6)), k(o, x, 1 / 6)),
   derivative: {
     reads: ["self"],
-    of: (o, { grad, self }) =>
-      o.where(o.logicalAnd(o.gt(self, -3), o.lt(self, 3)), o.mul(grad, 1 / 6), 0),
+    of: (o, { grad, self }) => o.where(o.logicalAnd(o.gt(self, -3), o.lt(self, 3)), o.mul(grad, 1 / 6), 0),
   },
   range: [-5, 5],
   exposure: FUNCTIONAL,
@@ -224,7 +226,9 @@ function shrink(name: "softshrink" | "hardshrink") {
   const soft = name === "softshrink";
   return defineOp({
     name,
-    doc: `0 within lambd of 0, else self${soft ? " brought nearer by lambd" : ""}, as \`nn.functional.${name}\`.`,
+    doc: `0 within lambd of 0, else self${
+      soft ? " brought nearer by lambd" : ""
+    }, as \`nn.functional.${name}\`.`,
     params: { self: required("tensor"), lambd: optional("float", 0.5) },
     exposure: soft ? FUNCTIONAL : { method: true, free: true, namespaces: ["nn.functional"] },
     infer({ self, lambd }) {

@@ -183,7 +183,10 @@ const prod = defineOp({
       const at = dim === null ? 0 : normalizeDim(dim, self.shape.length);
       if (self.shape.length === 0) return { self: grad };
       // The product of all others is that of those before and of those after: right for zeros too.
-      const others = o.mul(exclusiveProduct(o, flat, at), o.flip(exclusiveProduct(o, o.flip(flat, [at]), at), [at]));
+      const others = o.mul(
+        exclusiveProduct(o, flat, at),
+        o.flip(exclusiveProduct(o, o.flip(flat, [at]), at), [at]),
+      );
       const wide = dim === null ? grad : restoreDims(o, grad, { shape: self.shape, dims: [at], keepdim });
       return { self: o.reshape(o.mul(others, dim === null ? o.reshape(wide, [1]) : wide), self.shape) };
     },
@@ -200,7 +203,9 @@ function exclusiveProduct<T extends TensorLike>(o: OpApi<T>, x: T, dim: number):
 }
 
 function checkNotEmpty(name: string, self: TensorMeta, dims: readonly number[]): void {
-  if (dims.some((d) => isEqual(self.shape[d] ?? 1, 0)) || (dims.length === 0 && self.shape.some((s) => s === 0))) {
+  if (
+    dims.some((d) => isEqual(self.shape[d] ?? 1, 0)) || (dims.length === 0 && self.shape.some((s) => s === 0))
+  ) {
     throw new DynError(`Expected ${name} over at least one element but found shape ${shapeText(self.shape)}`);
   }
 }
@@ -298,7 +303,9 @@ function truth(name: "any" | "all") {
         }),
     },
     gradient: { kind: "none", because: "its result is not of a floating type" },
-    samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }, { args: [{ tensor: [3, 4], dtype: "bool" }, 1] }],
+    samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }, {
+      args: [{ tensor: [3, 4], dtype: "bool" }, 1],
+    }],
   });
 }
 
@@ -308,7 +315,8 @@ function extremeWithIndex(name: "max" | "min") {
   const elementwise = name === "max" ? "maximum" : "minimum";
   return defineOp({
     name,
-    doc: `The ${name}imum of all elements; with \`dim\`, values and first indices along it; with a tensor in its ` +
+    doc:
+      `The ${name}imum of all elements; with \`dim\`, values and first indices along it; with a tensor in its ` +
       `place, the elementwise ${name}imum. As \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("operand"), keepdim: optional("bool", false) },
     results: ["values", "indices"],
@@ -375,7 +383,9 @@ function withoutNan(name: "nansum" | "nanmean", exposure: Exposure = {}) {
       kind: "composite",
       compose(o, { self, dim, keepdim, dtype }) {
         const dims = reducedDims(dim, self.shape.length);
-        const total = o.sum(o.where(o.isnan(self), 0, self), dims, keepdim, { dtype: dtype ?? sumType(self.dtype) });
+        const total = o.sum(o.where(o.isnan(self), 0, self), dims, keepdim, {
+          dtype: dtype ?? sumType(self.dtype),
+        });
         if (name === "nansum") return total;
         return o.div(total, o.sum(o.logicalNot(o.isnan(self)), dims, keepdim));
       },
@@ -384,7 +394,6 @@ function withoutNan(name: "nansum" | "nanmean", exposure: Exposure = {}) {
     samples: REDUCTION_SAMPLES,
   });
 }
-
 
 export const reductions = {
   sum,

@@ -79,7 +79,12 @@ function resampleAxis<T extends TensorLike>(o: OpApi<T>, x: T, axis: Axis): T {
 function cubic<T extends TensorLike>(
   o: OpApi<T>,
   x: T,
-  at: { readonly dim: number; readonly shape: readonly Dim[]; readonly centre: T; readonly clamped: (index: T) => T },
+  at: {
+    readonly dim: number;
+    readonly shape: readonly Dim[];
+    readonly centre: T;
+    readonly clamped: (index: T) => T;
+  },
 ): T {
   const A = -0.75, low = o.floor(at.centre), f = o.sub(at.centre, low);
   const near = (d: T) => o.add(o.mul(o.mul(o.sub(o.mul(d, A + 2), A + 3), d), d), 1);
@@ -93,7 +98,8 @@ function cubic<T extends TensorLike>(
 
 const interpolate = defineOp({
   name: "interpolate",
-  doc: "Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As " +
+  doc:
+    "Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As " +
     "`nn.functional.interpolate`.",
   params: {
     self: required("tensor"),
@@ -128,8 +134,17 @@ const interpolate = defineOp({
           ? o.adaptiveAvgPool2d(self, sizes)
           : o.adaptiveAvgPool3d(self, sizes);
       }
-      return sizes.reduce((x, size, d) =>
-        resampleAxis(o, x, { dim: d + 2, size, step: steps[d] ?? null, mode, alignCorners: alignCorners ?? false }), self);
+      return sizes.reduce(
+        (x, size, d) =>
+          resampleAxis(o, x, {
+            dim: d + 2,
+            size,
+            step: steps[d] ?? null,
+            mode,
+            alignCorners: alignCorners ?? false,
+          }),
+        self,
+      );
     },
   },
   gradient: { kind: "composite" },
@@ -205,9 +220,13 @@ const im2col = defineOp({
     kind: "composite",
     compose(o, { self, ...args }) {
       const image = self.shape.length === 3 ? o.unsqueeze(self, 0) : self;
-      const [ph = 0, pw = 0] = spread(args.padding, 2, "padding"), [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
-      const [sh = 1, sw = 1] = spread(args.stride, 2, "stride"), [dh = 1, dw = 1] = spread(args.dilation, 2, "dilation");
-      const wide = ph > 0 || pw > 0 ? o.constantPadNd(image, [pw, pw, ph, ph], image.dtype === "bool" ? false : 0) : image;
+      const [ph = 0, pw = 0] = spread(args.padding, 2, "padding"),
+        [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
+      const [sh = 1, sw = 1] = spread(args.stride, 2, "stride"),
+        [dh = 1, dw = 1] = spread(args.dilation, 2, "dilation");
+      const wide = ph > 0 || pw > 0
+        ? o.constantPadNd(image, [pw, pw, ph, ph], image.dtype === "bool" ? false : 0)
+        : image;
       const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
       // [n, c, rows, columns, kh, kw], each window thinned by the dilation
       const windows = o.unfold(o.unfold(wide, 2, (kh - 1) * dh + 1, sh), 3, (kw - 1) * dw + 1, sw);
@@ -218,14 +237,19 @@ const im2col = defineOp({
     },
   },
   gradient: { kind: "composite" },
-  samples: [{ args: [t(2, 3, 5, 5), 2] }, { args: [t(1, 2, 5, 6), [2, 3]], options: { padding: 1, stride: 2 } }],
+  samples: [{ args: [t(2, 3, 5, 5), 2] }, {
+    args: [t(1, 2, 5, 6), [2, 3]],
+    options: { padding: 1, stride: 2 },
+  }],
   errors: [{ args: [t(3, 3), 2], message: "dimensions" }],
 });
 
 /** The shape after shuffling by a factor. */
 function shuffledShape(shape: readonly Dim[], r: number, up: boolean): Dim[] {
   if (shape.length < 3 || r <= 0) {
-    throw new DynError(`Expected at least 3 dimensions and a positive factor but found ${shapeText(shape)} and ${r}`);
+    throw new DynError(
+      `Expected at least 3 dimensions and a positive factor but found ${shapeText(shape)} and ${r}`,
+    );
   }
   const [c = 1, h = 1, w = 1] = shape.slice(-3).map((s) => knownSize(s, "size to shuffle"));
   const fits = up ? c % (r * r) === 0 : h % r === 0 && w % r === 0;
@@ -285,7 +309,9 @@ const channelShuffle = defineOp({
   infer({ self, groups }) {
     const channels = knownSize(self.shape[1] ?? 1, "number of channels");
     if (self.shape.length < 3 || groups <= 0 || channels % groups !== 0) {
-      throw new DynError(`Expected channels that divide into ${groups} groups but found ${shapeText(self.shape)}`);
+      throw new DynError(
+        `Expected channels that divide into ${groups} groups but found ${shapeText(self.shape)}`,
+      );
     }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
@@ -303,7 +329,8 @@ const channelShuffle = defineOp({
 
 const localResponseNorm = defineOp({
   name: "localResponseNorm",
-  doc: "Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`.",
+  doc:
+    "Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`.",
   params: {
     self: required("tensor"),
     size: required("int"),
@@ -313,7 +340,9 @@ const localResponseNorm = defineOp({
   },
   exposure: FUNCTIONAL,
   infer({ self }) {
-    if (self.shape.length < 3) throw new DynError(`Expected at least 3 dimensions but found ${shapeText(self.shape)}`);
+    if (self.shape.length < 3) {
+      throw new DynError(`Expected at least 3 dimensions but found ${shapeText(self.shape)}`);
+    }
     return contiguousMeta(self.shape, isFloat(self.dtype) ? self.dtype : "float32", self.device);
   },
   implementation: {

@@ -28,7 +28,8 @@ const LOOP_OPS = { prod: "prod", amax: "max", amin: "min" } as const;
 
 const scatterCombined = defineOp({
   name: "scatterCombined",
-  doc: "For each element the product, maximum or minimum of the values that `index` sends to it; a neutral value " +
+  doc:
+    "For each element the product, maximum or minimum of the values that `index` sends to it; a neutral value " +
     "where there is none.",
   params: {
     self: required("tensor"),
@@ -86,7 +87,8 @@ function leading<T extends TensorLike>(o: OpApi<T>, x: T, shape: readonly Dim[])
 
 const scatterReduce = defineOp({
   name: "scatterReduce",
-  doc: "self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin. As " +
+  doc:
+    "self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin. As " +
     "`torch.scatter_reduce`.",
   params: {
     self: required("tensor"),
@@ -105,7 +107,9 @@ const scatterReduce = defineOp({
     }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
-  ranges: ({ self, dim, index }) => [indexRange(index, self.shape[normalizeDim(dim, self.shape.length)] ?? 1)],
+  ranges: (
+    { self, dim, index },
+  ) => [indexRange(index, self.shape[normalizeDim(dim, self.shape.length)] ?? 1)],
   implementation: {
     kind: "composite",
     compose(o, { self, dim, index, src, reduce, includeSelf }) {

@@ -53,7 +53,9 @@ function overlay(
 
 function checkPart(name: string, src: TensorMeta, expected: readonly Dim[]): void {
   if (!sameShape(src.shape, expected)) {
-    throw new DynError(`Expected src of ${name} of shape ${shapeText(expected)} but found ${shapeText(src.shape)}`);
+    throw new DynError(
+      `Expected src of ${name} of shape ${shapeText(expected)} but found ${shapeText(src.shape)}`,
+    );
   }
 }
 
@@ -62,7 +64,12 @@ const fresh = (self: TensorMeta): TensorMeta => contiguousMeta(self.shape, self.
 const selectScatter = defineOp({
   name: "selectScatter",
   doc: "self with `src` put where select(dim, index) reads, as `torch.select_scatter`.",
-  params: { self: required("tensor"), src: required("tensor"), dim: required("int"), index: required("size") },
+  params: {
+    self: required("tensor"),
+    src: required("tensor"),
+    dim: required("int"),
+    index: required("size"),
+  },
   infer({ self, src, dim, index }) {
     const at = normalizeDim(dim, self.shape.length);
     normalizeIndex(index, self.shape[at] ?? 1);
@@ -144,7 +151,8 @@ const sliceScatter = defineOp({
 
 const diagonalScatter = defineOp({
   name: "diagonalScatter",
-  doc: "self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`.",
+  doc:
+    "self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`.",
   params: {
     self: required("tensor"),
     src: required("tensor"),
@@ -208,7 +216,13 @@ const diagEmbed = defineOp({
   implementation: {
     kind: "composite",
     compose: (o, { self, offset, dim1, dim2 }) =>
-      o.diagonalScatter(o.newZeros(self, embeddedShape(self.shape, { offset, dim1, dim2 })), self, offset, dim1, dim2),
+      o.diagonalScatter(
+        o.newZeros(self, embeddedShape(self.shape, { offset, dim1, dim2 })),
+        self,
+        offset,
+        dim1,
+        dim2,
+      ),
   },
   gradient: { kind: "composite" },
   samples: [{ args: [t(3)] }, { args: [t(2, 3), 1, 0, 2] }],
@@ -259,7 +273,8 @@ const unfoldBackward = defineOp({
   gradient: {
     kind: "rule",
     saves: [],
-    rule: (o, { args: { dim, size, step }, grads: [grad] }) => grad ? { grad: o.unfold(grad, dim, size, step) } : {},
+    rule: (o, { args: { dim, size, step }, grads: [grad] }) =>
+      grad ? { grad: o.unfold(grad, dim, size, step) } : {},
   },
   samples: [{ args: [t(3, 3), [7], 0, 3, 2] }],
 });
@@ -320,7 +335,9 @@ const asStridedScatter = defineOp({
     checkPart("asStridedScatter", src, size);
     const last = size.reduce<Dim>((at, s, d) => add(at, mul(sub(s, 1), stride[d] ?? 0)), storageOffset ?? 0);
     if (size.every((s) => s !== 0) && !isLess(last, elementCount(self))) {
-      throw new DynError(`Expected strides that stay inside of ${shapeText(self.shape)} but found ${shapeText(stride)}`);
+      throw new DynError(
+        `Expected strides that stay inside of ${shapeText(self.shape)} but found ${shapeText(stride)}`,
+      );
     }
     return fresh(self);
   },

@@ -73,7 +73,10 @@ const sort = defineOp({
     normalizeDim(dim, self.shape.length);
     return valuesAndIndices(self, self.shape);
   },
-  implementation: { kind: "composite", compose: (o, { self, dim, descending }) => sorted(o, self, { dim, descending }) },
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, dim, descending }) => sorted(o, self, { dim, descending }),
+  },
   gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4)] }, { args: [t(3, 4), 0, true] }],
   errors: [{ args: [t(3), 1], message: "Expected dim in [-1, 0]" }],
@@ -105,7 +108,10 @@ const msort = defineOp({
   doc: "Sorted along the first dimension, as `torch.msort`.",
   params: { self: required("tensor") },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-  implementation: { kind: "composite", compose: (o, { self }) => sorted(o, self, { dim: 0, descending: false })[0] },
+  implementation: {
+    kind: "composite",
+    compose: (o, { self }) => sorted(o, self, { dim: 0, descending: false })[0],
+  },
   gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4)] }],
 });
@@ -118,7 +124,8 @@ function checkCount(k: Dim, size: Dim): void {
 
 const topk = defineOp({
   name: "topk",
-  doc: "The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`.",
+  doc:
+    "The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`.",
   params: {
     self: required("tensor"),
     k: required("size"),
@@ -187,7 +194,10 @@ const kthvalue = defineOp({
 function median(name: "median" | "nanmedian") {
   return defineOp({
     name,
-    doc: `The lower middle element${name === "nanmedian" ? " of what is not NaN" : ", NaN where there is one"}; with ` +
+    doc:
+      `The lower middle element${
+        name === "nanmedian" ? " of what is not NaN" : ", NaN where there is one"
+      }; with ` +
       `\`dim\` also its index. As \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("int"), keepdim: optional("bool", false) },
     results: ["values", "indices"],
@@ -196,7 +206,9 @@ function median(name: "median" | "nanmedian") {
       if (dim === null) return contiguousMeta([], self.dtype, self.device);
       const at = normalizeDim(dim, self.shape.length);
       if (isEqual(self.shape[at] ?? 1, 0)) {
-        throw new DynError(`Expected at least one element along dim ${dim} but found shape ${shapeText(self.shape)}`);
+        throw new DynError(
+          `Expected at least one element along dim ${dim} but found shape ${shapeText(self.shape)}`,
+        );
       }
       return valuesAndIndices(self, self.shape.length === 0 ? [] : reducedShape(self.shape, [at], keepdim));
     },
@@ -209,13 +221,19 @@ function median(name: "median" | "nanmedian") {
         }
         const flat = dim === null ? o.reshape(self, [-1]) : self;
         const at = normalizeDim(dim ?? 0, flat.shape.length), size = flat.shape[at] ?? 1;
-        if (size === 0) return o.full([], isFloat(self.dtype) ? NaN : 0, { dtype: self.dtype, device: self.device });
+        if (size === 0) {
+          return o.full([], isFloat(self.dtype) ? NaN : 0, { dtype: self.dtype, device: self.device });
+        }
         const [, order] = sorted(o, o.detach(flat), { dim: at, descending: false });
         // NaN sorts last: it is the median if there is any, unless only numbers count
         const numbers = o.sum(o.logicalNot(o.isnan(flat)), [at], true);
         const position = name === "nanmedian"
           ? o.clamp(o.div(o.sub(numbers, 1), 2, { roundingMode: "floor" }), 0, null)
-          : o.where(o.eq(numbers, size), o.fullLike(numbers, Math.floor((knownSize(size, "size") - 1) / 2)), numbers);
+          : o.where(
+            o.eq(numbers, size),
+            o.fullLike(numbers, Math.floor((knownSize(size, "size") - 1) / 2)),
+            numbers,
+          );
         const indices = o.gather(order, at, position), values = o.gather(flat, at, indices);
         if (dim === null) return o.reshape(values, []);
         return keepdim ? [values, indices] : [o.squeeze(values, at), o.squeeze(indices, at)];
@@ -240,10 +258,14 @@ const searchsorted = defineOp({
   },
   exposure: { method: false },
   infer({ sortedSequence, self, outInt32, right, side }) {
-    if (side === "left" && right) throw new DynError("Expected side and right to agree but found left and true");
+    if (side === "left" && right) {
+      throw new DynError("Expected side and right to agree but found left and true");
+    }
     const shape = isTensor(self) ? self.shape : [];
     const vector = sortedSequence.shape.length === 1;
-    if (sortedSequence.shape.length === 0) throw new DynError("Expected a sequence with dimensions but found a 0-d one");
+    if (sortedSequence.shape.length === 0) {
+      throw new DynError("Expected a sequence with dimensions but found a 0-d one");
+    }
     if (!vector && !(isTensor(self) && sameShape(shape.slice(0, -1), sortedSequence.shape.slice(0, -1)))) {
       throw new DynError(
         `Expected values that agree but at the last dimension but found ${shapeText(shape)} for ` +
@@ -290,7 +312,11 @@ const countBefore = defineOp({
         accumulator: "int64",
         element(o, index, [k]) {
           const value = castTo(o, o.load(values, index), dtype);
-          const bound = castTo(o, o.load(sequence, vector ? [k ?? 0] : [...index.slice(0, -1), k ?? 0]), dtype);
+          const bound = castTo(
+            o,
+            o.load(sequence, vector ? [k ?? 0] : [...index.slice(0, -1), k ?? 0]),
+            dtype,
+          );
           // NaN comes after all numbers
           const before = right ? o.not(o.gt(bound, value)) : o.not(o.ge(bound, value));
           if (!isFloat(dtype)) return o.cast(before, "int64");
@@ -353,15 +379,23 @@ const isin = defineOp({
   implementation: {
     kind: "composite",
     compose(o, { elements, testElements, invert }) {
-      const device = isTensor(elements) ? elements.device : isTensor(testElements) ? testElements.device : "cpu";
-      const among = isTensor(testElements) ? o.reshape(testElements, [-1]) : o.full([1], testElements, { device });
+      const device = isTensor(elements)
+        ? elements.device
+        : isTensor(testElements)
+        ? testElements.device
+        : "cpu";
+      const among = isTensor(testElements)
+        ? o.reshape(testElements, [-1])
+        : o.full([1], testElements, { device });
       const each = isTensor(elements) ? elements : o.full([], elements, { device });
       const found = o.any(o.eq(o.unsqueeze(each, -1), among), -1);
       return invert ? o.logicalNot(found) : found;
     },
   },
   gradient: { kind: "none", because: "its result is not of a floating type" },
-  samples: [{ args: [{ tensor: [3, 2], dtype: "int64", range: [0, 4] }, { tensor: [3], dtype: "int64", range: [0, 4] }] }],
+  samples: [{
+    args: [{ tensor: [3, 2], dtype: "int64", range: [0, 4] }, { tensor: [3], dtype: "int64", range: [0, 4] }],
+  }],
 });
 
 /** quantile and nanquantile by interpolation in the sorted order. */
@@ -382,11 +416,19 @@ function quantile(name: "quantile" | "nanquantile") {
     infer({ self, q, dim, keepdim }) {
       checkCategory(name, self.dtype, ["float"]);
       if (isTensor(q) && (q.dtype !== self.dtype || q.shape.length > 1)) {
-        throw new DynError(`Expected q of type ${self.dtype} in at most 1 dimension but found ${q.dtype} ${shapeText(q.shape)}`);
+        throw new DynError(
+          `Expected q of type ${self.dtype} in at most 1 dimension but found ${q.dtype} ${
+            shapeText(q.shape)
+          }`,
+        );
       }
-      if (typeof q === "number" && !(q >= 0 && q <= 1)) throw new DynError(`Expected q in [0, 1] but found ${q}`);
+      if (typeof q === "number" && !(q >= 0 && q <= 1)) {
+        throw new DynError(`Expected q in [0, 1] but found ${q}`);
+      }
       const dims = dim === null ? self.shape.map((_, d) => d) : [normalizeDim(dim, self.shape.length)];
-      if (dims.some((d) => isEqual(self.shape[d] ?? 1, 0))) throw new DynError("Expected at least one element but found none");
+      if (dims.some((d) => isEqual(self.shape[d] ?? 1, 0))) {
+        throw new DynError("Expected at least one element but found none");
+      }
       const rest = reducedShape(self.shape, dims, keepdim);
       return contiguousMeta([...isTensor(q) ? q.shape : [], ...rest], self.dtype, self.device);
     },
@@ -397,7 +439,9 @@ function quantile(name: "quantile" | "nanquantile") {
         const at = dim === null ? 0 : normalizeDim(dim, rank);
         const rows = dim === null || rank === 0 ? o.reshape(self, [-1]) : o.movedim(self, at, -1);
         const [order] = o.sortLast(rows, false), size = rows.shape.at(-1) ?? 1;
-        const points = isTensor(q) ? o.reshape(q, [-1]) : o.full([1], Number(q), { dtype: self.dtype, device: self.device });
+        const points = isTensor(q)
+          ? o.reshape(q, [-1])
+          : o.full([1], Number(q), { dtype: self.dtype, device: self.device });
         const nans = o.any(o.isnan(rows), -1, true);
         const last = name === "nanquantile"
           ? o.sub(o.to(o.sum(o.logicalNot(o.isnan(rows)), [-1], true), self.dtype), 1)

@@ -17,7 +17,8 @@ import { broadcastShapes, normalizeDim, reducedDims, reducedShape, shapeText } f
 type Dims = number | readonly number[] | boolean | null;
 
 /** Reduced dimensions; a boolean in their place is `unbiased`, over all. */
-const spreadDims = (dim: Dims, rank: number): number[] => reducedDims(typeof dim === "boolean" ? null : dim, rank);
+const spreadDims = (dim: Dims, rank: number): number[] =>
+  reducedDims(typeof dim === "boolean" ? null : dim, rank);
 
 /** How spread is asked for. */
 interface SpreadArgs {
@@ -67,7 +68,10 @@ function reducedMeta(name: string, self: TensorMeta, dim: Dims, keepdim: boolean
 function spreadOf(name: "var" | "std", exposure: Exposure) {
   return defineOp({
     name,
-    doc: `The ${name === "var" ? "variance" : "standard deviation"} over dimensions, divided by the count less ` +
+    doc:
+      `The ${
+        name === "var" ? "variance" : "standard deviation"
+      } over dimensions, divided by the count less ` +
       `\`correction\` (1). As \`torch.${name}\`${name === "var" ? "; the free function is `variance`" : ""}.`,
     params: spreadParams,
     exposure,
@@ -209,7 +213,12 @@ const norm2 = defineOp({
 const normP = defineOp({
   name: "normP",
   doc: "(Σ |self|^p)^(1/p) over dimensions.",
-  params: { self: required("tensor"), p: required("float"), dim: required("ints"), keepdim: required("bool") },
+  params: {
+    self: required("tensor"),
+    p: required("float"),
+    dim: required("ints"),
+    keepdim: required("bool"),
+  },
   exposure: { method: false, free: false },
   infer: ({ self, dim, keepdim }) => reducedMeta("norm", self, dim, keepdim),
   implementation: {
@@ -246,7 +255,9 @@ const vectorNorm = defineOp({
     checkCategory("vectorNorm", x.dtype, ["float"]);
     const dims = reducedDims(dim, x.shape.length);
     if ((ord < 0 || ord === Infinity) && dims.some((d) => x.shape[d] === 0)) {
-      throw new DynError(`Expected at least one element for a norm of order ${ord} but found ${shapeText(x.shape)}`);
+      throw new DynError(
+        `Expected at least one element for a norm of order ${ord} but found ${shapeText(x.shape)}`,
+      );
     }
     return contiguousMeta(reducedShape(x.shape, dims, keepdim), checkedType(dtype ?? x.dtype), x.device);
   },
@@ -268,7 +279,7 @@ function checkedType(dtype: DType): DType {
 
 const norm = defineOp({
   name: "norm",
-  doc: "The norm of order p (\"fro\" is 2) of all elements or along dimensions, as `torch.norm`.",
+  doc: 'The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`.',
   params: {
     self: required("tensor"),
     p: optional("scalarOrString", "fro"),
@@ -277,7 +288,9 @@ const norm = defineOp({
     dtype: nullable("dtype"),
   },
   infer({ self, p, dim, keepdim, dtype }) {
-    if (typeof p === "string" && p !== "fro") throw new DynError(`Expected a norm by number or "fro" but found ${p}`);
+    if (typeof p === "string" && p !== "fro") {
+      throw new DynError(`Expected a norm by number or "fro" but found ${p}`);
+    }
     return { ...reducedMeta("norm", self, dim, keepdim), dtype: checkedType(dtype ?? self.dtype) };
   },
   implementation: {
@@ -359,7 +372,12 @@ const pairwiseDistance = defineOp({
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ x1, x2, keepdim }) {
     const dtype = floatTypeOf(x1.dtype);
-    return reducedMeta("pairwiseDistance", { ...x1, dtype, shape: broadcastShapes(x1.shape, x2.shape) }, -1, keepdim);
+    return reducedMeta(
+      "pairwiseDistance",
+      { ...x1, dtype, shape: broadcastShapes(x1.shape, x2.shape) },
+      -1,
+      keepdim,
+    );
   },
   implementation: {
     kind: "composite",

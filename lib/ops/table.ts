@@ -26,6 +26,8 @@ import { marginLosses } from "./margin_losses.ts";
 import { polynomials } from "./polynomials.ts";
 import { linearAlgebra } from "./linear_algebra.ts";
 import { assorted } from "./assorted.ts";
+import { stridedViews } from "./strided_views.ts";
+import { vectorIndexing } from "./vector_indexing.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { comparisons } from "./comparison.ts";
 import { convolutions } from "./convolution.ts";
@@ -57,10 +59,12 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...reductions,
   ...creation,
   ...views,
+  ...stridedViews,
   ...viewCopies,
   ...scatterViews,
   ...rearrange,
   ...indexing,
+  ...vectorIndexing,
   ...advancedIndexing,
   ...copies,
   ...cumulative,
@@ -138,9 +142,4 @@ export function opNamed(name: string): OpDefinition {
 /** What a public name, alias, graph name or in-place name ("add_") calls; undefined where it is no op. */
 export function findTarget(name: string): CallTarget | undefined {
   return targets.get(name);
-}
-
-/** Whether a public name is an op's. */
-export function isOpName(name: string): name is OpName {
-  return definitions.has(name);
 }

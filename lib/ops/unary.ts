@@ -136,11 +136,17 @@ const round = defineOp({
           if (x === undefined || !isFloat(self.dtype)) return x as NonNullable<typeof x>;
           if (!decimals) return o.round(x);
           const factor = o.constant(10 ** Math.abs(decimals), self.dtype);
-          return decimals > 0 ? o.div(o.round(o.mul(x, factor)), factor) : o.mul(o.round(o.div(x, factor)), factor);
+          return decimals > 0
+            ? o.div(o.round(o.mul(x, factor)), factor)
+            : o.mul(o.round(o.div(x, factor)), factor);
         },
       }),
   },
-  gradient: { kind: "rule", saves: [], rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {} },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
+  },
   samples: [{ args: [t(3, 4)] }, { args: [t(3)], options: { decimals: 1 } }],
 });
 
@@ -183,7 +189,9 @@ const logit = defineOp({
         compute: result?.dtype ?? "float32",
         body: (o, [x]) => {
           const value = x as NonNullable<typeof x>;
-          const z = eps === null ? value : o.minimum(o.maximum(value, k(o, value, eps)), k(o, value, 1 - eps));
+          const z = eps === null
+            ? value
+            : o.minimum(o.maximum(value, k(o, value, eps)), k(o, value, 1 - eps));
           return o.log(o.div(z, o.sub(k(o, value, 1), z)));
         },
       }),
@@ -317,10 +325,15 @@ const erfc = float(
   ofSelf((o, { grad, self }) => o.mul(o.mul(grad, -TWO_OVER_SQRT_PI), o.exp(o.neg(o.mul(self, self))))),
   { exposure: special() },
 );
-const lgamma = float("lgamma", (o, x) => o.lgamma(x), ofSelf((o, { grad, self }) => o.mul(grad, o.digamma(self))), {
-  range: [0.3, 4],
-  exposure: special("gammaln"),
-});
+const lgamma = float(
+  "lgamma",
+  (o, x) => o.lgamma(x),
+  ofSelf((o, { grad, self }) => o.mul(grad, o.digamma(self))),
+  {
+    range: [0.3, 4],
+    exposure: special("gammaln"),
+  },
+);
 
 const sinc = float(
   "sinc",

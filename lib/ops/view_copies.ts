@@ -7,6 +7,7 @@ import { defineOp, type OpDefinition, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import type { ArgsOf, Params } from "./params.ts";
 import { rearrange } from "./rearrange.ts";
+import { stridedViews } from "./strided_views.ts";
 import { views } from "./views.ts";
 
 function isList<T>(result: T | readonly T[]): result is readonly T[] {
@@ -48,7 +49,7 @@ export const viewCopies = {
   aliasCopy: copyOf("aliasCopy", views.alias, (o, { self }) => o.alias(self)),
   asStridedCopy: copyOf(
     "asStridedCopy",
-    views.asStrided,
+    stridedViews.asStrided,
     (o, { self, size, stride, storageOffset }) => o.asStrided(self, size, stride, storageOffset),
   ),
   diagonalCopy: copyOf(
@@ -61,7 +62,7 @@ export const viewCopies = {
   squeezeCopy: copyOf("squeezeCopy", views.squeeze, (o, { self, dim }) => o.squeeze(self, dim)),
   unfoldCopy: copyOf(
     "unfoldCopy",
-    views.unfold,
+    stridedViews.unfold,
     (o, { self, dimension, size, step }) => o.unfold(self, dimension, size, step),
   ),
   unsqueezeCopy: copyOf("unsqueezeCopy", views.unsqueeze, (o, { self, dim }) => o.unsqueeze(self, dim)),

@@ -19,10 +19,8 @@ import { nullable, optional, required } from "./params.ts";
 import { sumTo, t } from "./pointwise.ts";
 import {
   broadcastIndex,
-  checkSizes,
   flatIndex,
   inferSizes,
-  knownSize,
   normalizeDim,
   normalizeDims,
   normalizeIndex,
@@ -48,7 +46,10 @@ export function readAt(
  * Strides that show a strided tensor in another shape of as many elements without copying, or null where there
  * are none. Follows `computeStride` of ATen.
  */
-export function viewStrides(self: Pick<TensorMeta, "shape" | "strides">, shape: readonly Dim[]): Dim[] | null {
+export function viewStrides(
+  self: Pick<TensorMeta, "shape" | "strides">,
+  shape: readonly Dim[],
+): Dim[] | null {
   if (self.shape.some((s) => s === 0) || isContiguous(self)) return contiguousStrides(shape);
   const strides: Dim[] = new Array<Dim>(shape.length).fill(1);
   let to = shape.length - 1;
@@ -87,7 +88,9 @@ const view = defineOp({
     const strides = viewStrides(self, shape);
     if (!strides) {
       throw new DynError(
-        `Expected strides that allow a view as ${shapeText(shape)} but found ${shapeText(self.strides)} of shape ` +
+        `Expected strides that allow a view as ${shapeText(shape)} but found ${
+          shapeText(self.strides)
+        } of shape ` +
           `${shapeText(self.shape)}; use reshape`,
       );
     }
@@ -267,13 +270,17 @@ function expandedShape(self: { readonly shape: readonly Dim[] }, size: readonly 
     const own = self.shape[d - lead];
     if (s === -1) {
       if (d < lead || own === undefined) {
-        throw new DynError(`Expected sizes of new dimensions that are not negative but found ${shapeText(size)}`);
+        throw new DynError(
+          `Expected sizes of new dimensions that are not negative but found ${shapeText(size)}`,
+        );
       }
       return own;
     }
     if (isLess(s, 0)) throw new DynError(`Expected sizes of at least -1 but found ${shapeText(size)}`);
     if (d >= lead && own !== undefined && own !== s && !isEqual(own, 1) && !isEqual(own, s)) {
-      throw new DynError(`Expected a shape that ${shapeText(self.shape)} expands to but found ${shapeText(size)}`);
+      throw new DynError(
+        `Expected a shape that ${shapeText(self.shape)} expands to but found ${shapeText(size)}`,
+      );
     }
     return s;
   });
@@ -291,7 +298,9 @@ const expand = defineOp({
     const shape = expandedShape(self, size), lead = shape.length - self.shape.length;
     const strides = shape.map((s, d) => {
       const own = self.shape[d - lead];
-      return d < lead || own === undefined || (own !== s && isEqual(own, 1)) ? 0 : self.strides[d - lead] ?? 0;
+      return d < lead || own === undefined || (own !== s && isEqual(own, 1))
+        ? 0
+        : self.strides[d - lead] ?? 0;
     });
     return { ...self, shape, strides };
   },
@@ -375,7 +384,8 @@ const slice = defineOp({
       const range = sliceRange(self.shape[at] ?? 1, start, end);
       return readAt(self, out, (index) => withSize(index, at, add(range.start, mul(index[at] ?? 0, step))));
     },
-    writeBack: (o, { self, dim, start, end, step }, { value }) => o.sliceScatter(self, value, dim, start, end, step),
+    writeBack: (o, { self, dim, start, end, step }, { value }) =>
+      o.sliceScatter(self, value, dim, start, end, step),
   },
   gradient: {
     kind: "rule",
@@ -434,7 +444,8 @@ const diagonal = defineOp({
         );
       });
     },
-    writeBack: (o, { self, offset, dim1, dim2 }, { value }) => o.diagonalScatter(self, value, offset, dim1, dim2),
+    writeBack: (o, { self, offset, dim1, dim2 }, { value }) =>
+      o.diagonalScatter(self, value, offset, dim1, dim2),
   },
   gradient: {
     kind: "rule",
@@ -443,106 +454,6 @@ const diagonal = defineOp({
       grad ? { self: o.diagonalScatter(o.newZeros(grad, self.shape), grad, offset, dim1, dim2) } : {},
   },
   samples: [{ args: [t(3, 4)] }, { args: [t(2, 3, 4), -1, 1, 2] }, { args: [t(2, 2), 5] }],
-});
-
-/** The count of windows of an unfolding. */
-function windows(size: Dim, length: number, step: number): Dim {
-  if (!(step > 0)) throw new DynError(`Expected a positive step but found ${step}`);
-  if (length < 0 || isLess(size, length)) {
-    throw new DynError(`Expected a window of at most ${size} elements but found ${length}`);
-  }
-  return sliceLength({ start: 0, end: add(sub(size, length), 1) }, step);
-}
-
-const unfold = defineOp({
-  name: "unfold",
-  doc: "All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension. As " +
-    "`Tensor.unfold`.",
-  params: {
-    self: required("tensor"),
-    dimension: required("int"),
-    size: required("int"),
-    step: required("int"),
-  },
-  infer({ self, dimension, size, step }) {
-    const at = normalizeDim(dimension, self.shape.length);
-    const stride = self.strides[at] ?? 1;
-    if (self.shape.length === 0) {
-      if (size > 1) throw new DynError(`Expected a window of at most 1 element but found ${size}`);
-      return { ...self, shape: [size], strides: [1] };
-    }
-    return {
-      ...self,
-      shape: [...withSize(self.shape, at, windows(self.shape[at] ?? 1, size, step)), size],
-      strides: [...withSize(self.strides, at, mul(stride, step)), stride],
-    };
-  },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower({ self, dimension, step }, [out]) {
-      const at = normalizeDim(dimension, self.shape.length);
-      return readAt(self, out, (index) => {
-        const inside = index.at(-1) ?? 0, rest = index.slice(0, -1);
-        return withSize(rest, at, add(mul(rest[at] ?? 0, step), inside));
-      });
-    },
-    writeBack(o, { self, dimension, size, step }, { value }) {
-      if (step < size) throw new DynError("Expected windows that do not overlap to write into");
-      const ones = o.unfoldBackward(o.onesLike(value), self.shape, dimension, size, step);
-      return o.where(o.ne(ones, 0), o.unfoldBackward(value, self.shape, dimension, size, step), self);
-    },
-  },
-  gradient: {
-    kind: "rule",
-    saves: [],
-    rule: (o, { args: { self, dimension, size, step }, grads: [grad] }) =>
-      grad ? { self: o.unfoldBackward(grad, self.shape, dimension, size, step) } : {},
-  },
-  exposure: { free: false },
-  samples: [{ args: [t(7), 0, 3, 2] }, { args: [t(2, 5), 1, 2, 1] }],
-  errors: [{ args: [t(3), 0, 4, 1], message: "at most 3" }],
-});
-
-const asStrided = defineOp({
-  name: "asStrided",
-  doc: "The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`.",
-  params: {
-    self: required("tensor"),
-    size: required("sizes"),
-    stride: required("sizes"),
-    storageOffset: nullable("size"),
-  },
-  infer({ self, size, stride, storageOffset }) {
-    if (size.length !== stride.length) {
-      throw new DynError(`Expected as many strides as sizes but found ${shapeText(stride)} for ${shapeText(size)}`);
-    }
-    checkSizes(size);
-    if (stride.some((s) => isLess(s, 0))) {
-      throw new DynError(`Expected strides that are not negative but found ${shapeText(stride)}`);
-    }
-    return { ...self, shape: size, strides: stride, offset: storageOffset ?? self.offset };
-  },
-  implementation: {
-    kind: "view",
-    of: "self",
-    lower: ({ self, stride, storageOffset }, [out]) =>
-      readAt(
-        self,
-        out,
-        (index) => unravel(index.reduce<Dim>((at, i, d) => add(at, mul(i, stride[d] ?? 0)), storageOffset ?? 0), self.shape),
-      ),
-    writeBack: (o, { self, size, stride, storageOffset }, { value }) =>
-      o.asStridedScatter(self, value, size, stride, storageOffset),
-  },
-  gradient: {
-    kind: "rule",
-    saves: [],
-    rule: (o, { args: { self, size, stride, storageOffset }, grads: [grad] }) =>
-      grad ? { self: o.asStridedBackward(grad, self.shape, size, stride, storageOffset) } : {},
-  },
-  samples: [{ args: [t(6), [2, 2], [2, 1], 1] }],
-  errors: [{ args: [t(6), [2, 2], [1]], message: "as many strides" }],
 });
 
 const alias = defineOp({
@@ -576,11 +487,6 @@ const detach = defineOp({
   samples: [{ args: [t(3)] }],
 });
 
-/** A known count of equal parts, for ops that give lists. */
-export function listLength(size: Dim): number {
-  return knownSize(size, "size to split");
-}
-
 /** Sizes of a flattened range of dimensions. */
 export function flattenedShape(shape: readonly Dim[], from: number, to: number): Dim[] {
   return [...shape.slice(0, from), product(shape.slice(from, to + 1)), ...shape.slice(to + 1)];
@@ -597,8 +503,6 @@ export const views = {
   select,
   slice,
   diagonal,
-  unfold,
-  asStrided,
   alias,
   detach,
 } as const;

@@ -359,6 +359,10 @@ export const select: OpApi<Tensor>["select"] = ops.select;
 export const slice: OpApi<Tensor>["slice"] = ops.slice;
 /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
 export const diagonal: OpApi<Tensor>["diagonal"] = ops.diagonal;
+/** The same tensor as another object. */
+export const alias: OpApi<Tensor>["alias"] = ops.alias;
+/** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
+export const detach: OpApi<Tensor>["detach"] = ops.detach;
 /**
  * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension. As
  * `Tensor.unfold`.
@@ -366,10 +370,6 @@ export const diagonal: OpApi<Tensor>["diagonal"] = ops.diagonal;
 export const unfold: OpApi<Tensor>["unfold"] = ops.unfold;
 /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
 export const asStrided: OpApi<Tensor>["asStrided"] = ops.asStrided;
-/** The same tensor as another object. */
-export const alias: OpApi<Tensor>["alias"] = ops.alias;
-/** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
-export const detach: OpApi<Tensor>["detach"] = ops.detach;
 /** As alias, copied. */
 export const aliasCopy: OpApi<Tensor>["aliasCopy"] = ops.aliasCopy;
 /** As asStrided, copied. */
@@ -480,6 +480,12 @@ export const scatter: OpApi<Tensor>["scatter"] = ops.scatter;
 export const scatterSet: OpApi<Tensor>["scatterSet"] = ops.scatterSet;
 /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
 export const scatterAdd: OpApi<Tensor>["scatterAdd"] = ops.scatterAdd;
+/** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
+export const take: OpApi<Tensor>["take"] = ops.take;
+/** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
+export const put: OpApi<Tensor>["put"] = ops.put;
+/** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
+export const takeAlongDim: OpApi<Tensor>["takeAlongDim"] = ops.takeAlongDim;
 /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
 export const indexSelect: OpApi<Tensor>["indexSelect"] = ops.indexSelect;
 /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
@@ -488,12 +494,6 @@ export const indexAdd: OpApi<Tensor>["indexAdd"] = ops.indexAdd;
 export const indexCopy: OpApi<Tensor>["indexCopy"] = ops.indexCopy;
 /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
 export const indexFill: OpApi<Tensor>["indexFill"] = ops.indexFill;
-/** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
-export const take: OpApi<Tensor>["take"] = ops.take;
-/** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
-export const put: OpApi<Tensor>["put"] = ops.put;
-/** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
-export const takeAlongDim: OpApi<Tensor>["takeAlongDim"] = ops.takeAlongDim;
 /**
  * The elements at index tensors, one for each leading dimension (null: all of it). Masks make the size
  * depend on elements. As `x[i, j]` with tensors.

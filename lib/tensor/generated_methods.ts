@@ -629,6 +629,8 @@ export interface TensorMethods<T> {
   slice(dim?: number | SliceOptions, start?: Dim | null | SliceOptions, end?: Dim | null | SliceOptions, step?: number | SliceOptions, options?: SliceOptions): T;
   /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
   diagonal(offset?: number | DiagonalOptions, dim1?: number | DiagonalOptions, dim2?: number | DiagonalOptions, options?: DiagonalOptions): T;
+  /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
+  detach(): T;
   /**
    * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
    * As `Tensor.unfold`.
@@ -636,8 +638,6 @@ export interface TensorMethods<T> {
   unfold(dimension: number, size: number, step: number): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
   asStrided(size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedOptions, options?: AsStridedOptions): T;
-  /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
-  detach(): T;
   /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
   selectScatter(src: T, dim: number, index: Dim): T;
   /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
@@ -706,6 +706,14 @@ export interface TensorMethods<T> {
   scatterAdd(dim: number, index: T, src: T): T;
   /** scatterAdd, written into this tensor, which is returned. */
   scatterAdd_(dim: number, index: T, src: T): T;
+  /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
+  take(index: T): T;
+  /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
+  put(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
+  /** put, written into this tensor, which is returned. */
+  put_(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
+  /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
+  takeAlongDim(indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
   /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
   indexSelect(dim: number, index: T): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
@@ -720,14 +728,6 @@ export interface TensorMethods<T> {
   indexFill(dim: number, index: T, value: Operand<T>): T;
   /** indexFill, written into this tensor, which is returned. */
   indexFill_(dim: number, index: T, value: Operand<T>): T;
-  /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
-  take(index: T): T;
-  /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
-  put(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
-  /** put, written into this tensor, which is returned. */
-  put_(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
-  /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
-  takeAlongDim(indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
   /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
   indexPut(indices: readonly (T | null)[], values: T, accumulate?: boolean | IndexPutOptions, options?: IndexPutOptions): T;
   /** indexPut, written into this tensor, which is returned. */
