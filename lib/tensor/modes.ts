@@ -65,13 +65,6 @@ export function isGradEnabled(): boolean {
   return ambient.gradEnabled;
 }
 
-/** Turns recording on or off until the next change, for code whose scope is not one function. */
-export function switchGradEnabled(enabled: boolean): boolean {
-  const former = ambient.gradEnabled;
-  ambient.gradEnabled = enabled;
-  return former;
-}
-
 /** Runs `body` without recording gradients or views, as `torch.inference_mode`. */
 export function inferenceMode<R>(body: () => R): R {
   const { gradEnabled, inference } = ambient;
