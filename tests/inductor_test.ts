@@ -155,6 +155,38 @@ Deno.test("attention scores, their softmax and the weighted sum are two calls an
   assertEquals([metrics.kernels, metrics.externCalls, metrics.arenaBytes], [3, 2, 6 * 8 * 8 * 4]);
 });
 
+Deno.test("normalisation, residual and activation follow a convolution as its epilogue", () => {
+  const { metrics } = check([[2, 4, 6, 6], [4, 4, 3, 3], [4], [4]], (o, xs) => {
+    const channels = (t: GraphValue) => o.reshape(t, [1, 4, 1, 1]);
+    const convolved = o.conv2d(input(xs, 0), input(xs, 1), null, 1, 1);
+    const normal = o.add(o.mul(convolved, channels(input(xs, 2))), channels(input(xs, 3)));
+    return [o.relu(o.add(normal, input(xs, 0)))];
+  });
+  assertEquals([metrics.kernels, metrics.externCalls, metrics.arenaBytes], [1, 1, 0]);
+});
+
+Deno.test("a loss and its gradient share the rows of the softmax", () => {
+  const body: Body = (o, xs) => {
+    const x = input(xs, 0), label = o.to(o.abs(o.select(x, 1, 0)), "int64");
+    const centred = o.sub(x, o.amax(x, [1], true));
+    const logs = o.sub(centred, o.log(o.sum(o.exp(centred), [1], true)));
+    const picked = o.squeeze(o.gather(logs, 1, o.unsqueeze(label, 1)), 1);
+    const onehot = o.scatterAdd(o.zerosLike(x), 1, o.unsqueeze(label, 1), o.ones([6, 1]));
+    return [picked, o.sub(o.exp(logs), onehot)];
+  };
+  const { metrics } = check([[6, 20]], body);
+  assertEquals(metrics.kernels, 1);
+});
+
+Deno.test("a chain of a thousand ops is one kernel", () => {
+  const { metrics } = check([[20]], (o, xs) => {
+    let x = input(xs, 0);
+    for (let i = 0; i < 1000; i++) x = o.mul(o.add(x, 0.001), 0.999);
+    return [x];
+  }, 1e-5);
+  assertEquals([metrics.kernels, metrics.loads, metrics.stores], [1, 1, 1]);
+});
+
 Deno.test("reductions of one input over one dimension share a loop", () => {
   const { metrics } = check([[5, 30]], (o, xs) => {
     const x = input(xs, 0);

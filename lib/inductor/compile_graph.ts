@@ -4,7 +4,7 @@
  * checks of loops/verify.ts; nothing here depends on which device will run it.
  */
 import { config } from "../base/config.ts";
-import { logs } from "../base/logs.ts";
+import { counters, logs } from "../base/logs.ts";
 import type { Graph } from "../graph/node.ts";
 import type { GraphSignature } from "../graph/signature.ts";
 import type { BufferId, Kernel } from "../loops/ir.ts";
@@ -53,6 +53,9 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
     outputs: lowered.outputs,
   });
   verifyProgram(compiled.program);
+  counters.add("inductor", "graphs");
+  counters.add("inductor", "kernels", compiled.metrics.kernels);
+  counters.add("inductor", "extern_calls", compiled.metrics.externCalls);
   observe("ir_post_fusion", () => printProgram(compiled.program));
   logs.emit("output_code", () => printProgram(compiled.program));
   logs.emit("kernel_code", () => compiled.program.kernels.map((k) => printKernel(k)).join("\n"));

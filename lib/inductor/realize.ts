@@ -15,27 +15,32 @@ export interface Entry {
   readonly tensor: LazyTensor | undefined;
 }
 
+/** Formulas nest as functions, so that chains of thousands of ops must be cut; kernels do not notice. */
+const MAX_DEPTH = 64;
+
 /** Decides which formulas to store, now that all readers are known. */
 export function chooseStored(entries: readonly Entry[], store: (tensor: LazyTensor) => void): void {
   const readers = readersOf(entries);
-  const facts = new Map<LazyTensor, { weight: number; reads: number }>();
+  const facts = new Map<LazyTensor, { weight: number; reads: number; depth: number }>();
   const limit = config.inductor.realizeOpsThreshold;
   for (const { cost, tensor, iterations } of entries) {
     if (!tensor) continue;
-    let { weight } = cost, reads = 0;
+    let { weight } = cost, reads = 0, depth = 1;
     for (const use of cost.uses) {
       const inside = isLazy(use) && !use.stored ? facts.get(use) : undefined;
       weight += inside?.weight ?? 0;
       reads += inside?.reads ?? 1;
+      depth = Math.max(depth, 1 + (inside?.depth ?? 0));
     }
-    facts.set(tensor, { weight, reads });
+    facts.set(tensor, { weight, reads, depth });
     const isView = tensor.viewOf !== undefined && cost.operations === 0;
     if (tensor.stored || isView) continue;
     const by = readers.get(tensor) ?? [];
     if (by.length === 0) continue;
     const shared = by.length > 1 && (weight >= HEAVY || weight > limit || reads > 4);
     const repeated = by.some((n) => n > 1.5 * Math.max(1, iterations)) && (weight >= 4 || reads > 2);
-    if (shared || repeated || reads > 16 || !config.inductor.fusion) store(tensor);
+    const long = reads > 16 || depth > MAX_DEPTH;
+    if (shared || repeated || long || !config.inductor.fusion) store(tensor);
   }
 }
 
