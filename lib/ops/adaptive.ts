@@ -29,7 +29,7 @@ function widest(size: number, count: number): number {
 
 /** The output sizes of a call: null keeps a size. */
 function outputSizes(self: TensorLike, given: number | readonly (number | null)[], rank: number): number[] {
-  const spatial = self.shape.slice(-rank).map((s) => knownSize(s, "size to pool"));
+  const spatial = self.shape.slice(-rank).map((s) => knownSize(s));
   const list = typeof given === "number" ? new Array<number>(rank).fill(given) : given;
   if (list.length !== rank && list.length !== 1) {
     throw new DynError(`Expected ${rank} output sizes but found ${list.length}`);
@@ -56,7 +56,7 @@ const adaptiveSum = defineOp({
     kind: "lower",
     lower({ self, dim, count }, [result]): Lowered[] {
       if (!result) return [];
-      const at = axisOf(self, dim), size = knownSize(self.shape[at] ?? 1, "size to pool"), { dtype } = result;
+      const at = axisOf(self, dim), size = knownSize(self.shape[at] ?? 1), { dtype } = result;
       return [{
         kind: "reduction",
         shape: result.shape,
@@ -79,7 +79,7 @@ const adaptiveSum = defineOp({
     rule: (o, { args: { self, dim }, grads: [grad] }) => {
       const at = axisOf(self, dim);
       return grad
-        ? { self: o.adaptiveSumBackward(grad, at, knownSize(self.shape[at] ?? 1, "size to pool")) }
+        ? { self: o.adaptiveSumBackward(grad, at, knownSize(self.shape[at] ?? 1)) }
         : {};
     },
   },
@@ -96,7 +96,7 @@ const adaptiveSumBackward = defineOp({
     kind: "lower",
     lower({ grad, dim, size }, [result]): Lowered[] {
       if (!result) return [];
-      const count = knownSize(grad.shape[dim] ?? 1, "size to pool"), { dtype } = result;
+      const count = knownSize(grad.shape[dim] ?? 1), { dtype } = result;
       return [{
         kind: "reduction",
         shape: result.shape,
@@ -117,7 +117,7 @@ const adaptiveSumBackward = defineOp({
     kind: "rule",
     saves: [],
     rule: (o, { args: { grad: g, dim }, grads: [grad] }) =>
-      grad ? { grad: o.adaptiveSum(grad, dim, knownSize(g.shape[dim] ?? 1, "size to pool")) } : {},
+      grad ? { grad: o.adaptiveSum(grad, dim, knownSize(g.shape[dim] ?? 1)) } : {},
   },
   samples: [{ args: [t(2, 3), 1, 5] }],
 });
@@ -151,7 +151,7 @@ const windowLengths = defineOp({
 
 /** Means along one dimension. */
 function meanAlong<T extends TensorLike>(o: OpApi<T>, x: T, at: { dim: number; count: number }): T {
-  const size = knownSize(x.shape[at.dim] ?? 1, "size to pool");
+  const size = knownSize(x.shape[at.dim] ?? 1);
   if (size === at.count) return x;
   const sums = o.adaptiveSum(x, at.dim, at.count);
   if (size % at.count === 0) return o.div(sums, size / at.count);
@@ -199,7 +199,7 @@ const adaptiveMaxIndices = defineOp({
     kind: "composite",
     compose(o, { self, sizes }) {
       const rank = sizes.length, lead = self.shape.length - rank;
-      const spatial = self.shape.slice(lead).map((s) => knownSize(s, "size to pool"));
+      const spatial = self.shape.slice(lead).map((s) => knownSize(s));
       const kernel = spatial.map((size, d) => widest(size, Math.max(1, sizes[d] ?? 1)));
       let rest = o.adaptiveMaxOffsets(self, sizes, kernel), flat: typeof self | null = null, scale = 1;
       for (let d = rank - 1; d >= 0; d--) {

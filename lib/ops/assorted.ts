@@ -173,7 +173,7 @@ const nativeGroupNorm = defineOp({
   implementation: {
     kind: "composite",
     compose(o, { self, weight, bias, n, c, hxw, group, eps }) {
-      const size = Number(knownSize(mul(c, hxw), "group")) / group;
+      const size = Number(knownSize(mul(c, hxw))) / group;
       const [normal, mean, rstd] = standard(o, o.reshape(self, [n, group, size]), [2], eps);
       const channels = self.shape.map((s, d) => d === 1 ? s : 1);
       const output = o.reshape(normal, self.shape);
@@ -410,7 +410,7 @@ const combinations = defineOp({
       throw new DynError(`Expected a vector but found shape ${shapeText(self.shape)}`);
     }
     if (r < 0) throw new DynError(`Expected r that is not negative but found ${r}`);
-    const n = knownSize(self.shape[0] ?? 1, "size");
+    const n = knownSize(self.shape[0] ?? 1);
     const count = r === 0 ? 0 : choices(n, r, withReplacement).length;
     return contiguousMeta(r === 0 ? [0] : [count, r], self.dtype, self.device);
   },
@@ -418,7 +418,7 @@ const combinations = defineOp({
     kind: "composite",
     compose(o, { self, r, withReplacement }) {
       if (r === 0) return o.newEmpty(self, [0]);
-      const indices = o.choiceIndices(knownSize(self.shape[0] ?? 1, "size"), r, withReplacement, {
+      const indices = o.choiceIndices(knownSize(self.shape[0] ?? 1), r, withReplacement, {
         device: self.device,
       });
       return o.take(self, indices);

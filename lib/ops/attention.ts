@@ -5,7 +5,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type Dim, floorDiv, mod } from "../sym/expr.ts";
-import { hintOf, isEqual } from "../sym/decide.ts";
+import { isEqual, specialize } from "../sym/decide.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
@@ -20,7 +20,7 @@ function repeatHeads<T extends TensorLike>(o: OpApi<T>, x: T, heads: Dim): T {
   if (!isEqual(mod(heads, own), 0)) {
     throw new DynError(`Expected heads of keys that divide those of queries but found ${own} and ${heads}`);
   }
-  return o.repeatInterleave(x, hintOf(floorDiv(heads, own)), -3);
+  return o.repeatInterleave(x, specialize(floorDiv(heads, own)), -3);
 }
 
 /** What is added to scores: 0 where attention is allowed, −∞ where it is not; or a mask of numbers as it is. */
@@ -89,7 +89,7 @@ const scaledDotProductAttention = defineOp({
       const heads = query.shape.at(-3) ?? 1;
       const keys = enableGqa ? repeatHeads(o, key, heads) : key;
       const values = enableGqa ? repeatHeads(o, value, heads) : value;
-      const factor = scale ?? 1 / Math.sqrt(hintOf(query.shape.at(-1) ?? 1));
+      const factor = scale ?? 1 / Math.sqrt(specialize(query.shape.at(-1) ?? 1));
       const scores = o.mul(o.matmul(query, o.transpose(keys, -2, -1)), factor);
       const added = bias(o, query, { mask: attnMask, causal: isCausal, keys: key.shape.at(-2) ?? 1 });
       const masked = added ? o.add(scores, added) : scores;

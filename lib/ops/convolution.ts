@@ -60,7 +60,7 @@ function convolvedMeta(input: TensorMeta, weight: TensorMeta, g: Geometry): Tens
       }`,
     );
   }
-  if (knownSize(features ?? 1, "number of features") % g.groups !== 0) {
+  if (knownSize(features ?? 1) % g.groups !== 0) {
     throw new DynError(
       `Expected features that divide into ${g.groups} groups but found ${shapeText(weight.shape)}`,
     );
@@ -231,7 +231,7 @@ function paddingOf(
   if (stride.some((s) => s !== 1)) {
     throw new DynError(`Expected a stride of 1 with padding "same" but found [${stride}]`);
   }
-  const totals = kernel.map((size, d) => (knownSize(size, "kernel size") - 1) * (dilation[d] ?? 1));
+  const totals = kernel.map((size, d) => (knownSize(size) - 1) * (dilation[d] ?? 1));
   return { before: totals.map((p) => Math.floor(p / 2)), extra: totals.map((p) => p % 2) };
 }
 
@@ -363,7 +363,7 @@ function convolve3d<T extends TensorLike>(
 ): T {
   const [depthStride = 1, ...stride] = g.stride, [depthPad = 0, ...padding] = g.padding;
   const [depthDilation = 1, ...dilation] = g.dilation;
-  const kernel = knownSize(weight.shape[2] ?? 1, "kernel depth");
+  const kernel = knownSize(weight.shape[2] ?? 1);
   const wide = depthPad > 0 ? o.constantPadNd(input, [0, 0, 0, 0, depthPad, depthPad], 0) : input;
   const [batch = 1, channels = 1, depth = 1, ...plane] = wide.shape;
   const out = outputSize(depth, kernel, { stride: depthStride, padding: 0, dilation: depthDilation });

@@ -19,7 +19,7 @@ const INDICES = { tensor: [2, 3], dtype: "int64", range: [0, 4] } as const;
 /** A padding index counted from the front. */
 function paddingRow(paddingIdx: number | null, rows: Dim): number | null {
   if (paddingIdx === null) return null;
-  const count = knownSize(rows, "number of embeddings");
+  const count = knownSize(rows);
   if (paddingIdx < -count || paddingIdx >= count) {
     throw new DynError(`Expected paddingIdx in [${-count}, ${count - 1}] but found ${paddingIdx}`);
   }

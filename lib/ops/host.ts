@@ -41,7 +41,7 @@ function indexAt(flat: number, shape: readonly number[]): number[] {
   return index;
 }
 
-const knownShape = (x: HostTensor): number[] => x.shape.map((s) => knownSize(s, "size"));
+const knownShape = (x: HostTensor): number[] => x.shape.map((s) => knownSize(s));
 
 const nonzero = defineOp({
   name: "nonzero",
@@ -96,7 +96,7 @@ const repeatedIndices = defineOp({
   implementation: {
     kind: "host",
     compute({ repeats, size }) {
-      const count = knownSize(size, "size"), out: number[] = [];
+      const count = knownSize(size), out: number[] = [];
       if (repeats.shape.length > 1 || (repeats.data.length !== 1 && repeats.data.length !== count)) {
         throw new DynError(
           `Expected ${count} repeats in one dimension but found ${shapeText(repeats.shape)}`,

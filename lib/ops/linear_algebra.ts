@@ -244,9 +244,9 @@ function checkSquare(name: string, A: TensorMeta): Dim {
 
 /** Gauss-Jordan elimination with partial pivoting: determinants, and inverses where they exist. */
 function eliminate(A: HostTensor): { inverse: number[] | null; sign: number[]; logabs: number[] } {
-  const n = knownSize(A.shape.at(-1) ?? 1, "size of matrices"), size = n * n;
+  const n = knownSize(A.shape.at(-1) ?? 1), size = n * n;
   const batch = size === 0
-    ? A.shape.slice(0, -2).reduce<number>((c, s) => c * knownSize(s, "size"), 1)
+    ? A.shape.slice(0, -2).reduce<number>((c, s) => c * knownSize(s), 1)
     : A.data.length / size;
   const inverse: number[] = [], sign: number[] = [], logabs: number[] = [];
   let singular = false;
@@ -304,7 +304,7 @@ const inv = defineOp({
     compute({ A }) {
       const { inverse } = eliminate(A);
       if (!inverse) throw new DynError("Expected invertible matrices but found a singular one");
-      return [hostTensor(A.shape.map((s) => knownSize(s, "size")), A.dtype, inverse)];
+      return [hostTensor(A.shape.map((s) => knownSize(s)), A.dtype, inverse)];
     },
   },
   gradient: {
@@ -335,7 +335,7 @@ const slogdet = defineOp({
     kind: "host",
     compute({ A }) {
       const { sign, logabs } = eliminate(A);
-      const shape = A.shape.slice(0, -2).map((s) => knownSize(s, "size"));
+      const shape = A.shape.slice(0, -2).map((s) => knownSize(s));
       return [hostTensor(shape, A.dtype, sign), hostTensor(shape, A.dtype, logabs)];
     },
   },
@@ -416,14 +416,14 @@ const vander = defineOp({
   params: { x: required("tensor"), N: nullable("int") },
   exposure: LINALG,
   infer({ x, N }) {
-    const shape = x.shape.length === 0 ? [1] : x.shape, count = N ?? knownSize(shape.at(-1) ?? 1, "size");
+    const shape = x.shape.length === 0 ? [1] : x.shape, count = N ?? knownSize(shape.at(-1) ?? 1);
     if (count <= 1) throw new DynError(`Expected N above 1 but found ${count}`);
     return contiguousMeta([...shape, count], isFloat(x.dtype) ? x.dtype : "int64", x.device);
   },
   implementation: {
     kind: "composite",
     compose(o, { x, N }) {
-      const wide = o.atleast1d(x), count = N ?? knownSize(wide.shape.at(-1) ?? 1, "size");
+      const wide = o.atleast1d(x), count = N ?? knownSize(wide.shape.at(-1) ?? 1);
       const numbers = isFloat(wide.dtype) ? wide : o.to(wide, "int64");
       const column = o.unsqueeze(numbers, -1);
       const repeated = o.expand(column, [...numbers.shape, count - 1]);

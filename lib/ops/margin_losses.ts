@@ -4,7 +4,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
-import type { Dim } from "../sym/expr.ts";
+import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
@@ -21,10 +21,7 @@ function reduce<T extends TensorLike>(o: OpApi<T>, loss: T, reduction: string): 
   if (reduction === "none") return loss;
   const total = o.sum(loss, null, false, { dtype: loss.dtype });
   if (reduction === "sum") return total;
-  return o.div(
-    total,
-    loss.shape.reduce<number | Dim>((n, s) => typeof n === "number" && typeof s === "number" ? n * s : n, 1),
-  );
+  return o.div(total, product(loss.shape));
 }
 
 function lossMeta(shape: readonly Dim[], like: TensorMeta, reduction: string): TensorMeta {

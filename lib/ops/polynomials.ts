@@ -17,7 +17,7 @@ import { broadcastShapes, knownSize } from "./shapes.ts";
 function broadcastElements(operand: OperandOf<HostTensor>, shape: readonly number[]): (number | bigint)[] {
   const count = shape.reduce((a, b) => a * b, 1);
   if (!isTensor(operand)) return new Array<number>(count).fill(Number(operand));
-  const own = operand.shape.map((s) => knownSize(s, "size")), lead = shape.length - own.length;
+  const own = operand.shape.map((s) => knownSize(s)), lead = shape.length - own.length;
   return Array.from({ length: count }, (_, flat) => {
     let rest = flat, at = 0, step = 1;
     for (let d = shape.length - 1; d >= 0; d--) {
@@ -35,7 +35,7 @@ function broadcastElements(operand: OperandOf<HostTensor>, shape: readonly numbe
 /** Both operands, broadcast, with the shape of the result. */
 function aligned(a: OperandOf<HostTensor>, b: OperandOf<HostTensor>) {
   const shape = broadcastShapes(isTensor(a) ? a.shape : [], isTensor(b) ? b.shape : []).map((s) =>
-    knownSize(s, "size")
+    knownSize(s)
   );
   return { shape, left: broadcastElements(a, shape), right: broadcastElements(b, shape) };
 }

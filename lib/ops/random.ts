@@ -5,7 +5,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type DType, getDefaultDtype, isFloat } from "../base/dtype.ts";
-import type { Dim } from "../sym/expr.ts";
+import { type Dim, sub } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
 import { defineOp } from "./definition.ts";
@@ -380,7 +380,7 @@ const multinomial = defineOp({
       throw new DynError(`Expected weights in 1 or 2 dimensions but found ${shapeText(self.shape)}`);
     }
     const categories = self.shape.at(-1) ?? 1;
-    if (numSamples < 1 || (!replacement && numSamples > knownSize(categories, "number of categories"))) {
+    if (numSamples < 1 || (!replacement && numSamples > knownSize(categories))) {
       throw new DynError(`Expected a number of samples in [1, ${categories}] but found ${numSamples}`);
     }
     return contiguousMeta([...self.shape.slice(0, -1), numSamples], "int64", self.device);
@@ -408,7 +408,7 @@ const multinomial = defineOp({
       return o.clamp(
         o.searchsorted(o.contiguous(sums), spots, { right: true }),
         0,
-        Number(self.shape.at(-1) ?? 1) - 1,
+        sub(self.shape.at(-1) ?? 1, 1),
       );
     },
   },

@@ -322,7 +322,7 @@ function byLength(size: Dim, length: Dim): Cuts {
     if (isEqual(size, 0)) return [[0, 0]];
     throw new DynError(`Expected a positive split size for size ${print(size)} but found 0`);
   }
-  const count = Math.max(1, knownSize(floorDiv(add(size, sub(length, 1)), length), "number of parts"));
+  const count = Math.max(1, knownSize(floorDiv(add(size, sub(length, 1)), length)));
   return Array.from({ length: count }, (_, i) => {
     const start = mul(i, length);
     return [start, i === count - 1 ? size : add(start, length)] as const;
@@ -410,7 +410,7 @@ function tensorCuts(at: number | readonly number[]): (size: Dim) => Cuts {
       });
     }
     if (at <= 0) throw new DynError(`Expected a positive number of parts but found ${at}`);
-    const length = knownSize(size, "size to split"), small = Math.floor(length / at);
+    const length = knownSize(size), small = Math.floor(length / at);
     return bySizes(Array.from({ length: at }, (_, i) => i < length % at ? small + 1 : small));
   };
 }
@@ -436,7 +436,7 @@ const tensorSplit = defineOp({
 function splitAlong(name: "hsplit" | "vsplit" | "dsplit", dimOf: (rank: number) => number, least: number) {
   const cutsOf = (sections: number | readonly number[]) => (size: Dim): Cuts => {
     if (
-      typeof sections === "number" && (sections <= 0 || knownSize(size, "size to split") % sections !== 0)
+      typeof sections === "number" && (sections <= 0 || knownSize(size) % sections !== 0)
     ) {
       throw new DynError(`Expected a number of sections that divides ${print(size)} but found ${sections}`);
     }
@@ -475,7 +475,7 @@ const unbind = defineOp({
   infer({ self, dim }) {
     if (self.shape.length === 0) throw new DynError("Expected a tensor with dimensions but found a 0-d one");
     const at = normalizeDim(dim, self.shape.length);
-    return Array.from({ length: knownSize(self.shape[at] ?? 1, "size to unbind") }, (_, i) => ({
+    return Array.from({ length: knownSize(self.shape[at] ?? 1) }, (_, i) => ({
       ...self,
       shape: self.shape.toSpliced(at, 1),
       strides: self.strides.toSpliced(at, 1),
@@ -486,7 +486,7 @@ const unbind = defineOp({
     kind: "composite",
     compose(o, { self, dim }) {
       const at = normalizeDim(dim, self.shape.length);
-      const count = knownSize(self.shape[at] ?? 1, "size to unbind");
+      const count = knownSize(self.shape[at] ?? 1);
       return Array.from({ length: count }, (_, i) => o.select(self, at, i));
     },
   },

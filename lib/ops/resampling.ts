@@ -30,7 +30,7 @@ interface ResizeArgs {
 }
 
 function resizing({ self, size, scaleFactor, recomputeScaleFactor }: ResizeArgs): Resizing {
-  const spatial = self.shape.slice(2).map((s) => knownSize(s, "size to resample"));
+  const spatial = self.shape.slice(2).map((s) => knownSize(s));
   if (spatial.length < 1 || spatial.length > 3) {
     throw new DynError(`Expected 1 to 3 spatial dimensions but found shape ${shapeText(self.shape)}`);
   }
@@ -55,7 +55,7 @@ interface Axis {
 }
 
 function resampleAxis<T extends TensorLike>(o: OpApi<T>, x: T, axis: Axis): T {
-  const own = knownSize(x.shape[axis.dim] ?? 1, "size to resample");
+  const own = knownSize(x.shape[axis.dim] ?? 1);
   const { dim, size, mode, alignCorners } = axis;
   const dtype = isFloat(x.dtype) ? x.dtype : "float32";
   const places = o.arange(size, { dtype, device: x.device });
@@ -190,7 +190,7 @@ function windowsOver(spatial: readonly Dim[], args: FoldArgs): Dim[] {
     .map((v) => spread(v, 2, "a parameter of unfold"));
   return spatial.map((size, d) => {
     const reach = ((kernel?.[d] ?? 1) - 1) * (dilation?.[d] ?? 1) + 1;
-    const wide = knownSize(size, "size to unfold") + 2 * (padding?.[d] ?? 0);
+    const wide = knownSize(size) + 2 * (padding?.[d] ?? 0);
     if (wide < reach) throw new DynError(`Expected windows that fit into ${shapeText(spatial)}`);
     return sliceLength({ start: 0, end: wide - reach + 1 }, stride?.[d] ?? 1);
   });
@@ -251,7 +251,7 @@ function shuffledShape(shape: readonly Dim[], r: number, up: boolean): Dim[] {
       `Expected at least 3 dimensions and a positive factor but found ${shapeText(shape)} and ${r}`,
     );
   }
-  const [c = 1, h = 1, w = 1] = shape.slice(-3).map((s) => knownSize(s, "size to shuffle"));
+  const [c = 1, h = 1, w = 1] = shape.slice(-3).map((s) => knownSize(s));
   const fits = up ? c % (r * r) === 0 : h % r === 0 && w % r === 0;
   if (!fits) throw new DynError(`Expected sizes that the factor ${r} divides but found ${shapeText(shape)}`);
   return [...shape.slice(0, -3), ...up ? [c / (r * r), h * r, w * r] : [c * r * r, h / r, w / r]];
@@ -307,7 +307,7 @@ const channelShuffle = defineOp({
   params: { self: required("tensor"), groups: required("int") },
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ self, groups }) {
-    const channels = knownSize(self.shape[1] ?? 1, "number of channels");
+    const channels = knownSize(self.shape[1] ?? 1);
     if (self.shape.length < 3 || groups <= 0 || channels % groups !== 0) {
       throw new DynError(
         `Expected channels that divide into ${groups} groups but found ${shapeText(self.shape)}`,

@@ -231,7 +231,7 @@ function median(name: "median" | "nanmedian") {
           ? o.clamp(o.div(o.sub(numbers, 1), 2, { roundingMode: "floor" }), 0, null)
           : o.where(
             o.eq(numbers, size),
-            o.fullLike(numbers, Math.floor((knownSize(size, "size") - 1) / 2)),
+            o.fullLike(numbers, Math.floor((knownSize(size) - 1) / 2)),
             numbers,
           );
         const indices = o.gather(order, at, position), values = o.gather(flat, at, indices);
@@ -445,7 +445,7 @@ function quantile(name: "quantile" | "nanquantile") {
         const nans = o.any(o.isnan(rows), -1, true);
         const last = name === "nanquantile"
           ? o.sub(o.to(o.sum(o.logicalNot(o.isnan(rows)), [-1], true), self.dtype), 1)
-          : o.full([1], Number(knownSize(size, "size")) - 1, { dtype: self.dtype, device: self.device });
+          : o.full([1], Number(knownSize(size)) - 1, { dtype: self.dtype, device: self.device });
         const spot = o.clamp(o.mul(points, last), 0, null);
         const position = o.expand(spot, [...rows.shape.slice(0, -1), points.shape[0] ?? 1]);
         const pick = (p: typeof self) => o.gather(order, -1, o.to(p, "int64"));

@@ -4,8 +4,8 @@
  * sym/decide.ts only, so that what a trace assumes is recorded.
  */
 import { DynError } from "../base/errors.ts";
-import { add, type Dim, floorDiv, max, min, mod, mul, print, product, sub, Sym } from "../sym/expr.ts";
-import { isAtMost, isEqual, isLess } from "../sym/decide.ts";
+import { add, type Dim, floorDiv, max, min, mod, mul, print, product, sub } from "../sym/expr.ts";
+import { isAtMost, isEqual, isLess, specialize } from "../sym/decide.ts";
 
 /** A shape as messages show it. */
 export function shapeText(shape: readonly Dim[]): string {
@@ -199,10 +199,9 @@ export function smaller(a: Dim, b: Dim): Dim {
   return min(a, b);
 }
 
-/** A size that must be known here. */
-export function knownSize(d: Dim, what: string): number {
-  if (d instanceof Sym) throw new DynError(`Expected a known ${what} but found ${print(d)}`);
-  return d;
+/** A size that must be a number here: a symbolic one becomes its value in the call being traced, with a guard. */
+export function knownSize(d: Dim): number {
+  return typeof d === "number" ? d : specialize(d);
 }
 
 /** The shape with dimension `dim` replaced. */
