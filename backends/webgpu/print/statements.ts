@@ -201,9 +201,7 @@ export class ShaderWriter {
   /** argmax and argmin compare values of another type than their result. */
   #valueType(loop: Loop, r: Reduction): DType {
     if (r.op !== "argmax" && r.op !== "argmin") return r.dtype;
-    const found = loop.body.find((s) => "id" in s && s.id === r.value);
-    if (found && "dtype" in found) return found.dtype;
-    return this.#typeOf(r.value);
+    return definedType(loop.body, r.value) ?? this.#typeOf(r.value);
   }
 
   #openReduction(r: Reduction, value: DType): void {
@@ -279,6 +277,16 @@ export class ShaderWriter {
   #closeReduction(r: Reduction): void {
     this.#let(r.id, r.dtype, isArg(r) ? `select(p${r.id}, 0, p${r.id} == 2147483647)` : `a${r.id}`);
   }
+}
+
+/** The type of a value that a statement list defines, also as what a loop in it leaves behind. */
+function definedType(body: readonly Statement[], id: ValueId): DType | undefined {
+  for (const s of body) {
+    if ("id" in s && s.id === id) return s.dtype;
+    const left = s.kind === "loop" ? [...s.reductions, ...s.carried].find((r) => r.id === id) : undefined;
+    if (left) return left.dtype;
+  }
+  return undefined;
 }
 
 const isArg = (r: Reduction): boolean => r.op === "argmax" || r.op === "argmin";
