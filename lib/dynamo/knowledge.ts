@@ -7,7 +7,7 @@ import { isDType } from "../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../ops/table.ts";
 import * as freeFunctions from "../tensor/generated_functions.ts";
 import { ops } from "../tensor/eager.ts";
-import { ambient, enableGrad, isGradEnabled, noGrad } from "../tensor/modes.ts";
+import { enableGrad, isGradEnabled, noGrad } from "../tensor/modes.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { breakGraph } from "./break_reasons.ts";
@@ -24,6 +24,7 @@ import type { BuiltinModel, CallRequest, Interpreter } from "./trace/interpreter
 import { PUSHED } from "./trace/interpreter.ts";
 import type { MachineContext } from "./trace/machine.ts";
 import { trustAccessors } from "./trace/objects.ts";
+import { addCreation } from "./trace/creation.ts";
 import { callCustom } from "./trace/custom_calls.ts";
 import { tensorMethodModels } from "./trace/tensor_methods.ts";
 import { callOp } from "./trace/tensor_ops.ts";
@@ -42,6 +43,7 @@ function models(): ModelTable {
   addPrimitives(made);
   for (const [fn, model] of tensorMethodModels()) made.call(fn, model);
   addFreeFunctions(made);
+  addCreation(made);
   addGradModes(made);
   addConsole(made);
   made.call(getDefaultDtype, () => constant(getDefaultDtype()));
@@ -84,7 +86,6 @@ function addGradModes(into: ModelTable): void {
   into.call(noGrad, scope(false));
   into.call(enableGrad, scope(true));
   into.call(isGradEnabled, (m) => constant(m.gradEnabled));
-  void ambient;
 }
 
 /** Output appears at its place among the graphs. */

@@ -111,6 +111,8 @@ class ConditionWriter {
       }
       case "tensor":
         return this.tensor(reader.read(fact.source), fact.expected);
+      case "leaf":
+        return `${this.helper("isPlainLeaf")}(${reader.read(fact.source)})`;
       case "integer": {
         const value = reader.read(fact.source);
         return `Number.isInteger(${value})`;

@@ -58,6 +58,8 @@ export type Fact =
   | { readonly kind: "same"; readonly source: Source; readonly other: Source }
   | { readonly kind: "distinct"; readonly source: Source; readonly others: readonly Source[] }
   | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
+  /** A tensor without history and without hooks. */
+  | { readonly kind: "leaf"; readonly source: Source }
   | { readonly kind: "integer"; readonly source: Source }
   | { readonly kind: "number"; readonly source: Source }
   | { readonly kind: "expression"; readonly expression: HostExpression; readonly expected: boolean | number }
@@ -122,6 +124,8 @@ export function factText(fact: Fact): string {
       return `___check_no_aliasing(${[fact.source, ...fact.others].map(sourceText).join(", ")})`;
     case "tensor":
       return tensorText(fact.source, fact.expected);
+    case "leaf":
+      return `___check_leaf(${sourceText(fact.source)})`;
     case "integer":
       return `Number.isInteger(${sourceText(fact.source)})`;
     case "number":

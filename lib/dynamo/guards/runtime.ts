@@ -5,6 +5,7 @@
 import { types } from "node:util";
 import { type DType, getDefaultDtype } from "../../base/dtype.ts";
 import { ambient } from "../../tensor/modes.ts";
+import type { Tensor } from "../../tensor/tensor.ts";
 
 /** Any object, among the keys of a Map. */
 export const ANY: unique symbol = Symbol("any object");
@@ -104,4 +105,9 @@ export function gradEnabled(): boolean {
 /** The element type of new tensors at the moment. */
 export function defaultDtype(): DType {
   return getDefaultDtype();
+}
+
+/** Whether a tensor has no history, and nobody listens to its gradients. */
+export function isPlainLeaf(tensor: Tensor): boolean {
+  return tensor.gradFn === null && (tensor.state?.accumulator?.hooks.size ?? 0) === 0;
 }

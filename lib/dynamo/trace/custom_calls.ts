@@ -60,7 +60,7 @@ export function callCustom(m: Interpreter, fn: object, args: readonly Value[]): 
       value: { kind: "tensors", tensors: tensors.map((t) => t.meta), requiresGrad: grad },
     },
   });
-  m.output.noteOperation(node);
+  m.output.noteOperation();
   return newArray(
     m,
     tensors.map((tensor, index) => {
@@ -73,7 +73,7 @@ export function callCustom(m: Interpreter, fn: object, args: readonly Value[]): 
 function remember(m: Interpreter, tensor: TensorValue): TensorValue {
   if (tensor.node) {
     m.output.tensors.set(tensor.node, tensor);
-    m.output.noteOperation(tensor.node);
+    m.output.noteOperation();
   }
   return tensor;
 }

@@ -44,7 +44,6 @@ export class OutputGraph {
   readonly #guarded = new Set<string>();
   readonly #sourceNames = new Map<string, Source>();
   readonly #scalarNodes = new Map<string, Node>();
-  #firstOperation: Node | undefined;
   operations = 0;
 
   constructor(readonly whereabouts: Whereabouts) {}
@@ -121,9 +120,8 @@ export class OutputGraph {
     return node;
   }
 
-  /** Notes that operations have begun, so that later placeholders go before them. */
-  noteOperation(node: Node): void {
-    this.#firstOperation ??= node;
+  /** Counts an operation. */
+  noteOperation(): void {
     this.operations++;
   }
 
@@ -163,8 +161,9 @@ export class OutputGraph {
     return found;
   }
 
+  /** Placeholders come before everything else, whenever they are made. */
   #place(): { before?: Node } {
-    const before = this.#firstOperation ?? this.graph.nodes.find((n) => n.op === "output");
+    const before = this.graph.nodes.find((n) => n.op !== "placeholder");
     return before ? { before } : {};
   }
 }
@@ -195,6 +194,7 @@ function keyOf(fact: Fact): string {
     case "entries":
     case "code":
     case "tensor":
+    case "leaf":
     case "integer":
     case "number":
     case "argumentCount":

@@ -18,6 +18,7 @@ import { allElements, findProperty, newArray } from "./objects.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
 import { callOp } from "./tensor_ops.ts";
+import { backward } from "./backward.ts";
 
 type Method = (m: Interpreter, self: TensorValue, args: readonly Value[]) => Value;
 
@@ -72,7 +73,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
   retainGrad: (_m, self) => self.requiresGrad ? breakGraph("gradientState", "retainGrad") : breakGraph("throws", "retainGrad"),
   registerHook: () => breakGraph("gradientState", "a hook is registered"),
-  backward: () => breakGraph("backward"),
+  backward,
   detach_: () => breakGraph("gradientState", "detach_"),
   tolist: () => breakGraph("tensorItem", "tolist()"),
   toTypedArray: () => breakGraph("tensorItem", "toTypedArray()"),

@@ -155,7 +155,7 @@ function append(m: Interpreter, target: CallTarget, args: Resolved, method: bool
     kwargs,
     meta,
   });
-  m.output.noteOperation(node);
+  m.output.noteOperation();
   if (inplace && first) return afterInplace(m, first.value, grad);
   if (!metas) {
     if (!kept) return breakGraph("tensorMethod", definition.name);
@@ -167,7 +167,7 @@ function append(m: Interpreter, target: CallTarget, args: Resolved, method: bool
       args: [node, index],
       meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad: requires } },
     });
-    m.output.noteOperation(item);
+    m.output.noteOperation();
     return remember(m, new TensorValue(tensor, requires, item, null, null));
   });
   const array = newArray(m, values);
@@ -248,7 +248,7 @@ function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly
 export function tensorOfNode(m: Interpreter, node: Node): TensorValue {
   const { value } = node.meta;
   if (value.kind !== "tensor") return breakGraph("tensorMethod", `a result of kind ${value.kind}`);
-  m.output.noteOperation(node);
+  m.output.noteOperation();
   return remember(m, new TensorValue(value.tensor, value.requiresGrad, node, null, null));
 }
 

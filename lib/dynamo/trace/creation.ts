@@ -1,0 +1,95 @@
+/**
+ * `tensor(data)` and its like inside traced programs: fresh tensors from constants of the program. Input: traced
+ * data and options; output: a traced tensor. Invariant: every call of the compiled function makes a new tensor,
+ * so that writes to it do not show in later calls.
+ */
+import { DynError } from "../../base/errors.ts";
+import { asTensor, scalarTensor, tensor, type TensorData, type TensorOptions } from "../../tensor/creation.ts";
+import { noGrad } from "../../tensor/modes.ts";
+import { modes, type Tensor } from "../../tensor/tensor.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { specializeNumber } from "../variables/numbers.ts";
+import { constant, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import type { ModelTable } from "./builtins/table.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { allElements, enumerableKeys, newArray } from "./objects.ts";
+import { callOp } from "./tensor_ops.ts";
+
+type Maker = (data: TensorData, options: TensorOptions) => Tensor;
+
+/** Adds the models. */
+export function addCreation(table: ModelTable): void {
+  const model = (maker: Maker) => {
+    table.call(maker, (m, { args: [data = UNDEFINED, options] }) => create(m, maker, { data, options }));
+  };
+  model(tensor);
+  model(asTensor);
+  table.call(scalarTensor, (m, { args: [data = UNDEFINED, options] }) =>
+    create(m, (value, chosen) => tensor(value, chosen), { data, options }));
+}
+
+/** Numbers, booleans and nested arrays of them; anything else breaks the graph. */
+function plain(m: Interpreter, value: Value): TensorData {
+  switch (value.kind) {
+    case "constant":
+      if (typeof value.value === "number" || typeof value.value === "boolean" || typeof value.value === "bigint") {
+        return value.value;
+      }
+      return breakGraph("throws", "data of a tensor");
+    case "number": {
+      const known = specializeNumber(m.output, value).value;
+      return typeof known === "number" ? known : 0;
+    }
+    case "object":
+      if (value.exotic.kind === "array") return allElements(m, value).map((each) => plain(m, each));
+      return breakGraph("opaqueObject", "data of a tensor");
+    case "tensor":
+      return breakGraph("tensorMethod", "a tensor is made of tensors");
+    default:
+      return breakGraph("tensorItem", "data of a tensor");
+  }
+}
+
+function optionsOf(m: Interpreter, value: Value | undefined): TensorOptions {
+  if (value?.kind !== "object") return {};
+  const options: Record<string, unknown> = {};
+  for (const key of enumerableKeys(m, value)) {
+    const found = m.plainProperty(value, key);
+    if (found?.kind !== "constant") return breakGraph("tensorMethod", `the option ${key} of a new tensor`);
+    if (key === "requiresGrad" && found.value === true) return breakGraph("gradientState", "a leaf that requires grad is made");
+    options[key] = found.value;
+  }
+  return options;
+}
+
+function create(
+  m: Interpreter,
+  maker: Maker,
+  { data, options }: { readonly data: Value; readonly options: Value | undefined },
+): Value {
+  const chosen = optionsOf(m, options);
+  if (data.kind === "tensor") return breakGraph("tensorMethod", "a tensor is made of a tensor");
+  let made: Tensor;
+  try {
+    const elements = plain(m, data);
+    made = modes.without(() => noGrad(() => maker(elements, chosen)));
+  } catch (error) {
+    if (error instanceof DynError) return breakGraph("throws", error.message);
+    throw error;
+  }
+  const place = m.options({ dtype: constant(made.dtype), device: constant(made.device) });
+  if (data.kind === "constant" && typeof data.value !== "bigint") {
+    return callOp(m, m.opNamed("full"), [newArray(m, []), data, place], false);
+  }
+  const { attributes } = m.output;
+  let name = "_tensor_constant0";
+  for (let n = 1; name in attributes; n++) name = `_tensor_constant${n}`;
+  attributes[name] = made;
+  const meta = { ...made.meta, offset: 0 };
+  const node = m.output.graph.create("get_attr", name, {
+    meta: { stack: m.output.whereabouts.stack(), value: { kind: "tensor", tensor: meta, requiresGrad: false } },
+  });
+  const known = new TensorValue(meta, false, node, null, null);
+  m.output.tensors.set(node, known);
+  return callOp(m, m.opNamed("clone"), [known], true);
+}
