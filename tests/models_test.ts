@@ -91,8 +91,8 @@ function need(saved: Numbers, key: string): Tensor {
 /** Each element within 1e-4 relative, and 2e-6 of the largest. */
 function close(what: string, got: Tensor, want: Tensor): void {
   assertEquals(got.shape, want.shape, what);
-  const a = got.detach().toTypedArray(), b = want.toTypedArray();
-  const scale = b.reduce((most: number, v) => Math.max(most, Math.abs(Number(v))), 0);
+  const a = got.detach().toTypedArray(), b = Array.from(want.toTypedArray(), Number);
+  const scale = b.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
   for (let i = 0; i < b.length; i++) {
     const x = Number(a[i]), y = Number(b[i]);
     assert(

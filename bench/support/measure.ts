@@ -23,13 +23,14 @@ export async function measure(
       const bench = new Bench({
         time: milliseconds / rounds,
         warmupTime: milliseconds / rounds / 4,
-        retainSamples: true,
+        iterations: 3,
+        warmupIterations: 1,
       });
       bench.add(name, () => void run());
       await bench.run();
       const result = bench.tasks[0]?.result;
       if (!result || !("latency" in result)) throw new Error(`Expected ${name} to run but it failed`);
-      samples.set(name, [...samples.get(name) ?? [], ...result.latency.samples ?? []]);
+      samples.set(name, [...samples.get(name) ?? [], ...result.latency.samples]);
     }
   }
   return [...samples].map(([name, all]) => ({ name, median: medianOf(all), samples: all.length }));

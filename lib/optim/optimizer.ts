@@ -3,7 +3,7 @@
  * tensor code without reading a value back, so that it can be captured into a graph together with the model.
  */
 import { DynError } from "../base/errors.ts";
-import { tensor as makeTensor } from "../tensor/creation.ts";
+import { zeros } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
 /** Parameters that share hyperparameters H. */
@@ -108,5 +108,5 @@ export abstract class Optimizer<H extends object> {
 
 /** A step counter as PyTorch keeps it: a 0-d float tensor, so that counting does not change a traced constant. */
 export function zeroStep(like: Tensor): Tensor {
-  return makeTensor(0, { dtype: "float32", device: like.device });
+  return zeros([], { dtype: "float32", device: like.device });
 }
