@@ -13,6 +13,7 @@ import { printFunction } from "../lib/dynamo/bytecode/print.ts";
 import { isFunctionNode } from "../lib/dynamo/bytecode/syntax.ts";
 import { type Case, CORPUS } from "./bytecode/corpus.ts";
 import { type FreeGiven, interpreted } from "./bytecode/interpreter.ts";
+import { randomProgram } from "./bytecode/random_programs.ts";
 
 /** The function named f of a text. */
 function compiled(text: string, sourceType: "module" | "script" = "module"): CodeObject {
@@ -110,30 +111,184 @@ const INPUTS: ReadonlySet<string> = new Set([
   "loadHome",
 ]);
 
-for (const c of CORPUS) {
-  Deno.test(`printed from every offset: ${c.name}`, async () => {
-    const code = compiled(SETUP + c.source, c.sloppy ? "script" : "module");
-    for (const call of c.calls) {
-      const original = world(c, code);
-      const expected = await outcome(original, original.f, call);
-      const visits = new Map<number, number>();
-      const plain = world(c, code);
-      const reached = (at: number): void => void visits.set(at, (visits.get(at) ?? 0) + 1);
-      const run = { code, free: freeOf(code, plain), stop: -1, reached, callee: plain.f };
-      assertEquals(await outcome(plain, interpreted(run), call), expected, `interpreted: ${call}\n${disassemble(code)}`);
-      const inputs = code.instructions.findIndex((i) => !INPUTS.has(i.op));
-      for (const [stop, count] of visits) {
-        if (stop > 0 && stop < inputs) continue;
-        for (const visit of count > 1 ? [1, 2] : [1]) {
-          const w = world(c, code);
-          const rest = interpreted({ code, free: freeOf(code, w), stop, visit, callee: w.f });
-          assertEquals(
-            await outcome(w, rest, call),
-            expected,
-            `from ${stop}: ${call}\n${disassemble(code)}\n${printFunction(code, { entry: stop }).source}`,
-          );
-        }
+/** Compares the original with the interpreter, and with the printed rest from every offset that a run reaches. */
+async function compare(c: Case, every: number, controlFlow: "structured" | "dispatch" = "structured"): Promise<void> {
+  const code = compiled(SETUP + c.source, c.sloppy ? "script" : "module");
+  for (const call of c.calls) {
+    const original = world(c, code);
+    const expected = await outcome(original, original.f, call);
+    const visits = new Map<number, number>();
+    const plain = world(c, code);
+    const reached = (at: number): void => void visits.set(at, (visits.get(at) ?? 0) + 1);
+    const run = { code, free: freeOf(code, plain), stop: -1, reached, callee: plain.f };
+    const context = (): string => `${call}\n${c.source}\n${disassemble(code)}`;
+    expectSame(await outcome(plain, interpreted(run), call), expected, () => `interpreted: ${context()}`);
+    const inputs = code.instructions.findIndex((i) => !INPUTS.has(i.op));
+    for (const [stop, count] of visits) {
+      if ((stop > 0 && stop < inputs) || stop % every !== 0) continue;
+      for (const visit of count > 1 ? [1, 2] : [1]) {
+        const w = world(c, code);
+        const rest = interpreted({ code, free: freeOf(code, w), stop, visit, callee: w.f, controlFlow });
+        expectSame(await outcome(w, rest, call), expected, () =>
+          `from ${stop}: ${context()}\n${printFunction(code, { entry: stop, controlFlow }).source}`);
       }
+    }
+  }
+}
+
+function expectSame(actual: string, expected: string, context: () => string): void {
+  if (actual !== expected) assertEquals(actual, expected, context());
+}
+
+for (const c of CORPUS) Deno.test(`printed from every offset: ${c.name}`, () => compare(c, 1));
+
+Deno.test("printed as a switch in a loop", async () => {
+  for (const c of CORPUS) await compare(c, 4, "dispatch");
+});
+
+/** Number of random programs of each kind. */
+const SEEDS = 12;
+
+for (const kind of ["function", "generator", "async"] as const) {
+  Deno.test(`printed from offsets: random ${kind}s`, async () => {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const source = randomProgram(seed, kind);
+      const calls = kind === "generator"
+        ? ["[...f(1)]", "drive(f(2), ['next'], ['next', 3], ['return', 'r'], ['next'])", "drive(f(4), ['next'], ['throw', new Error('user t')], ['next'])"]
+        : ["f(1)", "f(2)"];
+      await compare({ name: String(seed), source, calls }, 3);
     }
   });
 }
+
+/** Compiles the only function of a text. */
+function only(text: string): CodeObject {
+  return compiled(text);
+}
+
+Deno.test("listing", () => {
+  const code = only("let k = 1; function f(x, { y = 2 }, ...r) { for (const v of r) { if (v > k) k += v; else return () => v; } return x.m(y); }");
+  assertEquals(
+    disassemble(code),
+    `function f(x, _, ...)
+  free 0:k(let, reassigned)
+    0  r0:x = loadArgument 0
+    1  r1 = loadArgument 1
+    2  r2:r = loadRest 2
+    3  r4 = r1["y"]
+    4  jump 6 if notUndefined r4
+    5  r4 = 2
+>   6  r3:y = r4
+    7  r5, r6 = iterator of r2:r
+    8  r8 = false
+>   9  r8, r9 = next of r5 by r6
+   10  jump 25 if truthy r8
+   11  r7:v = r9
+   12  r11 = free 0:k
+   13  r12 = r7:v > r11
+   14  jump 19 if falsy r12
+   15  r13 = free 0:k
+   16  r14 = r13 + r7:v
+   17  free 0:k = r14
+   18  jump 22
+>  19  r15 = closure 0 "" (value r7:v)
+   20  close r5
+   21  return r15
+>  22  jump 9
+>  23  close r5 quietly
+   24  throw r10
+>  25  r16 = r0:x["m"]
+   26  r17 = call r16 this r0:x (r3:y)
+   27  return r17
+  in 11..19 exceptions go to 23 with r10
+
+  arrow <anonymous>()
+    free 0:v(const)
+      0  r0 = free 0:v
+      1  return r0`,
+  );
+});
+
+Deno.test("printed text", () => {
+  const code = only("const g = (x) => x; function f(a, n) { let s = 0; for (let i = 0; i < n; i++) { if (a[i] < 0) continue; s += g(a[i]).v.w(i, s); } return { s, n }; }");
+  assertEquals(
+    printFunction(code).source,
+    `function f$($a0, $a1) {
+  let a$0, n$1, s$2, i$3;
+  a$0 = $a0;
+  n$1 = $a1;
+  s$2 = 0;
+  i$3 = 0;
+  while (i$3 < n$1) {
+    if (!(a$0[i$3] < 0)) {
+      s$2 = s$2 + g$f0(a$0[i$3]).v.w(i$3, s$2);
+    }
+    i$3++;
+  }
+  return { s: s$2, n: n$1 };
+}`,
+  );
+  const call = code.instructions.findIndex((i) => i.op === "call");
+  const printed = printFunction(code, { entry: call + 1, name: "resume" });
+  assertEquals(
+    printed.source.split("\n").slice(0, 3).join("\n"),
+    `function resume$(a$0, n$1, s$2, i$3, $8, $11) {
+  for (;;) {
+    s$2 = $8 + $11.v.w(i$3, s$2);`,
+  );
+});
+
+Deno.test("live registers", () => {
+  const code = only("function f(a, b, c) { const d = a + b; try { g(d); } catch { return c; } return d; } function g() {}");
+  const names = (at: number): unknown[] => [...liveRegisters(code, at)].map((r) => code.registers[r]?.name);
+  const at = code.instructions.findIndex((i) => i.op === "call");
+  // c is read by the handler only, and is live wherever the handler may be reached from.
+  assertEquals(names(at).filter((n) => n !== null), ["c", "d"]);
+  assertEquals(names(0), []);
+  const last = code.instructions.findLastIndex((i) => i.op === "return");
+  assertEquals(names(last), ["d"]);
+});
+
+Deno.test("a generator goes on behind a yield that has happened", () => {
+  const code = only("function* f(a) { try { const x = yield a; log.push(x); yield x + a; } finally { log.push('fin'); } } const log = [];");
+  const at = code.instructions.findIndex((i) => i.op === "yield");
+  const printed = printFunction(code, { entry: at, suspended: true });
+  const resume = (log: unknown[]): Iterator<unknown> => {
+    const made = instantiate(code, printed, { free: [log] });
+    const values = printed.parameters.map((r) => (code.registers[r]?.name === "a" ? 10 : undefined));
+    const generator = made(...values);
+    assert(typeof generator === "object" && generator !== null && "next" in generator);
+    const iterator = Iterator.from(generator as Iterator<unknown>);
+    iterator.next();
+    return iterator;
+  };
+  const log: unknown[] = [];
+  const one = resume(log);
+  assertEquals(one.next(5), { value: 15, done: false });
+  assertEquals(one.next(), { value: undefined, done: true });
+  assertEquals(log, [5, "fin"]);
+  const two = resume(log);
+  assertEquals(two.return?.(7), { value: 7, done: true });
+  assertEquals(log, [5, "fin", "fin"]);
+});
+
+Deno.test("free variables as cells", () => {
+  const code = only("let n = 1; function f(d) { n += d; return () => n++; }");
+  const cell = { v: 10 };
+  const made = instantiate(code, printFunction(code, { freeForm: () => "cell" }), { free: [cell] });
+  const inner = made(5);
+  assert(typeof inner === "function");
+  assertEquals([inner(), cell.v], [15, 16]);
+});
+
+Deno.test("what has no instructions is refused with its place", () => {
+  const refused = (text: string, construct: string, line: number, column: number): void => {
+    const error = assertThrows(() => compiled(text, "script"), UnsupportedSyntax);
+    assert(error instanceof UnsupportedSyntax);
+    assertEquals([error.construct, error.position.line, error.position.column], [construct, line, column]);
+  };
+  refused("function f(a) {\n  with (a) return b;\n}", "direct eval or with", 1, 0);
+  refused("function f(a) {\n  return eval(a);\n}", "direct eval or with", 1, 0);
+  refused("function f(a) { a = 1;\n  return arguments[0]; }", "assigned parameter beside sloppy arguments", 1, 11);
+  refused("function f(a) {\n  var x; return delete x;\n}", "delete of a variable", 2, 16);
+});

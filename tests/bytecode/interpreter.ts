@@ -30,6 +30,7 @@ export interface Run {
   readonly reached?: (offset: Offset) => void;
   readonly callee?: unknown;
   readonly home?: unknown;
+  readonly controlFlow?: "structured" | "dispatch";
 }
 
 /** What the machine asks of whoever drives it. */
@@ -259,10 +260,15 @@ const rests = new WeakMap<CodeObject, Map<string, PrintedFunction>>();
 function printedRest(run: Run): PrintedFunction {
   let table = rests.get(run.code);
   if (!table) rests.set(run.code, table = new Map());
-  const key = `${run.stop} ${run.free.map((f) => f.form)}`;
+  const controlFlow = run.controlFlow ?? "structured";
+  const key = `${controlFlow} ${run.stop} ${run.free.map((f) => f.form)}`;
   let printed = table.get(key);
   if (!printed) {
-    printed = printFunction(run.code, { entry: run.stop, freeForm: (n) => run.free[n]?.form ?? "value" });
+    printed = printFunction(run.code, {
+      entry: run.stop,
+      freeForm: (n) => run.free[n]?.form ?? "value",
+      controlFlow,
+    });
     table.set(key, printed);
   }
   return printed;

@@ -62,7 +62,7 @@ interface Pending {
   readonly register: Register;
   readonly expression: ExpressionText;
   /** For `o.p` with o folded in: how to say both apart, if the call that wants o as this does not take it whole. */
-  readonly apart: { readonly register: Register; readonly text: string; readonly member: string } | null;
+  readonly apart: { readonly register: Register; readonly text: string; readonly member: () => string } | null;
 }
 
 /** Instructions whose statements mention each operand once and in order. */
@@ -121,7 +121,7 @@ export class Folder {
   private assign(p: Pending): void {
     if (p.apart) {
       this.text(`${this.names.target(p.apart.register)} = ${p.apart.text};`);
-      this.text(`${this.names.target(p.register)} = ${p.apart.member};`);
+      this.text(`${this.names.target(p.register)} = ${p.apart.member()};`);
     } else this.text(`${this.names.target(p.register)} = ${p.expression.text};`);
   }
 
@@ -202,8 +202,16 @@ export class Folder {
   private takeApart(i: Extract<Instruction, { readonly op: "getProp" }>): Pending["apart"] {
     const object = this.inlined.get(i.object);
     if (!object || !this.use.receivers.has(i.object)) return null;
-    this.inlined.delete(i.object);
-    const member = instructionExpression(this.code, i, this.names)?.text ?? "";
+    const key = i.key.kind === "register" ? this.names.operand(i.key.register) : null;
+    const member = (): string => {
+      const saved = [...this.inlined];
+      this.inlined.clear();
+      if (key && i.key.kind === "register") this.inlined.set(i.key.register, key);
+      const text = instructionExpression(this.code, i, this.names)?.text ?? "";
+      this.inlined.clear();
+      for (const [register, expression] of saved) this.inlined.set(register, expression);
+      return text;
+    };
     return { register: i.object, text: object.text, member };
   }
 

@@ -87,7 +87,7 @@ function generatorBody(code: CodeObject, entry: Offset, context: BodyContext): r
 function functionBody(code: CodeObject, entry: Offset, context: BodyContext): readonly Statement[] {
   let flow: Flow | null = null;
   try {
-    flow = buildFlow(code, entry);
+    if (context.options.controlFlow !== "dispatch" || context.until !== undefined) flow = buildFlow(code, entry);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
@@ -146,7 +146,7 @@ class StructuredPrinter {
         // The handler is printed in the catch clause, which is outside of the region already.
         if (this.inside(owner, at.instance)) [owner, table] = [at, this.placed];
       }
-      const loop = leaves ? undefined : loops.get(at);
+      const loop = leaves && at !== dominator ? undefined : loops.get(at);
       if (loop && !loop.has(node) && loop.has(owner)) [owner, table] = [at, this.behind];
     }
     return { owner, table };

@@ -37,6 +37,8 @@ export interface PrintOptions {
    * return() there. Its user makes it and calls next() once, whose result is dropped.
    */
   readonly suspended?: boolean;
+  /** Structured statements (where the flow allows it), or a switch in a loop always. */
+  readonly controlFlow?: "structured" | "dispatch";
 }
 
 export interface PrintedFunction {
