@@ -242,6 +242,14 @@ Deno.test("values used at two stages are computed again where memory would cost 
   assertEquals([metrics.kernels, metrics.stores, metrics.arenaBytes], [1, 1, 0]);
 });
 
+Deno.test("a value is computed again in its own shape, also where it is read reshaped", () => {
+  const { metrics } = check([[1, 6], [1, 6]], (o, xs) => {
+    const folded = o.reshape(o.sum(o.mul(input(xs, 0), input(xs, 1)), [0], true), [6]);
+    return [o.sub(folded, o.sum(o.exp(folded)))];
+  });
+  assertEquals([metrics.kernels, metrics.arenaBytes], [1, 0]);
+});
+
 Deno.test("outputs that are views show their base's memory", () => {
   const { program, outputs } = check([[4, 6]], (o, xs) => {
     const e = o.exp(input(xs, 0));

@@ -6,14 +6,14 @@
 import { InternalError } from "../base/errors.ts";
 import type { Axis, BufferId, ExternKernel, Kernel, Loop, LoopKernel, Statement } from "../loops/ir.ts";
 import { type BufferOperand, flatIndex, Recorder, type Value, ValueIds } from "../loops/record.ts";
-import type { Dim, Sym } from "../sym/expr.ts";
+import type { Dim } from "../sym/expr.ts";
 import { cutAxes, joinAxes, replaceIn, type Replacement } from "./axes.ts";
 import { type Computation, contribution } from "./computation.ts";
 import { removeDead } from "./dead_code.ts";
 import { type Group, type Member, rebased } from "./group.ts";
 import { chooseOrder } from "./loop_order.ts";
 import { scanKernel, scatterKernel } from "./single_kernels.ts";
-import { makeLoader, storedForm } from "./tensors.ts";
+import { inline, isLazy, makeLoader, storedForm } from "./tensors.ts";
 
 /** What the scheduler decided about the buffers of a group. */
 export interface Placement {
@@ -33,14 +33,16 @@ export function emitGroup(group: Group, placement: Placement): Kernel {
   if (work.kind === "extern") return externKernel(group, first.computation, placement);
   const name = kernelName(group.members);
   const origins = originsOf(group.members);
-  const loader = groupLoader(group.members, placement);
   if (work.kind === "scan" || work.kind === "scatter") {
     const make = work.kind === "scan" ? scanKernel : scatterKernel;
-    const body = make(first.computation, (statements) => new Recorder(loader, new ValueIds(), statements));
+    const body = make(
+      first.computation,
+      (statements) => new Recorder(makeLoader(), new ValueIds(), statements),
+    );
     return { kind: "loops", name, origins, body: placed(body, placement) };
   }
   const { order, outer, inner, replacement } = arrange(group);
-  const recorder = new Recorder(loader, new ValueIds());
+  const recorder = new Recorder(groupLoader(group.members, placement, replacement), new ValueIds());
   new Emission(group, {
     recorder,
     placement,
@@ -108,8 +110,8 @@ function externKernel(group: Group, computation: Computation, placement: Placeme
   };
   const rest = group.members.slice(1);
   if (rest.length === 0) return kernel;
-  const recorder = new Recorder(groupLoader(rest, placement), new ValueIds());
-  const options = { recorder, placement, replacement: new Map<Sym, Dim>(), inner: [], vectorInner: false };
+  const recorder = new Recorder(groupLoader(rest, placement, NONE), new ValueIds());
+  const options = { recorder, placement, replacement: NONE, inner: [], vectorInner: false };
   new Emission({ ...group, members: rest }, options).run();
   const body = placed(removeDead(nest(group.outer, recorder.statements, true)), placement);
   const epilogue: LoopKernel = {
@@ -121,27 +123,46 @@ function externKernel(group: Group, computation: Computation, placement: Placeme
   return { ...kernel, epilogue };
 }
 
-/** Loads as everywhere, except that a buffer without memory is computed again where its value is out of scope. */
-function groupLoader(members: readonly Member[], placement: Placement): ReturnType<typeof makeLoader> {
+/**
+ * Loads as everywhere, except that a buffer without memory is computed again where its value is out of scope. The
+ * reader may see it in another shape, but what it reads is the element of the same iteration, so that is computed.
+ */
+function groupLoader(
+  members: readonly Member[],
+  placement: Placement,
+  replacement: Replacement,
+): ReturnType<typeof makeLoader> {
   const load = makeLoader();
-  const writers = new Map<BufferId, Computation>();
-  for (const { computation } of members) writers.set(computation.target.buffer, computation);
+  const writers = new Map<BufferId, Member>();
+  for (const member of members) writers.set(member.computation.target.buffer, member);
   return (recorder, operand, index) => {
     const stored = storedForm(operand);
     const writer = stored && placement.virtual.has(stored.buffer) ? writers.get(stored.buffer) : undefined;
-    if (
-      !stored || writer?.work.kind !== "pointwise" ||
-      recorder.knowsLoad(stored.buffer, flatIndex(stored, index))
-    ) {
+    if (!stored || !writer || recorder.knowsLoad(stored.buffer, flatIndex(stored, index))) {
       return load(recorder, operand, index);
     }
-    const { element } = writer.work;
-    const key = index.map((d) => typeof d === "number" ? d : `#${d.id}`).join();
+    const { work, target } = writer.computation;
+    const own = indexOf(writer, replacement).index;
+    if (work.kind !== "pointwise" || flatIndex(target, own) !== flatIndex(stored, index)) {
+      if (isLazy(operand)) return inline(recorder, operand, index);
+      throw new InternalError(
+        `Expected the value of b${stored.buffer} in scope at ${flatIndex(stored, index)}`,
+      );
+    }
     return recorder.memo(
-      `again ${stored.buffer} ${key}`,
-      () => recorder.cast(element(recorder, index), writer.target.dtype),
+      `again ${stored.buffer}`,
+      () => recorder.cast(work.element(recorder, own), target.dtype),
     );
   };
+}
+
+/** The member's own index lists in terms of the emitted loops. */
+function indexOf(
+  { computation, replacement }: Member,
+  loops: Replacement,
+): { index: Dim[]; reduced: Dim[] } {
+  const at = (axis: Axis) => replaceIn(replacement.get(axis.symbol) ?? axis.symbol, loops);
+  return { index: computation.outer.map(at), reduced: computation.inner.map(at) };
 }
 
 /** All index expressions of the members. */
@@ -200,11 +221,8 @@ class Emission {
     for (const write of pending) write();
   }
 
-  /** The member's own index lists in terms of the emitted loops. */
-  #indexOf({ computation, replacement }: Member): { index: Dim[]; reduced: Dim[] } {
-    const at = (axis: Axis) =>
-      replaceIn(replacement.get(axis.symbol) ?? axis.symbol, this.options.replacement);
-    return { index: computation.outer.map(at), reduced: computation.inner.map(at) };
+  #indexOf(member: Member): { index: Dim[]; reduced: Dim[] } {
+    return indexOf(member, this.options.replacement);
   }
 
   #write(target: BufferOperand, index: readonly Dim[], value: Value): void {
@@ -235,7 +253,7 @@ class Emission {
     });
     let body: readonly Statement[] = statements, contributions: readonly Contribution[] = result;
     for (const [d, axis] of [...inner.entries()].reverse()) {
-      const level = reduceOver(axis, contributions, recorder);
+      const level = reduceOver(contributions, recorder);
       const loop: Loop = {
         kind: "loop",
         axis,
@@ -265,7 +283,6 @@ interface Contribution {
 
 /** One loop's reductions and what they contribute to the loop around it. */
 function reduceOver(
-  _axis: Axis,
   contributions: readonly Contribution[],
   recorder: Recorder,
 ): { reductions: Loop["reductions"]; contributions: readonly Contribution[] } {
