@@ -168,18 +168,21 @@ class ConditionWriter {
   }
 
   private tensor(value: string, expected: TensorExpectation): string {
-    const parts = [
-      `${this.helper("prototypeIs")}(${value}, ${this.constants.name(expected.prototype)})`,
-      `${value}.dtype === ${JSON.stringify(expected.dtype)}`,
-      `${value}.device === ${JSON.stringify(expected.device)}`,
-      `${value}.requiresGrad === ${expected.requiresGrad}`,
-    ];
-    if (expected.isLeaf !== null) parts.push(`${value}.isLeaf === ${expected.isLeaf}`);
-    parts.push(
-      `${this.helper("layoutIs")}(${value}, ${this.constants.name(expected.shape)}, ${
-        this.constants.name(expected.strides)
-      }, ${expected.offset})`,
-    );
+    const parts: string[] = [];
+    if (expected.layout) {
+      // Layouts are shared: one comparison stands for type, device, sizes and strides.
+      parts.push(`${value}.layout === ${this.constants.name(expected.layout)}`);
+    } else {
+      parts.push(
+        `${this.helper("layoutIs")}(${value}, ${this.constants.name(expected.shape)}, ${
+          this.constants.name(expected.strides)
+        })`,
+        `${value}.dtype === ${JSON.stringify(expected.dtype)}`,
+        `${value}.device === ${JSON.stringify(expected.device)}`,
+      );
+    }
+    if (expected.prototype) parts.push(`${this.helper("prototypeIs")}(${value}, ${this.constants.name(expected.prototype)})`);
+    parts.push(expected.requiresGrad ? `${value}.requiresGrad` : `(${value}.state === null && ${value}.viewState === null || !${value}.requiresGrad)`);
     return parts.join(" && ");
   }
 

@@ -13,16 +13,16 @@ import type { CellPlace, Primitive } from "../variables/value.ts";
 
 /** What is demanded of a tensor: everything that its metadata says, with null for sizes that may differ. */
 export interface TensorExpectation {
-  readonly prototype: object;
+  /** Null for objects that are always the same. */
+  readonly prototype: object | null;
+  /** Layout that the tensor has, where all sizes are constants. */
+  readonly layout: object | null;
   readonly className: string;
   readonly dtype: DType;
   readonly device: string;
   readonly requiresGrad: boolean;
   readonly shape: readonly (number | null)[];
   readonly strides: readonly (number | null)[];
-  /** Null where any offset will do. */
-  readonly offset: number | null;
-  readonly isLeaf: boolean | null;
 }
 
 /** One fact. */

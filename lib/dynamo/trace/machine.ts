@@ -451,7 +451,7 @@ export class Machine implements Interpreter {
     const object = frame.registers[instruction.object];
     if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
     // Objects made in the trace have no private members.
-    if (object.real && object.source) this.output.guard({ kind: "prototype", source: object.source, prototype: Object.getPrototypeOf(object.real), label: "#" });
+    this.wrapper.relyOnPrototype(object);
     frame.registers[instruction.dst] = constant(object.real !== null && access.has(object.real));
     frame.pc++;
   }

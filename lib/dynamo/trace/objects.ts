@@ -258,8 +258,12 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
   while (holder) {
     if (steps > 0 && object.real && object.source && !object.prototypeChanged && holder.real) {
       const inherited = inheritedRead(m, object, holder, key);
-      if (inherited) return inherited;
+      if (inherited) {
+        if (inherited.kind === "getter" || holder.slots.has(key)) relyOnChain(m, object, holder);
+        return inherited;
+      }
     } else {
+      if (steps > 0) relyOnChain(m, object, holder);
       const slot = ownSlot(m, holder, key);
       if (slot?.kind === "data") return { kind: "value", value: slot.value };
       if (slot?.kind === "accessor") return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
@@ -274,6 +278,11 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     }
   }
   return ABSENT;
+}
+
+/** The program depends on the way along the prototypes from an object to a holder. */
+function relyOnChain(m: Interpreter, object: ObjectValue, holder: ObjectValue | null): void {
+  for (let at: ObjectValue | null = object; at && at !== holder; at = at.prototype) m.wrapper.relyOnPrototype(at);
 }
 
 function undefinedFound(): Found {
@@ -324,6 +333,7 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
   if (own === "readonly") return { kind: "refused" };
   for (let holder: ObjectValue | null = own === "accessor" ? object : object.prototype; holder; holder = holder.prototype) {
     if (holder.exotic.kind === "opaque") breakGraph("opaqueObject", holder.exotic.what);
+    relyOnChain(m, object, holder);
     const flags = ownSlotFlags(m, holder, key);
     if (flags === null) continue;
     if (flags === "data") break;
@@ -545,6 +555,7 @@ export function hasOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
 export function hasProperty(m: Interpreter, object: ObjectValue, key: Key): boolean {
   for (let holder: ObjectValue | null = object; holder; holder = holder.prototype) {
     if (hasOwn(m, holder, key)) return true;
+    m.wrapper.relyOnPrototype(holder);
   }
   return false;
 }

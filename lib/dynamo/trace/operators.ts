@@ -15,7 +15,7 @@ import {
   isObject,
   ItemValue,
   type NumberValue,
-  ObjectValue,
+  type ObjectValue,
   type Primitive,
   type TensorValue,
   typeOf,
@@ -240,7 +240,10 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
     if (left.exotic.what === "a proxy") return breakGraph("opaqueObject", "a proxy");
     return target.real !== null && left.real !== null && isInChain(left.real, target.real);
   }
-  for (let p = left.prototype; p; p = p.prototype) if (p === target) return true;
+  for (let at: ObjectValue | null = left; at; at = at.prototype) {
+    m.wrapper.relyOnPrototype(at);
+    if (at.prototype === target) return true;
+  }
   return false;
 }
 

@@ -123,15 +123,24 @@ export class Wrapper {
     if (typeof real === "function") return this.#function(real, source);
     const prototype: object | null = Object.getPrototypeOf(real);
     const exotic = exoticOf(real);
-    if (source.kind !== "known" || !isSettled(real)) {
-      this.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
-    }
-    if (exotic.kind === "opaque") return new ObjectValue(exotic, null, real, source);
     const value = new ObjectValue(exotic, null, real, source);
+    if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") this.relyOnPrototype(value);
+    if (exotic.kind === "opaque") return value;
     // Set before the prototype is wrapped: a prototype chain may lead back here.
     this.#values.set(real, value);
     value.prototype = this.prototypeValue(prototype);
     return value;
+  }
+
+  /**
+   * The program depends on what an object inherits from. Properties that are found are guarded by their values,
+   * wherever they are; this is for what is not found, for accessors and for `instanceof`.
+   */
+  relyOnPrototype(object: ObjectValue): void {
+    const { real, source } = object;
+    if (real === null || source === null || object.prototypeChanged || isSettled(real)) return;
+    const prototype: object | null = Object.getPrototypeOf(real);
+    this.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
   }
 
   /** A prototype as a value. */
@@ -183,15 +192,14 @@ export class Wrapper {
       kind: "tensor",
       source: place,
       expected: {
-        prototype,
+        prototype: place.kind === "known" ? null : prototype,
+        layout: [...layout.shape, ...layout.strides].every((d) => typeof d === "number") ? real.layout : null,
         className: classLabel(prototype),
         dtype: real.dtype,
         device: real.device,
         requiresGrad: real.requiresGrad,
         shape: layout.shape.map(known),
         strides: layout.strides.map(known),
-        offset: null,
-        isLeaf: null,
       },
     });
     const meta: TensorMeta = { ...layout, offset: 0, dtype: real.dtype, device: real.device };

@@ -129,6 +129,7 @@ const OBJECT: Readonly<Record<string, Model>> = {
     if (value?.kind === "tensor") return m.wrapper.known(value.real ? Object.getPrototypeOf(value.real) : m.tensorPrototype, "Tensor.prototype");
     const target = object(value, "Object.getPrototypeOf");
     if (target.exotic.kind === "opaque") return breakGraph("opaqueObject", target.exotic.what);
+    m.wrapper.relyOnPrototype(target);
     return target.prototype ?? NULL;
   },
   setPrototypeOf: (_m, [value, prototype]) => {
@@ -286,9 +287,12 @@ const REFLECT: Readonly<Record<string, Model>> = {
 const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
   ["hasOwnProperty", (m, [key], { self }) => constant(hasOwn(m, object(self, "hasOwnProperty"), keyOf(m, key)))],
   ["propertyIsEnumerable", (m, [key], { self }) => constant(isEnumerable(m, object(self, "propertyIsEnumerable"), keyOf(m, key)))],
-  ["isPrototypeOf", (_m, [value], { self }) => {
+  ["isPrototypeOf", (m, [value], { self }) => {
     if (value?.kind !== "object") return value?.kind === "tensor" ? breakGraph("builtin", "isPrototypeOf") : constant(false);
-    for (let p = value.prototype; p; p = p.prototype) if (p === self) return constant(true);
+    for (let at: ObjectValue | null = value; at; at = at.prototype) {
+      m.wrapper.relyOnPrototype(at);
+      if (at.prototype === self) return constant(true);
+    }
     return constant(false);
   }],
   ["valueOf", (_m, _args, { self }) => isObject(self) ? self : breakGraph("builtin", "Object.prototype.valueOf")],
