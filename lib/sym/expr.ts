@@ -210,6 +210,8 @@ export function floorDiv(a: Dim, b: Dim): Dim {
   const split = splitMultiples(a, b);
   // (k·b + r) div b → k + r div b, exact for any integers
   if (split && split.quotient !== 0) return add(split.quotient, floorDiv(split.rest, b));
+  const lift = liftOf(a, b);
+  if (lift > 0) return sub(floorDiv(add(a, mul(b, lift)), b), lift);
   // (g·A + r) div (g·m) → A div m, 0 ≤ r < g
   const common = splitCommon(a, b);
   if (common) return floorDiv(common.whole, common.divisor);
@@ -237,6 +239,9 @@ export function mod(a: Dim, b: Dim): Dim {
   if (la >= 0 && (ua < lb || provablyLess(a, b))) return a; // 0 ≤ a < b → a
   const split = splitMultiples(a, b);
   if (split && split.quotient !== 0) return mod(split.rest, b);
+  // a mod b → (a + k·b) mod b, so that what is divided is not negative
+  const lift = liftOf(a, b);
+  if (lift > 0) return mod(add(a, mul(b, lift)), b);
   // (g·A + r) mod (g·m) → g·(A mod m) + r, 0 ≤ r < g
   const common = splitCommon(a, b);
   if (common) return add(mul(common.factor, mod(common.whole, common.divisor)), common.rest);
@@ -245,6 +250,16 @@ export function mod(a: Dim, b: Dim): Dim {
     return mod(a.node.left, b);
   }
   return intern(`%${keyOf(a)},${keyOf(b)}`, () => new Sym({ kind: "mod", left: a, right: b }, 0, ub - 1));
+}
+
+/**
+ * How many times b must be added to a for it not to be negative; 0 where that is not known, or where a has no
+ * constant to lift it by (multiples of b are taken out of sums).
+ */
+function liftOf(a: Dim, b: Dim): number {
+  if (typeof a === "number" || typeof b !== "number" || a.node.kind !== "sum") return 0;
+  if (a.lower >= 0 || a.lower === -Infinity || a.node.constant % b === 0) return 0;
+  return Math.ceil(-a.lower / b);
 }
 
 /** Splits a = quotient·b + rest, taking whole multiples of b out of a sum; undefined when none. */
@@ -284,7 +299,9 @@ function splitCommon(
       if (quotient === undefined) rest = add(rest, mul(term, coefficient));
       else whole = add(whole, quotient);
     }
-    if (whole !== 0 && boundsOf(rest)[0] >= 0 && provablyLess(rest, factor)) return { factor, whole, rest, divisor };
+    if (whole !== 0 && boundsOf(rest)[0] >= 0 && provablyLess(rest, factor)) {
+      return { factor, whole, rest, divisor };
+    }
   }
   return undefined;
 }
@@ -333,7 +350,9 @@ export function provablyLess(a: Dim, b: Dim): boolean {
     for (const factor of factorsOf(term)) {
       const { node } = factor;
       if (node.kind !== "symbol" || factor.lower < 0) return false;
-      const position: Dim = node.role.kind === "axis" && node.role.size !== undefined ? sub(node.role.size, 1) : factor;
+      const position: Dim = node.role.kind === "axis" && node.role.size !== undefined
+        ? sub(node.role.size, 1)
+        : factor;
       last = mul(last, position);
     }
     most = add(most, last);
