@@ -88,8 +88,14 @@ export function interpreted(run: Run): AnyFunction {
   };
 }
 
+/** A generator whose prologue has run; `rest`: the printed generator that takes over already. */
+interface Started {
+  readonly machine: Machine;
+  readonly rest: unknown;
+}
+
 /** Runs a generator's prologue. A rest that takes over there gives the generator itself. */
-function started(machine: Machine): { readonly machine: Machine; readonly rest: unknown } {
+function started(machine: Machine): Started {
   const step = machine.next({ kind: "value", value: undefined });
   if (step.done) throw new Error("Expected a generator to start");
   if (step.value.kind === "rest") return { machine, rest: step.value.value };
@@ -110,70 +116,161 @@ async function driveAsync(machine: Machine): Promise<unknown> {
   }
 }
 
-function* driveGenerator(begun: { readonly machine: Machine; readonly rest: unknown }): Generator<unknown, unknown, unknown> {
-  if (begun.rest !== null) return yield* asIterable(begun.rest);
+/** A generator whose next(), throw() and return() all arrive as values. */
+type Inner = Generator<unknown, unknown, Answer>;
+type AsyncInner = AsyncGenerator<unknown, unknown, Answer>;
+
+function driveGenerator(begun: Started): Iterable<unknown> & Iterator<unknown> {
+  const inner = sequence(begun);
+  let suspended = false;
+  const go = (answer: Answer): IteratorResult<unknown> => {
+    suspended = false;
+    const step = inner.next(answer);
+    suspended = step.done !== true;
+    return step;
+  };
+  return {
+    [Symbol.iterator]() {
+      return this;
+    },
+    next(value?: unknown) {
+      return go({ kind: "value", value });
+    },
+    throw(error?: unknown) {
+      return suspended ? go({ kind: "error", error }) : inner.throw(error);
+    },
+    return(value?: unknown) {
+      return suspended ? go({ kind: "return", value }) : inner.return(value);
+    },
+  };
+}
+
+function* sequence(begun: Started): Inner {
+  if (begun.rest !== null) {
+    const end: Answer = yield* delegate(begun.rest);
+    return answerValue(end);
+  }
   let answer: Answer = { kind: "value", value: undefined };
   for (;;) {
     const step = begun.machine.next(answer);
     if (step.done) return step.value;
     const request = step.value;
-    if (request.kind === "rest") return yield* asIterable(request.value);
-    const wait = request.kind === "yield"
-      ? runtime.suspension(request.value)
-      : runtime.delegation(request.kind === "yieldDelegate" ? request.value : [], false);
+    if (request.kind === "rest") return answerValue(yield* delegate(request.value));
+    answer = request.kind === "yield" ? yield request.value : yield* caught(request.value);
+  }
+}
+
+function answerValue(answer: Answer): unknown {
+  if (answer.kind === "error") throw answer.error;
+  return answer.value;
+}
+
+/** Delegation whose errors are the delegating function's to handle. */
+function* caught(value: unknown): Generator<unknown, Answer, Answer> {
+  try {
+    return yield* delegate(value);
+  } catch (error) {
+    return { kind: "error", error };
+  }
+}
+
+/** As V8 words it. */
+const MISSING_THROW = "The iterator does not provide a 'throw' method.";
+
+/** What yield* does. A return() that ends the other iterator is an answer. */
+function* delegate(value: unknown): Generator<unknown, Answer, Answer> {
+  const iterator = asIterable(value)[Symbol.iterator]();
+  let result = iterator.next();
+  while (!result.done) {
+    const answer: Answer = yield result.value;
+    if (answer.kind === "value") result = iterator.next(answer.value);
+    else if (answer.kind === "error") {
+      if (!iterator.throw) {
+        iterator.return?.();
+        throw new TypeError(MISSING_THROW);
+      }
+      result = iterator.throw(answer.error);
+    } else {
+      if (!iterator.return) return answer;
+      result = iterator.return(answer.value);
+      if (result.done) return { kind: "return", value: result.value };
+    }
+  }
+  return { kind: "value", value: result.value };
+}
+
+function driveAsyncGenerator(begun: Started): AsyncIterable<unknown> & AsyncIterator<unknown> {
+  const inner = asyncSequence(begun);
+  let live = false;
+  let over = false;
+  const noteEnd = (step: Promise<IteratorResult<unknown>>): Promise<IteratorResult<unknown>> =>
+    step.then((r) => {
+      over ||= r.done === true;
+      return r;
+    });
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next(value?: unknown) {
+      live = true;
+      return noteEnd(inner.next({ kind: "value", value }));
+    },
+    throw(error?: unknown) {
+      return live && !over ? noteEnd(inner.next({ kind: "error", error })) : inner.throw(error);
+    },
+    return(value?: unknown) {
+      return live && !over ? noteEnd(inner.next({ kind: "return", value })) : inner.return(value);
+    },
+  };
+}
+
+async function* asyncSequence(begun: Started): AsyncInner {
+  if (begun.rest !== null) return answerValue(yield* asyncDelegate(begun.rest));
+  let answer: Answer = { kind: "value", value: undefined };
+  for (;;) {
+    const step = begun.machine.next(answer);
+    if (step.done) return step.value;
+    const request = step.value;
+    if (request.kind === "rest") return answerValue(yield* asyncDelegate(request.value));
     try {
-      answer = { kind: "value", value: yield* asIterable(wait) };
+      if (request.kind === "await") answer = { kind: "value", value: await request.value };
+      else if (request.kind === "yield") answer = yield request.value;
+      else answer = yield* asyncDelegate(request.value);
     } catch (error) {
       answer = { kind: "error", error };
-    } finally {
-      if (wait.returned) {
-        answer = { kind: "return", value: wait.value };
-        continue;
-      }
     }
   }
 }
 
-async function* driveAsyncGenerator(
-  begun: { readonly machine: Machine; readonly rest: unknown },
-): AsyncGenerator<unknown, unknown, unknown> {
-  if (begun.rest !== null) return yield* asAsyncIterable(begun.rest);
-  let answer: Answer = { kind: "value", value: undefined };
-  for (;;) {
-    const step = begun.machine.next(answer);
-    if (step.done) return step.value;
-    const request = step.value;
-    if (request.kind === "rest") return yield* asAsyncIterable(request.value);
-    if (request.kind === "await") {
-      try {
-        answer = { kind: "value", value: await request.value };
-      } catch (error) {
-        answer = { kind: "error", error };
+async function* asyncDelegate(value: unknown): AsyncGenerator<unknown, Answer, Answer> {
+  const iterator = asAsyncIterator(runtime.asyncIterator(value, "value"));
+  let result = await iterator.next();
+  while (!result.done) {
+    const answer: Answer = yield result.value;
+    if (answer.kind === "value") result = await iterator.next(answer.value);
+    else if (answer.kind === "error") {
+      if (!iterator.throw) {
+        await iterator.return?.();
+        throw new TypeError(MISSING_THROW);
       }
-      continue;
-    }
-    const wait = request.kind === "yield"
-      ? runtime.suspension(await request.value)
-      : runtime.delegation(request.kind === "yieldDelegate" ? request.value : [], true);
-    try {
-      answer = { kind: "value", value: yield* asAsyncIterable(wait) };
-    } catch (error) {
-      answer = { kind: "error", error };
-    } finally {
-      if (wait.returned) {
-        answer = { kind: "return", value: wait.value };
-        continue;
-      }
+      result = await iterator.throw(answer.error);
+    } else {
+      const returned = await answer.value;
+      if (!iterator.return) return { kind: "return", value: returned };
+      result = await iterator.return(returned);
+      if (result.done) return { kind: "return", value: result.value };
     }
   }
+  return { kind: "value", value: result.value };
 }
 
 function isIterable(value: unknown): value is Iterable<unknown, unknown, unknown> {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown, unknown, unknown> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+function isAsyncIterator(value: unknown): value is AsyncIterator<unknown, unknown, unknown> {
+  return typeof value === "object" && value !== null && "next" in value;
 }
 
 function asIterable(value: unknown): Iterable<unknown, unknown, unknown> {
@@ -181,8 +278,8 @@ function asIterable(value: unknown): Iterable<unknown, unknown, unknown> {
   return value;
 }
 
-function asAsyncIterable(value: unknown): AsyncIterable<unknown, unknown, unknown> {
-  if (!isAsyncIterable(value)) throw new Error("Expected an async iterable");
+function asAsyncIterator(value: unknown): AsyncIterator<unknown, unknown, unknown> {
+  if (!isAsyncIterator(value)) throw new Error("Expected an async iterator");
   return value;
 }
 

@@ -22,7 +22,7 @@ import { expression } from "./expressions.ts";
 import { describeFree, freeVariables } from "./free.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { Unit } from "./scope.ts";
-import { enterScope, statement, statementList } from "./statements.ts";
+import { statement, statementList } from "./statements.ts";
 import { type ClassNode, type FunctionNode, isClassNode, isFunctionNode, staticKeyName } from "./syntax.ts";
 
 /** The code object of a function. Throws `UnsupportedSyntax` where the function itself cannot be compiled. */

@@ -6,7 +6,8 @@
  */
 import * as acorn from "acorn";
 import type { SourceModule, UserPosition } from "./code.ts";
-import { type Analysis, analyze } from "./scope.ts";
+import type { Analysis } from "./scope.ts";
+import { analyze } from "./scope_walk.ts";
 import { type AstNode, childrenOf, type ClassNode, type FunctionNode } from "./syntax.ts";
 
 /** A parsed script. */

@@ -139,6 +139,9 @@ class Suspension {
   }
 }
 
+/** As V8 words it. */
+const MISSING_THROW = "The iterator does not provide a 'throw' method.";
+
 /** Another iterator seen through yield*, noting a return() that ended it. */
 class Delegation {
   returned = false;
@@ -159,7 +162,7 @@ class Delegation {
   throw(error: unknown): unknown {
     const method = memberOf(this.inner, "throw");
     if (method !== undefined && method !== null) return callMethod(method, this.inner, [error]);
-    const missing = new TypeError("The iterator does not provide a 'throw' method.");
+    const missing = new TypeError(MISSING_THROW);
     const close = memberOf(this.inner, "return");
     const closed = close === undefined || close === null ? undefined : callMethod(close, this.inner, []);
     if (!this.async) throw missing;
@@ -264,7 +267,9 @@ export const runtime = {
     return copy({}, source, excluded.map((key) => (typeof key === "number" ? String(key) : key)));
   },
   checkCoercible(value: unknown): void {
-    if (value === undefined || value === null) throw new TypeError(`Cannot destructure '${value}' as it is ${value}.`);
+    if (value === undefined || value === null) {
+      throw new TypeError(`Cannot destructure '${value}' as it is ${value}`);
+    }
   },
   checkObject(value: unknown, what: string): void {
     if (!isObject(value)) throw new TypeError(`${what} ${describe(value)} is not an object`);

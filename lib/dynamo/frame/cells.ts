@@ -110,8 +110,11 @@ function callback(value: unknown): Callback {
   return isCallback(value) ? value : refuseWrite;
 }
 
+/** As V8 words it. */
+const CONSTANT_ASSIGNED = "Assignment to constant variable.";
+
 function refuseWrite(): never {
-  throw new TypeError("Assignment to constant variable.");
+  throw new TypeError(CONSTANT_ASSIGNED);
 }
 
 /** The cell already known for the same variable of the same call, if there is one. */

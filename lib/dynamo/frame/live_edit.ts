@@ -9,6 +9,7 @@
  */
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { AstNode, FunctionNode } from "../bytecode/syntax.ts";
+import { invariant } from "../../base/errors.ts";
 import { clearStash, type Inspector, setStash, STASH_EXPRESSION, textField } from "./inspector.ts";
 import type { Script } from "./scripts.ts";
 
@@ -63,26 +64,24 @@ const RUNNING = "the function is running";
 
 function attempt(inspector: Inspector, at: Located, edit: Edit): EditResult {
   const whole = sourceOf(at.fn);
-  const undo: string[] = [];
-  try {
-    let now = at.script.text;
-    for (const next of edit.steps) {
-      const status = replace(inspector, at.script, next);
-      if (status !== "Ok") return { kind: "failed", because: blocked(status) };
-      undo.unshift(now);
-      now = next;
+  const texts = [at.script.text];
+  let result: EditResult | null = null;
+  for (const next of edit.steps) {
+    const status = replace(inspector, at.script, next);
+    if (status !== "Ok") {
+      result = { kind: "failed", because: blocked(status) };
+      break;
     }
-    const shown = sourceOf(at.fn);
-    if (shown === whole || shown.replace(edit.code, "") !== whole) {
-      return { kind: "failed", because: "V8 did not match the edited function with the running one" };
-    }
-    return callOnce(at);
-  } finally {
-    for (const back of undo) {
-      const status = replace(inspector, at.script, back);
-      if (status !== "Ok") throw new Error(`V8 refused to restore the text of ${at.script.url}: ${status}`);
-    }
+    texts.push(next);
   }
+  const shown = sourceOf(at.fn);
+  const matched = shown !== whole && shown.replace(edit.code, "") === whole;
+  result ??= matched ? callOnce(at) : { kind: "failed", because: "V8 did not match the edited function with the running one" };
+  for (const back of texts.slice(0, -1).reverse()) {
+    const status = replace(inspector, at.script, back);
+    invariant(status === "Ok", `V8 refused to restore the text of ${at.script.url}: ${status}`);
+  }
+  return result;
 }
 
 function sourceOf(fn: object): string {
