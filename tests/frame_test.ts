@@ -6,6 +6,8 @@ import { captureFunction, findHomeObject } from "../lib/dynamo/frame/capture.ts"
 import type { Captured, FreeBinding } from "../lib/dynamo/frame/info.ts";
 import { lineStarts } from "../lib/dynamo/bytecode/parse.ts";
 
+import { advance, steps } from "./frame/reexported.ts";
+
 interface Pair {
   readonly left: number;
 }
@@ -67,6 +69,15 @@ Deno.test("a declared function: code, constant, live cell of the module", () => 
 Deno.test("imported bindings are values", () => {
   const fn = (): unknown => assertEquals;
   assert(value(fn, "assertEquals") === assertEquals);
+});
+
+Deno.test("an imported variable that its module assigns is live", () => {
+  const read = (): number => steps;
+  const c = cell(read, "steps");
+  const before = c.get();
+  advance();
+  assertEquals(c.get(), Number(before) + 1);
+  assertThrows(() => c.set(0), TypeError);
 });
 
 Deno.test("functions of one module share the cell of a variable", () => {

@@ -13,6 +13,7 @@ import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";
 import { type ClassNode, type FunctionNode, isClassNode, isFunctionNode } from "../bytecode/syntax.ts";
 import { makeBindings } from "./cells.ts";
+import { importMayChange } from "./imports.ts";
 import type { Captured, FreeBinding } from "./info.ts";
 import { type Fields, fieldsOf, Inspector, InspectorUnavailable, numberField, textField } from "./inspector.ts";
 import type { Located } from "./live_edit.ts";
@@ -260,6 +261,8 @@ class Bindings {
   /** The value as it is, where it cannot change. */
   private fromSnapshot(variable: Variable): FreeBinding | null {
     if (variable.reassigned || variable.kind === "private" || variable.kind === "this") return null;
+    const { scripts } = this.use;
+    if (variable.kind === "import" && importMayChange(variable, this.at.module, (url) => scripts.moduleAt(url))) return null;
     const found = this.at.scopes.lookup(variable.name);
     if (found.kind !== "value") return null;
     const binding: FreeBinding = { kind: "value", value: found.value };

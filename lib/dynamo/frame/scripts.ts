@@ -51,6 +51,12 @@ export class Scripts {
     return this.loaded.get(id) ?? null;
   }
 
+  /** The module loaded from a URL, if any. */
+  moduleAt(url: string): ParsedModule | null {
+    for (const [id, known] of this.urls) if (known === url && this.modules.has(id)) return this.get(id)?.module ?? null;
+    return null;
+  }
+
   /** Returns the length of the text. */
   private fetch(id: string): number {
     const text = textField(this.inspector.post("Debugger.getScriptSource", { scriptId: id }), "scriptSource");

@@ -1,0 +1,3 @@
+/** Exports another module's bindings. */
+
+export * from "./counter.ts";
