@@ -55,7 +55,11 @@ for (
   const compiled = compile(fn);
   const timings = await measure({
     "hand-written C++": hand,
-    "dyn inductor": () => compiled(x),
+    // Given back at once, as a reference count would; without `using` the collector has to find it
+    "dyn inductor": () => {
+      using _result = compiled(x);
+    },
+    "dyn inductor, result dropped": () => compiled(x),
     "dyn eager": () => fn(x),
   });
   const others = (peers ?? []).filter((t) => t.name.startsWith(name))

@@ -3,7 +3,7 @@
  * the yardstick for the code generator. Each is one pass over rows with its intermediates in registers.
  */
 import { buildLibraries } from "../../backends/cpu/object_cache.ts";
-import { requireToolchain } from "../../backends/cpu/toolchain.ts";
+import { requireToolchain, threadCount } from "../../backends/cpu/toolchain.ts";
 
 const SOURCE = `
 typedef float f; typedef int i;
@@ -21,16 +21,16 @@ static inline float expf_(float x) {
 }
 static inline float tanhf_(float x) { float e = expf_(2.0f * x); return (e - 1.0f) / (e + 1.0f); }
 static inline float sigmoidf_(float x) { return 1.0f / (1.0f + expf_(-x)); }
-struct Args { const float* x; const float* w; const float* b; float* y; long rows, cols; };
+struct Args { const float* x; const float* w; const float* b; float* y; long rows, cols, threads; };
 extern "C" __attribute__((visibility("default"))) void chain(Args* a) {
   const float* __restrict x = a->x; float* __restrict y = a->y; const float b = a->b[0];
   const long n = a->rows * a->cols;
-  #pragma omp parallel for simd schedule(static)
+  #pragma omp parallel for simd schedule(static) num_threads(a->threads)
   for (long k = 0; k < n; k++) y[k] = tanhf_(__builtin_fmaf(1.5f, x[k], b)) * sigmoidf_(x[k]);
 }
 extern "C" __attribute__((visibility("default"))) void softmax(Args* a) {
   const long cols = a->cols;
-  #pragma omp parallel for schedule(static)
+  #pragma omp parallel for schedule(static) num_threads(a->threads)
   for (long r = 0; r < a->rows; r++) {
     const float* __restrict x = a->x + r * cols; float* __restrict y = a->y + r * cols;
     float m = -__builtin_inff(), s = 0.0f;
@@ -45,16 +45,16 @@ extern "C" __attribute__((visibility("default"))) void softmax(Args* a) {
 }
 extern "C" __attribute__((visibility("default"))) void layer_norm(Args* a) {
   const long cols = a->cols; const float* __restrict w = a->w; const float* __restrict b = a->b;
-  #pragma omp parallel for schedule(static)
+  #pragma omp parallel for schedule(static) num_threads(a->threads)
   for (long r = 0; r < a->rows; r++) {
     const float* __restrict x = a->x + r * cols; float* __restrict y = a->y + r * cols;
     float s = 0.0f, q = 0.0f;
     #pragma omp simd reduction(+ : s)
     for (long k = 0; k < cols; k++) s += x[k];
-    const float mean = s / cols;
+    const float inverse = 1.0f / (float) cols, mean = s * inverse;
     #pragma omp simd reduction(+ : q)
     for (long k = 0; k < cols; k++) { float d = x[k] - mean; q += d * d; }
-    const float scale = 1.0f / __builtin_sqrtf(q / cols + 1e-5f);
+    const float scale = 1.0f / __builtin_sqrtf(q * inverse + 1e-5f);
     #pragma omp simd
     for (long k = 0; k < cols; k++) y[k] = (x[k] - mean) * scale * w[k] + b[k];
   }
@@ -86,6 +86,7 @@ export function handwritten(call: HandwrittenCall): Record<HandwrittenKernel, ()
     ...[call.x, call.weight, call.bias, call.y].map(address),
     BigInt(call.rows),
     BigInt(call.columns),
+    BigInt(threadCount()),
   ]);
   return {
     chain: () => symbols.chain(args),

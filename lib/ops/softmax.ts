@@ -70,7 +70,8 @@ function alongDim(
 const softmax = alongDim("softmax", "exp(self) / Σ exp(self) along `dim`, as `torch.softmax`.", {
   compose(o, x, dim) {
     const e = o.exp(o.sub(x, o.amax(x, dim, true)));
-    return o.div(e, o.sum(e, dim, true));
+    // The sum lies in [1, n], so its reciprocal is safe, and one division a row is enough
+    return o.mul(e, o.reciprocal(o.sum(e, dim, true)));
   },
   // dx = y·(g − Σ g·y)
   derivative(o, { grad, out, dim }) {
