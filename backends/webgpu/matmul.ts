@@ -7,14 +7,14 @@ import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, product } from "../../lib/sym/expr.ts";
 import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import type { Shader } from "./print/kernel.ts";
-import { Bindings } from "./print/bindings.ts";
+import { Bindings, type Placement } from "./print/bindings.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { constantText, registerType } from "./print/scalar.ts";
 
 const TILE = 64, DEPTH = 16, PER_THREAD = 4, SIDE = TILE / PER_THREAD;
 
 /** The shader of a matmul call (its epilogue is a kernel of its own). */
-export function printMatmul(kernel: ExternKernel, program: Program): Shader {
+export function printMatmul(kernel: ExternKernel, program: Program, placement: Placement): Shader {
   if (kernel.call.op !== "matmul") throw new InternalError(`Expected a matmul but found ${kernel.call.op}`);
   const [a, b] = kernel.inputs, [out] = kernel.outputs;
   if (!a || !b || !out) throw new InternalError("Expected two operands and a result");
@@ -28,7 +28,7 @@ export function printMatmul(kernel: ExternKernel, program: Program): Shader {
       ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const
     ),
     { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
-  ]);
+  ], placement);
   const w = new ShaderWriter({ program, bindings, threads: 256, cooperative: false });
   const batch = out.shape.slice(0, rank - 2);
   w.line(`var<workgroup> tile_a: array<${type}, ${TILE * DEPTH}>;`);

@@ -5,7 +5,7 @@
 import { DynError } from "../../lib/base/errors.ts";
 import type { Memory } from "../../lib/loops/device.ts";
 
-/** A storage buffer, at least as large as asked for. */
+/** A storage buffer, at least as large as asked for. `id` names the buffer, also after it went through the pool. */
 export class WebGpuMemory implements Memory {
   readonly device = "webgpu";
   constructor(readonly buffer: GPUBuffer, readonly byteLength: number, readonly id: number) {}
@@ -25,6 +25,7 @@ export class MemoryPool {
   readonly #free = new Map<number, GPUBuffer[]>();
   readonly #collected = new FinalizationRegistry<GPUBuffer>((buffer) => this.#recycle(buffer));
   readonly #released = new WeakSet<WebGpuMemory>();
+  readonly #ids = new WeakMap<GPUBuffer, number>();
   #nextId = 0;
 
   constructor(device: GPUDevice) {
@@ -39,11 +40,8 @@ export class MemoryPool {
         `Expected at most ${this.#device.limits.maxBufferSize} bytes in one tensor on webgpu but found ${byteLength}`,
       );
     }
-    const buffer = this.#free.get(size)?.pop() ?? this.#device.createBuffer({
-      size,
-      usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST,
-    });
-    const memory = new WebGpuMemory(buffer, byteLength, this.#nextId++);
+    const buffer = this.#free.get(size)?.pop() ?? this.#make(size);
+    const memory = new WebGpuMemory(buffer, byteLength, this.#ids.get(buffer) ?? -1);
     this.#collected.register(memory, buffer, memory);
     return memory;
   }
@@ -54,6 +52,13 @@ export class MemoryPool {
     this.#released.add(memory);
     this.#collected.unregister(memory);
     this.#recycle(memory.buffer);
+  }
+
+  #make(size: number): GPUBuffer {
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const buffer = this.#device.createBuffer({ size, usage });
+    this.#ids.set(buffer, this.#nextId++);
+    return buffer;
   }
 
   #recycle(buffer: GPUBuffer): void {

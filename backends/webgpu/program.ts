@@ -3,13 +3,14 @@
  * a CompiledProgram. Invariant: a call encodes its dispatches in the order of the program's kernels.
  */
 import { DynError, InternalError } from "../../lib/base/errors.ts";
-import { evaluate } from "../../lib/sym/expr.ts";
+import { itemSize } from "../../lib/base/dtype.ts";
+import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { externAsLoops } from "../../lib/loops/extern_loops.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
-import type { ExternKernel, Program } from "../../lib/loops/ir.ts";
+import type { BufferId, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import { printMatmul } from "./matmul.ts";
 import { type MemoryPool, WebGpuMemory } from "./memory.ts";
-import { parameterWords } from "./print/bindings.ts";
+import { APART, parameterWords, type Placement } from "./print/bindings.ts";
 import { printKernel, type Shader } from "./print/kernel.ts";
 import type { CommandQueue } from "./queue.ts";
 
@@ -27,18 +28,19 @@ export interface ProgramContext {
 }
 
 /** The shaders of a whole program, in order. */
-export function printProgram(program: Program): readonly Shader[] {
+export function printProgram(program: Program, placement: Placement = APART): readonly Shader[] {
   return program.kernels.flatMap((kernel) =>
-    kernel.kind === "loops"
-      ? printKernel(kernel, program)
-      : [...printExtern(kernel, program), ...(kernel.epilogue ? printKernel(kernel.epilogue, program) : [])]
+    kernel.kind === "loops" ? printKernel(kernel, program, placement) : [
+      ...printExtern(kernel, program, placement),
+      ...(kernel.epilogue ? printKernel(kernel.epilogue, program, placement) : []),
+    ]
   );
 }
 
-function printExtern(kernel: ExternKernel, program: Program): readonly Shader[] {
-  if (kernel.call.op === "matmul") return [printMatmul(kernel, program)];
+function printExtern(kernel: ExternKernel, program: Program, placement: Placement): readonly Shader[] {
+  if (kernel.call.op === "matmul") return [printMatmul(kernel, program, placement)];
   const dtypeOf = (buffer: number) => program.buffers[buffer]?.dtype ?? "float32";
-  return printKernel(externAsLoops(kernel, dtypeOf), program);
+  return printKernel(externAsLoops(kernel, dtypeOf), program, placement);
 }
 
 interface Stage {
@@ -46,102 +48,145 @@ interface Stage {
   readonly pipeline: GPUComputePipeline;
 }
 
+/** The memories of one call; `buffers` are those of inputs and outputs, in order. */
+interface Bound {
+  readonly memories: readonly WebGpuMemory[];
+  readonly arena: WebGpuMemory | undefined;
+  readonly pack: WebGpuMemory | undefined;
+}
+
 export class WebGpuProgram implements CompiledProgram {
   readonly source: string;
   readonly kernelCount: number;
-  readonly #stages: readonly Stage[];
+  /** Inputs that calls copy into one memory, for adapters that bind few. */
+  readonly #packed: ReadonlySet<BufferId>;
+  /** Stages by which buffers share memory. */
+  readonly #stages = new Map<string, readonly Stage[]>();
   readonly #bindGroups = new Map<string, readonly GPUBindGroup[]>();
   readonly #parameters = new Map<string, GPUBuffer>();
-  #arena: { readonly buffer: GPUBuffer; readonly bytes: number } | undefined;
 
   constructor(readonly program: Program, readonly context: ProgramContext) {
-    const shaders = printProgram(program);
-    this.source = shaders.map((s) => `// ${s.name}\n${s.code}`).join("\n");
-    this.kernelCount = shaders.length;
-    this.#stages = shaders.map((shader) => ({ shader, pipeline: pipelineOf(shader, context) }));
+    const plain = printProgram(program);
+    this.#packed = inputsToPack(plain, program, context.device.limits.maxStorageBuffersPerShaderStage - 1);
+    const stages = this.#stagesFor(new Map());
+    this.source = stages.map(({ shader }) => `// ${shader.name}\n${shader.code}`).join("\n");
+    this.kernelCount = stages.length;
   }
 
   run(call: ProgramCall): void {
     const { program, context } = this;
-    const inputs = call.inputs.map(own), outputs = call.outputs.map(own);
+    const memories = [...call.inputs, ...call.outputs].map(own);
     const valueOf = sizeLookup(program, call.sizes);
     const arenaBytes = evaluate(program.arenaBytes, valueOf);
-    const arena = this.#arenaOf(arenaBytes);
-    const bindings = this.#bindGroupsFor({ call, inputs, outputs, arena });
-    this.#stages.forEach(({ shader, pipeline }, i) => {
-      const bindGroup = bindings[i];
-      if (!bindGroup) throw new InternalError("Expected a bind group per shader");
+    const arena = arenaBytes > 0 ? context.pool.allocate(arenaBytes) : undefined;
+    const { pack, byteOffsets } = this.#packInputs(call, memories, valueOf);
+    const aliases = this.#aliasesOf(memories);
+    const stages = this.#stagesFor(aliases);
+    const words = parameterWords(program, call.sizes, byteOffsets);
+    const groups = this.#bindGroupsFor(stages, { memories, arena, pack }, words);
+    stages.forEach(({ shader, pipeline }, i) => {
       const count = Math.ceil(evaluate(shader.workgroups.items, valueOf) / shader.workgroups.each);
       if (count === 0) return;
       const x = Math.min(count, MAX_GRID);
-      context.queue.dispatch({ pipeline, bindGroup, workgroups: [x, Math.ceil(count / x)] });
+      const workgroups = [x, Math.ceil(count / x)] as const;
+      context.queue.dispatch({ pipeline, bindGroup: present(groups[i]), workgroups });
     });
+    // What comes later in the queue may reuse them: it runs after this
+    if (arena) context.pool.free(arena);
+    if (pack) context.pool.free(pack);
   }
 
-  #arenaOf(bytes: number): GPUBuffer | undefined {
-    if (bytes === 0) return undefined;
-    if (!this.#arena || this.#arena.bytes < bytes) {
-      const memory = this.context.pool.allocate(bytes);
-      this.#arena = { buffer: memory.buffer, bytes: memory.buffer.size };
-      this.#bindGroups.clear();
-      this.#kept = memory;
-    }
-    return this.#arena.buffer;
-  }
-  /** Keeps the arena from being collected. */
-  #kept: WebGpuMemory | undefined;
-
-  #bindGroupsFor(
-    { call, inputs, outputs, arena }: {
-      call: ProgramCall;
-      inputs: readonly WebGpuMemory[];
-      outputs: readonly WebGpuMemory[];
-      arena: GPUBuffer | undefined;
-    },
-  ): readonly GPUBindGroup[] {
-    const words = parameterWords(this.program, call.sizes, call.byteOffsets ?? []);
-    const key = `${[...inputs, ...outputs].map((m) => m.id)};${words}`;
-    const known = this.#bindGroups.get(key);
+  #stagesFor(aliases: ReadonlyMap<BufferId, BufferId>): readonly Stage[] {
+    const key = [...aliases].join(";"), known = this.#stages.get(key);
     if (known) return known;
-    if (this.#bindGroups.size >= KEPT_BIND_GROUPS) this.#bindGroups.clear();
-    const parameters = this.#parametersOf(words);
-    const made = this.#stages.map(({ shader, pipeline }) => {
-      const buffers = shader.memories.map((memory) =>
-        memory.kind === "arena"
-          ? arena
-          : (memory.kind === "input" ? inputs : outputs)[memory.position]?.buffer
-      );
-      const distinct = this.#withoutConflicts(shader, buffers.map(present));
-      return this.context.device.createBindGroup({
-        layout: pipeline.getBindGroupLayout(0),
-        entries: [parameters, ...distinct].map((buffer, binding) => ({ binding, resource: { buffer } })),
-      });
-    });
-    // A group with private copies must not be reused: the copies were made for this call
-    if (!this.#copied) this.#bindGroups.set(key, made);
-    this.#copied = false;
+    const shaders = printProgram(this.program, { aliases, packed: this.#packed });
+    const made = shaders.map((shader) => ({ shader, pipeline: pipelineOf(shader, this.context) }));
+    this.#stages.set(key, made);
     return made;
   }
-  #copied = false;
 
-  /** One buffer may not be bound for reading and for writing in one dispatch: readers get a copy. */
-  #withoutConflicts(shader: Shader, buffers: readonly GPUBuffer[]): readonly GPUBuffer[] {
-    const written = new Set(buffers.filter((_, i) => shader.memories[i]?.written));
-    const seen = new Set<GPUBuffer>();
-    return buffers.map((buffer, i) => {
-      const writes = shader.memories[i]?.written ?? false;
-      if (writes && seen.has(buffer)) {
-        throw new DynError(
-          "Expected distinct tensors for the written arguments of one kernel but found one twice",
-        );
+  /** Buffers that are the memory of a written one in this call: a binding may not be read and written apart. */
+  #aliasesOf(memories: readonly WebGpuMemory[]): ReadonlyMap<BufferId, BufferId> {
+    const { inputs, outputs, buffers } = this.program;
+    const writers = new Map<number, BufferId>(), aliases = new Map<BufferId, BufferId>();
+    const ids = [...inputs, ...outputs];
+    ids.forEach((id, i) => {
+      const role = buffers[id]?.role, memory = memories[i];
+      if (memory && (role?.kind === "output" || (role?.kind === "input" && role.written))) {
+        writers.set(memory.id, id);
       }
-      if (writes) seen.add(buffer);
-      if (writes || !written.has(buffer)) return buffer;
-      const copy = this.context.pool.allocate(buffer.size);
-      this.context.queue.copy(buffer, copy.buffer, buffer.size);
-      this.#copied = true;
-      return copy.buffer;
     });
+    ids.forEach((id, i) => {
+      const owner = writers.get(memories[i]?.id ?? -1);
+      if (owner === undefined || owner === id || this.#packed.has(id)) return;
+      if (buffers[owner]?.dtype !== buffers[id]?.dtype) {
+        throw new DynError("Expected one element type of tensors that share memory with a written one");
+      }
+      aliases.set(id, owner);
+    });
+    return aliases;
+  }
+
+  /** Copies the packed inputs next to each other; their byte offsets are then those in the pack. */
+  #packInputs(
+    call: ProgramCall,
+    memories: readonly WebGpuMemory[],
+    valueOf: (symbol: Sym) => number,
+  ): { readonly pack: WebGpuMemory | undefined; readonly byteOffsets: readonly number[] } {
+    const given = call.byteOffsets ?? [];
+    if (this.#packed.size === 0) return { pack: undefined, byteOffsets: given };
+    const byteOffsets = memories.map((_, i) => given[i] ?? 0);
+    const parts: { readonly memory: WebGpuMemory; readonly to: number; readonly length: number }[] = [];
+    let end = 0;
+    this.program.inputs.forEach((id, i) => {
+      const declaration = this.program.buffers[id], memory = memories[i], offset = byteOffsets[i] ?? 0;
+      if (!this.#packed.has(id) || !declaration || !memory) return;
+      const bytes = offset + evaluate(declaration.length, valueOf) * itemSize(declaration.dtype);
+      const length = Math.min(memory.buffer.size, Math.ceil(bytes / 8) * 8);
+      parts.push({ memory, to: end, length });
+      byteOffsets[i] = end + offset;
+      end += length;
+    });
+    const pack = this.context.pool.allocate(end);
+    for (const { memory, to, length } of parts) {
+      this.context.queue.copy(memory.buffer, pack.buffer, { to, length });
+    }
+    return { pack, byteOffsets };
+  }
+
+  #bindGroupsFor(
+    stages: readonly Stage[],
+    { memories, arena, pack }: Bound,
+    words: Int32Array<ArrayBuffer>,
+  ): readonly GPUBindGroup[] {
+    const key = `${memories.map((m) => m.id)};${arena?.id};${pack?.id};${words}`;
+    const known = this.#bindGroups.get(key);
+    if (known) return known;
+    if (this.#bindGroups.size >= KEPT_BIND_GROUPS) {
+      this.#bindGroups.clear();
+      this.#parameters.clear();
+    }
+    const parameters = this.#parametersOf(words);
+    const made = stages.map(({ shader, pipeline }) => {
+      const bound = shader.memories.map((memory) => {
+        switch (memory.kind) {
+          case "arena":
+            return present(arena).buffer;
+          case "pack":
+            return present(pack).buffer;
+          case "input":
+            return present(memories[memory.position]).buffer;
+          case "output":
+            return present(memories[this.program.inputs.length + memory.position]).buffer;
+        }
+      });
+      return this.context.device.createBindGroup({
+        layout: pipeline.getBindGroupLayout(0),
+        entries: [parameters, ...bound].map((buffer, binding) => ({ binding, resource: { buffer } })),
+      });
+    });
+    this.#bindGroups.set(key, made);
+    return made;
   }
 
   #parametersOf(words: Int32Array<ArrayBuffer>): GPUBuffer {
@@ -158,6 +203,26 @@ export class WebGpuProgram implements CompiledProgram {
     this.#parameters.set(key, buffer);
     return buffer;
   }
+}
+
+/** Inputs that must share one memory so that no shader binds more than `limit`: as few as can be. */
+function inputsToPack(shaders: readonly Shader[], program: Program, limit: number): ReadonlySet<BufferId> {
+  const packed = new Set<BufferId>();
+  for (const { memories } of shaders) {
+    const readOnly = memories.flatMap((m) => {
+      const id = m.kind === "input" ? program.inputs[m.position] : undefined;
+      const role = id === undefined ? undefined : program.buffers[id]?.role;
+      return id !== undefined && role?.kind === "input" && !role.written ? [id] : [];
+    });
+    const apart = readOnly.filter((id) => !packed.has(id));
+    // The pack takes a place of its own
+    const bound = memories.length - (readOnly.length - apart.length) +
+      (readOnly.length > apart.length ? 1 : 0);
+    if (bound <= limit) continue;
+    const more = readOnly.length > apart.length ? bound - limit : bound - limit + 1;
+    for (const id of apart.slice(0, more)) packed.add(id);
+  }
+  return packed;
 }
 
 function pipelineOf(shader: Shader, { device, pipelines }: ProgramContext): GPUComputePipeline {
@@ -195,7 +260,7 @@ function present<T>(value: T | undefined): T {
 }
 
 function sizeLookup(program: Program, sizes: readonly number[]) {
-  return (symbol: (typeof program.sizes)[number]): number => {
+  return (symbol: Sym): number => {
     const value = sizes[program.sizes.indexOf(symbol)];
     if (value === undefined) throw new InternalError(`Expected a value for ${symbol}`);
     return value;

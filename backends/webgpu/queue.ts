@@ -29,11 +29,11 @@ export class CommandQueue {
   }
 
   /** Copies between buffers, in order with the dispatches. */
-  copy(from: GPUBuffer, to: GPUBuffer, byteLength: number): void {
+  copy(from: GPUBuffer, into: GPUBuffer, { to, length }: { to: number; length: number }): void {
     this.#pass?.end();
     this.#pass = undefined;
     this.#encoder ??= this.device.createCommandEncoder();
-    this.#encoder.copyBufferToBuffer(from, 0, to, 0, byteLength);
+    this.#encoder.copyBufferToBuffer(from, 0, into, to, length);
     this.#pending++;
   }
 

@@ -134,6 +134,13 @@ function integer<V>(
   at: { readonly flat: Dim; readonly low: number; readonly high: number },
 ): V {
   const range = at.high - at.low;
+  if (range <= 2 ** 30) {
+    // x mod range from x's upper 31 bits and the last one: nothing leaves the positive 32-bit integers
+    const x = bits(o, keys, { flat: at.flat, stream: 0 }), size = o.constant(range, "int32");
+    const upper = o.floorMod(o.and(o.shr(x, o.constant(1, "int32")), o.constant(0x7fffffff, "int32")), size);
+    const whole = o.add(o.add(upper, upper), o.and(x, o.constant(1, "int32")));
+    return o.add(o.cast(o.floorMod(whole, size), "int64"), o.constant(at.low, "int64"));
+  }
   const word = (stream: number) =>
     o.and(o.cast(bits(o, keys, { flat: at.flat, stream }), "int64"), o.constant(0xffffffff, "int64"));
   const wide = range > 2 ** 31

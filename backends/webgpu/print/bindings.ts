@@ -6,13 +6,25 @@
 import { type DType, itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program, Statement } from "../../../lib/loops/ir.ts";
+import { evaluate } from "../../../lib/sym/expr.ts";
 import { registerType } from "./scalar.ts";
 
 /** What is bound at a binding number (1, 2, …; 0 is the parameter words). */
 export type BoundMemory =
   | { readonly kind: "input" | "output"; readonly position: number; readonly written: boolean }
-  /** All temporaries. */
-  | { readonly kind: "arena"; readonly written: boolean };
+  /** All temporaries; all packed inputs. */
+  | { readonly kind: "arena" | "pack"; readonly written: boolean };
+
+/** How the buffers of one call lie in memory. */
+export interface Placement {
+  /** Buffers that are another one's memory in this call (in-place results): they share its variable. */
+  readonly aliases: ReadonlyMap<BufferId, BufferId>;
+  /** Inputs that lie in one memory together, since the adapter binds only so many. */
+  readonly packed: ReadonlySet<BufferId>;
+}
+
+/** Every buffer in memory of its own. */
+export const APART: Placement = { aliases: new Map(), packed: new Set() };
 
 /** How a kernel uses one buffer. */
 interface Use {
@@ -26,7 +38,7 @@ interface Use {
 interface Variable {
   readonly name: string;
   readonly memory: BoundMemory;
-  /** All temporaries share one variable of plain words. */
+  /** Temporaries, and packed inputs, share one variable of plain words. */
   readonly words: boolean;
   readonly atomic: boolean;
 }
@@ -36,26 +48,37 @@ export class Bindings {
   readonly #uses = new Map<BufferId, Use>();
   readonly #variables = new Map<string, Variable>();
 
-  constructor(readonly program: Program, statements: readonly Statement[]) {
+  constructor(
+    readonly program: Program,
+    statements: readonly Statement[],
+    readonly placement: Placement = APART,
+  ) {
     this.#collect(statements);
-    const temporaries = [...this.#uses].filter(([id]) => this.#declaration(id).role.kind === "temporary");
     for (const [id, use] of this.#uses) {
-      const { role } = this.#declaration(id);
-      if (role.kind === "temporary") continue;
-      const list = role.kind === "input" ? program.inputs : program.outputs;
-      const memory: BoundMemory = { kind: role.kind, position: list.indexOf(id), written: use.written };
-      this.#variables.set(`b${id}`, { name: `b${id}`, memory, words: false, atomic: use.atomic });
+      const name = this.#variableOf(id), known = this.#variables.get(name);
+      const written = use.written || (known?.memory.written ?? false);
+      const atomic = use.atomic || (known?.atomic ?? false);
+      const memory = this.#memoryOf(id, written);
+      this.#variables.set(name, { name, memory, words: !("position" in memory), atomic });
     }
-    if (temporaries.length > 0) {
-      const written = temporaries.some(([, use]) => use.written);
-      const atomic = temporaries.some(([, use]) => use.atomic);
-      this.#variables.set("arena", {
-        name: "arena",
-        memory: { kind: "arena", written },
-        words: true,
-        atomic,
-      });
-    }
+  }
+
+  /** The variable that a buffer's elements are read from and written to. */
+  #variableOf(id: BufferId): string {
+    if (this.#declaration(id).role.kind === "temporary") return "arena";
+    return this.placement.packed.has(id) ? "pack" : `b${this.#ownerOf(id)}`;
+  }
+
+  #ownerOf(id: BufferId): BufferId {
+    return this.placement.aliases.get(id) ?? id;
+  }
+
+  #memoryOf(id: BufferId, written: boolean): BoundMemory {
+    const owner = this.#ownerOf(id), { role } = this.#declaration(owner);
+    if (role.kind === "temporary") return { kind: "arena", written };
+    if (this.placement.packed.has(id)) return { kind: "pack", written };
+    const list = role.kind === "input" ? this.program.inputs : this.program.outputs;
+    return { kind: role.kind, position: list.indexOf(owner), written };
   }
 
   /** What is bound at 1, 2, …, in order. */
@@ -140,30 +163,41 @@ export class Bindings {
     }
   }
 
-  /** Atomic addition; for floats by compare and exchange. */
+  /** Atomic addition; by compare and exchange where the language has none for the type. */
   #accumulate(name: string, at: string, { text, dtype }: { text: string; dtype: DType }): string {
-    if (registerType(dtype) === "i32") {
-      if (itemSize(dtype) !== 4) {
-        throw new InternalError(`Expected a 4-byte type to accumulate but found ${dtype}`);
+    switch (dtype) {
+      case "int32":
+        return `atomicAdd(&${name}[${at}], bitcast<u32>(${text}));`;
+      case "int64":
+        // Both words, with the carry of the low one: right once all additions are done
+        return `{ let place = (${at}) * 2; let low = bitcast<u32>(${text}); ` +
+          `let before = atomicAdd(&${name}[place], low); ` +
+          `atomicAdd(&${name}[place + 1], bitcast<u32>(${text} >> 31u) + select(0u, 1u, before + low < before)); }`;
+      case "float32":
+        return exchangeLoop(name, at, `bitcast<u32>(bitcast<f32>(seen) + ${text})`);
+      case "uint8":
+      case "bool": {
+        const shift = `(u32((${at}) & 3) * 8u)`, byte = `((seen >> ${shift}) & 255u)`;
+        const sum = dtype === "bool"
+          ? `select(${byte}, 1u, ${text})`
+          : `((${byte} + bitcast<u32>(${text})) & 255u)`;
+        return exchangeLoop(name, `(${at}) >> 2u`, `(seen & ~(255u << ${shift})) | (${sum} << ${shift})`);
       }
-      return `atomicAdd(&${name}[${at}], bitcast<u32>(${text}));`;
+      default:
+        throw new InternalError(`Expected a type of this device but found ${dtype}`);
     }
-    return `{ let place = ${at}; var seen = atomicLoad(&${name}[place]); loop { ` +
-      `let result = atomicCompareExchangeWeak(&${name}[place], seen, bitcast<u32>(bitcast<f32>(seen) + ${text})); ` +
-      `if (result.exchanged) { break; } seen = result.old_value; } }`;
   }
 
   #locate(buffer: BufferId, index: string): { variable: Variable; at: string; dtype: DType } {
     const { role, dtype } = this.#declaration(buffer);
     registerType(dtype);
-    const variable = this.#variables.get(role.kind === "temporary" ? "arena" : `b${buffer}`);
+    const variable = this.#variables.get(this.#variableOf(buffer));
     if (!variable) throw new InternalError(`Expected buffer ${buffer} to be bound`);
-    if (role.kind === "temporary") {
-      if (typeof role.offset !== "number") throw new InternalError("Expected a known arena offset");
+    if (role.kind === "temporary" && typeof role.offset === "number") {
       const base = role.offset / itemSize(dtype);
       return { variable, at: base === 0 ? index : `${index} + ${base}`, dtype };
     }
-    return { variable, at: `${index} + ${offsetParameter(this.program, variable.memory)}`, dtype };
+    return { variable, at: `${index} + ${offsetParameter(this.program, buffer)}`, dtype };
   }
 
   #declaration(buffer: BufferId) {
@@ -191,25 +225,45 @@ export class Bindings {
   }
 }
 
-/** The parameter word that holds the element offset of an input or output. */
-function offsetParameter(program: Program, memory: BoundMemory): string {
-  if (memory.kind === "arena") throw new InternalError("Expected an input or output but found the arena");
-  const before = memory.kind === "input" ? 0 : program.inputs.length;
-  return `params[${program.sizes.length + before + memory.position}]`;
+/** Replaces a word by a function of what is seen there, until nothing came between. */
+function exchangeLoop(name: string, at: string, next: string): string {
+  return `{ let place = ${at}; var seen = atomicLoad(&${name}[place]); loop { ` +
+    `let result = atomicCompareExchangeWeak(&${name}[place], seen, ${next}); ` +
+    `if (result.exchanged) { break; } seen = result.old_value; } }`;
 }
 
-/** The parameter words of one call: sizes, then element offsets of inputs and outputs. */
+/** Buffers whose element offset is handed in: inputs, outputs, and temporaries whose place depends on sizes. */
+function placed(program: Program): readonly BufferId[] {
+  const symbolic = program.buffers.flatMap(({ role }, id) =>
+    role.kind === "temporary" && typeof role.offset !== "number" ? [id] : []
+  );
+  return [...program.inputs, ...program.outputs, ...symbolic];
+}
+
+/** The parameter word that holds the element offset of a buffer. */
+function offsetParameter(program: Program, buffer: BufferId): string {
+  const at = placed(program).indexOf(buffer);
+  if (at < 0) throw new InternalError(`Expected a buffer with an offset of its own but found ${buffer}`);
+  return `params[${program.sizes.length + at}]`;
+}
+
+/** The parameter words of one call: sizes, then element offsets. */
 export function parameterWords(
   program: Program,
   sizes: readonly number[],
   byteOffsets: readonly number[],
 ): Int32Array<ArrayBuffer> {
-  const buffers = [...program.inputs, ...program.outputs];
+  const buffers = placed(program);
   const words = new Int32Array(Math.max(4, program.sizes.length + buffers.length));
   words.set(sizes);
   buffers.forEach((id, i) => {
-    const dtype = program.buffers[id]?.dtype ?? "float32";
-    words[program.sizes.length + i] = (byteOffsets[i] ?? 0) / itemSize(dtype);
+    const declaration = program.buffers[id];
+    if (!declaration) throw new InternalError(`Expected a buffer of the program but found ${id}`);
+    const { role, dtype } = declaration;
+    const bytes = role.kind === "temporary"
+      ? evaluate(role.offset, (symbol) => sizes[program.sizes.indexOf(symbol)] ?? 0)
+      : byteOffsets[i] ?? 0;
+    words[program.sizes.length + i] = bytes / itemSize(dtype);
   });
   return words;
 }

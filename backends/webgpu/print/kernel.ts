@@ -7,7 +7,7 @@
  */
 import { type Dim, product } from "../../../lib/sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../../../lib/loops/ir.ts";
-import { Bindings, type BoundMemory } from "./bindings.ts";
+import { APART, Bindings, type BoundMemory, type Placement } from "./bindings.ts";
 import { ShaderWriter } from "./statements.ts";
 
 /** One compute shader. */
@@ -29,9 +29,13 @@ export interface WorkgroupCount {
 const THREADS = 256;
 
 /** The shaders of one loop kernel. */
-export function printKernel(kernel: LoopKernel, program: Program): readonly Shader[] {
+export function printKernel(
+  kernel: LoopKernel,
+  program: Program,
+  placement: Placement = APART,
+): readonly Shader[] {
   return splitAtTop(kernel.body.map(relaxed)).map((body, i) =>
-    printShader(`${kernel.name}_${i}`, body, program)
+    printShader(`${kernel.name}_${i}`, body, { program, placement })
   );
 }
 
@@ -89,20 +93,29 @@ function gridOf(body: readonly Statement[]): Grid {
   return { loops, levels: [...levels, level] };
 }
 
-const containsLoop = (body: readonly Statement[]): boolean =>
-  body.some((s) => s.kind === "loop" || (s.kind === "masked" && containsLoop(s.body)));
+/** Whether there is a loop whose iterations a workgroup can share. */
+const containsShared = (body: readonly Statement[]): boolean =>
+  body.some((s) =>
+    (s.kind === "loop" && s.order !== "sequential") ||
+    ((s.kind === "masked" || s.kind === "loop") && containsShared(s.body))
+  );
 
 function containsVectorLoop(body: readonly Statement[]): boolean {
   return body.some((s) => s.kind === "loop" && (s.vector || containsVectorLoop(s.body)));
 }
 
-function printShader(name: string, body: readonly Statement[], program: Program): Shader {
+interface Setting {
+  readonly program: Program;
+  readonly placement: Placement;
+}
+
+function printShader(name: string, body: readonly Statement[], { program, placement }: Setting): Shader {
   const { loops, levels } = gridOf(body);
   const leaf = levels.at(-1) ?? [];
   // Parallel loops in a row below a row loop belong to the row; the grid is what encloses them
   const cooperative = loops.length === 0 ||
-    (containsLoop(leaf) && (containsVectorLoop(leaf) || !hasVector(loops)));
-  const bindings = new Bindings(program, body);
+    (containsShared(leaf) && (containsVectorLoop(leaf) || !hasVector(loops)));
+  const bindings = new Bindings(program, body, placement);
   const writer = new ShaderWriter({ program, bindings, threads: THREADS, cooperative });
   writer.line(`@compute @workgroup_size(${THREADS})`);
   writer.line(

@@ -34,7 +34,10 @@ export function constantText(value: number | bigint | boolean, dtype: DType, hel
     case "bool":
       return value ? "true" : "false";
     case "i32": {
-      const n = Number(BigInt.asIntN(32, BigInt(value)));
+      // Constants of more than 32 bits stand for "as far as can be", others for their bits
+      const n = Math.abs(Number(value)) >= 2 ** 32
+        ? Math.min(2 ** 31 - 1, Math.max(-(2 ** 31), Number(value)))
+        : Number(BigInt.asIntN(32, BigInt(value)));
       return n === -(2 ** 31) ? "(-2147483647 - 1)" : n < 0 ? `(${n})` : `${n}`;
     }
     case "f32":
@@ -77,11 +80,11 @@ export function scalarText(
   const wrap = (text: string) => dtype === "uint8" ? `(${text} & 255)` : text;
   switch (op) {
     case "add":
-      return wrap(`(${a} + ${b})`);
+      return bool ? `(${a} || ${b})` : wrap(`(${a} + ${b})`);
     case "sub":
       return wrap(`(${a} - ${b})`);
     case "mul":
-      return wrap(`(${a} * ${b})`);
+      return bool ? `(${a} && ${b})` : wrap(`(${a} * ${b})`);
     case "div":
       return `(${a} / ${b})`;
     case "fma":

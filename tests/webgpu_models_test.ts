@@ -1,0 +1,289 @@
+/**
+ * Tensors on WebGPU as users meet them, against the CPU: every family of eager ops, gradients, optimizer steps and
+ * compiled programs. Small sizes: in CI the adapter is a software one. Invariant: each test makes its operands on
+ * the CPU, does the same on both devices and compares.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as dyn from "../mod.ts";
+import { compile, compiler, init, manualSeed, nn, optim, randn, Tensor, tensor } from "../mod.ts";
+import { findOp, hasKnownTypes, readSamples, replay } from "./support/replay.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
+
+function test(name: string, body: () => void | Promise<void>): void {
+  Deno.test({
+    name: `webgpu models: ${name}`,
+    ignore: SKIP_WEBGPU,
+    fn: async () => {
+      await init({ device: "webgpu" });
+      await body();
+    },
+  });
+}
+
+const DEVICES = ["cpu", "webgpu"] as const;
+
+function numbers(x: Tensor): readonly number[] {
+  return Array.from(x.detach().toTypedArray(), Number);
+}
+
+function close(got: Tensor, want: Tensor, tolerance = 1e-4): void {
+  assertEquals(got.shape, want.shape);
+  assertEquals(got.dtype, want.dtype);
+  const expected = numbers(want);
+  numbers(got).forEach((x, i) => {
+    const y = expected[i] ?? NaN;
+    assert(
+      Object.is(x, y) || x === y || Math.abs(x - y) <= tolerance * (1 + Math.abs(y)),
+      `Expected [${i}] = ${y} but found ${x}`,
+    );
+  });
+}
+
+/** Runs `body` with tensors of both devices and compares its results. */
+function same(inputs: readonly Tensor[], body: (...xs: Tensor[]) => Tensor | readonly Tensor[]): void {
+  const [want, got] = DEVICES.map((device) => {
+    const result = body(...inputs.map((x) => x.to(device)));
+    const list: readonly Tensor[] = result instanceof Tensor ? [result] : result;
+    for (const each of list) assertEquals(each.device, device);
+    return list;
+  });
+  assert(want && got);
+  assertEquals(got.length, want.length);
+  want.forEach((each, i) => close(got[i] ?? each, each));
+}
+
+const filled = (...shape: number[]): Tensor => {
+  manualSeed(shape.reduce((a, b) => a * 31 + b, 7));
+  return randn(shape);
+};
+
+test("reading, printing and moving", async () => {
+  const x = tensor([[1.5, -2], [3, 4]], { device: "webgpu" });
+  assertEquals(x.device, "webgpu");
+  assertEquals(x.tolist(), [[1.5, -2], [3, 4]]);
+  assertEquals(x.at(1, 0).item(), 3);
+  assertEquals([...await x.data()], [1.5, -2, 3, 4]);
+  assert(x.toString().includes("device='webgpu'"));
+  assertEquals(x.t().cpu().tolist(), [[1.5, 3], [-2, 4]]);
+  assertEquals(tensor([], { device: "webgpu" }).add(1).sum().item(), 0);
+  assertEquals(tensor([[], []], { device: "webgpu" }).sum(1).tolist(), [0, 0]);
+  assertEquals(tensor(3, { device: "webgpu" }).mul(2).item(), 6);
+  assertEquals(tensor([true, false, true], { device: "webgpu" }).logicalNot().tolist(), [false, true, false]);
+  assertEquals(tensor([250, 3], { dtype: "uint8", device: "webgpu" }).add(10).tolist(), [4, 13]);
+});
+
+test("PyTorch's samples of every op", async () => {
+  const failures: string[] = [];
+  const seen = new Set<string>();
+  let passed = 0;
+  for (const file of ["nn.functional", "torch"]) {
+    for (const sample of await readSamples(new URL(`data/ops/${file}.jsonl.gz`, import.meta.url))) {
+      const op = findOp(sample.op), key = `${sample.op} ${sample.variant}`;
+      if (!op || seen.has(key) || sample.error !== undefined || !hasKnownTypes(sample)) continue;
+      if (!SAMPLED.has(sample.op)) continue;
+      seen.add(key);
+      try {
+        replay(sample, op, { device: "webgpu", wrap: (f) => f, slack: 10 });
+        passed++;
+      } catch (error) {
+        failures.push(`${key}: ${error instanceof Error ? error.message : error}`);
+      }
+    }
+  }
+  assertEquals(failures, []);
+  assert(passed >= SAMPLED.size);
+});
+
+/** Ops that together use every kind of kernel: all several hundred take minutes in software. */
+const SAMPLED: ReadonlySet<string> = new Set([
+  "add",
+  "atan2",
+  "erf",
+  "pow",
+  "remainder",
+  "floor_divide",
+  "clamp",
+  "where",
+  "isnan",
+  "bitwise_and",
+  "sum",
+  "prod",
+  "amax",
+  "argmax",
+  "any",
+  "all",
+  "var",
+  "logsumexp",
+  "cumsum",
+  "cummin",
+  "sort",
+  "topk",
+  "__getitem__",
+  "gather",
+  "index_add",
+  "index_select",
+  "masked_fill",
+  "scatter",
+  "scatter_add",
+  "nonzero",
+  "cat",
+  "stack",
+  "flip",
+  "roll",
+  "tril",
+  "transpose",
+  "as_strided",
+  "matmul",
+  "bmm",
+  "addmm",
+  "mv",
+  "nn.functional.softmax",
+  "nn.functional.layer_norm",
+  "nn.functional.conv2d",
+  "nn.functional.max_pool2d",
+  "nn.functional.avg_pool2d",
+  "nn.functional.embedding",
+  "nn.functional.cross_entropy",
+  "nn.functional.gelu",
+  "nn.functional.pad",
+  "nn.functional.scaled_dot_product_attention",
+  "nn.functional.one_hot",
+]);
+
+test("matrix products of every rank and the tiled kernel", () => {
+  for (
+    const [a, b] of [[[5], [5]], [[3, 5], [5]], [[5], [5, 4]], [[2, 3, 5], [5, 4]], [[2, 1, 3, 5], [3, 5, 2]]]
+  ) {
+    same([filled(...a ?? []), filled(...b ?? [])], (x, y) => x.matmul(y));
+  }
+  same([filled(128, 32), filled(32, 256)], (x, y) => x.matmul(y));
+  same([filled(2, 128, 16), filled(2, 16, 128)], (x, y) => x.matmul(y).relu());
+});
+
+test("pointwise kernels of every alignment", () => {
+  for (const n of [1, 3, 4, 7, 64, 1030]) {
+    const x = filled(n), y = filled(n);
+    same([x, y], (a, b) => [a.mul(b).add(1.5), a.gt(b), a.gt(0).logicalAnd(b.gt(0)), a.to("int64")]);
+    same([x], (a) => [a.slice(0, 1).mul(2), a.at("::2").exp()]);
+  }
+  same([filled(6, 8), filled(8), filled(6, 1)], (a, row, column) => [
+    a.add(row).mul(column),
+    a.t().add(1),
+    a.slice(1, 2).mul(2),
+    a.gt(row),
+    a.slice(1, 1).gt(0),
+  ]);
+});
+
+test("operands that are the target", () => {
+  same([filled(6, 8), filled(6, 8)], (x, y) => {
+    const a = x.clone();
+    a.add_(y).mul_(a).sub_(a.slice(0, 0, 1));
+    a.at(0).copy_(y.at(1));
+    a.set([2, ":"], 7);
+    return [a, a.t().add_(1)];
+  });
+});
+
+test("more operands than one kernel can bind", () => {
+  const parts = Array.from({ length: 70 }, (_, i) => filled(i % 3 + 1, 2));
+  same(parts, (...xs) => dyn.cat(xs));
+  const total = compile((xs: readonly Tensor[]) => xs.reduce((a, b) => a.add(b)).tanh(), { fullgraph: true });
+  const equals = Array.from({ length: 70 }, (_, i) => filled(4, 4).mul(i / 70));
+  same(equals, (...xs) => total(xs));
+});
+
+test("random numbers are those of the CPU", () => {
+  const [a, b] = DEVICES.map((device) => {
+    manualSeed(5);
+    return [dyn.rand([9], { device }), dyn.randint(0, 10, [9], { device }), randn([9], { device })];
+  });
+  a?.forEach((x, i) => close(b?.[i] ?? x, x));
+});
+
+test("errors name the element", () => {
+  const x = filled(3, 2).to("webgpu");
+  assertThrows(() => x.to("float64"), Error, "Expected float32 on webgpu");
+  assertThrows(() => x.add(filled(3, 2)), Error, "Expected all tensors on one device");
+});
+
+/** Gradients of a model's loss and losses of three optimizer steps. */
+function train(device: string, wrap: (step: Step) => Step): readonly Tensor[] {
+  manualSeed(3);
+  const model = new ConvNet();
+  const optimizer = new optim.AdamW(model.to(device).parameters(), { lr: 1e-2 });
+  const images = filled(4, 1, 8, 8).to(device), labels = tensor([0, 2, 1, 2]).to(device);
+  const step = wrap((x, y) => {
+    optimizer.zeroGrad();
+    const loss = nn.functional.crossEntropy(model.call(x), y);
+    loss.backward();
+    optimizer.step();
+    return loss.detach();
+  });
+  const losses = [0, 1, 2].map(() => step(images, labels));
+  return [...losses, ...[...model.parameters()].flatMap((p) => [p.detach(), p.grad ?? p.detach()])];
+}
+
+type Step = (images: Tensor, labels: Tensor) => Tensor;
+
+class ConvNet extends nn.Module {
+  conv = new nn.Conv2d(1, 4, 3, { padding: 1, bias: false });
+  norm = new nn.BatchNorm2d(4);
+  out = new nn.Linear(64, 3);
+  override forward(x: Tensor): Tensor {
+    x = nn.functional.maxPool2d(this.norm.call(this.conv.call(x)).relu(), 2);
+    return this.out.call(x.flatten(1));
+  }
+}
+
+test("training, eager and compiled", () => {
+  const want = train("cpu", (step) => step);
+  for (const wrap of [(step: Step) => step, (step: Step) => compile(step, { backend: "inductor" })]) {
+    const got = train("webgpu", wrap);
+    want.forEach((each, i) => close(got[i] ?? each, each, 2e-3));
+  }
+});
+
+test("a compiled transformer block with its gradients", () => {
+  compiler.reset();
+  const weights = [filled(8, 24), filled(8), filled(8), filled(8, 32), filled(32, 8)].map((w) => w.mul(0.3));
+  const block = (x: Tensor, [qkv, gain, bias, up, down]: readonly Tensor[]): Tensor => {
+    assert(qkv && gain && bias && up && down);
+    const [q, k, v] = nn.functional.layerNorm(x, [8], gain, bias).matmul(qkv).split(8, -1);
+    assert(q && k && v);
+    x = x.add(nn.functional.scaledDotProductAttention(q, k, v, { isCausal: true }));
+    return x.add(nn.functional.gelu(x.matmul(up)).matmul(down));
+  };
+  const compiled = compile(block, { backend: "inductor", fullgraph: true });
+  same([filled(2, 6, 8), ...weights], (x, ...ws) => {
+    const leaves = [x, ...ws].map((t) => t.detach().requiresGrad_());
+    const [first, ...rest] = leaves;
+    assert(first);
+    const out = compiled(first, rest);
+    out.mul(out).sum().backward();
+    return [out, ...leaves.flatMap((t) => t.grad ? [t.grad] : [])];
+  });
+});
+
+test("sizes that change", () => {
+  compiler.reset();
+  const f = compile(
+    (x: Tensor, w: Tensor) => nn.functional.softmax(x.matmul(w).add(x.mean()), -1).sum(0),
+    { backend: "inductor", dynamic: true },
+  );
+  const w = filled(6, 5);
+  for (const rows of [3, 4, 9, 130]) same([filled(rows, 6), w], (x, y) => f(x, y));
+  assert(compiler.status(f).recompiles <= 2);
+});
+
+test("written inputs of compiled functions", () => {
+  compiler.reset();
+  const f = compile((x: Tensor, y: Tensor) => {
+    x.mul_(2).add_(y);
+    return x.sum();
+  }, { backend: "inductor" });
+  same([filled(4, 4), filled(4, 4)], (x, y) => {
+    const target = x.clone();
+    return [f(target, y), target, f(target, target.t()), target];
+  });
+});
