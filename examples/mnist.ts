@@ -1,7 +1,7 @@
 /**
  * Trains a small ConvNet on handwritten digits through `compile`.
  *
- *   deno run -A examples/mnist.ts [--epochs=3] [--backend=inductor] [--device=cpu|webgpu] [--train=9000]
+ *   deno run -A examples/mnist.ts [--epochs=5] [--backend=inductor] [--device=cpu|webgpu] [--train=9000]
  */
 import { parseArgs } from "@std/cli";
 import { compile, compiler, data, init, manualSeed, nn, noGrad, optim, type Tensor } from "../mod.ts";
@@ -12,7 +12,7 @@ import { ConvNet } from "./mnist/model.ts";
 const flags = parseArgs(Deno.args, { string: ["epochs", "backend", "device", "train", "batch"] });
 const device = flags.device ?? "cpu";
 const backend = flags.backend ?? "inductor";
-const epochs = Number(flags.epochs ?? (device === "cpu" ? 3 : 1));
+const epochs = Number(flags.epochs ?? (device === "cpu" ? 5 : 1));
 const trainCount = Number(flags.train ?? (device === "cpu" ? 9000 : 1024));
 const batchSize = Number(flags.batch ?? 128);
 if (device !== "cpu") await init({ device });
@@ -39,7 +39,7 @@ function trainer() {
     optimizer.step();
     return loss.detach();
   };
-  return { model, step };
+  return { model, optimizer, step };
 }
 
 /** Milliseconds that one call takes. */
@@ -49,7 +49,8 @@ function time(run: () => void): number {
   return performance.now() - before;
 }
 
-const { model, step } = trainer();
+const { model, optimizer, step } = trainer();
+const schedule = new optim.lrScheduler.CosineAnnealingLR(optimizer, epochs, 1e-4);
 const compiledStep = compile(step, { backend });
 const predict = compile((images: Tensor) => model.call(images), { backend });
 
@@ -80,6 +81,7 @@ for (let epoch = 1; epoch <= epochs; epoch++) {
       detail: `loss ${loss.toFixed(4)}`,
     });
   }
+  schedule.step();
   console.log(`  test accuracy ${(100 * accuracy()).toFixed(2)} %`);
 }
 const trainingSeconds = (performance.now() - start) / 1000;

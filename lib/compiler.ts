@@ -116,7 +116,7 @@ export function status(fn: object): Status {
     graphs: found?.graphs ?? 0,
     graphBreaks: found?.graphBreaks ?? 0,
     recompiles: parts.reduce((sum, entries) => sum + Math.max(0, entries.length - 1), 0),
-    kernels: counters.total("kernels"),
+    kernels: counters.get("inductor", "kernels"),
     entries: known?.entries ?? 0,
     hits: known?.hits ?? 0,
     givenUp: known?.givenUp ?? null,

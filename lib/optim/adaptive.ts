@@ -48,9 +48,9 @@ export class RMSprop extends Optimizer<RMSpropOptions> {
     const update = grad.div(variance.sqrt().add(group.eps));
     if (buffer) {
       buffer.mul_(group.momentum).add_(update);
-      param.add_(buffer, { alpha: -group.lr });
+      param.sub_(buffer.mul(group.lr));
     } else {
-      param.add_(update, { alpha: -group.lr });
+      param.sub_(update.mul(group.lr));
     }
   }
 

@@ -41,6 +41,6 @@ export class SGD extends Optimizer<SGDOptions> {
       const velocity = state["momentum_buffer"] ?? direction;
       direction = group.nesterov ? direction.add(velocity, { alpha: group.momentum }) : velocity;
     }
-    param.add_(direction, { alpha: -group.lr });
+    param.sub_(direction.mul(group.lr));
   }
 }

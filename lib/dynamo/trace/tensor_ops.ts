@@ -3,7 +3,7 @@
  * tensors with metadata by inference. Invariant: a call that the op refuses leaves the graph as it was; the
  * program's own error is then made by plain JavaScript.
  */
-import { isFloat } from "../../base/dtype.ts";
+import { categoryOf, type DType, type DTypeCategory, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Argument, Node, NodeMeta } from "../../graph/node.ts";
@@ -118,12 +118,10 @@ function detached(m: Interpreter, tensor: TensorValue): GraphValue {
   return known.kind === "tensor" ? new GraphValue(m.output.nodeOf(known), known.meta) : breakGraph("tensorItem");
 }
 
-function append(m: Interpreter, target: CallTarget, args: Resolved, method: boolean): Value {
+function append(m: Interpreter, target: CallTarget, given: Resolved, method: boolean): Value {
   const { definition, inplace } = target;
+  const args = withFittingScalars(m, definition, given);
   const tensors = tensorArguments(args);
-  if (tensors.some(({ value }) => m.output.scalars.has(value.node)) && !scalarsFit(m, args)) {
-    return breakGraph("symbolicNumber", `a number is an operand of ${definition.name}, whose type it decides`);
-  }
   let result: TensorMeta | readonly TensorMeta[];
   try {
     result = definition.infer(mapArguments(args, (value) => value.meta));
@@ -180,6 +178,33 @@ function remember(m: Interpreter, tensor: TensorValue): TensorValue {
   return tensor;
 }
 
+/** The arguments with numbers that stand beside 0-d floats converted to their type, as eager numbers are. */
+function withFittingScalars(m: Interpreter, definition: OpDefinition, args: Resolved): Resolved {
+  const isScalar = (value: GraphValue) => m.output.scalars.has(value.node);
+  const tensors = tensorArguments(args).map(({ value }) => value);
+  if (!tensors.some(isScalar) || scalarsFit(m, args)) return args;
+  const [type, ...others] = new Set(tensors.filter((value) => !isScalar(value)).map(({ meta }) => meta.dtype));
+  if (type === undefined || others.length > 0 || !isFloat(type)) {
+    return breakGraph("symbolicNumber", `a number is an operand of ${definition.name}, whose type it decides`);
+  }
+  return mapArguments(args, (value) => isScalar(value) ? converted(m, value, type) : value);
+}
+
+/** A scalar input in another floating type. */
+function converted(m: Interpreter, value: GraphValue, dtype: DType): GraphValue {
+  const tensor: TensorMeta = { ...value.meta, dtype };
+  const node = m.output.graph.create("call_function", "to", {
+    args: [value.node, dtype],
+    meta: {
+      stack: m.output.whereabouts.stack(),
+      value: { kind: "tensor", tensor, requiresGrad: false },
+      ...(m.gradEnabled ? {} : { noGrad: true as const }),
+    },
+  });
+  m.output.noteOperation();
+  return new GraphValue(node, tensor);
+}
+
 /** A float64 scalar takes the place of a number only beside floating tensors that have dimensions. */
 function scalarsFit(m: Interpreter, args: Resolved): boolean {
   const others = tensorArguments(args).filter(({ value }) => !m.output.scalars.has(value.node))
@@ -192,10 +217,15 @@ function requiresGrad(m: Interpreter, value: GraphValue): boolean {
   return m.output.tensors.get(value.node)?.requiresGrad ?? false;
 }
 
+/** A result is written only into a type of its category or a higher one. */
+const RANK: Readonly<Record<DTypeCategory, number>> = { bool: 0, integer: 1, float: 2 };
+
 function checkInplace(m: Interpreter, target: GraphValue, result: TensorMeta | readonly TensorMeta[]): void {
   if (isMetas(result)) breakGraph("tensorMethod", "an in-place operation with several results");
   else if (`${result.shape}` !== `${target.meta.shape}`) {
     breakGraph("throws", `an in-place operation with a result of shape [${result.shape}]`);
+  } else if (RANK[categoryOf(result.dtype)] > RANK[categoryOf(target.meta.dtype)]) {
+    breakGraph("throws", `an in-place operation with a result of type ${result.dtype}`);
   }
   // A leaf that requires grad must not be written to while recording: the tape says so.
   if (m.gradEnabled && requiresGrad(m, target) && target.node.op === "placeholder") {
