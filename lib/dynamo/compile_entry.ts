@@ -14,6 +14,7 @@ import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
 import { breakReason, type BreakCause } from "./break_reasons.ts";
+import { isChanged } from "./codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { codeOf, infoOf } from "./functions.ts";
 import { compileCheck } from "./guards/check.ts";
@@ -29,7 +30,8 @@ import { userFrames } from "./trace/positions.ts";
 import { CannotTrace, backendFailure, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "./variables/wrap.ts";
 import { Parameter } from "../nn/parameter.ts";
-import type { Value } from "./variables/value.ts";
+import type { Source } from "./source.ts";
+import type { ObjectValue, Value } from "./variables/value.ts";
 import type { Frame } from "./trace/interpreter.ts";
 
 /** How often a trace may begin again before the unit is given up. */
@@ -65,7 +67,13 @@ interface Traced {
 function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
   const { program, body } = unit;
   const machineHolder: { machine: Machine | null } = { machine: null };
-  const output = new OutputGraph({ stack: () => machineHolder.machine?.stack() ?? [] });
+  const place = body.place();
+  const output = new OutputGraph({
+    stack() {
+      const stack = machineHolder.machine?.stack() ?? [];
+      return stack.length > 0 || !place ? stack : [place];
+    },
+  });
   const wrapper = new Wrapper(output, {
     dynamic: program.options.dynamic,
     history: unit.history,
@@ -174,6 +182,7 @@ function assemble(
 ): Entry {
   const { unit, machine, output } = traced;
   const { body } = unit;
+  guardAliases(machine, output);
   let graph: GraphModule | null = null;
   const modified = buildModified({
     name: body.name || "anonymous",
@@ -203,6 +212,21 @@ function assemble(
   logs.emit("guards", () => `Guards of ${body.name}:\n${texts.map((t) => `  ${t}`).join("\n")}`);
   logs.emit("bytecode", () => `Modified code of ${body.name}:\n${modified.text}`);
   return { ...checked(guards, output), guards, run: modified.run, code: modified.text, graph, hits: 0 };
+}
+
+/** Objects that were changed must not be other objects that the trace took them to differ from. */
+function guardAliases(machine: Machine, output: OutputGraph): void {
+  const { objects } = machine.wrapper;
+  const isFixed = (object: ObjectValue) => object.source?.kind === "known" || object.exotic.kind === "function";
+  for (const object of objects) {
+    const { source } = object;
+    if (!source || !isChanged(object)) continue;
+    const others = objects.flatMap((other): Source[] => {
+      const same = other === object || other.source === null || (isFixed(object) && isFixed(other));
+      return same || other.source === null || other.exotic.kind !== object.exotic.kind ? [] : [other.source];
+    });
+    if (others.length > 0) output.guard({ kind: "distinct", source, others });
+  }
 }
 
 function compileGraph({ unit, output }: Traced, results: readonly Node[]): {

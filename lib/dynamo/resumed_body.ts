@@ -14,6 +14,7 @@ import { printRest } from "./printed.ts";
 import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./resume_plan.ts";
 import { argumentSource, knownSource } from "./source.ts";
 import { type Completion, Frame, type FrameBindings, type Interpreter } from "./trace/interpreter.ts";
+import { positionOf } from "./trace/positions.ts";
 import type { UnitBody } from "./unit.ts";
 import { ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "./variables/value.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
@@ -28,6 +29,10 @@ export function resumedBody(plan: ResumePlan, name: string): UnitBody {
     name,
     parameters: plan.parameters.map((p) => p.name),
     scalars,
+    place() {
+      const inner = plan.frames.at(-1);
+      return inner ? positionOf(inner.code, inner.pc) : null;
+    },
     begin: (m, _self, args) => beginFrames(m, plan, args),
     runPlain: (_self, args) => runPlain(plan, args),
   };

@@ -6,6 +6,7 @@ import { liveRegisters } from "./bytecode/liveness.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { infoOf } from "./functions.ts";
 import { argumentSource, knownSource, THIS_SOURCE } from "./source.ts";
+import { positionOf } from "./trace/positions.ts";
 import { Frame, type Interpreter } from "./trace/interpreter.ts";
 import { ObjectValue, UNDEFINED, type Value } from "./variables/value.ts";
 import { isClass } from "./variables/wrap.ts";
@@ -31,6 +32,10 @@ export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitB
       return found.parameters.map((p, i) => p ?? `arg${i}`);
     },
     scalars: new Set(),
+    place() {
+      const found = codeOfRoot();
+      return typeof found === "string" ? null : positionOf(found, -1);
+    },
     begin(m, self, args) {
       const found = codeOfRoot();
       if (typeof found === "string") return found;

@@ -12,6 +12,7 @@ import { ChangeHistory } from "./automatic_dynamic.ts";
 import { currentStance } from "./stance.ts";
 import type { Program } from "./program.ts";
 import type { Frame, Interpreter } from "./trace/interpreter.ts";
+import type { SourcePosition } from "../graph/node.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 
 /** One compiled version of a unit. */
@@ -32,6 +33,8 @@ export interface UnitBody {
   readonly name: string;
   /** Names of the parameters, as guards and generated code write them. */
   readonly parameters: readonly string[];
+  /** Where the user wrote it, for guards on its parameters. */
+  place(): SourcePosition | null;
   /** Frames to trace a call with. A text says why there are none. */
   begin(m: Interpreter, self: unknown, args: readonly unknown[]): readonly Frame[] | string;
   /** Runs a call without compiling anything. */

@@ -15,6 +15,15 @@ export interface ChangedState {
   readonly cells: Iterable<CellValue>;
 }
 
+/** Whether the trace has changed a real object. */
+export function isChanged(object: ObjectValue): boolean {
+  const { exotic } = object;
+  if (object.slots.size > 0 || object.privates.size > 0 || object.prototypeChanged || object.frozen !== "no") return true;
+  if (exotic.kind === "map" || exotic.kind === "set") return exotic.changed;
+  if (exotic.kind !== "array" || !exotic.loaded) return false;
+  return exotic.elements.length !== exotic.originals.length || exotic.elements.some((e, i) => e !== exotic.originals[i]);
+}
+
 /** Calls `visit` with every value that replaying the changes needs. */
 export function countEffects(state: ChangedState, visit: (value: Value) => void): void {
   for (const object of state.objects) {

@@ -276,7 +276,10 @@ export class Rebuilder {
         if (object.tensorProperty) {
           return `${this.tensor(object.tensorProperty.tensor)}.${object.tensorProperty.name}`;
         }
-        if (object.isArguments) return `${this.helper("makeArguments")}()`;
+        if (object.isArguments) {
+          const values = argumentSlots(object).map((slot) => slot.kind === "data" ? this.value(slot.value) : "undefined");
+          return `${this.helper("makeArguments")}(${values.join(", ")})`;
+        }
         return this.#withPrototype(object, "{}");
       case "array":
         if (object.tensorProperty) {
@@ -439,11 +442,21 @@ function isGivenByConstructor(object: ObjectValue, key: string | symbol, slot: S
     return key === "name" || key === "length" ||
       (key === "prototype" && slot.kind === "data" && slot.value.kind === "object" && slot.value.slots.size <= 1);
   }
-  if (object.isArguments) return key === "length" || key === Symbol.iterator;
+  if (object.isArguments) return key === "length" || key === Symbol.iterator || argumentSlots(object).includes(slot);
   if (exotic.kind !== "constructed") return false;
   const index = key === "message" ? 0 : key === "cause" ? 1 : -1;
   return index >= 0 && exotic.args[index] !== undefined && slot.kind === "data" &&
     (index === 1 || sameConstant(exotic.args[0], slot.value));
+}
+
+/** The slots of the indexes of an arguments object, from 0 on. */
+function argumentSlots(object: ObjectValue): Slot[] {
+  const slots: Slot[] = [];
+  for (let i = 0; object.slots.has(`${i}`); i++) {
+    const slot = object.slots.get(`${i}`);
+    if (slot) slots.push(slot);
+  }
+  return slots;
 }
 
 function sameConstant(a: Value | undefined, b: Value): boolean {

@@ -107,6 +107,12 @@ export function getIterator(m: Interpreter, source: Value, completion: Completio
   const { real } = found.value;
   const { exotic } = source;
   if (exotic.kind === "array" && real === Array.prototype[Symbol.iterator]) return track(m, listIterator(m, source, "values"));
+  if (source.isArguments && real === Array.prototype[Symbol.iterator]) {
+    const count = m.plainProperty(source, "length");
+    const length = count?.kind === "constant" ? Number(count.value) : 0;
+    const items = Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED);
+    return track(m, listIterator(m, newArray(m, items), "values"));
+  }
   if (exotic.kind === "map" && real === Map.prototype[Symbol.iterator]) return track(m, listIterator(m, source, "entries"));
   if (exotic.kind === "set" && real === Set.prototype[Symbol.iterator]) return track(m, listIterator(m, source, "values"));
   if (exotic.kind === "generator" || exotic.kind === "listIterator") return source;
