@@ -1,0 +1,113 @@
+/** Sizes and numbers that change: constants first, then symbols, with guards on what the program asked of them. */
+import { assert, assertEquals } from "@std/assert";
+import { markDimension } from "../lib/dynamo/mod.ts";
+import { ops } from "../lib/tensor/eager.ts";
+import { tensor } from "../lib/tensor/creation.ts";
+import type { Tensor } from "../lib/tensor/tensor.ts";
+import { capture, list, vector } from "./support/dynamo.ts";
+
+Deno.test("an integer is a constant, then a symbol: 2, 3 and -2 compile, 4 does not", () => {
+  const fn = (x: Tensor, n: number) => {
+    const y = x.pow(2);
+    return n >= 0 ? y.mul(n + 1) : y.div(n);
+  };
+  const c = capture(fn);
+  const graphs: number[] = [];
+  for (const n of [2, 3, -2, 4]) {
+    assertEquals(list(c.run(vector(1, 2), n)), list(fn(vector(1, 2), n)));
+    graphs.push(c.graphs.length);
+  }
+  assertEquals(graphs, [1, 2, 3, 3]);
+  assertEquals(c.guards().slice(1), ['Number.isInteger(L["n"])', '2 <= L["n"] <= 2147483647']);
+});
+
+Deno.test("a size is a constant, then a symbol; further sizes compile nothing", () => {
+  const fn = (inputs: { x: Tensor; y: Tensor }) => {
+    const x = inputs.x.cos().cos();
+    return x.mul(inputs.y);
+  };
+  const c = capture(fn);
+  const graphs: number[] = [];
+  for (const n of [10, 8, 9]) {
+    const inputs = { x: ops.ones([n]), y: ops.ones([n]) };
+    assertEquals(list(c.run(inputs)), list(fn(inputs)));
+    graphs.push(c.graphs.length);
+  }
+  assertEquals(graphs, [1, 2, 2]);
+  assert(c.guards().some((g) => g.includes("size=[None]")));
+});
+
+Deno.test("0 and 1 are programs of their own", () => {
+  const fn = (x: Tensor, y: Tensor) => x.add(y).sum(0).mul(x.shape[0] ?? 0);
+  const c = capture(fn);
+  for (const [n, m] of [[3, 3], [2, 2], [1, 1], [4, 1], [0, 0], [5, 5]] as const) {
+    const x = ops.ones([n, 2]), y = ops.ones([m, 2]);
+    assertEquals(list(c.run(x, y)), list(fn(x, y)), `${n}, ${m}`);
+  }
+});
+
+Deno.test("arithmetic on sizes is JavaScript's, whatever the size", () => {
+  const fn = (x: Tensor) => {
+    const [n = 0, m = 0] = x.shape;
+    const half = Math.floor(n / 2), r = n % 3;
+    return [x.view([n * m]).slice(0, half, half + 2).add(n * m), n ** 2, n / m, -n % n, r, n << 29, n > m, Math.max(n, 4)];
+  };
+  const c = capture(fn);
+  const shown = (r: ReturnType<typeof fn>) => r.map(list);
+  for (const n of [4, 5, 8, 9]) assertEquals(shown(c.run(ops.ones([n, 3]))), shown(fn(ops.ones([n, 3]))));
+});
+
+Deno.test("a comparison of symbols becomes a guard", () => {
+  const c = capture((x: Tensor, y: number) => y === 2 ? x.sub(1) : x.add(y), { dynamic: true });
+  for (const y of [2, 2, 3, 4, 5]) c.run(vector(1), y);
+  assertEquals(c.graphs.length, 2);
+});
+
+Deno.test("dynamic: false keeps every size a constant, dynamic: true none", () => {
+  const never = capture((x: Tensor) => x.sin(), { dynamic: false });
+  const always = capture((x: Tensor) => x.sin(), { dynamic: true });
+  for (const n of [2, 3, 4]) {
+    never.run(ops.ones([n]));
+    always.run(ops.ones([n]));
+  }
+  assertEquals([never.graphs.length, always.graphs.length], [3, 1]);
+});
+
+Deno.test("marked dimensions are what the mark says", () => {
+  const fixed = capture((x: Tensor) => x.sin());
+  const free = capture((x: Tensor) => x.sin());
+  for (const n of [4, 5, 6]) {
+    const x = ops.ones([n]), y = ops.ones([n]);
+    markDimension(x, 0, { kind: "static" });
+    markDimension(y, 0, { kind: "dynamic", min: 2, max: 100 });
+    fixed.run(x);
+    free.run(y);
+  }
+  assertEquals([fixed.graphs.length, free.graphs.length], [3, 1]);
+});
+
+Deno.test("other numbers become inputs once they change", () => {
+  const fn = (x: Tensor, lr: number) => x.sub(x.mul(lr * 2));
+  const c = capture(fn);
+  for (const lr of [0.1, 0.25, 0.3, 0.75]) assertEquals(list(c.run(vector(1, 2), lr)), list(fn(vector(1, 2), lr)));
+  assertEquals(c.graphs.length, 2);
+  // A number decides the type of an integer tensor's result, so it stays a constant there.
+  const integers = (x: Tensor, f: number) => x.mul(f);
+  const i = capture(integers);
+  const x = tensor([1, 2]);
+  for (const f of [0.5, 1.5, 2.5]) assertEquals(i.run(x, f).dtype, integers(x, f).dtype);
+});
+
+Deno.test("captured integers of functions that are passed in count as one place", () => {
+  const close = (k: number) => (y: Tensor) => y.add(k);
+  const c = capture((x: Tensor, g: (y: Tensor) => Tensor) => g(x));
+  for (let k = 2; k < 9; k++) assertEquals(list(c.run(vector(1), close(k))), [1 + k]);
+  assertEquals(c.graphs.length, 2);
+});
+
+Deno.test("rank, element type, layout and gradients are guarded", () => {
+  const c = capture((x: Tensor) => x.add(x.ndim).mul(x.isContiguous() ? 2 : 3));
+  const calls = [vector(1, 2), ops.ones([2, 3]), ops.ones([2, 3]).t(), vector(1, 2).requiresGrad_(), tensor([1, 2], { dtype: "float64" })];
+  for (const x of calls) assertEquals(list(c.run(x)), list(x.add(x.ndim).mul(x.isContiguous() ? 2 : 3)));
+  assertEquals(c.entries(), 5);
+});

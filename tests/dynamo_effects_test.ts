@@ -1,0 +1,148 @@
+/** What programs do besides computing: writes to objects, variables and tensors, replayed after the graph. */
+import { assert, assertEquals } from "@std/assert";
+import { Module } from "../lib/nn/module.ts";
+import { Linear } from "../lib/nn/linear.ts";
+import { Parameter } from "../lib/nn/parameter.ts";
+import type { Tensor } from "../lib/tensor/tensor.ts";
+import { capture, list, vector } from "./support/dynamo.ts";
+
+Deno.test("writes to arguments are replayed after the graph, in the order of keys", () => {
+  const c = capture((o: Record<string, unknown>, x: Tensor) => {
+    delete o["a"];
+    o["z"] = x.add(1);
+    o["a"] = 1;
+    o["b"] = (o["b"] as number) + 1;
+    return o;
+  });
+  const o: Record<string, unknown> = { a: 0, b: 1 };
+  assert(c.run(o, vector(1)) === o);
+  assertEquals(Object.keys(o), ["b", "z", "a"]);
+  assertEquals([list(o["z"]), o["a"], o["b"]], [[2], 1, 2]);
+  assertEquals(
+    c.code(),
+    `function anonymous(o, x) {
+  const [add] = __compiled_fn(x);
+  o.z = add;
+  delete o.a;
+  o.a = 1;
+  o.b = 2;
+  return o;
+}`,
+  );
+});
+
+Deno.test("arrays, Maps and Sets of the caller end as the program left them", () => {
+  const c = capture((l: unknown[], m: Map<unknown, unknown>, s: Set<unknown>, x: Tensor) => {
+    l.push(x.neg());
+    l.shift();
+    l.length = 2;
+    m.delete("a");
+    m.set("a", x.add(1)).set(x, 3);
+    s.add(x).delete(1);
+    return l.length;
+  });
+  const x = vector(1);
+  const l: unknown[] = [1, 2, 3], m = new Map<unknown, unknown>([["a", 1], ["b", 2]]), s = new Set<unknown>([1, 2]);
+  assertEquals(c.run(l, m, s, x), 2);
+  assertEquals(l, [2, 3]);
+  assertEquals([...m.keys()], ["b", "a", x]);
+  assertEquals([...s], [2, x]);
+  assertEquals(list(m.get("a")), [2]);
+});
+
+Deno.test("captured variables are read, written and guarded", () => {
+  let scale = 2, calls = 0;
+  const c = capture((x: Tensor) => {
+    calls++;
+    return x.mul(scale);
+  });
+  assertEquals(list(c.run(vector(1))), [2]);
+  assertEquals(list(c.run(vector(1))), [2]);
+  scale = 7;
+  assertEquals(list(c.run(vector(1))), [7]);
+  assertEquals(calls, 3);
+});
+
+Deno.test("new objects come out with their identity, cycles and prototypes", () => {
+  class Point {
+    constructor(readonly t: Tensor, public next: Point | null = null) {}
+  }
+  const c = capture((x: Tensor) => {
+    const p = new Point(x.add(1));
+    p.next = new Point(p.t, p);
+    return { p, again: p, map: new Map([[p, p.next]]), error: new RangeError("r") };
+  });
+  const { p, again, map, error } = c.run(vector(1));
+  assert(p instanceof Point && again === p && p.next?.next === p && p.next.t === p.t && map.get(p) === p.next);
+  assert(error instanceof RangeError);
+  assertEquals([list(p.t), error.message], [[2], "r"]);
+});
+
+Deno.test("two arguments that are one object are another program", () => {
+  const fn = (a: { n: number }, b: { n: number }) => {
+    a.n = 1;
+    b.n = 2;
+    return a.n;
+  };
+  const c = capture(fn);
+  const same = { n: 0 };
+  assertEquals([c.run({ n: 0 }, { n: 0 }), c.run(same, same), c.run({ n: 0 }, { n: 0 })], [1, 2, 1]);
+});
+
+Deno.test("getters and setters of classes run as part of the trace", () => {
+  class Meter {
+    #log = 0;
+    value: Tensor | number = 0;
+    get v(): Tensor | number {
+      return this.value;
+    }
+    set v(n: Tensor | number) {
+      this.value = typeof n === "number" ? n * 2 : n.mul(2);
+    }
+  }
+  const c = capture((m: Meter, x: Tensor) => {
+    m.v = 10;
+    m.v = x.add(m.v as number);
+    return m.v;
+  });
+  const m = new Meter();
+  const result = c.run(m, vector(1)) as Tensor;
+  assertEquals(list(result), [42]);
+  assert(m.value === result);
+  assertEquals(c.ops(), [["add", "mul"]]);
+});
+
+Deno.test("a proxy is asked exactly as often as the program asks", () => {
+  let reads = 0;
+  const c = capture((cfg: { k: number }, x: Tensor) => cfg.k > 1 ? x.add(cfg.k) : x);
+  for (let i = 0; i < 3; i++) {
+    const cfg = new Proxy({ k: 2 }, {
+      get: (target, key, receiver) => {
+        reads++;
+        return Reflect.get(target, key, receiver);
+      },
+    });
+    assertEquals(list(c.run(cfg, vector(1))), [3]);
+  }
+  assertEquals(reads, 6);
+});
+
+Deno.test("modules are ordinary objects, their parameters guarded by identity", () => {
+  class Net extends Module {
+    linear = new Linear(2, 1);
+    calls = 0;
+    override forward(x: Tensor): Tensor {
+      this.calls++;
+      return this.linear.forward(x).relu();
+    }
+  }
+  const net = new Net();
+  const c = capture((x: Tensor) => net.forward(x));
+  const x = vector(1, 2).reshape([1, 2]);
+  for (let i = 0; i < 3; i++) assertEquals(list(c.run(x).detach()), list(net.linear.forward(x).relu().detach()));
+  assertEquals(net.calls, 3);
+  const graphs = c.graphs.length;
+  net.linear.weight = new Parameter(vector(3, 4).reshape([1, 2]));
+  assertEquals(list(c.run(x).detach()), list(net.linear.forward(x).relu().detach()));
+  assertEquals(c.graphs.length, graphs + 1);
+});
