@@ -329,3 +329,37 @@ Deno.test("positions are those of the TypeScript file", () => {
   assertEquals([inside.line, inside.column], [line + 2, 9]);
   assertEquals(inside.text, "  return p.left + fixed.answer;");
 });
+
+/** Runs the probe in a process of its own and gives what it prints. */
+async function probe(...args: readonly string[]): Promise<string> {
+  const script = new URL("frame/probe.ts", import.meta.url).pathname;
+  const command = new Deno.Command(Deno.execPath(), { args: ["run", "--no-check", ...args, script], stderr: "inherit" });
+  return new TextDecoder().decode((await command.output()).stdout).trim();
+}
+
+Deno.test("in workers as in the main thread", async () => {
+  assertEquals(await probe("-A"), "main cell\nworker cell");
+});
+
+Deno.test("without the permission there is a clear reason", async () => {
+  const why = "Expected permission to use the inspector (run with -A or --allow-sys)";
+  assertEquals(await probe("--allow-read"), `main ${why}\nworker ${why}`);
+});
+
+Deno.test("inside a REPL expression: later, from a timer", async () => {
+  const url = new URL("../lib/dynamo/frame/capture.ts", import.meta.url).href;
+  const lines = [
+    `const { captureFunction } = await import(${JSON.stringify(url)});`,
+    "let n = 1; const f = () => n++;",
+    "const report = (c) => console.log('now', c.kind, c.retry, c.kind === 'function' && c.binding(0).kind);",
+    "report(captureFunction(f));",
+    "await new Promise((done) => setTimeout(() => { report(captureFunction(f)); done(); }, 1));",
+  ];
+  const command = new Deno.Command(Deno.execPath(), { args: ["repl", "-A", "--quiet"], stdin: "piped", stdout: "piped" });
+  const child = command.spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(`${lines.join("\n")}\n`));
+  await writer.close();
+  const text = new TextDecoder().decode((await child.output()).stdout);
+  assertEquals(text.split("\n").filter((l) => l.startsWith("now")), ["now unavailable true false", "now function undefined cell"]);
+});

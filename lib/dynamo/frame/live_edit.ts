@@ -36,7 +36,10 @@ export function evaluateInside(inspector: Inspector, at: Located, expression: st
   const whole: Edit = { code: place.code, steps: [before + place.code + after] };
   const line: Edit = { code: `\n${place.code}\n`, steps: [`${before}\n${after}`, `${before}\n${place.code}\n${after}`] };
   return inspector.withDebugger(() => {
-    if (at.node.body.type !== "BlockStatement") return attempt(inspector, at, line);
+    const lineEnd = text.indexOf("\n", place.at);
+    const lineStart = text.lastIndexOf("\n", place.at - 1);
+    const lineLength = (lineEnd < 0 ? text.length : lineEnd) - lineStart + place.code.length;
+    if (at.node.body.type !== "BlockStatement" || lineLength > COMPARED_LENGTH) return attempt(inspector, at, line);
     const result = attempt(inspector, at, whole);
     return result.kind === "failed" && result.because === RUNNING ? attempt(inspector, at, line) : result;
   });
@@ -53,12 +56,16 @@ interface Insertion {
  *
  * V8 tells which functions an edit touches by a difference of lines, then of characters; in a function whose body is
  * one small expression, a difference of characters can put our code outside of it. So there a line break is added
- * first, and then our code as a line of its own.
+ * first, and then our code as a line of its own. (Code and a line break in one edit of a block body crashed V8 15 when
+ * it later compiled another function of the script.)
  */
 interface Edit {
   readonly code: string;
   readonly steps: readonly string[];
 }
+
+/** V8 compares lines up to 800 characters by character, longer ones as a whole. */
+const COMPARED_LENGTH = 700;
 
 const RUNNING = "the function is running";
 
