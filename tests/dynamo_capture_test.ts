@@ -2,7 +2,18 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Unsupported } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
-import { allowInGraph, assumeConstantResult, cacheEntries, disable, frozen, isCompiling, optimize, reset, setStance, statusOf } from "../lib/dynamo/mod.ts";
+import {
+  allowInGraph,
+  assumeConstantResult,
+  cacheEntries,
+  disable,
+  frozen,
+  isCompiling,
+  optimize,
+  reset,
+  setStance,
+  statusOf,
+} from "../lib/dynamo/mod.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
 import { capture, list, vector } from "./support/dynamo.ts";

@@ -50,7 +50,16 @@ Deno.test("arithmetic on sizes is JavaScript's, whatever the size", () => {
   const fn = (x: Tensor) => {
     const [n = 0, m = 0] = x.shape;
     const half = Math.floor(n / 2), r = n % 3;
-    return [x.view([n * m]).slice(0, half, half + 2).add(n * m), n ** 2, n / m, -n % n, r, n << 29, n > m, Math.max(n, 4)];
+    return [
+      x.view([n * m]).slice(0, half, half + 2).add(n * m),
+      n ** 2,
+      n / m,
+      -n % n,
+      r,
+      n << 29,
+      n > m,
+      Math.max(n, 4),
+    ];
   };
   const c = capture(fn);
   const shown = (r: ReturnType<typeof fn>) => r.map(list);
@@ -89,7 +98,9 @@ Deno.test("marked dimensions are what the mark says", () => {
 Deno.test("other numbers become inputs once they change", () => {
   const fn = (x: Tensor, lr: number) => x.sub(x.mul(lr * 2));
   const c = capture(fn);
-  for (const lr of [0.1, 0.25, 0.3, 0.75]) assertEquals(list(c.run(vector(1, 2), lr)), list(fn(vector(1, 2), lr)));
+  for (const lr of [0.1, 0.25, 0.3, 0.75]) {
+    assertEquals(list(c.run(vector(1, 2), lr)), list(fn(vector(1, 2), lr)));
+  }
   assertEquals(c.graphs.length, 2);
   // A number decides the type of an integer tensor's result, so it stays a constant there.
   const integers = (x: Tensor, f: number) => x.mul(f);
@@ -107,7 +118,13 @@ Deno.test("captured integers of functions that are passed in count as one place"
 
 Deno.test("rank, element type, layout and gradients are guarded", () => {
   const c = capture((x: Tensor) => x.add(x.ndim).mul(x.isContiguous() ? 2 : 3));
-  const calls = [vector(1, 2), ops.ones([2, 3]), ops.ones([2, 3]).t(), vector(1, 2).requiresGrad_(), tensor([1, 2], { dtype: "float64" })];
+  const calls = [
+    vector(1, 2),
+    ops.ones([2, 3]),
+    ops.ones([2, 3]).t(),
+    vector(1, 2).requiresGrad_(),
+    tensor([1, 2], { dtype: "float64" }),
+  ];
   for (const x of calls) assertEquals(list(c.run(x)), list(x.add(x.ndim).mul(x.isContiguous() ? 2 : 3)));
   assertEquals(c.entries(), 5);
 });

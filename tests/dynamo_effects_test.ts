@@ -42,7 +42,9 @@ Deno.test("arrays, Maps and Sets of the caller end as the program left them", ()
     return l.length;
   });
   const x = vector(1);
-  const l: unknown[] = [1, 2, 3], m = new Map<unknown, unknown>([["a", 1], ["b", 2]]), s = new Set<unknown>([1, 2]);
+  const l: unknown[] = [1, 2, 3],
+    m = new Map<unknown, unknown>([["a", 1], ["b", 2]]),
+    s = new Set<unknown>([1, 2]);
   assertEquals(c.run(l, m, s, x), 2);
   assertEquals(l, [2, 3]);
   assertEquals([...m.keys()], ["b", "a", x]);
@@ -73,7 +75,9 @@ Deno.test("new objects come out with their identity, cycles and prototypes", () 
     return { p, again: p, map: new Map([[p, p.next]]), error: new RangeError("r") };
   });
   const { p, again, map, error } = c.run(vector(1));
-  assert(p instanceof Point && again === p && p.next?.next === p && p.next.t === p.t && map.get(p) === p.next);
+  assert(
+    p instanceof Point && again === p && p.next?.next === p && p.next.t === p.t && map.get(p) === p.next,
+  );
   assert(error instanceof RangeError);
   assertEquals([list(p.t), error.message], [[2], "r"]);
 });
@@ -139,7 +143,9 @@ Deno.test("modules are ordinary objects, their parameters guarded by identity", 
   const net = new Net();
   const c = capture((x: Tensor) => net.forward(x));
   const x = vector(1, 2).reshape([1, 2]);
-  for (let i = 0; i < 3; i++) assertEquals(list(c.run(x).detach()), list(net.linear.forward(x).relu().detach()));
+  for (let i = 0; i < 3; i++) {
+    assertEquals(list(c.run(x).detach()), list(net.linear.forward(x).relu().detach()));
+  }
   assertEquals(net.calls, 3);
   const graphs = c.graphs.length;
   net.linear.weight = new Parameter(vector(3, 4).reshape([1, 2]));

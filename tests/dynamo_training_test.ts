@@ -75,7 +75,8 @@ Deno.test("a result of the graph carries gradients out of it, through breaks too
     return h.mul(s > 0 ? 2 : 3).sum();
   };
   const c = capture(fn);
-  const leaves = () => [wave([2, 3], 1).detach().requiresGrad_(), wave([3, 2], 2).detach().requiresGrad_()] as const;
+  const leaves = () =>
+    [wave([2, 3], 1).detach().requiresGrad_(), wave([3, 2], 2).detach().requiresGrad_()] as const;
   const [x, w] = leaves(), [u, v] = leaves();
   c.run(x, w).backward();
   fn(u, v).backward();

@@ -36,7 +36,10 @@ interface NumberHistory {
 /** What has been seen so far. */
 export class ChangeHistory {
   readonly #numbers = new Map<string, NumberHistory>();
-  readonly #shapes = new Map<string, { readonly last: readonly number[]; readonly changed: readonly boolean[] }>();
+  readonly #shapes = new Map<
+    string,
+    { readonly last: readonly number[]; readonly changed: readonly boolean[] }
+  >();
 
   /** Notes a number; gives whether it has had another value before. */
   numberChanges(source: string, value: number): boolean {
@@ -59,7 +62,10 @@ export class ChangeHistory {
     if (comparable) {
       changed.forEach((now, d) => {
         if (now && !known.changed[d]) {
-          logs.emit("dynamic", () => `automatic dynamic ${source}.shape[${d}]: ${known.last[d]} -> ${shape[d]}`);
+          logs.emit(
+            "dynamic",
+            () => `automatic dynamic ${source}.shape[${d}]: ${known.last[d]} -> ${shape[d]}`,
+          );
         }
       });
     }

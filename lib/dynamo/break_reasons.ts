@@ -15,7 +15,8 @@ const CATALOGUE = {
   genericJump: {
     id: "GB0001",
     category: "generic_jump: branch on a tensor's value",
-    explanation: "Which way the program goes depends on elements of a tensor, known only after the graph has run",
+    explanation:
+      "Which way the program goes depends on elements of a tensor, known only after the graph has run",
     hint: "Use where(condition, a, b) to keep both sides in one graph",
   },
   tensorItem: {
@@ -33,7 +34,8 @@ const CATALOGUE = {
   builtin: {
     id: "GB0004",
     category: "call of a builtin that is not modelled",
-    explanation: "The builtin runs outside the graph, because its effects or results are not known while tracing",
+    explanation:
+      "The builtin runs outside the graph, because its effects or results are not known while tracing",
     hint: "Move the call out of the compiled function, or behind its tensor operations",
   },
   print: {
@@ -45,7 +47,8 @@ const CATALOGUE = {
   opaqueObject: {
     id: "GB0006",
     category: "operation on an object that is not modelled",
-    explanation: "The object's behaviour is not known while tracing (a proxy, a native object, a foreign class)",
+    explanation:
+      "The object's behaviour is not known while tracing (a proxy, a native object, a foreign class)",
     hint: "Take what is needed out of the object before the compiled function",
   },
   tensorMethod: {

@@ -29,7 +29,9 @@ export function cellOfBox(box: Box): LiveCell {
   if (!cell) {
     cell = {
       get: () => {
-        if (box.v === UNINITIALIZED) throw new ReferenceError("Cannot access a variable before initialization");
+        if (box.v === UNINITIALIZED) {
+          throw new ReferenceError("Cannot access a variable before initialization");
+        }
         return box.v;
       },
       set: (value) => {

@@ -18,7 +18,10 @@ import type { ObjectValue, Value } from "./variables/value.ts";
 import { Frame } from "./trace/interpreter.ts";
 
 /** The code of a function that does nothing but make one closure, from its captures as arguments. */
-function makerOf(code: CodeObject, parts: ClosureParts): { readonly code: CodeObject; readonly parameters: readonly number[] } {
+function makerOf(
+  code: CodeObject,
+  parts: ClosureParts,
+): { readonly code: CodeObject; readonly parameters: readonly number[] } {
   const count = code.free.length;
   const homeRegister = parts.home === null ? null : count;
   const nameRegister = count + 1, result = count + 2;
@@ -26,9 +29,14 @@ function makerOf(code: CodeObject, parts: ClosureParts): { readonly code: CodeOb
     op: "closure",
     dst: result,
     child: 0,
-    captures: code.free.map((_, i) => ({ kind: parts.cells.has(i) ? "cell" as const : "value" as const, register: i })),
+    captures: code.free.map((_, i) => ({
+      kind: parts.cells.has(i) ? "cell" as const : "value" as const,
+      register: i,
+    })),
     home: homeRegister,
-    name: typeof parts.name === "symbol" ? { kind: "register", register: nameRegister } : { kind: "name", name: parts.name },
+    name: typeof parts.name === "symbol"
+      ? { kind: "register", register: nameRegister }
+      : { kind: "name", name: parts.name },
     namePrefix: parts.namePrefix,
   };
   const parameters = [...code.free.keys()];
@@ -47,7 +55,10 @@ export const closurePrinter: ClosurePrinter = {
       name: `make_${code.name || "closure"}`,
       forms: () => "value",
     });
-    const name = constants.name(registering(printed.make([], undefined, undefined), code, parts.cells), "$make");
+    const name = constants.name(
+      registering(printed.make([], undefined, undefined), code, parts.cells),
+      "$make",
+    );
     const args = [...parts.free];
     if (parts.home !== null) args.push(parts.home);
     if (typeof parts.name === "symbol") args.push(constants.name(parts.name));
@@ -101,7 +112,11 @@ function* restKeys(object: object | null, keys: readonly string[]): Generator<st
 }
 
 /** A generator that stands where the traced one stands. */
-function printGenerator(generator: ObjectValue, rebuild: (value: Value) => string, constants: Constants): string {
+function printGenerator(
+  generator: ObjectValue,
+  rebuild: (value: Value) => string,
+  constants: Constants,
+): string {
   const { exotic } = generator;
   invariant(exotic.kind === "generator", "Expected a generator");
   const { frame } = exotic;
@@ -127,7 +142,9 @@ function printGenerator(generator: ObjectValue, rebuild: (value: Value) => strin
     invariant(value, "Expected a value for every parameter");
     return rebuild(value);
   });
-  return `$resumeGenerator(${make}([${free.map((f) => f.text).join(", ")}]), [${values.join(", ")}], ${suspended})`;
+  return `$resumeGenerator(${make}([${free.map((f) => f.text).join(", ")}]), [${
+    values.join(", ")
+  }], ${suspended})`;
 }
 
 function bindingText(
@@ -157,7 +174,11 @@ function bindingText(
 }
 
 /** Makes a generator and, where it stands behind a yield, takes it there. */
-function resumeGenerator(make: (...args: unknown[]) => Generator, args: readonly unknown[], suspended: boolean): Generator {
+function resumeGenerator(
+  make: (...args: unknown[]) => Generator,
+  args: readonly unknown[],
+  suspended: boolean,
+): Generator {
   const generator = make(...args);
   if (suspended) generator.next();
   return generator;

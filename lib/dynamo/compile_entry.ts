@@ -13,7 +13,7 @@ import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
-import { breakReason, type BreakCause } from "./break_reasons.ts";
+import { type BreakCause, breakReason } from "./break_reasons.ts";
 import { isChanged } from "./codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { codeOf, infoOf } from "./functions.ts";
@@ -27,7 +27,7 @@ import { asyncTail, branchTail, breakTail } from "./resume.ts";
 import { Machine, type Outcome, Restart } from "./trace/machine.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
 import { userFrames } from "./trace/positions.ts";
-import { CannotTrace, backendFailure, type Entry, type Unit } from "./unit.ts";
+import { backendFailure, CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "./variables/wrap.ts";
 import { Parameter } from "../nn/parameter.ts";
 import type { Source } from "./source.ts";
@@ -217,7 +217,8 @@ function assemble(
 /** Objects that were changed must not be other objects that the trace took them to differ from. */
 function guardAliases(machine: Machine, output: OutputGraph): void {
   const { objects } = machine.wrapper;
-  const isFixed = (object: ObjectValue) => object.source?.kind === "known" || object.exotic.kind === "function";
+  const isFixed = (object: ObjectValue) =>
+    object.source?.kind === "known" || object.exotic.kind === "function";
   for (const object of objects) {
     const { source } = object;
     if (!source || !isChanged(object)) continue;

@@ -62,7 +62,9 @@ function text({ graphs, opCount, breakReasons }: {
   readonly opCount: number;
   readonly breakReasons: readonly BreakReason[];
 }): string {
-  const lines = [`Dynamo produced ${graphs} graphs, with ${breakReasons.length} graph break and ${opCount} ops`];
+  const lines = [
+    `Dynamo produced ${graphs} graphs, with ${breakReasons.length} graph break and ${opCount} ops`,
+  ];
   if (breakReasons.length > 0) lines.push("Break reasons:");
   breakReasons.forEach((reason, i) => {
     lines.push(`${i + 1}. ${reason.category} (${reason.id})`);

@@ -48,7 +48,16 @@ function models(): ModelTable {
   addConsole(made);
   made.call(getDefaultDtype, () => constant(getDefaultDtype()));
   made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));
-  for (const prototype of [Tensor.prototype, Array.prototype, Map.prototype, Set.prototype, Object.prototype, Symbol.prototype]) {
+  for (
+    const prototype of [
+      Tensor.prototype,
+      Array.prototype,
+      Map.prototype,
+      Set.prototype,
+      Object.prototype,
+      Symbol.prototype,
+    ]
+  ) {
     trustAccessors(prototype);
   }
   return table = made;

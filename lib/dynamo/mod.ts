@@ -1,10 +1,10 @@
 /** Capture of JavaScript programs: the room's surface for the layers above. */
 export { markDimension } from "./automatic_dynamic.ts";
-export { type Explanation, explain } from "./explain.ts";
+export { explain, type Explanation } from "./explain.ts";
 export { allowInGraph, assumeConstantResult, disable, isCompiling } from "./marks.ts";
 export {
-  type CacheEntry,
   cacheEntries,
+  type CacheEntry,
   type CompileChoices,
   type CompiledStatus,
   frozen,

@@ -7,6 +7,7 @@ import type { GraphBackend } from "../graph/backend.ts";
 import { compileEntry } from "./compile_entry.ts";
 import { markFunction } from "./marks.ts";
 import { type Hooks, type OptimizeOptions, Program, resetGraphNames } from "./program.ts";
+import { resumedUnits } from "./resume.ts";
 import { rootBody } from "./root_body.ts";
 import { currentStance } from "./stance.ts";
 import { factText } from "./guards/guard.ts";
@@ -88,7 +89,7 @@ export function reset(): void {
       continue;
     }
     const { program, root } = compiled;
-    program.resumed.clear();
+    resumedUnits(program).clear();
     program.nextResume = 1;
     forget(root);
   }
@@ -142,7 +143,7 @@ export function cacheEntries(fn: object): CacheEntry[] {
 export function resumedEntries(fn: object): Map<string, CacheEntry[]> {
   const found = new Map<string, CacheEntry[]>();
   for (const { program } of compiledOf(fn)) {
-    for (const unit of program.resumed.values()) found.set(unit.body.name, unit.entries.map(describe));
+    for (const unit of resumedUnits(program).values()) found.set(unit.body.name, unit.entries.map(describe));
   }
   return found;
 }

@@ -179,7 +179,11 @@ export function sort(this: unknown[], compare: (a: unknown, b: unknown) => numbe
 }
 
 /** Array.from with a mapping function, over collected items */
-export function mapItems(this: unknown[], callback: (this: unknown, value: unknown, index: number) => unknown, self?: unknown): unknown[] {
+export function mapItems(
+  this: unknown[],
+  callback: (this: unknown, value: unknown, index: number) => unknown,
+  self?: unknown,
+): unknown[] {
   const result: unknown[] = [];
   for (let i = 0; i < this.length; i++) result[i] = callback.call(self, this[i], i);
   return result;
@@ -196,7 +200,10 @@ export function setForEach(this: Set<unknown>, callback: Callback, self?: unknow
 }
 
 /** Object.groupBy, over collected items */
-export function groupBy(this: unknown[], callback: (value: unknown, index: number) => PropertyKey): Record<PropertyKey, unknown[]> {
+export function groupBy(
+  this: unknown[],
+  callback: (value: unknown, index: number) => PropertyKey,
+): Record<PropertyKey, unknown[]> {
   const groups: Record<PropertyKey, unknown[]> = Object.create(null);
   for (let i = 0; i < this.length; i++) {
     const key = callback(this[i], i);

@@ -11,7 +11,11 @@ import type { FreeForm } from "./bytecode/print_types.ts";
 import { runtime } from "./bytecode/runtime.ts";
 
 /** Makes the function; `free` by index of the free variable. */
-export type Factory = (free: readonly unknown[], callee: unknown, home: unknown) => (...args: unknown[]) => unknown;
+export type Factory = (
+  free: readonly unknown[],
+  callee: unknown,
+  home: unknown,
+) => (...args: unknown[]) => unknown;
 
 /** A printed function and its text. */
 export interface Printed {
@@ -46,7 +50,13 @@ export function printRest(code: CodeObject, request: PrintRequest): Printed {
 
 function evaluate(code: CodeObject, source: string, used: readonly number[]): Factory {
   const names = used.map((index) => freeName(code, index));
-  const make: unknown = new Function("$rt", "$callee", "$home", ...names, `"use strict";\nreturn (${source});`);
+  const make: unknown = new Function(
+    "$rt",
+    "$callee",
+    "$home",
+    ...names,
+    `"use strict";\nreturn (${source});`,
+  );
   if (typeof make !== "function") throw new TypeError("Expected a function");
   return (free, callee, home) => make(runtime, callee, home, ...used.map((index) => free[index]));
 }
@@ -67,7 +77,13 @@ export function stepCode(code: CodeObject, pc: number): {
     const [only] = written;
     const list = code.registers.length;
     made = written.length === 1 && only !== undefined
-      ? oneStep(code, { instructions: [instruction], result: only, registers: list, children: code.children, pc })
+      ? oneStep(code, {
+        instructions: [instruction],
+        result: only,
+        registers: list,
+        children: code.children,
+        pc,
+      })
       : oneStep(code, {
         instructions: [
           instruction,
@@ -118,7 +134,10 @@ function oneStep(code: CodeObject, parts: StepParts): CodeObject {
     usesThis: false,
     usesArguments: false,
     usesNewTarget: false,
-    registers: Array.from({ length: parts.registers }, (_, i) => code.registers[i] ?? { name: null, cell: false }),
+    registers: Array.from(
+      { length: parts.registers },
+      (_, i) => code.registers[i] ?? { name: null, cell: false },
+    ),
     instructions,
     spans: instructions.map(() => span),
     handlers: [],

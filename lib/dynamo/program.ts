@@ -7,7 +7,6 @@ import type { BreakReason } from "../base/errors.ts";
 import type { GraphBackend } from "../graph/backend.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
-import type { Unit } from "./unit.ts";
 
 /** Options of a compiled callable. */
 export interface OptimizeOptions {
@@ -30,7 +29,6 @@ export interface Hooks {
 
 /** A compiled callable's shared state. */
 export class Program {
-  readonly resumed: Map<string, Unit> = new Map();
   nextResume = 1;
   /** No further compilation, as `run` demands. */
   frozen = false;

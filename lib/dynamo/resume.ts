@@ -8,6 +8,7 @@ import type { CodeObject, Register } from "./bytecode/code.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
+import type { Program } from "./program.ts";
 import { printRest, stepCode } from "./printed.ts";
 import { resumedBody } from "./resumed_body.ts";
 import { type Continuation, isPastPrologue, planResume, type ResumePlan } from "./resume_plan.ts";
@@ -28,22 +29,36 @@ interface Way {
   readonly plan: ResumePlan;
 }
 
+const resumed = new WeakMap<Program, Map<string, Unit>>();
+
+/** The units behind a program's graph breaks, by the keys of their plans. */
+export function resumedUnits(program: Program): Map<string, Unit> {
+  let units = resumed.get(program);
+  if (!units) resumed.set(program, units = new Map());
+  return units;
+}
+
 /** The unit that goes on from here; the same for equal plans. */
 function wayOn(unit: Unit, frames: readonly Frame[], continuation: Continuation): Way | null {
   const plan = planResume(frames, continuation);
   if (!plan) return null;
   const { program } = unit;
-  let found = program.resumed.get(plan.key);
+  const units = resumedUnits(program);
+  let found = units.get(plan.key);
   if (!found) {
     const name = `__resume_at_${plan.line}_${program.nextResume++}`;
     found = new Unit(program, resumedBody(plan, name), unit.compileEntry);
-    program.resumed.set(plan.key, found);
+    units.set(plan.key, found);
   }
   return { unit: found, plan };
 }
 
 /** A call of the unit with its parameters; `given` are names of what plain code gave. */
-function callText({ unit, plan }: Way, { rebuild, constants }: ModifiedCode, given: ReadonlyMap<Register, string>): string {
+function callText(
+  { unit, plan }: Way,
+  { rebuild, constants }: ModifiedCode,
+  given: ReadonlyMap<Register, string>,
+): string {
   const { name } = unit.body;
   constants.add(name, unit.resume);
   const args = plan.values.map((value, i) => {
@@ -97,7 +112,11 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
     }
     const call = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
     const given = new Map<Register, string>();
-    const live = new Set(way.plan.parameters.flatMap((p) => p.kind === "register" && p.frame === frames.length - 1 ? [p.register] : []));
+    const live = new Set(
+      way.plan.parameters.flatMap((p) =>
+        p.kind === "register" && p.frame === frames.length - 1 ? [p.register] : []
+      ),
+    );
     const results = step.writes.map((register) => {
       const wish = code.registers[register]?.name ?? "result";
       const name = names.fresh(wish);
@@ -118,7 +137,9 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
       comment,
       ...declare,
       "try {",
-      `  ${wanted ? (results.length === 1 ? `${pattern} = ${call};` : `(${pattern} = ${call});`) : `${call};`}`,
+      `  ${
+        wanted ? (results.length === 1 ? `${pattern} = ${call};` : `(${pattern} = ${call});`) : `${call};`
+      }`,
       `} catch (${error}) {`,
       `  ${callText(thrown.way, out, new Map([[thrown.register, error]]))}`,
       "}",
@@ -126,7 +147,12 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
     ];
   };
   return {
-    needed: [...reads, ...valuesOf(way), ...(thrown ? valuesOf(thrown.way) : []), ...(frame.info.kind === "made" ? frame.info.free : [])],
+    needed: [
+      ...reads,
+      ...valuesOf(way),
+      ...(thrown ? valuesOf(thrown.way) : []),
+      ...(frame.info.kind === "made" ? frame.info.free : []),
+    ],
     write,
   };
 }
@@ -165,7 +191,10 @@ function describe(code: CodeObject, pc: number): string {
 }
 
 /** Where an exception of the plain instruction goes; null: to the caller, "none": it cannot be said. */
-function handlerWay(unit: Unit, frames: readonly Frame[]): { readonly way: Way; readonly register: Register } | null | "none" {
+function handlerWay(
+  unit: Unit,
+  frames: readonly Frame[],
+): { readonly way: Way; readonly register: Register } | null | "none" {
   for (let i = frames.length - 1; i >= 0; i--) {
     const frame = frames[i];
     const handler = frame ? handlerOf(frame) : null;
@@ -177,7 +206,9 @@ function handlerWay(unit: Unit, frames: readonly Frame[]): { readonly way: Way; 
 }
 
 /** Free variables of a frame as printed code takes them. */
-export function capturedBy(frame: Pick<Frame, "info" | "code">): readonly { readonly form: FreeForm; readonly value: unknown }[] {
+export function capturedBy(
+  frame: Pick<Frame, "info" | "code">,
+): readonly { readonly form: FreeForm; readonly value: unknown }[] {
   const { info, code } = frame;
   return code.free.map((_, index) => {
     if (info.kind === "made") {

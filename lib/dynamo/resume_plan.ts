@@ -30,10 +30,15 @@ export type Parameter =
   | { readonly kind: "construction"; readonly frame: number; readonly name: string };
 
 /** How a result goes into a waiting frame; `construct` refers to a parameter. */
-export type PlannedCompletion = Exclude<Completion, { kind: "inside" } | { kind: "gradMode" } | { kind: "iterator" } | { kind: "construct" }> | {
-  readonly kind: "construct";
-  readonly register: Register;
-};
+export type PlannedCompletion =
+  | Exclude<
+    Completion,
+    { kind: "inside" } | { kind: "gradMode" } | { kind: "iterator" } | { kind: "construct" }
+  >
+  | {
+    readonly kind: "construct";
+    readonly register: Register;
+  };
 
 /** One frame of a plan. */
 export interface PlannedFrame {
@@ -78,7 +83,14 @@ function numberOf(object: object): number {
 }
 
 const INPUTS: ReadonlySet<string> = new Set([
-  "loadThis", "loadArgument", "loadRest", "loadArguments", "loadNewTarget", "loadHome", "loadCallee", "generatorStart",
+  "loadThis",
+  "loadArgument",
+  "loadRest",
+  "loadArguments",
+  "loadNewTarget",
+  "loadHome",
+  "loadCallee",
+  "generatorStart",
 ]);
 
 /** Whether everything behind an offset has no need of the frame's inputs. */
@@ -117,7 +129,12 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
     for (const register of registers) {
       const info = frame.code.registers[register];
       const wished = info?.name ?? (innermost && given.includes(register) ? "result" : `r${register}`);
-      parameters.push({ kind: "register", frame: i, register, name: name(info?.cell ? `${wished}_cell` : wished) });
+      parameters.push({
+        kind: "register",
+        frame: i,
+        register,
+        name: name(info?.cell ? `${wished}_cell` : wished),
+      });
       const value = frame.registers[register];
       values.push(innermost && given.includes(register) ? null : value ?? null);
       if (!(innermost && given.includes(register)) && !value) return null;
@@ -149,7 +166,11 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
       real: info.kind === "real" && (known || frame.completion.kind === "root") ? info : null,
     };
     const who = known?.real ? numberOf(known.real) : "?";
-    parts.push(`${numberOf(frame.code)}@${at}(${registers.join()})${JSON.stringify(completion)}${info.kind}${who}${info.kind === "real" ? numberOf(info.binding) : ""}`);
+    parts.push(
+      `${numberOf(frame.code)}@${at}(${registers.join()})${JSON.stringify(completion)}${info.kind}${who}${
+        info.kind === "real" ? numberOf(info.binding) : ""
+      }`,
+    );
   }
   const inner = kept.at(-1);
   invariant(inner, "Expected a frame");

@@ -40,17 +40,21 @@ export function resumedBody(plan: ResumePlan, name: string): UnitBody {
 
 /** The frames of the plan with the arguments in place. */
 function beginFrames(m: Interpreter, plan: ResumePlan, args: readonly unknown[]): readonly Frame[] | string {
-  const wrapped = plan.parameters.map((parameter, i): Value => wrapParameter(m, plan, { parameter, index: i, value: args[i] }));
+  const wrapped = plan.parameters.map((parameter, i): Value =>
+    wrapParameter(m, plan, { parameter, index: i, value: args[i] })
+  );
   const frames: Frame[] = [];
   for (const [i, planned] of plan.frames.entries()) {
-    const bindings = bindingsOf(m, plan, { frame: i, planned, wrapped, args });
+    const bindings = bindingsOf(plan, { frame: i, planned, wrapped, args });
     if (typeof bindings === "string") return bindings;
     const completion = completionOf(plan, i, wrapped);
     const callee = calleeOf(m, plan, i, wrapped);
     const frame = new Frame(bindings, planned.code, callee, UNDEFINED, [], UNDEFINED, completion);
     frame.pc = planned.pc;
     plan.parameters.forEach((parameter, at) => {
-      if (parameter.kind === "register" && parameter.frame === i) frame.registers[parameter.register] = wrapped[at];
+      if (parameter.kind === "register" && parameter.frame === i) {
+        frame.registers[parameter.register] = wrapped[at];
+      }
     });
     frames.push(frame);
   }
@@ -82,7 +86,12 @@ function wrapParameter(
   return m.wrapper.wrap(value, source);
 }
 
-function calleeOf(m: Interpreter, plan: ResumePlan, frame: number, wrapped: readonly Value[]): ObjectValue | null {
+function calleeOf(
+  m: Interpreter,
+  plan: ResumePlan,
+  frame: number,
+  wrapped: readonly Value[],
+): ObjectValue | null {
   const known = plan.frames[frame]?.callee?.real;
   if (known) {
     const value = m.wrapper.object(known, knownSource("callee", known));
@@ -94,13 +103,19 @@ function calleeOf(m: Interpreter, plan: ResumePlan, frame: number, wrapped: read
 }
 
 function bindingsOf(
-  m: Interpreter,
   plan: ResumePlan,
-  { frame, planned, wrapped, args }: { frame: number; planned: PlannedFrame; wrapped: readonly Value[]; args: readonly unknown[] },
+  { frame, planned, wrapped, args }: {
+    frame: number;
+    planned: PlannedFrame;
+    wrapped: readonly Value[];
+    args: readonly unknown[];
+  },
 ): FrameBindings | string {
   if (planned.bindings === "made") {
     const free: Value[] = planned.code.free.map((_, index): Value => {
-      const at = plan.parameters.findIndex((p) => p.kind === "captured" && p.frame === frame && p.index === index);
+      const at = plan.parameters.findIndex((p) =>
+        p.kind === "captured" && p.frame === frame && p.index === index
+      );
       return wrapped[at] ?? UNDEFINED;
     });
     return { kind: "made", free };
@@ -109,7 +124,9 @@ function bindingsOf(
   const at = plan.parameters.findIndex((p) => p.kind === "callee" && p.frame === frame);
   const fn = args[at];
   const info = typeof fn === "function" ? infoOf(fn) : null;
-  return info?.kind === "function" ? { kind: "real", binding: info.binding } : "a function without accessible source";
+  return info?.kind === "function"
+    ? { kind: "real", binding: info.binding }
+    : "a function without accessible source";
 }
 
 function completionOf(plan: ResumePlan, frame: number, wrapped: readonly Value[]): Completion {
@@ -177,7 +194,9 @@ function runRest(frame: PlainFrame, pc: number): unknown {
     name: code.name || "rest",
     forms: (i) => frame.free[i]?.form ?? "value",
   });
-  const home = typeof frame.callee === "function" ? findHomeObject(frame.callee, frame.registers.values().next().value) : undefined;
+  const home = typeof frame.callee === "function"
+    ? findHomeObject(frame.callee, frame.registers.values().next().value)
+    : undefined;
   const run = printed.make(frame.free.map((f) => f.value), frame.callee, home);
   return run(...parameters.map((r) => frame.registers.get(r)));
 }
@@ -212,7 +231,12 @@ function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
 }
 
 /** Puts a callee's result where the waiting frame expects it. */
-function deliver(frame: PlainFrame, completion: PlannedCompletion, result: unknown, construction: unknown): void {
+function deliver(
+  frame: PlainFrame,
+  completion: PlannedCompletion,
+  result: unknown,
+  construction: unknown,
+): void {
   const { registers } = frame;
   switch (completion.kind) {
     case "register":
@@ -224,7 +248,9 @@ function deliver(frame: PlainFrame, completion: PlannedCompletion, result: unkno
       return;
     }
     case "step": {
-      if (typeof result !== "object" || result === null) throw new TypeError(`Iterator result ${String(result)} is not an object`);
+      if (typeof result !== "object" || result === null) {
+        throw new TypeError(`Iterator result ${String(result)} is not an object`);
+      }
       const done = Boolean(Reflect.get(result, "done"));
       registers.set(completion.done, done);
       registers.set(completion.value, done ? undefined : Reflect.get(result, "value"));

@@ -7,7 +7,13 @@ import { DynError } from "../base/errors.ts";
 /** As `torch.compiler.set_stance`. */
 export type Stance = "default" | "force_eager" | "eager_on_recompile" | "fail_on_recompile" | "run_only";
 
-const STANCES: readonly Stance[] = ["default", "force_eager", "eager_on_recompile", "fail_on_recompile", "run_only"];
+const STANCES: readonly Stance[] = [
+  "default",
+  "force_eager",
+  "eager_on_recompile",
+  "fail_on_recompile",
+  "run_only",
+];
 
 let current: Stance = "default";
 

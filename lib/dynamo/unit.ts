@@ -55,7 +55,9 @@ export class Unit {
   givenUp: string | null = null;
 
   constructor(readonly program: Program, readonly body: UnitBody, readonly compileEntry: EntryCompiler) {
-    for (const index of body.scalars) this.history.expectChanges(`L[${JSON.stringify(body.parameters[index])}]`);
+    for (const index of body.scalars) {
+      this.history.expectChanges(`L[${JSON.stringify(body.parameters[index])}]`);
+    }
   }
 
   /** Serves a call to its end. */
@@ -102,14 +104,20 @@ export class Unit {
       }
       if (this.entries.length >= config.cacheSizeLimit) return this.#overLimit(self, args, reasons);
     }
-    if (config.debugFunction !== "" && config.debugFunction !== program.name) return body.runPlain(self, args);
+    if (config.debugFunction !== "" && config.debugFunction !== program.name) {
+      return body.runPlain(self, args);
+    }
     let entry: Entry;
     try {
       entry = this.compileEntry(this, self, args);
     } catch (error) {
       if (error instanceof CannotTrace) return this.giveUp(error.message, self, args);
       if (config.suppressErrors && !(error instanceof Unsupported)) {
-        return this.giveUp(`compilation failed: ${error instanceof Error ? error.message : error}`, self, args);
+        return this.giveUp(
+          `compilation failed: ${error instanceof Error ? error.message : error}`,
+          self,
+          args,
+        );
       }
       throw error;
     }
@@ -128,7 +136,9 @@ export class Unit {
 
   #overLimit(self: unknown, args: readonly unknown[], reasons: readonly string[]): unknown {
     const { body, program } = this;
-    const why = `${body.name} has reached config.cacheSizeLimit (${config.cacheSizeLimit}); last reason: ${reasons[0] ?? ""}`;
+    const why = `${body.name} has reached config.cacheSizeLimit (${config.cacheSizeLimit}); last reason: ${
+      reasons[0] ?? ""
+    }`;
     if (program.options.fullgraph) {
       throw new Unsupported({
         id: "GB0000",

@@ -36,16 +36,19 @@ export function capture<F extends AnyFunction>(fn: F, choices: Partial<CompileCh
       return (...inputs) => gm.forward(...inputs);
     },
   });
-  const ops = () => graphs.map((gm) => gm.graph.nodes.filter((n) => n.op.startsWith("call_")).map((n) => n.target));
+  const ops = () =>
+    graphs.map((gm) => gm.graph.nodes.filter((n) => n.op.startsWith("call_")).map((n) => n.target));
   return {
     run,
     graphs,
     ops,
     opCount: () => ops().flat().length,
     code: () => stable(cacheEntries(run)[0]?.code ?? ""),
-    guards: () => (cacheEntries(run)[0]?.guards.codeParts ?? []).filter((g) => !g.startsWith("___check_global_state")),
+    guards: () =>
+      (cacheEntries(run)[0]?.guards.codeParts ?? []).filter((g) => !g.startsWith("___check_global_state")),
     entries: () => cacheEntries(run).length,
-    resumed: () => [...resumedEntries(run).values()].flatMap((entries) => entries.map((e) => stable(e.code))).sort(),
+    resumed: () =>
+      [...resumedEntries(run).values()].flatMap((entries) => entries.map((e) => stable(e.code))).sort(),
   };
 }
 

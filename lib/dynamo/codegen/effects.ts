@@ -5,7 +5,14 @@
  */
 import { invariant } from "../../base/errors.ts";
 import type { PrivateAccess } from "../frame/info.ts";
-import { type CellValue, HOLE, LAZY, type ObjectValue, type TensorValue, type Value } from "../variables/value.ts";
+import {
+  type CellValue,
+  HOLE,
+  LAZY,
+  type ObjectValue,
+  type TensorValue,
+  type Value,
+} from "../variables/value.ts";
 import type { Rebuilder } from "./rebuild.ts";
 
 /** Whatever the trace may have changed. */
@@ -18,10 +25,13 @@ export interface ChangedState {
 /** Whether the trace has changed a real object. */
 export function isChanged(object: ObjectValue): boolean {
   const { exotic } = object;
-  if (object.slots.size > 0 || object.privates.size > 0 || object.prototypeChanged || object.frozen !== "no") return true;
+  if (
+    object.slots.size > 0 || object.privates.size > 0 || object.prototypeChanged || object.frozen !== "no"
+  ) return true;
   if (exotic.kind === "map" || exotic.kind === "set") return exotic.changed;
   if (exotic.kind !== "array" || !exotic.loaded) return false;
-  return exotic.elements.length !== exotic.originals.length || exotic.elements.some((e, i) => e !== exotic.originals[i]);
+  return exotic.elements.length !== exotic.originals.length ||
+    exotic.elements.some((e, i) => e !== exotic.originals[i]);
 }
 
 /** Calls `visit` with every value that replaying the changes needs. */
@@ -78,14 +88,20 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     const { elements, originals } = exotic;
     elements.forEach((element, i) => {
       if (element === originals[i] || element === LAZY) return;
-      lines.push(element === HOLE ? `delete ${name()}[${i}];` : `${name()}[${i}] = ${rebuild.value(element)};`);
+      lines.push(
+        element === HOLE ? `delete ${name()}[${i}];` : `${name()}[${i}] = ${rebuild.value(element)};`,
+      );
     });
     const written = elements.reduce((last: number, e, i) => e === HOLE ? last : i + 1, 0);
-    if (elements.length < originals.length || (elements.length > originals.length && written < elements.length)) {
+    if (
+      elements.length < originals.length || (elements.length > originals.length && written < elements.length)
+    ) {
       lines.push(`${name()}.length = ${elements.length};`);
     }
   }
-  if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) collectionEffects(object, rebuild, lines);
+  if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) {
+    collectionEffects(object, rebuild, lines);
+  }
   if (object.prototypeChanged) {
     const prototype = object.prototype ? rebuild.value(object.prototype) : "null";
     lines.push(`Object.setPrototypeOf(${name()}, ${prototype});`);
@@ -93,7 +109,9 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
   for (const [key, slot] of object.slots) {
     if (slot.kind === "data" && slot.value === object.reads.get(key) && !object.readded.has(key)) continue;
     if (object.readded.has(key)) lines.push(`delete ${name()}${rebuild.access(key)};`);
-    const plain = slot.kind === "data" && slot.writable ? { ...slot, enumerable: true, configurable: true } : slot;
+    const plain = slot.kind === "data" && slot.writable
+      ? { ...slot, enumerable: true, configurable: true }
+      : slot;
     const exists = Reflect.getOwnPropertyDescriptor(real, key) !== undefined;
     lines.push(rebuild.setSlot(name(), key, exists ? plain : slot));
   }

@@ -107,8 +107,18 @@ export function buildModified(parts: ModifiedParts): Modified {
     }
   }
   const list = [...parameters, ...(extraArguments ? ["...rest"] : [])];
-  const body = [...prologue, ...call, ...rebuild.creations, ...rebuild.fills, ...effects, ...rebuild.finals, ...tail];
-  const text = `function ${safeName(parts.name)}(${list.join(", ")}) {\n${body.map((line) => indent(line)).join("\n")}\n}`;
+  const body = [
+    ...prologue,
+    ...call,
+    ...rebuild.creations,
+    ...rebuild.fills,
+    ...effects,
+    ...rebuild.finals,
+    ...tail,
+  ];
+  const text = `function ${safeName(parts.name)}(${list.join(", ")}) {\n${
+    body.map((line) => indent(line)).join("\n")
+  }\n}`;
   const run = constants.evaluate(text);
   if (typeof run !== "function") throw new TypeError("Expected a function");
   return { run: run as Modified["run"], text };

@@ -187,7 +187,9 @@ export class Rebuilder {
       case "live":
         return this.constants.name(this.printer.liveCell(place.cell));
       case "captured":
-        return `${this.constants.name(this.printer.boxOfCaptured, "$cell")}(${this.reader.read(place.base)}, ${place.index})`;
+        return `${this.constants.name(this.printer.boxOfCaptured, "$cell")}(${
+          this.reader.read(place.base)
+        }, ${place.index})`;
       default:
     }
     let name = this.#objects.get(value);
@@ -277,7 +279,9 @@ export class Rebuilder {
           return `${this.tensor(object.tensorProperty.tensor)}.${object.tensorProperty.name}`;
         }
         if (object.isArguments) {
-          const values = argumentSlots(object).map((slot) => slot.kind === "data" ? this.value(slot.value) : "undefined");
+          const values = argumentSlots(object).map((slot) =>
+            slot.kind === "data" ? this.value(slot.value) : "undefined"
+          );
           return `${this.helper("makeArguments")}(${values.join(", ")})`;
         }
         return this.#withPrototype(object, "{}");
@@ -285,7 +289,9 @@ export class Rebuilder {
         if (object.tensorProperty) {
           return `${this.tensor(object.tensorProperty.tensor)}.${object.tensorProperty.name}`;
         }
-        return this.#plainArray(prototype) ? "[]" : `${this.helper("withPrototype")}([], ${this.#prototypeText(prototype)})`;
+        return this.#plainArray(prototype)
+          ? "[]"
+          : `${this.helper("withPrototype")}([], ${this.#prototypeText(prototype)})`;
       case "map":
         return this.#collection("new Map()", prototype, Map.prototype);
       case "set":
@@ -293,7 +299,9 @@ export class Rebuilder {
       case "constructed": {
         const constructor = exotic.constructor.real;
         invariant(typeof constructor === "function", "Expected a constructor");
-        const made = `new ${this.constants.name(constructor)}(${exotic.args.map((a) => this.value(a)).join(", ")})`;
+        const made = `new ${this.constants.name(constructor)}(${
+          exotic.args.map((a) => this.value(a)).join(", ")
+        })`;
         return this.#collection(made, prototype, Reflect.get(constructor, "prototype"));
       }
       case "function": {
@@ -308,7 +316,9 @@ export class Rebuilder {
         }, this.constants);
       }
       case "bound":
-        return `${this.helper("bindFunction")}(${[exotic.target, exotic.self, ...exotic.args].map((v) => this.value(v)).join(", ")})`;
+        return `${this.helper("bindFunction")}(${
+          [exotic.target, exotic.self, ...exotic.args].map((v) => this.value(v)).join(", ")
+        })`;
       case "generator":
         return this.printer.generator(object, (v) => this.value(v), this.constants);
       case "listIterator":
@@ -345,7 +355,9 @@ export class Rebuilder {
       const elements = exotic.elements;
       const simple = elements.every((e) => e !== HOLE);
       if (simple) {
-        if (elements.length > 0) this.#fill(() => `${name}.push(${elements.map((e) => this.value(asValue(e))).join(", ")});`);
+        if (elements.length > 0) {
+          this.#fill(() => `${name}.push(${elements.map((e) => this.value(asValue(e))).join(", ")});`);
+        }
       } else {
         elements.forEach((e, i) => {
           if (e !== HOLE) this.#fill(() => `${name}[${i}] = ${this.value(asValue(e))};`);
@@ -378,11 +390,15 @@ export class Rebuilder {
         if (slot.writable && slot.enumerable && slot.configurable && key !== "__proto__") {
           return `${name}${this.access(key)} = ${this.value(slot.value)};`;
         }
-        return `Object.defineProperty(${name}, ${this.keyExpression(key)}, { value: ${this.value(slot.value)}, ` +
+        return `Object.defineProperty(${name}, ${this.keyExpression(key)}, { value: ${
+          this.value(slot.value)
+        }, ` +
           `writable: ${slot.writable}, enumerable: ${slot.enumerable}, configurable: ${slot.configurable} });`;
       case "accessor":
         return `Object.defineProperty(${name}, ${this.keyExpression(key)}, { get: ${this.value(slot.get)}, ` +
-          `set: ${this.value(slot.set)}, enumerable: ${slot.enumerable}, configurable: ${slot.configurable} });`;
+          `set: ${
+            this.value(slot.set)
+          }, enumerable: ${slot.enumerable}, configurable: ${slot.configurable} });`;
       case "deleted":
         return `delete ${name}${this.access(key)};`;
       default:
@@ -432,7 +448,9 @@ function isLiteral(object: ObjectValue): boolean {
     return object.slots.size === 0 && object.prototype?.real === Array.prototype;
   }
   if (object.exotic.kind !== "plain") return false;
-  return [...object.slots.values()].every((s) => s.kind === "data" && s.writable && s.enumerable && s.configurable);
+  return [...object.slots.values()].every((s) =>
+    s.kind === "data" && s.writable && s.enumerable && s.configurable
+  );
 }
 
 /** Properties that constructing the object again gives by itself. */
@@ -440,9 +458,12 @@ function isGivenByConstructor(object: ObjectValue, key: string | symbol, slot: S
   const { exotic } = object;
   if (exotic.kind === "function" || exotic.kind === "bound") {
     return key === "name" || key === "length" ||
-      (key === "prototype" && slot.kind === "data" && slot.value.kind === "object" && slot.value.slots.size <= 1);
+      (key === "prototype" && slot.kind === "data" && slot.value.kind === "object" &&
+        slot.value.slots.size <= 1);
   }
-  if (object.isArguments) return key === "length" || key === Symbol.iterator || argumentSlots(object).includes(slot);
+  if (object.isArguments) {
+    return key === "length" || key === Symbol.iterator || argumentSlots(object).includes(slot);
+  }
   if (exotic.kind !== "constructed") return false;
   const index = key === "message" ? 0 : key === "cause" ? 1 : -1;
   return index >= 0 && exotic.args[index] !== undefined && slot.kind === "data" &&

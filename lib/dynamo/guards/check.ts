@@ -54,7 +54,8 @@ export function compileCheck(guards: readonly Guard[], context: CheckContext): C
     lines.push(`if (!(${condition})) return ${index};`);
   });
   const body = lines.map((line) => `    ${line}`).join("\n");
-  const text = `function check(self, args) {\n  try {\n${body}\n    return -1;\n  } catch {\n    return ${guards.length};\n  }\n}`;
+  const text =
+    `function check(self, args) {\n  try {\n${body}\n    return -1;\n  } catch {\n    return ${guards.length};\n  }\n}`;
   return { check: constants.evaluate(text) as Check, text };
 }
 
@@ -88,19 +89,23 @@ class ConditionWriter {
       case "has":
         return `(${this.key(fact.key)} in ${reader.read(fact.source)}) === ${fact.present}`;
       case "ownKey":
-        return `${this.helper("hasOwn")}(${reader.read(fact.source)}, ${this.key(fact.key)}) === ${fact.present}`;
+        return `${this.helper("hasOwn")}(${reader.read(fact.source)}, ${
+          this.key(fact.key)
+        }) === ${fact.present}`;
       case "accessor":
         return `${this.helper("hasAccessor")}(${reader.read(fact.source)}, ${this.key(fact.key)}, ${
-          constants.name(fact.get)
-        }, ${constants.name(fact.set)})`;
+          constants.name({ get: fact.get, set: fact.set })
+        })`;
       case "entries": {
         const keys = fact.keys.map((k) => k === ANY_OBJECT ? runtime.ANY : k);
-        return `${this.helper(fact.what === "Map" ? "mapHasKeys" : "setHasMembers")}(${reader.read(fact.source)}, ${
-          constants.name(keys)
-        })`;
+        return `${this.helper(fact.what === "Map" ? "mapHasKeys" : "setHasMembers")}(${
+          reader.read(fact.source)
+        }, ${constants.name(keys)})`;
       }
       case "code":
-        return `${constants.name(this.context.hasCode)}(${reader.read(fact.source)}, ${constants.name(fact.code)})`;
+        return `${constants.name(this.context.hasCode)}(${reader.read(fact.source)}, ${
+          constants.name(fact.code)
+        })`;
       case "same":
         return `${reader.read(fact.source)} === ${reader.read(fact.other)}`;
       case "distinct": {
@@ -181,8 +186,14 @@ class ConditionWriter {
         `${value}.device === ${JSON.stringify(expected.device)}`,
       );
     }
-    if (expected.prototype) parts.push(`${this.helper("prototypeIs")}(${value}, ${this.constants.name(expected.prototype)})`);
-    parts.push(expected.requiresGrad ? `${value}.requiresGrad` : `(${value}.state === null && ${value}.viewState === null || !${value}.requiresGrad)`);
+    if (expected.prototype) {
+      parts.push(`${this.helper("prototypeIs")}(${value}, ${this.constants.name(expected.prototype)})`);
+    }
+    parts.push(
+      expected.requiresGrad
+        ? `${value}.requiresGrad`
+        : `(${value}.state === null && ${value}.viewState === null || !${value}.requiresGrad)`,
+    );
     return parts.join(" && ");
   }
 
@@ -249,7 +260,9 @@ export function dimText(d: Dim, symbolText: (s: Sym) => string): string {
     case "floorDiv":
       return `Math.floor(${again(node.left)} / ${again(node.right)})`;
     case "mod":
-      return `(${again(node.left)} - ${again(node.right)} * Math.floor(${again(node.left)} / ${again(node.right)}))`;
+      return `(${again(node.left)} - ${again(node.right)} * Math.floor(${again(node.left)} / ${
+        again(node.right)
+      }))`;
     case "min":
     case "max":
       return `Math.${node.kind}(${again(node.left)}, ${again(node.right)})`;

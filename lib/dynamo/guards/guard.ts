@@ -29,7 +29,12 @@ export interface TensorExpectation {
 export type Fact =
   | { readonly kind: "constant"; readonly source: Source; readonly value: Primitive }
   | { readonly kind: "identity"; readonly source: Source; readonly object: object; readonly label: string }
-  | { readonly kind: "prototype"; readonly source: Source; readonly prototype: object | null; readonly label: string }
+  | {
+    readonly kind: "prototype";
+    readonly source: Source;
+    readonly prototype: object | null;
+    readonly label: string;
+  }
   | { readonly kind: "array"; readonly source: Source; readonly length: number }
   /** Own enumerable string keys, in order; `symbols` are all own symbol keys. */
   | {
@@ -38,8 +43,18 @@ export type Fact =
     readonly keys: readonly string[];
     readonly symbols: readonly symbol[];
   }
-  | { readonly kind: "has"; readonly source: Source; readonly key: string | symbol; readonly present: boolean }
-  | { readonly kind: "ownKey"; readonly source: Source; readonly key: string | symbol; readonly present: boolean }
+  | {
+    readonly kind: "has";
+    readonly source: Source;
+    readonly key: string | symbol;
+    readonly present: boolean;
+  }
+  | {
+    readonly kind: "ownKey";
+    readonly source: Source;
+    readonly key: string | symbol;
+    readonly present: boolean;
+  }
   | {
     readonly kind: "accessor";
     readonly source: Source;

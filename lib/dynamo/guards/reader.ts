@@ -4,7 +4,7 @@
  * source in generated code gives what the tracer read there, and runs no user code.
  */
 import type { Source } from "../source.ts";
-import { hostText, type HostExpression } from "../variables/host_number.ts";
+import { type HostExpression, hostText } from "../variables/host_number.ts";
 
 /** Objects that generated code refers to: parameters of the function around it. */
 export class Constants {
@@ -69,7 +69,9 @@ export class SourceReader {
     const known = this.#known.get(source.name);
     if (known !== undefined) return known;
     const text = this.#text(source);
-    const name = this.fresh(source.kind === "property" && typeof source.key === "string" ? source.key : source.kind);
+    const name = this.fresh(
+      source.kind === "property" && typeof source.key === "string" ? source.key : source.kind,
+    );
     this.emit(`const ${name} = ${text};`);
     this.#known.set(source.name, name);
     return name;

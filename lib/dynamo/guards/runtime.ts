@@ -41,7 +41,11 @@ export function hasKeys(value: object, keys: readonly string[], symbols: readonl
 }
 
 /** Whether an own property is the accessor with these functions. */
-export function hasAccessor(value: object, key: PropertyKey, get: unknown, set: unknown): boolean {
+export function hasAccessor(
+  value: object,
+  key: PropertyKey,
+  { get, set }: { readonly get: unknown; readonly set: unknown },
+): boolean {
   const found = getOwnPropertyDescriptor(value, key);
   return found !== undefined && found.get === get && found.set === set;
 }

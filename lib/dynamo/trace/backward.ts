@@ -24,7 +24,9 @@ export function backward(m: Interpreter, loss: TensorValue, args: readonly Value
   if (createGraph) return breakGraph("backward", "createGraph");
   const tangent = gradient?.kind === "tensor" ? m.output.nodeOf(gradient) : null;
   if (tangent === null) {
-    if (gradient && !(gradient.kind === "constant" && (gradient.value === null || gradient.value === undefined))) {
+    if (
+      gradient && !(gradient.kind === "constant" && (gradient.value === null || gradient.value === undefined))
+    ) {
       return breakGraph("throws", "a gradient that is no tensor");
     }
     if (hintOf(elementCount(loss.meta)) !== 1) return breakGraph("throws", "backward of several elements");
@@ -42,7 +44,10 @@ export function backward(m: Interpreter, loss: TensorValue, args: readonly Value
   return UNDEFINED;
 }
 
-function flags(m: Interpreter, options: Value | undefined): { readonly retainGraph: boolean; readonly createGraph: boolean } {
+function flags(
+  m: Interpreter,
+  options: Value | undefined,
+): { readonly retainGraph: boolean; readonly createGraph: boolean } {
   if (options?.kind !== "object") return { retainGraph: false, createGraph: false };
   const flag = (name: string): boolean => {
     const value = m.plainProperty(options, name);
@@ -92,7 +97,9 @@ function append(
 
 /** Whether a node makes memory of its own that nothing else refers to. */
 function isFresh(node: Node): boolean {
-  const target = node.op === "call_function" || node.op === "call_method" ? findTarget(node.target) : undefined;
+  const target = node.op === "call_function" || node.op === "call_method"
+    ? findTarget(node.target)
+    : undefined;
   return target !== undefined && !target.inplace && target.definition.implementation.kind === "lower" &&
     node.users.size === 0;
 }

@@ -18,7 +18,15 @@ import {
 import { functionLabel, isClass } from "../variables/wrap.ts";
 import { GENERATORS } from "./iteration.ts";
 import { allElements, builtinPrototype, defineOwn, findProperty } from "./objects.ts";
-import { type CallRequest, type Completion, type ConstructRequest, Frame, type FrameBindings, type Interpreter, PUSHED } from "./interpreter.ts";
+import {
+  type CallRequest,
+  type Completion,
+  type ConstructRequest,
+  Frame,
+  type FrameBindings,
+  type Interpreter,
+  PUSHED,
+} from "./interpreter.ts";
 
 /** What the call layer finds out about functions. */
 export interface FunctionKnowledge {
@@ -60,10 +68,15 @@ export function callFunction(m: Interpreter, knowledge: FunctionKnowledge, reque
   }
   const info = knowledge.infoOf(callee);
   if (info.kind === "none") {
-    return breakGraph("builtin", `${callee.real ? functionLabel(callee.real) : "a function"} (${info.because})`);
+    return breakGraph(
+      "builtin",
+      `${callee.real ? functionLabel(callee.real) : "a function"} (${info.because})`,
+    );
   }
   if (info.kind === "class") return breakGraph("throws", "a class is called without new");
-  if (info.kind === "bound") return callFunction(m, knowledge, { ...request, ...unbind(m, info, request.args) });
+  if (info.kind === "bound") {
+    return callFunction(m, knowledge, { ...request, ...unbind(m, info, request.args) });
+  }
   enter(m, { kind: "real", binding: info.binding }, info.code, request);
 }
 
@@ -100,7 +113,9 @@ function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, reques
 
 function receiver(m: Interpreter, code: CodeObject, self: Value): Value {
   if (code.strict || !code.usesThis) return self;
-  if (self.kind === "constant" && (self.value === undefined || self.value === null)) return m.wrapper.known(globalThis, "globalThis");
+  if (self.kind === "constant" && (self.value === undefined || self.value === null)) {
+    return m.wrapper.known(globalThis, "globalThis");
+  }
   if (self.kind === "object" || self.kind === "tensor") return self;
   return breakGraph("coercion", "a primitive receiver of a sloppy function");
 }
@@ -118,7 +133,12 @@ export function construct(m: Interpreter, knowledge: FunctionKnowledge, request:
     const { target, args } = callee.exotic;
     if (!isCallable(target)) return breakGraph("throws", "a bound function without target");
     const through = newTarget === callee ? target : newTarget;
-    return construct(m, knowledge, { callee: target, args: [...args, ...request.args], newTarget: through, completion });
+    return construct(m, knowledge, {
+      callee: target,
+      args: [...args, ...request.args],
+      newTarget: through,
+      completion,
+    });
   }
   if (callee.real) {
     const model = knowledge.constructorOf(callee.real);
@@ -131,21 +151,33 @@ export function construct(m: Interpreter, knowledge: FunctionKnowledge, request:
   const { exotic } = callee;
   if (exotic.kind === "function" && exotic.closure) {
     const { code, free } = exotic.closure;
-    if (code.kind !== "function" || code.generator || code.async) return breakGraph("throws", "not a constructor");
+    if (code.kind !== "function" || code.generator || code.async) {
+      return breakGraph("throws", "not a constructor");
+    }
     return constructBase(m, { kind: "made", free }, code, request);
   }
   const info = knowledge.infoOf(callee);
   switch (info.kind) {
     case "none":
-      return breakGraph("constructor", `${callee.real ? functionLabel(callee.real) : "a function"} (${info.because})`);
+      return breakGraph(
+        "constructor",
+        `${callee.real ? functionLabel(callee.real) : "a function"} (${info.because})`,
+      );
     case "function": {
       const { code } = info;
-      if (code.kind !== "function" || code.generator || code.async) return breakGraph("throws", "not a constructor");
+      if (code.kind !== "function" || code.generator || code.async) {
+        return breakGraph("throws", "not a constructor");
+      }
       return constructBase(m, { kind: "real", binding: info.binding }, code, request);
     }
     case "bound": {
       const { callee: target, args } = unbind(m, info, request.args);
-      return construct(m, knowledge, { ...request, callee: target, args, newTarget: newTarget === callee ? target : newTarget });
+      return construct(m, knowledge, {
+        ...request,
+        callee: target,
+        args,
+        newTarget: newTarget === callee ? target : newTarget,
+      });
     }
     case "class":
       return constructClass(m, knowledge, info, request);
@@ -154,14 +186,21 @@ export function construct(m: Interpreter, knowledge: FunctionKnowledge, request:
   }
 }
 
-function constructClass(m: Interpreter, knowledge: FunctionKnowledge, info: ClassInfo, request: ConstructRequest): void {
+function constructClass(
+  m: Interpreter,
+  knowledge: FunctionKnowledge,
+  info: ClassInfo,
+  request: ConstructRequest,
+): void {
   const { callee, newTarget, completion } = request;
   if (info.private) return breakGraph("privateState", "an object with private members is made");
   const own = info.constructorInfo;
   if (info.derived) {
     if (own) {
       const bindings = { kind: "real", binding: own.binding } as const;
-      return m.push(new Frame(bindings, own.code, callee, UNINITIALIZED, request.args, newTarget, completion));
+      return m.push(
+        new Frame(bindings, own.code, callee, UNINITIALIZED, request.args, newTarget, completion),
+      );
     }
     const parent = callee.prototype;
     if (!parent || !isCallable(parent)) return breakGraph("throws", "Super constructor is not a constructor");
@@ -180,16 +219,37 @@ function constructClass(m: Interpreter, knowledge: FunctionKnowledge, info: Clas
     if (!own) return m.complete(completion, object);
     const bindings = { kind: "real", binding: own.binding } as const;
     m.push(
-      new Frame(bindings, own.code, callee, object, request.args, newTarget, constructCompletion(m, object, completion)),
+      new Frame(
+        bindings,
+        own.code,
+        callee,
+        object,
+        request.args,
+        newTarget,
+        constructCompletion(m, object, completion),
+      ),
     );
   });
 }
 
-function constructBase(m: Interpreter, bindings: FrameBindings, code: CodeObject, request: ConstructRequest): void {
+function constructBase(
+  m: Interpreter,
+  bindings: FrameBindings,
+  code: CodeObject,
+  request: ConstructRequest,
+): void {
   const { callee, newTarget, completion } = request;
   const object = new ObjectValue({ kind: "plain" }, prototypeOfNew(m, newTarget), null, null);
   m.push(
-    new Frame(bindings, code, callee, object, request.args, newTarget, constructCompletion(m, object, completion)),
+    new Frame(
+      bindings,
+      code,
+      callee,
+      object,
+      request.args,
+      newTarget,
+      constructCompletion(m, object, completion),
+    ),
   );
 }
 
@@ -198,7 +258,8 @@ function constructCompletion(m: Interpreter, object: ObjectValue, completion: Co
   if (completion.kind === "register") return { kind: "construct", register: completion.register, object };
   return {
     kind: "inside",
-    then: (value) => m.complete(completion, value.kind === "object" || value.kind === "tensor" ? value : object),
+    then: (value) =>
+      m.complete(completion, value.kind === "object" || value.kind === "tensor" ? value : object),
   };
 }
 
@@ -211,7 +272,9 @@ export function initializeFields(
 ): void {
   const { callee, object } = target;
   if (info.fields.length === 0) return then();
-  if (info.private || object.kind !== "object") return breakGraph("privateState", "fields of a foreign object");
+  if (info.private || object.kind !== "object") {
+    return breakGraph("privateState", "fields of a foreign object");
+  }
   const step = (index: number): void => {
     const field = info.fields[index];
     if (!field) return then();

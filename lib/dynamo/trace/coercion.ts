@@ -5,7 +5,16 @@
  */
 import { breakGraph } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
-import { constant, type ConstantValue, isCallable, type ItemValue, ItemValue as Item, type NumberValue, type ObjectValue, type Value } from "../variables/value.ts";
+import {
+  constant,
+  type ConstantValue,
+  isCallable,
+  type ItemValue,
+  ItemValue as Item,
+  type NumberValue,
+  type ObjectValue,
+  type Value,
+} from "../variables/value.ts";
 import { callOp } from "./tensor_ops.ts";
 import { findProperty } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -30,7 +39,9 @@ export function toPrimitive(
       return then(value);
     case "tensor":
       if (hint === "string") breakGraph("tensorItem", "a tensor is converted to text");
-      if (elementCount(value.meta) !== 1) breakGraph("tensorItem", "a tensor with several elements is converted");
+      if (elementCount(value.meta) !== 1) {
+        breakGraph("tensorItem", "a tensor with several elements is converted");
+      }
       if (value.meta.dtype === "bool") {
         const target = m.opNamed("to");
         return then(new Item(asTensor(callOp(m, target, [value, constant("int64")], true))));
@@ -85,7 +96,8 @@ function objectToPrimitive(
       args: [],
       completion: {
         kind: "inside",
-        then: (value) => value.kind === "object" || value.kind === "tensor" ? attempt(index + 1) : deliver(value),
+        then: (value) =>
+          value.kind === "object" || value.kind === "tensor" ? attempt(index + 1) : deliver(value),
       },
     });
   };
@@ -105,7 +117,9 @@ export function toText(m: Interpreter, value: Value, then: (text: string) => voi
 export function textOf(m: Interpreter, primitive: PrimitiveValue): string {
   switch (primitive.kind) {
     case "constant":
-      if (typeof primitive.value === "symbol") return breakGraph("throws", "Cannot convert a Symbol value to a string");
+      if (typeof primitive.value === "symbol") {
+        return breakGraph("throws", "Cannot convert a Symbol value to a string");
+      }
       return String(primitive.value);
     case "number":
       return String(specializeNumber(m.output, primitive).value);

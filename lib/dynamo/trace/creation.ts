@@ -4,7 +4,13 @@
  * so that writes to it do not show in later calls.
  */
 import { DynError } from "../../base/errors.ts";
-import { asTensor, scalarTensor, tensor, type TensorData, type TensorOptions } from "../../tensor/creation.ts";
+import {
+  asTensor,
+  scalarTensor,
+  tensor,
+  type TensorData,
+  type TensorOptions,
+} from "../../tensor/creation.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { modes, type Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -24,15 +30,20 @@ export function addCreation(table: ModelTable): void {
   };
   model(tensor);
   model(asTensor);
-  table.call(scalarTensor, (m, { args: [data = UNDEFINED, options] }) =>
-    create(m, (value, chosen) => tensor(value, chosen), { data, options }));
+  table.call(
+    scalarTensor,
+    (m, { args: [data = UNDEFINED, options] }) =>
+      create(m, (value, chosen) => tensor(value, chosen), { data, options }),
+  );
 }
 
 /** Numbers, booleans and nested arrays of them; anything else breaks the graph. */
 function plain(m: Interpreter, value: Value): TensorData {
   switch (value.kind) {
     case "constant":
-      if (typeof value.value === "number" || typeof value.value === "boolean" || typeof value.value === "bigint") {
+      if (
+        typeof value.value === "number" || typeof value.value === "boolean" || typeof value.value === "bigint"
+      ) {
         return value.value;
       }
       return breakGraph("throws", "data of a tensor");
@@ -56,7 +67,9 @@ function optionsOf(m: Interpreter, value: Value | undefined): TensorOptions {
   for (const key of enumerableKeys(m, value)) {
     const found = m.plainProperty(value, key);
     if (found?.kind !== "constant") return breakGraph("tensorMethod", `the option ${key} of a new tensor`);
-    if (key === "requiresGrad" && found.value === true) return breakGraph("gradientState", "a leaf that requires grad is made");
+    if (key === "requiresGrad" && found.value === true) {
+      return breakGraph("gradientState", "a leaf that requires grad is made");
+    }
     options[key] = found.value;
   }
   return options;
@@ -87,7 +100,10 @@ function create(
   attributes[name] = made;
   const meta = { ...made.meta, offset: 0 };
   const node = m.output.graph.create("get_attr", name, {
-    meta: { stack: m.output.whereabouts.stack(), value: { kind: "tensor", tensor: meta, requiresGrad: false } },
+    meta: {
+      stack: m.output.whereabouts.stack(),
+      value: { kind: "tensor", tensor: meta, requiresGrad: false },
+    },
   });
   const known = new TensorValue(meta, false, node, null, null);
   m.output.tensors.set(node, known);

@@ -48,10 +48,15 @@ export function callCustom(m: Interpreter, fn: object, args: readonly Value[]): 
     value: { kind: "tensor", tensor: { ...tensor.meta, offset: 0 }, requiresGrad: grad },
   });
   if (isTensor(result)) {
-    const node = m.output.graph.create("call_function", name, { args: parts.map((p) => p.argument), meta: meta(result) });
+    const node = m.output.graph.create("call_function", name, {
+      args: parts.map((p) => p.argument),
+      meta: meta(result),
+    });
     return remember(m, new TensorValue({ ...result.meta, offset: 0 }, grad, node, null, null));
   }
-  if (!Array.isArray(result) || !result.every(isTensor)) return breakGraph("builtin", `${functionLabel(fn)} gives no tensors`);
+  if (!Array.isArray(result) || !result.every(isTensor)) {
+    return breakGraph("builtin", `${functionLabel(fn)} gives no tensors`);
+  }
   const tensors: readonly Tensor[] = result;
   const node = m.output.graph.create("call_function", name, {
     args: parts.map((p) => p.argument),
@@ -64,7 +69,10 @@ export function callCustom(m: Interpreter, fn: object, args: readonly Value[]): 
   return newArray(
     m,
     tensors.map((tensor, index) => {
-      const item = m.output.graph.create("call_function", "getitem", { args: [node, index], meta: meta(tensor) });
+      const item = m.output.graph.create("call_function", "getitem", {
+        args: [node, index],
+        meta: meta(tensor),
+      });
       return remember(m, new TensorValue({ ...tensor.meta, offset: 0 }, grad, item, null, null));
     }),
   );

@@ -51,7 +51,12 @@ export interface ExecutionContext extends FunctionKnowledge {
 }
 
 /** Executes the instruction of the frame on top. */
-export function execute(m: Interpreter, context: ExecutionContext, frame: Frame, instruction: Instruction): void {
+export function execute(
+  m: Interpreter,
+  context: ExecutionContext,
+  frame: Frame,
+  instruction: Instruction,
+): void {
   const r = frame.registers;
   const get = (register: number): Value => {
     const value = r[register];
@@ -77,14 +82,19 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
       const constructor = m.wrapper.known(RegExp, "RegExp");
       invariant(constructor.kind === "object", "Expected RegExp");
       const args = [constant(instruction.pattern), constant(instruction.flags)];
-      return set(instruction.dst, new ObjectValue({ kind: "constructed", constructor, args }, prototype, null, null));
+      return set(
+        instruction.dst,
+        new ObjectValue({ kind: "constructed", constructor, args }, prototype, null, null),
+      );
     }
     case "move":
       return set(instruction.dst, get(instruction.src));
     case "uninitialized":
       return set(instruction.dst, UNINITIALIZED);
     case "checkTdz":
-      if (get(instruction.src).kind === "uninitialized") breakGraph("throws", `${instruction.name} is not initialised`);
+      if (get(instruction.src).kind === "uninitialized") {
+        breakGraph("throws", `${instruction.name} is not initialised`);
+      }
       return next();
     case "throwError":
       return breakGraph("throws", instruction.message);
@@ -95,9 +105,20 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
     case "loadRest":
       return set(instruction.dst, newArray(m, frame.args.slice(instruction.from)));
     case "loadArguments": {
-      const object = new ObjectValue({ kind: "plain" }, builtinPrototype(m, Object.prototype, "Object"), null, null);
+      const object = new ObjectValue(
+        { kind: "plain" },
+        builtinPrototype(m, Object.prototype, "Object"),
+        null,
+        null,
+      );
       frame.args.forEach((value, i) => object.slots.set(`${i}`, dataSlot(value)));
-      object.slots.set("length", { kind: "data", value: constant(frame.args.length), writable: true, enumerable: false, configurable: true });
+      object.slots.set("length", {
+        kind: "data",
+        value: constant(frame.args.length),
+        writable: true,
+        enumerable: false,
+        configurable: true,
+      });
       object.slots.set(Symbol.iterator, {
         kind: "data",
         value: m.wrapper.known(Array.prototype.values, "Array.prototype.values"),
@@ -129,7 +150,11 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
     case "newCell":
       return set(
         instruction.dst,
-        new CellValue(instruction.name, null, instruction.src === null ? UNINITIALIZED : get(instruction.src)),
+        new CellValue(
+          instruction.name,
+          null,
+          instruction.src === null ? UNINITIALIZED : get(instruction.src),
+        ),
       );
     case "loadCell": {
       const cell = get(instruction.cell);
@@ -164,22 +189,38 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
       const step = (index: number, text: string): void => {
         const register = values[index];
         if (register === undefined) return set(instruction.dst, constant(text));
-        toPrimitive(m, get(register), "string", (primitive) =>
-          step(index + 1, text + textOf(m, primitive) + (quasis[index + 1] ?? "")));
+        toPrimitive(
+          m,
+          get(register),
+          "string",
+          (primitive) => step(index + 1, text + textOf(m, primitive) + (quasis[index + 1] ?? "")),
+        );
       };
       return step(0, quasis[0] ?? "");
     }
     case "templateObject":
       return breakGraph("syntax", "a tagged template");
     case "getProp":
-      return withKey(instruction.key, (key) =>
-        readProperty(m, get(instruction.object), key, { kind: "register", register: instruction.dst }));
+      return withKey(
+        instruction.key,
+        (key) =>
+          readProperty(m, get(instruction.object), key, { kind: "register", register: instruction.dst }),
+      );
     case "setProp":
-      return withKey(instruction.key, (key) =>
-        writeProperty(m, get(instruction.object), key, get(instruction.value), instruction.strict));
+      return withKey(
+        instruction.key,
+        (key) =>
+          writeProperty(
+            m,
+            { object: get(instruction.object), key, value: get(instruction.value) },
+            instruction.strict,
+          ),
+      );
     case "deleteProp": {
       const object = get(instruction.object);
-      if (object.kind !== "object") return breakGraph(object.kind === "tensor" ? "opaqueObject" : "throws", "delete");
+      if (object.kind !== "object") {
+        return breakGraph(object.kind === "tensor" ? "opaqueObject" : "throws", "delete");
+      }
       return withKey(instruction.key, (key) => {
         const deleted = deleteOwn(m, object, key);
         if (!deleted && instruction.strict) breakGraph("throws", "Cannot delete property");
@@ -193,7 +234,12 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
         if (!home.prototype) return breakGraph("throws", "super without prototype");
         const found = findProperty(m, home.prototype, key);
         if (found.kind === "getter") {
-          return m.call({ callee: found.getter, self: receiver, args: [], completion: { kind: "register", register: instruction.dst } });
+          return m.call({
+            callee: found.getter,
+            self: receiver,
+            args: [],
+            completion: { kind: "register", register: instruction.dst },
+          });
         }
         set(instruction.dst, found.kind === "value" ? found.value : UNDEFINED);
       });
@@ -256,7 +302,9 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
     }
     case "objectRest": {
       const source = get(instruction.source);
-      if (source.kind !== "object") return breakGraph("opaqueObject", "the rest of a value that is no plain object");
+      if (source.kind !== "object") {
+        return breakGraph("opaqueObject", "the rest of a value that is no plain object");
+      }
       const excluded = new Set<Key>();
       const collectKeys = (index: number): void => {
         const key = instruction.excluded[index];
@@ -267,7 +315,7 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
           });
         }
         const rest = newObject(m);
-        copyProperties(m, rest, source, excluded, () => set(instruction.dst, rest));
+        copyProperties(m, rest, { source, excluded }, () => set(instruction.dst, rest));
       };
       return collectKeys(0);
     }
@@ -279,7 +327,9 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
       return next();
     }
     case "checkObject":
-      if (!isObject(get(instruction.src))) return breakGraph("throws", `${instruction.what} is not an object`);
+      if (!isObject(get(instruction.src))) {
+        return breakGraph("throws", `${instruction.what} is not an object`);
+      }
       return next();
     case "closure": {
       const code = frame.code.children[instruction.child];
@@ -324,19 +374,38 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
       const callee = get(instruction.callee);
       return withArguments(m, frame, instruction.args, (args) => {
         if (!isCallable(callee)) return breakGraph("throws", `${instruction.text} is not a constructor`);
-        construct(m, context, { callee, args, newTarget: callee, completion: { kind: "register", register: instruction.dst } });
+        construct(m, context, {
+          callee,
+          args,
+          newTarget: callee,
+          completion: { kind: "register", register: instruction.dst },
+        });
       });
     }
     case "superCall": {
       const callee = get(instruction.callee), newTarget = get(instruction.newTarget);
       invariant(callee.kind === "object" && newTarget.kind === "object", "Expected the running constructor");
       const parent = callee.prototype;
-      if (!parent || !isCallable(parent)) return breakGraph("throws", "Super constructor is not a constructor");
-      return withArguments(m, frame, instruction.args, (args) =>
-        construct(m, context, { callee: parent, args, newTarget, completion: { kind: "register", register: instruction.dst } }));
+      if (!parent || !isCallable(parent)) {
+        return breakGraph("throws", "Super constructor is not a constructor");
+      }
+      return withArguments(
+        m,
+        frame,
+        instruction.args,
+        (args) =>
+          construct(m, context, {
+            callee: parent,
+            args,
+            newTarget,
+            completion: { kind: "register", register: instruction.dst },
+          }),
+      );
     }
     case "checkSuperOnce":
-      if (get(instruction.src).kind !== "uninitialized") return breakGraph("throws", "Super constructor may only be called once");
+      if (get(instruction.src).kind !== "uninitialized") {
+        return breakGraph("throws", "Super constructor may only be called once");
+      }
       return next();
     case "initFields": {
       const callee = get(instruction.callee);
@@ -365,7 +434,11 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
     case "getIterator": {
       if (instruction.async) return breakGraph("generator", "for await");
       const { iterator, next: nextRegister } = instruction;
-      const found = getIterator(m, get(instruction.source), { kind: "iterator", iterator, next: nextRegister });
+      const found = getIterator(m, get(instruction.source), {
+        kind: "iterator",
+        iterator,
+        next: nextRegister,
+      });
       if (found) m.complete({ kind: "iterator", iterator, next: nextRegister }, found);
       return;
     }
@@ -398,7 +471,9 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
       if (done.kind === "constant" && done.value === true) return set(instruction.dst, newArray(m, []));
       if (iterator.kind === "object" && iterator.exotic.kind === "listIterator") {
         const items: Value[] = [];
-        for (let item = nextOfList(m, iterator); item !== null; item = nextOfList(m, iterator)) items.push(item);
+        for (let item = nextOfList(m, iterator); item !== null; item = nextOfList(m, iterator)) {
+          items.push(item);
+        }
         r[instruction.done] = constant(true);
         return set(instruction.dst, newArray(m, items));
       }
@@ -421,10 +496,14 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
     case "forIn": {
       const object = get(instruction.object);
       if (object.kind === "constant") {
-        if (object.value === undefined || object.value === null) return set(instruction.dst, new EnumeratorValue(null, [], 0));
+        if (object.value === undefined || object.value === null) {
+          return set(instruction.dst, new EnumeratorValue(null, [], 0));
+        }
         if (typeof object.value !== "string") return set(instruction.dst, new EnumeratorValue(null, [], 0));
       }
-      if (object.kind !== "object") return breakGraph("iterator", "for-in over a value that is no plain object");
+      if (object.kind !== "object") {
+        return breakGraph("iterator", "for-in over a value that is no plain object");
+      }
       return set(instruction.dst, new EnumeratorValue(object, forInKeys(m, object), 0));
     }
     case "forInNext": {
@@ -447,7 +526,9 @@ export function execute(m: Interpreter, context: ExecutionContext, frame: Frame,
     case "getDisposer": {
       const value = get(instruction.src);
       if (instruction.async) return breakGraph("generator", "await using");
-      if (value.kind === "constant" && (value.value === undefined || value.value === null)) return set(instruction.dst, UNDEFINED);
+      if (value.kind === "constant" && (value.value === undefined || value.value === null)) {
+        return set(instruction.dst, UNDEFINED);
+      }
       return readProperty(m, value, Symbol.dispose, { kind: "register", register: instruction.dst });
     }
     case "suppressedError":
@@ -499,7 +580,9 @@ function loadGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
   }
   if (!("value" in descriptor)) return breakGraph("globalVariable", `${name} has a getter`);
   const value: unknown = descriptor.value;
-  if (name === "undefined" || name === "NaN" || name === "Infinity") return constant(value as number | undefined);
+  if (name === "undefined" || name === "NaN" || name === "Infinity") {
+    return constant(value as number | undefined);
+  }
   if (value === globalThis) return m.wrapper.known(globalThis, "globalThis");
   if (isReference(value)) {
     // The binding may be assigned; the object behind it is then another one.
@@ -513,7 +596,13 @@ function isReference(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-function addMember(m: Interpreter, frame: Frame, object: ObjectValue, member: ObjectMember, then: () => void): void {
+function addMember(
+  m: Interpreter,
+  frame: Frame,
+  object: ObjectValue,
+  member: ObjectMember,
+  then: () => void,
+): void {
   const value = frame.registers[member.register] ?? UNDEFINED;
   switch (member.kind) {
     case "spread":
@@ -524,7 +613,7 @@ function addMember(m: Interpreter, frame: Frame, object: ObjectValue, member: Ob
         return then();
       }
       if (value.kind !== "object") return breakGraph("opaqueObject", "a spread value");
-      return copyProperties(m, object, value, new Set(), then);
+      return copyProperties(m, object, { source: value, excluded: new Set() }, then);
     case "proto":
       if (value.kind === "object") object.prototype = value;
       else if (value.kind === "constant" && value.value === null) object.prototype = null;
@@ -559,8 +648,7 @@ function addMember(m: Interpreter, frame: Frame, object: ObjectValue, member: Ob
 export function copyProperties(
   m: Interpreter,
   target: ObjectValue,
-  source: ObjectValue,
-  excluded: ReadonlySet<Key>,
+  { source, excluded }: { readonly source: ObjectValue; readonly excluded: ReadonlySet<Key> },
   then: () => void,
 ): void {
   const keys = ownKeys(m, source).filter((key) => !excluded.has(key) && isEnumerable(m, source, key));
@@ -634,7 +722,12 @@ function withArguments(
 }
 
 /** The iterator and its `next` go to registers. */
-export function beginIteration(m: Interpreter, frame: Frame, registers: { iterator: number; next: number }, iterator: Value): void {
+export function beginIteration(
+  m: Interpreter,
+  frame: Frame,
+  registers: { iterator: number; next: number },
+  iterator: Value,
+): void {
   if (iterator.kind !== "object") return breakGraph("throws", "an iterator that is no object");
   const method = nextMethod(m, iterator);
   frame.registers[registers.iterator] = iterator;

@@ -5,15 +5,24 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { constant, isCallable, ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
 import {
-  constant,
-  isCallable,
-  ObjectValue,
-  UNDEFINED,
-  type Value,
-} from "../variables/value.ts";
-import { type CallRequest, type CallResult, type Completion, Frame, type Interpreter, PUSHED } from "./interpreter.ts";
-import { builtinPrototype, elementAt, elementsOf, entriesOf, findProperty, newArray, newObject } from "./objects.ts";
+  type CallRequest,
+  type CallResult,
+  type Completion,
+  Frame,
+  type Interpreter,
+  PUSHED,
+} from "./interpreter.ts";
+import {
+  builtinPrototype,
+  elementAt,
+  elementsOf,
+  entriesOf,
+  findProperty,
+  newArray,
+  newObject,
+} from "./objects.ts";
 import { truthOf } from "./operators.ts";
 
 const ARRAY_ITERATOR: object = Object.getPrototypeOf([][Symbol.iterator]());
@@ -98,23 +107,33 @@ export function iteratorResult(m: Interpreter, value: Value, done: boolean): Obj
 
 /** Begins to iterate: gives the iterator at once, or null where a frame will deliver it. */
 export function getIterator(m: Interpreter, source: Value, completion: Completion): ObjectValue | null {
-  if (source.kind === "constant" && typeof source.value === "string") return track(m, listIterator(m, source, "values"));
+  if (source.kind === "constant" && typeof source.value === "string") {
+    return track(m, listIterator(m, source, "values"));
+  }
   if (source.kind === "tensor") return track(m, listIterator(m, m.rowsOf(source), "values"));
   if (source.kind !== "object") return breakGraph("throws", "a value that is not iterable");
   const found = findProperty(m, source, Symbol.iterator);
   if (found.kind === "getter") return breakGraph("iterator");
-  if (found.kind !== "value" || !isCallable(found.value)) return breakGraph("throws", "a value that is not iterable");
+  if (found.kind !== "value" || !isCallable(found.value)) {
+    return breakGraph("throws", "a value that is not iterable");
+  }
   const { real } = found.value;
   const { exotic } = source;
-  if (exotic.kind === "array" && real === Array.prototype[Symbol.iterator]) return track(m, listIterator(m, source, "values"));
+  if (exotic.kind === "array" && real === Array.prototype[Symbol.iterator]) {
+    return track(m, listIterator(m, source, "values"));
+  }
   if (source.isArguments && real === Array.prototype[Symbol.iterator]) {
     const count = m.plainProperty(source, "length");
     const length = count?.kind === "constant" ? Number(count.value) : 0;
     const items = Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED);
     return track(m, listIterator(m, newArray(m, items), "values"));
   }
-  if (exotic.kind === "map" && real === Map.prototype[Symbol.iterator]) return track(m, listIterator(m, source, "entries"));
-  if (exotic.kind === "set" && real === Set.prototype[Symbol.iterator]) return track(m, listIterator(m, source, "values"));
+  if (exotic.kind === "map" && real === Map.prototype[Symbol.iterator]) {
+    return track(m, listIterator(m, source, "entries"));
+  }
+  if (exotic.kind === "set" && real === Set.prototype[Symbol.iterator]) {
+    return track(m, listIterator(m, source, "values"));
+  }
   if (exotic.kind === "generator" || exotic.kind === "listIterator") return source;
   m.call({ callee: found.value, self: source, args: [], completion });
   return null;
@@ -134,7 +153,10 @@ export function nextMethod(m: Interpreter, iterator: ObjectValue): Value {
 
 /** Items of an iterable that run no code of the program; null where they would. */
 export function listItems(m: Interpreter, source: Value): Value[] | null {
-  if (source.kind === "object" && source.exotic.kind !== "array" && source.exotic.kind !== "map" && source.exotic.kind !== "set" && source.exotic.kind !== "listIterator") {
+  if (
+    source.kind === "object" && source.exotic.kind !== "array" && source.exotic.kind !== "map" &&
+    source.exotic.kind !== "set" && source.exotic.kind !== "listIterator"
+  ) {
     return null;
   }
   const iterator = getIterator(m, source, { kind: "discard" });
@@ -178,7 +200,8 @@ export function collect(m: Interpreter, source: Value, then: (items: Value[]) =>
   };
   const iterator = getIterator(m, source, {
     kind: "inside",
-    then: (value) => value.kind === "object" ? started(value) : breakGraph("throws", "an iterator that is no object"),
+    then: (value) =>
+      value.kind === "object" ? started(value) : breakGraph("throws", "an iterator that is no object"),
   });
   if (iterator) started(iterator);
 }
@@ -208,7 +231,9 @@ export function resumeGenerator(
   request: CallRequest,
 ): CallResult {
   const generator = request.self;
-  if (generator.kind !== "object" || generator.exotic.kind !== "generator") return breakGraph("opaqueObject", "a generator");
+  if (generator.kind !== "object" || generator.exotic.kind !== "generator") {
+    return breakGraph("opaqueObject", "a generator");
+  }
   const { exotic } = generator;
   const value = request.args[0] ?? UNDEFINED;
   if (exotic.state === "running") return breakGraph("throws", "Generator is already running");

@@ -29,7 +29,16 @@ import {
 import type { Wrapper } from "../variables/wrap.ts";
 import { callFunction, construct } from "./calls.ts";
 import { beginIteration, execute, type ExecutionContext, readCell, writeCell } from "./execute.ts";
-import { type CallRequest, type CallResult, type Completion, type ConstructRequest, Frame, type Interpreter, ProgramThrow, PUSHED } from "./interpreter.ts";
+import {
+  type CallRequest,
+  type CallResult,
+  type Completion,
+  type ConstructRequest,
+  Frame,
+  type Interpreter,
+  ProgramThrow,
+  PUSHED,
+} from "./interpreter.ts";
 import { getIterator, isListNext, iteratorResult, nextMethod, nextOfList, takeApart } from "./iteration.ts";
 import { assignProperty, builtinPrototype, findProperty, newObject } from "./objects.ts";
 import type { OutputGraph } from "./output_graph.ts";
@@ -71,8 +80,21 @@ class BranchSignal extends Error {
 
 /** Instructions that plain JavaScript cannot run apart from the rest: where to go on, and inputs of the frame. */
 const CONTROL: ReadonlySet<Opcode> = new Set<Opcode>([
-  "jump", "jumpIf", "return", "throw", "generatorStart", "yield", "yieldDelegate", "await",
-  "loadThis", "loadArgument", "loadRest", "loadArguments", "loadNewTarget", "loadCallee", "loadHome",
+  "jump",
+  "jumpIf",
+  "return",
+  "throw",
+  "generatorStart",
+  "yield",
+  "yieldDelegate",
+  "await",
+  "loadThis",
+  "loadArgument",
+  "loadRest",
+  "loadArguments",
+  "loadNewTarget",
+  "loadCallee",
+  "loadHome",
 ]);
 
 const MOST_STEPS = 4_000_000;
@@ -129,7 +151,10 @@ export class Machine implements Interpreter {
       try {
         const forced = this.breaksAt.get(step);
         if (forced) throw new BreakSignal(forced);
-        if (config.forceBreak === frame.pc && this.frames.length === 1 && step > 0 && !CONTROL.has(instruction.op)) {
+        if (
+          config.forceBreak === frame.pc && this.frames.length === 1 && step > 0 &&
+          !CONTROL.has(instruction.op)
+        ) {
           breakGraph("forced");
         }
         if (step > MOST_STEPS) breakGraph("depth", `${MOST_STEPS} instructions`);
@@ -144,7 +169,9 @@ export class Machine implements Interpreter {
 
   #handle(signal: unknown): Outcome | null {
     if (signal instanceof ProgramThrow) {
-      return this.#unwind(signal.value) ? null : { kind: "escape", because: "an exception leaves the function" };
+      return this.#unwind(signal.value)
+        ? null
+        : { kind: "escape", because: "an exception leaves the function" };
     }
     if (signal instanceof BranchSignal) {
       this.#refuseUnresumable({ kind: "genericJump", detail: "" });
@@ -224,7 +251,12 @@ export class Machine implements Interpreter {
       case "done":
         return then();
       case "setter":
-        return this.call({ callee: action.setter, self: object, args: [value], completion: { kind: "inside", then } });
+        return this.call({
+          callee: action.setter,
+          self: object,
+          args: [value],
+          completion: { kind: "inside", then },
+        });
       case "refused":
         return breakGraph("throws", "a write that is refused");
       default:
@@ -323,7 +355,13 @@ export class Machine implements Interpreter {
           return this.cellValue(variable.name, { kind: "live", cell: found.cell });
         }
         const place = capturedSource(source, variable.name, index);
-        return this.cellValue(variable.name, { kind: "captured", cell: found.cell, source: place, base: source, index });
+        return this.cellValue(variable.name, {
+          kind: "captured",
+          cell: found.cell,
+          source: place,
+          base: source,
+          index,
+        });
       }
       case "private":
         return breakGraph("privateState", variable.name);

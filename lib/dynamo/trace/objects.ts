@@ -43,7 +43,12 @@ export function indexOfKey(key: Key): number | null {
 
 /** A plain object made in the trace. */
 export function newObject(m: Interpreter, slots: Iterable<readonly [Key, Value]> = []): ObjectValue {
-  const object = new ObjectValue({ kind: "plain" }, builtinPrototype(m, Object.prototype, "Object"), null, null);
+  const object = new ObjectValue(
+    { kind: "plain" },
+    builtinPrototype(m, Object.prototype, "Object"),
+    null,
+    null,
+  );
   for (const [key, value] of slots) object.slots.set(key, dataSlot(value));
   return object;
 }
@@ -180,7 +185,10 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   if (!descriptor) return null;
   const { source } = object;
   invariant(source, "Expected a source for a real object");
-  const flags = { enumerable: descriptor.enumerable ?? false, configurable: descriptor.configurable ?? false };
+  const flags = {
+    enumerable: descriptor.enumerable ?? false,
+    configurable: descriptor.configurable ?? false,
+  };
   if (!("value" in descriptor)) {
     const { get, set } = descriptor;
     if (!isTrusted(object.real)) m.output.guard({ kind: "accessor", source, key, get, set });
@@ -242,7 +250,13 @@ function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null
         configurable: true,
       });
     }
-    const slot: Slot = { kind: "data", value: prototype, writable: true, enumerable: false, configurable: false };
+    const slot: Slot = {
+      kind: "data",
+      value: prototype,
+      writable: true,
+      enumerable: false,
+      configurable: false,
+    };
     object.slots.set("prototype", slot);
     return slot;
   }
@@ -266,7 +280,9 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
       if (steps > 0) relyOnChain(m, object, holder);
       const slot = ownSlot(m, holder, key);
       if (slot?.kind === "data") return { kind: "value", value: slot.value };
-      if (slot?.kind === "accessor") return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
+      if (slot?.kind === "accessor") {
+        return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
+      }
     }
     holder = holder.prototype;
     steps++;
@@ -282,7 +298,9 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
 
 /** The program depends on the way along the prototypes from an object to a holder. */
 function relyOnChain(m: Interpreter, object: ObjectValue, holder: ObjectValue | null): void {
-  for (let at: ObjectValue | null = object; at && at !== holder; at = at.prototype) m.wrapper.relyOnPrototype(at);
+  for (let at: ObjectValue | null = object; at && at !== holder; at = at.prototype) {
+    m.wrapper.relyOnPrototype(at);
+  }
 }
 
 function undefinedFound(): Found {
@@ -294,7 +312,9 @@ function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue,
   if (holder.slots.has(key)) {
     const slot = ownSlot(m, holder, key);
     if (slot?.kind === "data") return { kind: "value", value: slot.value };
-    if (slot?.kind === "accessor") return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
+    if (slot?.kind === "accessor") {
+      return isCallable(slot.get) ? { kind: "getter", getter: slot.get } : undefinedFound();
+    }
     return null;
   }
   refuseOpaque(holder);
@@ -331,7 +351,11 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     return { kind: "done" };
   }
   if (own === "readonly") return { kind: "refused" };
-  for (let holder: ObjectValue | null = own === "accessor" ? object : object.prototype; holder; holder = holder.prototype) {
+  for (
+    let holder: ObjectValue | null = own === "accessor" ? object : object.prototype;
+    holder;
+    holder = holder.prototype
+  ) {
     if (holder.exotic.kind === "opaque") breakGraph("opaqueObject", holder.exotic.what);
     relyOnChain(m, object, holder);
     const flags = ownSlotFlags(m, holder, key);
@@ -347,7 +371,11 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
 }
 
 /** What kind of own property there is, without reading its value. */
-function ownSlotFlags(m: Interpreter, object: ObjectValue, key: Key): "data" | "readonly" | "accessor" | null {
+function ownSlotFlags(
+  m: Interpreter,
+  object: ObjectValue,
+  key: Key,
+): "data" | "readonly" | "accessor" | null {
   const changed = object.slots.get(key);
   if (changed) {
     if (changed.kind === "deleted") return null;
@@ -392,9 +420,13 @@ export function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: V
       return;
     }
     if (key === "length") {
-      if (value.kind !== "constant" || typeof value.value !== "number") return breakGraph("symbolicNumber", "a length");
+      if (value.kind !== "constant" || typeof value.value !== "number") {
+        return breakGraph("symbolicNumber", "a length");
+      }
       const length = value.value;
-      if (!Number.isInteger(length) || length < 0 || length > 1e6) return breakGraph("throws", "an invalid array length");
+      if (!Number.isInteger(length) || length < 0 || length > 1e6) {
+        return breakGraph("throws", "an invalid array length");
+      }
       const elements = settledElements(m, object);
       while (elements.length < length) elements.push(HOLE);
       elements.length = length;
@@ -427,8 +459,9 @@ export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: S
   refuseOpaque(object);
   refuseIntegrity(m, object);
   if (object.exotic.kind === "array" && (indexOfKey(key) !== null || key === "length")) {
-    if (slot.kind !== "data" || !slot.writable || !slot.enumerable) breakGraph("opaqueObject", "an array with accessors");
-    else writeOwn(m, object, key, slot.value);
+    if (slot.kind !== "data" || !slot.writable || !slot.enumerable) {
+      breakGraph("opaqueObject", "an array with accessors");
+    } else writeOwn(m, object, key, slot.value);
     return;
   }
   const former = object.slots.get(key);
@@ -459,8 +492,9 @@ export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolea
     : undefined;
   if (changed && changed.kind !== "deleted" && !changed.configurable) return false;
   if (!changed && descriptor && !descriptor.configurable) return false;
-  if (object.real && Reflect.getOwnPropertyDescriptor(object.real, key)) object.slots.set(key, { kind: "deleted" });
-  else {
+  if (object.real && Reflect.getOwnPropertyDescriptor(object.real, key)) {
+    object.slots.set(key, { kind: "deleted" });
+  } else {
     object.slots.delete(key);
     if (object.real === null) return true;
     if (object.source) m.output.guard({ kind: "ownKey", source: object.source, key, present: false });
@@ -480,7 +514,9 @@ export function ownKeys(m: Interpreter, object: ObjectValue): Key[] {
     keys.push("length");
   }
   const closureKeys: Key[] = exotic.kind === "function" && exotic.closure
-    ? ["length", "name", "prototype"].filter((k) => !object.slots.has(k) && closureSlot(m, object, k) !== null)
+    ? ["length", "name", "prototype"].filter((k) =>
+      !object.slots.has(k) && closureSlot(m, object, k) !== null
+    )
     : [];
   keys.push(...closureKeys);
   if (object.real) {

@@ -29,7 +29,12 @@ import { callOp, comparesExactly } from "./tensor_ops.ts";
 type Then = (value: Value) => void;
 
 /** A binary operator. */
-export function binary(m: Interpreter, operator: BinaryOperator, operands: readonly [Value, Value], then: Then): void {
+export function binary(
+  m: Interpreter,
+  operator: BinaryOperator,
+  operands: readonly [Value, Value],
+  then: Then,
+): void {
   const [left, right] = operands;
   switch (operator) {
     case "===":
@@ -41,7 +46,9 @@ export function binary(m: Interpreter, operator: BinaryOperator, operands: reado
     case "!=":
       return looselyEqual(m, left, right, (equal) => then(constantOrItem(equal, true)));
     case "in":
-      if (right.kind !== "object") return breakGraph(right.kind === "tensor" ? "opaqueObject" : "throws", "the in operator");
+      if (right.kind !== "object") {
+        return breakGraph(right.kind === "tensor" ? "opaqueObject" : "throws", "the in operator");
+      }
       return toKey(m, left, (key) => then(constant(hasProperty(m, right, key))));
     case "instanceof":
       return then(constant(instanceOf(m, left, right)));
@@ -49,15 +56,27 @@ export function binary(m: Interpreter, operator: BinaryOperator, operands: reado
     case "<=":
     case ">":
     case ">=": {
-      return toPrimitive(m, left, "number", (a) =>
-        toPrimitive(m, right, "number", (b) => then(arithmetic(m, operator, a, b))));
+      return toPrimitive(
+        m,
+        left,
+        "number",
+        (a) => toPrimitive(m, right, "number", (b) => then(arithmetic(m, operator, a, b))),
+      );
     }
     case "+":
-      return toPrimitive(m, left, "default", (a) =>
-        toPrimitive(m, right, "default", (b) => then(arithmetic(m, operator, a, b))));
+      return toPrimitive(
+        m,
+        left,
+        "default",
+        (a) => toPrimitive(m, right, "default", (b) => then(arithmetic(m, operator, a, b))),
+      );
     default:
-      return toPrimitive(m, left, "number", (a) =>
-        toPrimitive(m, right, "number", (b) => then(arithmetic(m, operator, a, b))));
+      return toPrimitive(
+        m,
+        left,
+        "number",
+        (a) => toPrimitive(m, right, "number", (b) => then(arithmetic(m, operator, a, b))),
+      );
   }
 }
 
@@ -68,11 +87,16 @@ function constantOrItem(equal: boolean | ItemValue, negate: boolean): Value {
 }
 
 /** An operator on primitives. */
-function arithmetic(m: Interpreter, operator: Exclude<BinaryOperator, "in" | "instanceof">, a: PrimitiveValue, b: PrimitiveValue): Value {
+function arithmetic(
+  m: Interpreter,
+  operator: Exclude<BinaryOperator, "in" | "instanceof">,
+  a: PrimitiveValue,
+  b: PrimitiveValue,
+): Value {
   if (a.kind === "item" || b.kind === "item") return itemArithmetic(m, operator, a, b);
   if (a.kind === "number" || b.kind === "number") {
     const left = numeric(a), right = numeric(b);
-    if (left && right && isHostBinary(operator)) return binaryNumbers(m.output, operator, left, right);
+    if (left && right && isHostBinary(operator)) return binaryNumbers(m.output, operator, [left, right]);
     return arithmetic(m, operator, settled(m, a), settled(m, b));
   }
   return constant(compute(operator, a.value, b.value));
@@ -92,7 +116,26 @@ function settled(m: Interpreter, value: PrimitiveValue): ConstantValue {
   return breakGraph("tensorItem", "an element is computed with");
 }
 
-const HOST_OPERATORS = new Set(["+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>", "<", "<=", ">", ">=", "===", "!=="]);
+const HOST_OPERATORS = new Set([
+  "+",
+  "-",
+  "*",
+  "/",
+  "%",
+  "**",
+  "&",
+  "|",
+  "^",
+  "<<",
+  ">>",
+  ">>>",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "===",
+  "!==",
+]);
 
 function isHostBinary(operator: string): operator is HostBinary {
   return HOST_OPERATORS.has(operator);
@@ -115,8 +158,14 @@ function itemArithmetic(m: Interpreter, operator: string, a: PrimitiveValue, b: 
 }
 
 /** The operator itself, on known primitives. */
-function compute(operator: Exclude<BinaryOperator, "in" | "instanceof">, a: Primitive, b: Primitive): Primitive {
-  if (typeof a === "symbol" || typeof b === "symbol") return breakGraph("throws", "Cannot convert a Symbol value");
+function compute(
+  operator: Exclude<BinaryOperator, "in" | "instanceof">,
+  a: Primitive,
+  b: Primitive,
+): Primitive {
+  if (typeof a === "symbol" || typeof b === "symbol") {
+    return breakGraph("throws", "Cannot convert a Symbol value");
+  }
   try {
     // The operands are primitives, so the operators below run no code of the program.
     const x = a as number, y = b as number;
@@ -187,10 +236,13 @@ export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolea
     const a = left.kind === "number" || left.kind === "constant" ? left : null;
     const b = right.kind === "number" || right.kind === "constant" ? right : null;
     if (!a || !b) return false;
-    if ((a.kind === "constant" && typeof a.value !== "number") || (b.kind === "constant" && typeof b.value !== "number")) {
+    if (
+      (a.kind === "constant" && typeof a.value !== "number") ||
+      (b.kind === "constant" && typeof b.value !== "number")
+    ) {
       return false;
     }
-    const result = binaryNumbers(m.output, "===", a, b);
+    const result = binaryNumbers(m.output, "===", [a, b]);
     return result.kind === "constant" && result.value === true;
   }
   if (left.kind === "constant" && right.kind === "constant") return left.value === right.value;
@@ -200,16 +252,27 @@ export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolea
 }
 
 /** Two objects that the program tells apart must stay apart. */
-export function guardDistinct(m: Interpreter, a: ObjectValue | TensorValue, b: ObjectValue | TensorValue): void {
+export function guardDistinct(
+  m: Interpreter,
+  a: ObjectValue | TensorValue,
+  b: ObjectValue | TensorValue,
+): void {
   if (!a.source || !b.source || (a.source.kind === "known" && b.source.kind === "known")) return;
   m.output.guard({ kind: "distinct", source: a.source, others: [b.source] });
 }
 
-function looselyEqual(m: Interpreter, left: Value, right: Value, then: (equal: boolean | ItemValue) => void): void {
+function looselyEqual(
+  m: Interpreter,
+  left: Value,
+  right: Value,
+  then: (equal: boolean | ItemValue) => void,
+): void {
   const nullish = (v: Value) => v.kind === "constant" && (v.value === null || v.value === undefined);
   if (nullish(left) || nullish(right)) return then(nullish(left) && nullish(right));
   if (isObject(left) && isObject(right)) return then(strictlyEqual(m, left, right));
-  if (!isObject(left) && !isObject(right) && typeOf(left) === typeOf(right)) return then(strictlyEqual(m, left, right));
+  if (!isObject(left) && !isObject(right) && typeOf(left) === typeOf(right)) {
+    return then(strictlyEqual(m, left, right));
+  }
   toPrimitive(m, left, "default", (a) =>
     toPrimitive(m, right, "default", (b) => {
       if (a.kind === "item" || b.kind === "item") return breakGraph("tensorItem", "an element is compared");
@@ -220,9 +283,14 @@ function looselyEqual(m: Interpreter, left: Value, right: Value, then: (equal: b
 
 /** instanceof. */
 function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
-  if (right.kind !== "object" || !isCallable(right)) return breakGraph("throws", "Right-hand side of instanceof");
+  if (right.kind !== "object" || !isCallable(right)) {
+    return breakGraph("throws", "Right-hand side of instanceof");
+  }
   const custom = findProperty(m, right, Symbol.hasInstance);
-  if (custom.kind !== "value" || custom.value.kind !== "object" || custom.value.real !== Function.prototype[Symbol.hasInstance]) {
+  if (
+    custom.kind !== "value" || custom.value.kind !== "object" ||
+    custom.value.real !== Function.prototype[Symbol.hasInstance]
+  ) {
     return breakGraph("opaqueObject", "a class with its own Symbol.hasInstance");
   }
   if (right.exotic.kind === "bound") return instanceOf(m, left, right.exotic.target);
@@ -232,7 +300,9 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
   if (left.kind === "tensor") {
     // The prototype of tensor inputs is guarded; results are plain tensors.
     const prototype: object = left.real ? Object.getPrototypeOf(left.real) : m.tensorPrototype;
-    for (let p: object | null = prototype; p; p = Object.getPrototypeOf(p)) if (p === target.real) return true;
+    for (let p: object | null = prototype; p; p = Object.getPrototypeOf(p)) {
+      if (p === target.real) return true;
+    }
     return false;
   }
   if (left.kind !== "object") return false;
@@ -248,7 +318,9 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
 }
 
 function isInChain(object: object, prototype: object): boolean {
-  for (let p: object | null = Object.getPrototypeOf(object); p; p = Object.getPrototypeOf(p)) if (p === prototype) return true;
+  for (let p: object | null = Object.getPrototypeOf(object); p; p = Object.getPrototypeOf(p)) {
+    if (p === prototype) return true;
+  }
   return false;
 }
 
@@ -295,7 +367,11 @@ function isFloatItem(item: ItemValue): boolean {
 function computeUnary(operator: "-" | "+" | "~", value: Primitive): Primitive {
   if (typeof value === "symbol") return breakGraph("throws", "Cannot convert a Symbol value to a number");
   if (typeof value === "bigint") {
-    return operator === "-" ? -value : operator === "~" ? ~value : breakGraph("throws", "Cannot convert a BigInt value to a number");
+    return operator === "-"
+      ? -value
+      : operator === "~"
+      ? ~value
+      : breakGraph("throws", "Cannot convert a BigInt value to a number");
   }
   const number = Number(value);
   return operator === "-" ? -number : operator === "~" ? ~number : number;
@@ -351,7 +427,7 @@ export function increment(m: Interpreter, value: Value, by: 1 | -1): Value {
     if (typeof value.value === "bigint") return constant(value.value + BigInt(by));
     return constant(Number(value.value) + by);
   }
-  if (value.kind === "number") return binaryNumbers(m.output, "+", value, constant(by));
+  if (value.kind === "number") return binaryNumbers(m.output, "+", [value, constant(by)]);
   return breakGraph("tensorItem", "an element is counted up");
 }
 
@@ -360,7 +436,9 @@ export function toNumeric(m: Interpreter, value: Value, then: Then): void {
   toPrimitive(m, value, "number", (primitive) => {
     if (primitive.kind !== "constant") return then(primitive);
     if (typeof primitive.value === "bigint") return then(primitive);
-    if (typeof primitive.value === "symbol") return breakGraph("throws", "Cannot convert a Symbol value to a number");
+    if (typeof primitive.value === "symbol") {
+      return breakGraph("throws", "Cannot convert a Symbol value to a number");
+    }
     then(constant(Number(primitive.value)));
   });
 }

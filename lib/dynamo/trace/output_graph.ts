@@ -21,7 +21,12 @@ export type GraphInput =
   /** A size or integer, computed by a size expression. */
   | { readonly kind: "size"; readonly node: Node; readonly size: Sym }
   /** A number as a 0-dimensional float64 tensor. */
-  | { readonly kind: "scalar"; readonly node: Node; readonly expression: HostExpression; readonly hint: number };
+  | {
+    readonly kind: "scalar";
+    readonly node: Node;
+    readonly expression: HostExpression;
+    readonly hint: number;
+  };
 
 /** Where the trace is, for stacks of nodes and guards. */
 export interface Whereabouts {

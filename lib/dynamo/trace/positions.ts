@@ -36,6 +36,12 @@ export function positionsOf(frames: readonly Frame[]): readonly SourcePosition[]
 
 /** The same as user frames, innermost first, for errors and reasons. */
 export function userFrames(frames: readonly Frame[]): UserFrame[] {
-  return positionsOf(frames).map(({ functionName, file, line, column, code }) => ({ functionName, file, line, column, code }))
+  return positionsOf(frames).map(({ functionName, file, line, column, code }) => ({
+    functionName,
+    file,
+    line,
+    column,
+    code,
+  }))
     .reverse();
 }

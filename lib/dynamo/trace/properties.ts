@@ -32,7 +32,12 @@ export function readProperty(m: Interpreter, value: Value, key: Key, completion:
   }
 }
 
-function readOfPrimitive(m: Interpreter, value: Extract<Value, { kind: "constant" | "number" | "item" }>, key: Key, completion: Completion): void {
+function readOfPrimitive(
+  m: Interpreter,
+  value: Extract<Value, { kind: "constant" | "number" | "item" }>,
+  key: Key,
+  completion: Completion,
+): void {
   const primitive = value.kind === "constant" ? value.value : 0;
   switch (typeof primitive) {
     case "undefined":
@@ -48,13 +53,21 @@ function readOfPrimitive(m: Interpreter, value: Extract<Value, { kind: "constant
   }
   const wrapper: object = Object.getPrototypeOf(Object(primitive));
   const label = typeof primitive;
-  const found = findProperty(m, builtinPrototype(m, wrapper, label.charAt(0).toUpperCase() + label.slice(1)), key);
+  const found = findProperty(
+    m,
+    builtinPrototype(m, wrapper, label.charAt(0).toUpperCase() + label.slice(1)),
+    key,
+  );
   if (found.kind === "getter") return m.call({ callee: found.getter, self: value, args: [], completion });
   m.complete(completion, found.kind === "value" ? found.value : UNDEFINED);
 }
 
 /** object[key] = value. */
-export function writeProperty(m: Interpreter, object: Value, key: Key, value: Value, strict: boolean): void {
+export function writeProperty(
+  m: Interpreter,
+  { object, key, value }: { readonly object: Value; readonly key: Key; readonly value: Value },
+  strict: boolean,
+): void {
   switch (object.kind) {
     case "object": {
       const action = assignProperty(m, object, key, value);
@@ -62,9 +75,16 @@ export function writeProperty(m: Interpreter, object: Value, key: Key, value: Va
         case "done":
           return m.complete({ kind: "discard" }, UNDEFINED);
         case "setter":
-          return m.call({ callee: action.setter, self: object, args: [value], completion: { kind: "discard" } });
+          return m.call({
+            callee: action.setter,
+            self: object,
+            args: [value],
+            completion: { kind: "discard" },
+          });
         case "refused":
-          return strict ? breakGraph("throws", "a write that is refused") : m.complete({ kind: "discard" }, UNDEFINED);
+          return strict
+            ? breakGraph("throws", "a write that is refused")
+            : m.complete({ kind: "discard" }, UNDEFINED);
         default:
           return action satisfies never;
       }

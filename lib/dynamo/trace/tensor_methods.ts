@@ -12,7 +12,15 @@ import { hintOf } from "../../sym/decide.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim } from "../variables/numbers.ts";
-import { constant, ItemValue, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import {
+  constant,
+  ItemValue,
+  NULL,
+  type ObjectValue,
+  TensorValue,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
 import type { BuiltinModel, Interpreter } from "./interpreter.ts";
 import { allElements, findProperty, newArray } from "./objects.ts";
 import { specializeNumber } from "../variables/numbers.ts";
@@ -61,7 +69,9 @@ const METHODS: Readonly<Record<string, Method>> = {
       }
       inplace(m, "copy_", [view, source]);
     } else {
-      const typed = source.meta.dtype === self.meta.dtype ? source : op(m, "to", [source, constant(self.meta.dtype)]);
+      const typed = source.meta.dtype === self.meta.dtype
+        ? source
+        : op(m, "to", [source, constant(self.meta.dtype)]);
       inplace(m, "indexPut_", [view, newArray(m, gather.map((g) => g ?? NULL)), typed]);
     }
     return self;
@@ -69,9 +79,12 @@ const METHODS: Readonly<Record<string, Method>> = {
   valueOf: ((_m, self) => self) satisfies Method,
   requiresGrad_: (_m, self, args) => {
     const wanted = args[0] === undefined || (args[0].kind === "constant" && args[0].value !== false);
-    return wanted === self.requiresGrad ? self : breakGraph("gradientState", "requiresGrad_ changes a tensor");
+    return wanted === self.requiresGrad
+      ? self
+      : breakGraph("gradientState", "requiresGrad_ changes a tensor");
   },
-  retainGrad: (_m, self) => self.requiresGrad ? breakGraph("gradientState", "retainGrad") : breakGraph("throws", "retainGrad"),
+  retainGrad: (_m, self) =>
+    self.requiresGrad ? breakGraph("gradientState", "retainGrad") : breakGraph("throws", "retainGrad"),
   registerHook: () => breakGraph("gradientState", "a hook is registered"),
   backward,
   detach_: () => breakGraph("gradientState", "detach_"),
@@ -85,7 +98,12 @@ function inplace(m: Interpreter, name: string, args: readonly Value[]): Value {
   return target ? callOp(m, target, args, true) : breakGraph("tensorMethod", name);
 }
 
-function alongDim(m: Interpreter, self: TensorValue, part: "shape" | "strides", args: readonly Value[]): Value {
+function alongDim(
+  m: Interpreter,
+  self: TensorValue,
+  part: "shape" | "strides",
+  args: readonly Value[],
+): Value {
   const list = readTensorProperty(m, self, part);
   const [dim] = args;
   if (dim === undefined || (dim.kind === "constant" && dim.value === undefined)) return list;
@@ -101,13 +119,16 @@ function alongDim(m: Interpreter, self: TensorValue, part: "shape" | "strides", 
 function convert(m: Interpreter, self: TensorValue, args: readonly Value[]): Value {
   let dtype: string | undefined, device: string | undefined;
   let copy = false;
-  const text = (value: Value | null) => value?.kind === "constant" && typeof value.value === "string" ? value.value : undefined;
+  const text = (value: Value | null) =>
+    value?.kind === "constant" && typeof value.value === "string" ? value.value : undefined;
   for (const each of args) {
     if (each.kind === "tensor") [dtype, device] = [each.meta.dtype, each.meta.device];
     else if (each.kind === "constant") {
       if (isDType(each.value)) dtype = each.value;
       else if (typeof each.value === "string") device = each.value;
-      else if (typeof each.value !== "boolean" && each.value !== undefined) return breakGraph("throws", "to()");
+      else if (typeof each.value !== "boolean" && each.value !== undefined) {
+        return breakGraph("throws", "to()");
+      }
     } else if (each.kind === "object") {
       const option = (key: string) => {
         const found = findProperty(m, each, key);
@@ -119,8 +140,12 @@ function convert(m: Interpreter, self: TensorValue, args: readonly Value[]): Val
       if (wanted?.kind === "constant") copy = wanted.value === true;
     } else return breakGraph("tensorMethod", "to()");
   }
-  const typed = dtype === undefined || dtype === self.meta.dtype ? self : op(m, "to", [self, constant(dtype)]);
-  const moved = device === undefined || device === self.meta.device ? typed : op(m, "toDevice", [typed, constant(device)]);
+  const typed = dtype === undefined || dtype === self.meta.dtype
+    ? self
+    : op(m, "to", [self, constant(dtype)]);
+  const moved = device === undefined || device === self.meta.device
+    ? typed
+    : op(m, "toDevice", [typed, constant(device)]);
   return copy && moved === self ? op(m, "clone", [self]) : moved;
 }
 
@@ -207,7 +232,11 @@ export function rowsOf(m: Interpreter, tensor: TensorValue): ObjectValue {
   const [first] = tensor.meta.shape;
   if (first === undefined) return breakGraph("throws", "a 0-d tensor is iterated");
   const count = numberOfDim(m.output, first);
-  const rows = count.kind === "number" ? specializeNumber(m.output, count).value : count.kind === "constant" ? count.value : 0;
+  const rows = count.kind === "number"
+    ? specializeNumber(m.output, count).value
+    : count.kind === "constant"
+    ? count.value
+    : 0;
   const list: Value[] = [];
   for (let i = 0; i < Number(rows); i++) list.push(op(m, "select", [tensor, constant(0), constant(i)]));
   return newArray(m, list);

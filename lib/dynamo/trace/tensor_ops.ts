@@ -9,14 +9,20 @@ import type { TensorMeta } from "../../graph/meta.ts";
 import type { Argument, Node, NodeMeta } from "../../graph/node.ts";
 import { parseCall } from "../../ops/call.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
-import { graphNameOf, GraphValue, isGraphValue, mapArguments, tensorArguments } from "../../ops/graph_builder.ts";
+import {
+  graphNameOf,
+  GraphValue,
+  isGraphValue,
+  mapArguments,
+  tensorArguments,
+} from "../../ops/graph_builder.ts";
 import type { Argument as CallArgument } from "../../ops/call.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import { config } from "../../base/config.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import { dataSlot, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
-import { enumerableKeys, findProperty, newArray, allElements } from "./objects.ts";
+import { allElements, enumerableKeys, findProperty, newArray } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
@@ -115,7 +121,9 @@ function scalarOperand(m: Interpreter, value: Extract<Value, { kind: "number" }>
 /** A tensor without history, as an operand that stands for its number. */
 function detached(m: Interpreter, tensor: TensorValue): GraphValue {
   const known = callOp(m, m.opNamed("detach"), [tensor], true);
-  return known.kind === "tensor" ? new GraphValue(m.output.nodeOf(known), known.meta) : breakGraph("tensorItem");
+  return known.kind === "tensor"
+    ? new GraphValue(m.output.nodeOf(known), known.meta)
+    : breakGraph("tensorItem");
 }
 
 function append(m: Interpreter, target: CallTarget, given: Resolved, method: boolean): Value {
@@ -137,7 +145,8 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
   const { positional, kwargs } = normalForm(definition, args);
   const metas = isMetas(result) ? result : null;
   const own: TensorMeta | null = isMetas(result) ? null : result;
-  const grad = differentiable && (metas ? metas.some((t) => isFloat(t.dtype)) : isFloat(own?.dtype ?? "bool"));
+  const grad = differentiable &&
+    (metas ? metas.some((t) => isFloat(t.dtype)) : isFloat(own?.dtype ?? "bool"));
   const kept = inplace && first ? first.value.meta : own;
   const meta: Partial<NodeMeta> = {
     stack: m.output.whereabouts.stack(),
@@ -183,9 +192,14 @@ function withFittingScalars(m: Interpreter, definition: OpDefinition, args: Reso
   const isScalar = (value: GraphValue) => m.output.scalars.has(value.node);
   const tensors = tensorArguments(args).map(({ value }) => value);
   if (!tensors.some(isScalar) || scalarsFit(m, args)) return args;
-  const [type, ...others] = new Set(tensors.filter((value) => !isScalar(value)).map(({ meta }) => meta.dtype));
+  const [type, ...others] = new Set(
+    tensors.filter((value) => !isScalar(value)).map(({ meta }) => meta.dtype),
+  );
   if (type === undefined || others.length > 0 || !isFloat(type)) {
-    return breakGraph("symbolicNumber", `a number is an operand of ${definition.name}, whose type it decides`);
+    return breakGraph(
+      "symbolicNumber",
+      `a number is an operand of ${definition.name}, whose type it decides`,
+    );
   }
   return mapArguments(args, (value) => isScalar(value) ? converted(m, value, type) : value);
 }

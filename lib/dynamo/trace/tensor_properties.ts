@@ -8,7 +8,14 @@ import { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { propertySource } from "../source.ts";
 import { numberOfDim } from "../variables/numbers.ts";
-import { constant, NULL, type ObjectValue, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import {
+  constant,
+  NULL,
+  type ObjectValue,
+  type TensorValue,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
 import { type Key, newArray } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
 
@@ -31,7 +38,9 @@ export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key
       return constant(tensor.requiresGrad);
     case "length": {
       const [first] = tensor.meta.shape;
-      return first === undefined ? breakGraph("throws", "length of a 0-d tensor") : numberOfDim(m.output, first);
+      return first === undefined
+        ? breakGraph("throws", "length of a 0-d tensor")
+        : numberOfDim(m.output, first);
     }
     case "isLeaf":
       if (!tensor.requiresGrad) return constant(true);
@@ -74,7 +83,12 @@ function constructorOf(m: Interpreter, tensor: TensorValue): object {
 }
 
 /** The list of sizes; the same object each time, as eager tensors give. */
-function sizeList(m: Interpreter, tensor: TensorValue, name: "shape" | "strides", dims: readonly Dim[]): ObjectValue {
+function sizeList(
+  m: Interpreter,
+  tensor: TensorValue,
+  name: "shape" | "strides",
+  dims: readonly Dim[],
+): ObjectValue {
   let list = tensor.lists.get(name);
   if (!list) {
     list = newArray(m, dims.map((d) => numberOfDim(m.output, d)));
@@ -86,7 +100,9 @@ function sizeList(m: Interpreter, tensor: TensorValue, name: "shape" | "strides"
 }
 
 function gradOf(m: Interpreter, tensor: TensorValue): Value {
-  if (!tensor.real || !tensor.source) return tensor.requiresGrad ? breakGraph("gradientState", "grad of a result") : NULL;
+  if (!tensor.real || !tensor.source) {
+    return tensor.requiresGrad ? breakGraph("gradientState", "grad of a result") : NULL;
+  }
   return m.wrapper.wrap(tensor.real.grad, propertySource(tensor.source, "grad"));
 }
 

@@ -29,21 +29,98 @@ export type HostExpression =
 
 /** Operators on numbers that generated code may use. */
 export type HostBinary =
-  | "+" | "-" | "*" | "/" | "%" | "**"
-  | "&" | "|" | "^" | "<<" | ">>" | ">>>"
-  | "<" | "<=" | ">" | ">=" | "===" | "!==";
+  | "+"
+  | "-"
+  | "*"
+  | "/"
+  | "%"
+  | "**"
+  | "&"
+  | "|"
+  | "^"
+  | "<<"
+  | ">>"
+  | ">>>"
+  | "<"
+  | "<="
+  | ">"
+  | ">="
+  | "==="
+  | "!==";
 
 /** Deterministic functions of Math. */
 export type HostMath =
-  | "abs" | "ceil" | "floor" | "round" | "trunc" | "sign" | "sqrt" | "cbrt" | "exp" | "expm1" | "log" | "log1p"
-  | "log2" | "log10" | "sin" | "cos" | "tan" | "asin" | "acos" | "atan" | "sinh" | "cosh" | "tanh" | "asinh"
-  | "acosh" | "atanh" | "atan2" | "pow" | "min" | "max" | "hypot" | "fround" | "imul" | "clz32";
+  | "abs"
+  | "ceil"
+  | "floor"
+  | "round"
+  | "trunc"
+  | "sign"
+  | "sqrt"
+  | "cbrt"
+  | "exp"
+  | "expm1"
+  | "log"
+  | "log1p"
+  | "log2"
+  | "log10"
+  | "sin"
+  | "cos"
+  | "tan"
+  | "asin"
+  | "acos"
+  | "atan"
+  | "sinh"
+  | "cosh"
+  | "tanh"
+  | "asinh"
+  | "acosh"
+  | "atanh"
+  | "atan2"
+  | "pow"
+  | "min"
+  | "max"
+  | "hypot"
+  | "fround"
+  | "imul"
+  | "clz32";
 
 /** All of `HostMath`, to look names up. */
 export const HOST_MATH: ReadonlySet<string> = new Set<HostMath>([
-  "abs", "ceil", "floor", "round", "trunc", "sign", "sqrt", "cbrt", "exp", "expm1", "log", "log1p", "log2",
-  "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
-  "atan2", "pow", "min", "max", "hypot", "fround", "imul", "clz32",
+  "abs",
+  "ceil",
+  "floor",
+  "round",
+  "trunc",
+  "sign",
+  "sqrt",
+  "cbrt",
+  "exp",
+  "expm1",
+  "log",
+  "log1p",
+  "log2",
+  "log10",
+  "sin",
+  "cos",
+  "tan",
+  "asin",
+  "acos",
+  "atan",
+  "sinh",
+  "cosh",
+  "tanh",
+  "asinh",
+  "acosh",
+  "atanh",
+  "atan2",
+  "pow",
+  "min",
+  "max",
+  "hypot",
+  "fround",
+  "imul",
+  "clz32",
 ]);
 
 /** Whether a name is a function of `HostMath`. */

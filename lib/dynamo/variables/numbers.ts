@@ -4,7 +4,7 @@
  * it exists only where integer arithmetic gives the same.
  */
 import { invariant } from "../../base/errors.ts";
-import { hintOf, isEqual, isLess, isAtMost, specialize } from "../../sym/decide.ts";
+import { hintOf, isAtMost, isEqual, isLess, specialize } from "../../sym/decide.ts";
 import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, sub } from "../../sym/expr.ts";
 import { type Source } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
@@ -133,7 +133,11 @@ function make(
 }
 
 /** A binary operator on two numbers of which one at least is no constant. */
-export function binaryNumbers(output: OutputGraph, operator: HostBinary, left: Numeric, right: Numeric): Value {
+export function binaryNumbers(
+  output: OutputGraph,
+  operator: HostBinary,
+  [left, right]: readonly [Numeric, Numeric],
+): Value {
   const a = hintOfNumber(left), b = hintOfNumber(right);
   const expression: HostExpression = {
     kind: "binary",
@@ -151,11 +155,14 @@ export function binaryNumbers(output: OutputGraph, operator: HostBinary, left: N
       return make(output, expression, hint, da !== null && db !== null ? sub(da, db) : null);
     case "*": {
       // 0 · negative is −0: only products of factors that are not 0 are sizes
-      const safe = da !== null && db !== null && (nonZero(da) && nonZero(db) || nonNegative(da) && nonNegative(db));
+      const safe = da !== null && db !== null &&
+        (nonZero(da) && nonZero(db) || nonNegative(da) && nonNegative(db));
       return make(output, expression, hint, safe ? mul(da, db) : null);
     }
     case "/": {
-      const quotient = da !== null && db !== null && nonNegative(da) && positive(db) ? [da, db] as const : null;
+      const quotient = da !== null && db !== null && nonNegative(da) && positive(db)
+        ? [da, db] as const
+        : null;
       if (quotient && Number.isInteger(hint)) {
         // Exact where the remainder is nothing, which has to be asked.
         const whole = floorDiv(quotient[0], quotient[1]);
@@ -191,7 +198,11 @@ interface Comparison {
 }
 
 /** Decides a comparison now and guards that it stays so. */
-function compare(output: OutputGraph, expression: HostExpression, { operator, hint, da, db }: Comparison): Value {
+function compare(
+  output: OutputGraph,
+  expression: HostExpression,
+  { operator, hint, da, db }: Comparison,
+): Value {
   if (da !== null && db !== null) {
     switch (operator) {
       case "===":
@@ -254,7 +265,12 @@ export function mathNumbers(output: OutputGraph, name: string, args: readonly Nu
     case "round":
       return make(output, expression, hint, dims[0] ?? null);
     case "abs":
-      return make(output, expression, hint, dims[0] !== null && dims[0] !== undefined && nonNegative(dims[0]) ? dims[0] : null);
+      return make(
+        output,
+        expression,
+        hint,
+        dims[0] !== null && dims[0] !== undefined && nonNegative(dims[0]) ? dims[0] : null,
+      );
     case "min":
     case "max": {
       const all = dims.filter((d) => d !== null);
@@ -277,7 +293,12 @@ export function numberIsTruthy(output: OutputGraph, value: NumberValue): boolean
     left: value.expression,
     right: { kind: "literal", value: 0 },
   };
-  const isNumberTest: HostExpression = { kind: "binary", operator: "===", left: value.expression, right: value.expression };
+  const isNumberTest: HostExpression = {
+    kind: "binary",
+    operator: "===",
+    left: value.expression,
+    right: value.expression,
+  };
   output.guard({ kind: "expression", expression: nonZeroTest, expected: value.hint !== 0 });
   output.guard({ kind: "expression", expression: isNumberTest, expected: !Number.isNaN(value.hint) });
   return truthy;

@@ -245,7 +245,13 @@ export type CellPlace =
   /** An object of generated code whose property `v` is the content. */
   | { readonly kind: "box"; readonly cell: LiveCell; readonly source: Source }
   /** The captured variable of a function that may be another one in the next call. */
-  | { readonly kind: "captured"; readonly cell: LiveCell; readonly source: Source; readonly base: Source; readonly index: number };
+  | {
+    readonly kind: "captured";
+    readonly cell: LiveCell;
+    readonly source: Source;
+    readonly base: Source;
+    readonly index: number;
+  };
 
 /** A variable that closures share. */
 export class CellValue {

@@ -8,9 +8,17 @@ import { Tensor } from "../../tensor/tensor.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { type ChangeHistory, type DynamicMode, markOf } from "../automatic_dynamic.ts";
-import { knownSource, isPassedIn, propertySource, type Source } from "../source.ts";
+import { isPassedIn, knownSource, propertySource, type Source } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
-import { constant, type Exotic, NumberValue, ObjectValue, type Primitive, TensorValue, type Value } from "./value.ts";
+import {
+  constant,
+  type Exotic,
+  NumberValue,
+  ObjectValue,
+  type Primitive,
+  TensorValue,
+  type Value,
+} from "./value.ts";
 
 /** What wrapping needs to know of functions and of the trace. */
 export interface WrapSettings {
@@ -117,14 +125,21 @@ export class Wrapper {
     }
     if (real instanceof Tensor && Object.hasOwn(real, "layout")) {
       if (this.settings.isPlainTensor(real)) return this.#tensor(real, source);
-      this.output.guard({ kind: "prototype", source, prototype: Object.getPrototypeOf(real), label: "Tensor" });
+      this.output.guard({
+        kind: "prototype",
+        source,
+        prototype: Object.getPrototypeOf(real),
+        label: "Tensor",
+      });
       return new ObjectValue({ kind: "opaque", what: "a subclass of Tensor" }, null, real, source);
     }
     if (typeof real === "function") return this.#function(real, source);
     const prototype: object | null = Object.getPrototypeOf(real);
     const exotic = exoticOf(real);
     const value = new ObjectValue(exotic, null, real, source);
-    if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") this.relyOnPrototype(value);
+    if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") {
+      this.relyOnPrototype(value);
+    }
     if (exotic.kind === "opaque") return value;
     // Set before the prototype is wrapped: a prototype chain may lead back here.
     this.#values.set(real, value);
@@ -234,8 +249,12 @@ export function functionLabel(fn: object): string {
 /** What a real object is besides its properties. */
 function exoticOf(real: object): Exotic {
   if (Array.isArray(real)) return { kind: "array", elements: [], originals: [], loaded: false };
-  if (types.isMap(real)) return { kind: "map", entries: new Map(), originals: new Map(), loaded: false, changed: false };
-  if (types.isSet(real)) return { kind: "set", entries: new Map(), originals: new Map(), loaded: false, changed: false };
+  if (types.isMap(real)) {
+    return { kind: "map", entries: new Map(), originals: new Map(), loaded: false, changed: false };
+  }
+  if (types.isSet(real)) {
+    return { kind: "set", entries: new Map(), originals: new Map(), loaded: false, changed: false };
+  }
   if (BUILTIN_OBJECTS.has(real)) return { kind: "plain" };
   const native = nativeKind(real);
   return native === null ? { kind: "plain" } : { kind: "opaque", what: native };
@@ -254,7 +273,9 @@ function nativeKind(real: object): string | null {
   if (types.isBoxedPrimitive(real)) return "a boxed primitive";
   if (real instanceof WeakRef) return "a weak reference";
   const prototype: unknown = Object.getPrototypeOf(real);
-  if (prototype !== null && typeof prototype === "object" && NATIVE_ITERATORS.has(prototype)) return "an iterator";
+  if (prototype !== null && typeof prototype === "object" && NATIVE_ITERATORS.has(prototype)) {
+    return "an iterator";
+  }
   return null;
 }
 

@@ -12,14 +12,25 @@ import {
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
-import { toPrimitive, textOf } from "../coercion.ts";
-import { type BuiltinModel, type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
+import { textOf, toPrimitive } from "../coercion.ts";
+import {
+  type BuiltinModel,
+  type CallRequest,
+  type CallResult,
+  type Interpreter,
+  PUSHED,
+} from "../interpreter.ts";
 import { collect, listIterator } from "../iteration.ts";
 import { allElements, elementAt, elementsOf, newArray, settledElements } from "../objects.ts";
 import { strictlyEqual } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
 
-type ArrayMethod = (m: Interpreter, array: ObjectValue, args: readonly Value[], request: CallRequest) => CallResult;
+type ArrayMethod = (
+  m: Interpreter,
+  array: ObjectValue,
+  args: readonly Value[],
+  request: CallRequest,
+) => CallResult;
 
 /** An integer argument, clamped as slice and its like do. */
 function position(value: Value | undefined, length: number, fallback: number): number {
@@ -36,7 +47,9 @@ function mutable(array: ObjectValue): void {
 }
 
 function sameValueZero(m: Interpreter, a: Value, b: Value): boolean {
-  if (a.kind === "constant" && b.kind === "constant" && Number.isNaN(a.value) && Number.isNaN(b.value)) return true;
+  if (a.kind === "constant" && b.kind === "constant" && Number.isNaN(a.value) && Number.isNaN(b.value)) {
+    return true;
+  }
   const equal = strictlyEqual(m, a, b);
   return typeof equal === "boolean" ? equal : breakGraph("tensorItem", "an element is searched for");
 }
@@ -44,7 +57,9 @@ function sameValueZero(m: Interpreter, a: Value, b: Value): boolean {
 function flatten(m: Interpreter, array: ObjectValue, depth: number, into: Element[]): void {
   for (const element of settledElements(m, array)) {
     if (element === HOLE) continue;
-    if (typeof element !== "symbol" && element.kind === "object" && element.exotic.kind === "array" && depth > 0) {
+    if (
+      typeof element !== "symbol" && element.kind === "object" && element.exotic.kind === "array" && depth > 0
+    ) {
       flatten(m, element, depth - 1, into);
     } else into.push(element);
   }
@@ -124,12 +139,22 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   fill: (m, array, args) => {
     mutable(array);
     const elements = settledElements(m, array);
-    elements.fill(args[0] ?? UNDEFINED, position(args[1], elements.length, 0), position(args[2], elements.length, elements.length));
+    elements.fill(
+      args[0] ?? UNDEFINED,
+      position(args[1], elements.length, 0),
+      position(args[2], elements.length, elements.length),
+    );
     return array;
   },
   slice: (m, array, args) => {
     const elements = settledElements(m, array);
-    return newArray(m, elements.slice(position(args[0], elements.length, 0), position(args[1], elements.length, elements.length)));
+    return newArray(
+      m,
+      elements.slice(
+        position(args[0], elements.length, 0),
+        position(args[1], elements.length, elements.length),
+      ),
+    );
   },
   concat: (m, array, args) => {
     const result = [...settledElements(m, array)];
@@ -147,16 +172,24 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   at: (m, array, args) => {
     const { length } = elementsOf(m, array);
     const [index] = args;
-    const number = index?.kind === "constant" ? Math.trunc(Number(index.value)) || 0 : breakGraph("symbolicNumber", "an index");
+    const number = index?.kind === "constant"
+      ? Math.trunc(Number(index.value)) || 0
+      : breakGraph("symbolicNumber", "an index");
     return elementAt(m, array, number < 0 ? number + length : number);
   },
   includes: (m, array, args) =>
-    constant(allElements(m, array).slice(position(args[1], elementsOf(m, array).length, 0)).some((v) => sameValueZero(m, v, args[0] ?? UNDEFINED))),
+    constant(
+      allElements(m, array).slice(position(args[1], elementsOf(m, array).length, 0)).some((v) =>
+        sameValueZero(m, v, args[0] ?? UNDEFINED)
+      ),
+    ),
   indexOf: (m, array, args) => {
     const values = allElements(m, array);
     for (let i = position(args[1], values.length, 0); i < values.length; i++) {
       const value = values[i];
-      if (value && elementsOf(m, array)[i] !== HOLE && sameValue(m, value, args[0] ?? UNDEFINED)) return constant(i);
+      if (value && elementsOf(m, array)[i] !== HOLE && sameValue(m, value, args[0] ?? UNDEFINED)) {
+        return constant(i);
+      }
     }
     return constant(-1);
   },
@@ -164,7 +197,9 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     const values = allElements(m, array);
     for (let i = values.length - 1; i >= 0; i--) {
       const value = values[i];
-      if (value && elementsOf(m, array)[i] !== HOLE && sameValue(m, value, args[0] ?? UNDEFINED)) return constant(i);
+      if (value && elementsOf(m, array)[i] !== HOLE && sameValue(m, value, args[0] ?? UNDEFINED)) {
+        return constant(i);
+      }
     }
     return constant(-1);
   },
@@ -211,12 +246,16 @@ function sortConstants(m: Interpreter, array: ObjectValue): void {
   const elements = settledElements(m, array);
   const keyed = elements.map((element) => {
     if (typeof element === "symbol") return breakGraph("builtin", "sort of an array with holes");
-    if (element.kind !== "constant" || typeof element.value === "symbol") return breakGraph("coercion", "sort of objects");
+    if (element.kind !== "constant" || typeof element.value === "symbol") {
+      return breakGraph("coercion", "sort of objects");
+    }
     return { element, value: element.value };
   });
   const texts = (value: unknown) => String(value);
   keyed.sort((a, b) => {
-    if (a.value === undefined || b.value === undefined) return Number(a.value === undefined) - Number(b.value === undefined);
+    if (a.value === undefined || b.value === undefined) {
+      return Number(a.value === undefined) - Number(b.value === undefined);
+    }
     const x = texts(a.value), y = texts(b.value);
     return x < y ? -1 : x > y ? 1 : 0;
   });
@@ -225,7 +264,16 @@ function sortConstants(m: Interpreter, array: ObjectValue): void {
 
 /** Methods that call back, by the name of their stand-in. */
 const CALLING = [
-  "map", "filter", "forEach", "some", "every", "find", "findIndex", "findLast", "findLastIndex", "flatMap",
+  "map",
+  "filter",
+  "forEach",
+  "some",
+  "every",
+  "find",
+  "findIndex",
+  "findLast",
+  "findLastIndex",
+  "flatMap",
 ] as const;
 
 /** Whether a value is an array that these models understand. */
@@ -237,26 +285,38 @@ function arrayOf(value: Value, name: string): ObjectValue {
 /** Adds the models of arrays. */
 export function addArrays(table: ModelTable): void {
   for (const [name, method] of Object.entries(METHODS)) {
-    table.method(Array.prototype, name, (m, request) => method(m, arrayOf(request.self, name), request.args, request));
+    table.method(
+      Array.prototype,
+      name,
+      (m, request) => method(m, arrayOf(request.self, name), request.args, request),
+    );
   }
   for (const name of CALLING) {
     table.method(Array.prototype, name, (m, request) => {
       arrayOf(request.self, name);
-      if (!request.args[0] || !isCallable(request.args[0])) return breakGraph("throws", "a callback is not a function");
+      if (!request.args[0] || !isCallable(request.args[0])) {
+        return breakGraph("throws", "a callback is not a function");
+      }
       return m.callInternal(name, request);
     });
   }
   const reducing = (name: "reduce" | "reduceRight"): BuiltinModel => (m, request) => {
     arrayOf(request.self, name);
-    if (!request.args[0] || !isCallable(request.args[0])) return breakGraph("throws", "a callback is not a function");
+    if (!request.args[0] || !isCallable(request.args[0])) {
+      return breakGraph("throws", "a callback is not a function");
+    }
     return m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
   };
   table.method(Array.prototype, "reduce", reducing("reduce"));
   table.method(Array.prototype, "reduceRight", reducing("reduceRight"));
-  table.method(Array, "isArray", (_m, { args: [value] }) =>
-    value?.kind === "object" && value.exotic.kind === "opaque"
-      ? breakGraph("opaqueObject", "Array.isArray")
-      : constant(value?.kind === "object" && value.exotic.kind === "array"));
+  table.method(
+    Array,
+    "isArray",
+    (_m, { args: [value] }) =>
+      value?.kind === "object" && value.exotic.kind === "opaque"
+        ? breakGraph("opaqueObject", "Array.isArray")
+        : constant(value?.kind === "object" && value.exotic.kind === "array"),
+  );
   table.method(Array, "of", (m, { args }) => newArray(m, [...args]));
   table.method(Array, "from", arrayFrom);
   table.constructs(Array, (m, { args }) => arrayOfLength(m, args));
@@ -266,9 +326,13 @@ export function addArrays(table: ModelTable): void {
 function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
   const [length] = args;
   if (args.length !== 1 || !length) return newArray(m, [...args]);
-  if (length.kind === "number" || length.kind === "item") return breakGraph("symbolicNumber", "the length of an array");
+  if (length.kind === "number" || length.kind === "item") {
+    return breakGraph("symbolicNumber", "the length of an array");
+  }
   if (length.kind !== "constant" || typeof length.value !== "number") return newArray(m, [length]);
-  if (!Number.isInteger(length.value) || length.value < 0 || length.value > 1e6) return breakGraph("throws", "an invalid array length");
+  if (!Number.isInteger(length.value) || length.value < 0 || length.value > 1e6) {
+    return breakGraph("throws", "an invalid array length");
+  }
   return newArray(m, new Array<Element>(length.value).fill(HOLE));
 }
 

@@ -3,7 +3,14 @@
  * in the trace. Invariant: order of entries is the language's, also while an iteration is under way.
  */
 import { breakGraph } from "../../break_reasons.ts";
-import { constant, type Entry, type KeyIdentity, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
+import {
+  constant,
+  type Entry,
+  type KeyIdentity,
+  ObjectValue,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import {
   afterDeletion,
@@ -19,7 +26,12 @@ import { allElements, entriesOf, keyIdentity } from "../objects.ts";
 import { guardDistinct } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
 
-type Method = (m: Interpreter, object: ObjectValue, args: readonly Value[], request: CallRequest) => CallResult;
+type Method = (
+  m: Interpreter,
+  object: ObjectValue,
+  args: readonly Value[],
+  request: CallRequest,
+) => CallResult;
 
 /** An entry by key. A key that is not found must not become equal to one that is there. */
 function lookUp(m: Interpreter, object: ObjectValue, key: Value): Entry | undefined {
@@ -128,11 +140,25 @@ function newSet(m: Interpreter, values: readonly Value[], prototype: ObjectValue
   }
   const known = m.wrapper.known(Set.prototype, "Set.prototype");
   const proto = prototype ?? (known.kind === "object" ? known : null);
-  return new ObjectValue({ kind: "set", entries, originals: new Map(), loaded: true, changed: true }, proto, null, null);
+  return new ObjectValue(
+    { kind: "set", entries, originals: new Map(), loaded: true, changed: true },
+    proto,
+    null,
+    null,
+  );
 }
 
-function newMap(m: Interpreter, pairs: readonly (readonly [Value, Value])[], prototype: ObjectValue | null): ObjectValue {
-  const map = new ObjectValue({ kind: "map", entries: new Map(), originals: new Map(), loaded: true, changed: true }, prototype, null, null);
+function newMap(
+  m: Interpreter,
+  pairs: readonly (readonly [Value, Value])[],
+  prototype: ObjectValue | null,
+): ObjectValue {
+  const map = new ObjectValue(
+    { kind: "map", entries: new Map(), originals: new Map(), loaded: true, changed: true },
+    prototype,
+    null,
+    null,
+  );
   const entries = entriesOf(m, map);
   for (const [key, value] of pairs) {
     const found = lookUp(m, map, key);
@@ -149,21 +175,41 @@ export function addCollections(table: ModelTable): void {
       ? value
       : breakGraph("throws", `${name} of a value that is no ${kind}`);
   for (const [name, method] of Object.entries(MAP)) {
-    table.method(Map.prototype, name, (m, request) => method(m, receiver(request.self, "map", name), request.args, request));
+    table.method(
+      Map.prototype,
+      name,
+      (m, request) => method(m, receiver(request.self, "map", name), request.args, request),
+    );
   }
   for (const [name, method] of Object.entries(SET)) {
-    table.method(Set.prototype, name, (m, request) => method(m, receiver(request.self, "set", name), request.args, request));
+    table.method(
+      Set.prototype,
+      name,
+      (m, request) => method(m, receiver(request.self, "set", name), request.args, request),
+    );
   }
-  table.getter(Map.prototype, "size", (m, { self }) => constant(entriesOf(m, receiver(self, "map", "size")).size));
-  table.getter(Set.prototype, "size", (m, { self }) => constant(entriesOf(m, receiver(self, "set", "size")).size));
-  table.constructs(Set, (m, request, prototype) =>
-    fromItems(m, request, (items) => newSet(m, items, prototype)));
+  table.getter(
+    Map.prototype,
+    "size",
+    (m, { self }) => constant(entriesOf(m, receiver(self, "map", "size")).size),
+  );
+  table.getter(
+    Set.prototype,
+    "size",
+    (m, { self }) => constant(entriesOf(m, receiver(self, "set", "size")).size),
+  );
+  table.constructs(
+    Set,
+    (m, request, prototype) => fromItems(m, request, (items) => newSet(m, items, prototype)),
+  );
   table.constructs(Map, (m, request, prototype) =>
     fromItems(m, request, (items) =>
       newMap(
         m,
         items.map((item) => {
-          if (item.kind !== "object" || item.exotic.kind !== "array") return breakGraph("iterator", "entries that are no arrays");
+          if (item.kind !== "object" || item.exotic.kind !== "array") {
+            return breakGraph("iterator", "entries that are no arrays");
+          }
           const [key = UNDEFINED, value = UNDEFINED] = allElements(m, item);
           return [key, value] as const;
         }),
@@ -177,7 +223,10 @@ export function addCollections(table: ModelTable): void {
       return iteratorResult(m, item ?? UNDEFINED, item === null);
     });
   }
-  const identity = Reflect.get(Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())), Symbol.iterator);
+  const identity = Reflect.get(
+    Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())),
+    Symbol.iterator,
+  );
   if (typeof identity === "function") table.call(identity, (_m, { self }) => self);
   for (const mode of ["next", "throw", "return"] as const) {
     table.method(GENERATORS, mode, (m, request) => resumeGenerator(m, mode, request));
@@ -190,7 +239,9 @@ function fromItems(
   make: (items: Value[]) => ObjectValue,
 ): CallResult {
   const [source] = request.args;
-  if (!source || (source.kind === "constant" && (source.value === undefined || source.value === null))) return make([]);
+  if (!source || (source.kind === "constant" && (source.value === undefined || source.value === null))) {
+    return make([]);
+  }
   let result: Value | null = null, pushed = false;
   collect(m, source, (items) => {
     result = make(items);

@@ -52,7 +52,12 @@ function keyOf(m: Interpreter, value: Value | undefined): Key {
 }
 
 /** Reads properties in order, calling getters, then goes on. */
-function readAll(m: Interpreter, target: ObjectValue, keys: readonly Key[], then: (values: Value[]) => void): void {
+function readAll(
+  m: Interpreter,
+  target: ObjectValue,
+  keys: readonly Key[],
+  then: (values: Value[]) => void,
+): void {
   const values: Value[] = [];
   const step = (index: number): void => {
     const key = keys[index];
@@ -69,7 +74,11 @@ function readAll(m: Interpreter, target: ObjectValue, keys: readonly Key[], then
 }
 
 /** Delivers what `work` hands on, at once or later. */
-function later(m: Interpreter, request: CallRequest, work: (then: (value: Value) => void) => void): CallResult {
+function later(
+  m: Interpreter,
+  request: CallRequest,
+  work: (then: (value: Value) => void) => void,
+): CallResult {
   let result: Value | null = null, pushed = false;
   work((value) => {
     result = value;
@@ -84,14 +93,25 @@ const OBJECT: Readonly<Record<string, Model>> = {
   keys: (m, [value]) => newArray(m, enumerableKeys(m, object(value, "Object.keys")).map(constant)),
   values: (m, [value], request) => {
     const target = object(value, "Object.values");
-    return later(m, request, (then) => readAll(m, target, enumerableKeys(m, target), (values) => then(newArray(m, values))));
+    return later(
+      m,
+      request,
+      (then) => readAll(m, target, enumerableKeys(m, target), (values) => then(newArray(m, values))),
+    );
   },
   entries: (m, [value], request) => {
     const target = object(value, "Object.entries");
     const keys = enumerableKeys(m, target);
-    return later(m, request, (then) =>
-      readAll(m, target, keys, (values) =>
-        then(newArray(m, values.map((v, i) => newArray(m, [constant(keys[i] ?? ""), v]))))));
+    return later(
+      m,
+      request,
+      (then) =>
+        readAll(m, target, keys, (values) =>
+          then(newArray(
+            m,
+            values.map((v, i) => newArray(m, [constant(keys[i] ?? ""), v])),
+          ))),
+    );
   },
   assign: (m, [target, ...sources], request) => {
     const into = object(target, "Object.assign");
@@ -119,14 +139,21 @@ const OBJECT: Readonly<Record<string, Model>> = {
       collect(m, source, (items) => {
         const made = newObject(m);
         for (const item of items) {
-          if (item.kind !== "object" || item.exotic.kind !== "array") return breakGraph("iterator", "entries that are no arrays");
+          if (item.kind !== "object" || item.exotic.kind !== "array") {
+            return breakGraph("iterator", "entries that are no arrays");
+          }
           const [key = UNDEFINED, value = UNDEFINED] = allElements(m, item);
           defineOwn(m, made, keyOf(m, key), dataSlot(value));
         }
         then(made);
       })),
   getPrototypeOf: (m, [value]) => {
-    if (value?.kind === "tensor") return m.wrapper.known(value.real ? Object.getPrototypeOf(value.real) : m.tensorPrototype, "Tensor.prototype");
+    if (value?.kind === "tensor") {
+      return m.wrapper.known(
+        value.real ? Object.getPrototypeOf(value.real) : m.tensorPrototype,
+        "Tensor.prototype",
+      );
+    }
     const target = object(value, "Object.getPrototypeOf");
     if (target.exotic.kind === "opaque") return breakGraph("opaqueObject", target.exotic.what);
     m.wrapper.relyOnPrototype(target);
@@ -154,7 +181,8 @@ const OBJECT: Readonly<Record<string, Model>> = {
   seal: (m, [value]) => integrity(m, value, "sealed"),
   preventExtensions: (m, [value]) => integrity(m, value, "inextensible"),
   isFrozen: (_m, [value]) => integrityIs(value, (o) => o.frozen === "frozen", Object.isFrozen),
-  isSealed: (_m, [value]) => integrityIs(value, (o) => o.frozen === "frozen" || o.frozen === "sealed", Object.isSealed),
+  isSealed: (_m, [value]) =>
+    integrityIs(value, (o) => o.frozen === "frozen" || o.frozen === "sealed", Object.isSealed),
   isExtensible: (m, [value]) => {
     if (value?.kind !== "object") return constant(false);
     if (value.frozen !== "no") return constant(false);
@@ -170,10 +198,17 @@ const OBJECT: Readonly<Record<string, Model>> = {
   },
   hasOwn: (m, [value, key]) => constant(hasOwn(m, object(value, "Object.hasOwn"), keyOf(m, key))),
   getOwnPropertyNames: (m, [value]) =>
-    newArray(m, ownKeys(m, object(value, "getOwnPropertyNames")).filter((k) => typeof k === "string").map(constant)),
+    newArray(
+      m,
+      ownKeys(m, object(value, "getOwnPropertyNames")).filter((k) => typeof k === "string").map(constant),
+    ),
   getOwnPropertySymbols: (m, [value]) =>
-    newArray(m, ownKeys(m, object(value, "getOwnPropertySymbols")).filter((k) => typeof k === "symbol").map(constant)),
-  getOwnPropertyDescriptor: (m, [value, key]) => describe(m, object(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
+    newArray(
+      m,
+      ownKeys(m, object(value, "getOwnPropertySymbols")).filter((k) => typeof k === "symbol").map(constant),
+    ),
+  getOwnPropertyDescriptor: (m, [value, key]) =>
+    describe(m, object(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
   defineProperty: (m, [value, key, descriptor]) => {
     define(m, object(value, "defineProperty"), keyOf(m, key), object(descriptor, "a descriptor"));
     return value ?? UNDEFINED;
@@ -191,7 +226,11 @@ const OBJECT: Readonly<Record<string, Model>> = {
       })),
 };
 
-function integrity(m: Interpreter, value: Value | undefined, level: "frozen" | "sealed" | "inextensible"): Value {
+function integrity(
+  m: Interpreter,
+  value: Value | undefined,
+  level: "frozen" | "sealed" | "inextensible",
+): Value {
   if (value?.kind !== "object") return value ?? UNDEFINED;
   if (value.real && level === "frozen" && Object.isFrozen(value.real)) return value;
   if (value.exotic.kind === "opaque") return breakGraph("opaqueObject", value.exotic.what);
@@ -206,7 +245,11 @@ function integrity(m: Interpreter, value: Value | undefined, level: "frozen" | "
   return value;
 }
 
-function integrityIs(value: Value | undefined, made: (o: ObjectValue) => boolean, real: (o: object) => boolean): Value {
+function integrityIs(
+  value: Value | undefined,
+  made: (o: ObjectValue) => boolean,
+  real: (o: object) => boolean,
+): Value {
   if (value?.kind !== "object") return constant(true);
   if (made(value)) return constant(true);
   if (value.real && real(value.real)) return constant(true);
@@ -217,7 +260,10 @@ function describe(m: Interpreter, target: ObjectValue, key: Key): Value {
   if (!hasOwn(m, target, key)) return UNDEFINED;
   const slot = ownSlot(m, target, key);
   if (slot?.kind !== "data" && slot?.kind !== "accessor") return UNDEFINED;
-  const flags: [string, Value][] = [["enumerable", constant(slot.enumerable)], ["configurable", constant(slot.configurable)]];
+  const flags: [string, Value][] = [["enumerable", constant(slot.enumerable)], [
+    "configurable",
+    constant(slot.configurable),
+  ]];
   return slot.kind === "data"
     ? newObject(m, [["value", slot.value], ["writable", constant(slot.writable)], ...flags])
     : newObject(m, [["get", slot.get], ["set", slot.set], ...flags]);
@@ -225,13 +271,16 @@ function describe(m: Interpreter, target: ObjectValue, key: Key): Value {
 
 function define(m: Interpreter, target: ObjectValue, key: Key, descriptor: ObjectValue): void {
   const former = hasOwn(m, target, key) ? ownSlot(m, target, key) : null;
-  const given = (name: string) => hasProperty(m, descriptor, name) ? m.plainProperty(descriptor, name) ?? UNDEFINED : null;
+  const given = (name: string) =>
+    hasProperty(m, descriptor, name) ? m.plainProperty(descriptor, name) ?? UNDEFINED : null;
   const flag = (name: "enumerable" | "configurable" | "writable"): boolean => {
     const value = given(name);
     if (value) return value.kind === "constant" ? Boolean(value.value) : true;
     return former && former.kind !== "deleted" && name in former ? Boolean(Reflect.get(former, name)) : false;
   };
-  if (former && former.kind !== "deleted" && !former.configurable) return breakGraph("throws", "a property that cannot be redefined");
+  if (former && former.kind !== "deleted" && !former.configurable) {
+    return breakGraph("throws", "a property that cannot be redefined");
+  }
   const flags = { enumerable: flag("enumerable"), configurable: flag("configurable") };
   const get = given("get"), set = given("set"), value = given("value");
   const slot: Slot = get || set
@@ -263,9 +312,12 @@ const REFLECT: Readonly<Record<string, Model>> = {
     const target = object(value, "Reflect.set");
     return later(m, request, (then) => m.assign(target, keyOf(m, key), content, () => then(constant(true))));
   },
-  deleteProperty: (m, [value, key]) => constant(deleteOwn(m, object(value, "Reflect.deleteProperty"), keyOf(m, key))),
+  deleteProperty: (m, [value, key]) =>
+    constant(deleteOwn(m, object(value, "Reflect.deleteProperty"), keyOf(m, key))),
   apply: (m, [callee, self = UNDEFINED, list = UNDEFINED], request) => {
-    if (!callee || !isCallable(callee)) return breakGraph("throws", "Reflect.apply of a value that is no function");
+    if (!callee || !isCallable(callee)) {
+      return breakGraph("throws", "Reflect.apply of a value that is no function");
+    }
     m.call({ callee, self, args: argumentsFrom(m, list), completion: request.completion });
     return PUSHED;
   },
@@ -276,7 +328,8 @@ const REFLECT: Readonly<Record<string, Model>> = {
     return PUSHED;
   },
   getPrototypeOf: (m, args, request) => OBJECT["getPrototypeOf"]?.(m, args, request) ?? UNDEFINED,
-  getOwnPropertyDescriptor: (m, [value, key]) => describe(m, object(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
+  getOwnPropertyDescriptor: (m, [value, key]) =>
+    describe(m, object(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
   defineProperty: (m, [value, key, descriptor]) => {
     define(m, object(value, "defineProperty"), keyOf(m, key), object(descriptor, "a descriptor"));
     return constant(true);
@@ -285,20 +338,33 @@ const REFLECT: Readonly<Record<string, Model>> = {
 };
 
 const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
-  ["hasOwnProperty", (m, [key], { self }) => constant(hasOwn(m, object(self, "hasOwnProperty"), keyOf(m, key)))],
-  ["propertyIsEnumerable", (m, [key], { self }) => constant(isEnumerable(m, object(self, "propertyIsEnumerable"), keyOf(m, key)))],
+  [
+    "hasOwnProperty",
+    (m, [key], { self }) => constant(hasOwn(m, object(self, "hasOwnProperty"), keyOf(m, key))),
+  ],
+  [
+    "propertyIsEnumerable",
+    (m, [key], { self }) => constant(isEnumerable(m, object(self, "propertyIsEnumerable"), keyOf(m, key))),
+  ],
   ["isPrototypeOf", (m, [value], { self }) => {
-    if (value?.kind !== "object") return value?.kind === "tensor" ? breakGraph("builtin", "isPrototypeOf") : constant(false);
+    if (value?.kind !== "object") {
+      return value?.kind === "tensor" ? breakGraph("builtin", "isPrototypeOf") : constant(false);
+    }
     for (let at: ObjectValue | null = value; at; at = at.prototype) {
       m.wrapper.relyOnPrototype(at);
       if (at.prototype === self) return constant(true);
     }
     return constant(false);
   }],
-  ["valueOf", (_m, _args, { self }) => isObject(self) ? self : breakGraph("builtin", "Object.prototype.valueOf")],
+  [
+    "valueOf",
+    (_m, _args, { self }) => isObject(self) ? self : breakGraph("builtin", "Object.prototype.valueOf"),
+  ],
   ["toString", (m, _args, { self }) => {
     if (self.kind === "constant") return constant(Object.prototype.toString.call(self.value));
-    if (self.kind !== "object" || self.exotic.kind === "opaque") return breakGraph("builtin", "Object.prototype.toString");
+    if (self.kind !== "object" || self.exotic.kind === "opaque") {
+      return breakGraph("builtin", "Object.prototype.toString");
+    }
     const tag = m.plainProperty(self, Symbol.toStringTag);
     if (tag?.kind === "constant" && typeof tag.value === "string") return constant(`[object ${tag.value}]`);
     if (self.isArguments) return constant("[object Arguments]");
@@ -316,7 +382,9 @@ const FUNCTION: Readonly<Record<string, Model>> = {
   },
   apply: (m, [self = UNDEFINED, list = UNDEFINED], request) => {
     if (!isCallable(request.self)) return breakGraph("throws", "apply of a value that is no function");
-    const args = list.kind === "object" && list.isArguments ? argumentValues(m, list) : argumentsFrom(m, list);
+    const args = list.kind === "object" && list.isArguments
+      ? argumentValues(m, list)
+      : argumentsFrom(m, list);
     m.call({ callee: request.self, self, args, completion: request.completion });
     return PUSHED;
   },
@@ -350,19 +418,29 @@ export function addObjects(table: ModelTable): void {
   add(Reflect, Object.entries(REFLECT));
   add(Object.prototype, OBJECT_PROTOTYPE);
   add(Function.prototype, Object.entries(FUNCTION));
-  table.getter(Object.prototype, "__proto__", (m, request) =>
-    OBJECT["getPrototypeOf"]?.(m, [request.self], request) ?? UNDEFINED);
+  table.getter(
+    Object.prototype,
+    "__proto__",
+    (m, request) => OBJECT["getPrototypeOf"]?.(m, [request.self], request) ?? UNDEFINED,
+  );
   table.constructs(Object, (m, request, prototype) => {
     const [value] = request.args;
     if (value && isObject(value) && request.newTarget === request.callee) return value;
     if (value && !(value.kind === "constant" && (value.value === undefined || value.value === null))) {
       return breakGraph("constructor", "a boxed primitive");
     }
-    return new ObjectValue({ kind: "plain" }, prototype ?? builtinPrototype(m, Object.prototype, "Object"), null, null);
+    return new ObjectValue(
+      { kind: "plain" },
+      prototype ?? builtinPrototype(m, Object.prototype, "Object"),
+      null,
+      null,
+    );
   });
   table.call(Object, (m, { args: [value] }) => {
     if (value && isObject(value)) return value;
-    if (!value || (value.kind === "constant" && (value.value === undefined || value.value === null))) return newObject(m);
+    if (!value || (value.kind === "constant" && (value.value === undefined || value.value === null))) {
+      return newObject(m);
+    }
     return breakGraph("constructor", "a boxed primitive");
   });
 }

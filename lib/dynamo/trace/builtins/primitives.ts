@@ -26,7 +26,9 @@ function fromPure(m: Interpreter, value: unknown): Value | null {
   if (Array.isArray(value)) {
     const list: readonly unknown[] = value;
     const items = list.map((each) => fromPure(m, each));
-    return items.every((v) => v !== null) && Object.keys(value).length === list.length ? newArray(m, items) : null;
+    return items.every((v) => v !== null) && Object.keys(value).length === list.length
+      ? newArray(m, items)
+      : null;
   }
   if ((typeof value === "object" && value !== null) || typeof value === "function") return null;
   return constant(value as Primitive);
@@ -46,7 +48,9 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
     const fn: unknown = Reflect.get(owner, name);
     if (typeof fn !== "function") continue;
     table.method(owner, name, (m, { self, args }) => {
-      const receiver = self.kind === "constant" || self.kind === "number" ? primitiveOf(m, self, name) : undefined;
+      const receiver = self.kind === "constant" || self.kind === "number"
+        ? primitiveOf(m, self, name)
+        : undefined;
       const list = args.map((value) => primitiveOf(m, value, name));
       let result: unknown;
       try {
@@ -60,9 +64,32 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
 }
 
 const STRING = [
-  "at", "charAt", "charCodeAt", "codePointAt", "concat", "endsWith", "includes", "indexOf", "lastIndexOf",
-  "localeCompare", "normalize", "padEnd", "padStart", "repeat", "slice", "startsWith", "substr", "substring",
-  "toLowerCase", "toString", "toUpperCase", "trim", "trimEnd", "trimStart", "valueOf", "isWellFormed",
+  "at",
+  "charAt",
+  "charCodeAt",
+  "codePointAt",
+  "concat",
+  "endsWith",
+  "includes",
+  "indexOf",
+  "lastIndexOf",
+  "localeCompare",
+  "normalize",
+  "padEnd",
+  "padStart",
+  "repeat",
+  "slice",
+  "startsWith",
+  "substr",
+  "substring",
+  "toLowerCase",
+  "toString",
+  "toUpperCase",
+  "trim",
+  "trimEnd",
+  "trimStart",
+  "valueOf",
+  "isWellFormed",
 ];
 const NUMBER = ["toExponential", "toFixed", "toPrecision", "toString", "valueOf"];
 
@@ -70,7 +97,9 @@ const NUMBER = ["toExponential", "toFixed", "toPrecision", "toString", "valueOf"
 const PATTERN = ["split", "replace", "replaceAll", "match", "search", "matchAll"];
 
 function pattern(m: Interpreter, value: Value): unknown {
-  if (value.kind === "object" && value.exotic.kind === "constructed" && value.exotic.constructor.real === RegExp) {
+  if (
+    value.kind === "object" && value.exotic.kind === "constructed" && value.exotic.constructor.real === RegExp
+  ) {
     const [source, flags] = value.exotic.args;
     if (value.slots.size === 0 && source?.kind === "constant" && flags?.kind === "constant") {
       return new RegExp(String(source.value), String(flags.value));
@@ -93,13 +122,17 @@ function patternMethods(table: ModelTable): void {
       } catch (error) {
         return breakGraph("throws", error instanceof Error ? error.message : name);
       }
-      if (Array.isArray(result) && Object.keys(result).length !== result.length) return breakGraph("builtin", `${name} with groups`);
+      if (Array.isArray(result) && Object.keys(result).length !== result.length) {
+        return breakGraph("builtin", `${name} with groups`);
+      }
       return fromPure(m, result) ?? breakGraph("builtin", name);
     });
   }
   table.method(RegExp.prototype, "test", (m, { self, args: [text = UNDEFINED] }) => {
     const expression = pattern(m, self);
-    if (!(expression instanceof RegExp) || expression.global || expression.sticky) return breakGraph("builtin", "RegExp.test");
+    if (!(expression instanceof RegExp) || expression.global || expression.sticky) {
+      return breakGraph("builtin", "RegExp.test");
+    }
     return constant(expression.test(String(primitiveOf(m, text, "RegExp.test"))));
   });
 }
@@ -169,7 +202,12 @@ function errors(table: ModelTable): void {
       if (known.kind !== "object") return breakGraph("constructor", "an error");
       const [message, options] = args;
       const texts: Value[] = [];
-      const made = new ObjectValue({ kind: "constructed", constructor: known, args: texts }, prototype, null, null);
+      const made = new ObjectValue(
+        { kind: "constructed", constructor: known, args: texts },
+        prototype,
+        null,
+        null,
+      );
       const hidden = { writable: true, enumerable: false, configurable: true } as const;
       if (message && !(message.kind === "constant" && message.value === undefined)) {
         const text = message.kind === "object" || message.kind === "tensor"
@@ -212,11 +250,15 @@ function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknow
   if (value.kind !== "object") return primitiveOf(m, value, "JSON.stringify");
   if (seen.has(value)) return breakGraph("throws", "a cycle in JSON.stringify");
   if (value.exotic.kind === "function" || value.exotic.kind === "bound") return undefined;
-  if (value.exotic.kind === "opaque" || m.plainProperty(value, "toJSON")) return breakGraph("builtin", "JSON.stringify of an object with code");
+  if (value.exotic.kind === "opaque" || m.plainProperty(value, "toJSON")) {
+    return breakGraph("builtin", "JSON.stringify of an object with code");
+  }
   const inside = new Set(seen).add(value);
   if (value.exotic.kind === "array") return allElements(m, value).map((each) => plainData(m, each, inside));
   const record: Record<string, unknown> = {};
-  for (const key of enumerableKeys(m, value)) record[key] = plainData(m, m.plainProperty(value, key) ?? UNDEFINED, inside);
+  for (const key of enumerableKeys(m, value)) {
+    record[key] = plainData(m, m.plainProperty(value, key) ?? UNDEFINED, inside);
+  }
   return record;
 }
 
@@ -244,15 +286,34 @@ export function addPrimitives(table: ModelTable): void {
   pure(table, BigInt.prototype, ["toString", "valueOf"]);
   pure(table, BigInt, ["asIntN", "asUintN"]);
   pure(table, Symbol, ["for", "keyFor"]);
-  pure(table, globalThis, ["parseInt", "parseFloat", "isNaN", "isFinite", "encodeURIComponent", "decodeURIComponent", "encodeURI", "decodeURI"]);
+  pure(table, globalThis, [
+    "parseInt",
+    "parseFloat",
+    "isNaN",
+    "isFinite",
+    "encodeURIComponent",
+    "decodeURIComponent",
+    "encodeURI",
+    "decodeURI",
+  ]);
   patternMethods(table);
   errors(table);
-  table.getter(Symbol.prototype, "description", (_m, { self }) =>
-    self.kind === "constant" && typeof self.value === "symbol" ? constant(self.value.description) : breakGraph("throws", "description"));
+  table.getter(
+    Symbol.prototype,
+    "description",
+    (_m, { self }) =>
+      self.kind === "constant" && typeof self.value === "symbol"
+        ? constant(self.value.description)
+        : breakGraph("throws", "description"),
+  );
   table.call(Number, (m, request) => {
     if (request.args.length === 0) return constant(0);
     return converting(m, request, "number", (p) => {
-      if (p.kind === "constant") return typeof p.value === "symbol" ? breakGraph("throws", "Number(symbol)") : constant(Number(p.value));
+      if (p.kind === "constant") {
+        return typeof p.value === "symbol"
+          ? breakGraph("throws", "Number(symbol)")
+          : constant(Number(p.value));
+      }
       return p.kind === "item" && p.type === "boolean" ? breakGraph("tensorItem", "Number()") : p;
     });
   });
@@ -275,7 +336,9 @@ export function addPrimitives(table: ModelTable): void {
     }
   });
   table.method(JSON, "stringify", (m, { args: [value = UNDEFINED, replacer, space] }) => {
-    if (replacer && !(replacer.kind === "constant" && (replacer.value === null || replacer.value === undefined))) {
+    if (
+      replacer && !(replacer.kind === "constant" && (replacer.value === null || replacer.value === undefined))
+    ) {
       return breakGraph("builtin", "JSON.stringify with a replacer");
     }
     const indent = space ? primitiveOf(m, space, "JSON.stringify") : undefined;
