@@ -3,7 +3,8 @@
  * compiled programs. Small sizes: in CI the adapter is a software one. Invariant: each test makes its operands on
  * the CPU, does the same on both devices and compares.
  */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { findDevice } from "../lib/loops/device.ts";
 import * as dyn from "../mod.ts";
 import { compile, compiler, init, manualSeed, nn, optim, randn, Tensor, tensor } from "../mod.ts";
 import { findOp, hasKnownTypes, readSamples, replay } from "./support/replay.ts";
@@ -286,4 +287,14 @@ test("written inputs of compiled functions", () => {
     const target = x.clone();
     return [f(target, y), target, f(target, target.t()), target];
   });
+});
+
+test("errors of the device reach whoever reads later", async () => {
+  const device = findDevice("webgpu");
+  assert(device);
+  const memory = device.allocate(16), huge = 2 ** 40;
+  assertThrows(() => device.allocate(huge), Error, "bytes in one tensor on webgpu");
+  device.write(memory, 2 ** 20, new Uint8Array(4));
+  await assertRejects(() => device.read(memory, 0, 4), Error, "Expected the device to accept the work");
+  assertEquals((await device.read(memory, 0, 4)).length, 4);
 });

@@ -32,6 +32,7 @@ class WebGpuDevice implements Device {
       pipelines: new Map(),
     };
     this.#readback = readback;
+    device.pushErrorScope("validation");
     device.addEventListener("uncapturederror", (event) => {
       event.preventDefault();
       this.#failure ??= event instanceof GPUUncapturedErrorEvent ? event.error.message : "an unknown error";
@@ -63,6 +64,8 @@ class WebGpuDevice implements Device {
   readSync(memory: Memory, byteOffset: number, byteLength: number): Uint8Array {
     this.#context.queue.flush();
     const bytes = this.#readback.readSync(own(memory).buffer, byteOffset, byteLength);
+    // The runtime tells of errors between jobs only: those of this job surface at the first read of a later one
+    void this.#collectErrors();
     this.#raise();
     return bytes;
   }
@@ -70,8 +73,18 @@ class WebGpuDevice implements Device {
   async read(memory: Memory, byteOffset: number, byteLength: number): Promise<Uint8Array> {
     this.#context.queue.flush();
     const bytes = await this.#readback.read(own(memory).buffer, byteOffset, byteLength);
+    await this.#collectErrors();
     this.#raise();
     return bytes;
+  }
+
+  /** Asks for the errors so far and opens a new scope for those to come. */
+  async #collectErrors(): Promise<void> {
+    const { device } = this.#context;
+    const found = device.popErrorScope();
+    device.pushErrorScope("validation");
+    const error = await found;
+    if (error) this.#failure ??= error.message;
   }
 
   compileEager(program: Program): CompiledProgram {

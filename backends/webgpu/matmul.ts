@@ -28,7 +28,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
       ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const
     ),
     { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
-  ], placement);
+  ], { placement, lanes: 1 });
   const w = new ShaderWriter({ program, bindings, threads: 256, cooperative: false });
   const batch = out.shape.slice(0, rank - 2);
   w.line(`var<workgroup> tile_a: array<${type}, ${TILE * DEPTH}>;`);

@@ -9,6 +9,7 @@ import { externAsLoops } from "../../lib/loops/extern_loops.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferId, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import { printMatmul } from "./matmul.ts";
+import { fitsTiles, printTiledMatmul } from "./matmul_tiles.ts";
 import { type MemoryPool, WebGpuMemory } from "./memory.ts";
 import { APART, parameterWords, type Placement } from "./print/bindings.ts";
 import { printKernel, type Shader } from "./print/kernel.ts";
@@ -38,7 +39,10 @@ export function printProgram(program: Program, placement: Placement = APART): re
 }
 
 function printExtern(kernel: ExternKernel, program: Program, placement: Placement): readonly Shader[] {
-  if (kernel.call.op === "matmul") return [printMatmul(kernel, program, placement)];
+  if (kernel.call.op === "matmul") {
+    const print = fitsTiles(kernel, program, placement) ? printTiledMatmul : printMatmul;
+    return [print(kernel, program, placement)];
+  }
   const dtypeOf = (buffer: number) => program.buffers[buffer]?.dtype ?? "float32";
   return printKernel(externAsLoops(kernel, dtypeOf), program, placement);
 }
@@ -68,7 +72,7 @@ export class WebGpuProgram implements CompiledProgram {
   constructor(readonly program: Program, readonly context: ProgramContext) {
     const plain = printProgram(program);
     this.#packed = inputsToPack(plain, program, context.device.limits.maxStorageBuffersPerShaderStage - 1);
-    const stages = this.#stagesFor(new Map());
+    const stages = this.#stagesFor(new Map(), true);
     this.source = stages.map(({ shader }) => `// ${shader.name}\n${shader.code}`).join("\n");
     this.kernelCount = stages.length;
   }
@@ -81,7 +85,7 @@ export class WebGpuProgram implements CompiledProgram {
     const arena = arenaBytes > 0 ? context.pool.allocate(arenaBytes) : undefined;
     const { pack, byteOffsets } = this.#packInputs(call, memories, valueOf);
     const aliases = this.#aliasesOf(memories);
-    const stages = this.#stagesFor(aliases);
+    const stages = this.#stagesFor(aliases, byteOffsets.every((offset) => offset % 16 === 0));
     const words = parameterWords(program, call.sizes, byteOffsets);
     const groups = this.#bindGroupsFor(stages, { memories, arena, pack }, words);
     stages.forEach(({ shader, pipeline }, i) => {
@@ -96,10 +100,10 @@ export class WebGpuProgram implements CompiledProgram {
     if (pack) context.pool.free(pack);
   }
 
-  #stagesFor(aliases: ReadonlyMap<BufferId, BufferId>): readonly Stage[] {
-    const key = [...aliases].join(";"), known = this.#stages.get(key);
+  #stagesFor(aliases: ReadonlyMap<BufferId, BufferId>, aligned: boolean): readonly Stage[] {
+    const key = `${aligned} ${[...aliases].join(";")}`, known = this.#stages.get(key);
     if (known) return known;
-    const shaders = printProgram(this.program, { aliases, packed: this.#packed });
+    const shaders = printProgram(this.program, { aliases, packed: this.#packed, aligned });
     const made = shaders.map((shader) => ({ shader, pipeline: pipelineOf(shader, this.context) }));
     this.#stages.set(key, made);
     return made;
@@ -142,7 +146,7 @@ export class WebGpuProgram implements CompiledProgram {
       const declaration = this.program.buffers[id], memory = memories[i], offset = byteOffsets[i] ?? 0;
       if (!this.#packed.has(id) || !declaration || !memory) return;
       const bytes = offset + evaluate(declaration.length, valueOf) * itemSize(declaration.dtype);
-      const length = Math.min(memory.buffer.size, Math.ceil(bytes / 8) * 8);
+      const length = Math.min(memory.buffer.size, Math.ceil(bytes / 16) * 16);
       parts.push({ memory, to: end, length });
       byteOffsets[i] = end + offset;
       end += length;

@@ -21,10 +21,19 @@ export interface Placement {
   readonly aliases: ReadonlyMap<BufferId, BufferId>;
   /** Inputs that lie in one memory together, since the adapter binds only so many. */
   readonly packed: ReadonlySet<BufferId>;
+  /** Whether all inputs and outputs start at multiples of 16 bytes, so that four elements are read at once. */
+  readonly aligned: boolean;
 }
 
-/** Every buffer in memory of its own. */
-export const APART: Placement = { aliases: new Map(), packed: new Set() };
+/** Every buffer in memory of its own, from its start. */
+export const APART: Placement = { aliases: new Map(), packed: new Set(), aligned: true };
+
+/** How a kernel's variables are declared. */
+export interface BindingOptions {
+  readonly placement: Placement;
+  /** Elements that the kernel reads and writes at once: variables of vectors, or of single words. */
+  readonly lanes: 1 | 4;
+}
 
 /** How a kernel uses one buffer. */
 interface Use {
@@ -38,6 +47,7 @@ interface Use {
 interface Variable {
   readonly name: string;
   readonly memory: BoundMemory;
+  readonly dtype: DType | undefined;
   /** Temporaries, and packed inputs, share one variable of plain words. */
   readonly words: boolean;
   readonly atomic: boolean;
@@ -51,7 +61,7 @@ export class Bindings {
   constructor(
     readonly program: Program,
     statements: readonly Statement[],
-    readonly placement: Placement = APART,
+    readonly options: BindingOptions,
   ) {
     this.#collect(statements);
     for (const [id, use] of this.#uses) {
@@ -59,24 +69,25 @@ export class Bindings {
       const written = use.written || (known?.memory.written ?? false);
       const atomic = use.atomic || (known?.atomic ?? false);
       const memory = this.#memoryOf(id, written);
-      this.#variables.set(name, { name, memory, words: !("position" in memory), atomic });
+      const dtype = "position" in memory ? this.#declaration(this.#ownerOf(id)).dtype : undefined;
+      this.#variables.set(name, { name, memory, dtype, words: dtype === undefined, atomic });
     }
   }
 
   /** The variable that a buffer's elements are read from and written to. */
   #variableOf(id: BufferId): string {
     if (this.#declaration(id).role.kind === "temporary") return "arena";
-    return this.placement.packed.has(id) ? "pack" : `b${this.#ownerOf(id)}`;
+    return this.options.placement.packed.has(id) ? "pack" : `b${this.#ownerOf(id)}`;
   }
 
   #ownerOf(id: BufferId): BufferId {
-    return this.placement.aliases.get(id) ?? id;
+    return this.options.placement.aliases.get(id) ?? id;
   }
 
   #memoryOf(id: BufferId, written: boolean): BoundMemory {
     const owner = this.#ownerOf(id), { role } = this.#declaration(owner);
     if (role.kind === "temporary") return { kind: "arena", written };
-    if (this.placement.packed.has(id)) return { kind: "pack", written };
+    if (this.options.placement.packed.has(id)) return { kind: "pack", written };
     const list = role.kind === "input" ? this.program.inputs : this.program.outputs;
     return { kind: role.kind, position: list.indexOf(owner), written };
   }
@@ -107,16 +118,28 @@ export class Bindings {
 
   #wordType(variable: Variable): string {
     if (variable.atomic) return "atomic<u32>";
-    if (variable.words) return "u32";
-    const dtype = this.#declaration(Number(variable.name.slice(1))).dtype;
-    return dtype === "float32" ? "f32" : dtype === "uint8" || dtype === "bool" ? "u32" : "i32";
+    return this.#isVectors(variable) ? `vec4<${component(variable)}>` : component(variable);
+  }
+
+  /**
+   * Writing one component of a vector may touch all of it, so bytes, of which four make a word and not a vector,
+   * lie in an array of words.
+   */
+  #isVectors({ dtype }: Variable): boolean {
+    return this.options.lanes === 4 && dtype !== "uint8" && dtype !== "bool";
+  }
+
+  /** The expression that reads the word at `position`. */
+  #word(variable: Variable, position: string): string {
+    if (variable.atomic) return `atomicLoad(&${variable.name}[${position}])`;
+    if (!this.#isVectors(variable)) return `${variable.name}[${position}]`;
+    return `${variable.name}[(${position}) >> 2u][(${position}) & 3]`;
   }
 
   /** The expression that reads element `index` (an i32 text). */
   load(buffer: BufferId, index: string): string {
     const { variable, at, dtype } = this.#locate(buffer, index);
-    const word = (position: string) =>
-      variable.atomic ? `atomicLoad(&${variable.name}[${position}])` : `${variable.name}[${position}]`;
+    const word = (position: string) => this.#word(variable, position);
     const plain = variable.atomic || variable.words;
     switch (dtype) {
       case "float32":
@@ -129,6 +152,62 @@ export class Bindings {
       case "bool": {
         const byte = `((${word(`(${at}) >> 2u`)} >> (u32((${at}) & 3) * 8u)) & 255u)`;
         return dtype === "bool" ? `(${byte} != 0u)` : `i32(${byte})`;
+      }
+      default:
+        throw new InternalError(`Expected a type of this device but found ${dtype}`);
+    }
+  }
+
+  /** The expression that reads the four elements from `index` on, a multiple of four, as a vector. */
+  loadFour(buffer: BufferId, index: string): string {
+    const { variable, at, dtype } = this.#locate(buffer, index);
+    const four = (position: string, plus = 0) =>
+      `${variable.name}[((${position}) >> 2u)${plus ? ` + ${plus}` : ""}]`;
+    switch (dtype) {
+      case "float32":
+        return variable.words ? `bitcast<vec4f>(${four(at)})` : four(at);
+      case "int32":
+        return variable.words ? `bitcast<vec4i>(${four(at)})` : four(at);
+      case "int64": {
+        const [low, high] = [four(`(${at}) * 2`), four(`(${at}) * 2`, 1)];
+        const words = `(${low}.x, ${low}.z, ${high}.x, ${high}.z)`;
+        return variable.words ? `bitcast<vec4i>(vec4u${words})` : `vec4i${words}`;
+      }
+      case "uint8":
+      case "bool": {
+        const word = this.#word(variable, `((${at}) >> 2u)`);
+        const bytes = `((vec4u(${word}) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u))`;
+        return dtype === "bool" ? `(${bytes} != vec4u(0u))` : `vec4i(${bytes})`;
+      }
+      default:
+        throw new InternalError(`Expected a type of this device but found ${dtype}`);
+    }
+  }
+
+  /** The statements that write the four elements from `index` on, a multiple of four. */
+  storeFour(buffer: BufferId, index: string, elements: readonly string[]): string {
+    const { variable, at, dtype } = this.#locate(buffer, index);
+    const put = (position: string, values: readonly string[], type: "f" | "i") => {
+      const vector = `vec4${type}(${values.join(", ")})`;
+      return `${variable.name}[${position}] = ${variable.words ? `bitcast<vec4u>(${vector})` : vector};`;
+    };
+    switch (dtype) {
+      case "float32":
+        return put(`(${at}) >> 2u`, elements, "f");
+      case "int32":
+        return put(`(${at}) >> 2u`, elements, "i");
+      case "int64": {
+        const [a, b, c, d] = elements.map((x) => `${x}, ${x} >> 31u`);
+        return put(`((${at}) * 2) >> 2u`, [`${a}`, `${b}`], "i") + " " +
+          put(`(((${at}) * 2) >> 2u) + 1`, [`${c}`, `${d}`], "i");
+      }
+      case "uint8":
+      case "bool": {
+        const bytes = elements.map((x, i) =>
+          `${dtype === "bool" ? `select(0u, 1u, ${x})` : `bitcast<u32>(${x} & 255)`} << ${8 * i}u`
+        );
+        if (this.#isVectors(variable)) throw new InternalError("Expected bytes in memory of their own");
+        return `${variable.name}[(${at}) >> 2u] = (${bytes.join(") | (")});`;
       }
       default:
         throw new InternalError(`Expected a type of this device but found ${dtype}`);
@@ -219,10 +298,15 @@ export class Bindings {
         known.written = true;
         if (s.mode === "add") known.read = true;
         const { dtype } = this.#declaration(s.buffer);
-        if (s.mode === "add" || itemSize(dtype) === 1) known.atomic = true;
+        if (s.mode === "add" || (itemSize(dtype) === 1 && this.options.lanes === 1)) known.atomic = true;
       } else if (s.kind === "loop" || s.kind === "masked") this.#collect(s.body);
     }
   }
+}
+
+/** The type of a variable's words. */
+function component({ dtype }: Variable): string {
+  return dtype === "float32" ? "f32" : dtype === "int32" || dtype === "int64" ? "i32" : "u32";
 }
 
 /** Replaces a word by a function of what is seen there, until nothing came between. */

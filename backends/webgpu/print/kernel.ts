@@ -5,9 +5,11 @@
  * loops are shared by the invocations and reductions end in workgroup memory). Invariant: barriers stand in
  * uniform control flow only.
  */
+import { itemSize } from "../../../lib/base/dtype.ts";
 import { type Dim, product } from "../../../lib/sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../../../lib/loops/ir.ts";
 import { APART, Bindings, type BoundMemory, type Placement } from "./bindings.ts";
+import { type Fours, inFours } from "./fours.ts";
 import { ShaderWriter } from "./statements.ts";
 
 /** One compute shader. */
@@ -109,24 +111,59 @@ interface Setting {
   readonly placement: Placement;
 }
 
+const MAIN = "fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u, " +
+  "@builtin(local_invocation_index) lane: u32) {";
+
 function printShader(name: string, body: readonly Statement[], { program, placement }: Setting): Shader {
   const { loops, levels } = gridOf(body);
   const leaf = levels.at(-1) ?? [];
+  const flat = levels.flat();
+  const fours = placement.aligned && !packsBytes(flat, program) ? inFours(loops, flat) : undefined;
+  if (fours) return printFours(name, fours, { program, placement });
   // Parallel loops in a row below a row loop belong to the row; the grid is what encloses them
   const cooperative = loops.length === 0 ||
     (containsShared(leaf) && (containsVectorLoop(leaf) || !hasVector(loops)));
-  const bindings = new Bindings(program, body, placement);
-  const writer = new ShaderWriter({ program, bindings, threads: THREADS, cooperative });
-  writer.line(`@compute @workgroup_size(${THREADS})`);
-  writer.line(
-    "fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u, " +
-      "@builtin(local_invocation_index) lane: u32) {",
-  );
+  const threads = cooperative ? threadsFor(leaf) : THREADS;
+  const bindings = new Bindings(program, body, { placement, lanes: 1 });
+  const writer = new ShaderWriter({ program, bindings, threads, cooperative });
+  writer.line(`@compute @workgroup_size(${threads})`);
+  writer.line(MAIN);
   const point = "group.x + group.y * groups.x";
   writer.line(
     cooperative ? `var point = i32(${point});` : `var point = i32((${point}) * ${THREADS}u + lane);`,
   );
   if (cooperative) writer.line("let lid = i32(lane);");
+  const total = openGrid(writer, loops);
+  for (const level of levels) writer.statements(level);
+  writer.line("}");
+  const workgroups = { items: total, each: cooperative ? 1 : THREADS };
+  return { name, code: writer.finish(), memories: bindings.memories, workgroups };
+}
+
+/** Whether bytes are written among the temporaries, where invocations would share vectors. */
+function packsBytes(body: readonly Statement[], program: Program): boolean {
+  return body.some((s) => {
+    const buffer = s.kind === "store" ? program.buffers[s.buffer] : undefined;
+    return buffer?.role.kind === "temporary" && itemSize(buffer.dtype) === 1;
+  });
+}
+
+/** One invocation for four neighbours. */
+function printFours(name: string, fours: Fours, { program, placement }: Setting): Shader {
+  const bindings = new Bindings(program, fours.body, { placement, lanes: 4 });
+  const writer = new ShaderWriter({ program, bindings, threads: THREADS, cooperative: false });
+  writer.line(`@compute @workgroup_size(${THREADS})`);
+  writer.line(MAIN);
+  writer.line(`var point = i32((group.x + group.y * groups.x) * ${THREADS}u + lane);`);
+  const total = openGrid(writer, fours.loops);
+  writer.fours(fours);
+  writer.line("}");
+  const workgroups = { items: total, each: THREADS };
+  return { name, code: writer.finish(), memories: bindings.memories, workgroups };
+}
+
+/** Takes the counters of the grid's loops from `point`; gives the number of points. */
+function openGrid(writer: ShaderWriter, loops: readonly Loop[]): Dim {
   const total = product(loops.map((loop) => loop.axis.size));
   writer.line(`if (point >= ${writer.index(total)}) { return; }`);
   // The fast axis varies fastest among neighbouring invocations
@@ -137,14 +174,23 @@ function printShader(name: string, body: readonly Statement[], { program, placem
     const counter = writer.counter(loop.axis.symbol), size = writer.index(loop.axis.size);
     writer.line(`let ${counter} = point % ${size}; point = point / ${size};`);
   }
-  for (const level of levels) writer.statements(level);
-  writer.line("}");
-  return {
-    name,
-    code: writer.finish(),
-    memories: bindings.memories,
-    workgroups: { items: total, each: cooperative ? 1 : THREADS },
-  };
+  return total;
 }
 
 const hasVector = (loops: readonly Loop[]): boolean => loops.some((loop) => loop.vector);
+
+/** Invocations for a row: about four elements each, since barriers cost the more the more take part. */
+function threadsFor(leaf: readonly Statement[]): number {
+  const lengths = sharedLengths(leaf);
+  if (lengths.some((size) => typeof size !== "number")) return THREADS;
+  const longest = Math.max(1, ...lengths.map(Number));
+  return Math.min(THREADS, Math.max(64, 2 ** Math.ceil(Math.log2(longest / 4))));
+}
+
+/** Lengths of the loops that a workgroup shares. */
+function sharedLengths(body: readonly Statement[]): readonly Dim[] {
+  return body.flatMap((s) => {
+    if (s.kind === "loop" && s.order !== "sequential") return [s.axis.size];
+    return s.kind === "loop" || s.kind === "masked" ? sharedLengths(s.body) : [];
+  });
+}

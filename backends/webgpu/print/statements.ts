@@ -9,6 +9,7 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
 import type { Loop, Program, Reduction, Statement, ValueId } from "../../../lib/loops/ir.ts";
 import type { Bindings } from "./bindings.ts";
+import { accessOf, type Fours } from "./fours.ts";
 import { indexText } from "./index.ts";
 import { preludeOf } from "./prelude.ts";
 import { castText, constantText, type Helpers, registerType, scalarText } from "./scalar.ts";
@@ -58,6 +59,8 @@ export class ShaderWriter {
   readonly #shared = new Map<string, string>();
   /** Whether the workgroup still runs together at this point. */
   #together: boolean;
+  /** Where an invocation does four elements: which of them, and which values they share. */
+  #lane: { readonly at: number; readonly uniform: ReadonlySet<ValueId> } | undefined;
 
   constructor(readonly setting: ShaderSetting) {
     this.#together = setting.cooperative;
@@ -90,7 +93,7 @@ export class ShaderWriter {
         return name;
       }
       case "value":
-        return `v${role.id}`;
+        return this.#value(role.id);
       case "size": {
         const at = this.setting.program.sizes.indexOf(s);
         if (at < 0) throw new InternalError(`Expected a size of the program but found ${s}`);
@@ -114,6 +117,46 @@ export class ShaderWriter {
     for (const s of list) this.#statement(s);
   }
 
+  /** The body of a kernel in fours: everything once for what the four share, else four times. */
+  fours({ body, uniform, at }: Fours): void {
+    for (const s of body) {
+      const lanes = "id" in s && uniform.has(s.id) ? [0] : [0, 1, 2, 3];
+      if ((s.kind === "load" || s.kind === "store") && accessOf(s.index, { at, uniform }) === "four") {
+        this.#lane = { at: 0, uniform };
+        this.#four(s, this.index(at(s.index, 0)), uniform);
+        continue;
+      }
+      for (const lane of lanes) {
+        this.#lane = { at: lane, uniform };
+        this.#statement("index" in s ? { ...s, index: at(s.index, lane) } : s);
+      }
+    }
+    this.#lane = undefined;
+  }
+
+  #four(
+    s: Statement & { readonly kind: "load" | "store" },
+    index: string,
+    uniform: ReadonlySet<ValueId>,
+  ): void {
+    const { bindings } = this.setting;
+    if (s.kind === "load") {
+      this.#types.set(s.id, s.dtype);
+      this.line(`let w${s.id} = ${bindings.loadFour(s.buffer, index)};`);
+      for (const [lane, part] of ["x", "y", "z", "w"].entries()) {
+        this.line(`let v${s.id}_${lane} = w${s.id}.${part};`);
+      }
+      return;
+    }
+    const elements = [0, 1, 2, 3].map((lane) => uniform.has(s.value) ? `v${s.value}` : `v${s.value}_${lane}`);
+    this.line(bindings.storeFour(s.buffer, index, elements));
+  }
+
+  /** The variable of a value. */
+  #value(id: ValueId): string {
+    return this.#lane && !this.#lane.uniform.has(id) ? `v${id}_${this.#lane.at}` : `v${id}`;
+  }
+
   #statement(s: Statement): void {
     switch (s.kind) {
       case "constant":
@@ -122,13 +165,17 @@ export class ShaderWriter {
         return this.#let(s.id, s.dtype, castText(this.index(s.index), "int32", s.dtype));
       case "scalar": {
         const dtype = this.#typeOf(s.args[0]);
-        const text = scalarText(s.op, s.args.map((a) => `v${a}`), { dtype, helpers: this.#helpers });
+        const text = scalarText(s.op, s.args.map((a) => this.#value(a)), { dtype, helpers: this.#helpers });
         return this.#let(s.id, s.dtype, text);
       }
       case "cast":
-        return this.#let(s.id, s.dtype, castText(`v${s.value}`, this.#typeOf(s.value), s.dtype));
+        return this.#let(s.id, s.dtype, castText(this.#value(s.value), this.#typeOf(s.value), s.dtype));
       case "select":
-        return this.#let(s.id, s.dtype, `select(v${s.otherwise}, v${s.then}, v${s.condition})`);
+        return this.#let(
+          s.id,
+          s.dtype,
+          `select(${this.#value(s.otherwise)}, ${this.#value(s.then)}, ${this.#value(s.condition)})`,
+        );
       case "load":
         return this.#let(s.id, s.dtype, this.setting.bindings.load(s.buffer, this.index(s.index)));
       case "store": {
@@ -157,7 +204,7 @@ export class ShaderWriter {
 
   #let(id: ValueId, dtype: DType, text: string): void {
     this.#types.set(id, dtype);
-    this.line(`let v${id}: ${registerType(dtype)} = ${text};`);
+    this.line(`let ${this.#value(id)}: ${registerType(dtype)} = ${text};`);
   }
 
   #typeOf(id: ValueId | undefined): DType {
