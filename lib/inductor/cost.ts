@@ -7,7 +7,7 @@ import type { Statement } from "../loops/ir.ts";
 import { Recorder, type Value } from "../loops/record.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
 
-const CHEAP = 1, DIVISION = 4, FUNCTION = 16, RANDOM = 40;
+const CHEAP = 1, DIVISION = 4, CONDITION = 8, FUNCTION = 16, RANDOM = 40;
 
 /** From this weight on a value is worth storing when it is used more than once. */
 export const HEAVY = 12;
@@ -82,7 +82,7 @@ export function weigh(statements: readonly Statement[]): { weight: number; opera
       operations++;
     } else if (s.kind === "masked" || s.kind === "loop") {
       const inside = weigh(s.body);
-      weight += inside.weight;
+      weight += inside.weight + (s.kind === "masked" ? CONDITION : 0);
       operations += inside.operations;
     }
   }

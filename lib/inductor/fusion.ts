@@ -8,7 +8,8 @@ import { logs } from "../base/logs.ts";
 import type { BufferId } from "../loops/ir.ts";
 import { hintOf } from "../sym/decide.ts";
 import type { Computation } from "./computation.ts";
-import { buffersOf, fuseGroups, type Group, groupOf } from "./group.ts";
+import { buffersOf, fuseGroups, type Group, groupOf, iterationsOf } from "./group.ts";
+import { costOf } from "./loop_order.ts";
 import type { Storage } from "./tensors.ts";
 
 export interface FusionOptions {
@@ -20,6 +21,10 @@ export interface FusionOptions {
 
 /** Most buffers that one fused kernel touches: more streams than this slow memory down. */
 const MAX_BUFFERS = 32;
+/** Below this many iterations a kernel less is worth more than its lanes. */
+const SMALL = 1 << 14;
+/** What it saves not to pass over an element again, in the steps of costOf. */
+const PASS = 0.5;
 
 interface Entry {
   readonly id: number;
@@ -47,10 +52,12 @@ class Scheduler {
   readonly #entries = new Map<number, Entry>();
   readonly #failed = new Set<string>();
   readonly #bytes: readonly number[];
+  readonly #elements: readonly number[];
   #next = 0;
 
   constructor(storages: readonly Storage[], readonly options: FusionOptions) {
-    this.#bytes = storages.map((s) => hintOf(s.length) * itemSize(s.dtype));
+    this.#elements = storages.map((s) => hintOf(s.length));
+    this.#bytes = storages.map((s, i) => (this.#elements[i] ?? 0) * itemSize(s.dtype));
   }
 
   add(computations: readonly Computation[]): void {
@@ -156,7 +163,7 @@ class Scheduler {
     if (!dependent && together > MAX_BUFFERS) return fail();
     if (this.#reaches(first, second.id) || this.#reaches(second, first.id)) return fail();
     const group = fuseGroups(first.group, second.group);
-    if (!group) return fail();
+    if (!group || !this.#pays(group, first, second)) return fail();
     const without = (ids: ReadonlySet<number>) =>
       [...ids].filter((id) => id !== first.id && id !== second.id);
     const before = new Set([...without(first.before), ...without(second.before)]);
@@ -169,6 +176,16 @@ class Scheduler {
     this.#insert(group, Math.min(first.order, second.order), before, after);
     logs.emit("fusion", () => `fused ${describe(first.group)} with ${describe(second.group)}`);
     return true;
+  }
+
+  /** Whether two groups are not better off in loops of their own, where each has its elements side by side. */
+  #pays(group: Group, first: Entry, second: Entry): boolean {
+    if (group.kind !== "loops" || iterationsOf(group) < SMALL) return true;
+    let shared = 0;
+    for (const buffer of first.buffers.keys()) {
+      if (second.buffers.has(buffer)) shared += this.#elements[buffer] ?? 0;
+    }
+    return costOf(group) <= costOf(first.group) + costOf(second.group) + PASS * shared;
   }
 
   /** Whether `to` depends on `from` by way of a third group. */

@@ -11,6 +11,15 @@ import type { Replacement } from "./axes.ts";
 import { newAxis } from "./computation.ts";
 import type { Group } from "./group.ts";
 
+/**
+ * What a group costs at the best choice of lanes, in element steps. Only for comparing: a group of two that costs
+ * more than both alone has lost its lanes.
+ */
+export function costOf(group: Group): number {
+  const accesses = accessesOf(group), work = workOf(group);
+  return Math.min(...[...group.outer, ...group.inner].map((axis) => laneCost(axis, accesses, work)));
+}
+
 /** The chosen order. */
 export interface LoopOrder {
   readonly outer: readonly Axis[];
