@@ -8,6 +8,7 @@ import { counters, logs } from "../base/logs.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { Node } from "../graph/node.ts";
+import { findTarget } from "../ops/table.ts";
 import { hintOf } from "../sym/decide.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
@@ -32,7 +33,7 @@ import { Wrapper } from "./variables/wrap.ts";
 import { Parameter } from "../nn/parameter.ts";
 import type { Source } from "./source.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
-import type { Frame } from "./trace/interpreter.ts";
+import type { CallRequest, Frame } from "./trace/interpreter.ts";
 
 /** How often a trace may begin again before the unit is given up. */
 const MOST_ATTEMPTS = 200;
@@ -108,6 +109,8 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
         }
         return text === "undefined" ? [] : [`return ${text};`];
       });
+    case "endless":
+      throw new CannotTrace(outcome.because);
     case "escape":
       logs.emit("dynamo", () => `${unit.body.name} runs uncompiled for these arguments: ${outcome.because}`);
       counters.add("escapes", unit.body.name);
@@ -195,8 +198,9 @@ function assemble(
     },
     printer: closurePrinter,
     readCaptured,
-    needed,
-    tail,
+    plain: mayFail(output) ? (self, given) => body.runPlain(self, Array.from(given)) : null,
+    needed: [...needed, ...machine.deferred.flatMap((r) => [r.callee, r.self, ...r.args])],
+    tail: (code) => [...machine.deferred.map((request) => deferredCall(code, request)), ...tail(code)],
     compile: (results) => {
       if (output.operations === 0 && results.every((node) => node.op === "placeholder")) {
         if (results.length === 0) return null;
@@ -212,6 +216,18 @@ function assemble(
   logs.emit("guards", () => `Guards of ${body.name}:\n${texts.map((t) => `  ${t}`).join("\n")}`);
   logs.emit("bytecode", () => `Modified code of ${body.name}:\n${modified.text}`);
   return { ...checked(guards, output), guards, run: modified.run, code: modified.text, graph, hits: 0 };
+}
+
+/** A logging call, after everything that came before it in the program. */
+function deferredCall({ rebuild }: ModifiedCode, { callee, self, args }: CallRequest): string {
+  const list = [self, ...args].map((value) => rebuild.value(value));
+  return `${rebuild.value(callee)}.call(${list.join(", ")});`;
+}
+
+/** Whether the graph checks elements, and writes to nothing that came from outside. */
+function mayFail(output: OutputGraph): boolean {
+  const calls = output.graph.nodes.flatMap((n) => findTarget(n.target) ?? []);
+  return calls.some((c) => c.definition.ranges !== undefined) && !calls.some((c) => c.inplace);
 }
 
 /** Objects that were changed must not be other objects that the trace took them to differ from. */

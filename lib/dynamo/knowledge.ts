@@ -3,6 +3,7 @@
  * users have marked, and the code of all others. Input: function objects; output: models and code. Invariant:
  * the table is made once; a function that is not in it is stepped through or breaks the graph.
  */
+import { config } from "../base/config.ts";
 import { isDType } from "../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../ops/table.ts";
 import * as freeFunctions from "../tensor/generated_functions.ts";
@@ -104,6 +105,14 @@ function addConsole(into: ModelTable): void {
   }
 }
 
+/** A logging function that may run after the graph, if its arguments will still be what they are. */
+const defer: BuiltinModel = (m, request) => {
+  const lasting = (value: Value) => value.kind === "constant" || (value.kind === "tensor" && !value.written);
+  if (!request.args.every(lasting)) return breakGraph("print", "an argument may change before it is printed");
+  m.deferred.push(request);
+  return UNDEFINED;
+};
+
 /** What users have marked. */
 function marked(fn: object): BuiltinModel | undefined {
   const mark = markOfFunction(fn);
@@ -149,7 +158,7 @@ const internalCodes = new WeakSet<CodeObject>();
 export const knowledge: MachineContext = {
   infoOf: (fn: ObjectValue) =>
     fn.real ? infoOf(fn.real) : { kind: "none", because: "it was made while tracing", retry: false },
-  modelOf: (fn) => marked(fn) ?? models().modelOf(fn),
+  modelOf: (fn) => config.reorderableLoggingFunctions.has(fn) ? defer : marked(fn) ?? models().modelOf(fn),
   constructorOf: (fn) => models().constructorOf(fn),
   internalFunction: (name) => {
     const fn: unknown = Reflect.get(polyfills, name);

@@ -21,6 +21,8 @@ export interface ModifiedParts {
   readonly state: ChangedState;
   readonly printer: ClosurePrinter;
   readonly readCaptured: (fn: unknown, index: number) => unknown;
+  /** Runs the call without the graph, where the graph may fail on elements and has changed nothing by then. */
+  readonly plain: ((self: unknown, args: ArrayLike<unknown>) => unknown) | null;
   /** Values the tail refers to. */
   readonly needed: readonly Value[];
   /** Writes the last statements. */
@@ -88,7 +90,18 @@ export function buildModified(parts: ModifiedParts): Modified {
     });
     const results = rebuild.outputs.map((node) => rebuild.output(node));
     const invocation = `${compiled.name}(${args.join(", ")})`;
-    call.push(results.length > 0 ? `const [${results.join(", ")}] = ${invocation};` : `${invocation};`);
+    if (parts.plain) {
+      // The program's own error, with everything that comes before it.
+      const plain = constants.name(parts.plain, "$plain");
+      if (results.length > 0) call.push(`let ${results.join(", ")};`);
+      call.push(
+        "try {",
+        results.length > 0 ? `  [${results.join(", ")}] = ${invocation};` : `  ${invocation};`,
+        "} catch {",
+        `  return ${plain}(this, arguments);`,
+        "}",
+      );
+    } else call.push(results.length > 0 ? `const [${results.join(", ")}] = ${invocation};` : `${invocation};`);
   }
   function sizeText(symbol: Parameters<typeof output.originOf>[0]): string {
     const { source, size } = output.originOf(symbol);

@@ -105,6 +105,8 @@ export interface Interpreter {
   complete(completion: Completion, value: Value): void;
   push(frame: Frame): void;
   readonly top: Frame;
+  /** Calls of logging functions that may come after the graph. */
+  readonly deferred: CallRequest[];
   /** Iterators that are under way, for the sake of deletions. */
   readonly openIterators: ObjectValue[];
   /** A property that is no accessor; null where there is none. */

@@ -52,6 +52,8 @@ export type Outcome =
   | { readonly kind: "break"; readonly frames: readonly Frame[]; readonly cause: BreakCause }
   /** At a jump of the top frame that the graph decides. */
   | { readonly kind: "branch"; readonly frames: readonly Frame[]; readonly test: ItemValue }
+  /** The trace would not end in reasonable time. */
+  | { readonly kind: "endless"; readonly because: string }
   /** The program throws to its caller: it is left to plain JavaScript. */
   | { readonly kind: "escape"; readonly because: string };
 
@@ -97,12 +99,13 @@ const CONTROL: ReadonlySet<Opcode> = new Set<Opcode>([
   "loadHome",
 ]);
 
-const MOST_STEPS = 4_000_000;
+const MOST_STEPS = 1_000_000;
 const DEEPEST = 3000;
 
 export class Machine implements Interpreter {
   readonly frames: Frame[] = [];
   readonly openIterators: ObjectValue[] = [];
+  readonly deferred: CallRequest[] = [];
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
   gradEnabled = ambient.gradEnabled;
@@ -157,7 +160,7 @@ export class Machine implements Interpreter {
         ) {
           breakGraph("forced");
         }
-        if (step > MOST_STEPS) breakGraph("depth", `${MOST_STEPS} instructions`);
+        if (step > MOST_STEPS) return { kind: "endless", because: `the trace exceeds ${MOST_STEPS} instructions` };
         execute(this, this.#execution, frame, instruction);
       } catch (signal) {
         const outcome = this.#handle(signal);

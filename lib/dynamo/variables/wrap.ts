@@ -141,6 +141,10 @@ export class Wrapper {
       this.relyOnPrototype(value);
     }
     if (exotic.kind === "opaque") return value;
+    if (source.kind === "argument" && prototype === Object.prototype) {
+      // Reading a proxy would run its traps, which the program may count.
+      this.output.guard({ kind: "proxy", source, present: false });
+    }
     // Set before the prototype is wrapped: a prototype chain may lead back here.
     this.#values.set(real, value);
     value.prototype = this.prototypeValue(prototype);

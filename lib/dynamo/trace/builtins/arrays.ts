@@ -276,9 +276,17 @@ const CALLING = [
   "flatMap",
 ] as const;
 
+/** Methods whose result is of the array's own class. */
+const SPECIES: ReadonlySet<string> = new Set(["map", "filter", "slice", "splice", "concat", "flat", "flatMap"]);
+
 /** Whether a value is an array that these models understand. */
 function arrayOf(value: Value, name: string): ObjectValue {
-  if (value.kind === "object" && value.exotic.kind === "array") return value;
+  if (value.kind === "object" && value.exotic.kind === "array") {
+    if (SPECIES.has(name) && value.prototype?.real !== Array.prototype) {
+      return breakGraph("builtin", `${name} of a subclass of Array`);
+    }
+    return value;
+  }
   return breakGraph("builtin", `Array.prototype.${name} of another object`);
 }
 
@@ -319,7 +327,11 @@ export function addArrays(table: ModelTable): void {
   );
   table.method(Array, "of", (m, { args }) => newArray(m, [...args]));
   table.method(Array, "from", arrayFrom);
-  table.constructs(Array, (m, { args }) => arrayOfLength(m, args));
+  table.constructs(Array, (m, { args }, prototype) => {
+    const made = arrayOfLength(m, args);
+    if (made.kind === "object" && prototype) made.prototype = prototype;
+    return made;
+  });
   table.call(Array, (m, { args }) => arrayOfLength(m, args));
 }
 
