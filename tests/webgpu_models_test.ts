@@ -159,6 +159,7 @@ test("matrix products of every rank and the tiled kernel", () => {
   }
   same([filled(128, 32), filled(32, 256)], (x, y) => x.matmul(y));
   same([filled(2, 128, 16), filled(2, 16, 128)], (x, y) => x.matmul(y).relu());
+  same([filled(32, 128), filled(128, 32)], (x, y) => [x.t().matmul(y.t()), x.t().matmul(x)]);
 });
 
 test("pointwise kernels of every alignment", () => {

@@ -1,11 +1,12 @@
 /**
- * The fast matrix product: 128 × 128 tiles of whole row-major float32 matrices, 8 × 8 results a thread. Input: a
- * matmul call whose sizes divide; output: its shader. Invariant: all vectors start at multiples of four elements.
+ * The fast matrix product: 128 × 128 tiles of whole float32 matrices, 8 × 8 results a thread. Input: a matmul call
+ * whose sizes divide; output: its shader. Invariant: all vectors start at multiples of four elements.
  *
  * Each thread keeps its results in 16 named vectors: an array indexed by a loop would go to memory. Per step of
- * depth the workgroup stages 16 columns of A and 16 rows of B as vectors; A is transposed in registers, four by
- * four, so that a vector holds four rows of one column. A subgroup of 32 covers 4 × 8 threads, so that its reads
- * of workgroup memory coincide or lie side by side.
+ * depth the workgroup stages 16 columns of A and 16 rows of B so that a vector holds four rows of A, or four
+ * columns of B, at one depth. An operand whose memory runs along the depth (A as it is, B transposed) is
+ * transposed in registers, four by four. A subgroup of 32 covers 4 × 8 threads, so that its reads of workgroup
+ * memory coincide or lie side by side.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
@@ -29,9 +30,18 @@ export function fitsTiles(kernel: ExternKernel, program: Program, placement: Pla
   const whole = (size: Dim | undefined, by: number) =>
     typeof size === "number" && size > 0 && size % by === 0;
   const inVectors = (view: BufferView) =>
-    program.buffers[view.buffer]?.dtype === "float32" && view.strides.at(-1) === 1 &&
-    [view.offset, ...view.strides.slice(0, -1)].every((d) => typeof d === "number" && d % 4 === 0);
-  return whole(m, TILE) && whole(n, TILE) && whole(k, DEPTH) && [a, b, out].every(inVectors);
+    program.buffers[view.buffer]?.dtype === "float32" && unitDimension(view) !== undefined &&
+    [view.offset, ...view.strides.toSpliced(unitDimension(view) ?? 0, 1)].every((d) =>
+      typeof d === "number" && d % 4 === 0
+    );
+  return whole(m, TILE) && whole(n, TILE) && whole(k, DEPTH) && [a, b, out].every(inVectors) &&
+    unitDimension(out) === out.shape.length - 1;
+}
+
+/** Which of a matrix's two dimensions runs along memory. */
+function unitDimension({ strides }: BufferView): number | undefined {
+  const rank = strides.length;
+  return strides[rank - 1] === 1 ? rank - 1 : strides[rank - 2] === 1 ? rank - 2 : undefined;
 }
 
 /** The shader of a call that `fitsTiles`. */
@@ -76,9 +86,11 @@ export function printTiledMatmul(kernel: ExternKernel, program: Program, placeme
   const results = HALVES.flatMap((half) => FOUR.map((row) => 4 * half + row));
   for (const row of results) w.line(`var s${row}_0 = vec4f(); var s${row}_1 = vec4f();`);
   w.line(`for (var k0 = 0; k0 < ${depth}; k0 = k0 + ${DEPTH}) {`);
-  stageReads(w, bindings, { a, b, strideA: stride(a), strideB: stride(b) });
+  const operands = [operandOf(a, "a", rank - 1), operandOf(b, "b", rank - 2)];
+  w.line(`let block = lid % ${TILE / 4}; let block_depth = (lid / ${TILE / 4}) % ${DEPTH / 4};`);
+  for (const operand of operands) read(w, bindings, operand);
   w.line("workgroupBarrier();");
-  stageWrites(w);
+  for (const operand of operands) stage(w, operand);
   w.line("workgroupBarrier();");
   for (let k = 0; k < DEPTH; k++) multiply(w, k);
   w.line("}");
@@ -96,40 +108,61 @@ export function printTiledMatmul(kernel: ExternKernel, program: Program, placeme
   return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
 }
 
-interface Operands {
-  readonly a: BufferView;
-  readonly b: BufferView;
-  /** Row strides as text. */
-  readonly strideA: string;
-  readonly strideB: string;
+interface Operand {
+  readonly view: BufferView;
+  readonly name: "a" | "b";
+  /** First row of A or column of B of the tile. */
+  readonly start: string;
+  /** Whether memory runs along the depth. */
+  readonly alongDepth: boolean;
+  /** Stride of the other dimension. */
+  readonly stride: Dim;
 }
 
-/** Reads what this thread stages: of A a block of 4 × 4 in every second thread, of B two vectors. */
-function stageReads(w: ShaderWriter, bindings: Bindings, { a, b, strideA, strideB }: Operands): void {
-  w.line(`let block_row = lid % ${TILE / 4}; let block_column = (lid / ${TILE / 4}) % ${DEPTH / 4};`);
-  for (const i of FOUR) {
-    const place = `base_a + (row0 + block_row * 4 + ${i}) * ${strideA} + k0 + block_column * 4`;
-    w.line(`var g${i} = vec4f();`);
-    w.line(`if (lid < ${VECTORS / 4}) { g${i} = ${bindings.loadFour(a.buffer, place)}; }`);
+function operandOf(view: BufferView, name: "a" | "b", depthDimension: number): Operand {
+  const unit = unitDimension(view), rank = view.strides.length;
+  const stride = view.strides[unit === rank - 1 ? rank - 2 : rank - 1] ?? 0;
+  return {
+    view,
+    name,
+    start: name === "a" ? "row0" : "column0",
+    alongDepth: unit === depthDimension,
+    stride,
+  };
+}
+
+/** Reads what this thread stages: a block of 4 × 4 in every second thread, or two vectors. */
+function read(w: ShaderWriter, bindings: Bindings, { view, name, start, alongDepth, stride }: Operand): void {
+  const by = w.index(stride);
+  if (alongDepth) {
+    for (const i of FOUR) {
+      const place = `base_${name} + (${start} + block * 4 + ${i}) * ${by} + k0 + block_depth * 4`;
+      w.line(`var ${name}_read${i} = vec4f();`);
+      w.line(`if (lid < ${VECTORS / 4}) { ${name}_read${i} = ${bindings.loadFour(view.buffer, place)}; }`);
+    }
+    return;
   }
   for (let i = 0; i < STAGED; i++) {
     const vector = `(lid + ${i * THREADS})`;
-    const place = `base_b + (k0 + ${vector} / ${TILE / 4}) * ${strideB} + column0 + (${vector} % ${
+    const place = `base_${name} + (k0 + ${vector} / ${TILE / 4}) * ${by} + ${start} + (${vector} % ${
       TILE / 4
     }) * 4`;
-    w.line(`let h${i} = ${bindings.loadFour(b.buffer, place)};`);
+    w.line(`let ${name}_read${i} = ${bindings.loadFour(view.buffer, place)};`);
   }
 }
 
-/** A column of four blocks' rows becomes one vector: tile_a[k][row / 4]; tile_b[k][column / 4]. */
-function stageWrites(w: ShaderWriter): void {
+/** Puts it where all can see it: tile[depth][row or column / 4]. */
+function stage(w: ShaderWriter, { name, alongDepth }: Operand): void {
+  if (!alongDepth) {
+    for (let i = 0; i < STAGED; i++) w.line(`tile_${name}[lid + ${i * THREADS}] = ${name}_read${i};`);
+    return;
+  }
   w.line(`if (lid < ${VECTORS / 4}) {`);
   PARTS.forEach((part, i) => {
-    const column = FOUR.map((row) => `g${row}.${part}`).join(", ");
-    w.line(`tile_a[(block_column * 4 + ${i}) * ${TILE / 4} + block_row] = vec4f(${column});`);
+    const transposed = FOUR.map((row) => `${name}_read${row}.${part}`).join(", ");
+    w.line(`tile_${name}[(block_depth * 4 + ${i}) * ${TILE / 4} + block] = vec4f(${transposed});`);
   });
   w.line("}");
-  for (let i = 0; i < STAGED; i++) w.line(`tile_b[lid + ${i * THREADS}] = h${i};`);
 }
 
 /** One step of depth: 8 × 8 products. */
