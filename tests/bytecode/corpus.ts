@@ -114,6 +114,7 @@ export const CORPUS: readonly Case[] = [
   c("immediately invoked", "function f(a) { return (function (b) { return a + b; })(1) + ((c) => a * c)(2) + (() => { counter++; return counter; })(); }", "f(3)"),
   c("nested closures", "function f(a) { let n = 0; const mk = (b) => { n++; return (d) => { n += d; return [a, b, d, n]; }; }; const g = mk(1), h = mk(2); return [g(3), h(4), n]; }", "f(0)"),
   c("closure rewrites", "function f(o) { let x = 1, y = 2; const g = (v) => { ({ x, y = x } = v); [x, ...y] = [x, y]; const q = { x, y }; x++; return [q, x ??= 3, typeof x, `${x}`, ((x) => x)(9)]; }; return [g(o), x, y, call(() => h()), h()]; function h() { x += 10; return call; } function call(k) { return [k(), x]; } }", "f({ x: 5 })"),
+  c("closures among parameters", "function f(a, b = a + 1, g = () => [a, b, t(7)]) { var a = 100; var c = a; const d = g(); function b() { return 'inner'; } a++; return [a, c, d, g(), typeof b]; }", "f(1)", "f(1, 2)", "f(1, 2, () => 3)"),
   c("self-shadowed default", "function f(a) { let { b = () => a, c: d = b() } = {}; a = 9; return [b(), d]; }", "f(1)"),
   c("long expression", "function f(a, b) { return (a.x * b.y - a.y * b.x) / Math.sqrt((a.x ** 2 + a.y ** 2) * (b.x ** 2 + b.y ** 2)) > -(0.5) ? -a.x - -b.y : -((-a.y) ** 2); }", "f({ x: 1, y: 2 }, { x: 3, y: 4 })", "f({ x: 1, y: 0 }, { x: 0, y: -4 })"),
   c("numbers as objects", "function f() { return [1..toFixed(1), (5).toString(2), 'abc'.length, -1 .toString(), (-2) ** 2, 1 - -1, - -1, + +1, typeof -1, !(1 in [1, 2])]; }", "f()"),

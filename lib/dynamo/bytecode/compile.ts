@@ -21,7 +21,7 @@ import { FunctionContext, hasSimpleParameters } from "./context.ts";
 import { expression } from "./expressions.ts";
 import { describeFree, freeVariables } from "./free.ts";
 import type { ParsedModule } from "./parse.ts";
-import type { Unit } from "./scope.ts";
+import type { Scope, Unit } from "./scope.ts";
 import { statement, statementList } from "./statements.ts";
 import { type ClassNode, type FunctionNode, isClassNode, isFunctionNode, staticKeyName } from "./syntax.ts";
 
@@ -197,7 +197,7 @@ function compileUnit(unit: Unit, module: ParsedModule): Compiled {
   if (!isFunctionNode(node)) return ctx.unsupported("code outside of functions", node);
   prologue(ctx, node);
   if (node.body.type === "BlockStatement") {
-    statementList(ctx, node, node.body.body);
+    statementList(ctx, bodyScope(ctx, node) ? node.body : node, node.body.body);
     const end = { start: node.body.end - 1, end: node.body.end };
     if (ctx.builder.isReachable) ctx.leaveByReturn(ctx.constant(undefined, end), end);
   } else {
@@ -280,7 +280,20 @@ function prologue(ctx: FunctionContext, node: FunctionNode): void {
   for (const variable of own?.variables.values() ?? []) {
     if (variable.kind === "var") ctx.initialize(variable, ctx.constant(undefined, span, ctx.initialRegister(variable)), span);
   }
+  // A variable of a body with a scope of its own begins with the value of the parameter of its name
+  for (const variable of bodyScope(ctx, node)?.variables.values() ?? []) {
+    if (variable.kind !== "var") continue;
+    const parameter = own?.variables.get(variable.name);
+    const direct = ctx.initialRegister(variable);
+    const value = parameter ? ctx.read(parameter, span, direct) : ctx.constant(undefined, span, direct);
+    ctx.initialize(variable, value, span);
+  }
   if (node.generator) b.emit({ op: "generatorStart" }, span);
+}
+
+/** The scope of a function's body where it is not that of its parameters. */
+function bodyScope(ctx: FunctionContext, node: FunctionNode): Scope | undefined {
+  return ctx.analysis.scopes.get(node.body);
 }
 
 /** In sloppy functions `arguments` and simple parameters are the same storage; registers cannot show that. */

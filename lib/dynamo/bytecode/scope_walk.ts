@@ -246,12 +246,16 @@ class Analyzer {
     }
     const inner = this.table.openScope(outer, unit, node, node.body.start);
     for (const p of node.params) this.table.declarePattern(p, inner, "parameter", p.end);
+    // Closures among the parameters see parameters where the body may have variables of the same names
+    const body = block && node.params.some(makesClosures)
+      ? this.table.openScope(inner, unit, block, block.start)
+      : inner;
     if (block) {
-      for (const statement of block.body) this.table.hoistVars(statement, inner);
-      this.table.declareAll(block.body, inner, node);
+      for (const statement of block.body) this.table.hoistVars(statement, body);
+      this.table.declareAll(block.body, body, node);
     }
     for (const p of node.params) this.visitBinding(p, inner);
-    if (block) this.visitAll(block.body, inner);
+    if (block) this.visitAll(block.body, body);
     else this.visit(node.body, inner);
   }
 
@@ -328,6 +332,21 @@ class Analyzer {
           break;
         }
       }
+    }
+  }
+}
+
+/** Whether a part of a program makes functions or classes. */
+function makesClosures(node: AstNode): boolean {
+  switch (node.type) {
+    case "FunctionExpression":
+    case "ArrowFunctionExpression":
+    case "ClassExpression":
+      return true;
+    default: {
+      let found = false;
+      childrenOf(node, (child) => found ||= makesClosures(child));
+      return found;
     }
   }
 }
