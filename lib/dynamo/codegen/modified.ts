@@ -101,7 +101,9 @@ export function buildModified(parts: ModifiedParts): Modified {
         `  return ${plain}(this, arguments);`,
         "}",
       );
-    } else call.push(results.length > 0 ? `const [${results.join(", ")}] = ${invocation};` : `${invocation};`);
+    } else {call.push(
+        results.length > 0 ? `const [${results.join(", ")}] = ${invocation};` : `${invocation};`,
+      );}
   }
   function sizeText(symbol: Parameters<typeof output.originOf>[0]): string {
     const { source, size } = output.originOf(symbol);

@@ -19,10 +19,17 @@ import {
   type ObjectValue,
   type Slot,
   type TensorValue,
-  UNDEFINED,
   type Value,
 } from "../variables/value.ts";
 import type { Names } from "./names.ts";
+import {
+  argumentSlots,
+  asValue,
+  innerValues,
+  isGivenByConstructor,
+  isLiteral,
+  nameOf,
+} from "./object_shape.ts";
 import * as runtime from "./runtime.ts";
 
 /** How functions, cells and generators of the trace are made; the printer of code objects knows. */
@@ -415,121 +422,5 @@ export class Rebuilder {
   helper(name: keyof typeof runtime): string {
     this.constants.add(`$${name}`, runtime[name]);
     return this.constants.name(runtime[name]);
-  }
-}
-
-function asValue(element: Element): Value {
-  return typeof element === "symbol" ? UNDEFINED : element;
-}
-
-function nameOf(object: ObjectValue): string {
-  switch (object.exotic.kind) {
-    case "array":
-      return "list";
-    case "map":
-    case "set":
-    case "generator":
-      return object.exotic.kind;
-    case "function": {
-      const name = object.exotic.closure?.functionName;
-      return typeof name === "string" && name !== "" ? name : "fn";
-    }
-    case "constructed":
-      return "made";
-    default:
-      return "object";
-  }
-}
-
-/** Whether an object can be written as a literal: plain properties, nothing exotic. */
-function isLiteral(object: ObjectValue): boolean {
-  if (object.frozen !== "no" || object.tensorProperty || object.isArguments) return false;
-  if (object.exotic.kind === "array") {
-    return object.slots.size === 0 && object.prototype?.real === Array.prototype;
-  }
-  if (object.exotic.kind !== "plain") return false;
-  return [...object.slots.values()].every((s) =>
-    s.kind === "data" && s.writable && s.enumerable && s.configurable
-  );
-}
-
-/** Properties that constructing the object again gives by itself. */
-function isGivenByConstructor(object: ObjectValue, key: string | symbol, slot: Slot): boolean {
-  const { exotic } = object;
-  if (exotic.kind === "function" || exotic.kind === "bound") {
-    return key === "name" || key === "length" ||
-      (key === "prototype" && slot.kind === "data" && slot.value.kind === "object" &&
-        slot.value.slots.size <= 1);
-  }
-  if (object.isArguments) {
-    return key === "length" || key === Symbol.iterator || argumentSlots(object).includes(slot);
-  }
-  if (exotic.kind !== "constructed") return false;
-  const index = key === "message" ? 0 : key === "cause" ? 1 : -1;
-  return index >= 0 && exotic.args[index] !== undefined && slot.kind === "data" &&
-    (index === 1 || sameConstant(exotic.args[0], slot.value));
-}
-
-/** The slots of the indexes of an arguments object, from 0 on. */
-function argumentSlots(object: ObjectValue): Slot[] {
-  const slots: Slot[] = [];
-  for (let i = 0; object.slots.has(`${i}`); i++) {
-    const slot = object.slots.get(`${i}`);
-    if (slot) slots.push(slot);
-  }
-  return slots;
-}
-
-function sameConstant(a: Value | undefined, b: Value): boolean {
-  return a?.kind === "constant" && b.kind === "constant" && Object.is(a.value, b.value);
-}
-
-/** The values an object made in the trace refers to. */
-function* innerValues(object: ObjectValue): Generator<Value> {
-  const { exotic } = object;
-  if (object.prototype) yield object.prototype;
-  switch (exotic.kind) {
-    case "array":
-      for (const e of exotic.elements) if (typeof e !== "symbol") yield e;
-      break;
-    case "map":
-    case "set":
-      for (const { key, value } of exotic.entries.values()) {
-        yield key;
-        if (exotic.kind === "map") yield value;
-      }
-      break;
-    case "constructed":
-      yield* exotic.args;
-      break;
-    case "function":
-      if (exotic.closure) {
-        yield* exotic.closure.free;
-        if (exotic.closure.home) yield exotic.closure.home;
-      }
-      break;
-    case "bound":
-      yield exotic.target;
-      yield exotic.self;
-      yield* exotic.args;
-      break;
-    case "generator":
-      for (const value of exotic.frame?.registers ?? []) if (value) yield value;
-      break;
-    case "listIterator":
-      yield exotic.over;
-      break;
-    case "plain":
-    case "opaque":
-      break;
-    default:
-      exotic satisfies never;
-  }
-  for (const slot of object.slots.values()) {
-    if (slot.kind === "data") yield slot.value;
-    else if (slot.kind === "accessor") {
-      yield slot.get;
-      yield slot.set;
-    }
   }
 }

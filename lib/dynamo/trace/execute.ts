@@ -4,11 +4,8 @@
  * everything that can fail; instructions that call wait at their own offset until the callee is done.
  */
 import { invariant } from "../../base/errors.ts";
-import { types } from "node:util";
 import { breakGraph } from "../break_reasons.ts";
-import type { Instruction, KeyOperand, ObjectMember } from "../bytecode/code.ts";
-import { UNINITIALIZED as TDZ } from "../bytecode/runtime.ts";
-import { cellSource, globalSource, propertySource } from "../source.ts";
+import type { Instruction, KeyOperand } from "../bytecode/code.ts";
 import {
   CellValue,
   constant,
@@ -30,17 +27,16 @@ import type { Frame, Interpreter } from "./interpreter.ts";
 import { collect, getIterator, isListNext, nextMethod, nextOfList, takeApart } from "./iteration.ts";
 import {
   builtinPrototype,
-  defineOwn,
   deleteOwn,
   elementsOf,
-  enumerableKeys,
   findProperty,
-  isEnumerable,
   type Key,
   newArray,
   newObject,
-  ownKeys,
 } from "./objects.ts";
+import { getPrivate, hasPrivate, setPrivate } from "./private_members.ts";
+import { loadGlobal, readCell, writeCell } from "./bindings.ts";
+import { addMember, copyProperties, forInKeys } from "./members.ts";
 import { binary, increment, jumps, toNumeric, unary } from "./operators.ts";
 import { readProperty, writeProperty } from "./properties.ts";
 
@@ -247,11 +243,11 @@ export function execute(
     case "setSuper":
       return breakGraph("opaqueObject", "an assignment to super");
     case "getPrivate":
-      return m.getPrivate(frame, instruction);
+      return getPrivate(m, frame, instruction);
     case "setPrivate":
-      return m.setPrivate(frame, instruction.object, instruction.name, get(instruction.value));
+      return setPrivate(frame, instruction, get(instruction.value));
     case "hasPrivate":
-      return m.hasPrivate(frame, instruction);
+      return hasPrivate(m, frame, instruction);
     case "definePrivate":
       return breakGraph("privateState", "an object with private members is made");
     case "array": {
@@ -291,14 +287,14 @@ export function execute(
       const step = (index: number): void => {
         const member = instruction.members[index];
         if (!member) return set(instruction.dst, object);
-        addMember(m, frame, object, member, () => step(index + 1));
+        addMember(m, { frame, object, member }, () => step(index + 1));
       };
       return step(0);
     }
     case "define": {
       const object = get(instruction.object);
       if (object.kind !== "object") return breakGraph("opaqueObject", "a field of a foreign object");
-      return addMember(m, frame, object, instruction.member, next);
+      return addMember(m, { frame, object, member: instruction.member }, next);
     }
     case "objectRest": {
       const source = get(instruction.source);
@@ -536,163 +532,6 @@ export function execute(
     default:
       return instruction satisfies never;
   }
-}
-
-/** What a cell holds; the first look at an outside one is guarded. */
-export function readCell(m: Interpreter, cell: CellValue): Value {
-  if (cell.content === null) {
-    const { place } = cell;
-    invariant(place, "Expected a cell with a place or a content");
-    let value: unknown;
-    try {
-      value = place.cell.get();
-    } catch {
-      if (place.kind !== "box") return breakGraph("throws", `${cell.name} is not initialised`);
-      const source = propertySource(place.source, "v");
-      m.output.guard({ kind: "constant", source, value: TDZ });
-      return cell.content = UNINITIALIZED;
-    }
-    const source = place.kind === "live"
-      ? cellSource(cell.name, place.cell)
-      : place.kind === "box"
-      ? propertySource(place.source, "v")
-      : place.source;
-    cell.content = m.wrapper.wrap(value, source);
-  }
-  return cell.content;
-}
-
-/** Writes a cell in the trace. */
-export function writeCell(cell: CellValue, value: Value): void {
-  cell.content = value;
-  cell.changed = true;
-}
-
-function loadGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
-  const descriptor = Reflect.getOwnPropertyDescriptor(globalThis, name);
-  if (!descriptor) {
-    if (name in globalThis) return breakGraph("globalVariable", name);
-    if (forTypeof) {
-      m.output.guard({ kind: "constant", source: globalSource(name), value: undefined });
-      return UNDEFINED;
-    }
-    return breakGraph("throws", `${name} is not defined`);
-  }
-  if (!("value" in descriptor)) return breakGraph("globalVariable", `${name} has a getter`);
-  const value: unknown = descriptor.value;
-  if (name === "undefined" || name === "NaN" || name === "Infinity") {
-    return constant(value as number | undefined);
-  }
-  if (value === globalThis) return m.wrapper.known(globalThis, "globalThis");
-  if (isReference(value)) {
-    // The binding may be assigned; the object behind it is then another one.
-    m.output.guard({ kind: "identity", source: globalSource(name), object: value, label: name });
-    return types.isProxy(value) ? m.wrapper.wrap(value, globalSource(name)) : m.wrapper.known(value, name);
-  }
-  return m.wrapper.wrap(value, globalSource(name));
-}
-
-function isReference(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
-}
-
-function addMember(
-  m: Interpreter,
-  frame: Frame,
-  object: ObjectValue,
-  member: ObjectMember,
-  then: () => void,
-): void {
-  const value = frame.registers[member.register] ?? UNDEFINED;
-  switch (member.kind) {
-    case "spread":
-      if (value.kind === "constant") {
-        if (typeof value.value === "string") {
-          [...value.value].forEach((c, i) => defineOwn(m, object, `${i}`, dataSlot(constant(c))));
-        }
-        return then();
-      }
-      if (value.kind !== "object") return breakGraph("opaqueObject", "a spread value");
-      return copyProperties(m, object, { source: value, excluded: new Set() }, then);
-    case "proto":
-      if (value.kind === "object") object.prototype = value;
-      else if (value.kind === "constant" && value.value === null) object.prototype = null;
-      return then();
-    case "value":
-    case "get":
-    case "set": {
-      const put = (key: Key): void => {
-        if (member.kind === "value") defineOwn(m, object, key, dataSlot(value));
-        else {
-          const former = object.slots.get(key);
-          const [get, set] = former?.kind === "accessor" ? [former.get, former.set] : [UNDEFINED, UNDEFINED];
-          defineOwn(m, object, key, {
-            kind: "accessor",
-            get: member.kind === "get" ? value : get,
-            set: member.kind === "set" ? value : set,
-            enumerable: true,
-            configurable: true,
-          });
-        }
-        then();
-      };
-      if (member.key.kind === "name") return put(member.key.name);
-      return toKey(m, frame.registers[member.key.register] ?? UNDEFINED, put);
-    }
-    default:
-      return member satisfies never;
-  }
-}
-
-/** Copies own enumerable properties, as spread and rest do; getters run. */
-export function copyProperties(
-  m: Interpreter,
-  target: ObjectValue,
-  { source, excluded }: { readonly source: ObjectValue; readonly excluded: ReadonlySet<Key> },
-  then: () => void,
-): void {
-  const keys = ownKeys(m, source).filter((key) => !excluded.has(key) && isEnumerable(m, source, key));
-  const step = (index: number): void => {
-    const key = keys[index];
-    if (key === undefined) return then();
-    const found = findProperty(m, source, key);
-    if (found.kind === "getter") {
-      return m.call({
-        callee: found.getter,
-        self: source,
-        args: [],
-        completion: {
-          kind: "inside",
-          then: (value) => {
-            defineOwn(m, target, key, dataSlot(value));
-            step(index + 1);
-          },
-        },
-      });
-    }
-    if (found.kind === "value") defineOwn(m, target, key, dataSlot(found.value));
-    step(index + 1);
-  };
-  step(0);
-}
-
-function forInKeys(m: Interpreter, object: ObjectValue): string[] {
-  const keys: string[] = [];
-  const seen = new Set<Key>();
-  for (let holder: ObjectValue | null = object; holder; holder = holder.prototype) {
-    if (holder.real && holder !== object && isBuiltinPrototype(holder.real)) continue;
-    const enumerable = new Set(enumerableKeys(m, holder));
-    for (const key of ownKeys(m, holder)) {
-      if (typeof key === "symbol" || seen.has(key)) continue;
-      seen.add(key);
-      if (enumerable.has(key)) keys.push(key);
-    }
-  }
-  return keys;
-}
-
-function isBuiltinPrototype(real: object): boolean {
-  return real === Object.prototype || real === Array.prototype || real === Function.prototype;
 }
 
 function withArguments(

@@ -4,7 +4,7 @@
  * nothing before it is certain to complete; otherwise it breaks the graph and the frame is as it was.
  */
 import type { CallTarget } from "../../ops/table.ts";
-import type { CodeObject, InstructionOf } from "../bytecode/code.ts";
+import type { CodeObject } from "../bytecode/code.ts";
 import type { FreeBinding } from "../frame/info.ts";
 import type { CellPlace, CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
@@ -127,9 +127,6 @@ export interface Interpreter {
   loadFree(frame: Frame, index: number): Value;
   storeFree(frame: Frame, index: number, value: Value): void;
   freeBinding(frame: Frame, index: number): Value;
-  getPrivate(frame: Frame, instruction: InstructionOf<"getPrivate">): void;
-  setPrivate(frame: Frame, object: number, name: number, value: Value): void;
-  hasPrivate(frame: Frame, instruction: InstructionOf<"hasPrivate">): void;
   /** The value of a cell from outside; the same for every way to it. */
   cellValue(name: string, place: CellPlace): CellValue;
   /** What functions of this code inherit from. */

@@ -11,24 +11,24 @@ import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { ambient } from "../../tensor/modes.ts";
 import { type BreakCause, breakGraph, BreakSignal } from "../break_reasons.ts";
-import type { CodeObject, InstructionOf, Opcode } from "../bytecode/code.ts";
+import type { CodeObject, Opcode } from "../bytecode/code.ts";
 import { findHomeObject } from "../frame/capture.ts";
 import type { LiveCell } from "../frame/info.ts";
-import { capturedSource, privateSource } from "../source.ts";
+import { capturedSource } from "../source.ts";
 import {
   type CellPlace,
   CellValue,
   constant,
-  isCallable,
   type ItemValue,
   type ObjectValue,
   type TensorValue,
-  UNDEFINED,
   type Value,
 } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import { callFunction, construct } from "./calls.ts";
-import { beginIteration, execute, type ExecutionContext, readCell, writeCell } from "./execute.ts";
+import { readCell, writeCell } from "./bindings.ts";
+import { delegate } from "./delegation.ts";
+import { beginIteration, execute, type ExecutionContext } from "./execute.ts";
 import {
   type CallRequest,
   type CallResult,
@@ -39,7 +39,7 @@ import {
   ProgramThrow,
   PUSHED,
 } from "./interpreter.ts";
-import { getIterator, isListNext, iteratorResult, nextMethod, nextOfList, takeApart } from "./iteration.ts";
+import { iteratorResult, takeApart } from "./iteration.ts";
 import { assignProperty, builtinPrototype, findProperty, newObject } from "./objects.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import { positionsOf } from "./positions.ts";
@@ -160,7 +160,9 @@ export class Machine implements Interpreter {
         ) {
           breakGraph("forced");
         }
-        if (step > MOST_STEPS) return { kind: "endless", because: `the trace exceeds ${MOST_STEPS} instructions` };
+        if (step > MOST_STEPS) {
+          return { kind: "endless", because: `the trace exceeds ${MOST_STEPS} instructions` };
+        }
         execute(this, this.#execution, frame, instruction);
       } catch (signal) {
         const outcome = this.#handle(signal);
@@ -442,61 +444,6 @@ export class Machine implements Interpreter {
     return builtinPrototype(this, prototype, "Function");
   }
 
-  // ---- private members
-
-  #access(frame: Frame, index: number) {
-    const { info } = frame;
-    if (info.kind !== "real") return breakGraph("privateState", "in a function made here");
-    const found = info.binding(index);
-    return found.kind === "private" ? found.access : breakGraph("privateState", "not reachable");
-  }
-
-  #receiver(frame: Frame, register: number): ObjectValue {
-    const object = frame.registers[register];
-    if (object?.kind !== "object" || !object.real || !object.source) {
-      return breakGraph("privateState", "of an object made here");
-    }
-    return object;
-  }
-
-  getPrivate(frame: Frame, instruction: InstructionOf<"getPrivate">): void {
-    const access = this.#access(frame, instruction.name);
-    const object = this.#receiver(frame, instruction.object);
-    const { real, source } = object;
-    invariant(real && source, "Expected a real object");
-    if (!access.has(real)) breakGraph("throws", "a private member of another class");
-    let value = object.privates.get(access);
-    if (!value) {
-      if (access.member === "accessor") breakGraph("privateState", "a private accessor");
-      const name = frame.code.free[instruction.name]?.name ?? "#";
-      const content = access.get(real);
-      value = access.member === "method" && typeof content === "function"
-        ? this.wrapper.known(content, name)
-        : this.wrapper.wrap(content, privateSource(source, name, access));
-    }
-    frame.registers[instruction.dst] = value;
-    frame.pc++;
-  }
-
-  setPrivate(frame: Frame, register: number, name: number, value: Value): void {
-    const access = this.#access(frame, name);
-    const object = this.#receiver(frame, register);
-    if (access.member !== "field") breakGraph("privateState", "a private accessor");
-    if (object.real && !access.has(object.real)) breakGraph("throws", "a private member of another class");
-    object.privates.set(access, value);
-    frame.pc++;
-  }
-
-  hasPrivate(frame: Frame, instruction: InstructionOf<"hasPrivate">): void {
-    const access = this.#access(frame, instruction.name);
-    const object = frame.registers[instruction.object];
-    if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
-    // Objects made in the trace have no private members.
-    this.wrapper.relyOnPrototype(object);
-    frame.registers[instruction.dst] = constant(object.real !== null && access.has(object.real));
-    frame.pc++;
-  }
-
   // ---- generators
 
   startGenerator(): void {
@@ -520,56 +467,13 @@ export class Machine implements Interpreter {
   }
 
   delegate(source: Value, dst: number): void {
-    const frame = this.top;
-    let inner = frame.delegates;
-    const go = (): void => {
-      invariant(inner, "Expected an iterator");
-      const { iterator, next } = inner;
-      if (iterator.exotic.kind === "listIterator" && isListNext(next)) {
-        const item = nextOfList(this, iterator);
-        if (item !== null) return this.suspend(item);
-        frame.delegates = null;
-        frame.registers[dst] = UNDEFINED;
-        frame.pc++;
-        return;
-      }
-      if (!isCallable(next)) return breakGraph("throws", "an iterator without next");
-      this.call({
-        callee: next,
-        self: iterator,
-        args: [UNDEFINED],
-        completion: {
-          kind: "inside",
-          then: (result) => {
-            if (result.kind !== "object") return breakGraph("throws", "an iterator result that is no object");
-            const done = takeApart(this, result);
-            if (!done.done) return this.suspend(done.value);
-            frame.delegates = null;
-            frame.registers[dst] = result.slots.get("value")?.kind === "data" ? valueSlot(result) : UNDEFINED;
-            frame.pc++;
-          },
-        },
-      });
-    };
-    if (inner) return go();
-    const started = (iterator: Value): void => {
-      if (iterator.kind !== "object") return breakGraph("throws", "an iterator that is no object");
-      frame.delegates = inner = { iterator, next: nextMethod(this, iterator) };
-      go();
-    };
-    const iterator = getIterator(this, source, { kind: "inside", then: started });
-    if (iterator) started(iterator);
+    delegate(this, source, dst);
   }
 
   /** User frames, innermost last. */
   stack(): readonly SourcePosition[] {
     return positionsOf(this.frames);
   }
-}
-
-function valueSlot(result: ObjectValue): Value {
-  const slot = result.slots.get("value");
-  return slot?.kind === "data" ? slot.value : UNDEFINED;
 }
 
 /** The handler that covers the current instruction of a frame. */

@@ -5,23 +5,32 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { entrySource, propertySource } from "../source.ts";
+import { propertySource } from "../source.ts";
 import {
   constant,
   dataSlot,
-  type Element,
-  type Entry,
   HOLE,
   isCallable,
-  type KeyIdentity,
-  LAZY,
   ObjectValue,
   type Slot,
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
-import { ANY_OBJECT } from "../guards/guard.ts";
+import { elementAt, elementsOf, newObject, refuseOpaque, settledElements } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
+
+export {
+  allElements,
+  builtinPrototype,
+  elementAt,
+  elementsOf,
+  entriesOf,
+  keyIdentity,
+  newArray,
+  newObject,
+  refuseOpaque,
+  settledElements,
+} from "./contents.ts";
 import { types } from "node:util";
 
 export type Key = string | symbol;
@@ -39,127 +48,6 @@ export function indexOfKey(key: Key): number | null {
   if (typeof key !== "string" || !/^(0|[1-9]\d{0,9})$/.test(key)) return null;
   const index = Number(key);
   return index < 0xffffffff ? index : null;
-}
-
-/** A plain object made in the trace. */
-export function newObject(m: Interpreter, slots: Iterable<readonly [Key, Value]> = []): ObjectValue {
-  const object = new ObjectValue(
-    { kind: "plain" },
-    builtinPrototype(m, Object.prototype, "Object"),
-    null,
-    null,
-  );
-  for (const [key, value] of slots) object.slots.set(key, dataSlot(value));
-  return object;
-}
-
-/** An array made in the trace. */
-export function newArray(m: Interpreter, elements: Element[]): ObjectValue {
-  return new ObjectValue(
-    { kind: "array", elements, originals: [], loaded: true },
-    builtinPrototype(m, Array.prototype, "Array"),
-    null,
-    null,
-  );
-}
-
-/** A builtin prototype as a value. */
-export function builtinPrototype(m: Interpreter, prototype: object, label: string): ObjectValue {
-  const value = m.wrapper.known(prototype, `${label}.prototype`);
-  invariant(value.kind === "object", `Expected an object for ${label}.prototype`);
-  return value;
-}
-
-/** Refuses objects whose behaviour is unknown. */
-export function refuseOpaque(object: ObjectValue): void {
-  if (object.exotic.kind === "opaque") breakGraph("opaqueObject", object.exotic.what);
-}
-
-/** The elements of an array value, loaded from the real array at the first look. */
-export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
-  const { exotic } = array;
-  invariant(exotic.kind === "array", "Expected an array");
-  if (!exotic.loaded) {
-    const { real, source } = array;
-    invariant(Array.isArray(real) && source, "Expected a real array with a source");
-    m.output.guard({ kind: "array", source, length: real.length });
-    exotic.elements = Array.from({ length: real.length }, (_, i): Element => i in real ? LAZY : HOLE);
-    exotic.originals = [...exotic.elements];
-    exotic.loaded = true;
-  }
-  return exotic.elements;
-}
-
-/** One element; undefined for holes and beyond the end. */
-export function elementAt(m: Interpreter, array: ObjectValue, index: number): Value {
-  const elements = elementsOf(m, array);
-  const element = elements[index];
-  if (element === undefined || element === HOLE) return UNDEFINED;
-  if (element !== LAZY) return element;
-  const { real, source, exotic } = array;
-  invariant(Array.isArray(real) && source && exotic.kind === "array", "Expected a real array");
-  const descriptor = Reflect.getOwnPropertyDescriptor(real, index);
-  if (!descriptor || !("value" in descriptor)) return breakGraph("opaqueObject", "an array with accessors");
-  const value = m.wrapper.wrap(descriptor.value, propertySource(source, `${index}`));
-  exotic.originals[index] = value;
-  return elements[index] = value;
-}
-
-/** All elements, holes as undefined. */
-export function allElements(m: Interpreter, array: ObjectValue): Value[] {
-  return Array.from({ length: elementsOf(m, array).length }, (_, i) => elementAt(m, array, i));
-}
-
-/** All elements as they are stored, none of them lazy: for changes that move them. */
-export function settledElements(m: Interpreter, array: ObjectValue): Element[] {
-  const elements = elementsOf(m, array);
-  for (let i = 0; i < elements.length; i++) if (elements[i] === LAZY) elementAt(m, array, i);
-  return elements;
-}
-
-/** The identity of a Map key. */
-export function keyIdentity(key: Value): KeyIdentity {
-  switch (key.kind) {
-    case "constant":
-      return Object.is(key.value, -0) ? 0 : key.value;
-    case "tensor":
-    case "object":
-      return key;
-    default:
-      return breakGraph("symbolicNumber", "a key of a Map or Set");
-  }
-}
-
-/** The entries of a Map or Set value, loaded from the real one at the first look. */
-export function entriesOf(m: Interpreter, object: ObjectValue): Map<KeyIdentity, Entry> {
-  const { exotic } = object;
-  invariant(exotic.kind === "map" || exotic.kind === "set", "Expected a Map or Set");
-  if (exotic.loaded || object.real === null) return exotic.entries;
-  exotic.loaded = true;
-  const { real, source } = object;
-  invariant(source, "Expected a source");
-  const what = exotic.kind === "map" ? "Map" : "Set";
-  const pairs: (readonly [unknown, unknown])[] = real instanceof Map
-    ? [...Map.prototype.entries.call(real)]
-    : real instanceof Set
-    ? [...Set.prototype.entries.call(real)]
-    : [];
-  const isReference = (v: unknown) => (typeof v === "object" && v !== null) || typeof v === "function";
-  m.output.guard({
-    kind: "entries",
-    source,
-    what,
-    keys: pairs.map(([key]) => isReference(key) ? ANY_OBJECT : key as never),
-  });
-  pairs.forEach(([realKey, realValue], index) => {
-    const key = isReference(realKey)
-      ? m.wrapper.object(realKey as object, entrySource(source, what === "Map" ? "key" : "member", index))
-      : constant(realKey as never);
-    const value = what === "Map" ? m.wrapper.wrap(realValue, entrySource(source, "value", index)) : key;
-    exotic.entries.set(keyIdentity(key), { key, value });
-    exotic.originals.set(keyIdentity(key), value);
-  });
-  return exotic.entries;
 }
 
 /** An own property as far as the trace or the real object has it. */

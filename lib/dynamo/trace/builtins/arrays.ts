@@ -277,7 +277,15 @@ const CALLING = [
 ] as const;
 
 /** Methods whose result is of the array's own class. */
-const SPECIES: ReadonlySet<string> = new Set(["map", "filter", "slice", "splice", "concat", "flat", "flatMap"]);
+const SPECIES: ReadonlySet<string> = new Set([
+  "map",
+  "filter",
+  "slice",
+  "splice",
+  "concat",
+  "flat",
+  "flatMap",
+]);
 
 /** Whether a value is an array that these models understand. */
 function arrayOf(value: Value, name: string): ObjectValue {

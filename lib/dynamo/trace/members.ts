@@ -1,0 +1,113 @@
+/**
+ * Members of objects as whole sets: literals, spread, rest, for-in. Input: objects; output: changed objects or
+ * keys. Invariant: getters of the program run in order, and only once.
+ */
+import { breakGraph } from "../break_reasons.ts";
+import type { ObjectMember } from "../bytecode/code.ts";
+import { constant, dataSlot, type ObjectValue, UNDEFINED } from "../variables/value.ts";
+import { toKey } from "./coercion.ts";
+import type { Frame, Interpreter } from "./interpreter.ts";
+import { defineOwn, enumerableKeys, findProperty, isEnumerable, type Key, ownKeys } from "./objects.ts";
+
+/** Adds a member of an object literal, or a field. */
+export function addMember(
+  m: Interpreter,
+  { frame, object, member }: {
+    readonly frame: Frame;
+    readonly object: ObjectValue;
+    readonly member: ObjectMember;
+  },
+  then: () => void,
+): void {
+  const value = frame.registers[member.register] ?? UNDEFINED;
+  switch (member.kind) {
+    case "spread":
+      if (value.kind === "constant") {
+        if (typeof value.value === "string") {
+          [...value.value].forEach((c, i) => defineOwn(m, object, `${i}`, dataSlot(constant(c))));
+        }
+        return then();
+      }
+      if (value.kind !== "object") return breakGraph("opaqueObject", "a spread value");
+      return copyProperties(m, object, { source: value, excluded: new Set() }, then);
+    case "proto":
+      if (value.kind === "object") object.prototype = value;
+      else if (value.kind === "constant" && value.value === null) object.prototype = null;
+      return then();
+    case "value":
+    case "get":
+    case "set": {
+      const put = (key: Key): void => {
+        if (member.kind === "value") defineOwn(m, object, key, dataSlot(value));
+        else {
+          const former = object.slots.get(key);
+          const [get, set] = former?.kind === "accessor" ? [former.get, former.set] : [UNDEFINED, UNDEFINED];
+          defineOwn(m, object, key, {
+            kind: "accessor",
+            get: member.kind === "get" ? value : get,
+            set: member.kind === "set" ? value : set,
+            enumerable: true,
+            configurable: true,
+          });
+        }
+        then();
+      };
+      if (member.key.kind === "name") return put(member.key.name);
+      return toKey(m, frame.registers[member.key.register] ?? UNDEFINED, put);
+    }
+    default:
+      return member satisfies never;
+  }
+}
+
+/** Copies own enumerable properties, as spread and rest do; getters run. */
+export function copyProperties(
+  m: Interpreter,
+  target: ObjectValue,
+  { source, excluded }: { readonly source: ObjectValue; readonly excluded: ReadonlySet<Key> },
+  then: () => void,
+): void {
+  const keys = ownKeys(m, source).filter((key) => !excluded.has(key) && isEnumerable(m, source, key));
+  const step = (index: number): void => {
+    const key = keys[index];
+    if (key === undefined) return then();
+    const found = findProperty(m, source, key);
+    if (found.kind === "getter") {
+      return m.call({
+        callee: found.getter,
+        self: source,
+        args: [],
+        completion: {
+          kind: "inside",
+          then: (value) => {
+            defineOwn(m, target, key, dataSlot(value));
+            step(index + 1);
+          },
+        },
+      });
+    }
+    if (found.kind === "value") defineOwn(m, target, key, dataSlot(found.value));
+    step(index + 1);
+  };
+  step(0);
+}
+
+/** The keys a for-in loop visits. */
+export function forInKeys(m: Interpreter, object: ObjectValue): string[] {
+  const keys: string[] = [];
+  const seen = new Set<Key>();
+  for (let holder: ObjectValue | null = object; holder; holder = holder.prototype) {
+    if (holder.real && holder !== object && isBuiltinPrototype(holder.real)) continue;
+    const enumerable = new Set(enumerableKeys(m, holder));
+    for (const key of ownKeys(m, holder)) {
+      if (typeof key === "symbol" || seen.has(key)) continue;
+      seen.add(key);
+      if (enumerable.has(key)) keys.push(key);
+    }
+  }
+  return keys;
+}
+
+function isBuiltinPrototype(real: object): boolean {
+  return real === Object.prototype || real === Array.prototype || real === Function.prototype;
+}

@@ -1,0 +1,71 @@
+/**
+ * Private members of objects that exist outside of the trace, through access from inside their class. Input: the
+ * frame and a private instruction; output: changed registers, and writes that are replayed after the graph.
+ */
+import { invariant } from "../../base/errors.ts";
+import { breakGraph } from "../break_reasons.ts";
+import type { InstructionOf } from "../bytecode/code.ts";
+import type { PrivateAccess } from "../frame/info.ts";
+import { privateSource } from "../source.ts";
+import { constant, type ObjectValue, type Value } from "../variables/value.ts";
+import type { Frame, Interpreter } from "./interpreter.ts";
+
+function accessOf(frame: Frame, index: number): PrivateAccess {
+  const { info } = frame;
+  if (info.kind !== "real") return breakGraph("privateState", "in a function made here");
+  const found = info.binding(index);
+  return found.kind === "private" ? found.access : breakGraph("privateState", "not reachable");
+}
+
+function receiverOf(frame: Frame, register: number): ObjectValue {
+  const object = frame.registers[register];
+  if (object?.kind !== "object" || !object.real || !object.source) {
+    return breakGraph("privateState", "of an object made here");
+  }
+  return object;
+}
+
+/** object.#name */
+export function getPrivate(m: Interpreter, frame: Frame, instruction: InstructionOf<"getPrivate">): void {
+  const access = accessOf(frame, instruction.name);
+  const object = receiverOf(frame, instruction.object);
+  const { real, source } = object;
+  invariant(real && source, "Expected a real object");
+  if (!access.has(real)) breakGraph("throws", "a private member of another class");
+  let value = object.privates.get(access);
+  if (!value) {
+    if (access.member === "accessor") breakGraph("privateState", "a private accessor");
+    const name = frame.code.free[instruction.name]?.name ?? "#";
+    const content = access.get(real);
+    value = access.member === "method" && typeof content === "function"
+      ? m.wrapper.known(content, name)
+      : m.wrapper.wrap(content, privateSource(source, name, access));
+  }
+  frame.registers[instruction.dst] = value;
+  frame.pc++;
+}
+
+/** object.#name = value */
+export function setPrivate(
+  frame: Frame,
+  { object: register, name }: { readonly object: number; readonly name: number },
+  value: Value,
+): void {
+  const access = accessOf(frame, name);
+  const object = receiverOf(frame, register);
+  if (access.member !== "field") breakGraph("privateState", "a private accessor");
+  if (object.real && !access.has(object.real)) breakGraph("throws", "a private member of another class");
+  object.privates.set(access, value);
+  frame.pc++;
+}
+
+/** #name in object */
+export function hasPrivate(m: Interpreter, frame: Frame, instruction: InstructionOf<"hasPrivate">): void {
+  const access = accessOf(frame, instruction.name);
+  const object = frame.registers[instruction.object];
+  if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
+  // Objects made in the trace have no private members.
+  m.wrapper.relyOnPrototype(object);
+  frame.registers[instruction.dst] = constant(object.real !== null && access.has(object.real));
+  frame.pc++;
+}
