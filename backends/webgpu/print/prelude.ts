@@ -70,18 +70,22 @@ const HELPERS: Readonly<Record<string, Helper>> = {
     `fn floor_div(a: i32, b: i32) -> i32 {
   if (b == 0) { return 0; }
   let q = a / b;
-  return select(q, q - 1, (a % b != 0) && ((a < 0) != (b < 0)));
+  return select(q, q - 1, (a - b * q != 0) && ((a < 0) != (b < 0)));
 }`,
   ),
   floor_mod: helper(
     `fn floor_mod(a: i32, b: i32) -> i32 {
   if (b == 0) { return 0; }
-  let r = a % b;
+  let r = trunc_mod(a, b);
   return select(r, r + b, r != 0 && ((r < 0) != (b < 0)));
 }`,
+    "trunc_mod",
   ),
   trunc_div: helper("fn trunc_div(a: i32, b: i32) -> i32 { if (b == 0) { return 0; } return a / b; }"),
-  trunc_mod: helper("fn trunc_mod(a: i32, b: i32) -> i32 { if (b == 0) { return 0; } return a % b; }"),
+  // Vulkan leaves the remainder of negative operands undefined; division is defined
+  trunc_mod: helper(
+    "fn trunc_mod(a: i32, b: i32) -> i32 { if (b == 0) { return 0; } return a - b * (a / b); }",
+  ),
   // Long division: each step subtracts a multiple of b by a power of two, which is exact
   trunc_mod_f: helper(
     `fn trunc_mod_f(a: f32, b: f32) -> f32 {
