@@ -192,9 +192,9 @@ Deno.test("check functions answer for other calls, and entries count their hits"
   for (let i = 0; i < 3; i++) c.run(vector(1, 2));
   const [entry] = cacheEntries(c.run);
   assertEquals(entry?.hits, 3);
-  assertEquals(entry?.guards.check([vector(5, 6)]), true);
-  assertEquals(entry?.guards.check([vector(5)]), false);
-  assertEquals(entry?.guards.check(["no tensor"]), false);
+  assertEquals(entry?.guards.check(vector(5, 6)), true);
+  assertEquals(entry?.guards.check(vector(5)), false);
+  assertEquals(entry?.guards.check("no tensor"), false);
   assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null });
 });
 

@@ -29,7 +29,14 @@ import { addCreation } from "./trace/creation.ts";
 import { callCustom } from "./trace/custom_calls.ts";
 import { tensorMethodModels } from "./trace/tensor_methods.ts";
 import { callOp } from "./trace/tensor_ops.ts";
-import { constant, isCallable, type ObjectValue, UNDEFINED, type Value } from "./variables/value.ts";
+import {
+  constant,
+  isCallable,
+  type ObjectValue,
+  primitive,
+  UNDEFINED,
+  type Value,
+} from "./variables/value.ts";
 import { functionLabel } from "./variables/wrap.ts";
 
 let table: ModelTable | null = null;
@@ -149,7 +156,7 @@ function constantResult(m: Interpreter, fn: object, args: readonly Value[]): Val
   const result: unknown = fn(...given);
   return (typeof result === "object" && result !== null) || typeof result === "function"
     ? m.wrapper.known(result, functionLabel(fn))
-    : constant(result as number);
+    : primitive(result);
 }
 
 const internalCodes = new WeakSet<CodeObject>();

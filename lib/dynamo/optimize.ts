@@ -123,8 +123,8 @@ export function frozen<F extends AnyFunction>(fn: F): F {
 export interface CacheEntry {
   readonly guards: {
     readonly codeParts: readonly string[];
-    /** Whether a call with these arguments (and receiver) is served. */
-    check(args: readonly unknown[], self?: unknown): boolean;
+    /** Whether a call with these arguments is served; `this` is the receiver. */
+    check(this: unknown, ...args: readonly unknown[]): boolean;
     /** The source of the check function. */
     readonly code: string;
   };
@@ -152,7 +152,9 @@ function describe(entry: Entry): CacheEntry {
   return {
     guards: {
       codeParts: entry.guards.map((guard) => factText(guard.fact)),
-      check: (args, self) => entry.check(self, args) === -1,
+      check(...args) {
+        return entry.check(this, args) === -1;
+      },
       code: entry.checkText,
     },
     code: entry.code,

@@ -4,7 +4,6 @@
  * written; keys that were deleted and added again end up last, as in the program.
  */
 import { invariant } from "../../base/errors.ts";
-import type { PrivateAccess } from "../frame/info.ts";
 import {
   type CellValue,
   HOLE,
@@ -116,7 +115,7 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     lines.push(rebuild.setSlot(name(), key, exists ? plain : slot));
   }
   for (const [access, value] of object.privates) {
-    lines.push(`${rebuild.constants.name(access as PrivateAccess)}.set(${name()}, ${rebuild.value(value)});`);
+    lines.push(`${rebuild.constants.name(access)}.set(${name()}, ${rebuild.value(value)});`);
   }
   if (object.frozen !== "no") {
     const how = { frozen: "freeze", sealed: "seal", inextensible: "preventExtensions" }[object.frozen];

@@ -3,6 +3,7 @@
  * the program's objects, and the way on. Input: how a trace ended; output: a function and its text. Invariant:
  * everything that is read from the program's state is read before anything is changed.
  */
+import { invariant } from "../../base/errors.ts";
 import { Constants, SourceReader } from "../guards/reader.ts";
 import { dimText } from "../guards/check.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
@@ -135,8 +136,12 @@ export function buildModified(parts: ModifiedParts): Modified {
     body.map((line) => indent(line)).join("\n")
   }\n}`;
   const run = constants.evaluate(text);
-  if (typeof run !== "function") throw new TypeError("Expected a function");
-  return { run: run as Modified["run"], text };
+  invariant(isRun(run), "Expected a function");
+  return { run, text };
+}
+
+function isRun(value: unknown): value is Modified["run"] {
+  return typeof value === "function";
 }
 
 function safeName(name: string): string {

@@ -56,7 +56,13 @@ export function compileCheck(guards: readonly Guard[], context: CheckContext): C
   const body = lines.map((line) => `    ${line}`).join("\n");
   const text =
     `function check(self, args) {\n  try {\n${body}\n    return -1;\n  } catch {\n    return ${guards.length};\n  }\n}`;
-  return { check: constants.evaluate(text) as Check, text };
+  const check = constants.evaluate(text);
+  invariant(isCheck(check), "Expected a function");
+  return { check, text };
+}
+
+function isCheck(value: unknown): value is Check {
+  return typeof value === "function";
 }
 
 /** Writes conditions; reads go through the reader, which may emit statements before the condition. */

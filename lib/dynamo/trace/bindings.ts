@@ -7,7 +7,7 @@ import { types } from "node:util";
 import { breakGraph } from "../break_reasons.ts";
 import { UNINITIALIZED as TDZ } from "../bytecode/runtime.ts";
 import { cellSource, globalSource, propertySource } from "../source.ts";
-import { type CellValue, constant, UNDEFINED, UNINITIALIZED, type Value } from "../variables/value.ts";
+import { type CellValue, primitive, UNDEFINED, UNINITIALIZED, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** What a cell holds; the first look at an outside one is guarded. */
@@ -54,7 +54,7 @@ export function loadGlobal(m: Interpreter, name: string, forTypeof: boolean): Va
   if (!("value" in descriptor)) return breakGraph("globalVariable", `${name} has a getter`);
   const value: unknown = descriptor.value;
   if (name === "undefined" || name === "NaN" || name === "Infinity") {
-    return constant(value as number | undefined);
+    return primitive(value);
   }
   if (value === globalThis) return m.wrapper.known(globalThis, "globalThis");
   if (isReference(value)) {

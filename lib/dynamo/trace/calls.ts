@@ -7,10 +7,10 @@ import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { BoundInfo, CallableInfo, ClassInfo } from "../functions.ts";
 import {
-  constant,
   dataSlot,
   isCallable,
   ObjectValue,
+  primitive,
   UNDEFINED,
   UNINITIALIZED,
   type Value,
@@ -89,7 +89,7 @@ function unbind(
   const known = (value: unknown): Value =>
     (typeof value === "object" && value !== null) || typeof value === "function"
       ? m.wrapper.known(value, "bound")
-      : constant(value as number);
+      : primitive(value);
   const callee = known(info.target);
   if (!isCallable(callee)) return breakGraph("throws", "a bound function without target");
   return { callee, self: known(info.self), args: [...info.args.map(known), ...args] };

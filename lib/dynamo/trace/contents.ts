@@ -8,14 +8,15 @@ import { breakGraph } from "../break_reasons.ts";
 import { ANY_OBJECT } from "../guards/guard.ts";
 import { entrySource, propertySource } from "../source.ts";
 import {
-  constant,
   dataSlot,
   type Element,
   type Entry,
   HOLE,
+  isPrimitive,
   type KeyIdentity,
   LAZY,
   ObjectValue,
+  primitive,
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
@@ -127,17 +128,18 @@ export function entriesOf(m: Interpreter, object: ObjectValue): Map<KeyIdentity,
     : real instanceof Set
     ? [...Set.prototype.entries.call(real)]
     : [];
-  const isReference = (v: unknown) => (typeof v === "object" && v !== null) || typeof v === "function";
+  const isReference = (v: unknown): v is object =>
+    (typeof v === "object" && v !== null) || typeof v === "function";
   m.output.guard({
     kind: "entries",
     source,
     what,
-    keys: pairs.map(([key]) => isReference(key) ? ANY_OBJECT : key as never),
+    keys: pairs.map(([key]) => isPrimitive(key) ? key : ANY_OBJECT),
   });
   pairs.forEach(([realKey, realValue], index) => {
     const key = isReference(realKey)
-      ? m.wrapper.object(realKey as object, entrySource(source, what === "Map" ? "key" : "member", index))
-      : constant(realKey as never);
+      ? m.wrapper.object(realKey, entrySource(source, what === "Map" ? "key" : "member", index))
+      : primitive(realKey);
     const value = what === "Map" ? m.wrapper.wrap(realValue, entrySource(source, "value", index)) : key;
     exotic.entries.set(keyIdentity(key), { key, value });
     exotic.originals.set(keyIdentity(key), value);

@@ -21,6 +21,7 @@ import {
   constant,
   type ItemValue,
   type ObjectValue,
+  primitive,
   type TensorValue,
   type Value,
 } from "../variables/value.ts";
@@ -386,7 +387,7 @@ export class Machine implements Interpreter {
     if ((typeof value === "object" && value !== null) || typeof value === "function") {
       return this.wrapper.known(value, name);
     }
-    return constant(value as number);
+    return primitive(value);
   }
 
   loadFree(frame: Frame, index: number): Value {

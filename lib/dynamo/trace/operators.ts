@@ -17,6 +17,7 @@ import {
   type NumberValue,
   type ObjectValue,
   type Primitive,
+  primitive,
   type TensorValue,
   typeOf,
   type Value,
@@ -157,6 +158,13 @@ function itemArithmetic(m: Interpreter, operator: string, a: PrimitiveValue, b: 
   return breakGraph("tensorItem", `an element is an operand of ${operator}`);
 }
 
+/** Operators on values of any type, as the language applies them. */
+const OPERATIONS: ReadonlyMap<string, unknown> = new Map(
+  [...HOST_OPERATORS, "==", "!="].map((
+    operator,
+  ) => [operator, new Function("a", "b", `return a ${operator} b`)]),
+);
+
 /** The operator itself, on known primitives. */
 function compute(
   operator: Exclude<BinaryOperator, "in" | "instanceof">,
@@ -168,51 +176,9 @@ function compute(
   }
   try {
     // The operands are primitives, so the operators below run no code of the program.
-    const x = a as number, y = b as number;
-    switch (operator) {
-      case "+":
-        return x + y;
-      case "-":
-        return x - y;
-      case "*":
-        return x * y;
-      case "/":
-        return x / y;
-      case "%":
-        return x % y;
-      case "**":
-        return x ** y;
-      case "&":
-        return x & y;
-      case "|":
-        return x | y;
-      case "^":
-        return x ^ y;
-      case "<<":
-        return x << y;
-      case ">>":
-        return x >> y;
-      case ">>>":
-        return x >>> y;
-      case "<":
-        return x < y;
-      case "<=":
-        return x <= y;
-      case ">":
-        return x > y;
-      case ">=":
-        return x >= y;
-      case "==":
-        return x == y;
-      case "!=":
-        return x != y;
-      case "===":
-        return x === y;
-      case "!==":
-        return x !== y;
-      default:
-        return operator satisfies never;
-    }
+    const operation = OPERATIONS.get(operator);
+    invariant(typeof operation === "function", `Expected the operator ${operator}`);
+    return primitive(Reflect.apply(operation, undefined, [a, b])).value;
   } catch (error) {
     return breakGraph("throws", error instanceof Error ? error.message : "");
   }

@@ -4,7 +4,8 @@
  * program's own error is then made by plain JavaScript.
  */
 import { categoryOf, type DType, type DTypeCategory, isFloat } from "../../base/dtype.ts";
-import { DynError } from "../../base/errors.ts";
+import { DynError, invariant } from "../../base/errors.ts";
+import { Sym } from "../../sym/expr.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Argument, Node, NodeMeta } from "../../graph/node.ts";
 import { parseCall } from "../../ops/call.ts";
@@ -279,9 +280,23 @@ function toArgument(value: CallArgument<GraphValue>): Argument {
   if (value instanceof GraphValue) return value.node;
   if (Array.isArray(value)) {
     const list: readonly unknown[] = value;
-    return list.map((each): Argument => each instanceof GraphValue ? each.node : each as Argument);
+    return list.map((each) => each instanceof GraphValue ? each.node : plainArgument(each));
   }
-  return value as Argument;
+  return plainArgument(value);
+}
+
+/** An argument without tensors: constants and sizes, as parsing gives them. */
+function plainArgument(value: unknown): Argument {
+  if (value instanceof Sym || value === null || value === undefined) return value;
+  switch (typeof value) {
+    case "number":
+    case "bigint":
+    case "boolean":
+    case "string":
+      return value;
+    default:
+      invariant(false, `Expected a constant argument but found ${typeof value}`);
+  }
 }
 
 function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {

@@ -4,11 +4,13 @@
  * kept. Invariants: a real object has one value per trace; mutable state of values holds what the program would
  * see at this point, while real objects stay untouched until generated code replays the changes.
  */
+import { invariant } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
 import type { Dim } from "../../sym/expr.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
+import type { PrivateAccess } from "../frame/info.ts";
 import type { LiveCell, Source } from "../source.ts";
 import type { HostExpression } from "./host_number.ts";
 
@@ -51,6 +53,17 @@ export function constant(value: Primitive): ConstantValue {
     default:
       return new ConstantValue(value);
   }
+}
+
+/** Whether a value is no object. */
+export function isPrimitive(value: unknown): value is Primitive {
+  return value === null || (typeof value !== "object" && typeof value !== "function");
+}
+
+/** A constant that is known to be no object. */
+export function primitive(value: unknown): ConstantValue {
+  invariant(isPrimitive(value), "Expected a value that is no object");
+  return constant(value);
 }
 
 /** The "not yet initialised" marker of variables. */
@@ -233,7 +246,7 @@ export class ObjectValue {
   /** A property of a tensor that this object is: shape, strides. */
   tensorProperty: { readonly tensor: TensorValue; readonly name: string } | null = null;
   /** Private members written in the trace, by their access. */
-  readonly privates: Map<object, Value> = new Map();
+  readonly privates: Map<PrivateAccess, Value> = new Map();
   /** The prototype was replaced in the trace. */
   prototypeChanged = false;
 }

@@ -5,6 +5,7 @@
  */
 import { types } from "node:util";
 import { Tensor } from "../../tensor/tensor.ts";
+import type { CodeObject } from "../bytecode/code.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { type ChangeHistory, type DynamicMode, markOf } from "../automatic_dynamic.ts";
@@ -24,8 +25,8 @@ import {
 export interface WrapSettings {
   readonly dynamic: DynamicMode;
   readonly history: ChangeHistory;
-  /** A number that identifies the function's code, or null for functions without accessible source. */
-  codeOf(fn: object): object | null;
+  /** The function's code, or null for functions without accessible source. */
+  codeOf(fn: object): CodeObject | null;
   /** Whether a tensor is no subclass with methods of its own. */
   isPlainTensor(tensor: Tensor): boolean;
   /** Whether tensors of this class are guarded by identity (parameters of modules). */
@@ -175,7 +176,7 @@ export class Wrapper {
       : this.settings.codeOf(real);
     const label = functionLabel(real);
     let at = source;
-    if (code !== null && !isClass(real)) this.output.guard({ kind: "code", source, code: code as never });
+    if (code !== null && !isClass(real)) this.output.guard({ kind: "code", source, code });
     else if (source.kind !== "known") {
       this.output.guard({ kind: "identity", source, object: real, label });
       at = knownSource(label, real);

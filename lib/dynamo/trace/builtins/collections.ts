@@ -6,6 +6,7 @@ import { breakGraph } from "../../break_reasons.ts";
 import {
   constant,
   type Entry,
+  isObject,
   type KeyIdentity,
   ObjectValue,
   UNDEFINED,
@@ -39,7 +40,7 @@ function lookUp(m: Interpreter, object: ObjectValue, key: Value): Entry | undefi
   const found = entries.get(keyIdentity(key));
   if (!found && (key.kind === "object" || key.kind === "tensor")) {
     for (const entry of entries.values()) {
-      if (entry.key.kind === key.kind) guardDistinct(m, key, entry.key as typeof key);
+      if (isObject(entry.key) && entry.key.kind === key.kind) guardDistinct(m, key, entry.key);
     }
   }
   return found;

@@ -12,6 +12,7 @@ import {
   type NumberValue,
   ObjectValue,
   type Primitive,
+  primitive,
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
@@ -31,7 +32,7 @@ function fromPure(m: Interpreter, value: unknown): Value | null {
       : null;
   }
   if ((typeof value === "object" && value !== null) || typeof value === "function") return null;
-  return constant(value as Primitive);
+  return primitive(value);
 }
 
 /** A value as plain data, for builtins that only read it; throws a break where it is not. */
@@ -166,7 +167,7 @@ function mathematics(table: ModelTable): void {
           if (symbolic) return symbolic;
         }
         const known = numbers.map((n) => n.kind === "number" ? specializeNumber(m.output, n).value : n.value);
-        return constant(Reflect.apply(fn, Math, known) as number);
+        return primitive(Reflect.apply(fn, Math, known));
       };
       step(0);
       if (result) return result;
@@ -272,7 +273,7 @@ function fromData(m: Interpreter, data: unknown): Value {
     for (const [key, value] of Object.entries(data)) made.slots.set(key, dataSlot(fromData(m, value)));
     return made;
   }
-  return constant(data as Primitive);
+  return primitive(data);
 }
 
 /** Adds the models of pure builtins. */
@@ -330,7 +331,7 @@ export function addPrimitives(table: ModelTable): void {
   });
   table.call(BigInt, (m, { args: [value = UNDEFINED] }) => {
     try {
-      return constant(BigInt(primitiveOf(m, value, "BigInt") as number));
+      return primitive(Reflect.apply(BigInt, undefined, [primitiveOf(m, value, "BigInt")]));
     } catch (error) {
       return breakGraph("throws", error instanceof Error ? error.message : "BigInt");
     }
@@ -342,8 +343,12 @@ export function addPrimitives(table: ModelTable): void {
       return breakGraph("builtin", "JSON.stringify with a replacer");
     }
     const indent = space ? primitiveOf(m, space, "JSON.stringify") : undefined;
-    const text: unknown = JSON.stringify(plainData(m, value, new Set()), null, indent as number | undefined);
-    return constant(text as string | undefined);
+    const text: unknown = JSON.stringify(
+      plainData(m, value, new Set()),
+      null,
+      typeof indent === "number" || typeof indent === "string" ? indent : undefined,
+    );
+    return primitive(text);
   });
   table.method(JSON, "parse", (m, { args: [value = UNDEFINED, reviver] }) => {
     if (reviver) return breakGraph("builtin", "JSON.parse with a reviver");
