@@ -162,6 +162,17 @@ test("matrix products of every rank and the tiled kernel", () => {
   same([filled(32, 128), filled(128, 32)], (x, y) => [x.t().matmul(y.t()), x.t().matmul(x)]);
 });
 
+test("convolutions past the edges of tiles, with their gradients", () => {
+  const options = { stride: [2, 1], padding: [1, 2], dilation: [1, 2], groups: 2 };
+  same([filled(2, 6, 9, 11), filled(134, 3, 3, 2), filled(134)], (...given) => {
+    const [x, weight, bias] = given.map((t) => t.detach().requiresGrad_());
+    assert(x && weight && bias);
+    const out = nn.functional.conv2d(x, weight, bias, options);
+    out.mul(out).mean().backward();
+    return [out, x.grad ?? x, weight.grad ?? weight, bias.grad ?? bias];
+  });
+});
+
 test("pointwise kernels of every alignment", () => {
   for (const n of [1, 3, 4, 7, 64, 1030]) {
     const x = filled(n), y = filled(n);

@@ -34,12 +34,14 @@ export class MemoryPool {
 
   /** Uninitialised storage. */
   allocate(byteLength: number): WebGpuMemory {
-    const size = sizeClass(byteLength);
-    if (size > this.#device.limits.maxBufferSize) {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
+    const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+    if (byteLength > most) {
       throw new DynError(
-        `Expected at most ${this.#device.limits.maxBufferSize} bytes in one tensor on webgpu but found ${byteLength}`,
+        `Expected at most ${most} bytes in one tensor on webgpu but found ${byteLength}`,
       );
     }
+    const size = Math.min(sizeClass(byteLength), most - most % 16);
     const buffer = this.#free.get(size)?.pop() ?? this.#make(size);
     const memory = new WebGpuMemory(buffer, byteLength, this.#ids.get(buffer) ?? -1);
     this.#collected.register(memory, buffer, memory);

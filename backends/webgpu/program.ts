@@ -8,6 +8,7 @@ import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { externAsLoops } from "../../lib/loops/extern_loops.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferId, ExternKernel, Program } from "../../lib/loops/ir.ts";
+import { isConvolution, printConvolution } from "./convolution.ts";
 import { printMatmul } from "./matmul.ts";
 import { fitsTiles, printTiledMatmul } from "./matmul_tiles.ts";
 import { type MemoryPool, WebGpuMemory } from "./memory.ts";
@@ -43,6 +44,7 @@ function printExtern(kernel: ExternKernel, program: Program, placement: Placemen
     const print = fitsTiles(kernel, program, placement) ? printTiledMatmul : printMatmul;
     return [print(kernel, program, placement)];
   }
+  if (isConvolution(kernel.call)) return [printConvolution(kernel, kernel.call, { program, placement })];
   const dtypeOf = (buffer: number) => program.buffers[buffer]?.dtype ?? "float32";
   return printKernel(externAsLoops(kernel, dtypeOf), program, placement);
 }
@@ -248,7 +250,11 @@ function pipelineOf(shader: Shader, { device, pipelines }: ProgramContext): GPUC
     bindGroupLayouts: [device.createBindGroupLayout({ entries })],
   });
   const module = device.createShaderModule({ code: shader.code, label: shader.name });
-  const pipeline = device.createComputePipeline({ layout, compute: { module, entryPoint: "main" } });
+  const pipeline = device.createComputePipeline({
+    label: shader.name,
+    layout,
+    compute: { module, entryPoint: "main" },
+  });
   pipelines.set(shader.code, pipeline);
   return pipeline;
 }

@@ -29,6 +29,8 @@ export interface WorkgroupCount {
 }
 
 const THREADS = 256;
+/** Shorter loops are done by one invocation each: windows of pooling, small rows. */
+const WORTH_SHARING = 32;
 
 /** The shaders of one loop kernel. */
 export function printKernel(
@@ -95,12 +97,9 @@ function gridOf(body: readonly Statement[]): Grid {
   return { loops, levels: [...levels, level] };
 }
 
-/** Whether there is a loop whose iterations a workgroup can share. */
-const containsShared = (body: readonly Statement[]): boolean =>
-  body.some((s) =>
-    (s.kind === "loop" && s.order !== "sequential") ||
-    ((s.kind === "masked" || s.kind === "loop") && containsShared(s.body))
-  );
+/** Whether there is a loop whose iterations a workgroup can share, long enough to keep it busy. */
+const isLong = (body: readonly Statement[]): boolean =>
+  sharedLengths(body).some((size) => typeof size !== "number" || size >= WORTH_SHARING);
 
 function containsVectorLoop(body: readonly Statement[]): boolean {
   return body.some((s) => s.kind === "loop" && (s.vector || containsVectorLoop(s.body)));
@@ -122,7 +121,7 @@ function printShader(name: string, body: readonly Statement[], { program, placem
   if (fours) return printFours(name, fours, { program, placement });
   // Parallel loops in a row below a row loop belong to the row; the grid is what encloses them
   const cooperative = loops.length === 0 ||
-    (containsShared(leaf) && (containsVectorLoop(leaf) || !hasVector(loops)));
+    (isLong(leaf) && (containsVectorLoop(leaf) || !hasVector(loops)));
   const threads = cooperative ? threadsFor(leaf) : THREADS;
   const bindings = new Bindings(program, body, { placement, lanes: 1 });
   const writer = new ShaderWriter({ program, bindings, threads, cooperative });
