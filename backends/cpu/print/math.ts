@@ -78,15 +78,22 @@ INL float pow2_int(int n) { return bits_float((n << 23) + 0x3f800000); }`,
     "fma_f32",
     "bits",
   ),
+  // n goes straight into the exponent: from t's low bits, whose others are shifted out. Results near and below the
+  // least normal number take a detour by 2⁶⁴, so that they are rounded once; NaN and overflow are x + ∞.
   exp_f32: fn(
     `INL float exp_f32(float x) {
-  float c = x > 89.0f ? 89.0f : x;
-  c = c < -104.0f ? -104.0f : c;
-  const ExpParts p = exp_parts(c);
-  const int h = p.n >> 1;
-  return ((p.m + 1.0f) * pow2_int(h)) * pow2_int(p.n - h);
+  const float c = x < -104.0f ? -104.0f : x;
+  const float t = fma_f32(c, 1.4426950408889634f, 12582912.0f), n = t - 12582912.0f;
+  const float r = fma_f32(n, 2.12194440e-4f, fma_f32(n, -0.693359375f, c));
+  const float p = fma_f32(r * r, ${horner(EXP, "r")}, r) + 1.0f;
+  const bool small = x < -80.0f;
+  const unsigned shift = ((unsigned) float_bits(t) << 23) + (small ? 64u << 23 : 0u);
+  const float y = bits_float((int) ((unsigned) float_bits(p) + shift));
+  const float z = small ? y * 5.421010862427522e-20f : y;
+  return x <= 88.72283172607422f ? z : x + __builtin_inff();
 }`,
-    "exp_parts",
+    "fma_f32",
+    "bits",
   ),
   exp2_f32: fn(
     `INL float exp2_f32(float x) {
@@ -111,6 +118,7 @@ INL float pow2_int(int n) { return bits_float((n << 23) + 0x3f800000); }`,
   return x == 0.0f ? x : r;
 }`,
     "exp_f32",
+    "exp_parts",
   ),
   // ln(x) as exponent k, and ln of the mantissa
   log_f32: fn(

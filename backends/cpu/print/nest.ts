@@ -263,6 +263,7 @@ export class NestPrinter {
   /** A vector loop with reductions or inner loops, in blocks. */
   #blocks(loop: Loop): void {
     const { from, to } = this.#range(loop), i = this.axis(loop.axis.symbol), { out } = this;
+    if (this.#groups(loop)) return;
     const direct = new Map<ValueId, Statement & { kind: "load" }>();
     for (const r of loop.reductions) {
       const load = this.#directLoad(loop, r);
@@ -294,6 +295,47 @@ export class NestPrinter {
     for (const r of loop.reductions) this.#closeLanes(r);
   }
 
+  /**
+   * A vector loop whose body is one run, with its reductions: whole groups of lanes are computed and folded in
+   * one go, so that contributions never leave registers. Gives false where the body needs blocks, or is nothing
+   * but a load, which a function folds.
+   */
+  #groups(loop: Loop): boolean {
+    const { reductions } = loop;
+    if (reductions.some((r) => isPosition(r.op) || r.dtype === "bool") || reductions.length === 0) {
+      return false;
+    }
+    if (loop.body.some((s) => s.kind === "loop")) return false;
+    if (reductions.length === 1 && reductions.some((r) => this.#directLoad(loop, r))) return false;
+    const { from, to } = this.#range(loop), i = this.axis(loop.axis.symbol), { out } = this;
+    const { varies } = varyingValues(loop.body, loop.axis.symbol);
+    const size = this.ranges.has(loop) ? undefined : loop.axis.size, b = `b${this.#counter++}`;
+    for (const r of reductions) this.#openLanes(r);
+    const lanes = loop.body.filter(varies);
+    const group = (count: string): void => {
+      out.line('_Pragma("GCC ivdep") _Pragma("GCC unroll 1")');
+      out.block(`for (long l = 0; l < ${count}; l++) {`, () => {
+        out.line(`const long ${i} = ${b} + l;`);
+        this.statements(lanes);
+        for (const r of reductions) {
+          if (isPosition(r.op)) continue;
+          const total = `v${r.id}_lanes[l]`;
+          out.line(`${total} = ${combine(r.op, r.dtype, [total, this.value(r.value)])};`);
+        }
+      });
+    };
+    out.block("{", () => {
+      for (const s of loop.body) if (!varies(s)) this.#statement(s);
+      out.line(`long ${b} = ${from};`);
+      if (typeof size !== "number" || size >= LANES) {
+        out.block(`for (; ${b} + ${LANES} <= ${to}; ${b} += ${LANES}) {`, () => group(`${LANES}`));
+      }
+      if (typeof size !== "number" || size % LANES !== 0) group(`${to} - ${b}`);
+    });
+    for (const r of reductions) this.#closeLanes(r);
+    return true;
+  }
+
   /** The load that a reduction folds straight from memory: unit stride, and nothing else uses it. */
   #directLoad(loop: Loop, r: Reduction): (Statement & { kind: "load" }) | undefined {
     if (isPosition(r.op) || r.op === "any" || r.op === "all" || r.dtype === "bool") return undefined;
@@ -318,6 +360,7 @@ export class NestPrinter {
 
   #closeLanes(r: Reduction): void {
     if (isPosition(r.op)) return this.#closeReduction(r);
+    this.names.fold(foldText(r.op, r.dtype));
     this.out.line(`const ${VALUE_TYPE[r.dtype]} v${r.id} = ${foldName(r.op, r.dtype)}_end(v${r.id}_lanes);`);
     this.define(r.id, r.dtype);
   }

@@ -111,21 +111,31 @@ function mainLoop(op: PlainOp, dtype: DType): string {
   const vectorStep = extreme
     ? `x ${op === "max" ? ">" : "<"} a ? x : a`
     : combine(op, dtype, ["a", "x"]).replace("(unsigned char) ", "");
-  const watch = extreme && isFloat(dtype);
+  // Bits without the sign, as integers, are greater than those of infinity only for NaN
+  const watch = extreme && isFloat(dtype) ? (dtype === "float32" ? "int" : "long") : undefined;
   const neutralValue = neutral(op, dtype === "bool" ? "uint8" : dtype);
   lines.push(
     "V s[ALL];",
     `UNROLL for (int k = 0; k < ALL; k++) s[k] = k < PARTS ? *(const VU*) (lanes + k * W) : (V){} + (${type}) ${neutralValue};`,
     ...(watch
-      ? ["typeof(s[0] != s[0]) nan[ALL];", "UNROLL for (int k = 0; k < ALL; k++) nan[k] = s[k] != s[k];"]
+      ? [
+        `const ${watch} ABS = ${
+          watch === "int" ? "0x7fffffff, INF = 0x7f800000" : "0x7fffffffffffffffL, INF = 0x7ff0000000000000L"
+        };`,
+        `typedef ${watch} B __attribute__((vector_size(BYTES)));`,
+        "B size[ALL];",
+        "UNROLL for (int k = 0; k < ALL; k++) size[k] = (B) s[k] & ABS;",
+      ]
       : []),
     "for (; b + STEP <= n; b += STEP) UNROLL for (int k = 0; k < ALL; k++) {",
     `  const V a = s[k], x = *(const VU*) (v + b + k * W);`,
     `  s[k] = ${vectorStep};`,
-    ...(watch ? ["  nan[k] |= x != x;"] : []),
+    ...(watch ? ["  const B bits = (B) x & ABS;", "  size[k] = bits > size[k] ? bits : size[k];"] : []),
     "}",
     ...(watch
-      ? [`UNROLL for (int k = 0; k < ALL; k++) s[k] = nan[k] ? (V){} + (${type}) __builtin_nan("") : s[k];`]
+      ? [
+        `UNROLL for (int k = 0; k < ALL; k++) s[k] = size[k] > INF ? (V){} + (${type}) __builtin_nan("") : s[k];`,
+      ]
       : []),
     "UNROLL for (int k = 0; k < PARTS; k++) *(VU*) (lanes + k * W) = s[k];",
   );
