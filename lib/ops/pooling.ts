@@ -5,7 +5,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { categoryOf, isFloat } from "../base/dtype.ts";
-import { add, type Dim, floorDiv, mod, mul, sub } from "../sym/expr.ts";
+import { add, boundsOf, type Dim, floorDiv, mod, mul, sub } from "../sym/expr.ts";
 import { isLess } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
@@ -230,7 +230,8 @@ function gatherWindows(
       window.push(at);
       offset.push(floorDiv(distance, dilation));
       const size = pooled[lead + d] ?? 1;
-      also(within(o, at, 0, size));
+      const [low, high] = boundsOf(at);
+      if (low < 0 || high >= boundsOf(size)[0]) also(within(o, at, 0, size));
       if ((counts[d] ?? 1) * stride !== (kernel - 1) * dilation + 1 || dilation > 1) {
         also(o.lt(o.index(distance, "int64"), o.index((kernel - 1) * dilation + 1, "int64")));
       }
