@@ -173,6 +173,14 @@ test("convolutions past the edges of tiles, with their gradients", () => {
   });
 });
 
+test("gradients of weights from many positions", () => {
+  same([filled(4, 3, 30, 30), filled(4, 3, 3, 3)], (x, given) => {
+    const weight = given.detach().requiresGrad_();
+    nn.functional.conv2d(x, weight).square().mean().backward();
+    return weight.grad ?? weight;
+  });
+});
+
 test("pointwise kernels of every alignment", () => {
   for (const n of [1, 3, 4, 7, 64, 1030]) {
     const x = filled(n), y = filled(n);

@@ -3,14 +3,23 @@
  * convolution call or one of its gradients; output: its shader. One product per group: the weight is a matrix of
  * output channels by taps (channel, ky, kx), an image one of channels by positions (image, y, x).
  */
+import type { DType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import { type Dim, floorDiv, mul, product } from "../../lib/sym/expr.ts";
-import type { BufferView, ConvGeometry, ExternKernel, ExternOp, Program } from "../../lib/loops/ir.ts";
+import { add, type Dim, floorDiv, mul, product, symbol } from "../../lib/sym/expr.ts";
+import type {
+  BufferView,
+  ConvGeometry,
+  ExternKernel,
+  ExternOp,
+  LoopKernel,
+  Program,
+  Statement,
+} from "../../lib/loops/ir.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
-import type { Shader } from "./print/kernel.ts";
+import { printKernel, type Shader } from "./print/kernel.ts";
 import { constantText, registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
-import { printTiles, TILE_THREADS, type TileProduct } from "./tiles.ts";
+import { printTiles, splitsFor, TILE_THREADS, type TileProduct } from "./tiles.ts";
 
 /** The calls that this file prints. */
 export type ConvolutionOp = Extract<ExternOp, ConvGeometry>;
@@ -20,29 +29,68 @@ export function isConvolution(call: ExternOp): call is ConvolutionOp {
   return call.op === "convForward" || call.op === "convBackwardInput" || call.op === "convBackwardWeight";
 }
 
-/** The shader of a convolution. */
+/** The shaders of a convolution: one, preceded by one that clears the result where parts of sums are added to it. */
 export function printConvolution(
   kernel: ExternKernel,
   call: ConvolutionOp,
   { program, placement }: { readonly program: Program; readonly placement: Placement },
-): Shader {
+): readonly Shader[] {
   const [out] = kernel.outputs;
   const dtype = program.buffers[out?.buffer ?? -1]?.dtype;
   if (!out || !dtype) throw new InternalError("Expected a result of a convolution but found none");
+  const splits = splitsOf(kernel, call, out);
+  const mode = splits > 1 ? "add" : "set";
   const bindings = new Bindings(program, [
     ...kernel.inputs.map((v) => ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const),
-    { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
+    { kind: "store", buffer: out.buffer, index: 0, value: 0, mode } as const,
   ], { placement, lanes: 1 });
   const w = new ShaderWriter({ program, bindings, threads: TILE_THREADS, cooperative: false });
   const element = {
     type: registerType(dtype),
     zero: constantText(0, dtype, new Set()),
     batch: [call.groups],
+    splits,
     prepare() {},
   };
-  const gather = new Gather(w, bindings, call);
+  const gather = new Gather({ w, bindings, call, mode });
   const workgroups = printTiles(w, { ...element, ...productOf(kernel, call, gather) });
-  return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
+  const shader = { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
+  return splits > 1 ? [...printKernel(cleared(out, dtype), program, placement), shader] : [shader];
+}
+
+/** Gradients of weights have few elements, each a sum over all positions of all images. */
+function splitsOf(kernel: ExternKernel, call: ConvolutionOp, out: BufferView): number {
+  const [grad] = kernel.inputs;
+  if (call.op !== "convBackwardWeight" || !grad) return 1;
+  const rows = floorDiv(size(out, 0), call.groups);
+  return splitsFor(rows, mul(product(out.shape.slice(1)), call.groups), positions(grad));
+}
+
+/** Zero everywhere. */
+function cleared(view: BufferView, dtype: DType): LoopKernel {
+  const counters = view.shape.map((d, i) => ({ symbol: symbol(`i${i}`, { kind: "axis" }), size: d }));
+  const index = counters.reduce<Dim>(
+    (sum, { symbol }, d) => add(sum, mul(symbol, view.strides[d] ?? 0)),
+    view.offset,
+  );
+  const body = counters.reduceRight<readonly Statement[]>(
+    (inner, axis, d) => [
+      {
+        kind: "loop",
+        axis,
+        order: "parallel",
+        vector: d === counters.length - 1,
+        body: inner,
+        reductions: [],
+        carried: [],
+      },
+    ],
+    [
+      { kind: "constant", id: 0, value: 0, dtype },
+      { kind: "store", buffer: view.buffer, index, value: 0, mode: "set" },
+    ],
+  );
+  return { kind: "loops", name: "clear", body, origins: [] };
 }
 
 type Product = Pick<TileProduct, "rows" | "columns" | "depth" | "a" | "b" | "store">;
@@ -173,9 +221,27 @@ function backwardWeight(
   };
 }
 
+interface GatherSetting {
+  readonly w: ShaderWriter;
+  readonly bindings: Bindings;
+  readonly call: ConvolutionOp;
+  /** How results are stored. */
+  readonly mode: "set" | "add";
+}
+
 /** Writes lines that take places apart and read and write elements. */
 class Gather {
-  constructor(readonly w: ShaderWriter, readonly bindings: Bindings, readonly call: ConvolutionOp) {}
+  readonly w: ShaderWriter;
+  readonly call: ConvolutionOp;
+  readonly #bindings: Bindings;
+  readonly #mode: "set" | "add";
+
+  constructor({ w, bindings, call, mode }: GatherSetting) {
+    this.w = w;
+    this.call = call;
+    this.#bindings = bindings;
+    this.#mode = mode;
+  }
 
   /** A channel of the group at hand among all channels. */
   channel(within: string, perGroup: Dim): string {
@@ -211,11 +277,11 @@ class Gather {
   }
 
   element(view: BufferView, index: readonly string[]): string {
-    return this.bindings.load(view.buffer, this.#place(view, index));
+    return this.#bindings.load(view.buffer, this.#place(view, index));
   }
 
   store(view: BufferView, index: readonly string[], text: string): void {
-    this.w.line(this.bindings.store(view.buffer, this.#place(view, index), { text, mode: "set" }));
+    this.w.line(this.#bindings.store(view.buffer, this.#place(view, index), { text, mode: this.#mode }));
   }
 
   #place(view: BufferView, index: readonly string[]): string {

@@ -46,6 +46,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
     rows: at(out.shape, rank - 2),
     columns: at(out.shape, rank - 1),
     depth: at(a.shape, rank - 1),
+    splits: 1,
     type: registerType(dtype),
     zero: constantText(0, dtype, new Set()),
     a: operand(a, "a", rank - 1),

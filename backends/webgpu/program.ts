@@ -44,7 +44,7 @@ function printExtern(kernel: ExternKernel, program: Program, placement: Placemen
     const print = fitsTiles(kernel, program, placement) ? printTiledMatmul : printMatmul;
     return [print(kernel, program, placement)];
   }
-  if (isConvolution(kernel.call)) return [printConvolution(kernel, kernel.call, { program, placement })];
+  if (isConvolution(kernel.call)) return printConvolution(kernel, kernel.call, { program, placement });
   const dtypeOf = (buffer: number) => program.buffers[buffer]?.dtype ?? "float32";
   return printKernel(externAsLoops(kernel, dtypeOf), program, placement);
 }

@@ -9,6 +9,9 @@ import type { ShaderWriter } from "./print/statements.ts";
 
 const TILE = 64, DEPTH = 16, PER_THREAD = 4, SIDE = TILE / PER_THREAD;
 
+/** Workgroups that fill a large device, and the least depth that is worth one. */
+const BUSY = 256, LEAST_DEPTH = 512;
+
 /** Invocations of a workgroup. */
 export const TILE_THREADS = 256;
 
@@ -26,6 +29,8 @@ export interface TileProduct {
   readonly rows: Dim;
   readonly columns: Dim;
   readonly depth: Dim;
+  /** Workgroups that share the depth of one tile; `store` must then accumulate. */
+  readonly splits: number;
   readonly type: "f32" | "i32" | "bool";
   readonly zero: string;
   readonly a: TileOperand;
@@ -38,7 +43,8 @@ export interface TileProduct {
 
 /** Writes the whole shader of a product. */
 export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
-  const { batch, type, zero } = job;
+  const { type, zero, splits } = job;
+  const batch = splits > 1 ? [...job.batch, splits] : job.batch;
   w.line(`var<workgroup> tile_a: array<${type}, ${TILE * DEPTH}>;`);
   w.line(`var<workgroup> tile_b: array<${type}, ${TILE * DEPTH}>;`);
   w.line(`@compute @workgroup_size(${TILE_THREADS})`);
@@ -59,11 +65,15 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
   for (const [d, size] of [...batch.entries()].reverse()) {
     w.line(`let n${d} = point % ${w.index(size)}; point = point / ${w.index(size)};`);
   }
+  const steps = `((depth + ${DEPTH * splits - 1}) / ${DEPTH * splits})`;
+  const first = splits > 1 ? `n${batch.length - 1} * ${steps} * ${DEPTH}` : "0";
+  w.line(`let from_depth = ${first};`);
+  w.line(`let to_depth = min(depth, from_depth + ${steps} * ${DEPTH});`);
   job.prepare();
   w.line(`let lid = i32(lane); let ty = lid / ${SIDE}; let tx = lid % ${SIDE};`);
   const ids = Array.from({ length: PER_THREAD }, (_, i) => i);
   for (const i of ids) for (const j of ids) w.line(`var s${i}_${j}: ${type} = ${zero};`);
-  w.line(`for (var k0 = 0; k0 < depth; k0 = k0 + ${DEPTH}) {`);
+  w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${DEPTH}) {`);
   stage(w, job, { operand: job.a, name: "a", start: "row0", end: "rows" });
   stage(w, job, { operand: job.b, name: "b", start: "column0", end: "columns" });
   w.line("workgroupBarrier();");
@@ -109,12 +119,20 @@ function stage(w: ShaderWriter, { type, zero }: TileProduct, { operand, name, st
     w.line(`let kk = ${operand.alongDepth ? `${e} % ${DEPTH}` : `${e} / ${TILE}`};`);
     w.line(`let rr = ${operand.alongDepth ? `${e} / ${DEPTH}` : `${e} % ${TILE}`};`);
     w.line(`var value: ${type} = ${zero}; let k = k0 + kk; let other = ${start} + rr;`);
-    w.line(`if (k < depth && other < ${end}) {`);
+    w.line(`if (k < to_depth && other < ${end}) {`);
     operand.load({ other: "other", depth: "k" });
     w.line("}");
     w.line(`tile_${name}[kk * ${TILE} + rr] = value;`);
     w.line("}");
   }
+}
+
+/** Into how many parts to split the depth so that few tiles keep a device busy; 1 where sizes are symbolic. */
+export function splitsFor(rows: Dim, columns: Dim, depth: Dim): number {
+  if (typeof rows !== "number" || typeof columns !== "number" || typeof depth !== "number") return 1;
+  const tiles = Math.ceil(rows / TILE) * Math.ceil(columns / TILE);
+  // Each part should be long against the tile that it adds to the result
+  return Math.max(1, Math.min(Math.ceil(BUSY / tiles), Math.floor(depth / LEAST_DEPTH)));
 }
 
 /** A symbolic count of tiles is bounded by the size itself; surplus workgroups return at once. */
