@@ -13,6 +13,7 @@ import { hintOf } from "../sym/decide.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
+import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
 import { type BreakCause, breakReason } from "./break_reasons.ts";
 import { isChanged } from "./codegen/effects.ts";
@@ -79,6 +80,7 @@ function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
     dynamic: program.options.dynamic,
     history: unit.history,
     codeOf,
+    isAmbient: (real) => real === ambient || real === modes || real instanceof Generator,
     isPlainTensor: (tensor) => {
       const prototype: unknown = Object.getPrototypeOf(tensor);
       return prototype === Tensor.prototype || prototype === Parameter.prototype;
@@ -88,7 +90,11 @@ function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
   const machine = machineHolder.machine = new Machine(output, wrapper, knowledge, breaksAt);
   output.guard({
     kind: "globalState",
-    state: { gradEnabled: ambient.gradEnabled, defaultDtype: getDefaultDtype() },
+    state: {
+      gradEnabled: ambient.gradEnabled,
+      inference: ambient.inference,
+      defaultDtype: getDefaultDtype(),
+    },
   });
   const frames = body.begin(machine, self, args);
   if (typeof frames === "string") throw new CannotTrace(frames);

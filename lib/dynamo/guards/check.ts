@@ -146,10 +146,12 @@ class ConditionWriter {
         return `${this.helper("isProxy")}(${reader.read(fact.source)}) === ${fact.present}`;
       case "extensible":
         return `${this.helper("isExtensible")}(${reader.read(fact.source)}) === ${fact.present}`;
-      case "globalState":
-        return `${this.helper("gradEnabled")}() === ${fact.state.gradEnabled} && ${
+      case "globalState": {
+        const { gradEnabled, inference, defaultDtype } = fact.state;
+        return `${this.helper("modeIs")}(${gradEnabled}, ${inference}) && ${
           this.helper("defaultDtype")
-        }() === ${JSON.stringify(fact.state.defaultDtype)}`;
+        }() === ${JSON.stringify(defaultDtype)}`;
+      }
       default:
         return fact satisfies never;
     }

@@ -92,6 +92,7 @@ export const ANY_OBJECT: unique symbol = Symbol("object");
 /** Ambient state that decides what tensor operations mean. */
 export interface GlobalState {
   readonly gradEnabled: boolean;
+  readonly inference: boolean;
   readonly defaultDtype: DType;
 }
 

@@ -92,9 +92,9 @@ export function layoutIs(
   return true;
 }
 
-/** Whether operations record gradients at the moment. */
-export function gradEnabled(): boolean {
-  return ambient.gradEnabled;
+/** Whether operations record gradients (and views) at the moment as they did in the trace. */
+export function modeIs(gradEnabled: boolean, inference: boolean): boolean {
+  return ambient.gradEnabled === gradEnabled && ambient.inference === inference;
 }
 
 /** The element type of new tensors at the moment. */

@@ -32,8 +32,10 @@ export function backward(m: Interpreter, loss: TensorValue, args: readonly Value
     if (hintOf(elementCount(loss.meta)) !== 1) return breakGraph("throws", "backward of several elements");
   }
   const node = m.output.nodeOf(loss);
+  refuseSpent(m, node);
   const leaves = leavesOf(m, node);
   const found = append(m, { node, tangent }, { leaves, retainGraph });
+  m.backwards.set(node, m.steps - 1);
   const seen = new Set<Node>();
   leaves.forEach((leaf, i) => {
     const grad = found[i];
@@ -42,6 +44,20 @@ export function backward(m: Interpreter, loss: TensorValue, args: readonly Value
     seen.add(grad);
   });
   return UNDEFINED;
+}
+
+/** A second pass through what the first has used up fails on the tape, so the first must be left to it. */
+function refuseSpent(m: Interpreter, node: Node): void {
+  const pending = [node], met = new Set<Node>();
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    if (met.has(next)) continue;
+    met.add(next);
+    if (next.meta.spent) {
+      const first = Math.min(...m.backwards.values());
+      m.restartAt(first, { kind: "backward", detail: "gradients flow twice through the same results" });
+    }
+    if (!next.meta.noGrad) pending.push(...next.inputs());
+  }
 }
 
 function flags(

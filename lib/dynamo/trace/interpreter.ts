@@ -3,6 +3,8 @@
  * state classes); output: frames, completions and the interface of the machine. Invariant: a step changes
  * nothing before it is certain to complete; otherwise it breaks the graph and the frame is as it was.
  */
+import type { Node } from "../../graph/node.ts";
+import type { BreakCause } from "../break_reasons.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { FreeBinding } from "../frame/info.ts";
@@ -105,6 +107,12 @@ export interface Interpreter {
   complete(completion: Completion, value: Value): void;
   push(frame: Frame): void;
   readonly top: Frame;
+  /** Backward passes that became part of the graph: the number of the instruction, by the result they began at. */
+  readonly backwards: Map<Node, number>;
+  /** Begins the trace again, to break at an earlier instruction. */
+  restartAt(step: number, cause: BreakCause): never;
+  /** Number of the instruction under way. */
+  readonly steps: number;
   /** Calls of logging functions that may come after the graph. */
   readonly deferred: CallRequest[];
   /** Iterators that are under way, for the sake of deletions. */

@@ -6,7 +6,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { config } from "../../base/config.ts";
-import type { SourcePosition } from "../../graph/node.ts";
+import type { Node, SourcePosition } from "../../graph/node.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { ambient } from "../../tensor/modes.ts";
@@ -107,6 +107,7 @@ export class Machine implements Interpreter {
   readonly frames: Frame[] = [];
   readonly openIterators: ObjectValue[] = [];
   readonly deferred: CallRequest[] = [];
+  readonly backwards: Map<Node, number> = new Map();
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
   gradEnabled = ambient.gradEnabled;
@@ -230,6 +231,10 @@ export class Machine implements Interpreter {
     const exotic = frame.generator?.exotic;
     if (exotic?.kind === "generator") exotic.state = "completed";
     for (let c = frame.completion; c.kind === "gradMode"; c = c.outer) this.gradEnabled = c.former;
+  }
+
+  restartAt(step: number, cause: BreakCause): never {
+    throw new Restart(step, cause);
   }
 
   raise(value: Value): never {

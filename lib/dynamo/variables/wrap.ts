@@ -27,6 +27,8 @@ export interface WrapSettings {
   readonly history: ChangeHistory;
   /** The function's code, or null for functions without accessible source. */
   codeOf(fn: object): CodeObject | null;
+  /** Whether an object is state that operations themselves depend on: modes, generators of random numbers. */
+  isAmbient(real: object): boolean;
   /** Whether a tensor is no subclass with methods of its own. */
   isPlainTensor(tensor: Tensor): boolean;
   /** Whether tensors of this class are guarded by identity (parameters of modules). */
@@ -123,6 +125,9 @@ export class Wrapper {
     if (types.isProxy(real)) {
       this.output.guard({ kind: "proxy", source, present: true });
       return new ObjectValue({ kind: "opaque", what: "a proxy" }, null, real, source);
+    }
+    if (this.settings.isAmbient(real)) {
+      return new ObjectValue({ kind: "opaque", what: "ambient state of the library" }, null, real, source);
     }
     if (real instanceof Tensor && Object.hasOwn(real, "layout")) {
       if (this.settings.isPlainTensor(real)) return this.#tensor(real, source);
