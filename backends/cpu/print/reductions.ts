@@ -94,6 +94,28 @@ export function foldName(op: ReductionOp, dtype: DType): string {
   return `fold_${op}_${SUFFIX[dtype]}`;
 }
 
+/** One step over names of vectors, without care for NaN in extremes. */
+function stepOfVectors(op: PlainOp, dtype: DType): string {
+  if (op === "max" || op === "min") return `x ${op === "max" ? ">" : "<"} a ? x : a`;
+  return combine(op, dtype, ["a", "x"]).replace("(unsigned char) ", "");
+}
+
+/** Folds 16 lanes by halves: as vectors, because which of two is greater cannot be predicted. */
+function endText(op: PlainOp, dtype: DType): string {
+  const type = MEMORY_TYPE[dtype], name = foldName(op, dtype);
+  const nan = (op === "max" || op === "min") && isFloat(dtype);
+  const step = nan ? `(x ${op === "max" ? ">" : "<"} a) | (x != x) ? x : a` : stepOfVectors(op, dtype);
+  const halves = [8, 4, 2].map((h) =>
+    `  { typedef ${type} V __attribute__((vector_size(${h} * sizeof(${type})), aligned(sizeof(${type})), may_alias));
+    const V a = *(const V*) lanes, x = *(const V*) (lanes + ${h}); *(V*) lanes = ${step}; }`
+  );
+  return `INL ${type} ${name}_end(${type}* lanes) {
+${halves.join("\n")}
+  const ${type} a = lanes[0], x = lanes[1];
+  return ${combine(op, dtype, ["a", "x"])};
+}`;
+}
+
 /**
  * The loop over whole groups of lanes. Sums and products keep 16 lanes; what does not depend on the order runs in
  * four groups at once. Extremes of floats watch for NaN beside the comparison, which is then one instruction.
@@ -107,13 +129,13 @@ function mainLoop(op: PlainOp, dtype: DType): string {
     `typedef ${type} V __attribute__((vector_size(BYTES)));`,
     `typedef ${type} VU __attribute__((vector_size(BYTES), aligned(sizeof(${type})), may_alias));`,
   ];
-  const extreme = op === "max" || op === "min";
-  const vectorStep = extreme
-    ? `x ${op === "max" ? ">" : "<"} a ? x : a`
-    : combine(op, dtype, ["a", "x"]).replace("(unsigned char) ", "");
+  const vectorStep = stepOfVectors(op, dtype), extreme = op === "max" || op === "min";
   // Bits without the sign, as integers, are greater than those of infinity only for NaN
   const watch = extreme && isFloat(dtype) ? (dtype === "float32" ? "int" : "long") : undefined;
   const neutralValue = neutral(op, dtype === "bool" ? "uint8" : dtype);
+  const loops: readonly (readonly [string, string])[] = groups > 1
+    ? [["STEP", "ALL"], [`${LANES}`, "PARTS"]]
+    : [["STEP", "ALL"]];
   lines.push(
     "V s[ALL];",
     `UNROLL for (int k = 0; k < ALL; k++) s[k] = k < PARTS ? *(const VU*) (lanes + k * W) : (V){} + (${type}) ${neutralValue};`,
@@ -127,28 +149,29 @@ function mainLoop(op: PlainOp, dtype: DType): string {
         "UNROLL for (int k = 0; k < ALL; k++) size[k] = (B) s[k] & ABS;",
       ]
       : []),
-    "for (; b + STEP <= n; b += STEP) UNROLL for (int k = 0; k < ALL; k++) {",
-    `  const V a = s[k], x = *(const VU*) (v + b + k * W);`,
-    `  s[k] = ${vectorStep};`,
-    ...(watch ? ["  const B bits = (B) x & ABS;", "  size[k] = bits > size[k] ? bits : size[k];"] : []),
-    "}",
+    ...loops.flatMap(([step, parts]) => [
+      `for (; b + ${step} <= n; b += ${step}) UNROLL for (int k = 0; k < ${parts}; k++) {`,
+      `  const V a = s[k], x = *(const VU*) (v + b + k * W);`,
+      `  s[k] = ${vectorStep};`,
+      ...(watch ? ["  const B bits = (B) x & ABS;", "  size[k] = bits > size[k] ? bits : size[k];"] : []),
+      "}",
+    ]),
+    ...(groups > 1
+      ? [
+        "UNROLL for (int k = PARTS; k < ALL; k++) {",
+        "  const V a = s[k % PARTS], x = s[k];",
+        `  s[k % PARTS] = ${vectorStep};`,
+        ...(watch ? ["  size[k % PARTS] = size[k] > size[k % PARTS] ? size[k] : size[k % PARTS];"] : []),
+        "}",
+      ]
+      : []),
     ...(watch
       ? [
-        `UNROLL for (int k = 0; k < ALL; k++) s[k] = size[k] > INF ? (V){} + (${type}) __builtin_nan("") : s[k];`,
+        `UNROLL for (int k = 0; k < PARTS; k++) s[k] = size[k] > INF ? (V){} + (${type}) __builtin_nan("") : s[k];`,
       ]
       : []),
     "UNROLL for (int k = 0; k < PARTS; k++) *(VU*) (lanes + k * W) = s[k];",
   );
-  if (groups > 1) {
-    const step = combine(op, dtype, ["a", "x"]);
-    lines.push(
-      `for (int g = 1; g < ${groups}; g++) for (int l = 0; l < ${LANES}; l++) {`,
-      `  const ${type} a = lanes[l], x = ((const ${type}*) (s + g * PARTS))[l];`,
-      `  lanes[l] = ${step};`,
-      "}",
-      `for (; b + ${LANES} <= n; b += ${LANES}) for (int l = 0; l < ${LANES}; l++) { const ${type} a = lanes[l], x = v[b + l]; lanes[l] = ${step}; }`,
-    );
-  }
   return lines.map((line) => `  ${line}`).join("\n");
 }
 
@@ -182,10 +205,5 @@ export function foldText(op: ReductionOp, dtype: DType): string {
 ${mainLoop(op, dtype)}
   for (long l = 0; b + l < n; l++) { const ${type} a = lanes[l], x = v[b + l]; lanes[l] = ${step}; }
 }
-INL ${type} ${name}_end(${type}* lanes) {
-  for (int h = ${
-    LANES / 2
-  }; h; h /= 2) for (int l = 0; l < h; l++) { const ${type} a = lanes[l], x = lanes[l + h]; lanes[l] = ${step}; }
-  return lanes[0];
-}`;
+${endText(op, dtype)}`;
 }
