@@ -78,7 +78,7 @@ function check(cases: readonly Case[]): void {
     decls.forEach((decl, i) => {
       const want = expected[i], memory = results[at++];
       assert(decl && want && memory);
-      const got = hostArray(decl.dtype, memory.buffer, 0, want.length);
+      const got = hostArray(decl.dtype, memory.buffer, { length: want.length });
       for (let k = 0; k < want.length; k++) {
         const x = Number(got[k]), y = Number(want[k]);
         const same = x === y || (Number.isNaN(x) && Number.isNaN(y));

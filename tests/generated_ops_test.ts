@@ -44,8 +44,7 @@ function oracle(): Device {
           return hostArray(
             dtype,
             host(memory).buffer,
-            offset,
-            Math.floor((memory.byteLength - offset) / itemSize(dtype)),
+            { byteOffset: offset, length: Math.floor((memory.byteLength - offset) / itemSize(dtype)) },
           );
         });
         interpret(program, { inputs: arrays.slice(0, inputs.length), outputs: arrays.slice(inputs.length) });

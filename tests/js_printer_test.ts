@@ -79,7 +79,7 @@ function check(program: Program, sizes: readonly number[] = []): number[][] {
     const { dtype, length } = program.buffers[id] ?? { dtype: "float32", length: 0 };
     const count = evaluate(length, (s) => known.get(s) ?? 0);
     const made = new HostMemory("cpu", new ArrayBuffer(sizeClass(count * 8)));
-    const array = hostArray(dtype, made.buffer, 0, count);
+    const array = hostArray(dtype, made.buffer, { length: count });
     for (let k = 0; fill && k < count; k++) {
       const value = (k * 37 + id * 11) % 23 - 9;
       if (array instanceof BigInt64Array) array[k] = BigInt(value);

@@ -53,7 +53,7 @@ export function interpret(program: Program, call: ReferenceCall): void {
     if (offset + length * itemSize(decl.dtype) > arena.byteLength) {
       throw new InternalError(`Expected ${decl.name} inside the arena of ${arena.byteLength} bytes`);
     }
-    return hostBuffer(hostArray(decl.dtype, arena, offset, length), decl.dtype, decl.name);
+    return hostBuffer(hostArray(decl.dtype, arena, { byteOffset: offset, length }), decl.dtype, decl.name);
   });
   for (const kernel of program.kernels) {
     if (kernel.kind === "loops") runLoops(kernel, { buffers, symbols, precision });

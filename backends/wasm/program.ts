@@ -79,7 +79,7 @@ function runProgram(program: Program, steps: readonly Step[], call: ProgramCall)
   });
   wasmMemory.reserve(bytes, scratchOf(program, value));
   const inside = program.buffers.map(({ dtype, length }, id) =>
-    hostArray(dtype, wasmMemory.memory.buffer, addresses[id], value(length))
+    hostArray(dtype, wasmMemory.memory.buffer, { byteOffset: addresses[id], length: value(length) })
   );
   program.buffers.forEach(({ role }, id) => {
     if (role.kind === "input") copy(outside[id], inside[id]);
@@ -107,7 +107,7 @@ function outsideOf(program: Program, call: ProgramCall): (HostArray | undefined)
     }
     const dtype = program.buffers[id]?.dtype ?? "float32";
     const count = (memory.byteLength - offset) / itemSize(dtype);
-    arrays[id] = hostArray(dtype, memory.buffer, offset, Math.floor(count));
+    arrays[id] = hostArray(dtype, memory.buffer, { byteOffset: offset, length: Math.floor(count) });
   };
   program.inputs.forEach((id, i) => take(id, call.inputs[i], call.byteOffsets?.[i] ?? 0));
   program.outputs.forEach((id, i) =>

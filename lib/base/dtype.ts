@@ -62,8 +62,16 @@ export function promoteTypes(a: DType, b: DType): DType {
 /** The typed array that holds one element type in host memory (bool as 0 or 1 in bytes). */
 export type HostArray = Float32Array | Float64Array | BigInt64Array | Int32Array | Uint8Array;
 
-/** A typed array of `dtype` over `length` elements of `buffer` from `byteOffset`. */
-export function hostArray(dtype: DType, buffer: ArrayBufferLike, byteOffset = 0, length?: number): HostArray {
+/** A part of a buffer; all of it unless told otherwise. */
+export interface HostPart {
+  readonly byteOffset?: number | undefined;
+  /** In elements. */
+  readonly length?: number;
+}
+
+/** A typed array of `dtype` over a buffer or a part of it. */
+export function hostArray(dtype: DType, buffer: ArrayBufferLike, part: HostPart = {}): HostArray {
+  const { byteOffset = 0, length } = part;
   switch (dtype) {
     case "float32":
       return new Float32Array(buffer, byteOffset, length);

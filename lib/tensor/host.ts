@@ -60,10 +60,10 @@ export function elementAt(tensor: Readable, place: number): Element {
 function aligned(bytes: Uint8Array, dtype: DType): HostArray {
   const size = itemSize(dtype);
   if (bytes.byteOffset % size === 0) {
-    return hostArray(dtype, bytes.buffer, bytes.byteOffset, bytes.byteLength / size);
+    return hostArray(dtype, bytes.buffer, { byteOffset: bytes.byteOffset, length: bytes.byteLength / size });
   }
   const copy = bytes.slice();
-  return hostArray(dtype, copy.buffer, 0, bytes.byteLength / size);
+  return hostArray(dtype, copy.buffer, { length: bytes.byteLength / size });
 }
 
 /** The addressed range of a layout as row-major elements of their own. */

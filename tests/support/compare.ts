@@ -16,8 +16,7 @@ export function toHost(dtype: DType, values: readonly number[]): HostArray {
   const array = hostArray(
     dtype,
     new ArrayBuffer(Math.ceil(values.length * itemSize(dtype) / 64) * 64),
-    0,
-    values.length,
+    { length: values.length },
   );
   values.forEach((v, i) => array[i] = array instanceof BigInt64Array ? BigInt(Math.trunc(v)) : v);
   return array;
