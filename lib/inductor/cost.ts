@@ -6,6 +6,7 @@ import type { Operand } from "../loops/body.ts";
 import type { Statement } from "../loops/ir.ts";
 import { Recorder, type Value } from "../loops/record.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
+import { type Dim, operandsOf, type Sym } from "../sym/expr.ts";
 
 const CHEAP = 1, DIVISION = 4, CONDITION = 8, FUNCTION = 16, RANDOM = 40;
 
@@ -58,8 +59,9 @@ export interface OwnCost {
 
 /** Runs a formula once with opaque operands and adds up what it records. */
 export function ownCost(run: (recorder: Recorder) => void): OwnCost {
-  const uses: Operand[] = [];
+  const uses: Operand[] = [], divisions = new Set<Sym>();
   const recorder = new Recorder((o, operand, index): Value => {
+    for (const d of index) divisionsOf(d, divisions);
     let at = uses.indexOf(operand);
     if (at < 0) at = uses.push(operand) - 1;
     const key = index.map((d) => typeof d === "number" ? d : `#${d.id}`).join();
@@ -67,7 +69,15 @@ export function ownCost(run: (recorder: Recorder) => void): OwnCost {
     return o.emit(`use ${at} ${key}`, dtype, (id) => ({ kind: "load", id, buffer: at, index: 0, dtype }));
   });
   run(recorder);
-  return { ...weigh(recorder.statements), uses };
+  const own = weigh(recorder.statements);
+  // Views divide too, but where they do not cancel the loops are cut along them
+  return { ...own, weight: own.weight + (own.operations > 0 ? DIVISION * divisions.size : 0), uses };
+}
+
+function divisionsOf(d: Dim, into: Set<Sym>): void {
+  if (typeof d === "number") return;
+  if (d.node.kind === "floorDiv" || d.node.kind === "mod") into.add(d);
+  for (const operand of operandsOf(d)) divisionsOf(operand, into);
 }
 
 /** The weight and number of operations of straight-line statements. */
