@@ -13,7 +13,7 @@ import type { GraphModule } from "../lib/graph/graph_module.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "../lib/graph/sizes.ts";
 import type { CompiledGraph, CompiledOutput } from "../lib/inductor/assemble.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
-import type { CompiledProgram, DeviceName, Memory } from "../lib/loops/device.ts";
+import { type CompiledProgram, type DeviceName, findDevice, type Memory } from "../lib/loops/device.ts";
 import { findTarget } from "../lib/ops/table.ts";
 import { type Dim, evaluate, type Sym } from "../lib/sym/expr.ts";
 import { type Layout, layoutOf } from "../lib/tensor/layout.ts";
@@ -42,6 +42,7 @@ export function compileWithInductor(
   const compiled = compileGraph(graph, (target) => findTarget(target)?.definition, {
     name: options.name ?? signature?.role ?? "graph",
     ...(signature ? { signature } : {}),
+    maxBuffers: findDevice(device)?.maxKernelBuffers ?? Infinity,
     ...(options.observe ? { observe: options.observe } : {}),
   });
   const program = compiled.program.kernels.length > 0

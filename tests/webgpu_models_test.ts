@@ -214,6 +214,18 @@ test("more operands than one kernel can bind", () => {
   same(equals, (...xs) => total(xs));
 });
 
+test("more written operands than one kernel can bind", () => {
+  compiler.reset();
+  const step = compile((xs: readonly Tensor[], y: Tensor) => {
+    for (const x of xs) x.mul_(2).add_(y);
+    return y.sum();
+  }, { fullgraph: true });
+  same([filled(4, 4), filled(4, 4)], (x, y) => {
+    const targets = Array.from({ length: 60 }, (_, i) => x.add(i));
+    return [step(targets, y), ...targets];
+  });
+});
+
 test("random numbers are those of the CPU", () => {
   const [a, b] = DEVICES.map((device) => {
     manualSeed(5);

@@ -20,6 +20,8 @@ export interface AdapterDescription {
 
 class WebGpuDevice implements Device {
   readonly name = "webgpu";
+  /** The parameter words take a binding too. */
+  readonly maxKernelBuffers: number;
   readonly #context: ProgramContext;
   readonly #readback: Readback;
   #failure: string | undefined;
@@ -32,6 +34,7 @@ class WebGpuDevice implements Device {
       pipelines: new Map(),
     };
     this.#readback = readback;
+    this.maxKernelBuffers = device.limits.maxStorageBuffersPerShaderStage - 1;
     device.pushErrorScope("validation");
     device.addEventListener("uncapturederror", (event) => {
       event.preventDefault();

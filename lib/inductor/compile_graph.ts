@@ -25,6 +25,8 @@ import type { Storage } from "./tensors.ts";
 export interface CompileOptions {
   readonly name?: string;
   readonly signature?: Pick<GraphSignature, "mutatedInputs">;
+  /** Most buffers that a kernel of the device may touch; any number where absent. */
+  readonly maxBuffers?: number;
   /** Told about the product of every step by name, for debug folders. */
   readonly observe?: (stage: string, text: () => string) => void;
 }
@@ -40,6 +42,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   const groups = schedule(computations, storages, {
     fusion: config.inductor.fusion,
     epilogues: config.inductor.epilogueFusion,
+    maxBuffers: options.maxBuffers ?? Infinity,
   });
   const outputIds = outputStorages(lowered.outputs, storages);
   const placements = placeBuffers(groups, storages, new Set(outputIds));

@@ -17,6 +17,8 @@ export interface FusionOptions {
   readonly fusion: boolean;
   /** Fuse loops into library calls. */
   readonly epilogues: boolean;
+  /** Most buffers that a kernel of the device may touch. */
+  readonly maxBuffers: number;
 }
 
 /** Most buffers that one fused kernel touches: more streams than this slow memory down. */
@@ -160,7 +162,9 @@ class Scheduler {
     const dependent = first.after.has(second.id);
     if (first.group.kind === "extern" && (!dependent || !this.options.epilogues)) return fail();
     const together = new Set([...first.buffers.keys(), ...second.buffers.keys()]).size;
-    if (!dependent && together > MAX_BUFFERS) return fail();
+    if (together > (dependent ? this.options.maxBuffers : Math.min(MAX_BUFFERS, this.options.maxBuffers))) {
+      return fail();
+    }
     if (this.#reaches(first, second.id) || this.#reaches(second, first.id)) return fail();
     const group = fuseGroups(first.group, second.group);
     if (!group || !this.#pays(group, first, second)) return fail();

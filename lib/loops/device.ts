@@ -51,6 +51,8 @@ export interface Device {
   compile(program: Program): CompiledProgram;
   /** Whether the host reads its memory without a round trip, so that checking elements is cheap. */
   readonly hostReadable?: boolean;
+  /** How many buffers one kernel may touch, where the device sets a limit. */
+  readonly maxKernelBuffers?: number;
   /** Waits until everything issued is done. */
   synchronize(): void;
 }
