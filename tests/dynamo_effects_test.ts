@@ -1,5 +1,10 @@
 /** What programs do besides computing: writes to objects, variables and tensors, replayed after the graph. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { config } from "../lib/base/config.ts";
+import { tensor } from "../lib/tensor/creation.ts";
+import { ops } from "../lib/tensor/eager.ts";
+import { inferenceMode } from "../lib/tensor/modes.ts";
+import { manualSeed } from "../lib/tensor/random.ts";
 import { Module } from "../lib/nn/module.ts";
 import { Linear } from "../lib/nn/linear.ts";
 import { Parameter } from "../lib/nn/parameter.ts";
@@ -151,4 +156,45 @@ Deno.test("modules are ordinary objects, their parameters guarded by identity", 
   net.linear.weight = new Parameter(vector(3, 4).reshape([1, 2]));
   assertEquals(list(c.run(x).detach()), list(net.linear.forward(x).relu().detach()));
   assertEquals(c.graphs.length, graphs + 1);
+});
+
+Deno.test("ambient modes and seeds are changed by plain JavaScript, in order with the operations", () => {
+  const x = vector(1).requiresGrad_();
+  const c = capture((t: Tensor) => inferenceMode(() => t.mul(2)).requiresGrad);
+  assertEquals(c.run(x), false);
+  const drawn = (t: Tensor) => {
+    manualSeed(3);
+    return ops.rand([2]).add(t);
+  };
+  assertEquals(list(capture(drawn).run(vector(0, 0))), list(drawn(vector(0, 0))));
+});
+
+Deno.test("an error of the graph leaves the effects that came before it", () => {
+  const c = capture((o: { n: number }, t: Tensor, index: Tensor) => {
+    o.n++;
+    return ops.indexSelect(t, 0, index);
+  });
+  const o = { n: 5 };
+  assertEquals(list(c.run(o, vector(1, 2), tensor([1]))), [2]);
+  assertThrows(() => c.run(o, vector(1, 2), tensor([7])), Error, "Expected index in [0, 1] but found 7");
+  assertEquals(o.n, 7);
+});
+
+Deno.test("logging functions that may be reordered do not break the graph", () => {
+  const seen: unknown[] = [];
+  const log = (...what: unknown[]) => void seen.push(...what.map(list));
+  config.reorderableLoggingFunctions.add(log);
+  try {
+    const c = capture((x: Tensor) => {
+      log("before", x);
+      const y = x.add(1);
+      log("after", y);
+      return y.mul(2);
+    });
+    assertEquals(list(c.run(vector(1))), [4]);
+    assertEquals(seen, ["before", [1], "after", [2]]);
+    assertEquals(c.graphs.length, 1);
+  } finally {
+    config.reorderableLoggingFunctions.delete(log);
+  }
 });

@@ -96,3 +96,19 @@ Deno.test("a leaf with a hook leaves the backward pass to the tape", () => {
   c.run(x);
   assertEquals([list(x.grad), fired], [[30], 1]);
 });
+
+Deno.test("a second backward pass through one result fails as it does uncompiled", () => {
+  const fn = (w: Tensor) => {
+    const loss = w.sin().sum();
+    loss.backward();
+    try {
+      loss.backward();
+      return "passed";
+    } catch (e) {
+      return e instanceof Error ? e.message : "";
+    }
+  };
+  const traced = vector(1, 2).requiresGrad_(), plain = vector(1, 2).requiresGrad_();
+  assertEquals(capture(fn).run(traced), fn(plain));
+  assertEquals(list(traced.grad), list(plain.grad));
+});

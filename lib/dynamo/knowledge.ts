@@ -8,7 +8,15 @@ import { isDType } from "../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../ops/table.ts";
 import * as freeFunctions from "../tensor/generated_functions.ts";
 import { ops } from "../tensor/eager.ts";
-import { enableGrad, isGradEnabled, noGrad } from "../tensor/modes.ts";
+import {
+  enableGrad,
+  inferenceMode,
+  isGradEnabled,
+  isInferenceMode,
+  noGrad,
+  setGradEnabled,
+} from "../tensor/modes.ts";
+import { getRngState, initialSeed, manualSeed, setRngState } from "../tensor/random.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { breakGraph } from "./break_reasons.ts";
@@ -103,6 +111,13 @@ function addGradModes(into: ModelTable): void {
   into.call(noGrad, scope(false));
   into.call(enableGrad, scope(true));
   into.call(isGradEnabled, (m) => constant(m.gradEnabled));
+  // What operations depend on changes between graphs, not in the middle of one.
+  for (const fn of [inferenceMode, isInferenceMode, setGradEnabled]) {
+    into.call(fn, () => breakGraph("gradientState", functionLabel(fn)));
+  }
+  for (const fn of [manualSeed, initialSeed, getRngState, setRngState]) {
+    into.call(fn, () => breakGraph("builtin", functionLabel(fn)));
+  }
 }
 
 /** Output appears at its place among the graphs. */

@@ -8,6 +8,7 @@ import type { InstructionOf } from "../bytecode/code.ts";
 import type { PrivateAccess } from "../frame/info.ts";
 import { privateSource } from "../source.ts";
 import { constant, type ObjectValue, type Value } from "../variables/value.ts";
+import { refuseOpaque } from "./contents.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 
 function accessOf(frame: Frame, index: number): PrivateAccess {
@@ -22,6 +23,7 @@ function receiverOf(frame: Frame, register: number): ObjectValue {
   if (object?.kind !== "object" || !object.real || !object.source) {
     return breakGraph("privateState", "of an object made here");
   }
+  refuseOpaque(object);
   return object;
 }
 
