@@ -50,6 +50,7 @@ export function countEffects(state: ChangedState, visit: (value: Value) => void)
       });
     }
     if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) {
+      for (const key of exotic.deleted.values()) visit(key);
       for (const { key, value } of exotic.entries.values()) {
         visit(key);
         if (exotic.kind === "map") visit(value);
@@ -123,21 +124,17 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
   }
 }
 
-/** Writes what differs where keys keep their order; otherwise empties the collection and fills it again. */
+/** Deletes and sets what differs, one by one: iterators of the program that are under way see the same steps. */
 function collectionEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[]): void {
-  const { exotic, real, source } = object;
+  const { exotic, source } = object;
   invariant(source && (exotic.kind === "map" || exotic.kind === "set"), "Expected a collection");
   const name = rebuild.reader.read(source);
-  const before = [...exotic.originals.keys()], after = [...exotic.entries.keys()];
-  const keepsOrder = before.every((key, i) => after[i] === key);
-  const list = [...exotic.entries.values()];
-  invariant(real instanceof Map || real instanceof Set, "Expected a real collection");
-  if (!keepsOrder) lines.push(`${name}.clear();`);
-  list.forEach(({ key, value }, i) => {
-    const known = keepsOrder && i < before.length;
+  for (const key of exotic.deleted.values()) lines.push(`${name}.delete(${rebuild.value(key)});`);
+  for (const [identity, { key, value }] of exotic.entries) {
+    const kept = exotic.originals.has(identity) && !exotic.deleted.has(identity);
     if (exotic.kind === "map") {
-      if (known && exotic.originals.get(after[i]) === value) return;
+      if (kept && exotic.originals.get(identity) === value) continue;
       lines.push(`${name}.set(${rebuild.value(key)}, ${rebuild.value(value)});`);
-    } else if (!known) lines.push(`${name}.add(${rebuild.value(key)});`);
-  });
+    } else if (!kept) lines.push(`${name}.add(${rebuild.value(key)});`);
+  }
 }

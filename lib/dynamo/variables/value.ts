@@ -169,6 +169,8 @@ export type Exotic =
     readonly entries: Map<KeyIdentity, Entry>;
     /** Values of the real entries, by key. */
     readonly originals: Map<KeyIdentity, Value>;
+    /** Keys of real entries that were deleted, perhaps to be added again. */
+    readonly deleted: Map<KeyIdentity, Value>;
     loaded: boolean;
     changed: boolean;
   }

@@ -260,10 +260,24 @@ export function functionLabel(fn: object): string {
 function exoticOf(real: object): Exotic {
   if (Array.isArray(real)) return { kind: "array", elements: [], originals: [], loaded: false };
   if (types.isMap(real)) {
-    return { kind: "map", entries: new Map(), originals: new Map(), loaded: false, changed: false };
+    return {
+      kind: "map",
+      entries: new Map(),
+      originals: new Map(),
+      deleted: new Map(),
+      loaded: false,
+      changed: false,
+    };
   }
   if (types.isSet(real)) {
-    return { kind: "set", entries: new Map(), originals: new Map(), loaded: false, changed: false };
+    return {
+      kind: "set",
+      entries: new Map(),
+      originals: new Map(),
+      deleted: new Map(),
+      loaded: false,
+      changed: false,
+    };
   }
   if (BUILTIN_OBJECTS.has(real)) return { kind: "plain" };
   const native = nativeKind(real);

@@ -51,12 +51,20 @@ function changed(object: ObjectValue): void {
   if (exotic.kind === "map" || exotic.kind === "set") exotic.changed = true;
 }
 
+function noteDeleted(object: ObjectValue, identity: KeyIdentity, key: Value): void {
+  const { exotic } = object;
+  if ((exotic.kind === "map" || exotic.kind === "set") && exotic.originals.has(identity)) {
+    exotic.deleted.set(identity, key);
+  }
+}
+
 function remove(m: Interpreter, object: ObjectValue, key: Value): boolean {
   if (!lookUp(m, object, key)) return false;
   const entries = entriesOf(m, object);
   const identity = keyIdentity(key);
   const at = [...entries.keys()].indexOf(identity);
   entries.delete(identity);
+  noteDeleted(object, identity, key);
   changed(object);
   afterDeletion(m, object, at);
   return true;
@@ -70,7 +78,9 @@ const COMMON: Readonly<Record<string, Method>> = {
   has: (m, object, [key = UNDEFINED]) => constant(lookUp(m, object, key) !== undefined),
   delete: (m, object, [key = UNDEFINED]) => constant(remove(m, object, key)),
   clear: (m, object) => {
-    entriesOf(m, object).clear();
+    const entries = entriesOf(m, object);
+    for (const [identity, { key }] of entries) noteDeleted(object, identity, key);
+    entries.clear();
     changed(object);
     return UNDEFINED;
   },
@@ -142,7 +152,7 @@ function newSet(m: Interpreter, values: readonly Value[], prototype: ObjectValue
   const known = m.wrapper.known(Set.prototype, "Set.prototype");
   const proto = prototype ?? (known.kind === "object" ? known : null);
   return new ObjectValue(
-    { kind: "set", entries, originals: new Map(), loaded: true, changed: true },
+    { kind: "set", entries, originals: new Map(), deleted: new Map(), loaded: true, changed: true },
     proto,
     null,
     null,
@@ -155,7 +165,14 @@ function newMap(
   prototype: ObjectValue | null,
 ): ObjectValue {
   const map = new ObjectValue(
-    { kind: "map", entries: new Map(), originals: new Map(), loaded: true, changed: true },
+    {
+      kind: "map",
+      entries: new Map(),
+      originals: new Map(),
+      deleted: new Map(),
+      loaded: true,
+      changed: true,
+    },
     prototype,
     null,
     null,
