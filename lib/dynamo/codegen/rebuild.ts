@@ -13,6 +13,7 @@ import {
   type CellValue,
   type ConstantValue,
   type Element,
+  type EnumeratorValue,
   HOLE,
   type ItemValue,
   LAZY,
@@ -73,6 +74,7 @@ export class Rebuilder {
   readonly #outputNames = new Map<Node, string>();
   readonly #objects = new Map<ObjectValue | CellValue, string>();
   readonly #items = new Map<ItemValue, string>();
+  readonly #enumerators = new Map<EnumeratorValue, string>();
   readonly #counts = new Map<ObjectValue | CellValue, number>();
 
   constructor(
@@ -129,17 +131,25 @@ export class Rebuilder {
       case "cell":
         return this.cell(value);
       case "enumerator":
-        return this.printer.enumerator(
-          value.object ? this.#object(value.object) : "null",
-          value.keys,
-          value.index,
-          this.constants,
-        );
+        return this.#enumerator(value);
       case "uninitialized":
         return this.printer.uninitialized(this.constants);
       default:
         return value satisfies never;
     }
+  }
+
+  /** The keys that are left, made once: whoever takes one takes it from everybody. */
+  #enumerator(value: EnumeratorValue): string {
+    let name = this.#enumerators.get(value);
+    if (name === undefined) {
+      name = this.names.fresh("keys");
+      this.#enumerators.set(value, name);
+      const object = value.object ? this.#object(value.object) : "null";
+      const keys = this.printer.enumerator(object, value.keys, value.index, this.constants);
+      this.creations.push(`const ${name} = ${keys};`);
+    }
+    return name;
   }
 
   #constant({ value }: ConstantValue): string {

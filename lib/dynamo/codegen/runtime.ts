@@ -20,9 +20,7 @@ export function bindFunction(target: object, self: unknown, ...args: readonly un
 
 /** An arguments object. */
 export function makeArguments(..._values: readonly unknown[]): object {
-  return (function () {
-    return arguments;
-  })();
+  return arguments;
 }
 
 /** An iterator of a builtin. */
