@@ -1,5 +1,5 @@
 /** Training steps: forward, backward and update as one graph. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Linear } from "../lib/nn/linear.ts";
 import { ReLU } from "../lib/nn/activation.ts";
 import { Sequential } from "../lib/nn/container.ts";
@@ -111,4 +111,17 @@ Deno.test("a second backward pass through one result fails as it does uncompiled
   const traced = vector(1, 2).requiresGrad_(), plain = vector(1, 2).requiresGrad_();
   assertEquals(capture(fn).run(traced), fn(plain));
   assertEquals(list(traced.grad), list(plain.grad));
+});
+
+Deno.test("outside of the graph, too, a result whose backward pass has run cannot be differentiated again", () => {
+  const c = capture((w: Tensor) => {
+    const loss = w.sin().sum();
+    loss.backward();
+    return loss;
+  });
+  const w = vector(1, 2).requiresGrad_();
+  const loss = c.run(w);
+  const before = list(w.grad);
+  assertThrows(() => loss.backward());
+  assertEquals(list(w.grad), before);
 });
