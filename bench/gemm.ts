@@ -31,6 +31,8 @@ const name = (shape: (typeof SHAPES)[number]): string => `${shape.slice(0, 3).jo
 const random = (length: number): Float32Array<ArrayBuffer> =>
   new Float32Array(length).map(() => Math.random() - 0.5);
 
+const kept: Float32Array[] = [];
+
 /** Median milliseconds of one product. */
 function milliseconds([m, k, n, layout]: (typeof SHAPES)[number]): number {
   const a = random(m * k), b = random(k * n), c = random(m * n);
@@ -61,6 +63,9 @@ function milliseconds([m, k, n, layout]: (typeof SHAPES)[number]): number {
     callAt(gemm, call);
     samples.push(performance.now() - start);
   }
+  // Numbers do not keep buffers alive: without a later use the collector may take them from under the call
+  kept.push(a, b, c);
+  kept.length = 0;
   return medianOf(samples.slice(2));
 }
 

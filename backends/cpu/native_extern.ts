@@ -28,8 +28,13 @@ const addressAt = (view: HostView): number => {
 
 const product = (sizes: readonly number[]): number => sizes.reduce((a, b) => a * b, 1);
 
-function call(routine: Routine, words: readonly number[]): void {
+/** Operands of the call under way: addresses are numbers, which do not keep their buffers from the collector. */
+let held: readonly HostView[] = [];
+
+function call(routine: Routine, words: readonly number[], operands: readonly HostView[]): void {
+  held = operands;
   callAt(routineAddresses([routine])[0] ?? 0, BigInt64Array.from(words, (w) => BigInt(w)));
+  if (held === operands) held = [];
 }
 
 /** The native way to run a library call, or undefined where there is none. */
@@ -64,7 +69,7 @@ function matmul({ inputs, outputs }: ExternViews, accumulate: boolean): boolean 
   call(`gemm_${type}`, [
     ...[addressAt(a), addressAt(b), addressAt(c), m, n, k, batch, ...strides],
     ...[accumulate ? 1 : 0, threadCount(config.inductor.cppThreads), 0, 0],
-  ]);
+  ], [a, b, c]);
   return true;
 }
 
@@ -92,6 +97,6 @@ function convolution({ inputs, outputs }: ExternViews, geometry: ConvGeometry, k
     ],
     ...[...geometry.stride, ...geometry.padding, ...geometry.dilation],
     ...[threadCount(config.inductor.cppThreads), 0, 0],
-  ]);
+  ], views);
   return true;
 }
