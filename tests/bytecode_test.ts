@@ -19,10 +19,14 @@ import { randomProgram } from "./bytecode/random_programs.ts";
 function compiled(text: string, sourceType: "module" | "script" = "module"): CodeObject {
   const module = parseModule({ url: "test:", text, sourceType });
   for (const statement of module.program.body) {
-    if (statement.type === "FunctionDeclaration" && statement.id?.name === "f") return compileFunction(statement, module);
+    if (statement.type === "FunctionDeclaration" && statement.id?.name === "f") {
+      return compileFunction(statement, module);
+    }
     if (statement.type !== "VariableDeclaration") continue;
     for (const { id, init } of statement.declarations) {
-      if (init && isFunctionNode(init) && id.type === "Identifier" && id.name === "f") return compileFunction(init, module);
+      if (init && isFunctionNode(init) && id.type === "Identifier" && id.name === "f") {
+        return compileFunction(init, module);
+      }
     }
   }
   throw new Error("Expected a function f");
@@ -60,11 +64,15 @@ interface World {
 /** A fresh run of the case's module. */
 function world(c: Case, code: CodeObject): World {
   const variables = code.free.filter((v) => v.declaredAt >= 0).map((v) =>
-    `${JSON.stringify(v.name)}: { get: () => ${v.name}, set: ($v) => { ${v.reassigned ? `${v.name} = $v` : ""} } }`
+    `${JSON.stringify(v.name)}: { get: () => ${v.name}, set: ($v) => { ${
+      v.reassigned ? `${v.name} = $v` : ""
+    } } }`
   );
   const strict = c.sloppy ? "" : '"use strict";';
   const body = `${strict}${SETUP}${c.source}
-return { f, log, counter: () => counter, call: (f, $text) => eval($text), variables: {${variables.join(",")}} };`;
+return { f, log, counter: () => counter, call: (f, $text) => eval($text), variables: {${
+    variables.join(",")
+  }} };`;
   return new Function(body)();
 }
 
@@ -112,7 +120,11 @@ const INPUTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Compares the original with the interpreter, and with the printed rest from every offset that a run reaches. */
-async function compare(c: Case, every: number, controlFlow: "structured" | "dispatch" = "structured"): Promise<void> {
+async function compare(
+  c: Case,
+  every: number,
+  controlFlow: "structured" | "dispatch" = "structured",
+): Promise<void> {
   const code = compiled(SETUP + c.source, c.sloppy ? "script" : "module");
   for (const call of c.calls) {
     const original = world(c, code);
@@ -129,8 +141,11 @@ async function compare(c: Case, every: number, controlFlow: "structured" | "disp
       for (const visit of count > 1 ? [1, 2] : [1]) {
         const w = world(c, code);
         const rest = interpreted({ code, free: freeOf(code, w), stop, visit, callee: w.f, controlFlow });
-        expectSame(await outcome(w, rest, call), expected, () =>
-          `from ${stop}: ${context()}\n${printFunction(code, { entry: stop, controlFlow }).source}`);
+        expectSame(
+          await outcome(w, rest, call),
+          expected,
+          () => `from ${stop}: ${context()}\n${printFunction(code, { entry: stop, controlFlow }).source}`,
+        );
       }
     }
   }
@@ -154,7 +169,11 @@ for (const kind of ["function", "generator", "async"] as const) {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const source = randomProgram(seed, kind);
       const calls = kind === "generator"
-        ? ["[...f(1)]", "drive(f(2), ['next'], ['next', 3], ['return', 'r'], ['next'])", "drive(f(4), ['next'], ['throw', new Error('user t')], ['next'])"]
+        ? [
+          "[...f(1)]",
+          "drive(f(2), ['next'], ['next', 3], ['return', 'r'], ['next'])",
+          "drive(f(4), ['next'], ['throw', new Error('user t')], ['next'])",
+        ]
         : ["f(1)", "f(2)"];
       await compare({ name: String(seed), source, calls }, 3);
     }
@@ -167,7 +186,9 @@ function only(text: string): CodeObject {
 }
 
 Deno.test("listing", () => {
-  const code = only("let k = 1; function f(x, { y = 2 }, ...r) { for (const v of r) { if (v > k) k += v; else return () => v; } return x.m(y); }");
+  const code = only(
+    "let k = 1; function f(x, { y = 2 }, ...r) { for (const v of r) { if (v > k) k += v; else return () => v; } return x.m(y); }",
+  );
   assertEquals(
     disassemble(code),
     `function f(x, _, ...)
@@ -210,7 +231,9 @@ Deno.test("listing", () => {
 });
 
 Deno.test("printed text", () => {
-  const code = only("const g = (x) => x; function f(a, n) { let s = 0; for (let i = 0; i < n; i++) { if (a[i] < 0) continue; s += g(a[i]).v.w(i, s); } return { s, n }; }");
+  const code = only(
+    "const g = (x) => x; function f(a, n) { let s = 0; for (let i = 0; i < n; i++) { if (a[i] < 0) continue; s += g(a[i]).v.w(i, s); } return { s, n }; }",
+  );
   assertEquals(
     printFunction(code).source,
     `function f$($a0, $a1) {
@@ -239,7 +262,9 @@ Deno.test("printed text", () => {
 });
 
 Deno.test("live registers", () => {
-  const code = only("function f(a, b, c) { const d = a + b; try { g(d); } catch { return c; } return d; } function g() {}");
+  const code = only(
+    "function f(a, b, c) { const d = a + b; try { g(d); } catch { return c; } return d; } function g() {}",
+  );
   const names = (at: number): unknown[] => [...liveRegisters(code, at)].map((r) => code.registers[r]?.name);
   const at = code.instructions.findIndex((i) => i.op === "call");
   // c is read by the handler only, and is live wherever the handler may be reached from.
@@ -250,7 +275,9 @@ Deno.test("live registers", () => {
 });
 
 Deno.test("a generator goes on behind a yield that has happened", () => {
-  const code = only("function* f(a) { try { const x = yield a; log.push(x); yield x + a; } finally { log.push('fin'); } } const log = [];");
+  const code = only(
+    "function* f(a) { try { const x = yield a; log.push(x); yield x + a; } finally { log.push('fin'); } } const log = [];",
+  );
   const at = code.instructions.findIndex((i) => i.op === "yield");
   const printed = printFunction(code, { entry: at, suspended: true });
   const resume = (log: unknown[]): Iterator<unknown> => {
@@ -289,6 +316,11 @@ Deno.test("what has no instructions is refused with its place", () => {
   };
   refused("function f(a) {\n  with (a) return b;\n}", "direct eval or with", 1, 0);
   refused("function f(a) {\n  return eval(a);\n}", "direct eval or with", 1, 0);
-  refused("function f(a) { a = 1;\n  return arguments[0]; }", "assigned parameter beside sloppy arguments", 1, 11);
+  refused(
+    "function f(a) { a = 1;\n  return arguments[0]; }",
+    "assigned parameter beside sloppy arguments",
+    1,
+    11,
+  );
   refused("function f(a) {\n  var x; return delete x;\n}", "delete of a variable", 2, 16);
 });

@@ -18,7 +18,10 @@ let other = "a";
 
 function captured(fn: object): Extract<Captured, { kind: "function" }> {
   const info = captureFunction(fn);
-  assert(info.kind === "function", `Expected a function but found ${info.kind} ${"because" in info ? info.because : ""}`);
+  assert(
+    info.kind === "function",
+    `Expected a function but found ${info.kind} ${"because" in info ? info.because : ""}`,
+  );
   return info;
 }
 
@@ -333,7 +336,10 @@ Deno.test("positions are those of the TypeScript file", () => {
 /** Runs the probe in a process of its own and gives what it prints. */
 async function probe(...args: readonly string[]): Promise<string> {
   const script = new URL("frame/probe.ts", import.meta.url).pathname;
-  const command = new Deno.Command(Deno.execPath(), { args: ["run", "--no-check", ...args, script], stderr: "inherit" });
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-check", ...args, script],
+    stderr: "inherit",
+  });
   return new TextDecoder().decode((await command.output()).stdout).trim();
 }
 
@@ -355,11 +361,18 @@ Deno.test("inside a REPL expression: later, from a timer", async () => {
     "report(captureFunction(f));",
     "await new Promise((done) => setTimeout(() => { report(captureFunction(f)); done(); }, 1));",
   ];
-  const command = new Deno.Command(Deno.execPath(), { args: ["repl", "-A", "--quiet"], stdin: "piped", stdout: "piped" });
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["repl", "-A", "--quiet"],
+    stdin: "piped",
+    stdout: "piped",
+  });
   const child = command.spawn();
   const writer = child.stdin.getWriter();
   await writer.write(new TextEncoder().encode(`${lines.join("\n")}\n`));
   await writer.close();
   const text = new TextDecoder().decode((await child.output()).stdout);
-  assertEquals(text.split("\n").filter((l) => l.startsWith("now")), ["now unavailable true false", "now function undefined cell"]);
+  assertEquals(text.split("\n").filter((l) => l.startsWith("now")), [
+    "now unavailable true false",
+    "now function undefined cell",
+  ]);
 });

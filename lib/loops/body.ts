@@ -31,7 +31,12 @@ export type Element = <V>(o: Body<V>, index: readonly Dim[]) => V;
 
 /** What an op lowers to. All shapes are those of the result unless named otherwise. */
 export type Lowered =
-  | { readonly kind: "pointwise"; readonly shape: readonly Dim[]; readonly dtype: DType; readonly element: Element }
+  | {
+    readonly kind: "pointwise";
+    readonly shape: readonly Dim[];
+    readonly dtype: DType;
+    readonly element: Element;
+  }
   | {
     readonly kind: "reduction";
     readonly shape: readonly Dim[];

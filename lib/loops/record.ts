@@ -125,7 +125,9 @@ export class Recorder implements Body<Value> {
     if (!first) throw new InternalError(`Expected operands of ${op} but found none`);
     for (const each of args) {
       if (each.dtype !== first.dtype) {
-        throw new InternalError(`Expected operands of one type for ${op} but found ${args.map((a) => a.dtype)}`);
+        throw new InternalError(
+          `Expected operands of one type for ${op} but found ${args.map((a) => a.dtype)}`,
+        );
       }
     }
     const dtype = resultType(op, first.dtype);
@@ -178,7 +180,9 @@ export class Recorder implements Body<Value> {
   }
 
   indirect(value: Value, size: Dim): Dim {
-    if (isFloat(value.dtype)) throw new InternalError(`Expected an integer as index but found ${value.dtype}`);
+    if (isFloat(value.dtype)) {
+      throw new InternalError(`Expected an integer as index but found ${value.dtype}`);
+    }
     if (value.constant !== undefined) return Number(value.constant);
     const key = `${value.id} ${typeof size === "number" ? size : `#${size.id}`}`;
     const found = this.#indirect.get(key);
@@ -214,7 +218,9 @@ export class Recorder implements Body<Value> {
 
   load(operand: Operand, index: readonly Dim[]): Value {
     if (index.length !== operand.shape.length) {
-      throw new InternalError(`Expected ${operand.shape.length} indices for a load but found ${index.length}`);
+      throw new InternalError(
+        `Expected ${operand.shape.length} indices for a load but found ${index.length}`,
+      );
     }
     return this.loader(this, operand, index);
   }
@@ -250,7 +256,9 @@ function isScalarOp(name: string): name is ScalarOpName {
 /** The loader for operands that are views of buffers. */
 export const loadBufferOperand: Loader = (recorder, operand, index) => {
   if (!isBufferOperand(operand)) {
-    throw new InternalError(`Expected an operand that is a view of a buffer but found shape ${operand.shape}`);
+    throw new InternalError(
+      `Expected an operand that is a view of a buffer but found shape ${operand.shape}`,
+    );
   }
   return recorder.loadBuffer(operand.buffer, flatIndex(operand, index), operand.dtype);
 };
@@ -296,4 +304,3 @@ export function normalizeConstant(value: number | bigint | boolean, dtype: DType
 function integral(value: number): number {
   return Number.isFinite(value) ? Math.trunc(value) : -(2 ** 63);
 }
-

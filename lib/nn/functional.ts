@@ -34,7 +34,9 @@ export function batchNorm(
   const scale = named.weight ?? tensorOrNull(weight), shift = named.bias ?? tensorOrNull(bias);
   const small = named.eps ?? (typeof eps === "number" ? eps : 1e-5);
   if (!(named.training ?? training === true)) {
-    if (!runningMean || !runningVar) throw new DynError("Expected running statistics outside training but found none");
+    if (!runningMean || !runningVar) {
+      throw new DynError("Expected running statistics outside training but found none");
+    }
     return batchNormInference(input, runningMean, runningVar, scale, shift, small);
   }
   const share = named.momentum ?? (typeof momentum === "number" ? momentum : 0.1);

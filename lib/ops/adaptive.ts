@@ -78,9 +78,7 @@ const adaptiveSum = defineOp({
     saves: [],
     rule: (o, { args: { self, dim }, grads: [grad] }) => {
       const at = axisOf(self, dim);
-      return grad
-        ? { self: o.adaptiveSumBackward(grad, at, knownSize(self.shape[at] ?? 1)) }
-        : {};
+      return grad ? { self: o.adaptiveSumBackward(grad, at, knownSize(self.shape[at] ?? 1)) } : {};
     },
   },
   samples: [{ args: [t(2, 5), 1, 3] }, { args: [t(2, 6), 1, 3] }],

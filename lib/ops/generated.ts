@@ -1505,7 +1505,15 @@ export interface CumulativeTrapezoidOptions<T> {
 export interface InterpolateOptions {
   readonly size?: number | readonly number[] | null | undefined;
   readonly scaleFactor?: number | readonly number[] | null | undefined;
-  readonly mode?: "nearest" | "nearest-exact" | "linear" | "bilinear" | "bicubic" | "trilinear" | "area" | undefined;
+  readonly mode?:
+    | "nearest"
+    | "nearest-exact"
+    | "linear"
+    | "bilinear"
+    | "bicubic"
+    | "trilinear"
+    | "area"
+    | undefined;
   readonly alignCorners?: boolean | null | undefined;
   readonly recomputeScaleFactor?: boolean | null | undefined;
   readonly antialias?: boolean | undefined;
@@ -2028,7 +2036,14 @@ export interface OpApi<T extends TensorLike> {
   /** self with `value` where the mask is true, as `Tensor.masked_fill`. */
   maskedFill(self: T, mask: T, value: Operand<T>): T;
   /** |self − other| ≤ atol + rtol · |other|, elementwise, as `torch.isclose`. */
-  isclose(self: T, other: T, rtol?: number | IscloseOptions, atol?: number | IscloseOptions, equalNan?: boolean | IscloseOptions, options?: IscloseOptions): T;
+  isclose(
+    self: T,
+    other: T,
+    rtol?: number | IscloseOptions,
+    atol?: number | IscloseOptions,
+    equalNan?: boolean | IscloseOptions,
+    options?: IscloseOptions,
+  ): T;
   /** −self, as `torch.neg`. */
   neg(self: T): T;
   /** |self|, as `torch.abs`. */
@@ -2118,7 +2133,12 @@ export interface OpApi<T extends TensorLike> {
   /** The minimum of two operands, the other one where one is NaN, as `torch.fmin`. */
   fmin(self: T, other: Operand<T>): T;
   /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
-  clamp(self: T, min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
+  clamp(
+    self: T,
+    min?: Operand<T> | null | ClampOptions<T>,
+    max?: Operand<T> | null | ClampOptions<T>,
+    options?: ClampOptions<T>,
+  ): T;
   /** self limited from below, as `torch.clamp_min`. */
   clampMin(self: T, bound: Operand<T>): T;
   /** self limited from above, as `torch.clamp_max`. */
@@ -2127,7 +2147,13 @@ export interface OpApi<T extends TensorLike> {
    * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
    * `torch.nan_to_num`.
    */
-  nanToNum(self: T, nan?: number | null | NanToNumOptions, posinf?: number | null | NanToNumOptions, neginf?: number | null | NanToNumOptions, options?: NanToNumOptions): T;
+  nanToNum(
+    self: T,
+    nan?: number | null | NanToNumOptions,
+    posinf?: number | null | NanToNumOptions,
+    neginf?: number | null | NanToNumOptions,
+    options?: NanToNumOptions,
+  ): T;
   /** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
   heaviside(self: T, other: Operand<T>): T;
   /** max(self, 0), NaN kept, as `torch.relu`. */
@@ -2137,7 +2163,12 @@ export interface OpApi<T extends TensorLike> {
   /** min(max(self, 0), 6), as `nn.functional.relu6`. */
   relu6(self: T): T;
   /** self limited to [minVal, maxVal], as `nn.functional.hardtanh`. */
-  hardtanh(self: T, minVal?: number | HardtanhOptions, maxVal?: number | HardtanhOptions, options?: HardtanhOptions): T;
+  hardtanh(
+    self: T,
+    minVal?: number | HardtanhOptions,
+    maxVal?: number | HardtanhOptions,
+    options?: HardtanhOptions,
+  ): T;
   /** self above 0, negativeSlope · self below, as `nn.functional.leaky_relu`. */
   leakyRelu(self: T, negativeSlope?: number | LeakyReluOptions, options?: LeakyReluOptions): T;
   /** self above the threshold, else `value`, as `nn.functional.threshold`. */
@@ -2153,45 +2184,115 @@ export interface OpApi<T extends TensorLike> {
   /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
   hardshrink(self: T, lambd?: number | HardshrinkOptions, options?: HardshrinkOptions): T;
   /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
-  sum(self: T, dim?: number | readonly number[] | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
+  sum(
+    self: T,
+    dim?: number | readonly number[] | null | SumOptions,
+    keepdim?: boolean | SumOptions,
+    options?: SumOptions,
+  ): T;
   /** The mean over dimensions, of floats, as `torch.mean`. */
-  mean(self: T, dim?: number | readonly number[] | null | MeanOptions, keepdim?: boolean | MeanOptions, options?: MeanOptions): T;
+  mean(
+    self: T,
+    dim?: number | readonly number[] | null | MeanOptions,
+    keepdim?: boolean | MeanOptions,
+    options?: MeanOptions,
+  ): T;
   /** The product over all elements or one dimension, as `torch.prod`. */
   prod(self: T, dim?: number | null | ProdOptions, keepdim?: boolean | ProdOptions, options?: ProdOptions): T;
   /** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
-  amax(self: T, dim?: number | readonly number[] | null | AmaxOptions, keepdim?: boolean | AmaxOptions, options?: AmaxOptions): T;
+  amax(
+    self: T,
+    dim?: number | readonly number[] | null | AmaxOptions,
+    keepdim?: boolean | AmaxOptions,
+    options?: AmaxOptions,
+  ): T;
   /** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
-  amin(self: T, dim?: number | readonly number[] | null | AminOptions, keepdim?: boolean | AminOptions, options?: AminOptions): T;
+  amin(
+    self: T,
+    dim?: number | readonly number[] | null | AminOptions,
+    keepdim?: boolean | AminOptions,
+    options?: AminOptions,
+  ): T;
   /** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
-  argmax(self: T, dim?: number | null | ArgmaxOptions, keepdim?: boolean | ArgmaxOptions, options?: ArgmaxOptions): T;
+  argmax(
+    self: T,
+    dim?: number | null | ArgmaxOptions,
+    keepdim?: boolean | ArgmaxOptions,
+    options?: ArgmaxOptions,
+  ): T;
   /** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
-  argmin(self: T, dim?: number | null | ArgminOptions, keepdim?: boolean | ArgminOptions, options?: ArgminOptions): T;
+  argmin(
+    self: T,
+    dim?: number | null | ArgminOptions,
+    keepdim?: boolean | ArgminOptions,
+    options?: ArgminOptions,
+  ): T;
   /** Whether any of the elements over dimensions are not 0, as `torch.any`. */
-  any(self: T, dim?: number | readonly number[] | null | AnyOptions, keepdim?: boolean | AnyOptions, options?: AnyOptions): T;
+  any(
+    self: T,
+    dim?: number | readonly number[] | null | AnyOptions,
+    keepdim?: boolean | AnyOptions,
+    options?: AnyOptions,
+  ): T;
   /** Whether all of the elements over dimensions are not 0, as `torch.all`. */
-  all(self: T, dim?: number | readonly number[] | null | AllOptions, keepdim?: boolean | AllOptions, options?: AllOptions): T;
+  all(
+    self: T,
+    dim?: number | readonly number[] | null | AllOptions,
+    keepdim?: boolean | AllOptions,
+    options?: AllOptions,
+  ): T;
   /**
    * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise maximum. As `torch.max`.
    */
   max(self: T, other: T): T;
-  max(self: T, dim: number, keepdim?: boolean | MaxOptions<T>, options?: MaxOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  max(self: T, options: MaxOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(
+    self: T,
+    dim: number,
+    keepdim?: boolean | MaxOptions<T>,
+    options?: MaxOptions<T>,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(
+    self: T,
+    options: MaxOptions<T> & { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   max(self: T, dim?: null | MaxOptions<T>, keepdim?: boolean): T;
   /**
    * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise minimum. As `torch.min`.
    */
   min(self: T, other: T): T;
-  min(self: T, dim: number, keepdim?: boolean | MinOptions<T>, options?: MinOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  min(self: T, options: MinOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(
+    self: T,
+    dim: number,
+    keepdim?: boolean | MinOptions<T>,
+    options?: MinOptions<T>,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(
+    self: T,
+    options: MinOptions<T> & { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   min(self: T, dim?: null | MinOptions<T>, keepdim?: boolean): T;
   /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
-  countNonzero(self: T, dim?: number | readonly number[] | null | CountNonzeroOptions, options?: CountNonzeroOptions): T;
+  countNonzero(
+    self: T,
+    dim?: number | readonly number[] | null | CountNonzeroOptions,
+    options?: CountNonzeroOptions,
+  ): T;
   /** The sum over dimensions of what is not NaN, as `torch.nansum`. */
-  nansum(self: T, dim?: number | readonly number[] | null | NansumOptions, keepdim?: boolean | NansumOptions, options?: NansumOptions): T;
+  nansum(
+    self: T,
+    dim?: number | readonly number[] | null | NansumOptions,
+    keepdim?: boolean | NansumOptions,
+    options?: NansumOptions,
+  ): T;
   /** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
-  nanmean(self: T, dim?: number | readonly number[] | null | NanmeanOptions, keepdim?: boolean | NanmeanOptions, options?: NanmeanOptions): T;
+  nanmean(
+    self: T,
+    dim?: number | readonly number[] | null | NanmeanOptions,
+    keepdim?: boolean | NanmeanOptions,
+    options?: NanmeanOptions,
+  ): T;
   /** A tensor of zeros, as `torch.zeros`. */
   zeros(size: readonly Dim[], options?: ZerosOptions): T;
   zeros(...size: (Dim | ZerosOptions)[]): T;
@@ -2227,11 +2328,22 @@ export interface OpApi<T extends TensorLike> {
   /** Zeros of the shape and type of `self`; `zero_` clears a tensor. */
   zero(self: T): T;
   /** arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`. */
-  arange(start: Scalar | Dim, end?: Scalar | Dim | null | ArangeOptions, step?: Scalar | Dim | ArangeOptions, options?: ArangeOptions): T;
+  arange(
+    start: Scalar | Dim,
+    end?: Scalar | Dim | null | ArangeOptions,
+    step?: Scalar | Dim | ArangeOptions,
+    options?: ArangeOptions,
+  ): T;
   /** `steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`. */
   linspace(start: Scalar | Dim, end: Scalar | Dim, steps: number, options?: LinspaceOptions): T;
   /** base to the powers of linspace(start, end, steps), as `torch.logspace`. */
-  logspace(start: Scalar | Dim, end: Scalar | Dim, steps: number, base?: number | LogspaceOptions, options?: LogspaceOptions): T;
+  logspace(
+    start: Scalar | Dim,
+    end: Scalar | Dim,
+    steps: number,
+    base?: number | LogspaceOptions,
+    options?: LogspaceOptions,
+  ): T;
   /** Ones on the diagonal of an n × m matrix of zeros, as `torch.eye`. */
   eye(n: Dim, m?: Dim | null | EyeOptions, options?: EyeOptions): T;
   /** A 0-d tensor of a number, as `torch.scalar_tensor`. */
@@ -2280,9 +2392,22 @@ export interface OpApi<T extends TensorLike> {
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(self: T, dim: number, index: Dim): T;
   /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
-  slice(self: T, dim?: number | SliceOptions, start?: Dim | null | SliceOptions, end?: Dim | null | SliceOptions, step?: number | SliceOptions, options?: SliceOptions): T;
+  slice(
+    self: T,
+    dim?: number | SliceOptions,
+    start?: Dim | null | SliceOptions,
+    end?: Dim | null | SliceOptions,
+    step?: number | SliceOptions,
+    options?: SliceOptions,
+  ): T;
   /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
-  diagonal(self: T, offset?: number | DiagonalOptions, dim1?: number | DiagonalOptions, dim2?: number | DiagonalOptions, options?: DiagonalOptions): T;
+  diagonal(
+    self: T,
+    offset?: number | DiagonalOptions,
+    dim1?: number | DiagonalOptions,
+    dim2?: number | DiagonalOptions,
+    options?: DiagonalOptions,
+  ): T;
   /** The same tensor as another object. */
   alias(self: T): T;
   /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
@@ -2293,13 +2418,31 @@ export interface OpApi<T extends TensorLike> {
    */
   unfold(self: T, dimension: number, size: number, step: number): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
-  asStrided(self: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedOptions, options?: AsStridedOptions): T;
+  asStrided(
+    self: T,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedOptions,
+    options?: AsStridedOptions,
+  ): T;
   /** As alias, copied. */
   aliasCopy(self: T): T;
   /** As asStrided, copied. */
-  asStridedCopy(self: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedCopyOptions, options?: AsStridedCopyOptions): T;
+  asStridedCopy(
+    self: T,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedCopyOptions,
+    options?: AsStridedCopyOptions,
+  ): T;
   /** As diagonal, copied. */
-  diagonalCopy(self: T, offset?: number | DiagonalCopyOptions, dim1?: number | DiagonalCopyOptions, dim2?: number | DiagonalCopyOptions, options?: DiagonalCopyOptions): T;
+  diagonalCopy(
+    self: T,
+    offset?: number | DiagonalCopyOptions,
+    dim1?: number | DiagonalCopyOptions,
+    dim2?: number | DiagonalCopyOptions,
+    options?: DiagonalCopyOptions,
+  ): T;
   /** As expand, copied. */
   expandCopy(self: T, size: readonly Dim[], options?: ExpandCopyOptions): T;
   expandCopy(self: T, ...size: (Dim | ExpandCopyOptions)[]): T;
@@ -2307,7 +2450,11 @@ export interface OpApi<T extends TensorLike> {
   permuteCopy(self: T, dims: readonly number[]): T;
   permuteCopy(self: T, ...dims: number[]): T;
   /** As squeeze, copied. */
-  squeezeCopy(self: T, dim?: number | readonly number[] | null | SqueezeCopyOptions, options?: SqueezeCopyOptions): T;
+  squeezeCopy(
+    self: T,
+    dim?: number | readonly number[] | null | SqueezeCopyOptions,
+    options?: SqueezeCopyOptions,
+  ): T;
   /** As unfold, copied. */
   unfoldCopy(self: T, dimension: number, size: number, step: number): T;
   /** As unsqueeze, copied. */
@@ -2318,7 +2465,12 @@ export interface OpApi<T extends TensorLike> {
   /** As narrow, copied. */
   narrowCopy(self: T, dim: number, start: Dim, length: Dim): T;
   /** As splitWithSizes, copied. */
-  splitWithSizesCopy(self: T, splitSizes: readonly Dim[], dim?: number | SplitWithSizesCopyOptions, options?: SplitWithSizesCopyOptions): T[];
+  splitWithSizesCopy(
+    self: T,
+    splitSizes: readonly Dim[],
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
+  ): T[];
   /** As t, copied. */
   tCopy(self: T): T;
   /** As transpose, copied. */
@@ -2326,23 +2478,63 @@ export interface OpApi<T extends TensorLike> {
   /** As unbind, copied. */
   unbindCopy(self: T, dim?: number | UnbindCopyOptions, options?: UnbindCopyOptions): T[];
   /** As split, copied. */
-  unsafeSplit(self: T, splitSize: number | readonly number[], dim?: number | UnsafeSplitOptions, options?: UnsafeSplitOptions): T[];
+  unsafeSplit(
+    self: T,
+    splitSize: number | readonly number[],
+    dim?: number | UnsafeSplitOptions,
+    options?: UnsafeSplitOptions,
+  ): T[];
   /** As chunk, copied. */
   unsafeChunk(self: T, chunks: number, dim?: number | UnsafeChunkOptions, options?: UnsafeChunkOptions): T[];
   /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
   selectScatter(self: T, src: T, dim: number, index: Dim): T;
   /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
-  sliceScatter(self: T, src: T, dim?: number | SliceScatterOptions, start?: Dim | null | SliceScatterOptions, end?: Dim | null | SliceScatterOptions, step?: number | SliceScatterOptions, options?: SliceScatterOptions): T;
+  sliceScatter(
+    self: T,
+    src: T,
+    dim?: number | SliceScatterOptions,
+    start?: Dim | null | SliceScatterOptions,
+    end?: Dim | null | SliceScatterOptions,
+    step?: number | SliceScatterOptions,
+    options?: SliceScatterOptions,
+  ): T;
   /** self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`. */
-  diagonalScatter(self: T, src: T, offset?: number | DiagonalScatterOptions, dim1?: number | DiagonalScatterOptions, dim2?: number | DiagonalScatterOptions, options?: DiagonalScatterOptions): T;
+  diagonalScatter(
+    self: T,
+    src: T,
+    offset?: number | DiagonalScatterOptions,
+    dim1?: number | DiagonalScatterOptions,
+    dim2?: number | DiagonalScatterOptions,
+    options?: DiagonalScatterOptions,
+  ): T;
   /** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
-  diagEmbed(self: T, offset?: number | DiagEmbedOptions, dim1?: number | DiagEmbedOptions, dim2?: number | DiagEmbedOptions, options?: DiagEmbedOptions): T;
+  diagEmbed(
+    self: T,
+    offset?: number | DiagEmbedOptions,
+    dim1?: number | DiagEmbedOptions,
+    dim2?: number | DiagEmbedOptions,
+    options?: DiagEmbedOptions,
+  ): T;
   /** Adds the windows of an unfolding back into a tensor of the shape it had. */
   unfoldBackward(grad: T, inputSizes: readonly Dim[], dim: number, size: number, step: number): T;
   /** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
-  asStridedBackward(grad: T, inputSizes: readonly Dim[], size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedBackwardOptions, options?: AsStridedBackwardOptions): T;
+  asStridedBackward(
+    grad: T,
+    inputSizes: readonly Dim[],
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedBackwardOptions,
+    options?: AsStridedBackwardOptions,
+  ): T;
   /** self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. */
-  asStridedScatter(self: T, src: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedScatterOptions, options?: AsStridedScatterOptions): T;
+  asStridedScatter(
+    self: T,
+    src: T,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedScatterOptions,
+    options?: AsStridedScatterOptions,
+  ): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(self: T, dim0: number, dim1: number): T;
   /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
@@ -2354,7 +2546,12 @@ export interface OpApi<T extends TensorLike> {
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   movedim(self: T, source: number | readonly number[], destination: number | readonly number[]): T;
   /** The dimensions from startDim to endDim as one, as `torch.flatten`. */
-  flatten(self: T, startDim?: number | FlattenOptions, endDim?: number | FlattenOptions, options?: FlattenOptions): T;
+  flatten(
+    self: T,
+    startDim?: number | FlattenOptions,
+    endDim?: number | FlattenOptions,
+    options?: FlattenOptions,
+  ): T;
   /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
   unflatten(self: T, dim: number, sizes: readonly Dim[]): T;
   /** As view, in the shape of `other`. */
@@ -2368,13 +2565,28 @@ export interface OpApi<T extends TensorLike> {
   /** `length` elements from `start` along a dimension, as `torch.narrow`. */
   narrow(self: T, dim: number, start: Dim, length: Dim): T;
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
-  split(self: T, splitSize: number | readonly number[], dim?: number | SplitOptions, options?: SplitOptions): T[];
+  split(
+    self: T,
+    splitSize: number | readonly number[],
+    dim?: number | SplitOptions,
+    options?: SplitOptions,
+  ): T[];
   /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
-  splitWithSizes(self: T, splitSizes: readonly Dim[], dim?: number | SplitWithSizesOptions, options?: SplitWithSizesOptions): T[];
+  splitWithSizes(
+    self: T,
+    splitSizes: readonly Dim[],
+    dim?: number | SplitWithSizesOptions,
+    options?: SplitWithSizesOptions,
+  ): T[];
   /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
   chunk(self: T, chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
-  tensorSplit(self: T, indicesOrSections: number | readonly number[], dim?: number | TensorSplitOptions, options?: TensorSplitOptions): T[];
+  tensorSplit(
+    self: T,
+    indicesOrSections: number | readonly number[],
+    dim?: number | TensorSplitOptions,
+    options?: TensorSplitOptions,
+  ): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
   hsplit(self: T, indicesOrSections: number | readonly number[]): T[];
   /** Parts along a dimension, as `torch.vsplit`. */
@@ -2392,7 +2604,14 @@ export interface OpApi<T extends TensorLike> {
    * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
    * "multiply" combines instead. As `torch.scatter`.
    */
-  scatter(self: T, dim: number, index: T, src?: Operand<T> | null | ScatterOptions<T>, value?: Scalar | Dim | null | ScatterOptions<T>, options?: ScatterOptions<T>): T;
+  scatter(
+    self: T,
+    dim: number,
+    index: T,
+    src?: Operand<T> | null | ScatterOptions<T>,
+    value?: Scalar | Dim | null | ScatterOptions<T>,
+    options?: ScatterOptions<T>,
+  ): T;
   /** As scatter without `reduce`. */
   scatterSet(self: T, dim: number, index: T, src: Operand<T>): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
@@ -2402,7 +2621,12 @@ export interface OpApi<T extends TensorLike> {
   /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
   put(self: T, index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
   /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
-  takeAlongDim(self: T, indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
+  takeAlongDim(
+    self: T,
+    indices: T,
+    dim?: number | null | TakeAlongDimOptions,
+    options?: TakeAlongDimOptions,
+  ): T;
   /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
   indexSelect(self: T, dim: number, index: T): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
@@ -2419,9 +2643,21 @@ export interface OpApi<T extends TensorLike> {
   /** As index, of integer tensors. */
   gatherIndices(self: T, indices: readonly (T | null)[]): T;
   /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
-  indexPut(self: T, indices: readonly (T | null)[], values: T, accumulate?: boolean | IndexPutOptions, options?: IndexPutOptions): T;
+  indexPut(
+    self: T,
+    indices: readonly (T | null)[],
+    values: T,
+    accumulate?: boolean | IndexPutOptions,
+    options?: IndexPutOptions,
+  ): T;
   /** As indexPut, at integer tensors. */
-  putIndices(self: T, indices: readonly (T | null)[], values: T, accumulate?: boolean | PutIndicesOptions, options?: PutIndicesOptions): T;
+  putIndices(
+    self: T,
+    indices: readonly (T | null)[],
+    values: T,
+    accumulate?: boolean | PutIndicesOptions,
+    options?: PutIndicesOptions,
+  ): T;
   /** The elements where the mask (broadcast) is true, in order, as `torch.masked_select`. */
   maskedSelect(self: T, mask: T): T;
   /** self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`. */
@@ -2434,7 +2670,12 @@ export interface OpApi<T extends TensorLike> {
   /** Reversed along dimension 0, as `torch.flipud`. */
   flipud(self: T): T;
   /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
-  roll(self: T, shifts: number | readonly number[], dims?: number | readonly number[] | null | RollOptions, options?: RollOptions): T;
+  roll(
+    self: T,
+    shifts: number | readonly number[],
+    dims?: number | readonly number[] | null | RollOptions,
+    options?: RollOptions,
+  ): T;
   /** Shifted around along dimensions. */
   rollDims(self: T, shifts: readonly number[], dims: readonly number[]): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
@@ -2447,9 +2688,19 @@ export interface OpApi<T extends TensorLike> {
    * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
    * only). As `torch.repeat_interleave`.
    */
-  repeatInterleave(self: T, repeats: Operand<T>, dim?: number | null | RepeatInterleaveOptions, options?: RepeatInterleaveOptions): T;
+  repeatInterleave(
+    self: T,
+    repeats: Operand<T>,
+    dim?: number | null | RepeatInterleaveOptions,
+    options?: RepeatInterleaveOptions,
+  ): T;
   /** Turned by k quarters in the plane of two dimensions, as `torch.rot90`. */
-  rot90(self: T, k?: number | Rot90Options, dims?: readonly number[] | Rot90Options, options?: Rot90Options): T;
+  rot90(
+    self: T,
+    k?: number | Rot90Options,
+    dims?: readonly number[] | Rot90Options,
+    options?: Rot90Options,
+  ): T;
   /** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
   tril(self: T, diagonal?: number | TrilOptions, options?: TrilOptions): T;
   /** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
@@ -2500,42 +2751,131 @@ export interface OpApi<T extends TensorLike> {
    * The indices of what is not 0, one row each; with asTuple one vector for each dimension. As
    * `torch.nonzero`.
    */
-  nonzero(self: T, options: NonzeroOptions & { readonly asTuple: true }): [indices: T] & { readonly indices: T };
+  nonzero(
+    self: T,
+    options: NonzeroOptions & { readonly asTuple: true },
+  ): [indices: T] & { readonly indices: T };
   nonzero(self: T, options?: NonzeroOptions): T;
   /** The indices of what is not 0, one row each, as `torch.argwhere`. Its size depends on elements. */
   argwhere(self: T): T;
   /** Index i repeats[i] times, for all i below `size`; one number of repeats stands for all. */
   repeatedIndices(repeats: T, size: Dim): T;
   /** Distinct elements (or slices along `dim`), where each went, and how many there were of each. */
-  uniqueGroups(self: T, dim?: number | null | UniqueGroupsOptions, consecutive?: boolean | UniqueGroupsOptions, options?: UniqueGroupsOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
+  uniqueGroups(
+    self: T,
+    dim?: number | null | UniqueGroupsOptions,
+    consecutive?: boolean | UniqueGroupsOptions,
+    options?: UniqueGroupsOptions,
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
   /**
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
    */
-  unique(self: T, sorted: boolean | undefined, returnInverse: true, returnCounts?: boolean | UniqueOptions, dim?: number | null | UniqueOptions, options?: UniqueOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
-  unique(self: T, options: UniqueOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
-  unique(self: T, sorted: boolean | undefined, options: UniqueOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
-  unique(self: T, sorted?: boolean, returnInverse?: false | UniqueOptions, returnCounts?: boolean, dim?: number | null): T;
+  unique(
+    self: T,
+    sorted: boolean | undefined,
+    returnInverse: true,
+    returnCounts?: boolean | UniqueOptions,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
+  unique(
+    self: T,
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
+  unique(
+    self: T,
+    sorted: boolean | undefined,
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
+  unique(
+    self: T,
+    sorted?: boolean,
+    returnInverse?: false | UniqueOptions,
+    returnCounts?: boolean,
+    dim?: number | null,
+  ): T;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
    */
-  uniqueConsecutive(self: T, returnInverse: true, returnCounts?: boolean | UniqueConsecutiveOptions, dim?: number | null | UniqueConsecutiveOptions, sorted?: boolean | UniqueConsecutiveOptions, options?: UniqueConsecutiveOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
-  uniqueConsecutive(self: T, options: UniqueConsecutiveOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
-  uniqueConsecutive(self: T, returnInverse?: false | UniqueConsecutiveOptions, returnCounts?: boolean, dim?: number | null, sorted?: boolean): T;
+  uniqueConsecutive(
+    self: T,
+    returnInverse: true,
+    returnCounts?: boolean | UniqueConsecutiveOptions,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
+  uniqueConsecutive(
+    self: T,
+    options: UniqueConsecutiveOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
+  uniqueConsecutive(
+    self: T,
+    returnInverse?: false | UniqueConsecutiveOptions,
+    returnCounts?: boolean,
+    dim?: number | null,
+    sorted?: boolean,
+  ): T;
   /** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
-  bincount(self: T, weights?: T | null | BincountOptions<T>, minlength?: number | BincountOptions<T>, options?: BincountOptions<T>): T;
+  bincount(
+    self: T,
+    weights?: T | null | BincountOptions<T>,
+    minlength?: number | BincountOptions<T>,
+    options?: BincountOptions<T>,
+  ): T;
   /** Padded with one value, as `torch.constant_pad_nd`. */
-  constantPadNd(self: T, pad: readonly Dim[], value?: Scalar | Dim | ConstantPadNdOptions, options?: ConstantPadNdOptions): T;
+  constantPadNd(
+    self: T,
+    pad: readonly Dim[],
+    value?: Scalar | Dim | ConstantPadNdOptions,
+    options?: ConstantPadNdOptions,
+  ): T;
   /** Padded with elements of the tensor: reflect, replicate or circular. */
   padBy(self: T, pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): T;
   /** Adds the elements of a padded gradient to where padBy read them. */
-  padByBackward(grad: T, inputSizes: readonly Dim[], pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): T;
+  padByBackward(
+    grad: T,
+    inputSizes: readonly Dim[],
+    pad: readonly Dim[],
+    mode: "reflect" | "replicate" | "circular",
+  ): T;
   /**
    * Padded by `pad` = [before, after] of the last dimension, then of the one before it, …; mode constant,
    * reflect, replicate or circular. As `nn.functional.pad`.
    */
-  pad(self: T, pad: readonly Dim[], mode?: "constant" | "reflect" | "replicate" | "circular" | PadOptions, value?: Scalar | Dim | null | PadOptions, options?: PadOptions): T;
+  pad(
+    self: T,
+    pad: readonly Dim[],
+    mode?: "constant" | "reflect" | "replicate" | "circular" | PadOptions,
+    value?: Scalar | Dim | null | PadOptions,
+    options?: PadOptions,
+  ): T;
   /**
    * For each element the product, maximum or minimum of the values that `index` sends to it; a neutral
    * value where there is none.
@@ -2545,28 +2885,86 @@ export interface OpApi<T extends TensorLike> {
    * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
    * As `torch.scatter_reduce`.
    */
-  scatterReduce(self: T, dim: number, index: T, src: T, reduce: "sum" | "prod" | "mean" | "amax" | "amin", options?: ScatterReduceOptions): T;
+  scatterReduce(
+    self: T,
+    dim: number,
+    index: T,
+    src: T,
+    reduce: "sum" | "prod" | "mean" | "amax" | "amin",
+    options?: ScatterReduceOptions,
+  ): T;
   /** As scatterReduce with prod, amax or amin. */
-  scatterExtreme(self: T, dim: number, index: T, src: T, reduce: "prod" | "amax" | "amin", includeSelf: boolean): T;
+  scatterExtreme(
+    self: T,
+    dim: number,
+    index: T,
+    src: T,
+    reduce: "prod" | "amax" | "amin",
+    includeSelf: boolean,
+  ): T;
   /** Sorted along the last dimension, stable, with indices. */
-  sortLast(self: T, descending: boolean): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  sortLast(
+    self: T,
+    descending: boolean,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
-  sort(self: T, dim?: number | SortOptions, descending?: boolean | SortOptions, stable?: boolean | null | SortOptions, options?: SortOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  sort(
+    self: T,
+    dim?: number | SortOptions,
+    descending?: boolean | SortOptions,
+    stable?: boolean | null | SortOptions,
+    options?: SortOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The indices that sort a dimension, as `torch.argsort`. */
-  argsort(self: T, dim?: number | ArgsortOptions, descending?: boolean | ArgsortOptions, stable?: boolean | ArgsortOptions, options?: ArgsortOptions): T;
+  argsort(
+    self: T,
+    dim?: number | ArgsortOptions,
+    descending?: boolean | ArgsortOptions,
+    stable?: boolean | ArgsortOptions,
+    options?: ArgsortOptions,
+  ): T;
   /** Sorted along the first dimension, as `torch.msort`. */
   msort(self: T): T;
   /** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
-  topk(self: T, k: Dim, dim?: number | TopkOptions, largest?: boolean | TopkOptions, sorted?: boolean | TopkOptions, options?: TopkOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  topk(
+    self: T,
+    k: Dim,
+    dim?: number | TopkOptions,
+    largest?: boolean | TopkOptions,
+    sorted?: boolean | TopkOptions,
+    options?: TopkOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
-  kthvalue(self: T, k: number, dim?: number | KthvalueOptions, keepdim?: boolean | KthvalueOptions, options?: KthvalueOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  kthvalue(
+    self: T,
+    k: number,
+    dim?: number | KthvalueOptions,
+    keepdim?: boolean | KthvalueOptions,
+    options?: KthvalueOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
-  median(self: T, dim: number, keepdim?: boolean | MedianOptions, options?: MedianOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  median(self: T, options: MedianOptions & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(
+    self: T,
+    dim: number,
+    keepdim?: boolean | MedianOptions,
+    options?: MedianOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(
+    self: T,
+    options: MedianOptions & { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   median(self: T, dim?: null | MedianOptions, keepdim?: boolean): T;
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
-  nanmedian(self: T, dim: number, keepdim?: boolean | NanmedianOptions, options?: NanmedianOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  nanmedian(self: T, options: NanmedianOptions & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(
+    self: T,
+    dim: number,
+    keepdim?: boolean | NanmedianOptions,
+    options?: NanmedianOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(
+    self: T,
+    options: NanmedianOptions & { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   nanmedian(self: T, dim?: null | NanmedianOptions, keepdim?: boolean): T;
   /**
    * Where values would go into sorted sequences (of the last dimension) to keep them sorted, as
@@ -2580,9 +2978,21 @@ export interface OpApi<T extends TensorLike> {
   /** Whether each element is among the test elements, as `torch.isin`. */
   isin(elements: Operand<T>, testElements: Operand<T>, options?: IsinOptions): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
-  quantile(self: T, q: Operand<T>, dim?: number | null | QuantileOptions, keepdim?: boolean | QuantileOptions, options?: QuantileOptions): T;
+  quantile(
+    self: T,
+    q: Operand<T>,
+    dim?: number | null | QuantileOptions,
+    keepdim?: boolean | QuantileOptions,
+    options?: QuantileOptions,
+  ): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.nanquantile`. */
-  nanquantile(self: T, q: Operand<T>, dim?: number | null | NanquantileOptions, keepdim?: boolean | NanquantileOptions, options?: NanquantileOptions): T;
+  nanquantile(
+    self: T,
+    q: Operand<T>,
+    dim?: number | null | NanquantileOptions,
+    keepdim?: boolean | NanquantileOptions,
+    options?: NanquantileOptions,
+  ): T;
   /** The derivative of lgamma, as `torch.digamma`. */
   digamma(self: T): T;
   /** The second derivative of lgamma. */
@@ -2614,7 +3024,12 @@ export interface OpApi<T extends TensorLike> {
   /** self · tanh(softplus(self)), as `nn.functional.mish`. */
   mish(self: T): T;
   /** log(1 + e^(beta · self)) / beta, self itself beyond the threshold, as `nn.functional.softplus`. */
-  softplus(self: T, beta?: number | SoftplusOptions, threshold?: number | SoftplusOptions, options?: SoftplusOptions): T;
+  softplus(
+    self: T,
+    beta?: number | SoftplusOptions,
+    threshold?: number | SoftplusOptions,
+    options?: SoftplusOptions,
+  ): T;
   /** log(sigmoid(self)), as `nn.functional.logsigmoid`. */
   logsigmoid(self: T): T;
   /** self / (1 + |self|), as `nn.functional.softsign`. */
@@ -2632,45 +3047,195 @@ export interface OpApi<T extends TensorLike> {
   /** The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`. */
   glu(self: T, dim?: number | GluOptions, options?: GluOptions): T;
   /** The maximum of each window over the last dimensions, and its flat place in the window. */
-  maxPoolOffsets(self: T, kernel: readonly number[], stride: readonly number[], padding: readonly number[], dilation: readonly number[], ceilMode: boolean): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
+  maxPoolOffsets(
+    self: T,
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    ceilMode: boolean,
+  ): [values: T, offsets: T] & { readonly values: T; readonly offsets: T };
   /** Gradients of windows sent to where their maximum was. */
-  maxPoolBackward(grad: T, offsets: T, inputSizes: readonly Dim[], kernel: readonly number[], stride: readonly number[], padding: readonly number[], dilation: readonly number[], ceilMode: boolean): T;
+  maxPoolBackward(
+    grad: T,
+    offsets: T,
+    inputSizes: readonly Dim[],
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    ceilMode: boolean,
+  ): T;
   /**
    * The maximum of each window over 1 dimension(s); with returnIndices also where it was. As
    * `nn.functional.max_pool1d`.
    */
-  maxPool1d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, returnIndices: true, options?: MaxPool1dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool1d(self: T, kernelSize: number | readonly number[], options: MaxPool1dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool1d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, options: MaxPool1dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool1d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null, padding?: number | readonly number[], dilation?: number | readonly number[], ceilMode?: boolean, returnIndices?: false | MaxPool1dOptions): T;
+  maxPool1d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    returnIndices: true,
+    options?: MaxPool1dOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool1d(
+    self: T,
+    kernelSize: number | readonly number[],
+    options: MaxPool1dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool1d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    options: MaxPool1dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool1d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null,
+    padding?: number | readonly number[],
+    dilation?: number | readonly number[],
+    ceilMode?: boolean,
+    returnIndices?: false | MaxPool1dOptions,
+  ): T;
   /**
    * The maximum of each window over 2 dimension(s); with returnIndices also where it was. As
    * `nn.functional.max_pool2d`.
    */
-  maxPool2d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, returnIndices: true, options?: MaxPool2dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool2d(self: T, kernelSize: number | readonly number[], options: MaxPool2dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool2d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, options: MaxPool2dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool2d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null, padding?: number | readonly number[], dilation?: number | readonly number[], ceilMode?: boolean, returnIndices?: false | MaxPool2dOptions): T;
+  maxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    returnIndices: true,
+    options?: MaxPool2dOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    options: MaxPool2dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    options: MaxPool2dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null,
+    padding?: number | readonly number[],
+    dilation?: number | readonly number[],
+    ceilMode?: boolean,
+    returnIndices?: false | MaxPool2dOptions,
+  ): T;
   /**
    * The maximum of each window over 3 dimension(s); with returnIndices also where it was. As
    * `nn.functional.max_pool3d`.
    */
-  maxPool3d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, returnIndices: true, options?: MaxPool3dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool3d(self: T, kernelSize: number | readonly number[], options: MaxPool3dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool3d(self: T, kernelSize: number | readonly number[], stride: number | readonly number[] | null | undefined, padding: number | readonly number[] | undefined, dilation: number | readonly number[] | undefined, ceilMode: boolean | undefined, options: MaxPool3dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  maxPool3d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null, padding?: number | readonly number[], dilation?: number | readonly number[], ceilMode?: boolean, returnIndices?: false | MaxPool3dOptions): T;
+  maxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    returnIndices: true,
+    options?: MaxPool3dOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    options: MaxPool3dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride: number | readonly number[] | null | undefined,
+    padding: number | readonly number[] | undefined,
+    dilation: number | readonly number[] | undefined,
+    ceilMode: boolean | undefined,
+    options: MaxPool3dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  maxPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null,
+    padding?: number | readonly number[],
+    dilation?: number | readonly number[],
+    ceilMode?: boolean,
+    returnIndices?: false | MaxPool3dOptions,
+  ): T;
   /** The sum of each window over the last dimensions. */
-  windowSum(self: T, kernel: readonly number[], stride: readonly number[], padding: readonly number[], ceilMode: boolean): T;
+  windowSum(
+    self: T,
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    ceilMode: boolean,
+  ): T;
   /** Gradients of windows given to each of their elements. */
-  windowSumBackward(grad: T, inputSizes: readonly Dim[], kernel: readonly number[], stride: readonly number[], padding: readonly number[], ceilMode: boolean): T;
+  windowSumBackward(
+    grad: T,
+    inputSizes: readonly Dim[],
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    ceilMode: boolean,
+  ): T;
   /** How many elements each window over the last dimensions has, of those in the (padded) input. */
-  windowSizes(self: T, kernel: readonly number[], stride: readonly number[], padding: readonly number[], ceilMode: boolean, countIncludePad: boolean): T;
+  windowSizes(
+    self: T,
+    kernel: readonly number[],
+    stride: readonly number[],
+    padding: readonly number[],
+    ceilMode: boolean,
+    countIncludePad: boolean,
+  ): T;
   /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
-  avgPool1d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | AvgPool1dOptions, padding?: number | readonly number[] | AvgPool1dOptions, ceilMode?: boolean | AvgPool1dOptions, countIncludePad?: boolean | AvgPool1dOptions, divisorOverride?: number | null | AvgPool1dOptions, options?: AvgPool1dOptions): T;
+  avgPool1d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | AvgPool1dOptions,
+    padding?: number | readonly number[] | AvgPool1dOptions,
+    ceilMode?: boolean | AvgPool1dOptions,
+    countIncludePad?: boolean | AvgPool1dOptions,
+    divisorOverride?: number | null | AvgPool1dOptions,
+    options?: AvgPool1dOptions,
+  ): T;
   /** The mean of each window over 2 dimension(s), as `nn.functional.avg_pool2d`. */
-  avgPool2d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | AvgPool2dOptions, padding?: number | readonly number[] | AvgPool2dOptions, ceilMode?: boolean | AvgPool2dOptions, countIncludePad?: boolean | AvgPool2dOptions, divisorOverride?: number | null | AvgPool2dOptions, options?: AvgPool2dOptions): T;
+  avgPool2d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | AvgPool2dOptions,
+    padding?: number | readonly number[] | AvgPool2dOptions,
+    ceilMode?: boolean | AvgPool2dOptions,
+    countIncludePad?: boolean | AvgPool2dOptions,
+    divisorOverride?: number | null | AvgPool2dOptions,
+    options?: AvgPool2dOptions,
+  ): T;
   /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
-  avgPool3d(self: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | AvgPool3dOptions, padding?: number | readonly number[] | AvgPool3dOptions, ceilMode?: boolean | AvgPool3dOptions, countIncludePad?: boolean | AvgPool3dOptions, divisorOverride?: number | null | AvgPool3dOptions, options?: AvgPool3dOptions): T;
+  avgPool3d(
+    self: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | AvgPool3dOptions,
+    padding?: number | readonly number[] | AvgPool3dOptions,
+    ceilMode?: boolean | AvgPool3dOptions,
+    countIncludePad?: boolean | AvgPool3dOptions,
+    divisorOverride?: number | null | AvgPool3dOptions,
+    options?: AvgPool3dOptions,
+  ): T;
   /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
   rand(size: readonly Dim[], options?: RandOptions): T;
   rand(...size: (Dim | RandOptions)[]): T;
@@ -2682,9 +3247,19 @@ export interface OpApi<T extends TensorLike> {
   /** As randn, of the shape, type and device of `self`. */
   randnLike(self: T, options?: RandnLikeOptions): T;
   /** randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`. */
-  randint(low: number, high?: number | readonly number[] | null | RandintOptions, size?: readonly Dim[] | null | RandintOptions, options?: RandintOptions): T;
+  randint(
+    low: number,
+    high?: number | readonly number[] | null | RandintOptions,
+    size?: readonly Dim[] | null | RandintOptions,
+    options?: RandintOptions,
+  ): T;
   /** randintLike(x, high), randintLike(x, low, high): integers of [low, high) in the shape of a tensor. */
-  randintLike(self: T, low: number, high?: number | null | RandintLikeOptions, options?: RandintLikeOptions): T;
+  randintLike(
+    self: T,
+    low: number,
+    high?: number | null | RandintLikeOptions,
+    options?: RandintLikeOptions,
+  ): T;
   /** The integers below n in random order, as `torch.randperm`. */
   randperm(n: Dim, options?: RandpermOptions): T;
   /** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
@@ -2696,55 +3271,162 @@ export interface OpApi<T extends TensorLike> {
   /** Numbers of an exponential distribution; `exponential_` fills a tensor, as `Tensor.exponential_`. */
   exponential(self: T, lambd?: number | ExponentialOptions, options?: ExponentialOptions): T;
   /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
-  multinomial(self: T, numSamples: number, replacement?: boolean | MultinomialOptions, options?: MultinomialOptions): T;
+  multinomial(
+    self: T,
+    numSamples: number,
+    replacement?: boolean | MultinomialOptions,
+    options?: MultinomialOptions,
+  ): T;
   /** 1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`. */
   dropoutMask(self: T, p: number): T;
   /**
    * Elements dropped with probability p and the rest scaled to keep the mean, while training. As
    * `nn.functional.dropout`.
    */
-  dropout(self: T, p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;
+  dropout(
+    self: T,
+    p?: number | DropoutOptions,
+    training?: boolean | DropoutOptions,
+    options?: DropoutOptions,
+  ): T;
   /** As dropout, of whole channels of 1 dimension(s), as `nn.functional.dropout1d`. */
-  dropout1d(self: T, p?: number | Dropout1dOptions, training?: boolean | Dropout1dOptions, options?: Dropout1dOptions): T;
+  dropout1d(
+    self: T,
+    p?: number | Dropout1dOptions,
+    training?: boolean | Dropout1dOptions,
+    options?: Dropout1dOptions,
+  ): T;
   /** As dropout, of whole channels of 2 dimension(s), as `nn.functional.dropout2d`. */
-  dropout2d(self: T, p?: number | Dropout2dOptions, training?: boolean | Dropout2dOptions, options?: Dropout2dOptions): T;
+  dropout2d(
+    self: T,
+    p?: number | Dropout2dOptions,
+    training?: boolean | Dropout2dOptions,
+    options?: Dropout2dOptions,
+  ): T;
   /** As dropout, of whole channels of 3 dimension(s), as `nn.functional.dropout3d`. */
-  dropout3d(self: T, p?: number | Dropout3dOptions, training?: boolean | Dropout3dOptions, options?: Dropout3dOptions): T;
+  dropout3d(
+    self: T,
+    p?: number | Dropout3dOptions,
+    training?: boolean | Dropout3dOptions,
+    options?: Dropout3dOptions,
+  ): T;
   /**
    * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
    * function is `variance`.
    */
-  var(self: T, dim?: number | readonly number[] | boolean | null | VarOptions, unbiased?: boolean | null | VarOptions, keepdim?: boolean | VarOptions, options?: VarOptions): T;
+  var(
+    self: T,
+    dim?: number | readonly number[] | boolean | null | VarOptions,
+    unbiased?: boolean | null | VarOptions,
+    keepdim?: boolean | VarOptions,
+    options?: VarOptions,
+  ): T;
   /** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
-  std(self: T, dim?: number | readonly number[] | boolean | null | StdOptions, unbiased?: boolean | null | StdOptions, keepdim?: boolean | StdOptions, options?: StdOptions): T;
+  std(
+    self: T,
+    dim?: number | readonly number[] | boolean | null | StdOptions,
+    unbiased?: boolean | null | StdOptions,
+    keepdim?: boolean | StdOptions,
+    options?: StdOptions,
+  ): T;
   /** var and mean over dimensions, as `torch.var_mean`. */
-  varMean(self: T, dim?: number | readonly number[] | boolean | null | VarMeanOptions, unbiased?: boolean | null | VarMeanOptions, keepdim?: boolean | VarMeanOptions, options?: VarMeanOptions): [variance: T, mean: T] & { readonly variance: T; readonly mean: T };
+  varMean(
+    self: T,
+    dim?: number | readonly number[] | boolean | null | VarMeanOptions,
+    unbiased?: boolean | null | VarMeanOptions,
+    keepdim?: boolean | VarMeanOptions,
+    options?: VarMeanOptions,
+  ): [variance: T, mean: T] & { readonly variance: T; readonly mean: T };
   /** std and mean over dimensions, as `torch.std_mean`. */
-  stdMean(self: T, dim?: number | readonly number[] | boolean | null | StdMeanOptions, unbiased?: boolean | null | StdMeanOptions, keepdim?: boolean | StdMeanOptions, options?: StdMeanOptions): [deviation: T, mean: T] & { readonly deviation: T; readonly mean: T };
+  stdMean(
+    self: T,
+    dim?: number | readonly number[] | boolean | null | StdMeanOptions,
+    unbiased?: boolean | null | StdMeanOptions,
+    keepdim?: boolean | StdMeanOptions,
+    options?: StdMeanOptions,
+  ): [deviation: T, mean: T] & { readonly deviation: T; readonly mean: T };
   /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
-  logsumexp(self: T, dim: number | readonly number[], keepdim?: boolean | LogsumexpOptions, options?: LogsumexpOptions): T;
+  logsumexp(
+    self: T,
+    dim: number | readonly number[],
+    keepdim?: boolean | LogsumexpOptions,
+    options?: LogsumexpOptions,
+  ): T;
   /** √Σ self² over dimensions. */
   norm2(self: T, dim: readonly number[], keepdim: boolean): T;
   /** (Σ |self|^p)^(1/p) over dimensions. */
   normP(self: T, p: number, dim: readonly number[], keepdim: boolean): T;
   /** The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`. */
-  vectorNorm(x: T, ord?: number | VectorNormOptions, dim?: number | readonly number[] | null | VectorNormOptions, keepdim?: boolean | VectorNormOptions, options?: VectorNormOptions): T;
+  vectorNorm(
+    x: T,
+    ord?: number | VectorNormOptions,
+    dim?: number | readonly number[] | null | VectorNormOptions,
+    keepdim?: boolean | VectorNormOptions,
+    options?: VectorNormOptions,
+  ): T;
   /** The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`. */
-  norm(self: T, p?: Scalar | string | NormOptions, dim?: number | readonly number[] | null | NormOptions, keepdim?: boolean | NormOptions, dtype?: DType | null | NormOptions, options?: NormOptions): T;
+  norm(
+    self: T,
+    p?: Scalar | string | NormOptions,
+    dim?: number | readonly number[] | null | NormOptions,
+    keepdim?: boolean | NormOptions,
+    dtype?: DType | null | NormOptions,
+    options?: NormOptions,
+  ): T;
   /** self divided by its norm along a dimension, at least eps, as `nn.functional.normalize`. */
-  normalize(self: T, p?: number | NormalizeOptions, dim?: number | readonly number[] | NormalizeOptions, eps?: number | NormalizeOptions, options?: NormalizeOptions): T;
+  normalize(
+    self: T,
+    p?: number | NormalizeOptions,
+    dim?: number | readonly number[] | NormalizeOptions,
+    eps?: number | NormalizeOptions,
+    options?: NormalizeOptions,
+  ): T;
   /** The cosine of the angle between vectors along a dimension, as `nn.functional.cosine_similarity`. */
-  cosineSimilarity(x1: T, x2: T, dim?: number | CosineSimilarityOptions, eps?: number | CosineSimilarityOptions, options?: CosineSimilarityOptions): T;
+  cosineSimilarity(
+    x1: T,
+    x2: T,
+    dim?: number | CosineSimilarityOptions,
+    eps?: number | CosineSimilarityOptions,
+    options?: CosineSimilarityOptions,
+  ): T;
   /** The norm of x1 − x2 + eps along the last dimension, as `nn.functional.pairwise_distance`. */
-  pairwiseDistance(x1: T, x2: T, p?: number | PairwiseDistanceOptions, eps?: number | PairwiseDistanceOptions, keepdim?: boolean | PairwiseDistanceOptions, options?: PairwiseDistanceOptions): T;
+  pairwiseDistance(
+    x1: T,
+    x2: T,
+    p?: number | PairwiseDistanceOptions,
+    eps?: number | PairwiseDistanceOptions,
+    keepdim?: boolean | PairwiseDistanceOptions,
+    options?: PairwiseDistanceOptions,
+  ): T;
   /** The norm of self − other, as `torch.dist`. */
   dist(self: T, other: T, p?: number | DistOptions, options?: DistOptions): T;
   /** The rows of `weight` at the integers in `input`, as `nn.functional.embedding`. */
-  embedding(input: T, weight: T, paddingIdx?: number | null | EmbeddingOptions, maxNorm?: number | null | EmbeddingOptions, normType?: number | EmbeddingOptions, scaleGradByFreq?: boolean | EmbeddingOptions, sparse?: boolean | EmbeddingOptions, options?: EmbeddingOptions): T;
+  embedding(
+    input: T,
+    weight: T,
+    paddingIdx?: number | null | EmbeddingOptions,
+    maxNorm?: number | null | EmbeddingOptions,
+    normType?: number | EmbeddingOptions,
+    scaleGradByFreq?: boolean | EmbeddingOptions,
+    sparse?: boolean | EmbeddingOptions,
+    options?: EmbeddingOptions,
+  ): T;
   /** The rows of a table at indices. */
-  embeddingRows(weight: T, indices: T, paddingIdx?: number | null | EmbeddingRowsOptions, scaleGradByFreq?: boolean | EmbeddingRowsOptions, options?: EmbeddingRowsOptions): T;
+  embeddingRows(
+    weight: T,
+    indices: T,
+    paddingIdx?: number | null | EmbeddingRowsOptions,
+    scaleGradByFreq?: boolean | EmbeddingRowsOptions,
+    options?: EmbeddingRowsOptions,
+  ): T;
   /** The gradient of a table of `rows` rows: gradients of rows added up, without those of the padding index. */
-  embeddingBackward(grad: T, indices: T, rows: Dim, paddingIdx?: number | null | EmbeddingBackwardOptions, options?: EmbeddingBackwardOptions): T;
+  embeddingBackward(
+    grad: T,
+    indices: T,
+    rows: Dim,
+    paddingIdx?: number | null | EmbeddingBackwardOptions,
+    options?: EmbeddingBackwardOptions,
+  ): T;
   /**
    * 1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`.
    * Without numClasses the size depends on elements.
@@ -2758,7 +3440,15 @@ export interface OpApi<T extends TensorLike> {
    * softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as
    * `nn.functional.scaled_dot_product_attention`.
    */
-  scaledDotProductAttention(query: T, key: T, value: T, attnMask?: T | null | ScaledDotProductAttentionOptions<T>, dropoutP?: number | ScaledDotProductAttentionOptions<T>, isCausal?: boolean | ScaledDotProductAttentionOptions<T>, options?: ScaledDotProductAttentionOptions<T>): T;
+  scaledDotProductAttention(
+    query: T,
+    key: T,
+    value: T,
+    attnMask?: T | null | ScaledDotProductAttentionOptions<T>,
+    dropoutP?: number | ScaledDotProductAttentionOptions<T>,
+    isCausal?: boolean | ScaledDotProductAttentionOptions<T>,
+    options?: ScaledDotProductAttentionOptions<T>,
+  ): T;
   /**
    * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
    * `torch.einsum`.
@@ -2773,7 +3463,13 @@ export interface OpApi<T extends TensorLike> {
   /** The Kronecker product, as `torch.kron`. */
   kron(self: T, other: T): T;
   /** x1ᵀ · weight[k] · x2 + bias[k] for each k, as `nn.functional.bilinear`. */
-  bilinear(input1: T, input2: T, weight: T, bias?: T | null | BilinearOptions<T>, options?: BilinearOptions<T>): T;
+  bilinear(
+    input1: T,
+    input2: T,
+    weight: T,
+    bias?: T | null | BilinearOptions<T>,
+    options?: BilinearOptions<T>,
+  ): T;
   /** With at least 1 dimension(s), as `torch.atleast_1d` of one tensor. */
   atleast1d(self: T): T;
   /** With at least 2 dimension(s), as `torch.atleast_2d` of one tensor. */
@@ -2808,26 +3504,52 @@ export interface OpApi<T extends TensorLike> {
   /** The flattened tensor on a diagonal, as `torch.diagflat`. */
   diagflat(self: T, offset?: number | DiagflatOptions, options?: DiagflatOptions): T;
   /** Rows and columns of the upper triangle of a matrix. */
-  triuIndices(row: number, col: number, offset?: number | TriuIndicesOptions, options?: TriuIndicesOptions): T;
+  triuIndices(
+    row: number,
+    col: number,
+    offset?: number | TriuIndicesOptions,
+    options?: TriuIndicesOptions,
+  ): T;
   /** Rows and columns of the lower triangle of a matrix. */
-  trilIndices(row: number, col: number, offset?: number | TrilIndicesOptions, options?: TrilIndicesOptions): T;
+  trilIndices(
+    row: number,
+    col: number,
+    offset?: number | TrilIndicesOptions,
+    options?: TrilIndicesOptions,
+  ): T;
   /**
    * Sums of products over dimensions of two tensors: so many of the last and first, or given as two lists.
    * As `torch.tensordot`.
    */
-  tensordot(self: T, other: T, dims?: number | readonly (readonly number[])[] | TensordotOptions, options?: TensordotOptions): T;
+  tensordot(
+    self: T,
+    other: T,
+    dims?: number | readonly (readonly number[])[] | TensordotOptions,
+    options?: TensordotOptions,
+  ): T;
   /**
    * Differences of neighbours along a dimension, n times, with elements put before and after, as
    * `torch.diff`.
    */
-  diff(self: T, n?: number | DiffOptions<T>, dim?: number | DiffOptions<T>, prepend?: T | null | DiffOptions<T>, append?: T | null | DiffOptions<T>, options?: DiffOptions<T>): T;
+  diff(
+    self: T,
+    n?: number | DiffOptions<T>,
+    dim?: number | DiffOptions<T>,
+    prepend?: T | null | DiffOptions<T>,
+    append?: T | null | DiffOptions<T>,
+    options?: DiffOptions<T>,
+  ): T;
   /** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
   trapezoid(y: T, x?: Operand<T> | null | TrapezoidOptions<T>, options?: TrapezoidOptions<T>): T;
   /**
    * The integral along a dimension by trapezoids, as `torch.cumulativeTrapezoid`: y, then x (a tensor), or
    * dx.
    */
-  cumulativeTrapezoid(y: T, x?: Operand<T> | null | CumulativeTrapezoidOptions<T>, options?: CumulativeTrapezoidOptions<T>): T;
+  cumulativeTrapezoid(
+    y: T,
+    x?: Operand<T> | null | CumulativeTrapezoidOptions<T>,
+    options?: CumulativeTrapezoidOptions<T>,
+  ): T;
   /** The complex conjugate: itself, of real tensors. */
   conj(self: T): T;
   /** The complex conjugate: itself, of real tensors. */
@@ -2845,13 +3567,47 @@ export interface OpApi<T extends TensorLike> {
    * Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area.
    * As `nn.functional.interpolate`.
    */
-  interpolate(self: T, size?: number | readonly number[] | null | InterpolateOptions, scaleFactor?: number | readonly number[] | null | InterpolateOptions, mode?: "nearest" | "nearest-exact" | "linear" | "bilinear" | "bicubic" | "trilinear" | "area" | InterpolateOptions, alignCorners?: boolean | null | InterpolateOptions, recomputeScaleFactor?: boolean | null | InterpolateOptions, antialias?: boolean | InterpolateOptions, options?: InterpolateOptions): T;
+  interpolate(
+    self: T,
+    size?: number | readonly number[] | null | InterpolateOptions,
+    scaleFactor?: number | readonly number[] | null | InterpolateOptions,
+    mode?:
+      | "nearest"
+      | "nearest-exact"
+      | "linear"
+      | "bilinear"
+      | "bicubic"
+      | "trilinear"
+      | "area"
+      | InterpolateOptions,
+    alignCorners?: boolean | null | InterpolateOptions,
+    recomputeScaleFactor?: boolean | null | InterpolateOptions,
+    antialias?: boolean | InterpolateOptions,
+    options?: InterpolateOptions,
+  ): T;
   /** interpolate with mode nearest, as `nn.functional.upsampleNearest`. */
-  upsampleNearest(self: T, size?: number | readonly number[] | null | UpsampleNearestOptions, scaleFactor?: number | readonly number[] | null | UpsampleNearestOptions, options?: UpsampleNearestOptions): T;
+  upsampleNearest(
+    self: T,
+    size?: number | readonly number[] | null | UpsampleNearestOptions,
+    scaleFactor?: number | readonly number[] | null | UpsampleNearestOptions,
+    options?: UpsampleNearestOptions,
+  ): T;
   /** interpolate with mode bilinear, as `nn.functional.upsampleBilinear`. */
-  upsampleBilinear(self: T, size?: number | readonly number[] | null | UpsampleBilinearOptions, scaleFactor?: number | readonly number[] | null | UpsampleBilinearOptions, options?: UpsampleBilinearOptions): T;
+  upsampleBilinear(
+    self: T,
+    size?: number | readonly number[] | null | UpsampleBilinearOptions,
+    scaleFactor?: number | readonly number[] | null | UpsampleBilinearOptions,
+    options?: UpsampleBilinearOptions,
+  ): T;
   /** The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`. */
-  im2col(self: T, kernelSize: number | readonly number[], dilation?: number | readonly number[] | Im2colOptions, padding?: number | readonly number[] | Im2colOptions, stride?: number | readonly number[] | Im2colOptions, options?: Im2colOptions): T;
+  im2col(
+    self: T,
+    kernelSize: number | readonly number[],
+    dilation?: number | readonly number[] | Im2colOptions,
+    padding?: number | readonly number[] | Im2colOptions,
+    stride?: number | readonly number[] | Im2colOptions,
+    options?: Im2colOptions,
+  ): T;
   /** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
   pixelShuffle(self: T, upscaleFactor: number): T;
   /** Channels gathered from pixels, as `nn.functional.pixel_unshuffle`. */
@@ -2862,31 +3618,112 @@ export interface OpApi<T extends TensorLike> {
    * Divided by a power of the mean square over neighbouring channels, as
    * `nn.functional.local_response_norm`.
    */
-  localResponseNorm(self: T, size: number, alpha?: number | LocalResponseNormOptions, beta?: number | LocalResponseNormOptions, k?: number | LocalResponseNormOptions, options?: LocalResponseNormOptions): T;
+  localResponseNorm(
+    self: T,
+    size: number,
+    alpha?: number | LocalResponseNormOptions,
+    beta?: number | LocalResponseNormOptions,
+    k?: number | LocalResponseNormOptions,
+    options?: LocalResponseNormOptions,
+  ): T;
   /** max(0, −target · (input1 − input2) + margin), as `nn.functional.margin_ranking_loss`. */
-  marginRankingLoss(input1: T, input2: T, target: T, margin?: number | MarginRankingLossOptions, reduction?: "none" | "mean" | "sum" | MarginRankingLossOptions, options?: MarginRankingLossOptions): T;
+  marginRankingLoss(
+    input1: T,
+    input2: T,
+    target: T,
+    margin?: number | MarginRankingLossOptions,
+    reduction?: "none" | "mean" | "sum" | MarginRankingLossOptions,
+    options?: MarginRankingLossOptions,
+  ): T;
   /** self where target is 1, max(0, margin − self) where it is −1, as `nn.functional.hinge_embedding_loss`. */
-  hingeEmbeddingLoss(self: T, target: T, margin?: number | HingeEmbeddingLossOptions, reduction?: "none" | "mean" | "sum" | HingeEmbeddingLossOptions, options?: HingeEmbeddingLossOptions): T;
+  hingeEmbeddingLoss(
+    self: T,
+    target: T,
+    margin?: number | HingeEmbeddingLossOptions,
+    reduction?: "none" | "mean" | "sum" | HingeEmbeddingLossOptions,
+    options?: HingeEmbeddingLossOptions,
+  ): T;
   /**
    * 1 − cos where target is 1, max(0, cos − margin) where it is −1, as
    * `nn.functional.cosine_embedding_loss`.
    */
-  cosineEmbeddingLoss(input1: T, input2: T, target: T, margin?: number | CosineEmbeddingLossOptions, reduction?: "none" | "mean" | "sum" | CosineEmbeddingLossOptions, options?: CosineEmbeddingLossOptions): T;
+  cosineEmbeddingLoss(
+    input1: T,
+    input2: T,
+    target: T,
+    margin?: number | CosineEmbeddingLossOptions,
+    reduction?: "none" | "mean" | "sum" | CosineEmbeddingLossOptions,
+    options?: CosineEmbeddingLossOptions,
+  ): T;
   /** ½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. */
-  gaussianNllLoss(self: T, target: T, var_: Operand<T>, full?: boolean | GaussianNllLossOptions, eps?: number | GaussianNllLossOptions, reduction?: "none" | "mean" | "sum" | GaussianNllLossOptions, options?: GaussianNllLossOptions): T;
+  gaussianNllLoss(
+    self: T,
+    target: T,
+    var_: Operand<T>,
+    full?: boolean | GaussianNllLossOptions,
+    eps?: number | GaussianNllLossOptions,
+    reduction?: "none" | "mean" | "sum" | GaussianNllLossOptions,
+    options?: GaussianNllLossOptions,
+  ): T;
   /** e^self − target · self (or of rates where logInput is false), as `nn.functional.poisson_nll_loss`. */
-  poissonNllLoss(self: T, target: T, logInput?: boolean | PoissonNllLossOptions, full?: boolean | PoissonNllLossOptions, sizeAverage?: boolean | null | PoissonNllLossOptions, eps?: number | PoissonNllLossOptions, reduce?: boolean | null | PoissonNllLossOptions, reduction?: "none" | "mean" | "sum" | PoissonNllLossOptions, options?: PoissonNllLossOptions): T;
+  poissonNllLoss(
+    self: T,
+    target: T,
+    logInput?: boolean | PoissonNllLossOptions,
+    full?: boolean | PoissonNllLossOptions,
+    sizeAverage?: boolean | null | PoissonNllLossOptions,
+    eps?: number | PoissonNllLossOptions,
+    reduce?: boolean | null | PoissonNllLossOptions,
+    reduction?: "none" | "mean" | "sum" | PoissonNllLossOptions,
+    options?: PoissonNllLossOptions,
+  ): T;
   /** max(0, d(anchor, positive) − d(anchor, negative) + margin), as `nn.functional.triplet_margin_loss`. */
-  tripletMarginLoss(anchor: T, positive: T, negative: T, margin?: number | TripletMarginLossOptions, p?: number | TripletMarginLossOptions, eps?: number | TripletMarginLossOptions, swap?: boolean | TripletMarginLossOptions, sizeAverage?: boolean | null | TripletMarginLossOptions, reduce?: boolean | null | TripletMarginLossOptions, reduction?: "none" | "mean" | "sum" | TripletMarginLossOptions, options?: TripletMarginLossOptions): T;
+  tripletMarginLoss(
+    anchor: T,
+    positive: T,
+    negative: T,
+    margin?: number | TripletMarginLossOptions,
+    p?: number | TripletMarginLossOptions,
+    eps?: number | TripletMarginLossOptions,
+    swap?: boolean | TripletMarginLossOptions,
+    sizeAverage?: boolean | null | TripletMarginLossOptions,
+    reduce?: boolean | null | TripletMarginLossOptions,
+    reduction?: "none" | "mean" | "sum" | TripletMarginLossOptions,
+    options?: TripletMarginLossOptions,
+  ): T;
   /**
    * The mean over wrong classes of max(0, margin − x[target] + x[class])^p, as
    * `nn.functional.multi_margin_loss`.
    */
-  multiMarginLoss(self: T, target: T, p?: number | MultiMarginLossOptions<T>, margin?: number | MultiMarginLossOptions<T>, weight?: T | null | MultiMarginLossOptions<T>, sizeAverage?: boolean | null | MultiMarginLossOptions<T>, reduce?: boolean | null | MultiMarginLossOptions<T>, reduction?: "none" | "mean" | "sum" | MultiMarginLossOptions<T>, options?: MultiMarginLossOptions<T>): T;
+  multiMarginLoss(
+    self: T,
+    target: T,
+    p?: number | MultiMarginLossOptions<T>,
+    margin?: number | MultiMarginLossOptions<T>,
+    weight?: T | null | MultiMarginLossOptions<T>,
+    sizeAverage?: boolean | null | MultiMarginLossOptions<T>,
+    reduce?: boolean | null | MultiMarginLossOptions<T>,
+    reduction?: "none" | "mean" | "sum" | MultiMarginLossOptions<T>,
+    options?: MultiMarginLossOptions<T>,
+  ): T;
   /** The mean over classes of the logistic loss, as `nn.functional.multilabel_soft_margin_loss`. */
-  multilabelSoftMarginLoss(self: T, target: T, weight?: T | null | MultilabelSoftMarginLossOptions<T>, sizeAverage?: boolean | null | MultilabelSoftMarginLossOptions<T>, reduce?: boolean | null | MultilabelSoftMarginLossOptions<T>, reduction?: "none" | "mean" | "sum" | MultilabelSoftMarginLossOptions<T>, options?: MultilabelSoftMarginLossOptions<T>): T;
+  multilabelSoftMarginLoss(
+    self: T,
+    target: T,
+    weight?: T | null | MultilabelSoftMarginLossOptions<T>,
+    sizeAverage?: boolean | null | MultilabelSoftMarginLossOptions<T>,
+    reduce?: boolean | null | MultilabelSoftMarginLossOptions<T>,
+    reduction?: "none" | "mean" | "sum" | MultilabelSoftMarginLossOptions<T>,
+    options?: MultilabelSoftMarginLossOptions<T>,
+  ): T;
   /** Distances between all rows of x1 and all rows of x2, as `torch.cdist`. */
-  cdist(x1: T, x2: T, p?: number | CdistOptions, computeMode?: string | null | CdistOptions, options?: CdistOptions): T;
+  cdist(
+    x1: T,
+    x2: T,
+    p?: number | CdistOptions,
+    computeMode?: string | null | CdistOptions,
+    options?: CdistOptions,
+  ): T;
   /** Distances between all pairs of rows, i < j, as `nn.functional.pdist`. */
   pdist(self: T, p?: number | PdistOptions, options?: PdistOptions): T;
   /** Chebyshev's polynomial of the first kind: of degree n at x, as `torch.special.chebyshevPolynomialT`. */
@@ -2930,9 +3767,21 @@ export interface OpApi<T extends TensorLike> {
   /** The least common multiple, as `torch.lcm`. */
   lcm(self: T, other: T): T;
   /** The norm of matrices (fro, 1, −1, ±∞), as `torch.linalg.matrix_norm`. */
-  matrixNorm(A: T, ord?: Scalar | string | MatrixNormOptions, dim?: number | readonly number[] | MatrixNormOptions, keepdim?: boolean | MatrixNormOptions, options?: MatrixNormOptions): T;
+  matrixNorm(
+    A: T,
+    ord?: Scalar | string | MatrixNormOptions,
+    dim?: number | readonly number[] | MatrixNormOptions,
+    keepdim?: boolean | MatrixNormOptions,
+    options?: MatrixNormOptions,
+  ): T;
   /** The norm of vectors, or of matrices where two dims and an order are given, as `torch.linalg.norm`. */
-  linalgNorm(A: T, ord?: Scalar | string | null | LinalgNormOptions, dim?: number | readonly number[] | null | LinalgNormOptions, keepdim?: boolean | LinalgNormOptions, options?: LinalgNormOptions): T;
+  linalgNorm(
+    A: T,
+    ord?: Scalar | string | null | LinalgNormOptions,
+    dim?: number | readonly number[] | null | LinalgNormOptions,
+    keepdim?: boolean | LinalgNormOptions,
+    options?: LinalgNormOptions,
+  ): T;
   /** The cross product of vectors of three elements, as `torch.cross`. */
   cross(self: T, other: T, dim?: number | null | CrossOptions, options?: CrossOptions): T;
   /** The cross product of vectors of three elements, as `torch.cross`. */
@@ -2964,32 +3813,82 @@ export interface OpApi<T extends TensorLike> {
   /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
   renorm(self: T, p: number, dim: number, maxnorm: number): T;
   /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
-  nativeLayerNorm(self: T, normalizedShape: readonly Dim[], weight: T | null | undefined, bias: T | null | undefined, eps: number, options?: NativeLayerNormOptions<T>): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  nativeLayerNorm(
+    self: T,
+    normalizedShape: readonly Dim[],
+    weight: T | null | undefined,
+    bias: T | null | undefined,
+    eps: number,
+    options?: NativeLayerNormOptions<T>,
+  ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
   /** groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`. */
-  nativeGroupNorm(self: T, weight: T | null | undefined, bias: T | null | undefined, n: Dim, c: Dim, hxw: Dim, group: number, eps: number, options?: NativeGroupNormOptions<T>): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  nativeGroupNorm(
+    self: T,
+    weight: T | null | undefined,
+    bias: T | null | undefined,
+    n: Dim,
+    c: Dim,
+    hxw: Dim,
+    group: number,
+    eps: number,
+    options?: NativeGroupNormOptions<T>,
+  ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
   /**
    * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it
    * leaves running statistics as they are.
    */
-  nativeBatchNorm(self: T, weight: T | null | undefined, bias: T | null | undefined, runningMean: T | null | undefined, runningVar: T | null | undefined, training: boolean, momentum: number, eps: number, options?: NativeBatchNormOptions<T>): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
+  nativeBatchNorm(
+    self: T,
+    weight: T | null | undefined,
+    bias: T | null | undefined,
+    runningMean: T | null | undefined,
+    runningVar: T | null | undefined,
+    training: boolean,
+    momentum: number,
+    eps: number,
+    options?: NativeBatchNormOptions<T>,
+  ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
   /** grad · mask · scale, as `torch.native_dropout_backward`. */
   nativeDropoutBackward(gradOutput: T, mask: T, scale: number): T;
   /**
    * The most frequent element along a dimension, the least where several are, and its last index. As
    * `torch.mode`.
    */
-  mode(self: T, dim?: number | ModeOptions, keepdim?: boolean | ModeOptions, options?: ModeOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  mode(
+    self: T,
+    dim?: number | ModeOptions,
+    keepdim?: boolean | ModeOptions,
+    options?: ModeOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
-  histc(self: T, bins?: number | HistcOptions, min?: number | HistcOptions, max?: number | HistcOptions, options?: HistcOptions): T;
+  histc(
+    self: T,
+    bins?: number | HistcOptions,
+    min?: number | HistcOptions,
+    max?: number | HistcOptions,
+    options?: HistcOptions,
+  ): T;
   /**
    * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
    * `torch.index_reduce`.
    */
-  indexReduce(self: T, dim: number, index: T, source: T, reduce: "prod" | "mean" | "amax" | "amin", options?: IndexReduceOptions): T;
+  indexReduce(
+    self: T,
+    dim: number,
+    index: T,
+    source: T,
+    reduce: "prod" | "mean" | "amax" | "amin",
+    options?: IndexReduceOptions,
+  ): T;
   /** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
   unravelIndex(indices: T, shape: readonly number[]): T[];
   /** All choices of r elements of a vector, one a row, as `torch.combinations`. */
-  combinations(self: T, r?: number | CombinationsOptions, withReplacement?: boolean | CombinationsOptions, options?: CombinationsOptions): T;
+  combinations(
+    self: T,
+    r?: number | CombinationsOptions,
+    withReplacement?: boolean | CombinationsOptions,
+    options?: CombinationsOptions,
+  ): T;
   /** All choices of r of n positions, one a row. */
   choiceIndices(n: number, r: number, repeat: boolean, options?: ChoiceIndicesOptions): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
@@ -3023,30 +3922,102 @@ export interface OpApi<T extends TensorLike> {
   /** input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`. */
   linear(input: T, weight: T, bias?: T | null | LinearOptions<T>, options?: LinearOptions<T>): T;
   /** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
-  convolution(input: T, weight: T, bias: T | null | undefined, stride: readonly number[], padding: readonly number[], dilation: readonly number[], groups: number, options?: ConvolutionOptions<T>): T;
+  convolution(
+    input: T,
+    weight: T,
+    bias: T | null | undefined,
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    groups: number,
+    options?: ConvolutionOptions<T>,
+  ): T;
   /** The gradient of a convolution in its input, of `inputSizes`. */
-  convolutionBackwardInput(grad: T, weight: T, inputSizes: readonly Dim[], stride: readonly number[], padding: readonly number[], dilation: readonly number[], groups: number): T;
+  convolutionBackwardInput(
+    grad: T,
+    weight: T,
+    inputSizes: readonly Dim[],
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    groups: number,
+  ): T;
   /** The gradient of a convolution in its weight, of `weightSizes`. */
-  convolutionBackwardWeight(grad: T, input: T, weightSizes: readonly Dim[], stride: readonly number[], padding: readonly number[], dilation: readonly number[], groups: number): T;
+  convolutionBackwardWeight(
+    grad: T,
+    input: T,
+    weightSizes: readonly Dim[],
+    stride: readonly number[],
+    padding: readonly number[],
+    dilation: readonly number[],
+    groups: number,
+  ): T;
   /**
    * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
    * `nn.functional.conv1d`.
    */
-  conv1d(input: T, weight: T, bias?: T | null | Conv1dOptions<T>, stride?: number | readonly number[] | Conv1dOptions<T>, padding?: number | readonly number[] | string | Conv1dOptions<T>, dilation?: number | readonly number[] | Conv1dOptions<T>, groups?: number | Conv1dOptions<T>, options?: Conv1dOptions<T>): T;
+  conv1d(
+    input: T,
+    weight: T,
+    bias?: T | null | Conv1dOptions<T>,
+    stride?: number | readonly number[] | Conv1dOptions<T>,
+    padding?: number | readonly number[] | string | Conv1dOptions<T>,
+    dilation?: number | readonly number[] | Conv1dOptions<T>,
+    groups?: number | Conv1dOptions<T>,
+    options?: Conv1dOptions<T>,
+  ): T;
   /**
    * Cross-correlation over 2 dimension(s), with or without a batch; padding may be "same" or "valid". As
    * `nn.functional.conv2d`.
    */
-  conv2d(input: T, weight: T, bias?: T | null | Conv2dOptions<T>, stride?: number | readonly number[] | Conv2dOptions<T>, padding?: number | readonly number[] | string | Conv2dOptions<T>, dilation?: number | readonly number[] | Conv2dOptions<T>, groups?: number | Conv2dOptions<T>, options?: Conv2dOptions<T>): T;
+  conv2d(
+    input: T,
+    weight: T,
+    bias?: T | null | Conv2dOptions<T>,
+    stride?: number | readonly number[] | Conv2dOptions<T>,
+    padding?: number | readonly number[] | string | Conv2dOptions<T>,
+    dilation?: number | readonly number[] | Conv2dOptions<T>,
+    groups?: number | Conv2dOptions<T>,
+    options?: Conv2dOptions<T>,
+  ): T;
   /**
    * Cross-correlation over 3 dimension(s), with or without a batch; padding may be "same" or "valid". As
    * `nn.functional.conv3d`.
    */
-  conv3d(input: T, weight: T, bias?: T | null | Conv3dOptions<T>, stride?: number | readonly number[] | Conv3dOptions<T>, padding?: number | readonly number[] | string | Conv3dOptions<T>, dilation?: number | readonly number[] | Conv3dOptions<T>, groups?: number | Conv3dOptions<T>, options?: Conv3dOptions<T>): T;
+  conv3d(
+    input: T,
+    weight: T,
+    bias?: T | null | Conv3dOptions<T>,
+    stride?: number | readonly number[] | Conv3dOptions<T>,
+    padding?: number | readonly number[] | string | Conv3dOptions<T>,
+    dilation?: number | readonly number[] | Conv3dOptions<T>,
+    groups?: number | Conv3dOptions<T>,
+    options?: Conv3dOptions<T>,
+  ): T;
   /** The transposed convolution over 1 dimension(s), as `nn.functional.conv_transpose1d`. */
-  convTranspose1d(input: T, weight: T, bias?: T | null | ConvTranspose1dOptions<T>, stride?: number | readonly number[] | ConvTranspose1dOptions<T>, padding?: number | readonly number[] | ConvTranspose1dOptions<T>, outputPadding?: number | readonly number[] | ConvTranspose1dOptions<T>, groups?: number | ConvTranspose1dOptions<T>, dilation?: number | readonly number[] | ConvTranspose1dOptions<T>, options?: ConvTranspose1dOptions<T>): T;
+  convTranspose1d(
+    input: T,
+    weight: T,
+    bias?: T | null | ConvTranspose1dOptions<T>,
+    stride?: number | readonly number[] | ConvTranspose1dOptions<T>,
+    padding?: number | readonly number[] | ConvTranspose1dOptions<T>,
+    outputPadding?: number | readonly number[] | ConvTranspose1dOptions<T>,
+    groups?: number | ConvTranspose1dOptions<T>,
+    dilation?: number | readonly number[] | ConvTranspose1dOptions<T>,
+    options?: ConvTranspose1dOptions<T>,
+  ): T;
   /** The transposed convolution over 2 dimension(s), as `nn.functional.conv_transpose2d`. */
-  convTranspose2d(input: T, weight: T, bias?: T | null | ConvTranspose2dOptions<T>, stride?: number | readonly number[] | ConvTranspose2dOptions<T>, padding?: number | readonly number[] | ConvTranspose2dOptions<T>, outputPadding?: number | readonly number[] | ConvTranspose2dOptions<T>, groups?: number | ConvTranspose2dOptions<T>, dilation?: number | readonly number[] | ConvTranspose2dOptions<T>, options?: ConvTranspose2dOptions<T>): T;
+  convTranspose2d(
+    input: T,
+    weight: T,
+    bias?: T | null | ConvTranspose2dOptions<T>,
+    stride?: number | readonly number[] | ConvTranspose2dOptions<T>,
+    padding?: number | readonly number[] | ConvTranspose2dOptions<T>,
+    outputPadding?: number | readonly number[] | ConvTranspose2dOptions<T>,
+    groups?: number | ConvTranspose2dOptions<T>,
+    dilation?: number | readonly number[] | ConvTranspose2dOptions<T>,
+    options?: ConvTranspose2dOptions<T>,
+  ): T;
   /** Sums of the `count` windows that cover a dimension. */
   adaptiveSum(self: T, dim: number, count: number): T;
   /** Gradients of windows given to each of their elements along a dimension of `size`. */
@@ -3076,29 +4047,92 @@ export interface OpApi<T extends TensorLike> {
    * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_max_pool1d`.
    */
-  adaptiveMaxPool1d(self: T, outputSize: number | readonly (number | null)[], returnIndices: true, options?: AdaptiveMaxPool1dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  adaptiveMaxPool1d(self: T, outputSize: number | readonly (number | null)[], options: AdaptiveMaxPool1dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  adaptiveMaxPool1d(self: T, outputSize: number | readonly (number | null)[], returnIndices?: false | AdaptiveMaxPool1dOptions): T;
+  adaptiveMaxPool1d(
+    self: T,
+    outputSize: number | readonly (number | null)[],
+    returnIndices: true,
+    options?: AdaptiveMaxPool1dOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool1d(
+    self: T,
+    outputSize: number | readonly (number | null)[],
+    options: AdaptiveMaxPool1dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool1d(
+    self: T,
+    outputSize: number | readonly (number | null)[],
+    returnIndices?: false | AdaptiveMaxPool1dOptions,
+  ): T;
   /**
    * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_max_pool2d`.
    */
-  adaptiveMaxPool2d(self: T, outputSize: number | readonly (number | null)[], returnIndices: true, options?: AdaptiveMaxPool2dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  adaptiveMaxPool2d(self: T, outputSize: number | readonly (number | null)[], options: AdaptiveMaxPool2dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  adaptiveMaxPool2d(self: T, outputSize: number | readonly (number | null)[], returnIndices?: false | AdaptiveMaxPool2dOptions): T;
+  adaptiveMaxPool2d(
+    self: T,
+    outputSize: number | readonly (number | null)[],
+    returnIndices: true,
+    options?: AdaptiveMaxPool2dOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool2d(
+    self: T,
+    outputSize: number | readonly (number | null)[],
+    options: AdaptiveMaxPool2dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool2d(
+    self: T,
+    outputSize: number | readonly (number | null)[],
+    returnIndices?: false | AdaptiveMaxPool2dOptions,
+  ): T;
   /**
    * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
    * `nn.functional.adaptive_max_pool3d`.
    */
-  adaptiveMaxPool3d(self: T, outputSize: number | readonly (number | null)[], returnIndices: true, options?: AdaptiveMaxPool3dOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  adaptiveMaxPool3d(self: T, outputSize: number | readonly (number | null)[], options: AdaptiveMaxPool3dOptions & { readonly returnIndices: true }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  adaptiveMaxPool3d(self: T, outputSize: number | readonly (number | null)[], returnIndices?: false | AdaptiveMaxPool3dOptions): T;
+  adaptiveMaxPool3d(
+    self: T,
+    outputSize: number | readonly (number | null)[],
+    returnIndices: true,
+    options?: AdaptiveMaxPool3dOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool3d(
+    self: T,
+    outputSize: number | readonly (number | null)[],
+    options: AdaptiveMaxPool3dOptions & { readonly returnIndices: true },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  adaptiveMaxPool3d(
+    self: T,
+    outputSize: number | readonly (number | null)[],
+    returnIndices?: false | AdaptiveMaxPool3dOptions,
+  ): T;
   /** Values put at the indices that maxPool1d gave, zeros elsewhere, as `nn.functional.max_unpool1d`. */
-  maxUnpool1d(self: T, indices: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | MaxUnpool1dOptions, padding?: number | readonly number[] | MaxUnpool1dOptions, outputSize?: readonly number[] | null | MaxUnpool1dOptions, options?: MaxUnpool1dOptions): T;
+  maxUnpool1d(
+    self: T,
+    indices: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | MaxUnpool1dOptions,
+    padding?: number | readonly number[] | MaxUnpool1dOptions,
+    outputSize?: readonly number[] | null | MaxUnpool1dOptions,
+    options?: MaxUnpool1dOptions,
+  ): T;
   /** Values put at the indices that maxPool2d gave, zeros elsewhere, as `nn.functional.max_unpool2d`. */
-  maxUnpool2d(self: T, indices: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | MaxUnpool2dOptions, padding?: number | readonly number[] | MaxUnpool2dOptions, outputSize?: readonly number[] | null | MaxUnpool2dOptions, options?: MaxUnpool2dOptions): T;
+  maxUnpool2d(
+    self: T,
+    indices: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | MaxUnpool2dOptions,
+    padding?: number | readonly number[] | MaxUnpool2dOptions,
+    outputSize?: readonly number[] | null | MaxUnpool2dOptions,
+    options?: MaxUnpool2dOptions,
+  ): T;
   /** Values put at the indices that maxPool3d gave, zeros elsewhere, as `nn.functional.max_unpool3d`. */
-  maxUnpool3d(self: T, indices: T, kernelSize: number | readonly number[], stride?: number | readonly number[] | null | MaxUnpool3dOptions, padding?: number | readonly number[] | MaxUnpool3dOptions, outputSize?: readonly number[] | null | MaxUnpool3dOptions, options?: MaxUnpool3dOptions): T;
+  maxUnpool3d(
+    self: T,
+    indices: T,
+    kernelSize: number | readonly number[],
+    stride?: number | readonly number[] | null | MaxUnpool3dOptions,
+    padding?: number | readonly number[] | MaxUnpool3dOptions,
+    outputSize?: readonly number[] | null | MaxUnpool3dOptions,
+    options?: MaxUnpool3dOptions,
+  ): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
   softmax(self: T, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
@@ -3109,55 +4143,155 @@ export interface OpApi<T extends TensorLike> {
    * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
    * `nn.functional.layer_norm`.
    */
-  layerNorm(self: T, normalizedShape: readonly Dim[], weight?: T | null | LayerNormOptions<T>, bias?: T | null | LayerNormOptions<T>, eps?: number | LayerNormOptions<T>, options?: LayerNormOptions<T>): T;
+  layerNorm(
+    self: T,
+    normalizedShape: readonly Dim[],
+    weight?: T | null | LayerNormOptions<T>,
+    bias?: T | null | LayerNormOptions<T>,
+    eps?: number | LayerNormOptions<T>,
+    options?: LayerNormOptions<T>,
+  ): T;
   /** self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`. */
-  rmsNorm(self: T, normalizedShape: readonly Dim[], weight?: T | null | RmsNormOptions<T>, eps?: number | null | RmsNormOptions<T>, options?: RmsNormOptions<T>): T;
+  rmsNorm(
+    self: T,
+    normalizedShape: readonly Dim[],
+    weight?: T | null | RmsNormOptions<T>,
+    eps?: number | null | RmsNormOptions<T>,
+    options?: RmsNormOptions<T>,
+  ): T;
   /** [N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`. */
-  groupNorm(self: T, numGroups: number, weight?: T | null | GroupNormOptions<T>, bias?: T | null | GroupNormOptions<T>, eps?: number | GroupNormOptions<T>, options?: GroupNormOptions<T>): T;
+  groupNorm(
+    self: T,
+    numGroups: number,
+    weight?: T | null | GroupNormOptions<T>,
+    bias?: T | null | GroupNormOptions<T>,
+    eps?: number | GroupNormOptions<T>,
+    options?: GroupNormOptions<T>,
+  ): T;
   /**
    * [N, C, ...] normalised over each image of each channel, as `nn.functional.instance_norm`; with
    * `useInputStats` false by the running statistics.
    */
-  instanceNorm(self: T, runningMean?: T | null | InstanceNormOptions<T>, runningVar?: T | null | InstanceNormOptions<T>, weight?: T | null | InstanceNormOptions<T>, bias?: T | null | InstanceNormOptions<T>, useInputStats?: boolean | InstanceNormOptions<T>, momentum?: number | InstanceNormOptions<T>, eps?: number | InstanceNormOptions<T>, options?: InstanceNormOptions<T>): T;
+  instanceNorm(
+    self: T,
+    runningMean?: T | null | InstanceNormOptions<T>,
+    runningVar?: T | null | InstanceNormOptions<T>,
+    weight?: T | null | InstanceNormOptions<T>,
+    bias?: T | null | InstanceNormOptions<T>,
+    useInputStats?: boolean | InstanceNormOptions<T>,
+    momentum?: number | InstanceNormOptions<T>,
+    eps?: number | InstanceNormOptions<T>,
+    options?: InstanceNormOptions<T>,
+  ): T;
   /**
    * [N, C, ...] normalised by the batch's own statistics, which are results too: `mean` and the unbiased
    * `variance`, both [C]. nn.functional.batchNorm updates its running statistics with them.
    */
-  batchNormTraining(self: T, weight?: T | null | BatchNormTrainingOptions<T>, bias?: T | null | BatchNormTrainingOptions<T>, eps?: number | BatchNormTrainingOptions<T>, options?: BatchNormTrainingOptions<T>): [output: T, mean: T, variance: T] & { readonly output: T; readonly mean: T; readonly variance: T };
+  batchNormTraining(
+    self: T,
+    weight?: T | null | BatchNormTrainingOptions<T>,
+    bias?: T | null | BatchNormTrainingOptions<T>,
+    eps?: number | BatchNormTrainingOptions<T>,
+    options?: BatchNormTrainingOptions<T>,
+  ): [output: T, mean: T, variance: T] & { readonly output: T; readonly mean: T; readonly variance: T };
   /** [N, C, ...] normalised by running statistics [C]. */
-  batchNormInference(self: T, runningMean: T, runningVar: T, weight?: T | null | BatchNormInferenceOptions<T>, bias?: T | null | BatchNormInferenceOptions<T>, eps?: number | BatchNormInferenceOptions<T>, options?: BatchNormInferenceOptions<T>): T;
+  batchNormInference(
+    self: T,
+    runningMean: T,
+    runningVar: T,
+    weight?: T | null | BatchNormInferenceOptions<T>,
+    bias?: T | null | BatchNormInferenceOptions<T>,
+    eps?: number | BatchNormInferenceOptions<T>,
+    options?: BatchNormInferenceOptions<T>,
+  ): T;
   /** (self − target)², as `nn.functional.mse_loss`. */
-  mseLoss(self: T, target: T, reduction?: "none" | "mean" | "sum" | MseLossOptions, options?: MseLossOptions): T;
+  mseLoss(
+    self: T,
+    target: T,
+    reduction?: "none" | "mean" | "sum" | MseLossOptions,
+    options?: MseLossOptions,
+  ): T;
   /** |self − target|, as `nn.functional.l1_loss`. */
   l1Loss(self: T, target: T, reduction?: "none" | "mean" | "sum" | L1LossOptions, options?: L1LossOptions): T;
   /** d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`. */
-  smoothL1Loss(self: T, target: T, reduction?: "none" | "mean" | "sum" | SmoothL1LossOptions, beta?: number | SmoothL1LossOptions, options?: SmoothL1LossOptions): T;
+  smoothL1Loss(
+    self: T,
+    target: T,
+    reduction?: "none" | "mean" | "sum" | SmoothL1LossOptions,
+    beta?: number | SmoothL1LossOptions,
+    options?: SmoothL1LossOptions,
+  ): T;
   /** d² / 2 where d = |self − target| ≤ delta, else delta · (d − delta / 2), as `nn.functional.huber_loss`. */
-  huberLoss(self: T, target: T, reduction?: "none" | "mean" | "sum" | HuberLossOptions, delta?: number | HuberLossOptions, options?: HuberLossOptions): T;
+  huberLoss(
+    self: T,
+    target: T,
+    reduction?: "none" | "mean" | "sum" | HuberLossOptions,
+    delta?: number | HuberLossOptions,
+    options?: HuberLossOptions,
+  ): T;
   /** log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`. */
-  softMarginLoss(self: T, target: T, reduction?: "none" | "mean" | "sum" | SoftMarginLossOptions, options?: SoftMarginLossOptions): T;
+  softMarginLoss(
+    self: T,
+    target: T,
+    reduction?: "none" | "mean" | "sum" | SoftMarginLossOptions,
+    options?: SoftMarginLossOptions,
+  ): T;
   /**
    * −weight[target] · self[target] of log-probabilities [N, C, ...] and class indices [N, ...], as
    * `nn.functional.nll_loss`.
    */
-  nllLoss(self: T, target: T, weight?: T | null | NllLossOptions<T>, ignoreIndex?: number | NllLossOptions<T>, reduction?: "none" | "mean" | "sum" | NllLossOptions<T>, options?: NllLossOptions<T>): T;
+  nllLoss(
+    self: T,
+    target: T,
+    weight?: T | null | NllLossOptions<T>,
+    ignoreIndex?: number | NllLossOptions<T>,
+    reduction?: "none" | "mean" | "sum" | NllLossOptions<T>,
+    options?: NllLossOptions<T>,
+  ): T;
   /**
    * Cross entropy of softmax(self) over the classes of logits [N, C, ...] against class indices [N, ...] or
    * probabilities [N, C, ...], as `nn.functional.cross_entropy`.
    */
-  crossEntropy(self: T, target: T, weight?: T | null | CrossEntropyOptions<T>, ignoreIndex?: number | CrossEntropyOptions<T>, reduction?: "none" | "mean" | "sum" | CrossEntropyOptions<T>, labelSmoothing?: number | CrossEntropyOptions<T>, options?: CrossEntropyOptions<T>): T;
+  crossEntropy(
+    self: T,
+    target: T,
+    weight?: T | null | CrossEntropyOptions<T>,
+    ignoreIndex?: number | CrossEntropyOptions<T>,
+    reduction?: "none" | "mean" | "sum" | CrossEntropyOptions<T>,
+    labelSmoothing?: number | CrossEntropyOptions<T>,
+    options?: CrossEntropyOptions<T>,
+  ): T;
   /**
    * −(target · log self + (1 − target) · log(1 − self)) of probabilities, logarithms not below −100, as
    * `nn.functional.binary_cross_entropy`.
    */
-  binaryCrossEntropy(self: T, target: T, weight?: T | null | BinaryCrossEntropyOptions<T>, reduction?: "none" | "mean" | "sum" | BinaryCrossEntropyOptions<T>, options?: BinaryCrossEntropyOptions<T>): T;
+  binaryCrossEntropy(
+    self: T,
+    target: T,
+    weight?: T | null | BinaryCrossEntropyOptions<T>,
+    reduction?: "none" | "mean" | "sum" | BinaryCrossEntropyOptions<T>,
+    options?: BinaryCrossEntropyOptions<T>,
+  ): T;
   /**
    * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the
    * positive part. As `nn.functional.binary_cross_entropy_with_logits`.
    */
-  binaryCrossEntropyWithLogits(self: T, target: T, weight?: T | null | BinaryCrossEntropyWithLogitsOptions<T>, reduction?: "none" | "mean" | "sum" | BinaryCrossEntropyWithLogitsOptions<T>, posWeight?: T | null | BinaryCrossEntropyWithLogitsOptions<T>, options?: BinaryCrossEntropyWithLogitsOptions<T>): T;
+  binaryCrossEntropyWithLogits(
+    self: T,
+    target: T,
+    weight?: T | null | BinaryCrossEntropyWithLogitsOptions<T>,
+    reduction?: "none" | "mean" | "sum" | BinaryCrossEntropyWithLogitsOptions<T>,
+    posWeight?: T | null | BinaryCrossEntropyWithLogitsOptions<T>,
+    options?: BinaryCrossEntropyWithLogitsOptions<T>,
+  ): T;
   /** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
-  klDiv(self: T, target: T, reduction?: "none" | "mean" | "sum" | "batchmean" | KlDivOptions, logTarget?: boolean | KlDivOptions, options?: KlDivOptions): T;
+  klDiv(
+    self: T,
+    target: T,
+    reduction?: "none" | "mean" | "sum" | "batchmean" | KlDivOptions,
+    logTarget?: boolean | KlDivOptions,
+    options?: KlDivOptions,
+  ): T;
   /** The elements on another device, as `Tensor.to(device)`. */
   toDevice(self: T, device: DeviceName): T;
 }

@@ -47,7 +47,11 @@ export class StepLR extends LRScheduler {
 
 /** lr·gammaᵏ, k = milestones passed. */
 export class MultiStepLR extends LRScheduler {
-  constructor(optimizer: Optimizer<WithRate>, readonly milestones: readonly number[], readonly gamma: number = 0.1) {
+  constructor(
+    optimizer: Optimizer<WithRate>,
+    readonly milestones: readonly number[],
+    readonly gamma: number = 0.1,
+  ) {
     super(optimizer);
   }
 

@@ -4,7 +4,16 @@
  * Invariant: after an answer, the traced program is valid for every call that the recorded guards admit.
  */
 import { InternalError } from "../base/errors.ts";
-import { boundsOf, type Decider, type Dim, evaluate, freeSymbols, type Relation, sub, type Sym } from "./expr.ts";
+import {
+  boundsOf,
+  type Decider,
+  type Dim,
+  evaluate,
+  freeSymbols,
+  type Relation,
+  sub,
+  type Sym,
+} from "./expr.ts";
 
 /** a = b? */
 export function isEqual(a: Dim, b: Dim): boolean {

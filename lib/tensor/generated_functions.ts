@@ -825,7 +825,8 @@ export const oneHotOfAll: OpApi<Tensor>["oneHotOfAll"] = ops.oneHotOfAll;
  * softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as
  * `nn.functional.scaled_dot_product_attention`.
  */
-export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] = ops.scaledDotProductAttention;
+export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention"] =
+  ops.scaledDotProductAttention;
 /**
  * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
  * `torch.einsum`.
@@ -951,7 +952,8 @@ export const tripletMarginWithDistanceLoss: OpApi<Tensor>["tripletMarginLoss"] =
  */
 export const multiMarginLoss: OpApi<Tensor>["multiMarginLoss"] = ops.multiMarginLoss;
 /** The mean over classes of the logistic loss, as `nn.functional.multilabel_soft_margin_loss`. */
-export const multilabelSoftMarginLoss: OpApi<Tensor>["multilabelSoftMarginLoss"] = ops.multilabelSoftMarginLoss;
+export const multilabelSoftMarginLoss: OpApi<Tensor>["multilabelSoftMarginLoss"] =
+  ops.multilabelSoftMarginLoss;
 /** Distances between all rows of x1 and all rows of x2, as `torch.cdist`. */
 export const cdist: OpApi<Tensor>["cdist"] = ops.cdist;
 /** Distances between all pairs of rows, i < j, as `nn.functional.pdist`. */
@@ -976,22 +978,26 @@ export const legendrePolynomialP: OpApi<Tensor>["legendrePolynomialP"] = ops.leg
  * Chebyshev's polynomial of the first kind, shifted to [0, 1]: of degree n at x, as
  * `torch.special.shiftedChebyshevPolynomialT`.
  */
-export const shiftedChebyshevPolynomialT: OpApi<Tensor>["shiftedChebyshevPolynomialT"] = ops.shiftedChebyshevPolynomialT;
+export const shiftedChebyshevPolynomialT: OpApi<Tensor>["shiftedChebyshevPolynomialT"] =
+  ops.shiftedChebyshevPolynomialT;
 /**
  * Chebyshev's polynomial of the second kind, shifted to [0, 1]: of degree n at x, as
  * `torch.special.shiftedChebyshevPolynomialU`.
  */
-export const shiftedChebyshevPolynomialU: OpApi<Tensor>["shiftedChebyshevPolynomialU"] = ops.shiftedChebyshevPolynomialU;
+export const shiftedChebyshevPolynomialU: OpApi<Tensor>["shiftedChebyshevPolynomialU"] =
+  ops.shiftedChebyshevPolynomialU;
 /**
  * Chebyshev's polynomial of the third kind, shifted to [0, 1]: of degree n at x, as
  * `torch.special.shiftedChebyshevPolynomialV`.
  */
-export const shiftedChebyshevPolynomialV: OpApi<Tensor>["shiftedChebyshevPolynomialV"] = ops.shiftedChebyshevPolynomialV;
+export const shiftedChebyshevPolynomialV: OpApi<Tensor>["shiftedChebyshevPolynomialV"] =
+  ops.shiftedChebyshevPolynomialV;
 /**
  * Chebyshev's polynomial of the fourth kind, shifted to [0, 1]: of degree n at x, as
  * `torch.special.shiftedChebyshevPolynomialW`.
  */
-export const shiftedChebyshevPolynomialW: OpApi<Tensor>["shiftedChebyshevPolynomialW"] = ops.shiftedChebyshevPolynomialW;
+export const shiftedChebyshevPolynomialW: OpApi<Tensor>["shiftedChebyshevPolynomialW"] =
+  ops.shiftedChebyshevPolynomialW;
 /** The greatest common divisor, as `torch.gcd`. */
 export const gcd: OpApi<Tensor>["gcd"] = ops.gcd;
 /** The least common multiple, as `torch.lcm`. */
@@ -1100,9 +1106,11 @@ export const linear: OpApi<Tensor>["linear"] = ops.linear;
 /** Cross-correlation of [batch, channels, h, w] with [features, channels / groups, kh, kw]. */
 export const convolution: OpApi<Tensor>["convolution"] = ops.convolution;
 /** The gradient of a convolution in its input, of `inputSizes`. */
-export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] = ops.convolutionBackwardInput;
+export const convolutionBackwardInput: OpApi<Tensor>["convolutionBackwardInput"] =
+  ops.convolutionBackwardInput;
 /** The gradient of a convolution in its weight, of `weightSizes`. */
-export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] = ops.convolutionBackwardWeight;
+export const convolutionBackwardWeight: OpApi<Tensor>["convolutionBackwardWeight"] =
+  ops.convolutionBackwardWeight;
 /**
  * Cross-correlation over 1 dimension(s), with or without a batch; padding may be "same" or "valid". As
  * `nn.functional.conv1d`.
@@ -1224,7 +1232,8 @@ export const binaryCrossEntropy: OpApi<Tensor>["binaryCrossEntropy"] = ops.binar
  * Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive
  * part. As `nn.functional.binary_cross_entropy_with_logits`.
  */
-export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] = ops.binaryCrossEntropyWithLogits;
+export const binaryCrossEntropyWithLogits: OpApi<Tensor>["binaryCrossEntropyWithLogits"] =
+  ops.binaryCrossEntropyWithLogits;
 /** target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`. */
 export const klDiv: OpApi<Tensor>["klDiv"] = ops.klDiv;
 /** The elements on another device, as `Tensor.to(device)`. */

@@ -270,7 +270,13 @@ export interface TensorMethods<T> {
   /** maskedFill, written into this tensor, which is returned. */
   maskedFill_(mask: T, value: Operand<T>): T;
   /** |self − other| ≤ atol + rtol · |other|, elementwise, as `torch.isclose`. */
-  isclose(other: T, rtol?: number | IscloseOptions, atol?: number | IscloseOptions, equalNan?: boolean | IscloseOptions, options?: IscloseOptions): T;
+  isclose(
+    other: T,
+    rtol?: number | IscloseOptions,
+    atol?: number | IscloseOptions,
+    equalNan?: boolean | IscloseOptions,
+    options?: IscloseOptions,
+  ): T;
   /** −self, as `torch.neg`. */
   neg(): T;
   /** neg, written into this tensor, which is returned. */
@@ -486,13 +492,29 @@ export interface TensorMethods<T> {
   /** The minimum of two operands, the other one where one is NaN, as `torch.fmin`. */
   fmin(other: Operand<T>): T;
   /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
-  clamp(min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
+  clamp(
+    min?: Operand<T> | null | ClampOptions<T>,
+    max?: Operand<T> | null | ClampOptions<T>,
+    options?: ClampOptions<T>,
+  ): T;
   /** clamp, written into this tensor, which is returned. */
-  clamp_(min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
+  clamp_(
+    min?: Operand<T> | null | ClampOptions<T>,
+    max?: Operand<T> | null | ClampOptions<T>,
+    options?: ClampOptions<T>,
+  ): T;
   /** self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`. */
-  clip(min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
+  clip(
+    min?: Operand<T> | null | ClampOptions<T>,
+    max?: Operand<T> | null | ClampOptions<T>,
+    options?: ClampOptions<T>,
+  ): T;
   /** clip, written into this tensor, which is returned. */
-  clip_(min?: Operand<T> | null | ClampOptions<T>, max?: Operand<T> | null | ClampOptions<T>, options?: ClampOptions<T>): T;
+  clip_(
+    min?: Operand<T> | null | ClampOptions<T>,
+    max?: Operand<T> | null | ClampOptions<T>,
+    options?: ClampOptions<T>,
+  ): T;
   /** self limited from below, as `torch.clamp_min`. */
   clampMin(bound: Operand<T>): T;
   /** clampMin, written into this tensor, which is returned. */
@@ -505,9 +527,19 @@ export interface TensorMethods<T> {
    * NaN and the infinities replaced by numbers: 0 and the extremes of the type where not given. As
    * `torch.nan_to_num`.
    */
-  nanToNum(nan?: number | null | NanToNumOptions, posinf?: number | null | NanToNumOptions, neginf?: number | null | NanToNumOptions, options?: NanToNumOptions): T;
+  nanToNum(
+    nan?: number | null | NanToNumOptions,
+    posinf?: number | null | NanToNumOptions,
+    neginf?: number | null | NanToNumOptions,
+    options?: NanToNumOptions,
+  ): T;
   /** nanToNum, written into this tensor, which is returned. */
-  nanToNum_(nan?: number | null | NanToNumOptions, posinf?: number | null | NanToNumOptions, neginf?: number | null | NanToNumOptions, options?: NanToNumOptions): T;
+  nanToNum_(
+    nan?: number | null | NanToNumOptions,
+    posinf?: number | null | NanToNumOptions,
+    neginf?: number | null | NanToNumOptions,
+    options?: NanToNumOptions,
+  ): T;
   /** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
   heaviside(other: Operand<T>): T;
   /** heaviside, written into this tensor, which is returned. */
@@ -519,7 +551,11 @@ export interface TensorMethods<T> {
   /** relu6, written into this tensor, which is returned. */
   relu6_(): T;
   /** hardtanh, written into this tensor, which is returned. */
-  hardtanh_(minVal?: number | HardtanhOptions, maxVal?: number | HardtanhOptions, options?: HardtanhOptions): T;
+  hardtanh_(
+    minVal?: number | HardtanhOptions,
+    maxVal?: number | HardtanhOptions,
+    options?: HardtanhOptions,
+  ): T;
   /** leakyRelu, written into this tensor, which is returned. */
   leakyRelu_(negativeSlope?: number | LeakyReluOptions, options?: LeakyReluOptions): T;
   /** threshold, written into this tensor, which is returned. */
@@ -533,45 +569,92 @@ export interface TensorMethods<T> {
   /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
   hardshrink(lambd?: number | HardshrinkOptions, options?: HardshrinkOptions): T;
   /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
-  sum(dim?: number | readonly number[] | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
+  sum(
+    dim?: number | readonly number[] | null | SumOptions,
+    keepdim?: boolean | SumOptions,
+    options?: SumOptions,
+  ): T;
   /** The mean over dimensions, of floats, as `torch.mean`. */
-  mean(dim?: number | readonly number[] | null | MeanOptions, keepdim?: boolean | MeanOptions, options?: MeanOptions): T;
+  mean(
+    dim?: number | readonly number[] | null | MeanOptions,
+    keepdim?: boolean | MeanOptions,
+    options?: MeanOptions,
+  ): T;
   /** The product over all elements or one dimension, as `torch.prod`. */
   prod(dim?: number | null | ProdOptions, keepdim?: boolean | ProdOptions, options?: ProdOptions): T;
   /** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
-  amax(dim?: number | readonly number[] | null | AmaxOptions, keepdim?: boolean | AmaxOptions, options?: AmaxOptions): T;
+  amax(
+    dim?: number | readonly number[] | null | AmaxOptions,
+    keepdim?: boolean | AmaxOptions,
+    options?: AmaxOptions,
+  ): T;
   /** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
-  amin(dim?: number | readonly number[] | null | AminOptions, keepdim?: boolean | AminOptions, options?: AminOptions): T;
+  amin(
+    dim?: number | readonly number[] | null | AminOptions,
+    keepdim?: boolean | AminOptions,
+    options?: AminOptions,
+  ): T;
   /** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
   argmax(dim?: number | null | ArgmaxOptions, keepdim?: boolean | ArgmaxOptions, options?: ArgmaxOptions): T;
   /** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
   argmin(dim?: number | null | ArgminOptions, keepdim?: boolean | ArgminOptions, options?: ArgminOptions): T;
   /** Whether any of the elements over dimensions are not 0, as `torch.any`. */
-  any(dim?: number | readonly number[] | null | AnyOptions, keepdim?: boolean | AnyOptions, options?: AnyOptions): T;
+  any(
+    dim?: number | readonly number[] | null | AnyOptions,
+    keepdim?: boolean | AnyOptions,
+    options?: AnyOptions,
+  ): T;
   /** Whether all of the elements over dimensions are not 0, as `torch.all`. */
-  all(dim?: number | readonly number[] | null | AllOptions, keepdim?: boolean | AllOptions, options?: AllOptions): T;
+  all(
+    dim?: number | readonly number[] | null | AllOptions,
+    keepdim?: boolean | AllOptions,
+    options?: AllOptions,
+  ): T;
   /**
    * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise maximum. As `torch.max`.
    */
   max(other: T): T;
-  max(dim: number, keepdim?: boolean | MaxOptions<T>, options?: MaxOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  max(options: MaxOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(
+    dim: number,
+    keepdim?: boolean | MaxOptions<T>,
+    options?: MaxOptions<T>,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  max(
+    options: MaxOptions<T> & { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   max(dim?: null | MaxOptions<T>, keepdim?: boolean): T;
   /**
    * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise minimum. As `torch.min`.
    */
   min(other: T): T;
-  min(dim: number, keepdim?: boolean | MinOptions<T>, options?: MinOptions<T>): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  min(options: MinOptions<T> & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(
+    dim: number,
+    keepdim?: boolean | MinOptions<T>,
+    options?: MinOptions<T>,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  min(
+    options: MinOptions<T> & { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   min(dim?: null | MinOptions<T>, keepdim?: boolean): T;
   /** How many elements are not 0 over dimensions, as `torch.count_nonzero`. */
-  countNonzero(dim?: number | readonly number[] | null | CountNonzeroOptions, options?: CountNonzeroOptions): T;
+  countNonzero(
+    dim?: number | readonly number[] | null | CountNonzeroOptions,
+    options?: CountNonzeroOptions,
+  ): T;
   /** The sum over dimensions of what is not NaN, as `torch.nansum`. */
-  nansum(dim?: number | readonly number[] | null | NansumOptions, keepdim?: boolean | NansumOptions, options?: NansumOptions): T;
+  nansum(
+    dim?: number | readonly number[] | null | NansumOptions,
+    keepdim?: boolean | NansumOptions,
+    options?: NansumOptions,
+  ): T;
   /** The mean over dimensions of what is not NaN, as `torch.nanmean`. */
-  nanmean(dim?: number | readonly number[] | null | NanmeanOptions, keepdim?: boolean | NanmeanOptions, options?: NanmeanOptions): T;
+  nanmean(
+    dim?: number | readonly number[] | null | NanmeanOptions,
+    keepdim?: boolean | NanmeanOptions,
+    options?: NanmeanOptions,
+  ): T;
   /** As zeros, of the type and device of `self`. */
   newZeros(size: readonly Dim[], options?: NewZerosOptions): T;
   newZeros(...size: (Dim | NewZerosOptions)[]): T;
@@ -626,9 +709,20 @@ export interface TensorMethods<T> {
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(dim: number, index: Dim): T;
   /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
-  slice(dim?: number | SliceOptions, start?: Dim | null | SliceOptions, end?: Dim | null | SliceOptions, step?: number | SliceOptions, options?: SliceOptions): T;
+  slice(
+    dim?: number | SliceOptions,
+    start?: Dim | null | SliceOptions,
+    end?: Dim | null | SliceOptions,
+    step?: number | SliceOptions,
+    options?: SliceOptions,
+  ): T;
   /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
-  diagonal(offset?: number | DiagonalOptions, dim1?: number | DiagonalOptions, dim2?: number | DiagonalOptions, options?: DiagonalOptions): T;
+  diagonal(
+    offset?: number | DiagonalOptions,
+    dim1?: number | DiagonalOptions,
+    dim2?: number | DiagonalOptions,
+    options?: DiagonalOptions,
+  ): T;
   /** The same elements, sharing memory, without a history of gradients, as `Tensor.detach`. */
   detach(): T;
   /**
@@ -637,17 +731,46 @@ export interface TensorMethods<T> {
    */
   unfold(dimension: number, size: number, step: number): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
-  asStrided(size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedOptions, options?: AsStridedOptions): T;
+  asStrided(
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedOptions,
+    options?: AsStridedOptions,
+  ): T;
   /** self with `src` put where select(dim, index) reads, as `torch.select_scatter`. */
   selectScatter(src: T, dim: number, index: Dim): T;
   /** self with `src` put where slice(dim, start, end, step) reads, as `torch.slice_scatter`. */
-  sliceScatter(src: T, dim?: number | SliceScatterOptions, start?: Dim | null | SliceScatterOptions, end?: Dim | null | SliceScatterOptions, step?: number | SliceScatterOptions, options?: SliceScatterOptions): T;
+  sliceScatter(
+    src: T,
+    dim?: number | SliceScatterOptions,
+    start?: Dim | null | SliceScatterOptions,
+    end?: Dim | null | SliceScatterOptions,
+    step?: number | SliceScatterOptions,
+    options?: SliceScatterOptions,
+  ): T;
   /** self with `src` on the diagonal that diagonal(offset, dim1, dim2) reads, as `torch.diagonal_scatter`. */
-  diagonalScatter(src: T, offset?: number | DiagonalScatterOptions, dim1?: number | DiagonalScatterOptions, dim2?: number | DiagonalScatterOptions, options?: DiagonalScatterOptions): T;
+  diagonalScatter(
+    src: T,
+    offset?: number | DiagonalScatterOptions,
+    dim1?: number | DiagonalScatterOptions,
+    dim2?: number | DiagonalScatterOptions,
+    options?: DiagonalScatterOptions,
+  ): T;
   /** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
-  diagEmbed(offset?: number | DiagEmbedOptions, dim1?: number | DiagEmbedOptions, dim2?: number | DiagEmbedOptions, options?: DiagEmbedOptions): T;
+  diagEmbed(
+    offset?: number | DiagEmbedOptions,
+    dim1?: number | DiagEmbedOptions,
+    dim2?: number | DiagEmbedOptions,
+    options?: DiagEmbedOptions,
+  ): T;
   /** self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. */
-  asStridedScatter(src: T, size: readonly Dim[], stride: readonly Dim[], storageOffset?: Dim | null | AsStridedScatterOptions, options?: AsStridedScatterOptions): T;
+  asStridedScatter(
+    src: T,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | AsStridedScatterOptions,
+    options?: AsStridedScatterOptions,
+  ): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
@@ -677,11 +800,19 @@ export interface TensorMethods<T> {
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
   split(splitSize: number | readonly number[], dim?: number | SplitOptions, options?: SplitOptions): T[];
   /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
-  splitWithSizes(splitSizes: readonly Dim[], dim?: number | SplitWithSizesOptions, options?: SplitWithSizesOptions): T[];
+  splitWithSizes(
+    splitSizes: readonly Dim[],
+    dim?: number | SplitWithSizesOptions,
+    options?: SplitWithSizesOptions,
+  ): T[];
   /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
   chunk(chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
-  tensorSplit(indicesOrSections: number | readonly number[], dim?: number | TensorSplitOptions, options?: TensorSplitOptions): T[];
+  tensorSplit(
+    indicesOrSections: number | readonly number[],
+    dim?: number | TensorSplitOptions,
+    options?: TensorSplitOptions,
+  ): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
   hsplit(indicesOrSections: number | readonly number[]): T[];
   /** Parts along a dimension, as `torch.vsplit`. */
@@ -699,9 +830,21 @@ export interface TensorMethods<T> {
    * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
    * "multiply" combines instead. As `torch.scatter`.
    */
-  scatter(dim: number, index: T, src?: Operand<T> | null | ScatterOptions<T>, value?: Scalar | Dim | null | ScatterOptions<T>, options?: ScatterOptions<T>): T;
+  scatter(
+    dim: number,
+    index: T,
+    src?: Operand<T> | null | ScatterOptions<T>,
+    value?: Scalar | Dim | null | ScatterOptions<T>,
+    options?: ScatterOptions<T>,
+  ): T;
   /** scatter, written into this tensor, which is returned. */
-  scatter_(dim: number, index: T, src?: Operand<T> | null | ScatterOptions<T>, value?: Scalar | Dim | null | ScatterOptions<T>, options?: ScatterOptions<T>): T;
+  scatter_(
+    dim: number,
+    index: T,
+    src?: Operand<T> | null | ScatterOptions<T>,
+    value?: Scalar | Dim | null | ScatterOptions<T>,
+    options?: ScatterOptions<T>,
+  ): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
   scatterAdd(dim: number, index: T, src: T): T;
   /** scatterAdd, written into this tensor, which is returned. */
@@ -729,9 +872,19 @@ export interface TensorMethods<T> {
   /** indexFill, written into this tensor, which is returned. */
   indexFill_(dim: number, index: T, value: Operand<T>): T;
   /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
-  indexPut(indices: readonly (T | null)[], values: T, accumulate?: boolean | IndexPutOptions, options?: IndexPutOptions): T;
+  indexPut(
+    indices: readonly (T | null)[],
+    values: T,
+    accumulate?: boolean | IndexPutOptions,
+    options?: IndexPutOptions,
+  ): T;
   /** indexPut, written into this tensor, which is returned. */
-  indexPut_(indices: readonly (T | null)[], values: T, accumulate?: boolean | IndexPutOptions, options?: IndexPutOptions): T;
+  indexPut_(
+    indices: readonly (T | null)[],
+    values: T,
+    accumulate?: boolean | IndexPutOptions,
+    options?: IndexPutOptions,
+  ): T;
   /** The elements where the mask (broadcast) is true, in order, as `torch.masked_select`. */
   maskedSelect(mask: T): T;
   /** self with the elements of `source`, in order, where the mask is true, as `Tensor.masked_scatter`. */
@@ -746,7 +899,11 @@ export interface TensorMethods<T> {
   /** Reversed along dimension 0, as `torch.flipud`. */
   flipud(): T;
   /** Shifted around along dimensions, or flattened where none are given, as `torch.roll`. */
-  roll(shifts: number | readonly number[], dims?: number | readonly number[] | null | RollOptions, options?: RollOptions): T;
+  roll(
+    shifts: number | readonly number[],
+    dims?: number | readonly number[] | null | RollOptions,
+    options?: RollOptions,
+  ): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(repeats: readonly Dim[]): T;
   repeat(...repeats: Dim[]): T;
@@ -757,7 +914,11 @@ export interface TensorMethods<T> {
    * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
    * only). As `torch.repeat_interleave`.
    */
-  repeatInterleave(repeats: Operand<T>, dim?: number | null | RepeatInterleaveOptions, options?: RepeatInterleaveOptions): T;
+  repeatInterleave(
+    repeats: Operand<T>,
+    dim?: number | null | RepeatInterleaveOptions,
+    options?: RepeatInterleaveOptions,
+  ): T;
   /** Turned by k quarters in the plane of two dimensions, as `torch.rot90`. */
   rot90(k?: number | Rot90Options, dims?: readonly number[] | Rot90Options, options?: Rot90Options): T;
   /** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
@@ -836,48 +997,156 @@ export interface TensorMethods<T> {
    * Distinct elements, sorted; with returnInverse and returnCounts also where each went and how many there
    * were. As `torch.unique`.
    */
-  unique(sorted: boolean | undefined, returnInverse: true, returnCounts?: boolean | UniqueOptions, dim?: number | null | UniqueOptions, options?: UniqueOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
-  unique(options: UniqueOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
-  unique(sorted: boolean | undefined, options: UniqueOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
-  unique(sorted?: boolean, returnInverse?: false | UniqueOptions, returnCounts?: boolean, dim?: number | null): T;
+  unique(
+    sorted: boolean | undefined,
+    returnInverse: true,
+    returnCounts?: boolean | UniqueOptions,
+    dim?: number | null | UniqueOptions,
+    options?: UniqueOptions,
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
+  unique(
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
+  unique(
+    sorted: boolean | undefined,
+    options: UniqueOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
+  unique(
+    sorted?: boolean,
+    returnInverse?: false | UniqueOptions,
+    returnCounts?: boolean,
+    dim?: number | null,
+  ): T;
   /**
    * Distinct elements, sorted as they come, neighbours alone compared; with returnInverse and returnCounts
    * also where each went and how many there were. As `torch.uniqueConsecutive`.
    */
-  uniqueConsecutive(returnInverse: true, returnCounts?: boolean | UniqueConsecutiveOptions, dim?: number | null | UniqueConsecutiveOptions, sorted?: boolean | UniqueConsecutiveOptions, options?: UniqueConsecutiveOptions): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
-  uniqueConsecutive(options: UniqueConsecutiveOptions & { readonly returnInverse: true }): [output: T, inverseIndices: T, counts: T] & { readonly output: T; readonly inverseIndices: T; readonly counts: T };
-  uniqueConsecutive(returnInverse?: false | UniqueConsecutiveOptions, returnCounts?: boolean, dim?: number | null, sorted?: boolean): T;
+  uniqueConsecutive(
+    returnInverse: true,
+    returnCounts?: boolean | UniqueConsecutiveOptions,
+    dim?: number | null | UniqueConsecutiveOptions,
+    sorted?: boolean | UniqueConsecutiveOptions,
+    options?: UniqueConsecutiveOptions,
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
+  uniqueConsecutive(
+    options: UniqueConsecutiveOptions & { readonly returnInverse: true },
+  ): [output: T, inverseIndices: T, counts: T] & {
+    readonly output: T;
+    readonly inverseIndices: T;
+    readonly counts: T;
+  };
+  uniqueConsecutive(
+    returnInverse?: false | UniqueConsecutiveOptions,
+    returnCounts?: boolean,
+    dim?: number | null,
+    sorted?: boolean,
+  ): T;
   /** How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`. */
-  bincount(weights?: T | null | BincountOptions<T>, minlength?: number | BincountOptions<T>, options?: BincountOptions<T>): T;
+  bincount(
+    weights?: T | null | BincountOptions<T>,
+    minlength?: number | BincountOptions<T>,
+    options?: BincountOptions<T>,
+  ): T;
   /**
    * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
    * As `torch.scatter_reduce`.
    */
-  scatterReduce(dim: number, index: T, src: T, reduce: "sum" | "prod" | "mean" | "amax" | "amin", options?: ScatterReduceOptions): T;
+  scatterReduce(
+    dim: number,
+    index: T,
+    src: T,
+    reduce: "sum" | "prod" | "mean" | "amax" | "amin",
+    options?: ScatterReduceOptions,
+  ): T;
   /** scatterReduce, written into this tensor, which is returned. */
-  scatterReduce_(dim: number, index: T, src: T, reduce: "sum" | "prod" | "mean" | "amax" | "amin", options?: ScatterReduceOptions): T;
+  scatterReduce_(
+    dim: number,
+    index: T,
+    src: T,
+    reduce: "sum" | "prod" | "mean" | "amax" | "amin",
+    options?: ScatterReduceOptions,
+  ): T;
   /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
-  sort(dim?: number | SortOptions, descending?: boolean | SortOptions, stable?: boolean | null | SortOptions, options?: SortOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  sort(
+    dim?: number | SortOptions,
+    descending?: boolean | SortOptions,
+    stable?: boolean | null | SortOptions,
+    options?: SortOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The indices that sort a dimension, as `torch.argsort`. */
-  argsort(dim?: number | ArgsortOptions, descending?: boolean | ArgsortOptions, stable?: boolean | ArgsortOptions, options?: ArgsortOptions): T;
+  argsort(
+    dim?: number | ArgsortOptions,
+    descending?: boolean | ArgsortOptions,
+    stable?: boolean | ArgsortOptions,
+    options?: ArgsortOptions,
+  ): T;
   /** Sorted along the first dimension, as `torch.msort`. */
   msort(): T;
   /** The k largest (or smallest) elements along a dimension, in order, with their indices, as `torch.topk`. */
-  topk(k: Dim, dim?: number | TopkOptions, largest?: boolean | TopkOptions, sorted?: boolean | TopkOptions, options?: TopkOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  topk(
+    k: Dim,
+    dim?: number | TopkOptions,
+    largest?: boolean | TopkOptions,
+    sorted?: boolean | TopkOptions,
+    options?: TopkOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
-  kthvalue(k: number, dim?: number | KthvalueOptions, keepdim?: boolean | KthvalueOptions, options?: KthvalueOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  kthvalue(
+    k: number,
+    dim?: number | KthvalueOptions,
+    keepdim?: boolean | KthvalueOptions,
+    options?: KthvalueOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
-  median(dim: number, keepdim?: boolean | MedianOptions, options?: MedianOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  median(options: MedianOptions & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(
+    dim: number,
+    keepdim?: boolean | MedianOptions,
+    options?: MedianOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  median(
+    options: MedianOptions & { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   median(dim?: null | MedianOptions, keepdim?: boolean): T;
   /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */
-  nanmedian(dim: number, keepdim?: boolean | NanmedianOptions, options?: NanmedianOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  nanmedian(options: NanmedianOptions & { readonly dim: number }): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(
+    dim: number,
+    keepdim?: boolean | NanmedianOptions,
+    options?: NanmedianOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  nanmedian(
+    options: NanmedianOptions & { readonly dim: number },
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   nanmedian(dim?: null | NanmedianOptions, keepdim?: boolean): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
-  quantile(q: Operand<T>, dim?: number | null | QuantileOptions, keepdim?: boolean | QuantileOptions, options?: QuantileOptions): T;
+  quantile(
+    q: Operand<T>,
+    dim?: number | null | QuantileOptions,
+    keepdim?: boolean | QuantileOptions,
+    options?: QuantileOptions,
+  ): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.nanquantile`. */
-  nanquantile(q: Operand<T>, dim?: number | null | NanquantileOptions, keepdim?: boolean | NanquantileOptions, options?: NanquantileOptions): T;
+  nanquantile(
+    q: Operand<T>,
+    dim?: number | null | NanquantileOptions,
+    keepdim?: boolean | NanquantileOptions,
+    options?: NanquantileOptions,
+  ): T;
   /** The derivative of lgamma, as `torch.digamma`. */
   digamma(): T;
   /** digamma, written into this tensor, which is returned. */
@@ -915,23 +1184,52 @@ export interface TensorMethods<T> {
   /** exponential, written into this tensor, which is returned. */
   exponential_(lambd?: number | ExponentialOptions, options?: ExponentialOptions): T;
   /** Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. */
-  multinomial(numSamples: number, replacement?: boolean | MultinomialOptions, options?: MultinomialOptions): T;
+  multinomial(
+    numSamples: number,
+    replacement?: boolean | MultinomialOptions,
+    options?: MultinomialOptions,
+  ): T;
   /**
    * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
    * function is `variance`.
    */
-  var(dim?: number | readonly number[] | boolean | null | VarOptions, unbiased?: boolean | null | VarOptions, keepdim?: boolean | VarOptions, options?: VarOptions): T;
+  var(
+    dim?: number | readonly number[] | boolean | null | VarOptions,
+    unbiased?: boolean | null | VarOptions,
+    keepdim?: boolean | VarOptions,
+    options?: VarOptions,
+  ): T;
   /**
    * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free
    * function is `variance`.
    */
-  variance(dim?: number | readonly number[] | boolean | null | VarOptions, unbiased?: boolean | null | VarOptions, keepdim?: boolean | VarOptions, options?: VarOptions): T;
+  variance(
+    dim?: number | readonly number[] | boolean | null | VarOptions,
+    unbiased?: boolean | null | VarOptions,
+    keepdim?: boolean | VarOptions,
+    options?: VarOptions,
+  ): T;
   /** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
-  std(dim?: number | readonly number[] | boolean | null | StdOptions, unbiased?: boolean | null | StdOptions, keepdim?: boolean | StdOptions, options?: StdOptions): T;
+  std(
+    dim?: number | readonly number[] | boolean | null | StdOptions,
+    unbiased?: boolean | null | StdOptions,
+    keepdim?: boolean | StdOptions,
+    options?: StdOptions,
+  ): T;
   /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
-  logsumexp(dim: number | readonly number[], keepdim?: boolean | LogsumexpOptions, options?: LogsumexpOptions): T;
+  logsumexp(
+    dim: number | readonly number[],
+    keepdim?: boolean | LogsumexpOptions,
+    options?: LogsumexpOptions,
+  ): T;
   /** The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`. */
-  norm(p?: Scalar | string | NormOptions, dim?: number | readonly number[] | null | NormOptions, keepdim?: boolean | NormOptions, dtype?: DType | null | NormOptions, options?: NormOptions): T;
+  norm(
+    p?: Scalar | string | NormOptions,
+    dim?: number | readonly number[] | null | NormOptions,
+    keepdim?: boolean | NormOptions,
+    dtype?: DType | null | NormOptions,
+    options?: NormOptions,
+  ): T;
   /** The norm of self − other, as `torch.dist`. */
   dist(other: T, p?: number | DistOptions, options?: DistOptions): T;
   /** Sums of products over the last dimensions, as `torch.inner`. */
@@ -948,7 +1246,13 @@ export interface TensorMethods<T> {
    * Differences of neighbours along a dimension, n times, with elements put before and after, as
    * `torch.diff`.
    */
-  diff(n?: number | DiffOptions<T>, dim?: number | DiffOptions<T>, prepend?: T | null | DiffOptions<T>, append?: T | null | DiffOptions<T>, options?: DiffOptions<T>): T;
+  diff(
+    n?: number | DiffOptions<T>,
+    dim?: number | DiffOptions<T>,
+    prepend?: T | null | DiffOptions<T>,
+    append?: T | null | DiffOptions<T>,
+    options?: DiffOptions<T>,
+  ): T;
   /** The complex conjugate: itself, of real tensors. */
   conj(): T;
   /** The complex conjugate: itself, of real tensors. */
@@ -1000,18 +1304,43 @@ export interface TensorMethods<T> {
    * The most frequent element along a dimension, the least where several are, and its last index. As
    * `torch.mode`.
    */
-  mode(dim?: number | ModeOptions, keepdim?: boolean | ModeOptions, options?: ModeOptions): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  mode(
+    dim?: number | ModeOptions,
+    keepdim?: boolean | ModeOptions,
+    options?: ModeOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
-  histc(bins?: number | HistcOptions, min?: number | HistcOptions, max?: number | HistcOptions, options?: HistcOptions): T;
+  histc(
+    bins?: number | HistcOptions,
+    min?: number | HistcOptions,
+    max?: number | HistcOptions,
+    options?: HistcOptions,
+  ): T;
   /**
    * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
    * `torch.index_reduce`.
    */
-  indexReduce(dim: number, index: T, source: T, reduce: "prod" | "mean" | "amax" | "amin", options?: IndexReduceOptions): T;
+  indexReduce(
+    dim: number,
+    index: T,
+    source: T,
+    reduce: "prod" | "mean" | "amax" | "amin",
+    options?: IndexReduceOptions,
+  ): T;
   /** indexReduce, written into this tensor, which is returned. */
-  indexReduce_(dim: number, index: T, source: T, reduce: "prod" | "mean" | "amax" | "amin", options?: IndexReduceOptions): T;
+  indexReduce_(
+    dim: number,
+    index: T,
+    source: T,
+    reduce: "prod" | "mean" | "amax" | "amin",
+    options?: IndexReduceOptions,
+  ): T;
   /** All choices of r elements of a vector, one a row, as `torch.combinations`. */
-  combinations(r?: number | CombinationsOptions, withReplacement?: boolean | CombinationsOptions, options?: CombinationsOptions): T;
+  combinations(
+    r?: number | CombinationsOptions,
+    withReplacement?: boolean | CombinationsOptions,
+    options?: CombinationsOptions,
+  ): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
   frexp(): [mantissa: T, exponent: T] & { readonly mantissa: T; readonly exponent: T };
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */

@@ -62,7 +62,9 @@ export function interpreted(run: Run): AnyFunction {
     const machine = execute(run, { self, args, newTarget: undefined });
     let step = machine.next({ kind: "value", value: undefined });
     while (!step.done) {
-      if (step.value.kind !== "rest") throw new Error(`Unexpected ${step.value.kind} in an ordinary function`);
+      if (step.value.kind !== "rest") {
+        throw new Error(`Unexpected ${step.value.kind} in an ordinary function`);
+      }
       const value = step.value.value;
       step = machine.next({ kind: "value", value });
     }
@@ -431,7 +433,11 @@ function step(run: Run, i: Instruction, registers: unknown[], inputs: Inputs): v
       throw new types[i.type](i.message);
     }
     case "loadThis":
-      registers[i.dst] = run.code.strict ? inputs.self : inputs.self === undefined || inputs.self === null ? globalThis : Object(inputs.self);
+      registers[i.dst] = run.code.strict
+        ? inputs.self
+        : inputs.self === undefined || inputs.self === null
+        ? globalThis
+        : Object(inputs.self);
       return;
     case "loadArgument":
       registers[i.dst] = inputs.args[i.index];
@@ -482,7 +488,12 @@ function step(run: Run, i: Instruction, registers: unknown[], inputs: Inputs): v
       Reflect.get(objectOf(run.free[i.name]?.value), "set")(r(i.object), r(i.value));
       return;
     case "setSuper":
-      runtime.setSuper(objectOf(r(i.home)), r(i.receiver), i.key.kind === "name" ? i.key.name : propertyKey(r(i.key.register)), r(i.value));
+      runtime.setSuper(
+        objectOf(r(i.home)),
+        r(i.receiver),
+        i.key.kind === "name" ? i.key.name : propertyKey(r(i.key.register)),
+        r(i.value),
+      );
       return;
     case "arrayAppend": {
       const array = r(i.array);
@@ -515,7 +526,9 @@ function step(run: Run, i: Instruction, registers: unknown[], inputs: Inputs): v
       if (!isObject(r(i.src))) throw new TypeError(`${i.what} is not an object`);
       return;
     case "getIterator": {
-      const iterator = i.async ? runtime.asyncIterator(r(i.source), i.text) : runtime.iterator(r(i.source), i.text);
+      const iterator = i.async
+        ? runtime.asyncIterator(r(i.source), i.text)
+        : runtime.iterator(r(i.source), i.text);
       registers[i.next] = Reflect.get(iterator, "next");
       registers[i.iterator] = iterator;
       return;
@@ -553,7 +566,9 @@ function step(run: Run, i: Instruction, registers: unknown[], inputs: Inputs): v
       else runtime.close(objectOf(r(i.iterator)));
       return;
     case "forInNext": {
-      const result: IteratorResult<unknown> = Reflect.get(objectOf(r(i.enumerator)), "next").call(r(i.enumerator));
+      const result: IteratorResult<unknown> = Reflect.get(objectOf(r(i.enumerator)), "next").call(
+        r(i.enumerator),
+      );
       registers[i.done] = Boolean(result.done);
       registers[i.key] = result.value;
       return;

@@ -8,7 +8,9 @@
 export function randomProgram(seed: number, kind: "function" | "generator" | "async"): string {
   const program = new Generator(seed, kind);
   const head = kind === "generator" ? "function* f" : kind === "async" ? "async function f" : "function f";
-  return `${head}(a) { let n = 0, b = 1; const held = []; ${program.list(3)} return [a, b, n, held.map((g) => g())]; }`;
+  return `${head}(a) { let n = 0, b = 1; const held = []; ${
+    program.list(3)
+  } return [a, b, n, held.map((g) => g())]; }`;
 }
 
 class Generator {
@@ -29,7 +31,15 @@ class Generator {
   }
 
   private condition(): string {
-    const picks = ["a % 2 === 0", "b > 2", "n % 3 === 1", "(a + b) % 4 < 2", "t(n) % 2", "b % 2 && a > 1", "a > 3 || n % 5 === 0"];
+    const picks = [
+      "a % 2 === 0",
+      "b > 2",
+      "n % 3 === 1",
+      "(a + b) % 4 < 2",
+      "t(n) % 2",
+      "b % 2 && a > 1",
+      "a > 3 || n % 5 === 0",
+    ];
     return picks[this.below(picks.length)] ?? "a";
   }
 
@@ -67,24 +77,49 @@ class Generator {
       case 1:
         return `if (${this.condition()}) { ${this.list(depth - 1)} } else { ${this.list(depth - 1)} }`;
       case 2:
-        return this.inside({ name, loop: true }, () => `${name}: while (${this.condition()}) { ${this.guard()} ${this.list(depth - 1)} a++; }`);
+        return this.inside(
+          { name, loop: true },
+          () => `${name}: while (${this.condition()}) { ${this.guard()} ${this.list(depth - 1)} a++; }`,
+        );
       case 3:
-        return this.inside({ name, loop: true }, () => `${name}: do { ${this.guard()} ${this.list(depth - 1)} } while (${this.condition()} && ++b < 6);`);
+        return this.inside(
+          { name, loop: true },
+          () =>
+            `${name}: do { ${this.guard()} ${this.list(depth - 1)} } while (${this.condition()} && ++b < 6);`,
+        );
       case 4:
-        return this.inside({ name, loop: true }, () => `${name}: for (let i = 0; i < 3; i++) { ${this.guard()} held.push(() => i); ${this.list(depth - 1)} }`);
+        return this.inside(
+          { name, loop: true },
+          () =>
+            `${name}: for (let i = 0; i < 3; i++) { ${this.guard()} held.push(() => i); ${
+              this.list(depth - 1)
+            } }`,
+        );
       case 5:
-        return this.inside({ name, loop: true }, () => `${name}: for (const x of it([1, 2, 3])) { ${this.guard()} b += x; ${this.list(depth - 1)} }`);
+        return this.inside(
+          { name, loop: true },
+          () => `${name}: for (const x of it([1, 2, 3])) { ${this.guard()} b += x; ${this.list(depth - 1)} }`,
+        );
       case 6:
         return `try { ${this.list(depth - 1)} } catch (e) { log.push(e.message); ${this.list(depth - 1)} }`;
       case 7:
-        return `try { ${this.list(depth - 1)} } finally { ${this.unlabelled(() => this.list(Math.min(1, depth - 1)))} }`;
+        return `try { ${this.list(depth - 1)} } finally { ${
+          this.unlabelled(() => this.list(Math.min(1, depth - 1)))
+        } }`;
       case 8:
-        return `try { ${this.list(depth - 1)} } catch { ${this.list(depth - 1)} } finally { log.push('f${name}'); }`;
+        return `try { ${this.list(depth - 1)} } catch { ${
+          this.list(depth - 1)
+        } } finally { log.push('f${name}'); }`;
       case 9:
         return this.inside({ name, loop: false }, () => `${name}: { ${this.list(depth - 1)} }`);
       case 10:
-        return this.inside({ name, loop: false }, () =>
-          `${name}: switch (a % 4) { case 0: ${this.list(depth - 1)} case b: ${this.list(depth - 1)} break; default: ${this.list(depth - 1)} }`);
+        return this.inside(
+          { name, loop: false },
+          () =>
+            `${name}: switch (a % 4) { case 0: ${this.list(depth - 1)} case b: ${
+              this.list(depth - 1)
+            } break; default: ${this.list(depth - 1)} }`,
+        );
       default:
         return this.leaf();
     }

@@ -115,7 +115,11 @@ function variableReference(
   };
 }
 
-export function assignmentExpression(ctx: FunctionContext, node: ast.AssignmentExpression, dst?: Register): Register {
+export function assignmentExpression(
+  ctx: FunctionContext,
+  node: ast.AssignmentExpression,
+  dst?: Register,
+): Register {
   if (node.left.type === "ObjectPattern" || node.left.type === "ArrayPattern") {
     let value = ctx.expression(node.right, dst);
     if (!ctx.builder.isTemp(value)) {
@@ -154,7 +158,9 @@ function operandCopy(ctx: FunctionContext, src: Register, node: ast.Node): Regis
   return copy;
 }
 
-function compoundOperator(operator: Exclude<ast.AssignmentOperator, "=" | "&&=" | "||=" | "??=">): BinaryOperator {
+function compoundOperator(
+  operator: Exclude<ast.AssignmentOperator, "=" | "&&=" | "||=" | "??=">,
+): BinaryOperator {
   switch (operator) {
     case "+=":
       return "+";
@@ -221,7 +227,12 @@ export function updateExpression(
 }
 
 /** Takes `value` apart (or puts it into a single name) as the pattern says. */
-export function bindPattern(ctx: FunctionContext, pattern: ast.Pattern, value: Register, mode: BindMode): void {
+export function bindPattern(
+  ctx: FunctionContext,
+  pattern: ast.Pattern,
+  value: Register,
+  mode: BindMode,
+): void {
   switch (pattern.type) {
     case "ObjectPattern":
       return objectPattern(ctx, pattern, value, mode);
@@ -261,7 +272,12 @@ function element(
   };
 }
 
-function objectPattern(ctx: FunctionContext, pattern: ast.ObjectPattern, value: Register, mode: BindMode): void {
+function objectPattern(
+  ctx: FunctionContext,
+  pattern: ast.ObjectPattern,
+  value: Register,
+  mode: BindMode,
+): void {
   const b = ctx.builder;
   const first = pattern.properties[0];
   if (!first || first.type === "RestElement" || first.computed) {
@@ -287,7 +303,12 @@ function objectPattern(ctx: FunctionContext, pattern: ast.ObjectPattern, value: 
   }
 }
 
-function arrayPattern(ctx: FunctionContext, pattern: ast.ArrayPattern, value: Register, mode: BindMode): void {
+function arrayPattern(
+  ctx: FunctionContext,
+  pattern: ast.ArrayPattern,
+  value: Register,
+  mode: BindMode,
+): void {
   const b = ctx.builder;
   const iterator = b.temp();
   const next = b.temp();
@@ -326,7 +347,10 @@ function arrayPattern(ctx: FunctionContext, pattern: ast.ArrayPattern, value: Re
   }
   const error = b.temp();
   const region = b.region;
-  const handler = b.guarded(error, () => ctx.inside({ kind: "iterator", iterator, done, async: false, region }, steps));
+  const handler = b.guarded(
+    error,
+    () => ctx.inside({ kind: "iterator", iterator, done, async: false, region }, steps),
+  );
   close(false);
   const end = b.label();
   b.jump(end, pattern);
@@ -340,5 +364,6 @@ function isLocalName(ctx: FunctionContext, pattern: ast.Pattern, mode: BindMode)
   const target = pattern.type === "RestElement" ? pattern.argument : pattern;
   if (target.type !== "Identifier") return false;
   const variable = ctx.variableOf(target);
-  return variable !== null && variable.unit === ctx.unit && (mode === "initialize" || (!variable.usedEarly && variable.assignment === "plain"));
+  return variable !== null && variable.unit === ctx.unit &&
+    (mode === "initialize" || (!variable.usedEarly && variable.assignment === "plain"));
 }

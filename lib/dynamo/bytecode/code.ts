@@ -77,10 +77,28 @@ export type Capture =
   | { readonly kind: "free"; readonly index: number };
 
 export type BinaryOperator =
-  | "+" | "-" | "*" | "/" | "%" | "**"
-  | "&" | "|" | "^" | "<<" | ">>" | ">>>"
-  | "==" | "!=" | "===" | "!==" | "<" | "<=" | ">" | ">="
-  | "in" | "instanceof";
+  | "+"
+  | "-"
+  | "*"
+  | "/"
+  | "%"
+  | "**"
+  | "&"
+  | "|"
+  | "^"
+  | "<<"
+  | ">>"
+  | ">>>"
+  | "=="
+  | "!="
+  | "==="
+  | "!=="
+  | "<"
+  | "<="
+  | ">"
+  | ">="
+  | "in"
+  | "instanceof";
 
 export type UnaryOperator = "-" | "+" | "!" | "~" | "typeof" | "void";
 
@@ -101,7 +119,11 @@ export type Instruction =
    * message is V8's for a derived constructor that has not called super. */
   | { readonly op: "checkTdz"; readonly src: Register; readonly name: string }
   /** Throws a new error of that class with that message (assignment to a constant and the like). */
-  | { readonly op: "throwError"; readonly type: "TypeError" | "ReferenceError" | "SyntaxError"; readonly message: string }
+  | {
+    readonly op: "throwError";
+    readonly type: "TypeError" | "ReferenceError" | "SyntaxError";
+    readonly message: string;
+  }
   // ---- frame inputs: the first instructions of a function, before anything else; so a function is entered at offset
   // 0 or behind them
   /** dst = this (in sloppy functions: undefined and null become globalThis, primitives become objects). In a base
@@ -210,7 +232,12 @@ export type Instruction =
   /** dst = #name in object; TypeError where it is no object. */
   | { readonly op: "hasPrivate"; readonly dst: Register; readonly object: Register; readonly name: number }
   /** Adds the private field to the object (field initialisers only); TypeError where it is there already. */
-  | { readonly op: "definePrivate"; readonly object: Register; readonly name: number; readonly value: Register }
+  | {
+    readonly op: "definePrivate";
+    readonly object: Register;
+    readonly name: number;
+    readonly value: Register;
+  }
   // ---- literals
   /** dst = array literal; elements happen in order. */
   | { readonly op: "array"; readonly dst: Register; readonly elements: readonly ArrayElement[] }
@@ -295,7 +322,12 @@ export type Instruction =
   // ---- control
   | { readonly op: "jump"; readonly target: Offset }
   /** Jumps if the value of `test` meets the condition. */
-  | { readonly op: "jumpIf"; readonly condition: JumpCondition; readonly test: Register; readonly target: Offset }
+  | {
+    readonly op: "jumpIf";
+    readonly condition: JumpCondition;
+    readonly test: Register;
+    readonly target: Offset;
+  }
   /** Leaves the function. In constructors the caller (`new`) replaces a non-object by the new object; a derived
    * constructor returns an object always. */
   | { readonly op: "return"; readonly src: Register }
@@ -324,7 +356,12 @@ export type Instruction =
     readonly next: Register;
   }
   /** Takes apart an (awaited) iterator result as `iteratorNext` does: TypeError if it is no object, done, value. */
-  | { readonly op: "iteratorResult"; readonly done: Register; readonly value: Register; readonly result: Register }
+  | {
+    readonly op: "iteratorResult";
+    readonly done: Register;
+    readonly value: Register;
+    readonly result: Register;
+  }
   /** dst = a new array of the rest of the iterator ([…, ...rest] patterns), stepping as `iteratorNext` does. */
   | {
     readonly op: "iteratorRest";
@@ -340,14 +377,24 @@ export type Instruction =
   /** dst = an enumerator of the keys `for (k in object)` visits; null and undefined have none. */
   | { readonly op: "forIn"; readonly dst: Register; readonly object: Register }
   /** done = whether the enumerator is finished; key = next key that still exists, or undefined. */
-  | { readonly op: "forInNext"; readonly done: Register; readonly key: Register; readonly enumerator: Register }
+  | {
+    readonly op: "forInNext";
+    readonly done: Register;
+    readonly key: Register;
+    readonly enumerator: Register;
+  }
   // ---- generators and async functions
   /** Suspends a generator. Resumed by next(v): dst = v. By throw(e): throws e here. By return(v): dst = v and control
    * goes to `onReturn`, or the function returns v where that is null (no finally around). In async generators the
    * operand is awaited first. */
   | { readonly op: "yield"; readonly dst: Register; readonly src: Register; readonly onReturn: Offset | null }
   /** yield*: delegates to source's iterator; dst = its return value. Return as in `yield`. */
-  | { readonly op: "yieldDelegate"; readonly dst: Register; readonly source: Register; readonly onReturn: Offset | null }
+  | {
+    readonly op: "yieldDelegate";
+    readonly dst: Register;
+    readonly source: Register;
+    readonly onReturn: Offset | null;
+  }
   /** Suspends an async function until src settles; dst = its value, or throws its reason. */
   | { readonly op: "await"; readonly dst: Register; readonly src: Register }
   // ---- using declarations
@@ -355,7 +402,12 @@ export type Instruction =
    * for null and undefined; TypeError where there is none. */
   | { readonly op: "getDisposer"; readonly dst: Register; readonly src: Register; readonly async: boolean }
   /** dst = new SuppressedError(error, suppressed). */
-  | { readonly op: "suppressedError"; readonly dst: Register; readonly error: Register; readonly suppressed: Register };
+  | {
+    readonly op: "suppressedError";
+    readonly dst: Register;
+    readonly error: Register;
+    readonly suppressed: Register;
+  };
 
 /** Name of an instruction. */
 export type Opcode = Instruction["op"];
@@ -376,8 +428,20 @@ export interface ExceptionEntry {
  * arrow; `callee` is the running constructor an arrow calls super in; `private` is a #name; `importMeta` is
  * import.meta. */
 export type FreeKind =
-  | "const" | "let" | "var" | "function" | "class" | "parameter" | "import"
-  | "this" | "newTarget" | "arguments" | "home" | "callee" | "private" | "importMeta";
+  | "const"
+  | "let"
+  | "var"
+  | "function"
+  | "class"
+  | "parameter"
+  | "import"
+  | "this"
+  | "newTarget"
+  | "arguments"
+  | "home"
+  | "callee"
+  | "private"
+  | "importMeta";
 
 /** A variable of an enclosing scope that the function, or a function inside it, uses. */
 export interface FreeVariable {
@@ -400,8 +464,15 @@ export interface RegisterInfo {
 }
 
 export type FunctionKind =
-  | "function" | "arrow" | "method" | "getter" | "setter"
-  | "constructor" | "derivedConstructor" | "fieldInitializer" | "staticBlock";
+  | "function"
+  | "arrow"
+  | "method"
+  | "getter"
+  | "setter"
+  | "constructor"
+  | "derivedConstructor"
+  | "fieldInitializer"
+  | "staticBlock";
 
 /** A class inside a function. Its text is evaluated as written, with captured variables reached through `free`. */
 export interface ClassTemplate {

@@ -89,12 +89,17 @@ function codeOf(unit: Unit, module: ParsedModule): CodeObject {
 }
 
 /** The unit of a code object, or of the class at `span` inside it, with the module both are in. */
-export function codeUnit(code: CodeObject, span: SourceSpan): { readonly unit: Unit; readonly module: ParsedModule } {
+export function codeUnit(
+  code: CodeObject,
+  span: SourceSpan,
+): { readonly unit: Unit; readonly module: ParsedModule } {
   if (!(code instanceof CodeUnit)) throw new TypeError("Expected a code object made by compileFunction");
   const { unit, module } = code;
   if (unit.node.start === span.start && unit.node.end === span.end) return { unit, module };
   for (const [node, other] of module.analysis.units) {
-    if (isClassNode(node) && node.start === span.start && node.end === span.end) return { unit: other, module };
+    if (isClassNode(node) && node.start === span.start && node.end === span.end) {
+      return { unit: other, module };
+    }
   }
   throw new Error("Expected a class of this module");
 }
@@ -278,7 +283,9 @@ function prologue(ctx: FunctionContext, node: FunctionNode): void {
   });
   for (const then of later) then();
   for (const variable of own?.variables.values() ?? []) {
-    if (variable.kind === "var") ctx.initialize(variable, ctx.constant(undefined, span, ctx.initialRegister(variable)), span);
+    if (variable.kind === "var") {
+      ctx.initialize(variable, ctx.constant(undefined, span, ctx.initialRegister(variable)), span);
+    }
   }
   // A variable of a body with a scope of its own begins with the value of the parameter of its name
   for (const variable of bodyScope(ctx, node)?.variables.values() ?? []) {
@@ -303,4 +310,3 @@ function refuseMappedArguments(ctx: FunctionContext, node: FunctionNode): void {
     if (variable?.reassigned) ctx.unsupported("assigned parameter beside sloppy arguments", p);
   }
 }
-

@@ -6,7 +6,14 @@
  * Invariant: `contexts` lists, outermost first, what a jump out of the current place must go through.
  */
 import type * as ast from "acorn";
-import { type CodeObject, type ClassTemplate, type ConstantValue, type Register, type SourceSpan, UnsupportedSyntax } from "./code.ts";
+import {
+  type ClassTemplate,
+  type CodeObject,
+  type ConstantValue,
+  type Register,
+  type SourceSpan,
+  UnsupportedSyntax,
+} from "./code.ts";
 import { CodeBuilder, type Label, type Region } from "./builder.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { AstNode, FunctionNode } from "./syntax.ts";
@@ -139,7 +146,8 @@ export class FunctionContext {
 
   /** Whether closures share the variable through a cell, and not as a copy of its final value. */
   static needsCell(variable: Variable): boolean {
-    return variable.capturers.size > 0 && (variable.reassigned || variable.usedEarly || variable.unit.dynamicScope);
+    return variable.capturers.size > 0 &&
+      (variable.reassigned || variable.usedEarly || variable.unit.dynamicScope);
   }
 
   place(variable: Variable): Place {
@@ -237,14 +245,19 @@ export class FunctionContext {
     if (variable.assignment === "plain") return false;
     if (variable.assignment === "throws") {
       if (variable.unit !== this.unit || this.mayBeEarly(variable, node)) this.read(variable, node);
-      this.builder.emit({ op: "throwError", type: "TypeError", message: "Assignment to constant variable." }, node);
+      this.builder.emit(
+        { op: "throwError", type: "TypeError", message: "Assignment to constant variable." },
+        node,
+      );
     }
     return true;
   }
 
   /** A register the value can be computed into directly when assigning, undefined where `write` must do it. */
   writeRegister(variable: Variable): Register | undefined {
-    if (variable.assignment !== "plain" || variable.usedEarly || variable.unit !== this.unit) return undefined;
+    if (variable.assignment !== "plain" || variable.usedEarly || variable.unit !== this.unit) {
+      return undefined;
+    }
     const place = this.place(variable);
     return place.kind === "register" ? place.register : undefined;
   }
@@ -365,7 +378,10 @@ export class FunctionContext {
     b.emit({ op: "getProp", dst: method, object: iterator, key: { kind: "name", name: "return" } }, node);
     b.emit({ op: "jumpIf", condition: "nullish", test: method, target: skip.id }, node);
     const result = b.temp();
-    b.emit({ op: "call", dst: result, callee: method, self: iterator, args: [], text: "iterator.return" }, node);
+    b.emit(
+      { op: "call", dst: result, callee: method, self: iterator, args: [], text: "iterator.return" },
+      node,
+    );
     const settled = b.temp();
     b.emit({ op: "await", dst: settled, src: result }, node);
     if (checked) b.emit({ op: "checkObject", src: settled, what: "Iterator result" }, node);

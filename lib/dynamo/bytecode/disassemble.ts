@@ -10,7 +10,11 @@ import type { Capture, CodeObject, Instruction, KeyOperand, ObjectMember, Regist
 export function disassemble(code: CodeObject, options: { readonly nested?: boolean } = {}): string {
   const lines = [header(code)];
   if (code.free.length > 0) {
-    lines.push(`  free ${code.free.map((f, i) => `${i}:${f.name}(${f.kind}${f.reassigned ? ", reassigned" : ""})`).join(" ")}`);
+    lines.push(
+      `  free ${
+        code.free.map((f, i) => `${i}:${f.name}(${f.kind}${f.reassigned ? ", reassigned" : ""})`).join(" ")
+      }`,
+    );
   }
   const targets = jumpTargets(code);
   code.instructions.forEach((instruction, offset) => {
@@ -18,7 +22,9 @@ export function disassemble(code: CodeObject, options: { readonly nested?: boole
     lines.push(`${mark}${String(offset).padStart(4)}  ${instructionText(code, instruction)}`);
   });
   for (const h of code.handlers) {
-    lines.push(`  in ${h.start}..${h.end - 1} exceptions go to ${h.target} with ${registerName(code, h.register)}`);
+    lines.push(
+      `  in ${h.start}..${h.end - 1} exceptions go to ${h.target} with ${registerName(code, h.register)}`,
+    );
   }
   if (options.nested !== false) {
     for (const child of code.children) {
@@ -35,7 +41,9 @@ function header(code: CodeObject): string {
   words.push(code.kind);
   const params = code.parameters.map((p) => p ?? "_");
   if (code.hasRest) params.push("...");
-  return `${words.join(" ")} ${code.name || "<anonymous>"}(${params.join(", ")})${code.strict ? "" : " sloppy"}`;
+  return `${words.join(" ")} ${code.name || "<anonymous>"}(${params.join(", ")})${
+    code.strict ? "" : " sloppy"
+  }`;
 }
 
 function jumpTargets(code: CodeObject): ReadonlySet<number> {
@@ -120,7 +128,13 @@ export function instructionText(code: CodeObject, i: Instruction): string {
     case "increment":
       return put(i.dst, `${r(i.src)} ${i.by > 0 ? "+ 1" : "- 1"}`);
     case "template":
-      return put(i.dst, `template ${i.quasis.map((q, n) => JSON.stringify(q) + (n < i.values.length ? ` ${r(i.values[n] ?? 0)} ` : "")).join("")}`);
+      return put(
+        i.dst,
+        `template ${
+          i.quasis.map((q, n) => JSON.stringify(q) + (n < i.values.length ? ` ${r(i.values[n] ?? 0)} ` : ""))
+            .join("")
+        }`,
+      );
     case "templateObject":
       return put(i.dst, `templateObject ${i.site} ${JSON.stringify(i.raw)}`);
     case "getProp":
@@ -142,9 +156,19 @@ export function instructionText(code: CodeObject, i: Instruction): string {
     case "definePrivate":
       return `define ${r(i.object)}.${free(i.name)} = ${r(i.value)}`;
     case "array":
-      return put(i.dst, `[${i.elements.map((e) => (e.kind === "hole" ? "" : (e.kind === "spread" ? "..." : "") + r(e.register))).join(", ")}]`);
+      return put(
+        i.dst,
+        `[${
+          i.elements.map((e) => (e.kind === "hole" ? "" : (e.kind === "spread" ? "..." : "") + r(e.register)))
+            .join(", ")
+        }]`,
+      );
     case "arrayAppend":
-      return `${r(i.array)} append ${i.element.kind === "hole" ? "hole" : (i.element.kind === "spread" ? "..." : "") + r(i.element.register)}`;
+      return `${r(i.array)} append ${
+        i.element.kind === "hole"
+          ? "hole"
+          : (i.element.kind === "spread" ? "..." : "") + r(i.element.register)
+      }`;
     case "object":
       return put(i.dst, `{${i.members.map(member).join(", ")}}`);
     case "define":
@@ -161,9 +185,17 @@ export function instructionText(code: CodeObject, i: Instruction): string {
       return put(i.dst, `closure ${i.child}${prefix} ${key(i.name)} (${captured(i.captures)})${home}`);
     }
     case "class":
-      return put(i.dst, `class ${i.index} ${JSON.stringify(i.name)} (${captured(i.captures)})${i.heritage === null ? "" : ` extends ${r(i.heritage)}`}`);
+      return put(
+        i.dst,
+        `class ${i.index} ${JSON.stringify(i.name)} (${captured(i.captures)})${
+          i.heritage === null ? "" : ` extends ${r(i.heritage)}`
+        }`,
+      );
     case "call":
-      return put(i.dst, `call ${r(i.callee)}${i.self === null ? "" : ` this ${r(i.self)}`} (${args(i.args)})`);
+      return put(
+        i.dst,
+        `call ${r(i.callee)}${i.self === null ? "" : ` this ${r(i.self)}`} (${args(i.args)})`,
+      );
     case "new":
       return put(i.dst, `new ${r(i.callee)} (${args(i.args)})`);
     case "superCall":
@@ -213,7 +245,9 @@ export function instructionText(code: CodeObject, i: Instruction): string {
 
 /** A constant as source text. */
 export function constantText(value: undefined | null | boolean | number | string | bigint): string {
-  if (typeof value === "string") return JSON.stringify(value).replace(/[\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`);
+  if (typeof value === "string") {
+    return JSON.stringify(value).replace(/[\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`);
+  }
   if (typeof value === "bigint") return `${value}n`;
   if (Object.is(value, -0)) return "-0";
   return value === undefined ? "undefined" : String(value);

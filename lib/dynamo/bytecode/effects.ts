@@ -4,7 +4,15 @@
  * Input: instructions. Output: registers and offsets.
  * Invariant: every register an instruction mentions is among what it reads or writes.
  */
-import type { CodeObject, ExceptionEntry, Instruction, KeyOperand, ObjectMember, Offset, Register } from "./code.ts";
+import type {
+  CodeObject,
+  ExceptionEntry,
+  Instruction,
+  KeyOperand,
+  ObjectMember,
+  Offset,
+  Register,
+} from "./code.ts";
 
 function keyRegisters(key: KeyOperand): readonly Register[] {
   return key.kind === "register" ? [key.register] : [];

@@ -100,7 +100,14 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       const callee = calleeOf(ctx, node.tag, node.quasi.expressions);
       const args = taggedTemplate(ctx, node.quasi);
       const r = result();
-      b.emit({ op: "call", dst: r, callee: callee.value, self: callee.self, args, text: textOf(ctx, node.tag) }, node);
+      b.emit({
+        op: "call",
+        dst: r,
+        callee: callee.value,
+        self: callee.self,
+        args,
+        text: textOf(ctx, node.tag),
+      }, node);
       return r;
     }
     case "AwaitExpression": {
@@ -136,7 +143,11 @@ export function jumpUnless(ctx: FunctionContext, node: ast.Expression, target: L
 }
 
 /** Jumps if the truth of the expression is `when`; `!`, `&&` and `||` become jumps themselves. */
-function jumpOn(ctx: FunctionContext, node: ast.Expression, jump: { readonly when: boolean; readonly target: Label }): void {
+function jumpOn(
+  ctx: FunctionContext,
+  node: ast.Expression,
+  jump: { readonly when: boolean; readonly target: Label },
+): void {
   const b = ctx.builder;
   if (node.type === "UnaryExpression" && node.operator === "!") {
     return jumpOn(ctx, node.argument, { when: !jump.when, target: jump.target });
@@ -172,7 +183,9 @@ function literal(ctx: FunctionContext, node: ast.Literal, dst?: Register): Regis
     ctx.builder.emit({ op: "regexp", dst: r, pattern: node.regex.pattern, flags: node.regex.flags }, node);
     return r;
   }
-  if (node.bigint !== undefined) return ctx.constant(BigInt(node.bigint.replaceAll("_", "")), node, dst ?? ctx.builder.temp());
+  if (node.bigint !== undefined) {
+    return ctx.constant(BigInt(node.bigint.replaceAll("_", "")), node, dst ?? ctx.builder.temp());
+  }
   const value = node.value;
   if (value instanceof RegExp || value === undefined) return ctx.unsupported("unknown literal", node);
   return ctx.constant(value, node, dst ?? ctx.builder.temp());
@@ -223,7 +236,11 @@ function deletion(ctx: FunctionContext, node: ast.UnaryExpression, dst?: Registe
   const strict = ctx.unit.strict;
   const remove = (m: ast.MemberExpression, r: Register): void => {
     if (m.object.type === "Super") ctx.unsupported("delete of a super property", node);
-    const object = operand(ctx, m.object, m.computed && m.property.type !== "PrivateIdentifier" ? [m.property] : []);
+    const object = operand(
+      ctx,
+      m.object,
+      m.computed && m.property.type !== "PrivateIdentifier" ? [m.property] : [],
+    );
     optionalStep(ctx, m.optional, object, m);
     b.emit({ op: "deleteProp", dst: r, object, key: keyOf(ctx, m), strict }, node);
   };
@@ -233,13 +250,19 @@ function deletion(ctx: FunctionContext, node: ast.UnaryExpression, dst?: Registe
     return r;
   }
   if (target.type === "ChainExpression") {
-    return chain(ctx, target, (inner, r) => {
-      if (inner.type === "MemberExpression") remove(inner, r);
-      else {
-        ctx.expression(inner);
-        ctx.constant(true, node, r);
-      }
-    }, dst, true);
+    return chain(
+      ctx,
+      target,
+      (inner, r) => {
+        if (inner.type === "MemberExpression") remove(inner, r);
+        else {
+          ctx.expression(inner);
+          ctx.constant(true, node, r);
+        }
+      },
+      dst,
+      true,
+    );
   }
   if (target.type === "Identifier") return ctx.unsupported("delete of a variable", node);
   ctx.expression(target);
@@ -369,7 +392,14 @@ function call(ctx: FunctionContext, node: ast.CallExpression, dst?: Register): R
   optionalStep(ctx, node.optional, callee.value, node);
   const args: readonly Argument[] = argumentList(ctx, node.arguments);
   const r = dst ?? b.temp();
-  b.emit({ op: "call", dst: r, callee: callee.value, self: callee.self, args, text: textOf(ctx, node.callee) }, node);
+  b.emit({
+    op: "call",
+    dst: r,
+    callee: callee.value,
+    self: callee.self,
+    args,
+    text: textOf(ctx, node.callee),
+  }, node);
   return r;
 }
 
@@ -400,4 +430,3 @@ function superCall(ctx: FunctionContext, node: ast.CallExpression, dst?: Registe
   ctx.move(dst, made, node);
   return dst;
 }
-

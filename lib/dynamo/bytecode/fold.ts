@@ -7,7 +7,14 @@
 import type { CodeObject, Instruction, JumpCondition, Offset, Register } from "./code.ts";
 import { constantText } from "./disassemble.ts";
 import { mayThrow, reads, writes } from "./effects.ts";
-import { type ExpressionText, instructionExpression, instructionStatements, type Names, startSafe, wrap } from "./print_instruction.ts";
+import {
+  type ExpressionText,
+  instructionExpression,
+  instructionStatements,
+  type Names,
+  startSafe,
+  wrap,
+} from "./print_instruction.ts";
 import type { Statement } from "./statement_tree.ts";
 
 /** How often registers occur in the code. */
@@ -41,7 +48,9 @@ export function registerUse(code: CodeObject): RegisterUse {
   for (const h of code.handlers) written[h.register] = (written[h.register] ?? 0) + 1;
   const receivers = new Set<Register>();
   const members = new Map<Register, Register>();
-  for (const i of code.instructions) if (i.op === "getProp" && written[i.dst] === 1) members.set(i.dst, i.object);
+  for (const i of code.instructions) {
+    if (i.op === "getProp" && written[i.dst] === 1) members.set(i.dst, i.object);
+  }
   for (const i of code.instructions) {
     if (i.op !== "call" || i.self === null || members.get(i.callee) !== i.self) continue;
     const temporary = code.registers[i.self]?.name === null && written[i.self] === 1 && read[i.self] === 2;
@@ -62,13 +71,28 @@ interface Pending {
   readonly register: Register;
   readonly expression: ExpressionText;
   /** For `o.p` with o folded in: how to say both apart, if the call that wants o as this does not take it whole. */
-  readonly apart: { readonly register: Register; readonly text: string; readonly member: () => string } | null;
+  readonly apart:
+    | { readonly register: Register; readonly text: string; readonly member: () => string }
+    | null;
 }
 
 /** Instructions whose statements mention each operand once and in order. */
 const ORDERED: ReadonlySet<Instruction["op"]> = new Set([
-  "checkTdz", "storeFree", "storeGlobal", "storeCell", "setProp", "setSuper", "setPrivate", "define", "arrayAppend",
-  "checkObjectCoercible", "checkObject", "checkSuperOnce", "getIterator", "iteratorResult", "forInNext",
+  "checkTdz",
+  "storeFree",
+  "storeGlobal",
+  "storeCell",
+  "setProp",
+  "setSuper",
+  "setPrivate",
+  "define",
+  "arrayAppend",
+  "checkObjectCoercible",
+  "checkObject",
+  "checkSuperOnce",
+  "getIterator",
+  "iteratorResult",
+  "forInNext",
 ]);
 
 export class Folder {
@@ -225,7 +249,9 @@ export class Folder {
       return true;
     }
     if (this.incremented !== offset - 1) return false;
-    if (i.op !== "increment" || before?.op !== "toNumeric" || before.dst !== i.src || before.src !== i.dst) return false;
+    if (i.op !== "increment" || before?.op !== "toNumeric" || before.dst !== i.src || before.src !== i.dst) {
+      return false;
+    }
     this.flush(0);
     this.text(`${this.names.target(i.dst)}${i.by > 0 ? "++" : "--"};`);
     return true;

@@ -7,7 +7,7 @@
 import type * as ast from "acorn";
 import type { Argument, Capture, KeyOperand, ObjectMember, Register } from "./code.ts";
 import type { FunctionContext } from "./context.ts";
-import { isInert, elementList, operand } from "./operands.ts";
+import { elementList, isInert, operand } from "./operands.ts";
 import { freeVariables } from "./free.ts";
 import { type AstNode, type FunctionNode, isAnonymousFunction, staticKeyName } from "./syntax.ts";
 import type { Unit } from "./scope.ts";
@@ -22,7 +22,10 @@ export function objectLiteral(ctx: FunctionContext, node: ast.ObjectExpression, 
   const needsHome = node.properties.some((p) => p.type === "Property" && usesHome(ctx, p.value));
   const spread = node.properties.findIndex((p) => p.type === "SpreadElement");
   const whole = !needsHome &&
-    (spread < 0 || node.properties.slice(spread + 1).every((p) => p.type === "Property" && !p.computed && isInert(ctx, p.value)));
+    (spread < 0 ||
+      node.properties.slice(spread + 1).every((p) =>
+        p.type === "Property" && !p.computed && isInert(ctx, p.value)
+      ));
   const headEnd = whole ? node.properties.length : needsHome ? 0 : spread + 1;
   const object = whole && dst !== undefined ? dst : b.temp();
   const head: ObjectMember[] = [];
@@ -52,7 +55,10 @@ function objectMember(
 ): ObjectMember {
   if (node.type === "SpreadElement") return { kind: "spread", register: operand(ctx, node.argument, later) };
   const kind = node.kind === "init" ? "value" : node.kind;
-  if (!node.computed && !node.shorthand && !node.method && kind === "value" && staticKeyName(node.key) === "__proto__") {
+  if (
+    !node.computed && !node.shorthand && !node.method && kind === "value" &&
+    staticKeyName(node.key) === "__proto__"
+  ) {
     return { kind: "proto", register: operand(ctx, node.value, later) };
   }
   const key = literalKey(ctx, node, [node.value, ...later]);
@@ -83,7 +89,9 @@ export function literalKey(
   later: readonly AstNode[],
 ): KeyOperand {
   if (!node.computed) return { kind: "name", name: staticKeyName(node.key) };
-  if (node.key.type === "Literal" && typeof node.key.value === "string") return { kind: "name", name: node.key.value };
+  if (node.key.type === "Literal" && typeof node.key.value === "string") {
+    return { kind: "name", name: node.key.value };
+  }
   const raw = operand(ctx, node.key, later);
   const register = ctx.builder.temp();
   ctx.builder.emit({ op: "toPropertyKey", dst: register, src: raw }, node.key);
@@ -116,7 +124,9 @@ export function closureOf(
   const captured = captures(ctx, unit);
   const dst = options.dst ?? ctx.builder.temp();
   const prefix = options.namePrefix ?? "";
-  const name = options.name?.kind === "register" ? options.name : { kind: "name" as const, name: plainName(unit, prefix) };
+  const name = options.name?.kind === "register"
+    ? options.name
+    : { kind: "name" as const, name: plainName(unit, prefix) };
   ctx.builder.emit(
     { op: "closure", dst, child, captures: captured, home: options.home ?? null, name, namePrefix: prefix },
     node,

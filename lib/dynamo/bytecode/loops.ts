@@ -89,7 +89,11 @@ export function forStatement(ctx: FunctionContext, node: ast.ForStatement, label
 }
 
 /** Binds the loop variable of for-in and for-of and runs the body. */
-function iteration(ctx: FunctionContext, node: ast.ForInStatement | ast.ForOfStatement, value: Register): void {
+function iteration(
+  ctx: FunctionContext,
+  node: ast.ForInStatement | ast.ForOfStatement,
+  value: Register,
+): void {
   const left = node.left;
   for (const v of ctx.analysis.scopes.get(node)?.variables.values() ?? []) ctx.enter(v, node.left);
   if (left.type !== "VariableDeclaration") {
@@ -111,7 +115,11 @@ function subject(ctx: FunctionContext, node: ast.ForInStatement | ast.ForOfState
   return ctx.expression(node.right);
 }
 
-export function forInStatement(ctx: FunctionContext, node: ast.ForInStatement, labels: readonly string[]): void {
+export function forInStatement(
+  ctx: FunctionContext,
+  node: ast.ForInStatement,
+  labels: readonly string[],
+): void {
   const b = ctx.builder;
   if (node.left.type === "VariableDeclaration" && node.left.declarations[0]?.init) {
     return ctx.unsupported("for-in with an initialiser", node);
@@ -130,7 +138,11 @@ export function forInStatement(ctx: FunctionContext, node: ast.ForInStatement, l
   b.place(exit);
 }
 
-export function forOfStatement(ctx: FunctionContext, node: ast.ForOfStatement, labels: readonly string[]): void {
+export function forOfStatement(
+  ctx: FunctionContext,
+  node: ast.ForOfStatement,
+  labels: readonly string[],
+): void {
   const b = ctx.builder;
   const async = node.await;
   const iterator = b.temp();
@@ -147,7 +159,10 @@ export function forOfStatement(ctx: FunctionContext, node: ast.ForOfStatement, l
   if (async) {
     const result = b.temp();
     const settled = b.temp();
-    b.emit({ op: "call", dst: result, callee: step, self: iterator, args: [], text: "iterator.next" }, node.right);
+    b.emit(
+      { op: "call", dst: result, callee: step, self: iterator, args: [], text: "iterator.next" },
+      node.right,
+    );
     b.emit({ op: "await", dst: settled, src: result }, node.right);
     b.emit({ op: "iteratorResult", done, value, result: settled }, node.right);
   } else b.emit({ op: "iteratorNext", done, value, iterator, next: step }, node.right);

@@ -35,7 +35,10 @@ function assigns(ctx: FunctionContext, node: AstNode, variable: Variable): boole
     return ctx.variableOf(node.argument) === variable;
   }
   if (node.type === "CallExpression" && node.callee.type === "Super" && variable.kind === "this") return true;
-  if (node.type === "AssignmentExpression" && boundNames(node.left).some((id) => ctx.variableOf(id) === variable)) {
+  if (
+    node.type === "AssignmentExpression" &&
+    boundNames(node.left).some((id) => ctx.variableOf(id) === variable)
+  ) {
     return true;
   }
   let found = false;
@@ -75,7 +78,10 @@ export function keyOf(ctx: FunctionContext, node: ast.MemberExpression): KeyOper
 }
 
 /** Registers of arguments. A spread that more code follows is iterated into an array at its place. */
-export function argumentList(ctx: FunctionContext, nodes: readonly (ast.Expression | ast.SpreadElement)[]): readonly Argument[] {
+export function argumentList(
+  ctx: FunctionContext,
+  nodes: readonly (ast.Expression | ast.SpreadElement)[],
+): readonly Argument[] {
   const spread = nodes.findIndex((n) => n.type === "SpreadElement");
   const rest = spread < 0 ? [] : nodes.slice(spread + 1);
   if (rest.every((n) => isInert(ctx, n))) {
@@ -99,7 +105,10 @@ export function elementList(
 ): Register {
   const b = ctx.builder;
   const head: ArrayElement[] = [];
-  const evaluate = (n: ast.Expression | ast.SpreadElement | null, later: readonly AstNode[]): ArrayElement => {
+  const evaluate = (
+    n: ast.Expression | ast.SpreadElement | null,
+    later: readonly AstNode[],
+  ): ArrayElement => {
     if (n === null) return { kind: "hole" };
     if (n.type === "SpreadElement") return { kind: "spread", register: operand(ctx, n.argument, later) };
     return { kind: "value", register: operand(ctx, n, later) };

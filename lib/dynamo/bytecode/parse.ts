@@ -101,7 +101,10 @@ function plainPosition(url: string, text: string): (offset: number) => UserPosit
   };
 }
 
-function parseText(text: string, sourceType?: "module" | "script"): { program: acorn.Program; parens: number[] } {
+function parseText(
+  text: string,
+  sourceType?: "module" | "script",
+): { program: acorn.Program; parens: number[] } {
   let parens: number[] = [];
   const options: acorn.Options = {
     ecmaVersion: "latest",

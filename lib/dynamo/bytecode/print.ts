@@ -10,7 +10,15 @@
  * of the next piece of code is printed instead.
  */
 import { type CodeObject, type Offset, type Register, UnsupportedSyntax } from "./code.ts";
-import { type BlockNode, buildFlow, dominates, type Flow, type FlowNode, type RegionInstance, type TryNode } from "./flow.ts";
+import {
+  type BlockNode,
+  buildFlow,
+  dominates,
+  type Flow,
+  type FlowNode,
+  type RegionInstance,
+  type TryNode,
+} from "./flow.ts";
 import { Folder } from "./fold.ts";
 import { liveRegisters } from "./liveness.ts";
 import { dispatchStatements } from "./print_dispatch.ts";
@@ -22,7 +30,9 @@ import { isAbrupt, render, type Statement, tidy } from "./statement_tree.ts";
 /** Prints the rest of a function from `entry` as a function expression. Throws `UnsupportedSyntax`. */
 export function printFunction(code: CodeObject, options: PrintOptions = {}): PrintedFunction {
   const entry = options.entry ?? 0;
-  const parameters = entry === 0 && !options.suspended ? [] : options.parameters ?? [...liveAtEntry(code, options)];
+  const parameters = entry === 0 && !options.suspended
+    ? []
+    : options.parameters ?? [...liveAtEntry(code, options)];
   const names = new FunctionNames(code, options, parameters);
   const prologueEnd = generatorPrologue(code, entry);
   const body = prologueEnd === null ? functionBody(code, entry, { names, options }) : [
@@ -32,7 +42,9 @@ export function printFunction(code: CodeObject, options: PrintOptions = {}): Pri
   const lines = render(tidy(body, new Set()), "  ");
   const generator = code.generator && prologueEnd === null;
   const async = code.async && prologueEnd === null;
-  const head = `${async ? "async " : ""}function${generator ? "*" : ""} ${names.functionName}(${names.parameterList()})`;
+  const head = `${async ? "async " : ""}function${
+    generator ? "*" : ""
+  } ${names.functionName}(${names.parameterList()})`;
   const declared = names.declarations(parameters);
   const source = [`${head} {`, ...(declared ? [`  let ${declared};`] : []), ...lines, "}"].join("\n");
   return {
@@ -53,7 +65,9 @@ function liveAtEntry(code: CodeObject, options: PrintOptions): ReadonlySet<Regis
   if (options.suspended && i && (i.op === "yield" || i.op === "yieldDelegate")) {
     live.delete(i.op === "yield" ? i.src : i.source);
     for (const r of liveRegisters(code, entry + 1)) if (r !== i.dst) live.add(r);
-    if (i.onReturn !== null) for (const r of liveRegisters(code, i.onReturn)) if (r !== i.dst) live.add(r);
+    if (i.onReturn !== null) {
+      for (const r of liveRegisters(code, i.onReturn)) if (r !== i.dst) live.add(r);
+    }
   }
   return live;
 }
@@ -66,7 +80,18 @@ function generatorPrologue(code: CodeObject, entry: Offset): Offset | null {
   if (!code.generator) return null;
   const at = code.instructions.findIndex((i) => i.op === "generatorStart");
   if (entry > at) return null;
-  const quiet = new Set(["loadArgument", "loadThis", "loadRest", "loadArguments", "loadCallee", "loadHome", "const", "newCell", "move", "uninitialized"]);
+  const quiet = new Set([
+    "loadArgument",
+    "loadThis",
+    "loadRest",
+    "loadArguments",
+    "loadCallee",
+    "loadHome",
+    "const",
+    "newCell",
+    "move",
+    "uninitialized",
+  ]);
   return code.instructions.slice(entry, at).every((i) => quiet.has(i.op)) ? null : at;
 }
 
@@ -87,13 +112,18 @@ function generatorBody(code: CodeObject, entry: Offset, context: BodyContext): r
 function functionBody(code: CodeObject, entry: Offset, context: BodyContext): readonly Statement[] {
   let flow: Flow | null = null;
   try {
-    if (context.options.controlFlow !== "dispatch" || context.until !== undefined) flow = buildFlow(code, entry);
+    if (context.options.controlFlow !== "dispatch" || context.until !== undefined) {
+      flow = buildFlow(code, entry);
+    }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
   if (flow?.reducible) return new StructuredPrinter(code, flow, context).print();
   if (context.until !== undefined) {
-    throw new UnsupportedSyntax("this control flow in a generator's parameters", code.module.position(code.span.start));
+    throw new UnsupportedSyntax(
+      "this control flow in a generator's parameters",
+      code.module.position(code.span.start),
+    );
   }
   return dispatchStatements(code, entry, context);
 }
@@ -106,7 +136,11 @@ class StructuredPrinter {
   private readonly isPlaced = new Set<FlowNode>();
   private readonly isHeader = new Set<FlowNode>();
 
-  constructor(private readonly code: CodeObject, private readonly flow: Flow, private readonly context: BodyContext) {
+  constructor(
+    private readonly code: CodeObject,
+    private readonly flow: Flow,
+    private readonly context: BodyContext,
+  ) {
     for (const node of flow.nodes) {
       if (node.predecessors.some((p) => p.order >= node.order)) this.isHeader.add(node);
     }
@@ -167,7 +201,10 @@ class StructuredPrinter {
 
   /** The node's code with all it dominates. */
   private tree(node: FlowNode): readonly Statement[] {
-    const body = this.within(this.placed.get(node) ?? [], () => node.kind === "try" ? this.tryStatement(node) : this.block(node));
+    const body = this.within(
+      this.placed.get(node) ?? [],
+      () => node.kind === "try" ? this.tryStatement(node) : this.block(node),
+    );
     if (!this.isHeader.has(node)) return body;
     const loop: Statement = { kind: "loop", label: this.loopLabel(node), exit: null, condition: null, body };
     return this.within(this.behind.get(node) ?? [], () => [loop]);
@@ -197,7 +234,9 @@ class StructuredPrinter {
 
   /** Control goes from one node to another. */
   private go(from: FlowNode, to: FlowNode): readonly Statement[] {
-    if (to.order <= from.order && dominates(to, from)) return [{ kind: "continue", label: this.loopLabel(to) }];
+    if (to.order <= from.order && dominates(to, from)) {
+      return [{ kind: "continue", label: this.loopLabel(to) }];
+    }
     if (this.isPlaced.has(to)) return [{ kind: "break", label: this.label(to) }];
     return this.tree(to);
   }
@@ -231,7 +270,10 @@ class StructuredPrinter {
         }
         case "return": {
           const { text } = folder.operand(i.src);
-          return [...folder.finish(), names.text(text === "undefined" && !this.code.generator ? "return;" : `return ${text};`, true)];
+          return [
+            ...folder.finish(),
+            names.text(text === "undefined" && !this.code.generator ? "return;" : `return ${text};`, true),
+          ];
         }
         case "throw": {
           const { text } = folder.operand(i.src);

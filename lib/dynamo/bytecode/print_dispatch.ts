@@ -42,7 +42,12 @@ export function dispatchStatements(
   }
   const handlers: string[] = [];
   for (const [target, { blocks, register }] of catches) {
-    handlers.push(...blocks.map((b) => `case ${b}:`), `  ${register} = $e;`, `  $pc = ${target};`, "  break;");
+    handlers.push(
+      ...blocks.map((b) => `case ${b}:`),
+      `  ${register} = $e;`,
+      `  $pc = ${target};`,
+      "  break;",
+    );
   }
   names.declare("$pc");
   const whole = ["switch ($pc) {", ...lines, "}"];
@@ -69,7 +74,9 @@ function piece(
 ): readonly Statement[] {
   const { names, options } = context;
   const folder = new Folder(code, names, range.end);
-  const go = (to: Offset): readonly Statement[] => [names.text(`$pc = ${to};`), { kind: "continue", label: "$pieces" }];
+  const go = (
+    to: Offset,
+  ): readonly Statement[] => [names.text(`$pc = ${to};`), { kind: "continue", label: "$pieces" }];
   for (let at = range.start; at < range.end; at++) {
     const i = code.instructions[at];
     if (!i) break;

@@ -5,7 +5,15 @@
  * compute its destination) or statements.
  * Invariant: operands appear in the text in the order in which the instruction looks at them, each once.
  */
-import { type CodeObject, type FreeVariable, type Instruction, type KeyOperand, type ObjectMember, type Register, UnsupportedSyntax } from "./code.ts";
+import {
+  type CodeObject,
+  type FreeVariable,
+  type Instruction,
+  type KeyOperand,
+  type ObjectMember,
+  type Register,
+  UnsupportedSyntax,
+} from "./code.ts";
 import { codeUnit } from "./compile.ts";
 import { constantText } from "./disassemble.ts";
 import type { FreeForm } from "./print_types.ts";
@@ -57,13 +65,17 @@ export function wrap(e: ExpressionText): string {
 export function instructionExpression(code: CodeObject, i: Instruction, names: Names): ExpressionText | null {
   const r = (register: Register): string => wrap(names.operand(register));
   const item = (register: Register): string => names.operand(register).text;
-  const keyValue = (key: KeyOperand): string => (key.kind === "name" ? constantText(key.name) : item(key.register));
+  const keyValue = (
+    key: KeyOperand,
+  ): string => (key.kind === "name" ? constantText(key.name) : item(key.register));
   const args = (list: readonly { readonly register: Register; readonly spread: boolean }[]): string =>
     list.map((a) => (a.spread ? `...${r(a.register)}` : item(a.register))).join(", ");
   switch (i.op) {
     case "const": {
       const text = constantText(i.value);
-      return text.startsWith("-") || typeof i.value === "number" ? { text, bare: !text.startsWith("-") } : bare(text);
+      return text.startsWith("-") || typeof i.value === "number"
+        ? { text, bare: !text.startsWith("-") }
+        : bare(text);
     }
     case "regexp":
       return bare(`/${i.pattern}/${i.flags}`);
@@ -101,7 +113,11 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
       return bare(`${r(i.cell)}.v`);
     case "unary": {
       const text = r(i.src);
-      return loose(/^[a-z]/.test(i.operator) || text.startsWith(i.operator) ? `${i.operator} ${text}` : i.operator + text);
+      return loose(
+        /^[a-z]/.test(i.operator) || text.startsWith(i.operator)
+          ? `${i.operator} ${text}`
+          : i.operator + text,
+      );
     }
     case "binary": {
       const left = names.operand(i.left);
@@ -117,7 +133,13 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
     case "toString":
       return bare(`\`\${${item(i.src)}}\``);
     case "template":
-      return bare(`\`${i.quasis.map((q, n) => templateText(q) + (n < i.values.length ? `\${${item(i.values[n] ?? 0)}}` : "")).join("")}\``);
+      return bare(
+        `\`${
+          i.quasis.map((q, n) =>
+            templateText(q) + (n < i.values.length ? `\${${item(i.values[n] ?? 0)}}` : "")
+          ).join("")
+        }\``,
+      );
     case "templateObject":
       return bare(`$rt.templateObject(${templateIndex(code, i.site, i)})`);
     case "getProp": {
@@ -157,7 +179,11 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
     case "superCall":
       return bare(`$rt.superConstruct(${item(i.callee)}, [${args(i.args)}], ${item(i.newTarget)})`);
     case "import":
-      return bare(`$rt.importer(${constantText(code.module.url)})(${item(i.specifier)}${i.options === null ? "" : `, ${item(i.options)}`})`);
+      return bare(
+        `$rt.importer(${constantText(code.module.url)})(${item(i.specifier)}${
+          i.options === null ? "" : `, ${item(i.options)}`
+        })`,
+      );
     case "forIn":
       return bare(`$rt.keys(${item(i.object)})`);
     case "await":
@@ -179,7 +205,9 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
 export function instructionStatements(code: CodeObject, i: Instruction, names: Names): readonly string[] {
   const item = (register: Register): string => names.operand(register).text;
   const t = (register: Register): string => names.target(register);
-  const keyValue = (key: KeyOperand): string => (key.kind === "name" ? constantText(key.name) : item(key.register));
+  const keyValue = (
+    key: KeyOperand,
+  ): string => (key.kind === "name" ? constantText(key.name) : item(key.register));
   switch (i.op) {
     case "checkTdz":
       return [`if (${wrap(names.operand(i.src))} === $rt.tdz) $rt.uninitialized(${constantText(i.name)});`];
@@ -200,7 +228,9 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
     case "storeCell":
       return [`${wrap(names.operand(i.cell))}.v = ${item(i.src)};`];
     case "setProp":
-      return [`${startSafe(memberText(wrapObject(names.operand(i.object)), i.key, keyValue))} = ${item(i.value)};`];
+      return [
+        `${startSafe(memberText(wrapObject(names.operand(i.object)), i.key, keyValue))} = ${item(i.value)};`,
+      ];
     case "setSuper":
       return [`$rt.setSuper(${item(i.home)}, ${item(i.receiver)}, ${keyValue(i.key)}, ${item(i.value)});`];
     case "setPrivate":
@@ -214,7 +244,9 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
       const m = i.member;
       if (m.kind === "spread") return [`$rt.copy(${item(i.object)}, ${item(m.register)});`];
       if (m.kind === "proto") return [`$rt.proto(${item(i.object)}, ${item(m.register)});`];
-      if (m.kind === "value") return [`$rt.define(${item(i.object)}, ${keyValue(m.key)}, ${item(m.register)});`];
+      if (m.kind === "value") {
+        return [`$rt.define(${item(i.object)}, ${keyValue(m.key)}, ${item(m.register)});`];
+      }
       return [`$rt.accessor(${item(i.object)}, "${m.kind}", ${keyValue(m.key)}, ${item(m.register)});`];
     }
     case "checkObjectCoercible":
@@ -226,7 +258,9 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
     case "getIterator": {
       const source = item(i.source);
       return [
-        `${t(i.iterator)} = $rt.${i.async ? "asyncIterator" : "iterator"}(${source}, ${constantText(i.text)});`,
+        `${t(i.iterator)} = $rt.${i.async ? "asyncIterator" : "iterator"}(${source}, ${
+          constantText(i.text)
+        });`,
         `${t(i.next)} = ${t(i.iterator)}.next;`,
       ];
     }
@@ -303,7 +337,9 @@ function wrapObject(e: ExpressionText): string {
 }
 
 function memberText(object: string, key: KeyOperand, value: (key: KeyOperand) => string): string {
-  return key.kind === "name" && IDENTIFIER.test(key.name) ? `${object}.${key.name}` : `${object}[${value(key)}]`;
+  return key.kind === "name" && IDENTIFIER.test(key.name)
+    ? `${object}.${key.name}`
+    : `${object}[${value(key)}]`;
 }
 
 function templateText(text: string): string {

@@ -24,7 +24,8 @@ export class FunctionNames implements Names {
     private readonly options: PrintOptions,
     private readonly parameters: readonly Register[],
   ) {
-    this.functionName = (options.name ?? code.name).replace(/[^\p{ID_Continue}$]/gu, "_").replace(/^(?=\d)/, "_") + "$";
+    this.functionName =
+      (options.name ?? code.name).replace(/[^\p{ID_Continue}$]/gu, "_").replace(/^(?=\d)/, "_") + "$";
     this.argumentCount = code.parameters.length;
   }
 

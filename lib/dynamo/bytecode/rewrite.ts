@@ -92,7 +92,11 @@ function isClass(node: AstNode): node is ClassNode {
 function named(
   unit: Unit,
   text: string,
-  options: { readonly name: string | null; readonly namePrefix: "" | "get" | "set"; readonly home: string | null },
+  options: {
+    readonly name: string | null;
+    readonly namePrefix: "" | "get" | "set";
+    readonly home: string | null;
+  },
 ): string {
   const key = options.name ?? '""';
   switch (unit.functionKind) {
@@ -102,7 +106,9 @@ function named(
       const node = unit.node;
       const fn = node.type === "FunctionExpression" ? node : null;
       const proto = options.home === null ? "" : "__proto__: $rt.protoOf(home$), ";
-      if (options.namePrefix) return `$rt.${options.namePrefix}ter({ ${proto}${options.namePrefix} [${key}]${text} }, ${key})`;
+      if (options.namePrefix) {
+        return `$rt.${options.namePrefix}ter({ ${proto}${options.namePrefix} [${key}]${text} }, ${key})`;
+      }
       return `({ ${proto}${fn?.async ? "async " : ""}${fn?.generator ? "*" : ""}[${key}]${text} })[${key}]`;
     }
     default:
@@ -171,7 +177,10 @@ class Rewriter {
       case "CallExpression":
       case "TaggedTemplateExpression": {
         const callee = node.type === "CallExpression" ? node.callee : node.tag;
-        if (callee.type === "MemberExpression" && callee.property.type === "PrivateIdentifier" && this.bindingOf(callee.property)) {
+        if (
+          callee.type === "MemberExpression" && callee.property.type === "PrivateIdentifier" &&
+          this.bindingOf(callee.property)
+        ) {
           return this.refuse("call of a private method in a nested function", node);
         }
         const reference = callee.type === "Identifier" ? this.bindingOf(callee)?.reference : null;
@@ -213,7 +222,9 @@ class Rewriter {
         break;
       case "Super": {
         for (const [variable] of this.bindings) {
-          if (variable.kind === "home" || variable.kind === "callee") this.refuse("super in a nested arrow function", node);
+          if (variable.kind === "home" || variable.kind === "callee") {
+            this.refuse("super in a nested arrow function", node);
+          }
         }
         return;
       }
@@ -248,4 +259,3 @@ class Rewriter {
     }
   }
 }
-

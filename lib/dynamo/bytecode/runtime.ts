@@ -282,7 +282,9 @@ export const runtime = {
   },
   superConstruct(callee: object, args: readonly unknown[], newTarget: unknown): object {
     const parent = getPrototypeOf(callee);
-    if (!isFunction(parent)) throw new TypeError(`Super constructor ${String(parent)} of anonymous class is not a constructor`);
+    if (!isFunction(parent)) {
+      throw new TypeError(`Super constructor ${String(parent)} of anonymous class is not a constructor`);
+    }
     return isFunction(newTarget) ? construct(parent, args, newTarget) : construct(parent, args);
   },
   superOnce(value: unknown): void {
@@ -297,7 +299,9 @@ export const runtime = {
   },
   iterator(source: unknown, text: string): object {
     const method = memberOf(source, Symbol.iterator);
-    if (!isFunction(method)) throw new TypeError(`${source === undefined || source === null ? source : text} is not iterable`);
+    if (!isFunction(method)) {
+      throw new TypeError(`${source === undefined || source === null ? source : text} is not iterable`);
+    }
     const iterator = apply(method, source, []);
     if (!isObject(iterator)) throw new TypeError("Result of the Symbol.iterator method is not an object");
     return iterator;
@@ -309,7 +313,9 @@ export const runtime = {
       return new AsyncFromSync(sync, memberOf(sync, "next"));
     }
     const iterator = callMethod(method, source, []);
-    if (!isObject(iterator)) throw new TypeError("Result of the Symbol.asyncIterator method is not an object");
+    if (!isObject(iterator)) {
+      throw new TypeError("Result of the Symbol.asyncIterator method is not an object");
+    }
     return iterator;
   },
   next(iterator: object, next: unknown): Step {
@@ -347,7 +353,10 @@ export const runtime = {
     return new Suspension(value);
   },
   delegation(source: unknown, async: boolean): Delegation {
-    return new Delegation(async ? runtime.asyncIterator(source, "value") : runtime.iterator(source, "value"), async);
+    return new Delegation(
+      async ? runtime.asyncIterator(source, "value") : runtime.iterator(source, "value"),
+      async,
+    );
   },
   disposer(value: unknown, async: boolean): unknown {
     if (value === undefined || value === null) return undefined;

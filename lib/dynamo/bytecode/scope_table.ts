@@ -94,7 +94,13 @@ export class ScopeTable {
   }
 
   /** Declares every name of a pattern. */
-  declarePattern(pattern: ast.Pattern, scope: Scope, kind: FreeKind, readyAt: number, unordered = false): void {
+  declarePattern(
+    pattern: ast.Pattern,
+    scope: Scope,
+    kind: FreeKind,
+    readyAt: number,
+    unordered = false,
+  ): void {
     const assignment = kind === "const" ? "throws" : "plain";
     for (const id of boundNames(pattern)) {
       this.declare(scope, id.name, kind, { declaredAt: id.start, readyAt, unordered, assignment });
@@ -158,7 +164,11 @@ export class ScopeTable {
   }
 
   /** Sloppy code copies functions declared in blocks to a variable of the function (ECMA-262 B.3.2). */
-  private declareBlockFunction(node: ast.FunctionDeclaration | ast.AnonymousFunctionDeclaration, scope: Scope, owner: AstNode): void {
+  private declareBlockFunction(
+    node: ast.FunctionDeclaration | ast.AnonymousFunctionDeclaration,
+    scope: Scope,
+    owner: AstNode,
+  ): void {
     if (scope.unit.strict || !node.id || node.async || node.generator) return;
     const top = this.scopes.get(scope.unit.node);
     if (!top || top === scope || owner === scope.unit.node) return;
@@ -166,7 +176,9 @@ export class ScopeTable {
       if (s.variables.has(node.id.name)) return;
     }
     const existing = top.variables.get(node.id.name);
-    if (existing && existing.kind !== "var" && existing.kind !== "function" && existing.kind !== "parameter") return;
+    if (
+      existing && existing.kind !== "var" && existing.kind !== "function" && existing.kind !== "parameter"
+    ) return;
     const variable = existing ??
       this.declare(top, node.id.name, "var", { declaredAt: node.id.start, readyAt: -1 });
     variable.reassigned = true;
@@ -276,7 +288,9 @@ export class ScopeTable {
     for (let s: Scope | null = scope; s; s = s.parent) {
       if (s.variables.has("arguments")) return false;
       if (s.unit.kind === "program") return false;
-      if (s.unit.kind === "function" && s.unit.functionKind !== "arrow" && this.scopes.get(s.unit.node) === s) return true;
+      if (
+        s.unit.kind === "function" && s.unit.functionKind !== "arrow" && this.scopes.get(s.unit.node) === s
+      ) return true;
     }
     return false;
   }

@@ -47,7 +47,11 @@ class Analyzer {
       case "FunctionDeclaration":
       case "FunctionExpression":
       case "ArrowFunctionExpression":
-        return this.visitFunction(node, scope, node.type === "ArrowFunctionExpression" ? "arrow" : "function");
+        return this.visitFunction(
+          node,
+          scope,
+          node.type === "ArrowFunctionExpression" ? "arrow" : "function",
+        );
       case "ClassDeclaration":
       case "ClassExpression":
         return this.visitClass(node, scope);
@@ -90,7 +94,9 @@ class Analyzer {
         this.visitTarget(node.left, scope);
         return this.visit(node.right, scope);
       case "UpdateExpression":
-        if (node.argument.type === "Identifier") return this.table.use(node.argument, node.argument.name, scope, true);
+        if (node.argument.type === "Identifier") {
+          return this.table.use(node.argument, node.argument.name, scope, true);
+        }
         return this.visit(node.argument, scope);
       case "Identifier":
         if (node.name === "arguments" && this.table.hasArguments(scope)) {
@@ -105,7 +111,9 @@ class Analyzer {
         this.table.usePseudo(node, "this", "this", scope.unit);
         return this.table.usePseudo(node, "super", "home", scope.unit);
       case "MetaProperty":
-        if (node.meta.name === "new") return this.table.usePseudo(node, "new.target", "newTarget", scope.unit);
+        if (node.meta.name === "new") {
+          return this.table.usePseudo(node, "new.target", "newTarget", scope.unit);
+        }
         return this.table.useImportMeta(node, scope.unit);
       case "MemberExpression":
         this.visit(node.object, scope);
@@ -154,7 +162,9 @@ class Analyzer {
       this.visitAll(node.arguments, scope);
       return;
     }
-    if (node.callee.type === "Identifier" && node.callee.name === "eval" && !node.optional) this.table.markDynamic(scope);
+    if (node.callee.type === "Identifier" && node.callee.name === "eval" && !node.optional) {
+      this.table.markDynamic(scope);
+    }
     this.visit(node.callee, scope);
     this.visitAll(node.arguments, scope);
   }
@@ -210,8 +220,9 @@ class Analyzer {
     if (head?.type === "VariableDeclaration") {
       for (const d of head.declarations) {
         const readyAt = node.type === "ForStatement" ? d.end : node.right.end;
-        if (head.kind !== "var") this.table.declarePattern(d.id, inner, head.kind === "let" ? "let" : "const", readyAt);
-        else if (node.type !== "ForStatement") {
+        if (head.kind !== "var") {
+          this.table.declarePattern(d.id, inner, head.kind === "let" ? "let" : "const", readyAt);
+        } else if (node.type !== "ForStatement") {
           for (const id of boundNames(d.id)) this.table.use(id, id.name, inner, true);
         }
       }
@@ -234,7 +245,14 @@ class Analyzer {
     const block = node.body.type === "BlockStatement" ? node.body : null;
     const strict = scope.unit.strict || (block !== null && hasUseStrict(block.body));
     const createdAt = node.type === "FunctionDeclaration" && node.id ? scope.hoistAt : node.start;
-    const unit = this.table.makeUnit(scope.unit, { kind: "function", node, functionKind, name, createdAt, strict });
+    const unit = this.table.makeUnit(scope.unit, {
+      kind: "function",
+      node,
+      functionKind,
+      name,
+      createdAt,
+      strict,
+    });
     let outer: Scope = scope;
     if (node.type === "FunctionExpression" && node.id) {
       outer = this.table.openScope(scope, unit, null);
@@ -280,7 +298,10 @@ class Analyzer {
     }
     for (const member of node.body.body) {
       if (member.type !== "StaticBlock" && member.key.type === "PrivateIdentifier") {
-        this.table.declare(inner, `#${member.key.name}`, "private", { declaredAt: member.key.start, readyAt: -1 });
+        this.table.declare(inner, `#${member.key.name}`, "private", {
+          declaredAt: member.key.start,
+          readyAt: -1,
+        });
       }
     }
     for (const member of node.body.body) {
@@ -309,7 +330,9 @@ class Analyzer {
             createdAt: node.end,
           });
           const fieldScope = this.table.openScope(inner, field, member);
-          if (member.key.type === "PrivateIdentifier") this.table.use(member.key, `#${member.key.name}`, fieldScope);
+          if (member.key.type === "PrivateIdentifier") {
+            this.table.use(member.key, `#${member.key.name}`, fieldScope);
+          }
           if (member.value) {
             if (!member.computed) this.giveName(member.value, staticKeyName(member.key));
             this.visit(member.value, fieldScope);

@@ -85,7 +85,10 @@ function mentions(list: readonly Statement[], kind: "break" | "continue", label:
 }
 
 /** Tidies a statement list. `after`: jumps that mean the same as falling off its end. */
-export function tidy(list: readonly Statement[], after: ReadonlySet<string> = new Set()): readonly Statement[] {
+export function tidy(
+  list: readonly Statement[],
+  after: ReadonlySet<string> = new Set(),
+): readonly Statement[] {
   const out: Statement[] = [];
   for (let n = 0; n < list.length; n++) {
     const s = list[n];
@@ -98,7 +101,12 @@ export function tidy(list: readonly Statement[], after: ReadonlySet<string> = ne
       return out;
     }
     if (s.kind === "if" && !last && isAbrupt(s.otherwise) && !isAbrupt(s.then) && s.then.length === 0) {
-      out.push(...tidy([{ ...s, condition: s.negated, negated: s.condition, then: s.otherwise, otherwise: [] }], next));
+      out.push(
+        ...tidy(
+          [{ ...s, condition: s.negated, negated: s.condition, then: s.otherwise, otherwise: [] }],
+          next,
+        ),
+      );
       continue;
     }
     out.push(...tidyOne(s, next));
@@ -109,7 +117,8 @@ export function tidy(list: readonly Statement[], after: ReadonlySet<string> = ne
 
 function endsInOneOf(list: readonly Statement[], jumps: ReadonlySet<string>): boolean {
   const s = list[list.length - 1];
-  return s !== undefined && (s.kind === "break" || s.kind === "continue") && jumps.has(`${s.kind} ${s.label}`);
+  return s !== undefined && (s.kind === "break" || s.kind === "continue") &&
+    jumps.has(`${s.kind} ${s.label}`);
 }
 
 function tidyOne(s: Statement, after: ReadonlySet<string>): readonly Statement[] {
@@ -125,10 +134,15 @@ function tidyOne(s: Statement, after: ReadonlySet<string>): readonly Statement[]
       if (then.length === 0 && otherwise.length === 0) {
         return [{ kind: "text", text: `${s.condition};`, abrupt: false }];
       }
-      if (then.length === 0) return [{ ...s, condition: s.negated, negated: s.condition, then: otherwise, otherwise: [] }];
+      if (then.length === 0) {
+        return [{ ...s, condition: s.negated, negated: s.condition, then: otherwise, otherwise: [] }];
+      }
       if (isAbrupt(then)) return [{ ...s, then, otherwise: [] }, ...otherwise];
       if (isAbrupt(otherwise)) {
-        return [{ ...s, condition: s.negated, negated: s.condition, then: otherwise, otherwise: [] }, ...then];
+        return [
+          { ...s, condition: s.negated, negated: s.condition, then: otherwise, otherwise: [] },
+          ...then,
+        ];
       }
       return [{ ...s, then, otherwise }];
     }
@@ -136,7 +150,9 @@ function tidyOne(s: Statement, after: ReadonlySet<string>): readonly Statement[]
       const body = tidy(s.body, new Set([...after, `break ${s.label}`]));
       if (!mentions(body, "break", s.label)) return body;
       const [only, more] = body;
-      return only?.kind === "loop" && more === undefined && only.exit === null ? [conditional({ ...only, exit: s.label })] : [{ ...s, body }];
+      return only?.kind === "loop" && more === undefined && only.exit === null
+        ? [conditional({ ...only, exit: s.label })]
+        : [{ ...s, body }];
     }
     case "loop":
       return [{ ...s, body: tidy(s.body, new Set([`continue ${s.label}`])) }];
@@ -194,7 +210,12 @@ export function render(list: readonly Statement[], indent: string = ""): string[
       case "suspend":
         lines.push(`${indent}try {`, ...render(s.body, inner));
         lines.push(`${indent}} finally {`);
-        lines.push(...render([{ kind: "if", condition: s.condition, negated: "", then: s.returned, otherwise: [] }], inner));
+        lines.push(
+          ...render(
+            [{ kind: "if", condition: s.condition, negated: "", then: s.returned, otherwise: [] }],
+            inner,
+          ),
+        );
         lines.push(`${indent}}`);
         break;
     }

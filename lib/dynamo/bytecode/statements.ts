@@ -6,7 +6,7 @@
  */
 import type * as ast from "acorn";
 import type { Register } from "./code.ts";
-import type { FunctionContext, FinallyContext } from "./context.ts";
+import type { FinallyContext, FunctionContext } from "./context.ts";
 import { bindPattern, updateExpression } from "./assignment.ts";
 import { classExpression } from "./classes.ts";
 import { jumpUnless } from "./expressions.ts";
@@ -128,7 +128,9 @@ function copyBlockFunction(ctx: FunctionContext, node: ast.FunctionDeclaration):
 }
 
 function declaration(ctx: FunctionContext, node: ast.VariableDeclaration): void {
-  if (node.kind === "using" || node.kind === "await using") return ctx.unsupported("using declaration here", node);
+  if (node.kind === "using" || node.kind === "await using") {
+    return ctx.unsupported("using declaration here", node);
+  }
   for (const d of node.declarations) {
     if (d.id.type === "Identifier") {
       const variable = ctx.variableOf(d.id);

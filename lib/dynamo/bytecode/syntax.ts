@@ -38,7 +38,8 @@ export function childrenOf(node: AstNode, visit: (child: AstNode) => void): void
   const shorthand = node.type === "Property" && node.shorthand;
   for (const [key, value] of Object.entries(node)) {
     if (shorthand && key === "key") continue;
-    if (Array.isArray(value)) { for (const item of value) if (isNode(item)) visit(item); } else if (isNode(value)) {
+    if (Array.isArray(value)) { for (const item of value) if (isNode(item)) visit(item); }
+    else if (isNode(value)) {
       visit(value);
     }
   }

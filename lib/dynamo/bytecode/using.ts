@@ -13,11 +13,20 @@ export function withDisposal(ctx: FunctionContext, node: ast.VariableDeclaration
   declareFrom(ctx, node, 0, rest);
 }
 
-function declareFrom(ctx: FunctionContext, node: ast.VariableDeclaration, index: number, rest: () => void): void {
+function declareFrom(
+  ctx: FunctionContext,
+  node: ast.VariableDeclaration,
+  index: number,
+  rest: () => void,
+): void {
   const d = node.declarations[index];
   if (!d) return rest();
   if (!d.init) return ctx.unsupported("using declaration without a value", d);
-  resource(ctx, { node, id: d.id, value: ctx.expression(d.init) }, () => declareFrom(ctx, node, index + 1, rest));
+  resource(
+    ctx,
+    { node, id: d.id, value: ctx.expression(d.init) },
+    () => declareFrom(ctx, node, index + 1, rest),
+  );
 }
 
 /** One resource, whose value is there already. */
@@ -36,7 +45,13 @@ export function resource(
   const dispose = b.temp();
   b.emit({ op: "getDisposer", dst: dispose, src: value, async }, node);
   ctx.initialize(variable, value, node);
-  const context: FinallyContext = { kind: "finally", entry: b.label(), which: b.temp(), value: b.temp(), exits: [] };
+  const context: FinallyContext = {
+    kind: "finally",
+    entry: b.label(),
+    which: b.temp(),
+    value: b.temp(),
+    exits: [],
+  };
   const thrown = b.guarded(context.value, () => {
     ctx.inside(context, body);
     ctx.constant(undefined, node, context.value);
@@ -63,7 +78,10 @@ export function resource(
   const wasThrow = b.temp();
   const fresh = b.label();
   const joined = b.label();
-  b.emit({ op: "binary", dst: wasThrow, operator: "===", left: context.which, right: ctx.constant(1, node) }, node);
+  b.emit(
+    { op: "binary", dst: wasThrow, operator: "===", left: context.which, right: ctx.constant(1, node) },
+    node,
+  );
   b.emit({ op: "jumpIf", condition: "falsy", test: wasThrow, target: fresh.id }, node);
   b.emit({ op: "suppressedError", dst: context.value, error: failure, suppressed: context.value }, node);
   b.jump(joined, node);

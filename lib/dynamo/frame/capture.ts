@@ -15,7 +15,14 @@ import { type ClassNode, type FunctionNode, isClassNode, isFunctionNode } from "
 import { makeBindings } from "./cells.ts";
 import { importMayChange } from "./imports.ts";
 import type { Captured, FreeBinding } from "./info.ts";
-import { type Fields, fieldsOf, Inspector, InspectorUnavailable, numberField, textField } from "./inspector.ts";
+import {
+  type Fields,
+  fieldsOf,
+  Inspector,
+  InspectorUnavailable,
+  numberField,
+  textField,
+} from "./inspector.ts";
 import type { Located } from "./live_edit.ts";
 import { readScopes, type ScopeSnapshot } from "./scopes.ts";
 import { type Script, Scripts } from "./scripts.ts";
@@ -83,10 +90,15 @@ function capture(use: Access, fn: object): Captured {
     const script = id ? scripts.get(id) : null;
     if (!script || isRuntimes(script)) return { kind: "native", name: nameOf(fn) };
     const module = script.module;
-    if (!module) return { kind: "unavailable", because: `The text of ${script.url} cannot be parsed`, retry: false };
-    const offset = (script.lines[numberField(location, "lineNumber")] ?? 0) + numberField(location, "columnNumber");
+    if (!module) {
+      return { kind: "unavailable", because: `The text of ${script.url} cannot be parsed`, retry: false };
+    }
+    const offset = (script.lines[numberField(location, "lineNumber")] ?? 0) +
+      numberField(location, "columnNumber");
     const node = module.functionAt(offset);
-    if (!node) return { kind: "unavailable", because: "The function is not where V8 says it is", retry: false };
+    if (!node) {
+      return { kind: "unavailable", because: "The function is not where V8 says it is", retry: false };
+    }
     const scopesId = textField(internals.get("Scopes") ?? {}, "objectId");
     const at: Site = { fn, script, module, offset, scopes: readScopes(inspector, scopesId) };
     const classNode = isClassNode(node) ? node : classOf(node, module);
@@ -208,7 +220,9 @@ function donor(use: Access, at: Site, node: ClassNode, constructor: FunctionNode
   const fields = node.body.body.some((m) => m.type === "PropertyDefinition" && !m.static);
   if (constructor && (node.superClass || !fields)) return { ...at, node: constructor };
   const prototype: unknown = Reflect.getOwnPropertyDescriptor(at.fn, "prototype")?.value;
-  const owners = [prototype, at.fn].filter((o) => (typeof o === "object" && o !== null) || typeof o === "function");
+  const owners = [prototype, at.fn].filter((o) =>
+    (typeof o === "object" && o !== null) || typeof o === "function"
+  );
   for (const owner of owners) {
     for (const key of Reflect.ownKeys(owner)) {
       const d = key === "constructor" ? undefined : Reflect.getOwnPropertyDescriptor(owner, key);
@@ -232,7 +246,8 @@ function locate(use: Access, fn: object): Located | null {
   const script = id ? use.scripts.get(id) : null;
   const module = script?.module;
   if (!script || !module) return null;
-  const offset = (script.lines[numberField(location, "lineNumber")] ?? 0) + numberField(location, "columnNumber");
+  const offset = (script.lines[numberField(location, "lineNumber")] ?? 0) +
+    numberField(location, "columnNumber");
   const node = module.functionAt(offset);
   return node && isFunctionNode(node) ? { fn, script, module, node, offset } : null;
 }
@@ -250,7 +265,9 @@ class Bindings {
   of(unit: Unit, index: number): FreeBinding {
     const all = freeVariables(unit, this.at.module);
     const variable = all[index];
-    if (!variable) throw new RangeError(`Expected an index of a free variable below ${all.length} but found ${index}`);
+    if (!variable) {
+      throw new RangeError(`Expected an index of a free variable below ${all.length} but found ${index}`);
+    }
     const known = this.made.get(variable) ?? this.fromSnapshot(variable);
     if (known) return known;
     // One edit of the script serves all variables of the function that need it.
@@ -262,7 +279,9 @@ class Bindings {
   private fromSnapshot(variable: Variable): FreeBinding | null {
     if (variable.reassigned || variable.kind === "private" || variable.kind === "this") return null;
     const { scripts } = this.use;
-    if (variable.kind === "import" && importMayChange(variable, this.at.module, (url) => scripts.moduleAt(url))) return null;
+    if (
+      variable.kind === "import" && importMayChange(variable, this.at.module, (url) => scripts.moduleAt(url))
+    ) return null;
     const found = this.at.scopes.lookup(variable.name);
     if (found.kind !== "value") return null;
     const binding: FreeBinding = { kind: "value", value: found.value };
@@ -275,10 +294,17 @@ class Bindings {
       const at = this.inside();
       const none = "no function of the class can be called without running it";
       for (const variable of wanted) {
-        if (!at) this.made.set(variable, { kind: "unreachable", because: `${variable.name} cannot be reached: ${none}` });
+        if (!at) {
+          this.made.set(variable, {
+            kind: "unreachable",
+            because: `${variable.name} cannot be reached: ${none}`,
+          });
+        }
       }
       if (!at) return;
-      for (const [variable, binding] of makeBindings(this.use.inspector, at, wanted)) this.made.set(variable, binding);
+      for (const [variable, binding] of makeBindings(this.use.inspector, at, wanted)) {
+        this.made.set(variable, binding);
+      }
     } catch (error) {
       if (!(error instanceof InspectorUnavailable)) throw error;
       // Not remembered: a later request may come from a place where the inspector answers.

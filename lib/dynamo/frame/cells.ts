@@ -26,7 +26,10 @@ export function makeBindings(
     const shared = moduleCell(variable);
     if (shared) found.set(variable, { kind: "cell", cell: shared });
     else if (entryText(variable) === null) {
-      found.set(variable, { kind: "unreachable", because: `${variable.name} of an enclosing method cannot be read` });
+      found.set(variable, {
+        kind: "unreachable",
+        because: `${variable.name} of an enclosing method cannot be read`,
+      });
     } else wanted.push(variable);
   }
   if (wanted.length === 0) return found;
@@ -35,7 +38,10 @@ export function makeBindings(
   const result = evaluateInside(inspector, at, `[${all.map((v) => entryText(v)).join(",")}]`);
   if (result.kind === "failed") {
     for (const variable of wanted) {
-      found.set(variable, { kind: "unreachable", because: `${variable.name} cannot be reached: ${result.because}` });
+      found.set(variable, {
+        kind: "unreachable",
+        because: `${variable.name} cannot be reached: ${result.because}`,
+      });
     }
     return found;
   }
@@ -61,7 +67,9 @@ function moduleVariables(at: Located): readonly Variable[] {
   for (let s = analysis.scopes.get(at.node) ?? null; s && s !== top; s = s.parent) {
     for (const name of s.variables.keys()) hidden.add(name);
   }
-  return [...top.variables.values()].filter((v) => v.reassigned && !hidden.has(v.name) && moduleCell(v) === null);
+  return [...top.variables.values()].filter((v) =>
+    v.reassigned && !hidden.has(v.name) && moduleCell(v) === null
+  );
 }
 
 /** Text of an array of functions that reach the variable; null where there is none. */

@@ -52,7 +52,9 @@ function exportMayChange(
     for (const s of statement.specifiers) {
       if (exportedName(s.exported) !== name) continue;
       const local = exportedName(s.local);
-      if (statement.source) return exportMayChange(local, { url: module.url, source: statement.source }, search);
+      if (statement.source) {
+        return exportMayChange(local, { url: module.url, source: statement.source }, search);
+      }
       return isReassigned(local, module) || importedMayChange(local, module, search);
     }
   }
@@ -78,8 +80,8 @@ function isReassigned(name: string, module: ParsedModule): boolean {
 /** An export of what the module itself imports. */
 function importedMayChange(name: string, module: ParsedModule, search: Search): boolean {
   const variable = topVariable(name, module);
-  return variable?.kind === "import" && importMayChange(variable, module, (url) =>
-    search.seen.has(url) ? null : search.find(url));
+  return variable?.kind === "import" &&
+    importMayChange(variable, module, (url) => search.seen.has(url) ? null : search.find(url));
 }
 
 const ROOT = new URL("../../../", import.meta.url).href;

@@ -69,7 +69,12 @@ export interface CapturedClass {
 export type Captured =
   | CapturedFunction
   | CapturedClass
-  | { readonly kind: "bound"; readonly target: object; readonly self: unknown; readonly args: readonly unknown[] }
+  | {
+    readonly kind: "bound";
+    readonly target: object;
+    readonly self: unknown;
+    readonly args: readonly unknown[];
+  }
   | { readonly kind: "proxy"; readonly target: object; readonly handler: object | null }
   /** A function of the runtime, without JavaScript text. */
   | { readonly kind: "native"; readonly name: string }

@@ -57,7 +57,10 @@ export class Inspector {
     try {
       this.session.connect();
     } catch (cause) {
-      throw new InspectorUnavailable("Expected permission to use the inspector (run with -A or --allow-sys)", { cause });
+      throw new InspectorUnavailable(
+        "Expected permission to use the inspector (run with -A or --allow-sys)",
+        { cause },
+      );
     }
     this.catchDrain();
   }
@@ -154,7 +157,9 @@ function settle(
 ): Fields {
   if (outcome === null) throw new InspectorUnavailable(`Expected the inspector to answer ${method} at once`);
   if (outcome.error) {
-    throw new InspectorUnavailable(`Inspector refused ${method}: ${outcome.error.message}`, { cause: outcome.error });
+    throw new InspectorUnavailable(`Inspector refused ${method}: ${outcome.error.message}`, {
+      cause: outcome.error,
+    });
   }
   return outcome.result;
 }
@@ -186,8 +191,11 @@ function refuseInsideDispatch(): void {
   Error.stackTraceLimit = limit;
   const outermost = stack.trimEnd().split("\n").at(-1) ?? "";
   if (!outermost.includes("ext:")) {
-    throw new InspectorUnavailable("Functions cannot be read from inside a REPL expression; call from a timer", {
-      retry: true,
-    });
+    throw new InspectorUnavailable(
+      "Functions cannot be read from inside a REPL expression; call from a timer",
+      {
+        retry: true,
+      },
+    );
   }
 }

@@ -34,12 +34,17 @@ export function evaluateInside(inspector: Inspector, at: Located, expression: st
   const { text } = at.script;
   const [before, after] = [text.slice(0, place.at), text.slice(place.at)];
   const whole: Edit = { code: place.code, steps: [before + place.code + after] };
-  const line: Edit = { code: `\n${place.code}\n`, steps: [`${before}\n${after}`, `${before}\n${place.code}\n${after}`] };
+  const line: Edit = {
+    code: `\n${place.code}\n`,
+    steps: [`${before}\n${after}`, `${before}\n${place.code}\n${after}`],
+  };
   return inspector.withDebugger(() => {
     const lineEnd = text.indexOf("\n", place.at);
     const lineStart = text.lastIndexOf("\n", place.at - 1);
     const lineLength = (lineEnd < 0 ? text.length : lineEnd) - lineStart + place.code.length;
-    if (at.node.body.type !== "BlockStatement" || lineLength > COMPARED_LENGTH) return attempt(inspector, at, line);
+    if (at.node.body.type !== "BlockStatement" || lineLength > COMPARED_LENGTH) {
+      return attempt(inspector, at, line);
+    }
     const result = attempt(inspector, at, whole);
     return result.kind === "failed" && result.because === RUNNING ? attempt(inspector, at, line) : result;
   });
@@ -83,7 +88,9 @@ function attempt(inspector: Inspector, at: Located, edit: Edit): EditResult {
   }
   const shown = sourceOf(at.fn);
   const matched = shown !== whole && shown.replace(edit.code, "") === whole;
-  result ??= matched ? callOnce(at) : { kind: "failed", because: "V8 did not match the edited function with the running one" };
+  result ??= matched
+    ? callOnce(at)
+    : { kind: "failed", because: "V8 did not match the edited function with the running one" };
   for (const back of texts.slice(0, -1).reverse()) {
     const status = replace(inspector, at.script, back);
     invariant(status === "Ok", `V8 refused to restore the text of ${at.script.url}: ${status}`);
@@ -126,7 +133,9 @@ function callOnce(at: Located): EditResult {
     const result: unknown = isConstructor(at) ? Reflect.construct(fn, []) : Reflect.apply(fn, undefined, []);
     settle(result, stop);
   } catch (error) {
-    if (error !== stop) return { kind: "failed", because: "the edited function threw before it handed out its variables" };
+    if (error !== stop) {
+      return { kind: "failed", because: "the edited function threw before it handed out its variables" };
+    }
   } finally {
     clearStash();
   }
@@ -171,7 +180,9 @@ function insertion(at: Located, expression: string): Insertion | string {
     const from = node.type === "ArrowFunctionExpression" ? node.start : at.offset;
     return { at: module.text.indexOf("(", from) + 1, code: `$dyn_p=${STASH_EXPRESSION}&&${hand},` };
   }
-  if (node.body.type !== "BlockStatement") return { at: node.body.start, code: `${STASH_EXPRESSION}?${hand}:` };
+  if (node.body.type !== "BlockStatement") {
+    return { at: node.body.start, code: `${STASH_EXPRESSION}?${hand}:` };
+  }
   let start = node.body.start + 1;
   for (const statement of node.body.body) {
     if (statement.type !== "ExpressionStatement" || statement.directive === undefined) break;

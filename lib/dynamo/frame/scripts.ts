@@ -53,7 +53,9 @@ export class Scripts {
 
   /** The module loaded from a URL, if any. */
   moduleAt(url: string): ParsedModule | null {
-    for (const [id, known] of this.urls) if (known === url && this.modules.has(id)) return this.get(id)?.module ?? null;
+    for (const [id, known] of this.urls) {
+      if (known === url && this.modules.has(id)) return this.get(id)?.module ?? null;
+    }
     return null;
   }
 
@@ -81,7 +83,8 @@ export class Scripts {
 
 /** Whether a script is likely to hold functions that will be captured. */
 function isUsers(url: string): boolean {
-  return !/^(ext|node|internal|checkin|wasm):/.test(url) && !url.includes("/node_modules/") && !url.includes("/npm/");
+  return !/^(ext|node|internal|checkin|wasm):/.test(url) && !url.includes("/node_modules/") &&
+    !url.includes("/npm/");
 }
 
 function makeScript(source: Pick<Script, "id" | "url" | "text">, isModule: boolean): Script {
