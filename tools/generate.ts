@@ -48,7 +48,8 @@ const RESERVED = new Set(["var", "delete", "in", "new", "default", "function", "
 /** Order of the formatter, which sorts names without regard to case. */
 const byName = (a: string, b: string): number => {
   const [x, y] = [a.toLowerCase(), b.toLowerCase()];
-  return x < y ? -1 : x > y ? 1 : 0;
+  // As the formatter sorts: capitals first among names that differ in nothing else
+  return x !== y ? (x < y ? -1 : 1) : a < b ? -1 : a > b ? 1 : 0;
 };
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
