@@ -139,7 +139,9 @@ const indexAdd = defineOp({
         mode: "add",
         value: (o, position) => {
           const value = sourceAt(o, args.source, position);
-          return args.alpha === 1 ? value : o.mul(value, numberValue(o, args.alpha, args.self.dtype));
+          if (args.alpha === 1) return value;
+          const factor = numberValue(o, args.alpha, args.self.dtype);
+          return args.self.dtype === "bool" ? o.and(value, factor) : o.mul(value, factor);
         },
       }),
   },
