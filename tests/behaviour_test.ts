@@ -219,3 +219,28 @@ Deno.test("a break in a loop of an inlined helper: results, effects and graphs a
   assertEquals(values(compiled(x)), want);
   assertEquals([seen, graphs.length], [[0, 1, 2, 0, 1, 2], 4]);
 });
+
+Deno.test("a compiled module is the module in everything but its calls", () => {
+  const module = new nn.Sequential(new nn.Linear(4, 3), new nn.BatchNorm1d(3), new nn.ReLU());
+  const compiled = compile(module);
+  assert(compiled instanceof nn.Sequential);
+  assertEquals(Object.keys(compiled.stateDict()), Object.keys(module.stateDict()));
+  assertEquals(compiled.parameters(), module.parameters());
+  compiled.eval();
+  assertEquals(module.training, false);
+  const x = randn([5, 4]);
+  const [got, want] = [values(compiled.call(x)), values(module.call(x))];
+  got.forEach((g, i) => assert(Math.abs(g - (want[i] ?? NaN)) < 1e-5));
+  compiled.loadStateDict(
+    new nn.Sequential(new nn.Linear(4, 3), new nn.BatchNorm1d(3), new nn.ReLU()).stateDict(),
+  );
+  const again = [values(compiled.call(x)), values(module.call(x))] as const;
+  again[0].forEach((g, i) => assert(Math.abs(g - (again[1][i] ?? NaN)) < 1e-5));
+  assertEquals(`${compiled}`, `${module}`);
+  // In place: the same object, its keys unchanged
+  const keys = Object.keys(module.stateDict());
+  module.compile();
+  assertEquals(Object.keys(module.stateDict()), keys);
+  const inPlace = values(module.call(x));
+  again[1].forEach((g, i) => assert(Math.abs(g - (inPlace[i] ?? NaN)) < 1e-5));
+});

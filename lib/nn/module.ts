@@ -173,32 +173,13 @@ export class Module {
   /** Parameters and persistent buffers by PyTorch's key, detached, sharing storage. */
   stateDict(prefix = ""): StateDict {
     const state: StateDict = {};
-    for (const { key, tensor } of this.#stateEntries()) state[prefix + key] = tensor.detach();
+    for (const { key, tensor } of stateEntriesOf(this)) state[prefix + key] = tensor.detach();
     return state;
-  }
-
-  /** Every path to a parameter or persistent buffer, shared ones once per path as PyTorch writes them. */
-  #stateEntries(): { key: string; tensor: Tensor }[] {
-    const entries: { key: string; tensor: Tensor }[] = [];
-    const visit = (module: Module, prefix: string) => {
-      for (const [field, value] of Object.entries(module)) {
-        if (value instanceof Parameter) {
-          entries.push({ key: prefix + (module.parameterKeys[field] ?? field), tensor: value });
-        }
-      }
-      for (const { field, key, persistent } of module.bufferEntries) {
-        const value: unknown = Reflect.get(module, field);
-        if (persistent && value instanceof Tensor) entries.push({ key: prefix + key, tensor: value });
-      }
-      for (const [name, child] of module.namedChildren()) visit(child, `${prefix}${name}.`);
-    };
-    visit(this, "");
-    return entries;
   }
 
   /** Copies values into parameters and buffers. Strict: throws unless the keys match exactly. */
   loadStateDict(state: Readonly<Record<string, Tensor>>, options: { strict?: boolean } = {}): LoadResult {
-    const entries = this.#stateEntries();
+    const entries = stateEntriesOf(this);
     const known = new Set(entries.map(({ key }) => key));
     const missingKeys = entries.filter(({ key }) => !Object.hasOwn(state, key)).map(({ key }) => key);
     const unexpectedKeys = Object.keys(state).filter((key) => !known.has(key));
@@ -309,6 +290,25 @@ export class Module {
     const head = `${this.constructor.name}(${this.extraRepr()}`;
     return lines.length === 0 ? `${head})` : `${head}\n${lines.join("\n")}\n)`;
   }
+}
+
+/** Every path to a parameter or persistent buffer, shared ones once per path as PyTorch writes them. */
+function stateEntriesOf(root: Module): { key: string; tensor: Tensor }[] {
+  const entries: { key: string; tensor: Tensor }[] = [];
+  const visit = (module: Module, prefix: string) => {
+    for (const [field, value] of Object.entries(module)) {
+      if (value instanceof Parameter) {
+        entries.push({ key: prefix + (module.parameterKeys[field] ?? field), tensor: value });
+      }
+    }
+    for (const { field, key, persistent } of module.bufferEntries) {
+      const value: unknown = Reflect.get(module, field);
+      if (persistent && value instanceof Tensor) entries.push({ key: prefix + key, tensor: value });
+    }
+    for (const [name, child] of module.namedChildren()) visit(child, `${prefix}${name}.`);
+  };
+  visit(root, "");
+  return entries;
 }
 
 let nextHook = 0;
