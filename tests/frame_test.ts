@@ -202,18 +202,6 @@ Deno.test("a closure of a running function", () => {
   assertEquals(c.get(), 2);
 });
 
-Deno.test("a running function says why its variables cannot be reached", () => {
-  let n = 0;
-  function recursive(): FreeBinding {
-    n++;
-    return binding(recursive, "n");
-  }
-  const found = recursive();
-  assert(found.kind === "unreachable");
-  assert(found.because.includes("running"), found.because);
-  assertEquals(n, 1);
-});
-
 class Base {
   greet(): string {
     return "base";

@@ -166,6 +166,7 @@ function bindingText(
       return { text: constants.name(found.cell), form: "live" };
     case "private":
       return { text: constants.name(found.access), form: "private" };
+    case "pending":
     case "unreachable":
       return { text: "undefined", form: "value" };
     default:

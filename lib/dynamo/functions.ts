@@ -51,6 +51,11 @@ export interface BoundInfo {
   readonly args: readonly unknown[];
 }
 
+/** Variables of a function can only be had when it is next called; until then nothing that needs them is compiled. */
+export class VariablesPending extends Error {
+  override readonly name = "VariablesPending";
+}
+
 export type CallableInfo = FunctionInfo | ClassInfo | BoundInfo | NoInfo;
 
 const known = new WeakMap<object, CallableInfo>();

@@ -223,6 +223,7 @@ export function capturedBy(
         return { form: "live", value: found.cell };
       case "private":
         return { form: "private", value: found.access };
+      case "pending":
       case "unreachable":
         return { form: "value", value: undefined };
       default:

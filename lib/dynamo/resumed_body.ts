@@ -175,6 +175,7 @@ function plainFrame(plan: ResumePlan, frame: number, args: readonly unknown[]): 
         return { form: "live", value: found.cell };
       case "private":
         return { form: "private", value: found.access };
+      case "pending":
       case "unreachable":
         throw new TypeError(found.because);
       default:

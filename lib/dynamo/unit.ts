@@ -8,6 +8,8 @@ import { BackendCompilerFailed, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { factText, type Guard } from "./guards/guard.ts";
 import type { Check } from "./guards/check.ts";
+import { atNextCall } from "./frame/bindings.ts";
+import { VariablesPending } from "./functions.ts";
 import { ChangeHistory } from "./automatic_dynamic.ts";
 import { currentStance } from "./stance.ts";
 import type { Program } from "./program.ts";
@@ -112,6 +114,7 @@ export class Unit {
       entry = this.compileEntry(this, self, args);
     } catch (error) {
       if (error instanceof CannotTrace) return this.giveUp(error.message, self, args);
+      if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
       if (config.suppressErrors && !(error instanceof Unsupported)) {
         return this.giveUp(
           `compilation failed: ${error instanceof Error ? error.message : error}`,
@@ -124,6 +127,13 @@ export class Unit {
     this.entries.unshift(entry);
     entry.hits++;
     return Reflect.apply(entry.run, self, args);
+  }
+
+  /** Runs plainly this once, so that the functions whose variables are missing give them. */
+  #postpone(because: string, self: unknown, args: readonly unknown[]): unknown {
+    counters.add("postponed", because);
+    logs.emit("dynamo", () => `${this.body.name} runs uncompiled this once: ${because}`);
+    return atNextCall(() => this.body.runPlain(self, args));
   }
 
   /** Runs plainly from now on, and says why. */

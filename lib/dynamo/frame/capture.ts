@@ -8,13 +8,11 @@ import { types } from "node:util";
 import type { ClassField } from "../bytecode/compile.ts";
 import { compileClass, compileFunction } from "../bytecode/compile.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import { freeVariables } from "../bytecode/free.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
-import type { Unit, Variable } from "../bytecode/scope.ts";
+import type { Unit } from "../bytecode/scope.ts";
 import { type ClassNode, type FunctionNode, isClassNode, isFunctionNode } from "../bytecode/syntax.ts";
-import { makeBindings } from "./cells.ts";
-import { importMayChange } from "./imports.ts";
-import type { Captured, FreeBinding } from "./info.ts";
+import { type Access, Bindings } from "./bindings.ts";
+import type { Captured } from "./info.ts";
 import {
   type Fields,
   fieldsOf,
@@ -26,11 +24,6 @@ import {
 import type { Located } from "./live_edit.ts";
 import { readScopes, type ScopeSnapshot } from "./scopes.ts";
 import { type Script, Scripts } from "./scripts.ts";
-
-interface Access {
-  readonly inspector: Inspector;
-  readonly scripts: Scripts;
-}
 
 let access: Access | null = null;
 
@@ -250,66 +243,4 @@ function locate(use: Access, fn: object): Located | null {
     numberField(location, "columnNumber");
   const node = module.functionAt(offset);
   return node && isFunctionNode(node) ? { fn, script, module, node, offset } : null;
-}
-
-/** Bindings of free variables, made when they are asked for and kept. */
-class Bindings {
-  private readonly made = new Map<Variable, FreeBinding>();
-
-  constructor(
-    private readonly use: Access,
-    private readonly at: Site,
-    private readonly inside: () => Located | null,
-  ) {}
-
-  of(unit: Unit, index: number): FreeBinding {
-    const all = freeVariables(unit, this.at.module);
-    const variable = all[index];
-    if (!variable) {
-      throw new RangeError(`Expected an index of a free variable below ${all.length} but found ${index}`);
-    }
-    const known = this.made.get(variable) ?? this.fromSnapshot(variable);
-    if (known) return known;
-    // One edit of the script serves all variables of the function that need it.
-    this.makeLive(all.filter((v) => !this.made.has(v) && this.fromSnapshot(v) === null));
-    return this.made.get(variable) ?? { kind: "unreachable", because: `${variable.name} cannot be reached` };
-  }
-
-  /** The value as it is, where it cannot change. */
-  private fromSnapshot(variable: Variable): FreeBinding | null {
-    if (variable.reassigned || variable.kind === "private" || variable.kind === "this") return null;
-    const { scripts } = this.use;
-    if (
-      variable.kind === "import" && importMayChange(variable, this.at.module, (url) => scripts.moduleAt(url))
-    ) return null;
-    const found = this.at.scopes.lookup(variable.name);
-    if (found.kind !== "value") return null;
-    const binding: FreeBinding = { kind: "value", value: found.value };
-    this.made.set(variable, binding);
-    return binding;
-  }
-
-  private makeLive(wanted: readonly Variable[]): void {
-    try {
-      const at = this.inside();
-      const none = "no function of the class can be called without running it";
-      for (const variable of wanted) {
-        if (!at) {
-          this.made.set(variable, {
-            kind: "unreachable",
-            because: `${variable.name} cannot be reached: ${none}`,
-          });
-        }
-      }
-      if (!at) return;
-      for (const [variable, binding] of makeBindings(this.use.inspector, at, wanted)) {
-        this.made.set(variable, binding);
-      }
-    } catch (error) {
-      if (!(error instanceof InspectorUnavailable)) throw error;
-      // Not remembered: a later request may come from a place where the inspector answers.
-    } finally {
-      this.use.inspector.release();
-    }
-  }
 }

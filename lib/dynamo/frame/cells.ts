@@ -11,6 +11,16 @@ import { evaluateInside, type Located } from "./live_edit.ts";
 
 type Callback = (...args: readonly unknown[]) => unknown;
 
+/** Kinds of variables that a name alone reaches. */
+const ORDINARY: ReadonlySet<Variable["kind"]> = new Set([
+  "let",
+  "var",
+  "function",
+  "class",
+  "parameter",
+  "import",
+]);
+
 /** Cells that exist, by declaration; closures of other calls have other variables of the same declaration. */
 const known = new WeakMap<Variable, WeakRef<LiveCell>[]>();
 
@@ -35,22 +45,44 @@ export function makeBindings(
   if (wanted.length === 0) return found;
   const extra = moduleVariables(at).filter((v) => !wanted.includes(v));
   const all = [...wanted, ...extra];
-  const result = evaluateInside(inspector, at, `[${all.map((v) => entryText(v)).join(",")}]`);
+  const result = evaluateInside(inspector, at, accessText(all));
   if (result.kind === "failed") {
     for (const variable of wanted) {
-      found.set(variable, {
-        kind: "unreachable",
-        because: `${variable.name} cannot be reached: ${result.because}`,
-      });
+      const because = `${variable.name} cannot be reached: ${result.because}`;
+      found.set(variable, { kind: isPlainAt(at, variable) ? "pending" : "unreachable", because });
     }
     return found;
   }
-  const entries = fieldsOf(result.value);
-  all.forEach((variable, i) => {
-    const binding = bindingOf(variable, fieldsOf(entries[String(i)]));
+  for (const [variable, binding] of bindingsFrom(all, result.value)) {
     if (wanted.includes(variable)) found.set(variable, binding);
-  });
+  }
   return found;
+}
+
+/** Text of an array with the accessors of each variable, which all have some. */
+export function accessText(variables: readonly Variable[]): string {
+  return `[${variables.map((v) => entryText(v)).join(",")}]`;
+}
+
+/** Bindings from what that text evaluates to. */
+export function bindingsFrom(
+  variables: readonly Variable[],
+  value: unknown,
+): ReadonlyMap<Variable, FreeBinding> {
+  const entries = fieldsOf(value);
+  return new Map(
+    variables.map((variable, i) => [variable, bindingOf(variable, fieldsOf(entries[String(i)]))]),
+  );
+}
+
+/** Whether a name means that variable, an ordinary one, anywhere in the function. */
+function isPlainAt(at: Located, variable: Variable): boolean {
+  if (!ORDINARY.has(variable.kind)) return false;
+  for (const [node, scope] of at.module.analysis.scopes) {
+    const inside = node.start >= at.node.start && node.end <= at.node.end;
+    if (inside && scope.variables.has(variable.name)) return false;
+  }
+  return true;
 }
 
 /** The one cell of a module's own variable, if it has been made. */
@@ -58,7 +90,11 @@ function moduleCell(variable: Variable): LiveCell | null {
   return variable.unit.kind === "program" ? known.get(variable)?.[0]?.deref() ?? null : null;
 }
 
-/** Variables of the module itself that change, have no cell yet, and mean the same at the function's start. */
+/**
+ * Variables of the module itself that change, have no cell yet, and mean the same at the function's start. One that
+ * no function captures lives on the module's stack; capturing it would change the module's own code, which V8 refuses
+ * while the module runs.
+ */
 function moduleVariables(at: Located): readonly Variable[] {
   const { analysis } = at.module;
   const top = analysis.scopes.get(at.module.program);
@@ -68,7 +104,7 @@ function moduleVariables(at: Located): readonly Variable[] {
     for (const name of s.variables.keys()) hidden.add(name);
   }
   return [...top.variables.values()].filter((v) =>
-    v.reassigned && !hidden.has(v.name) && moduleCell(v) === null
+    v.reassigned && v.capturers.size > 0 && !hidden.has(v.name) && moduleCell(v) === null
   );
 }
 

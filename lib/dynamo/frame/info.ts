@@ -29,6 +29,8 @@ export type FreeBinding =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "cell"; readonly cell: LiveCell }
   | { readonly kind: "private"; readonly access: PrivateAccess }
+  /** Not to be had while the function runs; `atNextCall` takes it from the function's next call. */
+  | { readonly kind: "pending"; readonly because: string }
   /** Not to be had; `because` says why. */
   | { readonly kind: "unreachable"; readonly because: string };
 

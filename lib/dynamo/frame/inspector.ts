@@ -100,13 +100,22 @@ export class Inspector {
     this.session.on(event, (message: unknown) => listener(fieldsOf(fieldsOf(message).params)));
   }
 
-  /** Runs `body` with the debugger enabled; it slows the program, so it is on for no longer than that. */
+  /** Enables the debugger until the result is called; it slows the program, so that should be soon. */
+  holdDebugger(): () => void {
+    if (this.debugging === 0) this.post("Debugger.enable");
+    this.debugging++;
+    return () => {
+      if (--this.debugging === 0) this.post("Debugger.disable");
+    };
+  }
+
+  /** Runs `body` with the debugger enabled. */
   withDebugger<T>(body: () => T): T {
-    if (this.debugging++ === 0) this.post("Debugger.enable");
+    const release = this.holdDebugger();
     try {
       return body();
     } finally {
-      if (--this.debugging === 0) this.post("Debugger.disable");
+      release();
     }
   }
 

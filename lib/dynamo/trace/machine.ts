@@ -13,6 +13,7 @@ import { ambient } from "../../tensor/modes.ts";
 import { type BreakCause, breakGraph, BreakSignal } from "../break_reasons.ts";
 import type { CodeObject, Opcode } from "../bytecode/code.ts";
 import { findHomeObject } from "../frame/capture.ts";
+import { VariablesPending } from "../functions.ts";
 import type { LiveCell } from "../frame/info.ts";
 import { capturedSource } from "../source.ts";
 import {
@@ -376,6 +377,8 @@ export class Machine implements Interpreter {
       }
       case "private":
         return breakGraph("privateState", variable.name);
+      case "pending":
+        throw new VariablesPending(found.because);
       case "unreachable":
         return breakGraph("noSource", found.because);
       default:
@@ -489,7 +492,12 @@ export function handlerOf(frame: Frame): { readonly target: number; readonly reg
 
 /** Whether printed code can reach everything that a frame's function has captured. */
 export function isReachable({ info, code }: Pick<Frame, "info" | "code">): boolean {
-  return info.kind === "made" || code.free.every((_, i) => info.binding(i).kind !== "unreachable");
+  if (info.kind === "made") return true;
+  const bindings = code.free.map((_, i) => info.binding(i));
+  for (const binding of bindings) {
+    if (binding.kind === "pending") throw new VariablesPending(binding.because);
+  }
+  return bindings.every((binding) => binding.kind !== "unreachable");
 }
 
 /** Whether generated code can hand the frame's result on. */

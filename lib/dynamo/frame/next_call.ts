@@ -1,0 +1,81 @@
+/**
+ * Values out of a function's scope, taken while the function is really called.
+ *
+ * Input: functions with the text of an expression each, and a run of the program. Output: the expression's values,
+ * one for each call of the function's code during the run.
+ * Invariant: the run does what it does without us; nothing pauses, and no breakpoint is left behind.
+ *
+ * A breakpoint stands at the function's first statement. Its condition hands the value out and is false, so V8 goes
+ * on at once. Unlike an edit of the text this works while the function runs, but all closures of the same code stop
+ * at it, so the caller must find out whose values they are.
+ */
+import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
+
+/** What is wanted of a function's calls. */
+export interface CallWatch {
+  readonly fn: object;
+  /** Text of an expression that means something at the function's first statement. */
+  readonly expression: string;
+  /** The values, in the order of the calls; filled in during the run. */
+  readonly values: unknown[];
+}
+
+/** Calls looked at in one run; a recursive function would make any number. */
+const MOST_CALLS = 64;
+
+const HAND_OUT: unique symbol = Symbol.for("dyn.handOut");
+const HAND_OUT_TEXT = `globalThis[Symbol.for("dyn.handOut")]`;
+
+/** Watches that are open, in this run and in those around it. */
+const open = new Map<number, CallWatch>();
+let nextWatch = 0;
+
+/** Runs `run` and takes the wanted values meanwhile; where the inspector cannot be used it just runs. */
+export function watchCalls<T>(inspector: Inspector, watches: readonly CallWatch[], run: () => T): T {
+  const close = watches.map((watch) => openWatch(inspector, watch));
+  try {
+    return run();
+  } finally {
+    for (const one of close) one();
+  }
+}
+
+/** Sets the breakpoint; the result takes it away. */
+function openWatch(inspector: Inspector, watch: CallWatch): () => void {
+  const id = nextWatch++;
+  let release = (): void => {};
+  try {
+    release = inspector.holdDebugger();
+    open.set(id, watch);
+    Object.defineProperty(globalThis, HAND_OUT, { value: handOut, configurable: true, enumerable: false });
+    // A `debugger` statement of the program would stop this very thread for good.
+    inspector.post("Debugger.setSkipAllPauses", { skip: true });
+    const reply = inspector.post("Debugger.setBreakpointOnFunctionCall", {
+      objectId: inspector.idOf(watch.fn),
+      condition: `${HAND_OUT_TEXT}?.(${id},${watch.expression})`,
+    });
+    const breakpointId = textField(reply, "breakpointId");
+    return () => {
+      closeWatch(id);
+      inspector.post("Debugger.removeBreakpoint", { breakpointId });
+      release();
+    };
+  } catch (error) {
+    closeWatch(id);
+    release();
+    if (error instanceof InspectorUnavailable) return () => {};
+    throw error;
+  }
+}
+
+function closeWatch(id: number): void {
+  open.delete(id);
+  if (open.size === 0) Reflect.deleteProperty(globalThis, HAND_OUT);
+}
+
+/** The condition of every breakpoint: false, so that nothing stops. */
+function handOut(id: number, value: unknown): false {
+  const watch = open.get(id);
+  if (watch && watch.values.length < MOST_CALLS) watch.values.push(value);
+  return false;
+}

@@ -1,0 +1,133 @@
+/** Variables of functions that run while they are captured: taken from the function's next call. */
+import { assert, assertEquals } from "@std/assert";
+import { atNextCall } from "../lib/dynamo/frame/bindings.ts";
+import { captureFunction } from "../lib/dynamo/frame/capture.ts";
+import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
+import { compile, compiler, type Tensor, tensor } from "../mod.ts";
+
+function binding(fn: object, name: string): FreeBinding {
+  const info = captureFunction(fn);
+  assert(info.kind === "function", info.kind);
+  return info.binding(info.code.free.findIndex((f) => f.name === name));
+}
+
+/** Asks for a variable while the function runs. */
+function whileRunning(ask: () => FreeBinding, fn: (body: () => void) => void): FreeBinding {
+  const found: FreeBinding[] = [];
+  fn(() => found.push(ask()));
+  assert(found[0]);
+  return found[0];
+}
+
+type Body = (() => void) | undefined;
+
+/** Closures of one code with a variable each. */
+function counterFrom(start: number): (body?: Body) => number {
+  let n = start;
+  return (body) => {
+    body?.();
+    return ++n;
+  };
+}
+
+Deno.test("a running function gives its variables at its next call", () => {
+  const count = counterFrom(10);
+  const first = whileRunning(() => binding(count, "n"), count);
+  assert(first.kind === "pending");
+  assert(first.because.includes("running"), first.because);
+  count(() => assertEquals(atNextCall(() => count()), 12));
+  const found = whileRunning(() => binding(count, "n"), count);
+  assert(found.kind === "cell");
+  const before = count();
+  assertEquals(found.cell.get(), before);
+  found.cell.set(50);
+  assertEquals(count(), 51);
+});
+
+Deno.test("of several closures of the same code each gets its own variable", () => {
+  const [one, two] = [counterFrom(0), counterFrom(100)];
+  one(() => {
+    assertEquals(binding(one, "n").kind, "pending");
+    atNextCall(() => {
+      for (let i = 0; i < 5; i++) two();
+      one();
+    });
+  });
+  const found = binding(one, "n");
+  assert(found.kind === "cell");
+  assertEquals([found.cell.get(), one(), two()], [2, 3, 106]);
+});
+
+Deno.test("a function that is not called in three runs keeps its variables to itself", () => {
+  const [one, two] = [counterFrom(0), counterFrom(100)];
+  const kinds: string[] = [];
+  one(() => {
+    for (let run = 0; run < 4; run++) {
+      kinds.push(binding(one, "n").kind);
+      atNextCall(() => two());
+    }
+  });
+  assertEquals(kinds, ["pending", "pending", "pending", "unreachable"]);
+});
+
+Deno.test("a name that means something else inside the function is not taken for the variable", () => {
+  let n = 1;
+  const hiding = (body?: Body): number => {
+    body?.();
+    n++;
+    {
+      const n = 5;
+      return n;
+    }
+  };
+  assertEquals(whileRunning(() => binding(hiding, "n"), hiding).kind, "unreachable");
+  assertEquals([hiding(), n], [5, 3]);
+});
+
+Deno.test("debugger statements and errors of the run are as without us", () => {
+  let n = 0;
+  const failing = (body?: Body): void => {
+    // deno-lint-ignore no-debugger
+    debugger;
+    body?.();
+    n++;
+    if (n === 2) throw new RangeError("second");
+  };
+  assertEquals(whileRunning(() => binding(failing, "n"), failing).kind, "pending");
+  let message = "";
+  try {
+    atNextCall(() => failing());
+  } catch (error) {
+    message = String(error);
+  }
+  assertEquals(message, "RangeError: second");
+  const found = binding(failing, "n");
+  assert(found.kind === "cell");
+  assertEquals(found.cell.get(), 2);
+});
+
+Deno.test("a function compiled inside itself is compiled from its next call on", () => {
+  const counter = new compiler.CompileCounter();
+  let calls = 0;
+  function both(x: Tensor, again: boolean): Tensor {
+    calls++;
+    return again ? compiled(x, false) : x.mul(calls);
+  }
+  const compiled = compile(both, { backend: counter });
+  const results = [1, 2, 3].map(() => both(tensor([1]), true).tolist());
+  assertEquals(results, [[2], [4], [6]]);
+  assertEquals(calls, 6);
+  assertEquals(compiler.status(compiled).graphBreaks, 0);
+  assertEquals(counter.frameCount, 2);
+});
+
+Deno.test("a function compiled while its module still runs", async () => {
+  const script = new URL("frame/main_module.ts", import.meta.url).pathname;
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", script],
+    env: { NO_COLOR: "1" },
+  });
+  const { stdout, stderr } = await command.output();
+  assertEquals(new TextDecoder().decode(stderr), "");
+  assertEquals(new TextDecoder().decode(stdout), "[ 1 ] 1\n[ 2 ] 2\n[ 3 ] 3\n[ 11 ] 11 8 0\n");
+});
