@@ -159,7 +159,8 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
   const { graph, plan, results, tangents, gradients } = joint;
   const inputs = graph.placeholders.slice(0, plan.inputCount);
   const mutated = new Set(plan.mutations.map(({ input }) => inputs[input]));
-  const kept = [...graph.nodes].filter((node) => chosen.has(node));
+  // Sizes are handed over by their symbols, whatever the cut says of their nodes.
+  const kept = [...graph.nodes].filter((node) => chosen.has(node) && node.meta.value.kind !== "size");
   const forward = new Graph();
   const copies = new Map<Node, Node>();
   for (const node of graph.nodes) {

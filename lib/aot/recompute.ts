@@ -98,6 +98,10 @@ export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
   for (const node of required) {
     if (node.op !== "placeholder" && isCostly(node, forward)) banned.add(node);
   }
+  // A view is repeated for nothing, and its memory is saved with what it views.
+  const ban = (node: Node) => {
+    if (node.op !== "placeholder" && classifier.kindOf(node) !== "view") banned.add(node);
+  };
   const order = new Map([...required].map((node, at) => [node, at]));
   const orderOf = (node: Node) => order.get(node) ?? Infinity;
   const forwardUsers = (node: Node) => [...node.users.keys()].filter((user) => required.has(user));
@@ -106,7 +110,7 @@ export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
     const users = forwardUsers(node);
     if (users.length < 2) continue;
     const first = firstUnfusible(users, { orderOf, forwardUsers, classifier });
-    for (const user of users) if (orderOf(user) > first && classifier.fusible(node, user)) banned.add(user);
+    for (const user of users) if (orderOf(user) > first && classifier.fusible(node, user)) ban(user);
   }
   const visited = new Set<Node>();
   for (const start of required) {
@@ -117,7 +121,7 @@ export function bannedFromRecomputation(forward: ForwardNodes): Set<Node> {
       if (!node || visited.has(node)) continue;
       visited.add(node);
       if (orderOf(node) > orderOf(start) + CHAIN_LIMIT && pending.length === 0) {
-        if (node.op !== "placeholder") banned.add(node);
+        ban(node);
         break;
       }
       pending.push(

@@ -100,13 +100,16 @@ function append(
   { leaves, retainGraph }: { readonly leaves: readonly TensorValue[]; readonly retainGraph: boolean },
 ): readonly (Node | null)[] {
   const { graph } = m.output;
-  const before = graph.nodes.length;
+  const before = new Set(graph.nodes);
   try {
     const inputs = leaves.map((leaf) => m.output.nodeOf(leaf));
     return appendGradients(graph, { outputs: [output], inputs, retainGraph });
   } catch (error) {
     if (!(error instanceof GraphGradientError)) throw error;
-    for (const node of graph.nodes.slice(before).reverse()) if (node.users.size === 0) graph.erase(node);
+    // Some were made in the middle, next to the calls that they compose again.
+    for (const node of graph.nodes.toReversed()) {
+      if (!before.has(node) && node.users.size === 0) graph.erase(node);
+    }
     return breakGraph("backward", error.message);
   }
 }
