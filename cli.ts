@@ -13,6 +13,7 @@ import { type Command, FLAGS, takeFlags, UsageError } from "./cli/command.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { explainCommand } from "./cli/explain.ts";
 import { replCommand } from "./cli/repl.ts";
+import { reportCommand } from "./cli/report.ts";
 import { runCommand } from "./cli/run.ts";
 import { DynError, errorText } from "./lib/base/errors.ts";
 
@@ -20,6 +21,7 @@ const COMMANDS: readonly Command[] = [
   runCommand,
   replCommand,
   explainCommand,
+  reportCommand,
   doctorCommand,
   backendsCommand,
   benchCommand,

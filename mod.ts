@@ -11,6 +11,7 @@
  */
 import "./lib/tensor/install.ts";
 import "./backends/cpu/device.ts";
+import "./lib/debug/install.ts";
 import { lookupBackend } from "./backends/registry.ts";
 import { initWebGpu } from "./backends/webgpu/device.ts";
 import { DynError } from "./lib/base/errors.ts";

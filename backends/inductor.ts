@@ -8,6 +8,7 @@ import { aotAutograd } from "../lib/aot/backend.ts";
 import { itemSize } from "../lib/base/dtype.ts";
 import { DynError, InternalError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
+import { recording } from "../lib/base/recording.ts";
 import type { GraphBackend } from "../lib/graph/backend.ts";
 import type { GraphModule } from "../lib/graph/graph_module.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "../lib/graph/sizes.ts";
@@ -26,8 +27,6 @@ export const inductor: GraphBackend = aotAutograd({ fwCompiler: (gm) => compileW
 /** How the inductor reports what it made, for `explain`, debug folders and tests. */
 export interface InductorOptions {
   readonly name?: string;
-  /** Told about the product of every step. */
-  readonly observe?: (stage: string, text: () => string) => void;
   /** Told about the finished program. */
   readonly compiled?: (graph: CompiledGraph, program: CompiledProgram) => void;
 }
@@ -39,15 +38,16 @@ export function compileWithInductor(
 ): (...args: unknown[]) => unknown[] {
   const { graph, signature } = module;
   const device = deviceOf(module);
+  const name = options.name ?? signature?.role ?? "graph";
   const compiled = compileGraph(graph, (target) => findTarget(target)?.definition, {
-    name: options.name ?? signature?.role ?? "graph",
+    name,
     ...(signature ? { signature } : {}),
     maxBuffers: findDevice(device)?.maxKernelBuffers ?? Infinity,
-    ...(options.observe ? { observe: options.observe } : {}),
   });
   const program = compiled.program.kernels.length > 0
-    ? deviceNamed(device).compile(compiled.program)
+    ? recording.phase("kernels", () => deviceNamed(device).compile(compiled.program), { device })
     : undefined;
+  if (program) logs.emit("output_code", () => program.source, { part: name, meta: { device } });
   if (program) options.compiled?.(compiled, program);
   const runner = new GraphRunner(module, { compiled, program, device });
   return (...args) => runner.run(args);

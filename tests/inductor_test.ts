@@ -391,12 +391,12 @@ Deno.test("without fusion every op is a kernel", () => {
 
 Deno.test("logs show the schedule, the fusions and the code", () => {
   const seen = new Map<string, string>();
-  logs.capture("schedule,fusion,output_code", (artifact, text) => seen.set(artifact, text), () => {
+  logs.capture("schedule,fusion,kernel_code", (artifact, text) => seen.set(artifact, text), () => {
     check([[4, 6]], (o, xs) => [softmax(o, input(xs, 0), 1)]);
   });
   assertStringIncludes(seen.get("schedule") ?? "", "reduction amax(a) over 4 × 1 × 6 reduced, inner");
   assertStringIncludes(seen.get("fusion") ?? "", "fused ");
-  assertStringIncludes(seen.get("output_code") ?? "", "program graph");
+  assertStringIncludes(seen.get("kernel_code") ?? "", "program graph");
 });
 
 Deno.test("temporaries that are never alive together share memory", () => {

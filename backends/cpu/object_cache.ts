@@ -5,6 +5,7 @@
  * one rename publishes all of it. Invariant: a file is used only if its stored text equals the wanted one and
  * its fingerprint fits; anything else is built again.
  */
+import { recording } from "../../lib/base/recording.ts";
 import { cacheDirectory, uniqueSuffix } from "./cache_directory.ts";
 import { fingerprint, fingerprintText } from "./fingerprint.ts";
 import { requireToolchain, type Toolchain, ToolchainError } from "./toolchain.ts";
@@ -158,7 +159,15 @@ export function buildLibraries(sources: readonly Source[]): string[] {
     else missing.set(path, { source, key, path, stem: `${folder}/${source.name}${uniqueSuffix()}` });
     return path;
   });
-  if (missing.size > 0) compileAll(toolchain, [...missing.values()]);
+  const jobs = [...missing.values()];
+  const found = new Set(paths).size - jobs.length;
+  recording.artifact("kernel_cache", () => {
+    const compiled = jobs.map(({ source }) => source.name).join(", ");
+    return `${found} taken from ${folder}, ${jobs.length} compiled${compiled && `: ${compiled}`}`;
+  }, { meta: { hits: found, misses: jobs.length } });
+  if (jobs.length > 0) {
+    recording.phase("compile_cxx", () => compileAll(toolchain, jobs), { libraries: jobs.length });
+  }
   return paths;
 }
 

@@ -6,6 +6,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
+import { recording } from "../base/recording.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { Graph, Node } from "../graph/node.ts";
@@ -72,24 +73,28 @@ function compilePair(
   captured: GraphModule,
   { exampleInputs, fwCompiler, bwCompiler, partition }: Compilation,
 ): Compiled {
-  const joint = buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
-  simplify(joint);
-  joint.graph.lint();
+  const joint = recording.phase("joint", () => {
+    const built = buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
+    simplify(built);
+    built.graph.lint();
+    return built;
+  });
   const { plan } = joint;
   const mutated = plan.mutations.map(({ input }) => input);
   // Where a gradient flows through a write, the tape has to see it: the runtime copies.
   const mutatedInputs = plan.mutations.filter(({ differentiable }) => !differentiable);
   const compile = (compiler: GraphCompiler, gm: GraphModule, given: readonly unknown[]) => {
-    logs.emit("aot_graphs", () => gm.readable(gm.signature?.role));
-    return compiler(gm, given);
+    const role = gm.signature?.role;
+    logs.emit("aot_graphs", () => gm.readable(role), role ? { part: role } : {});
+    return recording.phase(`compile_${role}`, () => compiler(gm, given));
   };
   if (joint.tangents.length === 0) {
     const gm = module(joint.graph, { role: "inference", mutatedInputs, donatedInputs: [] });
     const forward = compile(fwCompiler, gm, withExamples(gm.graph, exampleInputs));
     return { run: runtimeOf({ plan, forward, reference: gm }), mutated };
   }
-  logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"));
-  const parts = partition(joint);
+  logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"), { part: "joint" });
+  const parts = recording.phase("partition", () => partition(joint));
   const reference = module(parts.forward, {
     role: "forward",
     mutatedInputs,

@@ -23,20 +23,20 @@ Object.setPrototypeOf(
 /** What the debug folder of a compilation holds, `config.inductor.trace`. */
 export class TraceConfig extends Settings {
   /** Write a debug folder for every compiled graph. */
-  enabled: boolean = Boolean(Deno.env.get("DYN_COMPILE_DEBUG"));
-  /** The captured graph as a readable program. */
+  enabled: boolean = !["", "0"].includes(Deno.env.get("DYN_COMPILE_DEBUG") ?? "");
+  /** The captured, joint, forward and backward graphs as programs; guards, breaks and the modified function. */
   fxGraph = true;
   /** The graph after decomposition and pattern rewriting. */
   fxGraphTransformed = true;
   /** Loop IR before fusion. */
   irPreFusion = true;
-  /** Loop IR after fusion. */
+  /** Loop IR after fusion, and the memory plan. */
   irPostFusion = true;
   /** The generated kernels and their calling sequence. */
   outputCode = true;
   /** Time per phase. */
   phaseTimes = true;
-  /** A picture of the schedule; slow for large graphs. */
+  /** The kernels and the buffers between them, as a Graphviz file. */
   graphDiagram = false;
 }
 

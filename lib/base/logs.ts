@@ -2,10 +2,12 @@
  * Named log artifacts and event counters: the one way by which stages report.
  *
  * Input: `DYN_LOGS` (or `setLogs`) says which artifacts to print; stages call `logs.emit`. Output: lines on
- * stderr, each opened by `[artifact]`, or what a test's sink collects. Counters are kept whatever is printed.
+ * stderr, each opened by `[artifact]`, or what a test's sink collects; recorders get every text (recording.ts).
+ * Counters are kept whatever is printed.
  * Invariant: a text given as a function is built only when somebody will read it.
  */
 import { DynError } from "./errors.ts";
+import { type ArtifactRecord, recording } from "./recording.ts";
 
 /** Everything that can be asked for by name in `DYN_LOGS`. */
 export const ARTIFACTS = [
@@ -59,8 +61,15 @@ export function parseLogs(spec: string): Map<Artifact, LogLevel> {
 export interface Logs {
   /** Whether text of this artifact and level (`info` unless given) will be read by anybody. */
   enabled(artifact: Artifact, level?: LogLevel): boolean;
-  /** Reports a text; pass a function where building the text costs anything. */
-  emit(artifact: Artifact, text: string | (() => string), level?: LogLevel): void;
+  /**
+   * Reports a text; pass a function where building the text costs anything. `about` is the level (`info` unless
+   * given), or what recorders are told besides the text.
+   */
+  emit(
+    artifact: Artifact,
+    text: string | (() => string),
+    about?: LogLevel | Omit<ArtifactRecord, "name" | "text">,
+  ): void;
   /** Chooses what is printed from here on, in the form of `DYN_LOGS`. */
   set(spec: string): void;
   /** Runs `body` with a sink that gets everything of the given artifacts instead of stderr. */
@@ -92,8 +101,10 @@ export const logs: Logs = {
     return chosen !== undefined && RANK[level] <= RANK[chosen];
   },
 
-  emit(artifact, text, level = "info") {
+  emit(artifact, text, about = "info") {
+    const [level, more] = typeof about === "string" ? [about, {}] : ["info" as const, about];
     if (logs.enabled(artifact, level)) sink(artifact, typeof text === "string" ? text : text());
+    recording.artifact(artifact, text, more);
   },
 
   set(spec) {

@@ -5,6 +5,7 @@
  */
 import { invariant, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
+import { type Plain, recording } from "../base/recording.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { Node } from "../graph/node.ts";
@@ -99,7 +100,7 @@ function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
   const frames = body.begin(machine, self, args);
   if (typeof frames === "string") throw new CannotTrace(frames);
   for (const frame of frames) machine.push(frame);
-  const outcome = modes.without(() => machine.run());
+  const outcome = recording.phase("trace", () => modes.without(() => machine.run()));
   return makeEntry({ unit, machine, output, args }, outcome);
 }
 
@@ -274,13 +275,13 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
     }
   });
   const name = nextGraphName();
-  logs.emit("graph_code", () => gm.readable(name));
-  logs.emit("graph", () => gm.code);
+  logs.emit("graph_code", () => gm.readable(name), { part: "captured" });
+  logs.emit("graph", () => gm.code, { part: "captured" });
   counters.add("graphs", unit.program.name);
   options.hooks.onGraph?.(gm, examples);
   let run: unknown;
   try {
-    run = modes.without(() => options.backend(gm, examples));
+    run = recording.phase("backend", () => modes.without(() => options.backend(gm, examples)));
   } catch (error) {
     if (error instanceof Unsupported) throw error;
     throw backendFailure(options.backendName, error);
@@ -295,5 +296,7 @@ function reportBreak({ unit }: Traced, frames: readonly Frame[], cause: BreakCau
   if (unit.program.options.fullgraph) throw new Unsupported(reason);
   unit.program.options.hooks.onBreak?.(reason);
   counters.add("graph_break", reason.category);
-  logs.emit("graph_breaks", () => new Unsupported(reason).message);
+  const { id, category, explanation, hint, stack } = reason;
+  const meta = { id, category, explanation, hint, stack: stack.map((frame): Plain => ({ ...frame })) };
+  logs.emit("graph_breaks", () => new Unsupported(reason).message, { meta });
 }

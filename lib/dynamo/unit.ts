@@ -6,6 +6,7 @@
 import { config } from "../base/config.ts";
 import { BackendCompilerFailed, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
+import { recording } from "../base/recording.ts";
 import { factText, type Guard } from "./guards/guard.ts";
 import type { Check } from "./guards/check.ts";
 import { atNextCall } from "./frame/bindings.ts";
@@ -90,9 +91,10 @@ export class Unit {
     const { body, program } = this;
     const stance = currentStance();
     if (program.frozen || this.givenUp !== null || stance === "run_only") return body.runPlain(self, args);
+    let reasons: readonly string[] = [];
     if (this.entries.length > 0) {
       if (stance === "eager_on_recompile") return body.runPlain(self, args);
-      const reasons = this.#failedGuards(self, args);
+      reasons = this.#failedGuards(self, args);
       logs.emit("recompiles", () => `Recompiling ${body.name}\n${reasons.map((r) => `  ${r}`).join("\n")}`);
       counters.add("recompiles", body.name);
       if (stance === "fail_on_recompile" || config.errorOnRecompile) {
@@ -111,7 +113,8 @@ export class Unit {
     }
     let entry: Entry;
     try {
-      entry = this.compileEntry(this, self, args);
+      const about = { name: body.name, place: () => body.place(), reasons };
+      entry = recording.compile(this, about, () => this.compileEntry(this, self, args));
     } catch (error) {
       if (error instanceof CannotTrace) return this.giveUp(error.message, self, args);
       if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);

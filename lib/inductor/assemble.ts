@@ -143,7 +143,7 @@ function describeOutput(
 }
 
 /** The buffers that a kernel mentions. */
-function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<BufferId> } {
+export function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<BufferId> } {
   const all = new Set<BufferId>(), written = new Set<BufferId>();
   const visit = (body: readonly Statement[]) => {
     for (const s of body) {

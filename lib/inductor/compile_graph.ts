@@ -5,13 +5,16 @@
  */
 import { config } from "../base/config.ts";
 import { counters, logs } from "../base/logs.ts";
+import { recording } from "../base/recording.ts";
 import type { Graph } from "../graph/node.ts";
+import { printGraph } from "../graph/print.ts";
 import type { GraphSignature } from "../graph/signature.ts";
 import type { BufferId, Kernel } from "../loops/ir.ts";
-import { printKernel, printProgram } from "../loops/print.ts";
+import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { assembleProgram, type CompiledGraph } from "./assemble.ts";
 import { type Computation, makeComputation } from "./computation.ts";
+import { memoryPlanText, scheduleDiagram, scheduleText } from "./describe.ts";
 import { emitGroup } from "./emit.ts";
 import { schedule } from "./fusion.ts";
 import type { Group } from "./group.ts";
@@ -27,41 +30,52 @@ export interface CompileOptions {
   readonly signature?: Pick<GraphSignature, "mutatedInputs">;
   /** Most buffers that a kernel of the device may touch; any number where absent. */
   readonly maxBuffers?: number;
-  /** Told about the product of every step by name, for debug folders. */
-  readonly observe?: (stage: string, text: () => string) => void;
 }
 
 /** Compiles a graph to a program. `lookup` finds op definitions by graph name. */
 export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOptions = {}): CompiledGraph {
-  const observe = options.observe ?? (() => {});
-  const cleaned = config.inductor.patternMatcher ? runPasses(graph, observe) : graph;
-  const lowered = lowerGraph(cleaned, lookup, options.signature);
-  const storages = [...lowered.storages];
-  const jobs = splitReductions(lowered.jobs, storages);
-  const computations = liveComputations(jobs, lowered.outputs, storages);
-  const groups = schedule(computations, storages, {
-    fusion: config.inductor.fusion,
-    epilogues: config.inductor.epilogueFusion,
-    maxBuffers: options.maxBuffers ?? Infinity,
+  const name = options.name ?? "graph";
+  const record = (stage: string, text: () => string) => recording.artifact(stage, text, { part: name });
+  const cleaned = config.inductor.patternMatcher
+    ? recording.phase("passes", () => runPasses(graph, record))
+    : graph;
+  record("fx_graph_transformed", () => printGraph(cleaned));
+  const { lowered, storages, computations } = recording.phase("lowering", () => {
+    const lowered = lowerGraph(cleaned, lookup, options.signature);
+    const storages = [...lowered.storages];
+    const jobs = splitReductions(lowered.jobs, storages);
+    return { lowered, storages, computations: liveComputations(jobs, lowered.outputs, storages) };
   });
+  const maxBuffers = options.maxBuffers ?? Infinity;
   const outputIds = outputStorages(lowered.outputs, storages);
-  const placements = placeBuffers(groups, storages, new Set(outputIds));
-  logs.emit("schedule", () => scheduleText(groups, storages));
-  const kernels = groups.map((group) => emitGroup(group, placements));
-  const compiled = assembleProgram({
-    name: options.name ?? "graph",
-    kernels: uniqueNames(kernels),
-    storages,
-    outputIds,
-    outputs: lowered.outputs,
+  const programOf = (groups: readonly Group[]): CompiledGraph => {
+    const placements = placeBuffers(groups, storages, new Set(outputIds));
+    const kernels = uniqueNames(groups.map((group) => emitGroup(group, placements)));
+    return assembleProgram({ name, kernels, storages, outputIds, outputs: lowered.outputs });
+  };
+  record("ir_pre_fusion", () => {
+    const apart = schedule(computations, storages, { fusion: false, epilogues: false, maxBuffers });
+    return printProgram(programOf(apart).program);
   });
-  verifyProgram(compiled.program);
+  const groups = recording.phase("schedule", () =>
+    schedule(computations, storages, {
+      fusion: config.inductor.fusion,
+      epilogues: config.inductor.epilogueFusion,
+      maxBuffers,
+    }));
+  logs.emit("schedule", () => scheduleText(groups, storages), { part: name });
+  const compiled = recording.phase("codegen", () => {
+    const made = programOf(groups);
+    verifyProgram(made.program);
+    return made;
+  });
   counters.add("inductor", "graphs");
   counters.add("inductor", "kernels", compiled.metrics.kernels);
   counters.add("inductor", "extern_calls", compiled.metrics.externCalls);
-  observe("ir_post_fusion", () => printProgram(compiled.program));
-  logs.emit("output_code", () => printProgram(compiled.program));
-  logs.emit("kernel_code", () => compiled.program.kernels.map((k) => printKernel(k)).join("\n"));
+  record("ir_post_fusion", () => printProgram(compiled.program));
+  record("memory_plan", () => memoryPlanText(compiled.program));
+  record("graph_diagram", () => scheduleDiagram(compiled.program));
+  logs.emit("kernel_code", () => printProgram(compiled.program), { part: name });
   return compiled;
 }
 
@@ -103,21 +117,4 @@ function uniqueNames(kernels: readonly Kernel[]): Kernel[] {
     seen.set(kernel.name, count + 1);
     return count === 0 ? kernel : { ...kernel, name: `${kernel.name}_${count}` };
   });
-}
-
-function scheduleText(groups: readonly Group[], storages: readonly Storage[]): string {
-  const named = (id: BufferId) => storages[id]?.name ?? `b${id}`;
-  return groups.map((group, i) => {
-    const lines = group.members.map(({ computation: c, level }) => {
-      const reads = [...new Set(c.reads.map((r) => named(r.buffer)))].join(", ");
-      const space = [...c.outer.map((a) => `${a.size}`), ...c.inner.map((a) => `${a.size} reduced`)].join(
-        " × ",
-      );
-      const what = c.labels.map((l) => l.target).join("+");
-      return `  ${named(c.target.buffer)} = ${c.work.kind} ${what}(${reads}) over ${
-        space || "one element"
-      }, ${level}`;
-    });
-    return [`group ${i} (${group.kind})`, ...lines].join("\n");
-  }).join("\n");
 }

@@ -1,0 +1,48 @@
+/**
+ * `report`: a page about what a traced program compiled. Input: the folder that `--trace` (DYN_TRACE) named;
+ * output: `report.html` in it, and its place. Invariant: the trace files are only read, and the page needs nothing
+ * besides itself.
+ */
+import { join, resolve } from "node:path";
+import { countsText, countTrace, renderReport } from "../lib/debug/report.ts";
+import { LOG_SUFFIX, readTrace, type TracedProcess } from "../lib/debug/trace_format.ts";
+import { type Command, UsageError } from "./command.ts";
+
+/** The processes of a trace folder, in order of their beginnings. Throws `UsageError` where there are none. */
+export function readFolder(folder: string): TracedProcess[] {
+  let names: string[];
+  try {
+    names = [...Deno.readDirSync(folder)].filter((entry) => entry.isFile).map((entry) => entry.name);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) {
+      throw new UsageError(`Expected a trace folder but found ${folder}, and there is no such folder`);
+    }
+    throw thrown;
+  }
+  const logs = names.filter((name) => name.startsWith("dyn-") && name.endsWith(LOG_SUFFIX)).sort();
+  if (logs.length === 0) {
+    throw new UsageError(
+      `Expected trace files in ${folder} but found none: run a program that compiles with --trace ${folder}`,
+    );
+  }
+  return logs.map((log) => readTrace(log, Deno.readTextFileSync(join(folder, log))));
+}
+
+/** `dyn report`. */
+export const reportCommand: Command = {
+  name: "report",
+  usage: "report <trace folder>",
+  summary: "Write an HTML page about what a program run with --trace compiled",
+  takesFlags: false,
+  run: (args) => {
+    const [folder, ...more] = args;
+    if (folder === undefined || more.length > 0) {
+      throw new UsageError(`Expected one trace folder but found ${args.join(" ") || "nothing"}`);
+    }
+    const processes = readFolder(folder);
+    const page = join(resolve(folder), "report.html");
+    Deno.writeTextFileSync(page, renderReport(`dyn trace ${folder}`, processes));
+    console.log(`${countsText(countTrace(processes))}\nWrote ${page}`);
+    return Promise.resolve(0);
+  },
+};

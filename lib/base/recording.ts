@@ -1,0 +1,142 @@
+/**
+ * What stages make while they compile, handed to whoever keeps it: trace files, debug folders, tests.
+ *
+ * Input: texts by name, phases, the beginning and end of compilations; output: calls of the recorders that are
+ * active. Invariant: without an active recorder nothing is built, timed or kept, and recorders never change what
+ * is compiled. Texts that stages log by `logs.emit` arrive here too, under the name of the log artifact.
+ */
+
+/** One compilation of one function, or of what is left of a function after a graph break. */
+export interface CompileRecord {
+  /** Frame and version, both from 0, as PyTorch's `[0/1]`. */
+  readonly id: string;
+  /** The function's name, empty where it has none. */
+  readonly name: string;
+  /** Where the user wrote it. */
+  readonly place: { readonly file: string; readonly line: number } | null;
+  /** Which guards of the versions so far failed; empty for the first. */
+  readonly reasons: readonly string[];
+}
+
+/** A value that JSON can hold. */
+export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
+
+/** A named text. */
+export interface ArtifactRecord {
+  /** What it is: `fx_graph_readable`, `ir_post_fusion`, `output_code`, `guards`, … */
+  readonly name: string;
+  /** Which graph of the compilation it belongs to: captured, joint, inference, forward, backward. */
+  readonly part?: string;
+  readonly text: string;
+  /** More about it, in the artifact's own terms. */
+  readonly meta?: Readonly<Record<string, Plain>>;
+}
+
+/** A span of work. */
+export interface PhaseRecord {
+  readonly name: string;
+  /** Microseconds since 1970. */
+  readonly start: number;
+  /** Microseconds. */
+  readonly duration: number;
+  readonly meta?: Readonly<Record<string, Plain>>;
+}
+
+/** Keeps what is recorded. `compile` is null for work outside of any compilation. */
+export interface Recorder {
+  /** Whether it keeps anything at this moment. */
+  active(): boolean;
+  /** Whether it would keep an artifact of this name. */
+  wants(artifact: string): boolean;
+  /** Beginnings and ends are told whether it is active or not: settings of one function apply in between. */
+  begin(compile: CompileRecord): void;
+  /** `error` is why the compilation gave nothing; null where it succeeded. */
+  end(compile: CompileRecord, error: string | null): void;
+  artifact(artifact: ArtifactRecord, compile: CompileRecord | null): void;
+  phase(phase: PhaseRecord, compile: CompileRecord | null): void;
+}
+
+const recorders = new Set<Recorder>();
+let current: CompileRecord | null = null;
+
+/** Versions compiled so far, by the unit that they are versions of. */
+const versions = new WeakMap<object, { readonly frame: number; count: number }>();
+let frames = 0;
+
+const microseconds = (): number => (performance.timeOrigin + performance.now()) * 1000;
+
+/** What the beginning of a compilation tells. */
+export interface Compilation {
+  readonly name: string;
+  readonly place: () => CompileRecord["place"];
+  readonly reasons: readonly string[];
+}
+
+/** What stages call. */
+export interface Recording {
+  /** Whether anybody keeps what is recorded. */
+  active(): boolean;
+  /** Keeps a text; pass a function where building it costs anything. */
+  artifact(name: string, text: string | (() => string), more?: Omit<ArtifactRecord, "name" | "text">): void;
+  /** Times `body`. */
+  phase<T>(name: string, body: () => T, meta?: Readonly<Record<string, Plain>>): T;
+  /** Runs `body` as one compilation of `unit`: what is recorded meanwhile belongs to it. */
+  compile<T>(unit: object, about: Compilation, body: () => T): T;
+  /** Adds a recorder; what it returns takes it away. */
+  add(recorder: Recorder): () => void;
+}
+
+/** The record of this process. */
+export const recording: Recording = {
+  active() {
+    for (const recorder of recorders) if (recorder.active()) return true;
+    return false;
+  },
+
+  artifact(name, text, more) {
+    let record: ArtifactRecord | undefined;
+    for (const recorder of recorders) {
+      if (!recorder.active() || !recorder.wants(name)) continue;
+      record ??= { name, text: typeof text === "string" ? text : text(), ...more };
+      recorder.artifact(record, current);
+    }
+  },
+
+  phase(name, body, meta) {
+    if (!recording.active()) return body();
+    const start = microseconds();
+    try {
+      return body();
+    } finally {
+      const record = { name, start, duration: microseconds() - start, ...(meta ? { meta } : {}) };
+      for (const recorder of recorders) if (recorder.active()) recorder.phase(record, current);
+    }
+  },
+
+  compile(unit, { name, place, reasons }, body) {
+    let known = versions.get(unit);
+    if (!known) versions.set(unit, known = { frame: frames++, count: 0 });
+    const id = `${known.frame}/${known.count++}`;
+    const told = [...recorders];
+    if (told.length === 0) return body();
+    const record: CompileRecord = { id, name, place: place(), reasons };
+    const former = current;
+    current = record;
+    for (const recorder of told) recorder.begin(record);
+    let error: string | null = null;
+    try {
+      return recording.phase("compile", body);
+    } catch (thrown) {
+      error = thrown instanceof Error ? thrown.message : String(thrown);
+      throw thrown;
+    } finally {
+      for (const recorder of told) recorder.end(record, error);
+      current = former;
+    }
+  },
+
+  add(recorder) {
+    recorders.add(recorder);
+    return () => void recorders.delete(recorder);
+  },
+};

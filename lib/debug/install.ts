@@ -1,0 +1,12 @@
+/**
+ * Adds the recorders that the environment and the settings ask for. Input: `DYN_TRACE` when this module loads,
+ * `config.inductor.trace` at each compilation; output: files. Invariant: nothing is written before something is
+ * compiled.
+ */
+import { recording } from "../base/recording.ts";
+import { debugFolders } from "./folder.ts";
+import { traceRecorder } from "./trace.ts";
+
+const folder = Deno.env.get("DYN_TRACE");
+if (folder) recording.add(traceRecorder(folder));
+recording.add(debugFolders((text) => console.error(text)));

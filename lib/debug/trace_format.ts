@@ -1,0 +1,140 @@
+/**
+ * The lines of a trace log and how they are read back. Input: the text of a log; output: its processes, each with
+ * its compilations and what belongs to them. Invariant: a line that is cut off (the process was killed while it
+ * wrote) or of an unknown kind is skipped and counted.
+ */
+import { isPlainObject } from "../base/tree.ts";
+import type { Plain } from "../base/recording.ts";
+
+/** Ends of the names of the two files of a process. */
+export const LOG_SUFFIX = ".jsonl";
+export const EVENTS_SUFFIX = ".trace.json";
+
+type Meta = Readonly<Record<string, Plain>>;
+
+/** One line of a log. Times are microseconds since 1970, durations microseconds. */
+export type TraceLine =
+  | {
+    readonly kind: "process";
+    readonly time: number;
+    readonly pid: number;
+    readonly deno: string;
+    readonly script: string;
+    readonly args: readonly string[];
+  }
+  | {
+    readonly kind: "begin";
+    readonly time: number;
+    /** Frame and version: `0/1`. */
+    readonly compile: string;
+    readonly name: string;
+    readonly file: string | null;
+    readonly line: number | null;
+    /** Guards that failed; empty for the first version. */
+    readonly reasons: readonly string[];
+  }
+  | {
+    readonly kind: "end";
+    readonly time: number;
+    readonly compile: string;
+    readonly error: string | null;
+  }
+  | {
+    readonly kind: "artifact";
+    readonly time: number;
+    readonly compile: string | null;
+    readonly name: string;
+    readonly part: string | null;
+    readonly text: string;
+    readonly meta: Meta;
+  }
+  | {
+    readonly kind: "phase";
+    readonly compile: string | null;
+    readonly name: string;
+    readonly start: number;
+    readonly duration: number;
+    readonly meta: Meta;
+  };
+
+/** A line of one kind. */
+export type LineOf<K extends TraceLine["kind"]> = Extract<TraceLine, { readonly kind: K }>;
+
+/** One compilation with what it made; `begin` is null for what was recorded outside of any. */
+export interface TracedCompile {
+  readonly begin: LineOf<"begin"> | null;
+  /** Absent where the process ended first. */
+  end?: LineOf<"end">;
+  readonly artifacts: LineOf<"artifact">[];
+  readonly phases: LineOf<"phase">[];
+}
+
+/** One process. */
+export interface TracedProcess {
+  /** The log's file name. */
+  readonly log: string;
+  readonly process: LineOf<"process"> | null;
+  /** In order of their beginnings; what belongs to none is last, if there is any. */
+  readonly compiles: readonly TracedCompile[];
+  /** Lines that could not be read. */
+  readonly skipped: number;
+}
+
+/** The fields that a line of each kind must have, by their types. */
+const FIELDS: Readonly<Record<TraceLine["kind"], Readonly<Record<string, string>>>> = {
+  process: { pid: "number", deno: "string", script: "string", args: "array" },
+  begin: { compile: "string", name: "string", reasons: "array" },
+  end: { compile: "string" },
+  artifact: { name: "string", text: "string", meta: "object" },
+  phase: { name: "string", start: "number", duration: "number", meta: "object" },
+};
+
+function isLine(value: unknown): value is TraceLine {
+  if (!isPlainObject(value)) return false;
+  const { kind } = value;
+  if (typeof kind !== "string" || !Object.hasOwn(FIELDS, kind)) return false;
+  const fields = FIELDS[kind as TraceLine["kind"]];
+  return Object.entries(fields).every(([name, type]) => {
+    const field: unknown = value[name];
+    return type === "array" ? Array.isArray(field) : typeof field === type && field !== null;
+  });
+}
+
+function parsed(text: string): TraceLine | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isLine(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads one log. */
+export function readTrace(log: string, text: string): TracedProcess {
+  const outside: TracedCompile = { begin: null, artifacts: [], phases: [] };
+  const compiles = new Map<string, TracedCompile>();
+  let process: LineOf<"process"> | null = null;
+  let skipped = 0;
+  for (const raw of text.split("\n")) {
+    if (raw === "") continue;
+    const line = parsed(raw);
+    if (!line) {
+      skipped++;
+      continue;
+    }
+    if (line.kind === "process") {
+      process = line;
+      continue;
+    }
+    if (line.kind === "begin") {
+      compiles.set(line.compile, { begin: line, artifacts: [], phases: [] });
+      continue;
+    }
+    const compile = (line.compile === null ? undefined : compiles.get(line.compile)) ?? outside;
+    if (line.kind === "end") compile.end = line;
+    else if (line.kind === "artifact") compile.artifacts.push(line);
+    else compile.phases.push(line);
+  }
+  const rest = outside.artifacts.length + outside.phases.length > 0 ? [outside] : [];
+  return { log, process, compiles: [...compiles.values(), ...rest], skipped };
+}
