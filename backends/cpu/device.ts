@@ -7,7 +7,7 @@ import { type CompiledProgram, type Device, type Memory, registerDevice } from "
 import type { Program } from "../../lib/loops/ir.ts";
 import { HostMemory, MemoryPool } from "../js/memory.ts";
 import { compileToJavaScript } from "../js/program.ts";
-import { wasmLibrary } from "../wasm/library.ts";
+import { wasmLibrary } from "../wasm/eager.ts";
 import { compileToWasm } from "../wasm/program.ts";
 import { nativeLibrary } from "./native_extern.ts";
 import { compileNative } from "./native_program.ts";
@@ -50,8 +50,8 @@ function withoutCompiler(program: Program): CompiledProgram {
   if (!noticed) {
     noticed = true;
     console.warn(
-      "dyn: found no C++ compiler, so graphs run as WebAssembly SIMD on one thread; with one (Debian: apt-get " +
-        "install g++, or DYN_CXX) they use wider vectors and all threads",
+      "dyn: found no C++ compiler, so graphs run as WebAssembly SIMD; with one (Debian: apt-get " +
+        "install g++, or DYN_CXX) they use wider vectors",
     );
   }
   return compileToWasm(program);

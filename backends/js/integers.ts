@@ -21,6 +21,13 @@ export function numericIntegers(body: readonly Statement[]): ReadonlySet<ValueId
   return analysis.numbers();
 }
 
+/** The int64 values whose bounds are known and whose magnitude is at most `limit` (and at most 2⁵²). */
+export function boundedIntegers(body: readonly Statement[], limit: number): ReadonlySet<ValueId> {
+  const analysis = new Analysis();
+  analysis.forward(body);
+  return analysis.bounded(limit);
+}
+
 function boundsOfType(dtype: DType): Bounds | undefined {
   switch (dtype) {
     case "bool":
@@ -52,6 +59,11 @@ class Analysis {
       if (this.#within(id, EXACT) || (this.#flexible.has(id) && !this.#needed.has(id))) found.add(id);
     }
     return found;
+  }
+
+  bounded(limit: number): Set<ValueId> {
+    const found = [...this.#types].filter(([id, dtype]) => dtype === "int64" && this.#within(id, limit));
+    return new Set(found.map(([id]) => id));
   }
 
   #within(id: ValueId, limit: number): boolean {

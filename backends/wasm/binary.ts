@@ -18,9 +18,17 @@ export const OP = {
   branchIf: 0x0d,
   call: 0x10,
   select: 0x1b,
+  i32Load: 0x28,
   f32Load: 0x2a,
+  i32Load8U: 0x2d,
+  i32Store: 0x36,
   f32Store: 0x38,
+  i32Store8: 0x3a,
+  i64ExtendI32S: 0xac,
+  i64Store: 0x37,
   i32Eqz: 0x45,
+  i32Eq: 0x46,
+  i32Ne: 0x47,
   i32LtS: 0x48,
   i32GtS: 0x4a,
   i32GeS: 0x4e,
@@ -30,6 +38,7 @@ export const OP = {
   i32DivS: 0x6d,
   i32RemS: 0x6f,
   i32And: 0x71,
+  i32Xor: 0x73,
   i32Shl: 0x74,
   i32ShrS: 0x75,
   i32ShrU: 0x76,
@@ -42,6 +51,9 @@ export const SIMD = {
   store: 0x0b,
   constant: 0x0c,
   shuffle: 0x0d,
+  i32Splat: 0x11,
+  i32Extract: 0x1b,
+  i32Replace: 0x1c,
   f32Extract: 0x1f,
   f32Replace: 0x20,
   i32Eq: 0x37,
@@ -61,13 +73,19 @@ export const SIMD = {
   or: 0x50,
   xor: 0x51,
   bitselect: 0x52,
+  anyTrue: 0x53,
+  load32Lane: 0x56,
+  store32Lane: 0x5a,
   load32Zero: 0x5c,
   f32Ceil: 0x67,
   f32Floor: 0x68,
   f32Trunc: 0x69,
   f32Nearest: 0x6a,
+  i16ExtendLowU8: 0x89,
   i32Abs: 0xa0,
   i32Neg: 0xa1,
+  i32AllTrue: 0xa3,
+  i32ExtendLowU16: 0xa9,
   i32Shl: 0xab,
   i32ShrS: 0xac,
   i32ShrU: 0xad,
@@ -89,6 +107,7 @@ export const SIMD = {
   f32PMax: 0xeb,
   i32TruncF32: 0xf8,
   f32ConvertI32: 0xfa,
+  f32Splat: 0x13,
   f32Madd: 0x105,
 } as const;
 
@@ -160,9 +179,10 @@ const scratch = new DataView(new ArrayBuffer(8));
 export class FunctionBody {
   readonly #code = new Bytes();
   readonly #locals: WasmType[] = [];
-  /** Runs first: sets the locals of `splatConstant`. */
+  /** Runs first: sets the locals of `splatConstant` and `wordAt`. */
   readonly #prologue = new Bytes();
   readonly #constants = new Map<number, number>();
+  readonly #words = new Map<number, number>();
 
   constructor(readonly params: readonly WasmType[], readonly results: readonly WasmType[]) {}
 
@@ -208,6 +228,12 @@ export class FunctionBody {
     return this;
   }
 
+  /** A load or store of one lane at address + offset. */
+  laneMemory(name: "load32Lane" | "store32Lane", offset: number, lane: number): this {
+    this.#code.byte(0xfd).unsigned(SIMD[name]).unsigned(0).unsigned(offset).byte(lane);
+    return this;
+  }
+
   lane(name: keyof typeof SIMD, lane: number): this {
     this.#code.byte(0xfd).unsigned(SIMD[name]).byte(lane);
     return this;
@@ -236,8 +262,19 @@ export class FunctionBody {
     return this.get(local);
   }
 
+  /** Pushes the word at a parameter's address + offset, read once before everything else. */
+  wordAt(param: number, offset: number): this {
+    let local = this.#words.get(offset);
+    if (local === undefined) {
+      this.#words.set(offset, local = this.local("i32"));
+      this.#prologue.byte(0x20).unsigned(param).byte(OP.i32Load).unsigned(0).unsigned(offset);
+      this.#prologue.byte(0x21).unsigned(local);
+    }
+    return this.get(local);
+  }
+
   /** Four 32-bit lanes. */
-  lanes(values: readonly [number, number, number, number]): this {
+  lanes(values: readonly number[]): this {
     this.#code.byte(0xfd).unsigned(SIMD.constant);
     for (const value of values) {
       scratch.setInt32(0, value, true);
@@ -280,6 +317,17 @@ export class FunctionBody {
     return this;
   }
 
+  /** Runs `body` as often as the i32 in `count` says, which is used up; not at all for 0 or less. */
+  times(count: number, body: () => void): this {
+    this.get(count).i32(0).op("i32GtS").when(() => {
+      this.#code.byte(0x03, 0x40);
+      body();
+      this.get(count).i32(1).op("i32Sub").tee(count).i32(0).op("i32GtS");
+      this.#code.byte(OP.branchIf).unsigned(0).byte(OP.end);
+    });
+    return this;
+  }
+
   /** The finished body with its locals. */
   finish(): Uint8Array {
     const body = new Bytes().unsigned(this.#locals.length);
@@ -289,58 +337,52 @@ export class FunctionBody {
   }
 }
 
-/** A function that the host provides. */
-export interface ImportedFunction {
-  readonly name: string;
-  readonly params: readonly WasmType[];
-  readonly results: readonly WasmType[];
+/** The memory that a module imports: one thread's own, or shared by several. */
+export interface MemoryKind {
+  readonly shared: boolean;
+  /** Pages of 64 KiB that a shared one may grow to. */
+  readonly maximum: number;
 }
 
-/** A module over one imported memory. Function indices: imports first, then own ones in order of `add`. */
+/** A module over one imported memory. Functions are numbered in order of `add`. */
 export class ModuleWriter {
-  readonly #functions: { body: FunctionBody; exported: string | undefined }[] = [];
+  readonly #functions: FunctionBody[] = [];
+  readonly #exports = new Map<string, number>();
 
-  constructor(readonly imports: readonly ImportedFunction[]) {}
+  constructor(readonly memory: MemoryKind) {}
 
-  /** The index that the next added function will have. */
-  get nextIndex(): number {
-    return this.imports.length + this.#functions.length;
+  /** Adds a function; gives its number. */
+  add(body: FunctionBody): number {
+    return this.#functions.push(body) - 1;
   }
 
-  add(body: FunctionBody, exported?: string): number {
-    this.#functions.push({ body, exported });
-    return this.nextIndex - 1;
+  export(index: number, name: string): void {
+    this.#exports.set(name, index);
   }
 
   finish(): Uint8Array<ArrayBuffer> {
     const out = new Bytes().byte(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
     const section = (id: number, content: Bytes) => out.byte(id).unsigned(content.length).raw(content.done());
-    const signature = (into: Bytes, { params, results }: Pick<ImportedFunction, "params" | "results">) =>
-      into.byte(0x60).unsigned(params.length).byte(...params.map((t) => TYPE[t]))
-        .unsigned(results.length).byte(...results.map((t) => TYPE[t]));
-    const types = new Bytes().unsigned(this.nextIndex);
-    for (const f of this.imports) signature(types, f);
-    for (const { body } of this.#functions) signature(types, body);
+    const types = new Bytes().unsigned(this.#functions.length);
+    for (const { params, results } of this.#functions) {
+      types.byte(0x60).unsigned(params.length).byte(...params.map((t) => TYPE[t]));
+      types.unsigned(results.length).byte(...results.map((t) => TYPE[t]));
+    }
     section(1, types);
-    const imports = new Bytes().unsigned(this.imports.length + 1);
-    imports.text("host").text("memory").byte(2, 0).unsigned(1);
-    this.imports.forEach((f, i) => imports.text("host").text(f.name).byte(0).unsigned(i));
+    const imports = new Bytes().unsigned(1).text("host").text("memory").byte(2);
+    if (this.memory.shared) imports.byte(3).unsigned(1).unsigned(this.memory.maximum);
+    else imports.byte(0).unsigned(1);
     section(2, imports);
     const declared = new Bytes().unsigned(this.#functions.length);
-    this.#functions.forEach((_, i) => declared.unsigned(this.imports.length + i));
+    this.#functions.forEach((_, i) => declared.unsigned(i));
     section(3, declared);
-    const exported = this.#functions.flatMap(({ exported }, i) =>
-      exported === undefined ? [] : [{ exported, i }]
-    );
-    const exports = new Bytes().unsigned(exported.length);
-    for (const { exported: name, i } of exported) {
-      exports.text(name).byte(0).unsigned(this.imports.length + i);
-    }
+    const exports = new Bytes().unsigned(this.#exports.size);
+    for (const [name, i] of this.#exports) exports.text(name).byte(0).unsigned(i);
     section(7, exports);
     const code = new Bytes().unsigned(this.#functions.length);
-    for (const { body } of this.#functions) {
-      const bytes = body.finish();
-      code.unsigned(bytes.length).raw(bytes);
+    for (const each of this.#functions) {
+      const body = each.finish();
+      code.unsigned(body.length).raw(body);
     }
     section(10, code);
     return out.done();

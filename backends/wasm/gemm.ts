@@ -1,11 +1,48 @@
 /**
- * The matrix product out[m, n] (+)= Σ a[m, k]·b[k, n] of float32 matrices with any strides, as one WebAssembly
- * function. Columns go in panels of 8, whose part of b is packed; rows go by 4; the 4×8 results of a tile stay in
- * registers. Invariant: the scratch memory holds at least 8·k floats; sums run in ascending k.
+ * The matrix product out[m, n] (+)= Σ a[m, k]·b[k, n] of float32 matrices with any strides, as WebAssembly
+ * functions. Columns go in panels of 8, rows in strips of at most 6; the results of a tile stay in registers. a is
+ * packed in blocks, b where it cannot be read in place. Invariant: every element is one chain of fused products
+ * in ascending k, which starts at 0 or at the old value, whatever the blocks are.
  */
-import { FunctionBody } from "./binary.ts";
+import type { FunctionBody, ModuleWriter } from "./binary.ts";
+import {
+  add,
+  assign,
+  atLeast,
+  both,
+  call,
+  choose,
+  div,
+  each,
+  int,
+  keep,
+  less,
+  min,
+  mul,
+  ref,
+  same,
+  shl,
+  sub,
+  type Term,
+  when,
+  withParams,
+} from "./terms.ts";
 
-/** Names of the i32 parameters, in order. Addresses and strides count bytes. */
+/** Rows of a strip, columns of a panel. */
+const ROWS = 6, COLUMNS = 8;
+/** Rows and depth of a block of a: packed it takes 192 KiB, and a panel of b 8 KiB. */
+const BLOCK_ROWS = 192, BLOCK_DEPTH = 256;
+/** A b with rows no longer than this is read in place: its panel lies on few pages. */
+const IN_PLACE_ROW_BYTES = 2048;
+
+const TILE_BYTES = 256, PANEL_BYTES = 4 * BLOCK_DEPTH * COLUMNS;
+
+/** Bytes of scratch memory that one product needs. */
+export const GEMM_SCRATCH: number = TILE_BYTES + PANEL_BYTES + 4 * BLOCK_ROWS * BLOCK_DEPTH;
+/** Bytes behind a matrix that a product may read beyond its end. */
+export const GEMM_SLACK = 64;
+
+/** Parameters of the product, in order, all i32. Addresses and strides count bytes. */
 export const GEMM_PARAMS = [
   "a",
   "b",
@@ -21,136 +58,246 @@ export const GEMM_PARAMS = [
   "outColumn",
   "scratch",
   "accumulate",
+  /** Whether a is what `packAll` made; its strides are not used then. */
+  "packed",
 ] as const;
-type Param = (typeof GEMM_PARAMS)[number];
 
-const ROWS = 4, COLUMNS = 8;
+/** Indices of the functions in a module. */
+export interface GemmFunctions {
+  readonly gemm: number;
+  /** Packs a whole matrix a for several products: (a, aRow, aColumn, m, k, to). */
+  readonly packAll: number;
+}
 
-/** The function. */
-export function gemmFunction(): FunctionBody {
-  const body = new FunctionBody(GEMM_PARAMS.map(() => "i32"), []);
-  const at = (name: Param) => GEMM_PARAMS.indexOf(name);
-  const [j, i, kk, width, lane, pack, address, height] = Array.from({ length: 8 }, () => body.local("i32"));
-  if (
-    j === undefined || i === undefined || kk === undefined || width === undefined || lane === undefined ||
-    pack === undefined || address === undefined || height === undefined
-  ) throw new Error("Expected locals");
-  const zero = () => body.i32(0);
-  const smaller = (left: () => void, limit: number, into: number) => {
-    left();
-    body.i32(limit);
-    left();
-    body.i32(limit).op("i32LtS", "select").set(into);
-  };
-  body.loop(j, { from: zero, to: () => body.get(at("n")), step: COLUMNS }, () => {
-    smaller(() => body.get(at("n")).get(j).op("i32Sub"), COLUMNS, width);
-    // Packs b[:, j … j + 7] as [k][8], zeros beyond the last column
-    body.get(at("scratch")).set(pack);
-    body.loop(kk, { from: zero, to: () => body.get(at("k")), step: 1 }, () => {
-      body.get(pack).splatConstant(0).simdMemory("store");
-      body.get(pack).splatConstant(0).simdMemory("store", 16);
-      body.get(at("b")).get(kk).get(at("bRow")).op("i32Mul", "i32Add");
-      body.get(j).get(at("bColumn")).op("i32Mul", "i32Add").set(address);
-      body.get(at("bColumn")).i32(4).op("i32Sub", "i32Eqz").get(width).i32(COLUMNS).op("i32GeS", "i32And");
-      body.when(
-        () => {
-          body.get(pack).get(address).simdMemory("load").simdMemory("store");
-          body.get(pack).get(address).simdMemory("load", 16).simdMemory("store", 16);
-        },
-        () => {
-          body.loop(lane, { from: zero, to: () => body.get(width), step: 1 }, () => {
-            body.get(pack).get(lane).i32(2).op("i32Shl", "i32Add").get(address).memory("f32Load").memory(
-              "f32Store",
-            );
-            body.get(address).get(at("bColumn")).op("i32Add").set(address);
-          });
-        },
-      );
-      body.get(pack).i32(4 * COLUMNS).op("i32Add").set(pack);
+/** Adds the product and what it needs to a module. */
+export function addGemm(module: ModuleWriter): GemmFunctions {
+  const tiles = Array.from({ length: ROWS }, (_, h) => module.add(tileFunction(h + 1)));
+  const packRows = module.add(packRowsFunction());
+  const packPanel = module.add(packPanelFunction());
+  const copyTile = module.add(copyTileFunction());
+  const packAll = module.add(packAllFunction(packRows));
+  return { packAll, gemm: module.add(gemmFunction({ tiles, packRows, packPanel, copyTile })) };
+}
+
+/** out[height, 8] (+)= Σ a[k][height]·b[k][8]: a packed, rows of b and out contiguous. */
+function tileFunction(height: number): FunctionBody {
+  const { body, at, local } = withParams(["a", "b", "bRow", "k", "out", "outRow", "accumulate"]);
+  const sums = Array.from({ length: height }, () => [body.local("v128"), body.local("v128")] as const);
+  const [low, high, factor] = [body.local("v128"), body.local("v128"), body.local("v128")];
+  const row = body.local("i32");
+  const eachRow = (visit: (left: number, right: number) => void) => {
+    assign(body, row, at("out"));
+    sums.forEach(([left, right], r) => {
+      visit(left, right);
+      if (r < height - 1) assign(body, row, add(ref(row), at("outRow")));
     });
-    body.loop(i, { from: zero, to: () => body.get(at("m")), step: ROWS }, () => {
-      smaller(() => body.get(at("m")).get(i).op("i32Sub"), ROWS, height);
-      tile(body, { at, j, i, kk, pack, width, height });
+  };
+  when(body, at("accumulate"), () =>
+    eachRow((left, right) => {
+      body.get(row).simdMemory("load").set(left).get(row).simdMemory("load", 16).set(right);
+    }));
+  body.times(local("k"), () => {
+    body.get(local("b")).simdMemory("load").set(low).get(local("b")).simdMemory("load", 16).set(high);
+    sums.forEach(([left, right], r) => {
+      body.get(local("a")).simdMemory("load32Splat", 4 * r).tee(factor).get(low).get(left).simd("f32Madd");
+      body.set(left).get(factor).get(high).get(right).simd("f32Madd").set(right);
+    });
+    assign(body, local("a"), add(at("a"), int(4 * height)));
+    assign(body, local("b"), add(at("b"), at("bRow")));
+  });
+  eachRow((left, right) => {
+    body.get(row).get(left).simdMemory("store").get(row).get(right).simdMemory("store", 16);
+  });
+  return body;
+}
+
+/** The first row of a strip: rows are spread evenly, so that no strip is much lower than the others. */
+const stripStart = (strip: Term, strips: Term, rows: Term): Term => div(mul(strip, rows), strips);
+const stripsOf = (rows: Term): Term => div(add(rows, int(ROWS - 1)), int(ROWS));
+
+/** Packs a[m, k] as strips of [k][height]. */
+function packRowsFunction(): FunctionBody {
+  const { body, at } = withParams(["a", "aRow", "aColumn", "m", "k", "to"]);
+  const strips = keep(body, stripsOf(at("m")));
+  each(body, { to: ref(strips) }, (strip) => {
+    const start = keep(body, stripStart(strip, ref(strips), at("m")));
+    const height = keep(body, sub(stripStart(add(strip, int(1)), ref(strips), at("m")), ref(start)));
+    const base = keep(body, add(at("to"), shl(mul(ref(start), at("k")), 2)));
+    each(body, { to: ref(height) }, (row) => {
+      const from = keep(body, add(at("a"), mul(add(ref(start), row), at("aRow"))));
+      const to = keep(body, add(ref(base), shl(row, 2)));
+      const left = keep(body, at("k"));
+      body.times(left, () => {
+        body.get(to).get(from).memory("f32Load").memory("f32Store");
+        assign(body, from, add(ref(from), at("aColumn")));
+        assign(body, to, add(ref(to), shl(ref(height), 2)));
+      });
     });
   });
   return body;
 }
 
-interface TileLocals {
-  readonly at: (name: Param) => number;
-  readonly j: number;
-  readonly i: number;
-  readonly kk: number;
-  readonly pack: number;
-  readonly width: number;
-  readonly height: number;
+/** Packs every block of a whole matrix, in the order in which the product takes them. */
+function packAllFunction(packRows: number): FunctionBody {
+  const { body, at } = withParams(["a", "aRow", "aColumn", "m", "k", "to"]);
+  each(body, { to: at("m"), step: BLOCK_ROWS }, (i) => {
+    const rows = keep(body, min(sub(at("m"), i), int(BLOCK_ROWS)));
+    each(body, { to: at("k"), step: BLOCK_DEPTH }, (kk) =>
+      call(body, packRows, [
+        add(at("a"), mul(i, at("aRow")), mul(kk, at("aColumn"))),
+        at("aRow"),
+        at("aColumn"),
+        ref(rows),
+        min(sub(at("k"), kk), int(BLOCK_DEPTH)),
+        add(at("to"), shl(add(mul(i, at("k")), mul(kk, ref(rows))), 2)),
+      ]));
+  });
+  return body;
 }
 
-/** One tile of 4 rows and 8 columns; rows beyond the last repeat it and are not stored. */
-function tile(body: FunctionBody, { at, j, i, kk, pack, width, height }: TileLocals): void {
-  const rows = Array.from({ length: ROWS }, () => body.local("i32"));
-  const sums = Array.from({ length: ROWS }, () => [body.local("v128"), body.local("v128")] as const);
-  const [low, high, factor, out] = [
-    body.local("v128"),
-    body.local("v128"),
-    body.local("v128"),
-    body.local("i32"),
-  ];
-  rows.forEach((row, r) => {
-    // min(r, height − 1) as a row number
-    body.i32(r).get(height).i32(1).op("i32Sub").i32(r).get(height).op("i32LtS", "select");
-    body.get(i).op("i32Add").get(at("aRow")).op("i32Mul").get(at("a")).op("i32Add").set(row);
-  });
-  for (const [left, right] of sums) body.splatConstant(0).tee(left).set(right);
-  body.get(at("scratch")).set(pack);
-  body.loop(kk, { from: () => body.i32(0), to: () => body.get(at("k")), step: 1 }, () => {
-    body.get(pack).simdMemory("load").set(low).get(pack).simdMemory("load", 16).set(high);
-    rows.forEach((row, r) => {
-      const [left, right] = sums[r] ?? [0, 0];
-      body.get(row).simdMemory("load32Splat").tee(factor).get(low).get(left).simd("f32Madd").set(left);
-      body.get(factor).get(high).get(right).simd("f32Madd").set(right);
-      body.get(row).get(at("aColumn")).op("i32Add").set(row);
+/** Packs b[k, width] as [k][8], zeros beyond the width. */
+function packPanelFunction(): FunctionBody {
+  const { body, at } = withParams(["b", "bRow", "bColumn", "width", "k", "to"]);
+  const [from, to, left] = [body.local("i32"), body.local("i32"), body.local("i32")];
+  const step = () => {
+    assign(body, from, add(ref(from), at("bRow")));
+    assign(body, to, add(ref(to), int(4 * COLUMNS)));
+  };
+  assign(body, left, at("k"));
+  assign(body, from, at("b"));
+  assign(body, to, at("to"));
+  const whole = both(same(at("bColumn"), int(4)), same(at("width"), int(COLUMNS)));
+  when(body, whole, () =>
+    body.times(left, () => {
+      for (const half of [0, 16]) {
+        body.get(to).get(from).simdMemory("load", half).simdMemory("store", half);
+      }
+      step();
+    }), () =>
+    each(body, { to: int(COLUMNS) }, (lane) => {
+      assign(body, left, at("k"));
+      assign(body, from, add(at("b"), mul(lane, at("bColumn"))));
+      assign(body, to, add(at("to"), shl(lane, 2)));
+      when(body, less(lane, at("width")), () =>
+        body.times(left, () => {
+          body.get(to).get(from).memory("f32Load").memory("f32Store");
+          step();
+        }), () =>
+        body.times(left, () => {
+          body.get(to).i32(0).memory("i32Store");
+          assign(body, to, add(ref(to), int(4 * COLUMNS)));
+        }));
+    }));
+  return body;
+}
+
+/** Copies a small matrix element by element. */
+function copyTileFunction(): FunctionBody {
+  const { body, at } = withParams(["from", "fromRow", "fromColumn", "to", "toRow", "toColumn", "m", "n"]);
+  each(body, { to: at("m") }, (i) => {
+    const from = keep(body, add(at("from"), mul(i, at("fromRow"))));
+    const to = keep(body, add(at("to"), mul(i, at("toRow"))));
+    const left = keep(body, at("n"));
+    body.times(left, () => {
+      body.get(to).get(from).memory("f32Load").memory("f32Store");
+      assign(body, from, add(ref(from), at("fromColumn")));
+      assign(body, to, add(ref(to), at("toColumn")));
     });
-    body.get(pack).i32(4 * COLUMNS).op("i32Add").set(pack);
   });
-  rows.forEach((_, r) => {
-    const [left, right] = sums[r] ?? [0, 0];
-    body.i32(r).get(height).op("i32LtS").when(() => {
-      body.get(at("out")).get(i).i32(r).op("i32Add").get(at("outRow")).op("i32Mul", "i32Add");
-      body.get(j).get(at("outColumn")).op("i32Mul", "i32Add").set(out);
-      body.get(at("outColumn")).i32(4).op("i32Sub", "i32Eqz").get(width).i32(COLUMNS).op("i32GeS", "i32And");
-      body.when(
+  return body;
+}
+
+interface Parts {
+  readonly tiles: readonly number[];
+  readonly packRows: number;
+  readonly packPanel: number;
+  readonly copyTile: number;
+}
+
+function gemmFunction({ tiles, packRows, packPanel, copyTile }: Parts): FunctionBody {
+  const { body, at } = withParams(GEMM_PARAMS);
+  const tile = keep(body, at("scratch"));
+  const panel = keep(body, add(at("scratch"), int(TILE_BYTES)));
+  const packedA = keep(body, add(at("scratch"), int(TILE_BYTES + PANEL_BYTES)));
+  const inPlace = keep(
+    body,
+    both(same(at("bColumn"), int(4)), less(at("bRow"), int(IN_PLACE_ROW_BYTES + 1))),
+  );
+  each(body, { to: at("m"), step: BLOCK_ROWS }, (i) => {
+    const rows = keep(body, min(sub(at("m"), i), int(BLOCK_ROWS)));
+    const strips = keep(body, stripsOf(ref(rows)));
+    each(body, { to: at("k"), step: BLOCK_DEPTH }, (kk) => {
+      const depth = keep(body, min(sub(at("k"), kk), int(BLOCK_DEPTH)));
+      const block = body.local("i32");
+      when(
+        body,
+        at("packed"),
+        () => assign(body, block, add(at("a"), shl(add(mul(i, at("k")), mul(kk, ref(rows))), 2))),
         () => {
-          [left, right].forEach((sum, half) => {
-            body.get(at("accumulate")).when(() => {
-              body.get(sum).get(out).simdMemory("load", 16 * half).simd("f32Add").set(sum);
-            });
-            body.get(out).get(sum).simdMemory("store", 16 * half);
-          });
+          const a = add(at("a"), mul(i, at("aRow")), mul(kk, at("aColumn")));
+          call(body, packRows, [a, at("aRow"), at("aColumn"), ref(rows), ref(depth), ref(packedA)]);
+          assign(body, block, ref(packedA));
         },
-        () => storeByElement(body, { at, sums: [left, right], out, width }),
       );
+      const keeps = keep(body, choose(kk, int(1), at("accumulate")));
+      each(body, { to: at("n"), step: COLUMNS }, (j) => {
+        const width = keep(body, min(sub(at("n"), j), int(COLUMNS)));
+        const b = keep(body, add(at("b"), mul(kk, at("bRow")), mul(j, at("bColumn"))));
+        const bRow = keep(body, choose(ref(inPlace), at("bRow"), int(4 * COLUMNS)));
+        when(body, same(ref(inPlace), int(0)), () => {
+          call(body, packPanel, [ref(b), at("bRow"), at("bColumn"), ref(width), ref(depth), ref(panel)]);
+          assign(body, b, ref(panel));
+        });
+        const whole = keep(body, both(same(at("outColumn"), int(4)), atLeast(ref(width), int(COLUMNS))));
+        each(body, { to: ref(strips) }, (strip) => {
+          const start = keep(body, stripStart(strip, ref(strips), ref(rows)));
+          const height = keep(body, sub(stripStart(add(strip, int(1)), ref(strips), ref(rows)), ref(start)));
+          const a = keep(body, add(ref(block), shl(mul(ref(start), ref(depth)), 2)));
+          const out = keep(
+            body,
+            add(at("out"), mul(add(i, ref(start)), at("outRow")), mul(j, at("outColumn"))),
+          );
+          const run = (to: Term, toRow: Term) =>
+            byHeight(
+              body,
+              height,
+              (h) =>
+                call(body, tiles[h - 1] ?? 0, [ref(a), ref(b), ref(bRow), ref(depth), to, toRow, ref(keeps)]),
+            );
+          when(body, ref(whole), () => run(ref(out), at("outRow")), () => {
+            const outside = [ref(out), at("outRow"), at("outColumn")];
+            const inside = [ref(tile), int(4 * COLUMNS), int(4)];
+            when(
+              body,
+              ref(keeps),
+              () => call(body, copyTile, [...outside, ...inside, ref(height), ref(width)]),
+            );
+            run(ref(tile), int(4 * COLUMNS));
+            call(body, copyTile, [...inside, ...outside, ref(height), ref(width)]);
+          });
+        });
+      });
     });
   });
+  // A product of depth 0 is 0
+  when(
+    body,
+    both(less(at("k"), int(1)), same(at("accumulate"), int(0))),
+    () =>
+      each(body, { to: at("m") }, (i) =>
+        each(body, { to: at("n") }, (j) => {
+          add(at("out"), mul(i, at("outRow")), mul(j, at("outColumn")))(body);
+          body.i32(0).memory("i32Store");
+        })),
+  );
+  return body;
 }
 
-function storeByElement(
-  body: FunctionBody,
-  { at, sums, out, width }: {
-    readonly at: (name: Param) => number;
-    readonly sums: readonly [number, number];
-    readonly out: number;
-    readonly width: number;
-  },
-): void {
-  const old = body.local("v128");
-  for (let c = 0; c < COLUMNS; c++) {
-    const sum = sums[c < 4 ? 0 : 1];
-    body.i32(c).get(width).op("i32LtS").when(() => {
-      body.splatConstant(0).set(old);
-      body.get(at("accumulate")).when(() => void body.get(out).simdMemory("load32Splat").set(old));
-      body.get(out).get(sum).get(old).simd("f32Add").lane("f32Extract", c % 4).memory("f32Store");
-      body.get(out).get(at("outColumn")).op("i32Add").set(out);
-    });
-  }
+/** Runs the case of the height that a local holds; the highest is the most likely. */
+function byHeight(body: FunctionBody, height: number, run: (height: number) => void): void {
+  const from = (h: number): void => {
+    if (h === 1) return run(1);
+    when(body, same(ref(height), int(h)), () => run(h), () => from(h - 1));
+  };
+  from(ROWS);
 }

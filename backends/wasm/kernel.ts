@@ -1,69 +1,34 @@
 /**
- * Loop kernels as WebAssembly SIMD functions. Input: a kernel over float32, int32 and bool values; output: a
- * function over the byte addresses of the program's buffers and its sizes. The vector loop runs four lanes at a
- * time, its tail one; reductions keep 16 partial results. Invariant: values are v128; outside vector loops all
- * four lanes are equal.
+ * Loop kernels as WebAssembly SIMD functions. Input: a kernel whose values have lanes (fits.ts); output: functions
+ * with the parameters of a job, whose description holds the byte addresses of the program's buffers and its sizes.
+ * The vector loop runs four lanes at a time, its tail one; reductions keep 16 partial results. Invariant: values
+ * are v128; outside vector loops all four lanes are equal.
  */
 import { InternalError } from "../../lib/base/errors.ts";
-import type { DType } from "../../lib/base/dtype.ts";
-import { boundsOf, type Dim, freeSymbols, type Sym } from "../../lib/sym/expr.ts";
+import { type DType, itemSize } from "../../lib/base/dtype.ts";
+import type { Dim, Sym } from "../../lib/sym/expr.ts";
 import { coefficientOf } from "../../lib/loops/nest.ts";
-import type { Loop, LoopKernel, Program, Reduction, Statement, ValueId } from "../../lib/loops/ir.ts";
+import type { BufferId, Loop, Program, Reduction, Statement, ValueId } from "../../lib/loops/ir.ts";
+import { pushElement, pushEverySecond, pushNeighbours, storeLane, storeNeighbours } from "./access.ts";
 import { FunctionBody } from "./binary.ts";
-import { floatBits, hasLanes, pushCast, pushScalar } from "./lanes.ts";
+import type { LaneType } from "./fits.ts";
+import { pushIndex } from "./indices.ts";
+import { pushCast, pushScalar } from "./lanes.ts";
+import { JOB_PARAMS } from "./products.ts";
+import {
+  constantBits,
+  type Extreme,
+  foldPartials,
+  neutralBits,
+  openExtreme,
+  pushCombined,
+  takeExtreme,
+} from "./reduce.ts";
 
-const LANE_TYPES: ReadonlySet<DType> = new Set<DType>(["float32", "int32", "bool"]);
-const REDUCTIONS: ReadonlySet<Reduction["op"]> = new Set<Reduction["op"]>([
-  "sum",
-  "prod",
-  "max",
-  "min",
-  "any",
-  "all",
-]);
 /** Partial results of a reduction, in vectors of four. */
 const PARTIALS = 4;
-
-/** Whether this printer can take a kernel. */
-export function fitsLanes(kernel: LoopKernel, program: Program): boolean {
-  const types = new Map<ValueId, DType>();
-  const check = (body: readonly Statement[]): boolean =>
-    body.every((s) => {
-      switch (s.kind) {
-        case "loop":
-          return s.carried.length === 0 && check(s.body) && s.reductions.every((r) => {
-            types.set(r.id, r.dtype);
-            return REDUCTIONS.has(r.op) && LANE_TYPES.has(r.dtype) && (s.vector || s.order === "reduction");
-          });
-        case "masked":
-        case "index":
-          return false;
-        case "store": {
-          const dtype = program.buffers[s.buffer]?.dtype;
-          return s.mode === "set" && (dtype === "float32" || dtype === "int32") && plainIndex(s.index);
-        }
-        case "load":
-          types.set(s.id, s.dtype);
-          return (s.dtype === "float32" || s.dtype === "int32") && plainIndex(s.index);
-        case "scalar":
-          types.set(s.id, s.dtype);
-          return hasLanes(s.op, types.get(s.args[0] ?? -1) ?? "float64");
-        case "cast":
-        case "constant":
-        case "select":
-          types.set(s.id, s.dtype);
-          return LANE_TYPES.has(s.dtype) &&
-            (s.kind !== "cast" || LANE_TYPES.has(types.get(s.value) ?? "float64"));
-        default:
-          return s satisfies never;
-      }
-    });
-  return check(kernel.body);
-}
-
-function plainIndex(index: Dim): boolean {
-  return [...freeSymbols(index)].every((s) => s.node.kind === "symbol" && s.node.role.kind !== "value");
-}
+/** Loops of at most so many iterations are written out. */
+const UNROLLED = 4;
 
 /** How many elements values stand for at a point: all lanes equal, four elements, or one in lane 0. */
 type Width = "equal" | "four" | "one";
@@ -72,21 +37,51 @@ interface Place {
   readonly width: Width;
   /** The counter of the vector loop around. */
   readonly axis?: Sym;
+  /** In four lanes: the mask of those that may load. */
+  readonly guard?: number;
 }
 
-/** The function of a kernel. Parameters: an i32 address per buffer of the program, then an i32 per size. */
-export function printKernel(kernel: LoopKernel, program: Program): FunctionBody {
-  const params = [...program.buffers, ...program.sizes].map(() => "i32" as const);
-  const writer = new KernelWriter(program, new FunctionBody(params, []));
-  writer.statements(kernel.body, { width: "equal" });
+/** What is printed. */
+export interface Printed {
+  readonly body: readonly Statement[];
+  readonly types: ReadonlyMap<ValueId, LaneType>;
+  readonly program: Program;
+  /** Whether the only statement is a loop whose iterations are the units of the job. */
+  readonly divided: boolean;
+}
+
+/** The function of some statements of a kernel. */
+export function printStatements({ body, types, program, divided }: Printed): FunctionBody {
+  const writer = new KernelWriter(program, types);
+  const [first] = body;
+  if (divided && first?.kind === "loop") writer.divided(first);
+  else writer.statements(body, { width: "equal" });
   return writer.body;
 }
 
+const param = (name: (typeof JOB_PARAMS)[number]): number => JOB_PARAMS.indexOf(name);
+
+interface LaneValue {
+  readonly local: number;
+  readonly type: LaneType;
+}
+
 class KernelWriter {
-  readonly #values = new Map<ValueId, { readonly local: number; readonly dtype: DType }>();
+  readonly body = new FunctionBody(JOB_PARAMS.map(() => "i32"), []);
+  readonly #values = new Map<ValueId, LaneValue>();
   readonly #counters = new Map<Sym, number>();
 
-  constructor(readonly program: Program, readonly body: FunctionBody) {}
+  constructor(readonly program: Program, readonly types: ReadonlyMap<ValueId, LaneType>) {}
+
+  /** The iterations `from` to `to` of a loop. */
+  divided(loop: Loop): void {
+    const range = {
+      from: () => void this.body.get(param("from")),
+      to: () => void this.body.get(param("to")),
+    };
+    if (loop.vector) this.#vectorLoop(loop, range);
+    else this.#plainLoop(loop, { width: "equal" }, range);
+  }
 
   statements(list: readonly Statement[], place: Place): void {
     for (const s of list) this.#statement(s, place);
@@ -96,18 +91,21 @@ class KernelWriter {
     const { body } = this;
     switch (s.kind) {
       case "loop":
-        return s.vector && place.width === "equal" ? this.#vectorLoop(s) : this.#plainLoop(s, place);
+        return this.#loop(s, place);
       case "constant":
-        body.splatConstant(constantBits(s.value, s.dtype));
+        body.splatConstant(constantBits(s.value, this.#type(s.id)));
+        break;
+      case "index":
+        this.#index(s.index, this.#type(s.id), place);
         break;
       case "scalar": {
-        const dtype = this.#value(s.args[0] ?? -1).dtype;
-        pushScalar(body, s.op, s.args.map((a) => this.#value(a).local), dtype);
+        const { type } = this.#value(s.args[0] ?? -1);
+        pushScalar(body, s.op, s.args.map((a) => this.#value(a).local), type);
         break;
       }
       case "cast": {
-        const { local, dtype } = this.#value(s.value);
-        pushCast(body, local, dtype, s.dtype);
+        const { local, type } = this.#value(s.value);
+        pushCast(body, local, type, this.#type(s.id));
         break;
       }
       case "select":
@@ -119,18 +117,24 @@ class KernelWriter {
         break;
       case "store":
         return this.#store(s.buffer, s.index, { value: this.#value(s.value).local, place });
-      case "index":
       case "masked":
-        throw new InternalError(`Expected statements with lanes but found ${s.kind}`);
+        this.#masked(s, place);
+        break;
       default:
         return s satisfies never;
     }
     const local = body.local("v128");
     body.set(local);
-    this.#values.set(s.id, { local, dtype: s.dtype });
+    this.#values.set(s.id, { local, type: this.#type(s.id) });
   }
 
-  #value(id: ValueId): { readonly local: number; readonly dtype: DType } {
+  #type(id: ValueId): LaneType {
+    const type = this.types.get(id);
+    if (!type) throw new InternalError(`Expected value ${id} to have lanes but found none`);
+    return type;
+  }
+
+  #value(id: ValueId): LaneValue {
     const found = this.#values.get(id);
     if (!found) throw new InternalError(`Expected value ${id} to be defined before its use`);
     return found;
@@ -144,49 +148,8 @@ class KernelWriter {
     return local;
   }
 
-  /** Pushes an index expression. */
-  pushIndex(d: Dim): void {
-    const { body } = this;
-    if (typeof d === "number") return void body.i32(d);
-    const { node } = d;
-    switch (node.kind) {
-      case "symbol":
-        return this.#pushSymbol(d);
-      case "sum":
-        body.i32(node.constant);
-        for (const { term, coefficient } of node.terms) {
-          this.pushIndex(term);
-          if (coefficient !== 1) body.i32(coefficient).op("i32Mul");
-          body.op("i32Add");
-        }
-        return;
-      case "product":
-        node.factors.forEach((factor, n) => {
-          this.pushIndex(factor);
-          if (n > 0) body.op("i32Mul");
-        });
-        return;
-      case "floorDiv":
-      case "mod":
-        if (boundsOf(node.left)[0] < 0) {
-          throw new InternalError(`Expected an index that is not negative but found ${d}`);
-        }
-        this.pushIndex(node.left);
-        this.pushIndex(node.right);
-        body.op(node.kind === "mod" ? "i32RemS" : "i32DivS");
-        return;
-      case "min":
-      case "max": {
-        const [a, b] = [body.local("i32"), body.local("i32")];
-        this.pushIndex(node.left);
-        body.set(a);
-        this.pushIndex(node.right);
-        body.set(b).get(a).get(b).get(a).get(b).op(node.kind === "min" ? "i32LtS" : "i32GtS", "select");
-        return;
-      }
-      default:
-        return node satisfies never;
-    }
+  #pushIndex(d: Dim): void {
+    pushIndex(this.body, d, (symbol) => this.#pushSymbol(symbol));
   }
 
   #pushSymbol(symbol: Sym): void {
@@ -194,14 +157,22 @@ class KernelWriter {
     if (counter !== undefined) return void this.body.get(counter);
     const size = this.program.sizes.indexOf(symbol);
     if (size < 0) throw new InternalError(`Expected a counter or a size but found ${symbol}`);
-    this.body.get(this.program.buffers.length + size);
+    this.body.wordAt(param("description"), 4 * (this.program.buffers.length + size));
+  }
+
+  #dtype(buffer: BufferId): DType {
+    const decl = this.program.buffers[buffer];
+    if (!decl) throw new InternalError(`Expected a buffer ${buffer} but the program has none`);
+    return decl.dtype;
   }
 
   /** Pushes the byte address of an element. */
-  #address(buffer: number, index: Dim): void {
-    this.body.get(buffer);
-    this.pushIndex(index);
-    this.body.i32(2).op("i32Shl", "i32Add");
+  #address(buffer: BufferId, index: Dim): void {
+    this.body.wordAt(param("description"), 4 * buffer);
+    this.#pushIndex(index);
+    const shift = Math.log2(itemSize(this.#dtype(buffer)));
+    if (shift > 0) this.body.i32(shift).op("i32Shl");
+    this.body.op("i32Add");
   }
 
   /** The step of an index from lane to lane; undefined where it is not constant. */
@@ -209,44 +180,93 @@ class KernelWriter {
     return place.axis ? coefficientOf(index, place.axis) : 0;
   }
 
-  #load(buffer: number, index: Dim, place: Place): void {
+  #index(index: Dim, type: LaneType, place: Place): void {
     const { body } = this, step = this.#step(index, place);
-    if (step === 0 || place.width === "equal") {
-      this.#address(buffer, index);
-      body.simdMemory("load32Splat");
-    } else if (place.width === "one") {
-      this.#address(buffer, index);
-      body.simdMemory("load32Zero");
-    } else if (step === 1) {
-      this.#address(buffer, index);
-      body.simdMemory("load");
-    } else {
+    this.#pushIndex(index);
+    body.simd("i32Splat");
+    if (place.width === "four" && typeof step === "number" && step !== 0) {
+      body.lanes([0, step, 2 * step, 3 * step]).simd("i32Add");
+    } else if (place.width === "four" && step !== 0) {
       this.#eachLane(place, (lane) => {
-        if (lane === 0) {
-          this.#address(buffer, index);
-          body.simdMemory("load32Zero");
-        } else {
-          this.#address(buffer, index);
-          body.memory("f32Load").lane("f32Replace", lane);
-        }
+        if (lane === 0) return;
+        this.#pushIndex(index);
+        body.lane("i32Replace", lane);
       });
     }
+    if (type === "float32") body.simd("f32ConvertI32");
   }
 
-  #store(buffer: number, index: Dim, { value, place }: { value: number; place: Place }): void {
-    const { body } = this, step = this.#step(index, place);
-    if (place.width === "four" && step === 1) {
-      this.#address(buffer, index);
-      body.get(value).simdMemory("store");
-    } else if (place.width === "four") {
+  #load(buffer: BufferId, index: Dim, place: Place): void {
+    const { body } = this, step = this.#step(index, place), dtype = this.#dtype(buffer);
+    const address = () => this.#address(buffer, index);
+    if (step === 0 || place.width === "equal") return pushElement(body, dtype, address, "all");
+    if (place.width === "one") return pushElement(body, dtype, address, "first");
+    if (place.guard === undefined) return this.#loadFour(dtype, address, { index, place });
+    // Lanes whose condition does not hold read nothing: their elements need not exist
+    const { guard } = place, found = body.local("v128");
+    body.get(guard).simd("i32AllTrue").when(() => {
+      this.#loadFour(dtype, address, { index, place });
+      body.set(found);
+    }, () => {
+      body.splatConstant(0).set(found);
       this.#eachLane(place, (lane) => {
-        this.#address(buffer, index);
-        body.get(value).lane("f32Extract", lane).memory("f32Store");
+        body.get(guard).lane("i32Extract", lane).when(() => {
+          pushElement(body, dtype, address, "all");
+          blendLane(body, found, lane);
+          body.set(found);
+        });
       });
-    } else {
-      this.#address(buffer, index);
-      body.get(value).lane("f32Extract", 0).memory("f32Store");
+    });
+    body.get(found);
+  }
+
+  #loadFour(
+    dtype: DType,
+    address: () => void,
+    { index, place }: { readonly index: Dim; readonly place: Place },
+  ): void {
+    const { body } = this, step = this.#step(index, place);
+    if (step === 1) return pushNeighbours(body, dtype, address);
+    if (step === 2 && dtype !== "bool") return pushEverySecond(body, keptAddress(body, address));
+    if (typeof step === "number" && step > 0 && dtype !== "bool") {
+      const kept = keptAddress(body, address);
+      kept();
+      body.simdMemory("load32Zero");
+      const gathered = body.local("v128");
+      body.set(gathered);
+      for (let lane = 1; lane < 4; lane++) {
+        kept();
+        body.get(gathered).laneMemory("load32Lane", 4 * step * lane, lane).set(gathered);
+      }
+      body.get(gathered);
+      return;
     }
+    const gathered = body.local("v128");
+    this.#eachLane(place, (lane) => {
+      pushElement(body, dtype, address, "all");
+      if (lane > 0) blendLane(body, gathered, lane);
+      body.set(gathered);
+    });
+    body.get(gathered);
+  }
+
+  #store(
+    buffer: BufferId,
+    index: Dim,
+    { value, place }: { readonly value: number; readonly place: Place },
+  ): void {
+    const { body } = this, step = this.#step(index, place), dtype = this.#dtype(buffer);
+    const address = () => this.#address(buffer, index);
+    if (place.width !== "four") return storeLane(body, dtype, { address, value, lane: 0 });
+    if (step === 1) return storeNeighbours(body, dtype, { address, value });
+    if (typeof step === "number" && step > 0) {
+      const kept = keptAddress(body, address), bytes = step * itemSize(dtype);
+      for (let lane = 0; lane < 4; lane++) {
+        storeLane(body, dtype, { address: kept, value, lane, offset: bytes * lane });
+      }
+      return;
+    }
+    this.#eachLane(place, (lane) => storeLane(body, dtype, { address, value, lane }));
   }
 
   /** Runs `each` with the vector counter moved to every lane in turn. */
@@ -260,30 +280,85 @@ class KernelWriter {
     this.body.get(counter).i32(3).op("i32Sub").set(counter);
   }
 
-  #plainLoop(loop: Loop, place: Place): void {
+  /** Pushes the value of a masked statement. */
+  #masked(s: Statement & { readonly kind: "masked" }, place: Place): void {
+    const { body } = this, result = body.local("v128");
+    const condition = this.#value(s.condition).local;
+    body.get(this.#value(s.otherwise).local).set(result);
+    if (place.width !== "four") {
+      body.get(condition).lane("i32Extract", 0).when(() => {
+        this.statements(s.body, place);
+        body.get(this.#value(s.value).local).set(result);
+      });
+    } else {
+      const guard = body.local("v128");
+      body.get(condition);
+      if (place.guard !== undefined) body.get(place.guard).simd("and");
+      body.tee(guard).simd("anyTrue").when(() => {
+        this.statements(s.body, { ...place, guard });
+        body.get(this.#value(s.value).local).get(result).get(guard).simd("bitselect").set(result);
+      });
+    }
+    body.get(result);
+  }
+
+  #loop(loop: Loop, place: Place): void {
+    const { size } = loop.axis;
+    const whole = { from: () => void this.body.i32(0), to: () => this.#pushIndex(size) };
+    const positions = loop.reductions.some((r) => r.op === "argmax" || r.op === "argmin");
+    if (loop.vector && place.width === "equal" && !positions && loop.carried.length === 0) {
+      return this.#vectorLoop(loop, whole);
+    }
+    this.#plainLoop(loop, place, typeof size === "number" && size <= UNROLLED ? size : whole);
+  }
+
+  /** One iteration after the other: over a range, or a few that are written out. */
+  #plainLoop(loop: Loop, place: Place, range: Range | number): void {
     const { body } = this, counter = this.#counter(loop.axis.symbol);
-    const partial = loop.reductions.map((r) => this.#openPartials(r, 1));
-    body.loop(counter, { from: () => body.i32(0), to: () => this.pushIndex(loop.axis.size), step: 1 }, () => {
-      this.statements(loop.body, place);
-      loop.reductions.forEach((r, n) => this.#combine(r, partial[n]?.[0] ?? -1));
+    const extremes = loop.reductions.map((r) => r.index === undefined ? undefined : openExtreme(body));
+    const partial = loop.reductions.map((r, n) => extremes[n]?.position ?? this.#openPartial(r));
+    const carried = loop.carried.map((c) => {
+      const local = body.local("v128");
+      body.get(this.#value(c.initial).local).set(local);
+      this.#values.set(c.id, { local, type: this.#type(c.id) });
+      return local;
     });
-    loop.reductions.forEach((r, n) =>
-      this.#values.set(r.id, { local: partial[n]?.[0] ?? -1, dtype: r.dtype })
+    const iteration = () => {
+      this.statements(loop.body, place);
+      loop.reductions.forEach((r, n) =>
+        this.#combine(r, { partial: partial[n] ?? -1, extreme: extremes[n] })
+      );
+      for (const c of loop.carried) body.get(this.#value(c.next).local);
+      for (const local of carried.toReversed()) body.set(local);
+    };
+    if (typeof range === "number") {
+      for (let i = 0; i < range; i++) {
+        body.i32(i).set(counter);
+        iteration();
+      }
+    } else {
+      body.loop(counter, { ...range, step: 1 }, iteration);
+    }
+    loop.reductions.forEach((r, n) => this.#defineResult(r, partial[n] ?? -1));
+    // What the loop carried lives on under the ids of the carried values
+    loop.carried.forEach((c, n) =>
+      this.#values.set(c.id, { local: carried[n] ?? -1, type: this.#type(c.id) })
     );
   }
 
-  #vectorLoop(loop: Loop): void {
+  #vectorLoop(loop: Loop, range: Range): void {
     const { body } = this, axis = loop.axis.symbol, counter = this.#counter(axis);
     const wide = loop.reductions.length > 0 ? PARTIALS : 1;
-    const partial = loop.reductions.map((r) => this.#openPartials(r, wide));
-    const [whole, end] = [body.local("i32"), body.local("i32")];
-    const widest = 4 * wide;
-    this.pushIndex(loop.axis.size);
-    body.tee(end).i32(-widest).op("i32And").set(whole);
-    body.loop(counter, { from: () => body.i32(0), to: () => body.get(whole), step: 4 }, () => {
+    const partial = loop.reductions.map((r) => Array.from({ length: wide }, () => this.#openPartial(r)));
+    const [start, whole, end] = [body.local("i32"), body.local("i32"), body.local("i32")];
+    range.from();
+    body.set(start);
+    range.to();
+    body.tee(end).get(start).op("i32Sub").i32(-4 * wide).op("i32And").get(start).op("i32Add").set(whole);
+    body.loop(counter, { from: () => body.get(start), to: () => body.get(whole), step: 4 }, () => {
       for (let part = 0; part < wide; part++) {
         this.statements(loop.body, { width: "four", axis });
-        loop.reductions.forEach((r, n) => this.#combine(r, partial[n]?.[part] ?? -1));
+        loop.reductions.forEach((r, n) => this.#combine(r, { partial: partial[n]?.[part] ?? -1 }));
         if (part < wide - 1) body.get(counter).i32(4).op("i32Add").set(counter);
       }
     });
@@ -291,109 +366,64 @@ class KernelWriter {
       this.statements(loop.body, { width: "one", axis });
       loop.reductions.forEach((r, n) => this.#combineFirst(r, partial[n]?.[0] ?? -1));
     });
-    loop.reductions.forEach((r, n) => this.#fold(r, partial[n] ?? []));
+    loop.reductions.forEach((r, n) => {
+      const type = this.#type(r.id);
+      foldPartials(body, { op: r.op, dtype: type }, partial[n] ?? []);
+      this.#defineResult(r, partial[n]?.[0] ?? -1);
+    });
   }
 
-  #openPartials(r: Reduction, count: number): number[] {
-    return Array.from({ length: count }, () => {
-      const local = this.body.local("v128");
-      this.body.splatConstant(neutralBits(r)).set(local);
-      return local;
-    });
+  #defineResult(r: Reduction, local: number): void {
+    this.#values.set(r.id, { local, type: this.#type(r.id) });
+  }
+
+  #openPartial(r: Reduction): number {
+    const local = this.body.local("v128");
+    this.body.splatConstant(neutralBits({ op: r.op, dtype: this.#type(r.id) })).set(local);
+    return local;
   }
 
   /** accumulator = accumulator combined with the value, lane by lane. */
-  #combine(r: Reduction, accumulator: number): void {
-    this.#pushCombined(r, accumulator, () => this.body.get(this.#value(r.value).local));
-    this.body.set(accumulator);
+  #combine(
+    r: Reduction,
+    { partial, extreme }: { readonly partial: number; readonly extreme?: Extreme | undefined },
+  ): void {
+    const { body } = this, value = this.#value(r.value);
+    if (r.op === "argmax" || r.op === "argmin") {
+      if (!extreme) throw new InternalError(`Expected no lanes along the loop of ${r.op}`);
+      const position = this.#value(r.index ?? -1).local;
+      return takeExtreme(body, extreme, { op: r.op, dtype: value.type, value: value.local, position });
+    }
+    pushCombined(body, { op: r.op, dtype: this.#type(r.id) }, partial, () => body.get(value.local));
+    body.set(partial);
   }
 
   /** The same for lane 0 alone. */
-  #combineFirst(r: Reduction, accumulator: number): void {
-    const { body } = this;
-    this.#pushCombined(r, accumulator, () => {
-      body.get(this.#value(r.value).local).splatConstant(neutralBits(r)).lanes([-1, 0, 0, 0]).simd(
-        "bitselect",
-      );
+  #combineFirst(r: Reduction, partial: number): void {
+    const { body } = this, combination = { op: r.op, dtype: this.#type(r.id) };
+    pushCombined(body, combination, partial, () => {
+      body.get(this.#value(r.value).local).splatConstant(neutralBits(combination)).lanes([-1, 0, 0, 0]);
+      body.simd("bitselect");
     });
-    body.set(accumulator);
-  }
-
-  #pushCombined(r: Reduction, accumulator: number, pushOther: () => void): void {
-    this.body.get(accumulator);
-    pushOther();
-    const float = r.dtype === "float32";
-    switch (r.op) {
-      case "sum":
-        this.body.simd(float ? "f32Add" : "i32Add");
-        return;
-      case "prod":
-        this.body.simd(float ? "f32Mul" : "i32Mul");
-        return;
-      case "max":
-        this.body.simd(r.dtype === "bool" ? "or" : float ? "f32Max" : "i32MaxS");
-        return;
-      case "min":
-        this.body.simd(r.dtype === "bool" ? "and" : float ? "f32Min" : "i32MinS");
-        return;
-      case "any":
-        this.body.simd("or");
-        return;
-      case "all":
-        this.body.simd("and");
-        return;
-      case "argmax":
-      case "argmin":
-        throw new InternalError(`Expected a reduction with lanes but found ${r.op}`);
-      default:
-        return r.op satisfies never;
-    }
-  }
-
-  /** All partial results into one, the same in every lane. */
-  #fold(r: Reduction, partials: readonly number[]): void {
-    const { body } = this, first = partials[0] ?? -1;
-    for (let n = partials.length; n > 1; n /= 2) {
-      for (let p = 0; p < n / 2; p++) {
-        this.#pushCombined(r, partials[p] ?? -1, () => body.get(partials[p + n / 2] ?? -1));
-        body.set(partials[p] ?? -1);
-      }
-    }
-    for (const distance of [8, 4]) {
-      const turned = Array.from({ length: 16 }, (_, byte) => (byte + distance) % 16);
-      this.#pushCombined(r, first, () => body.get(first).get(first).shuffle(turned));
-      body.set(first);
-    }
-    this.#values.set(r.id, { local: first, dtype: r.dtype });
+    body.set(partial);
   }
 }
 
-function constantBits(value: number | bigint | boolean, dtype: DType): number {
-  return dtype === "float32"
-    ? floatBits(Number(value))
-    : dtype === "bool"
-    ? (value ? -1 : 0)
-    : Number(value) | 0;
+/** Iterations of a loop: two instructions that push an i32. */
+interface Range {
+  readonly from: () => void;
+  readonly to: () => void;
 }
 
-function neutralBits(r: Reduction): number {
-  const float = r.dtype === "float32";
-  switch (r.op) {
-    case "sum":
-    case "any":
-      return 0;
-    case "prod":
-      return float ? floatBits(1) : 1;
-    case "all":
-      return -1;
-    case "max":
-      return r.dtype === "bool" ? 0 : float ? floatBits(-Infinity) : -(2 ** 31);
-    case "min":
-      return r.dtype === "bool" ? -1 : float ? floatBits(Infinity) : 2 ** 31 - 1;
-    case "argmax":
-    case "argmin":
-      throw new InternalError(`Expected a reduction with lanes but found ${r.op}`);
-    default:
-      return r.op satisfies never;
-  }
+/** An address that is computed once and pushed often. */
+function keptAddress(body: FunctionBody, address: () => void): () => void {
+  const local = body.local("i32");
+  address();
+  body.set(local);
+  return () => void body.get(local);
+}
+
+/** On the stack four equal lanes: pushes the others' lanes with this one among them. */
+function blendLane(body: FunctionBody, others: number, lane: number): void {
+  body.get(others).lanes([0, 1, 2, 3].map((l) => l === lane ? -1 : 0)).simd("bitselect");
 }

@@ -1,194 +1,130 @@
 /**
- * Library calls on WebAssembly: matrix products, and convolutions as products over unfolded images. Input: an
- * extern kernel; output: a function over host views that says whether it did the call. Invariant: float32 only;
- * what does not fit is left to the caller. Operands outside the WebAssembly memory are copied in and out.
+ * Library calls on WebAssembly: matrix products, and convolutions as products over unfolded images, on all threads
+ * of the pool. Input: a call and operands in the WebAssembly memory; output: results there. Invariant: float32
+ * only; what does not fit is left to the caller.
  */
-import type { HostView } from "../js/extern.ts";
-import type { ExternLibrary, ExternViews } from "../js/program.ts";
+import { type DType } from "../../lib/base/dtype.ts";
 import type { ConvGeometry, ExternOp } from "../../lib/loops/ir.ts";
-import { type FunctionBody, ModuleWriter } from "./binary.ts";
-import { gemmFunction } from "./gemm.ts";
-import { wasmMemory } from "./memory.ts";
+import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
+import { type LibraryJob, libraryModule, PRODUCT_FIELDS, UNIT_FIELDS } from "./products.ts";
+import { type Code, type ThreadPool, wasmPool } from "./threads.ts";
+import { COLUMN_SLACK, CONV_FIELDS, type ConvField } from "./unfold.ts";
 
-/** Compiles and instantiates exported functions over the shared memory. */
-export function instantiate(
-  functions: Readonly<Record<string, FunctionBody>>,
-): Record<string, (...args: number[]) => void> {
-  const writer = new ModuleWriter([]);
-  for (const [name, body] of Object.entries(functions)) writer.add(body, name);
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(writer.finish()), {
-    host: { memory: wasmMemory.memory },
-  });
-  const found: Record<string, (...args: number[]) => void> = {};
-  for (const [name, value] of Object.entries(instance.exports)) {
-    if (typeof value === "function") found[name] = (...args) => void Reflect.apply(value, undefined, args);
-  }
-  return found;
-}
-
-/** A float32 matrix in the WebAssembly memory: byte address, strides in bytes. */
-interface Matrix {
-  readonly address: number;
-  readonly row: number;
-  readonly column: number;
-}
-
-interface Product {
-  readonly a: Matrix;
-  readonly b: Matrix;
-  readonly out: Matrix;
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-  readonly accumulate: boolean;
-}
-
-let gemm: ((...args: number[]) => void) | undefined;
-
-/** Bytes of scratch that a product of depth k needs. */
-const gemmScratch = (k: number) => 32 * k + 64;
-
-function multiply({ a, b, out, m, n, k, accumulate }: Product, scratch: number): void {
-  gemm ??= instantiate({ gemm: gemmFunction() })["gemm"];
-  gemm?.(
-    a.address,
-    b.address,
-    out.address,
-    m,
-    n,
-    k,
-    a.row,
-    a.column,
-    b.row,
-    b.column,
-    out.row,
-    out.column,
-    scratch,
-    accumulate ? 1 : 0,
-  );
-}
-
-/** The library, as the JavaScript printer takes it. */
-export const wasmLibrary: ExternLibrary = ({ call }) => {
-  switch (call.op) {
-    case "matmul":
-      return (views) => isFloat32(views) && matmul(views, call.accumulate);
-    case "convForward":
-    case "convBackwardInput":
-    case "convBackwardWeight":
-      return (views) => isFloat32(views) && convolve(views, call);
-    case "sort":
-      return undefined;
-    default:
-      return call satisfies never;
-  }
-};
-
-const isFloat32 = ({ inputs, outputs }: ExternViews): boolean =>
-  [...inputs, ...outputs].every((view) => view.dtype === "float32");
-
-const lies = (view: HostView): boolean => view.data.buffer === wasmMemory.memory.buffer;
-
-/** Elements from the first to the last of a view. */
-function extent(view: HostView): number {
-  if (view.shape.includes(0)) return 0;
-  return 1 + view.shape.reduce((sum, n, d) => sum + (n - 1) * (view.strides[d] ?? 0), 0);
-}
-
-/**
- * Runs `body` with byte addresses of the views, which are copied in first and (outputs) out last unless they lie
- * in the memory already. `scratch` bytes follow at the last address.
- */
-function within(
-  views: ExternViews,
-  scratch: number,
-  body: (addresses: readonly number[], free: number) => void,
-): void {
-  const all = [...views.inputs, ...views.outputs];
-  if (all.every(lies)) {
-    return body(all.map((view) => view.data.byteOffset + 4 * view.offset), wasmMemory.top);
-  }
-  let bytes = 0;
-  const addresses = all.map((view) => {
-    const address = bytes;
-    bytes += Math.ceil(4 * extent(view) / 64) * 64;
-    return address;
-  });
-  wasmMemory.reserve(bytes, scratch);
-  const host = () => new Float32Array(wasmMemory.memory.buffer);
-  const memory = host();
-  all.forEach((view, i) => {
-    if (!(view.data instanceof Float32Array)) return;
-    memory.set(view.data.subarray(view.offset, view.offset + extent(view)), (addresses[i] ?? 0) / 4);
-  });
-  body(addresses, wasmMemory.top);
-  views.outputs.forEach((view, i) => {
-    if (!(view.data instanceof Float32Array)) return;
-    const start = (addresses[views.inputs.length + i] ?? 0) / 4;
-    view.data.set(memory.subarray(start, start + extent(view)), view.offset);
-  });
-}
-
-const size = (view: HostView | undefined, d: number): number => view?.shape.at(d) ?? 1;
-const stride = (view: HostView | undefined, d: number): number => 4 * (view?.strides.at(d) ?? 0);
-
-function matmul(views: ExternViews, accumulate: boolean): boolean {
-  const [a, b] = views.inputs, [out] = views.outputs;
-  if (!a || !b || !out) return false;
-  const [m, n, k] = [size(out, -2), size(out, -1), size(a, -1)];
-  const batch = out.shape.slice(0, -2);
-  within(views, gemmScratch(k), ([atA = 0, atB = 0, atOut = 0], scratch) => {
-    const matrix = (view: HostView, address: number): Matrix => ({
-      address,
-      row: stride(view, -2),
-      column: stride(view, -1),
-    });
-    const each = (d: number, [x, y, z]: readonly [number, number, number]): void => {
-      if (d === batch.length) {
-        const product = { a: matrix(a, x), b: matrix(b, y), out: matrix(out, z), m, n, k, accumulate };
-        return multiply(product, scratch);
-      }
-      for (let i = 0; i < (batch[d] ?? 0); i++) {
-        each(d + 1, [x + i * stride(a, d), y + i * stride(b, d), z + i * stride(out, d)]);
-      }
-    };
-    each(0, [atA, atB, atOut]);
-  });
-  return true;
-}
-
-/** Sizes of one convolution, per group. */
-interface ConvShape {
-  readonly geometry: ConvGeometry;
-  readonly batch: number;
-  readonly groups: number;
-  readonly inChannels: number;
-  readonly outChannels: number;
-  readonly input: readonly [number, number];
-  readonly kernel: readonly [number, number];
-  readonly output: readonly [number, number];
-}
-
-/** Sizes of a call by the shapes of input, weight and output. */
-function convShape(
-  geometry: ConvGeometry,
-  { input, weight, output }: Readonly<Record<"input" | "weight" | "output", Shaped>>,
-): ConvShape {
-  const at = ({ shape }: Shaped, d: number) => shape[d] ?? 1;
-  return {
-    geometry,
-    batch: at(input, 0),
-    groups: geometry.groups,
-    inChannels: at(weight, 1),
-    outChannels: at(weight, 0) / geometry.groups,
-    input: [at(input, 2), at(input, 3)],
-    kernel: [at(weight, 2), at(weight, 3)],
-    output: [at(output, 2), at(output, 3)],
-  };
-}
-
-interface Shaped {
+/** An operand of a call: strides in elements. */
+export interface Shaped {
+  readonly dtype: DType;
   readonly shape: readonly number[];
+  readonly strides: readonly number[];
+}
+
+/** The same at a byte address. */
+export interface Operand extends Shaped {
+  readonly address: number;
+}
+
+/** Operands by role. */
+export interface Operands<V> {
+  readonly inputs: readonly V[];
+  readonly outputs: readonly V[];
+}
+
+let library: Code | undefined;
+
+const code = (pool: ThreadPool): Code => library ??= pool.load(libraryModule(pool.memory.kind));
+
+const aligned = (bytes: number): number => Math.ceil(bytes / 64) * 64;
+
+/** Whether the library takes a call on such operands. */
+export function fitsLibrary(call: ExternOp, { inputs, outputs }: Operands<Shaped>): boolean {
+  const all = [...inputs, ...outputs];
+  if (call.op === "sort" || !all.every((v) => v.dtype === "float32")) return false;
+  // A bias may lie anyhow: it has one dimension, whose stride is 1
+  return call.op === "matmul" || all.every(isDense);
+}
+
+/** Bytes behind the operands that a call needs: description, packed weight, every thread's scratch memory. */
+export function libraryBytes(call: ExternOp, operands: Operands<Shaped>): number {
+  const { threads } = wasmPool();
+  if (call.op === "sort") return 0;
+  if (call.op === "matmul") return aligned(4 * productWords(operands, threads)) + threads * PRODUCT_SCRATCH;
+  const shape = convShape(call, operands);
+  return aligned(4 * CONV_FIELDS.length) + packedBytes(shape) + threads * threadBytes(shape);
+}
+
+/** Runs a call that fits; `free` is the address of the bytes that `libraryBytes` asked for. */
+export function runLibrary(call: ExternOp, operands: Operands<Operand>, free: number): void {
+  if (call.op === "matmul") runProducts(operands, call.accumulate, free);
+  else if (call.op !== "sort") runConvolution(call, operands, free);
+}
+
+const PRODUCT_SCRATCH = aligned(GEMM_SCRATCH + GEMM_SLACK);
+
+const count = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
+const size = (view: Shaped | undefined, d: number): number => view?.shape.at(d) ?? 1;
+const stride = (view: Shaped | undefined, d: number): number => 4 * (view?.strides.at(d) ?? 0);
+
+/** How a product is divided: into bands of rows or of columns. */
+function bandsOf({ outputs: [out] }: Operands<Shaped>, threads: number) {
+  const m = size(out, -2), n = size(out, -1), batch = count(out?.shape.slice(0, -2) ?? []);
+  const byRow = m >= n;
+  // Enough units for all threads, and no band so narrow that packing the other operand tells
+  const bands = batch >= 2 * threads
+    ? 1
+    : Math.max(1, Math.min(2 * threads, Math.floor((byRow ? m : n) / 24)));
+  const width = Math.ceil((byRow ? m : n) / bands / 24) * 24;
+  return { m, n, batch, byRow, width, bands: Math.max(1, Math.ceil((byRow ? m : n) / width)) };
+}
+
+function productWords(operands: Operands<Shaped>, threads: number): number {
+  const { batch, bands } = bandsOf(operands, threads);
+  return PRODUCT_FIELDS.length + batch * bands * UNIT_FIELDS.length;
+}
+
+function runProducts(operands: Operands<Operand>, accumulate: boolean, free: number): void {
+  const pool = wasmPool();
+  const { inputs: [a, b], outputs: [out] } = operands;
+  if (!a || !b || !out || count(out.shape) === 0) return;
+  const { m, n, batch, byRow, width, bands } = bandsOf(operands, pool.threads);
+  const k = size(a, -1), units = batch * bands;
+  const words = new Int32Array(pool.memory.memory.buffer, free, productWords(operands, pool.threads));
+  const [aRow, bColumn, outRow, outColumn] = [
+    stride(a, -2),
+    stride(b, -1),
+    stride(out, -2),
+    stride(out, -1),
+  ];
+  words.set([aRow, stride(a, -1), stride(b, -2), bColumn, outRow, outColumn, k, accumulate ? 1 : 0]);
+  let next = PRODUCT_FIELDS.length;
+  const lead = out.shape.slice(0, -2);
+  const each = (d: number, [x, y, z]: readonly [number, number, number]): void => {
+    if (d < lead.length) {
+      for (let i = 0; i < (lead[d] ?? 0); i++) {
+        each(d + 1, [
+          x + i * stride(a, d - lead.length - 2),
+          y + i * stride(b, d - lead.length - 2),
+          z + i * stride(out, d),
+        ]);
+      }
+      return;
+    }
+    for (let band = 0; band < bands; band++) {
+      const from = band * width, extent = Math.min(width, (byRow ? m : n) - from);
+      words.set(
+        byRow
+          ? [x + from * aRow, y, z + from * outRow, extent, n]
+          : [x, y + from * bColumn, z + from * outColumn, m, extent],
+        next,
+      );
+      next += UNIT_FIELDS.length;
+    }
+  };
+  each(0, [a.address, b.address, out.address]);
+  pool.run(code(pool), "products" satisfies LibraryJob, {
+    description: free,
+    units,
+    scratch: { bytes: PRODUCT_SCRATCH, address: free + aligned(words.byteLength) },
+    work: batch * m * n * k / 4,
+  });
 }
 
 type ConvCall = ConvGeometry & { readonly op: "convForward" | "convBackwardInput" | "convBackwardWeight" };
@@ -196,8 +132,10 @@ type ConvCall = ConvGeometry & { readonly op: "convForward" | "convBackwardInput
 /** Which operand is the input, the weight and the output of the convolution. */
 function rolesOf<V>(
   op: ConvCall["op"],
-  [first, second, result]: readonly [V, V, V],
+  { inputs, outputs }: Operands<V>,
 ): { input: V; weight: V; output: V } {
+  const [first, second] = inputs, [result] = outputs;
+  if (!first || !second || !result) throw new Error(`Expected three operands of ${op}`);
   switch (op) {
     case "convForward":
       return { input: first, weight: second, output: result };
@@ -210,174 +148,103 @@ function rolesOf<V>(
   }
 }
 
-const depthOf = ({ inChannels, kernel }: ConvShape): number => inChannels * kernel[0] * kernel[1];
-const pixelsOf = ({ output }: ConvShape): number => output[0] * output[1];
-const columnBytes = (shape: ConvShape): number => Math.ceil(4 * depthOf(shape) * pixelsOf(shape) / 64) * 64;
-const convScratch = (shape: ConvShape): number =>
-  columnBytes(shape) + gemmScratch(Math.max(depthOf(shape), pixelsOf(shape), shape.outChannels));
+/** The description of a call, without addresses. */
+type ConvShape = Readonly<Record<Exclude<ConvField, "input" | "weight" | "bias" | "output">, number>>;
 
-/** Bytes of scratch memory that a call on operands of these shapes needs. */
-export function scratchBytes(call: ExternOp, operands: readonly Shaped[]): number {
-  const [first, second] = operands, result = operands.at(-1);
-  if (call.op === "sort" || !first || !second || !result) return 0;
-  if (call.op === "matmul") return gemmScratch(first.shape.at(-1) ?? 1);
-  return convScratch(convShape(call, rolesOf(call.op, [first, second, result])));
+function convShape(call: ConvCall, operands: Operands<Shaped>): ConvShape {
+  const { input, weight, output } = rolesOf(call.op, operands);
+  const at = ({ shape }: Shaped, d: number) => shape[d] ?? 1;
+  const { stride: [strideY, strideX], padding: [paddingY, paddingX], dilation: [dilationY, dilationX] } =
+    call;
+  const [inChannels, kernelHeight, kernelWidth] = [at(weight, 1), at(weight, 2), at(weight, 3)];
+  const [rows, row] = [at(output, 2), at(output, 3)];
+  const depth = inChannels * kernelHeight * kernelWidth, pixels = rows * row;
+  const plain = kernelHeight * kernelWidth === 1 && strideY * strideX === 1 && paddingY + paddingX === 0;
+  return {
+    batch: at(input, 0),
+    groups: call.groups,
+    inChannels,
+    outChannels: at(weight, 0) / call.groups,
+    height: at(input, 2),
+    width: at(input, 3),
+    kernelHeight,
+    kernelWidth,
+    rows,
+    row,
+    strideY,
+    strideX,
+    paddingY,
+    paddingX,
+    dilationY,
+    dilationX,
+    depth,
+    pixels,
+    plain: plain ? 1 : 0,
+    columnBytes: plain ? 0 : aligned(4 * depth * pixels + COLUMN_SLACK),
+    byOutput: inChannels < 4 * wasmPool().threads ? 1 : 0,
+  };
 }
 
-const dense = (view: HostView): boolean => {
+const threadBytes = ({ columnBytes }: ConvShape): number => columnBytes + PRODUCT_SCRATCH;
+const packedBytes = ({ groups, outChannels, depth }: ConvShape): number =>
+  aligned(4 * groups * outChannels * depth);
+
+function isDense(view: Shaped): boolean {
   let step = 1;
   for (let d = view.shape.length - 1; d >= 0; d--) {
     if (view.shape[d] !== 1 && view.strides[d] !== step) return false;
     step *= view.shape[d] ?? 1;
   }
   return true;
-};
+}
 
-function convolve(views: ExternViews, call: ConvCall): boolean {
-  const [first, second, bias] = views.inputs, [result] = views.outputs;
-  if (!first || !second || !result || ![first, second, result].every(dense)) return false;
-  const shape = convShape(call, rolesOf(call.op, [first, second, result]));
-  const depth = depthOf(shape), pixels = pixelsOf(shape);
-  within(views, convScratch(shape), (addresses, free) => {
-    const [atFirst = 0, atSecond = 0, atBias = 0] = addresses, atResult = addresses[views.inputs.length] ?? 0;
-    const at = rolesOf(call.op, [atFirst, atSecond, atResult]);
-    const memory = new Float32Array(wasmMemory.memory.buffer);
-    const columns = { address: free, row: 4 * pixels, column: 4 };
-    const scratch = free + columnBytes(shape);
-    const imageBytes = 4 * shape.inChannels * shape.input[0] * shape.input[1];
-    const weightBytes = 4 * shape.outChannels * depth, outputBytes = 4 * shape.outChannels * pixels;
-    const start = atResult / 4, count = extent(result);
-    if (call.op !== "convForward") memory.fill(0, start, start + count);
-    for (let n = 0; n < shape.batch; n++) {
-      for (let g = 0; g < shape.groups; g++) {
-        const image = (at.input + (n * shape.groups + g) * imageBytes) / 4;
-        const w: Matrix = { address: at.weight + g * weightBytes, row: 4 * depth, column: 4 };
-        const y: Matrix = {
-          address: at.output + (n * shape.groups + g) * outputBytes,
-          row: 4 * pixels,
-          column: 4,
-        };
-        switch (call.op) {
-          case "convForward": {
-            unfold(memory, { image, columns: free / 4, shape });
-            if (bias) {
-              spreadBias(memory, {
-                at: y.address / 4,
-                bias: atBias / 4 + g * shape.outChannels,
-                shape,
-                pixels,
-              });
-            }
-            multiply(
-              {
-                a: w,
-                b: columns,
-                out: y,
-                m: shape.outChannels,
-                n: pixels,
-                k: depth,
-                accumulate: bias !== undefined,
-              },
-              scratch,
-            );
-            break;
-          }
-          case "convBackwardInput": {
-            const transposed: Matrix = { address: w.address, row: w.column, column: w.row };
-            multiply(
-              {
-                a: transposed,
-                b: y,
-                out: columns,
-                m: depth,
-                n: pixels,
-                k: shape.outChannels,
-                accumulate: false,
-              },
-              scratch,
-            );
-            fold(memory, { image, columns: free / 4, shape });
-            break;
-          }
-          case "convBackwardWeight": {
-            unfold(memory, { image, columns: free / 4, shape });
-            const transposed: Matrix = { address: columns.address, row: columns.column, column: columns.row };
-            multiply(
-              { a: y, b: transposed, out: w, m: shape.outChannels, n: depth, k: pixels, accumulate: true },
-              scratch,
-            );
-            break;
-          }
-          default:
-            call.op satisfies never;
-        }
-      }
-    }
+function runConvolution(call: ConvCall, operands: Operands<Operand>, free: number): void {
+  const pool = wasmPool();
+  const { input, weight, output } = rolesOf(call.op, operands);
+  const shape = convShape(call, operands);
+  const { groups, outChannels, inChannels, depth, pixels, batch } = shape;
+  const result = operands.outputs[0];
+  if (!result || count(result.shape) === 0) return;
+  const { buffer } = pool.memory.memory;
+  const packed = free + aligned(4 * CONV_FIELDS.length);
+  const gradient = call.op === "convBackwardWeight";
+  if (gradient) new Float32Array(buffer, weight.address, count(weight.shape)).fill(0);
+  else {packWeight(pool, shape, {
+      from: weight.address,
+      to: packed,
+      transposed: call.op === "convBackwardInput",
+    });}
+  const bias = call.op === "convForward" ? operands.inputs[2]?.address ?? 0 : 0;
+  const words: Readonly<Record<ConvField, number>> = {
+    ...shape,
+    input: input.address,
+    weight: gradient ? weight.address : packed,
+    bias,
+    output: output.address,
+  };
+  new Int32Array(buffer, free, CONV_FIELDS.length).set(CONV_FIELDS.map((name) => words[name]));
+  pool.run(code(pool), call.op satisfies LibraryJob, {
+    description: free,
+    units: gradient ? (shape.byOutput === 1 ? outChannels : inChannels) : batch * groups,
+    ...(gradient ? { grain: 3 } : {}),
+    scratch: { bytes: threadBytes(shape), address: packed + packedBytes(shape) },
+    work: batch * groups * outChannels * depth * pixels / 4,
   });
-  return true;
 }
 
-function spreadBias(
-  memory: Float32Array,
-  { at, bias, shape, pixels }: { at: number; bias: number; shape: ConvShape; pixels: number },
+/** Packs the weight of every group for products: [outChannels, depth], or transposed. */
+function packWeight(
+  pool: ThreadPool,
+  { groups, outChannels, depth }: ConvShape,
+  { from, to, transposed }: { readonly from: number; readonly to: number; readonly transposed: boolean },
 ): void {
-  for (let c = 0; c < shape.outChannels; c++) {
-    memory.fill(memory[bias + c] ?? 0, at + c * pixels, at + (c + 1) * pixels);
-  }
-}
-
-/** Element positions of one image and of its unfolded form [channels·kernel, pixels]. */
-interface Unfolding {
-  readonly image: number;
-  readonly columns: number;
-  readonly shape: ConvShape;
-}
-
-/** columns[(c, ky, kx), (oy, ox)] = image[c, oy·s + ky·d − p, …], 0 outside. */
-function unfold(memory: Float32Array, { image, columns, shape }: Unfolding): void {
-  const { geometry: { stride, padding, dilation }, input: [height, width], output: [rows, row] } = shape;
-  let to = columns;
-  for (let c = 0; c < shape.inChannels; c++) {
-    const channel = image + c * height * width;
-    for (let ky = 0; ky < shape.kernel[0]; ky++) {
-      for (let kx = 0; kx < shape.kernel[1]; kx++) {
-        const x0 = kx * dilation[1] - padding[1];
-        for (let oy = 0; oy < rows; oy++, to += row) {
-          const y = oy * stride[0] + ky * dilation[0] - padding[0];
-          if (y < 0 || y >= height) {
-            memory.fill(0, to, to + row);
-            continue;
-          }
-          const from = channel + y * width;
-          for (let ox = 0; ox < row; ox++) {
-            const x = x0 + ox * stride[1];
-            memory[to + ox] = x >= 0 && x < width ? memory[from + x] ?? 0 : 0;
-          }
-        }
-      }
-    }
-  }
-}
-
-/** The transpose of `unfold`: adds every column element to the pixel that it came from. */
-function fold(memory: Float32Array, { image, columns, shape }: Unfolding): void {
-  const { geometry: { stride, padding, dilation }, input: [height, width], output: [rows, row] } = shape;
-  let from = columns;
-  for (let c = 0; c < shape.inChannels; c++) {
-    const channel = image + c * height * width;
-    for (let ky = 0; ky < shape.kernel[0]; ky++) {
-      for (let kx = 0; kx < shape.kernel[1]; kx++) {
-        const x0 = kx * dilation[1] - padding[1];
-        for (let oy = 0; oy < rows; oy++, from += row) {
-          const y = oy * stride[0] + ky * dilation[0] - padding[0];
-          if (y < 0 || y >= height) continue;
-          const to = channel + y * width;
-          for (let ox = 0; ox < row; ox++) {
-            const x = x0 + ox * stride[1];
-            if (x >= 0 && x < width) memory[to + x] = (memory[to + x] ?? 0) + (memory[from + ox] ?? 0);
-          }
-        }
-      }
-    }
+  const pack: unknown = code(pool).functions["packAll"];
+  if (typeof pack !== "function") throw new Error("Expected the library to pack matrices");
+  const [row, column, m, k] = transposed
+    ? [4, 4 * depth, depth, outChannels]
+    : [4 * depth, 4, outChannels, depth];
+  for (let g = 0; g < groups; g++) {
+    const start = 4 * g * outChannels * depth;
+    Reflect.apply(pack, undefined, [from + start, row, column, m, k, to + start]);
   }
 }

@@ -1,39 +1,69 @@
 /**
  * The one memory that all WebAssembly code of this device works in. Programs copy their operands in and out,
- * since WebAssembly reaches only its own memory. Invariant: nothing lives here between two calls; growing detaches
- * earlier views, so a call reserves everything it needs before it makes views.
+ * since WebAssembly reaches only its own memory. Layout: words of the thread pool, code that the pool's threads
+ * load, then what one call needs. Invariant: no tensor lives here between two calls; growing may detach earlier
+ * views, so a call reserves everything it needs before it makes views.
  */
 import { DynError } from "../../lib/base/errors.ts";
+import type { MemoryKind } from "./binary.ts";
 
 const PAGE = 65536;
 const MAX_PAGES = 65536;
+/** Bytes for the words of the thread pool. */
+const CONTROL_BYTES = 4096;
+/** Bytes for code; what is never written takes no room. */
+const CODE_BYTES = 64 << 20;
 
-/** Bytes from 0 upwards, handed out for the length of one call. */
+/** Bytes from 0 upwards. */
 export class WasmMemory {
-  readonly memory: WebAssembly.Memory = new WebAssembly.Memory({ initial: 16, maximum: MAX_PAGES });
+  readonly memory: WebAssembly.Memory;
+  readonly kind: MemoryKind;
+  #code = CONTROL_BYTES;
   #top = 0;
 
-  /** Makes room for `bytes` bytes from address 0; addresses from there on are free for `scratch`. */
+  /** `shared`: whether other threads may reach it, too. */
+  constructor(shared: boolean) {
+    this.kind = { shared, maximum: MAX_PAGES };
+    this.memory = new WebAssembly.Memory({
+      initial: (shared ? CODE_BYTES : CONTROL_BYTES) / PAGE + 1 | 0,
+      maximum: MAX_PAGES,
+      shared,
+    });
+  }
+
+  /** The first address of a call's own. */
+  get base(): number {
+    return this.kind.shared ? CODE_BYTES : CONTROL_BYTES;
+  }
+
+  /** Makes room for `bytes` bytes of operands from `base` on, and for scratch memory behind them. */
   reserve(bytes: number, scratch: number): void {
-    this.#top = Math.ceil(bytes / 64) * 64;
+    this.#top = this.base + Math.ceil(bytes / 64) * 64;
     this.#grow(this.#top + scratch);
   }
 
-  /** The address of the first free byte. */
+  /** The address of the first byte behind the operands. */
   get top(): number {
     return this.#top;
   }
 
+  /** Puts code down for good, for the threads that share the memory; undefined where there is no room. */
+  keepCode(bytes: Uint8Array): number | undefined {
+    const address = this.#code, end = Math.ceil((address + bytes.length) / 64) * 64;
+    if (!this.kind.shared || end > CODE_BYTES) return undefined;
+    new Uint8Array(this.memory.buffer, address, bytes.length).set(bytes);
+    this.#code = end;
+    return address;
+  }
+
   #grow(bytes: number): void {
-    const missing = Math.ceil(bytes / PAGE) - this.memory.buffer.byteLength / PAGE;
+    const pages = Math.ceil(bytes / PAGE), missing = pages - this.memory.buffer.byteLength / PAGE;
     if (missing <= 0) return;
-    if (Math.ceil(bytes / PAGE) > MAX_PAGES) {
+    if (pages > MAX_PAGES) {
       throw new DynError(
-        `Expected at most 4 GiB of tensors in one program without a C++ compiler but found ${bytes}`,
+        `Expected at most 4 GiB of tensors in one program without a C++ compiler but found ${bytes} bytes`,
       );
     }
     this.memory.grow(missing);
   }
 }
-
-export const wasmMemory: WasmMemory = new WasmMemory();

@@ -1,100 +1,159 @@
 /**
  * Programs on WebAssembly, for CPUs without a C++ compiler. Input: a Program over host memory; output: a
- * CompiledProgram. Kernels over float32 and int32 become SIMD functions; others run as JavaScript over the same
- * memory. Invariant: operands are copied into the WebAssembly memory before the first kernel and written ones out
- * after the last, so nothing stays there between calls.
+ * CompiledProgram. Kernels whose values have lanes become SIMD functions, library calls go to the library, others
+ * run as JavaScript over the same memory. Invariant: operands are copied into the WebAssembly memory before the
+ * first kernel and written ones out after the last, so nothing stays there between calls.
  */
 import { type HostArray, hostArray, itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
+import { type Dim, evaluate, print as printDim, type Sym } from "../../lib/sym/expr.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
-import type { BufferDecl, Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
-import { print as printDim } from "../../lib/sym/expr.ts";
-import { HostMemory } from "../js/memory.ts";
-import { compileToJavaScript } from "../js/program.ts";
+import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
 import { printProgram } from "../../lib/loops/print.ts";
-import { fitsLanes, printKernel } from "./kernel.ts";
-import { instantiate, scratchBytes, wasmLibrary } from "./library.ts";
-import { wasmMemory } from "./memory.ts";
+import { HostMemory } from "../js/memory.ts";
+import { LOAD_SLACK } from "./access.ts";
+import { ModuleWriter } from "./binary.ts";
+import { javaScriptStep } from "./javascript.ts";
+import {
+  fitsLibrary,
+  libraryBytes,
+  type Operand,
+  type Operands,
+  runLibrary,
+  type Shaped,
+} from "./library.ts";
+import type { Run } from "./run.ts";
+import { type Segment, segmentsOf } from "./segments.ts";
+import { type Code, type ThreadPool, wasmPool } from "./threads.ts";
 
-/** One kernel, given addresses of all buffers and the sizes. */
-type Step = (addresses: readonly number[], sizes: readonly number[]) => void;
+/** One kernel. */
+type Step = (run: Run) => void;
+
+/** How a kernel runs, for listings. */
+type Form = "SIMD" | "library" | "JavaScript";
 
 /** Compiles a program. */
 export function compileToWasm(program: Program): CompiledProgram {
-  const loops = program.kernels.filter((k): k is LoopKernel => k.kind === "loops" && fitsLanes(k, program));
-  const functions = instantiate(
-    Object.fromEntries(loops.map((k, i) => [`kernel${i}`, printKernel(k, program)])),
-  );
-  const steps = program.kernels.map((kernel): Step => {
-    const place = kernel.kind === "loops" ? loops.indexOf(kernel) : -1;
-    const compiled = functions[`kernel${place}`];
-    return compiled
-      ? (addresses, sizes) => compiled(...addresses, ...sizes)
-      : javaScriptStep(kernel, program);
+  const pool = wasmPool();
+  const writer = new ModuleWriter(pool.memory.kind);
+  const loopStep = (kernel: LoopKernel): Step | undefined => {
+    const parts = segmentsOf(kernel, program)?.map((segment) => {
+      const name = `segment${writer.add(segment.body)}`;
+      writer.export(Number(name.slice(7)), name);
+      return { segment, name };
+    });
+    return parts && ((run) => {
+      for (const { segment, name } of parts) runSegment(pool, { code, name, segment, run });
+    });
+  };
+  const made = program.kernels.map((kernel): { readonly step: Step; readonly form: Form } => {
+    const loops = kernel.kind === "loops" ? kernel : kernel.epilogue;
+    const after = loops && loopStep(loops);
+    const plain = () => javaScriptStep(kernel, program);
+    if (kernel.kind === "loops") {
+      return after ? { step: after, form: "SIMD" } : { step: plain(), form: "JavaScript" };
+    }
+    if (loops && !after) return { step: plain(), form: "JavaScript" };
+    return { step: externStep(kernel, { program, after, plain }), form: "library" };
   });
+  const code = pool.load(writer.finish());
+  const steps = made.map((m) => m.step);
   return {
-    source: sourceOf(program, loops),
+    source: sourceOf(program, made.map((m) => m.form)),
     kernelCount: program.kernels.length,
     run: (call) => runProgram(program, steps, call),
   };
 }
 
-/** A kernel on its own as JavaScript: every buffer becomes an input at its address in the shared memory. */
-function javaScriptStep(kernel: Kernel, program: Program): Step {
-  const buffers = program.buffers.map((decl): BufferDecl => ({
-    ...decl,
-    role: { kind: "input", written: true },
-  }));
-  const alone: Program = {
-    ...program,
-    buffers,
-    inputs: buffers.map((_, id) => id),
-    outputs: [],
-    arenaBytes: 0,
-    kernels: [kernel],
-  };
-  const compiled = compileToJavaScript(alone, { library: wasmLibrary });
-  let shared: HostMemory | undefined;
-  return (addresses, sizes) => {
-    const { buffer } = wasmMemory.memory;
-    if (!(buffer instanceof ArrayBuffer)) throw new InternalError("Expected a memory of this thread alone");
-    if (shared?.buffer !== buffer) shared = new HostMemory("cpu", buffer);
-    const memory = shared;
-    compiled.run({ inputs: buffers.map(() => memory), outputs: [], byteOffsets: addresses, sizes });
+function runSegment(
+  pool: ThreadPool,
+  { code, name, segment, run }: { code: Code; name: string; segment: Segment; run: Run },
+): void {
+  const { units, grain } = segment;
+  pool.run(code, name, {
+    description: run.description,
+    units: units === undefined ? 1 : evaluate(units, run.value),
+    grain,
+    work: units === undefined ? 0 : segment.work(run.value),
+  });
+}
+
+/** A library call with its epilogue; where the library does not take it, JavaScript does both. */
+function externStep(
+  kernel: ExternKernel,
+  { program, after, plain }: { program: Program; after: Step | undefined; plain: () => Step },
+): Step {
+  let fallback: Step | undefined;
+  return (run) => {
+    const operands = operandsOf(kernel, run, program);
+    if (!fitsLibrary(kernel.call, operands)) return (fallback ??= plain())(run);
+    runLibrary(kernel.call, operands, run.free);
+    after?.(run);
   };
 }
 
+function viewIn(view: BufferView, program: Program, value: (d: Dim) => number): Shaped {
+  const decl = program.buffers[view.buffer];
+  if (!decl) throw new InternalError(`Expected a buffer ${view.buffer} but the program has none`);
+  return { dtype: decl.dtype, shape: view.shape.map(value), strides: view.strides.map(value) };
+}
+
+function operandsOf(kernel: ExternKernel, run: Run, program: Program): Operands<Operand> {
+  const value = (d: Dim) => evaluate(d, run.value);
+  const at = (view: BufferView): Operand => {
+    const shaped = viewIn(view, program, value);
+    const address = (run.addresses[view.buffer] ?? 0) + value(view.offset) * itemSize(shaped.dtype);
+    return { ...shaped, address };
+  };
+  return { inputs: kernel.inputs.map(at), outputs: kernel.outputs.map(at) };
+}
+
 function runProgram(program: Program, steps: readonly Step[], call: ProgramCall): void {
+  const { memory } = wasmPool();
   const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, call.sizes[i] ?? 0]));
-  const value = (d: Dim) => evaluate(d, (s) => known.get(s) ?? 0);
+  const symbol = (s: Sym) => known.get(s) ?? 0;
+  const value = (d: Dim) => evaluate(d, symbol);
   const outside = outsideOf(program, call);
   // The arena first, then operands one after another
   let bytes = Math.ceil(value(program.arenaBytes) / 64) * 64;
   const addresses = program.buffers.map(({ role, dtype, length }) => {
-    if (role.kind === "temporary") return value(role.offset);
-    const address = bytes;
+    if (role.kind === "temporary") return memory.base + value(role.offset);
+    const address = memory.base + bytes;
     bytes += Math.ceil(value(length) * itemSize(dtype) / 64) * 64;
     return address;
   });
-  wasmMemory.reserve(bytes, scratchOf(program, value));
+  const words = [...addresses, ...call.sizes];
+  const wordBytes = Math.ceil((4 * words.length + LOAD_SLACK) / 64) * 64;
+  memory.reserve(bytes, wordBytes + scratchOf(program, value));
+  const { buffer } = memory.memory;
+  new Int32Array(buffer, memory.top, words.length).set(words);
   const inside = program.buffers.map(({ dtype, length }, id) =>
-    hostArray(dtype, wasmMemory.memory.buffer, { byteOffset: addresses[id], length: value(length) })
+    hostArray(dtype, buffer, { byteOffset: addresses[id], length: value(length) })
   );
   program.buffers.forEach(({ role }, id) => {
     if (role.kind === "input") copy(outside[id], inside[id]);
   });
-  for (const step of steps) step(addresses, call.sizes);
+  const run: Run = {
+    program,
+    addresses,
+    sizes: call.sizes,
+    value: symbol,
+    description: memory.top,
+    free: memory.top + wordBytes,
+  };
+  for (const step of steps) step(run);
   program.buffers.forEach(({ role }, id) => {
     if (role.kind === "output" || (role.kind === "input" && role.written)) copy(inside[id], outside[id]);
   });
 }
 
+/** Bytes of scratch memory that the library calls of a program need. */
 function scratchOf(program: Program, value: (d: Dim) => number): number {
-  return program.kernels.reduce((most, kernel) => {
+  return program.kernels.reduce((most, kernel: Kernel) => {
     if (kernel.kind !== "extern") return most;
-    const shapes = [...kernel.inputs, ...kernel.outputs].map(({ shape }) => ({ shape: shape.map(value) }));
-    return Math.max(most, scratchBytes(kernel.call, shapes));
+    const shaped = (view: BufferView) => viewIn(view, program, value);
+    const operands = { inputs: kernel.inputs.map(shaped), outputs: kernel.outputs.map(shaped) };
+    return Math.max(most, libraryBytes(kernel.call, operands));
   }, 0);
 }
 
@@ -123,10 +182,8 @@ function copy(from: HostArray | undefined, to: HostArray | undefined): void {
     .set(new Uint8Array(from.buffer, from.byteOffset, count * from.BYTES_PER_ELEMENT));
 }
 
-function sourceOf(program: Program, lanes: readonly LoopKernel[]): string {
+function sourceOf(program: Program, forms: readonly Form[]): string {
   const head = `// WebAssembly SIMD, arena ${printDim(program.arenaBytes)} bytes`;
-  const names = program.kernels.map((k) =>
-    `// ${k.name}: ${lanes.some((l) => l === k) ? "SIMD" : "JavaScript"}`
-  );
+  const names = program.kernels.map((k, i) => `// ${k.name}: ${forms[i]}`);
   return [head, ...names, printProgram(program)].join("\n");
 }

@@ -1,0 +1,58 @@
+/**
+ * Kernels that have no lanes, as JavaScript over the WebAssembly memory. Input: a kernel; output: a step that runs
+ * it. Invariant: every buffer of the program is an input at its address in that memory.
+ */
+import type { BufferDecl, Kernel, Program } from "../../lib/loops/ir.ts";
+import type { DeviceName, Memory } from "../../lib/loops/device.ts";
+import { compileToJavaScript } from "../js/program.ts";
+import type { Run } from "./run.ts";
+import { wasmPool } from "./threads.ts";
+
+/** The views that printed JavaScript reads by name, over a memory that threads may share. */
+class SharedViews implements Memory {
+  readonly device: DeviceName = "cpu";
+  readonly byteLength: number;
+  readonly uint8: Uint8Array;
+  readonly int32: Int32Array;
+  readonly int64: BigInt64Array;
+  readonly float32: Float32Array;
+  readonly float64: Float64Array;
+
+  constructor(readonly buffer: ArrayBufferLike) {
+    this.byteLength = buffer.byteLength;
+    this.uint8 = new Uint8Array(buffer);
+    this.int32 = new Int32Array(buffer);
+    this.int64 = new BigInt64Array(buffer);
+    this.float32 = new Float32Array(buffer);
+    this.float64 = new Float64Array(buffer);
+  }
+}
+
+let views: SharedViews | undefined;
+
+/** Views of the whole memory as it is now. */
+function currentViews(): SharedViews {
+  const { buffer } = wasmPool().memory.memory;
+  if (views?.buffer !== buffer) views = new SharedViews(buffer);
+  return views;
+}
+
+/** A step that runs a kernel as JavaScript. */
+export function javaScriptStep(kernel: Kernel, program: Program): (run: Run) => void {
+  const buffers = program.buffers.map((decl): BufferDecl => ({
+    ...decl,
+    role: { kind: "input", written: true },
+  }));
+  const compiled = compileToJavaScript({
+    ...program,
+    buffers,
+    inputs: buffers.map((_, id) => id),
+    outputs: [],
+    arenaBytes: 0,
+    kernels: [kernel],
+  });
+  return ({ addresses, sizes }) => {
+    const memory = currentViews();
+    compiled.run({ inputs: buffers.map(() => memory), outputs: [], byteOffsets: addresses, sizes });
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * Integer expressions for functions written by hand. Input: constants, locals and words in memory; output: terms
+ * that push one i32 when they are applied to a function body. Invariant: a term has no state, so it may be pushed
+ * several times and in several places.
+ */
+import { FunctionBody, type OP } from "./binary.ts";
+
+/** Pushes one i32. */
+export type Term = (body: FunctionBody) => void;
+
+export const int = (value: number): Term => (body) => void body.i32(value);
+export const ref = (local: number): Term => (body) => void body.get(local);
+
+const binary = (op: keyof typeof OP) => (left: Term, right: Term): Term => (body) => {
+  left(body);
+  right(body);
+  body.op(op);
+};
+
+export const sub: (left: Term, right: Term) => Term = binary("i32Sub");
+export const div: (left: Term, right: Term) => Term = binary("i32DivS");
+export const rem: (left: Term, right: Term) => Term = binary("i32RemS");
+export const less: (left: Term, right: Term) => Term = binary("i32LtS");
+export const more: (left: Term, right: Term) => Term = binary("i32GtS");
+export const atLeast: (left: Term, right: Term) => Term = binary("i32GeS");
+export const same: (left: Term, right: Term) => Term = binary("i32Eq");
+export const both: (left: Term, right: Term) => Term = binary("i32And");
+const addTwo = binary("i32Add"), mulTwo = binary("i32Mul");
+
+export const add = (...terms: readonly Term[]): Term => terms.reduce(addTwo);
+export const mul = (...terms: readonly Term[]): Term => terms.reduce(mulTwo);
+export const shl = (term: Term, by: number): Term => binary("i32Shl")(term, int(by));
+
+/** condition ? left : right, both evaluated. */
+export const choose = (condition: Term, left: Term, right: Term): Term => (body) => {
+  left(body);
+  right(body);
+  condition(body);
+  body.op("select");
+};
+export const min = (left: Term, right: Term): Term => choose(less(left, right), left, right);
+export const max = (left: Term, right: Term): Term => choose(less(left, right), right, left);
+
+/** The i32 at an address. */
+export const word = (address: Term, offset = 0): Term => (body) => {
+  address(body);
+  body.memory("i32Load", offset);
+};
+
+/** local = term */
+export function assign(body: FunctionBody, local: number, term: Term): void {
+  term(body);
+  body.set(local);
+}
+
+/** A new local that holds the term. */
+export function keep(body: FunctionBody, term: Term): number {
+  const local = body.local("i32");
+  assign(body, local, term);
+  return local;
+}
+
+/** for (counter = from; counter < to; counter += step), given the counter. */
+export function each(
+  body: FunctionBody,
+  range: { readonly from?: Term; readonly to: Term; readonly step?: number },
+  run: (counter: Term, local: number) => void,
+): void {
+  const counter = body.local("i32");
+  const { from = int(0), to, step = 1 } = range;
+  body.loop(counter, { from: () => from(body), to: () => to(body), step }, () => run(ref(counter), counter));
+}
+
+/** Runs `then` where the term is not 0. */
+export function when(body: FunctionBody, condition: Term, then: () => void, otherwise?: () => void): void {
+  condition(body);
+  body.when(then, otherwise);
+}
+
+/** Calls a function of the module. */
+export function call(body: FunctionBody, index: number, args: readonly Term[]): void {
+  for (const arg of args) arg(body);
+  body.call(index);
+}
+
+const i32s = (count: number) => new Array<"i32">(count).fill("i32");
+
+/** A function whose parameters are all i32, by name. */
+export function withParams<Name extends string>(
+  names: readonly Name[],
+): { body: FunctionBody; at: (name: Name) => Term; local: (name: Name) => number } {
+  const local = (name: Name) => names.indexOf(name);
+  return { body: new FunctionBody(i32s(names.length), []), at: (name) => ref(local(name)), local };
+}

@@ -1,0 +1,181 @@
+/**
+ * Jobs on several threads: functions of WebAssembly modules over ranges of units, in the memory that all threads
+ * share. Input: a module's function, a description in memory, a number of units; output: all units done. The
+ * calling thread works, too, and blocks until the last unit is done. Invariants: threads are made when there is
+ * first enough work and never keep the process alive; a thread takes part in a job by taking a chunk of its units
+ * from the ticket, so one that wakes late finds none and holds up nobody.
+ */
+import { Worker } from "node:worker_threads";
+import { InternalError } from "../../lib/base/errors.ts";
+import { WasmMemory } from "./memory.ts";
+import { WORD, workerSource } from "./worker.ts";
+
+/** A function of a module: (description, from, to, scratch). */
+export type JobFunction = (description: number, from: number, to: number, scratch: number) => void;
+
+/** A loaded module. */
+export interface Code {
+  readonly functions: Readonly<Record<string, JobFunction>>;
+  /** Exported functions in the module's order, as other threads count them. */
+  readonly order: readonly string[];
+  /** Where other threads find the module; undefined where there are none or no room. */
+  readonly at: { readonly address: number; readonly length: number } | undefined;
+}
+
+/** What a job works on. */
+export interface Job {
+  readonly description: number;
+  readonly units: number;
+  /** Units that are taken at once, at least. */
+  readonly grain?: number;
+  /** Scratch memory: bytes of one thread's, and the address of the first one's. */
+  readonly scratch?: { readonly bytes: number; readonly address: number };
+  /** About how many multiplications or the like it takes; little work stays on this thread. */
+  readonly work: number;
+}
+
+/** Work below which waking others costs more than it brings: about 20 µs. */
+const LEAST_WORK = 100_000;
+/** Chunks of a job per thread: enough to even out what disturbs one of them. */
+const CHUNKS = 4;
+
+/** Threads over one memory. */
+export class ThreadPool {
+  readonly memory: WasmMemory;
+  #workers: readonly Worker[] | undefined;
+  #words: Int32Array | undefined;
+  #generation = 0;
+
+  /** `threads`: how many work at once, this one included. */
+  constructor(readonly threads: number) {
+    this.memory = new WasmMemory(threads > 1);
+    if (threads > 1) this.#words = new Int32Array(this.memory.memory.buffer, 0, 64);
+  }
+
+  /** Compiles a module of functions over the memory. */
+  load(bytes: Uint8Array<ArrayBuffer>): Code {
+    const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
+      host: { memory: this.memory.memory },
+    });
+    const functions: Record<string, JobFunction> = {};
+    for (const [name, value] of Object.entries(instance.exports)) {
+      if (isJobFunction(value)) functions[name] = value;
+    }
+    const address = this.memory.keepCode(bytes);
+    return {
+      functions,
+      order: Object.keys(functions),
+      at: address === undefined ? undefined : { address, length: bytes.length },
+    };
+  }
+
+  /** Does all units of a job. What a unit throws is thrown when the others are done. */
+  run(code: Code, name: string, job: Job): void {
+    const { description, units, scratch } = job;
+    const work = code.functions[name];
+    if (!work) throw new InternalError(`Expected a function ${name} but found ${code.order.join(", ")}`);
+    const words = this.#words;
+    if (!words || !code.at || units < 2 || job.work < LEAST_WORK) {
+      return work(description, 0, units, scratch?.address ?? 0);
+    }
+    this.#start();
+    const grain = job.grain ?? 1;
+    const per = Math.ceil(units / (this.threads * CHUNKS) / grain) * grain;
+    const chunks = Math.ceil(units / per);
+    this.#publish(words, {
+      address: code.at.address,
+      length: code.at.length,
+      function: code.order.indexOf(name),
+      description,
+      units,
+      per,
+      scratch: scratch?.address ?? 0,
+      scratchBytes: scratch?.bytes ?? 0,
+    }, chunks);
+    let failure: unknown;
+    for (let chunk = this.#take(words); chunk >= 0; chunk = this.#take(words)) {
+      try {
+        work(description, chunk * per, Math.min(units, (chunk + 1) * per), scratch?.address ?? 0);
+      } catch (error) {
+        failure ??= error;
+      }
+      Atomics.add(words, WORD.done, 1);
+    }
+    this.#join(words, chunks);
+    if (failure !== undefined) throw failure;
+    if (Atomics.load(words, WORD.failed) !== 0) {
+      throw new InternalError(`Expected ${name} to finish on every thread but it failed on one`);
+    }
+  }
+
+  #publish(words: Int32Array, job: Readonly<Record<JobWord, number>>, chunks: number): void {
+    for (const word of JOB_WORDS) words[WORD[word]] = job[word];
+    Atomics.store(words, WORD.failed, 0);
+    Atomics.store(words, WORD.done, 0);
+    this.#generation = (this.#generation + 1) & 0xffff;
+    Atomics.store(words, WORD.ticket, (this.#generation << 16) | chunks);
+    Atomics.notify(words, WORD.ticket);
+  }
+
+  /** Takes a chunk of the present job: its number, or −1 where none is left. */
+  #take(words: Int32Array): number {
+    for (;;) {
+      const ticket = Atomics.load(words, WORD.ticket), left = ticket & 0xffff;
+      if (left === 0) return -1;
+      if (Atomics.compareExchange(words, WORD.ticket, ticket, ticket - 1) === ticket) return left - 1;
+    }
+  }
+
+  #join(words: Int32Array, chunks: number): void {
+    for (let spin = 0;; spin++) {
+      const done = Atomics.load(words, WORD.done);
+      if (done === chunks) return;
+      if (spin > SPINS) Atomics.wait(words, WORD.done, done, 1000);
+    }
+  }
+
+  #start(): void {
+    this.#workers ??= Array.from({ length: this.threads - 1 }, (_, i) => {
+      const worker = new Worker(workerSource, {
+        eval: true,
+        workerData: { memory: this.memory.memory, place: i + 1 },
+      });
+      // One that cannot start or dies leaves its share to the others
+      worker.on("error", () => {});
+      worker.unref();
+      return worker;
+    });
+  }
+}
+
+/** Looks at the count of finished chunks before this thread sleeps: about 50 µs. */
+const SPINS = 20_000;
+
+const JOB_WORDS = [
+  "address",
+  "length",
+  "function",
+  "description",
+  "units",
+  "per",
+  "scratch",
+  "scratchBytes",
+] as const;
+type JobWord = (typeof JOB_WORDS)[number];
+
+function isJobFunction(value: unknown): value is JobFunction {
+  return typeof value === "function";
+}
+
+/** Threads that were asked for: DYN_NUM_THREADS, else every core. */
+function threadCount(): number {
+  const asked = Number(Deno.env.get("DYN_NUM_THREADS") ?? "");
+  return Number.isInteger(asked) && asked > 0 ? asked : navigator.hardwareConcurrency;
+}
+
+let pool: ThreadPool | undefined;
+
+/** The pool of this process. Its memory is reserved when it is first asked for. */
+export function wasmPool(): ThreadPool {
+  return pool ??= new ThreadPool(Math.min(64, threadCount()));
+}
