@@ -137,7 +137,12 @@ function printGenerator(
   });
   constants.add("$resumeGenerator", resumeGenerator);
   const make = constants.name(printed.make, "$generator");
+  const waiting = code.instructions[frame.pc];
   const values = parameters.map((r) => {
+    if (waiting?.op === "yieldDelegate" && waiting.source === r && frame.delegates) {
+      constants.add("$delegated", delegated);
+      return `$delegated(${rebuild(frame.delegates.iterator)})`;
+    }
     const value = frame.registers[r];
     invariant(value, "Expected a value for every parameter");
     return rebuild(value);
@@ -183,6 +188,26 @@ function resumeGenerator(
   const generator = make(...args);
   if (suspended) generator.next();
   return generator;
+}
+
+/** What `yield*` goes on with where it has handed on items before: the first item stands for the last of those. */
+function delegated(iterator: Iterator<unknown>): object {
+  let begun = false;
+  return {
+    [Symbol.iterator]: () => ({
+      next(value: unknown) {
+        if (begun) return iterator.next(value);
+        begun = true;
+        return { done: false, value: undefined };
+      },
+      get throw() {
+        return iterator.throw?.bind(iterator);
+      },
+      get return() {
+        return iterator.return?.bind(iterator);
+      },
+    }),
+  };
 }
 
 /** A generator that is done. */

@@ -81,7 +81,8 @@ function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
     dynamic: program.options.dynamic,
     history: unit.history,
     codeOf,
-    isAmbient: (real) => real === ambient || real === modes || real instanceof Generator,
+    isAmbient: (real) =>
+      real === ambient || real === modes || Object.getPrototypeOf(real) === Generator.prototype,
     isPlainTensor: (tensor) => {
       const prototype: unknown = Object.getPrototypeOf(tensor);
       return prototype === Tensor.prototype || prototype === Parameter.prototype;
@@ -200,7 +201,9 @@ function assemble(
     output,
     state: {
       objects: machine.wrapper.objects,
-      tensors: machine.wrapper.tensors.filter((t) => t.assigned.size > 0),
+      tensors: [...new Set([...machine.wrapper.tensors, ...output.tensors.values()])].filter((t) =>
+        t.assigned.size > 0
+      ),
       cells: machine.allCells(),
     },
     printer: closurePrinter,
@@ -269,7 +272,7 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
       case "size":
         return hintOf(input.size);
       case "scalar":
-        return scalarTensor(input.hint, { dtype: "float64" });
+        return scalarTensor(input.hint, { dtype: "float64", device: "cpu" });
       default:
         return input satisfies never;
     }

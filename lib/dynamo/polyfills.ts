@@ -152,32 +152,6 @@ export function flatMap(this: unknown[], callback: Callback, self?: unknown): un
   return result;
 }
 
-/** Array.prototype.sort with a comparator: stable insertion, undefined and holes last */
-export function sort(this: unknown[], compare: (a: unknown, b: unknown) => number): unknown[] {
-  const values: unknown[] = [];
-  let undefinedCount = 0;
-  const length = this.length;
-  for (let i = 0; i < length; i++) {
-    if (!(i in this)) continue;
-    if (this[i] === undefined) undefinedCount++;
-    else values[values.length] = this[i];
-  }
-  for (let i = 1; i < values.length; i++) {
-    const value = values[i];
-    let at = i;
-    while (at > 0 && compare(values[at - 1], value) > 0) {
-      values[at] = values[at - 1];
-      at--;
-    }
-    values[at] = value;
-  }
-  const count = values.length;
-  for (let i = 0; i < count; i++) this[i] = values[i];
-  for (let i = 0; i < undefinedCount; i++) this[count + i] = undefined;
-  for (let i = count + undefinedCount; i < length; i++) delete this[i];
-  return this;
-}
-
 /** Array.from with a mapping function, over collected items */
 export function mapItems(
   this: unknown[],
@@ -186,6 +160,17 @@ export function mapItems(
 ): unknown[] {
   const result: unknown[] = [];
   for (let i = 0; i < this.length; i++) result[i] = callback.call(self, this[i], i);
+  return result;
+}
+
+/** Array.from with a mapping function, over what gives its items one by one */
+export function mapIterable(
+  this: Iterable<unknown>,
+  callback: (this: unknown, value: unknown, index: number) => unknown,
+  self?: unknown,
+): unknown[] {
+  const result: unknown[] = [];
+  for (const item of this) result[result.length] = callback.call(self, item, result.length);
   return result;
 }
 

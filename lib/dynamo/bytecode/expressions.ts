@@ -120,8 +120,12 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       const src = node.argument ? ctx.expression(node.argument) : ctx.constant(undefined, node);
       const r = b.temp();
       const onReturn = ctx.returnAtYield(r, node)?.id ?? null;
-      if (node.delegate) b.emit({ op: "yieldDelegate", dst: r, source: src, onReturn }, node);
-      else b.emit({ op: "yield", dst: r, src, onReturn }, node);
+      if (node.delegate) {
+        // In a register of its own, since the iterator takes its place in a generator that goes on from here.
+        const source = b.temp();
+        b.emit({ op: "move", dst: source, src }, node);
+        b.emit({ op: "yieldDelegate", dst: r, source, onReturn }, node);
+      } else b.emit({ op: "yield", dst: r, src, onReturn }, node);
       return deliver(ctx, r, node, dst);
     }
     case "ImportExpression": {

@@ -12,6 +12,7 @@ import {
   type TensorValue,
   type Value,
 } from "../variables/value.ts";
+import { mayRunCode } from "./object_shape.ts";
 import type { Rebuilder } from "./rebuild.ts";
 
 /** Whatever the trace may have changed. */
@@ -113,7 +114,7 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
       ? { ...slot, enumerable: true, configurable: true }
       : slot;
     const exists = Reflect.getOwnPropertyDescriptor(real, key) !== undefined;
-    lines.push(rebuild.setSlot(name(), key, exists ? plain : slot));
+    lines.push(rebuild.setSlot(name(), key, exists ? plain : slot, !exists && mayRunCode(object, key)));
   }
   for (const [access, value] of object.privates) {
     lines.push(`${rebuild.constants.name(access)}.set(${name()}, ${rebuild.value(value)});`);

@@ -41,6 +41,19 @@ export function isLiteral(object: ObjectValue): boolean {
   );
 }
 
+/** Whether assigning a new property would run a setter that the object inherits, or be refused. */
+export function mayRunCode(object: ObjectValue, key: string | symbol): boolean {
+  for (let at = object.prototype; at; at = at.prototype) {
+    const slot = at.slots.get(key);
+    if (slot) return slot.kind === "accessor" || (slot.kind === "data" && !slot.writable);
+    if (!at.real) continue;
+    if (at.exotic.kind === "opaque") return true;
+    const found = Reflect.getOwnPropertyDescriptor(at.real, key);
+    if (found) return found.writable !== true;
+  }
+  return false;
+}
+
 /** Properties that constructing the object again gives by itself. */
 export function isGivenByConstructor(object: ObjectValue, key: string | symbol, slot: Slot): boolean {
   const { exotic } = object;
@@ -103,6 +116,7 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
       break;
     case "generator":
       for (const value of exotic.frame?.registers ?? []) if (value) yield value;
+      if (exotic.frame?.delegates) yield exotic.frame.delegates.iterator;
       break;
     case "listIterator":
       yield exotic.over;

@@ -29,6 +29,7 @@ import {
   innerValues,
   isGivenByConstructor,
   isLiteral,
+  mayRunCode,
   nameOf,
 } from "./object_shape.ts";
 import * as runtime from "./runtime.ts";
@@ -392,7 +393,7 @@ export class Rebuilder {
     }
     for (const [key, slot] of object.slots) {
       if (isGivenByConstructor(object, key, slot)) continue;
-      this.#fill(() => this.setSlot(name, key, slot));
+      this.#fill(() => this.setSlot(name, key, slot, mayRunCode(object, key)));
     }
     if (object.frozen !== "no") {
       const how = { frozen: "freeze", sealed: "seal", inextensible: "preventExtensions" }[object.frozen];
@@ -400,11 +401,11 @@ export class Rebuilder {
     }
   }
 
-  /** The statement that gives an object this property. */
-  setSlot(name: string, key: string | symbol, slot: Slot): string {
+  /** The statement that gives an object this property; `define` where an assignment would run a setter. */
+  setSlot(name: string, key: string | symbol, slot: Slot, define: boolean): string {
     switch (slot.kind) {
       case "data":
-        if (slot.writable && slot.enumerable && slot.configurable && key !== "__proto__") {
+        if (slot.writable && slot.enumerable && slot.configurable && key !== "__proto__" && !define) {
           return `${name}${this.access(key)} = ${this.value(slot.value)};`;
         }
         return `Object.defineProperty(${name}, ${this.keyExpression(key)}, { value: ${

@@ -61,5 +61,5 @@ export function spend(tensor: Tensor): void {
 
 /** A number as the graph takes it. */
 export function scalar(value: number): Tensor {
-  return scalarTensor(value, { dtype: "float64" });
+  return scalarTensor(value, { dtype: "float64", device: "cpu" });
 }

@@ -98,6 +98,10 @@ class ConditionWriter {
         return `${this.helper("hasOwn")}(${reader.read(fact.source)}, ${
           this.key(fact.key)
         }) === ${fact.present}`;
+      case "dataKey":
+        return `${this.helper(fact.writable ? "hasWritable" : "hasData")}(${reader.read(fact.source)}, ${
+          this.key(fact.key)
+        })`;
       case "accessor":
         return `${this.helper("hasAccessor")}(${reader.read(fact.source)}, ${this.key(fact.key)}, ${
           constants.name({ get: fact.get, set: fact.set })

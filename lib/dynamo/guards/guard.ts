@@ -55,6 +55,13 @@ export type Fact =
     readonly key: string | symbol;
     readonly present: boolean;
   }
+  /** An own property that is no accessor, so that reading or writing it runs no code. */
+  | {
+    readonly kind: "dataKey";
+    readonly source: Source;
+    readonly key: string | symbol;
+    readonly writable: boolean;
+  }
   | {
     readonly kind: "accessor";
     readonly source: Source;
@@ -126,6 +133,10 @@ export function factText(fact: Fact): string {
       return `${fact.present ? "" : "!"}(${keyText(fact.key)} in ${sourceText(fact.source)})`;
     case "ownKey":
       return `${fact.present ? "" : "!"}Object.hasOwn(${sourceText(fact.source)}, ${keyText(fact.key)})`;
+    case "dataKey":
+      return `___is_data(${sourceText(fact.source)}, ${keyText(fact.key)}${
+        fact.writable ? ", writable" : ""
+      })`;
     case "accessor":
       return `___check_accessor(${sourceText(fact.source)}, ${keyText(fact.key)})`;
     case "entries": {

@@ -40,6 +40,17 @@ export function hasKeys(value: object, keys: readonly string[], symbols: readonl
   return at === keys.length && symbolAt === symbols.length;
 }
 
+/** Whether an own property holds a value, or there is none. */
+export function hasData(object: object, key: PropertyKey): boolean {
+  const found = getOwnPropertyDescriptor(object, key);
+  return found === undefined || "value" in found;
+}
+
+/** Whether an own property holds a value that can be replaced. */
+export function hasWritable(object: object, key: PropertyKey): boolean {
+  return getOwnPropertyDescriptor(object, key)?.writable === true;
+}
+
 /** Whether an own property is the accessor with these functions. */
 export function hasAccessor(
   value: object,
@@ -63,12 +74,12 @@ function sameKeys(found: Iterable<unknown>, keys: readonly unknown[]): boolean {
 
 /** Whether a value is a Map with these keys, in this order. */
 export function mapHasKeys(value: unknown, keys: readonly unknown[]): boolean {
-  return value instanceof Map && value.size === keys.length && sameKeys(mapKeys.call(value), keys);
+  return types.isMap(value) && value.size === keys.length && sameKeys(mapKeys.call(value), keys);
 }
 
 /** Whether a value is a Set with these members, in this order. */
 export function setHasMembers(value: unknown, keys: readonly unknown[]): boolean {
-  return value instanceof Set && value.size === keys.length && sameKeys(setValues.call(value), keys);
+  return types.isSet(value) && value.size === keys.length && sameKeys(setValues.call(value), keys);
 }
 
 /** Whether a list contains an object. */

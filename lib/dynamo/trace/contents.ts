@@ -3,6 +3,7 @@
  * object values; output: their contents, loaded from real objects at the first look. Invariant: what was loaded is
  * guarded.
  */
+import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { ANY_OBJECT } from "../guards/guard.ts";
@@ -123,9 +124,9 @@ export function entriesOf(m: Interpreter, object: ObjectValue): Map<KeyIdentity,
   const { real, source } = object;
   invariant(source, "Expected a source");
   const what = exotic.kind === "map" ? "Map" : "Set";
-  const pairs: (readonly [unknown, unknown])[] = real instanceof Map
+  const pairs: (readonly [unknown, unknown])[] = types.isMap(real)
     ? [...Map.prototype.entries.call(real)]
-    : real instanceof Set
+    : types.isSet(real)
     ? [...Set.prototype.entries.call(real)]
     : [];
   const isReference = (v: unknown): v is object =>

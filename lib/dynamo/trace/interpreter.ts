@@ -56,6 +56,8 @@ export class Frame {
 
   /** The iterator that `yield*` hands on. */
   delegates: { readonly iterator: ObjectValue; readonly next: Value } | null = null;
+  /** What the generator was resumed with while `yield*` hands on. */
+  received: { readonly mode: "next" | "throw" | "return"; readonly value: Value } | null = null;
   /** Frames of dyn's own JavaScript stand-ins for builtins are not shown to users. */
   internal = false;
   /** Instruction count at which the instruction that waits for the frame above began. */

@@ -50,12 +50,14 @@ export function listIterator(m: Interpreter, over: Value, what: "keys" | "values
       prototype = over.exotic.kind === "map" ? MAP_ITERATOR : SET_ITERATOR;
     }
   }
-  return new ObjectValue(
+  const iterator = new ObjectValue(
     { kind: "listIterator", over, what, index: 0, done: false },
     builtinPrototype(m, prototype, "Iterator"),
     null,
     null,
   );
+  m.openIterators.push(iterator);
+  return iterator;
 }
 
 /** The next item of a builtin iterator; null at the end. */
@@ -100,6 +102,13 @@ export function afterDeletion(m: Interpreter, over: ObjectValue, position: numbe
   }
 }
 
+/** Notes that everything was deleted: iterators that are under way begin again. */
+export function afterClearing(m: Interpreter, over: ObjectValue): void {
+  for (const { exotic } of m.openIterators) {
+    if (exotic.kind === "listIterator" && exotic.over === over) exotic.index = 0;
+  }
+}
+
 /** An iterator result object. */
 export function iteratorResult(m: Interpreter, value: Value, done: boolean): ObjectValue {
   return newObject(m, [["value", value], ["done", constant(done)]]);
@@ -108,9 +117,9 @@ export function iteratorResult(m: Interpreter, value: Value, done: boolean): Obj
 /** Begins to iterate: gives the iterator at once, or null where a frame will deliver it. */
 export function getIterator(m: Interpreter, source: Value, completion: Completion): ObjectValue | null {
   if (source.kind === "constant" && typeof source.value === "string") {
-    return track(m, listIterator(m, source, "values"));
+    return listIterator(m, source, "values");
   }
-  if (source.kind === "tensor") return track(m, listIterator(m, m.rowsOf(source), "values"));
+  if (source.kind === "tensor") return listIterator(m, m.rowsOf(source), "values");
   if (source.kind !== "object") return breakGraph("throws", "a value that is not iterable");
   const found = findProperty(m, source, Symbol.iterator);
   if (found.kind === "getter") return breakGraph("iterator");
@@ -120,28 +129,23 @@ export function getIterator(m: Interpreter, source: Value, completion: Completio
   const { real } = found.value;
   const { exotic } = source;
   if (exotic.kind === "array" && real === Array.prototype[Symbol.iterator]) {
-    return track(m, listIterator(m, source, "values"));
+    return listIterator(m, source, "values");
   }
   if (source.isArguments && real === Array.prototype[Symbol.iterator]) {
     const count = m.plainProperty(source, "length");
     const length = count?.kind === "constant" ? Number(count.value) : 0;
     const items = Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED);
-    return track(m, listIterator(m, newArray(m, items), "values"));
+    return listIterator(m, newArray(m, items), "values");
   }
   if (exotic.kind === "map" && real === Map.prototype[Symbol.iterator]) {
-    return track(m, listIterator(m, source, "entries"));
+    return listIterator(m, source, "entries");
   }
   if (exotic.kind === "set" && real === Set.prototype[Symbol.iterator]) {
-    return track(m, listIterator(m, source, "values"));
+    return listIterator(m, source, "values");
   }
   if (exotic.kind === "generator" || exotic.kind === "listIterator") return source;
   m.call({ callee: found.value, self: source, args: [], completion });
   return null;
-}
-
-function track(m: Interpreter, iterator: ObjectValue): ObjectValue {
-  m.openIterators.push(iterator);
-  return iterator;
 }
 
 /** The `next` method of an iterator, as iteration reads it once. */
@@ -247,12 +251,11 @@ export function resumeGenerator(
   const started = exotic.state === "suspendedYield";
   const yielded = started ? frame.code.instructions[frame.pc] : null;
   const delegating = yielded?.op === "yieldDelegate";
-  const plain = value.kind === "constant" && value.value === undefined;
-  if (delegating && (mode !== "next" || !plain)) return breakGraph("generator", "yield*");
   exotic.state = "running";
   exotic.frame = null;
   frame.completion = request.completion;
   m.push(frame);
+  if (delegating) frame.received = { mode, value };
   if (!started || delegating) return PUSHED;
   invariant(yielded?.op === "yield", "Expected a yield");
   switch (mode) {

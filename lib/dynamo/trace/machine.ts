@@ -312,6 +312,8 @@ export class Machine implements Interpreter {
         return;
       }
       case "gradMode":
+        // A body that pushed no frame leaves none either.
+        this.gradEnabled = completion.former;
         return this.complete(completion.outer, value);
       case "inside":
         return completion.then(value);

@@ -24,7 +24,8 @@ export function addMember(
     case "spread":
       if (value.kind === "constant") {
         if (typeof value.value === "string") {
-          [...value.value].forEach((c, i) => defineOwn(m, object, `${i}`, dataSlot(constant(c))));
+          // By code units, as strings are indexed.
+          value.value.split("").forEach((c, i) => defineOwn(m, object, `${i}`, dataSlot(constant(c))));
         }
         return then();
       }

@@ -86,6 +86,10 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   }
   let value = object.reads.get(key);
   if (!value) {
+    if (isLiteralArgument(object)) {
+      // Another literal in its place may have an accessor, which only the program may run.
+      m.output.guard({ kind: "dataKey", source, key, writable: false });
+    }
     const place = propertySource(source, key);
     value = isSealedNamespace(object.real) && isReference(descriptor.value)
       ? m.wrapper.known(descriptor.value, String(key))
@@ -93,6 +97,11 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
     object.reads.set(key, value);
   }
   return { kind: "data", value, writable: descriptor.writable ?? false, ...flags };
+}
+
+/** Whether an object is a literal of the caller, which is another one in every call. */
+function isLiteralArgument({ source, prototype }: ObjectValue): boolean {
+  return source?.kind === "argument" && prototype?.real === Object.prototype;
 }
 
 function isReference(value: unknown): value is object {
@@ -178,6 +187,7 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
   if (object.real && object.source && !object.slots.has(key) && !object.prototypeChanged) {
     const { source } = object;
     if (!types.isModuleNamespaceObject(object.real)) {
+      if (isLiteralArgument(object)) m.output.guard({ kind: "dataKey", source, key, writable: false });
       m.output.guard({ kind: "constant", source: propertySource(source, key), value: undefined });
     }
   }
@@ -235,9 +245,11 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
   refuseIntegrity(m, object);
   const own = ownSlotFlags(m, object, key);
   if (own === "data") {
+    guardOwn(m, object, key, true);
     writeOwn(m, object, key, value);
     return { kind: "done" };
   }
+  if (own === null) guardOwn(m, object, key, false);
   if (own === "readonly") return { kind: "refused" };
   for (
     let holder: ObjectValue | null = own === "accessor" ? object : object.prototype;
@@ -256,6 +268,15 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
   }
   writeOwn(m, object, key, value);
   return { kind: "done" };
+}
+
+/** A write relies on what is there: a value that can be replaced, or nothing. */
+function guardOwn(m: Interpreter, object: ObjectValue, key: Key, present: boolean): void {
+  const { source, exotic } = object;
+  if (!object.real || !source || source.kind === "known" || object.slots.has(key)) return;
+  if (exotic.kind === "array" && (key === "length" || indexOfKey(key) !== null)) return;
+  if (present) m.output.guard({ kind: "dataKey", source, key, writable: true });
+  else if (!object.readded.has(key)) m.output.guard({ kind: "ownKey", source, key, present });
 }
 
 /** What kind of own property there is, without reading its value. */
@@ -288,7 +309,8 @@ function ownSlotFlags(
   return descriptor.writable ? "data" : "readonly";
 }
 
-function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
+/** Refuses changes of objects that cannot be extended. */
+export function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
   if (object.frozen !== "no") breakGraph("frozen");
   if (object.real && object.exotic.kind !== "function") {
     if (!Object.isExtensible(object.real)) breakGraph("frozen");

@@ -276,9 +276,16 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
     if (left.exotic.what === "a proxy") return breakGraph("opaqueObject", "a proxy");
     return target.real !== null && left.real !== null && isInChain(left.real, target.real);
   }
-  for (let at: ObjectValue | null = left; at; at = at.prototype) {
+  return inheritsFrom(m, left, target);
+}
+
+/** Whether an object has another one among its prototypes. */
+export function inheritsFrom(m: Interpreter, object: ObjectValue, prototype: Value): boolean {
+  for (let at: ObjectValue | null = object; at; at = at.prototype) {
+    // Only a proxy knows what it inherits from.
+    if (at.exotic.kind === "opaque") return breakGraph("opaqueObject", at.exotic.what);
     m.wrapper.relyOnPrototype(at);
-    if (at.prototype === target) return true;
+    if (at.prototype === prototype) return true;
   }
   return false;
 }

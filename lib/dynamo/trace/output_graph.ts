@@ -190,6 +190,7 @@ function keyOf(fact: Fact): string {
     case "has":
     case "ownKey":
     case "accessor":
+    case "dataKey":
       return `${fact.kind} ${subject} ${String(fact.key)}`;
     case "constant":
     case "identity":

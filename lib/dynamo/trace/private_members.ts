@@ -27,17 +27,42 @@ function receiverOf(frame: Frame, register: number): ObjectValue {
   return object;
 }
 
+/**
+ * The access by which the trace knows a member. Every function has an access of its own to a member of its class,
+ * so two of one name are tried on the object: what one writes, the other reads if they are the same member.
+ */
+function canonical(object: ObjectValue, name: string, access: PrivateAccess): PrivateAccess {
+  const { real } = object;
+  if (!real) return access;
+  let known = object.privateAccess.get(name);
+  if (!known) object.privateAccess.set(name, known = []);
+  for (const other of known) if (other === access || isSameMember(real, access, other)) return other;
+  known.push(access);
+  return access;
+}
+
+function isSameMember(object: object, a: PrivateAccess, b: PrivateAccess): boolean {
+  if (a.member !== b.member || !b.has(object)) return false;
+  if (a.member !== "field") return false;
+  const former = a.get(object), probe = Symbol();
+  a.set(object, probe);
+  const same = b.get(object) === probe;
+  a.set(object, former);
+  return same;
+}
+
 /** object.#name */
 export function getPrivate(m: Interpreter, frame: Frame, instruction: InstructionOf<"getPrivate">): void {
-  const access = accessOf(frame, instruction.name);
+  const given = accessOf(frame, instruction.name);
   const object = receiverOf(frame, instruction.object);
   const { real, source } = object;
   invariant(real && source, "Expected a real object");
-  if (!access.has(real)) breakGraph("throws", "a private member of another class");
+  if (!given.has(real)) breakGraph("throws", "a private member of another class");
+  const name = frame.code.free[instruction.name]?.name ?? "#";
+  const access = canonical(object, name, given);
   let value = object.privates.get(access);
   if (!value) {
     if (access.member === "accessor") breakGraph("privateState", "a private accessor");
-    const name = frame.code.free[instruction.name]?.name ?? "#";
     const content = access.get(real);
     value = access.member === "method" && typeof content === "function"
       ? m.wrapper.known(content, name)
@@ -57,7 +82,7 @@ export function setPrivate(
   const object = receiverOf(frame, register);
   if (access.member !== "field") breakGraph("privateState", "a private accessor");
   if (object.real && !access.has(object.real)) breakGraph("throws", "a private member of another class");
-  object.privates.set(access, value);
+  object.privates.set(canonical(object, frame.code.free[name]?.name ?? "#", access), value);
   frame.pc++;
 }
 

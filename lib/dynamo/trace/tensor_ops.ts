@@ -22,6 +22,7 @@ import type { CallTarget } from "../../ops/table.ts";
 import { config } from "../../base/config.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
+import { onDefaultDevice } from "../../tensor/default_device.ts";
 import { dataSlot, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { allElements, enumerableKeys, findProperty, newArray } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -42,7 +43,7 @@ function resolve(m: Interpreter, definition: OpDefinition, args: readonly Value[
   const attempt = (symbolic: boolean) => {
     const given = args.map((value) => toGiven(m, definition, value, symbolic));
     while (given.length > 0 && given.at(-1) === undefined) given.pop();
-    return parseCall(definition, given, isGraphValue);
+    return onDefaultDevice(definition, parseCall(definition, given, isGraphValue));
   };
   try {
     try {

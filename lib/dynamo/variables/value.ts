@@ -210,6 +210,7 @@ export interface SuspendedFrame {
   readonly code: CodeObject;
   readonly registers: readonly (Value | undefined)[];
   readonly pc: number;
+  readonly delegates: { readonly iterator: ObjectValue } | null;
 }
 
 export interface ListIteratorExotic {
@@ -249,6 +250,8 @@ export class ObjectValue {
   tensorProperty: { readonly tensor: TensorValue; readonly name: string } | null = null;
   /** Private members written in the trace, by their access. */
   readonly privates: Map<PrivateAccess, Value> = new Map();
+  /** The accesses to private members that the trace has used, by name. */
+  readonly privateAccess: Map<string, PrivateAccess[]> = new Map();
   /** The prototype was replaced in the trace. */
   prototypeChanged = false;
 }

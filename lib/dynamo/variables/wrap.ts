@@ -129,7 +129,8 @@ export class Wrapper {
     if (this.settings.isAmbient(real)) {
       return new ObjectValue({ kind: "opaque", what: "ambient state of the library" }, null, real, source);
     }
-    if (real instanceof Tensor && Object.hasOwn(real, "layout")) {
+    // In this order: asking an object for its class runs the traps of a proxy that it inherits from.
+    if (Object.hasOwn(real, "layout") && real instanceof Tensor) {
       if (this.settings.isPlainTensor(real)) return this.#tensor(real, source);
       this.output.guard({
         kind: "prototype",
@@ -245,6 +246,7 @@ export function isClass(fn: object): boolean {
 /** A printable name of the class with this prototype. */
 export function classLabel(prototype: object | null): string {
   if (prototype === null) return "null";
+  if (types.isProxy(prototype)) return "Proxy";
   const found = Reflect.getOwnPropertyDescriptor(prototype, "constructor");
   const constructor: unknown = found?.value;
   return typeof constructor === "function" ? functionLabel(constructor) : "Object";
@@ -295,12 +297,21 @@ function nativeKind(real: object): string | null {
   if (types.isGeneratorObject(real)) return "a generator";
   if (types.isMapIterator(real) || types.isSetIterator(real)) return "an iterator";
   if (types.isBoxedPrimitive(real)) return "a boxed primitive";
-  if (real instanceof WeakRef) return "a weak reference";
+  if (isWeakRef(real)) return "a weak reference";
   const prototype: unknown = Object.getPrototypeOf(real);
   if (prototype !== null && typeof prototype === "object" && NATIVE_ITERATORS.has(prototype)) {
     return "an iterator";
   }
   return null;
+}
+
+function isWeakRef(real: object): boolean {
+  try {
+    Reflect.apply(WeakRef.prototype.deref, real, []);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const NATIVE_ITERATORS: ReadonlySet<object> = new Set<object>([

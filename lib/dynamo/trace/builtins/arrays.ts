@@ -21,7 +21,15 @@ import {
   PUSHED,
 } from "../interpreter.ts";
 import { collect, listIterator } from "../iteration.ts";
-import { allElements, elementAt, elementsOf, newArray, settledElements } from "../objects.ts";
+import {
+  allElements,
+  elementAt,
+  elementsOf,
+  findProperty,
+  newArray,
+  refuseIntegrity,
+  settledElements,
+} from "../objects.ts";
 import { strictlyEqual } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -41,9 +49,14 @@ function position(value: Value | undefined, length: number, fallback: number): n
   return number < 0 ? Math.max(0, length + number) : Math.min(number, length);
 }
 
-function mutable(array: ObjectValue): void {
-  if (array.frozen !== "no") breakGraph("frozen");
-  if (array.real && !Object.isExtensible(array.real)) breakGraph("frozen");
+/** Undefined or not given. */
+function isMissing(value: Value | undefined): boolean {
+  return value === undefined || (value.kind === "constant" && value.value === undefined);
+}
+
+/** Refuses comparators: which pairs they see, and what follows where they contradict themselves, is the engine's. */
+function refuseComparator(value: Value | undefined): void {
+  if (!isMissing(value)) breakGraph("builtin", "sort with a comparator");
 }
 
 function sameValueZero(m: Interpreter, a: Value, b: Value): boolean {
@@ -95,13 +108,13 @@ function join(m: Interpreter, array: ObjectValue, separator: string, request: Ca
 
 const METHODS: Readonly<Record<string, ArrayMethod>> = {
   push: (m, array, args) => {
-    mutable(array);
+    refuseIntegrity(m, array);
     const elements = elementsOf(m, array);
     elements.push(...args);
     return constant(elements.length);
   },
   pop: (m, array) => {
-    mutable(array);
+    refuseIntegrity(m, array);
     const elements = elementsOf(m, array);
     if (elements.length === 0) return UNDEFINED;
     const last = elementAt(m, array, elements.length - 1);
@@ -109,19 +122,19 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     return last;
   },
   shift: (m, array) => {
-    mutable(array);
+    refuseIntegrity(m, array);
     const elements = settledElements(m, array);
     const first = elements.shift();
     return first === undefined || typeof first === "symbol" ? UNDEFINED : first;
   },
   unshift: (m, array, args) => {
-    mutable(array);
+    refuseIntegrity(m, array);
     const elements = settledElements(m, array);
     elements.unshift(...args);
     return constant(elements.length);
   },
   splice: (m, array, args) => {
-    mutable(array);
+    refuseIntegrity(m, array);
     const elements = settledElements(m, array);
     const start = position(args[0], elements.length, 0);
     const count = args.length === 0
@@ -132,12 +145,12 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     return newArray(m, elements.splice(start, count, ...args.slice(2)));
   },
   reverse: (m, array) => {
-    mutable(array);
+    refuseIntegrity(m, array);
     settledElements(m, array).reverse();
     return array;
   },
   fill: (m, array, args) => {
-    mutable(array);
+    refuseIntegrity(m, array);
     const elements = settledElements(m, array);
     elements.fill(
       args[0] ?? UNDEFINED,
@@ -159,6 +172,9 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   concat: (m, array, args) => {
     const result = [...settledElements(m, array)];
     for (const arg of args) {
+      if (arg.kind === "object" && (arg.exotic.kind === "opaque" || hasSpreadFlag(m, arg))) {
+        return breakGraph("opaqueObject", "concat of an object that may be spread");
+      }
       if (arg.kind === "object" && arg.exotic.kind === "array") result.push(...settledElements(m, arg));
       else result.push(arg);
     }
@@ -195,6 +211,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   },
   lastIndexOf: (m, array, args) => {
     const values = allElements(m, array);
+    if (args.length > 1) return breakGraph("builtin", "lastIndexOf from a position");
     for (let i = values.length - 1; i >= 0; i--) {
       const value = values[i];
       if (value && elementsOf(m, array)[i] !== HOLE && sameValue(m, value, args[0] ?? UNDEFINED)) {
@@ -216,26 +233,31 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   toReversed: (m, array) => newArray(m, allElements(m, array).reverse()),
   with: (m, array, args) => {
     const values = allElements(m, array);
-    const index = position(args[0], values.length, 0);
-    if (index >= values.length) return breakGraph("throws", "an index out of range");
+    const [at] = args;
+    if (at?.kind !== "constant") return breakGraph("symbolicNumber", "an index");
+    const number = Math.trunc(Number(at.value)) || 0;
+    const index = number < 0 ? number + values.length : number;
+    if (index < 0 || index >= values.length) return breakGraph("throws", "an index out of range");
     values[index] = args[1] ?? UNDEFINED;
     return newArray(m, values);
   },
-  sort: (m, array, args, request) => {
-    mutable(array);
-    const [compare] = args;
-    if (compare && isCallable(compare)) return m.callInternal("sort", request);
+  sort: (m, array, args) => {
+    refuseComparator(args[0]);
+    refuseIntegrity(m, array);
     sortConstants(m, array);
     return array;
   },
-  toSorted: (m, array, args, request) => {
+  toSorted: (m, array, args) => {
+    refuseComparator(args[0]);
     const copy = newArray(m, allElements(m, array));
-    const [compare] = args;
-    if (compare && isCallable(compare)) return m.callInternal("sort", { ...request, self: copy });
     sortConstants(m, copy);
     return copy;
   },
 };
+
+function hasSpreadFlag(m: Interpreter, object: ObjectValue): boolean {
+  return !isMissing(m.plainProperty(object, Symbol.isConcatSpreadable) ?? undefined);
+}
 
 function sameValue(m: Interpreter, a: Value, b: Value): boolean {
   const equal = strictlyEqual(m, a, b);
@@ -333,7 +355,10 @@ export function addArrays(table: ModelTable): void {
         ? breakGraph("opaqueObject", "Array.isArray")
         : constant(value?.kind === "object" && value.exotic.kind === "array"),
   );
-  table.method(Array, "of", (m, { args }) => newArray(m, [...args]));
+  table.method(Array, "of", (m, { self, args }) => {
+    refuseSubclass(self);
+    return newArray(m, [...args]);
+  });
   table.method(Array, "from", arrayFrom);
   table.constructs(Array, (m, { args }, prototype) => {
     const made = arrayOfLength(m, args);
@@ -341,6 +366,14 @@ export function addArrays(table: ModelTable): void {
     return made;
   });
   table.call(Array, (m, { args }) => arrayOfLength(m, args));
+}
+
+/** Whether items come one by one from code of the program. */
+function hasOwnItems(m: Interpreter, source: ObjectValue): boolean {
+  if (source.exotic.kind === "generator") return true;
+  if (source.exotic.kind !== "plain") return false;
+  const found = findProperty(m, source, Symbol.iterator);
+  return found.kind === "value" && isCallable(found.value) && !source.isArguments;
 }
 
 function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
@@ -356,8 +389,21 @@ function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
   return newArray(m, new Array<Element>(length.value).fill(HOLE));
 }
 
+/** Array.of and Array.from make what their receiver constructs. */
+function refuseSubclass(self: Value): void {
+  if (isCallable(self) && self.real !== Array) breakGraph("builtin", "an array of a subclass");
+}
+
 function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
   const [source = UNDEFINED, callback, self] = request.args;
+  refuseSubclass(request.self);
+  if (!isMissing(callback) && callback && !isCallable(callback)) {
+    return breakGraph("throws", "a callback is not a function");
+  }
+  if (callback && isCallable(callback) && source.kind === "object" && hasOwnItems(m, source)) {
+    const args = self ? [callback, self] : [callback];
+    return m.callInternal("mapIterable", { ...request, self: source, args });
+  }
   let result: Value | null = null, pushed = false;
   const finish = (items: Value[]): void => {
     const array = newArray(m, items);

@@ -14,6 +14,7 @@ import {
 } from "../../variables/value.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import {
+  afterClearing,
   afterDeletion,
   collect,
   GENERATORS,
@@ -82,6 +83,7 @@ const COMMON: Readonly<Record<string, Method>> = {
     for (const [identity, { key }] of entries) noteDeleted(object, identity, key);
     entries.clear();
     changed(object);
+    afterClearing(m, object);
     return UNDEFINED;
   },
 };
@@ -216,12 +218,23 @@ export function addCollections(table: ModelTable): void {
     "size",
     (m, { self }) => constant(entriesOf(m, receiver(self, "set", "size")).size),
   );
+  // The constructor calls the method of that name to put its items in.
+  const refuseAdder = (m: Interpreter, prototype: ObjectValue | null, name: string, adder: unknown) => {
+    const found = prototype ? m.plainProperty(prototype, name) : null;
+    if (found && !(found.kind === "object" && found.real === adder)) {
+      breakGraph("constructor", `a collection with its own ${name}`);
+    }
+  };
   table.constructs(
     Set,
-    (m, request, prototype) => fromItems(m, request, (items) => newSet(m, items, prototype)),
+    (m, request, prototype) => {
+      refuseAdder(m, prototype, "add", ADD);
+      return fromItems(m, request, (items) => newSet(m, items, prototype));
+    },
   );
-  table.constructs(Map, (m, request, prototype) =>
-    fromItems(m, request, (items) =>
+  table.constructs(Map, (m, request, prototype) => {
+    refuseAdder(m, prototype, "set", PUT);
+    return fromItems(m, request, (items) =>
       newMap(
         m,
         items.map((item) => {
@@ -232,7 +245,8 @@ export function addCollections(table: ModelTable): void {
           return [key, value] as const;
         }),
         prototype,
-      )));
+      ));
+  });
   for (const next of LIST_NEXTS) {
     if (typeof next !== "function") continue;
     table.call(next, (m, { self }) => {
@@ -250,6 +264,8 @@ export function addCollections(table: ModelTable): void {
     table.method(GENERATORS, mode, (m, request) => resumeGenerator(m, mode, request));
   }
 }
+
+const ADD: unknown = Set.prototype.add, PUT: unknown = Map.prototype.set;
 
 function fromItems(
   m: Interpreter,

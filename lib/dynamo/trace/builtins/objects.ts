@@ -19,6 +19,7 @@ import { toKey } from "../coercion.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { collect } from "../iteration.ts";
 import {
+  allElements,
   builtinPrototype,
   defineOwn,
   deleteOwn,
@@ -32,9 +33,10 @@ import {
   newObject,
   ownKeys,
   ownSlot,
+  refuseIntegrity,
 } from "../objects.ts";
+import { inheritsFrom } from "../operators.ts";
 import { readProperty } from "../properties.ts";
-import { allElements } from "../objects.ts";
 import type { ModelTable } from "./table.ts";
 
 type Model = (m: Interpreter, args: readonly Value[], request: CallRequest) => CallResult;
@@ -119,17 +121,19 @@ const OBJECT: Readonly<Record<string, Model>> = {
       const next = (index: number): void => {
         const source = sources[index];
         if (!source) return then(into);
-        if (source.kind === "constant") return next(index + 1);
+        if (source.kind === "constant") {
+          if (typeof source.value === "string") return breakGraph("builtin", "Object.assign from a string");
+          return next(index + 1);
+        }
         const from = object(source, "Object.assign");
         const keys = ownKeys(m, from).filter((k) => isEnumerable(m, from, k));
-        readAll(m, from, keys, (values) => {
-          const write = (at: number): void => {
-            const key = keys[at], value = values[at];
-            if (key === undefined || !value) return next(index + 1);
-            m.assign(into, key, value, () => write(at + 1));
-          };
-          write(0);
-        });
+        const copy = (at: number): void => {
+          const key = keys[at];
+          if (key === undefined) return next(index + 1);
+          const write = (value: Value): void => m.assign(into, key, value, () => copy(at + 1));
+          readProperty(m, from, key, { kind: "inside", then: write });
+        };
+        copy(0);
       };
       next(0);
     });
@@ -159,8 +163,13 @@ const OBJECT: Readonly<Record<string, Model>> = {
     m.wrapper.relyOnPrototype(target);
     return target.prototype ?? NULL;
   },
-  setPrototypeOf: (_m, [value, prototype]) => {
+  setPrototypeOf: (m, [value, prototype]) => {
     const target = object(value, "Object.setPrototypeOf");
+    if (target.exotic.kind === "opaque") return breakGraph("opaqueObject", target.exotic.what);
+    refuseIntegrity(m, target);
+    if (prototype?.kind === "object" && (prototype === target || inheritsFrom(m, prototype, target))) {
+      return breakGraph("throws", "Cyclic prototype");
+    }
     if (prototype?.kind === "object") target.prototype = prototype;
     else if (prototype?.kind === "constant" && prototype.value === null) target.prototype = null;
     else return breakGraph("throws", "a prototype that is no object");
@@ -257,6 +266,7 @@ function integrityIs(
 }
 
 function describe(m: Interpreter, target: ObjectValue, key: Key): Value {
+  if (target.frozen !== "no" && (target.real || target.exotic.kind === "array")) breakGraph("frozen");
   if (!hasOwn(m, target, key)) return UNDEFINED;
   const slot = ownSlot(m, target, key);
   if (slot?.kind !== "data" && slot?.kind !== "accessor") return UNDEFINED;
@@ -283,8 +293,14 @@ function define(m: Interpreter, target: ObjectValue, key: Key, descriptor: Objec
   }
   const flags = { enumerable: flag("enumerable"), configurable: flag("configurable") };
   const get = given("get"), set = given("set"), value = given("value");
-  const slot: Slot = get || set
-    ? { kind: "accessor", get: get ?? UNDEFINED, set: set ?? UNDEFINED, ...flags }
+  const kept = former?.kind === "accessor" && !value && !given("writable") ? former : null;
+  const slot: Slot = get || set || kept
+    ? {
+      kind: "accessor",
+      get: get ?? kept?.get ?? UNDEFINED,
+      set: set ?? kept?.set ?? UNDEFINED,
+      ...flags,
+    }
     : {
       kind: "data",
       value: value ?? (former?.kind === "data" ? former.value : UNDEFINED),
@@ -350,11 +366,7 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
     if (value?.kind !== "object") {
       return value?.kind === "tensor" ? breakGraph("builtin", "isPrototypeOf") : constant(false);
     }
-    for (let at: ObjectValue | null = value; at; at = at.prototype) {
-      m.wrapper.relyOnPrototype(at);
-      if (at.prototype === self) return constant(true);
-    }
-    return constant(false);
+    return constant(inheritsFrom(m, value, self));
   }],
   [
     "valueOf",
