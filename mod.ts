@@ -12,9 +12,8 @@
 import "./lib/tensor/install.ts";
 import "./backends/cpu/device.ts";
 import "./lib/debug/install.ts";
+import { initDevice, useDevice } from "./backends/devices.ts";
 import { lookupBackend } from "./backends/registry.ts";
-import { initWebGpu } from "./backends/webgpu/device.ts";
-import { DynError } from "./lib/base/errors.ts";
 import { setBackendLookup } from "./lib/compile.ts";
 
 setBackendLookup(lookupBackend);
@@ -58,7 +57,9 @@ export * as webgpu from "./backends/webgpu/mod.ts";
 
 /** Prepares a device. "cpu" always is; "webgpu" acquires its adapter once and fails with advice where there is none. */
 export async function init(options: { device?: string } = {}): Promise<void> {
-  const device = options.device ?? "cpu";
-  if (device === "webgpu") await initWebGpu();
-  else if (device !== "cpu") throw new DynError(`Expected device "cpu" or "webgpu" but found "${device}"`);
+  await initDevice(options.device ?? "cpu");
 }
+
+// The default device works before the first statement of whoever imports this module.
+const device = Deno.env.get("DYN_DEVICE");
+if (device) await useDevice(device);

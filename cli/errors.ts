@@ -5,7 +5,6 @@
  * and the line of code that the first of them names. Invariant: the same failure is reported once.
  */
 import { stripVTControlCharacters } from "node:util";
-import { config } from "../lib/base/config.ts";
 import { errorText } from "../lib/base/errors.ts";
 
 /** The place that a line of a stack trace names. */
@@ -26,9 +25,16 @@ function excerpt(text: string): string {
   }
 }
 
+let isVerbose = (): boolean => false;
+
+/** Says whether dyn's own frames are shown too: asked at each failure, for programs change the setting. */
+export function showOwnFrames(when: () => boolean): void {
+  isVerbose = when;
+}
+
 /** Prints a failure of the user's program. */
 export function reportFailure(thrown: unknown): void {
-  const text = stripVTControlCharacters(errorText(thrown, { verbose: config.verbose }));
+  const text = stripVTControlCharacters(errorText(thrown, { verbose: isVerbose() }));
   const [head = "", ...rest] = text.split("\n");
   const firstFrame = rest.findIndex((line) => /^\s+at /.test(line));
   const message = [head, ...rest.slice(0, Math.max(firstFrame, 0))].join("\n");

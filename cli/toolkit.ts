@@ -4,7 +4,9 @@
  * Input: the environment that the flags have filled; output: the public module. Invariant: nothing in `cli/`
  * imports it statically, since its settings are read from the environment when it loads.
  */
+import { DEVICES } from "../backends/device_names.ts";
 import { UsageError } from "./command.ts";
+import { showOwnFrames } from "./errors.ts";
 
 /** The public module. */
 export type Toolkit = typeof import("../mod.ts");
@@ -14,8 +16,20 @@ export async function toolkit(): Promise<Toolkit> {
   return await import("../mod.ts");
 }
 
-/** Throws `UsageError` where `--backend` names a backend that does not exist. */
+/**
+ * Loads the settings, now that the flags are in the environment. Throws `UsageError` where `--backend` or
+ * `--device` names one that does not exist, and `DynError` where the device does not work here.
+ */
 export async function checkChoices(): Promise<void> {
+  const { config } = await import("../lib/base/config.ts");
+  showOwnFrames(() => config.verbose);
+  const device = Deno.env.get("DYN_DEVICE");
+  if (device) {
+    if (!DEVICES.includes(device)) {
+      throw new UsageError(`Expected a device out of ${DEVICES.join(", ")} but found ${device}`);
+    }
+    await toolkit();
+  }
   const backend = Deno.env.get("DYN_BACKEND");
   if (!backend) return;
   const names = (await toolkit()).compiler.listBackends({ debug: true });

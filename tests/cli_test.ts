@@ -79,6 +79,21 @@ Deno.test("flags become settings", async () => {
   assertEquals([stdout, code], ["eager cpu +guards t f\n", 0]);
 });
 
+Deno.test("the debug function of the command line is the only one compiled", async () => {
+  const script = `import { compile, ones, type Tensor } from "jsr:@x/dyn";
+const f = compile(function f(x: Tensor): Tensor { return x.add(1); });
+const g = compile(function g(x: Tensor): Tensor { return x.add(2); });
+f(ones([1])), g(ones([1]));
+`;
+  const { stderr } = await inFolder({ "model.ts": script }, [
+    "--debug-function=g",
+    "--logs=graph",
+    "model.ts",
+  ]);
+  assertMatch(stderr, /add\(2\)/);
+  assert(!stderr.includes("add(1)"));
+});
+
 Deno.test("a wrong command line is explained, with exit code 2", async () => {
   const wrong: [args: string[], message: RegExp][] = [
     [
@@ -90,6 +105,7 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
       ["--backend", "nonsense", "a.ts"],
       /^error: Expected a backend out of .*inductor.* but found nonsense\n/,
     ],
+    [["--device", "gpu", "a.ts"], /^error: Expected a device out of cpu, webgpu but found gpu\n/],
     [["--backend"], /^error: Expected --backend <name> but found no value\n/],
     [["backends", "x"], /^error: Expected nothing after backends but found x\n/],
     [["cache", "burn"], /^error: Expected path or clear but found burn\n/],
@@ -141,6 +157,7 @@ Deno.test("help and version", async () => {
       "run <script>",
       "repl",
       "explain <script>",
+      "report <trace folder>",
       "doctor",
       "backends",
       "bench",

@@ -73,8 +73,9 @@ function differences(output: () => Tensor, input: Tensor, eps: number): number[]
 
 function withElement(flat: readonly number[], j: number, x: number, like: Tensor): Tensor {
   const row = ops.reshape(like, [-1]);
-  const position = ops.arange(flat.length);
-  return ops.where(ops.eq(position, j), ops.full([flat.length], x, { dtype: "float64" }), row);
+  const { device } = like;
+  const position = ops.arange(flat.length, { device });
+  return ops.where(ops.eq(position, j), ops.full([flat.length], x, { dtype: "float64", device }), row);
 }
 
 function numbersOf(tensor: Tensor): number[] {
@@ -86,7 +87,7 @@ function jacobians(output: Tensor, inputs: readonly Tensor[]): number[][][] {
   const count = output.numel();
   const rows: number[][][] = [];
   for (let i = 0; i < count; i++) {
-    const position = ops.reshape(ops.arange(count), output.shape);
+    const position = ops.reshape(ops.arange(count, { device: output.device }), output.shape);
     const pick = ops.to(ops.eq(position, i), output.dtype);
     const grads = grad([output], inputs, [pick], { retainGraph: true, allowUnused: true });
     rows.push(grads.map((g, k) => g ? numbersOf(g) : new Array<number>(inputs[k]?.numel() ?? 0).fill(0)));

@@ -31,8 +31,9 @@ export class TensorDataset<T extends readonly Tensor[]> implements Dataset<T> {
   }
 
   batch(indices: readonly number[]): T {
-    const at = makeTensor([...indices], { dtype: "int64" });
-    return this.#map((t) => indexSelect(t, 0, at));
+    return this.#map((t) =>
+      indexSelect(t, 0, makeTensor([...indices], { dtype: "int64", device: t.device }))
+    );
   }
 
   #map(f: (t: Tensor) => Tensor): T {
@@ -81,5 +82,5 @@ export function randomSplit<S>(dataset: Dataset<S>, lengths: readonly number[]):
 
 /** A random order of 0 … n − 1 from the global generator. */
 export function permutation(n: number): number[] {
-  return Array.from(randperm(n).toTypedArray(), Number);
+  return Array.from(randperm(n, { device: "cpu" }).toTypedArray(), Number);
 }

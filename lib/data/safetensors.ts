@@ -52,7 +52,7 @@ function readTensor(name: string, entry: unknown, data: Uint8Array): Tensor {
     throw new DynError(`Expected ${count * itemSize(dtype)} bytes for ${name} but found [${start}, ${end})`);
   }
   const copy = data.slice(start, end);
-  return fromTypedArray(hostArray(dtype, copy.buffer, { length: count }), shape, { dtype });
+  return fromTypedArray(hostArray(dtype, copy.buffer, { length: count }), shape, { dtype, device: "cpu" });
 }
 
 function integers(value: unknown, what: string): number[] {

@@ -15,6 +15,7 @@ import {
 import { DynError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { normalizeConstant } from "../loops/record.ts";
+import { defaultDevice } from "./default_device.ts";
 import { ops } from "./eager.ts";
 import { type Element, writeElements } from "./host.ts";
 import { contiguousLayout } from "./layout.ts";
@@ -84,7 +85,7 @@ export function fromTypedArray(
   }
   const natural = dtypeOfArray(data) ?? "int32";
   const dtype = options.dtype ?? natural;
-  const storage = allocate(shape, dtype, options.device ?? "cpu");
+  const storage = allocate(shape, dtype, options.device ?? defaultDevice());
   writeElements(storage.storage, convert(data, dtype));
   return finish(storage, options);
 }
@@ -97,7 +98,7 @@ export function scalarTensor(value: Element, options: TensorOptions = {}): Tenso
 /** Elements of any type in row-major order as a tensor. */
 function fromElements(flat: readonly Element[], shape: readonly number[], options: TensorOptions): Tensor {
   const dtype = options.dtype ?? getDefaultDtype();
-  const made = allocate(shape, dtype, options.device ?? "cpu");
+  const made = allocate(shape, dtype, options.device ?? defaultDevice());
   const array = hostArray(dtype, new ArrayBuffer(flat.length * itemSize(dtype)));
   if (array instanceof BigInt64Array) {
     flat.forEach((value, k) => array[k] = BigInt(normalizeConstant(value, dtype)));

@@ -10,6 +10,7 @@ import { parseCall, splitRequiresGrad } from "../ops/call.ts";
 import type { HostTensor, Implementation, OpDefinition } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
 import type { Params } from "../ops/params.ts";
+import { onDefaultDevice } from "./default_device.ts";
 import { concrete, contiguousLayout, layoutOf } from "./layout.ts";
 import { type Element, readElements, writeElements } from "./host.ts";
 import { runInplace } from "./inplace.ts";
@@ -41,7 +42,8 @@ export function callOp(definition: OpDefinition, given: readonly unknown[]): Ten
     return callResolved(definition, parseCall(definition, given, isTensor, valueOf));
   }
   const { given: rest, requiresGrad } = splitRequiresGrad(given);
-  const made = callResolved(definition, parseCall(definition, rest, isTensor, valueOf));
+  const args = onDefaultDevice(definition, parseCall(definition, rest, isTensor, valueOf));
+  const made = callResolved(definition, args);
   if (requiresGrad && isTensor(made)) made.requiresGrad_();
   return made;
 }

@@ -1,0 +1,27 @@
+/**
+ * Devices by name: preparing one, and making one the default. Input: names as users write them; output: devices
+ * that tensors can be made on. Invariant: a device is the default only once it works.
+ */
+import { DynError } from "../lib/base/errors.ts";
+import { chooseDefaultDevice } from "../lib/tensor/default_device.ts";
+import { DEVICES } from "./device_names.ts";
+import { initWebGpu } from "./webgpu/device.ts";
+
+/**
+ * Prepares a device. "cpu" always is; "webgpu" acquires its adapter once and fails with advice where there is none.
+ * Throws DynError for any other name.
+ */
+export async function initDevice(name: string): Promise<void> {
+  if (!DEVICES.includes(name)) {
+    throw new DynError(
+      `Expected device ${DEVICES.map((each) => `"${each}"`).join(" or ")} but found ${JSON.stringify(name)}`,
+    );
+  }
+  if (name === "webgpu") await initWebGpu();
+}
+
+/** Prepares a device and makes tensors on it unless they name another. Throws as `initDevice` does. */
+export async function useDevice(name: string): Promise<void> {
+  await initDevice(name);
+  chooseDefaultDevice(name);
+}

@@ -1,0 +1,34 @@
+/**
+ * Where tensors are made when the caller names no device, as `torch.set_default_device`. Input: the process's
+ * choice, made once before any tensor; output: the arguments of creation ops with the device filled in. Invariant:
+ * ops that take the device of another tensor (`zerosLike`) are left alone; compiled graphs name devices explicitly.
+ */
+import type { DeviceName } from "../loops/device.ts";
+import { isCreation } from "../ops/call.ts";
+import type { OpDefinition } from "../ops/definition.ts";
+import type { ArgsOf, Params } from "../ops/params.ts";
+
+let chosen: DeviceName = "cpu";
+
+/** The device of tensors that are made without naming one. */
+export function defaultDevice(): DeviceName {
+  return chosen;
+}
+
+/**
+ * Chooses the device of tensors that are made without naming one. It is to be initialised already; guards do not
+ * look at it, so it is chosen before anything is compiled.
+ */
+export function chooseDefaultDevice(name: DeviceName): void {
+  chosen = name;
+}
+
+/** The arguments of a call, on the default device where it makes a tensor and names no device. */
+export function onDefaultDevice<T>(definition: OpDefinition, args: ArgsOf<Params, T>): ArgsOf<Params, T> {
+  if (chosen === "cpu" || !isCreation(definition) || args["device"] !== null) return args;
+  const takesTensor = Object.entries(definition.params).some(([name, { kind }]) =>
+    kind === "tensor" || kind === "tensors" ||
+    (kind === "operand" && typeof args[name] === "object" && args[name] !== null)
+  );
+  return takesTensor ? args : { ...args, device: chosen };
+}

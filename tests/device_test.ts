@@ -1,0 +1,115 @@
+/**
+ * The default device, `--device` and `DYN_DEVICE`: where tensors are made that name none, and what happens where
+ * the device does not exist or does not work. Each test runs `cli.ts` as a process.
+ */
+import { assertEquals, assertMatch } from "@std/assert";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runProgram, withFolder } from "./support/process.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
+
+const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
+const MODULE = new URL("../mod.ts", import.meta.url).href;
+const CONFIG = fileURLToPath(new URL("../deno.json", import.meta.url));
+
+/** Runs a script with everything of dyn in scope; the result is what it printed, without notices of drivers. */
+function script(body: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const names = "compile, data, nn, ones, optim, rand, randint, randn, tensor, zeros, zerosLike";
+  return withFolder(async (folder) => {
+    await Deno.writeTextFile(
+      join(folder, "model.ts"),
+      `import { ${names}, type Tensor } from ${JSON.stringify(MODULE)};\n${body}`,
+    );
+    const { code, stdout, stderr } = await runProgram(
+      Deno.execPath(),
+      ["run", "-A", "--no-check", CLI, ...args, "model.ts"],
+      { cwd: folder, env },
+    );
+    return { code, stdout, stderr: stderr.replace(/^error: XDG_RUNTIME_DIR.*\n/gm, "") };
+  });
+}
+
+Deno.test("a device that does not work here is an error before the script runs", async () => {
+  const env = { DENO_WEBGPU_BACKEND: "none-of-them" };
+  const { code, stdout, stderr } = await script("console.log('ran');", ["--device=webgpu"], env);
+  assertEquals([code, stdout], [1, ""]);
+  assertMatch(stderr, /^error: Expected a WebGPU adapter but found none: install /);
+});
+
+Deno.test("an unknown device in the environment is an error for programs without the command line too", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(
+      join(folder, "a.ts"),
+      `import ${JSON.stringify(MODULE)};\nconsole.log("ran");\n`,
+    );
+    const { code, stdout, stderr } = await runProgram(
+      Deno.execPath(),
+      ["run", "-A", "--no-check", "--config", CONFIG, join(folder, "a.ts")],
+      { env: { DYN_DEVICE: "gpu" } },
+    );
+    assertEquals([code, stdout], [1, ""]);
+    assertMatch(stderr, /DynError: Expected device "cpu" or "webgpu" but found "gpu"/);
+  });
+});
+
+Deno.test("cpu stays the default where it is asked for", async () => {
+  const { stdout } = await script("console.log(ones([2]).device, tensor(1).device);", ["--device=cpu"]);
+  assertEquals(stdout, "cpu cpu\n");
+});
+
+Deno.test({
+  name: "tensors that name no device are made on the default one, others where they say",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    const { code, stdout, stderr } = await script(
+      `const host = tensor([1, 2], { device: "cpu" });
+const made = [tensor([0.5]), zeros([2]), rand([2]), randint(0, 3, [2]), zerosLike(host), ones([1], { device: "cpu" })];
+console.log(made.map((each) => each.device).join());
+const f = compile((x: Tensor): Tensor => x.add(zeros([2])).mul(tensor([2, 3])).add(tensor(1)), { fullgraph: true });
+console.log(f(ones([2])).device, f(ones([2])).tolist());
+const g = compile((x: Tensor): Tensor => x.add(zerosLike(x)).add(ones([2], { device: "cpu" })), { fullgraph: true });
+console.log(g(host).device, g(host).tolist());
+`,
+      [],
+      { DYN_DEVICE: "webgpu" },
+    );
+    assertEquals([stderr, code], ["", 0]);
+    assertEquals(stdout, "webgpu,webgpu,webgpu,webgpu,cpu,cpu\nwebgpu [ 3, 4 ]\ncpu [ 2, 3 ]\n");
+  },
+});
+
+Deno.test({
+  name: "modules, initialisation, optimizers and loaders work on the default device",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    const { code, stdout, stderr } = await script(
+      `const model = new nn.Sequential(new nn.Linear(4, 8), new nn.BatchNorm1d(8), new nn.ReLU(), new nn.Linear(8, 3));
+nn.init.xavierUniform_(model.parameters()[0]!);
+const optimizer = new optim.Adam(model.parameters(), { lr: 0.05 });
+const x = randn([12, 4]);
+const loader = new data.DataLoader(new data.TensorDataset(x, x.argmax(1).remainder(3)), { batchSize: 4, shuffle: true });
+const step = compile((x: Tensor, target: Tensor): Tensor => {
+  optimizer.zeroGrad();
+  const loss = nn.functional.crossEntropy(model.call(x), target);
+  loss.backward();
+  optimizer.step();
+  return loss.detach();
+});
+const losses: number[] = [], devices = new Set<string>();
+for (let epoch = 0; epoch < 12; epoch++) {
+  for (const [x, target] of loader) {
+    const loss = step(x!, target!);
+    for (const each of [x!, target!, loss, ...model.parameters()]) devices.add(each.device);
+    losses.push(loss.item());
+  }
+}
+console.log([...devices].join(), losses.slice(-3).every((loss) => loss < losses[0]!));
+const numbers = new data.DataLoader({ length: 4, get: (i: number) => i }, { batchSize: 2 });
+console.log([...numbers].map((batch) => (batch as unknown as Tensor).device).join());
+`,
+      ["--device", "webgpu"],
+    );
+    assertEquals([stderr, code], ["", 0]);
+    assertEquals(stdout, "webgpu true\nwebgpu,webgpu\n");
+  },
+});
