@@ -9,6 +9,7 @@ import { HostMemory, MemoryPool } from "../js/memory.ts";
 import { compileToJavaScript } from "../js/program.ts";
 import { wasmLibrary } from "../wasm/eager.ts";
 import { compileToWasm } from "../wasm/program.ts";
+import { freshBuffer } from "./host_heap.ts";
 import { nativeLibrary } from "./native_extern.ts";
 import { compileNative } from "./native_program.ts";
 import { toolchainStatus } from "./toolchain.ts";
@@ -20,7 +21,7 @@ function host(memory: Memory): HostMemory {
 
 /** Makes a device over host memory. */
 export function createCpuDevice(): Device {
-  const pool = new MemoryPool("cpu");
+  const pool = new MemoryPool("cpu", 1 << 30, freshBuffer);
   const allocate = (byteLength: number) => pool.allocate(byteLength);
   const interpreted = (program: Program): CompiledProgram =>
     compileToJavaScript(program, { allocate, library: hasCompiler() ? nativeLibrary : wasmLibrary });

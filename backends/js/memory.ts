@@ -65,7 +65,11 @@ export class MemoryPool {
   readonly #free = new Map<number, HostMemory[]>();
   #pooled = 0;
 
-  constructor(readonly device: DeviceName, readonly limit: number = 1 << 30) {}
+  constructor(
+    readonly device: DeviceName,
+    readonly limit: number = 1 << 30,
+    private readonly fresh: (bytes: number) => ArrayBuffer = (bytes) => new ArrayBuffer(bytes),
+  ) {}
 
   allocate(byteLength: number): HostMemory {
     const size = sizeClass(byteLength);
@@ -76,7 +80,7 @@ export class MemoryPool {
         return found;
       }
     }
-    return new HostMemory(this.device, new ArrayBuffer(size));
+    return new HostMemory(this.device, this.fresh(size));
   }
 
   free(memory: HostMemory): void {
