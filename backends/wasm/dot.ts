@@ -17,6 +17,7 @@ import {
   mul,
   ref,
   shl,
+  shr,
   sub,
   type Term,
   when,
@@ -34,14 +35,16 @@ export function dotFunction(): FunctionBody {
   const [left, right] = [a.map(() => body.local("v128")), body.local("v128")];
   const count = body.local("i32");
   /** One step: a vector of each row, or one element in lane 0. */
-  const step = (load: "load" | "load32Zero", bytes: number) => {
-    a.forEach((row, r) => body.get(row).simdMemory(load).set(left[r] ?? 0));
+  const step = (load: "load" | "load32Zero", offset: number) => {
+    a.forEach((row, r) => body.get(row).simdMemory(load, offset).set(left[r] ?? 0));
     b.forEach((row, c) => {
-      body.get(row).simdMemory(load).set(right);
+      body.get(row).simdMemory(load, offset).set(right);
       sums.forEach((line, r) => {
         body.get(left[r] ?? 0).get(right).get(line[c] ?? 0).simd("f32Madd").set(line[c] ?? 0);
       });
     });
+  };
+  const move = (bytes: number) => {
     for (const row of [...a, ...b]) assign(body, row, add(ref(row), int(bytes)));
   };
   each(body, { to: at("n"), step: COLUMNS }, (j) => {
@@ -52,11 +55,21 @@ export function dotFunction(): FunctionBody {
       a.forEach((local, r) => assign(body, local, row(at("a"), at("aRow"), add(i, int(r)), at("m"))));
       b.forEach((local, c) => assign(body, local, row(at("b"), at("bRow"), add(j, int(c)), at("n"))));
       for (const sum of sums.flat()) body.splatConstant(0).set(sum);
-      at("k")(body);
-      body.i32(2).op("i32ShrU").set(count);
-      body.times(count, () => step("load", 16));
+      assign(body, count, shr(at("k"), 4));
+      body.times(count, () => {
+        for (const offset of [0, 16, 32, 48]) step("load", offset);
+        move(64);
+      });
+      assign(body, count, both(shr(at("k"), 2), int(3)));
+      body.times(count, () => {
+        step("load", 0);
+        move(16);
+      });
       assign(body, count, both(at("k"), int(3)));
-      body.times(count, () => step("load32Zero", 4));
+      body.times(count, () => {
+        step("load32Zero", 0);
+        move(4);
+      });
       sums.forEach((line, r) =>
         line.forEach((sum, c) => {
           const inside = both(less(add(i, int(r)), at("m")), less(add(j, int(c)), at("n")));

@@ -22,7 +22,7 @@ function extent(view: HostView): number {
 }
 
 function runOutside(views: ExternViews, call: ExternOp): boolean {
-  const { memory } = wasmPool();
+  const pool = wasmPool(), { memory } = pool;
   let bytes = 0;
   const place = (view: HostView): Operand => {
     const address = memory.base + bytes;
@@ -30,7 +30,7 @@ function runOutside(views: ExternViews, call: ExternOp): boolean {
     return { dtype: view.dtype, shape: view.shape, strides: view.strides, address };
   };
   const inputs = views.inputs.map(place), outputs = views.outputs.map(place);
-  memory.reserve(bytes, libraryBytes(call, views));
+  memory.reserve(bytes, libraryBytes(pool, call, views));
   const inside = ({ address }: Operand, view: HostView) =>
     new Float32Array(memory.memory.buffer, address, extent(view));
   const outside = ({ data, offset }: HostView, length: number): Float32Array => {
@@ -44,7 +44,7 @@ function runOutside(views: ExternViews, call: ExternOp): boolean {
   };
   inputs.forEach((operand, i) => enter(operand, views.inputs[i]));
   outputs.forEach((operand, i) => enter(operand, views.outputs[i]));
-  runLibrary(call, { inputs, outputs }, memory.top);
+  runLibrary(pool, call, { inputs, outputs, free: memory.top });
   views.outputs.forEach((view, i) => {
     const operand = outputs[i];
     if (!operand) return;

@@ -22,6 +22,7 @@ import {
   ref,
   same,
   shl,
+  shr,
   sub,
   type Term,
   when,
@@ -96,15 +97,23 @@ function tileFunction(height: number): FunctionBody {
     eachRow((left, right) => {
       body.get(row).simdMemory("load").set(left).get(row).simdMemory("load", 16).set(right);
     }));
-  body.times(local("k"), () => {
-    body.get(local("b")).simdMemory("load").set(low).get(local("b")).simdMemory("load", 16).set(high);
-    sums.forEach(([left, right], r) => {
-      body.get(local("a")).simdMemory("load32Splat", 4 * r).tee(factor).get(low).get(left).simd("f32Madd");
-      body.set(left).get(factor).get(high).get(right).simd("f32Madd").set(right);
-    });
-    assign(body, local("a"), add(at("a"), int(4 * height)));
-    assign(body, local("b"), add(at("b"), at("bRow")));
-  });
+  /** Several steps in a row: the loop around them costs as much as one. */
+  const steps = (many: number) => {
+    for (let step = 0; step < many; step++) {
+      body.get(local("b")).simdMemory("load").set(low).get(local("b")).simdMemory("load", 16).set(high);
+      sums.forEach(([left, right], r) => {
+        const offset = 4 * (height * step + r);
+        body.get(local("a")).simdMemory("load32Splat", offset).tee(factor).get(low).get(left).simd("f32Madd");
+        body.set(left).get(factor).get(high).get(right).simd("f32Madd").set(right);
+      });
+      assign(body, local("b"), add(at("b"), at("bRow")));
+    }
+    assign(body, local("a"), add(at("a"), int(4 * height * many)));
+  };
+  const count = keep(body, shr(at("k"), 2));
+  body.times(count, () => steps(4));
+  assign(body, count, both(at("k"), int(3)));
+  body.times(count, () => steps(1));
   eachRow((left, right) => {
     body.get(row).get(left).simdMemory("store").get(row).get(right).simdMemory("store", 16);
   });
@@ -249,9 +258,11 @@ function gemmFunction({ tiles, packRows, packPanel, copyTile }: Parts): Function
           assign(body, b, ref(panel));
         });
         const whole = keep(body, both(same(at("outColumn"), int(4)), atLeast(ref(width), int(COLUMNS))));
+        const start = body.local("i32"), end = keep(body, int(0));
         each(body, { to: ref(strips) }, (strip) => {
-          const start = keep(body, stripStart(strip, ref(strips), ref(rows)));
-          const height = keep(body, sub(stripStart(add(strip, int(1)), ref(strips), ref(rows)), ref(start)));
+          assign(body, start, ref(end));
+          assign(body, end, stripStart(add(strip, int(1)), ref(strips), ref(rows)));
+          const height = keep(body, sub(ref(end), ref(start)));
           const a = keep(body, add(ref(block), shl(mul(ref(start), ref(depth)), 2)));
           const out = keep(
             body,

@@ -6,7 +6,7 @@ import type { BufferDecl, Kernel, Program } from "../../lib/loops/ir.ts";
 import type { DeviceName, Memory } from "../../lib/loops/device.ts";
 import { compileToJavaScript } from "../js/program.ts";
 import type { Run } from "./run.ts";
-import { wasmPool } from "./threads.ts";
+import type { WasmMemory } from "./memory.ts";
 
 /** The views that printed JavaScript reads by name, over a memory that threads may share. */
 class SharedViews implements Memory {
@@ -28,17 +28,12 @@ class SharedViews implements Memory {
   }
 }
 
-let views: SharedViews | undefined;
-
-/** Views of the whole memory as it is now. */
-function currentViews(): SharedViews {
-  const { buffer } = wasmPool().memory.memory;
-  if (views?.buffer !== buffer) views = new SharedViews(buffer);
-  return views;
-}
-
-/** A step that runs a kernel as JavaScript. */
-export function javaScriptStep(kernel: Kernel, program: Program): (run: Run) => void {
+/** A step that runs a kernel as JavaScript over a memory. */
+export function javaScriptStep(
+  kernel: Kernel,
+  program: Program,
+  { memory }: WasmMemory,
+): (run: Run) => void {
   const buffers = program.buffers.map((decl): BufferDecl => ({
     ...decl,
     role: { kind: "input", written: true },
@@ -51,8 +46,10 @@ export function javaScriptStep(kernel: Kernel, program: Program): (run: Run) => 
     arenaBytes: 0,
     kernels: [kernel],
   });
+  let views: SharedViews | undefined;
   return ({ addresses, sizes }) => {
-    const memory = currentViews();
-    compiled.run({ inputs: buffers.map(() => memory), outputs: [], byteOffsets: addresses, sizes });
+    const { buffer } = memory;
+    const whole = views = views?.buffer === buffer ? views : new SharedViews(buffer);
+    compiled.run({ inputs: buffers.map(() => whole), outputs: [], byteOffsets: addresses, sizes });
   };
 }

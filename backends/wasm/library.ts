@@ -7,7 +7,7 @@ import { type DType } from "../../lib/base/dtype.ts";
 import type { ConvGeometry, ExternOp } from "../../lib/loops/ir.ts";
 import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
 import { type LibraryJob, libraryModule, PRODUCT_FIELDS, UNIT_FIELDS } from "./products.ts";
-import { type Code, type ThreadPool, wasmPool } from "./threads.ts";
+import type { Code, ThreadPool } from "./threads.ts";
 import { COLUMN_SLACK, CONV_FIELDS, type ConvField } from "./unfold.ts";
 
 /** An operand of a call: strides in elements. */
@@ -28,9 +28,16 @@ export interface Operands<V> {
   readonly outputs: readonly V[];
 }
 
-let library: Code | undefined;
+const libraries = new WeakMap<ThreadPool, Code>();
 
-const code = (pool: ThreadPool): Code => library ??= pool.load(libraryModule(pool.memory.kind));
+/** The library's module in a pool. */
+function codeOf(pool: ThreadPool): Code {
+  const known = libraries.get(pool);
+  if (known) return known;
+  const code = pool.load(libraryModule(pool.memory.kind));
+  libraries.set(pool, code);
+  return code;
+}
 
 const aligned = (bytes: number): number => Math.ceil(bytes / 64) * 64;
 
@@ -43,18 +50,23 @@ export function fitsLibrary(call: ExternOp, { inputs, outputs }: Operands<Shaped
 }
 
 /** Bytes behind the operands that a call needs: description, packed weight, every thread's scratch memory. */
-export function libraryBytes(call: ExternOp, operands: Operands<Shaped>): number {
-  const { threads } = wasmPool();
+export function libraryBytes(pool: ThreadPool, call: ExternOp, operands: Operands<Shaped>): number {
+  const { threads } = pool;
   if (call.op === "sort") return 0;
   if (call.op === "matmul") return aligned(4 * productWords(operands, threads)) + threads * PRODUCT_SCRATCH;
-  const shape = convShape(call, operands);
+  const shape = convShape(pool, call, operands);
   return aligned(4 * CONV_FIELDS.length) + packedBytes(shape) + threads * threadBytes(shape);
 }
 
-/** Runs a call that fits; `free` is the address of the bytes that `libraryBytes` asked for. */
-export function runLibrary(call: ExternOp, operands: Operands<Operand>, free: number): void {
-  if (call.op === "matmul") runProducts(operands, call.accumulate, free);
-  else if (call.op !== "sort") runConvolution(call, operands, free);
+/** Operands in memory, and the address of the bytes that `libraryBytes` asked for. */
+export interface Placed extends Operands<Operand> {
+  readonly free: number;
+}
+
+/** Runs a call that fits. */
+export function runLibrary(pool: ThreadPool, call: ExternOp, placed: Placed): void {
+  if (call.op === "matmul") runProducts(pool, placed, call.accumulate);
+  else if (call.op !== "sort") runConvolution(pool, call, placed);
 }
 
 const PRODUCT_SCRATCH = aligned(GEMM_SCRATCH + GEMM_SLACK);
@@ -80,9 +92,12 @@ function productWords(operands: Operands<Shaped>, threads: number): number {
   return PRODUCT_FIELDS.length + batch * bands * UNIT_FIELDS.length;
 }
 
-function runProducts(operands: Operands<Operand>, accumulate: boolean, free: number): void {
-  const pool = wasmPool();
-  const { inputs: [a, b], outputs: [out] } = operands;
+function runProducts(
+  pool: ThreadPool,
+  operands: Placed,
+  accumulate: boolean,
+): void {
+  const { inputs: [a, b], outputs: [out], free } = operands;
   if (!a || !b || !out || count(out.shape) === 0) return;
   const { m, n, batch, byRow, width, bands } = bandsOf(operands, pool.threads);
   const k = size(a, -1), units = batch * bands;
@@ -119,7 +134,7 @@ function runProducts(operands: Operands<Operand>, accumulate: boolean, free: num
     }
   };
   each(0, [a.address, b.address, out.address]);
-  pool.run(code(pool), "products" satisfies LibraryJob, {
+  pool.run(codeOf(pool), "products" satisfies LibraryJob, {
     description: free,
     units,
     scratch: { bytes: PRODUCT_SCRATCH, address: free + aligned(words.byteLength) },
@@ -151,7 +166,7 @@ function rolesOf<V>(
 /** The description of a call, without addresses. */
 type ConvShape = Readonly<Record<Exclude<ConvField, "input" | "weight" | "bias" | "output">, number>>;
 
-function convShape(call: ConvCall, operands: Operands<Shaped>): ConvShape {
+function convShape({ threads }: ThreadPool, call: ConvCall, operands: Operands<Shaped>): ConvShape {
   const { input, weight, output } = rolesOf(call.op, operands);
   const at = ({ shape }: Shaped, d: number) => shape[d] ?? 1;
   const { stride: [strideY, strideX], padding: [paddingY, paddingX], dilation: [dilationY, dilationX] } =
@@ -181,7 +196,7 @@ function convShape(call: ConvCall, operands: Operands<Shaped>): ConvShape {
     pixels,
     plain: plain ? 1 : 0,
     columnBytes: plain ? 0 : aligned(4 * depth * pixels + COLUMN_SLACK),
-    byOutput: inChannels < 4 * wasmPool().threads ? 1 : 0,
+    byOutput: inChannels < 4 * threads ? 1 : 0,
   };
 }
 
@@ -198,10 +213,14 @@ function isDense(view: Shaped): boolean {
   return true;
 }
 
-function runConvolution(call: ConvCall, operands: Operands<Operand>, free: number): void {
-  const pool = wasmPool();
+function runConvolution(
+  pool: ThreadPool,
+  call: ConvCall,
+  operands: Placed,
+): void {
+  const { free } = operands;
   const { input, weight, output } = rolesOf(call.op, operands);
-  const shape = convShape(call, operands);
+  const shape = convShape(pool, call, operands);
   const { groups, outChannels, inChannels, depth, pixels, batch } = shape;
   const result = operands.outputs[0];
   if (!result || count(result.shape) === 0) return;
@@ -223,7 +242,7 @@ function runConvolution(call: ConvCall, operands: Operands<Operand>, free: numbe
     output: output.address,
   };
   new Int32Array(buffer, free, CONV_FIELDS.length).set(CONV_FIELDS.map((name) => words[name]));
-  pool.run(code(pool), call.op satisfies LibraryJob, {
+  pool.run(codeOf(pool), call.op satisfies LibraryJob, {
     description: free,
     units: gradient ? (shape.byOutput === 1 ? outChannels : inChannels) : batch * groups,
     ...(gradient ? { grain: 3 } : {}),
@@ -238,7 +257,7 @@ function packWeight(
   { groups, outChannels, depth }: ConvShape,
   { from, to, transposed }: { readonly from: number; readonly to: number; readonly transposed: boolean },
 ): void {
-  const pack: unknown = code(pool).functions["packAll"];
+  const pack: unknown = codeOf(pool).functions["packAll"];
   if (typeof pack !== "function") throw new Error("Expected the library to pack matrices");
   const [row, column, m, k] = transposed
     ? [4, 4 * depth, depth, outChannels]

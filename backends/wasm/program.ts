@@ -32,9 +32,8 @@ type Step = (run: Run) => void;
 /** How a kernel runs, for listings. */
 type Form = "SIMD" | "library" | "JavaScript";
 
-/** Compiles a program. */
-export function compileToWasm(program: Program): CompiledProgram {
-  const pool = wasmPool();
+/** Compiles a program for the threads and the memory of a pool. */
+export function compileToWasm(program: Program, pool: ThreadPool = wasmPool()): CompiledProgram {
   const writer = new ModuleWriter(pool.memory.kind);
   const loopStep = (kernel: LoopKernel): Step | undefined => {
     const parts = segmentsOf(kernel, program)?.map((segment) => {
@@ -49,19 +48,19 @@ export function compileToWasm(program: Program): CompiledProgram {
   const made = program.kernels.map((kernel): { readonly step: Step; readonly form: Form } => {
     const loops = kernel.kind === "loops" ? kernel : kernel.epilogue;
     const after = loops && loopStep(loops);
-    const plain = () => javaScriptStep(kernel, program);
+    const plain = () => javaScriptStep(kernel, program, pool.memory);
     if (kernel.kind === "loops") {
       return after ? { step: after, form: "SIMD" } : { step: plain(), form: "JavaScript" };
     }
     if (loops && !after) return { step: plain(), form: "JavaScript" };
-    return { step: externStep(kernel, { program, after, plain }), form: "library" };
+    return { step: externStep(kernel, { program, pool, after, plain }), form: "library" };
   });
   const code = pool.load(writer.finish());
   const steps = made.map((m) => m.step);
   return {
     source: sourceOf(program, made.map((m) => m.form)),
     kernelCount: program.kernels.length,
-    run: (call) => runProgram(program, steps, call),
+    run: (call) => runProgram(pool, { program, steps, call }),
   };
 }
 
@@ -81,13 +80,18 @@ function runSegment(
 /** A library call with its epilogue; where the library does not take it, JavaScript does both. */
 function externStep(
   kernel: ExternKernel,
-  { program, after, plain }: { program: Program; after: Step | undefined; plain: () => Step },
+  { program, pool, after, plain }: {
+    program: Program;
+    pool: ThreadPool;
+    after: Step | undefined;
+    plain: () => Step;
+  },
 ): Step {
   let fallback: Step | undefined;
   return (run) => {
     const operands = operandsOf(kernel, run, program);
     if (!fitsLibrary(kernel.call, operands)) return (fallback ??= plain())(run);
-    runLibrary(kernel.call, operands, run.free);
+    runLibrary(pool, kernel.call, { ...operands, free: run.free });
     after?.(run);
   };
 }
@@ -108,8 +112,11 @@ function operandsOf(kernel: ExternKernel, run: Run, program: Program): Operands<
   return { inputs: kernel.inputs.map(at), outputs: kernel.outputs.map(at) };
 }
 
-function runProgram(program: Program, steps: readonly Step[], call: ProgramCall): void {
-  const { memory } = wasmPool();
+function runProgram(
+  pool: ThreadPool,
+  { program, steps, call }: { program: Program; steps: readonly Step[]; call: ProgramCall },
+): void {
+  const { memory } = pool;
   const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, call.sizes[i] ?? 0]));
   const symbol = (s: Sym) => known.get(s) ?? 0;
   const value = (d: Dim) => evaluate(d, symbol);
@@ -124,7 +131,7 @@ function runProgram(program: Program, steps: readonly Step[], call: ProgramCall)
   });
   const words = [...addresses, ...call.sizes];
   const wordBytes = Math.ceil((4 * words.length + LOAD_SLACK) / 64) * 64;
-  memory.reserve(bytes, wordBytes + scratchOf(program, value));
+  memory.reserve(bytes, wordBytes + scratchOf(pool, program, value));
   const { buffer } = memory.memory;
   new Int32Array(buffer, memory.top, words.length).set(words);
   const inside = program.buffers.map(({ dtype, length }, id) =>
@@ -148,12 +155,12 @@ function runProgram(program: Program, steps: readonly Step[], call: ProgramCall)
 }
 
 /** Bytes of scratch memory that the library calls of a program need. */
-function scratchOf(program: Program, value: (d: Dim) => number): number {
+function scratchOf(pool: ThreadPool, program: Program, value: (d: Dim) => number): number {
   return program.kernels.reduce((most, kernel: Kernel) => {
     if (kernel.kind !== "extern") return most;
     const shaped = (view: BufferView) => viewIn(view, program, value);
     const operands = { inputs: kernel.inputs.map(shaped), outputs: kernel.outputs.map(shaped) };
-    return Math.max(most, libraryBytes(kernel.call, operands));
+    return Math.max(most, libraryBytes(pool, kernel.call, operands));
   }, 0);
 }
 

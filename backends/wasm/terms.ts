@@ -30,6 +30,7 @@ const addTwo = binary("i32Add"), mulTwo = binary("i32Mul");
 export const add = (...terms: readonly Term[]): Term => terms.reduce(addTwo);
 export const mul = (...terms: readonly Term[]): Term => terms.reduce(mulTwo);
 export const shl = (term: Term, by: number): Term => binary("i32Shl")(term, int(by));
+export const shr = (term: Term, by: number): Term => binary("i32ShrS")(term, int(by));
 
 /** condition ? left : right, both evaluated. */
 export const choose = (condition: Term, left: Term, right: Term): Term => (body) => {

@@ -7,6 +7,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { InternalError } from "../../lib/base/errors.ts";
+import { logs } from "../../lib/base/logs.ts";
 import { WasmMemory } from "./memory.ts";
 import { WORD, workerSource } from "./worker.ts";
 
@@ -42,12 +43,12 @@ const CHUNKS = 4;
 /** Threads over one memory. */
 export class ThreadPool {
   readonly memory: WasmMemory;
-  #workers: readonly Worker[] | undefined;
-  #words: Int32Array | undefined;
+  readonly #words: Int32Array | undefined;
+  #workers: Worker[] | undefined;
   #generation = 0;
 
-  /** `threads`: how many work at once, this one included. */
-  constructor(readonly threads: number) {
+  /** `threads`: how many work at once, this one included; `leastWork`: the work that is worth waking them. */
+  constructor(readonly threads: number, readonly leastWork: number = LEAST_WORK) {
     this.memory = new WasmMemory(threads > 1);
     if (threads > 1) this.#words = new Int32Array(this.memory.memory.buffer, 0, 64);
   }
@@ -75,7 +76,7 @@ export class ThreadPool {
     const work = code.functions[name];
     if (!work) throw new InternalError(`Expected a function ${name} but found ${code.order.join(", ")}`);
     const words = this.#words;
-    if (!words || !code.at || units < 2 || job.work < LEAST_WORK) {
+    if (!words || !code.at || units < 2 || job.work < this.leastWork) {
       return work(description, 0, units, scratch?.address ?? 0);
     }
     this.#start();
@@ -134,17 +135,21 @@ export class ThreadPool {
     }
   }
 
+  /** Makes the other threads. Those that cannot start, or die, leave their share to the rest. */
   #start(): void {
-    this.#workers ??= Array.from({ length: this.threads - 1 }, (_, i) => {
-      const worker = new Worker(workerSource, {
-        eval: true,
-        workerData: { memory: this.memory.memory, place: i + 1 },
-      });
-      // One that cannot start or dies leaves its share to the others
-      worker.on("error", () => {});
-      worker.unref();
-      return worker;
-    });
+    if (this.#workers) return;
+    const workers: Worker[] = this.#workers = [];
+    try {
+      for (let place = 1; place < this.threads; place++) {
+        const workerData = { memory: this.memory.memory, place };
+        const worker = new Worker(workerSource, { eval: true, workerData });
+        worker.on("error", (error) => logs.emit("perf_hints", `A thread stopped: ${error}`));
+        worker.unref();
+        workers.push(worker);
+      }
+    } catch (error) {
+      logs.emit("perf_hints", `Threads cannot be started: ${error}`);
+    }
   }
 }
 

@@ -22,6 +22,7 @@ import {
   ref,
   same,
   shl,
+  shr,
   sub,
   type Term,
   when,
@@ -121,7 +122,7 @@ function eachRow(
 /** Writes zeros from one element of a row to another, and up to three more. */
 function zeros(body: FunctionBody, row: number, from: Term, to: Term): void {
   const [address, left] = [body.local("i32"), body.local("i32")];
-  assign(body, left, shr2(add(sub(to, from), int(3))));
+  assign(body, left, shr(add(sub(to, from), int(3)), 2));
   assign(body, address, add(ref(row), shl(from, 2)));
   body.times(left, () => {
     body.get(address).splatConstant(0).simdMemory("store");
@@ -129,12 +130,7 @@ function zeros(body: FunctionBody, row: number, from: Term, to: Term): void {
   });
 }
 
-const shr2 = (term: Term): Term => (body) => {
-  term(body);
-  body.i32(2).op("i32ShrS");
-};
-
-/** Adds (description, image, columns, from channel, to channel): the columns of these channels. */
+/** (description, image, columns, from channel, to channel): the columns of these channels. */
 export function unfoldFunction(): FunctionBody {
   const { body, at } = withParams(["description", "image", "columns", "from", "to"]);
   const of = fields(body, at("description"));
@@ -150,7 +146,7 @@ export function unfoldFunction(): FunctionBody {
       zeros(body, columns, int(0), low);
       assign(body, to, add(ref(columns), shl(low, 2)));
       when(body, same(of("strideX"), int(1)), () => {
-        assign(body, left, shr2(add(sub(high, low), int(3))));
+        assign(body, left, shr(add(sub(high, low), int(3)), 2));
         body.times(left, () => {
           body.get(to).get(pixel).simdMemory("load").simdMemory("store");
           assign(body, to, add(ref(to), int(16)));
@@ -193,7 +189,7 @@ export function foldFunction(): FunctionBody {
     inside({ low, high, pixel }) {
       assign(body, from, add(ref(columns), shl(low, 2)));
       when(body, same(of("strideX"), int(1)), () => {
-        assign(body, left, shr2(sub(high, low)));
+        assign(body, left, shr(sub(high, low), 2));
         body.times(left, () => {
           body.get(pixel).get(from).simdMemory("load").get(pixel).simdMemory("load").simd("f32Add");
           body.simdMemory("store");

@@ -1,0 +1,225 @@
+/** The WebAssembly library of matrix products and convolutions against the reference, on one thread and several. */
+import { assert, assertEquals } from "@std/assert";
+import type { HostArray } from "../lib/base/dtype.ts";
+import type { Program } from "../lib/loops/ir.ts";
+import { HostMemory } from "../backends/js/memory.ts";
+import { compileToWasm } from "../backends/wasm/program.ts";
+import { ThreadPool } from "../backends/wasm/threads.ts";
+import { compare, type Runner } from "./support/compare.ts";
+import { singleOp, type TestOperand } from "./support/single_op.ts";
+
+/** Several threads take part however little there is to do. */
+const POOLS = [new ThreadPool(1), new ThreadPool(3, 0)];
+
+const runner = (pool: ThreadPool): Runner => (program, inputs, outputs) => {
+  const memoryOf = (array: HostArray) => {
+    assert(array.buffer instanceof ArrayBuffer);
+    return new HostMemory("cpu", array.buffer);
+  };
+  const compiled = compileToWasm(program, pool);
+  compiled.run({ inputs: inputs.map(memoryOf), outputs: outputs.map(memoryOf), sizes: [] });
+  return compiled.source;
+};
+
+function check(program: Program, inputs: readonly HostArray[], tolerance = 1e-5): void {
+  for (const pool of POOLS) compare(program, inputs, { run: runner(pool), tolerance });
+}
+
+const wave = (count: number, scale = 1) => {
+  const values = new Float32Array(Math.ceil(count / 16) * 16);
+  for (let i = 0; i < count; i++) values[i] = scale * Math.sin(i * 1.7 + 0.3);
+  return values;
+};
+const count = ({ shape }: TestOperand) => shape.reduce((x, y) => x * y, 1);
+const float = (shape: readonly number[], strides?: readonly number[]): TestOperand =>
+  strides ? { shape, strides, dtype: "float32" } : { shape, dtype: "float32" };
+
+Deno.test("products of odd sizes, in every combination of layouts", () => {
+  const sizes = [[1, 1, 1], [6, 8, 4], [7, 9, 5], [13, 17, 300], [5, 600, 3], [200, 5, 7], [
+    32,
+    50,
+    0,
+  ]] as const;
+  for (const [m, n, k] of sizes) {
+    for (const [aT, bT, outT] of [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => [bits & 1, bits & 2, bits & 4])) {
+      const a = float([m, k], aT ? [1, m] : [k, 1]), b = float([k, n], bT ? [1, k] : [n, 1]);
+      const out = float([m, n], outT ? [1, m] : [n, 1]);
+      const program = singleOp([a, b], [out], (x, y) => ({
+        kind: "extern",
+        call: { op: "matmul", accumulate: false },
+        inputs: [x!, y!],
+        outputs: [out],
+      }));
+      check(program, [wave(m * k), wave(k * n)], 1e-5 * Math.max(1, Math.sqrt(k)));
+    }
+  }
+});
+
+Deno.test("products of many small matrices, one of them shared", () => {
+  for (const [batch, m, n, k] of [[[3, 5], 7, 6, 9], [[20], 12, 16, 8], [[0], 4, 4, 4]] as const) {
+    const a = float([...batch, m, k]), out = float([...batch, m, n]);
+    const b = float([...batch, k, n], [...batch.map(() => 0), n, 1]);
+    const program = singleOp([a, b], [out], (x, y) => ({
+      kind: "extern",
+      call: { op: "matmul", accumulate: false },
+      inputs: [x!, y!],
+      outputs: [out],
+    }));
+    check(program, [wave(count(a)), wave(k * n)]);
+  }
+});
+
+Deno.test("a product is added to what the result holds", () => {
+  const [m, n, k] = [9, 11, 270];
+  const fill = singleOp([float([m, k]), float([k, n])], [float([m, n])], () => ({
+    kind: "pointwise",
+    shape: [m, n],
+    dtype: "float32",
+    element: (o) => o.constant(3, "float32"),
+  }));
+  const sum = singleOp([float([m, k]), float([k, n])], [float([m, n])], (x, y) => ({
+    kind: "extern",
+    call: { op: "matmul", accumulate: true },
+    inputs: [x!, y!],
+    outputs: [float([m, n])],
+  }));
+  check({ ...fill, kernels: [...fill.kernels, ...sum.kernels] }, [wave(m * k), wave(k * n)], 1e-4);
+});
+
+Deno.test("convolutions: strides, padding, dilation, groups, single pixels", () => {
+  const cases = [
+    {
+      batch: 3,
+      groups: 1,
+      channels: [3, 5],
+      size: [7, 9],
+      kernel: [3, 3],
+      stride: 1,
+      padding: 1,
+      dilation: 1,
+    },
+    {
+      batch: 2,
+      groups: 2,
+      channels: [2, 3],
+      size: [8, 6],
+      kernel: [3, 2],
+      stride: 2,
+      padding: 1,
+      dilation: 1,
+    },
+    {
+      batch: 2,
+      groups: 4,
+      channels: [1, 1],
+      size: [9, 9],
+      kernel: [3, 3],
+      stride: 1,
+      padding: 2,
+      dilation: 2,
+    },
+    {
+      batch: 5,
+      groups: 1,
+      channels: [13, 7],
+      size: [5, 5],
+      kernel: [1, 1],
+      stride: 1,
+      padding: 0,
+      dilation: 1,
+    },
+    {
+      batch: 1,
+      groups: 1,
+      channels: [2, 4],
+      size: [3, 3],
+      kernel: [3, 3],
+      stride: 1,
+      padding: 0,
+      dilation: 1,
+    },
+    {
+      batch: 2,
+      groups: 1,
+      channels: [1, 6],
+      size: [11, 40],
+      kernel: [5, 7],
+      stride: 3,
+      padding: 6,
+      dilation: 1,
+    },
+    {
+      batch: 1,
+      groups: 1,
+      channels: [30, 14],
+      size: [4, 4],
+      kernel: [2, 2],
+      stride: 2,
+      padding: 0,
+      dilation: 1,
+    },
+    {
+      batch: 0,
+      groups: 1,
+      channels: [2, 2],
+      size: [4, 4],
+      kernel: [3, 3],
+      stride: 1,
+      padding: 1,
+      dilation: 1,
+    },
+  ] as const;
+  for (const { batch, groups, channels: [inside, outside], size: [h, w], kernel: [kh, kw], ...g } of cases) {
+    const length = (size: number, kernel: number) =>
+      Math.floor((size + 2 * g.padding - g.dilation * (kernel - 1) - 1) / g.stride) + 1;
+    const input = float([batch, groups * inside, h, w]), weight = float([groups * outside, inside, kh, kw]);
+    const bias = float([groups * outside]);
+    const out = float([batch, groups * outside, length(h, kh), length(w, kw)]);
+    const geometry = {
+      stride: [g.stride, g.stride],
+      padding: [g.padding, g.padding],
+      dilation: [g.dilation, g.dilation],
+      groups,
+    } as const;
+    const runs = [
+      { op: "convForward", operands: [input, weight], result: out },
+      { op: "convForward", operands: [input, weight, bias], result: out },
+      { op: "convBackwardInput", operands: [out, weight], result: input },
+      { op: "convBackwardWeight", operands: [out, input], result: weight },
+    ] as const;
+    for (const { op, operands, result } of runs) {
+      const program = singleOp(operands, [result], (...xs) => ({
+        kind: "extern",
+        call: { op, ...geometry },
+        inputs: xs,
+        outputs: [result],
+      }));
+      check(program, operands.map((t, i) => wave(count(t), 1 + i)), 3e-5);
+    }
+  }
+});
+
+Deno.test("results have the same bits however many threads there are", () => {
+  const [input, weight, out] = [float([4, 9, 14, 14]), float([10, 9, 3, 3]), float([4, 10, 14, 14])];
+  const geometry = { stride: [1, 1], padding: [1, 1], dilation: [1, 1], groups: 1 } as const;
+  const runs = [
+    { op: "convForward", operands: [input, weight], result: out },
+    { op: "convBackwardInput", operands: [out, weight], result: input },
+    { op: "convBackwardWeight", operands: [out, input], result: weight },
+  ] as const;
+  for (const { op, operands, result } of runs) {
+    const program = singleOp(operands, [result], (...xs) => ({
+      kind: "extern",
+      call: { op, ...geometry },
+      inputs: xs,
+      outputs: [result],
+    }));
+    const inputs = operands.map((t) => wave(count(t)));
+    const [one, several] = POOLS.map((pool) => {
+      const to = wave(count(result));
+      runner(pool)(program, inputs, [to]);
+      return [...to];
+    });
+    assertEquals(one, several);
+  }
+});
