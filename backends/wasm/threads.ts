@@ -182,5 +182,15 @@ let pool: ThreadPool | undefined;
 
 /** The pool of this process. Its memory is reserved when it is first asked for. */
 export function wasmPool(): ThreadPool {
-  return pool ??= new ThreadPool(Math.min(64, threadCount()));
+  return pool ??= makePool(Math.min(64, threadCount()));
+}
+
+/** As many threads as asked for, or this one alone where no memory can be shared. */
+function makePool(threads: number): ThreadPool {
+  try {
+    return new ThreadPool(threads);
+  } catch (error) {
+    logs.emit("perf_hints", `Graphs run on one thread, since no memory can be shared: ${error}`);
+    return new ThreadPool(1);
+  }
 }

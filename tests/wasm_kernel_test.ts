@@ -1,0 +1,284 @@
+/** Forms of loop kernels on WebAssembly against the reference: masks, positions, bools, running sums, threads. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import type { DType, HostArray } from "../lib/base/dtype.ts";
+import type { LoopKernel, Program, Statement } from "../lib/loops/ir.ts";
+import { mul, sub } from "../lib/sym/expr.ts";
+import { HostMemory } from "../backends/js/memory.ts";
+import { FunctionBody, ModuleWriter } from "../backends/wasm/binary.ts";
+import { compileToWasm } from "../backends/wasm/program.ts";
+import { JOB_PARAMS } from "../backends/wasm/products.ts";
+import { ThreadPool } from "../backends/wasm/threads.ts";
+import { compare, type Runner } from "./support/compare.ts";
+import { singleOp, vectorised } from "./support/single_op.ts";
+
+const POOLS = [new ThreadPool(1), new ThreadPool(3, 0)];
+
+const runner = (pool: ThreadPool, form: string): Runner => (program, inputs, outputs) => {
+  const memoryOf = (array: HostArray) => {
+    assert(array.buffer instanceof ArrayBuffer);
+    return new HostMemory("cpu", array.buffer);
+  };
+  const compiled = compileToWasm(program, pool);
+  assertEquals(/^\/\/ op: (.*)$/m.exec(compiled.source)?.[1], form);
+  compiled.run({ inputs: inputs.map(memoryOf), outputs: outputs.map(memoryOf), sizes: [] });
+  return compiled.source;
+};
+
+/** As it is and with lanes along either end of every nest, on one thread and on several. */
+function check(program: Program, inputs: readonly HostArray[], form = "SIMD"): void {
+  for (const pool of POOLS) {
+    const run = runner(pool, form);
+    compare(program, inputs, { run });
+    compare(vectorised(program, "innermost"), inputs, { run });
+    compare(vectorised(program, "outermost"), inputs, { run });
+  }
+}
+
+const wave = (count: number, scale = 1) => {
+  const values = new Float32Array(Math.ceil(count / 16) * 16);
+  for (let i = 0; i < count; i++) values[i] = scale * Math.sin(i * 1.7 + 0.3);
+  return values;
+};
+const float = (...shape: readonly number[]) => ({ shape, dtype: "float32" as const });
+
+Deno.test("padding: loads where they are valid, elsewhere a constant", () => {
+  for (const [h, w, left] of [[5, 9, 2], [1, 3, 1], [4, 16, 5]] as const) {
+    const shape = [h + 3, w + left + 2];
+    const program = singleOp([float(h, w)], [float(...shape)], (x) => ({
+      kind: "pointwise",
+      shape,
+      dtype: "float32",
+      element: (o, [i, j]) => {
+        const y = o.index(sub(i!, 1), "int64"), x0 = o.index(sub(j!, left), "int64");
+        const zero = o.constant(0, "int64");
+        const inside = o.and(
+          o.and(o.ge(y, zero), o.lt(y, o.constant(h, "int64"))),
+          o.and(o.ge(x0, zero), o.lt(x0, o.constant(w, "int64"))),
+        );
+        return o.masked(
+          inside,
+          () => o.mul(o.load(x!, [sub(i!, 1), sub(j!, left)]), o.constant(2, "float32")),
+          o.constant(-1, "float32"),
+        );
+      },
+    }));
+    check(program, [wave(h * w)]);
+  }
+});
+
+Deno.test("masks within masks", () => {
+  const program = singleOp([float(7)], [float(23)], (x) => ({
+    kind: "pointwise",
+    shape: [23],
+    dtype: "float32",
+    element: (o, [i]) => {
+      const at = o.index(sub(i!, 9), "int32"), otherwise = o.constant(5, "float32");
+      return o.masked(
+        o.ge(at, o.constant(0, "int32")),
+        () =>
+          o.masked(
+            o.lt(at, o.constant(7, "int32")),
+            () => o.load(x!, [sub(i!, 9)]),
+            o.constant(7, "float32"),
+          ),
+        otherwise,
+      );
+    },
+  }));
+  check(program, [wave(7)]);
+});
+
+Deno.test("positions of extremes: ties, NaN, infinities, rows and columns", () => {
+  const data = wave(6 * 37);
+  data.set([NaN, 3, NaN], 40);
+  data.fill(-Infinity, 74, 111);
+  data.fill(Infinity, 111, 148);
+  data.set([2, 5, 5, 2], 150);
+  for (const op of ["argmax", "argmin"] as const) {
+    for (const [kept, over] of [[[6], [37]], [[37], [6]], [[], [6, 37]]] as const) {
+      const program = singleOp([float(6, 37)], [{ shape: kept, dtype: "int64" }], (x) => ({
+        kind: "reduction",
+        shape: kept,
+        dtype: "int64",
+        op,
+        over,
+        accumulator: "float32",
+        element: (o, index, reduced) =>
+          o.load(
+            x!,
+            kept.length === 0 ? reduced : kept[0] === 6 ? [index[0]!, reduced[0]!] : [reduced[0]!, index[0]!],
+          ),
+        position: (reduced) =>
+          over.length === 1 ? reduced[0]! : sub(mul(reduced[0]!, 37), sub(0, reduced[1]!)),
+      }));
+      check(program, [data]);
+    }
+  }
+});
+
+Deno.test("bools in memory are bytes, in lanes masks", () => {
+  const types: readonly DType[] = ["bool", "float32", "int32"];
+  for (const dtype of types) {
+    for (const stride of [1, 2, 3]) {
+      const n = 21;
+      const program = singleOp(
+        [{ shape: [n], dtype: "bool", strides: [stride] }, float(n)],
+        [{ shape: [n], dtype }],
+        (x, y) => ({
+          kind: "pointwise",
+          shape: [n],
+          dtype,
+          element: (o, index) =>
+            o.cast(o.and(o.load(x!, index), o.lt(o.load(y!, index), o.constant(0.5, "float32"))), dtype),
+        }),
+      );
+      check(program, [new Uint8Array(64).map((_, i) => i % 3 === 0 ? 0 : 1), wave(n)]);
+    }
+  }
+});
+
+Deno.test("positions as numbers, steps of every size, every third element", () => {
+  for (const step of [2, 3, -1]) {
+    const n = 19;
+    const program = singleOp([float(3 * n)], [float(n)], (x) => ({
+      kind: "pointwise",
+      shape: [n],
+      dtype: "float32",
+      element: (o, [i]) => {
+        const at = step > 0 ? mul(i!, step) : sub(n - 1, i!);
+        return o.add(o.load(x!, [at]), o.index(at, "float32"));
+      },
+    }));
+    check(program, [wave(3 * n)]);
+  }
+});
+
+Deno.test("int64 results within 32 bits are computed in lanes, others are not", () => {
+  const of = (offset: number) =>
+    singleOp([], [{ shape: [13], dtype: "int64" }], () => ({
+      kind: "pointwise",
+      shape: [13],
+      dtype: "int64",
+      element: (o, [i]) => o.add(o.index(i!, "int64"), o.constant(offset, "int64")),
+    }));
+  check(of(-5), []);
+  check(of(2 ** 31), [], "JavaScript");
+});
+
+Deno.test("running sums along rows and columns", () => {
+  for (const dim of [0, 1]) {
+    const program = singleOp([float(7, 10)], [float(7, 10)], (x) => ({
+      kind: "scan",
+      shape: [7, 10],
+      dtype: "float32",
+      dim,
+      initial: 0,
+      element: (o, index) => o.load(x!, index),
+      combine: (o, before, value) => o.add(before, value),
+    }));
+    const mark = (s: Statement): Statement =>
+      s.kind === "loop" ? { ...s, vector: s.order === "parallel" } : s;
+    const along: Program = {
+      ...program,
+      kernels: program.kernels.map((k) => k.kind === "loops" ? { ...k, body: k.body.map(mark) } : k),
+    };
+    for (const pool of POOLS) {
+      compare(program, [wave(70)], { run: runner(pool, "SIMD") });
+      compare(along, [wave(70)], { run: runner(pool, "SIMD") });
+    }
+  }
+});
+
+Deno.test("an epilogue runs behind its product, nests of one kernel behind each other", () => {
+  const [m, n, k] = [33, 12, 20];
+  const product = singleOp([float(m, k), float(k, n)], [float(m, n)], (x, y) => ({
+    kind: "extern",
+    call: { op: "matmul", accumulate: false },
+    inputs: [x!, y!],
+    outputs: [float(m, n)],
+  }));
+  const result = { ...float(m, n), buffer: 2, offset: 0, strides: [n, 1] };
+  const after = singleOp([float(m, n), float(m, n)], [float(m, n)], () => ({
+    kind: "pointwise",
+    shape: [m, n],
+    dtype: "float32",
+    element: (o, [i, j]) =>
+      o.maximum(
+        o.load(result, [i!, j!]),
+        o.constant(0, "float32"),
+      ),
+  }));
+  const epilogue = after.kernels[0];
+  assert(epilogue?.kind === "loops");
+  const twice: LoopKernel = { ...epilogue, body: [...epilogue.body, ...epilogue.body] };
+  for (const body of [epilogue, twice]) {
+    const fused: Program = {
+      ...product,
+      kernels: product.kernels.map((kernel) =>
+        kernel.kind === "extern" ? { ...kernel, epilogue: body } : kernel
+      ),
+    };
+    for (const pool of POOLS) {
+      compare(fused, [wave(m * k), wave(k * n)], { run: runner(pool, "library"), tolerance: 1e-5 });
+    }
+  }
+});
+
+/** A module with one job that stores at description + 4·unit, after a while, the address of its scratch memory. */
+function slowJob(trap: boolean, pool: ThreadPool): Uint8Array<ArrayBuffer> {
+  const body = new FunctionBody(JOB_PARAMS.map(() => "i32"), []);
+  const [description, from, to, scratch] = [0, 1, 2, 3] as const;
+  const counter = body.local("i32"), wait = body.local("i32");
+  body.loop(counter, { from: () => body.get(from), to: () => body.get(to), step: 1 }, () => {
+    body.i32(3_000_000).set(wait);
+    body.times(wait, () => {});
+    body.get(description).get(counter).i32(2).op("i32Shl", "i32Add").get(scratch).memory("i32Store");
+    if (trap) body.get(counter).i32(0).op("i32DivS").set(wait);
+  });
+  const writer = new ModuleWriter(pool.memory.kind);
+  writer.export(writer.add(body), "slow");
+  return writer.finish();
+}
+
+Deno.test("units of a job are done by several threads, each with scratch memory of its own", () => {
+  const pool = new ThreadPool(2, 0), { memory } = pool;
+  const code = pool.load(slowJob(false, pool));
+  memory.reserve(4096, 0);
+  const units = 16, scratch = { bytes: 100, address: memory.base + 1024 };
+  const seen = new Set<number>();
+  // The other thread takes a moment to start
+  for (let round = 0; round < 500 && seen.size < 2; round++) {
+    const words = new Int32Array(memory.memory.buffer, memory.base, units).fill(0);
+    pool.run(code, "slow", { description: memory.base, units, scratch, work: 1 });
+    for (const word of words) seen.add(word);
+  }
+  assertEquals([...seen].sort((a, b) => a - b), [scratch.address, scratch.address + scratch.bytes]);
+});
+
+Deno.test("a unit that fails is reported, and the threads go on", () => {
+  const pool = new ThreadPool(2, 0), { memory } = pool;
+  const bad = pool.load(slowJob(true, pool)), good = pool.load(slowJob(false, pool));
+  memory.reserve(4096, 0);
+  for (let round = 0; round < 3; round++) {
+    const job = { description: memory.base, units: 8, work: 1 };
+    assertThrows(() => pool.run(bad, "slow", job));
+    pool.run(good, "slow", job);
+  }
+});
+
+Deno.test("running a program again and again takes no more memory", () => {
+  const pool = new ThreadPool(2, 0);
+  const program = singleOp([float(64, 64), float(64, 64)], [float(64, 64)], (x, y) => ({
+    kind: "extern",
+    call: { op: "matmul", accumulate: false },
+    inputs: [x!, y!],
+    outputs: [float(64, 64)],
+  }));
+  const compiled = compileToWasm(program, pool);
+  const memories = [0, 1, 2].map(() => new HostMemory("cpu", new ArrayBuffer(64 * 64 * 4)));
+  const call = { inputs: memories.slice(0, 2), outputs: memories.slice(2), sizes: [] };
+  compiled.run(call);
+  const before = pool.memory.memory.buffer.byteLength;
+  for (let i = 0; i < 200; i++) compiled.run(call);
+  assertEquals(pool.memory.memory.buffer.byteLength, before);
+});
