@@ -10,6 +10,7 @@ import { recording } from "../base/recording.ts";
 import { factText, type Guard } from "./guards/guard.ts";
 import type { Check } from "./guards/check.ts";
 import { atNextCall } from "./frame/bindings.ts";
+import { captureMany } from "./frame/capture.ts";
 import { VariablesPending } from "./functions.ts";
 import { ChangeHistory } from "./automatic_dynamic.ts";
 import { currentStance } from "./stance.ts";
@@ -114,7 +115,7 @@ export class Unit {
     let entry: Entry;
     try {
       const about = { name: body.name, place: () => body.place(), reasons };
-      entry = recording.compile(this, about, () => this.compileEntry(this, self, args));
+      entry = captureMany(() => recording.compile(this, about, () => this.compileEntry(this, self, args)));
     } catch (error) {
       if (error instanceof CannotTrace) return this.giveUp(error.message, self, args);
       if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);

@@ -67,6 +67,19 @@ export function findHomeObject(fn: object, receiver: unknown): object | null {
   return null;
 }
 
+/** Runs `run`, in which many functions may be captured, faster than each by itself. */
+export function captureMany<T>(run: () => T): T {
+  let inspector: Inspector;
+  try {
+    inspector = open().inspector;
+  } catch (error) {
+    // The captures say so themselves.
+    if (error instanceof InspectorUnavailable) return run();
+    throw error;
+  }
+  return inspector.batch(run);
+}
+
 function capture(use: Access, fn: object): Captured {
   const { inspector, scripts } = use;
   try {

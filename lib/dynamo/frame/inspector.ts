@@ -51,6 +51,10 @@ export class Inspector {
   private readonly session = new Session();
   private drain: (() => void) | null = null;
   private debugging = 0;
+  /** How often the debugger has been enabled. */
+  timesEnabled = 0;
+  private batches = 0;
+  private endBatch: (() => void) | null = null;
 
   constructor() {
     refuseInsideDispatch();
@@ -102,20 +106,39 @@ export class Inspector {
 
   /** Enables the debugger until the result is called; it slows the program, so that should be soon. */
   holdDebugger(): () => void {
-    if (this.debugging === 0) this.post("Debugger.enable");
+    if (this.debugging === 0) {
+      this.post("Debugger.enable");
+      this.timesEnabled++;
+      // A `debugger` statement of the program would stop this very thread for good.
+      this.post("Debugger.setSkipAllPauses", { skip: true });
+    }
     this.debugging++;
     return () => {
       if (--this.debugging === 0) this.post("Debugger.disable");
     };
   }
 
-  /** Runs `body` with the debugger enabled. */
+  /** Runs `body` with the debugger enabled. Inside a batch it stays so until the batch ends. */
   withDebugger<T>(body: () => T): T {
     const release = this.holdDebugger();
+    if (this.batches > 0 && this.endBatch === null) this.endBatch = this.holdDebugger();
     try {
       return body();
     } finally {
       release();
+    }
+  }
+
+  /** Runs `body`, in which the debugger is enabled at most once: that tells of every script and takes long. */
+  batch<T>(body: () => T): T {
+    this.batches++;
+    try {
+      return body();
+    } finally {
+      if (--this.batches === 0) {
+        this.endBatch?.();
+        this.endBatch = null;
+      }
     }
   }
 

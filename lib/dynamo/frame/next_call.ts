@@ -48,8 +48,6 @@ function openWatch(inspector: Inspector, watch: CallWatch): () => void {
     release = inspector.holdDebugger();
     open.set(id, watch);
     Object.defineProperty(globalThis, HAND_OUT, { value: handOut, configurable: true, enumerable: false });
-    // A `debugger` statement of the program would stop this very thread for good.
-    inspector.post("Debugger.setSkipAllPauses", { skip: true });
     const reply = inspector.post("Debugger.setBreakpointOnFunctionCall", {
       objectId: inspector.idOf(watch.fn),
       condition: `${HAND_OUT_TEXT}?.(${id},${watch.expression})`,

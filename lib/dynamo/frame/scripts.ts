@@ -2,7 +2,7 @@
  * The scripts V8 has loaded: their texts, parsed, with positions in the user's files.
  *
  * Input: script ids. Output: `Script`s. Invariant: a script is fetched and parsed at most once; fetching needs the
- * debugger, so all texts that may be wanted soon are fetched together.
+ * debugger, so all texts that may be wanted are fetched together once a program asks repeatedly.
  */
 import { findSourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -28,7 +28,8 @@ export class Scripts {
   private readonly loaded = new Map<string, Script>();
   private readonly urls = new Map<string, string>();
   private readonly modules = new Set<string>();
-  private fetchedAhead = false;
+  /** Times the debugger was enabled to fetch texts. */
+  private enabled = 0;
 
   constructor(private readonly inspector: Inspector) {
     const note = (params: Record<string, unknown>): void => {
@@ -43,10 +44,11 @@ export class Scripts {
   get(id: string): Script | null {
     const known = this.loaded.get(id);
     if (known) return known;
+    const before = this.inspector.timesEnabled;
     this.inspector.withDebugger(() => {
       this.fetch(id);
-      if (!this.fetchedAhead) this.fetchAhead();
-      this.fetchedAhead = true;
+      // A program that comes again will come often; the first time it may be for a few scripts only.
+      if (this.inspector.timesEnabled > before && ++this.enabled === 2) this.fetchAhead();
     });
     return this.loaded.get(id) ?? null;
   }
