@@ -5,6 +5,7 @@
  * it: inputs that share memory with a written one make the call run op by op.
  */
 import { aotAutograd } from "../lib/aot/backend.ts";
+import { config } from "../lib/base/config.ts";
 import { itemSize } from "../lib/base/dtype.ts";
 import { DynError, InternalError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
@@ -20,6 +21,7 @@ import { type Dim, evaluate, type Sym } from "../lib/sym/expr.ts";
 import { type Layout, layoutOf } from "../lib/tensor/layout.ts";
 import { allocateStorage, deviceNamed, type Storage } from "../lib/tensor/storage.ts";
 import { isTensor, Tensor } from "../lib/tensor/tensor.ts";
+import { ResultMemory } from "./result_memory.ts";
 
 /** The backend "inductor": differentiated ahead of time, then compiled to fused kernels. */
 export const inductor: GraphBackend = aotAutograd({ fwCompiler: (gm) => compileWithInductor(gm) });
@@ -49,8 +51,24 @@ export function compileWithInductor(
     : undefined;
   if (program) logs.emit("output_code", () => program.source, { part: name, meta: { device } });
   if (program) options.compiled?.(compiled, program);
-  const runner = new GraphRunner(module, { compiled, program, device });
+  const runner = new GraphRunner(module, {
+    compiled,
+    program,
+    device,
+    results: resultMemory(module, device),
+  });
   return (...args) => runner.run(args);
+}
+
+/** Memory for results that live until the next call, where the settings ask for it and gradients allow it. */
+function resultMemory({ signature }: GraphModule, device: DeviceName): ResultMemory | undefined {
+  if (!config.inductor.staticResults) return undefined;
+  const role = signature?.role ?? "inference";
+  if (role === "inference") return new ResultMemory(device);
+  if (role === "forward") {
+    logs.emit("perf_hints", "Results of a graph need gradients, so each call gives them memory of its own");
+  }
+  return undefined;
 }
 
 interface RunnerParts {
@@ -58,6 +76,8 @@ interface RunnerParts {
   /** Absent where there is nothing to compute. */
   readonly program: CompiledProgram | undefined;
   readonly device: DeviceName;
+  /** Where results are if not in memory of their own. */
+  readonly results: ResultMemory | undefined;
 }
 
 /** Runs one compiled graph. */
@@ -99,7 +119,7 @@ class GraphRunner {
   }
 
   run(args: readonly unknown[]): unknown[] {
-    const { compiled, program, device } = this.#parts;
+    const { compiled, program, device, results } = this.#parts;
     if (args.length !== this.#placeholderCount) {
       throw new DynError(`Expected ${this.#placeholderCount} arguments but found ${args.length}`);
     }
@@ -113,7 +133,7 @@ class GraphRunner {
       return sizes[at] ?? this.#boundSize(symbol, args);
     };
     const bytes = this.#static?.bytes ?? compiled.outputBuffers.map((b) => this.#bytes(b, sizeOf));
-    const storages = bytes.map((n) => allocateStorage(device, n));
+    const storages = results?.take(bytes, args) ?? bytes.map((n) => allocateStorage(device, n));
     const inputs: Memory[] = [], byteOffsets: number[] = [];
     for (const placeholder of compiled.inputs) {
       const tensor = tensorAt(args, placeholder);

@@ -13,7 +13,11 @@ import { Module, setForwardCompiler } from "./nn/module.ts";
 /** A graph backend: its name, or a function from a graph and example inputs to a callable. */
 export type Backend = string | GraphBackend;
 
-/** How hard to optimise, as in `torch.compile`. */
+/**
+ * How hard to optimise, as in `torch.compile`. "reduce-overhead": results that need no gradient live in memory of
+ * the compiled graph, which its next call overwrites; using one after that is an error, `clone()` keeps it.
+ * "max-autotune": the first call times alternatives of each kernel and keeps the fastest.
+ */
 export type Mode = "default" | "reduce-overhead" | "max-autotune";
 
 /** Options of `compile`. */
@@ -154,7 +158,7 @@ function settingsOf(mode: Mode): Readonly<Record<string, unknown>> {
     case "default":
       return {};
     case "reduce-overhead":
-      return { replayCommands: true };
+      return { staticResults: true };
     case "max-autotune":
       return { maxAutotune: true };
     default:

@@ -62,8 +62,8 @@ export class InductorConfig extends Settings {
   kernelCache = true;
   /** Most operations that a consumer repeats rather than having the value stored. */
   realizeOpsThreshold = 30;
-  /** Record a call's command sequence once and replay it. */
-  replayCommands = false;
+  /** Keep results in memory that the graph owns and overwrites in its next call: mode "reduce-overhead". */
+  staticResults = false;
   /** What the debug folder holds. */
   readonly trace: TraceConfig = Object.seal(new TraceConfig());
 }

@@ -36,11 +36,27 @@ export class Storage {
   version = 0;
   #memory: Memory | null;
 
-  readonly #missing: (() => Error) | undefined;
+  #missing: (() => Error) | undefined;
+  /** Whether the memory belongs to somebody else, who takes it back. */
+  #isLent = false;
 
   /** `missing` makes the error for reading a storage without memory. */
   constructor(readonly device: DeviceName, memory: Memory | null, missing?: () => Error) {
     this.#memory = memory;
+    this.#missing = missing;
+  }
+
+  /** Storage over memory that its maker keeps and will `reclaim`; releasing it frees nothing. */
+  static lent(device: DeviceName, memory: Memory): Storage {
+    const storage = new Storage(device, memory);
+    storage.#isLent = true;
+    return storage;
+  }
+
+  /** Takes lent memory back: from here on `missing` makes the error for reading it, unless it was replaced. */
+  reclaim(missing: () => Error): void {
+    if (!this.#isLent) return;
+    this.#memory = null;
     this.#missing = missing;
   }
 
@@ -67,13 +83,14 @@ export class Storage {
   /** Gives the memory back for reuse. The caller promises that no tensor on it is used again. */
   release(): void {
     if (this.#memory === null) return;
-    deviceNamed(this.device).free(this.#memory);
+    if (!this.#isLent) deviceNamed(this.device).free(this.#memory);
     this.#memory = null;
   }
 
   /** Takes over the memory of another storage (`x.data = y`). */
   replace(memory: Memory): void {
     this.#memory = memory;
+    this.#isLent = false;
     this.version++;
   }
 }

@@ -1,0 +1,72 @@
+/**
+ * Memory for the results of one compiled graph, for mode "reduce-overhead": as with CUDA graphs, a call writes
+ * where the call before it wrote. Input: the sizes of a call's results and its arguments; output: storages for the
+ * results. Invariant: no storage with elements shows memory that a call writes to. Results of earlier calls lose
+ * their elements when their memory is used again, and reading them is an error; those that are arguments of the
+ * call keep them until the next one.
+ */
+import { DynError } from "../lib/base/errors.ts";
+import type { DeviceName, Memory } from "../lib/loops/device.ts";
+import { deviceNamed, Storage } from "../lib/tensor/storage.ts";
+import { isTensor } from "../lib/tensor/tensor.ts";
+
+/** A result that may still be in use. */
+interface Lent {
+  readonly storage: Storage;
+  readonly memory: Memory;
+  readonly result: number;
+}
+
+function staleError(): DynError {
+  return new DynError(
+    'Expected a result of the latest call but found one whose memory a later call has overwritten (mode "reduce-overhead"): clone() results that are kept',
+  );
+}
+
+/** The memory of one graph's results. */
+export class ResultMemory {
+  readonly #device: DeviceName;
+  #lent: Lent[] = [];
+  /** Memory that nothing shows, by result. */
+  readonly #idle: Memory[][] = [];
+
+  constructor(device: DeviceName) {
+    this.#device = device;
+  }
+
+  /** Storages of at least these many bytes, one a result. Results of earlier calls end, save those among `args`. */
+  take(bytes: readonly number[], args: readonly unknown[]): Storage[] {
+    if (this.#lent.length > 0) this.#collect(args);
+    const storages: Storage[] = [];
+    for (let result = 0; result < bytes.length; result++) {
+      const memory = this.#memoryFor(result, bytes[result] ?? 0);
+      const storage = Storage.lent(this.#device, memory);
+      this.#lent.push({ storage, memory, result });
+      storages.push(storage);
+    }
+    return storages;
+  }
+
+  #collect(args: readonly unknown[]): void {
+    const kept: Lent[] = [];
+    for (const each of this.#lent) {
+      const { storage, memory, result } = each;
+      if (args.some((arg) => isTensor(arg) && arg.storage === storage)) {
+        kept.push(each);
+        continue;
+      }
+      storage.reclaim(staleError);
+      (this.#idle[result] ??= []).push(memory);
+    }
+    this.#lent = kept;
+  }
+
+  #memoryFor(result: number, bytes: number): Memory {
+    const device = deviceNamed(this.#device), idle = this.#idle[result] ?? [];
+    for (let memory = idle.pop(); memory; memory = idle.pop()) {
+      if (memory.byteLength >= bytes) return memory;
+      device.free(memory);
+    }
+    return device.allocate(bytes);
+  }
+}

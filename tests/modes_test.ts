@@ -1,0 +1,278 @@
+/**
+ * The modes of `compile`: which names there are, what "reduce-overhead" promises about the memory of results.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import {
+  arange,
+  compile,
+  config,
+  init,
+  logs,
+  manualSeed,
+  nn,
+  ones,
+  optim,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
+import type { Mode } from "../mod.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
+
+const STALE =
+  'Expected a result of the latest call but found one whose memory a later call has overwritten (mode "reduce-overhead"): clone() results that are kept';
+
+const reduced = <F extends (...args: never[]) => unknown>(fn: F): F =>
+  compile(fn, { mode: "reduce-overhead" });
+
+/** The elements, or that they are gone. */
+function elements(tensor: Tensor): unknown {
+  try {
+    return tensor.tolist();
+  } catch (error) {
+    assertEquals(error instanceof Error ? error.message : "", STALE);
+    return "stale";
+  }
+}
+
+Deno.test("a mode that does not exist is refused with those that do", () => {
+  const mode = "fastest" as string as Mode;
+  assertThrows(
+    () => compile((x: Tensor) => x, { mode }),
+    Error,
+    'Expected mode "default", "reduce-overhead" or "max-autotune" but found fastest',
+  );
+  assertThrows(() => new nn.Linear(1, 1).compile({ mode }), Error, "Expected mode");
+});
+
+Deno.test("results of the next call take the memory of results before it", () => {
+  const f = reduced((x: Tensor) => [x.add(1), x.mul(2).sum()] as const);
+  const memories = new Set<object>();
+  for (let i = 0; i < 6; i++) {
+    const [sum, total] = f(tensor([i, 1]));
+    memories.add(sum.storage.memory).add(total.storage.memory);
+    assertEquals([sum.tolist(), total.item()], [[i + 1, 2], 2 * i + 2]);
+  }
+  assertEquals(memories.size, 2);
+});
+
+Deno.test("using a result of an earlier call is an error that says to clone it", () => {
+  const f = reduced((x: Tensor) => x.add(1));
+  const first = f(tensor([1, 2]));
+  const kept = first.clone(), view = first.reshape([2, 1]), alias = first.detach();
+  assertEquals(first.tolist(), [2, 3]);
+  const second = f(tensor([5, 6]));
+  for (const stale of [first, view, alias]) {
+    for (
+      const use of [
+        () => stale.tolist(),
+        () => stale.add(1),
+        () => stale.add_(1),
+        () => stale.toString(),
+        () => f(stale),
+        () => compile((x: Tensor) => x.mul(2))(stale),
+        () => stale.clone(),
+      ]
+    ) assertThrows(use, Error, STALE);
+  }
+  assertEquals(kept.tolist(), [2, 3]);
+  assertEquals(elements(second), "stale", "the failed call has begun, as any other");
+});
+
+Deno.test("a saved tensor that was overwritten makes the backward fail, not go wrong", () => {
+  const f = reduced((x: Tensor) => x.add(1));
+  const w = ones([2], { requiresGrad: true });
+  const loss = w.mul(f(tensor([1, 2]))).sum();
+  f(tensor([7, 8]));
+  assertThrows(() => loss.backward(), Error, STALE);
+});
+
+Deno.test("a call may take results of the one before, whole, as views and more than once", () => {
+  const step = (h: Tensor, x: Tensor) => h.mul(0.5).add(x).tanh();
+  const f = reduced(step), plain = compile(step);
+  let h = ones([8]), expected = ones([8]);
+  for (let i = 0; i < 12; i++) {
+    const x = arange(8).div(i + 1);
+    h = f(h, x);
+    expected = plain(expected, x);
+    assertEquals(h.tolist(), expected.tolist());
+  }
+  const g = reduced((a: Tensor, b: Tensor) => a.add(b).mul(0.5));
+  let both = ones([4, 2]);
+  for (let i = 0; i < 5; i++) both = g(both, both);
+  assertEquals(both.tolist(), ones([4, 2]).tolist());
+  const turn = reduced((a: Tensor) => a.add(1).t());
+  let square = arange(4, { dtype: "float32" }).reshape([2, 2]);
+  for (let i = 0; i < 4; i++) square = turn(square.t());
+  assertEquals(square.tolist(), [[4, 5], [6, 7]]);
+});
+
+Deno.test("inputs that are returned, viewed or written keep their own memory", () => {
+  const f = reduced((x: Tensor, y: Tensor) => {
+    x.add_(1);
+    const sum = y.add(x);
+    return [x, x.reshape([2, 1]), sum, sum, sum.reshape([2, 1])] as const;
+  });
+  const x = tensor([0.5, 1]), y = tensor([10, 20]);
+  const [same, view, sum, again, column] = f(x, y);
+  assert(same === x && sum === again);
+  assertEquals([x.tolist(), view.tolist(), column.tolist()], [[1.5, 2], [[1.5], [2]], [[11.5], [22]]]);
+  f(x, y);
+  assertEquals([x.tolist(), view.tolist()], [[2.5, 3], [[2.5], [3]]]);
+  assertEquals([sum, column].map(elements), ["stale", "stale"]);
+});
+
+Deno.test("a result that is an input of the next call may be returned from it again", () => {
+  const f = reduced((h: Tensor) => [h, h.reshape([2, 1]), h.add(1)] as const);
+  let h = tensor([1, 2]);
+  for (let i = 0; i < 5; i++) {
+    const [same, view, next] = f(h);
+    assertEquals([same.tolist(), view.tolist(), next.tolist()], [
+      [1 + i, 2 + i],
+      [[1 + i], [2 + i]],
+      [2 + i, 3 + i],
+    ]);
+    h = next;
+  }
+});
+
+Deno.test("results may be written, resized and given back", () => {
+  const f = reduced((x: Tensor) => x.add(1));
+  const x = tensor([1, 2]);
+  assertEquals(f(x).mul_(3).tolist(), [6, 9]);
+  {
+    using y = f(x);
+    assertEquals(y.tolist(), [2, 3]);
+  }
+  const grown = f(x).resize_([5000]);
+  grown.fill_(4);
+  assertEquals(f(x).tolist(), [2, 3]);
+  assertEquals(grown.sum().item(), 20000, "resizing gave it memory of its own");
+  assertEquals(f(x).tolist(), [2, 3]);
+});
+
+Deno.test("sizes may change from call to call", () => {
+  const f = compile((x: Tensor) => x.add(1).mul(x.shape[0] ?? 0), { mode: "reduce-overhead", dynamic: true });
+  for (const n of [3, 5, 4, 9, 2, 9]) {
+    assertEquals(f(ones([n])).tolist(), new Array<number>(n).fill(2 * n));
+  }
+});
+
+Deno.test("results that need gradients have memory of their own, and a hint says so", () => {
+  const hints: string[] = [];
+  const w = ones([2], { requiresGrad: true });
+  const f = reduced((x: Tensor) => x.mul(w));
+  logs.capture("perf_hints", (_, text) => hints.push(text), () => {
+    const first = f(tensor([1, 2])), second = f(tensor([3, 4]));
+    assertEquals([first.tolist(), second.tolist()], [[1, 2], [3, 4]]);
+    first.add(second).sum().backward();
+    assertEquals(w.grad?.tolist(), [4, 6]);
+  });
+  assertEquals(hints, ["Results of a graph need gradients, so each call gives them memory of its own"]);
+});
+
+Deno.test("a training step in one graph gives the losses that it gives by default", () => {
+  const losses = (mode: Mode): number[] => {
+    manualSeed(3);
+    const model = new nn.Sequential(
+      new nn.Linear(4, 8),
+      new nn.BatchNorm1d(8),
+      new nn.ReLU(),
+      new nn.Linear(8, 2),
+    );
+    const optimizer = new optim.Adam(model.parameters(), { lr: 0.05 });
+    const x = randn([6, 4]), target = tensor([0, 1, 0, 1, 1, 0]);
+    const step = compile(() => {
+      optimizer.zeroGrad();
+      const loss = nn.functional.crossEntropy(model.call(x), target);
+      loss.backward();
+      optimizer.step();
+      return loss.detach();
+    }, { mode, fullgraph: true });
+    return Array.from({ length: 6 }, () => Number(step().item()));
+  };
+  assertEquals(losses("reduce-overhead"), losses("default"));
+});
+
+Deno.test("gradients that a step leaves are those of its latest call", () => {
+  const w = tensor([1, 2.5], { requiresGrad: true });
+  const step = reduced((x: Tensor) => {
+    w.grad = null;
+    w.mul(x).sum().backward();
+  });
+  step(tensor([3, 4]));
+  assertEquals(w.grad?.tolist(), [3, 4]);
+  const former = w.grad;
+  step(tensor([5, 6]));
+  assertEquals([w.grad?.tolist(), former && elements(former)], [[5, 6], "stale"]);
+  const add = reduced((x: Tensor) => w.mul(x).sum().backward());
+  for (let i = 0; i < 4; i++) add(tensor([1, 1]));
+  assertEquals(w.grad?.tolist(), [9, 10]);
+});
+
+Deno.test("any sequence of calls, with any results as arguments, is right or says that a result is gone", () => {
+  const program = (a: Tensor, b: Tensor) => {
+    const sum = a.add(b);
+    return [sum, sum.mul(2), sum.reshape([-1]), a] as const;
+  };
+  const choice = fc.record({ a: fc.nat(30), b: fc.nat(30), reads: fc.array(fc.nat(30), { maxLength: 3 }) });
+  let stale = 0, right = 0;
+  fc.assert(
+    fc.property(fc.array(choice, { minLength: 2, maxLength: 12 }), (calls) => {
+      const f = reduced(program);
+      const known = [1, 2, 3].map((n) => ({ found: tensor([n, n + 0.5]), expected: tensor([n, n + 0.5]) }));
+      const pick = (n: number) => known[n % known.length] ?? known[0];
+      for (const { a, b, reads } of calls) {
+        const left = pick(a), other = pick(b);
+        if (!left || !other) continue;
+        let found: readonly Tensor[];
+        try {
+          found = f(left.found, other.found);
+        } catch (error) {
+          assertEquals(error instanceof Error ? error.message : "", STALE);
+          stale++;
+          continue;
+        }
+        const expected = program(left.expected, other.expected);
+        found.forEach((each, i) => known.push({ found: each, expected: expected[i] ?? each }));
+        assertEquals(found.map((each) => each.tolist()), expected.map((each) => each.tolist()));
+        for (const read of reads) {
+          const each = pick(read);
+          const seen = each ? elements(each.found) : "stale";
+          if (seen === "stale") stale++;
+          else {
+            right++;
+            assertEquals(seen, each?.expected.tolist());
+          }
+        }
+      }
+    }),
+    { numRuns: 60, seed: 11 },
+  );
+  assert(stale > 20 && right > 20, `${stale} stale, ${right} right`);
+});
+
+Deno.test("the setting does what the mode does, and only for the graphs compiled under it", () => {
+  const f = compile((x: Tensor) => x.add(1), { options: { staticResults: true } });
+  const first = f(ones([1]));
+  f(ones([1]));
+  assertEquals(elements(first), "stale");
+  assertEquals(config.inductor.staticResults, false);
+});
+
+Deno.test({
+  name: "on WebGPU as on the CPU",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    await init({ device: "webgpu" });
+    const f = reduced((h: Tensor) => h.mul(2).add(1));
+    const start = tensor([1, 2], { device: "webgpu", dtype: "float32" });
+    let h = start;
+    const former: Tensor[] = [];
+    for (let i = 0; i < 5; i++) former.push(h = f(h));
+    assertEquals(h.tolist(), [63, 95]);
+    assertEquals(former.slice(0, 3).map(elements), ["stale", "stale", "stale"]);
+    assertEquals(await f(start).data(), new Float32Array([3, 5]));
+  },
+});
