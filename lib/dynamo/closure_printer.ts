@@ -64,7 +64,10 @@ export const closurePrinter: ClosurePrinter = {
     if (typeof parts.name === "symbol") args.push(constants.name(parts.name));
     return `${name}(${args.join(", ")})`;
   },
-  cell: (content) => `{ v: ${content ?? "undefined"} }`,
+  cell(name, content, constants): string {
+    constants.add("$box", runtime.box);
+    return `$box(${content ?? "undefined"}, ${JSON.stringify(name)})`;
+  },
   liveCell: boxOfCell,
   boxOfCaptured: (fn, index) => boxOfCell(cellOf(fn, index)),
   setCell: (cell, content) => `${cell}.v = ${content};`,

@@ -33,7 +33,8 @@ import { userFrames } from "./trace/positions.ts";
 import { backendFailure, CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "./variables/wrap.ts";
 import { Parameter } from "../nn/parameter.ts";
-import type { Source } from "./source.ts";
+import { Box, LiveView } from "./bytecode/runtime.ts";
+import type { LiveCell, Source } from "./source.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
 import type { CallRequest, Frame } from "./trace/interpreter.ts";
 
@@ -81,6 +82,7 @@ function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
     dynamic: program.options.dynamic,
     history: unit.history,
     codeOf,
+    variableOf,
     isAmbient: (real) =>
       real === ambient || real === modes || Object.getPrototypeOf(real) === Generator.prototype,
     isPlainTensor: (tensor) => {
@@ -140,6 +142,13 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
     default:
       return outcome satisfies never;
   }
+}
+
+/** The variable behind an object that generated code and closures made by it share. */
+function variableOf(real: object): { readonly name: string; readonly cell: LiveCell } | null {
+  const prototype: unknown = Object.getPrototypeOf(real);
+  if (prototype === Box.prototype && real instanceof Box) return { name: real.name, cell: cellOfBox(real) };
+  return prototype === LiveView.prototype && real instanceof LiveView ? { name: "", cell: real.cell } : null;
 }
 
 /** What an async function gives that has not waited for anything. */

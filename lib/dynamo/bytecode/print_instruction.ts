@@ -108,7 +108,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
       if (i.forTypeof) return loose(`typeof ${i.name} === "undefined" ? undefined : ${i.name}`);
       return { text: i.name, bare: true, plainCallee: i.name !== "eval" };
     case "newCell":
-      return bare(`{ v: ${i.src === null ? "$rt.tdz" : item(i.src)} }`);
+      return bare(`$rt.box(${i.src === null ? "$rt.tdz" : item(i.src)}, ${JSON.stringify(i.name)})`);
     case "loadCell":
       return bare(`${r(i.cell)}.v`);
     case "unary": {

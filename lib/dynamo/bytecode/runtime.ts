@@ -52,14 +52,19 @@ function checkStep(result: unknown): Step {
   return result;
 }
 
+/** A variable of printed code that closures share. */
+export class Box implements Cell {
+  constructor(public v: unknown, readonly name: string) {}
+}
+
 /** A cell whose content lives in a closure of the user's. */
-class LiveView implements Cell {
-  constructor(readonly get: () => unknown, readonly set: (value: unknown) => void) {}
+export class LiveView implements Cell {
+  constructor(readonly cell: LiveCellLike) {}
   get v(): unknown {
-    return this.get();
+    return this.cell.get();
   }
   set v(value: unknown) {
-    this.set(value);
+    this.cell.set(value);
   }
 }
 
@@ -202,9 +207,12 @@ export const runtime = {
     if (cell.v === UNINITIALIZED) runtime.uninitialized(name);
     return cell;
   },
+  box(value: unknown, name: string): Box {
+    return new Box(value, name);
+  },
   live(cell: LiveCellLike): LiveView {
     let view = views.get(cell);
-    if (!view) views.set(cell, view = new LiveView(cell.get, cell.set));
+    if (!view) views.set(cell, view = new LiveView(cell));
     return view;
   },
   toNumeric(value: unknown): number | bigint {

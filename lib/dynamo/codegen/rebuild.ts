@@ -38,8 +38,8 @@ import * as runtime from "./runtime.ts";
 export interface ClosurePrinter {
   /** An expression for a new function of `code`; `free` are expressions for what it captures. */
   closure(code: CodeObject, made: ClosureParts, constants: Constants): string;
-  /** An expression for a new cell with that content. */
-  cell(content: string | null): string;
+  /** An expression for a new cell of a variable with that content. */
+  cell(name: string, content: string | null, constants: Constants): string;
   /** A user's variable as closures made here take it. */
   liveCell(cell: LiveCell): object;
   readonly boxOfCaptured: (fn: unknown, index: number) => object;
@@ -216,7 +216,7 @@ export class Rebuilder {
       this.#objects.set(value, name);
       const { content } = value;
       const empty = content?.kind === "uninitialized" ? this.printer.uninitialized(this.constants) : null;
-      this.creations.push(`const ${name} = ${this.printer.cell(empty)};`);
+      this.creations.push(`const ${name} = ${this.printer.cell(value.name, empty, this.constants)};`);
       if (content && empty === null) {
         this.#fill(() => this.printer.setCell(this.cell(value), this.value(content)));
       }

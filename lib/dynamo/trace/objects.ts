@@ -6,7 +6,9 @@
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { propertySource } from "../source.ts";
+import { readCell, writeCell } from "./bindings.ts";
 import {
+  type CellValue,
   constant,
   dataSlot,
   HOLE,
@@ -160,8 +162,19 @@ function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null
   return null;
 }
 
+/** The variable that an object of generated code holds under this key. */
+function variableAt(m: Interpreter, { variable, source }: ObjectValue, key: Key): CellValue | null {
+  if (!variable || !source || key !== "v") return null;
+  return m.cellValue(variable.name, { kind: "box", cell: variable.cell, source });
+}
+
 /** Reads a property: own ones, then along the prototypes. */
 export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Found {
+  const variable = variableAt(m, object, key);
+  if (variable) {
+    const value = readCell(m, variable);
+    return value.kind === "uninitialized" ? breakGraph("throws", variable.name) : { kind: "value", value };
+  }
   const known = object.reads.get(key);
   if (known && !object.slots.has(key) && !object.prototypeChanged) return { kind: "value", value: known };
   let holder: ObjectValue | null = object;
@@ -242,6 +255,11 @@ export type WriteAction =
 /** Writes a property as an assignment does. */
 export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, value: Value): WriteAction {
   refuseOpaque(object);
+  const variable = variableAt(m, object, key);
+  if (variable) {
+    writeCell(variable, value);
+    return { kind: "done" };
+  }
   refuseIntegrity(m, object);
   const own = ownSlotFlags(m, object, key);
   if (own === "data") {

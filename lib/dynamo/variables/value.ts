@@ -242,6 +242,8 @@ export class ObjectValue {
     readonly source: Source | null,
   ) {}
 
+  /** The variable that this object of generated code holds as its property `v`. */
+  variable: { readonly name: string; readonly cell: LiveCell } | null = null;
   /** Integrity set in the trace. */
   frozen: "no" | "sealed" | "frozen" | "inextensible" = "no";
   /** An arguments object, which prints as one. */

@@ -9,7 +9,7 @@ import type { CodeObject } from "../bytecode/code.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { type ChangeHistory, type DynamicMode, markOf } from "../automatic_dynamic.ts";
-import { isPassedIn, knownSource, propertySource, type Source } from "../source.ts";
+import { isPassedIn, knownSource, type LiveCell, propertySource, type Source } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import {
   constant,
@@ -27,6 +27,8 @@ export interface WrapSettings {
   readonly history: ChangeHistory;
   /** The function's code, or null for functions without accessible source. */
   codeOf(fn: object): CodeObject | null;
+  /** The variable that an object of generated code stands for, or null. */
+  variableOf(real: object): { readonly name: string; readonly cell: LiveCell } | null;
   /** Whether an object is state that operations themselves depend on: modes, generators of random numbers. */
   isAmbient(real: object): boolean;
   /** Whether a tensor is no subclass with methods of its own. */
@@ -144,6 +146,7 @@ export class Wrapper {
     const prototype: object | null = Object.getPrototypeOf(real);
     const exotic = exoticOf(real);
     const value = new ObjectValue(exotic, null, real, source);
+    value.variable = this.settings.variableOf(real);
     if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") {
       this.relyOnPrototype(value);
     }
