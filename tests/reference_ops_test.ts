@@ -19,33 +19,15 @@ import {
 const COMPILED_SAMPLES = 1;
 
 const TIES = "among equal elements PyTorch leaves open which one it names";
-const NUCLEAR = "singular values are not computed";
-const SCATTERED = "PyTorch hands on the gradient of the overwritten elements and drops that of the kept ones";
 const NO_ERROR = "PyTorch's sample expects an error of its test helper, not of the op";
 
 /** Samples that differ, in every mode. */
 const KNOWN: ReadonlyMap<string, string> = new Map([
-  ["linalg.norm.subgradients_at_zero float32 12", NUCLEAR],
-  ["linalg.matrix_norm float32 6", NUCLEAR],
-  ["norm.nuc float32 0", NUCLEAR],
   ["kthvalue int64 0", TIES],
   ["topk int64 0", TIES],
   ["clamp_max error Exception", NO_ERROR],
   ["clamp_min error Exception", NO_ERROR],
-  ["as_strided_scatter float32 0", SCATTERED],
-  ["as_strided_scatter float32 3", SCATTERED],
-  ["as_strided_scatter float32 6", SCATTERED],
   ["native_layer_norm float32 6", "a gradient that is zero but for PyTorch's rounding errors"],
-  ["nn.functional.batch_norm float32 3", "an empty input needs a channel dimension here"],
-  [
-    "sum_to_size bool 0",
-    "PyTorch sums a 0-d boolean to an integer, and boolean tensors with dimensions to booleans",
-  ],
-  ["zero_ float32 0", "the result of zero_ is a constant, without history"],
-  [
-    "logcumsumexp float32 0",
-    "the gradient divides rounded exponentials, correct to three digits for spreads of 1e7",
-  ],
 ]);
 
 const FILES = ["linalg", "nn.functional", "special", "torch"];

@@ -30,6 +30,8 @@ export function batchNorm(
   momentum: number | BatchNormOptions = 0.1,
   eps: number | BatchNormOptions = 1e-5,
 ): Tensor {
+  // An empty vector has no channels to normalise
+  if (input.ndim === 1 && input.shape[0] === 0) return input.clone();
   const named: BatchNormOptions = [weight, bias, training, momentum, eps].find(isOptions) ?? {};
   const scale = named.weight ?? tensorOrNull(weight), shift = named.bias ?? tensorOrNull(bias);
   const small = named.eps ?? (typeof eps === "number" ? eps : 1e-5);

@@ -219,7 +219,7 @@ const eluLinear = defineOp({
     rule(o, { args: { self, alpha, scale, rate }, grads: [grad] }) {
       if (!grad) return {};
       const below = o.mul(o.exp(o.mul(self, rate)), alpha * scale * rate);
-      return { self: o.mul(grad, o.where(o.gt(self, 0), scale, below)) };
+      return { self: o.mul(grad, o.where(o.le(self, 0), below, scale)) };
     },
   },
   samples: [{ args: [t(3, 4), 1, 1, 1] }],

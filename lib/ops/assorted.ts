@@ -546,12 +546,7 @@ const nextafter = defineOp({
     kind: "rule",
     saves: ["self", "other"],
     rule: (o, { args: { self, other }, grads: [grad] }) =>
-      grad
-        ? {
-          self: reduceTo(o, o.where(o.eq(self, other), 0, grad), self),
-          other: reduceTo(o, o.where(o.eq(self, other), grad, 0), other),
-        }
-        : {},
+      grad ? { self: reduceTo(o, o.where(o.eq(self, other), 0, grad), self), other: o.zerosLike(other) } : {},
   },
   samples: [],
 });

@@ -47,10 +47,11 @@ function signatureOf(definition: OpDefinition): Signature {
  */
 export function parseCall<T>(
   definition: OpDefinition,
-  given: readonly unknown[],
+  written: readonly unknown[],
   isTensor: TensorPredicate<T>,
   valueOf?: (tensor: T) => unknown,
 ): ArgsOf<Params, T> {
+  const given = definition.arrange?.(written, isTensor) ?? written;
   const { slots, positional } = signatureOf(definition);
   let count = given.length;
   const last = count > 0 ? given[count - 1] : undefined;

@@ -401,7 +401,7 @@ const cat = defineOp({
       let from: Dim = 0;
       return {
         tensors: tensors.map((x) => {
-          if (!used.has(x)) return null;
+          if (!used.has(x)) return o.zerosLike(x);
           const start = from;
           from = add(from, x.shape[at] ?? 1);
           const part = o.slice(grad, at, start, from);

@@ -154,7 +154,11 @@ const zero = defineOp({
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
   implementation: { kind: "lower", lower: (_args, [result]) => fill(result, 0) },
-  gradient: { kind: "none", because: NO_INPUT },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { grads: [grad] }) => grad ? { self: o.zerosLike(grad) } : {},
+  },
   samples: [{ args: [t(2, 3)] }],
 });
 
@@ -182,6 +186,11 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
 /** arange(end), arange(start, end), arange(start, end, step): the bounds whichever were given. */
 function bounds(args: { start: Scalar | Dim; end: Scalar | Dim | null; step: Scalar | Dim }) {
   return args.end === null ? { start: 0, end: args.start, step: args.step } : { ...args, end: args.end };
+}
+
+/** A bound or step in a range of some type: of integers, its integer part. */
+function inType(value: Scalar | Dim, dtype: DType): Scalar | Dim {
+  return typeof value === "number" && !isFloat(dtype) ? Math.trunc(value) : value;
 }
 
 /** start + index · step as a value; in float64 until the end, as PyTorch accumulates. */
@@ -219,11 +228,9 @@ const arange = defineOp({
   implementation: {
     kind: "lower",
     lower(args, [result]) {
-      const { start, step } = bounds(args);
-      return fromIndex(
-        result,
-        (o, [i]) => stepped(o, i ?? 0, { start, step, dtype: result?.dtype ?? "int64" }),
-      );
+      const { start, step } = bounds(args), dtype = result?.dtype ?? "int64";
+      const spec = { start: inType(start, dtype), step: inType(step, dtype), dtype };
+      return fromIndex(result, (o, [i]) => stepped(o, i ?? 0, spec));
     },
   },
   gradient: { kind: "none", because: NO_INPUT },
@@ -243,9 +250,9 @@ const linspace = defineOp({
   implementation: {
     kind: "lower",
     lower({ start, end, steps }, [result]) {
-      const first = Number(start), last = Number(end);
-      const step = steps > 1 ? (last - first) / (steps - 1) : 0;
       const dtype = result?.dtype ?? "float32";
+      const first = Number(inType(start, dtype)), last = Number(inType(end, dtype));
+      const step = steps > 1 ? (last - first) / (steps - 1) : 0;
       return fromIndex(result, (o, [i]) => {
         // From the nearer end, so that both ends are exact.
         const position = o.cast(o.index(i ?? 0, "int64"), "float64");
@@ -278,11 +285,10 @@ const logspace = defineOp({
   },
   implementation: {
     kind: "composite",
-    compose: (o, { start, end, steps, base, dtype, device }) =>
-      o.to(
-        o.pow(base, o.linspace(start, end, steps, { dtype: "float64", device })),
-        dtype ?? getDefaultDtype(),
-      ),
+    compose(o, { start, end, steps, base, dtype, device }) {
+      const type = dtype ?? getDefaultDtype(), options = { dtype: "float64", device } as const;
+      return o.to(o.pow(base, o.linspace(inType(start, type), inType(end, type), steps, options)), type);
+    },
   },
   gradient: { kind: "none", because: NO_INPUT },
   samples: [{ args: [0, 2, 3] }, { args: [0, 3, 4, 2] }],

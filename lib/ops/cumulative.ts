@@ -14,6 +14,11 @@ import { castTo, highest, lowest } from "./promotion.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { normalizeDim } from "./shapes.ts";
 
+/** The type in which a scan goes on: float64 for float32 on the CPU, as PyTorch does; other devices have none. */
+function runningType({ dtype, device }: TensorMeta): DType {
+  return dtype === "float32" && device === "cpu" ? "float64" : dtype;
+}
+
 /** A scan of the converted elements of `self`. */
 function scan(
   self: Operand,
@@ -26,8 +31,12 @@ function scan(
 ): Lowered[] {
   if (!result) return [];
   const { shape, dtype } = result;
-  const element = <V>(o: Body<V>, index: readonly Dim[]): V => castTo(o, o.load(self, index), dtype);
-  if (shape.length === 0) return [{ kind: "pointwise", shape, dtype, element }];
+  if (shape.length === 0) {
+    return [{ kind: "pointwise", shape, dtype, element: (o) => castTo(o, o.load(self, []), dtype) }];
+  }
+  const type = runningType(result);
+  const element = <V>(o: Body<V>, index: readonly Dim[]): V =>
+    castTo(o, castTo(o, o.load(self, index), dtype), type);
   return [{ kind: "scan", shape, dtype, element, ...spec, dim: normalizeDim(spec.dim, shape.length) }];
 }
 
@@ -114,7 +123,7 @@ function productGradient<T extends TensorLike>(
 
 const logcumsumexp = defineOp({
   name: "logcumsumexp",
-  doc: "Logarithms of running sums of exponentials, as `torch.logcumsumexp`.",
+  doc: "Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`.",
   params: { self: required("tensor"), dim: required("int") },
   infer({ self, dim }) {
     normalizeDim(dim, self.shape.length);

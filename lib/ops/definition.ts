@@ -153,6 +153,8 @@ export interface OpDefinition<P extends Params = Params> {
   /** One or two sentences with shapes and the PyTorch function it follows. */
   readonly doc: string;
   readonly params: P;
+  /** Positional arguments in the order of `params`, where PyTorch has further forms of the call. */
+  arrange?(given: readonly unknown[], isTensor: (value: unknown) => boolean): readonly unknown[];
   /** Names of the results where there are several: ["values", "indices"]. */
   readonly results?: readonly string[];
   /**

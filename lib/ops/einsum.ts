@@ -154,12 +154,45 @@ function contract<T extends TensorLike>(
   return { value: o.reshape(result, sizes(kept)), labels: kept };
 }
 
+const isLabels = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) && value.every((each) => typeof each === "number" || each === "...");
+
+/** A list of dimension numbers as a term of an equation: 0 … 25 are capitals, 26 … 51 small letters. */
+function termOf(labels: readonly unknown[]): string {
+  return labels.map((label) => {
+    if (label === "...") return "...";
+    if (typeof label !== "number" || !Number.isInteger(label) || label < 0 || label > 51) {
+      throw new DynError(`Expected dimensions of einsum in [0, 51] but found ${String(label)}`);
+    }
+    return String.fromCharCode(label < 26 ? 65 + label : 71 + label);
+  }).join("");
+}
+
+/**
+ * The equation and its operands from PyTorch's forms of the call: operands spread or in a list, the text before or
+ * after them, or none, where each operand is followed by the numbers of its dimensions and the result's come last.
+ */
+function arrangeEinsum(
+  given: readonly unknown[],
+  isTensor: (value: unknown) => boolean,
+): readonly unknown[] {
+  const [first, second] = given;
+  if (typeof first === "string") return Array.isArray(second) ? given : [first, given.slice(1)];
+  if (typeof second === "string") return [second, first, ...given.slice(2)];
+  if (!isTensor(first) || !isLabels(second)) return given;
+  const operands = given.filter((each) => isTensor(each)), terms = given.filter(isLabels).map(termOf);
+  const [result] = terms.slice(operands.length);
+  const left = terms.slice(0, operands.length).join(",");
+  return [result === undefined ? left : `${left}->${result}`, operands];
+}
+
 const einsum = defineOp({
   name: "einsum",
   doc: 'Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As ' +
-    "`torch.einsum`.",
-  params: { equation: required("string"), operands: required("tensors") },
+    "`torch.einsum`, in all of its forms.",
+  params: { equation: required("string"), operands: required("tensors", { variadic: true }) },
   exposure: { method: false },
+  arrange: arrangeEinsum,
   infer({ equation, operands }) {
     if (operands.length === 0) throw new DynError("Expected at least one operand of einsum but found none");
     const { output, sizes } = parse(equation, operands);

@@ -49,8 +49,9 @@ const hypot = binary({
     const x = o.abs(a), y = o.abs(b), zero = k(o, x, 0), one = k(o, x, 1);
     const high = o.maximum(x, y), low = o.minimum(x, y);
     const ratio = o.div(low, o.select(o.eq(high, zero), one, high));
-    const infinite = o.eq(high, k(o, x, Infinity));
-    return o.select(infinite, high, o.mul(high, o.sqrt(o.fma(ratio, ratio, one))));
+    // An infinite side is infinitely long, whatever the other is
+    const infinity = k(o, x, Infinity), infinite = o.or(o.eq(x, infinity), o.eq(y, infinity));
+    return o.select(infinite, infinity, o.mul(high, o.sqrt(o.fma(ratio, ratio, one))));
   },
   derivative: {
     reads: ["self", "other", "out"],
@@ -71,8 +72,7 @@ const copysign = binary({
   },
   derivative: {
     reads: ["self", "out"],
-    self: (o, { grad, self, out }) =>
-      o.where(o.eq(self, 0), 0, o.mul(grad, o.mul(o.sign(out), o.sign(self)))),
+    self: (o, { grad, self, out }) => o.where(o.eq(self, 0), 0, o.mul(grad, o.div(out, self))),
     other: (o, { grad }) => o.zerosLike(grad),
   },
 });
@@ -191,16 +191,17 @@ function logAddExp(name: "logaddexp" | "logaddexp2") {
       return o.select(infinite, high, o.add(high, more));
     },
     derivative: {
-      reads: ["self", "other", "out"],
-      self: (o, { grad, self, out }) => o.mul(grad, share(o, o.sub(self, out), two)),
-      other: (o, { grad, other, out }) => o.mul(grad, share(o, o.sub(asTensor(o, other, out), out), two)),
+      reads: ["self", "other"],
+      self: (o, { grad, self, other }) => shareOf(o, grad, o.sub(asTensor(o, other, self), self), two),
+      other: (o, { grad, self, other }) => shareOf(o, grad, o.sub(self, other), two),
     },
     inplace: false,
   });
 }
 
-function share<T extends TensorLike>(o: OpApi<T>, exponent: T, two: boolean): T {
-  return two ? o.exp2(exponent) : o.exp(exponent);
+/** grad / (1 + e^lead): what an operand adds to the sum, where the other one leads by so much. */
+function shareOf<T extends TensorLike>(o: OpApi<T>, grad: T, lead: T, two: boolean): T {
+  return o.div(grad, o.add(two ? o.exp2(lead) : o.exp(lead), 1));
 }
 
 const lerp = defineOp({

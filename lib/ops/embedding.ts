@@ -3,6 +3,7 @@
  * gradient of a table is a sum over the places that read each row, without those of the padding index.
  */
 import { DynError } from "../base/errors.ts";
+import { type DType, isInteger } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body } from "../loops/body.ts";
@@ -32,9 +33,17 @@ function checkTable(weight: TensorMeta): void {
   }
 }
 
+/** nn.functional.embedding takes the integers first, torch.embedding the table: their types tell which is which. */
+function tableAndIndices<T extends { readonly dtype: DType }>(input: T, weight: T): { table: T; indices: T } {
+  const swapped = !isInteger(input.dtype) && isInteger(weight.dtype);
+  return swapped ? { table: input, indices: weight } : { table: weight, indices: input };
+}
+
 const embedding = defineOp({
   name: "embedding",
-  doc: "The rows of `weight` at the integers in `input`, as `nn.functional.embedding`.",
+  doc:
+    "The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the " +
+    "other way round, as `torch.embedding`.",
   params: {
     input: required("tensor"),
     weight: required("tensor"),
@@ -46,17 +55,23 @@ const embedding = defineOp({
   },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
   infer({ input, weight, paddingIdx, maxNorm }) {
-    checkIndex("embedding", input);
-    checkTable(weight);
-    paddingRow(paddingIdx, weight.shape[0] ?? 1);
+    const { table, indices } = tableAndIndices(input, weight);
+    checkIndex("embedding", indices);
+    checkTable(table);
+    paddingRow(paddingIdx, table.shape[0] ?? 1);
     if (maxNorm !== null) throw new DynError("Expected no maxNorm: embeddings are not renormalized in place");
-    return contiguousMeta([...input.shape, weight.shape[1] ?? 1], weight.dtype, weight.device);
+    return contiguousMeta([...indices.shape, table.shape[1] ?? 1], table.dtype, table.device);
   },
-  ranges: ({ input, weight }) => [indexRange(input, weight.shape[0] ?? 1)],
+  ranges({ input, weight }) {
+    const { table, indices } = tableAndIndices(input, weight);
+    return [indexRange(indices, table.shape[0] ?? 1)];
+  },
   implementation: {
     kind: "composite",
-    compose: (o, { input, weight, paddingIdx, scaleGradByFreq }) =>
-      o.embeddingRows(weight, input, paddingRow(paddingIdx, weight.shape[0] ?? 1), scaleGradByFreq),
+    compose(o, { input, weight, paddingIdx, scaleGradByFreq }) {
+      const { table, indices } = tableAndIndices(input, weight);
+      return o.embeddingRows(table, indices, paddingRow(paddingIdx, table.shape[0] ?? 1), scaleGradByFreq);
+    },
   },
   gradient: { kind: "composite" },
   samples: [{ args: [INDICES, t(4, 3)] }, { args: [INDICES, t(4, 3), 1], frozen: true }],

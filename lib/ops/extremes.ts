@@ -4,16 +4,24 @@
  */
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
-import { defineOp } from "./definition.ts";
+import { defineOp, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
 import { elementOf, isTensor } from "./promotion.ts";
 import { binary, type OperandOf, pointwise, pointwiseMeta, reduceTo, t, typesOf } from "./pointwise.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 
-/** maximum and minimum: equal operands share the gradient. */
+/** The gradient of the larger or smaller of two: equal operands share it. */
+const shared = <T extends TensorLike>(
+  o: OpApi<T>,
+  grad: T,
+  at: { readonly equal: T; readonly loses: T },
+): T => o.where(at.equal, o.mul(grad, 0.5), o.where(at.loses, 0, grad));
+
+/** maximum and minimum: where one is NaN, both get the gradient. */
 function extreme(name: "maximum" | "minimum") {
-  const loses = name === "maximum" ? "lt" : "gt";
+  const [loses, wins] = name === "maximum" ? ["lt", "gt"] as const : ["gt", "lt"] as const;
   return binary({
     name,
     doc: `The ${name} of two operands, NaN where either is, as \`torch.${name}\`.`,
@@ -22,18 +30,22 @@ function extreme(name: "maximum" | "minimum") {
     derivative: {
       reads: ["self", "other"],
       self: (o, { grad, self, other }) =>
-        o.where(o.eq(self, other), o.mul(grad, 0.5), o.where(o[loses](self, other), 0, grad)),
+        shared(o, grad, { equal: o.eq(self, other), loses: o[loses](self, other) }),
       other: (o, { grad, self, other }) =>
-        o.where(o.eq(self, other), o.mul(grad, 0.5), o.where(o[loses](self, other), grad, 0)),
+        shared(o, grad, { equal: o.eq(self, other), loses: o[wins](self, other) }),
     },
     inplace: false,
     tensorsOnly: true,
   });
 }
 
-/** fmax and fmin: a number wins over NaN. */
+/** fmax and fmin: a number wins over NaN, and the first of two NaN. */
 function extremeNumber(name: "fmax" | "fmin") {
-  const inner = name === "fmax" ? "maximum" : "minimum", wins = name === "fmax" ? "ge" : "le";
+  const inner = name === "fmax" ? "maximum" : "minimum", wins = name === "fmax" ? "gt" : "lt";
+  const firstWins = <T extends TensorLike>(o: OpApi<T>, self: T, other: OperandOf<T>): T => {
+    const ahead = o[wins](self, other);
+    return isTensor(other) ? o.logicalOr(ahead, o.isnan(other)) : ahead;
+  };
   return binary({
     name,
     doc: `The ${inner} of two operands, the other one where one is NaN, as \`torch.${name}\`.`,
@@ -45,17 +57,9 @@ function extremeNumber(name: "fmax" | "fmin") {
     derivative: {
       reads: ["self", "other"],
       self: (o, { grad, self, other }) =>
-        o.where(
-          isTensor(other) ? o.logicalOr(o[wins](self, other), o.isnan(other)) : o[wins](self, other),
-          grad,
-          0,
-        ),
+        shared(o, grad, { equal: o.eq(self, other), loses: o.logicalNot(firstWins(o, self, other)) }),
       other: (o, { grad, self, other }) =>
-        o.where(
-          isTensor(other) ? o.logicalOr(o[wins](self, other), o.isnan(other)) : o[wins](self, other),
-          0,
-          grad,
-        ),
+        shared(o, grad, { equal: o.eq(self, other), loses: firstWins(o, self, other) }),
     },
     inplace: false,
     tensorsOnly: true,
@@ -86,6 +90,57 @@ function lowerClamp(
   }];
 }
 
+/**
+ * PyTorch's choices at the bounds: an element that equals a bound given as a number has no gradient, one that
+ * equals a tensor shares it with the bound. NaN has one only where a tensor bounds it.
+ */
+function clampGradients<T extends TensorLike>(
+  o: OpApi<T>,
+  { self, min, max, grad, needs }: {
+    readonly self: T;
+    readonly min: OperandOf<T> | null;
+    readonly max: OperandOf<T> | null;
+    readonly grad: T;
+    needs(param: string): boolean;
+  },
+): { self: T | null; min: T | null; max: T | null } {
+  if (!isTensor(min) && !isTensor(max)) {
+    const above = min === null ? null : o.gt(self, min), below = max === null ? null : o.lt(self, max);
+    const inside = above && below ? o.logicalAnd(above, below) : above ?? below;
+    return { self: needs("self") && inside ? o.where(inside, grad, 0) : null, min: null, max: null };
+  }
+  const half = o.mul(grad, 0.5);
+  const crossed = min === null || max === null ? null : isTensor(min) ? o.gt(min, max) : o.lt(max as T, min);
+  const both = min === null || max === null ? null : isTensor(min) ? o.eq(min, max) : o.eq(max as T, min);
+  const own = () => {
+    let part = grad;
+    if (max !== null) part = o.where(o.gt(self, max), 0, o.where(o.eq(self, max), half, part));
+    if (min !== null) part = o.where(o.lt(self, min), 0, o.where(o.eq(self, min), half, part));
+    if (both) part = o.where(o.logicalAnd(both, o.eq(self, max as T)), grad, part);
+    return crossed ? o.where(crossed, o.where(o.isnan(self), grad, 0), part) : part;
+  };
+  const ofMin = (bound: T) => {
+    const part = o.where(o.lt(self, bound), grad, o.where(o.eq(self, bound), half, 0));
+    if (max === null) return o.where(o.logicalOr(o.isnan(self), o.isnan(bound)), grad, part);
+    return o.where(
+      o.lt(bound, max),
+      part,
+      o.where(o.logicalAnd(o.eq(bound, max), o.lt(self, bound)), grad, 0),
+    );
+  };
+  const ofMax = (bound: T) => {
+    const part = o.where(o.gt(self, bound), grad, o.where(o.eq(self, bound), half, 0));
+    if (min === null) return o.where(o.logicalOr(o.isnan(self), o.isnan(bound)), grad, part);
+    const level = o.where(o.logicalAnd(o.eq(bound, min), o.gt(self, bound)), grad, 0);
+    return o.where(o.lt(bound, min), grad, o.where(o.gt(bound, min), part, level));
+  };
+  return {
+    self: needs("self") ? reduceTo(o, own(), self) : null,
+    min: isTensor(min) && needs("min") ? reduceTo(o, ofMin(min), min) : null,
+    max: isTensor(max) && needs("max") ? reduceTo(o, ofMax(max), max) : null,
+  };
+}
+
 const clamp = defineOp({
   name: "clamp",
   doc: "self limited to [min, max]; either bound may be a number, a tensor or left out. As `torch.clamp`.",
@@ -105,33 +160,7 @@ const clamp = defineOp({
     saves: ["self", "min", "max"],
     rule(o, { args: { self, min, max }, grads: [grad], needs }) {
       if (!grad) return {};
-      const above = min === null ? null : o.ge(self, min), below = max === null ? null : o.le(self, max);
-      const inside = above && below ? o.logicalAnd(above, below) : above ?? below;
-      return {
-        self: needs("self") && inside ? reduceTo(o, o.where(inside, grad, 0), self) : null,
-        min: isTensor(min) && needs("min")
-          ? reduceTo(
-            o,
-            o.where(
-              max === null ? o.lt(self, min) : o.logicalAnd(o.lt(self, min), o.lt(min, max)),
-              grad,
-              0,
-            ),
-            min,
-          )
-          : null,
-        max: isTensor(max) && needs("max")
-          ? reduceTo(
-            o,
-            o.where(
-              min === null ? o.gt(self, max) : o.logicalOr(o.gt(self, max), o.gt(min as typeof max, max)),
-              grad,
-              0,
-            ),
-            max,
-          )
-          : null,
-      };
+      return clampGradients(o, { self, min, max, grad, needs });
     },
   },
   samples: [

@@ -184,6 +184,7 @@ export type OpName =
   | "diagEmbed"
   | "unfoldBackward"
   | "asStridedBackward"
+  | "writeStrided"
   | "asStridedScatter"
   | "transpose"
   | "t"
@@ -339,6 +340,7 @@ export type OpName =
   | "varMean"
   | "stdMean"
   | "logsumexp"
+  | "norm0"
   | "norm2"
   | "normP"
   | "vectorNorm"
@@ -431,6 +433,8 @@ export type OpName =
   | "vander"
   | "cov"
   | "corrcoef"
+  | "singularFactors"
+  | "svdvals"
   | "aminmax"
   | "angle"
   | "renorm"
@@ -888,6 +892,11 @@ export interface DiagEmbedOptions {
 
 /** Arguments of asStridedBackward by name. */
 export interface AsStridedBackwardOptions {
+  readonly storageOffset?: Dim | null | undefined;
+}
+
+/** Arguments of writeStrided by name. */
+export interface WriteStridedOptions {
   readonly storageOffset?: Dim | null | undefined;
 }
 
@@ -2048,7 +2057,7 @@ export interface OpApi<T extends TensorLike> {
   neg(self: T): T;
   /** |self|, as `torch.abs`. */
   abs(self: T): T;
-  /** −1, 0 or 1, as `torch.sign`. */
+  /** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
   sign(self: T): T;
   /** self · self, of bools as integers, as `torch.square`. */
   square(self: T): T;
@@ -2526,7 +2535,19 @@ export interface OpApi<T extends TensorLike> {
     storageOffset?: Dim | null | AsStridedBackwardOptions,
     options?: AsStridedBackwardOptions,
   ): T;
-  /** self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. */
+  /** self, taken as row-major, with `src` put where asStrided reads. */
+  writeStrided(
+    self: T,
+    src: T,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | WriteStridedOptions,
+    options?: WriteStridedOptions,
+  ): T;
+  /**
+   * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
+   * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
+   */
   asStridedScatter(
     self: T,
     src: T,
@@ -2715,7 +2736,7 @@ export interface OpApi<T extends TensorLike> {
   cumsum(self: T, dim: number, options?: CumsumOptions): T;
   /** Running products along a dimension, as `torch.cumprod`. */
   cumprod(self: T, dim: number, options?: CumprodOptions): T;
-  /** Logarithms of running sums of exponentials, as `torch.logcumsumexp`. */
+  /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
   logcumsumexp(self: T, dim: number): T;
   /** The maximum so far along a dimension. */
   runningMax(self: T, dim: number): T;
@@ -3352,6 +3373,8 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | LogsumexpOptions,
     options?: LogsumexpOptions,
   ): T;
+  /** How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it. */
+  norm0(self: T, dim: readonly number[], keepdim: boolean): T;
   /** √Σ self² over dimensions. */
   norm2(self: T, dim: readonly number[], keepdim: boolean): T;
   /** (Σ |self|^p)^(1/p) over dimensions. */
@@ -3364,7 +3387,10 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | VectorNormOptions,
     options?: VectorNormOptions,
   ): T;
-  /** The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`. */
+  /**
+   * The norm of order p ("fro" is 2, "nuc" of singular values) of all elements or along dimensions, as
+   * `torch.norm`.
+   */
   norm(
     self: T,
     p?: Scalar | string | NormOptions,
@@ -3400,7 +3426,10 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The norm of self − other, as `torch.dist`. */
   dist(self: T, other: T, p?: number | DistOptions, options?: DistOptions): T;
-  /** The rows of `weight` at the integers in `input`, as `nn.functional.embedding`. */
+  /**
+   * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the
+   * other way round, as `torch.embedding`.
+   */
   embedding(
     input: T,
     weight: T,
@@ -3451,9 +3480,10 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /**
    * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
-   * `torch.einsum`.
+   * `torch.einsum`, in all of its forms.
    */
   einsum(equation: string, operands: readonly T[]): T;
+  einsum(equation: string, ...operands: T[]): T;
   /** Sums of products over dimensions of one tensor paired with dimensions of another. */
   tensordotDims(self: T, other: T, dimsSelf: readonly number[], dimsOther: readonly number[]): T;
   /** Sums of products over the last dimensions, as `torch.inner`. */
@@ -3766,7 +3796,7 @@ export interface OpApi<T extends TensorLike> {
   gcd(self: T, other: T): T;
   /** The least common multiple, as `torch.lcm`. */
   lcm(self: T, other: T): T;
-  /** The norm of matrices (fro, 1, −1, ±∞), as `torch.linalg.matrix_norm`. */
+  /** The norm of matrices (fro, nuc, ±1, ±2, ±∞), as `torch.linalg.matrix_norm`. */
   matrixNorm(
     A: T,
     ord?: Scalar | string | MatrixNormOptions,
@@ -3806,6 +3836,10 @@ export interface OpApi<T extends TensorLike> {
   cov(self: T, options?: CovOptions<T>): T;
   /** The correlation of rows over columns, as `torch.corrcoef`. */
   corrcoef(self: T): T;
+  /** U, S and Vh with A = U · diag(S) · Vh, as many columns and rows as there are values. */
+  singularFactors(A: T): [U: T, S: T, Vh: T] & { readonly U: T; readonly S: T; readonly Vh: T };
+  /** Singular values in descending order, as `torch.linalg.svdvals`. Computed on the host. */
+  svdvals(A: T): T;
   /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
   aminmax(self: T, options?: AminmaxOptions): [min: T, max: T] & { readonly min: T; readonly max: T };
   /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */

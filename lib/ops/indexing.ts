@@ -8,7 +8,8 @@ import { type Dim, mul, sub } from "../sym/expr.ts";
 import { isAtMost, isEqual } from "../sym/decide.ts";
 import { contiguousMeta, elementCount, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { defineOp, type ElementRange } from "./definition.ts";
+import { defineOp, type ElementRange, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, isTensor, numberValue } from "./promotion.ts";
 import { deviceOf, type OperandOf, t } from "./pointwise.ts";
@@ -338,6 +339,11 @@ const put = defineOp({
   samples: [{ args: [t(3, 4), { tensor: [2], dtype: "int64", range: [0, 12] }, t(2)] }],
 });
 
+/** Indices of which negative ones count from the end. */
+function fromStart<T extends TensorLike>(o: OpApi<T>, indices: T, size: Dim): T {
+  return o.where(o.lt(indices, 0), o.add(indices, size), indices);
+}
+
 const takeAlongDim = defineOp({
   name: "takeAlongDim",
   doc: "As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`.",
@@ -357,13 +363,16 @@ const takeAlongDim = defineOp({
   implementation: {
     kind: "composite",
     compose(o, { self, indices, dim }) {
-      if (dim === null) return o.gather(o.reshape(self, [-1]), 0, o.reshape(indices, [-1]));
+      if (dim === null) {
+        const flat = o.reshape(self, [-1]);
+        return o.gather(flat, 0, fromStart(o, o.reshape(indices, [-1]), flat.shape[0] ?? 1));
+      }
       const at = normalizeDim(dim, self.shape.length);
       const shape = broadcastShapes(withSize(self.shape, at, 1), withSize(indices.shape, at, 1));
       return o.gather(
         o.expand(self, withSize(shape, at, self.shape[at] ?? 1)),
         at,
-        o.expand(indices, withSize(shape, at, indices.shape[at] ?? 1)),
+        o.expand(fromStart(o, indices, self.shape[at] ?? 1), withSize(shape, at, indices.shape[at] ?? 1)),
       );
     },
   },

@@ -3,6 +3,7 @@
  * tensors; output: compositions of views, concatenations and products. Invariant: nothing here has a kernel.
  */
 import { DynError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { defineOp, type SampleArgument, type TensorLike } from "./definition.ts";
@@ -458,12 +459,14 @@ const sumToSize = defineOp({
         `Expected a size that expands to ${shapeText(self.shape)} but found ${shapeText(size)}`,
       );
     }
-    const dtype = sameShape(size, self.shape) || self.dtype.startsWith("float") ? self.dtype : "int64";
-    return contiguousMeta(size, dtype, self.device);
+    const kept = isFloat(self.dtype) || (size.length > 0 && sameShape(size, self.shape));
+    return contiguousMeta(size, kept ? self.dtype : "int64", self.device);
   },
   implementation: {
     kind: "composite",
     compose(o, { self, size }) {
+      // A sum of everything is one even of a single element, as its type shows
+      if (size.length === 0) return o.sum(self);
       const lead = self.shape.length - size.length;
       const dims = self.shape.flatMap((s, d) => d < lead || (s !== 1 && size[d - lead] === 1) ? [d] : []);
       return dims.length === 0 ? self : o.reshape(o.sum(self, dims, true), size);

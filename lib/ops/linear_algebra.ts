@@ -12,6 +12,7 @@ import { defineOp, type HostTensor, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { hostTensor } from "./host.ts";
+import { spectralNorm } from "./singular_values.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { resultTypeOf } from "./promotion.ts";
 import {
@@ -26,7 +27,7 @@ import {
 
 const LINALG = { method: false, free: false, namespaces: ["linalg"] } as const;
 
-/** The norm of matrices along two dimensions. Orders 2, −2 and "nuc" need singular values and are not defined. */
+/** The norm of matrices along two dimensions. */
 function matrixNormOf<T extends TensorLike>(
   o: OpApi<T>,
   x: T,
@@ -35,10 +36,16 @@ function matrixNormOf<T extends TensorLike>(
   const { ord, dims, keepdim } = at;
   const [row = 0, column = 1] = dims;
   if (ord === "fro") return o.vectorNorm(x, 2, dims, keepdim);
+  if (ord === "nuc" || ord === 2 || ord === -2) {
+    const norms = spectralNorm(o, o.movedim(x, [row, column], [-2, -1]), ord);
+    return keepdim ? o.reshape(norms, reducedShape(x.shape, dims, true)) : norms;
+  }
   const order = Number(ord);
   if (typeof ord === "string" || (Math.abs(order) !== 1 && Math.abs(order) !== Infinity)) {
     throw new DynError(
-      `Expected a matrix norm of order "fro", 1, -1 or an infinity but found ${String(ord)}`,
+      `Expected a matrix norm of order "fro", "nuc", 1, 2, their negatives or an infinity but found ${
+        String(ord)
+      }`,
     );
   }
   const [inner, outer] = Math.abs(order) === 1 ? [row, column] : [column, row];
@@ -65,7 +72,7 @@ function matrixDims(x: TensorLike, dim: number | readonly number[]): number[] {
 
 const matrixNorm = defineOp({
   name: "matrixNorm",
-  doc: "The norm of matrices (fro, 1, −1, ±∞), as `torch.linalg.matrix_norm`.",
+  doc: "The norm of matrices (fro, nuc, ±1, ±2, ±∞), as `torch.linalg.matrix_norm`.",
   params: {
     A: required("tensor"),
     ord: optional("scalarOrString", "fro"),

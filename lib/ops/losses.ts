@@ -82,8 +82,10 @@ const softMarginLoss = pairLoss(
 function quadraticToLinear(
   name: string,
   doc: string,
-  { width, piece }: {
+  { width, piece, positive }: {
     readonly width: string;
+    /** Whether a width of 0 has no meaning. */
+    readonly positive: boolean;
     readonly piece: <T extends TensorLike>(o: OpApi<T>, distance: T, width: number) => T;
   },
 ): OpDefinition<PairParams & { readonly [width: string]: Param }> {
@@ -97,12 +99,19 @@ function quadraticToLinear(
       [width]: optional("float", 1),
     },
     exposure: FUNCTIONAL,
-    infer: ({ self, target, reduction }) =>
-      reducedMeta(
+    infer({ self, target, reduction, ...rest }) {
+      const value = Number(Reflect.get(rest, width));
+      if (value < 0 || (positive && value === 0)) {
+        throw new DynError(
+          `Expected a ${positive ? "positive" : "non-negative"} ${width} but found ${value}`,
+        );
+      }
+      return reducedMeta(
         broadcastShapes(self.shape, target.shape),
         { ...self, dtype: promoteTypes(self.dtype, target.dtype) },
         reduction,
-      ),
+      );
+    },
     implementation: {
       kind: "composite",
       compose(o, args) {
@@ -120,6 +129,7 @@ const smoothL1Loss = quadraticToLinear(
   "d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`.",
   {
     width: "beta",
+    positive: false,
     piece: (o, d, beta) =>
       beta === 0 ? d : o.where(o.lt(d, beta), o.mul(o.square(d), 0.5 / beta), o.sub(d, 0.5 * beta)),
   },
@@ -130,6 +140,7 @@ const huberLoss = quadraticToLinear(
   "d² / 2 where d = |self − target| ≤ delta, else delta · (d − delta / 2), as `nn.functional.huber_loss`.",
   {
     width: "delta",
+    positive: true,
     piece: (o, d, delta) =>
       o.where(o.le(d, delta), o.mul(o.square(d), 0.5), o.mul(o.sub(d, 0.5 * delta), delta)),
   },

@@ -3,14 +3,14 @@
  * made of two primitives, mm and bmm; floats go to the runtime library, integers to plain loops.
  */
 import { DynError } from "../base/errors.ts";
-import { isFloat } from "../base/dtype.ts";
+import { type DType, isFloat } from "../base/dtype.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
-import { nullable, optional, required } from "./params.ts";
+import { nullable, optional, required, type Scalar } from "./params.ts";
 import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, broadcastsTo, shapeText } from "./shapes.ts";
 import { deviceOf, type OperandOf, t } from "./pointwise.ts";
@@ -230,8 +230,13 @@ function combine<T extends TensorLike>(
 ): T {
   const { input, product, beta, alpha } = terms;
   const right = alpha === 1 ? product : o.mul(product, alpha);
-  if (beta === 0) return right;
+  if (beta === 0) return o.add(o.zero(input), right);
   return o.add(beta === 1 ? input : o.mul(input, beta), right);
+}
+
+/** A factor of integers is an integer: its fraction is dropped. */
+function factorOf(factor: Scalar | Dim, dtype: DType): Scalar | Dim {
+  return typeof factor === "number" && !isFloat(dtype) ? Math.trunc(factor) : factor;
 }
 
 /** addmm and its like: a product added to what broadcasts to it. */
@@ -267,7 +272,7 @@ function addProduct(
           `Expected an input that broadcasts to ${shapeText(shape)} but found ${shapeText(self.shape)}`,
         );
       }
-      for (const factor of [beta, alpha]) {
+      for (const factor of name === "addr" ? [beta, alpha] : []) {
         if (!isFloat(first.dtype) && typeof factor === "number" && !Number.isInteger(factor)) {
           throw new DynError(`Expected integer factors for ${first.dtype} tensors but found ${factor}`);
         }
@@ -278,7 +283,12 @@ function addProduct(
       kind: "composite",
       compose: (o, { self, first, second, beta, alpha }) => {
         const right = product(o, first, second);
-        const result = combine(o, { input: self, product: right, beta, alpha });
+        const result = combine(o, {
+          input: self,
+          product: right,
+          beta: factorOf(beta, first.dtype),
+          alpha: factorOf(alpha, first.dtype),
+        });
         return result.dtype === first.dtype ? result : o.to(result, first.dtype);
       },
     },

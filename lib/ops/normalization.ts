@@ -181,6 +181,9 @@ const groupNorm = defineOp({
       throw new DynError(`Expected an input [N, C, ...] but found ${shapeText(self.shape)}`);
     }
     grouped(self, numGroups);
+    if (self.shape[1] === 0) {
+      throw new DynError(`Expected at least one channel but found ${shapeText(self.shape)}`);
+    }
     if (self.shape.slice(2).some((size) => size === 0)) {
       throw new DynError(`Expected at least one element in each channel but found ${shapeText(self.shape)}`);
     }

@@ -243,7 +243,11 @@ const pad = defineOp({
       if (value !== null && value !== 0) {
         throw new DynError(`Expected no value to pad with in mode ${mode} but found ${String(value)}`);
       }
-      return o.padBy(self, pad, mode as "reflect");
+      // What is cut off at one end is not there to be repeated at the other
+      const cropped = mode === "circular" && pad.some((p) => isLess(p, 0))
+        ? o.constantPadNd(self, pad.map((p) => isLess(p, 0) ? p : 0), 0)
+        : self;
+      return o.padBy(cropped, pad.map((p) => cropped !== self && isLess(p, 0) ? 0 : p), mode as "reflect");
     },
   },
   gradient: { kind: "composite" },

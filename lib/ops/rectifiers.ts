@@ -213,9 +213,9 @@ const hardswish = unary({
     reads: ["self"],
     of: (o, { grad, self }) =>
       o.where(
-        o.lt(self, -3),
+        o.le(self, -3),
         0,
-        o.where(o.le(self, 3), o.mul(grad, o.add(o.div(self, 3), 0.5)), grad),
+        o.where(o.lt(self, 3), o.mul(grad, o.add(o.div(self, 3), 0.5)), grad),
       ),
   },
   range: [-5, 5],
@@ -254,7 +254,7 @@ function shrink(name: "softshrink" | "hardshrink") {
       kind: "rule",
       saves: ["self"],
       rule: (o, { args: { self, lambd }, grads: [grad] }) =>
-        grad ? { self: o.where(o.logicalAnd(o.ge(self, -lambd), o.le(self, lambd)), 0, grad) } : {},
+        grad ? { self: o.where(o.logicalOr(o.lt(self, -lambd), o.gt(self, lambd)), grad, 0) } : {},
     },
     samples: SAMPLES,
   });

@@ -343,11 +343,14 @@ const localResponseNorm = defineOp({
     if (self.shape.length < 3) {
       throw new DynError(`Expected at least 3 dimensions but found ${shapeText(self.shape)}`);
     }
-    return contiguousMeta(self.shape, isFloat(self.dtype) ? self.dtype : "float32", self.device);
+    // Without elements the input itself is the result, whatever its type
+    const kept = isFloat(self.dtype) || self.shape.includes(0);
+    return contiguousMeta(self.shape, kept ? self.dtype : "float32", self.device);
   },
   implementation: {
     kind: "composite",
     compose(o, { self, size, alpha, beta, k }) {
+      if (self.shape.includes(0)) return self;
       const squares = o.square(self), [n = 1, c = 1, ...rest] = self.shape;
       const flat = o.reshape(squares, [n, c, rest.reduce<Dim>(mul, 1)]);
       const wide = o.constantPadNd(flat, [0, 0, Math.floor(size / 2), Math.floor((size - 1) / 2)], 0);

@@ -131,6 +131,32 @@ const scatterReduce = defineOp({
   }],
 });
 
+/**
+ * For each value of src the product of all other factors of its element: their quotient, and for a zero, which
+ * cannot be divided by, the product of the elements with ones in place of the zeros, if it is the only one.
+ */
+function otherFactors<T extends TensorLike>(
+  o: OpApi<T>,
+  { self, dim, index, src, includeSelf, out }: {
+    readonly self: T;
+    readonly dim: number;
+    readonly index: T;
+    readonly src: T;
+    readonly includeSelf: boolean;
+    readonly out: T;
+  },
+): T {
+  const isZero = o.eq(src, 0), whole = o.where(isZero, 1, src);
+  const zeros = o.gather(
+    o.scatterAdd(o.zerosLike(self), dim, index, o.to(isZero, self.dtype)),
+    dim,
+    index,
+  );
+  const without = o.gather(o.scatterExtreme(self, dim, index, whole, "prod", includeSelf), dim, index);
+  const only = o.where(o.eq(zeros, 1), without, 0);
+  return o.where(isZero, only, o.div(o.gather(out, dim, index), whole));
+}
+
 const scatterExtreme = defineOp({
   name: "scatterExtreme",
   doc: "As scatterReduce with prod, amax or amin.",
@@ -164,11 +190,12 @@ const scatterExtreme = defineOp({
       if (!grad || !out) return {};
       const hit = () => o.scatterSet(o.zerosLike(self, { dtype: "bool" }), dim, index, true);
       if (reduce === "prod") {
-        const base = includeSelf ? self : o.where(hit(), 1, self);
-        const gradSelf = o.div(o.mul(grad, out), base);
+        const values = () => o.scatterExtreme(o.onesLike(self), dim, index, src, "prod", true);
         return {
-          self: needs("self") ? (includeSelf ? gradSelf : o.where(hit(), 0, grad)) : null,
-          src: needs("src") ? o.div(o.gather(o.mul(grad, out), dim, index), src) : null,
+          self: needs("self") ? (includeSelf ? o.mul(grad, values()) : o.where(hit(), 0, grad)) : null,
+          src: needs("src")
+            ? o.mul(o.gather(grad, dim, index), otherFactors(o, { self, dim, index, src, includeSelf, out }))
+            : null,
         };
       }
       const attained = o.to(o.eq(o.gather(out, dim, index), src), grad.dtype);

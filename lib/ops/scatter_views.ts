@@ -321,16 +321,19 @@ const asStridedBackward = defineOp({
   samples: [{ args: [t(2, 2), [6], [2, 2], [2, 1], 1] }],
 });
 
-const asStridedScatter = defineOp({
-  name: "asStridedScatter",
-  doc: "self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor.",
-  params: {
-    self: required("tensor"),
-    src: required("tensor"),
-    size: required("sizes"),
-    stride: required("sizes"),
-    storageOffset: nullable("size"),
-  },
+const stridedParams = {
+  self: required("tensor"),
+  src: required("tensor"),
+  size: required("sizes"),
+  stride: required("sizes"),
+  storageOffset: nullable("size"),
+} as const;
+
+const writeStrided = defineOp({
+  name: "writeStrided",
+  doc: "self, taken as row-major, with `src` put where asStrided reads.",
+  params: stridedParams,
+  exposure: { method: false, free: false },
   infer({ self, src, size, stride, storageOffset }) {
     checkPart("asStridedScatter", src, size);
     const last = size.reduce<Dim>((at, s, d) => add(at, mul(sub(s, 1), stride[d] ?? 0)), storageOffset ?? 0);
@@ -363,12 +366,36 @@ const asStridedScatter = defineOp({
     rule: (o, { args: { src, size, stride, storageOffset }, grads: [grad] }) =>
       grad
         ? {
-          self: o.asStridedScatter(grad, o.zerosLike(src), size, stride, storageOffset),
+          self: o.writeStrided(grad, o.zerosLike(src), size, stride, storageOffset),
           src: o.asStrided(o.contiguous(grad), size, stride, storageOffset),
         }
         : {},
   },
   samples: [{ args: [t(6), t(2, 2), [2, 2], [2, 1], 1] }],
+});
+
+const asStridedScatter = defineOp({
+  name: "asStridedScatter",
+  doc:
+    "self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its " +
+    "gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.",
+  params: stridedParams,
+  infer: (args) => writeStrided.infer(args),
+  implementation: {
+    kind: "composite",
+    compose: (o, { self, src, size, stride, storageOffset }) =>
+      o.writeStrided(self, src, size, stride, storageOffset),
+  },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule(o, { args: { size, stride, storageOffset }, grads: [grad] }) {
+      if (!grad) return {};
+      const part = o.asStrided(o.contiguous(grad), size, stride, storageOffset);
+      return { self: o.writeStrided(o.zerosLike(grad), part, size, stride, storageOffset), src: part };
+    },
+  },
+  samples: [{ args: [t(6), t(2, 2), [2, 2], [2, 1], 1], frozen: true }],
 });
 
 export const scatterViews = {
@@ -378,5 +405,6 @@ export const scatterViews = {
   diagEmbed,
   unfoldBackward,
   asStridedBackward,
+  writeStrided,
   asStridedScatter,
 } as const;

@@ -170,14 +170,14 @@ function normOf<T extends TensorLike>(
   at: { readonly order: number; readonly dims: readonly number[]; readonly keepdim: boolean },
 ): T {
   const { order, dims, keepdim } = at;
-  if (dims.length === 0) return order === 0 ? o.to(o.ne(x, 0), x.dtype) : o.abs(x);
+  if (dims.length === 0 && order !== 0) return o.abs(x);
   switch (order) {
     case Infinity:
       return o.amax(o.abs(x), dims, keepdim);
     case -Infinity:
       return o.amin(o.abs(x), dims, keepdim);
     case 0:
-      return o.sum(o.to(o.ne(x, 0), x.dtype), dims, keepdim);
+      return o.norm0(x, dims, keepdim);
     case 1:
       return o.sum(o.abs(x), dims, keepdim);
     case 2:
@@ -186,6 +186,27 @@ function normOf<T extends TensorLike>(
       return o.normP(x, order, dims, keepdim);
   }
 }
+
+const norm0 = defineOp({
+  name: "norm0",
+  doc: "How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it.",
+  params: { self: required("tensor"), dim: required("ints"), keepdim: required("bool") },
+  exposure: { method: false, free: false },
+  infer: ({ self, dim, keepdim }) => reducedMeta("norm", self, dim, keepdim),
+  implementation: {
+    kind: "composite",
+    compose(o, { self, dim, keepdim }) {
+      const counted = o.to(o.ne(self, 0), self.dtype);
+      return dim.length === 0 ? counted : o.sum(counted, dim, keepdim);
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self"],
+    rule: (o, { args: { self }, grads: [grad] }) => grad ? { self: o.zerosLike(self) } : {},
+  },
+  samples: [{ args: [t(3, 4), [1], false] }],
+});
 
 const norm2 = defineOp({
   name: "norm2",
@@ -279,7 +300,8 @@ function checkedType(dtype: DType): DType {
 
 const norm = defineOp({
   name: "norm",
-  doc: 'The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`.',
+  doc:
+    'The norm of order p ("fro" is 2, "nuc" of singular values) of all elements or along dimensions, as `torch.norm`.',
   params: {
     self: required("tensor"),
     p: optional("scalarOrString", "fro"),
@@ -288,8 +310,13 @@ const norm = defineOp({
     dtype: nullable("dtype"),
   },
   infer({ self, p, dim, keepdim, dtype }) {
-    if (typeof p === "string" && p !== "fro") {
-      throw new DynError(`Expected a norm by number or "fro" but found ${p}`);
+    if (typeof p === "string" && p !== "fro" && p !== "nuc") {
+      throw new DynError(`Expected a norm by number, "fro" or "nuc" but found ${p}`);
+    }
+    if (p === "nuc" && reducedDims(dim, self.shape.length).length !== 2) {
+      throw new DynError(
+        `Expected two dims of matrices for a nuclear norm but found ${shapeText(self.shape)}`,
+      );
     }
     return { ...reducedMeta("norm", self, dim, keepdim), dtype: checkedType(dtype ?? self.dtype) };
   },
@@ -297,6 +324,9 @@ const norm = defineOp({
     kind: "composite",
     compose(o, { self, p, dim, keepdim, dtype }) {
       const wide = dtype ? o.to(self, dtype) : self;
+      if (p === "nuc") {
+        return o.matrixNorm(wide, "nuc", reducedDims(dim, self.shape.length), keepdim);
+      }
       const order = typeof p === "string" ? 2 : Number(p);
       return normOf(o, wide, { order, dims: reducedDims(dim, self.shape.length), keepdim });
     },
@@ -382,7 +412,8 @@ const pairwiseDistance = defineOp({
   implementation: {
     kind: "composite",
     compose(o, { x1, x2, p, eps, keepdim }) {
-      const gap = o.add(o.sub(x1, x2), eps);
+      const difference = o.sub(x1, x2);
+      const gap = o.add(o.to(difference, floatTypeOf(difference.dtype)), eps);
       return normOf(o, gap, { order: p, dims: reducedDims(-1, gap.shape.length), keepdim });
     },
   },
@@ -414,6 +445,7 @@ export const statistics = {
   varMean: spreadMean("varMean"),
   stdMean: spreadMean("stdMean"),
   logsumexp,
+  norm0,
   norm2,
   normP,
   vectorNorm,

@@ -107,7 +107,7 @@ const asStrided = defineOp({
           ),
       ),
     writeBack: (o, { self, size, stride, storageOffset }, { value }) =>
-      o.asStridedScatter(self, value, size, stride, storageOffset),
+      o.writeStrided(self, value, size, stride, storageOffset),
   },
   gradient: {
     kind: "rule",

@@ -25,6 +25,7 @@ import { resampling } from "./resampling.ts";
 import { marginLosses } from "./margin_losses.ts";
 import { polynomials } from "./polynomials.ts";
 import { linearAlgebra } from "./linear_algebra.ts";
+import { singularValueOps } from "./singular_values.ts";
 import { assorted } from "./assorted.ts";
 import { stridedViews } from "./strided_views.ts";
 import { vectorIndexing } from "./vector_indexing.ts";
@@ -86,6 +87,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...marginLosses,
   ...polynomials,
   ...linearAlgebra,
+  ...singularValueOps,
   ...assorted,
   ...matrix,
   ...convolutions,

@@ -66,9 +66,14 @@ const abs = unary({
 
 const sign = unary({
   name: "sign",
-  doc: "−1, 0 or 1, as `torch.sign`.",
+  doc: "−1, 0 or 1, 0 for NaN too, as `torch.sign`.",
   rule: "promote",
-  body: (o, x) => o.dtypeOf(x) === "bool" ? x : o.sign(x),
+  body(o, x) {
+    const dtype = o.dtypeOf(x);
+    if (!isFloat(dtype)) return dtype === "bool" ? x : o.sign(x);
+    const zero = k(o, x, 0);
+    return o.select(o.gt(x, zero), k(o, x, 1), o.select(o.lt(x, zero), k(o, x, -1), zero));
+  },
   derivative: STEP,
   exposure: { aliases: ["sgn"] },
 });
@@ -174,6 +179,12 @@ const sigmoid = float(
   { exposure: { namespaces: ["special", "nn.functional"], aliases: ["expit"] } },
 );
 
+/** x within [eps, 1 − eps]; where eps is beyond ½ the lower bound decides first, and NaN stays. */
+function clampedApart<V>(o: ScalarOps<V>, x: V, eps: number): V {
+  const low = k(o, x, eps), high = k(o, x, 1 - eps);
+  return o.select(o.lt(x, low), low, o.select(o.gt(x, high), high, x));
+}
+
 const logit = defineOp({
   name: "logit",
   doc: "log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`.",
@@ -189,9 +200,7 @@ const logit = defineOp({
         compute: result?.dtype ?? "float32",
         body: (o, [x]) => {
           const value = x as NonNullable<typeof x>;
-          const z = eps === null
-            ? value
-            : o.minimum(o.maximum(value, k(o, value, eps)), k(o, value, 1 - eps));
+          const z = eps === null ? value : clampedApart(o, value, eps);
           return o.log(o.div(z, o.sub(k(o, value, 1), z)));
         },
       }),

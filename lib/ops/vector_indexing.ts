@@ -215,9 +215,11 @@ const indexFill = defineOp({
     saves: ["index"],
     rule(o, { args: { dim, index, value }, grads: [grad], needs }) {
       if (!grad) return {};
+      // An index that is there twice fills its part once
+      const filled = () => o.indexFill(o.zerosLike(grad, { dtype: "bool" }), dim, index, true);
       return {
         self: needs("self") ? o.indexFill(grad, dim, index, 0) : null,
-        value: isTensor(value) && needs("value") ? o.sum(o.indexSelect(grad, dim, index)) : null,
+        value: isTensor(value) && needs("value") ? o.sum(o.where(filled(), grad, 0)) : null,
       };
     },
   },

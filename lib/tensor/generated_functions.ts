@@ -103,9 +103,9 @@ export const negative: OpApi<Tensor>["neg"] = ops.neg;
 export const abs: OpApi<Tensor>["abs"] = ops.abs;
 /** |self|, as `torch.abs`. */
 export const absolute: OpApi<Tensor>["abs"] = ops.abs;
-/** −1, 0 or 1, as `torch.sign`. */
+/** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
 export const sign: OpApi<Tensor>["sign"] = ops.sign;
-/** −1, 0 or 1, as `torch.sign`. */
+/** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
 export const sgn: OpApi<Tensor>["sign"] = ops.sign;
 /** self · self, of bools as integers, as `torch.square`. */
 export const square: OpApi<Tensor>["square"] = ops.square;
@@ -414,7 +414,12 @@ export const diagEmbed: OpApi<Tensor>["diagEmbed"] = ops.diagEmbed;
 export const unfoldBackward: OpApi<Tensor>["unfoldBackward"] = ops.unfoldBackward;
 /** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
 export const asStridedBackward: OpApi<Tensor>["asStridedBackward"] = ops.asStridedBackward;
-/** self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. */
+/** self, taken as row-major, with `src` put where asStrided reads. */
+export const writeStrided: OpApi<Tensor>["writeStrided"] = ops.writeStrided;
+/**
+ * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
+ * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
+ */
 export const asStridedScatter: OpApi<Tensor>["asStridedScatter"] = ops.asStridedScatter;
 /** Two dimensions exchanged, as `torch.transpose`. */
 export const transpose: OpApi<Tensor>["transpose"] = ops.transpose;
@@ -548,7 +553,7 @@ export const stack: OpApi<Tensor>["stack"] = ops.stack;
 export const cumsum: OpApi<Tensor>["cumsum"] = ops.cumsum;
 /** Running products along a dimension, as `torch.cumprod`. */
 export const cumprod: OpApi<Tensor>["cumprod"] = ops.cumprod;
-/** Logarithms of running sums of exponentials, as `torch.logcumsumexp`. */
+/** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
 export const logcumsumexp: OpApi<Tensor>["logcumsumexp"] = ops.logcumsumexp;
 /** The maximum so far along a dimension. */
 export const runningMax: OpApi<Tensor>["runningMax"] = ops.runningMax;
@@ -790,13 +795,18 @@ export const varMean: OpApi<Tensor>["varMean"] = ops.varMean;
 export const stdMean: OpApi<Tensor>["stdMean"] = ops.stdMean;
 /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
 export const logsumexp: OpApi<Tensor>["logsumexp"] = ops.logsumexp;
+/** How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it. */
+export const norm0: OpApi<Tensor>["norm0"] = ops.norm0;
 /** √Σ self² over dimensions. */
 export const norm2: OpApi<Tensor>["norm2"] = ops.norm2;
 /** (Σ |self|^p)^(1/p) over dimensions. */
 export const normP: OpApi<Tensor>["normP"] = ops.normP;
 /** The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`. */
 export const vectorNorm: OpApi<Tensor>["vectorNorm"] = ops.vectorNorm;
-/** The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`. */
+/**
+ * The norm of order p ("fro" is 2, "nuc" of singular values) of all elements or along dimensions, as
+ * `torch.norm`.
+ */
 export const norm: OpApi<Tensor>["norm"] = ops.norm;
 /** self divided by its norm along a dimension, at least eps, as `nn.functional.normalize`. */
 export const normalize: OpApi<Tensor>["normalize"] = ops.normalize;
@@ -806,7 +816,10 @@ export const cosineSimilarity: OpApi<Tensor>["cosineSimilarity"] = ops.cosineSim
 export const pairwiseDistance: OpApi<Tensor>["pairwiseDistance"] = ops.pairwiseDistance;
 /** The norm of self − other, as `torch.dist`. */
 export const dist: OpApi<Tensor>["dist"] = ops.dist;
-/** The rows of `weight` at the integers in `input`, as `nn.functional.embedding`. */
+/**
+ * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the
+ * other way round, as `torch.embedding`.
+ */
 export const embedding: OpApi<Tensor>["embedding"] = ops.embedding;
 /** The rows of a table at indices. */
 export const embeddingRows: OpApi<Tensor>["embeddingRows"] = ops.embeddingRows;
@@ -829,7 +842,7 @@ export const scaledDotProductAttention: OpApi<Tensor>["scaledDotProductAttention
   ops.scaledDotProductAttention;
 /**
  * Sums of products of operands over the dimensions that an equation such as "bij,bjk->bik" names. As
- * `torch.einsum`.
+ * `torch.einsum`, in all of its forms.
  */
 export const einsum: OpApi<Tensor>["einsum"] = ops.einsum;
 /** Sums of products over dimensions of one tensor paired with dimensions of another. */
@@ -1002,7 +1015,7 @@ export const shiftedChebyshevPolynomialW: OpApi<Tensor>["shiftedChebyshevPolynom
 export const gcd: OpApi<Tensor>["gcd"] = ops.gcd;
 /** The least common multiple, as `torch.lcm`. */
 export const lcm: OpApi<Tensor>["lcm"] = ops.lcm;
-/** The norm of matrices (fro, 1, −1, ±∞), as `torch.linalg.matrix_norm`. */
+/** The norm of matrices (fro, nuc, ±1, ±2, ±∞), as `torch.linalg.matrix_norm`. */
 export const matrixNorm: OpApi<Tensor>["matrixNorm"] = ops.matrixNorm;
 /** The norm of vectors, or of matrices where two dims and an order are given, as `torch.linalg.norm`. */
 export const linalgNorm: OpApi<Tensor>["linalgNorm"] = ops.linalgNorm;
@@ -1032,6 +1045,10 @@ export const vander: OpApi<Tensor>["vander"] = ops.vander;
 export const cov: OpApi<Tensor>["cov"] = ops.cov;
 /** The correlation of rows over columns, as `torch.corrcoef`. */
 export const corrcoef: OpApi<Tensor>["corrcoef"] = ops.corrcoef;
+/** U, S and Vh with A = U · diag(S) · Vh, as many columns and rows as there are values. */
+export const singularFactors: OpApi<Tensor>["singularFactors"] = ops.singularFactors;
+/** Singular values in descending order, as `torch.linalg.svdvals`. Computed on the host. */
+export const svdvals: OpApi<Tensor>["svdvals"] = ops.svdvals;
 /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
 export const aminmax: OpApi<Tensor>["aminmax"] = ops.aminmax;
 /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */

@@ -12,6 +12,7 @@ export {
   matrixPower,
   multiDot,
   slogdet,
+  svdvals,
   vander,
   vecdot,
   vectorNorm,

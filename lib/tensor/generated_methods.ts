@@ -293,11 +293,11 @@ export interface TensorMethods<T> {
   absolute(): T;
   /** absolute, written into this tensor, which is returned. */
   absolute_(): T;
-  /** −1, 0 or 1, as `torch.sign`. */
+  /** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
   sign(): T;
   /** sign, written into this tensor, which is returned. */
   sign_(): T;
-  /** −1, 0 or 1, as `torch.sign`. */
+  /** −1, 0 or 1, 0 for NaN too, as `torch.sign`. */
   sgn(): T;
   /** sgn, written into this tensor, which is returned. */
   sgn_(): T;
@@ -763,7 +763,10 @@ export interface TensorMethods<T> {
     dim2?: number | DiagEmbedOptions,
     options?: DiagEmbedOptions,
   ): T;
-  /** self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. */
+  /**
+   * self with `src` put where asStrided reads, as `torch.as_strided_scatter`, of a row-major tensor. Its
+   * gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.
+   */
   asStridedScatter(
     src: T,
     size: readonly Dim[],
@@ -939,7 +942,7 @@ export interface TensorMethods<T> {
   cumprod(dim: number, options?: CumprodOptions): T;
   /** cumprod, written into this tensor, which is returned. */
   cumprod_(dim: number, options?: CumprodOptions): T;
-  /** Logarithms of running sums of exponentials, as `torch.logcumsumexp`. */
+  /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
   logcumsumexp(dim: number): T;
   /** The maximum so far along a dimension and where it was last met, as `torch.cummax`. */
   cummax(dim: number): [values: T, indices: T] & { readonly values: T; readonly indices: T };
@@ -1222,7 +1225,10 @@ export interface TensorMethods<T> {
     keepdim?: boolean | LogsumexpOptions,
     options?: LogsumexpOptions,
   ): T;
-  /** The norm of order p ("fro" is 2) of all elements or along dimensions, as `torch.norm`. */
+  /**
+   * The norm of order p ("fro" is 2, "nuc" of singular values) of all elements or along dimensions, as
+   * `torch.norm`.
+   */
   norm(
     p?: Scalar | string | NormOptions,
     dim?: number | readonly number[] | null | NormOptions,

@@ -3,7 +3,7 @@
  * loading it twice changes nothing.
  */
 import { setAt, valueAt } from "./indexing.ts";
-import { callInplace, callOp } from "./eager.ts";
+import { callInplace, callOp, ops } from "./eager.ts";
 import { resize } from "./resize.ts";
 import { convertTo } from "./transfer.ts";
 import { installTensorRuntime } from "./tensor.ts";
@@ -14,5 +14,6 @@ installTensorRuntime({
   at: valueAt,
   set: setAt,
   to: convertTo,
+  where: (condition, input, other) => ops.where(condition, input, other),
   resize,
 });

@@ -47,6 +47,7 @@ export interface TensorRuntime {
   at(tensor: Tensor, index: readonly IndexArgument<Tensor>[]): Tensor;
   set(tensor: Tensor, index: readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor;
   to(tensor: Tensor, given: readonly unknown[]): Tensor;
+  where(condition: Tensor, input: Tensor, other: Tensor | Element): Tensor;
   resize(tensor: Tensor, shape: readonly number[]): void;
 }
 
@@ -347,6 +348,11 @@ export class Tensor {
   set(index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor {
     const list: readonly IndexArgument<Tensor>[] = isIndexList(index) ? index : [index];
     return runtime().set(this, list, value);
+  }
+
+  /** Itself where the condition holds, else `other`: `torch.where(condition, self, other)`. */
+  where(condition: Tensor, other: Tensor | Element): Tensor {
+    return runtime().where(condition, this, other);
   }
 
   /** On the CPU; itself where it is already. */

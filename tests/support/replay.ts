@@ -76,11 +76,9 @@ const RENAMED: Readonly<Record<string, string>> = { var: "variance" };
 /** Samples of these ops hold the arguments of a wrapper around the op, in the wrapper's order. */
 const WRAPPED: Readonly<Record<string, Callable>> = {
   "__getitem__": (x, index) => method(x, "at", Array.isArray(index) ? index : [index]),
-  einsum: (operands, equation) => Reflect.apply(dyn.einsum, dyn, [equation, operands]),
-  where: (x, condition, other) => Reflect.apply(dyn.where, dyn, [condition, x, other]),
+  // The order of the method x.where(condition, other); the function takes the condition first
+  where: (x, ...rest) => method(x, "where", rest),
   zero_: (x) => method(method(x, "clone", []), "zero_", []),
-  "nn.functional.embedding": (weight, indices, ...rest) =>
-    Reflect.apply(dyn.nn.functional.embedding, undefined, [indices, weight, ...rest]),
 };
 
 function method(self: unknown, name: string, args: readonly unknown[]): unknown {

@@ -49,6 +49,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
   cpu: (m, self) => self.meta.device === "cpu" ? self : op(m, "toDevice", [self, constant("cpu")]),
   to: convert,
+  where: (m, self, [condition = UNDEFINED, ...rest]) => op(m, "where", [condition, self, ...rest]),
   at: (m, self, args) => {
     const { view, gather } = applyIndex(m, self, args);
     if (gather.every((g) => g === null)) return view === self ? op(m, "alias", [self]) : view;
