@@ -26,6 +26,7 @@ import { knowledge } from "./knowledge.ts";
 import { nextGraphName } from "./program.ts";
 import { cellOfBox } from "./cells.ts";
 import { cellOf, closurePrinter } from "./closure_printer.ts";
+import { ANONYMOUS } from "./root_body.ts";
 import { asyncTail, branchTail, breakTail } from "./resume.ts";
 import { Machine, type Outcome, Restart } from "./trace/machine.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
@@ -205,7 +206,7 @@ function assemble(
   guardAliases(machine, output);
   let graph: GraphModule | null = null;
   const modified = buildModified({
-    name: body.name || "anonymous",
+    name: body.name === ANONYMOUS ? "anonymous" : body.name,
     parameters: body.parameters,
     output,
     state: {

@@ -12,6 +12,9 @@ import { ObjectValue, UNDEFINED, type Value } from "./variables/value.ts";
 import { isClass } from "./variables/wrap.ts";
 import type { UnitBody } from "./unit.ts";
 
+/** How a function without a name is called in messages. */
+export const ANONYMOUS = "<anonymous>";
+
 /** The body of a whole function. */
 export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitBody {
   let code: CodeObject | null = null;
@@ -25,7 +28,7 @@ export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitB
     return code = info.code;
   };
   return {
-    name,
+    name: name || ANONYMOUS,
     get parameters(): readonly string[] {
       const found = codeOfRoot();
       if (typeof found === "string") return [];

@@ -88,7 +88,9 @@ function lastUses(graph: Graph): Map<Node, Node[]> {
 
 function placeText(position: SourcePosition | undefined): string | undefined {
   return position &&
-    `File: ${position.file}:${position.line} in ${position.functionName}, code: ${position.code}`;
+    `File: ${position.file}:${position.line} in ${
+      position.functionName || "<anonymous>"
+    }, code: ${position.code}`;
 }
 
 const SHORT: Readonly<Record<DType, string>> = {
