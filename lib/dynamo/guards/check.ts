@@ -84,6 +84,10 @@ class ConditionWriter {
         return `${this.helper("prototypeIs")}(${reader.read(fact.source)}, ${
           fact.prototype === null ? "null" : constants.name(fact.prototype)
         })`;
+      case "object": {
+        const value = reader.read(fact.source);
+        return `typeof ${value} === "object" && ${value} !== null`;
+      }
       case "array": {
         const value = reader.read(fact.source);
         return `${this.helper("isArray")}(${value}) && ${value}.length === ${fact.length}`;

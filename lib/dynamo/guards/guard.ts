@@ -35,6 +35,8 @@ export type Fact =
     readonly prototype: object | null;
     readonly label: string;
   }
+  /** An object, whatever its class: what the program reads of it is guarded by itself. */
+  | { readonly kind: "object"; readonly source: Source }
   | { readonly kind: "array"; readonly source: Source; readonly length: number }
   /** Own enumerable string keys, in order; `symbols` are all own symbol keys. */
   | {
@@ -123,6 +125,8 @@ export function factText(fact: Fact): string {
       return `___check_obj_id(${sourceText(fact.source)}, ${fact.label})`;
     case "prototype":
       return `___check_type(${sourceText(fact.source)}, ${fact.label})`;
+    case "object":
+      return `___is_object(${sourceText(fact.source)})`;
     case "array":
       return `${sourceText(fact.source)}.length === ${fact.length}`;
     case "keys": {

@@ -195,6 +195,7 @@ function keyOf(fact: Fact): string {
     case "constant":
     case "identity":
     case "prototype":
+    case "object":
     case "array":
     case "keys":
     case "entries":

@@ -149,7 +149,7 @@ export class Wrapper {
     value.variable = this.settings.variableOf(real);
     if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") {
       this.relyOnPrototype(value);
-    }
+    } else if (source.kind !== "known") this.output.guard({ kind: "object", source });
     if (exotic.kind === "opaque") return value;
     if (source.kind === "argument" && prototype === Object.prototype) {
       // Reading a proxy would run its traps, which the program may count.

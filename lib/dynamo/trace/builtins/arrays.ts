@@ -70,6 +70,7 @@ function sameValueZero(m: Interpreter, a: Value, b: Value): boolean {
 function flatten(m: Interpreter, array: ObjectValue, depth: number, into: Element[]): void {
   for (const element of settledElements(m, array)) {
     if (element === HOLE) continue;
+    if (typeof element !== "symbol" && element.kind === "object") m.wrapper.relyOnPrototype(element);
     if (
       typeof element !== "symbol" && element.kind === "object" && element.exotic.kind === "array" && depth > 0
     ) {
@@ -172,6 +173,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   concat: (m, array, args) => {
     const result = [...settledElements(m, array)];
     for (const arg of args) {
+      if (arg.kind === "object") m.wrapper.relyOnPrototype(arg);
       if (arg.kind === "object" && (arg.exotic.kind === "opaque" || hasSpreadFlag(m, arg))) {
         return breakGraph("opaqueObject", "concat of an object that may be spread");
       }
@@ -310,8 +312,9 @@ const SPECIES: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a value is an array that these models understand. */
-function arrayOf(value: Value, name: string): ObjectValue {
+function arrayOf(m: Interpreter, value: Value, name: string): ObjectValue {
   if (value.kind === "object" && value.exotic.kind === "array") {
+    if (SPECIES.has(name)) m.wrapper.relyOnPrototype(value);
     if (SPECIES.has(name) && value.prototype?.real !== Array.prototype) {
       return breakGraph("builtin", `${name} of a subclass of Array`);
     }
@@ -326,12 +329,12 @@ export function addArrays(table: ModelTable): void {
     table.method(
       Array.prototype,
       name,
-      (m, request) => method(m, arrayOf(request.self, name), request.args, request),
+      (m, request) => method(m, arrayOf(m, request.self, name), request.args, request),
     );
   }
   for (const name of CALLING) {
     table.method(Array.prototype, name, (m, request) => {
-      arrayOf(request.self, name);
+      arrayOf(m, request.self, name);
       if (!request.args[0] || !isCallable(request.args[0])) {
         return breakGraph("throws", "a callback is not a function");
       }
@@ -339,7 +342,7 @@ export function addArrays(table: ModelTable): void {
     });
   }
   const reducing = (name: "reduce" | "reduceRight"): BuiltinModel => (m, request) => {
-    arrayOf(request.self, name);
+    arrayOf(m, request.self, name);
     if (!request.args[0] || !isCallable(request.args[0])) {
       return breakGraph("throws", "a callback is not a function");
     }
@@ -350,10 +353,12 @@ export function addArrays(table: ModelTable): void {
   table.method(
     Array,
     "isArray",
-    (_m, { args: [value] }) =>
-      value?.kind === "object" && value.exotic.kind === "opaque"
-        ? breakGraph("opaqueObject", "Array.isArray")
-        : constant(value?.kind === "object" && value.exotic.kind === "array"),
+    (m, { args: [value] }) => {
+      if (value?.kind !== "object") return constant(false);
+      if (value.exotic.kind === "opaque") return breakGraph("opaqueObject", "Array.isArray");
+      m.wrapper.relyOnPrototype(value);
+      return constant(value.exotic.kind === "array");
+    },
   );
   table.method(Array, "of", (m, { self, args }) => {
     refuseSubclass(self);

@@ -377,6 +377,7 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
     if (self.kind !== "object" || self.exotic.kind === "opaque") {
       return breakGraph("builtin", "Object.prototype.toString");
     }
+    m.wrapper.relyOnPrototype(self);
     const tag = m.plainProperty(self, Symbol.toStringTag);
     if (tag?.kind === "constant" && typeof tag.value === "string") return constant(`[object ${tag.value}]`);
     if (self.isArguments) return constant("[object Arguments]");

@@ -249,6 +249,7 @@ function errors(table: ModelTable): void {
 /** Plain data for JSON.stringify; breaks where methods or accessors would run. */
 function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknown {
   if (value.kind !== "object") return primitiveOf(m, value, "JSON.stringify");
+  m.wrapper.relyOnPrototype(value);
   if (seen.has(value)) return breakGraph("throws", "a cycle in JSON.stringify");
   if (value.exotic.kind === "function" || value.exotic.kind === "bound") return undefined;
   if (value.exotic.kind === "opaque" || m.plainProperty(value, "toJSON")) {
@@ -256,11 +257,11 @@ function plainData(m: Interpreter, value: Value, seen: Set<ObjectValue>): unknow
   }
   const inside = new Set(seen).add(value);
   if (value.exotic.kind === "array") return allElements(m, value).map((each) => plainData(m, each, inside));
-  const record: Record<string, unknown> = {};
-  for (const key of enumerableKeys(m, value)) {
-    record[key] = plainData(m, m.plainProperty(value, key) ?? UNDEFINED, inside);
-  }
-  return record;
+  return Object.fromEntries(
+    enumerableKeys(m, value).map((
+      key,
+    ) => [key, plainData(m, m.plainProperty(value, key) ?? UNDEFINED, inside)]),
+  );
 }
 
 function fromData(m: Interpreter, data: unknown): Value {
@@ -343,12 +344,17 @@ export function addPrimitives(table: ModelTable): void {
       return breakGraph("builtin", "JSON.stringify with a replacer");
     }
     const indent = space ? primitiveOf(m, space, "JSON.stringify") : undefined;
-    const text: unknown = JSON.stringify(
-      plainData(m, value, new Set()),
-      null,
-      typeof indent === "number" || typeof indent === "string" ? indent : undefined,
-    );
-    return primitive(text);
+    const data = plainData(m, value, new Set());
+    try {
+      const text: unknown = JSON.stringify(
+        data,
+        null,
+        typeof indent === "number" || typeof indent === "string" ? indent : undefined,
+      );
+      return primitive(text);
+    } catch (error) {
+      return breakGraph("throws", error instanceof Error ? error.message : "JSON.stringify");
+    }
   });
   table.method(JSON, "parse", (m, { args: [value = UNDEFINED, reviver] }) => {
     if (reviver) return breakGraph("builtin", "JSON.parse with a reviver");
