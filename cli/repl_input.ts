@@ -174,8 +174,16 @@ function withoutTypes(source: string): string {
   } catch {
     text = transformed(source);
   }
-  // What is nothing but an unfinished comment vanished as well.
-  return text.trim() === "" ? source : text;
+  return text.trim() === "" && !isWhole(source) ? source : text;
+}
+
+/** Whether a further line stands for itself: types leave nothing of a text, but neither does an unfinished comment. */
+function isWhole(source: string): boolean {
+  try {
+    return stripTypeScriptTypes(`${source}\n0`).trim() === "0";
+  } catch {
+    return false;
+  }
 }
 
 function transformed(source: string): string {

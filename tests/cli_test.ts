@@ -219,6 +219,8 @@ const session = (lines: readonly string[]): Promise<Outcome> =>
 
 Deno.test("the REPL keeps variables across inputs", async () => {
   const { stdout, stderr, code } = await session([
+    "interface Typed { a: number }",
+    "type Alias = Typed[]",
     "let n: number = 1",
     "function add(x: number): number {",
     "  return x + n;",
@@ -274,7 +276,7 @@ Deno.test("the REPL keeps variables across inputs", async () => {
     '"a\\nb"',
     "7",
   ]);
-  assertEquals([stderr, code], ["ReferenceError: missing is not defined\n    at input-21:1:16\n", 1]);
+  assertEquals([stderr, code], ["ReferenceError: missing is not defined\n    at input-23:1:16\n", 1]);
 });
 
 Deno.test("the REPL shows errors at what was typed and goes on", async () => {
