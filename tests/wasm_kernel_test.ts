@@ -189,6 +189,72 @@ Deno.test("running sums along rows and columns", () => {
   }
 });
 
+Deno.test("rows and elements picked by int64 positions", () => {
+  const rows = new BigInt64Array(8), columns = new BigInt64Array(24);
+  rows.set([3n, 0n, 3n, 5n, 1n]);
+  columns.forEach((_, i) => columns[i] = BigInt((i * 5) % 9));
+  const picked = singleOp([float(6, 9), { shape: [5], dtype: "int64" }], [float(5, 9)], (x, at) => ({
+    kind: "pointwise",
+    shape: [5, 9],
+    dtype: "float32",
+    element: (o, [i, j]) => o.load(x!, [o.indirect(o.load(at!, [i!]), 6), j!]),
+  }));
+  check(picked, [wave(54), rows]);
+  const each = singleOp([float(6, 9), { shape: [21], dtype: "int64" }], [float(2, 21)], (x, at) => ({
+    kind: "pointwise",
+    shape: [2, 21],
+    dtype: "float32",
+    element: (o, [i, j]) => o.load(x!, [i!, o.indirect(o.load(at!, [j!]), 9)]),
+  }));
+  check(each, [wave(54), columns]);
+});
+
+Deno.test("int64 labels beyond 32 bits compare as they are", () => {
+  const labels = new BigInt64Array(16);
+  labels.set([-100n, 2n ** 32n - 100n, -(2n ** 40n), 7n, 2n ** 31n, -(2n ** 31n) - 100n, 2n ** 62n, -1n, 0n]);
+  const program = singleOp([{ shape: [9], dtype: "int64" }], [float(9)], (x) => ({
+    kind: "pointwise",
+    shape: [9],
+    dtype: "float32",
+    element: (o, index) => {
+      const label = o.load(x!, index), zero = o.constant(0, "int64");
+      const wrapped = o.select(o.lt(label, zero), o.add(label, o.constant(10, "int64")), label);
+      const known = o.cast(o.ne(label, o.constant(-100, "int64")), "float32");
+      return o.add(known, o.mul(o.cast(o.ge(wrapped, zero), "float32"), o.constant(2, "float32")));
+    },
+  }));
+  check(program, [labels]);
+});
+
+Deno.test("sums into picked elements, several into one", () => {
+  const at = new BigInt64Array(40);
+  at.forEach((_, i) => at[i] = BigInt((i * i) % 7));
+  for (const mode of ["add", "set"] as const) {
+    const program = singleOp([float(37), { shape: [37], dtype: "int64" }], [float(7)], (x, to) => ({
+      kind: "scatter",
+      shape: [7],
+      dtype: "float32",
+      base: (o) => o.constant(0.5, "float32"),
+      over: [37],
+      mode,
+      target: (o, [i]) => [o.indirect(o.load(to!, [i!]), 7)],
+      value: (o, index) => o.load(x!, index),
+    }));
+    for (const pool of POOLS) compare(program, [wave(37), at], { run: runner(pool, "SIMD") });
+  }
+});
+
+Deno.test("random bits are those of Philox", () => {
+  const program = singleOp([], [{ shape: [29], dtype: "int32" }], () => ({
+    kind: "pointwise",
+    shape: [29],
+    dtype: "int32",
+    element: (o, [i]) =>
+      o.random(o.constant(-12345, "int32"), o.constant(99, "int32"), o.index(sub(i!, 3), "int32")),
+  }));
+  check(program, []);
+});
+
 Deno.test("an epilogue runs behind its product, nests of one kernel behind each other", () => {
   const [m, n, k] = [33, 12, 20];
   const product = singleOp([float(m, k), float(k, n)], [float(m, n)], (x, y) => ({

@@ -7,7 +7,8 @@ import type { DType } from "../../lib/base/dtype.ts";
 import type { Statement, ValueId } from "../../lib/loops/ir.ts";
 import { boundsOf } from "../../lib/sym/expr.ts";
 
-type Bounds = readonly [low: number, high: number];
+/** Least and greatest value, both included. */
+export type Bounds = readonly [low: number, high: number];
 
 const EXACT = 2 ** 52, SMALL = 2 ** 31;
 
@@ -21,8 +22,8 @@ export function numericIntegers(body: readonly Statement[]): ReadonlySet<ValueId
   return analysis.numbers();
 }
 
-/** The int64 values whose bounds are known and whose magnitude is at most `limit` (and at most 2⁵²). */
-export function boundedIntegers(body: readonly Statement[], limit: number): ReadonlySet<ValueId> {
+/** Bounds of the integer values whose magnitude is known to be at most `limit` (and at most 2⁵²). */
+export function boundedIntegers(body: readonly Statement[], limit: number): ReadonlyMap<ValueId, Bounds> {
   const analysis = new Analysis();
   analysis.forward(body);
   return analysis.bounded(limit);
@@ -61,9 +62,8 @@ class Analysis {
     return found;
   }
 
-  bounded(limit: number): Set<ValueId> {
-    const found = [...this.#types].filter(([id, dtype]) => dtype === "int64" && this.#within(id, limit));
-    return new Set(found.map(([id]) => id));
+  bounded(limit: number): Map<ValueId, Bounds> {
+    return new Map([...this.#bounds].filter(([id]) => this.#within(id, limit)));
   }
 
   #within(id: ValueId, limit: number): boolean {

@@ -19,11 +19,13 @@ export const OP = {
   call: 0x10,
   select: 0x1b,
   i32Load: 0x28,
+  i64Load: 0x29,
   f32Load: 0x2a,
   i32Load8U: 0x2d,
   i32Store: 0x36,
   f32Store: 0x38,
   i32Store8: 0x3a,
+  i32WrapI64: 0xa7,
   i64ExtendI32S: 0xac,
   i64Store: 0x37,
   i32Eqz: 0x45,
@@ -32,6 +34,8 @@ export const OP = {
   i32LtS: 0x48,
   i32GtS: 0x4a,
   i32GeS: 0x4e,
+  i64LtS: 0x53,
+  i64GtS: 0x55,
   i32Add: 0x6a,
   i32Sub: 0x6b,
   i32Mul: 0x6c,
@@ -94,6 +98,8 @@ export const SIMD = {
   i32Mul: 0xb5,
   i32MinS: 0xb6,
   i32MaxS: 0xb8,
+  i64ExtMulLowU: 0xde,
+  i64ExtMulHighU: 0xdf,
   f32Abs: 0xe0,
   f32Neg: 0xe1,
   f32Sqrt: 0xe3,
@@ -246,6 +252,11 @@ export class FunctionBody {
 
   i32(value: number): this {
     this.#code.byte(0x41).signed(BigInt(value | 0));
+    return this;
+  }
+
+  i64(value: number): this {
+    this.#code.byte(0x42).signed(BigInt(value));
     return this;
   }
 

@@ -6,10 +6,17 @@
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
-import type { Dim, Sym } from "../../lib/sym/expr.ts";
+import { type Dim, freeSymbols, type Sym } from "../../lib/sym/expr.ts";
 import { coefficientOf } from "../../lib/loops/nest.ts";
 import type { BufferId, Loop, Program, Reduction, Statement, ValueId } from "../../lib/loops/ir.ts";
-import { pushElement, pushEverySecond, pushNeighbours, storeLane, storeNeighbours } from "./access.ts";
+import {
+  addLane,
+  pushElement,
+  pushEverySecond,
+  pushNeighbours,
+  storeLane,
+  storeNeighbours,
+} from "./access.ts";
 import { FunctionBody } from "./binary.ts";
 import type { LaneType } from "./fits.ts";
 import { pushIndex } from "./indices.ts";
@@ -64,12 +71,16 @@ const param = (name: (typeof JOB_PARAMS)[number]): number => JOB_PARAMS.indexOf(
 interface LaneValue {
   readonly local: number;
   readonly type: LaneType;
+  /** Whether all lanes are equal. */
+  readonly equal: boolean;
 }
 
 class KernelWriter {
   readonly body = new FunctionBody(JOB_PARAMS.map(() => "i32"), []);
   readonly #values = new Map<ValueId, LaneValue>();
   readonly #counters = new Map<Sym, number>();
+  /** The lane that index expressions take values from. */
+  #lane = 0;
 
   constructor(readonly program: Program, readonly types: ReadonlyMap<ValueId, LaneType>) {}
 
@@ -116,7 +127,7 @@ class KernelWriter {
         this.#load(s.buffer, s.index, place);
         break;
       case "store":
-        return this.#store(s.buffer, s.index, { value: this.#value(s.value).local, place });
+        return this.#store(s, this.#value(s.value).local, place);
       case "masked":
         this.#masked(s, place);
         break;
@@ -125,7 +136,11 @@ class KernelWriter {
     }
     const local = body.local("v128");
     body.set(local);
-    this.#values.set(s.id, { local, type: this.#type(s.id) });
+    this.#define(s.id, local, place.width === "equal");
+  }
+
+  #define(id: ValueId, local: number, equal: boolean): void {
+    this.#values.set(id, { local, type: this.#type(id), equal });
   }
 
   #type(id: ValueId): LaneType {
@@ -153,6 +168,10 @@ class KernelWriter {
   }
 
   #pushSymbol(symbol: Sym): void {
+    if (symbol.node.kind === "symbol" && symbol.node.role.kind === "value") {
+      const { local } = this.#value(symbol.node.role.id);
+      return void this.body.get(local).lane("i32Extract", this.#lane);
+    }
     const counter = this.#counters.get(symbol);
     if (counter !== undefined) return void this.body.get(counter);
     const size = this.program.sizes.indexOf(symbol);
@@ -177,7 +196,11 @@ class KernelWriter {
 
   /** The step of an index from lane to lane; undefined where it is not constant. */
   #step(index: Dim, place: Place): Dim | undefined {
-    return place.axis ? coefficientOf(index, place.axis) : 0;
+    if (!place.axis) return 0;
+    const varies = [...freeSymbols(index)].some(({ node }) =>
+      node.kind === "symbol" && node.role.kind === "value" && !this.#value(node.role.id).equal
+    );
+    return varies ? undefined : coefficientOf(index, place.axis);
   }
 
   #index(index: Dim, type: LaneType, place: Place): void {
@@ -250,13 +273,13 @@ class KernelWriter {
     body.get(gathered);
   }
 
-  #store(
-    buffer: BufferId,
-    index: Dim,
-    { value, place }: { readonly value: number; readonly place: Place },
-  ): void {
+  #store({ buffer, index, mode }: Statement & { readonly kind: "store" }, value: number, place: Place): void {
     const { body } = this, step = this.#step(index, place), dtype = this.#dtype(buffer);
     const address = () => this.#address(buffer, index);
+    if (mode === "add") {
+      if (place.width !== "four") return addLane(body, dtype, { address, value, lane: 0 });
+      return this.#eachLane(place, (lane) => addLane(body, dtype, { address, value, lane }));
+    }
     if (place.width !== "four") return storeLane(body, dtype, { address, value, lane: 0 });
     if (step === 1) return storeNeighbours(body, dtype, { address, value });
     if (typeof step === "number" && step > 0) {
@@ -274,9 +297,11 @@ class KernelWriter {
     if (!place.axis) throw new InternalError("Expected a vector loop around lanes");
     const counter = this.#counter(place.axis);
     for (let lane = 0; lane < 4; lane++) {
+      this.#lane = lane;
       each(lane);
       if (lane < 3) this.body.get(counter).i32(1).op("i32Add").set(counter);
     }
+    this.#lane = 0;
     this.body.get(counter).i32(3).op("i32Sub").set(counter);
   }
 
@@ -320,7 +345,7 @@ class KernelWriter {
     const carried = loop.carried.map((c) => {
       const local = body.local("v128");
       body.get(this.#value(c.initial).local).set(local);
-      this.#values.set(c.id, { local, type: this.#type(c.id) });
+      this.#define(c.id, local, place.width === "equal");
       return local;
     });
     const iteration = () => {
@@ -339,11 +364,7 @@ class KernelWriter {
     } else {
       body.loop(counter, { ...range, step: 1 }, iteration);
     }
-    loop.reductions.forEach((r, n) => this.#defineResult(r, partial[n] ?? -1));
-    // What the loop carried lives on under the ids of the carried values
-    loop.carried.forEach((c, n) =>
-      this.#values.set(c.id, { local: carried[n] ?? -1, type: this.#type(c.id) })
-    );
+    loop.reductions.forEach((r, n) => this.#define(r.id, partial[n] ?? -1, place.width === "equal"));
   }
 
   #vectorLoop(loop: Loop, range: Range): void {
@@ -369,12 +390,8 @@ class KernelWriter {
     loop.reductions.forEach((r, n) => {
       const type = this.#type(r.id);
       foldPartials(body, { op: r.op, dtype: type }, partial[n] ?? []);
-      this.#defineResult(r, partial[n]?.[0] ?? -1);
+      this.#define(r.id, partial[n]?.[0] ?? -1, true);
     });
-  }
-
-  #defineResult(r: Reduction, local: number): void {
-    this.#values.set(r.id, { local, type: this.#type(r.id) });
   }
 
   #openPartial(r: Reduction): number {

@@ -18,7 +18,9 @@ type Expression =
     readonly op: "i32Shl" | "i32ShrS" | "i32ShrU";
     readonly arg: Expression;
     readonly by: number;
-  };
+  }
+  /** Every second word of two vectors: those at even places, or at odd ones. */
+  | { readonly kind: "words"; readonly odd: boolean; readonly low: Expression; readonly high: Expression };
 
 type E = Expression;
 
@@ -171,6 +173,38 @@ function sine(x: E, quadrant: 0 | 1): E {
   return quadrant === 0 ? select(op("f32Eq", x, f(0)), x, value) : value;
 }
 
+/** High and low words of the unsigned products by a constant. */
+function wideProduct(x: E, by: number): { readonly high: E; readonly low: E } {
+  const low = op("i64ExtMulLowU", x, i(by)), high = op("i64ExtMulHighU", x, i(by));
+  return { high: { kind: "words", odd: true, low, high }, low: { kind: "words", odd: false, low, high } };
+}
+
+/** Philox 4×32-10 (Salmon et al., 2011): the first of four random words, with the counter in word 0. */
+function random(key0: E, key1: E, counter: E): E {
+  let words: readonly [E, E, E, E] = [counter, i(0), i(0), i(0)];
+  for (let round = 0; round < 10; round++) {
+    const [a, b, c, d] = words;
+    const left = wideProduct(a, 0xd2511f53), right = wideProduct(c, 0xcd9e8d57);
+    const k0 = op("i32Add", key0, i(Math.imul(round, 0x9e3779b9)));
+    const k1 = op("i32Add", key1, i(Math.imul(round, 0xbb67ae85)));
+    words = [
+      op("xor", op("xor", right.high, b), k0),
+      right.low,
+      op("xor", op("xor", left.high, d), k1),
+      left.low,
+    ];
+  }
+  return words[0];
+}
+
+/** −1, 0 or 1; NaN for NaN. */
+function sign(x: E, dtype: DType): E {
+  if (dtype === "float32") {
+    return select(op("f32Eq", x, x), select(op("f32Eq", x, f(0)), x, copySign(f(1), x)), x);
+  }
+  return op("i32MaxS", op("i32MinS", x, i(1)), i(-1));
+}
+
 type Build = (args: readonly E[], dtype: DType) => E;
 const at = (args: readonly E[], n: number): E => args[n] ?? f(0);
 const both = (float: keyof typeof SIMD, integer: keyof typeof SIMD): Build => (args, dtype) =>
@@ -213,6 +247,8 @@ const BUILDERS: Partial<Record<ScalarOpName, Build>> = {
   or: (args) => op("or", ...args),
   xor: (args) => op("xor", ...args),
   not: (args) => op("not", ...args),
+  random: (args) => random(at(args, 0), at(args, 1), at(args, 2)),
+  sign: (args, dtype) => sign(at(args, 0), dtype),
   bitsToFloat: (args) => at(args, 0),
   floatToBits: (args) => at(args, 0),
 };
@@ -259,6 +295,7 @@ function push(body: FunctionBody, root: E): void {
     if (seen > 0) return;
     if (e.kind === "op") e.args.forEach(count);
     else if (e.kind === "shift") count(e.arg);
+    else if (e.kind === "words") [e.low, e.high].forEach(count);
   };
   count(root);
   const kept = new Map<E, number>();
@@ -278,6 +315,13 @@ function push(body: FunctionBody, root: E): void {
         e.args.forEach(emit);
         body.simd(e.op);
         break;
+      case "words": {
+        emit(e.low);
+        emit(e.high);
+        const first = e.odd ? 4 : 0;
+        body.shuffle([0, 8, 16, 24].flatMap((byte) => [0, 1, 2, 3].map((b) => first + byte + b)));
+        break;
+      }
       default:
         return e satisfies never;
     }

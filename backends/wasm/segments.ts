@@ -35,7 +35,13 @@ export function segmentsOf(kernel: LoopKernel, program: Program): readonly Segme
 }
 
 const isDivisible = (loop: Loop): boolean =>
-  loop.order === "parallel" && loop.reductions.length === 0 && loop.carried.length === 0;
+  loop.order === "parallel" && loop.reductions.length === 0 && loop.carried.length === 0 && !adds(loop.body);
+
+/** Whether something is added in place, which threads would do at the same time. */
+const adds = (body: readonly Statement[]): boolean =>
+  body.some((s) =>
+    s.kind === "store" ? s.mode === "add" : s.kind === "loop" || s.kind === "masked" ? adds(s.body) : false
+  );
 
 /** Whether a statement uses no values but its own. */
 function standsAlone(s: Statement): boolean {
