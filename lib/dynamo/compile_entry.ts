@@ -13,7 +13,7 @@ import { findTarget } from "../ops/table.ts";
 import { hintOf } from "../sym/decide.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
-import { ambient } from "../tensor/modes.ts";
+import { ambient, enableGrad } from "../tensor/modes.ts";
 import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
 import { type BreakCause, breakReason } from "./break_reasons.ts";
@@ -301,7 +301,15 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
   }
   if (run === null || run === undefined) run = (...inputs: unknown[]) => gm.forward(...inputs);
   invariant(typeof run === "function", `Expected a function from the backend but found ${typeof run}`);
-  return { name, run, gm };
+  return { name, run: withGradients(run, gm), gm };
+}
+
+/** A graph that switches gradients on for a part runs with them on: the other nodes say that they are off. */
+function withGradients(run: object, { graph }: GraphModule): object {
+  const records = ({ op, meta: { noGrad, value } }: Node) =>
+    op !== "placeholder" && op !== "output" && !noGrad && value.kind === "tensor" && value.requiresGrad;
+  if (ambient.gradEnabled || typeof run !== "function" || !graph.nodes.some(records)) return run;
+  return (...inputs: readonly unknown[]) => enableGrad(() => Reflect.apply(run, undefined, inputs));
 }
 
 function reportBreak({ unit }: Traced, frames: readonly Frame[], cause: BreakCause): void {

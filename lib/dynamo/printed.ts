@@ -42,20 +42,27 @@ export function printRest(code: CodeObject, request: PrintRequest): Printed {
   if (!table) known.set(code, table = new Map());
   let printed = table.get(key);
   if (!printed) {
-    const { source, free } = printFunction(code, { entry, parameters, name, freeForm: forms });
-    table.set(key, printed = { source, make: evaluate(code, source, [...free.keys()]) });
+    const { source, free, strict } = printFunction(code, { entry, parameters, name, freeForm: forms });
+    table.set(key, printed = { source, make: evaluate(code, { source, strict, used: [...free.keys()] }) });
   }
   return printed;
 }
 
-function evaluate(code: CodeObject, source: string, used: readonly number[]): Factory {
+/** The text of a function, the mode it runs in and the free variables that it uses. */
+interface Text {
+  readonly source: string;
+  readonly strict: boolean;
+  readonly used: readonly number[];
+}
+
+function evaluate(code: CodeObject, { source, strict, used }: Text): Factory {
   const names = used.map((index) => freeName(code, index));
   const make: unknown = new Function(
     "$rt",
     "$callee",
     "$home",
     ...names,
-    `"use strict";\nreturn (${source});`,
+    `${strict ? '"use strict";\n' : ""}return (${source});`,
   );
   if (typeof make !== "function") throw new TypeError("Expected a function");
   return (free, callee, home) => make(runtime, callee, home, ...used.map((index) => free[index]));
