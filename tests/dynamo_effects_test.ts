@@ -11,6 +11,8 @@ import { Parameter } from "../lib/nn/parameter.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
 
+declare let testGlobal: number;
+
 Deno.test("writes to arguments are replayed after the graph, in the order of keys", () => {
   const c = capture((o: Record<string, unknown>, x: Tensor) => {
     delete o["a"];
@@ -68,6 +70,30 @@ Deno.test("captured variables are read, written and guarded", () => {
   scale = 7;
   assertEquals(list(c.run(vector(1))), [7]);
   assertEquals(calls, 3);
+});
+
+Deno.test("a global variable is one variable, by its bare name and as a property of globalThis", () => {
+  const c = capture((x: Tensor) => {
+    testGlobal++;
+    const first = x.mul(testGlobal);
+    Reflect.set(globalThis, "testGlobal", testGlobal + 1);
+    const second = first.add(testGlobal);
+    testGlobal = 10 * testGlobal;
+    return second.add((globalThis as { testGlobal?: number }).testGlobal ?? 0);
+  });
+  const global = globalThis as { testGlobal?: number };
+  global.testGlobal = 1;
+  try {
+    assertEquals(list(c.run(vector(1))), [2 + 3 + 30]);
+    assertEquals(global.testGlobal, 30);
+    global.testGlobal = 5;
+    assertEquals(list(c.run(vector(1))), [6 + 7 + 70]);
+    assertEquals([global.testGlobal, c.graphs.length], [70, 2]);
+    delete global.testGlobal;
+    assertThrows(() => c.run(vector(1)), ReferenceError, "testGlobal is not defined");
+  } finally {
+    delete global.testGlobal;
+  }
 });
 
 Deno.test("new objects come out with their identity, cycles and prototypes", () => {

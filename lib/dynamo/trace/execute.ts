@@ -35,7 +35,8 @@ import {
   newObject,
 } from "./objects.ts";
 import { getPrivate, hasPrivate, setPrivate } from "./private_members.ts";
-import { loadGlobal, readCell, writeCell } from "./bindings.ts";
+import { readCell, writeCell } from "./bindings.ts";
+import { loadGlobal, storeGlobal } from "./globals.ts";
 import { addMember, copyProperties, forInKeys } from "./members.ts";
 import { binary, increment, jumps, toNumeric, unary } from "./operators.ts";
 import { readProperty, writeProperty } from "./properties.ts";
@@ -142,7 +143,8 @@ export function execute(
     case "loadGlobal":
       return set(instruction.dst, loadGlobal(m, instruction.name, instruction.forTypeof));
     case "storeGlobal":
-      return breakGraph("globalVariable", `${instruction.name} is assigned`);
+      storeGlobal(m, instruction.name, get(instruction.src));
+      return next();
     case "newCell":
       return set(
         instruction.dst,

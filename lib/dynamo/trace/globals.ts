@@ -1,0 +1,73 @@
+/**
+ * Global variables: properties of the global object, by their bare names. Input: a name; output: the value, guarded
+ * where it was read. Invariant: a bare name and the property of globalThis are one variable; writes stay in the
+ * trace until generated code replays them.
+ */
+import { types } from "node:util";
+import { invariant } from "../../base/errors.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { globalSource } from "../source.ts";
+import { type ObjectValue, primitive, UNDEFINED, type Value } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { assignProperty } from "./objects.ts";
+
+/** The value of a global variable, as the trace has left it. */
+export function loadGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
+  const written = globalObject(m).slots.get(name);
+  switch (written?.kind) {
+    case undefined:
+      return realGlobal(m, name, forTypeof);
+    case "data":
+      return written.value;
+    case "accessor":
+      return breakGraph("globalVariable", `${name} has a getter`);
+    case "deleted":
+      return forTypeof ? UNDEFINED : breakGraph("throws", `${name} is not defined`);
+    default:
+      return written satisfies never;
+  }
+}
+
+/** Assigns a global variable, which the trace has to find there as a plain one. */
+export function storeGlobal(m: Interpreter, name: string, value: Value): void {
+  const global = globalObject(m);
+  const present = global.slots.get(name) ?? Reflect.getOwnPropertyDescriptor(globalThis, name);
+  const plain = present && "value" in present && present.writable;
+  if (!plain || assignProperty(m, global, name, value).kind !== "done") {
+    breakGraph("globalVariable", `${name} is assigned`);
+  }
+}
+
+function globalObject(m: Interpreter): ObjectValue {
+  const global = m.wrapper.known(globalThis, "globalThis");
+  invariant(global.kind === "object", "Expected the global object");
+  return global;
+}
+
+function realGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
+  const descriptor = Reflect.getOwnPropertyDescriptor(globalThis, name);
+  if (!descriptor) {
+    if (name in globalThis) return breakGraph("globalVariable", name);
+    if (forTypeof) {
+      m.output.guard({ kind: "constant", source: globalSource(name), value: undefined });
+      return UNDEFINED;
+    }
+    return breakGraph("throws", `${name} is not defined`);
+  }
+  if (!("value" in descriptor)) return breakGraph("globalVariable", `${name} has a getter`);
+  const value: unknown = descriptor.value;
+  if (name === "undefined" || name === "NaN" || name === "Infinity") {
+    return primitive(value);
+  }
+  if (value === globalThis) return m.wrapper.known(globalThis, "globalThis");
+  if (isReference(value)) {
+    // The binding may be assigned; the object behind it is then another one.
+    m.output.guard({ kind: "identity", source: globalSource(name), object: value, label: name });
+    return types.isProxy(value) ? m.wrapper.wrap(value, globalSource(name)) : m.wrapper.known(value, name);
+  }
+  return m.wrapper.wrap(value, globalSource(name));
+}
+
+function isReference(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
