@@ -183,12 +183,14 @@ const scratch = new DataView(new ArrayBuffer(8));
 
 /** The body of one function. Locals are numbered after the parameters. */
 export class FunctionBody {
-  readonly #code = new Bytes();
+  #code = new Bytes();
   readonly #locals: WasmType[] = [];
   /** Runs first: sets the locals of `splatConstant` and `wordAt`. */
   readonly #prologue = new Bytes();
   readonly #constants = new Map<number, number>();
   readonly #words = new Map<number, number>();
+  /** Instructions ahead of the open loops, innermost last. */
+  readonly #ahead: Bytes[] = [];
 
   constructor(readonly params: readonly WasmType[], readonly results: readonly WasmType[]) {}
 
@@ -318,14 +320,38 @@ export class FunctionBody {
     this.set(counter);
     range.to();
     this.set(end);
-    this.#code.byte(0x02, 0x40, 0x03, 0x40);
-    this.get(counter).get(end).op("i32GeS");
-    this.#code.byte(OP.branchIf).unsigned(1);
-    body();
-    this.get(counter).i32(range.step).op("i32Add").set(counter);
-    this.#code.byte(OP.branch).unsigned(0);
-    this.#code.byte(OP.end, OP.end);
+    this.get(counter).get(end).op("i32LtS").when(() => {
+      this.#ahead.push(new Bytes());
+      const inside = this.#apart(new Bytes(), () => {
+        body();
+        this.get(counter).i32(range.step).op("i32Add").tee(counter).get(end).op("i32LtS");
+      });
+      const ahead = this.#ahead.pop();
+      if (ahead) this.#code.raw(ahead.done());
+      this.#code.byte(0x03, 0x40).raw(inside.done()).byte(OP.branchIf).unsigned(0).byte(OP.end);
+    });
     return this;
+  }
+
+  /** A local with what `push` pushes, computed ahead of the innermost open `loop`. */
+  ahead(push: () => void): number {
+    const into = this.#ahead.at(-1);
+    if (!into) throw new Error("Expected an open loop");
+    const local = this.local("i32");
+    this.#apart(into, () => {
+      push();
+      this.set(local);
+    });
+    return local;
+  }
+
+  /** Runs `write` with its instructions going elsewhere. */
+  #apart(into: Bytes, write: () => void): Bytes {
+    const former = this.#code;
+    this.#code = into;
+    write();
+    this.#code = former;
+    return into;
   }
 
   /** Runs `body` as often as the i32 in `count` says, which is used up; not at all for 0 or less. */

@@ -6,8 +6,7 @@
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
-import { type Dim, freeSymbols, type Sym } from "../../lib/sym/expr.ts";
-import { coefficientOf } from "../../lib/loops/nest.ts";
+import type { Dim, Sym } from "../../lib/sym/expr.ts";
 import type { BufferId, Loop, Program, Reduction, Statement, ValueId } from "../../lib/loops/ir.ts";
 import {
   addLane,
@@ -17,9 +16,9 @@ import {
   storeLane,
   storeNeighbours,
 } from "./access.ts";
+import { Addresses, type Range } from "./addresses.ts";
 import { FunctionBody } from "./binary.ts";
 import type { LaneType } from "./fits.ts";
-import { pushIndex } from "./indices.ts";
 import { pushCast, pushScalar } from "./lanes.ts";
 import { JOB_PARAMS } from "./products.ts";
 import {
@@ -78,11 +77,11 @@ interface LaneValue {
 class KernelWriter {
   readonly body = new FunctionBody(JOB_PARAMS.map(() => "i32"), []);
   readonly #values = new Map<ValueId, LaneValue>();
-  readonly #counters = new Map<Sym, number>();
-  /** The lane that index expressions take values from. */
-  #lane = 0;
+  readonly #at: Addresses;
 
-  constructor(readonly program: Program, readonly types: ReadonlyMap<ValueId, LaneType>) {}
+  constructor(program: Program, readonly types: ReadonlyMap<ValueId, LaneType>) {
+    this.#at = new Addresses(this.body, program, (id) => this.#value(id));
+  }
 
   /** The iterations `from` to `to` of a loop. */
   divided(loop: Loop): void {
@@ -155,64 +154,16 @@ class KernelWriter {
     return found;
   }
 
-  #counter(symbol: Sym): number {
-    const known = this.#counters.get(symbol);
-    if (known !== undefined) return known;
-    const local = this.body.local("i32");
-    this.#counters.set(symbol, local);
-    return local;
-  }
-
-  #pushIndex(d: Dim): void {
-    pushIndex(this.body, d, (symbol) => this.#pushSymbol(symbol));
-  }
-
-  #pushSymbol(symbol: Sym): void {
-    if (symbol.node.kind === "symbol" && symbol.node.role.kind === "value") {
-      const { local } = this.#value(symbol.node.role.id);
-      return void this.body.get(local).lane("i32Extract", this.#lane);
-    }
-    const counter = this.#counters.get(symbol);
-    if (counter !== undefined) return void this.body.get(counter);
-    const size = this.program.sizes.indexOf(symbol);
-    if (size < 0) throw new InternalError(`Expected a counter or a size but found ${symbol}`);
-    this.body.wordAt(param("description"), 4 * (this.program.buffers.length + size));
-  }
-
-  #dtype(buffer: BufferId): DType {
-    const decl = this.program.buffers[buffer];
-    if (!decl) throw new InternalError(`Expected a buffer ${buffer} but the program has none`);
-    return decl.dtype;
-  }
-
-  /** Pushes the byte address of an element. */
-  #address(buffer: BufferId, index: Dim): void {
-    this.body.wordAt(param("description"), 4 * buffer);
-    this.#pushIndex(index);
-    const shift = Math.log2(itemSize(this.#dtype(buffer)));
-    if (shift > 0) this.body.i32(shift).op("i32Shl");
-    this.body.op("i32Add");
-  }
-
-  /** The step of an index from lane to lane; undefined where it is not constant. */
-  #step(index: Dim, place: Place): Dim | undefined {
-    if (!place.axis) return 0;
-    const varies = [...freeSymbols(index)].some(({ node }) =>
-      node.kind === "symbol" && node.role.kind === "value" && !this.#value(node.role.id).equal
-    );
-    return varies ? undefined : coefficientOf(index, place.axis);
-  }
-
   #index(index: Dim, type: LaneType, place: Place): void {
-    const { body } = this, step = this.#step(index, place);
-    this.#pushIndex(index);
+    const { body } = this, step = this.#at.step(index, place.axis);
+    this.#at.pushIndex(index);
     body.simd("i32Splat");
     if (place.width === "four" && typeof step === "number" && step !== 0) {
       body.lanes([0, step, 2 * step, 3 * step]).simd("i32Add");
     } else if (place.width === "four" && step !== 0) {
       this.#eachLane(place, (lane) => {
         if (lane === 0) return;
-        this.#pushIndex(index);
+        this.#at.pushIndex(index);
         body.lane("i32Replace", lane);
       });
     }
@@ -220,8 +171,8 @@ class KernelWriter {
   }
 
   #load(buffer: BufferId, index: Dim, place: Place): void {
-    const { body } = this, step = this.#step(index, place), dtype = this.#dtype(buffer);
-    const address = () => this.#address(buffer, index);
+    const { body } = this, step = this.#at.step(index, place.axis), dtype = this.#at.dtype(buffer);
+    const address = () => this.#at.push(buffer, index);
     if (step === 0 || place.width === "equal") return pushElement(body, dtype, address, "all");
     if (place.width === "one") return pushElement(body, dtype, address, "first");
     if (place.guard === undefined) return this.#loadFour(dtype, address, { index, place });
@@ -248,7 +199,7 @@ class KernelWriter {
     address: () => void,
     { index, place }: { readonly index: Dim; readonly place: Place },
   ): void {
-    const { body } = this, step = this.#step(index, place);
+    const { body } = this, step = this.#at.step(index, place.axis);
     if (step === 1) return pushNeighbours(body, dtype, address);
     if (step === 2 && dtype !== "bool") return pushEverySecond(body, keptAddress(body, address));
     if (typeof step === "number" && step > 0 && dtype !== "bool") {
@@ -274,8 +225,8 @@ class KernelWriter {
   }
 
   #store({ buffer, index, mode }: Statement & { readonly kind: "store" }, value: number, place: Place): void {
-    const { body } = this, step = this.#step(index, place), dtype = this.#dtype(buffer);
-    const address = () => this.#address(buffer, index);
+    const { body } = this, step = this.#at.step(index, place.axis), dtype = this.#at.dtype(buffer);
+    const address = () => this.#at.push(buffer, index);
     if (mode === "add") {
       if (place.width !== "four") return addLane(body, dtype, { address, value, lane: 0 });
       return this.#eachLane(place, (lane) => addLane(body, dtype, { address, value, lane }));
@@ -292,17 +243,9 @@ class KernelWriter {
     this.#eachLane(place, (lane) => storeLane(body, dtype, { address, value, lane }));
   }
 
-  /** Runs `each` with the vector counter moved to every lane in turn. */
   #eachLane(place: Place, each: (lane: number) => void): void {
     if (!place.axis) throw new InternalError("Expected a vector loop around lanes");
-    const counter = this.#counter(place.axis);
-    for (let lane = 0; lane < 4; lane++) {
-      this.#lane = lane;
-      each(lane);
-      if (lane < 3) this.body.get(counter).i32(1).op("i32Add").set(counter);
-    }
-    this.#lane = 0;
-    this.body.get(counter).i32(3).op("i32Sub").set(counter);
+    this.#at.eachLane(place.axis, each);
   }
 
   /** Pushes the value of a masked statement. */
@@ -329,7 +272,7 @@ class KernelWriter {
 
   #loop(loop: Loop, place: Place): void {
     const { size } = loop.axis;
-    const whole = { from: () => void this.body.i32(0), to: () => this.#pushIndex(size) };
+    const whole = { from: () => void this.body.i32(0), to: () => this.#at.pushIndex(size) };
     const positions = loop.reductions.some((r) => r.op === "argmax" || r.op === "argmin");
     if (loop.vector && place.width === "equal" && !positions && loop.carried.length === 0) {
       return this.#vectorLoop(loop, whole);
@@ -339,7 +282,7 @@ class KernelWriter {
 
   /** One iteration after the other: over a range, or a few that are written out. */
   #plainLoop(loop: Loop, place: Place, range: Range | number): void {
-    const { body } = this, counter = this.#counter(loop.axis.symbol);
+    const { body } = this;
     const extremes = loop.reductions.map((r) => r.index === undefined ? undefined : openExtreme(body));
     const partial = loop.reductions.map((r, n) => extremes[n]?.position ?? this.#openPartial(r));
     const carried = loop.carried.map((c) => {
@@ -357,18 +300,15 @@ class KernelWriter {
       for (const local of carried.toReversed()) body.set(local);
     };
     if (typeof range === "number") {
-      for (let i = 0; i < range; i++) {
-        body.i32(i).set(counter);
-        iteration();
-      }
+      this.#at.writeOut(loop.axis.symbol, range, iteration);
     } else {
-      body.loop(counter, { ...range, step: 1 }, iteration);
+      this.#at.iterate(loop.axis.symbol, range, iteration);
     }
     loop.reductions.forEach((r, n) => this.#define(r.id, partial[n] ?? -1, place.width === "equal"));
   }
 
   #vectorLoop(loop: Loop, range: Range): void {
-    const { body } = this, axis = loop.axis.symbol, counter = this.#counter(axis);
+    const { body } = this, axis = loop.axis.symbol, counter = this.#at.counter(axis);
     const wide = loop.reductions.length > 0 ? PARTIALS : 1;
     const partial = loop.reductions.map((r) => Array.from({ length: wide }, () => this.#openPartial(r)));
     const [start, whole, end] = [body.local("i32"), body.local("i32"), body.local("i32")];
@@ -376,14 +316,14 @@ class KernelWriter {
     body.set(start);
     range.to();
     body.tee(end).get(start).op("i32Sub").i32(-4 * wide).op("i32And").get(start).op("i32Add").set(whole);
-    body.loop(counter, { from: () => body.get(start), to: () => body.get(whole), step: 4 }, () => {
+    this.#at.iterate(axis, { from: () => body.get(start), to: () => body.get(whole), step: 4 }, () => {
       for (let part = 0; part < wide; part++) {
         this.statements(loop.body, { width: "four", axis });
         loop.reductions.forEach((r, n) => this.#combine(r, { partial: partial[n]?.[part] ?? -1 }));
         if (part < wide - 1) body.get(counter).i32(4).op("i32Add").set(counter);
       }
     });
-    body.loop(counter, { from: () => body.get(whole), to: () => body.get(end), step: 1 }, () => {
+    this.#at.iterate(axis, { from: () => body.get(whole), to: () => body.get(end) }, () => {
       this.statements(loop.body, { width: "one", axis });
       loop.reductions.forEach((r, n) => this.#combineFirst(r, partial[n]?.[0] ?? -1));
     });
@@ -424,12 +364,6 @@ class KernelWriter {
     });
     body.set(partial);
   }
-}
-
-/** Iterations of a loop: two instructions that push an i32. */
-interface Range {
-  readonly from: () => void;
-  readonly to: () => void;
 }
 
 /** An address that is computed once and pushed often. */

@@ -9,6 +9,7 @@ import { addGemm, GEMM_PARAMS, type GemmFunctions } from "./gemm.ts";
 import {
   add,
   assign,
+  both,
   call,
   each,
   int,
@@ -17,6 +18,7 @@ import {
   ref,
   rem,
   shl,
+  shr,
   sub,
   type Term,
   when,
@@ -105,6 +107,20 @@ function packedProduct(
   return [a, b, out, m, n, k, zero, zero, row, four, row, four, scratch, accumulate, int(1)];
 }
 
+/** Writes a value, four times in a vector, to so many words and to none beyond. */
+function fill(body: FunctionBody, value: number, { to, count }: { readonly to: Term; readonly count: Term }) {
+  const address = keep(body, to), left = keep(body, shr(count, 2));
+  body.times(left, () => {
+    body.get(address).get(value).simdMemory("store");
+    assign(body, address, add(ref(address), int(16)));
+  });
+  assign(body, left, both(count, int(3)));
+  body.times(left, () => {
+    body.get(address).get(value).laneMemory("store32Lane", 0, 0);
+    assign(body, address, add(ref(address), int(4)));
+  });
+}
+
 /** Units are pairs of image and group. The weight is packed [outChannels, depth]. */
 function forwardFunction({ gemm, unfold }: Parts): FunctionBody {
   const { body, at } = withParams(JOB_PARAMS);
@@ -122,15 +138,10 @@ function forwardFunction({ gemm, unfold }: Parts): FunctionBody {
     });
     when(body, of("bias"), () =>
       each(body, { to: of("outChannels") }, (c) => {
-        const value = body.local("f32");
+        const value = body.local("v128");
         add(of("bias"), shl(add(mul(ref(group), of("outChannels")), c), 2))(body);
-        body.memory("f32Load").set(value);
-        const to = keep(body, add(ref(output), shl(mul(c, of("pixels")), 2)));
-        const left = keep(body, of("pixels"));
-        body.times(left, () => {
-          body.get(to).get(value).memory("f32Store");
-          assign(body, to, add(ref(to), int(4)));
-        });
+        body.simdMemory("load32Splat").set(value);
+        fill(body, value, { to: add(ref(output), shl(mul(c, of("pixels")), 2)), count: of("pixels") });
       }));
     call(
       body,
@@ -155,6 +166,7 @@ function inputGradientFunction({ gemm, fold }: Parts): FunctionBody {
   const { body, at } = withParams(JOB_PARAMS);
   const of = fields(body, at("description"));
   const imageWords = keep(body, mul(of("inChannels"), of("height"), of("width")));
+  const zero = body.local("v128");
   const outputBytes = keep(body, shl(mul(of("outChannels"), of("pixels")), 2));
   each(body, { from: at("from"), to: at("to") }, (unit) => {
     const image = keep(body, add(of("input"), shl(mul(unit, ref(imageWords)), 2)));
@@ -162,12 +174,7 @@ function inputGradientFunction({ gemm, fold }: Parts): FunctionBody {
     const columns = keep(body, ref(image));
     when(body, of("plain"), () => {}, () => {
       assign(body, columns, at("scratch"));
-      const to = keep(body, ref(image));
-      const left = keep(body, ref(imageWords));
-      body.times(left, () => {
-        body.get(to).i32(0).memory("i32Store");
-        assign(body, to, add(ref(to), int(4)));
-      });
+      fill(body, zero, { to: ref(image), count: ref(imageWords) });
     });
     call(
       body,
