@@ -276,3 +276,16 @@ Deno.test({
     assertEquals(await f(start).data(), new Float32Array([3, 5]));
   },
 });
+
+Deno.test("copies in another order are memory of their own, in the strides that they promise", () => {
+  const x = randn([4, 4]), before = x.tolist();
+  const [whole, part, both] = compile((x: Tensor) => {
+    const turned = x.add(1).t();
+    return [x.t().contiguous(), x.t().narrow(0, 0, 2).contiguous(), [turned, turned.contiguous()]] as const;
+  })(x);
+  for (const each of [whole, part, both[1]]) assertEquals(each.stride(), [4, 1]);
+  assertEquals(whole.tolist(), x.t().tolist());
+  assert(both[0].storage !== both[1].storage);
+  for (const each of [whole, part, ...both]) each.fill_(0);
+  assertEquals(x.tolist(), before);
+});

@@ -77,6 +77,8 @@ class Lowering {
   readonly #entries: Entry[] = [];
   readonly #tensors = new Map<Node, NodeTensor>();
   readonly #lazies: LazyTensor[] = [];
+  /** Tensors with memory of their own, in the layout in which it was made. */
+  readonly #made = new Set<BufferOperand>();
   #order = 0;
 
   constructor(readonly graph: Graph, readonly lookup: OpLookup) {}
@@ -323,7 +325,9 @@ class Lowering {
       length: product(shape),
       role: { kind: "internal" },
     });
-    return { ...view, dtype, buffer: storage.id };
+    const made = { ...view, dtype, buffer: storage.id };
+    this.#made.add(made);
+    return made;
   }
 
   #lazy(
@@ -435,11 +439,14 @@ class Lowering {
     return node;
   }
 
-  /** An output's memory. The old value of an input that the program overwrites must be a copy. */
+  /**
+   * An output's memory. The old value of an input that the program overwrites must be a copy, and so must what
+   * shows the memory of another tensor in an order that a view of it would not have: `x.t().contiguous()`.
+   */
   #output(node: Node, mutated: ReadonlySet<number | undefined>): BufferOperand {
     const operand = this.#operandOf(node);
     const view = this.#materialize(operand);
-    if (!mutated.has(view.buffer)) return view;
+    if (!mutated.has(view.buffer) && (this.#made.has(view) || hasLayoutOf(view, node))) return view;
     return this.#store(this.#copyOf(operand, node));
   }
 
@@ -543,6 +550,13 @@ function isOperand(value: unknown): value is Operand {
 
 function isParts(tensor: NodeTensor | undefined): tensor is readonly Operand[] {
   return Array.isArray(tensor);
+}
+
+/** Whether a view has the strides that are promised for a node; those of dimensions of size 1 do not matter. */
+function hasLayoutOf({ shape, strides }: BufferOperand, { meta: { value } }: Node): boolean {
+  if (value.kind !== "tensor") return true;
+  const promised = value.tensor.strides;
+  return shape.every((size, d) => size === 1 || strides[d] === promised[d]);
 }
 
 const countOf = (shape: readonly Dim[]) => hintOf(product(shape));
