@@ -10,6 +10,8 @@ import { Linear } from "../lib/nn/linear.ts";
 import { Parameter } from "../lib/nn/parameter.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
+import * as namespace from "./frame/reexported.ts";
+import { advance, next, replaceNext, steps } from "./frame/reexported.ts";
 
 declare let testGlobal: number;
 
@@ -93,6 +95,31 @@ Deno.test("a global variable is one variable, by its bare name and as a property
     assertThrows(() => c.run(vector(1)), ReferenceError, "testGlobal is not defined");
   } finally {
     delete global.testGlobal;
+  }
+});
+
+Deno.test("what a module exports and assigns is one variable, whichever way it is read", async () => {
+  const dynamic = await import("./frame/counter.ts");
+  const plusTen = (n: number): number => n + 10;
+  const plusOne = (n: number): number => n + 1;
+  const program = (x: Tensor): Tensor => {
+    const before = 10 * steps + namespace.steps;
+    advance();
+    const after = 100 * steps + 10 * namespace.steps + dynamic.steps;
+    const old = next(1);
+    replaceNext(plusTen);
+    const now = next(1) + namespace.next(1) + dynamic.next(1);
+    replaceNext(plusOne);
+    return x.mul(before).add(after).add(1000 * old).add(10_000 * now);
+  };
+  const c = capture(program);
+  for (let call = 0; call < 3; call++) {
+    const n = steps;
+    const expected = 11 * n + 111 * (n + 1) + 1000 * 2 + 10_000 * 33;
+    assertEquals(list(c.run(vector(1))), [expected]);
+    assertEquals(steps, n + 1);
+    // Assigned between calls, too.
+    advance();
   }
 });
 

@@ -8,8 +8,9 @@ import { freeVariables } from "../bytecode/free.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";
 import { accessText, bindingsFrom, makeBindings } from "./cells.ts";
-import { importMayChange } from "./imports.ts";
+import { importOrigin } from "./imports.ts";
 import type { FreeBinding } from "./info.ts";
+import { noteNamespace } from "./namespaces.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 import type { Located } from "./live_edit.ts";
 import { type CallWatch, watchCalls } from "./next_call.ts";
@@ -85,12 +86,13 @@ export class Bindings {
   /** The value as it is, where it cannot change. */
   private fromSnapshot(variable: Variable): FreeBinding | null {
     if (variable.reassigned || variable.kind === "private" || variable.kind === "this") return null;
-    const { scripts } = this.use;
-    if (
-      variable.kind === "import" && importMayChange(variable, this.at.module, (url) => scripts.moduleAt(url))
-    ) return null;
+    const origin = variable.kind === "import"
+      ? importOrigin(variable, this.at.module, (url) => this.use.scripts.moduleAt(url))
+      : null;
+    if (origin?.kind === "changing") return null;
     const found = this.at.scopes.lookup(variable.name);
     if (found.kind !== "value") return null;
+    if (origin) noteNamespace(found.value, origin);
     const binding: FreeBinding = { kind: "value", value: found.value };
     this.made.set(variable, binding);
     return binding;

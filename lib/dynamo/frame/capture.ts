@@ -22,6 +22,7 @@ import {
   textField,
 } from "./inspector.ts";
 import type { Located } from "./live_edit.ts";
+import { type Export, exportOf } from "./namespaces.ts";
 import { readScopes, type ScopeSnapshot } from "./scopes.ts";
 import { type Script, Scripts } from "./scripts.ts";
 
@@ -65,6 +66,12 @@ export function findHomeObject(fn: object, receiver: unknown): object | null {
     }
   }
   return null;
+}
+
+/** What the export `key` of a module's namespace object is. */
+export function namespaceExport(namespace: object, key: string): Export {
+  const { scripts } = open();
+  return exportOf(namespace, key, (url) => scripts.moduleAt(url));
 }
 
 /** Runs `run`, in which many functions may be captured, faster than each by itself. */

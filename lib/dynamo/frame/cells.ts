@@ -5,6 +5,7 @@
  * Invariant: two functions that share a variable get the same cell; a module's own variables have one cell each.
  */
 import type { Unit, Variable } from "../bytecode/scope.ts";
+import { exporterOf } from "./imports.ts";
 import { fieldsOf, type Inspector } from "./inspector.ts";
 import type { FreeBinding, LiveCell, PrivateAccess } from "./info.ts";
 import { evaluateInside, type Located } from "./live_edit.ts";
@@ -21,8 +22,19 @@ const ORDINARY: ReadonlySet<Variable["kind"]> = new Set([
   "import",
 ]);
 
+/** A cell that can be written only once a function of the variable's own module has been met. */
+interface Cell {
+  readonly get: () => unknown;
+  set: (value: unknown) => void;
+}
+
 /** Cells that exist, by declaration; closures of other calls have other variables of the same declaration. */
-const known = new WeakMap<Variable, WeakRef<LiveCell>[]>();
+const known = new WeakMap<Variable, WeakRef<Cell>[]>();
+
+/** The cell of an export of a module that assigns it, read through the module's namespace. */
+export function exportedCell(variable: Variable, read: () => unknown): LiveCell {
+  return moduleCell(variable) ?? canonical(variable, { get: read, set: refuseWrite });
+}
 
 /** Makes bindings for `variables`, all free in the function, by one edit of its script. */
 export function makeBindings(
@@ -85,9 +97,10 @@ function isPlainAt(at: Located, variable: Variable): boolean {
   return true;
 }
 
-/** The one cell of a module's own variable, if it has been made. */
+/** The one cell of a module's variable, if it has been made and does all that the variable is used for. */
 function moduleCell(variable: Variable): LiveCell | null {
-  return variable.unit.kind === "program" ? known.get(variable)?.[0]?.deref() ?? null : null;
+  const cell = variable.unit.kind === "program" ? known.get(exporterOf(variable))?.[0]?.deref() : undefined;
+  return cell && (cell.set !== refuseWrite || variable.assignment !== "plain") ? cell : null;
 }
 
 /**
@@ -162,12 +175,15 @@ function refuseWrite(): never {
 }
 
 /** The cell already known for the same variable of the same call, if there is one. */
-function canonical(variable: Variable, cell: LiveCell): LiveCell {
+function canonical(asked: Variable, cell: Cell): LiveCell {
+  const variable = exporterOf(asked);
   const list = known.get(variable) ?? [];
   const alive = list.filter((ref) => ref.deref() !== undefined);
   for (const ref of alive) {
     const other = ref.deref();
-    if (other && (variable.unit.kind === "program" || sameVariable(cell, other))) return other;
+    if (!other || !(variable.unit.kind === "program" || sameVariable(cell, other))) continue;
+    if (other.set === refuseWrite) other.set = cell.set;
+    return other;
   }
   alive.push(new WeakRef(cell));
   known.set(variable, alive);

@@ -1,9 +1,10 @@
 /**
- * Whether an imported binding can change: the module that exports it may assign it at any time.
+ * Where imported bindings come from: the module that exports one may assign it at any time.
  *
- * Input: an import of a parsed module. Output: yes or no.
- * Invariant: "no" for what cannot be followed (packages behind import maps), which export constants in practice;
- * "yes" only if the exporting module is known and assigns the variable.
+ * Input: imports of parsed modules, names of exports. Output: the variable behind one that is assigned, the URL
+ * behind a namespace.
+ * Invariant: null for what cannot be followed (packages behind import maps), which export constants in practice; a
+ * variable only if the exporting module is known and assigns it.
  */
 import type * as ast from "acorn";
 import type { ParsedModule } from "../bytecode/parse.ts";
@@ -12,22 +13,34 @@ import { boundNames, type Variable } from "../bytecode/scope.ts";
 /** Finds a loaded module by its URL. */
 export type FindModule = (url: string) => ParsedModule | null;
 
-/** Whether the variable, an import of `module`, is assigned where it comes from. */
-export function importMayChange(variable: Variable, module: ParsedModule, find: FindModule): boolean {
-  for (const statement of module.program.body) {
-    if (statement.type !== "ImportDeclaration") continue;
-    for (const s of statement.specifiers) {
-      if (s.local.start !== variable.declaredAt) continue;
-      if (s.type === "ImportNamespaceSpecifier") return false;
-      const name = s.type === "ImportDefaultSpecifier" ? "default" : exportedName(s.imported);
-      return exportMayChange(name, { url: module.url, source: statement.source }, { find, seen: new Set() });
-    }
-  }
-  return false;
+/** What an import or export stands for. */
+export type Origin =
+  /** A variable that its module assigns. */
+  | { readonly kind: "changing"; readonly variable: Variable }
+  /** All exports of a module. */
+  | { readonly kind: "namespace"; readonly url: string | null }
+  /** Something that stays what it is, as far as can be known. */
+  | { readonly kind: "final" };
+
+const FINAL: Origin = { kind: "final" };
+
+const exporters = new WeakMap<Variable, Variable>();
+
+/** The variable that is meant: of an import that `importOrigin` found to be another module's variable, that one. */
+export function exporterOf(variable: Variable): Variable {
+  return exporters.get(variable) ?? variable;
 }
 
-function exportedName(node: ast.Identifier | ast.Literal): string {
-  return node.type === "Identifier" ? node.name : String(node.value);
+/** What a variable that is an import of `module` stands for. */
+export function importOrigin(variable: Variable, module: ParsedModule, find: FindModule): Origin {
+  const origin = importedOrigin(variable, module, { find, seen: new Set() });
+  if (origin.kind === "changing") exporters.set(variable, origin.variable);
+  return origin;
+}
+
+/** What the export of a module of that URL stands for. */
+export function exportOrigin(name: string, url: string, find: FindModule): Origin {
+  return originAt(name, url, { find, seen: new Set() });
 }
 
 interface Search {
@@ -36,32 +49,52 @@ interface Search {
   readonly seen: Set<string>;
 }
 
-function exportMayChange(
-  name: string,
-  from: { readonly url: string; readonly source: ast.Literal },
-  search: Search,
-): boolean {
-  const url = resolve(String(from.source.value), from.url);
-  const module = url === null || isOwn(url) ? null : search.find(url);
-  const key = `${url} ${name}`;
-  if (!module || search.seen.has(key)) return false;
-  search.seen.add(key);
+function importedOrigin(variable: Variable, module: ParsedModule, search: Search): Origin {
   for (const statement of module.program.body) {
-    if (statement.type !== "ExportNamedDeclaration") continue;
-    if (statement.declaration && declares(statement.declaration, name)) return isReassigned(name, module);
+    if (statement.type !== "ImportDeclaration") continue;
     for (const s of statement.specifiers) {
-      if (exportedName(s.exported) !== name) continue;
-      const local = exportedName(s.local);
-      if (statement.source) {
-        return exportMayChange(local, { url: module.url, source: statement.source }, search);
-      }
-      return isReassigned(local, module) || importedMayChange(local, module, search);
+      if (s.local.start !== variable.declaredAt) continue;
+      const url = sourceUrl(statement.source, module);
+      if (s.type === "ImportNamespaceSpecifier") return { kind: "namespace", url };
+      return originAt(s.type === "ImportDefaultSpecifier" ? "default" : spelled(s.imported), url, search);
     }
   }
-  return module.program.body.some((statement) =>
-    statement.type === "ExportAllDeclaration" && !statement.exported &&
-    exportMayChange(name, { url: module.url, source: statement.source }, search)
-  );
+  return FINAL;
+}
+
+function spelled(node: ast.Identifier | ast.Literal): string {
+  return node.type === "Identifier" ? node.name : String(node.value);
+}
+
+function originAt(name: string, url: string | null, search: Search): Origin {
+  const module = url === null || isOwn(url) ? null : search.find(url);
+  const key = `${url} ${name}`;
+  if (!module || search.seen.has(key)) return FINAL;
+  search.seen.add(key);
+  for (const statement of module.program.body) {
+    if (
+      statement.type === "ExportAllDeclaration" && statement.exported && spelled(statement.exported) === name
+    ) {
+      return { kind: "namespace", url: sourceUrl(statement.source, module) };
+    }
+    if (statement.type !== "ExportNamedDeclaration") continue;
+    if (statement.declaration && declares(statement.declaration, name)) {
+      return localOrigin(name, module, search);
+    }
+    for (const s of statement.specifiers) {
+      if (spelled(s.exported) !== name) continue;
+      const local = spelled(s.local);
+      return statement.source
+        ? originAt(local, sourceUrl(statement.source, module), search)
+        : localOrigin(local, module, search);
+    }
+  }
+  for (const statement of module.program.body) {
+    if (statement.type !== "ExportAllDeclaration" || statement.exported) continue;
+    const origin = originAt(name, sourceUrl(statement.source, module), search);
+    if (origin.kind !== "final") return origin;
+  }
+  return FINAL;
 }
 
 function declares(declaration: ast.Declaration, name: string): boolean {
@@ -69,19 +102,11 @@ function declares(declaration: ast.Declaration, name: string): boolean {
   return declaration.declarations.some((d) => boundNames(d.id).some((id) => id.name === name));
 }
 
-function topVariable(name: string, module: ParsedModule): Variable | undefined {
-  return module.analysis.scopes.get(module.program)?.variables.get(name);
-}
-
-function isReassigned(name: string, module: ParsedModule): boolean {
-  return topVariable(name, module)?.reassigned ?? false;
-}
-
-/** An export of what the module itself imports. */
-function importedMayChange(name: string, module: ParsedModule, search: Search): boolean {
-  const variable = topVariable(name, module);
-  return variable?.kind === "import" &&
-    importMayChange(variable, module, (url) => search.seen.has(url) ? null : search.find(url));
+/** A variable of the module, or what it imports. */
+function localOrigin(name: string, module: ParsedModule, search: Search): Origin {
+  const variable = module.analysis.scopes.get(module.program)?.variables.get(name);
+  if (variable?.kind === "import") return importedOrigin(variable, module, search);
+  return variable?.reassigned ? { kind: "changing", variable } : FINAL;
 }
 
 const ROOT = new URL("../../../", import.meta.url).href;
@@ -91,10 +116,12 @@ function isOwn(url: string): boolean {
   return url === `${ROOT}mod.ts` || url.startsWith(`${ROOT}lib/`) || url.startsWith(`${ROOT}backends/`);
 }
 
-function resolve(specifier: string, base: string): string | null {
+/** The URL a module names; null for what only an import map knows. */
+function sourceUrl(source: ast.Literal, module: ParsedModule): string | null {
+  const specifier = String(source.value);
   if (!/^(\.{0,2}\/|[a-z]+:)/.test(specifier)) return null;
   try {
-    return new URL(specifier, base).href;
+    return new URL(specifier, module.url).href;
   } catch {
     return null;
   }

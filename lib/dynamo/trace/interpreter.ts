@@ -139,6 +139,8 @@ export interface Interpreter {
   freeBinding(frame: Frame, index: number): Value;
   /** The value of a cell from outside; the same for every way to it. */
   cellValue(name: string, place: CellPlace): CellValue;
+  /** Every cell from outside that the trace has met. */
+  allCells(): readonly CellValue[];
   /** What functions of this code inherit from. */
   functionPrototype(code: CodeObject): ObjectValue;
   /** Ends the frame on top with a result. */

@@ -13,6 +13,7 @@ import {
   dataSlot,
   HOLE,
   isCallable,
+  LAZY,
   ObjectValue,
   type Slot,
   UNDEFINED,
@@ -20,6 +21,7 @@ import {
 } from "../variables/value.ts";
 import { elementAt, elementsOf, newObject, refuseOpaque, settledElements } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { namespaceSlot } from "./namespaces.ts";
 
 export {
   allElements,
@@ -71,10 +73,13 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
     }
   }
   if (object.real === null) return closureSlot(m, object, key);
-  const descriptor = Reflect.getOwnPropertyDescriptor(object.real, key);
-  if (!descriptor) return null;
-  const { source } = object;
+  const { real, source } = object;
   invariant(source, "Expected a source for a real object");
+  if (types.isModuleNamespaceObject(real) && typeof key === "string") {
+    return namespaceSlot(m, object, { real, source, key });
+  }
+  const descriptor = Reflect.getOwnPropertyDescriptor(real, key);
+  if (!descriptor) return null;
   const flags = {
     enumerable: descriptor.enumerable ?? false,
     configurable: descriptor.configurable ?? false,
@@ -93,9 +98,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
       m.output.guard({ kind: "dataKey", source, key, writable: false });
     }
     const place = propertySource(source, key);
-    value = isSealedNamespace(object.real) && isReference(descriptor.value)
-      ? m.wrapper.known(descriptor.value, String(key))
-      : m.wrapper.wrap(descriptor.value, place);
+    value = m.wrapper.wrap(descriptor.value, place);
     object.reads.set(key, value);
   }
   return { kind: "data", value, writable: descriptor.writable ?? false, ...flags };
@@ -104,15 +107,6 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
 /** Whether an object is a literal of the caller, which is another one in every call. */
 function isLiteralArgument({ source, prototype }: ObjectValue): boolean {
   return source?.kind === "argument" && prototype?.real === Object.prototype;
-}
-
-function isReference(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
-}
-
-/** Bindings of modules do not change under our hands. */
-function isSealedNamespace(real: object): boolean {
-  return types.isModuleNamespaceObject(real);
 }
 
 const trusted = new WeakSet<object>();
@@ -504,6 +498,7 @@ export function hasOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
     const index = indexOfKey(key);
     if (index !== null) {
       const element = elementsOf(m, object)[index];
+      if (element === LAZY) elementAt(m, object, index);
       return element !== undefined && element !== HOLE;
     }
   }

@@ -1,0 +1,42 @@
+/**
+ * Exports read through module namespace objects (`import * as ns`), which are live.
+ *
+ * Input: namespace objects met among captured variables, and names of exports. Output: whether an export stays what
+ * it is, or the cell of its variable.
+ * Invariant: a variable has the same cell whichever way it is reached.
+ */
+import { types } from "node:util";
+import { exportedCell } from "./cells.ts";
+import { exportOrigin, type FindModule, type Origin } from "./imports.ts";
+import type { LiveCell } from "./info.ts";
+
+/** What an export is. */
+export type Export =
+  | { readonly kind: "final" }
+  | { readonly kind: "cell"; readonly cell: LiveCell }
+  /** The module behind the namespace is not known (`await import(…)`). */
+  | { readonly kind: "unknown" };
+
+/** URLs of the modules behind namespaces; null where only an import map knows. */
+const urls = new WeakMap<object, string | null>();
+
+/** Notes the module behind a namespace that was found behind an import. */
+export function noteNamespace(value: unknown, origin: Origin): void {
+  const isObject = typeof value === "object" && value !== null;
+  if (origin.kind === "namespace" && isObject && types.isModuleNamespaceObject(value)) {
+    urls.set(value, origin.url);
+  }
+}
+
+/** What the export `key` of a namespace is. */
+export function exportOf(namespace: object, key: string, find: FindModule): Export {
+  const url = urls.get(namespace);
+  if (url === undefined) return { kind: "unknown" };
+  if (url === null) return { kind: "final" };
+  const origin = exportOrigin(key, url, find);
+  if (origin.kind === "changing") {
+    return { kind: "cell", cell: exportedCell(origin.variable, () => Reflect.get(namespace, key)) };
+  }
+  if (origin.kind === "namespace") noteNamespace(Reflect.get(namespace, key), origin);
+  return { kind: "final" };
+}
