@@ -6,7 +6,8 @@
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
-import type { Dim, Sym } from "../../lib/sym/expr.ts";
+import { type Dim, freeSymbols, type Sym } from "../../lib/sym/expr.ts";
+import { coefficientOf } from "../../lib/loops/nest.ts";
 import type { BufferId, Loop, Program, Reduction, Statement, ValueId } from "../../lib/loops/ir.ts";
 import {
   addLane,
@@ -45,6 +46,8 @@ interface Place {
   readonly axis?: Sym;
   /** In four lanes: the mask of those that may load. */
   readonly guard?: number;
+  /** In four lanes: how many of them are stored, 1 to 3; undefined for all. */
+  readonly rest?: number;
 }
 
 /** What is printed. */
@@ -232,6 +235,7 @@ class KernelWriter {
       return this.#eachLane(place, (lane) => addLane(body, dtype, { address, value, lane }));
     }
     if (place.width !== "four") return storeLane(body, dtype, { address, value, lane: 0 });
+    if (place.rest !== undefined) return this.#storeRest(place.rest, { address, value, dtype, step });
     if (step === 1) return storeNeighbours(body, dtype, { address, value });
     if (typeof step === "number" && step > 0) {
       const kept = keptAddress(body, address), bytes = step * itemSize(dtype);
@@ -241,6 +245,55 @@ class KernelWriter {
       return;
     }
     this.#eachLane(place, (lane) => storeLane(body, dtype, { address, value, lane }));
+  }
+
+  /** Stores the first lanes. */
+  #storeRest(
+    rest: number,
+    { address, value, dtype, step }: {
+      readonly address: () => void;
+      readonly value: number;
+      readonly dtype: DType;
+      readonly step: Dim | undefined;
+    },
+  ): void {
+    const { body } = this;
+    if (typeof step !== "number") throw new InternalError(`Expected a constant step but found ${step}`);
+    const kept = keptAddress(body, address);
+    for (let lane = 0; lane < 3; lane++) {
+      body.get(rest).i32(lane).op("i32GtS").when(() =>
+        storeLane(body, dtype, { address: kept, value, lane, offset: step * itemSize(dtype) * lane })
+      );
+    }
+  }
+
+  /** Whether four lanes may run though some are beyond the end: what they load exists, or lies just behind it. */
+  #runsBeyond(body: readonly Statement[], axis: Sym): boolean {
+    return body.every((s) => {
+      switch (s.kind) {
+        case "loop":
+          return this.#runsBeyond(s.body, axis);
+        case "masked":
+          return false;
+        case "load": {
+          const step = dependsOnValues(s.index) ? undefined : coefficientOf(s.index, axis);
+          return step === 0 || step === 1 || step === 2;
+        }
+        case "store": {
+          const step = dependsOnValues(s.index) ? undefined : coefficientOf(s.index, axis);
+          return s.mode === "set" && typeof step === "number" && step > 0;
+        }
+        case "index":
+          return !dependsOnValues(s.index);
+        case "constant":
+        case "scalar":
+        case "cast":
+        case "select":
+          return true;
+        default:
+          return s satisfies never;
+      }
+    });
   }
 
   #eachLane(place: Place, each: (lane: number) => void): void {
@@ -323,6 +376,14 @@ class KernelWriter {
         if (part < wide - 1) body.get(counter).i32(4).op("i32Add").set(counter);
       }
     });
+    if (loop.reductions.length === 0 && this.#runsBeyond(loop.body, axis)) {
+      const rest = body.local("i32");
+      body.get(end).get(whole).op("i32Sub").set(rest);
+      this.#at.iterate(axis, { from: () => body.get(whole), to: () => body.get(end), step: 4 }, () => {
+        this.statements(loop.body, { width: "four", axis, rest });
+      });
+      return;
+    }
     this.#at.iterate(axis, { from: () => body.get(whole), to: () => body.get(end) }, () => {
       this.statements(loop.body, { width: "one", axis });
       loop.reductions.forEach((r, n) => this.#combineFirst(r, partial[n]?.[0] ?? -1));
@@ -365,6 +426,9 @@ class KernelWriter {
     body.set(partial);
   }
 }
+
+const dependsOnValues = (index: Dim): boolean =>
+  [...freeSymbols(index)].some(({ node }) => node.kind === "symbol" && node.role.kind === "value");
 
 /** An address that is computed once and pushed often. */
 function keptAddress(body: FunctionBody, address: () => void): () => void {

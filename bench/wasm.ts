@@ -1,0 +1,132 @@
+/**
+ * What a machine without a C++ compiler gets: matrix products and convolutions of the WebAssembly library in
+ * GFLOP/s on one thread and on all, and the demo's training step with and without a compiler, in turns.
+ *
+ *   deno run -A cli.ts bench wasm
+ */
+import type { ExternOp } from "../lib/loops/ir.ts";
+import { libraryBytes, type Operand, runLibrary } from "../backends/wasm/library.ts";
+import { ThreadPool } from "../backends/wasm/threads.ts";
+import { threadCount } from "../backends/cpu/toolchain.ts";
+import { compile, manualSeed, nn, optim, randint, randn, type Tensor } from "../mod.ts";
+import { ConvNet } from "../examples/mnist/model.ts";
+import { describeMachine, medianOf } from "./support/measure.ts";
+
+if (Deno.args[0] === "step") {
+  console.log(JSON.stringify(trainingStep()));
+  Deno.exit(0);
+}
+
+/** Milliseconds of the demo's compiled step in this process: the first, the second, the median of later ones. */
+function trainingStep(): { first: number; second: number; median: number } {
+  manualSeed(1);
+  const model = new ConvNet(), optimizer = new optim.Adam(model.parameters(), { lr: 2e-3 });
+  const step = compile((images: Tensor, labels: Tensor) => {
+    optimizer.zeroGrad();
+    const loss = nn.functional.crossEntropy(model.call(images), labels);
+    loss.backward();
+    optimizer.step();
+    return loss.detach();
+  });
+  const x = randn([128, 1, 28, 28]), y = randint(0, 10, [128]);
+  const [first = 0, second = 0, ...rest] = Array.from({ length: 60 }, () => {
+    const start = performance.now();
+    step(x, y).item();
+    return performance.now() - start;
+  });
+  return { first, second, median: medianOf(rest.slice(8)) };
+}
+
+console.log(describeMachine());
+
+/** A call of the library on dense operands: the shapes of inputs and of the result, floating-point operations. */
+interface Work {
+  readonly title: string;
+  readonly call: ExternOp;
+  readonly inputs: readonly (readonly number[])[];
+  readonly result: readonly number[];
+  readonly flops: number;
+}
+
+const product = (m: number, n: number, k: number): Work => ({
+  title: `product ${m}×${k} by ${k}×${n}`,
+  call: { op: "matmul", accumulate: false },
+  inputs: [[m, k], [k, n]],
+  result: [m, n],
+  flops: 2 * m * n * k,
+});
+
+/** A 3×3 convolution of stride 1 and its gradients. */
+function convolution(batch: number, inside: number, outside: number, size: number): Work[] {
+  const input = [batch, inside, size, size],
+    weight = [outside, inside, 3, 3],
+    out = [batch, outside, size, size];
+  const flops = 18 * batch * inside * outside * size * size;
+  const geometry = { stride: [1, 1], padding: [1, 1], dilation: [1, 1], groups: 1 } as const;
+  const title = `${batch}×${inside}×${size}² to ${outside} channels`;
+  return [
+    { title: `convolution ${title}`, inputs: [input, weight], result: out, op: "convForward" as const },
+    {
+      title: "  its gradient by the input",
+      inputs: [out, weight],
+      result: input,
+      op: "convBackwardInput" as const,
+    },
+    {
+      title: "  its gradient by the weight",
+      inputs: [out, input],
+      result: weight,
+      op: "convBackwardWeight" as const,
+    },
+  ].map(({ op, ...each }) => ({ ...each, call: { op, ...geometry }, flops }));
+}
+
+/** Median milliseconds of a call. */
+function milliseconds(pool: ThreadPool, { call, inputs, result }: Work): number {
+  let bytes = 0;
+  const place = (shape: readonly number[]): Operand => {
+    const strides = shape.map((_, d) => shape.slice(d + 1).reduce((x, y) => x * y, 1));
+    const address = pool.memory.base + bytes;
+    bytes += Math.ceil(4 * shape.reduce((x, y) => x * y, 1) / 64) * 64;
+    return { dtype: "float32", shape, strides, address };
+  };
+  const operands = { inputs: inputs.map(place), outputs: [place(result)] };
+  pool.memory.reserve(bytes, libraryBytes(pool, call, operands));
+  const values = new Float32Array(pool.memory.memory.buffer, pool.memory.base, bytes / 4);
+  for (let i = 0; i < values.length; i++) values[i] = Math.sin(i);
+  const samples: number[] = [], stop = performance.now() + 500;
+  while (samples.length < 5 || performance.now() < stop) {
+    const start = performance.now();
+    runLibrary(pool, call, { ...operands, free: pool.memory.top });
+    samples.push(performance.now() - start);
+  }
+  return medianOf(samples.slice(2));
+}
+
+const pools = [new ThreadPool(1), new ThreadPool(threadCount())];
+console.log(`\nGFLOP/s on 1 and ${threadCount()} threads`);
+for (
+  const work of [
+    product(1024, 1024, 1024),
+    product(32, 196, 144),
+    product(128, 512, 784),
+    ...convolution(128, 16, 32, 14),
+    ...convolution(8, 64, 64, 56),
+  ]
+) {
+  const rates = pools.map((pool) => (work.flops / milliseconds(pool, work) / 1e6).toFixed(1).padStart(7));
+  console.log(`  ${work.title.padEnd(44)}${rates.join(" ")}`);
+}
+
+console.log("\nthe demo's training step: first, second, median (ms)");
+const cache = Deno.makeTempDirSync();
+for (const title of ["compiler", "no compiler", "compiler", "no compiler"]) {
+  const { success, stdout, stderr } = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", import.meta.filename ?? "", "step"],
+    env: { DYN_CACHE_DIR: cache, ...(title === "compiler" ? {} : { PATH: "/nonexistent", DYN_CXX: "" }) },
+  }).outputSync();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  const { first, second, median } = JSON.parse(new TextDecoder().decode(stdout));
+  console.log(`  ${title.padEnd(12)} ${first.toFixed(0)}, ${second.toFixed(0)}, ${median.toFixed(2)}`);
+}
+Deno.removeSync(cache, { recursive: true });
