@@ -68,7 +68,11 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
     const { real, source } = array;
     invariant(Array.isArray(real) && source, "Expected a real array with a source");
     m.output.guard({ kind: "array", source, length: real.length });
-    exotic.elements = Array.from({ length: real.length }, (_, i): Element => i in real ? LAZY : HOLE);
+    exotic.elements = Array.from({ length: real.length }, (_, i): Element => {
+      if (Object.hasOwn(real, i)) return LAZY;
+      m.output.guard({ kind: "ownKey", source, key: `${i}`, present: false });
+      return HOLE;
+    });
     exotic.originals = [...exotic.elements];
     exotic.loaded = true;
   }
@@ -86,6 +90,10 @@ export function elementAt(m: Interpreter, array: ObjectValue, index: number): Va
   const descriptor = Reflect.getOwnPropertyDescriptor(real, index);
   if (!descriptor || !("value" in descriptor)) return breakGraph("opaqueObject", "an array with accessors");
   const value = m.wrapper.wrap(descriptor.value, propertySource(source, `${index}`));
+  // A hole reads as undefined, too.
+  if (descriptor.value === undefined) {
+    m.output.guard({ kind: "ownKey", source, key: `${index}`, present: true });
+  }
   exotic.originals[index] = value;
   return elements[index] = value;
 }
