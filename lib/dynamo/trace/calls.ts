@@ -16,7 +16,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { functionLabel, isClass } from "../variables/wrap.ts";
-import { GENERATORS } from "./iteration.ts";
+import { GENERATORS } from "./contents.ts";
 import { allElements, builtinPrototype, defineOwn, findProperty } from "./objects.ts";
 import {
   type CallRequest,

@@ -23,6 +23,9 @@ import {
 } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 
+/** The prototype with the methods of all generators. */
+export const GENERATORS: object = Object.getPrototypeOf(Object.getPrototypeOf((function* () {})()));
+
 /** A plain object made in the trace. */
 export function newObject(
   m: Interpreter,

@@ -35,9 +35,6 @@ export const LIST_NEXTS: ReadonlySet<unknown> = new Set(
   [ARRAY_ITERATOR, MAP_ITERATOR, SET_ITERATOR, STRING_ITERATOR].map((p) => Reflect.get(p, "next")),
 );
 
-/** The prototype with the methods of all generators. */
-export const GENERATORS: object = Object.getPrototypeOf(Object.getPrototypeOf((function* () {})()));
-
 /** An iterator over an array, Map, Set or string. */
 export function listIterator(m: Interpreter, over: Value, what: "keys" | "values" | "entries"): ObjectValue {
   let prototype = STRING_ITERATOR;

@@ -19,7 +19,15 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
-import { elementAt, elementsOf, newObject, refuseOpaque, settledElements } from "./contents.ts";
+import {
+  builtinPrototype,
+  elementAt,
+  elementsOf,
+  GENERATORS,
+  newObject,
+  refuseOpaque,
+  settledElements,
+} from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { namespaceSlot } from "./namespaces.ts";
 
@@ -134,7 +142,8 @@ function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null
   }
   if (key === "prototype" && (code.kind === "function" && !code.async || code.generator)) {
     const prototype = newObject(m);
-    if (!code.generator) {
+    if (code.generator) prototype.prototype = builtinPrototype(m, GENERATORS, "Generator");
+    else {
       prototype.slots.set("constructor", {
         kind: "data",
         value: object,

@@ -17,13 +17,13 @@ import {
   afterClearing,
   afterDeletion,
   collect,
-  GENERATORS,
   iteratorResult,
   LIST_NEXTS,
   listIterator,
   nextOfList,
   resumeGenerator,
 } from "../iteration.ts";
+import { GENERATORS } from "../contents.ts";
 import { allElements, entriesOf, keyIdentity } from "../objects.ts";
 import { guardDistinct } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
