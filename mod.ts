@@ -27,9 +27,9 @@ export {
   Unsupported,
 } from "./lib/base/errors.ts";
 export { type Artifact, counters, logs } from "./lib/base/logs.ts";
-export { type DType, DTYPES } from "./lib/base/dtype.ts";
+export { type DType, DTYPES, getDefaultDtype, setDefaultDtype } from "./lib/base/dtype.ts";
 
-export { Tensor } from "./lib/tensor/tensor.ts";
+export { isTensor, Tensor } from "./lib/tensor/tensor.ts";
 export {
   asTensor,
   fromTypedArray,

@@ -4,6 +4,8 @@
  * wins whatever the width).
  */
 
+import { DynError } from "./errors.ts";
+
 /** The element type of a tensor. */
 export type DType = "float32" | "float64" | "int64" | "int32" | "uint8" | "bool";
 
@@ -96,7 +98,10 @@ export function getDefaultDtype(): "float32" | "float64" {
   return defaultFloat;
 }
 
-/** Changes it for the whole program, as `torch.set_default_dtype`. */
+/** Changes it for the whole program, as `torch.set_default_dtype`. Throws where it is no floating type. */
 export function setDefaultDtype(dtype: "float32" | "float64"): void {
+  if (!isDType(dtype) || !isFloat(dtype)) {
+    throw new DynError(`Expected a floating type as the default but found ${String(dtype)}`);
+  }
   defaultFloat = dtype;
 }

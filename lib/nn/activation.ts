@@ -1,23 +1,45 @@
 /** Activation layers: each calls the op of its name. */
+import { getDefaultDtype } from "../base/dtype.ts";
 import {
+  celu,
   elu,
+  full,
   gelu,
+  glu,
+  hardshrink,
+  hardsigmoid,
   hardswish,
+  hardtanh,
   leakyRelu,
   logsigmoid,
   logSoftmax,
   mish,
+  prelu,
   relu,
   relu6,
   selu,
   sigmoid,
   silu,
   softmax,
+  softmin,
   softplus,
+  softshrink,
+  softsign,
   tanh,
+  tanhshrink,
+  threshold,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { type Trailing, trailing } from "./arguments.ts";
 import { Module } from "./module.ts";
+import { Parameter } from "./parameter.ts";
+
+/** A layer of one number, given by position or by name. */
+type One<K extends string> = Trailing<{ readonly [name in K]?: number }, [K]>;
+
+function one<K extends string>(layer: string, name: K, given: readonly unknown[]): number | undefined {
+  return trailing<Record<K, number>>(layer, [name], given)[name];
+}
 
 /** max(x, 0) */
 export class ReLU extends Module {
@@ -35,8 +57,11 @@ export class ReLU6 extends Module {
 
 /** x where positive, else negativeSlope·x */
 export class LeakyReLU extends Module {
-  constructor(readonly negativeSlope: number = 0.01) {
+  readonly negativeSlope: number;
+
+  constructor(...given: One<"negativeSlope">) {
     super();
+    this.negativeSlope = one("LeakyReLU", "negativeSlope", given) ?? 0.01;
   }
 
   override forward(x: Tensor): Tensor {
@@ -46,8 +71,11 @@ export class LeakyReLU extends Module {
 
 /** x where positive, else alpha·(eˣ − 1) */
 export class ELU extends Module {
-  constructor(readonly alpha: number = 1) {
+  readonly alpha: number;
+
+  constructor(...given: One<"alpha">) {
     super();
+    this.alpha = one("ELU", "alpha", given) ?? 1;
   }
 
   override forward(x: Tensor): Tensor {
@@ -117,8 +145,16 @@ export class Tanh extends Module {
 
 /** log(1 + e^(beta·x)) / beta */
 export class Softplus extends Module {
-  constructor(readonly beta: number = 1, readonly threshold: number = 20) {
+  readonly beta: number;
+  readonly threshold: number;
+
+  constructor(
+    ...given: Trailing<{ readonly beta?: number; readonly threshold?: number }, ["beta", "threshold"]>
+  ) {
     super();
+    const options = trailing<{ beta: number; threshold: number }>("Softplus", ["beta", "threshold"], given);
+    this.beta = options.beta ?? 1;
+    this.threshold = options.threshold ?? 20;
   }
 
   override forward(x: Tensor): Tensor {
@@ -128,8 +164,11 @@ export class Softplus extends Module {
 
 /** Probabilities along `dim` */
 export class Softmax extends Module {
-  constructor(readonly dim: number) {
+  readonly dim: number;
+
+  constructor(dim: number | { readonly dim: number }) {
     super();
+    this.dim = typeof dim === "number" ? dim : dim.dim;
   }
 
   override forward(x: Tensor): Tensor {
@@ -139,11 +178,162 @@ export class Softmax extends Module {
 
 /** Log-probabilities along `dim` */
 export class LogSoftmax extends Module {
-  constructor(readonly dim: number) {
+  readonly dim: number;
+
+  constructor(dim: number | { readonly dim: number }) {
     super();
+    this.dim = typeof dim === "number" ? dim : dim.dim;
   }
 
   override forward(x: Tensor): Tensor {
     return logSoftmax(x, this.dim);
+  }
+}
+
+/** Minus-log-likelihoods' probabilities: softmax(−x) along `dim` */
+export class Softmin extends Module {
+  readonly dim: number;
+
+  constructor(dim: number | { readonly dim: number }) {
+    super();
+    this.dim = typeof dim === "number" ? dim : dim.dim;
+  }
+
+  override forward(x: Tensor): Tensor {
+    return softmin(x, this.dim);
+  }
+}
+
+/** max(x, 0) + min(0, alpha·(e^(x / alpha) − 1)) */
+export class CELU extends Module {
+  readonly alpha: number;
+
+  constructor(...given: One<"alpha">) {
+    super();
+    this.alpha = one("CELU", "alpha", given) ?? 1;
+  }
+
+  override forward(x: Tensor): Tensor {
+    return celu(x, this.alpha);
+  }
+}
+
+/** The first half along `dim` times the sigmoid of the second */
+export class GLU extends Module {
+  readonly dim: number;
+
+  constructor(...given: One<"dim">) {
+    super();
+    this.dim = one("GLU", "dim", given) ?? -1;
+  }
+
+  override forward(x: Tensor): Tensor {
+    return glu(x, this.dim);
+  }
+}
+
+/** 0 within lambd of 0, else x */
+export class Hardshrink extends Module {
+  readonly lambd: number;
+
+  constructor(...given: One<"lambd">) {
+    super();
+    this.lambd = one("Hardshrink", "lambd", given) ?? 0.5;
+  }
+
+  override forward(x: Tensor): Tensor {
+    return hardshrink(x, this.lambd);
+  }
+}
+
+/** 0 within lambd of 0, else x brought nearer by it */
+export class Softshrink extends Module {
+  readonly lambd: number;
+
+  constructor(...given: One<"lambd">) {
+    super();
+    this.lambd = one("Softshrink", "lambd", given) ?? 0.5;
+  }
+
+  override forward(x: Tensor): Tensor {
+    return softshrink(x, this.lambd);
+  }
+}
+
+/** x − tanh(x) */
+export class Tanhshrink extends Module {
+  override forward(x: Tensor): Tensor {
+    return tanhshrink(x);
+  }
+}
+
+/** relu6(x + 3) / 6 */
+export class Hardsigmoid extends Module {
+  override forward(x: Tensor): Tensor {
+    return hardsigmoid(x);
+  }
+}
+
+/** x limited to [minVal, maxVal] */
+export class Hardtanh extends Module {
+  readonly minVal: number;
+  readonly maxVal: number;
+
+  constructor(
+    ...given: Trailing<{ readonly minVal?: number; readonly maxVal?: number }, ["minVal", "maxVal"]>
+  ) {
+    super();
+    const options = trailing<{ minVal: number; maxVal: number }>("Hardtanh", ["minVal", "maxVal"], given);
+    this.minVal = options.minVal ?? -1;
+    this.maxVal = options.maxVal ?? 1;
+  }
+
+  override forward(x: Tensor): Tensor {
+    return hardtanh(x, this.minVal, this.maxVal);
+  }
+}
+
+/** x / (1 + |x|) */
+export class Softsign extends Module {
+  override forward(x: Tensor): Tensor {
+    return softsign(x);
+  }
+}
+
+/** x above the threshold, else `value` */
+export class Threshold extends Module {
+  constructor(readonly threshold: number, readonly value: number) {
+    super();
+  }
+
+  override forward(x: Tensor): Tensor {
+    return threshold(x, this.threshold, this.value);
+  }
+}
+
+/** x where positive, else weight·x with a learnt slope, one for all or one a channel */
+export class PReLU extends Module {
+  /** [numParameters] */
+  weight: Parameter;
+
+  constructor(
+    ...given: Trailing<
+      { readonly numParameters?: number; readonly init?: number },
+      ["numParameters", "init"]
+    >
+  ) {
+    super();
+    const options = trailing<{ numParameters: number; init: number }>(
+      "PReLU",
+      ["numParameters", "init"],
+      given,
+    );
+    this.weight = new Parameter(
+      full([options.numParameters ?? 1], options.init ?? 0.25, { dtype: getDefaultDtype() }),
+    );
+  }
+
+  override forward(x: Tensor): Tensor {
+    return prelu(x, this.weight);
   }
 }

@@ -1,59 +1,125 @@
-/** Convolution layers over [N, C, ...] inputs. */
+/** Convolution layers over [N, C, ...] inputs, or [C, ...] without a batch. */
 import { DynError } from "../base/errors.ts";
-import { empty } from "../tensor/generated_functions.ts";
-import { conv1d, conv2d } from "../tensor/generated_functions.ts";
+import type { DType } from "../base/dtype.ts";
+import {
+  conv1d,
+  conv2d,
+  conv3d,
+  convTranspose1d,
+  convTranspose2d,
+  empty,
+  pad,
+} from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { spread, type Trailing, trailing } from "./arguments.ts";
 import { fanInAndOut, kaimingUniform_, uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 
-/** Options of a convolution, one number for all spatial dimensions or one for each. */
-export interface ConvOptions {
-  readonly stride?: number | readonly number[];
-  readonly padding?: number | readonly number[];
-  readonly dilation?: number | readonly number[];
+type Sizes = number | readonly number[];
+
+/** Options that convolutions of both directions have; one number for all spatial dimensions or one for each. */
+interface KernelOptions {
+  readonly stride?: Sizes;
+  readonly dilation?: Sizes;
   readonly groups?: number;
   readonly bias?: boolean;
+  readonly dtype?: DType;
+  readonly device?: string;
 }
 
-abstract class Conv extends Module {
+/** Options of a convolution. */
+export interface ConvOptions extends KernelOptions {
+  readonly padding?: Sizes | "same" | "valid";
+  readonly paddingMode?: "zeros" | "reflect" | "replicate" | "circular";
+}
+
+/** Options of a transposed convolution. */
+export interface ConvTransposeOptions extends KernelOptions {
+  readonly padding?: Sizes;
+  /** Added to one side of the result. */
+  readonly outputPadding?: Sizes;
+}
+
+/** What a layer of either direction is made of. */
+interface Kernel {
+  readonly inChannels: number;
+  readonly outChannels: number;
+  readonly kernelSize: readonly number[];
+  readonly options: KernelOptions;
+  /** Sizes of the first two dimensions of the weight. */
+  readonly channels: readonly [number, number];
+}
+
+abstract class KernelLayer extends Module {
+  readonly inChannels: number;
+  readonly outChannels: number;
+  readonly kernelSize: readonly number[];
   readonly stride: readonly number[];
-  readonly padding: readonly number[];
   readonly dilation: readonly number[];
   readonly groups: number;
-  /** [outChannels, inChannels / groups, ...kernelSize] */
+  /** [outChannels, inChannels / groups, ...kernelSize]; transposed: in and out the other way round. */
   weight: Parameter;
   /** [outChannels] */
   bias: Parameter | null;
 
-  constructor(
-    readonly inChannels: number,
-    readonly outChannels: number,
-    readonly kernelSize: readonly number[],
-    options: ConvOptions,
-  ) {
+  constructor({ inChannels, outChannels, kernelSize, options, channels }: Kernel) {
     super();
-    const rank = kernelSize.length;
-    this.stride = spread(options.stride ?? 1, rank);
-    this.padding = spread(options.padding ?? 0, rank);
-    this.dilation = spread(options.dilation ?? 1, rank);
-    this.groups = options.groups ?? 1;
-    if (inChannels % this.groups !== 0 || outChannels % this.groups !== 0) {
+    const rank = kernelSize.length, groups = options.groups ?? 1;
+    if (inChannels % groups !== 0 || outChannels % groups !== 0) {
       throw new DynError(
-        `Expected channels divisible by groups=${this.groups} but found ${inChannels} in and ${outChannels} out`,
+        `Expected channels divisible by groups=${groups} but found ${inChannels} in and ${outChannels} out`,
       );
     }
-    this.weight = new Parameter(empty([outChannels, inChannels / this.groups, ...kernelSize]));
-    this.bias = options.bias ?? true ? new Parameter(empty([outChannels])) : null;
+    this.inChannels = inChannels;
+    this.outChannels = outChannels;
+    this.kernelSize = kernelSize;
+    this.stride = spread(options.stride ?? 1, rank);
+    this.dilation = spread(options.dilation ?? 1, rank);
+    this.groups = groups;
+    const place = { dtype: options.dtype, device: options.device };
+    this.weight = new Parameter(empty([...channels, ...kernelSize], place));
+    this.bias = options.bias ?? true ? new Parameter(empty([outChannels], place)) : null;
     this.resetParameters();
   }
 
   resetParameters(): void {
     kaimingUniform_(this.weight, { a: Math.sqrt(5) });
-    if (this.bias) {
-      const bound = 1 / Math.sqrt(fanInAndOut(this.weight).fanIn);
-      uniform_(this.bias, -bound, bound);
+    const { fanIn } = fanInAndOut(this.weight);
+    const bound = fanIn > 0 ? 1 / Math.sqrt(fanIn) : 0;
+    if (this.bias) uniform_(this.bias, -bound, bound);
+  }
+}
+
+const TRAILING = ["stride", "padding", "dilation", "groups", "bias", "paddingMode"] as const;
+type TrailingConv = Trailing<ConvOptions, typeof TRAILING>;
+const PLACE = ["dtype", "device"] as const;
+
+abstract class Conv extends KernelLayer {
+  readonly padding: readonly number[] | "same" | "valid";
+  readonly paddingMode: "zeros" | "reflect" | "replicate" | "circular";
+
+  constructor(inChannels: number, outChannels: number, kernelSize: readonly number[], given: TrailingConv) {
+    const options = trailing<ConvOptions>("Conv", TRAILING, given, PLACE);
+    const channels = [outChannels, inChannels / (options.groups ?? 1)] as const;
+    super({ inChannels, outChannels, kernelSize, options, channels });
+    const { padding = 0 } = options;
+    this.padding = typeof padding === "string" ? padding : spread(padding, kernelSize.length);
+    this.paddingMode = options.paddingMode ?? "zeros";
+    if (padding === "same" && this.stride.some((s) => s !== 1)) {
+      throw new DynError(`Expected strides of 1 for padding "same" but found [${this.stride}]`);
     }
+  }
+
+  /** The input padded where the mode is not zeros, and what is left to pad by the convolution. */
+  protected padded(x: Tensor): { readonly x: Tensor; readonly padding: Sizes | "same" | "valid" } {
+    if (this.paddingMode === "zeros") return { x, padding: this.padding };
+    const sides = this.kernelSize.map((size, d) => {
+      if (typeof this.padding !== "string") return [this.padding[d] ?? 0, this.padding[d] ?? 0];
+      const total = this.padding === "same" ? (this.dilation[d] ?? 1) * (size - 1) : 0;
+      return [Math.floor(total / 2), total - Math.floor(total / 2)];
+    });
+    return { x: pad(x, sides.reverse().flat(), this.paddingMode), padding: 0 };
   }
 
   override extraRepr(): string {
@@ -64,40 +130,85 @@ abstract class Conv extends Module {
 
 /** [N, C, L] → [N, outChannels, Lout], as torch.nn.Conv1d. */
 export class Conv1d extends Conv {
-  constructor(
-    inChannels: number,
-    outChannels: number,
-    kernelSize: number | readonly number[],
-    options: ConvOptions = {},
-  ) {
-    super(inChannels, outChannels, spread(kernelSize, 1), options);
+  constructor(inChannels: number, outChannels: number, kernelSize: Sizes, ...given: TrailingConv) {
+    super(inChannels, outChannels, spread(kernelSize, 1), given);
   }
 
-  override forward(x: Tensor): Tensor {
-    return conv1d(x, this.weight, this.bias, this.stride, this.padding, this.dilation, this.groups);
+  override forward(input: Tensor): Tensor {
+    const { x, padding } = this.padded(input);
+    return conv1d(x, this.weight, this.bias, this.stride, padding, this.dilation, this.groups);
   }
 }
 
 /** [N, C, H, W] → [N, outChannels, Hout, Wout], as torch.nn.Conv2d. */
 export class Conv2d extends Conv {
-  constructor(
-    inChannels: number,
-    outChannels: number,
-    kernelSize: number | readonly number[],
-    options: ConvOptions = {},
-  ) {
-    super(inChannels, outChannels, spread(kernelSize, 2), options);
+  constructor(inChannels: number, outChannels: number, kernelSize: Sizes, ...given: TrailingConv) {
+    super(inChannels, outChannels, spread(kernelSize, 2), given);
   }
 
-  override forward(x: Tensor): Tensor {
-    return conv2d(x, this.weight, this.bias, this.stride, this.padding, this.dilation, this.groups);
+  override forward(input: Tensor): Tensor {
+    const { x, padding } = this.padded(input);
+    return conv2d(x, this.weight, this.bias, this.stride, padding, this.dilation, this.groups);
   }
 }
 
-function spread(value: number | readonly number[], rank: number): readonly number[] {
-  if (typeof value === "number") return new Array<number>(rank).fill(value);
-  if (value.length !== rank) {
-    throw new DynError(`Expected ${rank} numbers, one a spatial dimension, but found [${value}]`);
+/** [N, C, D, H, W] → [N, outChannels, Dout, Hout, Wout], as torch.nn.Conv3d. */
+export class Conv3d extends Conv {
+  constructor(inChannels: number, outChannels: number, kernelSize: Sizes, ...given: TrailingConv) {
+    super(inChannels, outChannels, spread(kernelSize, 3), given);
   }
-  return value;
+
+  override forward(input: Tensor): Tensor {
+    const { x, padding } = this.padded(input);
+    return conv3d(x, this.weight, this.bias, this.stride, padding, this.dilation, this.groups);
+  }
+}
+
+const TRAILING_TRANSPOSED = ["stride", "padding", "outputPadding", "groups", "bias", "dilation"] as const;
+type TrailingTransposed = Trailing<ConvTransposeOptions, typeof TRAILING_TRANSPOSED>;
+
+abstract class ConvTranspose extends KernelLayer {
+  readonly padding: readonly number[];
+  readonly outputPadding: readonly number[];
+
+  constructor(
+    inChannels: number,
+    outChannels: number,
+    kernelSize: readonly number[],
+    given: TrailingTransposed,
+  ) {
+    const options = trailing<ConvTransposeOptions>("ConvTranspose", TRAILING_TRANSPOSED, given, PLACE);
+    const channels = [inChannels, outChannels / (options.groups ?? 1)] as const;
+    super({ inChannels, outChannels, kernelSize, options, channels });
+    this.padding = spread(options.padding ?? 0, kernelSize.length);
+    this.outputPadding = spread(options.outputPadding ?? 0, kernelSize.length);
+  }
+
+  override extraRepr(): string {
+    return `${this.inChannels}, ${this.outChannels}, kernelSize=[${this.kernelSize}], stride=[${this.stride}]`;
+  }
+}
+
+/** [N, C, L] → [N, outChannels, Lout], the gradient of a convolution, as torch.nn.ConvTranspose1d. */
+export class ConvTranspose1d extends ConvTranspose {
+  constructor(inChannels: number, outChannels: number, kernelSize: Sizes, ...given: TrailingTransposed) {
+    super(inChannels, outChannels, spread(kernelSize, 1), given);
+  }
+
+  override forward(x: Tensor): Tensor {
+    const { weight, bias, stride, padding, outputPadding, groups, dilation } = this;
+    return convTranspose1d(x, weight, bias, stride, padding, outputPadding, groups, dilation);
+  }
+}
+
+/** [N, C, H, W] → [N, outChannels, Hout, Wout], as torch.nn.ConvTranspose2d. */
+export class ConvTranspose2d extends ConvTranspose {
+  constructor(inChannels: number, outChannels: number, kernelSize: Sizes, ...given: TrailingTransposed) {
+    super(inChannels, outChannels, spread(kernelSize, 2), given);
+  }
+
+  override forward(x: Tensor): Tensor {
+    const { weight, bias, stride, padding, outputPadding, groups, dilation } = this;
+    return convTranspose2d(x, weight, bias, stride, padding, outputPadding, groups, dilation);
+  }
 }

@@ -1,11 +1,18 @@
 /** Affine layers and the shape-only ones that go with them. */
-import { empty } from "../tensor/generated_functions.ts";
-import { linear } from "../tensor/generated_functions.ts";
+import { bilinear, empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { DType } from "../base/dtype.ts";
 import { kaimingUniform_, uniform_ } from "./init.ts";
+import { type Trailing, trailing } from "./arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
+
+/** Options of linear layers. */
+export interface LinearOptions {
+  readonly bias?: boolean;
+  readonly device?: string;
+  readonly dtype?: DType;
+}
 
 /** y = x·Wᵀ + b for x [..., inFeatures] → [..., outFeatures], as torch.nn.Linear. */
 export class Linear extends Module {
@@ -19,10 +26,11 @@ export class Linear extends Module {
   constructor(
     inFeatures: number,
     outFeatures: number,
-    options: boolean | { bias?: boolean; dtype?: DType; device?: string } = {},
+    ...given: Trailing<LinearOptions, ["bias", "device", "dtype"]>
   ) {
     super();
-    const { bias = true, ...placement } = typeof options === "boolean" ? { bias: options } : options;
+    const names = ["bias", "device", "dtype"] as const;
+    const { bias = true, ...placement } = trailing<LinearOptions>("Linear", names, given);
     this.inFeatures = inFeatures;
     this.outFeatures = outFeatures;
     this.weight = new Parameter(empty([outFeatures, inFeatures], placement));
@@ -45,6 +53,34 @@ export class Linear extends Module {
   }
 }
 
+/** x1·W·x2ᵀ + b for every output: x1 [..., in1], x2 [..., in2] → [..., out], as torch.nn.Bilinear. */
+export class Bilinear extends Module {
+  /** [outFeatures, in1Features, in2Features] */
+  weight: Parameter;
+  /** [outFeatures] */
+  bias: Parameter | null;
+
+  constructor(
+    readonly in1Features: number,
+    readonly in2Features: number,
+    readonly outFeatures: number,
+    ...given: Trailing<LinearOptions, ["bias", "device", "dtype"]>
+  ) {
+    super();
+    const names = ["bias", "device", "dtype"] as const;
+    const { bias = true, ...placement } = trailing<LinearOptions>("Bilinear", names, given);
+    this.weight = new Parameter(empty([outFeatures, in1Features, in2Features], placement));
+    this.bias = bias ? new Parameter(empty([outFeatures], placement)) : null;
+    const bound = 1 / Math.sqrt(in1Features);
+    uniform_(this.weight, -bound, bound);
+    if (this.bias) uniform_(this.bias, -bound, bound);
+  }
+
+  override forward(x1: Tensor, x2: Tensor): Tensor {
+    return bilinear(x1, x2, this.weight, this.bias);
+  }
+}
+
 /** Gives its argument back. */
 export class Identity extends Module {
   override forward(x: Tensor): Tensor {
@@ -54,8 +90,16 @@ export class Identity extends Module {
 
 /** Joins dimensions startDim to endDim into one. */
 export class Flatten extends Module {
-  constructor(readonly startDim: number = 1, readonly endDim: number = -1) {
+  readonly startDim: number;
+  readonly endDim: number;
+
+  constructor(
+    ...given: Trailing<{ readonly startDim?: number; readonly endDim?: number }, ["startDim", "endDim"]>
+  ) {
     super();
+    const options = trailing<{ startDim: number; endDim: number }>("Flatten", ["startDim", "endDim"], given);
+    this.startDim = options.startDim ?? 1;
+    this.endDim = options.endDim ?? -1;
   }
 
   override forward(x: Tensor): Tensor {

@@ -11,6 +11,7 @@ import {
   smoothL1Loss,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { type Trailing, trailing } from "./arguments.ts";
 import { Module } from "./module.ts";
 
 /** What becomes of the losses of a batch. */
@@ -19,6 +20,9 @@ export type Reduction = "none" | "mean" | "sum";
 interface ReductionOptions {
   readonly reduction?: Reduction;
 }
+
+/** Options of a loss that may start with a weight by position. */
+type Weighted<O extends { readonly weight?: Tensor | null }> = Trailing<O, ["weight"]>;
 
 /** (input − target)² */
 export class MSELoss extends Module {
@@ -69,14 +73,26 @@ export class HuberLoss extends Module {
 /** Options of classification losses. */
 export interface ClassOptions extends ReductionOptions {
   /** [C], a factor a class. */
-  readonly weight?: Tensor;
+  readonly weight?: Tensor | null;
   readonly ignoreIndex?: number;
 }
 
 /** Softmax cross entropy of logits [N, C, ...] against class indices [N, ...] or probabilities. */
 export class CrossEntropyLoss extends Module {
-  constructor(readonly options: ClassOptions & { readonly labelSmoothing?: number } = {}) {
+  readonly options: ClassOptions & { readonly labelSmoothing?: number };
+
+  constructor(...given: Weighted<ClassOptions & { readonly labelSmoothing?: number }>) {
     super();
+    this.options = trailing<ClassOptions & { readonly labelSmoothing?: number }>(
+      "CrossEntropyLoss",
+      ["weight"],
+      given,
+      [
+        "ignoreIndex",
+        "reduction",
+        "labelSmoothing",
+      ],
+    );
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -87,8 +103,11 @@ export class CrossEntropyLoss extends Module {
 
 /** Negative log-likelihood of log-probabilities [N, C, ...]. */
 export class NLLLoss extends Module {
-  constructor(readonly options: ClassOptions = {}) {
+  readonly options: ClassOptions;
+
+  constructor(...given: Weighted<ClassOptions>) {
     super();
+    this.options = trailing<ClassOptions>("NLLLoss", ["weight"], given, ["ignoreIndex", "reduction"]);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -97,25 +116,44 @@ export class NLLLoss extends Module {
   }
 }
 
+/** Options of binary losses. */
+export interface BinaryOptions extends ReductionOptions {
+  /** A factor an element; broadcasts. */
+  readonly weight?: Tensor | null;
+}
+
 /** Binary cross entropy of probabilities. */
 export class BCELoss extends Module {
-  constructor(readonly options: ReductionOptions = {}) {
+  readonly options: BinaryOptions;
+
+  constructor(...given: Weighted<BinaryOptions>) {
     super();
+    this.options = trailing<BinaryOptions>("BCELoss", ["weight"], given, ["reduction"]);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    return binaryCrossEntropy(input, target, { reduction: this.options.reduction ?? "mean" });
+    const { weight = null, reduction = "mean" } = this.options;
+    return binaryCrossEntropy(input, target, { weight, reduction });
   }
 }
 
-/** Binary cross entropy of logits, stable for large ones. */
+/** Binary cross entropy of logits, stable for large ones; posWeight is a factor of the positive targets. */
 export class BCEWithLogitsLoss extends Module {
-  constructor(readonly options: ReductionOptions = {}) {
+  readonly options: BinaryOptions & { readonly posWeight?: Tensor | null };
+
+  constructor(...given: Weighted<BinaryOptions & { readonly posWeight?: Tensor | null }>) {
     super();
+    this.options = trailing<BinaryOptions & { readonly posWeight?: Tensor | null }>(
+      "BCEWithLogitsLoss",
+      ["weight"],
+      given,
+      ["reduction", "posWeight"],
+    );
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    return binaryCrossEntropyWithLogits(input, target, { reduction: this.options.reduction ?? "mean" });
+    const { weight = null, reduction = "mean", posWeight = null } = this.options;
+    return binaryCrossEntropyWithLogits(input, target, { weight, reduction, posWeight });
   }
 }
 

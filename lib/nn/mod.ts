@@ -2,39 +2,39 @@
 export { type HookHandle, type LoadResult, Module, type StateDict } from "./module.ts";
 export { Parameter } from "./parameter.ts";
 export { type Layer, ModuleDict, ModuleList, ParameterList, Sequential } from "./container.ts";
-export { Flatten, Identity, Linear } from "./linear.ts";
-export { Conv1d, Conv2d, type ConvOptions } from "./conv.ts";
-export { AdaptiveAvgPool2d, AvgPool2d, MaxPool2d, type PoolOptions } from "./pooling.ts";
+export { Bilinear, Flatten, Identity, Linear, type LinearOptions } from "./linear.ts";
 export {
-  ELU,
-  GELU,
-  Hardswish,
-  LeakyReLU,
-  LogSigmoid,
-  LogSoftmax,
-  Mish,
-  ReLU,
-  ReLU6,
-  SELU,
-  Sigmoid,
-  SiLU,
-  Softmax,
-  Softplus,
-  Tanh,
-} from "./activation.ts";
+  Conv1d,
+  Conv2d,
+  Conv3d,
+  type ConvOptions,
+  ConvTranspose1d,
+  ConvTranspose2d,
+  type ConvTransposeOptions,
+} from "./conv.ts";
+export * from "./pooling.ts";
+export * from "./padding.ts";
+export * from "./activation.ts";
 export {
   BatchNorm1d,
   BatchNorm2d,
+  BatchNorm3d,
   type BatchNormOptions,
   GroupNorm,
+  InstanceNorm1d,
+  InstanceNorm2d,
+  InstanceNorm3d,
   LayerNorm,
+  type LayerNormOptions,
+  LocalResponseNorm,
   RMSNorm,
 } from "./normalization.ts";
-export { Dropout } from "./dropout.ts";
-export { Embedding } from "./sparse.ts";
+export { Dropout, Dropout1d, Dropout2d, Dropout3d } from "./dropout.ts";
+export { Embedding, type EmbeddingOptions } from "./sparse.ts";
 export {
   BCELoss,
   BCEWithLogitsLoss,
+  type BinaryOptions,
   type ClassOptions,
   CrossEntropyLoss,
   HuberLoss,
@@ -47,3 +47,7 @@ export {
 } from "./loss.ts";
 export * as init from "./init.ts";
 export * as functional from "./functional.ts";
+export * from "./margin_loss.ts";
+export * from "./recurrent.ts";
+export * from "./attention.ts";
+export * from "./shape.ts";

@@ -1,39 +1,60 @@
 /** Normalising layers. Batch norm keeps running statistics as buffers under PyTorch's key names. */
 import { tensor } from "../tensor/creation.ts";
-import { groupNorm, layerNorm, ones, rmsNorm, zeros } from "../tensor/generated_functions.ts";
+import {
+  groupNorm,
+  instanceNorm,
+  layerNorm,
+  localResponseNorm,
+  ones,
+  rmsNorm,
+  zeros,
+} from "../tensor/generated_functions.ts";
 import { batchNorm } from "./functional.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { type Trailing, trailing } from "./arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 
-/** Options of batch normalisation. */
+/** Options of batch and instance normalisation. */
 export interface BatchNormOptions {
   readonly eps?: number;
-  /** Share of the new batch in the running statistics. */
-  readonly momentum?: number;
+  /** Share of the new batch in the running statistics; null: they are the mean over all batches. */
+  readonly momentum?: number | null;
   readonly affine?: boolean;
   readonly trackRunningStats?: boolean;
 }
 
-abstract class BatchNorm extends Module {
+const TRAILING = ["eps", "momentum", "affine", "trackRunningStats"] as const;
+type TrailingStatistics = Trailing<BatchNormOptions, typeof TRAILING>;
+
+/** Defaults that batch and instance normalisation do not share. */
+interface Defaults {
+  readonly layer: string;
+  readonly affine: boolean;
+  readonly track: boolean;
+}
+
+/** A layer with an affine part and running statistics by channel. */
+abstract class StatisticsLayer extends Module {
   readonly eps: number;
-  readonly momentum: number;
+  readonly momentum: number | null;
   weight: Parameter | null;
   bias: Parameter | null;
   runningMean: Tensor | null = null;
   runningVar: Tensor | null = null;
   numBatchesTracked: Tensor | null = null;
 
-  constructor(readonly numFeatures: number, options: BatchNormOptions = {}) {
+  constructor(readonly numFeatures: number, given: TrailingStatistics, defaults: Defaults) {
     super();
+    const options = trailing<BatchNormOptions>(defaults.layer, TRAILING, given);
     this.eps = options.eps ?? 1e-5;
-    this.momentum = options.momentum ?? 0.1;
-    const affine = options.affine ?? true;
+    this.momentum = options.momentum === undefined ? 0.1 : options.momentum;
+    const affine = options.affine ?? defaults.affine;
     this.weight = affine ? new Parameter(ones([numFeatures])) : null;
     this.bias = affine ? new Parameter(zeros([numFeatures])) : null;
-    if (options.trackRunningStats ?? true) {
+    if (options.trackRunningStats ?? defaults.track) {
       this.registerBuffer("runningMean", zeros([numFeatures]), { key: "running_mean" });
       this.registerBuffer("runningVar", ones([numFeatures]), { key: "running_var" });
       this.registerBuffer("numBatchesTracked", tensor(0, { dtype: "int64" }), { key: "num_batches_tracked" });
@@ -43,16 +64,39 @@ abstract class BatchNorm extends Module {
   /** Dimensions that the input may have. */
   abstract readonly ranks: readonly number[];
 
-  override forward(x: Tensor): Tensor {
+  /** Throws DynError for another number of dimensions or of channels. */
+  protected check(x: Tensor, channels: number | undefined): void {
     if (!this.ranks.includes(x.ndim)) {
       throw new DynError(
         `Expected an input of ${this.ranks.join(" or ")} dimensions but found shape [${x.shape}]`,
       );
     }
-    if (this.training && this.numBatchesTracked) {
-      const counter = this.numBatchesTracked;
-      noGrad(() => counter.add_(1));
+    if (channels !== this.numFeatures && (this.weight || this.runningMean)) {
+      throw new DynError(`Expected ${this.numFeatures} channels but found shape [${x.shape}]`);
     }
+  }
+
+  override extraRepr(): string {
+    return `${this.numFeatures}, eps=${this.eps}, momentum=${this.momentum}`;
+  }
+}
+
+abstract class BatchNorm extends StatisticsLayer {
+  constructor(numFeatures: number, ...given: TrailingStatistics) {
+    super(numFeatures, given, { layer: "BatchNorm", affine: true, track: true });
+  }
+
+  /** Counts a batch of training; gives its share in the running statistics. */
+  #shareOfBatch(): number {
+    const counter = this.numBatchesTracked;
+    if (!this.training || !counter) return this.momentum ?? 0;
+    noGrad(() => counter.add_(1));
+    return this.momentum ?? 1 / Number(counter.item());
+  }
+
+  override forward(x: Tensor): Tensor {
+    this.check(x, x.shape[1]);
+    const share = this.#shareOfBatch();
     const useBatch = this.training || this.runningMean === null;
     return batchNorm(
       x,
@@ -61,13 +105,9 @@ abstract class BatchNorm extends Module {
       this.weight,
       this.bias,
       useBatch,
-      this.momentum,
+      share,
       this.eps,
     );
-  }
-
-  override extraRepr(): string {
-    return `${this.numFeatures}, eps=${this.eps}, momentum=${this.momentum}`;
   }
 }
 
@@ -81,6 +121,100 @@ export class BatchNorm2d extends BatchNorm {
   override readonly ranks: readonly number[] = [4];
 }
 
+/** Over [N, C, D, H, W], as torch.nn.BatchNorm3d. */
+export class BatchNorm3d extends BatchNorm {
+  override readonly ranks: readonly number[] = [5];
+}
+
+/** Over each image of each channel; running statistics only where they are asked for. */
+abstract class InstanceNorm extends StatisticsLayer {
+  constructor(numFeatures: number, ...given: TrailingStatistics) {
+    super(numFeatures, given, { layer: "InstanceNorm", affine: false, track: false });
+  }
+
+  override forward(x: Tensor): Tensor {
+    const single = x.ndim === Math.min(...this.ranks);
+    this.check(x, x.shape[single ? 0 : 1]);
+    const batch = single ? x.unsqueeze(0) : x;
+    const useInput = this.training || this.runningMean === null;
+    if (useInput && batch.shape.slice(2).every((size) => size === 1)) {
+      throw new DynError(`Expected more than 1 spatial element but found shape [${x.shape}]`);
+    }
+    const result = instanceNorm(
+      batch,
+      this.runningMean,
+      this.runningVar,
+      this.weight,
+      this.bias,
+      useInput,
+      this.momentum ?? 0,
+      this.eps,
+    );
+    this.#follow(batch);
+    return single ? result.squeeze(0) : result;
+  }
+
+  /** Moves the running statistics towards those of a batch of training, the mean over its images. */
+  #follow(x: Tensor): void {
+    const { runningMean, runningVar, momentum } = this;
+    const share = momentum ?? 0;
+    if (!this.training || !runningMean || !runningVar) return;
+    noGrad(() => {
+      const dims = x.shape.map((_, d) => d).slice(2);
+      runningMean.lerp_(x.mean(dims).mean(0), share);
+      runningVar.lerp_(x.var(dims).mean(0), share);
+    });
+  }
+}
+
+/** Over [N, C, L] or [C, L], as torch.nn.InstanceNorm1d. */
+export class InstanceNorm1d extends InstanceNorm {
+  override readonly ranks: readonly number[] = [2, 3];
+}
+
+/** Over [N, C, H, W] or [C, H, W], as torch.nn.InstanceNorm2d. */
+export class InstanceNorm2d extends InstanceNorm {
+  override readonly ranks: readonly number[] = [3, 4];
+}
+
+/** Over [N, C, D, H, W] or [C, D, H, W], as torch.nn.InstanceNorm3d. */
+export class InstanceNorm3d extends InstanceNorm {
+  override readonly ranks: readonly number[] = [4, 5];
+}
+
+/** Divided by a power of the mean square over `size` neighbouring channels, as torch.nn.LocalResponseNorm. */
+export class LocalResponseNorm extends Module {
+  readonly alpha: number;
+  readonly beta: number;
+  readonly k: number;
+
+  constructor(
+    readonly size: number,
+    ...given: Trailing<{ alpha?: number; beta?: number; k?: number }, ["alpha", "beta", "k"]>
+  ) {
+    super();
+    const options = trailing<{ alpha: number; beta: number; k: number }>(
+      "LocalResponseNorm",
+      ["alpha", "beta", "k"],
+      given,
+    );
+    this.alpha = options.alpha ?? 1e-4;
+    this.beta = options.beta ?? 0.75;
+    this.k = options.k ?? 1;
+  }
+
+  override forward(x: Tensor): Tensor {
+    return localResponseNorm(x, this.size, this.alpha, this.beta, this.k);
+  }
+}
+
+/** Options of layer normalisation. */
+export interface LayerNormOptions {
+  readonly eps?: number;
+  readonly elementwiseAffine?: boolean;
+  readonly bias?: boolean;
+}
+
 /** Over the last dimensions `normalizedShape`, as torch.nn.LayerNorm. */
 export class LayerNorm extends Module {
   readonly normalizedShape: readonly number[];
@@ -90,9 +224,10 @@ export class LayerNorm extends Module {
 
   constructor(
     normalizedShape: number | readonly number[],
-    options: { eps?: number; elementwiseAffine?: boolean; bias?: boolean } = {},
+    ...given: Trailing<LayerNormOptions, ["eps", "elementwiseAffine", "bias"]>
   ) {
     super();
+    const options = trailing<LayerNormOptions>("LayerNorm", ["eps", "elementwiseAffine", "bias"], given);
     this.normalizedShape = typeof normalizedShape === "number" ? [normalizedShape] : normalizedShape;
     this.eps = options.eps ?? 1e-5;
     const affine = options.elementwiseAffine ?? true;
@@ -117,9 +252,17 @@ export class RMSNorm extends Module {
 
   constructor(
     normalizedShape: number | readonly number[],
-    options: { eps?: number; elementwiseAffine?: boolean } = {},
+    ...given: Trailing<
+      { readonly eps?: number | null; readonly elementwiseAffine?: boolean },
+      ["eps", "elementwiseAffine"]
+    >
   ) {
     super();
+    const options = trailing<{ readonly eps: number | null; readonly elementwiseAffine: boolean }>(
+      "RMSNorm",
+      ["eps", "elementwiseAffine"],
+      given,
+    );
     this.normalizedShape = typeof normalizedShape === "number" ? [normalizedShape] : normalizedShape;
     this.eps = options.eps ?? null;
     this.weight = options.elementwiseAffine ?? true ? new Parameter(ones([...this.normalizedShape])) : null;
@@ -139,9 +282,14 @@ export class GroupNorm extends Module {
   constructor(
     readonly numGroups: number,
     readonly numChannels: number,
-    options: { eps?: number; affine?: boolean } = {},
+    ...given: Trailing<{ readonly eps?: number; readonly affine?: boolean }, ["eps", "affine"]>
   ) {
     super();
+    const options = trailing<{ readonly eps: number; readonly affine: boolean }>(
+      "GroupNorm",
+      ["eps", "affine"],
+      given,
+    );
     if (numChannels % numGroups !== 0) {
       throw new DynError(`Expected channels divisible by ${numGroups} groups but found ${numChannels}`);
     }

@@ -12,4 +12,9 @@ export class Parameter extends Tensor {
     const wanted = typeof requiresGrad === "boolean" ? requiresGrad : requiresGrad.requiresGrad ?? true;
     this.requiresGrad_(wanted);
   }
+
+  /** As PyTorch prints it. */
+  override toString(): string {
+    return `Parameter containing:\n${super.toString()}`;
+  }
 }

@@ -1,55 +1,191 @@
-/** Pooling layers over [N, C, H, W] inputs. */
-import { adaptiveAvgPool2d, avgPool2d, maxPool2d } from "../tensor/generated_functions.ts";
+/** Pooling layers over [N, C, ...] inputs, or [C, ...] without a batch: each calls the op of its name. */
+import {
+  adaptiveAvgPool1d,
+  adaptiveAvgPool2d,
+  adaptiveAvgPool3d,
+  adaptiveMaxPool1d,
+  adaptiveMaxPool2d,
+  adaptiveMaxPool3d,
+  avgPool1d,
+  avgPool2d,
+  avgPool3d,
+  maxPool1d,
+  maxPool2d,
+  maxPool3d,
+} from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { type Trailing, trailing } from "./arguments.ts";
 import { Module } from "./module.ts";
+
+/** One number for all spatial dimensions, or one for each. */
+export type Sizes = number | readonly number[];
 
 /** Options of a pooling window; stride defaults to the kernel size. */
 export interface PoolOptions {
-  readonly stride?: number | readonly number[];
-  readonly padding?: number | readonly number[];
+  readonly stride?: Sizes | null;
+  readonly padding?: Sizes;
+  /** Whether a last window may hang over the end. */
+  readonly ceilMode?: boolean;
 }
 
-/** Largest value of each window, as torch.nn.MaxPool2d. */
-export class MaxPool2d extends Module {
-  constructor(readonly kernelSize: number | readonly number[], readonly options: PoolOptions = {}) {
-    super();
-  }
+/** Options of a window of which the largest value is taken. */
+export interface MaxPoolOptions extends PoolOptions {
+  readonly dilation?: Sizes;
+}
 
-  override forward(x: Tensor): Tensor {
-    return maxPool2d(x, this.kernelSize, this.options.stride ?? this.kernelSize, this.options.padding ?? 0);
+/** Options of a window that is averaged. */
+export interface AvgPoolOptions extends PoolOptions {
+  /** Whether the zeros of the padding count. */
+  readonly countIncludePad?: boolean;
+  /** What sums are divided by instead of the size of the window. */
+  readonly divisorOverride?: number | null;
+}
+
+abstract class MaxPool extends Module {
+  readonly stride: Sizes | null;
+  readonly padding: Sizes;
+  readonly dilation: Sizes;
+  readonly ceilMode: boolean;
+
+  constructor(
+    readonly kernelSize: Sizes,
+    ...given: Trailing<MaxPoolOptions, ["stride", "padding", "dilation"]>
+  ) {
+    super();
+    const options = trailing<MaxPoolOptions>("MaxPool", ["stride", "padding", "dilation"], given, [
+      "ceilMode",
+    ]);
+    this.stride = options.stride ?? null;
+    this.padding = options.padding ?? 0;
+    this.dilation = options.dilation ?? 1;
+    this.ceilMode = options.ceilMode ?? false;
   }
 
   override extraRepr(): string {
-    return `kernelSize=${this.kernelSize}`;
+    return `kernelSize=${this.kernelSize}, stride=${
+      this.stride ?? this.kernelSize
+    }, padding=${this.padding}, ` +
+      `dilation=${this.dilation}, ceilMode=${this.ceilMode}`;
   }
 }
 
-/** Mean of each window, as torch.nn.AvgPool2d. */
-export class AvgPool2d extends Module {
-  constructor(readonly kernelSize: number | readonly number[], readonly options: PoolOptions = {}) {
-    super();
-  }
-
+/** Largest value of each window of [N, C, L], as torch.nn.MaxPool1d. */
+export class MaxPool1d extends MaxPool {
   override forward(x: Tensor): Tensor {
-    return avgPool2d(x, this.kernelSize, this.options.stride ?? this.kernelSize, this.options.padding ?? 0);
+    return maxPool1d(x, this.kernelSize, this.stride, this.padding, this.dilation, this.ceilMode);
+  }
+}
+
+/** Largest value of each window of [N, C, H, W], as torch.nn.MaxPool2d. */
+export class MaxPool2d extends MaxPool {
+  override forward(x: Tensor): Tensor {
+    return maxPool2d(x, this.kernelSize, this.stride, this.padding, this.dilation, this.ceilMode);
+  }
+}
+
+/** Largest value of each window of [N, C, D, H, W], as torch.nn.MaxPool3d. */
+export class MaxPool3d extends MaxPool {
+  override forward(x: Tensor): Tensor {
+    return maxPool3d(x, this.kernelSize, this.stride, this.padding, this.dilation, this.ceilMode);
+  }
+}
+
+const AVERAGED = ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"] as const;
+
+abstract class AvgPool extends Module {
+  readonly stride: Sizes | null;
+  readonly padding: Sizes;
+  readonly ceilMode: boolean;
+  readonly countIncludePad: boolean;
+  readonly divisorOverride: number | null;
+
+  constructor(readonly kernelSize: Sizes, ...given: Trailing<AvgPoolOptions, typeof AVERAGED>) {
+    super();
+    const options = trailing<AvgPoolOptions>("AvgPool", AVERAGED, given);
+    this.stride = options.stride ?? null;
+    this.padding = options.padding ?? 0;
+    this.ceilMode = options.ceilMode ?? false;
+    this.countIncludePad = options.countIncludePad ?? true;
+    this.divisorOverride = options.divisorOverride ?? null;
   }
 
   override extraRepr(): string {
-    return `kernelSize=${this.kernelSize}`;
+    return `kernelSize=${this.kernelSize}, stride=${this.stride ?? this.kernelSize}, padding=${this.padding}`;
   }
 }
 
-/** Means over windows that tile the image into outputSize cells, as torch.nn.AdaptiveAvgPool2d. */
-export class AdaptiveAvgPool2d extends Module {
-  constructor(readonly outputSize: number | readonly number[]) {
-    super();
-  }
-
+/** Mean of each window of [N, C, L], as torch.nn.AvgPool1d. */
+export class AvgPool1d extends AvgPool {
   override forward(x: Tensor): Tensor {
-    return adaptiveAvgPool2d(x, this.outputSize);
+    return avgPool1d(x, this.kernelSize, this.stride, this.padding, this.ceilMode, this.countIncludePad);
+  }
+}
+
+/** Mean of each window of [N, C, H, W], as torch.nn.AvgPool2d. */
+export class AvgPool2d extends AvgPool {
+  override forward(x: Tensor): Tensor {
+    const { kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride } = this;
+    return avgPool2d(x, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride);
+  }
+}
+
+/** Mean of each window of [N, C, D, H, W], as torch.nn.AvgPool3d. */
+export class AvgPool3d extends AvgPool {
+  override forward(x: Tensor): Tensor {
+    const { kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride } = this;
+    return avgPool3d(x, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride);
+  }
+}
+
+abstract class AdaptivePool extends Module {
+  /** `outputSize`: cells a spatial dimension; null keeps its size. */
+  constructor(readonly outputSize: number | readonly (number | null)[]) {
+    super();
   }
 
   override extraRepr(): string {
     return `outputSize=${this.outputSize}`;
+  }
+}
+
+/** Means over windows that tile [N, C, L] into outputSize cells, as torch.nn.AdaptiveAvgPool1d. */
+export class AdaptiveAvgPool1d extends AdaptivePool {
+  override forward(x: Tensor): Tensor {
+    return adaptiveAvgPool1d(x, this.outputSize);
+  }
+}
+
+/** Means over windows that tile [N, C, H, W] into outputSize cells, as torch.nn.AdaptiveAvgPool2d. */
+export class AdaptiveAvgPool2d extends AdaptivePool {
+  override forward(x: Tensor): Tensor {
+    return adaptiveAvgPool2d(x, this.outputSize);
+  }
+}
+
+/** Means over windows that tile [N, C, D, H, W] into outputSize cells, as torch.nn.AdaptiveAvgPool3d. */
+export class AdaptiveAvgPool3d extends AdaptivePool {
+  override forward(x: Tensor): Tensor {
+    return adaptiveAvgPool3d(x, this.outputSize);
+  }
+}
+
+/** Largest values over windows that tile [N, C, L], as torch.nn.AdaptiveMaxPool1d. */
+export class AdaptiveMaxPool1d extends AdaptivePool {
+  override forward(x: Tensor): Tensor {
+    return adaptiveMaxPool1d(x, this.outputSize);
+  }
+}
+
+/** Largest values over windows that tile [N, C, H, W], as torch.nn.AdaptiveMaxPool2d. */
+export class AdaptiveMaxPool2d extends AdaptivePool {
+  override forward(x: Tensor): Tensor {
+    return adaptiveMaxPool2d(x, this.outputSize);
+  }
+}
+
+/** Largest values over windows that tile [N, C, D, H, W], as torch.nn.AdaptiveMaxPool3d. */
+export class AdaptiveMaxPool3d extends AdaptivePool {
+  override forward(x: Tensor): Tensor {
+    return adaptiveMaxPool3d(x, this.outputSize);
   }
 }

@@ -1,25 +1,44 @@
 /** Look-up tables. */
+import { DynError } from "../base/errors.ts";
 import { empty } from "../tensor/generated_functions.ts";
 import { embedding } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { normal_ } from "./init.ts";
+import { type Trailing, trailing } from "./arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
+
+/** Options of an embedding. */
+export interface EmbeddingOptions {
+  /** The row that is not trained. */
+  readonly paddingIdx?: number | null;
+  /** Whether a row's gradient is divided by how often it was read. */
+  readonly scaleGradByFreq?: boolean;
+}
 
 /** Integer indices of any shape [...] → [..., embeddingDim], as torch.nn.Embedding. */
 export class Embedding extends Module {
   readonly paddingIdx: number | null;
+  readonly scaleGradByFreq: boolean;
   /** [numEmbeddings, embeddingDim] */
   weight: Parameter;
 
   constructor(
     readonly numEmbeddings: number,
     readonly embeddingDim: number,
-    options: { paddingIdx?: number } = {},
+    ...given: Trailing<EmbeddingOptions, ["paddingIdx"]>
   ) {
     super();
-    this.paddingIdx = options.paddingIdx ?? null;
+    const options = trailing<EmbeddingOptions>("Embedding", ["paddingIdx"], given, ["scaleGradByFreq"]);
+    const { paddingIdx = null } = options;
+    if (paddingIdx !== null && (paddingIdx >= numEmbeddings || paddingIdx < -numEmbeddings)) {
+      throw new DynError(
+        `Expected paddingIdx in [${-numEmbeddings}, ${numEmbeddings - 1}] but found ${paddingIdx}`,
+      );
+    }
+    this.paddingIdx = paddingIdx !== null && paddingIdx < 0 ? paddingIdx + numEmbeddings : paddingIdx;
+    this.scaleGradByFreq = options.scaleGradByFreq ?? false;
     this.weight = new Parameter(empty([numEmbeddings, embeddingDim]));
     normal_(this.weight);
     const padding = this.paddingIdx;
@@ -27,7 +46,7 @@ export class Embedding extends Module {
   }
 
   override forward(indices: Tensor): Tensor {
-    return embedding(indices, this.weight, this.paddingIdx);
+    return embedding(indices, this.weight, this.paddingIdx, null, 2, this.scaleGradByFreq);
   }
 
   override extraRepr(): string {

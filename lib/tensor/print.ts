@@ -107,7 +107,19 @@ function formatOf(values: readonly (number | bigint)[], dtype: DType): Format {
 }
 
 const signedZero = (x: number, digits: number): string =>
-  Object.is(x, -0) ? `-${(0).toFixed(digits)}` : x.toFixed(digits);
+  Object.is(x, -0) ? `-${(0).toFixed(digits)}` : fixed(x, digits);
+
+/** Digits after which no number half-way between two of few digits goes on. */
+const EXACT_DIGITS = 30;
+
+/** With that many digits, to the even one where the number lies half-way, as C prints it. */
+function fixed(x: number, digits: number): string {
+  const text = x.toFixed(digits);
+  if (Math.abs(x) * 10 ** digits % 1 !== 0.5) return text;
+  const exact = x.toFixed(digits + EXACT_DIGITS), rest = exact.slice(-EXACT_DIGITS);
+  const lower = exact.slice(0, digits === 0 ? -EXACT_DIGITS - 1 : -EXACT_DIGITS);
+  return /^50*$/.test(rest) && Number(lower.at(-1)) % 2 === 0 ? lower : text;
+}
 
 function exponentText(x: number): string {
   const [mantissa = "", exponent = "0"] = x.toExponential(PRECISION).split("e");

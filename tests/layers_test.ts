@@ -1,0 +1,141 @@
+/**
+ * Layers against PyTorch: tests/data/layers holds arguments, states, inputs, outputs, gradients and the states
+ * afterwards of each, as PyTorch computed them; replayed eagerly and compiled. And how layers take arguments.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as dyn from "../mod.ts";
+import { compile, compiler, DynError, nn, randn, type Tensor, tensor } from "../mod.ts";
+import { isDType, isFloat } from "../lib/base/dtype.ts";
+
+interface Encoded {
+  readonly t: string;
+  readonly s: readonly number[];
+  readonly d: readonly number[];
+}
+
+interface Sample {
+  readonly layer: string;
+  readonly args: readonly unknown[];
+  readonly state: Readonly<Record<string, Encoded>>;
+  readonly inputs: readonly Encoded[];
+  readonly training: boolean;
+  readonly steps: number;
+  readonly outputs: readonly Encoded[];
+  /** Of the parameters, then of the inputs. */
+  readonly gradients: readonly (Encoded | null)[];
+  readonly after: Readonly<Record<string, Encoded>>;
+}
+
+type Call = (inputs: readonly Tensor[]) => unknown;
+
+async function readSamples(): Promise<readonly Sample[]> {
+  const packed = new Blob([await Deno.readFile(new URL("data/layers/layers.jsonl.gz", import.meta.url))]);
+  const text = await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  return text.split("\n").filter((line) => line !== "").map((line): Sample => JSON.parse(line));
+}
+
+function decode({ t, s, d }: Encoded): Tensor {
+  const dtype = isDType(t) ? t : "float32";
+  return tensor(dtype === "bool" ? d.map(Boolean) : [...d], { dtype }).reshape([...s]);
+}
+
+function construct(layer: string, args: readonly unknown[]): nn.Module {
+  const made: unknown = Reflect.get(nn, layer);
+  assert(typeof made === "function", `Expected a layer ${layer}`);
+  const module: unknown = Reflect.construct(made, args);
+  assert(module instanceof nn.Module);
+  return module;
+}
+
+function* tensorsIn(value: unknown): Generator<Tensor> {
+  if (dyn.isTensor(value)) yield value;
+  else if (Array.isArray(value)) { for (const each of value) yield* tensorsIn(each); }
+}
+
+/** |got − want| ≤ 1e-4·|want| + 3e-6·max|want| + 2e-6 */
+function agree(got: Tensor | null | undefined, want: Encoded, where: string): void {
+  assert(got, `${where} is missing`);
+  assertEquals([got.dtype, [...got.shape]], [want.t, [...want.s]], where);
+  const found = Array.from(got.detach().toTypedArray(), Number);
+  const scale = want.d.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  want.d.forEach((x, k) => {
+    const y = found[k] ?? NaN, allowed = 1e-4 * Math.abs(x) + 3e-6 * scale + 2e-6;
+    assert(x === y || Math.abs(x - y) <= allowed, `${where}[${k}]: expected ${x} but found ${y}`);
+  });
+}
+
+/** The number whose gradients were recorded: Σ over outputs of Σₖ output[k]·w[k]. */
+function weightedSum(outputs: readonly Tensor[]): Tensor {
+  const sums = outputs.filter((each) => each.requiresGrad).map((each) => {
+    const weights = Array.from({ length: each.numel() }, (_, k) => k * 37 % 101 / 101 - 0.5);
+    return each.mul(tensor(weights).reshape([...each.shape])).sum();
+  });
+  return sums.reduce((a, b) => a.add(b));
+}
+
+function replay(sample: Sample, wrap: (call: Call) => Call): void {
+  const { layer, state, training, steps, outputs, gradients, after } = sample;
+  const module = construct(layer, sample.args);
+  module.loadStateDict(Object.fromEntries(Object.entries(state).map(([key, each]) => [key, decode(each)])));
+  module.train(training);
+  const inputs = sample.inputs.map((each, k) => {
+    const made = decode(each);
+    return isFloat(made.dtype) && (k === 0 || !layer.includes("Loss")) ? made.requiresGrad_() : made;
+  });
+  const forward: unknown = Reflect.get(module, "call");
+  assert(typeof forward === "function");
+  const call = wrap((given) => Reflect.apply(forward, module, given));
+  let result: unknown;
+  for (let step = 0; step < steps; step++) result = call(inputs);
+  const found = [...tensorsIn(result)];
+  assertEquals(found.length, outputs.length, layer);
+  outputs.forEach((want, k) => agree(found[k], want, `${layer} output ${k}`));
+  const leaves = [...module.parameters(), ...inputs.filter((each) => each.requiresGrad)];
+  const grads = dyn.autograd.grad([weightedSum(found)], leaves, undefined, { allowUnused: true });
+  gradients.forEach((want, k) => want && agree(grads[k], want, `${layer} gradient ${k}`));
+  const kept = module.stateDict();
+  assertEquals(Object.keys(kept), Object.keys(after), layer);
+  for (const [key, want] of Object.entries(after)) agree(kept[key], want, `${layer} ${key}`);
+}
+
+Deno.test("layers compute what PyTorch's do", async () => {
+  for (const sample of await readSamples()) replay(sample, (call) => call);
+});
+
+Deno.test("compiled layers compute what PyTorch's do", async () => {
+  for (const sample of await readSamples()) {
+    replay(sample, (call) => {
+      compiler.reset();
+      return compile(call);
+    });
+  }
+});
+
+Deno.test("arguments of layers that are not understood are errors", () => {
+  assertThrows(() => Reflect.construct(nn.Linear, [2, 3, { bais: false }]), DynError, "found bais");
+  assertThrows(() => Reflect.construct(nn.MaxPool2d, [2, 2, 0, 1, false, false]), DynError, "at most 3");
+  assertThrows(() => Reflect.construct(nn.Conv2d, [1, 2, 3, 1, { stride: 2 }]), DynError, "found two");
+  assertThrows(() => new nn.Conv2d(1, 2, [3, 3, 3]), DynError, "Expected 2 numbers");
+  assertThrows(() => new nn.Embedding(3, 2, 3), DynError, "paddingIdx in [-3, 2]");
+});
+
+Deno.test("an encoder is made of copies of its layer", () => {
+  const layer = new nn.TransformerEncoderLayer(8, 2, { dimFeedforward: 16, dropout: 0, batchFirst: true });
+  const encoder = new nn.TransformerEncoder(layer, 2, new nn.LayerNorm(8));
+  const x = randn([2, 3, 8]), twice = new nn.LayerNorm(8).call(layer.call(layer.call(x)));
+  assertEquals(encoder.call(x).sub(twice).abs().max().item(), 0);
+  assertEquals(encoder.layers.at(0).linear1.weight === encoder.layers.at(1).linear1.weight, false);
+  assert("layers.1.self_attn.out_proj.weight" in encoder.stateDict());
+});
+
+Deno.test("attention looks only where masks let it", () => {
+  const attention = new nn.MultiheadAttention(4, 2, { batchFirst: true });
+  const x = randn([1, 3, 4]), causal = dyn.ones([3, 3], { dtype: "bool" }).triu(1);
+  const [whole, weights] = attention.call(x, x, x, { attnMask: causal });
+  const first = x.narrow(1, 0, 1), [alone] = attention.call(first, first, first);
+  assert(Number(whole.narrow(1, 0, 1).sub(alone).abs().max().item()) < 1e-6);
+  assertEquals(weights?.mul(causal).abs().max().item(), 0);
+  const [fast] = attention.call(x, x, x, { attnMask: causal, needWeights: false });
+  assert(Number(whole.sub(fast).abs().max().item()) < 1e-6);
+  assertThrows(() => attention.call(x, x, x, { isCausal: true }), DynError, "attnMask");
+});
