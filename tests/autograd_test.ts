@@ -329,3 +329,23 @@ Deno.test("any sequence of writes through views has the gradients of finite diff
     autograd.gradcheck((a, b) => program(a, b), [x, leaf([[0.3, -0.6], [1.1, 0.8]])]);
   }
 });
+
+Deno.test("backward and grad take trailing arguments by name or by position", () => {
+  const x = tensor([1.5, 2], { requiresGrad: true });
+  const loss = x.pow(2).sum();
+  loss.backward({ retainGraph: true });
+  loss.backward(null, true);
+  loss.backward({ gradient: tensor(2.5), retainGraph: true });
+  loss.backward(tensor(0.5), { retainGraph: true });
+  assertEquals(x.grad?.tolist(), [5 * 3, 5 * 4]);
+  const [first] = autograd.grad(loss, [x], { createGraph: true });
+  assert(first);
+  const [second] = autograd.grad(first.sum(), [x]);
+  assertEquals(second?.tolist(), [2, 2]);
+  const wrong: Record<string, boolean> = { retain_graph: true };
+  assertThrows(
+    () => loss.backward(wrong),
+    DynError,
+    "Expected one of gradient, retainGraph, createGraph but found",
+  );
+});

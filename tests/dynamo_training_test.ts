@@ -125,3 +125,19 @@ Deno.test("outside of the graph, too, a result whose backward pass has run canno
   assertThrows(() => loss.backward());
   assertEquals(list(w.grad), before);
 });
+
+Deno.test("two passes through one graph that is retained, with arguments in every form", () => {
+  const fn = (w: Tensor) => {
+    const h = w.sin();
+    const first = h.sum(), second = h.pow(2);
+    first.backward({ retainGraph: true });
+    second.backward({ gradient: w.detach().mul(2), retainGraph: true });
+    first.backward(null, true);
+    first.backward(null, { retainGraph: false });
+    return first.detach();
+  };
+  const traced = vector(1, 2).requiresGrad_(), plain = vector(1, 2).requiresGrad_();
+  const c = capture(fn);
+  assertEquals(list(c.run(traced)), list(fn(plain)));
+  assertEquals(list(traced.grad), list(plain.grad));
+});

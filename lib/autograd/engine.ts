@@ -10,7 +10,7 @@ import type { BackwardOptions } from "../tensor/autograd_state.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
 import { setGradEnabled } from "../tensor/modes.ts";
 import { lastSerial, type Storage, watchAllocations } from "../tensor/storage.ts";
-import { autogradStateOf, type Tensor } from "../tensor/tensor.ts";
+import { autogradStateOf, Tensor } from "../tensor/tensor.ts";
 import { AccumulateGrad, type Edge, fitGradient, gradientEdge, Node } from "./node.ts";
 
 /** Options of `autograd.grad`. */
@@ -37,15 +37,13 @@ export function backward(
 export function grad(
   outputs: Tensor | readonly Tensor[],
   inputs: Tensor | readonly Tensor[],
-  gradOutputs?: Tensor | readonly (Tensor | null)[] | null,
-  options: GradOptions = {},
+  gradOutputs?: Tensor | readonly (Tensor | null)[] | null | GradOptions,
+  trailing: GradOptions = {},
 ): (Tensor | null)[] {
   const roots = listOf(outputs), wanted = listOf(inputs);
-  const given: readonly (Tensor | null)[] = gradOutputs === undefined || gradOutputs === null
-    ? []
-    : isList(gradOutputs)
-    ? gradOutputs
-    : [gradOutputs];
+  const { given, options } = isOptions(gradOutputs)
+    ? { given: [], options: gradOutputs }
+    : { given: gradOutputs ? listOf(gradOutputs) : [], options: trailing };
   const captures = wanted.map((input, k) => {
     const edge = gradientEdge(input);
     if (!edge) throw new DynError(`Expected an input that requires grad but input ${k} does not`);
@@ -71,12 +69,16 @@ export function grad(
 
 const keeps = ({ retainGraph, createGraph }: BackwardOptions): boolean => retainGraph ?? createGraph ?? false;
 
-function listOf(value: Tensor | readonly Tensor[]): readonly Tensor[] {
+function listOf<T extends Tensor | null>(value: Tensor | readonly T[]): readonly (Tensor | T)[] {
   return isList(value) ? value : [value];
 }
 
 function isList<T>(value: Tensor | readonly T[]): value is readonly T[] {
   return Array.isArray(value);
+}
+
+function isOptions(value: object | null | undefined): value is GradOptions {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Tensor);
 }
 
 interface Root {

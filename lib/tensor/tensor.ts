@@ -13,12 +13,12 @@ import { ALL_OPS, type CallTarget } from "../ops/table.ts";
 import type {
   AutogradRuntime,
   AutogradState,
-  BackwardOptions,
   GradFn,
   HookHandle,
   TensorHook,
   ViewState,
 } from "./autograd_state.ts";
+import { type BackwardArguments, namedBackward } from "./backward_arguments.ts";
 import type { TensorMethods } from "./generated_methods.ts";
 import { type Element, elementAt, readElements, readElementsLater, toElement } from "./host.ts";
 import type { IndexArgument } from "./index_syntax.ts";
@@ -262,8 +262,12 @@ export class Tensor {
     this.gradFn?.retained.set(this.state?.output ?? 0, this);
   }
 
-  /** Differentiates this tensor with respect to the leaves it was made from, adding into their `.grad`. */
-  backward(gradient: Tensor | null = null, options: BackwardOptions = {}): void {
+  /**
+   * Differentiates this tensor with respect to the leaves it was made from, adding into their `.grad`:
+   * `backward(gradient, retainGraph, createGraph)`, of which the trailing ones may be given by name.
+   */
+  backward(...args: BackwardArguments<Tensor>): void {
+    const { gradient = null, ...options } = namedBackward(args, (value) => value instanceof Tensor);
     autograd().backward([this], [gradient], options);
   }
 

@@ -15,12 +15,11 @@ import type { Interpreter } from "./interpreter.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
 import { callOp, tensorOfNode } from "./tensor_ops.ts";
 
-/** Models `backward(gradient, options)`. */
+/** Models `backward(gradient, retainGraph, createGraph)`. */
 export function backward(m: Interpreter, loss: TensorValue, args: readonly Value[]): Value {
-  const [gradient, options] = args;
   if (!loss.requiresGrad) return breakGraph("throws", "backward of a tensor that does not require grad");
   if (loss.real) return breakGraph("backward", "the tensor was made outside of the graph");
-  const { retainGraph, createGraph } = flags(m, options);
+  const { gradient, retainGraph, createGraph } = named(m, args);
   if (createGraph) return breakGraph("backward", "createGraph");
   const tangent = gradient?.kind === "tensor" ? m.output.nodeOf(gradient) : null;
   if (tangent === null) {
@@ -60,16 +59,31 @@ function refuseSpent(m: Interpreter, node: Node): void {
   }
 }
 
-function flags(
-  m: Interpreter,
-  options: Value | undefined,
-): { readonly retainGraph: boolean; readonly createGraph: boolean } {
-  if (options?.kind !== "object") return { retainGraph: false, createGraph: false };
-  const flag = (name: string): boolean => {
-    const value = m.plainProperty(options, name);
-    return value?.kind === "constant" && value.value === true;
+interface Named {
+  readonly gradient: Value | undefined;
+  readonly retainGraph: boolean;
+  readonly createGraph: boolean;
+}
+
+/** The arguments by name; the trailing ones may come as one object. */
+function named(m: Interpreter, args: readonly Value[]): Named {
+  const options = args.find((arg) => arg.kind === "object");
+  const argument = (index: number, name: string): Value | undefined => {
+    const given = args[index];
+    if (given && given.kind !== "object") return given;
+    return options?.kind === "object" ? m.plainProperty(options, name) ?? undefined : undefined;
   };
-  return { retainGraph: flag("retainGraph"), createGraph: flag("createGraph") };
+  const flag = (index: number, name: string): boolean => {
+    const value = argument(index, name);
+    if (!value) return false;
+    if (value.kind !== "constant") return breakGraph("backward", `${name} is not known`);
+    return value.value === true;
+  };
+  return {
+    gradient: argument(0, "gradient"),
+    retainGraph: flag(1, "retainGraph"),
+    createGraph: flag(2, "createGraph"),
+  };
 }
 
 /** The inputs that gradients of a node flow into. */

@@ -1,0 +1,42 @@
+/**
+ * The arguments of `tensor.backward`: by position, or the trailing ones by name. Input: what the caller gave;
+ * output: all of them by name. Invariant: an option that does not exist is an error.
+ */
+import { DynError } from "../base/errors.ts";
+import type { BackwardOptions } from "./autograd_state.ts";
+
+/** The arguments by name, as `torch.Tensor.backward` has them. */
+export interface NamedBackward<T> extends BackwardOptions {
+  /** The gradient of this tensor; null for a tensor of one element. */
+  readonly gradient?: T | null | undefined;
+}
+
+/** Arguments as they may be given. */
+export type BackwardArguments<T> = readonly [
+  gradient?: T | null | NamedBackward<T>,
+  retainGraph?: boolean | null | BackwardOptions,
+  createGraph?: boolean | BackwardOptions,
+];
+
+const NAMES = ["gradient", "retainGraph", "createGraph"] as const;
+
+/** All arguments by name. Throws DynError for a name that is none. */
+export function namedBackward<T extends object>(
+  args: BackwardArguments<T>,
+  isTensor: (value: object) => value is T,
+): NamedBackward<T> {
+  const isNamed = (value: unknown): value is NamedBackward<T> =>
+    typeof value === "object" && value !== null && !isTensor(value);
+  const named = args.find(isNamed) ?? {};
+  for (const name of Object.keys(named)) {
+    if (!NAMES.some((known) => known === name)) {
+      throw new DynError(`Expected one of ${NAMES.join(", ")} but found ${name}`);
+    }
+  }
+  const [gradient, retainGraph, createGraph] = args;
+  return {
+    gradient: isNamed(gradient) ? gradient.gradient : gradient ?? named.gradient,
+    retainGraph: typeof retainGraph === "boolean" ? retainGraph : named.retainGraph,
+    createGraph: typeof createGraph === "boolean" ? createGraph : named.createGraph,
+  };
+}
