@@ -9,6 +9,7 @@ import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
 import { type LibraryJob, libraryModule, PRODUCT_FIELDS, UNIT_FIELDS } from "./products.ts";
 import type { Code, ThreadPool } from "./threads.ts";
 import { COLUMN_SLACK, CONV_FIELDS, type ConvField } from "./unfold.ts";
+import { MOST_PADDING } from "./unfold_same.ts";
 
 /** An operand of a call: strides in elements. */
 export interface Shaped {
@@ -174,6 +175,7 @@ function convShape({ threads }: ThreadPool, call: ConvCall, operands: Operands<S
   const [inChannels, kernelHeight, kernelWidth] = [at(weight, 1), at(weight, 2), at(weight, 3)];
   const [rows, row] = [at(output, 2), at(output, 3)];
   const depth = inChannels * kernelHeight * kernelWidth, pixels = rows * row;
+  const same = strideY * strideX === 1 && row === at(input, 3) && paddingX <= MOST_PADDING;
   const plain = kernelHeight * kernelWidth === 1 && strideY * strideX === 1 && paddingY + paddingX === 0;
   return {
     batch: at(input, 0),
@@ -195,6 +197,7 @@ function convShape({ threads }: ThreadPool, call: ConvCall, operands: Operands<S
     depth,
     pixels,
     plain: plain ? 1 : 0,
+    same: same ? 1 : 0,
     columnBytes: plain ? 0 : aligned(4 * depth * pixels + COLUMN_SLACK),
     byOutput: inChannels < 4 * threads ? 1 : 0,
   };

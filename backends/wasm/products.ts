@@ -26,6 +26,7 @@ import {
   word,
 } from "./terms.ts";
 import { fields, foldFunction, unfoldFunction } from "./unfold.ts";
+import { foldSameFunction, unfoldSameFunction } from "./unfold_same.ts";
 
 /** The parameters of a job. */
 export const JOB_PARAMS = ["description", "from", "to", "scratch"] as const;
@@ -54,7 +55,9 @@ export function libraryModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
   const parts: Parts = {
     ...gemm,
     unfold: module.add(unfoldFunction()),
+    unfoldSame: module.add(unfoldSameFunction()),
     fold: module.add(foldFunction()),
+    foldSame: module.add(foldSameFunction()),
     dot: module.add(dotFunction()),
   };
   module.export(gemm.packAll, "packAll");
@@ -70,7 +73,9 @@ export function libraryModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
 
 interface Parts extends GemmFunctions {
   readonly unfold: number;
+  readonly unfoldSame: number;
   readonly fold: number;
+  readonly foldSame: number;
   readonly dot: number;
 }
 
@@ -122,7 +127,7 @@ function fill(body: FunctionBody, value: number, { to, count }: { readonly to: T
 }
 
 /** Units are pairs of image and group. The weight is packed [outChannels, depth]. */
-function forwardFunction({ gemm, unfold }: Parts): FunctionBody {
+function forwardFunction({ gemm, unfold, unfoldSame }: Parts): FunctionBody {
   const { body, at } = withParams(JOB_PARAMS);
   const of = fields(body, at("description"));
   const imageBytes = keep(body, shl(mul(of("inChannels"), of("height"), of("width")), 2));
@@ -134,7 +139,8 @@ function forwardFunction({ gemm, unfold }: Parts): FunctionBody {
     const columns = keep(body, ref(image));
     when(body, of("plain"), () => {}, () => {
       assign(body, columns, at("scratch"));
-      call(body, unfold, [at("description"), ref(image), ref(columns), int(0), of("inChannels")]);
+      const args = [at("description"), ref(image), ref(columns), int(0), of("inChannels")];
+      when(body, of("same"), () => call(body, unfoldSame, args), () => call(body, unfold, args));
     });
     when(body, of("bias"), () =>
       each(body, { to: of("outChannels") }, (c) => {
@@ -162,7 +168,7 @@ function forwardFunction({ gemm, unfold }: Parts): FunctionBody {
 }
 
 /** Units are pairs of image and group. The weight is packed [depth, outChannels]; `input` is written. */
-function inputGradientFunction({ gemm, fold }: Parts): FunctionBody {
+function inputGradientFunction({ gemm, fold, foldSame }: Parts): FunctionBody {
   const { body, at } = withParams(JOB_PARAMS);
   const of = fields(body, at("description"));
   const imageWords = keep(body, mul(of("inChannels"), of("height"), of("width")));
@@ -190,7 +196,13 @@ function inputGradientFunction({ gemm, fold }: Parts): FunctionBody {
         accumulate: int(0),
       }),
     );
-    when(body, of("plain"), () => {}, () => call(body, fold, [at("description"), ref(columns), ref(image)]));
+    const args = [at("description"), ref(columns), ref(image)];
+    when(
+      body,
+      of("plain"),
+      () => {},
+      () => when(body, of("same"), () => call(body, foldSame, args), () => call(body, fold, args)),
+    );
   });
   return body;
 }
@@ -199,7 +211,7 @@ function inputGradientFunction({ gemm, fold }: Parts): FunctionBody {
  * Units are channels of a group, input or output ones; all images are added up in order, from the old value of the
  * gradient in `weight`.
  */
-function weightGradientFunction({ dot, unfold }: Parts): FunctionBody {
+function weightGradientFunction({ dot, unfold, unfoldSame }: Parts): FunctionBody {
   const { body, at } = withParams(JOB_PARAMS);
   const of = fields(body, at("description"));
   const channelWords = keep(body, mul(of("height"), of("width")));
@@ -218,7 +230,8 @@ function weightGradientFunction({ dot, unfold }: Parts): FunctionBody {
       const columns = keep(body, add(ref(image), shl(mul(ref(fromIn), ref(channelWords)), 2)));
       when(body, of("plain"), () => {}, () => {
         assign(body, columns, at("scratch"));
-        call(body, unfold, [at("description"), ref(image), ref(columns), ref(fromIn), ref(toIn)]);
+        const args = [at("description"), ref(image), ref(columns), ref(fromIn), ref(toIn)];
+        when(body, of("same"), () => call(body, unfoldSame, args), () => call(body, unfold, args));
       });
       const outChannel = keep(body, add(mul(ref(unit), of("outChannels")), ref(fromOut)));
       const row = keep(body, add(mul(g, of("outChannels")), ref(fromOut)));
