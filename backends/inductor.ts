@@ -14,13 +14,16 @@ import type { GraphBackend } from "../lib/graph/backend.ts";
 import type { GraphModule } from "../lib/graph/graph_module.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "../lib/graph/sizes.ts";
 import type { CompiledGraph, CompiledOutput } from "../lib/inductor/assemble.ts";
-import { compileGraph } from "../lib/inductor/compile_graph.ts";
+import { type Candidate, compileGraph } from "../lib/inductor/compile_graph.ts";
 import { type CompiledProgram, type DeviceName, findDevice, type Memory } from "../lib/loops/device.ts";
+import type { Program } from "../lib/loops/ir.ts";
 import { findTarget } from "../lib/ops/table.ts";
 import { type Dim, evaluate, type Sym } from "../lib/sym/expr.ts";
 import { type Layout, layoutOf } from "../lib/tensor/layout.ts";
 import { allocateStorage, deviceNamed, type Storage } from "../lib/tensor/storage.ts";
 import { isTensor, Tensor } from "../lib/tensor/tensor.ts";
+import { autotune } from "./cpu/autotune.ts";
+import { toolchainStatus } from "./cpu/toolchain.ts";
 import { ResultMemory } from "./result_memory.ts";
 
 /** The backend "inductor": differentiated ahead of time, then compiled to fused kernels. */
@@ -45,6 +48,7 @@ export function compileWithInductor(
     name,
     ...(signature ? { signature } : {}),
     maxBuffers: findDevice(device)?.maxKernelBuffers ?? Infinity,
+    ...(config.inductor.maxAutotune ? { choose: chooserFor(device) } : {}),
   });
   const program = compiled.program.kernels.length > 0
     ? recording.phase("kernels", () => deviceNamed(device).compile(compiled.program), { device })
@@ -58,6 +62,15 @@ export function compileWithInductor(
     results: resultMemory(module, device),
   });
   return (...args) => runner.run(args);
+}
+
+/** How the forms of a program are compared on a device; where nothing can be compared, the usual one stays. */
+function chooserFor(device: DeviceName): (candidates: readonly [Candidate, ...Candidate[]]) => Program {
+  if (device === "cpu" && toolchainStatus().kind === "ready") return autotune;
+  return ([{ program }]) => {
+    logs.emit("perf_hints", `max-autotune has no alternatives for ${program.name} on ${device}`);
+    return program;
+  };
 }
 
 /** Memory for results that live until the next call, where the settings ask for it and gradients allow it. */

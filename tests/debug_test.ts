@@ -335,7 +335,7 @@ Deno.test("settings choose the files of a debug folder, for one function too", a
   await withFolder(async (folder) => {
     const script = `import { compile, config, tensor, type Tensor } from "jsr:@x/dyn";
 const options = { "trace.enabled": true, "trace.irPreFusion": false, "trace.graphDiagram": true };
-compile((x: Tensor) => x.add(1).mul(2), { options })(tensor([1.5]));
+compile(function h(x: Tensor) { return x.add(1).mul(2); }, { options })(tensor([1.5]));
 compile((x: Tensor) => x.sub(1))(tensor([1.5]));
 console.log(config.inductor.trace.enabled);
 `;
@@ -347,12 +347,12 @@ console.log(config.inductor.trace.enabled);
       path.split("/").slice(1).join("/")
     );
     assertEquals(files.filter((path) => !path.includes("output_code")), [
-      "0_0_/inference/fx_graph_readable.js",
-      "0_0_/inference/fx_graph_transformed.js",
-      "0_0_/inference/ir_post_fusion.txt",
-      "0_0_/inference/memory_plan.txt",
-      "0_0_/inference/schedule.dot",
-      "0_0_/phase_times.txt",
+      "0_0_h/inference/fx_graph_readable.js",
+      "0_0_h/inference/fx_graph_transformed.js",
+      "0_0_h/inference/ir_post_fusion.txt",
+      "0_0_h/inference/memory_plan.txt",
+      "0_0_h/inference/schedule.dot",
+      "0_0_h/phase_times.txt",
     ]);
   });
 });

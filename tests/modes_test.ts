@@ -1,8 +1,11 @@
 /**
- * The modes of `compile`: which names there are, what "reduce-overhead" promises about the memory of results.
+ * The modes of `compile`: which names there are, what "reduce-overhead" promises about the memory of results, and
+ * that "max-autotune" changes times only.
  */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
   arange,
   compile,
@@ -18,6 +21,12 @@ import {
   tensor,
 } from "../mod.ts";
 import type { Mode } from "../mod.ts";
+import { toolchainStatus } from "../backends/cpu/toolchain.ts";
+import { printProgram as printCpp } from "../backends/cpu/print/program.ts";
+import type { Team } from "../lib/loops/ir.ts";
+import { printProgram } from "../lib/loops/print.ts";
+import { compiled, difference, runCompiled, sample, traced } from "./support/graph_programs.ts";
+import { runProgram, withFolder } from "./support/process.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const STALE =
@@ -275,6 +284,128 @@ Deno.test({
     assertEquals(former.slice(0, 3).map(elements), ["stale", "stale", "stale"]);
     assertEquals(await f(start).data(), new Float32Array([3, 5]));
   },
+});
+
+const SKIP_NATIVE = toolchainStatus().kind !== "ready";
+
+Deno.test("all forms of a program give the same bits", () => {
+  const graph = traced([[256, 256]], (o, [x]) => {
+    if (!x) return [];
+    return [o.add(o.contiguous(o.permute(x, [1, 0])), 1)];
+  });
+  const inputs = [sample([256, 256])];
+  const texts = new Set<string>();
+  const results = [0, 1, 2].map((form) => {
+    const made = compiled(graph, {
+      choose: (candidates) => {
+        assertEquals(candidates.length, 3);
+        for (const { program } of candidates) texts.add(printProgram(program));
+        return (candidates[form] ?? candidates[0]).program;
+      },
+    });
+    return runCompiled(made, inputs);
+  });
+  assertEquals(texts.size, 3);
+  for (const result of results) {
+    assertEquals(result.map((tensor, i) => difference(tensor, results[0]?.[i] ?? tensor)), [0]);
+  }
+});
+
+Deno.test("a kernel on one thread or on all of them is the same code with another count", () => {
+  const { program } = compiled(traced([[64, 64]], (o, [x]) => x ? [o.exp(x), o.matmul(x, x)] : []));
+  const printed = (team: Team | undefined): string =>
+    printCpp({
+      ...program,
+      kernels: program.kernels.map((kernel) => team ? { ...kernel, team } : kernel),
+    }).text;
+  const usual = printed(undefined), one = printed("one"), all = printed("all");
+  const calls = (text: string) => text.match(/threads, [^;]*\); \}$/gm);
+  assertEquals(calls(usual)?.length, 1);
+  assertEquals([calls(one), calls(all)], [["threads, 0.0); }"], ["threads, 1000000000000000.0); }"]]);
+  assert(
+    usual.includes("0, threads, 0, 0};") && one.includes("0, 1, 0, 0};") &&
+      all.includes("0, threads, 0, 0};"),
+  );
+});
+
+Deno.test("max-autotune gives the results of the default to the bit, in training too", () => {
+  const x = randn([512, 96]), w = randn([96, 40]);
+  const program = (x: Tensor) => {
+    const turned = x.t().mul(2).contiguous();
+    return [turned, x.matmul(w).relu(), turned.softmax(1), turned.sum()] as const;
+  };
+  const found = compile(program, { mode: "max-autotune" })(x), expected = compile(program)(x);
+  assertEquals(found.map((each) => each.tolist()), expected.map((each) => each.tolist()));
+  const losses = (mode: Mode): number[] => {
+    manualSeed(5);
+    const model = new nn.Sequential(new nn.Linear(16, 32), new nn.Tanh(), new nn.Linear(32, 2));
+    const optimizer = new optim.SGD(model.parameters(), { lr: 0.1 });
+    const data = randn([64, 16]), target = data.select(1, 0).gt(0).to("int64");
+    const step = compile(() => {
+      optimizer.zeroGrad();
+      const loss = nn.functional.crossEntropy(model.call(data), target);
+      loss.backward();
+      optimizer.step();
+      return loss.detach();
+    }, { mode });
+    return Array.from({ length: 4 }, () => Number(step().item()));
+  };
+  assertEquals(losses("max-autotune"), losses("default"));
+});
+
+Deno.test({
+  name: "what was tried is told, and kept on disk for exactly what was compared",
+  ignore: SKIP_NATIVE,
+  fn: async () => {
+    await withFolder(async (folder) => {
+      const module = new URL("../mod.ts", import.meta.url).href;
+      await Deno.writeTextFile(
+        join(folder, "a.ts"),
+        `import { compile, ones, type Tensor } from ${JSON.stringify(module)};
+const f = compile((x: Tensor) => x.t().add(1).contiguous(), { mode: "max-autotune" });
+console.log(f(ones([512, Number(Deno.args[0])])).sum().item());
+`,
+      );
+      const hints = async (columns: number): Promise<string> => {
+        const { code, stdout, stderr } = await runProgram(Deno.execPath(), [
+          "run",
+          "-A",
+          "--no-check",
+          "--config",
+          fileURLToPath(new URL("../deno.json", import.meta.url)),
+          join(folder, "a.ts"),
+          `${columns}`,
+        ], { env: { DYN_CACHE_DIR: join(folder, "cache"), DYN_LOGS: "perf_hints", DYN_NUM_THREADS: "2" } });
+        assertEquals([code, stdout], [0, `${1024 * columns}\n`]);
+        return stderr;
+      };
+      const tried =
+        /^\[perf_hints\] max-autotune fused_\w+: tiles of 16 × 128 [\d.]+ µs, tiles of 16 × 512 [\d.]+ µs, tiles of 32 × 32 [\d.]+ µs.*; keeps (tiles of \d+ × \d+.*)\n$/;
+      const first = await hints(256), again = await hints(256);
+      assertMatch(first, tried);
+      assertEquals(again, first.replace("\n", " (measured before)\n"));
+      assert(!(await hints(384)).includes("measured before"));
+      const files = [...Deno.readDirSync(join(folder, "cache", "cpu"))].map(({ name }) => name)
+        .filter((name) => name.startsWith("tuned-"));
+      assertEquals(files.length, 2);
+      for (const name of files) {
+        const path = join(folder, "cache", "cpu", name), text = await Deno.readTextFile(path);
+        assert(text.includes("loops kernel") && text.includes("2 threads"));
+        await Deno.writeTextFile(path, text.replace("2 threads", "3 threads"));
+      }
+      assertMatch(await hints(256), tried);
+    });
+  },
+});
+
+Deno.test("sizes that change are not tuned, and a hint says so", () => {
+  const hints: string[] = [];
+  const f = compile((x: Tensor) => x.add(1), { mode: "max-autotune", dynamic: true });
+  logs.capture("perf_hints", (_, text) => hints.push(text), () => {
+    assertEquals(f(ones([3])).tolist(), [2, 2, 2]);
+    assertEquals(f(ones([4])).tolist(), [2, 2, 2, 2]);
+  });
+  assertEquals(hints, ["max-autotune keeps inference as it is: its sizes change from call to call"]);
 });
 
 Deno.test("copies in another order are memory of their own, in the strides that they promise", () => {

@@ -11,7 +11,7 @@ import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { HostMemory } from "../js/memory.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
-import { frameLayout, printProgram } from "./print/program.ts";
+import { frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
 import { routineAddresses, routineSources } from "./runtime_library.ts";
 import { threadCount, toolchainStatus } from "./toolchain.ts";
 
@@ -35,15 +35,30 @@ function programOptions(): string[] {
   return options;
 }
 
+/** The translation units of a printed program. */
+function unitsOf({ text, parts }: PrintedProgram): Source[] {
+  const options = programOptions();
+  return [text, ...parts].map((unit, i) => ({ name: i === 0 ? "graph" : `part${i}`, text: unit, options }));
+}
+
+/** Compiles the libraries of several programs side by side, so that `compileNative` finds them. */
+export function prepareNative(programs: readonly Program[]): void {
+  const printed = programs.map(printProgram);
+  buildLibraries([
+    ...printed.flatMap(unitsOf),
+    ...routineSources([...new Set(printed.flatMap(({ routines }) => routines))]),
+  ]);
+}
+
+/** Whether some loops of a program run on all threads unless told otherwise. */
+export function runsOnTeam(program: Program): boolean {
+  return printProgram(program).works.some((work) => typeof work !== "number" || work > TEAM_WORK);
+}
+
 /** Compiles a program to native code; throws `ToolchainError` where there is no compiler. */
 export function compileNative(program: Program): CompiledProgram {
-  const { text, annotated, routines, parts } = printProgram(program);
-  const options = programOptions();
-  const units = [text, ...parts].map((unit, i): Source => ({
-    name: i === 0 ? "graph" : `part${i}`,
-    text: unit,
-    options,
-  }));
+  const printed = printProgram(program), { annotated, routines } = printed;
+  const units = unitsOf(printed);
   // the routines that are missing are compiled beside the program
   const [path = "", ...partPaths] = buildLibraries([...units, ...routineSources(routines)]).slice(
     0,

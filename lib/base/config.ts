@@ -46,7 +46,7 @@ export class InductorConfig extends Settings {
   fusion = true;
   /** Fuse element-wise work into matrix products and convolutions. */
   epilogueFusion = true;
-  /** Time several kernels per matrix product or convolution and keep the fastest. */
+  /** Time the forms of each kernel when it is compiled and keep the fastest: mode "max-autotune". */
   maxAutotune = false;
   /** Rewrite the graph by its pattern tables before lowering. */
   patternMatcher = true;

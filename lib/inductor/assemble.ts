@@ -161,7 +161,8 @@ export function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<Buffe
   return { all, written };
 }
 
-function renumbered(kernel: Kernel, numbered: (id: BufferId) => BufferId): Kernel {
+/** A kernel over buffers of other numbers. */
+export function renumbered(kernel: Kernel, numbered: (id: BufferId) => BufferId): Kernel {
   const statements = (body: readonly Statement[]): Statement[] =>
     body.map((s) => {
       if (s.kind === "loop" || s.kind === "masked") return { ...s, body: statements(s.body) };

@@ -9,7 +9,7 @@ import { recording } from "../base/recording.ts";
 import type { Graph } from "../graph/node.ts";
 import { printGraph } from "../graph/print.ts";
 import type { GraphSignature } from "../graph/signature.ts";
-import type { BufferId, Kernel } from "../loops/ir.ts";
+import type { BufferId, Kernel, Program } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { assembleProgram, type CompiledGraph } from "./assemble.ts";
@@ -18,6 +18,7 @@ import { memoryPlanText, scheduleDiagram, scheduleText } from "./describe.ts";
 import { emitGroup } from "./emit.ts";
 import { schedule } from "./fusion.ts";
 import type { Group } from "./group.ts";
+import { OTHER_TILINGS, TILING } from "./loop_order.ts";
 import { type Job, lowerGraph, type OpLookup, type OutputValue } from "./lowering.ts";
 import { runPasses } from "./passes/passes.ts";
 import { placeBuffers } from "./placement.ts";
@@ -30,6 +31,15 @@ export interface CompileOptions {
   readonly signature?: Pick<GraphSignature, "mutatedInputs">;
   /** Most buffers that a kernel of the device may touch; any number where absent. */
   readonly maxBuffers?: number;
+  /** Chooses among the same program in several forms, the usual one first. Absent: the usual one. */
+  readonly choose?: (candidates: readonly [Candidate, ...Candidate[]]) => Program;
+}
+
+/** One form of a program: every kernel in it is one of the same place in the others. */
+export interface Candidate {
+  /** How its loops are cut. */
+  readonly name: string;
+  readonly program: Program;
 }
 
 /** Compiles a graph to a program. `lookup` finds op definitions by graph name. */
@@ -48,9 +58,9 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   });
   const maxBuffers = options.maxBuffers ?? Infinity;
   const outputIds = outputStorages(lowered.outputs, storages);
-  const programOf = (groups: readonly Group[]): CompiledGraph => {
+  const programOf = (groups: readonly Group[], tiling = TILING): CompiledGraph => {
     const placements = placeBuffers(groups, storages, new Set(outputIds));
-    const kernels = uniqueNames(groups.map((group) => emitGroup(group, placements)));
+    const kernels = uniqueNames(groups.map((group) => emitGroup(group, placements, tiling)));
     return assembleProgram({ name, kernels, storages, outputIds, outputs: lowered.outputs });
   };
   record("ir_pre_fusion", () => {
@@ -64,11 +74,14 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
       maxBuffers,
     }));
   logs.emit("schedule", () => scheduleText(groups, storages), { part: name });
-  const compiled = recording.phase("codegen", () => {
-    const made = programOf(groups);
-    verifyProgram(made.program);
-    return made;
-  });
+  const usual = recording.phase("codegen", () => programOf(groups));
+  const forms = (): [Candidate, ...Candidate[]] => [
+    { name: TILING.name, program: usual.program },
+    ...OTHER_TILINGS.map((tiling) => ({ name: tiling.name, program: programOf(groups, tiling).program })),
+  ];
+  const { choose } = options;
+  const compiled = choose ? { ...usual, program: recording.phase("autotune", () => choose(forms())) } : usual;
+  verifyProgram(compiled.program);
   counters.add("inductor", "graphs");
   counters.add("inductor", "kernels", compiled.metrics.kernels);
   counters.add("inductor", "extern_calls", compiled.metrics.externCalls);

@@ -11,7 +11,7 @@ import { cutAxes, joinAxes, replaceIn, type Replacement } from "./axes.ts";
 import { type Computation, contribution } from "./computation.ts";
 import { removeDead } from "./dead_code.ts";
 import { type Group, type Member, rebased } from "./group.ts";
-import { chooseOrder } from "./loop_order.ts";
+import { chooseOrder, type Tiling } from "./loop_order.ts";
 import { scanKernel, scatterKernel } from "./single_kernels.ts";
 import { inline, isLazy, makeLoader, storedForm } from "./tensors.ts";
 
@@ -26,7 +26,7 @@ export interface Placement {
 }
 
 /** The kernel of a group. */
-export function emitGroup(group: Group, placement: Placement): Kernel {
+export function emitGroup(group: Group, placement: Placement, tiling: Tiling): Kernel {
   const [first] = group.members;
   if (!first) throw new InternalError("Expected a group with members but found none");
   const { work } = first.computation;
@@ -41,7 +41,7 @@ export function emitGroup(group: Group, placement: Placement): Kernel {
     );
     return { kind: "loops", name, origins, body: placed(body, placement) };
   }
-  const { order, outer, inner, replacement } = arrange(group);
+  const { order, outer, inner, replacement } = arrange(group, tiling);
   const recorder = new Recorder(groupLoader(group.members, placement, replacement), new ValueIds());
   new Emission(group, {
     recorder,
@@ -56,12 +56,12 @@ export function emitGroup(group: Group, placement: Placement): Kernel {
 }
 
 /** Cuts, orders, tiles and joins a group's axes; `replacement` has all of them in terms of the loops. */
-function arrange(group: Group) {
+function arrange(group: Group, tiling: Tiling) {
   const cutOuter = cutAxes(group.outer, indicesOf(group.members, NONE));
   const cutInner = cutAxes(group.inner, indicesOf(group.members, cutOuter.replacement));
   const cut = then(cutOuter.replacement, cutInner.replacement);
   const members = group.members.map((member) => rebased(member, cut));
-  const order = chooseOrder({ ...group, members, outer: cutOuter.axes, inner: cutInner.axes });
+  const order = chooseOrder({ ...group, members, outer: cutOuter.axes, inner: cutInner.axes }, tiling);
   const outer = joinAxes(order.outer, indicesOf(members, order.tiles));
   const before = then(order.tiles, outer.replacement);
   const inner = joinAxes(order.inner, indicesOf(members, before));

@@ -35,8 +35,24 @@ interface Weighted {
   readonly weight: number;
 }
 
+/** Limits of the tiles of a transposed access: lanes of a tile, and cache lines that it keeps open. */
+export interface Tiling {
+  readonly name: string;
+  readonly lanes: readonly [least: number, most: number];
+  readonly lines: readonly [least: number, most: number];
+}
+
+/** The tiling that is used unless another one was measured to be faster. */
+export const TILING: Tiling = { name: "tiles of 16 × 128", lanes: [8, 16], lines: [16, 128] };
+
+/** Tilings that are faster than the usual one for some shapes: which ones, only measuring tells. */
+export const OTHER_TILINGS: readonly Tiling[] = [
+  { name: "tiles of 16 × 512", lanes: [8, 16], lines: [64, 512] },
+  { name: "tiles of 32 × 32", lanes: [32, 32], lines: [32, 32] },
+];
+
 /** Orders the loops of a group. */
-export function chooseOrder(group: Group): LoopOrder {
+export function chooseOrder(group: Group, tiling: Tiling): LoopOrder {
   const accesses = accessesOf(group);
   const outer = byStride(group.outer, accesses), inner = byStride(group.inner, accesses);
   let best: Axis | undefined, least = Infinity;
@@ -50,20 +66,24 @@ export function chooseOrder(group: Group): LoopOrder {
   const last = (axes: readonly Axis[]) => [...axes.filter((a) => a !== lane), lane];
   if (!outer.includes(best)) return { outer, inner: last(inner), vector: "inner", tiles: NO_TILES };
   const ordered = last(outer);
-  const tiles = inner.length === 0 ? tilesOf(ordered, best, accesses) : undefined;
+  const tiles = inner.length === 0 ? tilesOf(ordered, best, { accesses, tiling }) : undefined;
   return tiles ?? { outer: ordered, inner, vector: "outer", tiles: NO_TILES };
 }
 
 const NO_TILES: Replacement = new Map();
 
-/** Lines that a tile of a transposed read keeps open, and elements that it takes of each. */
-const TILE = { lanes: [8, 16], lines: [16, 128], least: 4096 } as const;
+/** Elements from which on a transposed access is worth tiles. */
+const LEAST_TILED = 4096;
 
 /**
  * Cuts the lane axis and the axis along which another access is contiguous into tiles, so that a transposed read
  * uses the whole of each cache line while it is near. Undefined where nothing is transposed or sizes do not divide.
  */
-function tilesOf(outer: readonly Axis[], lane: Axis, accesses: readonly Weighted[]): LoopOrder | undefined {
+function tilesOf(
+  outer: readonly Axis[],
+  lane: Axis,
+  { accesses, tiling }: { readonly accesses: readonly Weighted[]; readonly tiling: Tiling },
+): LoopOrder | undefined {
   const across = outer.find((axis) =>
     axis !== lane && accesses.some(({ index }) => {
       const stride = coefficientOf(index, lane.symbol);
@@ -73,8 +93,8 @@ function tilesOf(outer: readonly Axis[], lane: Axis, accesses: readonly Weighted
     })
   );
   if (!across) return undefined;
-  if (hintOf(lane.size) * hintOf(across.size) < TILE.least) return undefined;
-  const lanes = divisorWithin(lane.size, TILE.lanes), lines = divisorWithin(across.size, TILE.lines);
+  if (hintOf(lane.size) * hintOf(across.size) < LEAST_TILED) return undefined;
+  const lanes = divisorWithin(lane.size, tiling.lanes), lines = divisorWithin(across.size, tiling.lines);
   const laneTiles = lanes === undefined ? undefined : divideDims(lane.size, lanes);
   const lineTiles = lines === undefined ? undefined : divideDims(across.size, lines);
   if (lanes === undefined || lines === undefined || laneTiles === undefined || lineTiles === undefined) {

@@ -137,11 +137,16 @@ export type Statement =
     readonly dtype: DType;
   };
 
+/** How many threads a kernel runs on, where a device has them and the choice was measured. */
+export type Team = "one" | "all";
+
 /** One loop nest (or several in a row that share outer loops). */
 export interface LoopKernel {
   readonly kind: "loops";
   readonly name: string;
   readonly body: readonly Statement[];
+  /** Absent: the device decides. */
+  readonly team?: Team;
   /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */
   readonly origins: readonly string[];
 }
@@ -185,6 +190,8 @@ export interface ExternKernel {
    * outer loops are exactly one parallel loop per output dimension, in order, with no reductions.
    */
   readonly epilogue?: LoopKernel;
+  /** Absent: the device decides. */
+  readonly team?: Team;
   readonly origins: readonly string[];
 }
 

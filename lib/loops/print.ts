@@ -128,14 +128,15 @@ interface KernelContext {
 
 function writeKernel(writer: TextWriter, { kernel, names, options }: KernelContext): void {
   names.startKernel();
+  const team = kernel.team ? ` on ${kernel.team === "one" ? "one thread" : "all threads"}` : "";
   if (kernel.kind === "loops") {
-    writer.line(`loops ${kernel.name}${originText(kernel.origins, options)}`);
+    writer.line(`loops ${kernel.name}${team}${originText(kernel.origins, options)}`);
     writer.indent(() => writeStatements(writer, kernel.body, names));
     return;
   }
   const { op, ...attributes } = kernel.call;
   const described = Object.entries(attributes).map(([k, v]) => ` ${k}=${JSON.stringify(v)}`).join("");
-  writer.line(`${op} ${kernel.name}${described}${originText(kernel.origins, options)}`);
+  writer.line(`${op} ${kernel.name}${described}${team}${originText(kernel.origins, options)}`);
   writer.indent(() => {
     for (const view of kernel.inputs) writer.line(`in ${names.view(view)}`);
     for (const view of kernel.outputs) writer.line(`out ${names.view(view)}`);

@@ -98,6 +98,9 @@ const PARTS = {
   c: { from: "c0", to: "c1" },
 } as const;
 
+/** The number of threads as the call gets it. */
+const threadsOf = (kernel: ExternKernel): string => kernel.team === "one" ? "1" : "threads";
+
 function matmul(kernel: ExternKernel, dtype: "float32" | "float64", site: ExternSite): void {
   const [a, b] = kernel.inputs, [c] = kernel.outputs;
   if (!a || !b || !c || kernel.call.op !== "matmul") {
@@ -127,7 +130,9 @@ function matmul(kernel: ExternKernel, dtype: "float32" | "float64", site: Extern
       );
       calls.line(`  ${dims}, ${three(a)}, ${three(b)}, ${three(c)},`);
       calls.line(
-        `  ${kernel.call.op === "matmul" && kernel.call.accumulate ? 1 : 0}, threads, ${epilogue}};`,
+        `  ${kernel.call.op === "matmul" && kernel.call.accumulate ? 1 : 0}, ${
+          threadsOf(kernel)
+        }, ${epilogue}};`,
       );
       calls.line(
         `((void (*)(const GemmCall*)) ${
@@ -197,7 +202,7 @@ function convolution(kernel: ExternKernel, { geometry, kind, dtype }: Convolutio
       },`,
     );
     const flat = [...geometry.stride, ...geometry.padding, ...geometry.dilation].join(", ");
-    calls.line(`  ${flat}, threads, ${epilogue}};`);
+    calls.line(`  ${flat}, ${threadsOf(kernel)}, ${epilogue}};`);
     calls.line(
       `((void (*)(const ConvCall*)) ${site.routine(dtype === "float32" ? "conv_f32" : "conv_f64")})(&call);`,
     );

@@ -7,7 +7,7 @@
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
-import type { BufferId, ExternKernel, Program } from "../../../lib/loops/ir.ts";
+import type { BufferId, ExternKernel, Program, Team } from "../../../lib/loops/ir.ts";
 import type { Routine } from "../runtime_library.ts";
 import { printExtern } from "./extern.ts";
 import { type KernelContext, type Phase, printLoopKernel } from "./kernel.ts";
@@ -27,7 +27,12 @@ export interface PrintedProgram {
    * whose address the frame holds behind those of the routines.
    */
   readonly parts: readonly string[];
+  /** The estimated work of each phase of loops, as Phase has it. */
+  readonly works: readonly Dim[];
 }
+
+/** Estimated work from which on waking a team pays. */
+export const TEAM_WORK = 400000;
 
 /** Where things stand in the frame. */
 export interface FrameLayout {
@@ -73,7 +78,7 @@ extern "C" int omp_get_num_threads();
 // Runs a kernel on a team where the work pays for waking it.
 OUTL void run(Kernel k, void* const* a, const long* s, char* partials, long threads, double work) {
 #ifdef _OPENMP
-  if (threads > 1 && work > 400000.0) {
+  if (threads > 1 && work > ${TEAM_WORK}.0) {
     #pragma omp parallel num_threads(threads)
     k(a, s, partials, omp_get_thread_num(), omp_get_num_threads());
     return;
@@ -107,7 +112,9 @@ export function printProgram(program: Program): PrintedProgram {
   const declarations = new Set<string>();
   const calls = new TextWriter();
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
+  const works: Dim[] = [];
   const phase = (p: Phase): void => {
+    works.push(p.work);
     const name = functionOf(
       `${KERNEL}, const long* s, char* partials, long t, long nt)`,
       p.body,
@@ -121,8 +128,9 @@ export function printProgram(program: Program): PrintedProgram {
   calls.indent(() => {
     for (const kernel of program.kernels) {
       for (const origin of kernel.origins) calls.line(`${ORIGIN}${origin.replaceAll("\n", " ")}`);
-      if (kernel.kind === "loops") loopKernel(printLoopKernel(kernel, context), phase, calls);
-      else externKernel(kernel);
+      if (kernel.kind === "loops") {
+        loopKernel(printLoopKernel(kernel, context).map((p) => onTeam(p, kernel.team)), phase, calls);
+      } else externKernel(kernel);
     }
   });
   function externKernel(kernel: ExternKernel): void {
@@ -169,6 +177,7 @@ export function printProgram(program: Program): PrintedProgram {
     annotated: [...partTexts.map((t) => t.slice(t.indexOf(KERNEL))), annotated].join("\n"),
     routines,
     parts: partTexts,
+    works,
   };
 }
 
@@ -209,6 +218,12 @@ function partEntry(names: readonly string[]): string {
   return `static const Kernel kernels[] = {${names.join(", ")}};
 extern "C" __attribute__((visibility("default"))) const Kernel* dyn_entry() { return kernels; }
 `;
+}
+
+/** A phase on the chosen team. One without work runs in order, whatever was chosen. */
+function onTeam(phase: Phase, team: Team | undefined): Phase {
+  if (team === undefined || phase.work === 0) return phase;
+  return { ...phase, work: team === "one" ? 0 : 1e15 };
 }
 
 const ORIGIN = "// from ";
