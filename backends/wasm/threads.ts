@@ -44,11 +44,14 @@ const CHUNKS = 4;
 export class ThreadPool {
   readonly memory: WasmMemory;
   readonly #words: Int32Array | undefined;
-  #workers: Worker[] | undefined;
+  readonly #workers: Worker[] = [];
+  /** Threads that there can be, this one included. */
+  #most: number;
   #generation = 0;
 
   /** `threads`: how many work at once, this one included; `leastWork`: the work that is worth waking them. */
   constructor(readonly threads: number, readonly leastWork: number = LEAST_WORK) {
+    this.#most = threads;
     this.memory = new WasmMemory(threads > 1);
     if (threads > 1) this.#words = new Int32Array(this.memory.memory.buffer, 0, 64);
   }
@@ -79,7 +82,7 @@ export class ThreadPool {
     if (!words || !code.at || units < 2 || job.work < this.leastWork) {
       return work(description, 0, units, scratch?.address ?? 0);
     }
-    this.#start();
+    this.#grow();
     const grain = job.grain ?? 1;
     const per = Math.ceil(units / (this.threads * CHUNKS) / grain) * grain;
     const chunks = Math.ceil(units / per);
@@ -135,20 +138,22 @@ export class ThreadPool {
     }
   }
 
-  /** Makes the other threads. Those that cannot start, or die, leave their share to the rest. */
-  #start(): void {
-    if (this.#workers) return;
-    const workers: Worker[] = this.#workers = [];
+  /**
+   * Makes one more thread, as long as some are missing: each takes this one about 30 ms. Those that cannot start,
+   * or die, leave their share to the rest.
+   */
+  #grow(): void {
+    const place = this.#workers.length + 1;
+    if (place >= this.#most) return;
     try {
-      for (let place = 1; place < this.threads; place++) {
-        const workerData = { memory: this.memory.memory, place };
-        const worker = new Worker(workerSource, { eval: true, workerData });
-        worker.on("error", (error) => logs.emit("perf_hints", `A thread stopped: ${error}`));
-        worker.unref();
-        workers.push(worker);
-      }
+      const workerData = { memory: this.memory.memory, place };
+      const worker = new Worker(workerSource, { eval: true, workerData });
+      worker.on("error", (error) => logs.emit("perf_hints", `A thread stopped: ${error}`));
+      worker.unref();
+      this.#workers.push(worker);
     } catch (error) {
-      logs.emit("perf_hints", `Threads cannot be started: ${error}`);
+      this.#most = place;
+      logs.emit("perf_hints", `No more threads can be started: ${error}`);
     }
   }
 }
@@ -172,17 +177,21 @@ function isJobFunction(value: unknown): value is JobFunction {
   return typeof value === "function";
 }
 
-/** Threads that were asked for: DYN_NUM_THREADS, else every core. */
+/** Threads at most, where nobody says how many: each has an engine of its own, 12 MB and 30 ms. */
+const MOST_THREADS = 16;
+
+/** Threads that were asked for: DYN_NUM_THREADS, else every core up to a limit. */
 function threadCount(): number {
   const asked = Number(Deno.env.get("DYN_NUM_THREADS") ?? "");
-  return Number.isInteger(asked) && asked > 0 ? asked : navigator.hardwareConcurrency;
+  if (Number.isInteger(asked) && asked > 0) return Math.min(64, asked);
+  return Math.min(MOST_THREADS, navigator.hardwareConcurrency);
 }
 
 let pool: ThreadPool | undefined;
 
 /** The pool of this process. Its memory is reserved when it is first asked for. */
 export function wasmPool(): ThreadPool {
-  return pool ??= makePool(Math.min(64, threadCount()));
+  return pool ??= makePool(threadCount());
 }
 
 /** As many threads as asked for, or this one alone where no memory can be shared. */
