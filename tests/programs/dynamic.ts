@@ -90,7 +90,7 @@ export const dynamic: Corpus = {
       state.step++;
       state.lr *= state.decay;
       const warm = Math.min(1, state.step / 4), bias = 1 - state.decay ** state.step;
-      return [x.mul(state.lr * warm).truediv(bias), state.step % 2 === 0];
+      return [x.mul(state.lr * warm).div(bias), state.step % 2 === 0];
     });
     for (let i = 0; i < 7; i++) see(f(v(1, 2)), state);
     state.decay = 0.5;
@@ -266,7 +266,7 @@ export const dynamic: Corpus = {
       let x = ones([size(a, 0)]), last = 0, rounds = 0;
       for (;;) {
         const y = a.matmul(x), norm = Number(y.pow(2).sum().sqrt());
-        x = y.truediv(norm);
+        x = y.div(norm);
         rounds++;
         if (Math.abs(norm - last) < tolerance || rounds > 30) break;
         last = norm;

@@ -488,7 +488,7 @@ export const objects: Corpus = {
     const f = compile((x: Tensor, r: Range) => {
       for (const i of r) {
         if (i === 2) break;
-        x = x.add(i);
+        x = x.add(i ?? 0);
       }
       const [a] = r as Iterable<number>;
       const all = [...r as Iterable<number>];
@@ -564,6 +564,122 @@ export const objects: Corpus = {
     see(f(v(1), p, p, l, m), p, q, l, m);
     see(f(v(1), p, q, l, l), p, q, l, m);
     see(f(v(1), q, p, m, l), p, q, l, m);
+  },
+  "a property that holds an object, a function, a tensor, a number or nothing"({ compile, see }) {
+    interface O {
+      opt?: unknown;
+      list: unknown[];
+    }
+    const makers: ((o: O) => unknown)[] = [
+      compile((o: O) => o.opt ? 1 : 2),
+      compile((o: O) => typeof o.opt),
+      compile((o: O) => o.opt ?? 3),
+      compile((o: O) => [o.opt === undefined, o.opt === 3, typeof o.opt === "function"]),
+      compile((o: O) => [Array.isArray(o.opt), o.opt instanceof Map, Object.prototype.toString.call(o.opt)]),
+      compile((o: O) => [o.list[0] ? 1 : 2, 0 in o.list, typeof o.list.at(-1), o.list.indexOf(undefined)]),
+      compile((o: O) => JSON.stringify({ o: typeof o.opt === "function" ? 1 : o.opt })),
+    ];
+    const values = [{}, undefined, () => 1, 3, [], new Map(), null, "", Object.create(null)];
+    for (const run of makers) {
+      for (const opt of values) see(run({ opt, list: [opt] }), run({ list: [, opt] }));
+    }
+  },
+  "arrays that are cut and grow again"({ compile, see }) {
+    const f = compile((x: Tensor, o: { list: unknown[] }) => {
+      o.list.pop();
+      o.list.length = 2;
+      return [x.add(o.list.length), 0 in o.list, 1 in o.list];
+    });
+    for (const list of [[1, 2], [], [, 2], [undefined, 3], [, , 4], [5, 6, 7], [undefined]]) {
+      const o = { list: [...list] };
+      // Spreading fills holes; deleting makes them again.
+      list.forEach((_, i) => i in list || delete o.list[i]);
+      if (!(0 in list)) delete o.list[0];
+      see(f(v(1), o), o);
+    }
+  },
+  "fields that are defined over inherited accessors"({ compile, see }) {
+    class Base {
+      get x(): number {
+        return 1;
+      }
+      set x(n: number) {
+        console.log("set", n);
+      }
+    }
+    class Derived extends Base {
+      constructor(n: number) {
+        super();
+        Object.defineProperty(this, "x", { value: n, writable: true, enumerable: true, configurable: true });
+      }
+    }
+    const f = compile((t: Tensor, n: number, o: object) => {
+      const d = new Derived(n);
+      Object.defineProperty(o, "x", { value: n, writable: true, enumerable: true, configurable: true });
+      return [t.mul(d.x), d, Object.hasOwn(d, "x")];
+    });
+    for (const n of [2, 3, 4]) {
+      const o = new Base();
+      see(f(v(1), n, o), o);
+    }
+  },
+  "a class that shares variables with the function around it"({ compile, see }) {
+    let outside = 0;
+    const f = compile((x: Tensor, k: number) => {
+      let n = k;
+      class Local {
+        bump(): number {
+          outside++;
+          return ++n;
+        }
+      }
+      const o = new Local();
+      n += 10;
+      outside *= 2;
+      const a = o.bump();
+      n *= 2;
+      return [x.add(n), a, o.bump(), n, outside];
+    });
+    see(f(v(1), 1), outside, f(v(1), 2), outside, f(v(1), 3), outside);
+  },
+  "deleting and clearing while iterators of every kind are under way"({ compile, see }) {
+    const f = compile((x: Tensor, m: Map<string, number>, s: Set<number>) => {
+      const seen: unknown[] = [];
+      for (const [k, n] of m.entries()) {
+        seen.push(k, n);
+        m.delete(k);
+        if (k === "b") m.set("z", 9);
+      }
+      for (const n of s.values()) {
+        seen.push(n);
+        if (n === 2) s.clear();
+        if (n < 5) s.add(n + 3);
+      }
+      return [x.add(seen.length), seen];
+    });
+    for (let i = 0; i < 2; i++) {
+      const m = new Map([["a", 1], ["b", 2], ["c", 3]]), s = new Set([1, 2, 3]);
+      see(f(v(1), m, s), m, s);
+    }
+  },
+  "subclasses of builtins"({ compile, see }) {
+    class Bag extends Map<string, number> {
+      override set(k: string, n: number): this {
+        return super.set(k, n * 2);
+      }
+    }
+    class Row extends Array<number> {
+      sum(): number {
+        return this.reduce((a, b) => a + b, 0);
+      }
+    }
+    const f = compile((x: Tensor, n: number) => {
+      const bag = new Bag([["a", n]]);
+      bag.set("b", n);
+      const row = Row.from([n, 2]) as Row, of = Row.of(1, 2);
+      return [x.add(row.sum()), bag, row instanceof Row, of instanceof Row, row.map((k) => k + 1)];
+    });
+    see(f(v(1), 1), f(v(1), 5), f(v(1), 6));
   },
   "modules: lists, dicts, replaced and shared parts"({ compile, see }) {
     class Net extends nn.Module {

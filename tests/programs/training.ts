@@ -14,7 +14,6 @@ import {
 import type { Corpus } from "../support/programs.ts";
 
 const F = nn.functional;
-const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 const net = (): nn.Sequential => new nn.Sequential(new nn.Linear(3, 4), new nn.Tanh(), new nn.Linear(4, 2));
 const state = (m: nn.Module): unknown => m.stateDict();
 
@@ -35,7 +34,7 @@ export const training: Corpus = {
     see(state(model), opt.state.size);
   },
   "every optimizer, with a scheduler"({ compile, see }) {
-    const make: ((p: nn.Parameter[]) => optim.Optimizer)[] = [
+    const make: ((p: nn.Parameter[]) => optim.Optimizer<{ lr: number }>)[] = [
       (p) => new optim.SGD(p, { lr: 0.1 }),
       (p) => new optim.SGD(p, { lr: 0.1, momentum: 0.5, nesterov: true, weightDecay: 0.1 }),
       (p) => new optim.Adam(p, { lr: 0.01 }),
@@ -75,7 +74,7 @@ export const training: Corpus = {
   "gradient accumulation over micro batches"({ compile, see }) {
     const model = net(), opt = new optim.SGD(model.parameters(), { lr: 0.1 });
     const micro = compile((x: Tensor, n: number) => {
-      const loss = model.call(x).pow(2).mean().truediv(n);
+      const loss = model.call(x).pow(2).mean().div(n);
       loss.backward();
       return loss.item();
     });
@@ -265,7 +264,7 @@ export const training: Corpus = {
       override forward(x: Tensor, causal = false): Tensor {
         const h = this.norm.call(x), [b, t] = x.shape as [number, number, number];
         const heads = (y: Tensor) => y.reshape([b, t, 2, 2]).transpose(1, 2);
-        let s = heads(this.q.call(h)).matmul(heads(this.k.call(h)).transpose(-1, -2)).truediv(Math.sqrt(2));
+        let s = heads(this.q.call(h)).matmul(heads(this.k.call(h)).transpose(-1, -2)).div(Math.sqrt(2));
         if (causal) {
           s = s.maskedFill(
             tensor(Array.from({ length: t * t }, (_, i) => i % t > Math.floor(i / t))).reshape([t, t]),

@@ -397,7 +397,8 @@ function callText(
   if (i.self !== null) {
     // `o.p` with o the receiver calls with this = o, if o's text is a mere name.
     if (callee.receiver === i.self) return bare(`${callee.text}(${args(i.args)})`);
-    return bare(`$rt.apply(${callee.text}, ${names.operand(i.self).text}, [${args(i.args)}])`);
+    const text = constantText(i.text);
+    return bare(`$rt.apply(${callee.text}, ${names.operand(i.self).text}, [${args(i.args)}], ${text})`);
   }
   const isName = IDENTIFIER.test(callee.text) && callee.text !== "eval" && callee.text !== "this";
   return bare(`${isName ? callee.text : `(0, ${callee.text})`}(${args(i.args)})`);

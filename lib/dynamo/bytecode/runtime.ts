@@ -192,8 +192,9 @@ class Delegation {
 /** The helpers. */
 export const runtime = {
   tdz: UNINITIALIZED,
-  apply(callee: unknown, self: unknown, args: readonly unknown[]): unknown {
-    return callMethod(callee, self, args);
+  apply(callee: unknown, self: unknown, args: readonly unknown[], text: string): unknown {
+    if (!isFunction(callee)) throw new TypeError(`${text} is not a function`);
+    return apply(callee, self, args);
   },
   uninitialized(name: string): never {
     throw new ReferenceError(

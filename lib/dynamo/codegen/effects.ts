@@ -130,12 +130,14 @@ function collectionEffects(object: ObjectValue, rebuild: Rebuilder, lines: strin
   const { exotic, source } = object;
   invariant(source && (exotic.kind === "map" || exotic.kind === "set"), "Expected a collection");
   const name = rebuild.reader.read(source);
-  for (const key of exotic.deleted.values()) lines.push(`${name}.delete(${rebuild.value(key)});`);
+  for (const key of exotic.deleted.values()) {
+    lines.push(rebuild.collectionCall(object, name, "delete", [key]));
+  }
   for (const [identity, { key, value }] of exotic.entries) {
     const kept = exotic.originals.has(identity) && !exotic.deleted.has(identity);
     if (exotic.kind === "map") {
       if (kept && exotic.originals.get(identity) === value) continue;
-      lines.push(`${name}.set(${rebuild.value(key)}, ${rebuild.value(value)});`);
-    } else if (!kept) lines.push(`${name}.add(${rebuild.value(key)});`);
+      lines.push(rebuild.collectionCall(object, name, "set", [key, value]));
+    } else if (!kept) lines.push(rebuild.collectionCall(object, name, "add", [key]));
   }
 }

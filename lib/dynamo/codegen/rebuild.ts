@@ -371,7 +371,7 @@ export class Rebuilder {
     }
     if (exotic.kind === "array") {
       const elements = exotic.elements;
-      const simple = elements.every((e) => e !== HOLE);
+      const simple = elements.every((e) => e !== HOLE) && this.#plainArray(object.prototype);
       if (simple) {
         if (elements.length > 0) {
           this.#fill(() => `${name}.push(${elements.map((e) => this.value(asValue(e))).join(", ")});`);
@@ -385,11 +385,13 @@ export class Rebuilder {
     }
     if (exotic.kind === "map") {
       for (const { key, value } of exotic.entries.values()) {
-        this.#fill(() => `${name}.set(${this.value(key)}, ${this.value(value)});`);
+        this.#fill(() => this.collectionCall(object, name, "set", [key, value]));
       }
     }
     if (exotic.kind === "set") {
-      for (const { key } of exotic.entries.values()) this.#fill(() => `${name}.add(${this.value(key)});`);
+      for (const { key } of exotic.entries.values()) {
+        this.#fill(() => this.collectionCall(object, name, "add", [key]));
+      }
     }
     for (const [key, slot] of object.slots) {
       if (isGivenByConstructor(object, key, slot)) continue;
@@ -422,6 +424,20 @@ export class Rebuilder {
       default:
         return slot satisfies never;
     }
+  }
+
+  /** The statement that changes a Map or Set as its builtin method does, whatever a subclass has in its place. */
+  collectionCall(
+    { exotic, prototype }: ObjectValue,
+    name: string,
+    method: "set" | "add" | "delete",
+    args: readonly Value[],
+  ): string {
+    const texts = args.map((arg) => this.value(arg));
+    const standard = exotic.kind === "map" ? Map.prototype : Set.prototype;
+    if (prototype?.real === standard) return `${name}.${method}(${texts.join(", ")});`;
+    const builtin = this.constants.name(Reflect.get(standard, method), `$${method}`);
+    return `${builtin}.call(${[name, ...texts].join(", ")});`;
   }
 
   /** A key as an expression. */
