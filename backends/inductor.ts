@@ -11,10 +11,11 @@ import { DynError, InternalError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import { recording } from "../lib/base/recording.ts";
 import type { GraphBackend } from "../lib/graph/backend.ts";
-import type { GraphModule } from "../lib/graph/graph_module.ts";
+import { GraphModule } from "../lib/graph/graph_module.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "../lib/graph/sizes.ts";
 import type { CompiledGraph, CompiledOutput } from "../lib/inductor/assemble.ts";
 import { type Candidate, compileGraph } from "../lib/inductor/compile_graph.ts";
+import { withIndexChecks } from "../lib/inductor/passes/index_checks.ts";
 import { type CompiledProgram, type DeviceName, findDevice, type Memory } from "../lib/loops/device.ts";
 import type { Program } from "../lib/loops/ir.ts";
 import { findTarget } from "../lib/ops/table.ts";
@@ -38,11 +39,13 @@ export interface InductorOptions {
 
 /** Compiles a functional graph for the device that its tensors are on. */
 export function compileWithInductor(
-  module: GraphModule,
+  original: GraphModule,
   options: InductorOptions = {},
 ): (...args: unknown[]) => unknown[] {
+  const device = deviceOf(original);
+  const checked = indexChecked(original, device);
+  const module = checked ?? original;
   const { graph, signature } = module;
-  const device = deviceOf(module);
   const name = options.name ?? signature?.role ?? "graph";
   const compiled = compileGraph(graph, (target) => findTarget(target)?.definition, {
     name,
@@ -61,7 +64,29 @@ export function compileWithInductor(
     device,
     results: resultMemory(module, device),
   });
-  return (...args) => runner.run(args);
+  if (!checked) return (...args) => runner.run(args);
+  return (...args) => {
+    const results = runner.run(args);
+    const outside = results.pop();
+    if (!isTensor(outside)) throw new InternalError("Expected the result of the index checks");
+    if (outside.item() !== false) {
+      // Op by op the error names the index.
+      original.forward(...args);
+      throw new DynError("Expected every index to lie in its dimension but found one that does not");
+    }
+    outside.storage.release();
+    return results;
+  };
+}
+
+/**
+ * The graph with checks of its indices; null where it has none, where reading the answer would wait for the device,
+ * and for backward graphs, whose indices the forward graph has checked.
+ */
+function indexChecked(module: GraphModule, device: DeviceName): GraphModule | null {
+  if (!deviceNamed(device).hostReadable || module.signature?.role === "backward") return null;
+  const graph = withIndexChecks(module.graph, (target) => findTarget(target)?.definition);
+  return graph && new GraphModule(graph, module.attributes, module.runner, module.signature);
 }
 
 /** How the forms of a program are compared on a device; where nothing can be compared, the usual one stays. */

@@ -141,6 +141,7 @@ const embeddingBackward = defineOp({
   },
   exposure: INTERNAL,
   infer: ({ grad, rows }) => contiguousMeta([rows, grad.shape.at(-1) ?? 1], grad.dtype, grad.device),
+  ranges: ({ indices, rows }) => [indexRange(indices, rows)],
   implementation: {
     kind: "lower",
     lower({ grad, indices, rows, paddingIdx }, [result]) {

@@ -1,0 +1,81 @@
+/**
+ * Checks that indices lie in the dimensions they index, as part of the graph. Input: a functional graph; output: a
+ * copy with one more output at the end, a bool without dimensions that tells whether any index is out of range; or
+ * null where the graph indexes with nothing. Invariant: the other outputs stay as they are (kernels clamp indices,
+ * so that a bad one reaches no foreign memory; the check keeps its result from being taken for an answer).
+ */
+import { InternalError } from "../../base/errors.ts";
+import { type Argument, Graph, isList, type Node } from "../../graph/node.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import { parseCall } from "../../ops/call.ts";
+import type { OpDefinition } from "../../ops/definition.ts";
+import {
+  argumentsOfNode,
+  GraphBuilder,
+  type GraphValue,
+  isGraphValue,
+  listOf,
+  mapArguments,
+  valueOfNode,
+} from "../../ops/graph_builder.ts";
+import type { Dim } from "../../sym/expr.ts";
+import type { OpLookup } from "../lowering.ts";
+import { copyGraph } from "./passes.ts";
+
+/** An index tensor and the range [low, high) of its elements. */
+interface Check {
+  readonly values: GraphValue;
+  readonly low: Dim;
+  readonly high: Dim;
+}
+
+/** The graph with the check, or null. */
+export function withIndexChecks(graph: Graph, lookup: OpLookup): Graph | null {
+  if (!graph.nodes.some((node) => lookup(node.target)?.ranges)) return null;
+  const copy = copyGraph(graph);
+  const checks = copy.nodes.flatMap((node) => checksOf(node, lookup));
+  if (checks.length === 0) return null;
+  const { output } = copy;
+  const [results] = output.args;
+  if (results === undefined || !isList(results)) throw new InternalError("Expected a list of outputs");
+  const builder = new GraphBuilder(copy, output);
+  const call = (name: string, ...args: readonly unknown[]): GraphValue => {
+    const definition = lookup(name);
+    if (!definition) throw new InternalError(`Expected an op named ${name}`);
+    const [result] = listOf(builder.call({ definition, args: parseCall(definition, args, isGraphValue) }));
+    if (!result) throw new InternalError(`Expected a result of ${name}`);
+    return result;
+  };
+  const outside = checks.map(({ values, low, high }) =>
+    call("any", call("logicalOr", call("lt", values, low), call("ge", values, high)))
+  );
+  const bad = outside.reduce((all, each) => call("logicalOr", all, each));
+  const extended: Argument[] = [...results, bad.node];
+  copy.erase(output);
+  new GraphBuilder(copy).output(extended);
+  return copy;
+}
+
+/** A node as an argument: a tensor or a size. */
+function valueOf(node: Node): GraphValue | Dim {
+  const { value } = node.meta;
+  return value.kind === "size" ? value.size : valueOfNode(node);
+}
+
+/** What an op expects of its indices. */
+function checksOf(node: Node, lookup: OpLookup): Check[] {
+  const definition: OpDefinition | undefined = node.op === "call_function" ? lookup(node.target) : undefined;
+  if (!definition?.ranges) return [];
+  const owners = new Map<TensorMeta, GraphValue>();
+  const args = argumentsOfNode(node, definition, valueOf, isGraphValue);
+  const metas = mapArguments(args, (value): TensorMeta => {
+    const meta = { ...value.meta };
+    owners.set(meta, value);
+    return meta;
+  });
+  return definition.ranges(metas).map(({ values, low, high }) => {
+    const owner = owners.get(values);
+    if (!owner) throw new InternalError(`Expected the indices of ${definition.name} among its arguments`);
+    return { values: owner, low, high };
+  });
+}

@@ -1,0 +1,72 @@
+/** Indices out of range are errors of compiled functions, with eager's words. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { compile, DynError, nn, randn, type Tensor, tensor } from "../mod.ts";
+
+interface Case {
+  readonly fn: (...args: Tensor[]) => Tensor | null;
+  readonly good: () => Tensor[];
+  readonly bad: () => Tensor[];
+}
+
+const table = new nn.Embedding(4, 2);
+const x = randn([4, 3]);
+
+const CASES: Readonly<Record<string, Case>> = {
+  "an embedding": {
+    fn: (i) => table.call(i),
+    good: () => [tensor([1, 3])],
+    bad: () => [tensor([1, 7])],
+  },
+  "indices that the graph computes": {
+    fn: (i) => table.call(i.mul(2)),
+    good: () => [tensor([0, 1])],
+    bad: () => [tensor([0, 2])],
+  },
+  "a gather": {
+    fn: (a, i) => a.gather(1, i),
+    good: () => [x, tensor([[0], [2]])],
+    bad: () => [x, tensor([[0], [-1]])],
+  },
+  "indexing, which counts from the end": {
+    fn: (a, i) => a.at(i),
+    good: () => [x, tensor([0, -4])],
+    bad: () => [x, tensor([0, -5])],
+  },
+  "a scatter": {
+    fn: (a, i) => a.scatterAdd(0, i, a),
+    good: () => [x, tensor([[0, 1, 2], [3, 3, 3]])],
+    bad: () => [x, tensor([[0, 1, 2], [3, 3, 4]])],
+  },
+  "classes of a loss": {
+    fn: (a, i) => nn.functional.crossEntropy(a, i),
+    good: () => [x, tensor([0, 2, -100, 1])],
+    bad: () => [x, tensor([0, 2, 3, 1])],
+  },
+  "a whole step whose forward pass is not needed": {
+    fn: (i) => {
+      table.weight.grad = null;
+      table.call(i).sum().backward();
+      return table.weight.grad;
+    },
+    good: () => [tensor([1, 3])],
+    bad: () => [tensor([1, 4])],
+  },
+};
+
+for (const [name, { fn, good, bad }] of Object.entries(CASES)) {
+  Deno.test(`indices are checked: ${name}`, () => {
+    const compiled = compile(fn);
+    const expected = fn(...good())?.tolist();
+    const message = assertThrows(() => fn(...bad()), DynError).message;
+    assert(message.includes("but found"), message);
+    for (let call = 0; call < 2; call++) {
+      assertEquals(compiled(...good())?.tolist(), expected);
+      assertEquals(assertThrows(() => compiled(...bad()), DynError).message, message);
+    }
+  });
+}
+
+Deno.test("indices are checked: none at all are in range", () => {
+  const compiled = compile((i: Tensor) => table.call(i));
+  assertEquals(compiled(tensor([], { dtype: "int64" })).shape, [0, 2]);
+});
