@@ -3,9 +3,10 @@
  * broadcast shape and the promoted type. Invariant: names, types and gradients follow PyTorch.
  */
 import { DynError } from "../base/errors.ts";
-import { categoryOf, isFloat, isInteger } from "../base/dtype.ts";
+import { categoryOf, type DType, isFloat, isInteger } from "../base/dtype.ts";
 import type { Body } from "../loops/body.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
+import type { TensorMeta } from "../graph/meta.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
@@ -36,6 +37,9 @@ function checkAlpha(result: { dtype: Parameters<typeof isFloat>[0] }, alpha: Ope
 }
 
 /** Sum or difference with alpha, of bools as logic where PyTorch allows it. */
+const isBool = (x: OperandOf<TensorMeta>): boolean =>
+  isTensor(x) ? x.dtype === "bool" : typeof x === "boolean";
+
 function addition(name: "add" | "sub") {
   return defineOp({
     name,
@@ -51,7 +55,7 @@ function addition(name: "add" | "sub") {
     exposure: { aliases: name === "sub" ? ["subtract"] : [] },
     infer({ self, other, alpha }) {
       const { result } = typesOf("promote", [self, other]);
-      if (name === "sub" && result === "bool") {
+      if (name === "sub" && (isBool(self) || isBool(other))) {
         throw new DynError("Expected sub of numbers but found bool tensors; use logicalXor or logicalNot");
       }
       checkAlpha({ dtype: result }, alpha);
@@ -109,7 +113,9 @@ const rsub = defineOp({
   },
   infer: ({ self, other }) => {
     const { result } = typesOf("promote", [self, other]);
-    if (result === "bool") throw new DynError("Expected rsub of numbers but found bool tensors");
+    if (isBool(self) || isBool(other)) {
+      throw new DynError("Expected rsub of numbers but found bool tensors");
+    }
     return pointwiseMeta([self, other], result);
   },
   implementation: {
@@ -147,6 +153,13 @@ function floorDivide<V>(o: ScalarOps<V>, a: V, b: V): V {
 }
 
 /** a / b in the given rounding mode, both of one type. */
+/** Throws where integers are divided by the number 0. */
+function checkDivisor(dtype: DType, other: OperandOf<TensorMeta>): void {
+  if (!isFloat(dtype) && (other === 0 || other === false)) {
+    throw new DynError(`Expected a divisor of integers that is not 0 but found ${String(other)}`);
+  }
+}
+
 function divide<V>(o: Body<V>, a: V, b: V, mode: string | null): V {
   const integers = isInteger(o.dtypeOf(a));
   if (mode === null) return o.div(a, b);
@@ -168,6 +181,7 @@ const div = defineOp({
   infer({ self, other, roundingMode }) {
     const { result } = typesOf(roundingMode === null ? "float" : "promote", [self, other]);
     if (result === "bool") throw new DynError("Expected rounded division of numbers but found bool tensors");
+    if (roundingMode !== null) checkDivisor(result, other);
     return pointwiseMeta([self, other], result);
   },
   implementation: {
@@ -215,6 +229,7 @@ const floorDivideOp = binary({
   doc: "floor(self / other) in the promoted type, as `torch.floor_divide`.",
   rule: "promote",
   accepts: ["integer", "float"],
+  check: ({ compute, other }) => checkDivisor(compute, other),
   body: (o, a, b) => divide(o, a, b, "floor"),
   derivative: "it is constant almost everywhere",
   range: [0.5, 3],
@@ -225,6 +240,7 @@ const remainder = binary({
   doc: "self − other · floor(self / other): the remainder with the sign of `other`, as `torch.remainder`.",
   rule: "promote",
   accepts: ["integer", "float"],
+  check: ({ compute, other }) => checkDivisor(compute, other),
   body: (o, a, b) => o.floorMod(a, b),
   derivative: {
     reads: ["self", "other"],
@@ -239,6 +255,7 @@ const fmod = binary({
   doc: "The remainder with the sign of `self`, as `torch.fmod`.",
   rule: "promote",
   accepts: ["integer", "float"],
+  check: ({ compute, other }) => checkDivisor(compute, other),
   body: (o, a, b) => o.truncMod(a, b),
   derivative: {
     reads: ["self", "other"],

@@ -11,7 +11,7 @@ import { defineOp } from "./definition.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { castTo, elementOf, isTensor, numberValue, typeOfNumber } from "./promotion.ts";
 import { reduceTo, t } from "./pointwise.ts";
-import { checkSizes, shapeText } from "./shapes.ts";
+import { broadcastsTo, checkSizes, shapeText } from "./shapes.ts";
 
 const options = {
   dtype: nullable("dtype", { keyword: true }),
@@ -386,7 +386,12 @@ const copy = defineOp({
   },
   inplace: true,
   exposure: { method: false, free: false },
-  infer({ self }) {
+  infer({ self, src }) {
+    if (isTensor(src) && !broadcastsTo(src.shape, self.shape)) {
+      throw new DynError(
+        `Expected a source that broadcasts to ${shapeText(self.shape)} but found ${shapeText(src.shape)}`,
+      );
+    }
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
   implementation: {

@@ -3,11 +3,11 @@
  * the promoted type. Invariant: NaN wins in maximum, minimum and clamp, and loses in fmax and fmin.
  */
 import { DynError } from "../base/errors.ts";
-import { isFloat } from "../base/dtype.ts";
+import { type DType, isFloat, isInteger } from "../base/dtype.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
-import { elementOf, isTensor } from "./promotion.ts";
+import { elementOf, highest, isTensor, lowest } from "./promotion.ts";
 import { binary, type OperandOf, pointwise, pointwiseMeta, reduceTo, t, typesOf } from "./pointwise.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
@@ -71,6 +71,12 @@ function given<T>(self: T, ...bounds: readonly (OperandOf<T> | null)[]): Operand
   return [self, ...bounds.filter((b) => b !== null)];
 }
 
+/** A bound as a number that the type holds: −3 of uint8 bounds nothing from below, as 0 does. */
+function representable(bound: OperandOf<Operand>, dtype: DType): OperandOf<Operand> {
+  if (typeof bound !== "number" || !isInteger(dtype) || dtype === "int64") return bound;
+  return Math.min(Math.max(bound, Number(lowest(dtype))), Number(highest(dtype)));
+}
+
 function lowerClamp(
   args: { self: Operand; min: OperandOf<Operand> | null; max: OperandOf<Operand> | null },
   result: TensorMeta | undefined,
@@ -83,8 +89,8 @@ function lowerClamp(
     dtype,
     element(o, index) {
       let x = elementOf(o, self, { index, dtype });
-      if (min !== null) x = o.maximum(x, elementOf(o, min, { index, dtype }));
-      if (max !== null) x = o.minimum(x, elementOf(o, max, { index, dtype }));
+      if (min !== null) x = o.maximum(x, elementOf(o, representable(min, dtype), { index, dtype }));
+      if (max !== null) x = o.minimum(x, elementOf(o, representable(max, dtype), { index, dtype }));
       return x;
     },
   }];

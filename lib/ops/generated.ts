@@ -275,6 +275,7 @@ export type OpName =
   | "msort"
   | "topk"
   | "kthvalue"
+  | "medianOfAll"
   | "median"
   | "nanmedian"
   | "searchsorted"
@@ -2963,6 +2964,8 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | KthvalueOptions,
     options?: KthvalueOptions,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The lower middle element of all; its gradient is shared by the elements that equal it. */
+  medianOfAll(self: T, numbersOnly: boolean): T;
   /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
   median(
     self: T,

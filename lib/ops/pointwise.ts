@@ -266,6 +266,8 @@ export interface BinarySpec {
   readonly range?: readonly [number, number];
   /** The number operand in samples. */
   readonly number?: number;
+  /** Throws for operands that the types alone do not rule out. */
+  readonly check?: (call: { readonly compute: DType; readonly other: OperandOf<TensorMeta> }) => void;
   /** Whether numbers may not stand for `other`, as PyTorch has it. */
   readonly tensorsOnly?: boolean;
   readonly inplace?: boolean;
@@ -313,6 +315,7 @@ export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
     infer({ self, other }) {
       const { compute, result } = typesOf(spec.rule, [self, other]);
       checkCategory(spec.name, compute, spec.accepts);
+      spec.check?.({ compute, other });
       if (spec.tensorsOnly && !isTensor(other)) {
         throw new DynError(`Expected a tensor for other of ${spec.name} but found ${String(other)}`);
       }

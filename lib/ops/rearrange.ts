@@ -143,7 +143,10 @@ function reshapedMeta(self: TensorMeta, shape: readonly Dim[]): TensorMeta {
 }
 
 function flatShape(shape: readonly Dim[], start: number, end: number): Dim[] {
-  if (shape.length === 0) return [1];
+  if (shape.length === 0) {
+    for (const dim of [start, end]) normalizeDim(dim, 1);
+    return [1];
+  }
   const from = normalizeDim(start, shape.length), to = normalizeDim(end, shape.length);
   if (from > to) throw new DynError(`Expected startDim not after endDim but found ${from} and ${to}`);
   return flattenedShape(shape, from, to);

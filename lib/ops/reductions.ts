@@ -263,6 +263,7 @@ function positionOf(name: "argmax" | "argmin") {
     params: { self: required("tensor"), dim: nullable("int"), keepdim: optional("bool", false) },
     infer({ self, dim, keepdim }) {
       const dims = reducedDims(dim, self.shape.length);
+      checkCategory(name, self.dtype, ["integer", "float"]);
       checkNotEmpty(name, self, dims);
       return contiguousMeta(reducedShape(self.shape, dims, keepdim), "int64", self.device);
     },
@@ -338,8 +339,8 @@ function extremeWithIndex(name: "max" | "min") {
         if (dim === null) return o[value](self);
         if (isTensor(dim)) return o[elementwise](self, dim);
         const at = normalizeDim(Number(dim), self.shape.length);
-        if (self.shape.length === 0) return [self, o.zerosLike(self, { dtype: "int64" })];
-        const indices = o[index](self, at, true);
+        if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
+        const indices = o[index](self.dtype === "bool" ? o.to(self, "uint8") : self, at, true);
         const values = o.gather(self, at, indices);
         return keepdim ? [values, indices] : [o.squeeze(values, at), o.squeeze(indices, at)];
       },

@@ -190,6 +190,55 @@ const kthvalue = defineOp({
   errors: [{ args: [t(3), 0], message: "Expected k in [1, 3]" }],
 });
 
+/** The lower middle element along a dimension (kept), and its index. */
+function middleAlong<T extends TensorLike>(
+  o: OpApi<T>,
+  self: T,
+  { dim, numbersOnly }: { readonly dim: number; readonly numbersOnly: boolean },
+): [T, T] {
+  const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
+  const [, order] = sorted(o, o.detach(self), { dim: at, descending: false });
+  // NaN sorts last: it is the median if there is any, unless only numbers count
+  const numbers = o.sum(o.logicalNot(o.isnan(self)), [at], true);
+  const position = numbersOnly
+    ? o.clamp(o.div(o.sub(numbers, 1), 2, { roundingMode: "floor" }), 0, null)
+    : o.where(
+      o.eq(numbers, size),
+      o.fullLike(numbers, Math.floor((knownSize(size) - 1) / 2)),
+      numbers,
+    );
+  const indices = o.gather(order, at, position);
+  return [o.gather(self, at, indices), indices];
+}
+
+const medianOfAll = defineOp({
+  name: "medianOfAll",
+  doc: "The lower middle element of all; its gradient is shared by the elements that equal it.",
+  params: { self: required("tensor"), numbersOnly: required("bool") },
+  exposure: { method: false, free: false },
+  infer: ({ self }) => contiguousMeta([], self.dtype, self.device),
+  implementation: {
+    kind: "composite",
+    compose(o, { self, numbersOnly }) {
+      if (self.shape.includes(0)) {
+        return o.full([], isFloat(self.dtype) ? NaN : 0, { dtype: self.dtype, device: self.device });
+      }
+      const [value] = middleAlong(o, o.reshape(self, [-1]), { dim: 0, numbersOnly });
+      return o.reshape(value, []);
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "out"],
+    rule(o, { args: { self }, out: [out], grads: [grad] }) {
+      if (!grad || !out) return {};
+      const equal = o.logicalOr(o.eq(self, out), o.logicalAnd(o.isnan(self), o.isnan(out)));
+      return { self: o.where(equal, o.div(grad, o.sum(equal)), 0) };
+    },
+  },
+  samples: [{ args: [t(5), false] }, { args: [t(2, 3), true] }],
+});
+
 /** median and nanmedian: the lower of the two middle elements. */
 function median(name: "median" | "nanmedian") {
   return defineOp({
@@ -203,6 +252,7 @@ function median(name: "median" | "nanmedian") {
     results: ["values", "indices"],
     resultsIf: "dim",
     infer({ self, dim, keepdim }) {
+      checkCategory(name, self.dtype, ["integer", "float"]);
       if (dim === null) return contiguousMeta([], self.dtype, self.device);
       const at = normalizeDim(dim, self.shape.length);
       if (isEqual(self.shape[at] ?? 1, 0)) {
@@ -219,24 +269,9 @@ function median(name: "median" | "nanmedian") {
           const only = o.clone(self);
           return dim === null ? only : [only, o.zerosLike(self, { dtype: "int64" })];
         }
-        const flat = dim === null ? o.reshape(self, [-1]) : self;
-        const at = normalizeDim(dim ?? 0, flat.shape.length), size = flat.shape[at] ?? 1;
-        if (size === 0) {
-          return o.full([], isFloat(self.dtype) ? NaN : 0, { dtype: self.dtype, device: self.device });
-        }
-        const [, order] = sorted(o, o.detach(flat), { dim: at, descending: false });
-        // NaN sorts last: it is the median if there is any, unless only numbers count
-        const numbers = o.sum(o.logicalNot(o.isnan(flat)), [at], true);
-        const position = name === "nanmedian"
-          ? o.clamp(o.div(o.sub(numbers, 1), 2, { roundingMode: "floor" }), 0, null)
-          : o.where(
-            o.eq(numbers, size),
-            o.fullLike(numbers, Math.floor((knownSize(size) - 1) / 2)),
-            numbers,
-          );
-        const indices = o.gather(order, at, position), values = o.gather(flat, at, indices);
-        if (dim === null) return o.reshape(values, []);
-        return keepdim ? [values, indices] : [o.squeeze(values, at), o.squeeze(indices, at)];
+        if (dim === null) return o.medianOfAll(self, name === "nanmedian");
+        const [values, indices] = middleAlong(o, self, { dim, numbersOnly: name === "nanmedian" });
+        return keepdim ? [values, indices] : [o.squeeze(values, dim), o.squeeze(indices, dim)];
       },
     },
     gradient: { kind: "composite" },
@@ -483,6 +518,7 @@ export const selection = {
   msort,
   topk,
   kthvalue,
+  medianOfAll,
   median: median("median"),
   nanmedian: median("nanmedian"),
   searchsorted,

@@ -9,7 +9,15 @@ import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
 import { floatTypeOf } from "./promotion.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { pointwise, t, unary, type UnaryContext, unarySamples, type UnarySpec } from "./pointwise.ts";
+import {
+  checkCategory,
+  pointwise,
+  t,
+  unary,
+  type UnaryContext,
+  unarySamples,
+  type UnarySpec,
+} from "./pointwise.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 
@@ -130,7 +138,10 @@ const round = defineOp({
   params: { self: required("tensor"), decimals: nullable("int", { keyword: true }) },
   inplace: true,
   exposure: { namespaces: ["special"] },
-  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  infer({ self }) {
+    checkCategory("round", self.dtype, ["integer", "float"]);
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
   implementation: {
     kind: "lower",
     lower: ({ self, decimals }, [result]) =>

@@ -35,6 +35,12 @@ const indexSelect = defineOp({
   infer({ self, dim, index }) {
     checkVector("indexSelect", index);
     const at = normalizeDim(dim, self.shape.length);
+    if (self.shape.length === 0) {
+      if (!isEqual(index.shape[0] ?? 1, 1)) {
+        throw new DynError(`Expected one index into a 0-d tensor but found ${shapeText(index.shape)}`);
+      }
+      return contiguousMeta([], self.dtype, deviceOf([self, index]));
+    }
     return contiguousMeta(withSize(self.shape, at, index.shape[0] ?? 1), self.dtype, deviceOf([self, index]));
   },
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],

@@ -217,7 +217,8 @@ function runView(
   return places.map(({ layout, offset }, index) => {
     const result = new Tensor(viewed.storage, layout, offset);
     if (differentiable) {
-      const parent = viewed.viewState, step = { definition, args, index };
+      // A view that became a leaf is where the history of its own views begins
+      const parent = viewed.state?.requiresGrad ? null : viewed.viewState, step = { definition, args, index };
       result.viewState = {
         base: parent === null ? viewed : parent.base,
         steps: parent === null ? [step] : [...parent.steps, step],

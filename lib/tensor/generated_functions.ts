@@ -645,6 +645,8 @@ export const msort: OpApi<Tensor>["msort"] = ops.msort;
 export const topk: OpApi<Tensor>["topk"] = ops.topk;
 /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
 export const kthvalue: OpApi<Tensor>["kthvalue"] = ops.kthvalue;
+/** The lower middle element of all; its gradient is shared by the elements that equal it. */
+export const medianOfAll: OpApi<Tensor>["medianOfAll"] = ops.medianOfAll;
 /** The lower middle element, NaN where there is one; with `dim` also its index. As `torch.median`. */
 export const median: OpApi<Tensor>["median"] = ops.median;
 /** The lower middle element of what is not NaN; with `dim` also its index. As `torch.nanmedian`. */

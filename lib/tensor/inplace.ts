@@ -3,7 +3,7 @@
  * tensor, with its version advanced. Invariant: every element is computed from the operands as they were before
  * the call, also where they share memory with the target.
  */
-import { categoryOf, type DType } from "../base/dtype.ts";
+import { categoryOf, type DType, isFloat } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { Operand } from "../loops/body.ts";
@@ -58,7 +58,7 @@ export function runInplace(
   };
   if (!records) {
     write();
-  } else if (definition.gradient.kind === "none") {
+  } else if (definition.gradient.kind === "none" || !isFloat(target.dtype)) {
     write();
     if (target.state) target.state.gradFn = null;
   } else {
@@ -89,8 +89,8 @@ function viewInplace(
 
 /** Throws where several indices of a tensor share one element. */
 function checkWritable({ layout }: Tensor): void {
-  const { shape, strides } = layout;
-  if (shape.some((size, d) => size > 1 && strides[d] === 0)) {
+  const { shape, strides, numel } = layout;
+  if (numel > 0 && shape.some((size, d) => size > 1 && strides[d] === 0)) {
     throw new DynError(
       "Expected a tensor whose elements lie apart but several indices refer to a single memory location; clone() it first",
     );
@@ -105,7 +105,7 @@ function checkLeaf(target: Tensor): void {
       "Expected a tensor with history but a view of a leaf that requires grad is being used in an in-place operation",
     );
   }
-  if (!base && target.isLeaf && target.requiresGrad) {
+  if (target.isLeaf && target.requiresGrad) {
     throw new DynError(
       "Expected a tensor with history but a leaf that requires grad is being used in an in-place operation",
     );
