@@ -50,8 +50,9 @@ function helpText(): string {
       ["-V, --version", "Show the version"],
     ]),
     "",
-    "A script imports dyn as jsr:@x/dyn. Environment: DYN_BACKEND, DYN_DEVICE, DYN_LOGS, DYN_TRACE,",
-    "DYN_DEBUG_FUNCTION, DYN_COMPILE_DEBUG, DYN_CACHE_DIR, DYN_CXX, DYN_NUM_THREADS, DYN_DISABLE.",
+    "A script imports dyn as jsr:@x/dyn. Environment: the flags are DYN_BACKEND, DYN_DEVICE, DYN_LOGS, DYN_TRACE",
+    "and DYN_DEBUG_FUNCTION; DYN_COMPILE_DEBUG=1 or a folder writes what each compilation made; DYN_CACHE_DIR is",
+    "where kernels are kept; DYN_CXX and DYN_NUM_THREADS choose compiler and threads; DYN_DISABLE=1 compiles nothing.",
   ].join("\n");
 }
 

@@ -56,7 +56,9 @@ export function compileWithInductor(
   const program = compiled.program.kernels.length > 0
     ? recording.phase("kernels", () => deviceNamed(device).compile(compiled.program), { device })
     : undefined;
-  if (program) logs.emit("output_code", () => program.source, { part: name, meta: { device } });
+  if (program) {
+    logs.emit("output_code", () => program.source, { part: name, meta: { language: languageOf(device) } });
+  }
   if (program) options.compiled?.(compiled, program);
   const runner = new GraphRunner(module, {
     compiled,
@@ -87,6 +89,12 @@ function indexChecked(module: GraphModule, device: DeviceName): GraphModule | nu
   if (!deviceNamed(device).hostReadable || module.signature?.role === "backward") return null;
   const graph = withIndexChecks(module.graph, (target) => findTarget(target)?.definition);
   return graph && new GraphModule(graph, module.attributes, module.runner, module.signature);
+}
+
+/** The language of generated code, by the end of its files' names. */
+function languageOf(device: DeviceName): string {
+  if (device === "webgpu") return "wgsl";
+  return toolchainStatus().kind === "ready" ? "cpp" : "txt";
 }
 
 /** How the forms of a program are compared on a device; where nothing can be compared, the usual one stays. */

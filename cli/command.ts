@@ -43,14 +43,24 @@ export const FLAGS: readonly Flag[] = [
     variable: "DYN_BACKEND",
     summary: "Backend of compile: inductor, eager, aot_eager, …",
   },
-  { name: "device", value: "<name>", variable: "DYN_DEVICE", summary: "Default device: cpu or webgpu" },
+  {
+    name: "device",
+    value: "<name>",
+    variable: "DYN_DEVICE",
+    summary: "Device of tensors that name none: cpu or webgpu",
+  },
   {
     name: "logs",
     value: "<list>",
     variable: "DYN_LOGS",
     summary: "What to log: +dynamo,guards,graph_code,output_code,…",
   },
-  { name: "trace", value: "<folder>", variable: "DYN_TRACE", summary: "Write a trace for dyn report" },
+  {
+    name: "trace",
+    value: "<folder>",
+    variable: "DYN_TRACE",
+    summary: "Keep what is compiled, for dyn report and Perfetto",
+  },
   {
     name: "debug-function",
     value: "<name>",

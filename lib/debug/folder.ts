@@ -31,11 +31,9 @@ const FILES: Readonly<Record<string, DebugFile>> = {
   graph_diagram: { file: "schedule.dot", setting: "graphDiagram" },
 };
 
-/** The code that each device runs, by the end of its file's name. */
-const CODE_SUFFIX: Readonly<Record<string, string>> = { cpu: ".cpp", webgpu: ".wgsl" };
-
+/** The file of an artifact; that of code ends as its language does. */
 const fileNameOf = ({ name, meta }: ArtifactRecord, { file }: DebugFile): string =>
-  name === "output_code" ? `${file}${CODE_SUFFIX[String(meta?.["device"])] ?? ".txt"}` : file;
+  name === "output_code" ? `${file}.${String(meta?.["language"] ?? "txt")}` : file;
 
 /** Letters, digits and underscores of a name, few enough for a file's. */
 const plainName = (name: string): string => name.replace(/\W+/g, "_").slice(0, 60);
