@@ -30,7 +30,8 @@ import type { Wrapper } from "../variables/wrap.ts";
 import { callFunction, construct } from "./calls.ts";
 import { readCell, writeCell } from "./bindings.ts";
 import { delegate } from "./delegation.ts";
-import { beginIteration, execute, type ExecutionContext } from "./execute.ts";
+import { execute } from "./execute.ts";
+import { beginIteration } from "./execute_iteration.ts";
 import {
   type CallRequest,
   type CallResult,
@@ -45,6 +46,7 @@ import { iteratorResult, takeApart } from "./iteration.ts";
 import { assignProperty, builtinPrototype, findProperty, newObject } from "./objects.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import { positionsOf } from "./positions.ts";
+import type { ExecutionContext } from "./step.ts";
 import { rowsOf } from "./tensor_methods.ts";
 
 /** How a trace ended. */

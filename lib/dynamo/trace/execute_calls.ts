@@ -1,0 +1,94 @@
+/**
+ * Instructions that call and construct. Input: a step and its instruction; output: a frame on the stack, or a result
+ * at once. Invariant: arguments are evaluated before the callee is looked at.
+ */
+import { invariant } from "../../base/errors.ts";
+import { breakGraph } from "../break_reasons.ts";
+import type { InstructionOf } from "../bytecode/code.ts";
+import { isCallable, UNDEFINED, type Value } from "../variables/value.ts";
+import { construct, initializeFields } from "./calls.ts";
+import { collect } from "./iteration.ts";
+import type { Step } from "./step.ts";
+
+/** callee(...args) */
+export function executeCall(step: Step, instruction: InstructionOf<"call">): void {
+  const { m } = step;
+  const callee = step.get(instruction.callee);
+  const self = instruction.self === null ? UNDEFINED : step.get(instruction.self);
+  return withArguments(step, instruction.args, (args) => {
+    const opaque = callee.kind === "object" && callee.exotic.kind === "opaque";
+    if (opaque || !isCallable(callee)) {
+      return breakGraph(opaque ? "opaqueObject" : "throws", `${instruction.text} is not a function`);
+    }
+    m.call({ callee, self, args, completion: { kind: "register", register: instruction.dst } });
+  });
+}
+
+/** new callee(...args) */
+export function executeNew(step: Step, instruction: InstructionOf<"new">): void {
+  const { m, context } = step;
+  const callee = step.get(instruction.callee);
+  return withArguments(step, instruction.args, (args) => {
+    if (!isCallable(callee)) return breakGraph("throws", `${instruction.text} is not a constructor`);
+    construct(m, context, {
+      callee,
+      args,
+      newTarget: callee,
+      completion: { kind: "register", register: instruction.dst },
+    });
+  });
+}
+
+/** super(...args) */
+export function executeSuperCall(step: Step, instruction: InstructionOf<"superCall">): void {
+  const { m, context } = step;
+  const callee = step.get(instruction.callee), newTarget = step.get(instruction.newTarget);
+  invariant(callee.kind === "object" && newTarget.kind === "object", "Expected the running constructor");
+  const parent = callee.prototype;
+  if (!parent || !isCallable(parent)) {
+    return breakGraph("throws", "Super constructor is not a constructor");
+  }
+  return withArguments(step, instruction.args, (args) =>
+    construct(m, context, {
+      callee: parent,
+      args,
+      newTarget,
+      completion: { kind: "register", register: instruction.dst },
+    }));
+}
+
+/** The fields of a class on the object under construction. */
+export function executeInitFields(step: Step, instruction: InstructionOf<"initFields">): void {
+  const { m, context } = step;
+  const callee = step.get(instruction.callee);
+  invariant(callee.kind === "object", "Expected the running constructor");
+  const info = context.infoOf(callee);
+  if (info.kind !== "class") return breakGraph("constructor", "a class without accessible source");
+  return initializeFields(m, info, { callee, object: step.get(instruction.object) }, () => step.next());
+}
+
+/** Goes on with the values of an argument list; items of spread ones may come from code of the program. */
+function withArguments(
+  { m, frame }: Step,
+  list: readonly { readonly register: number; readonly spread: boolean }[],
+  then: (args: Value[]) => void,
+): void {
+  const args: Value[] = [];
+  const step = (index: number): void => {
+    for (let i = index; i < list.length; i++) {
+      const argument = list[i];
+      if (!argument) continue;
+      const value = frame.registers[argument.register];
+      invariant(value !== undefined, "Expected a value for every argument");
+      if (argument.spread) {
+        return collect(m, value, (items) => {
+          args.push(...items);
+          step(i + 1);
+        });
+      }
+      args.push(value);
+    }
+    then(args);
+  };
+  step(0);
+}

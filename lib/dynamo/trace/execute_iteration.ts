@@ -1,0 +1,133 @@
+/**
+ * Instructions of loops over iterables and keys. Input: a step and its instruction; output: iterators and items in
+ * registers. Invariant: an iterator is asked for as many items as the program asks for.
+ */
+import { breakGraph } from "../break_reasons.ts";
+import type { InstructionOf } from "../bytecode/code.ts";
+import { constant, EnumeratorValue, isCallable, UNDEFINED, type Value } from "../variables/value.ts";
+import type { Frame, Interpreter } from "./interpreter.ts";
+import { collect, getIterator, isListNext, nextMethod, nextOfList, takeApart } from "./iteration.ts";
+import { forInKeys } from "./members.ts";
+import { findProperty, newArray } from "./objects.ts";
+import type { Step } from "./step.ts";
+
+/** The iterator of an iterable and its `next`. */
+export function executeGetIterator(step: Step, instruction: InstructionOf<"getIterator">): void {
+  const { m } = step;
+  if (instruction.async) return breakGraph("generator", "for await");
+  const { iterator, next: nextRegister } = instruction;
+  const found = getIterator(m, step.get(instruction.source), {
+    kind: "iterator",
+    iterator,
+    next: nextRegister,
+  });
+  if (found) m.complete({ kind: "iterator", iterator, next: nextRegister }, found);
+  return;
+}
+
+/** One item. */
+export function executeIteratorNext(step: Step, instruction: InstructionOf<"iteratorNext">): void {
+  const { m, frame } = step;
+  const done = step.get(instruction.done);
+  if (done.kind === "constant" && done.value === true) {
+    frame.registers[instruction.value] = UNDEFINED;
+    return step.next();
+  }
+  const iterator = step.get(instruction.iterator), method = step.get(instruction.next);
+  if (iterator.kind === "object" && iterator.exotic.kind === "listIterator" && isListNext(method)) {
+    const item = nextOfList(m, iterator);
+    frame.registers[instruction.done] = constant(item === null);
+    frame.registers[instruction.value] = item ?? UNDEFINED;
+    return step.next();
+  }
+  if (!isCallable(method)) return breakGraph("throws", "an iterator without next");
+  const completion = { kind: "step", done: instruction.done, value: instruction.value } as const;
+  return m.call({ callee: method, self: iterator, args: [], completion });
+}
+
+/** `done` and `value` of a result object. */
+export function executeIteratorResult(step: Step, instruction: InstructionOf<"iteratorResult">): void {
+  const { m, frame } = step;
+  const { done, value } = takeApart(m, step.get(instruction.result));
+  frame.registers[instruction.done] = constant(done);
+  frame.registers[instruction.value] = value;
+  return step.next();
+}
+
+/** All items that are left. */
+export function executeIteratorRest(step: Step, instruction: InstructionOf<"iteratorRest">): void {
+  const { m, frame } = step;
+  const iterator = step.get(instruction.iterator);
+  const done = step.get(instruction.done);
+  if (done.kind === "constant" && done.value === true) return step.set(instruction.dst, newArray(m, []));
+  if (iterator.kind === "object" && iterator.exotic.kind === "listIterator") {
+    const items: Value[] = [];
+    for (let item = nextOfList(m, iterator); item !== null; item = nextOfList(m, iterator)) {
+      items.push(item);
+    }
+    frame.registers[instruction.done] = constant(true);
+    return step.set(instruction.dst, newArray(m, items));
+  }
+  return collect(m, iterator, (items) => {
+    frame.registers[instruction.done] = constant(true);
+    step.set(instruction.dst, newArray(m, items));
+  });
+}
+
+/** The end of an iteration before its last item. */
+export function executeIteratorClose(step: Step, instruction: InstructionOf<"iteratorClose">): void {
+  const { m } = step;
+  const iterator = step.get(instruction.iterator);
+  if (iterator.kind !== "object") return step.next();
+  if (iterator.exotic.kind === "listIterator") return step.next();
+  const found = findProperty(m, iterator, "return");
+  if (found.kind === "absent") return step.next();
+  if (found.kind === "getter" || !isCallable(found.value)) return breakGraph("iterator");
+  const { quiet } = instruction;
+  if (quiet && iterator.exotic.kind !== "generator") return breakGraph("iterator");
+  return m.call({ callee: found.value, self: iterator, args: [], completion: { kind: "discard" } });
+}
+
+/** The keys that a for-in loop visits. */
+export function executeForIn(step: Step, instruction: InstructionOf<"forIn">): void {
+  const { m } = step;
+  const object = step.get(instruction.object);
+  if (object.kind === "constant") {
+    if (object.value === undefined || object.value === null) {
+      return step.set(instruction.dst, new EnumeratorValue(null, [], 0));
+    }
+    if (typeof object.value !== "string") return step.set(instruction.dst, new EnumeratorValue(null, [], 0));
+  }
+  if (object.kind !== "object") {
+    return breakGraph("iterator", "for-in over a value that is no plain object");
+  }
+  return step.set(instruction.dst, new EnumeratorValue(object, forInKeys(m, object), 0));
+}
+
+/** The next of them that is still there. */
+export function executeForInNext(step: Step, instruction: InstructionOf<"forInNext">): void {
+  const { m, frame } = step;
+  const enumerator = step.get(instruction.enumerator);
+  if (enumerator.kind !== "enumerator") return breakGraph("iterator", "for-in after a graph break");
+  let key: string | undefined;
+  do key = enumerator.keys[enumerator.index++]; while (
+    key !== undefined && enumerator.object && findProperty(m, enumerator.object, key).kind === "absent"
+  );
+  frame.registers[instruction.done] = constant(key === undefined);
+  frame.registers[instruction.key] = constant(key);
+  return step.next();
+}
+
+/** The iterator and its `next` go to registers. */
+export function beginIteration(
+  m: Interpreter,
+  frame: Frame,
+  registers: { iterator: number; next: number },
+  iterator: Value,
+): void {
+  if (iterator.kind !== "object") return breakGraph("throws", "an iterator that is no object");
+  const method = nextMethod(m, iterator);
+  frame.registers[registers.iterator] = iterator;
+  frame.registers[registers.next] = method;
+  frame.pc++;
+}

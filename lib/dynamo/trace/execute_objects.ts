@@ -1,0 +1,213 @@
+/**
+ * Instructions that make objects and functions or change their members. Input: a step and its instruction; output:
+ * a new object in a register, or an object that has changed in the trace. Invariant: as for all of execute.ts.
+ */
+import { invariant } from "../../base/errors.ts";
+import { breakGraph } from "../break_reasons.ts";
+import type { InstructionOf } from "../bytecode/code.ts";
+import {
+  constant,
+  dataSlot,
+  type Element,
+  HOLE,
+  ObjectValue,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
+import { toKey } from "./coercion.ts";
+import { collect } from "./iteration.ts";
+import { addMember, copyProperties } from "./members.ts";
+import {
+  builtinPrototype,
+  deleteOwn,
+  elementsOf,
+  findProperty,
+  type Key,
+  newArray,
+  newObject,
+} from "./objects.ts";
+import type { Step } from "./step.ts";
+
+/** A regular expression of the program. */
+export function executeRegexp(step: Step, instruction: InstructionOf<"regexp">): void {
+  const { m } = step;
+  const prototype = builtinPrototype(m, RegExp.prototype, "RegExp");
+  const constructor = m.wrapper.known(RegExp, "RegExp");
+  invariant(constructor.kind === "object", "Expected RegExp");
+  const args = [constant(instruction.pattern), constant(instruction.flags)];
+  return step.set(
+    instruction.dst,
+    new ObjectValue({ kind: "constructed", constructor, args }, prototype, null, null),
+  );
+}
+
+/** The arguments object. */
+export function executeLoadArguments(step: Step, instruction: InstructionOf<"loadArguments">): void {
+  const { m, frame } = step;
+  const object = new ObjectValue(
+    { kind: "plain" },
+    builtinPrototype(m, Object.prototype, "Object"),
+    null,
+    null,
+  );
+  frame.args.forEach((value, i) => object.slots.set(`${i}`, dataSlot(value)));
+  object.slots.set("length", {
+    kind: "data",
+    value: constant(frame.args.length),
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
+  object.slots.set(Symbol.iterator, {
+    kind: "data",
+    value: m.wrapper.known(Array.prototype.values, "Array.prototype.values"),
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
+  object.isArguments = true;
+  return step.set(instruction.dst, object);
+}
+
+/** delete object[key] */
+export function executeDeleteProp(step: Step, instruction: InstructionOf<"deleteProp">): void {
+  const { m } = step;
+  const object = step.get(instruction.object);
+  if (object.kind !== "object") {
+    return breakGraph(object.kind === "tensor" ? "opaqueObject" : "throws", "delete");
+  }
+  return step.withKey(instruction.key, (key) => {
+    const deleted = deleteOwn(m, object, key);
+    if (!deleted && instruction.strict) breakGraph("throws", "Cannot delete property");
+    step.set(instruction.dst, constant(deleted));
+  });
+}
+
+/** super[key] */
+export function executeGetSuper(step: Step, instruction: InstructionOf<"getSuper">): void {
+  const { m } = step;
+  const home = step.get(instruction.home), receiver = step.get(instruction.receiver);
+  invariant(home.kind === "object", "Expected a home object");
+  return step.withKey(instruction.key, (key) => {
+    if (!home.prototype) return breakGraph("throws", "super without prototype");
+    const found = findProperty(m, home.prototype, key);
+    if (found.kind === "getter") {
+      return m.call({
+        callee: found.getter,
+        self: receiver,
+        args: [],
+        completion: { kind: "register", register: instruction.dst },
+      });
+    }
+    step.set(instruction.dst, found.kind === "value" ? found.value : UNDEFINED);
+  });
+}
+
+/** An array literal; items of spread parts may come from code of the program. */
+export function executeArray(step: Step, instruction: InstructionOf<"array">): void {
+  const { m } = step;
+  const elements: Element[] = [];
+  const part = (index: number): void => {
+    const element = instruction.elements[index];
+    if (!element) return step.set(instruction.dst, newArray(m, elements));
+    if (element.kind === "hole") elements.push(HOLE);
+    else if (element.kind === "value") elements.push(step.get(element.register));
+    else {
+      return collect(m, step.get(element.register), (items) => {
+        elements.push(...items);
+        part(index + 1);
+      });
+    }
+    part(index + 1);
+  };
+  return part(0);
+}
+
+/** Elements that are added to an array literal one by one. */
+export function executeArrayAppend(step: Step, instruction: InstructionOf<"arrayAppend">): void {
+  const { m } = step;
+  const array = step.get(instruction.array);
+  invariant(array.kind === "object" && array.exotic.kind === "array", "Expected an array");
+  const elements = elementsOf(m, array);
+  const { element } = instruction;
+  if (element.kind === "hole") elements.push(HOLE);
+  else if (element.kind === "value") elements.push(step.get(element.register));
+  else {
+    return collect(m, step.get(element.register), (items) => {
+      elements.push(...items);
+      step.next();
+    });
+  }
+  return step.next();
+}
+
+/** An object literal. */
+export function executeObject(step: Step, instruction: InstructionOf<"object">): void {
+  const { m, frame } = step;
+  const object = newObject(m);
+  const part = (index: number): void => {
+    const member = instruction.members[index];
+    if (!member) return step.set(instruction.dst, object);
+    addMember(m, { frame, object, member }, () => part(index + 1));
+  };
+  return part(0);
+}
+
+/** A member that is added to an object: a field, or part of a literal. */
+export function executeDefine(step: Step, instruction: InstructionOf<"define">): void {
+  const { m, frame } = step;
+  const object = step.get(instruction.object);
+  if (object.kind !== "object") return breakGraph("opaqueObject", "a field of a foreign object");
+  return addMember(m, { frame, object, member: instruction.member }, () => step.next());
+}
+
+/** The properties that a pattern has not taken. */
+export function executeObjectRest(step: Step, instruction: InstructionOf<"objectRest">): void {
+  const { m } = step;
+  const source = step.get(instruction.source);
+  if (source.kind !== "object") {
+    return breakGraph("opaqueObject", "the rest of a value that is no plain object");
+  }
+  const excluded = new Set<Key>();
+  const collectKeys = (index: number): void => {
+    const key = instruction.excluded[index];
+    if (key) {
+      return step.withKey(key, (k) => {
+        excluded.add(k);
+        collectKeys(index + 1);
+      });
+    }
+    const rest = newObject(m);
+    copyProperties(m, rest, { source, excluded }, () => step.set(instruction.dst, rest));
+  };
+  return collectKeys(0);
+}
+
+/** A function made in the trace. */
+export function executeClosure(step: Step, instruction: InstructionOf<"closure">): void {
+  const { m, frame } = step;
+  const code = frame.code.children[instruction.child];
+  invariant(code, "Expected the code of a closure");
+  const make = (name: string | symbol): void => {
+    const free = instruction.captures.map((capture): Value => {
+      switch (capture.kind) {
+        case "cell":
+        case "value":
+          return step.get(capture.register);
+        case "free":
+          return m.freeBinding(frame, capture.index);
+        default:
+          return capture satisfies never;
+      }
+    });
+    const home = instruction.home === null ? null : step.get(instruction.home);
+    const exotic = {
+      kind: "function" as const,
+      closure: { code, free, home, functionName: name, namePrefix: instruction.namePrefix },
+    };
+    const prototype = m.functionPrototype(code);
+    step.set(instruction.dst, new ObjectValue(exotic, prototype, null, null));
+  };
+  if (instruction.name.kind === "name") return make(instruction.name.name);
+  return toKey(m, step.get(instruction.name.register), make);
+}

@@ -1,0 +1,47 @@
+/**
+ * What every instruction is executed with. Input: the machine, its context and the frame on top; output: reads and
+ * writes of registers. Invariant: writing a result moves on to the next instruction.
+ */
+import { invariant } from "../../base/errors.ts";
+import type { KeyOperand } from "../bytecode/code.ts";
+import type { ItemValue, Value } from "../variables/value.ts";
+import type { FunctionKnowledge } from "./calls.ts";
+import { toKey } from "./coercion.ts";
+import type { Frame, Interpreter } from "./interpreter.ts";
+import type { Key } from "./objects.ts";
+
+/** What executing needs besides the machine. */
+export interface ExecutionContext extends FunctionKnowledge {
+  /** The branch that only the graph can decide: ends the trace. */
+  branch(test: ItemValue): never;
+}
+
+/** One instruction under way. */
+export class Step {
+  constructor(readonly m: Interpreter, readonly context: ExecutionContext, readonly frame: Frame) {}
+
+  /** What a register holds. */
+  get(register: number): Value {
+    const { registers, code } = this.frame;
+    const value = registers[register];
+    invariant(value !== undefined, `Expected a value in register ${register} of ${code.name}`);
+    return value;
+  }
+
+  /** Writes the result and moves on. */
+  set(register: number, value: Value): void {
+    this.frame.registers[register] = value;
+    this.frame.pc++;
+  }
+
+  /** Moves on. */
+  next(): void {
+    this.frame.pc++;
+  }
+
+  /** Goes on with a key, once it is converted. */
+  withKey(key: KeyOperand, then: (key: Key) => void): void {
+    if (key.kind === "name") then(key.name);
+    else toKey(this.m, this.get(key.register), then);
+  }
+}
