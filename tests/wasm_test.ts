@@ -158,3 +158,20 @@ Deno.test("wasm: convolutions and their gradients", () => {
     check(program, operands.map((t, i) => wave(count(t), 1 + i)), 1e-5);
   }
 });
+
+Deno.test("wasm: sine and cosine of large angles", () => {
+  const angles = Array.from({ length: 61 }, (_, i) => (i % 2 ? 1 : -1) * 10 ** (i / 4) * 1.2345);
+  for (const name of ["sin", "cos"] as const) {
+    const shape = [angles.length];
+    const program = singleOp([{ shape, dtype: "float32" }], [{ shape, dtype: "float32" }], (x) => ({
+      kind: "pointwise",
+      shape,
+      dtype: "float32",
+      element: (o, index) => o[name](o.load(x!, index)),
+    }));
+    const inputs = new Float32Array(64);
+    inputs.set(angles);
+    check(program, [inputs]);
+    assertStringIncludes(compileToWasm(program).source, "SIMD");
+  }
+});

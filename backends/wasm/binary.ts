@@ -81,11 +81,15 @@ export const SIMD = {
   load32Lane: 0x56,
   store32Lane: 0x5a,
   load32Zero: 0x5c,
+  f32DemoteZero: 0x5e,
+  f64PromoteLow: 0x5f,
   f32Ceil: 0x67,
   f32Floor: 0x68,
   f32Trunc: 0x69,
   f32Nearest: 0x6a,
+  f64Floor: 0x75,
   i16ExtendLowU8: 0x89,
+  f64Nearest: 0x94,
   i32Abs: 0xa0,
   i32Neg: 0xa1,
   i32AllTrue: 0xa3,
@@ -111,10 +115,12 @@ export const SIMD = {
   f32Max: 0xe9,
   f32PMin: 0xea,
   f32PMax: 0xeb,
+  f64Mul: 0xf2,
   i32TruncF32: 0xf8,
   f32ConvertI32: 0xfa,
-  f32Splat: 0x13,
+  i32TruncF64Zero: 0xfc,
   f32Madd: 0x105,
+  f64Madd: 0x107,
 } as const;
 
 /** A growing list of bytes. */
@@ -187,7 +193,7 @@ export class FunctionBody {
   readonly #locals: WasmType[] = [];
   /** Runs first: sets the locals of `splatConstant` and `wordAt`. */
   readonly #prologue = new Bytes();
-  readonly #constants = new Map<number, number>();
+  readonly #constants = new Map<string, number>();
   readonly #words = new Map<number, number>();
   /** Instructions ahead of the open loops, innermost last. */
   readonly #ahead: Bytes[] = [];
@@ -262,15 +268,19 @@ export class FunctionBody {
     return this;
   }
 
-  /** Pushes four equal 32-bit lanes from a local: the engine rebuilds inline constants at every use. */
-  splatConstant(bits: number): this {
-    let local = this.#constants.get(bits);
+  /**
+   * Pushes four equal 32-bit lanes, or two equal pairs, from a local: the engine rebuilds inline constants at every
+   * use.
+   */
+  splatConstant(bits: number, high: number = bits): this {
+    const key = `${bits} ${high}`;
+    let local = this.#constants.get(key);
     if (local === undefined) {
-      this.#constants.set(bits, local = this.local("v128"));
+      this.#constants.set(key, local = this.local("v128"));
       scratch.setInt32(0, bits, true);
-      this.#prologue.byte(0xfd).unsigned(SIMD.constant);
-      for (let i = 0; i < 4; i++) this.#prologue.raw(new Uint8Array(scratch.buffer, 0, 4));
-      this.#prologue.byte(0x21).unsigned(local);
+      scratch.setInt32(4, high, true);
+      const pair = new Uint8Array(scratch.buffer, 0, 8);
+      this.#prologue.byte(0xfd).unsigned(SIMD.constant).raw(pair).raw(pair).byte(0x21).unsigned(local);
     }
     return this.get(local);
   }

@@ -19,12 +19,19 @@ type Expression =
     readonly arg: Expression;
     readonly by: number;
   }
-  /** Every second word of two vectors: those at even places, or at odd ones. */
-  | { readonly kind: "words"; readonly odd: boolean; readonly low: Expression; readonly high: Expression };
+  /** Four words out of the eight of two vectors. */
+  | {
+    readonly kind: "words";
+    readonly picked: readonly [number, number, number, number];
+    readonly low: Expression;
+    readonly high: Expression;
+  }
+  /** A double in both halves. */
+  | { readonly kind: "double"; readonly value: number };
 
 type E = Expression;
 
-const view = new DataView(new ArrayBuffer(4));
+const view = new DataView(new ArrayBuffer(8));
 
 /** The bits of a float32. */
 export function floatBits(value: number): number {
@@ -48,6 +55,12 @@ const shift = (name: "i32Shl" | "i32ShrS" | "i32ShrU", arg: E, by: number): E =>
   op: name,
   arg,
   by,
+});
+const words = (low: E, high: E, picked: readonly [number, number, number, number]): E => ({
+  kind: "words",
+  picked,
+  low,
+  high,
 });
 const poly = (coefficients: readonly number[], x: E): E =>
   coefficients.slice(0, -1).reduceRight((sum: E, c) => fma(sum, x, f(c)), f(coefficients.at(-1) ?? 0));
@@ -154,11 +167,21 @@ function erf(x: E): E {
   return select(op("f32Lt", abs(x), f(1)), small, select(isNan(x), x, copySign(large, x)));
 }
 
-/** sin (shift 0) or cos (shift 1) by the quadrant; accurate for |x| below 2¹³. */
-function sine(x: E, quadrant: 0 | 1): E {
-  const magic = fma(x, f(0.6366197723675814), f(12582912));
-  const n = sub(magic, f(12582912));
-  const r = fma(n, f(-7.5497899549e-8), fma(n, f(-4.8375129699e-4), fma(n, f(-1.5703125), x)));
+/** Two lanes of x = n·π/2 + r in doubles: r, and n mod 4. Exact enough below 10¹⁵. */
+function quarterTurns(x: E): { readonly r: E; readonly quadrant: E } {
+  const wide = op("f64PromoteLow", x), d = (value: number): E => ({ kind: "double", value });
+  const n = op("f64Nearest", op("f64Mul", wide, d(2 / Math.PI)));
+  const parts = [-1.5707963267948966, -6.123233995736766e-17, 1.4973849048591833e-33];
+  const r = parts.reduce((rest, part) => op("f64Madd", n, d(part), rest), wide);
+  const whole = op("f64Floor", op("f64Mul", n, d(0.25)));
+  return { r, quadrant: op("i32TruncF64Zero", op("f64Madd", whole, d(-4), n)) };
+}
+
+/** sin (shift 0) or cos (shift 1) by the quadrant. */
+function sine(x: E, shifted: 0 | 1): E {
+  const low = quarterTurns(x), high = quarterTurns(words(x, x, [2, 3, 2, 3]));
+  const r = words(op("f32DemoteZero", low.r), op("f32DemoteZero", high.r), [0, 1, 4, 5]);
+  const quadrant = words(low.quadrant, high.quadrant, [0, 1, 4, 5]);
   const z = mul(r, r);
   const s = fma(mul(poly([-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4], z), z), r, r);
   const c = fma(
@@ -166,17 +189,17 @@ function sine(x: E, quadrant: 0 | 1): E {
     z,
     fma(f(-0.5), z, f(1)),
   );
-  const q = op("i32Add", magic, i(quadrant));
+  const q = op("i32Add", quadrant, i(shifted));
   const odd = op("i32Ne", op("and", q, i(1)), i(0));
   const flip = shift("i32Shl", op("and", q, i(2)), 30);
   const value = op("xor", select(odd, c, s), flip);
-  return quadrant === 0 ? select(op("f32Eq", x, f(0)), x, value) : value;
+  return shifted === 0 ? select(op("f32Eq", x, f(0)), x, value) : value;
 }
 
 /** High and low words of the unsigned products by a constant. */
 function wideProduct(x: E, by: number): { readonly high: E; readonly low: E } {
   const low = op("i64ExtMulLowU", x, i(by)), high = op("i64ExtMulHighU", x, i(by));
-  return { high: { kind: "words", odd: true, low, high }, low: { kind: "words", odd: false, low, high } };
+  return { high: words(low, high, [1, 3, 5, 7]), low: words(low, high, [0, 2, 4, 6]) };
 }
 
 /** Philox 4×32-10 (Salmon et al., 2011): the first of four random words, with the counter in word 0. */
@@ -307,6 +330,9 @@ function push(body: FunctionBody, root: E): void {
         return void body.get(e.local);
       case "bits":
         return void body.splatConstant(e.bits);
+      case "double":
+        view.setFloat64(0, e.value, true);
+        return void body.splatConstant(view.getInt32(0, true), view.getInt32(4, true));
       case "shift":
         emit(e.arg);
         body.i32(e.by).simd(e.op);
@@ -318,8 +344,7 @@ function push(body: FunctionBody, root: E): void {
       case "words": {
         emit(e.low);
         emit(e.high);
-        const first = e.odd ? 4 : 0;
-        body.shuffle([0, 8, 16, 24].flatMap((byte) => [0, 1, 2, 3].map((b) => first + byte + b)));
+        body.shuffle(e.picked.flatMap((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte)));
         break;
       }
       default:
