@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import {
   arange,
   compile,
+  compiler,
   config,
   init,
   logs,
@@ -406,6 +407,45 @@ Deno.test("sizes that change are not tuned, and a hint says so", () => {
     assertEquals(f(ones([4])).tolist(), [2, 2, 2, 2]);
   });
   assertEquals(hints, ["max-autotune keeps inference as it is: its sizes change from call to call"]);
+});
+
+Deno.test("without dynamic shapes every size is a constant", () => {
+  const counter = new compiler.CompileCounter();
+  const f = compile((x: Tensor, n: number) => x.mul(n), { backend: counter, dynamic: true });
+  config.patch({ dynamicShapes: false }, () => {
+    for (const n of [2, 3, 4]) assertEquals(f(ones([n]), 3).tolist(), new Array<number>(n).fill(3));
+  });
+  assertEquals(counter.frameCount, 3);
+});
+
+Deno.test({
+  name: "kernels that are not to be kept on disk are gone when the process ends",
+  ignore: SKIP_NATIVE,
+  fn: async () => {
+    await withFolder(async (folder) => {
+      const module = new URL("../mod.ts", import.meta.url).href;
+      await Deno.writeTextFile(
+        join(folder, "a.ts"),
+        `import { compile, config, ones, type Tensor } from ${JSON.stringify(module)};
+config.inductor.kernelCache = false;
+console.log(compile((x: Tensor) => x.add(1))(ones([2])).tolist());
+`,
+      );
+      await Deno.mkdir(join(folder, "tmp"));
+      const { code, stdout } = await runProgram(Deno.execPath(), [
+        "run",
+        "-A",
+        "--no-check",
+        "--config",
+        fileURLToPath(new URL("../deno.json", import.meta.url)),
+        join(folder, "a.ts"),
+      ], { env: { DYN_CACHE_DIR: join(folder, "cache"), TMPDIR: join(folder, "tmp") } });
+      assertEquals([code, stdout], [0, "[ 2, 2 ]\n"]);
+      const kept = [...Deno.readDirSync(join(folder, "cache", "cpu"))].map(({ name }) => name);
+      assertEquals(kept.filter((name) => name.endsWith(".so")), []);
+      assertEquals([...Deno.readDirSync(join(folder, "tmp"))], []);
+    });
+  },
 });
 
 Deno.test("copies in another order are memory of their own, in the strides that they promise", () => {

@@ -36,6 +36,16 @@ export function cacheDirectory(): string {
   return directory = Deno.makeTempDirSync({ prefix: "dyn-cache-" });
 }
 
+let ownDirectory: string | undefined;
+
+/** A folder of this process alone, which goes when it ends. */
+export function processDirectory(): string {
+  if (ownDirectory !== undefined) return ownDirectory;
+  const made = ownDirectory = Deno.makeTempDirSync({ prefix: "dyn-process-" });
+  globalThis.addEventListener("unload", () => Deno.removeSync(made, { recursive: true }));
+  return made;
+}
+
 /** A text file, or undefined where it cannot be read. */
 export function readText(path: string): string | undefined {
   try {

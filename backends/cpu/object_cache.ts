@@ -5,8 +5,9 @@
  * one rename publishes all of it. Invariant: a file is used only if its stored text equals the wanted one and
  * its fingerprint fits; anything else is built again.
  */
+import { config } from "../../lib/base/config.ts";
 import { recording } from "../../lib/base/recording.ts";
-import { cacheDirectory, uniqueSuffix } from "./cache_directory.ts";
+import { cacheDirectory, processDirectory, uniqueSuffix } from "./cache_directory.ts";
 import { fingerprint, fingerprintText } from "./fingerprint.ts";
 import { requireToolchain, type Toolchain, ToolchainError } from "./toolchain.ts";
 
@@ -149,7 +150,7 @@ function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
  */
 export function buildLibraries(sources: readonly Source[]): string[] {
   const toolchain = requireToolchain();
-  const folder = cacheDirectory();
+  const folder = config.inductor.kernelCache ? cacheDirectory() : processDirectory();
   const missing = new Map<string, Job>();
   const paths = sources.map((source) => {
     const key = keyText(toolchain, source);

@@ -3,6 +3,7 @@
  * and the arguments of a call; output: an entry that serves this call and every other that its guards admit.
  * Invariant: nothing of the program has happened when this returns; the caller runs the entry.
  */
+import { config } from "../base/config.ts";
 import { invariant, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
@@ -80,7 +81,7 @@ function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
     },
   });
   const wrapper = new Wrapper(output, {
-    dynamic: program.options.dynamic,
+    dynamic: config.dynamicShapes ? program.options.dynamic : "never",
     history: unit.history,
     codeOf,
     variableOf,
