@@ -88,13 +88,39 @@ export function compile(
   target: AnyFunction | Module | CompileOptions,
   options: CompileOptions | MethodContext = {},
 ): unknown {
-  const chosen: CompileOptions = isMethodContext(options) ? {} : options;
+  const chosen: CompileOptions = isMethodContext(options) ? {} : checkedOptions(options);
   if (typeof target === "function") return compileFunction(target, chosen);
   if (target instanceof Module) return compileModule(target, chosen);
-  if (typeof target === "object" && target !== null) {
-    return (method: AnyFunction) => compileFunction(method, target);
+  if (typeof target === "object" && target !== null && !Array.isArray(target)) {
+    const decorating = checkedOptions(target);
+    return (method: AnyFunction) => compileFunction(method, decorating);
   }
   throw new DynError(`Expected a function or an nn.Module to compile but found ${String(target)}`);
+}
+
+const OPTION_TYPES: Readonly<Record<keyof CompileOptions, readonly string[]>> = {
+  backend: ["string", "function"],
+  fullgraph: ["boolean"],
+  dynamic: ["boolean"],
+  mode: ["string"],
+  options: ["object"],
+  disable: ["boolean"],
+};
+
+/** The options themselves. Throws DynError for one that does not exist or is of another type. */
+function checkedOptions(options: CompileOptions): CompileOptions {
+  for (const [name, value] of Object.entries(options)) {
+    const types = Object.entries(OPTION_TYPES).find(([known]) => known === name)?.[1];
+    if (!types) {
+      throw new DynError(
+        `Expected an option of compile out of ${Object.keys(OPTION_TYPES).join(", ")} but found ${name}`,
+      );
+    }
+    if (value !== undefined && !types.includes(typeof value)) {
+      throw new DynError(`Expected ${name} to be a ${types.join(" or ")} but found ${String(value)}`);
+    }
+  }
+  return options;
 }
 
 function isMethodContext(options: CompileOptions | MethodContext): options is MethodContext {
@@ -138,9 +164,6 @@ function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions):
 /** The chosen backend under the settings that `mode` and `options` stand for. */
 function resolveBackend(options: CompileOptions): { readonly backend: GraphBackend; readonly name: string } {
   const wanted = options.backend ?? Deno.env.get("DYN_BACKEND") ?? "inductor";
-  if (typeof wanted !== "string" && typeof wanted !== "function") {
-    throw new DynError(`Expected a backend's name or a function but found ${typeof wanted}`);
-  }
   const name = typeof wanted === "string" ? wanted : wanted.name || "custom";
   const backend = typeof wanted === "string" ? named(wanted) : wanted;
   const patch = inductorPatch({ ...settingsOf(options.mode ?? "default"), ...options.options });
@@ -197,6 +220,6 @@ export function callableOf(compiled: object): object {
 }
 
 setForwardCompiler((module, options) => {
-  const compiled = compileFunction(module.forward, options);
+  const compiled = compileFunction(module.forward, checkedOptions(options));
   return (...args) => Reflect.apply(compiled, module, args);
 });
