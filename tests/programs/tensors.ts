@@ -376,6 +376,30 @@ export const tensors: Corpus = {
     const x = grid(3, 2);
     see(g(x, 0, tensor([2])), x, g(x, 1, tensor([1, 2])), x);
   },
+  "lists of indices"({ compile, see, attempt }) {
+    const f = compile((x: Tensor) => [
+      x.at([[0, 2]]),
+      x.at([0, 2, 1, 1]),
+      x.at([0]),
+      x.at(":", [1, 0, 0, 1]),
+      x.at([[0, 1], [2, 2]]),
+      x.at([[-1, -3]], 0),
+    ]);
+    for (const n of [3, 4, 5]) attempt(() => f(grid(n, 2)));
+    const g = compile((x: Tensor) => x.at([0, 7, 1, 1]).mul(2));
+    for (const n of [3, 8]) attempt(() => g(grid(n, 2)));
+    const h = compile((x: Tensor) => {
+      x.set([[0, 2, 1, 1]], 5);
+      x.set([[[0, 2]], 1], 7);
+      return x.at([true, false, true]).sum();
+    });
+    const x = grid(3, 2);
+    see(h(x), x);
+    const k = compile((x: Tensor) => x.at([2, 0, 0, 2]).mul(x.at([[1, 1]], 0)).sum());
+    const leafs = grid(3, 2).requiresGrad_();
+    k(leafs).backward();
+    see(leafs);
+  },
   "iteration and destructuring of tensors"({ compile, see }) {
     const f = compile((x: Tensor) => {
       const [a, b] = x as unknown as Iterable<Tensor>;

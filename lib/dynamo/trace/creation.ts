@@ -94,6 +94,11 @@ function create(
   if (data.kind === "constant" && typeof data.value !== "bigint") {
     return callOp(m, m.opNamed("full"), [newArray(m, []), data, place], false);
   }
+  return constantTensor(m, made);
+}
+
+/** A new tensor with the elements of one that belongs to the graph. */
+export function constantTensor(m: Interpreter, made: Tensor): TensorValue {
   const { attributes } = m.output;
   let name = "_tensor_constant0";
   for (let n = 1; name in attributes; n++) name = `_tensor_constant${n}`;
@@ -107,5 +112,6 @@ function create(
   });
   const known = new TensorValue(meta, false, node, null, null);
   m.output.tensors.set(node, known);
-  return callOp(m, m.opNamed("clone"), [known], true);
+  const copy = callOp(m, m.opNamed("clone"), [known], true);
+  return copy.kind === "tensor" ? copy : breakGraph("tensorMethod", "a new tensor");
 }

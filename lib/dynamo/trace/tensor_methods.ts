@@ -7,9 +7,11 @@ import { isDType, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
 import { findTarget } from "../../ops/table.ts";
-import { parseIndex } from "../../tensor/index_syntax.ts";
+import { tensor, type TensorData } from "../../tensor/creation.ts";
+import { type IndexItem, parseIndex } from "../../tensor/index_syntax.ts";
+import { noGrad } from "../../tensor/modes.ts";
 import { hintOf } from "../../sym/decide.ts";
-import { Tensor } from "../../tensor/tensor.ts";
+import { modes, Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim } from "../variables/numbers.ts";
 import {
@@ -25,6 +27,7 @@ import type { BuiltinModel, Interpreter } from "./interpreter.ts";
 import { allElements, findProperty, newArray } from "./objects.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
+import { constantTensor } from "./creation.ts";
 import { callOp } from "./tensor_ops.ts";
 import { backward } from "./backward.ts";
 
@@ -192,14 +195,41 @@ function applyIndex(m: Interpreter, x: TensorValue, index: readonly Value[]): In
         gather.push(step.tensor);
         dim++;
         break;
-      case "flag":
       case "list":
-        return breakGraph("tensorMethod", "indexing with a list");
+        gather.push(listIndex(m, view, { items: step.items, dim }));
+        dim++;
+        break;
+      case "flag":
+        return breakGraph("tensorMethod", "indexing with a flag");
       default:
         step satisfies never;
     }
   }
   return { view, gather };
+}
+
+/** A list of indices along a dimension as a tensor. */
+function listIndex(
+  m: Interpreter,
+  view: TensorValue,
+  { items, dim }: { readonly items: readonly IndexItem[]; readonly dim: number },
+): TensorValue {
+  const size = view.meta.shape[dim];
+  if (typeof size !== "number") {
+    return breakGraph("tensorMethod", "a list of indices along a size that changes");
+  }
+  const index = (item: IndexItem): TensorData => {
+    if (Array.isArray(item)) return item.map(index);
+    if (typeof item !== "number" || !Number.isInteger(item)) {
+      return breakGraph("tensorMethod", "indexing with a list of other than integers");
+    }
+    return item >= -size && item < size ? item : breakGraph("throws", "an index out of range");
+  };
+  const elements = items.map(index);
+  const made = parsed(() =>
+    modes.without(() => noGrad(() => tensor(elements, { dtype: "int64", device: view.meta.device })))
+  );
+  return constantTensor(m, made);
 }
 
 function parsed<T>(parse: () => T): T {
