@@ -14,7 +14,7 @@ import {
   zeros,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "./arguments.ts";
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { ModuleList } from "./container.ts";
 import { Dropout } from "./dropout.ts";
 import { gelu, relu } from "./functional.ts";

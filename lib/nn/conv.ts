@@ -11,7 +11,7 @@ import {
   pad,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { spread, type Trailing, trailing } from "./arguments.ts";
+import { spread, type Trailing, trailing } from "../base/arguments.ts";
 import { fanInAndOut, kaimingUniform_, uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";

@@ -3,7 +3,7 @@ import { bilinear, empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { DType } from "../base/dtype.ts";
 import { kaimingUniform_, uniform_ } from "./init.ts";
-import { type Trailing, trailing } from "./arguments.ts";
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 

@@ -11,7 +11,7 @@ import {
   smoothL1Loss,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "./arguments.ts";
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 
 /** What becomes of the losses of a batch. */

@@ -13,7 +13,7 @@ import {
   tripletMarginLoss,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "./arguments.ts";
+import { type Trailing, trailing } from "../base/arguments.ts";
 import type { Reduction } from "./loss.ts";
 import { Module } from "./module.ts";
 

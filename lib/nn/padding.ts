@@ -1,7 +1,7 @@
 /** Padding layers: each pads the last dimensions of its input, as many as its name says. */
 import { pad } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { spread } from "./arguments.ts";
+import { spread } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 
 type Mode = "constant" | "reflect" | "replicate" | "circular";

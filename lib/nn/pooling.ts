@@ -14,7 +14,7 @@ import {
   maxPool3d,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "./arguments.ts";
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 
 /** One number for all spatial dimensions, or one for each. */

@@ -7,7 +7,7 @@ import {
   pixelUnshuffle,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "./arguments.ts";
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 
 type Sizes = number | readonly number[];

@@ -5,7 +5,7 @@ import { embedding } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { normal_ } from "./init.ts";
-import { type Trailing, trailing } from "./arguments.ts";
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 

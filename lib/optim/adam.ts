@@ -2,7 +2,14 @@
 import { noGrad } from "../tensor/modes.ts";
 import { zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { Optimizer, type ParamsOrGroups, type ParamState, zeroStep } from "./optimizer.ts";
+import {
+  type Hyperparameters,
+  hyperparameters,
+  Optimizer,
+  type ParamsOrGroups,
+  type ParamState,
+  zeroStep,
+} from "./optimizer.ts";
 
 export interface AdamOptions {
   lr: number;
@@ -10,9 +17,18 @@ export interface AdamOptions {
   eps: number;
   weightDecay: number;
   amsgrad: boolean;
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
 }
 
-const ADAM: AdamOptions = { lr: 1e-3, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 0, amsgrad: false };
+const ADAM: AdamOptions = {
+  lr: 1e-3,
+  betas: [0.9, 0.999],
+  eps: 1e-8,
+  weightDecay: 0,
+  amsgrad: false,
+  maximize: false,
+};
 
 abstract class AdamFamily extends Optimizer<AdamOptions> {
   /** Whether decay shrinks the parameter itself instead of joining the gradient. */
@@ -35,7 +51,7 @@ abstract class AdamFamily extends Optimizer<AdamOptions> {
     const { step, exp_avg: mean, exp_avg_sq: square, max_exp_avg_sq: largest } = state;
     if (!step || !mean || !square) return;
     step.add_(1);
-    let grad = gradient;
+    let grad = group.maximize ? gradient.neg() : gradient;
     if (weightDecay !== 0) {
       if (this.decoupled) param.mul_(1 - lr * weightDecay);
       else grad = grad.add(param, { alpha: weightDecay });
@@ -67,15 +83,15 @@ abstract class AdamFamily extends Optimizer<AdamOptions> {
 /** Kingma and Ba 2015; decay is added to the gradient. */
 export class Adam extends AdamFamily {
   override readonly decoupled: boolean = false;
-  constructor(params: ParamsOrGroups<AdamOptions>, options: Partial<AdamOptions> = {}) {
-    super(params, { ...ADAM, ...options });
+  constructor(params: ParamsOrGroups<AdamOptions>, ...given: Hyperparameters<AdamOptions>) {
+    super(params, hyperparameters("Adam", ADAM, given));
   }
 }
 
 /** Loshchilov and Hutter 2019; decay is apart from the gradient, default 0.01. */
 export class AdamW extends AdamFamily {
   override readonly decoupled: boolean = true;
-  constructor(params: ParamsOrGroups<AdamOptions>, options: Partial<AdamOptions> = {}) {
-    super(params, { ...ADAM, weightDecay: 0.01, ...options });
+  constructor(params: ParamsOrGroups<AdamOptions>, ...given: Hyperparameters<AdamOptions>) {
+    super(params, hyperparameters("AdamW", { ...ADAM, weightDecay: 0.01 }, given));
   }
 }

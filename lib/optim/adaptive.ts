@@ -2,7 +2,14 @@
 import { noGrad } from "../tensor/modes.ts";
 import { fullLike, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { Optimizer, type ParamsOrGroups, type ParamState, zeroStep } from "./optimizer.ts";
+import {
+  type Hyperparameters,
+  hyperparameters,
+  Optimizer,
+  type ParamsOrGroups,
+  type ParamState,
+  zeroStep,
+} from "./optimizer.ts";
 
 export interface RMSpropOptions {
   lr: number;
@@ -11,20 +18,24 @@ export interface RMSpropOptions {
   weightDecay: number;
   momentum: number;
   centered: boolean;
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
 }
+
+const RMSPROP: RMSpropOptions = {
+  lr: 0.01,
+  alpha: 0.99,
+  eps: 1e-8,
+  weightDecay: 0,
+  momentum: 0,
+  centered: false,
+  maximize: false,
+};
 
 /** Hinton's lecture 6e: gradients divided by a running root mean square. */
 export class RMSprop extends Optimizer<RMSpropOptions> {
-  constructor(params: ParamsOrGroups<RMSpropOptions>, options: Partial<RMSpropOptions> = {}) {
-    super(params, {
-      lr: 0.01,
-      alpha: 0.99,
-      eps: 1e-8,
-      weightDecay: 0,
-      momentum: 0,
-      centered: false,
-      ...options,
-    });
+  constructor(params: ParamsOrGroups<RMSpropOptions>, ...given: Hyperparameters<RMSpropOptions>) {
+    super(params, hyperparameters("RMSprop", RMSPROP, given));
   }
 
   override step(): void {
@@ -41,7 +52,8 @@ export class RMSprop extends Optimizer<RMSpropOptions> {
     const { square_avg: square, grad_avg: mean, momentum_buffer: buffer, step } = this.stateOf(param, group);
     if (!square || !step) return;
     step.add_(1);
-    const grad = group.weightDecay !== 0 ? gradient.add(param, { alpha: group.weightDecay }) : gradient;
+    const downhill = group.maximize ? gradient.neg() : gradient;
+    const grad = group.weightDecay !== 0 ? downhill.add(param, { alpha: group.weightDecay }) : downhill;
     square.mul_(group.alpha).addcmul_(grad, grad, { value: 1 - group.alpha });
     if (mean) mean.lerp_(grad, 1 - group.alpha);
     const variance = mean ? square.sub(mean.mul(mean)) : square;
@@ -71,19 +83,23 @@ export interface AdagradOptions {
   weightDecay: number;
   initialAccumulatorValue: number;
   eps: number;
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
 }
+
+const ADAGRAD: AdagradOptions = {
+  lr: 0.01,
+  lrDecay: 0,
+  weightDecay: 0,
+  initialAccumulatorValue: 0,
+  eps: 1e-10,
+  maximize: false,
+};
 
 /** Duchi et al. 2011: gradients divided by the root of their sum of squares. */
 export class Adagrad extends Optimizer<AdagradOptions> {
-  constructor(params: ParamsOrGroups<AdagradOptions>, options: Partial<AdagradOptions> = {}) {
-    super(params, {
-      lr: 0.01,
-      lrDecay: 0,
-      weightDecay: 0,
-      initialAccumulatorValue: 0,
-      eps: 1e-10,
-      ...options,
-    });
+  constructor(params: ParamsOrGroups<AdagradOptions>, ...given: Hyperparameters<AdagradOptions>) {
+    super(params, hyperparameters("Adagrad", ADAGRAD, given));
   }
 
   override step(): void {
@@ -104,7 +120,8 @@ export class Adagrad extends Optimizer<AdagradOptions> {
     }
     const { step, sum } = state;
     if (!step || !sum) return;
-    const grad = group.weightDecay !== 0 ? gradient.add(param, { alpha: group.weightDecay }) : gradient;
+    const downhill = group.maximize ? gradient.neg() : gradient;
+    const grad = group.weightDecay !== 0 ? downhill.add(param, { alpha: group.weightDecay }) : downhill;
     // lr / (1 + (t − 1)·decay), t counted from 1
     const rate = step.mul(group.lrDecay).add(1).reciprocal().mul(group.lr);
     step.add_(1);

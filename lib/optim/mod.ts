@@ -1,5 +1,7 @@
 /** Optimizers and learning-rate schedules: the namespace `optim`. */
 export {
+  type ExecutionOptions,
+  type Hyperparameters,
   Optimizer,
   type OptimizerState,
   type ParamGroup,

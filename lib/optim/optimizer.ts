@@ -2,6 +2,7 @@
  * The base of all optimizers: parameter groups, per-parameter state, state dicts. Invariant: `step` is ordinary
  * tensor code without reading a value back, so that it can be captured into a graph together with the model.
  */
+import { trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { zeros } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
@@ -11,6 +12,47 @@ export type ParamGroup<H> = H & { params: Tensor[] };
 
 /** What a constructor takes: parameters, or groups that override hyperparameters. */
 export type ParamsOrGroups<H> = Iterable<Tensor> | Iterable<Partial<H> & { params: Iterable<Tensor> }>;
+
+/** What is written after the parameters: hyperparameters by position in PyTorch's order, then the rest by name. */
+export type Hyperparameters<H> = readonly (H[keyof H] | Partial<H & ExecutionOptions> | undefined)[];
+
+/** How PyTorch is to run a step. Accepted without effect: a compiled step is one fused kernel. */
+export interface ExecutionOptions {
+  readonly foreach: boolean | null;
+  readonly fused: boolean | null;
+  readonly capturable: boolean;
+}
+
+const NOT_NEGATIVE = ["lr", "eps", "weightDecay", "momentum", "alpha", "lrDecay", "initialAccumulatorValue"];
+
+/**
+ * Defaults, in the order of PyTorch's arguments, overridden by what was written. Throws DynError for names that do
+ * not exist and for values out of range.
+ */
+export function hyperparameters<H extends object>(
+  optimizer: string,
+  defaults: H,
+  given: Hyperparameters<H>,
+): H {
+  const names = Object.keys(defaults);
+  const written = trailing<Record<string, unknown>>(optimizer, names, given, [
+    "foreach",
+    "fused",
+    "capturable",
+  ]);
+  const all: H = { ...defaults, ...written };
+  for (const name of NOT_NEGATIVE) {
+    const value: unknown = Reflect.get(all, name);
+    if (typeof value === "number" && !(value >= 0)) {
+      throw new DynError(`Expected ${name} of ${optimizer} that is not negative but found ${value}`);
+    }
+  }
+  const betas: unknown = Reflect.get(all, "betas");
+  if (Array.isArray(betas) && betas.some((beta) => !(beta >= 0 && beta < 1))) {
+    throw new DynError(`Expected betas of ${optimizer} in [0, 1) but found [${betas}]`);
+  }
+  return all;
+}
 
 /** State of one parameter, by name. */
 export type ParamState = Record<string, Tensor>;

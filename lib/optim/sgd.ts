@@ -1,7 +1,8 @@
 /** Stochastic gradient descent with momentum, as torch.optim.SGD. */
+import { DynError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { Optimizer, type ParamsOrGroups } from "./optimizer.ts";
+import { type Hyperparameters, hyperparameters, Optimizer, type ParamsOrGroups } from "./optimizer.ts";
 
 export interface SGDOptions {
   lr: number;
@@ -9,12 +10,27 @@ export interface SGDOptions {
   dampening: number;
   weightDecay: number;
   nesterov: boolean;
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
 }
+
+const DEFAULTS: SGDOptions = {
+  lr: 1e-3,
+  momentum: 0,
+  dampening: 0,
+  weightDecay: 0,
+  nesterov: false,
+  maximize: false,
+};
 
 /** p ← p − lr·v, v ← momentum·v + (1 − dampening)·(g + weightDecay·p). */
 export class SGD extends Optimizer<SGDOptions> {
-  constructor(params: ParamsOrGroups<SGDOptions>, options: Partial<SGDOptions> = {}) {
-    super(params, { lr: 1e-3, momentum: 0, dampening: 0, weightDecay: 0, nesterov: false, ...options });
+  constructor(params: ParamsOrGroups<SGDOptions>, ...given: Hyperparameters<SGDOptions>) {
+    const options = hyperparameters("SGD", DEFAULTS, given);
+    if (options.nesterov && (options.momentum <= 0 || options.dampening !== 0)) {
+      throw new DynError("Expected momentum without dampening for nesterov but found none, or dampening");
+    }
+    super(params, options);
   }
 
   override step(): void {
@@ -28,7 +44,7 @@ export class SGD extends Optimizer<SGDOptions> {
   }
 
   private update(param: Tensor, grad: Tensor, group: SGDOptions): void {
-    let direction = grad;
+    let direction = group.maximize ? grad.neg() : grad;
     if (group.weightDecay !== 0) direction = direction.add(param, { alpha: group.weightDecay });
     if (group.momentum !== 0) {
       let state = this.state.get(param);

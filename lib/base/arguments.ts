@@ -3,8 +3,8 @@
  * Input: the names in PyTorch's order and what was written; output: values by name. Invariant: what is not
  * understood is an error, never dropped.
  */
-import { DynError } from "../base/errors.ts";
-import { isPlainObject } from "../base/tree.ts";
+import { DynError } from "./errors.ts";
+import { isPlainObject } from "./tree.ts";
 
 /** What may be written for the arguments `K` of options `O`: each its value, or the options from there on. */
 export type Trailing<O, K extends readonly (keyof O)[]> = Partial<
