@@ -2,7 +2,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { DType, HostArray } from "../lib/base/dtype.ts";
 import type { LoopKernel, Program, Statement } from "../lib/loops/ir.ts";
-import { mul, sub } from "../lib/sym/expr.ts";
+import { recordLowered } from "../lib/loops/nest.ts";
+import { mul, sub, symbol } from "../lib/sym/expr.ts";
 import { HostMemory } from "../backends/js/memory.ts";
 import { FunctionBody, ModuleWriter } from "../backends/wasm/binary.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
@@ -163,6 +164,46 @@ Deno.test("int64 results within 32 bits are computed in lanes, others are not", 
     }));
   check(of(-5), []);
   check(of(2 ** 31), [], "JavaScript");
+});
+
+Deno.test("sizes known only in the call, small ones and very large ones", () => {
+  const n = symbol("n", { kind: "size" }, [1, Infinity]);
+  const target = { buffer: 0, offset: 0, shape: [n], strides: [1], dtype: "int64" as const };
+  const kernel = recordLowered(
+    {
+      kind: "pointwise",
+      shape: [n],
+      dtype: "int64",
+      element: (o, [i]) =>
+        o.select(
+          o.lt(o.index(i!, "int64"), o.constant(5, "int64")),
+          o.constant(-1, "int64"),
+          o.index(i!, "int64"),
+        ),
+    },
+    [target],
+    { name: "op" },
+  );
+  const program: Program = {
+    name: "sizes",
+    buffers: [{ name: "out", dtype: "int64", length: n, role: { kind: "output" } }],
+    inputs: [],
+    outputs: [0],
+    sizes: [n],
+    arenaBytes: 0,
+    kernels: [kernel],
+  };
+  for (const pool of POOLS) {
+    const compiled = compileToWasm(program, pool);
+    assertEquals(/^\/\/ op: (.*)$/m.exec(compiled.source)?.[1], "SIMD");
+    for (const size of [1, 6, 37, 2 ** 20 + 3]) {
+      const out = new HostMemory("cpu", new ArrayBuffer(8 * Math.ceil(size / 8) * 8));
+      compiled.run({ inputs: [], outputs: [out], sizes: [size] });
+      for (const at of [0, 4, 5, size - 1]) {
+        if (at < size) assertEquals(out.int64[at], at < 5 ? -1n : BigInt(at));
+      }
+    }
+  }
 });
 
 Deno.test("running sums along rows and columns", () => {

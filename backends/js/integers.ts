@@ -5,7 +5,7 @@
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import type { Statement, ValueId } from "../../lib/loops/ir.ts";
-import { boundsOf } from "../../lib/sym/expr.ts";
+import { boundsOf, type Dim } from "../../lib/sym/expr.ts";
 
 /** Least and greatest value, both included. */
 export type Bounds = readonly [low: number, high: number];
@@ -22,9 +22,16 @@ export function numericIntegers(body: readonly Statement[]): ReadonlySet<ValueId
   return analysis.numbers();
 }
 
-/** Bounds of the integer values whose magnitude is known to be at most `limit` (and at most 2⁵²). */
-export function boundedIntegers(body: readonly Statement[], limit: number): ReadonlyMap<ValueId, Bounds> {
-  const analysis = new Analysis();
+/**
+ * Bounds of the integer values whose magnitude is known to be at most `limit` (and at most 2⁵²), where `indexBounds`
+ * says in what range index expressions are.
+ */
+export function boundedIntegers(
+  body: readonly Statement[],
+  limit: number,
+  indexBounds: (index: Dim) => Bounds,
+): ReadonlyMap<ValueId, Bounds> {
+  const analysis = new Analysis(indexBounds);
   analysis.forward(body);
   return analysis.bounded(limit);
 }
@@ -52,6 +59,8 @@ class Analysis {
   /** Values without bounds that may be numbers where no use needs a bigint. */
   readonly #flexible = new Set<ValueId>();
   readonly #needed = new Set<ValueId>();
+
+  constructor(readonly indexBounds: (index: Dim) => Bounds = boundsOf) {}
 
   numbers(): Set<ValueId> {
     const found = new Set<ValueId>();
@@ -93,7 +102,7 @@ class Analysis {
           this.#define(s.id, s.dtype, [Number(s.value), Number(s.value)]);
           break;
         case "index":
-          this.#define(s.id, s.dtype, boundsOf(s.index));
+          this.#define(s.id, s.dtype, this.indexBounds(s.index));
           break;
         case "load":
           this.#define(s.id, s.dtype, undefined);

@@ -2,13 +2,15 @@
  * Which kernels can be WebAssembly functions. Input: a kernel; output: whether every value of it has lanes of 32
  * bits, and the type of these lanes. Invariant: an int64 value becomes int32 where its bounds fit in there, or
  * where it is loaded and clamped to ±2³⁰ and every use of it comes out the same for the clamped value: as an index
- * (which lies in a tensor, hence far below), or compared with what is small.
+ * (which lies in a tensor, hence far below), or compared with what is small. Sizes are taken to be below
+ * `SIZE_LIMIT`, which whoever runs the kernel makes sure of.
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import type { Loop, LoopKernel, Program, Reduction, Statement, ValueId } from "../../lib/loops/ir.ts";
 import type { ScalarOpName } from "../../lib/loops/scalar.ts";
 import { boundedIntegers, type Bounds } from "../js/integers.ts";
 import { CLAMP } from "./access.ts";
+import { boundsWithin } from "./bounds.ts";
 import { hasLanes } from "./lanes.ts";
 
 /** Greatest magnitude of an integer in a lane. */
@@ -36,7 +38,8 @@ export function laneValues(
   kernel: LoopKernel,
   program: Program,
 ): ReadonlyMap<ValueId, LaneType> | undefined {
-  const check = new Check(program, boundedIntegers(kernel.body, LARGEST));
+  const bounds = boundedIntegers(kernel.body, LARGEST, boundsWithin(kernel.body, program.sizes));
+  const check = new Check(program, bounds);
   return check.all(kernel.body) ? check.types : undefined;
 }
 

@@ -12,6 +12,7 @@ import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../.
 import { printProgram } from "../../lib/loops/print.ts";
 import { HostMemory } from "../js/memory.ts";
 import { LOAD_SLACK } from "./access.ts";
+import { SIZE_LIMIT } from "./bounds.ts";
 import { ModuleWriter } from "./binary.ts";
 import { javaScriptStep } from "./javascript.ts";
 import {
@@ -50,10 +51,10 @@ export function compileToWasm(program: Program, pool: ThreadPool = wasmPool()): 
     const after = loops && loopStep(loops);
     const plain = () => javaScriptStep(kernel, program, pool.memory);
     if (kernel.kind === "loops") {
-      return after ? { step: after, form: "SIMD" } : { step: plain(), form: "JavaScript" };
+      return after ? { step: within(after, plain), form: "SIMD" } : { step: plain(), form: "JavaScript" };
     }
     if (loops && !after) return { step: plain(), form: "JavaScript" };
-    return { step: externStep(kernel, { program, pool, after, plain }), form: "library" };
+    return { step: within(externStep(kernel, { program, pool, after, plain }), plain), form: "library" };
   });
   const code = pool.load(writer.finish());
   const steps = made.map((m) => m.step);
@@ -61,6 +62,15 @@ export function compileToWasm(program: Program, pool: ThreadPool = wasmPool()): 
     source: sourceOf(program, made.map((m) => m.form)),
     kernelCount: program.kernels.length,
     run: (call) => runProgram(pool, { program, steps, call }),
+  };
+}
+
+/** A step where every size is below the limit, another where one is not. */
+function within(step: Step, plain: () => Step): Step {
+  let beyond: Step | undefined;
+  return (run) => {
+    if (run.sizes.every((size) => size < SIZE_LIMIT)) step(run);
+    else (beyond ??= plain())(run);
   };
 }
 
