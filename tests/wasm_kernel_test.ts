@@ -3,7 +3,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { DType, HostArray } from "../lib/base/dtype.ts";
 import type { LoopKernel, Program, Statement } from "../lib/loops/ir.ts";
 import { recordLowered } from "../lib/loops/nest.ts";
-import { mul, sub, symbol } from "../lib/sym/expr.ts";
+import { type Decider, mul, sub, symbol } from "../lib/sym/expr.ts";
 import { HostMemory } from "../backends/js/memory.ts";
 import { FunctionBody, ModuleWriter } from "../backends/wasm/binary.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
@@ -167,7 +167,8 @@ Deno.test("int64 results within 32 bits are computed in lanes, others are not", 
 });
 
 Deno.test("sizes known only in the call, small ones and very large ones", () => {
-  const n = symbol("n", { kind: "size" }, [1, Infinity]);
+  const decider: Decider = { hintOf: () => 6, assume() {} };
+  const n = symbol("n", { kind: "size", decider }, [1, Infinity]);
   const target = { buffer: 0, offset: 0, shape: [n], strides: [1], dtype: "int64" as const };
   const kernel = recordLowered(
     {
