@@ -9,6 +9,7 @@ import {
   type CodeObject,
   type FreeVariable,
   type Instruction,
+  type InstructionOf,
   type KeyOperand,
   type ObjectMember,
   type Register,
@@ -141,7 +142,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
         }\``,
       );
     case "templateObject":
-      return bare(`$rt.templateObject(${templateIndex(code, i.site, i)})`);
+      return bare(`$rt.templateObject(${templateIndex(i)})`);
     case "getProp": {
       const object = names.operand(i.object);
       return { text: memberText(wrapObject(object), i.key, keyValue), bare: true, receiver: i.object };
@@ -346,17 +347,12 @@ function templateText(text: string): string {
   return text.replace(/[\\`]|\$\{/g, (c) => `\\${c}`).replace(/\r/g, "\\r").replace(/\n/g, "\\n");
 }
 
-const templateIndexes = new WeakMap<CodeObject, Map<number, number>>();
+const templateIndexes = new WeakMap<InstructionOf<"templateObject">, number>();
 
-function templateIndex(
-  code: CodeObject,
-  site: number,
-  i: { readonly cooked: readonly (string | undefined)[]; readonly raw: readonly string[] },
-): number {
-  let table = templateIndexes.get(code);
-  if (!table) templateIndexes.set(code, table = new Map());
-  let index = table.get(site);
-  if (index === undefined) table.set(site, index = addTemplate(i.cooked, i.raw));
+/** The number of a tagged template's strings array: one for all code that has this instruction. */
+export function templateIndex(i: InstructionOf<"templateObject">): number {
+  let index = templateIndexes.get(i);
+  if (index === undefined) templateIndexes.set(i, index = addTemplate(i.cooked, i.raw));
   return index;
 }
 

@@ -6,6 +6,8 @@
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { Instruction } from "../bytecode/code.ts";
+import { templateIndex } from "../bytecode/print_instruction.ts";
+import { runtime } from "../bytecode/runtime.ts";
 import { CellValue, constant, isObject, UNDEFINED, UNINITIALIZED } from "../variables/value.ts";
 import { readCell, writeCell } from "./bindings.ts";
 import { textOf, toKey, toPrimitive, toText } from "./coercion.ts";
@@ -146,8 +148,11 @@ export function execute(
       };
       return part(0, quasis[0] ?? "");
     }
-    case "templateObject":
-      return breakGraph("syntax", "a tagged template");
+    case "templateObject": {
+      const strings = runtime.templateObject(templateIndex(instruction));
+      invariant(strings, "Expected the strings of a template");
+      return step.set(instruction.dst, m.wrapper.known(strings, "template"));
+    }
     case "getProp":
       return step.withKey(
         instruction.key,

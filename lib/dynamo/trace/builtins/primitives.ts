@@ -282,6 +282,17 @@ export function addPrimitives(table: ModelTable): void {
   mathematics(table);
   pure(table, String.prototype, STRING);
   pure(table, String, ["fromCharCode", "fromCodePoint"]);
+  table.method(String, "raw", (m, { args: [strings = UNDEFINED, ...values] }) => {
+    const raw = strings.kind === "object" ? m.plainProperty(strings, "raw") : null;
+    if (raw?.kind !== "object" || raw.exotic.kind !== "array") return breakGraph("builtin", "String.raw");
+    const parts = allElements(m, raw).map((part) => String(primitiveOf(m, part, "String.raw")));
+    const texts = values.map((value) =>
+      value.kind === "constant" || value.kind === "number"
+        ? textOf(m, value)
+        : breakGraph("coercion", "an object is an argument of String.raw")
+    );
+    return constant(String.raw({ raw: parts }, ...texts));
+  });
   pure(table, Number.prototype, NUMBER);
   pure(table, Number, ["isFinite", "isInteger", "isNaN", "isSafeInteger", "parseFloat", "parseInt"]);
   pure(table, Boolean.prototype, ["toString", "valueOf"]);
