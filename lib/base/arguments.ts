@@ -11,40 +11,44 @@ export type Trailing<O, K extends readonly (keyof O)[]> = Partial<
   { [I in keyof K]: O[K[I] & keyof O] | O | undefined }
 >;
 
+/** Names of arguments in order, and of those that may only be given by name. */
+export interface ArgumentNames<O> {
+  readonly positional: readonly (keyof O & string)[];
+  readonly named: readonly (keyof O & string)[];
+}
+
 /**
- * The trailing arguments of `layer` by name. Arguments that may only be given by name are in `more`. Throws
- * DynError for unknown names, for a value given twice and for too many values.
+ * The trailing arguments of `owner` by name. Throws DynError for unknown names, for a value given twice and for too
+ * many values.
  */
 export function trailing<O extends object>(
-  layer: string,
-  names: readonly (keyof O & string)[],
+  owner: string,
+  names: readonly (keyof O & string)[] | ArgumentNames<O>,
   given: readonly unknown[],
-  more: readonly (keyof O & string)[] = [],
 ): Partial<O> {
+  const { positional, named } = "positional" in names ? names : { positional: names, named: [] };
+  const known = [...positional, ...named];
   const found: Partial<O> = {};
+  const add = (name: string, value: unknown) => {
+    if (!known.some((each) => each === name)) {
+      throw new DynError(`Expected options of ${owner} out of ${known.join(", ")} but found ${name}`);
+    }
+    if (Object.hasOwn(found, name)) {
+      throw new DynError(`Expected one value for ${name} of ${owner} but found two`);
+    }
+    if (value !== undefined) Reflect.set(found, name, value);
+  };
   given.forEach((value, at) => {
-    if (value === undefined) return;
+    const name = positional[at];
     if (at === given.length - 1 && isPlainObject(value)) {
-      for (const [name, each] of Object.entries(value)) {
-        if (![...names, ...more].some((known) => known === name)) {
-          throw new DynError(
-            `Expected options of ${layer} out of ${[...names, ...more].join(", ")} but found ${name}`,
-          );
-        }
-        if (Object.hasOwn(found, name)) {
-          throw new DynError(`Expected one value for ${name} of ${layer} but found two`);
-        }
-        if (each !== undefined) Reflect.set(found, name, each);
-      }
-      return;
-    }
-    const name = names[at];
-    if (name === undefined) {
+      for (const [each, inner] of Object.entries(value)) add(each, inner);
+    } else if (name === undefined) {
       throw new DynError(
-        `Expected at most ${names.length} optional arguments of ${layer} but found ${given.length}`,
+        `Expected at most ${positional.length} optional arguments of ${owner} but found ${given.length}`,
       );
+    } else {
+      add(name, value);
     }
-    Reflect.set(found, name, value);
   });
   return found;
 }

@@ -74,9 +74,12 @@ export class MultiheadAttention extends Module {
     ...given: Trailing<MultiheadAttentionOptions, ["dropout", "bias"]>
   ) {
     super();
-    const options = trailing<MultiheadAttentionOptions>("MultiheadAttention", ["dropout", "bias"], given, [
-      "batchFirst",
-    ]);
+    const options = trailing<MultiheadAttentionOptions>("MultiheadAttention", {
+      positional: ["dropout", "bias"],
+      named: [
+        "batchFirst",
+      ],
+    }, given);
     if (embedDim % numHeads !== 0) {
       throw new DynError(`Expected embedDim divisible by ${numHeads} heads but found ${embedDim}`);
     }

@@ -100,7 +100,7 @@ abstract class Conv extends KernelLayer {
   readonly paddingMode: "zeros" | "reflect" | "replicate" | "circular";
 
   constructor(inChannels: number, outChannels: number, kernelSize: readonly number[], given: TrailingConv) {
-    const options = trailing<ConvOptions>("Conv", TRAILING, given, PLACE);
+    const options = trailing<ConvOptions>("Conv", { positional: TRAILING, named: PLACE }, given);
     const channels = [outChannels, inChannels / (options.groups ?? 1)] as const;
     super({ inChannels, outChannels, kernelSize, options, channels });
     const { padding = 0 } = options;
@@ -177,7 +177,10 @@ abstract class ConvTranspose extends KernelLayer {
     kernelSize: readonly number[],
     given: TrailingTransposed,
   ) {
-    const options = trailing<ConvTransposeOptions>("ConvTranspose", TRAILING_TRANSPOSED, given, PLACE);
+    const options = trailing<ConvTransposeOptions>("ConvTranspose", {
+      positional: TRAILING_TRANSPOSED,
+      named: PLACE,
+    }, given);
     const channels = [inChannels, outChannels / (options.groups ?? 1)] as const;
     super({ inChannels, outChannels, kernelSize, options, channels });
     this.padding = spread(options.padding ?? 0, kernelSize.length);

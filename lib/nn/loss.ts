@@ -83,16 +83,14 @@ export class CrossEntropyLoss extends Module {
 
   constructor(...given: Weighted<ClassOptions & { readonly labelSmoothing?: number }>) {
     super();
-    this.options = trailing<ClassOptions & { readonly labelSmoothing?: number }>(
-      "CrossEntropyLoss",
-      ["weight"],
-      given,
-      [
+    this.options = trailing<ClassOptions & { readonly labelSmoothing?: number }>("CrossEntropyLoss", {
+      positional: ["weight"],
+      named: [
         "ignoreIndex",
         "reduction",
         "labelSmoothing",
       ],
-    );
+    }, given);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -107,7 +105,10 @@ export class NLLLoss extends Module {
 
   constructor(...given: Weighted<ClassOptions>) {
     super();
-    this.options = trailing<ClassOptions>("NLLLoss", ["weight"], given, ["ignoreIndex", "reduction"]);
+    this.options = trailing<ClassOptions>("NLLLoss", {
+      positional: ["weight"],
+      named: ["ignoreIndex", "reduction"],
+    }, given);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -128,7 +129,11 @@ export class BCELoss extends Module {
 
   constructor(...given: Weighted<BinaryOptions>) {
     super();
-    this.options = trailing<BinaryOptions>("BCELoss", ["weight"], given, ["reduction"]);
+    this.options = trailing<BinaryOptions>(
+      "BCELoss",
+      { positional: ["weight"], named: ["reduction"] },
+      given,
+    );
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -143,12 +148,10 @@ export class BCEWithLogitsLoss extends Module {
 
   constructor(...given: Weighted<BinaryOptions & { readonly posWeight?: Tensor | null }>) {
     super();
-    this.options = trailing<BinaryOptions & { readonly posWeight?: Tensor | null }>(
-      "BCEWithLogitsLoss",
-      ["weight"],
-      given,
-      ["reduction", "posWeight"],
-    );
+    this.options = trailing<BinaryOptions & { readonly posWeight?: Tensor | null }>("BCEWithLogitsLoss", {
+      positional: ["weight"],
+      named: ["reduction", "posWeight"],
+    }, given);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {

@@ -29,7 +29,11 @@ abstract class MarginLoss extends Module {
 
   constructor(given: Trailing<MarginOptions, ["margin"]>, margin: number) {
     super();
-    const options = trailing<MarginOptions>("a margin loss", ["margin"], given, ["reduction"]);
+    const options = trailing<MarginOptions>(
+      "a margin loss",
+      { positional: ["margin"], named: ["reduction"] },
+      given,
+    );
     this.margin = options.margin ?? margin;
     this.reduction = options.reduction ?? "mean";
   }
@@ -82,7 +86,10 @@ export class TripletMarginLoss extends Module {
   constructor(...given: Trailing<TripletMarginOptions, ["margin", "p", "eps", "swap"]>) {
     super();
     const names = ["margin", "p", "eps", "swap"] as const;
-    this.options = trailing<TripletMarginOptions>("TripletMarginLoss", names, given, ["reduction"]);
+    this.options = trailing<TripletMarginOptions>("TripletMarginLoss", {
+      positional: names,
+      named: ["reduction"],
+    }, given);
   }
 
   override forward(anchor: Tensor, positive: Tensor, negative: Tensor): Tensor {
@@ -104,9 +111,12 @@ export class MultiMarginLoss extends Module {
 
   constructor(...given: Trailing<MultiMarginOptions, ["p", "margin", "weight"]>) {
     super();
-    this.options = trailing<MultiMarginOptions>("MultiMarginLoss", ["p", "margin", "weight"], given, [
-      "reduction",
-    ]);
+    this.options = trailing<MultiMarginOptions>("MultiMarginLoss", {
+      positional: ["p", "margin", "weight"],
+      named: [
+        "reduction",
+      ],
+    }, given);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -138,9 +148,8 @@ export class MultiLabelSoftMarginLoss extends Module {
     super();
     this.options = trailing<ReductionOptions & { readonly weight?: Tensor | null }>(
       "MultiLabelSoftMarginLoss",
-      ["weight"],
+      { positional: ["weight"], named: ["reduction"] },
       given,
-      ["reduction"],
     );
   }
 
@@ -181,10 +190,13 @@ export class PoissonNLLLoss extends Module {
 
   constructor(...given: Trailing<PoissonOptions, ["logInput", "full"]>) {
     super();
-    this.options = trailing<PoissonOptions>("PoissonNLLLoss", ["logInput", "full"], given, [
-      "eps",
-      "reduction",
-    ]);
+    this.options = trailing<PoissonOptions>("PoissonNLLLoss", {
+      positional: ["logInput", "full"],
+      named: [
+        "eps",
+        "reduction",
+      ],
+    }, given);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {

@@ -52,9 +52,12 @@ abstract class MaxPool extends Module {
     ...given: Trailing<MaxPoolOptions, ["stride", "padding", "dilation"]>
   ) {
     super();
-    const options = trailing<MaxPoolOptions>("MaxPool", ["stride", "padding", "dilation"], given, [
-      "ceilMode",
-    ]);
+    const options = trailing<MaxPoolOptions>("MaxPool", {
+      positional: ["stride", "padding", "dilation"],
+      named: [
+        "ceilMode",
+      ],
+    }, given);
     this.stride = options.stride ?? null;
     this.padding = options.padding ?? 0;
     this.dilation = options.dilation ?? 1;

@@ -30,7 +30,10 @@ export class Embedding extends Module {
     ...given: Trailing<EmbeddingOptions, ["paddingIdx"]>
   ) {
     super();
-    const options = trailing<EmbeddingOptions>("Embedding", ["paddingIdx"], given, ["scaleGradByFreq"]);
+    const options = trailing<EmbeddingOptions>("Embedding", {
+      positional: ["paddingIdx"],
+      named: ["scaleGradByFreq"],
+    }, given);
     const { paddingIdx = null } = options;
     if (paddingIdx !== null && (paddingIdx >= numEmbeddings || paddingIdx < -numEmbeddings)) {
       throw new DynError(

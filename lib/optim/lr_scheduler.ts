@@ -316,7 +316,7 @@ export class OneCycleLR extends LRScheduler {
     super(optimizer);
     const names = ["totalSteps", "epochs", "stepsPerEpoch", "pctStart", "annealStrategy"] as const;
     const more = ["divFactor", "finalDivFactor", "cycleMomentum"] as const;
-    this.options = trailing<CycleOptions>("OneCycleLR", names, given, more);
+    this.options = trailing<CycleOptions>("OneCycleLR", { positional: names, named: more }, given);
     const { totalSteps, epochs = 0, stepsPerEpoch = 0, cycleMomentum = true } = this.options;
     this.totalSteps = totalSteps ?? epochs * stepsPerEpoch;
     if (!(this.totalSteps > 0)) {
@@ -405,7 +405,7 @@ export class ReduceLROnPlateau {
       cooldown: 0,
       minLr: 0,
       eps: 1e-8,
-      ...trailing<PlateauOptions>("ReduceLROnPlateau", names, given, ["minLr", "eps"]),
+      ...trailing<PlateauOptions>("ReduceLROnPlateau", { positional: names, named: ["minLr", "eps"] }, given),
     };
     if (this.options.factor >= 1) {
       throw new DynError(`Expected a factor below 1 but found ${this.options.factor}`);

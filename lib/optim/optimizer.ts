@@ -35,11 +35,14 @@ export function hyperparameters<H extends object>(
   given: Hyperparameters<H>,
 ): H {
   const names = Object.keys(defaults);
-  const written = trailing<Record<string, unknown>>(optimizer, names, given, [
-    "foreach",
-    "fused",
-    "capturable",
-  ]);
+  const written = trailing<Record<string, unknown>>(optimizer, {
+    positional: names,
+    named: [
+      "foreach",
+      "fused",
+      "capturable",
+    ],
+  }, given);
   const all: H = { ...defaults, ...written };
   for (const name of NOT_NEGATIVE) {
     const value: unknown = Reflect.get(all, name);
