@@ -331,6 +331,18 @@ Deno.test("a debug folder holds the steps of each compilation", async () => {
   });
 });
 
+Deno.test("a folder that cannot be made is an error that names it", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "model.ts"), PROGRAM);
+    const place = join("model.ts", "d");
+    const trace = await dyn(["--trace", place, "model.ts"], { cwd: folder });
+    assertMatch(trace.stderr, /DynError: Expected a folder for trace files but found "model\.ts\/d": /);
+    const debug = await dyn(["model.ts"], { cwd: folder, env: { DYN_COMPILE_DEBUG: place } });
+    assertMatch(debug.stderr, /DynError: Expected a folder for debug folders but found "model\.ts\/d": /);
+    assertEquals([trace.code, debug.code], [1, 1]);
+  });
+});
+
 Deno.test("settings choose the files of a debug folder, for one function too", async () => {
   await withFolder(async (folder) => {
     const script = `import { compile, config, tensor, type Tensor } from "jsr:@x/dyn";

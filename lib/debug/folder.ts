@@ -6,6 +6,7 @@
  */
 import { join } from "node:path";
 import { config, type TraceConfig } from "../base/config.ts";
+import { DynError, messageOf } from "../base/errors.ts";
 import type { ArtifactRecord, CompileRecord, PhaseRecord, Recorder } from "../base/recording.ts";
 
 /** A file of the folder: its name and the setting that asks for it. */
@@ -38,7 +39,7 @@ const fileNameOf = ({ name, meta }: ArtifactRecord, { file }: DebugFile): string
 /** Letters, digits and underscores of a name, few enough for a file's. */
 const plainName = (name: string): string => name.replace(/\W+/g, "_").slice(0, 60);
 
-/** The folder of this run below a root: one per process, whoever else writes there. */
+/** The folder of this run below a root: one per process, whoever else writes there. Throws DynError. */
 function createRun(root: string): string {
   const time = new Date().toISOString().replace(/\.\d+Z$/, "").replace("T", "_").replaceAll(":", "");
   for (let attempt = 0;; attempt++) {
@@ -48,7 +49,10 @@ function createRun(root: string): string {
       Deno.mkdirSync(run);
       return Deno.realPathSync(run);
     } catch (thrown) {
-      if (!(thrown instanceof Deno.errors.AlreadyExists) || attempt > 100) throw thrown;
+      if (thrown instanceof Deno.errors.AlreadyExists && attempt < 100) continue;
+      throw new DynError(
+        `Expected a folder for debug folders but found ${JSON.stringify(root)}: ${messageOf(thrown)}`,
+      );
     }
   }
 }
