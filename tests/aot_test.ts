@@ -660,3 +660,14 @@ Deno.test("makeFx captures a backward pass as ops", () => {
   assertClose(found?.detach().tolist(), x.cos().tolist(), "cos");
   assertStrictEquals(gm.graph.placeholders.length, 1);
 });
+
+Deno.test("makeFx follows what the tape hands out of a pooling", () => {
+  const fn = (x: Tensor) => grad([ops.maxPool2d(x, 2).sum()], [x]);
+  const image = () =>
+    tensor([[[1, 5, 2, 0], [3, 4, 9, 8], [0, 0, 1, 1], [7, 6, 2, 3]]], { dtype: "float32" });
+  const gm = makeFx(fn)(image().requiresGrad_());
+  const [found] = tensorsIn(gm.forward(image().requiresGrad_()));
+  const x = image().requiresGrad_();
+  const [wanted] = fn(x);
+  assertEquals(found?.detach().tolist(), wanted?.detach().tolist());
+});

@@ -125,6 +125,8 @@ class TracingMode implements DispatchMode<Tensor> {
     const known = this.#values.get(tensor);
     if (known) return known;
     if (!tensor.storage.filled) {
+      const same = this.#sameMemory(tensor);
+      if (same) return same;
       throw new DynError("Expected a tensor of this trace but found a fake one of another");
     }
     const name = `_tensor_constant${Object.keys(this.#attributes).length}`;
@@ -136,6 +138,14 @@ class TracingMode implements DispatchMode<Tensor> {
     const value = new GraphValue(node, meta);
     this.#values.set(tensor, value);
     return value;
+  }
+
+  /** The value of another tensor object for the same elements, as the tape hands out what it saved. */
+  #sameMemory({ storage, layout, offset }: Tensor): GraphValue | undefined {
+    for (const [known, value] of this.#values) {
+      if (known.storage === storage && known.layout === layout && known.offset === offset) return value;
+    }
+    return undefined;
   }
 
   #argument(value: unknown): Argument {
