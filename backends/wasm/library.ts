@@ -3,7 +3,7 @@
  * of the pool. Input: a call and operands in the WebAssembly memory; output: results there. Invariant: float32
  * only; what does not fit is left to the caller.
  */
-import { type DType } from "../../lib/base/dtype.ts";
+import type { DType } from "../../lib/base/dtype.ts";
 import type { ConvGeometry, ExternOp } from "../../lib/loops/ir.ts";
 import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
 import { type LibraryJob, libraryModule, PRODUCT_FIELDS, UNIT_FIELDS } from "./products.ts";
@@ -46,7 +46,6 @@ const aligned = (bytes: number): number => Math.ceil(bytes / 64) * 64;
 export function fitsLibrary(call: ExternOp, { inputs, outputs }: Operands<Shaped>): boolean {
   const all = [...inputs, ...outputs];
   if (call.op === "sort" || !all.every((v) => v.dtype === "float32")) return false;
-  // A bias may lie anyhow: it has one dimension, whose stride is 1
   return call.op === "matmul" || all.every(isDense);
 }
 
@@ -93,11 +92,7 @@ function productWords(operands: Operands<Shaped>, threads: number): number {
   return PRODUCT_FIELDS.length + batch * bands * UNIT_FIELDS.length;
 }
 
-function runProducts(
-  pool: ThreadPool,
-  operands: Placed,
-  accumulate: boolean,
-): void {
+function runProducts(pool: ThreadPool, operands: Placed, accumulate: boolean): void {
   const { inputs: [a, b], outputs: [out], free } = operands;
   if (!a || !b || !out || count(out.shape) === 0) return;
   const { m, n, batch, byRow, width, bands } = bandsOf(operands, pool.threads);
@@ -216,11 +211,7 @@ function isDense(view: Shaped): boolean {
   return true;
 }
 
-function runConvolution(
-  pool: ThreadPool,
-  call: ConvCall,
-  operands: Placed,
-): void {
+function runConvolution(pool: ThreadPool, call: ConvCall, operands: Placed): void {
   const { free } = operands;
   const { input, weight, output } = rolesOf(call.op, operands);
   const shape = convShape(pool, call, operands);
@@ -248,10 +239,15 @@ function runConvolution(
   pool.run(codeOf(pool), call.op satisfies LibraryJob, {
     description: free,
     units: gradient ? (shape.byOutput === 1 ? outChannels : inChannels) : batch * groups,
-    ...(gradient ? { grain: 3 } : {}),
+    ...(gradient ? { grain: gradientGrain(shape, pool.threads) } : {}),
     scratch: { bytes: threadBytes(shape), address: packed + packedBytes(shape) },
     work: batch * groups * outChannels * depth * pixels / 4,
   });
+}
+
+/** Channels that stay together: output channels in few parts, since each unfolds every image. */
+function gradientGrain({ byOutput, outChannels }: ConvShape, threads: number): number {
+  return byOutput === 1 ? 3 * Math.ceil(outChannels / threads / 3) : 3;
 }
 
 /** Packs the weight of every group for products: [outChannels, depth], or transposed. */
