@@ -11,7 +11,7 @@ import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
 import { t } from "./pointwise.ts";
-import { checkPooled } from "./pooling.ts";
+import { checkPooled } from "./windows.ts";
 import { within } from "./scatter_views.ts";
 import { flatIndex, knownSize, shapeText, withSize } from "./shapes.ts";
 

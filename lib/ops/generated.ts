@@ -269,6 +269,7 @@ export type OpName =
   | "scatterCombined"
   | "scatterReduce"
   | "scatterExtreme"
+  | "indexReduce"
   | "sortLast"
   | "sort"
   | "argsort"
@@ -296,6 +297,7 @@ export type OpName =
   | "erfcx"
   | "logNdtr"
   | "ndtri"
+  | "mvlgamma"
   | "gelu"
   | "silu"
   | "mish"
@@ -350,6 +352,7 @@ export type OpName =
   | "cosineSimilarity"
   | "pairwiseDistance"
   | "dist"
+  | "renorm"
   | "embedding"
   | "embeddingRows"
   | "embeddingBackward"
@@ -437,21 +440,18 @@ export type OpName =
   | "singularFactors"
   | "svdvals"
   | "aminmax"
+  | "mode"
+  | "histc"
+  | "unravelIndex"
+  | "combinations"
+  | "choiceIndices"
   | "angle"
-  | "renorm"
+  | "frexp"
+  | "nextafter"
   | "nativeLayerNorm"
   | "nativeGroupNorm"
   | "nativeBatchNorm"
   | "nativeDropoutBackward"
-  | "mode"
-  | "histc"
-  | "indexReduce"
-  | "unravelIndex"
-  | "combinations"
-  | "choiceIndices"
-  | "frexp"
-  | "mvlgamma"
-  | "nextafter"
   | "mm"
   | "bmm"
   | "mv"
@@ -1085,6 +1085,11 @@ export interface ScatterReduceOptions {
   readonly includeSelf?: boolean | undefined;
 }
 
+/** Arguments of indexReduce by name. */
+export interface IndexReduceOptions {
+  readonly includeSelf?: boolean | undefined;
+}
+
 /** Arguments of sort by name. */
 export interface SortOptions {
   readonly dim?: number | undefined;
@@ -1679,6 +1684,31 @@ export interface AminmaxOptions {
   readonly keepdim?: boolean | undefined;
 }
 
+/** Arguments of mode by name. */
+export interface ModeOptions {
+  readonly dim?: number | undefined;
+  readonly keepdim?: boolean | undefined;
+}
+
+/** Arguments of histc by name. */
+export interface HistcOptions {
+  readonly bins?: number | undefined;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+}
+
+/** Arguments of combinations by name. */
+export interface CombinationsOptions {
+  readonly r?: number | undefined;
+  readonly withReplacement?: boolean | undefined;
+}
+
+/** Arguments of choiceIndices by name. */
+export interface ChoiceIndicesOptions {
+  readonly device?: DeviceName | null | undefined;
+  readonly requiresGrad?: boolean | undefined;
+}
+
 /** Arguments of nativeLayerNorm by name. */
 export interface NativeLayerNormOptions<T> {
   readonly weight?: T | null | undefined;
@@ -1697,36 +1727,6 @@ export interface NativeBatchNormOptions<T> {
   readonly bias?: T | null | undefined;
   readonly runningMean?: T | null | undefined;
   readonly runningVar?: T | null | undefined;
-}
-
-/** Arguments of mode by name. */
-export interface ModeOptions {
-  readonly dim?: number | undefined;
-  readonly keepdim?: boolean | undefined;
-}
-
-/** Arguments of histc by name. */
-export interface HistcOptions {
-  readonly bins?: number | undefined;
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-}
-
-/** Arguments of indexReduce by name. */
-export interface IndexReduceOptions {
-  readonly includeSelf?: boolean | undefined;
-}
-
-/** Arguments of combinations by name. */
-export interface CombinationsOptions {
-  readonly r?: number | undefined;
-  readonly withReplacement?: boolean | undefined;
-}
-
-/** Arguments of choiceIndices by name. */
-export interface ChoiceIndicesOptions {
-  readonly device?: DeviceName | null | undefined;
-  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of addmm by name. */
@@ -2924,6 +2924,18 @@ export interface OpApi<T extends TensorLike> {
     reduce: "prod" | "amax" | "amin",
     includeSelf: boolean,
   ): T;
+  /**
+   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+   * `torch.index_reduce`.
+   */
+  indexReduce(
+    self: T,
+    dim: number,
+    index: T,
+    source: T,
+    reduce: "prod" | "mean" | "amax" | "amin",
+    options?: IndexReduceOptions,
+  ): T;
   /** Sorted along the last dimension, stable, with indices. */
   sortLast(
     self: T,
@@ -3041,6 +3053,8 @@ export interface OpApi<T extends TensorLike> {
   logNdtr(self: T): T;
   /** The inverse of ndtr, as `torch.special.ndtri`. */
   ndtri(self: T): T;
+  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+  mvlgamma(self: T, p: number): T;
   /** self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`. */
   gelu(self: T, approximate?: "none" | "tanh" | GeluOptions, options?: GeluOptions): T;
   /** self · sigmoid(self), as `nn.functional.silu`. */
@@ -3429,6 +3443,8 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** The norm of self − other, as `torch.dist`. */
   dist(self: T, other: T, p?: number | DistOptions, options?: DistOptions): T;
+  /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+  renorm(self: T, p: number, dim: number, maxnorm: number): T;
   /**
    * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the
    * other way round, as `torch.embedding`.
@@ -3845,10 +3861,41 @@ export interface OpApi<T extends TensorLike> {
   svdvals(A: T): T;
   /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
   aminmax(self: T, options?: AminmaxOptions): [min: T, max: T] & { readonly min: T; readonly max: T };
+  /**
+   * The most frequent element along a dimension, the least where several are, and its last index. As
+   * `torch.mode`.
+   */
+  mode(
+    self: T,
+    dim?: number | ModeOptions,
+    keepdim?: boolean | ModeOptions,
+    options?: ModeOptions,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
+  histc(
+    self: T,
+    bins?: number | HistcOptions,
+    min?: number | HistcOptions,
+    max?: number | HistcOptions,
+    options?: HistcOptions,
+  ): T;
+  /** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
+  unravelIndex(indices: T, shape: readonly number[]): T[];
+  /** All choices of r elements of a vector, one a row, as `torch.combinations`. */
+  combinations(
+    self: T,
+    r?: number | CombinationsOptions,
+    withReplacement?: boolean | CombinationsOptions,
+    options?: CombinationsOptions,
+  ): T;
+  /** All choices of r of n positions, one a row. */
+  choiceIndices(n: number, r: number, repeat: boolean, options?: ChoiceIndicesOptions): T;
   /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
   angle(self: T): T;
-  /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
-  renorm(self: T, p: number, dim: number, maxnorm: number): T;
+  /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
+  frexp(self: T): [mantissa: T, exponent: T] & { readonly mantissa: T; readonly exponent: T };
+  /** The next float32 after self towards other, as `torch.nextafter`. */
+  nextafter(self: T, other: T): T;
   /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
   nativeLayerNorm(
     self: T,
@@ -3887,53 +3934,6 @@ export interface OpApi<T extends TensorLike> {
   ): [output: T, mean: T, rstd: T] & { readonly output: T; readonly mean: T; readonly rstd: T };
   /** grad · mask · scale, as `torch.native_dropout_backward`. */
   nativeDropoutBackward(gradOutput: T, mask: T, scale: number): T;
-  /**
-   * The most frequent element along a dimension, the least where several are, and its last index. As
-   * `torch.mode`.
-   */
-  mode(
-    self: T,
-    dim?: number | ModeOptions,
-    keepdim?: boolean | ModeOptions,
-    options?: ModeOptions,
-  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
-  /** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
-  histc(
-    self: T,
-    bins?: number | HistcOptions,
-    min?: number | HistcOptions,
-    max?: number | HistcOptions,
-    options?: HistcOptions,
-  ): T;
-  /**
-   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
-   * `torch.index_reduce`.
-   */
-  indexReduce(
-    self: T,
-    dim: number,
-    index: T,
-    source: T,
-    reduce: "prod" | "mean" | "amax" | "amin",
-    options?: IndexReduceOptions,
-  ): T;
-  /** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
-  unravelIndex(indices: T, shape: readonly number[]): T[];
-  /** All choices of r elements of a vector, one a row, as `torch.combinations`. */
-  combinations(
-    self: T,
-    r?: number | CombinationsOptions,
-    withReplacement?: boolean | CombinationsOptions,
-    options?: CombinationsOptions,
-  ): T;
-  /** All choices of r of n positions, one a row. */
-  choiceIndices(n: number, r: number, repeat: boolean, options?: ChoiceIndicesOptions): T;
-  /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
-  frexp(self: T): [mantissa: T, exponent: T] & { readonly mantissa: T; readonly exponent: T };
-  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
-  mvlgamma(self: T, p: number): T;
-  /** The next float32 after self towards other, as `torch.nextafter`. */
-  nextafter(self: T, other: T): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(self: T, mat2: T): T;
   /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */

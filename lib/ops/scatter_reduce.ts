@@ -4,7 +4,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type DType, isFloat } from "../base/dtype.ts";
-import type { Dim } from "../sym/expr.ts";
+import { type Dim, product } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
@@ -214,4 +214,41 @@ const scatterExtreme = defineOp({
   }],
 });
 
-export const scatterReductions = { scatterCombined, scatterReduce, scatterExtreme } as const;
+const indexReduce = defineOp({
+  name: "indexReduce",
+  doc:
+    "self combined with parts of source at a vector of indices: prod, mean, amax or amin. As `torch.index_reduce`.",
+  params: {
+    self: required("tensor"),
+    dim: required("int"),
+    index: required("tensor"),
+    source: required("tensor"),
+    reduce: required("string", { oneOf: ["prod", "mean", "amax", "amin"] }),
+    includeSelf: optional("bool", true, { keyword: true }),
+  },
+  inplace: true,
+  infer({ self, dim, index, source }) {
+    checkIndex("indexReduce", index);
+    normalizeDim(dim, self.shape.length);
+    if (source.dtype !== self.dtype) {
+      throw new DynError(`Expected source of type ${self.dtype} but found ${source.dtype}`);
+    }
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, dim, index, source, reduce, includeSelf }) {
+      const rank = self.shape.length, at = normalizeDim(dim, rank);
+      const flat = rank === 0 ? o.reshape(self, [1]) : self,
+        values = rank === 0 ? o.reshape(source, [1]) : source;
+      const shape = flat.shape.map((_, d) => d === at ? product(index.shape) : 1);
+      const wide = o.expand(o.reshape(index, shape), values.shape);
+      const result = o.scatterReduce(flat, at, wide, values, reduce as "prod", { includeSelf });
+      return rank === 0 ? o.reshape(result, []) : result;
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(3, 4), 0, { tensor: [2], dtype: "int64", range: [0, 3] }, t(2, 4), "mean"] }],
+});
+
+export const scatterReductions = { scatterCombined, scatterReduce, scatterExtreme, indexReduce } as const;

@@ -3,7 +3,12 @@
  * approximations carry their source and stay within a few units in the last place of float32.
  */
 import type { Body } from "../loops/body.ts";
-import type { TensorLike } from "./definition.ts";
+import { contiguousMeta } from "../graph/meta.ts";
+import { DynError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
+import { defineOp, type TensorLike } from "./definition.ts";
+import { required } from "./params.ts";
+import { floatTypeOf } from "./promotion.ts";
 import type { OpApi } from "./generated.ts";
 import { unary, type UnaryContext, type UnarySpec } from "./pointwise.ts";
 
@@ -441,6 +446,29 @@ const ndtri = unary({
   exposure: SPECIAL,
 });
 
+const mvlgamma = defineOp({
+  name: "mvlgamma",
+  doc: "The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`.",
+  params: { self: required("tensor"), p: required("int") },
+  inplace: true,
+  exposure: { namespaces: ["special"], aliases: ["multigammaln"] },
+  infer({ self, p }) {
+    if (p < 1) throw new DynError(`Expected p of at least 1 but found ${p}`);
+    return contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, p }) {
+      const x = isFloat(self.dtype) ? self : o.to(self, floatTypeOf(self.dtype));
+      const shifts = Array.from({ length: p }, (_, j) => o.lgamma(o.sub(x, j / 2)));
+      const total = shifts.reduce((sum, term) => o.add(sum, term));
+      return o.add(total, p * (p - 1) / 4 * Math.log(Math.PI));
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [{ tensor: [3], range: [2, 5] }, 2] }],
+});
+
 export const specialOps = {
   digamma,
   trigamma,
@@ -454,4 +482,5 @@ export const specialOps = {
   erfcx,
   logNdtr,
   ndtri,
+  mvlgamma,
 } as const;

@@ -439,6 +439,44 @@ const dist = defineOp({
   samples: [{ args: [t(3, 4), t(3, 4)] }],
 });
 
+const renorm = defineOp({
+  name: "renorm",
+  doc: "Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`.",
+  params: {
+    self: required("tensor"),
+    p: required("float"),
+    dim: required("int"),
+    maxnorm: required("float"),
+  },
+  inplace: true,
+  infer({ self, p, dim, maxnorm }) {
+    checkCategory("renorm", self.dtype, ["float"]);
+    if (self.shape.length < 2) {
+      throw new DynError(`Expected at least 2 dimensions but found ${self.shape.length}`);
+    }
+    if (p <= 0 || maxnorm < 0) {
+      throw new DynError(`Expected a positive p and no negative maxnorm but found ${p} and ${maxnorm}`);
+    }
+    normalizeDim(dim, self.shape.length);
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, p, dim, maxnorm }) {
+      const at = normalizeDim(dim, self.shape.length);
+      const others = self.shape.flatMap((_, d) => d === at ? [] : [d]);
+      const length = o.vectorNorm(self, p, others, true);
+      return o.mul(
+        self,
+        o.where(o.gt(length, maxnorm), o.mul(o.reciprocal(o.add(length, 1e-7)), maxnorm), 1),
+      );
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(3, 4), 2, 0, 0.5] }],
+  errors: [{ args: [t(3), 2, 0, 1], message: "at least 2" }],
+});
+
 export const statistics = {
   var: spreadOf("var", { aliases: ["variance"] }),
   std: spreadOf("std", {}),
@@ -454,4 +492,5 @@ export const statistics = {
   cosineSimilarity,
   pairwiseDistance,
   dist,
+  renorm,
 } as const;

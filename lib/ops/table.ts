@@ -13,7 +13,8 @@ import { scatterReductions } from "./scatter_reduce.ts";
 import { selection } from "./selection.ts";
 import { specialOps } from "./special.ts";
 import { activations } from "./activation.ts";
-import { pooling } from "./pooling.ts";
+import { averagePooling } from "./average_pooling.ts";
+import { maxPooling } from "./max_pooling.ts";
 import { random } from "./random.ts";
 import { statistics } from "./statistics.ts";
 import { embeddings } from "./embedding.ts";
@@ -24,9 +25,12 @@ import { adaptivePooling } from "./adaptive.ts";
 import { resampling } from "./resampling.ts";
 import { marginLosses } from "./margin_losses.ts";
 import { polynomials } from "./polynomials.ts";
+import { covariances } from "./covariance.ts";
 import { linearAlgebra } from "./linear_algebra.ts";
 import { singularValueOps } from "./singular_values.ts";
-import { assorted } from "./assorted.ts";
+import { counting } from "./counting.ts";
+import { floatParts } from "./float_parts.ts";
+import { nativeNormalizations } from "./native_normalization.ts";
 import { stridedViews } from "./strided_views.ts";
 import { vectorIndexing } from "./vector_indexing.ts";
 import { arithmetic } from "./arithmetic.ts";
@@ -76,7 +80,8 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...selection,
   ...specialOps,
   ...activations,
-  ...pooling,
+  ...maxPooling,
+  ...averagePooling,
   ...random,
   ...statistics,
   ...embeddings,
@@ -87,8 +92,11 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...marginLosses,
   ...polynomials,
   ...linearAlgebra,
+  ...covariances,
   ...singularValueOps,
-  ...assorted,
+  ...counting,
+  ...floatParts,
+  ...nativeNormalizations,
   ...matrix,
   ...convolutions,
   ...adaptivePooling,

@@ -633,6 +633,11 @@ export const scatterCombined: OpApi<Tensor>["scatterCombined"] = ops.scatterComb
 export const scatterReduce: OpApi<Tensor>["scatterReduce"] = ops.scatterReduce;
 /** As scatterReduce with prod, amax or amin. */
 export const scatterExtreme: OpApi<Tensor>["scatterExtreme"] = ops.scatterExtreme;
+/**
+ * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+ * `torch.index_reduce`.
+ */
+export const indexReduce: OpApi<Tensor>["indexReduce"] = ops.indexReduce;
 /** Sorted along the last dimension, stable, with indices. */
 export const sortLast: OpApi<Tensor>["sortLast"] = ops.sortLast;
 /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
@@ -692,6 +697,10 @@ export const erfcx: OpApi<Tensor>["erfcx"] = ops.erfcx;
 export const logNdtr: OpApi<Tensor>["logNdtr"] = ops.logNdtr;
 /** The inverse of ndtr, as `torch.special.ndtri`. */
 export const ndtri: OpApi<Tensor>["ndtri"] = ops.ndtri;
+/** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+export const mvlgamma: OpApi<Tensor>["mvlgamma"] = ops.mvlgamma;
+/** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+export const multigammaln: OpApi<Tensor>["mvlgamma"] = ops.mvlgamma;
 /** self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`. */
 export const gelu: OpApi<Tensor>["gelu"] = ops.gelu;
 /** self · sigmoid(self), as `nn.functional.silu`. */
@@ -818,6 +827,8 @@ export const cosineSimilarity: OpApi<Tensor>["cosineSimilarity"] = ops.cosineSim
 export const pairwiseDistance: OpApi<Tensor>["pairwiseDistance"] = ops.pairwiseDistance;
 /** The norm of self − other, as `torch.dist`. */
 export const dist: OpApi<Tensor>["dist"] = ops.dist;
+/** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+export const renorm: OpApi<Tensor>["renorm"] = ops.renorm;
 /**
  * The rows of `weight` at the integers in `input`, as `nn.functional.embedding`; also with the two the
  * other way round, as `torch.embedding`.
@@ -1053,10 +1064,25 @@ export const singularFactors: OpApi<Tensor>["singularFactors"] = ops.singularFac
 export const svdvals: OpApi<Tensor>["svdvals"] = ops.svdvals;
 /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
 export const aminmax: OpApi<Tensor>["aminmax"] = ops.aminmax;
+/**
+ * The most frequent element along a dimension, the least where several are, and its last index. As
+ * `torch.mode`.
+ */
+export const mode: OpApi<Tensor>["mode"] = ops.mode;
+/** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
+export const histc: OpApi<Tensor>["histc"] = ops.histc;
+/** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
+export const unravelIndex: OpApi<Tensor>["unravelIndex"] = ops.unravelIndex;
+/** All choices of r elements of a vector, one a row, as `torch.combinations`. */
+export const combinations: OpApi<Tensor>["combinations"] = ops.combinations;
+/** All choices of r of n positions, one a row. */
+export const choiceIndices: OpApi<Tensor>["choiceIndices"] = ops.choiceIndices;
 /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
 export const angle: OpApi<Tensor>["angle"] = ops.angle;
-/** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
-export const renorm: OpApi<Tensor>["renorm"] = ops.renorm;
+/** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
+export const frexp: OpApi<Tensor>["frexp"] = ops.frexp;
+/** The next float32 after self towards other, as `torch.nextafter`. */
+export const nextafter: OpApi<Tensor>["nextafter"] = ops.nextafter;
 /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
 export const nativeLayerNorm: OpApi<Tensor>["nativeLayerNorm"] = ops.nativeLayerNorm;
 /** groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`. */
@@ -1068,32 +1094,6 @@ export const nativeGroupNorm: OpApi<Tensor>["nativeGroupNorm"] = ops.nativeGroup
 export const nativeBatchNorm: OpApi<Tensor>["nativeBatchNorm"] = ops.nativeBatchNorm;
 /** grad · mask · scale, as `torch.native_dropout_backward`. */
 export const nativeDropoutBackward: OpApi<Tensor>["nativeDropoutBackward"] = ops.nativeDropoutBackward;
-/**
- * The most frequent element along a dimension, the least where several are, and its last index. As
- * `torch.mode`.
- */
-export const mode: OpApi<Tensor>["mode"] = ops.mode;
-/** How many elements lie in each of `bins` equal parts of [min, max], as `torch.histc`. */
-export const histc: OpApi<Tensor>["histc"] = ops.histc;
-/**
- * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
- * `torch.index_reduce`.
- */
-export const indexReduce: OpApi<Tensor>["indexReduce"] = ops.indexReduce;
-/** Flat indices as one index for each dimension of a shape, as `torch.unravel_index`. */
-export const unravelIndex: OpApi<Tensor>["unravelIndex"] = ops.unravelIndex;
-/** All choices of r elements of a vector, one a row, as `torch.combinations`. */
-export const combinations: OpApi<Tensor>["combinations"] = ops.combinations;
-/** All choices of r of n positions, one a row. */
-export const choiceIndices: OpApi<Tensor>["choiceIndices"] = ops.choiceIndices;
-/** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
-export const frexp: OpApi<Tensor>["frexp"] = ops.frexp;
-/** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
-export const mvlgamma: OpApi<Tensor>["mvlgamma"] = ops.mvlgamma;
-/** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
-export const multigammaln: OpApi<Tensor>["mvlgamma"] = ops.mvlgamma;
-/** The next float32 after self towards other, as `torch.nextafter`. */
-export const nextafter: OpApi<Tensor>["nextafter"] = ops.nextafter;
 /** The product of an n × k and a k × m matrix, as `torch.mm`. */
 export const mm: OpApi<Tensor>["mm"] = ops.mm;
 /** Products of b × n × k and b × k × m matrices, as `torch.bmm`. */

@@ -1085,6 +1085,25 @@ export interface TensorMethods<T> {
     reduce: "sum" | "prod" | "mean" | "amax" | "amin",
     options?: ScatterReduceOptions,
   ): T;
+  /**
+   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+   * `torch.index_reduce`.
+   */
+  indexReduce(
+    dim: number,
+    index: T,
+    source: T,
+    reduce: "prod" | "mean" | "amax" | "amin",
+    options?: IndexReduceOptions,
+  ): T;
+  /** indexReduce, written into this tensor, which is returned. */
+  indexReduce_(
+    dim: number,
+    index: T,
+    source: T,
+    reduce: "prod" | "mean" | "amax" | "amin",
+    options?: IndexReduceOptions,
+  ): T;
   /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
   sort(
     dim?: number | SortOptions,
@@ -1166,6 +1185,14 @@ export interface TensorMethods<T> {
   i0(): T;
   /** i0, written into this tensor, which is returned. */
   i0_(): T;
+  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+  mvlgamma(p: number): T;
+  /** mvlgamma, written into this tensor, which is returned. */
+  mvlgamma_(p: number): T;
+  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
+  multigammaln(p: number): T;
+  /** multigammaln, written into this tensor, which is returned. */
+  multigammaln_(p: number): T;
   /** silu, written into this tensor, which is returned. */
   silu_(): T;
   /** mish, written into this tensor, which is returned. */
@@ -1238,6 +1265,10 @@ export interface TensorMethods<T> {
   ): T;
   /** The norm of self − other, as `torch.dist`. */
   dist(other: T, p?: number | DistOptions, options?: DistOptions): T;
+  /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+  renorm(p: number, dim: number, maxnorm: number): T;
+  /** renorm, written into this tensor, which is returned. */
+  renorm_(p: number, dim: number, maxnorm: number): T;
   /** Sums of products over the last dimensions, as `torch.inner`. */
   inner(other: T): T;
   /** The sum of the diagonal of a matrix, as `torch.trace`. */
@@ -1300,12 +1331,6 @@ export interface TensorMethods<T> {
   corrcoef(): T;
   /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
   aminmax(options?: AminmaxOptions): [min: T, max: T] & { readonly min: T; readonly max: T };
-  /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
-  angle(): T;
-  /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
-  renorm(p: number, dim: number, maxnorm: number): T;
-  /** renorm, written into this tensor, which is returned. */
-  renorm_(p: number, dim: number, maxnorm: number): T;
   /**
    * The most frequent element along a dimension, the least where several are, and its last index. As
    * `torch.mode`.
@@ -1322,41 +1347,16 @@ export interface TensorMethods<T> {
     max?: number | HistcOptions,
     options?: HistcOptions,
   ): T;
-  /**
-   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
-   * `torch.index_reduce`.
-   */
-  indexReduce(
-    dim: number,
-    index: T,
-    source: T,
-    reduce: "prod" | "mean" | "amax" | "amin",
-    options?: IndexReduceOptions,
-  ): T;
-  /** indexReduce, written into this tensor, which is returned. */
-  indexReduce_(
-    dim: number,
-    index: T,
-    source: T,
-    reduce: "prod" | "mean" | "amax" | "amin",
-    options?: IndexReduceOptions,
-  ): T;
   /** All choices of r elements of a vector, one a row, as `torch.combinations`. */
   combinations(
     r?: number | CombinationsOptions,
     withReplacement?: boolean | CombinationsOptions,
     options?: CombinationsOptions,
   ): T;
+  /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
+  angle(): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
   frexp(): [mantissa: T, exponent: T] & { readonly mantissa: T; readonly exponent: T };
-  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
-  mvlgamma(p: number): T;
-  /** mvlgamma, written into this tensor, which is returned. */
-  mvlgamma_(p: number): T;
-  /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
-  multigammaln(p: number): T;
-  /** multigammaln, written into this tensor, which is returned. */
-  multigammaln_(p: number): T;
   /** The next float32 after self towards other, as `torch.nextafter`. */
   nextafter(other: T): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */

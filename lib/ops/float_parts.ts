@@ -1,0 +1,106 @@
+/**
+ * Numbers taken apart: their sign as an angle, mantissas and exponents, neighbours. Input: floats; output: floats, or
+ * integers for exponents. Invariant: what is said of a number holds bit by bit, for zeros and NaN too.
+ */
+import { DynError } from "../base/errors.ts";
+import { contiguousMeta } from "../graph/meta.ts";
+import { defineOp, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
+import { required } from "./params.ts";
+import { checkCategory, pointwise, reduceTo, t, unary } from "./pointwise.ts";
+import { broadcastShapes } from "./shapes.ts";
+
+const angle = unary({
+  name: "angle",
+  doc: "π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors.",
+  rule: "float",
+  body: (o, x) => {
+    const zero = o.constant(0, o.dtypeOf(x));
+    return o.select(o.lt(x, zero), o.constant(Math.PI, o.dtypeOf(x)), o.select(o.isNan(x), x, zero));
+  },
+  derivative: { reads: [], of: (o, { grad }) => o.zerosLike(grad) },
+  inplace: false,
+});
+
+/** x · 2^−exponent in two steps, since one factor may overflow. */
+function timesPower<T extends TensorLike>(o: OpApi<T>, x: T, exponent: T): T {
+  const half = o.trunc(o.mul(exponent, 0.5));
+  return o.mul(o.mul(x, o.exp2(o.neg(half))), o.exp2(o.sub(half, exponent)));
+}
+
+const frexpMantissa = defineOp({
+  name: "frexp",
+  doc: "Mantissas in [½, 1) and exponents of 2, as `torch.frexp`.",
+  params: { self: required("tensor") },
+  results: ["mantissa", "exponent"],
+  infer({ self }) {
+    checkCategory("frexp", self.dtype, ["float"]);
+    return [
+      contiguousMeta(self.shape, self.dtype, self.device),
+      contiguousMeta(self.shape, "int32", self.device),
+    ];
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self }) {
+      const size = o.abs(o.detach(self));
+      const guess = o.add(o.floor(o.log2(size)), 1);
+      // The logarithm may be off by one next to a power of 2
+      const scaled = timesPower(o, size, guess);
+      const fixed = o.add(
+        guess,
+        o.sub(o.to(o.ge(scaled, 1), self.dtype), o.to(o.lt(scaled, 0.5), self.dtype)),
+      );
+      const exponent = o.where(o.logicalAnd(o.isfinite(self), o.ne(size, 0)), fixed, 0);
+      return [timesPower(o, self, exponent), o.to(exponent, "int32")];
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(3, 4)] }],
+});
+
+/** The next number of a float type towards another: one unit in the last place. */
+const nextafter = defineOp({
+  name: "nextafter",
+  doc: "The next float32 after self towards other, as `torch.nextafter`.",
+  params: { self: required("tensor"), other: required("tensor") },
+  infer({ self, other }) {
+    if (self.dtype !== "float32" || other.dtype !== "float32") {
+      throw new DynError(`Expected float32 tensors in nextafter but found ${self.dtype} and ${other.dtype}`);
+    }
+    return contiguousMeta(broadcastShapes(self.shape, other.shape), "float32", self.device);
+  },
+  implementation: {
+    kind: "lower",
+    lower: ({ self, other }, [result]) =>
+      pointwise(result, {
+        operands: [self, other],
+        compute: "float32",
+        body(o, [a, b]) {
+          if (a === undefined || b === undefined) throw new DynError("Expected operands");
+          const zero = o.constant(0, "float32"), bits = o.floatToBits(a), one = o.constant(1, "int32");
+          // Away from 0 the bits grow, whatever the sign
+          const away = o.eq(o.lt(a, b), o.gt(a, zero));
+          const moved = o.bitsToFloat(o.select(away, o.add(bits, one), o.sub(bits, one)));
+          const least = o.bitsToFloat(one);
+          const fromZero = o.select(o.gt(b, zero), least, o.neg(least));
+          const next = o.select(o.eq(a, zero), fromZero, moved);
+          const nan = o.or(o.isNan(a), o.isNan(b));
+          return o.select(nan, o.add(a, b), o.select(o.eq(a, b), b, next));
+        },
+      }),
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["self", "other"],
+    rule: (o, { args: { self, other }, grads: [grad] }) =>
+      grad ? { self: reduceTo(o, o.where(o.eq(self, other), 0, grad), self), other: o.zerosLike(other) } : {},
+  },
+  samples: [],
+});
+
+export const floatParts = {
+  angle,
+  frexp: frexpMantissa,
+  nextafter,
+} as const;

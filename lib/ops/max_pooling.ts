@@ -1,0 +1,210 @@
+/**
+ * Maxima of windows. Input: activations [batch?, channels, …]; output: one value for each window. Invariant: a maximum
+ * is found together with its place in the window, and the gradient reads by place, so that windows that do not
+ * overlap need no accumulation.
+ */
+import { type Dim, mul } from "../sym/expr.ts";
+import { contiguousMeta } from "../graph/meta.ts";
+import type { Body, Lowered } from "../loops/body.ts";
+import { defineOp, type TensorLike } from "./definition.ts";
+import type { OpApi } from "./generated.ts";
+import { optional, required } from "./params.ts";
+import { lowest } from "./promotion.ts";
+import { t } from "./pointwise.ts";
+import {
+  checkPooled,
+  flatOffset,
+  gatherWindows,
+  internalParams,
+  inWindow,
+  pooledSizes,
+  windowParams,
+  type Windows,
+  windowsOf,
+} from "./windows.ts";
+
+const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
+const INTERNAL = { method: false, free: false } as const;
+
+const maxPoolOffsets = defineOp({
+  name: "maxPoolOffsets",
+  doc: "The maximum of each window over the last dimensions, and its flat place in the window.",
+  params: { self: required("tensor"), ...internalParams },
+  results: ["values", "offsets"],
+  exposure: INTERNAL,
+  infer({ self, ...w }) {
+    const shape = pooledSizes(self.shape, w);
+    return [contiguousMeta(shape, self.dtype, self.device), contiguousMeta(shape, "int64", self.device)];
+  },
+  implementation: {
+    kind: "lower",
+    lower({ self, ...windows }, out): Lowered[] {
+      const [values, offsets] = out;
+      if (!values || !offsets) return [];
+      const outside = <V>(o: Body<V>): V => o.constant(lowest(self.dtype), self.dtype);
+      const element = <V>(o: Body<V>, index: readonly Dim[], offset: readonly Dim[]): V =>
+        inWindow(o, self, { index, offset, windows, outside });
+      const common = {
+        kind: "reduction",
+        shape: values.shape,
+        over: windows.kernel,
+        accumulator: self.dtype,
+      } as const;
+      return [
+        { ...common, dtype: self.dtype, op: "max", element },
+        {
+          ...common,
+          dtype: "int64",
+          op: "argmax",
+          element,
+          position: (offset) => flatOffset(offset, windows.kernel),
+        },
+      ];
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["out"],
+    rule(
+      o,
+      { args: { self, kernel, stride, padding, dilation, ceilMode }, out: [, offsets], grads: [grad] },
+    ) {
+      if (!grad || !offsets) return {};
+      return {
+        self: o.maxPoolBackward(grad, offsets, self.shape, kernel, stride, padding, dilation, ceilMode),
+      };
+    },
+  },
+  samples: [{ args: [t(2, 5, 6), [2, 3], [2, 2], [1, 1], [1, 1], false] }],
+});
+
+const maxPoolBackward = defineOp({
+  name: "maxPoolBackward",
+  doc: "Gradients of windows sent to where their maximum was.",
+  params: {
+    grad: required("tensor"),
+    offsets: required("tensor"),
+    inputSizes: required("sizes"),
+    ...internalParams,
+  },
+  exposure: INTERNAL,
+  infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
+  implementation: {
+    kind: "lower",
+    lower({ grad, offsets, inputSizes: _sizes, ...windows }, [result]) {
+      if (!result) return [];
+      return gatherWindows(result, {
+        windows,
+        pooled: grad.shape,
+        part: (o, window, offset) =>
+          o.select(
+            o.eq(o.load(offsets, window), o.index(flatOffset(offset, windows.kernel), "int64")),
+            o.load(grad, window),
+            o.constant(0, result.dtype),
+          ),
+      });
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["offsets"],
+    rule(o, { args: { offsets, inputSizes, ...w }, grads: [grad] }) {
+      if (!grad) return {};
+      return { grad: gatherMaxima(o, grad, { offsets, windows: w, inputSizes }) };
+    },
+  },
+  samples: [{
+    args: [t(2, 3), { tensor: [2, 3], dtype: "int64", range: [0, 2] }, [2, 6], [2], [2], [0], [1], false],
+  }],
+});
+
+/** The elements of `x` at the places in windows. */
+function gatherMaxima<T extends TensorLike>(
+  o: OpApi<T>,
+  x: T,
+  at: { readonly offsets: T; readonly windows: Windows; readonly inputSizes: readonly Dim[] },
+): T {
+  const rank = at.windows.kernel.length;
+  const flat = flatIndices(o, at);
+  const lead = at.inputSizes.slice(0, at.inputSizes.length - rank);
+  const gathered = o.gather(o.reshape(x, [...lead, -1]), -1, o.reshape(flat, [...lead, -1]));
+  return o.reshape(gathered, at.offsets.shape);
+}
+
+/** Places in windows as flat indices into the pooled dimensions of the input: PyTorch's indices. */
+function flatIndices<T extends TensorLike>(
+  o: OpApi<T>,
+  at: { readonly offsets: T; readonly windows: Windows; readonly inputSizes: readonly Dim[] },
+): T {
+  const { offsets, windows: w, inputSizes } = at;
+  const rank = w.kernel.length, lead = inputSizes.length - rank;
+  let rest = offsets, flat: T | null = null, scale: Dim = 1;
+  for (let d = rank - 1; d >= 0; d--) {
+    const kernel = w.kernel[d] ?? 1, axis = lead + d;
+    const inside = d === 0 ? rest : o.remainder(rest, kernel);
+    const shape = offsets.shape.map((size, e) => e === axis ? size : 1);
+    const starts = o.mul(o.arange(offsets.shape[axis] ?? 1, { device: offsets.device }), w.stride[d] ?? 1);
+    const place = o.add(
+      o.mul(inside, w.dilation[d] ?? 1),
+      o.reshape(o.sub(starts, w.padding[d] ?? 0), shape),
+    );
+    const part = o.mul(place, scale);
+    flat = flat ? o.add(flat, part) : part;
+    scale = mul(scale, inputSizes[axis] ?? 1);
+    rest = o.floorDivide(rest, kernel);
+  }
+  return flat ?? offsets;
+}
+
+/** maxPool1d, maxPool2d, maxPool3d. */
+function maxPool(rank: 1 | 2 | 3) {
+  const name = `maxPool${rank}d`;
+  const image = [2, 3, ...[5, 6, 4].slice(0, rank)];
+  return defineOp({
+    name,
+    doc: `The maximum of each window over ${rank} dimension(s); with returnIndices also where it was. As ` +
+      `\`nn.functional.max_pool${rank}d\`.`,
+    params: {
+      self: required("tensor"),
+      ...windowParams,
+      dilation: optional("intOrInts", 1),
+      ceilMode: optional("bool", false),
+      returnIndices: optional("bool", false),
+    },
+    results: ["values", "indices"],
+    resultsIf: "returnIndices",
+    exposure: { ...FUNCTIONAL, free: true },
+    infer({ self, returnIndices, ...args }) {
+      checkPooled(name, self, rank);
+      const shape = pooledSizes(self.shape, windowsOf(args, rank));
+      const values = contiguousMeta(shape, self.dtype, self.device);
+      return returnIndices ? [values, contiguousMeta(shape, "int64", self.device)] : values;
+    },
+    implementation: {
+      kind: "composite",
+      compose(o, { self, returnIndices, ...args }) {
+        const windows = windowsOf(args, rank);
+        const { kernel, stride, padding, dilation, ceilMode } = windows;
+        const [values, offsets] = o.maxPoolOffsets(self, kernel, stride, padding, dilation, ceilMode);
+        return returnIndices
+          ? [values, flatIndices(o, { offsets, windows, inputSizes: self.shape })]
+          : values;
+      },
+    },
+    gradient: { kind: "composite" },
+    samples: [
+      { args: [t(...image), 2] },
+      { args: [t(...image), 3], options: { stride: 2, padding: 1 } },
+      { args: [t(...image.slice(1)), 2], options: { stride: 1, ceilMode: true } },
+    ],
+    errors: [{ args: [t(2, 2), 2, 2, 2], message: "Expected" }],
+  });
+}
+
+export const maxPooling = {
+  maxPoolOffsets,
+  maxPoolBackward,
+  maxPool1d: maxPool(1),
+  maxPool2d: maxPool(2),
+  maxPool3d: maxPool(3),
+} as const;
