@@ -116,12 +116,9 @@ const FLOATS = [
 const SPREAD = FLOATS.concat(
   Array.from({ length: 4000 }, (_, i) => Math.fround((i - 2000) * 0.0217 + Math.sin(i))),
 )
-  .concat(Array.from({ length: 500 }, (_, i) => Math.fround(10 ** (i / 10 - 25) * (i % 2 ? 1 : -1))));
+  .concat(Array.from({ length: 830 }, (_, i) => Math.fround(10 ** (i / 10 - 44.5) * (i % 2 ? 1 : -1))));
 const UNITS = SPREAD.filter((x) => Math.abs(x) <= 1);
 const DOMAINS: Partial<Record<ScalarOpName, readonly number[]>> = {
-  sin: SPREAD.filter((x) => !(Math.abs(x) > 1e15)),
-  cos: SPREAD.filter((x) => !(Math.abs(x) > 1e15)),
-  tan: SPREAD.filter((x) => !(Math.abs(x) > 1e9)),
   asin: UNITS,
   acos: UNITS,
   atanh: UNITS,

@@ -183,8 +183,8 @@ function stirling(x: number): number {
 
 /** sin(πx) without the error of multiplying by π first. */
 function sinPi(x: number): number {
-  const r = floorMod(x, 2);
-  return r === 0 || r === 1 ? 0 : r > 1 ? -Math.sin(Math.PI * (r - 1)) : Math.sin(Math.PI * r);
+  const r = x - 2 * Math.round(x / 2);
+  return Math.sin(Math.PI * (r > 0.5 ? 1 - r : r < -0.5 ? -1 - r : r));
 }
 
 /** ψ(x) = d/dx log Γ(x): recurrence up to 10, then the asymptotic series; ∓∞ at ±0, NaN at other poles. */
@@ -193,7 +193,7 @@ export function digamma(x: number): number {
   if (x === -Infinity || (x < 0 && Number.isInteger(x))) return NaN;
   let shift = 0, y = x;
   if (y < 0) {
-    const r = y - Math.floor(y);
+    const r = y - Math.round(y);
     shift = -Math.PI / Math.tan(Math.PI * r);
     y = 1 - y;
   }

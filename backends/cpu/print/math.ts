@@ -5,7 +5,7 @@
  * rarely used goes through the float64 function of the C library and is rounded once.
  *
  * exp, expm1: Cody and Waite's reduction by ln 2 in two parts, polynomial on [−ln2/2, ln2/2]. log: reduction to
- * [√½, √2), polynomial in f = m − 1. sin, cos: reduction by π/2 in float64 (exact for |x| < 2⁵²). tanh by expm1.
+ * [√½, √2), polynomial in f = m − 1. sin, cos, tan: reduction by π/2 in float64, in two forms. tanh by expm1.
  * erf: odd polynomial below 1, else 1 − exp(−P(|x|)).
  */
 
@@ -169,48 +169,70 @@ INL float pow2_int(int n) { return bits_float((n << 23) + 0x3f800000); }`,
     "log_f32",
   ),
   // sin and cos of the rest r = x − n·π/2 in [−π/4, π/4]; polynomials of Cephes, in float64 as r is
-  trig: fn(`INL double trig_rest(float x, long* quadrant) {
-  const double n = __builtin_rint((double) x * 0.63661977236758134);
-  double r = __builtin_fma(-n, 1.5707963267948966, (double) x);
-  r = __builtin_fma(-n, 6.123233995736766e-17, r);
-  *quadrant = (long) n;
-  return r;
-}
-INL double sin_rest(double r) {
+  trig: fn(`INL double sin_rest(double r) {
   const double z = r * r;
   return r + r * z * (-1.6666666666666307e-1 + z * (8.3333333332211858e-3 + z * (-1.9841269829589539e-4 + z * (2.7557313621385722e-6 + z * -2.5050747762857807e-8))));
 }
 INL double cos_rest(double r) {
   const double z = r * r;
   return 1.0 - 0.5 * z + z * z * (4.1666666666665929e-2 + z * (-1.3888888888873056e-3 + z * (2.4801587288851704e-5 + z * (-2.7557314183697710e-7 + z * 2.0875700728440820e-9))));
-}`),
-  sin_f32: fn(
-    `INL float sin_f32(float x) {
-  long n;
-  const double r = trig_rest(x, &n);
+}
+INL float sin_of(double r, long n) {
   const double s = sin_rest(r), c = cos_rest(r), v = n & 1 ? c : s;
-  return x == 0.0f ? x : (float) (n & 2 ? -v : v);
-}`,
-    "trig",
-  ),
-  cos_f32: fn(
-    `INL float cos_f32(float x) {
-  long n;
-  const double r = trig_rest(x, &n);
-  const double s = sin_rest(r), c = cos_rest(r), v = n & 1 ? s : c;
-  return (float) ((n + 1) & 2 ? -v : v);
-}`,
-    "trig",
-  ),
-  tan_f32: fn(
-    `INL float tan_f32(float x) {
-  long n;
-  const double r = trig_rest(x, &n);
+  return (float) (n & 2 ? -v : v);
+}
+INL float tan_of(double r, long n) {
   const double s = sin_rest(r), c = cos_rest(r);
-  return x == 0.0f ? x : (float) (n & 1 ? -c / s : s / c);
+  return (float) (n & 1 ? -c / s : s / c);
+}`),
+  // 2/π in pieces of 29 bits, whose products with a float are exact and count modulo 4 only: the rest is right for
+  // the largest x as well (Payne and Hanek's reduction without branches or tables)
+  trig_far: fn(
+    `INL double trig_piece(double x, double c) {
+  const double p = x * c;
+  return __builtin_fma(-4.0, __builtin_rint(p * 0.25), p);
+}
+INL double trig_far(float x, long* quadrant) {
+  const double v = x;
+  const double p0 = trig_piece(v, 0x1.45f306dp-1), p1 = trig_piece(v, 0x1.9391054p-30), p2 = trig_piece(v, 0x1.4fe13abp-59);
+  const double p3 = trig_piece(v, 0x1.d1f534dp-88), p4 = trig_piece(v, 0x1.b81b6c5p-117), p5 = trig_piece(v, 0x1.5993c4p-148);
+  const double n = __builtin_rint(p0 + (p1 + (p2 + (p3 + (p4 + p5)))));
+  *quadrant = (long) n;
+  return (p0 - n + p1 + p2 + p3 + p4 + p5 + v * 0x1.c820ff2p-175) * 1.5707963267948966;
 }`,
     "trig",
   ),
+  // twice as fast, for |x| < 2³⁰
+  trig_near: fn(
+    `INL double trig_near(float x, long* quadrant) {
+  const double n = __builtin_rint((double) x * 0.63661977236758134);
+  double r = __builtin_fma(-n, 1.5707963267948966, (double) x);
+  r = __builtin_fma(-n, 6.123233995736766e-17, r);
+  *quadrant = (long) n;
+  return r;
+}
+INL int is_far(float x) { return !(__builtin_fabsf(x) < 1073741824.0f); }`,
+    "trig",
+  ),
+  ...Object.fromEntries(["far", "near"].flatMap((reach) => {
+    const suffix = reach === "far" ? "f32" : "near_f32";
+    const define = (name: string, result: string): [string, MathFunction] => [
+      `${name}_${suffix}`,
+      fn(
+        `INL float ${name}_${suffix}(float x) {
+  long n;
+  const double r = trig_${reach}(x, &n);
+  return ${result};
+}`,
+        `trig_${reach}`,
+      ),
+    ];
+    return [
+      define("sin", "x == 0.0f ? x : sin_of(r, n)"),
+      define("cos", "sin_of(r, n + 1)"),
+      define("tan", "x == 0.0f ? x : tan_of(r, n)"),
+    ];
+  })),
   tanh_f32: fn(
     `INL float tanh_f32(float x) {
   const float b = __builtin_fabsf(x), a = b > 9.5f ? 9.5f : b;

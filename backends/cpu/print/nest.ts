@@ -27,6 +27,9 @@ import { masksLoops } from "./vectorise.ts";
 /** Lanes of a block; a multiple of LANES. */
 const BLOCK = 256;
 
+/** Elements of a strip. */
+const STRIP = 1024;
+
 /** The part [from, to) of a loop that is printed, as C++ expressions. */
 export interface Range {
   readonly from: string;
@@ -53,6 +56,8 @@ export class NestPrinter {
   readonly #values = new Map<ValueId, Printed>();
   readonly #axes = new Map<Sym, string>();
   #counter = 0;
+  /** Trigonometric values whose arguments are known to be of moderate size. */
+  #near: ReadonlySet<ValueId> = new Set();
 
   constructor(
     readonly out: TextWriter,
@@ -134,6 +139,10 @@ export class NestPrinter {
         const args = s.args.map((id) => this.#value(id));
         const first = args[0];
         if (first === undefined) throw new InternalError(`Expected operands of ${s.op} but found none`);
+        if (this.#near.has(s.id)) {
+          this.names.need(`${s.op}_near_f32`);
+          return `${s.op}_near_f32(${first.text})`;
+        }
         return scalarExpression(s.op, first.dtype, { args: args.map((a) => a.text), need: this.names.need });
       }
       case "cast": {
@@ -255,8 +264,49 @@ export class NestPrinter {
         if (varies(s)) lanes.push(s);
         else this.#statement(s);
       }
-      this.out.line('_Pragma("GCC ivdep")');
-      this.out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => this.statements(lanes));
+      const run = (from: string, to: string, body: readonly Statement[], end?: () => void): void => {
+        this.out.line('_Pragma("GCC ivdep")');
+        this.out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => {
+          this.statements(body);
+          end?.();
+        });
+      };
+      const trig = trigonometry(lanes, this.#reduced);
+      if (trig.length === 0) return run(from, to, lanes);
+      this.#strips({ from, to }, trig, (strip, body, end) => run(strip.from, strip.to, body ?? lanes, end));
+    });
+  }
+
+  /**
+   * A loop with trigonometry, in strips that first see whether their arguments need the reduction for large ones,
+   * which takes twice the time.
+   */
+  #strips(
+    { from, to }: Range,
+    trig: readonly Trigonometry[],
+    run: (strip: Range, body?: readonly Statement[], end?: () => void) => void,
+  ): void {
+    const { out } = this,
+      b = `b${this.#counter++}`,
+      end = `e${this.#counter++}`,
+      strip = { from: b, to: end };
+    const near = new Set(trig.map(({ id }) => id));
+    const within = (ids: ReadonlySet<ValueId>, print: () => void): void => {
+      this.#near = ids;
+      print();
+      this.#near = new Set();
+    };
+    const open = trig.filter(({ bounded }) => !bounded);
+    if (open.length === 0) return within(near, () => run({ from, to }));
+    out.block(`for (long ${b} = ${from}; ${b} < ${to}; ${b} += ${STRIP}) {`, () => {
+      out.line(`const long ${end} = ${to} - ${b} < ${STRIP} ? ${to} : ${b} + ${STRIP};`, "int far = 0;");
+      const before = open.at(-1)?.before ?? [];
+      within(near, () =>
+        run(strip, before, () => {
+          for (const { argument } of open) out.line(`far |= is_far(${this.value(argument)});`);
+        }));
+      out.block("if (far) {", () => run(strip));
+      out.block("else {", () => within(near, () => run(strip)));
     });
   }
 
@@ -470,6 +520,31 @@ export class NestPrinter {
       }
     }
   }
+}
+
+/** A sine, cosine or tangent of float32 in a loop's body. */
+interface Trigonometry {
+  readonly id: ValueId;
+  readonly argument: ValueId;
+  /** Whether the argument cannot be large. */
+  readonly bounded: boolean;
+  /** The computations in front of it. */
+  readonly before: readonly Statement[];
+}
+
+const BOUNDED = new Set<string>(["sin", "cos", "tanh", "erf", "sigmoid"]);
+
+function trigonometry(body: readonly Statement[], types: ReadonlyMap<ValueId, DType>): Trigonometry[] {
+  const bounded = new Set<ValueId>();
+  return body.flatMap((s, at): Trigonometry[] => {
+    if (s.kind !== "scalar") return [];
+    if (BOUNDED.has(s.op)) bounded.add(s.id);
+    const [argument] = s.args;
+    const isTrig = s.op === "sin" || s.op === "cos" || s.op === "tan";
+    if (!isTrig || argument === undefined || types.get(argument) !== "float32") return [];
+    const before = body.slice(0, at).filter((other) => other.kind !== "store");
+    return [{ id: s.id, argument, bounded: bounded.has(argument), before }];
+  });
 }
 
 /** Whether stores accumulate where iterations may meet: such loops run in order, on one thread. */
