@@ -22,6 +22,7 @@ import {
   tensor,
 } from "../mod.ts";
 import type { Mode } from "../mod.ts";
+import { chooseTeam } from "../backends/cpu/autotune.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { printProgram as printCpp } from "../backends/cpu/print/program.ts";
 import type { Team } from "../lib/loops/ir.ts";
@@ -376,12 +377,12 @@ console.log(f(ones([512, Number(Deno.args[0])])).sum().item());
           fileURLToPath(new URL("../deno.json", import.meta.url)),
           join(folder, "a.ts"),
           `${columns}`,
-        ], { env: { DYN_CACHE_DIR: join(folder, "cache"), DYN_LOGS: "perf_hints", DYN_NUM_THREADS: "2" } });
+        ], { env: { DYN_CACHE_DIR: join(folder, "cache"), DYN_LOGS: "perf_hints", DYN_NUM_THREADS: "1" } });
         assertEquals([code, stdout], [0, `${1024 * columns}\n`]);
         return stderr;
       };
       const tried =
-        /^\[perf_hints\] max-autotune fused_\w+: tiles of 16 × 128 [\d.]+ µs, tiles of 16 × 512 [\d.]+ µs, tiles of 32 × 32 [\d.]+ µs.*; keeps (tiles of \d+ × \d+.*)\n$/;
+        /^\[perf_hints\] max-autotune fused_\w+: tiles of 16 × 128 on one thread [\d.]+ µs, tiles of 16 × 512 on one thread [\d.]+ µs, tiles of 32 × 32 on one thread [\d.]+ µs.*; keeps \w+.*\n$/;
       const first = await hints(256), again = await hints(256);
       assertMatch(first, tried);
       assertEquals(again, first.replace("\n", " (measured before)\n"));
@@ -391,12 +392,22 @@ console.log(f(ones([512, Number(Deno.args[0])])).sum().item());
       assertEquals(files.length, 2);
       for (const name of files) {
         const path = join(folder, "cache", "cpu", name), text = await Deno.readTextFile(path);
-        assert(text.includes("loops kernel") && text.includes("2 threads"));
-        await Deno.writeTextFile(path, text.replace("2 threads", "3 threads"));
+        assert(text.includes("loops kernel") && text.includes("1 threads"));
+        await Deno.writeTextFile(path, text.replace("1 threads", "3 threads"));
       }
       assertMatch(await hints(256), tried);
     });
   },
+});
+
+Deno.test("a kernel changes its threads where that is clearly faster and nothing else kept them waiting", () => {
+  const choose = (one: number, all: number, together: boolean) => {
+    const { team, disturbed } = chooseTeam({ one, all, together });
+    return disturbed ? "disturbed" : team;
+  };
+  assertEquals([choose(20, 30, true), choose(20, 20.5, true), choose(90, 50, true)], ["one", null, null]);
+  assertEquals([choose(50, 30, false), choose(50, 49, false), choose(20, 30, false)], ["all", null, null]);
+  assertEquals([choose(85, 340, true), choose(12, 500, false)], ["disturbed", "disturbed"]);
 });
 
 Deno.test("sizes that change are not tuned, and a hint says so", () => {

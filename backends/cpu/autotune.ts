@@ -25,8 +25,16 @@ import { requireToolchain, threadCount } from "./toolchain.ts";
 const CLEARLY = 0.95;
 /** Microseconds between which the number of threads is in doubt: below, waking one costs more; above, it pays. */
 const IN_DOUBT = [3, 2000] as const;
-/** Timed rounds per alternative, and how long one takes at least in milliseconds. */
-const ROUNDS = 9, ROUND_MS = 0.3;
+/**
+ * Milliseconds of one sample at least, and of all alternatives together at most; fewest and most samples of each.
+ * Samples are short and many, so that the least of them is one that nothing else on the machine disturbed.
+ */
+const SAMPLE_MS = 0.025, ALL_MS = 200, SAMPLES = [9, 400] as const;
+/**
+ * Microseconds that a team costs at most on a machine that does nothing else. Where it costs more, its threads wait
+ * for other programs, and what is measured says nothing about the kernel.
+ */
+const MOST_WAITING = 50;
 /** Most bytes of buffers that a kernel is timed on. */
 const MOST_BYTES = 2 ** 30;
 
@@ -34,8 +42,14 @@ const MOST_BYTES = 2 ** 30;
 interface Trial {
   readonly name: string;
   readonly microseconds: number;
-  /** Which of the candidates it is. */
+}
+
+/** What came of timing a kernel. */
+interface Outcome {
+  readonly trials: readonly Trial[];
+  /** Which of the candidates is kept. */
   readonly form: number;
+  /** The team where it is not the usual one. */
   readonly team: Team | null;
 }
 
@@ -76,32 +90,30 @@ function tuned(usual: Kernel, all: readonly Form[]): Kernel {
   if (bytes > MOST_BYTES) return usual;
   const key = [requireToolchain().identity, `${threads} threads`, ...new Set(texts)].join("\n");
   const path = `${cacheDirectory()}/tuned-${fingerprintText(key)}.json`;
-  const known = config.inductor.kernelCache ? storedTrials(path, key) : undefined;
-  const trials = known ?? measured(forms, threads);
+  const known = config.inductor.kernelCache ? storedOutcome(path, key) : undefined;
+  const { outcome, disturbed } = known ? { outcome: known, disturbed: false } : measured(forms, threads);
   counters.add("autotune", known ? "stored" : "measured");
-  if (!known && config.inductor.kernelCache) {
-    writeAtomically(path, new TextEncoder().encode(JSON.stringify({ key, trials })));
+  if (!known && !disturbed && config.inductor.kernelCache) {
+    writeAtomically(path, new TextEncoder().encode(JSON.stringify({ key, outcome })));
   }
-  const best = bestOf(trials);
+  const form = forms[outcome.form] ?? first, { team } = outcome;
   logs.emit("perf_hints", () => {
-    const tried = trials.map(({ name, microseconds }) => `${name} ${microseconds.toFixed(1)} µs`).join(", ");
-    return `max-autotune ${usual.name}: ${tried}; keeps ${best?.name}${known ? " (measured before)" : ""}`;
+    const tried = outcome.trials.map(({ name, microseconds }) => `${name} ${microseconds.toFixed(1)} µs`);
+    const kept = [...(form === first ? [] : [form.name]), ...(team ? [TEAM_TEXT[team]] : [])].join(", ");
+    return `max-autotune ${usual.name}: ${tried.join(", ") || "too short to compare"}; keeps ${
+      kept || "the usual form"
+    }${known ? " (measured before)" : ""}${
+      disturbed ? " (threads wait for other programs: asked again)" : ""
+    }`;
   });
-  const kernel = forms[best?.form ?? 0]?.kernel ?? usual;
-  return best?.team ? { ...kernel, name: usual.name, team: best.team } : { ...kernel, name: usual.name };
+  return { ...form.kernel, name: usual.name, ...(team ? { team } : {}) };
 }
+
+const TEAM_TEXT: Readonly<Record<Team, string>> = { one: "one thread", all: "all threads" };
 
 /** Library calls take a number of threads, except for sorting, which has one. */
 function mayChangeTeam(kernel: Kernel, threads: number): boolean {
   return threads > 1 && (kernel.kind === "loops" || kernel.call.op !== "sort");
-}
-
-/** The usual form, which is the first trial, unless another one is clearly faster. */
-function bestOf(trials: readonly Trial[]): Trial | undefined {
-  const [usual] = trials;
-  if (!usual) return undefined;
-  const fastest = trials.reduce((best, trial) => trial.microseconds < best.microseconds ? trial : best);
-  return fastest.microseconds < CLEARLY * usual.microseconds ? fastest : usual;
 }
 
 /** A program of one kernel over buffers of its own. */
@@ -130,40 +142,52 @@ const onTeam = (program: Program, team: Team): Program => ({
   kernels: program.kernels.map((kernel): Kernel => ({ ...kernel, team })),
 });
 
-/** Times the forms, then the fastest of them on another team. */
-function measured(forms: readonly Form[], threads: number): Trial[] {
+/** Times the forms on one thread, then the best of them on one thread against all. */
+function measured(
+  forms: readonly Form[],
+  threads: number,
+): { readonly outcome: Outcome; readonly disturbed: boolean } {
   const device = findDevice("cpu"), [first] = forms;
-  if (!device || !first) return [];
-  const flips = forms.map(({ alone, kernel }): Team | undefined => {
-    if (!mayChangeTeam(kernel, threads)) return undefined;
-    return kernel.kind === "extern" || runsOnTeam(alone) ? "one" : "all";
-  });
-  prepareNative(forms.flatMap(({ alone }, i) => flips[i] ? [alone, onTeam(alone, flips[i])] : [alone]));
+  const usual = { outcome: { trials: [], form: 0, team: null }, disturbed: false };
+  if (!device || !first) return usual;
+  const teams = mayChangeTeam(first.kernel, threads);
+  prepareNative(forms.flatMap(({ alone }) => (["one", "all"] as const).map((team) => onTeam(alone, team))));
   const memories = first.alone.buffers.map((buffer) => filled(device, buffer));
   try {
-    const runner = (program: Program) => {
-      const compiled = compileNative(program);
+    const runner = ({ alone }: Form, team: Team) => {
+      const compiled = compileNative(onTeam(alone, team));
       return () => compiled.run({ inputs: memories, outputs: [], sizes: [] });
     };
-    const times = timed(forms.map(({ alone }) => runner(alone)));
-    const trials = forms.map(({ name }, form): Trial => ({
-      name: forms.length === 1 ? "as usual" : name,
-      microseconds: times[form] ?? Infinity,
-      form,
-      team: null,
+    const times = timed(forms.map((form) => runner(form, "one")));
+    const [time = Infinity] = times, least = Math.min(...times);
+    const form = least < CLEARLY * time ? times.indexOf(least) : 0, kept = forms[form] ?? first;
+    const trials = forms.length === 1 ? [] : forms.map(({ name }, i): Trial => ({
+      name: `${name} on one thread`,
+      microseconds: times[i] ?? Infinity,
     }));
-    const best = bestOf(trials), form = best?.form ?? 0, team = flips[form], alone = forms[form]?.alone;
-    const [least, most] = IN_DOUBT;
-    if (!best || !team || !alone || best.microseconds < least || best.microseconds > most) return trials;
-    const [again = Infinity, other = Infinity] = timed([runner(alone), runner(onTeam(alone, team))]);
-    const name = `${forms.length === 1 ? "" : `${best.name} `}on ${
-      team === "one" ? "one thread" : "all threads"
-    }`;
-    // Both were timed side by side: their ratio is what counts.
-    return [...trials, { name, microseconds: best.microseconds * other / again, form, team }];
+    if (!teams || least < IN_DOUBT[0] || least > IN_DOUBT[1]) {
+      return { outcome: { trials, form, team: null }, disturbed: false };
+    }
+    const [one = Infinity, all = Infinity] = timed([runner(kept, "one"), runner(kept, "all")]);
+    trials.push({ name: "one thread", microseconds: one }, { name: "all threads", microseconds: all });
+    const together = kept.kernel.kind === "extern" || runsOnTeam(kept.alone);
+    const { team, disturbed } = chooseTeam({ one, all, together });
+    return { outcome: { trials, form, team }, disturbed };
   } finally {
     for (const memory of memories) device.free(memory);
   }
+}
+
+/**
+ * Whether a kernel runs on another team than usual, from its microseconds on one thread and on all; `together` says
+ * that all is usual.
+ */
+export function chooseTeam(
+  { one, all, together }: { readonly one: number; readonly all: number; readonly together: boolean },
+): { readonly team: Team | null; readonly disturbed: boolean } {
+  if (all - one > MOST_WAITING) return { team: null, disturbed: true };
+  if (together) return { team: one < CLEARLY * all ? "one" : null, disturbed: false };
+  return { team: all < CLEARLY * one ? "all" : null, disturbed: false };
 }
 
 /** Memory of a buffer with numbers that are harmless everywhere: halves, and zeros for what may be an index. */
@@ -178,16 +202,17 @@ function filled(device: Device, { dtype, length }: BufferDecl) {
   return memory;
 }
 
-/** Microseconds of each, the least of several rounds in turn. */
+/** Microseconds of each, the least of samples taken in turn. */
 function timed(runs: readonly (() => void)[]): number[] {
   const least = runs.map(() => Infinity);
   const repeats = runs.map((run) => {
     run();
     const start = performance.now();
     run();
-    return Math.min(1000, Math.max(1, Math.ceil(ROUND_MS / Math.max(1e-4, performance.now() - start))));
+    return Math.min(1000, Math.max(1, Math.ceil(SAMPLE_MS / Math.max(1e-4, performance.now() - start))));
   });
-  for (let round = 0; round < ROUNDS; round++) {
+  const [fewest, most] = SAMPLES, end = performance.now() + ALL_MS;
+  for (let sample = 0; sample < fewest || (sample < most && performance.now() < end); sample++) {
     runs.forEach((run, i) => {
       const count = repeats[i] ?? 1, start = performance.now();
       for (let k = 0; k < count; k++) run();
@@ -197,20 +222,23 @@ function timed(runs: readonly (() => void)[]): number[] {
   return least;
 }
 
-function isTrial(value: unknown): value is Trial {
-  return isPlainObject(value) && typeof value["name"] === "string" &&
-    typeof value["microseconds"] === "number" && typeof value["form"] === "number" &&
-    (value["team"] === null || value["team"] === "one" || value["team"] === "all");
+function isOutcome(value: unknown): value is Outcome {
+  if (!isPlainObject(value) || typeof value["form"] !== "number") return false;
+  const { trials, team } = value;
+  return (team === null || team === "one" || team === "all") && Array.isArray(trials) &&
+    trials.every((each) =>
+      isPlainObject(each) && typeof each["name"] === "string" && typeof each["microseconds"] === "number"
+    );
 }
 
 /** What was measured before for exactly these texts. */
-function storedTrials(path: string, key: string): Trial[] | undefined {
+function storedOutcome(path: string, key: string): Outcome | undefined {
   const text = readText(path);
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    if (!isPlainObject(value) || value["key"] !== key || !Array.isArray(value["trials"])) return undefined;
-    return value["trials"].every(isTrial) ? value["trials"] : undefined;
+    if (!isPlainObject(value) || value["key"] !== key) return undefined;
+    return isOutcome(value["outcome"]) ? value["outcome"] : undefined;
   } catch {
     return undefined;
   }
