@@ -115,6 +115,8 @@ export const SIMD = {
   f32Max: 0xe9,
   f32PMin: 0xea,
   f32PMax: 0xeb,
+  f64Add: 0xf0,
+  f64Sub: 0xf1,
   f64Mul: 0xf2,
   i32TruncF32: 0xf8,
   f32ConvertI32: 0xfa,

@@ -167,12 +167,31 @@ function erf(x: E): E {
   return select(op("f32Lt", abs(x), f(1)), small, select(isNan(x), x, copySign(large, x)));
 }
 
-/** Two lanes of x = n·π/2 + r in doubles: r, and n mod 4. Exact enough below 10¹⁵. */
+/** 2/π in pieces of 29 bits, whose products with a float32 are exact doubles. */
+const TWO_OVER_PI = [
+  0.636619770899415,
+  1.4681663246252086e-09,
+  2.2760100671971816e-18,
+  5.8812147387730434e-27,
+  1.0346868700836215e-35,
+  3.783256351091319e-45,
+  3.720474878517739e-53,
+] as const;
+
+/**
+ * Two lanes of x = n·π/2 + r in doubles: r, and n mod 4. Of the products with the pieces of 2/π only what they are
+ * modulo 4 counts, so that r is right for the largest x as well (Payne and Hanek).
+ */
 function quarterTurns(x: E): { readonly r: E; readonly quadrant: E } {
   const wide = op("f64PromoteLow", x), d = (value: number): E => ({ kind: "double", value });
-  const n = op("f64Nearest", op("f64Mul", wide, d(2 / Math.PI)));
-  const parts = [-1.5707963267948966, -6.123233995736766e-17, 1.4973849048591833e-33];
-  const r = parts.reduce((rest, part) => op("f64Madd", n, d(part), rest), wide);
+  const parts = TWO_OVER_PI.map((piece) => {
+    const p = op("f64Mul", wide, d(piece));
+    return op("f64Madd", op("f64Nearest", op("f64Mul", p, d(0.25))), d(-4), p);
+  });
+  const n = op("f64Nearest", parts.reduceRight((sum, part) => op("f64Add", part, sum)));
+  const [first = n, ...rest] = parts;
+  const turns = rest.reduce((sum, part) => op("f64Add", sum, part), op("f64Sub", first, n));
+  const r = op("f64Mul", turns, d(Math.PI / 2));
   const whole = op("f64Floor", op("f64Mul", n, d(0.25)));
   return { r, quadrant: op("i32TruncF64Zero", op("f64Madd", whole, d(-4), n)) };
 }
