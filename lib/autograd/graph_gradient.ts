@@ -312,7 +312,7 @@ class GraphTape {
 }
 
 /** Whether a result shares elements with an argument: views do, and compositions that end in views of arguments. */
-function showsArgument({ definition, args }: OpCall<GraphValue>): boolean {
+export function showsArgument({ definition, args }: OpCall<GraphValue>): boolean {
   const { implementation } = definition;
   if (implementation.kind === "view") return true;
   if (implementation.kind !== "composite" || definition.gradient.kind === "rule") return false;

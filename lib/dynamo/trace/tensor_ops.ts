@@ -11,14 +11,17 @@ import type { Argument, Node, NodeMeta } from "../../graph/node.ts";
 import { parseCall } from "../../ops/call.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import {
+  argumentsOfNode,
   graphNameOf,
   GraphValue,
   isGraphValue,
   mapArguments,
   tensorArguments,
+  valueOfNode,
 } from "../../ops/graph_builder.ts";
 import type { Argument as CallArgument } from "../../ops/call.ts";
-import type { CallTarget } from "../../ops/table.ts";
+import { type CallTarget, findTarget } from "../../ops/table.ts";
+import { showsArgument } from "../../autograd/graph_gradient.ts";
 import { config } from "../../base/config.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
@@ -244,9 +247,27 @@ function checkInplace(m: Interpreter, target: GraphValue, result: TensorMeta | r
     breakGraph("throws", `an in-place operation with a result of type ${result.dtype}`);
   }
   // A leaf that requires grad must not be written to while recording: the tape says so.
-  if (m.gradEnabled && requiresGrad(m, target) && target.node.op === "placeholder") {
+  if (!m.gradEnabled) return;
+  const root = viewedInput(target.node);
+  if (root && m.output.tensors.get(root)?.requiresGrad) {
     breakGraph("throws", "an in-place operation on a leaf that requires grad");
   }
+}
+
+/** The input that a node shows elements of, if it is a view of one or an input itself. */
+function viewedInput(node: Node): Node | null {
+  for (let at: Node | undefined = node; at;) {
+    if (at.op === "placeholder") return at;
+    const [first]: (Node | undefined)[] = [...at.inputs()];
+    const definition = at.target === "getitem" ? undefined : findTarget(at.target)?.definition;
+    if (at.target !== "getitem") {
+      if (!definition) return null;
+      const args = argumentsOfNode(at, definition, valueOfNode, isGraphValue);
+      if (!showsArgument({ definition, args })) return null;
+    }
+    at = first;
+  }
+  return null;
 }
 
 function afterInplace(m: Interpreter, target: GraphValue, grad: boolean): Value {
