@@ -49,10 +49,11 @@ const FLOATS = [0, -0, 0.5, -0.5, 1, -1, 1.5, 2.5, -2.5, 3, 0.01, -7.25, 20, 1e-
 const UNITS = FLOATS.filter((x) => Math.abs(x) <= 1);
 const POSITIVE = [0.1, 0.5, 1, 1.5, 2, 2.5, 3, 7.25, 20, 100];
 const MODERATE = FLOATS.filter((x) => Number.isFinite(x));
+const ANGLES = FLOATS.concat([511.9, -512.1, 1000.5, 1e5, -1e7, 2 ** 23 + 1, 1e10, -1e20, 3e38, 2 ** 127]);
 const DOMAINS: Partial<Record<ScalarOpName, readonly number[]>> = {
-  sin: MODERATE,
-  cos: MODERATE,
-  tan: MODERATE,
+  sin: ANGLES,
+  cos: ANGLES,
+  tan: ANGLES,
   sqrt: POSITIVE,
   rsqrt: POSITIVE,
   log: POSITIVE,

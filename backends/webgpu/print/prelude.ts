@@ -112,12 +112,54 @@ const HELPERS: Readonly<Record<string, Helper>> = {
   // The language allows its own trigonometric functions errors of 2^-11; these follow Moshier's Cephes library.
   sin_cos: helper(
     `fn sin_cos(x: f32) -> vec2f {
+  if (abs(x) >= 512.0) { return sin_cos_of(quarter_turns(x)); }
   let n = round(x * 0.63661977);
-  let r = fma(n, -7.5497899549e-8, fma(n, -4.8375129699e-4, fma(n, -1.5703125, x)));
+  return sin_cos_of(QuarterTurns(fma(n, -7.5497899549e-8, fma(n, -4.8375129699e-4, fma(n, -1.5703125, x))), i32(n)));
+}`,
+    "quarter_turns",
+    "sin_cos_of",
+  ),
+  // x modulo a full turn from the bits of x and of 1/2π (Payne and Hanek); x = n·π/2 + r, |r| at most π/4
+  quarter_turns: helper(
+    `fn quarter_turns(x: f32) -> QuarterTurns {
+  let bits = bitcast<u32>(x);
+  let exponent = (bits >> 23u) & 0xffu;
+  if (exponent == 0xffu) { return QuarterTurns(nan(), 0); }
+  var turn = array<u32, 8>(0u, 0x28be60dbu, 0x9391054au, 0x7f09d5f4u, 0x7d4d3770u, 0x36d8a566u, 0x4f10e410u, 0x7f9458eau);
+  let offset = exponent - 118u;
+  let w = offset >> 5u;
+  let b = offset & 31u;
+  var p = array<u32, 3>(0u, 0u, 0u);
+  for (var k = 0u; k < 3u; k = k + 1u) {
+    p[k] = select((turn[w + k] << b) | (turn[w + k + 1u] >> ((32u - b) & 31u)), turn[w + k], b == 0u);
+  }
+  let m = (bits & 0x7fffffu) | 0x800000u;
+  let middle = m * p[1];
+  var low = middle + mul_hi(m, p[2]);
+  var high = m * p[0] + mul_hi(m, p[1]) + select(0u, 1u, low < middle);
+  let n = (high + 0x20000000u) >> 30u;
+  high = high - (n << 30u);
+  let negative = (high >> 31u) != 0u;
+  if (negative) {
+    high = ~high + select(0u, 1u, low == 0u);
+    low = ~low + 1u;
+  }
+  let r = (f32(high) + f32(low) * 2.3283064365386963e-10) * 1.4629180792671596e-9;
+  let flip = (bits >> 31u) != 0u;
+  return QuarterTurns(select(r, -r, negative != flip), select(i32(n), -i32(n), flip));
+}`,
+    "sin_cos_of",
+    "mul_hi",
+    "nan",
+  ),
+  sin_cos_of: helper(
+    `struct QuarterTurns { r: f32, n: i32 }
+fn sin_cos_of(turns: QuarterTurns) -> vec2f {
+  let r = turns.r;
   let z = r * r;
   let s = fma(fma(fma(-1.9515295891e-4, z, 8.3321608736e-3), z, -1.6666654611e-1) * z, r, r);
   let c = fma(fma(fma(2.443315711809948e-5, z, -1.388731625493765e-3), z, 4.166664568298827e-2) * z, z, fma(-0.5, z, 1.0));
-  let q = i32(n) & 3;
+  let q = turns.n & 3;
   let sine = select(s, c, (q & 1) != 0);
   let cosine = select(c, s, (q & 1) != 0);
   return vec2f(select(sine, -sine, q >= 2), select(cosine, -cosine, q == 1 || q == 2));
