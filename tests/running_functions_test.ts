@@ -1,5 +1,5 @@
 /** Variables of functions that run while they are captured: taken from the function's next call. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { atNextCall } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";
 import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
@@ -84,23 +84,21 @@ Deno.test("a name that means something else inside the function is not taken for
   assertEquals([hiding(), n], [5, 3]);
 });
 
-Deno.test("debugger statements and errors of the run are as without us", () => {
-  let n = 0;
-  const failing = (body?: Body): void => {
-    // deno-lint-ignore no-debugger
-    debugger;
-    body?.();
-    n++;
-    if (n === 2) throw new RangeError("second");
-  };
-  assertEquals(whileRunning(() => binding(failing, "n"), failing).kind, "pending");
-  let message = "";
-  try {
-    atNextCall(() => failing());
-  } catch (error) {
-    message = String(error);
-  }
-  assertEquals(message, "RangeError: second");
+const PAUSING = `
+let n = 0;
+export function failing(body) {
+  debugger;
+  body?.();
+  n++;
+  if (n === 2) throw new RangeError("second");
+}`;
+
+Deno.test("debugger statements and errors of the run are as without us", async () => {
+  const { failing } = await import(`data:text/javascript,${encodeURIComponent(PAUSING)}`);
+  assert(typeof failing === "function");
+  const call = (body?: Body): unknown => Reflect.apply(failing, undefined, [body]);
+  assertEquals(whileRunning(() => binding(failing, "n"), call).kind, "pending");
+  assertThrows(() => atNextCall(() => call()), RangeError, "second");
   const found = binding(failing, "n");
   assert(found.kind === "cell");
   assertEquals(found.cell.get(), 2);
