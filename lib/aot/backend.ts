@@ -81,6 +81,7 @@ function compilePair(
   });
   const { plan } = joint;
   const mutated = plan.mutations.map(({ input }) => input);
+  for (const at of mutated) refuseFolded(joint.graph.placeholders[at]);
   // Where a gradient flows through a write, the tape has to see it: the runtime copies.
   const mutatedInputs = plan.mutations.filter(({ differentiable }) => !differentiable);
   const compile = (compiler: GraphCompiler, gm: GraphModule, given: readonly unknown[]) => {
@@ -120,6 +121,15 @@ function compilePair(
     },
   };
   return { run: runtimeOf(pair), mutated };
+}
+
+/** An input whose indices share elements cannot be written back as a whole. */
+function refuseFolded(input: Node | undefined): void {
+  if (input?.meta.value.kind !== "tensor") return;
+  const { shape, strides } = input.meta.value.tensor;
+  if (shape.some((size, d) => size !== 1 && strides[d] === 0)) {
+    throw new AotUnsupported(`Expected elements that lie apart in ${input.name}, which is written to`);
+  }
 }
 
 function module(graph: Graph, signature: GraphSignature | undefined): GraphModule {

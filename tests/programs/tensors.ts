@@ -98,6 +98,31 @@ export const tensors: Corpus = {
     state.zero_();
     see(f(v(1, 2)), state, current);
   },
+  "writes that fail leave what came before them"({ compile, attempt, see }) {
+    const f = compile((x: Tensor, s: { t: Tensor; n: number }) => {
+      s.t = x.detach();
+      s.n++;
+      return x.select(0, 0).add_(3);
+    });
+    for (const x of [grid(2, 2), grid(2, 2).requiresGrad_(), grid(3, 2)]) {
+      const s = { t: v(0), n: 0 };
+      attempt(() => f(x, s));
+      see(s, x);
+    }
+    const g = compile((x: Tensor, s: { n: number }) => {
+      s.n++;
+      const wide = x.mul(2).expand([2, ...x.shape]);
+      if (s.n > 1) wide.add_(1);
+      return wide;
+    });
+    const s = { n: 0 };
+    for (let i = 0; i < 3; i++) attempt(() => g(v(1, 2), s));
+    see(s);
+    const h = compile((x: Tensor) => x.select(0, 0).add_(1));
+    const wide = v(1, 2).expand([2, 2]);
+    attempt(() => h(wide));
+    see(wide);
+  },
   "copies, clones and detached views"({ compile, see }) {
     const f = compile((x: Tensor, out: Tensor) => {
       const c = x.clone(), d = x.detach();

@@ -246,6 +246,10 @@ function checkInplace(m: Interpreter, target: GraphValue, result: TensorMeta | r
   } else if (RANK[categoryOf(result.dtype)] > RANK[categoryOf(target.meta.dtype)]) {
     breakGraph("throws", `an in-place operation with a result of type ${result.dtype}`);
   }
+  const { shape, strides } = target.meta;
+  if (shape.some((size, d) => size !== 1 && strides[d] === 0)) {
+    breakGraph("throws", "an in-place operation on elements that several indices share");
+  }
   // A leaf that requires grad must not be written to while recording: the tape says so.
   if (!m.gradEnabled) return;
   const root = viewedInput(target.node);
