@@ -1,6 +1,15 @@
 /** What `compile` takes, and what it says of anything else. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { compile, type CompileOptions, DynError, nn, tensor } from "../mod.ts";
+import {
+  BackendCompilerFailed,
+  compile,
+  type CompileOptions,
+  DynError,
+  fx,
+  nn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 
 /** Options as a program without types may give them. */
 const untyped = (options: Readonly<Record<string, unknown>>): CompileOptions => ({ ...options });
@@ -27,4 +36,18 @@ Deno.test("an option that does not exist, or is of another type, is an error tha
 Deno.test("options that are undefined are not given", () => {
   const double = compile((n: number) => tensor([n]).mul(2), { backend: undefined, dynamic: undefined });
   assertEquals(double(4).tolist(), [8]);
+});
+
+Deno.test("an op that refuses its operands says the same compiled", () => {
+  const fn = (x: Tensor): Tensor => nn.functional.dropout(x, 0.5);
+  const message = assertThrows(() => fn(tensor([1, 2])), DynError).message;
+  assertEquals(assertThrows(() => compile(fn)(tensor([1, 2])), DynError).message, message);
+});
+
+Deno.test("a backend that fails is named", () => {
+  const broken: fx.GraphBackend = () => {
+    throw new RangeError("No room");
+  };
+  const fn = compile((x: Tensor) => x.add(1), { backend: broken });
+  assertThrows(() => fn(tensor([1])), BackendCompilerFailed, 'Backend "broken" failed: No room');
 });

@@ -4,7 +4,7 @@
  * Invariant: nothing of the program has happened when this returns; the caller runs the entry.
  */
 import { config } from "../base/config.ts";
-import { invariant, Unsupported } from "../base/errors.ts";
+import { DynError, invariant, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
@@ -297,7 +297,8 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
   try {
     run = recording.phase("backend", () => modes.without(() => options.backend(gm, examples)));
   } catch (error) {
-    if (error instanceof Unsupported) throw error;
+    // What an op says of its operands is the program's error, not the backend's.
+    if (error instanceof Unsupported || error instanceof DynError) throw error;
     throw backendFailure(options.backendName, error);
   }
   if (run === null || run === undefined) run = (...inputs: unknown[]) => gm.forward(...inputs);
