@@ -33,8 +33,14 @@ export function normalizeDims(dims: number | readonly number[] | null, rank: num
   return rank === 0 ? [] : list;
 }
 
+/** Dimensions that a tensor which is reduced may have, as PyTorch counts them in the bits of a word. */
+const MOST_REDUCED = 64;
+
 /** As `normalizeDims`, but an empty list also means all dimensions: the rule of sums. */
 export function reducedDims(dims: number | readonly number[] | null, rank: number): number[] {
+  if (rank > MOST_REDUCED) {
+    throw new DynError(`Expected at most ${MOST_REDUCED} dimensions but found ${rank}`);
+  }
   return normalizeDims(typeof dims === "object" && dims?.length === 0 ? null : dims, rank);
 }
 

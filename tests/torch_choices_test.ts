@@ -1,0 +1,185 @@
+/**
+ * PyTorch's choices where mathematics leaves one, or none: gradients at ties and of NaN, types and bounds of
+ * integers, forms of calls, and what is an error. The numbers are PyTorch's.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  arange,
+  autograd,
+  baddbmm,
+  compile,
+  compiler,
+  DynError,
+  einsum,
+  isTensor,
+  linalg,
+  linspace,
+  nn,
+  ones,
+  scatterReduce,
+  special,
+  type Tensor,
+  tensor,
+  where,
+  zeros,
+} from "../mod.ts";
+
+const F = nn.functional, inf = Infinity, nan = NaN;
+const leaf = (values: readonly number[]): Tensor =>
+  tensor([...values], { dtype: "float32", requiresGrad: true });
+
+/** The gradients of the sum of a function of vectors. */
+function slopes(f: (...xs: Tensor[]) => Tensor, ...values: readonly (readonly number[])[]): unknown[] {
+  const xs = values.map(leaf);
+  return autograd.grad([f(...xs).sum()], xs, undefined, { allowUnused: true }).map((g) =>
+    g?.tolist() ?? null
+  );
+}
+
+Deno.test("equal operands of an extreme share its gradient, and NaN has one in both", () => {
+  const a = [1, 2, 3, nan, 1], b = [1, 1, 4, 1, nan];
+  assertEquals(slopes((x, y) => x.maximum(y), a, b), [[0.5, 1, 0, 1, 1], [0.5, 0, 1, 1, 1]]);
+  assertEquals(slopes((x, y) => x.minimum(y), a, b), [[0.5, 0, 1, 1, 1], [0.5, 1, 0, 1, 1]]);
+  assertEquals(slopes((x, y) => x.fmax(y), a, b), [[0.5, 1, 0, 0, 1], [0.5, 0, 1, 1, 0]]);
+});
+
+Deno.test("a bound of clamp has the gradient of the elements that it replaces", () => {
+  const x = [-2, -1, 0, 1, 2, nan];
+  assertEquals(slopes((v) => v.clamp(-1, 1), x), [[0, 0, 1, 0, 0, 0]]);
+  const low = [-1, -1, -1, -1, -1, -1], high = [1, 1, 1, 1, 1, 1];
+  assertEquals(slopes((v, l, h) => v.clamp(l, h), x, low, high), [
+    [0, 0.5, 1, 0.5, 0, 1],
+    [1, 0.5, 0, 0, 0, 0],
+    [0, 0, 0, 0.5, 1, 0],
+  ]);
+  assertEquals(slopes((v, l, h) => v.clamp(l, h), x, high, low), [
+    [0, 0, 0, 0, 0, 1],
+    [0, 0, 0, 0, 0, 0],
+    [1, 1, 1, 1, 1, 1],
+  ]);
+  assertEquals(slopes((v, l, h) => v.clamp(l, h), x, high, high)[0], [0, 0, 0, 1, 0, 1]);
+  assertEquals(slopes((v, l) => v.clampMin(l), x, low)[1], [1, 0.5, 0, 0, 0, 1]);
+  assertEquals(tensor([1, 7], { dtype: "uint8" }).clampMin(-3).tolist(), [1, 7]);
+});
+
+Deno.test("signs and slopes of NaN and of the ends of pieces", () => {
+  assertEquals(tensor([nan, -3, 0, 2]).sign().tolist(), [0, -1, 0, 1]);
+  assertEquals(slopes((x) => x.abs(), [nan, -3]), [[0, -1]]);
+  assertEquals(slopes((x) => F.hardswish(x), [3, -3]), [[1, 0]]);
+  assertEquals(slopes((x) => F.softshrink(x), [nan, 1, 0.5]), [[0, 1, 0]]);
+  assertEquals(slopes((x) => F.elu(x), [nan, 1]), [[1, 1]]);
+  assertEquals(slopes((x, y) => x.nextafter(y), [1, 2], [1, 3]), [[0, 1], [0, 0]]);
+  assertEquals(tensor([nan, 3]).hypot(tensor([inf, 4])).tolist(), [inf, 5]);
+  assertEquals(slopes((x, y) => x.logaddexp(y), [inf, -inf], [-inf, 3]), [[1, 0], [0, 1]]);
+  assertEquals(special.logit(tensor([0.02, 0.7]), 0.6).sign().tolist(), [1, -1]);
+});
+
+Deno.test("gradients that are zero are there", () => {
+  assertEquals(slopes((x) => linalg.vectorNorm(x, 0).reshape([1]), [1, 0]), [[0, 0]]);
+  assertEquals(slopes((x) => x.clone().zero_(), [1, 2]), [[0, 0]]);
+  const empty = zeros([0], { requiresGrad: true }), x = leaf([1, 2]);
+  const [none] = autograd.grad([ones([2]).mul(x).sum().add(empty.sum())], [empty]);
+  assertEquals(none?.shape.length, 1);
+  const input = tensor([[[inf]]], { requiresGrad: true }), factors = ones([1, 1, 1]);
+  const product = baddbmm(input, factors, factors, { beta: 0 });
+  assertEquals(product.item(), 1);
+  assertEquals(autograd.grad([product.sum()], [input])[0]?.tolist(), [[[0]]]);
+});
+
+Deno.test("the product of scattered values has gradients past zeros", () => {
+  const index = tensor([0, 0, 0, 1]), self = leaf([0, 2]), src = leaf([3, 0, 5, 0]);
+  const reduced = scatterReduce(self, 0, index, src, "prod");
+  assertEquals(reduced.tolist(), [0, 0]);
+  const [ofSelf, ofSrc] = autograd.grad([reduced.sum()], [self, src]);
+  assertEquals(ofSelf?.tolist(), [0, 0]);
+  assertEquals(ofSrc?.tolist(), [0, 0, 0, 2]);
+});
+
+Deno.test("the median of all shares its gradient among equal elements", () => {
+  assertEquals(slopes((x) => x.median().reshape([1]), [1, 2, 2, 3]), [[0, 0.5, 0.5, 0]]);
+  assertThrows(() => tensor([true]).median(), DynError, "integer or float");
+});
+
+Deno.test("ranges of integers go by integer parts", () => {
+  assertEquals(arange(-0.9, 2.1, 2, { dtype: "int64" }).tolist(), [0, 2]);
+  assertEquals(linspace(4.3, -3, 5, { dtype: "int64" }).tolist(), [4, 2, 0, -1, -3]);
+  const product = baddbmm(
+    ones([1, 1, 1], { dtype: "int64" }),
+    ones([1, 1, 2], { dtype: "int64" }),
+    ones([1, 2, 1], {
+      dtype: "int64",
+    }),
+    { beta: 1.5, alpha: 2.6 },
+  );
+  assertEquals(product.tolist(), [[[5]]]);
+});
+
+Deno.test("norms by singular values", () => {
+  const x = tensor([[3, 0], [4, 5]], { dtype: "float32", requiresGrad: true });
+  const close = (y: Tensor, wanted: number) => assert(Math.abs(Number(y.item()) - wanted) < 1e-5);
+  close(linalg.matrixNorm(x, "nuc"), Math.sqrt(45) + Math.sqrt(5));
+  close(linalg.norm(x, 2), Math.sqrt(45));
+  close(linalg.matrixNorm(x, -2), Math.sqrt(5));
+  close(x.norm("nuc"), Math.sqrt(80));
+  assertEquals(linalg.svdvals(ones([2, 3, 4])).shape, [2, 3]);
+  const at0 = zeros([2, 2], { requiresGrad: true });
+  assertEquals(autograd.grad([linalg.matrixNorm(at0, "nuc")], [at0])[0]?.tolist(), [[1, 0], [0, 1]]);
+  assert(autograd.gradcheck((y: Tensor) => linalg.svdvals(y), [
+    tensor([[1, 2], [0.5, -1], [3, 0.1]], { dtype: "float64", requiresGrad: true }),
+  ]));
+  assertThrows(() => linalg.svdvals(ones([3])), DynError, "matrices");
+});
+
+Deno.test("einsum in all forms, where as a method, embedding in both orders", () => {
+  const a = tensor([[1, 2], [3, 4]]), b = tensor([[1, 0], [0, 2]]), wanted = [[1, 4], [3, 8]];
+  assertEquals(einsum("ij,jk->ik", [a, b]).tolist(), wanted);
+  assertEquals(einsum("ij,jk->ik", a, b).tolist(), wanted);
+  for (const form of [[[a, b], "ij,jk->ik"], [a, [0, 1], b, [1, 2], [0, 2]]]) {
+    const product: unknown = Reflect.apply(einsum, undefined, form);
+    assert(isTensor(product));
+    assertEquals(product.tolist(), wanted);
+  }
+  const above = a.gt(2);
+  assertEquals(a.where(above, 0).tolist(), [[0, 0], [3, 4]]);
+  compiler.reset();
+  assertEquals(compile((x: Tensor) => x.where(x.gt(2), 0).add(1))(a).tolist(), [[1, 1], [4, 5]]);
+  assertEquals(where(above, a, 0).tolist(), [[0, 0], [3, 4]]);
+  const table = tensor([[0.5], [1.5]]), at = tensor([1, 0]);
+  assertEquals(F.embedding(at, table).tolist(), F.embedding(table, at).tolist());
+});
+
+Deno.test("what PyTorch refuses is refused", () => {
+  const x = ones([2, 3]), bits = tensor([true, false]);
+  const refused: readonly (readonly [() => unknown, string])[] = [
+    [() => ones([1, 3]).copy_(ones([3, 1])), "broadcasts"],
+    [() => x.set([0], ones([2, 2])), "broadcasts"],
+    [() => tensor([1, 2]).sub(bits), "bool"],
+    [() => tensor([1, 2]).sub(true), "bool"],
+    [() => tensor([1, 2]).remainder(0), "not 0"],
+    [() => tensor([1, 2]).div(0, { roundingMode: "floor" }), "not 0"],
+    [() => bits.argmax(), "integer or float"],
+    [() => bits.round(), "integer or float"],
+    [() => tensor(1).indexSelect(0, tensor([0, 0])), "one index"],
+    [() => tensor(1).flatten(0, -2), "Expected dim"],
+    [() => F.huberLoss(x, x, { delta: 0 }), "positive delta"],
+    [() => F.groupNorm(ones([2, 0, 3]), 1), "channel"],
+    [() => tensor([1.5, 2]).reshape([2, 1]).requiresGrad_().mul_(2), "leaf"],
+    [() => tensor([1.5, 2]).reshape([2, 1]).requiresGrad_().view(2).mul_(2), "leaf"],
+  ];
+  for (const [call, message] of refused) assertThrows(call, DynError, message);
+  assertEquals(zeros([2, 0, 1]).expand([2, 0, 3]).div_(2).shape, [2, 0, 3]);
+  const flags = tensor([true, true]), source = leaf([0, 1]);
+  assertEquals(flags.copy_(source).requiresGrad, false);
+});
+
+Deno.test("numbers half-way between two texts print as the even one, parameters say what they are", () => {
+  assertEquals(`${tensor([242708.65625, 1.5])}`, "tensor([2.4271e+05, 1.5000e+00])");
+  assertEquals(
+    `${tensor([[0.03125, 0.09375], [1.5, 2]])}`,
+    "tensor([[0.0312, 0.0938],\n        [1.5000, 2.0000]])",
+  );
+  assertEquals(
+    `${new nn.Parameter(ones([2]))}`,
+    "Parameter containing:\ntensor([1., 1.], requiresGrad=true)",
+  );
+});
