@@ -27,14 +27,26 @@ export function load(source: string | URL | Uint8Array): Record<string, Tensor> 
   if (headerLength > bytes.byteLength - 8) {
     throw new DynError(`Expected a header of ${headerLength} bytes but found ${bytes.byteLength - 8}`);
   }
-  const header: unknown = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + headerLength)));
-  if (typeof header !== "object" || header === null) throw new DynError("Expected a JSON object as header");
+  const header = parseHeader(new TextDecoder().decode(bytes.subarray(8, 8 + headerLength)));
   const data = bytes.subarray(8 + headerLength);
   const tensors: Record<string, Tensor> = {};
   for (const [name, entry] of Object.entries(header)) {
     if (name !== "__metadata__") tensors[name] = readTensor(name, entry, data);
   }
   return tensors;
+}
+
+function parseHeader(text: string): object {
+  let header: unknown;
+  try {
+    header = JSON.parse(text);
+  } catch (cause) {
+    throw new DynError(`Expected a JSON header but found ${JSON.stringify(text.slice(0, 40))}`, { cause });
+  }
+  if (typeof header !== "object" || header === null || Array.isArray(header)) {
+    throw new DynError(`Expected a JSON object as header but found ${text.slice(0, 40)}`);
+  }
+  return header;
 }
 
 function readTensor(name: string, entry: unknown, data: Uint8Array): Tensor {
@@ -67,6 +79,9 @@ export function serialize(
   tensors: Readonly<Record<string, Tensor>>,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
+  if (Object.hasOwn(tensors, "__metadata__")) {
+    throw new DynError("Expected names of tensors other than __metadata__, which the format reserves");
+  }
   const header: Record<string, unknown> = {};
   if (Object.keys(metadata).length > 0) header["__metadata__"] = metadata;
   const parts: Uint8Array[] = [];
@@ -86,8 +101,10 @@ export function serialize(
     parts.push(bytes);
     offset += bytes.byteLength;
   }
-  const text = JSON.stringify(header);
-  const head = new TextEncoder().encode(text.padEnd(Math.ceil(text.length / 8) * 8));
+  // Padded with spaces to whole words, counted in bytes
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const head = new Uint8Array(Math.ceil(text.byteLength / 8) * 8).fill(0x20);
+  head.set(text);
   const file = new Uint8Array(8 + head.byteLength + offset);
   new DataView(file.buffer).setBigUint64(0, BigInt(head.byteLength), true);
   file.set(head, 8);
