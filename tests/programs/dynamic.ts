@@ -180,7 +180,7 @@ export const dynamic: Corpus = {
   },
   "functions as arguments, with captured numbers"({ compile, see }) {
     const f = compile((x: Tensor, fn: (t: Tensor) => Tensor) => fn(fn(x)));
-    for (let k = 1; k < 6; k++) see(f(v(1), (t) => t.mul(k)));
+    for (const k of [1, 2, 3, 4, 5]) see(f(v(1), (t) => t.mul(k)));
     const makeAdder = (n: number) => (t: Tensor) => t.add(n);
     see(f(v(1), makeAdder(1)), f(v(1), makeAdder(2)), f(v(1), F.relu as never), f(v(1), (t) => t.neg()));
     const counters = [1, 2].map((n) => {

@@ -3,7 +3,8 @@
  * show what they see; output: the first observation that differs. Invariant: everything that a program can see
  * counts: results, elements, identity, errors, output of the console, gradients, versions, random numbers.
  */
-import { compiler, noGrad, type Tensor } from "../../mod.ts";
+import { assert } from "@std/assert";
+import { compile, compiler, config, manualSeed, noGrad, type Tensor } from "../../mod.ts";
 import { isTensor } from "../../lib/tensor/tensor.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
@@ -207,5 +208,38 @@ class Watcher {
         this.#describe(Reflect.get(value, key), open);
       }
     }
+  }
+}
+
+/** Offsets at which the graph is broken on request, in every function that is compiled. */
+export const FORCED: readonly number[] = [11];
+
+async function agree(
+  program: Program,
+  backends: readonly string[],
+  forced: readonly number[],
+): Promise<void> {
+  const seeded = async (run: () => ReturnType<typeof observe>) => {
+    manualSeed(7);
+    return await run();
+  };
+  const plain = await seeded(() => observe(program, (fn) => fn));
+  const check = async (label: string, run: () => ReturnType<typeof observe>) => {
+    const found = difference(plain, await seeded(run));
+    assert(found === null, `${label}: ${found}`);
+  };
+  for (const backend of backends) {
+    await check(backend, () => observe(program, (fn) => compile(fn, { backend })));
+  }
+  for (const forceBreak of forced) {
+    const run = () => observe(program, (fn) => compile(fn, { backend: "eager" }));
+    await check(`a break at ${forceBreak}`, () => config.patch({ forceBreak }, run));
+  }
+}
+
+/** Makes a test of each program: it shows compiled what it shows uncompiled, with breaks on request too. */
+export function register(corpus: Corpus, backends: readonly string[], forced: readonly number[] = []): void {
+  for (const [name, program] of Object.entries(corpus)) {
+    Deno.test(`compiled as uncompiled: ${name}`, () => agree(program, backends, forced));
   }
 }
