@@ -29,7 +29,7 @@ export {
 export { type Artifact, counters, logs } from "./lib/base/logs.ts";
 export { type DType, DTYPES, getDefaultDtype, setDefaultDtype } from "./lib/base/dtype.ts";
 
-export { isTensor, Tensor } from "./lib/tensor/tensor.ts";
+export { isTensor, type Nearness, Tensor } from "./lib/tensor/tensor.ts";
 export {
   asTensor,
   fromTypedArray,
@@ -41,6 +41,14 @@ export {
 export { getRngState, initialSeed, manualSeed, setRngState } from "./lib/tensor/random.ts";
 export { enableGrad, inferenceMode, isGradEnabled, isInferenceMode, noGrad } from "./lib/tensor/modes.ts";
 export * from "./lib/tensor/generated_free.ts";
+export {
+  allclose,
+  atleast1d,
+  atleast2d,
+  atleast3d,
+  broadcastShapes,
+  equal,
+} from "./lib/tensor/free_forms.ts";
 export * as linalg from "./lib/tensor/generated_linalg.ts";
 export * as special from "./lib/tensor/generated_special.ts";
 

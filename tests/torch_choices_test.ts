@@ -4,13 +4,19 @@
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
+  allclose,
   arange,
+  atleast1d,
+  atleast2d,
+  atleast3d,
   autograd,
   baddbmm,
+  broadcastShapes,
   compile,
   compiler,
   DynError,
   einsum,
+  equal,
   isTensor,
   linalg,
   linspace,
@@ -182,4 +188,23 @@ Deno.test("numbers half-way between two texts print as the even one, parameters 
     `${new nn.Parameter(ones([2]))}`,
     "Parameter containing:\ntensor([1., 1.], requiresGrad=true)",
   );
+});
+
+Deno.test("comparisons that give booleans, shapes that give shapes, several tensors that give several", () => {
+  const x = tensor([1, 2.5]), y = tensor([1, 2.5 + 1e-6]);
+  assertEquals([equal(x, x), x.equal(y), equal(x, ones([1, 2]))], [true, false, false]);
+  assertEquals([allclose(x, y), x.allclose(y, 0, 0), x.allclose(y, { rtol: 0, atol: 1 })], [
+    true,
+    false,
+    true,
+  ]);
+  assertEquals([x.mul(nan).allclose(x.mul(nan)), allclose(x.mul(nan), x.mul(nan), { equalNan: true })], [
+    false,
+    true,
+  ]);
+  assertThrows(() => allclose(x, x.to("float64")), DynError, "one type");
+  assertEquals(broadcastShapes([5, 1], 4, [1]), [5, 4]);
+  assertEquals(atleast2d(x).shape, [1, 2]);
+  assertEquals(atleast1d(tensor(1), x).map((each) => each.shape), [[1], [2]]);
+  assertEquals(atleast3d([x]).map((each) => each.shape), [[1, 2, 1]]);
 });

@@ -31,6 +31,20 @@ import { Storage } from "./storage.ts";
 /** Elements of a tensor as nested arrays; a 0-d tensor's is its element. */
 export type NestedElements = Element | NestedElements[];
 
+/** How near is near enough: |self − other| ≤ atol + rtol·|other|; whether two NaN are near. */
+export interface Nearness {
+  readonly rtol?: number | undefined;
+  readonly atol?: number | undefined;
+  readonly equalNan?: boolean | undefined;
+}
+
+/** Tolerances by position, then by name. */
+export type Tolerances = readonly [
+  rtol?: number | Nearness,
+  atol?: number | Nearness,
+  equalNan?: boolean | Nearness,
+];
+
 /** Options of `Tensor.to`. */
 export interface ConversionOptions {
   readonly dtype?: DType | null | undefined;
@@ -357,6 +371,16 @@ export class Tensor {
   /** Itself where the condition holds, else `other`: `torch.where(condition, self, other)`. */
   where(condition: Tensor, other: Tensor | Element): Tensor {
     return runtime().where(condition, this, other);
+  }
+
+  /** Whether the other tensor has the same shape and elements; NaN equals nothing. */
+  equal(other: Tensor): boolean {
+    return `${this.shape}` === `${other.shape}` && this.eq(other).all().item() === true;
+  }
+
+  /** Whether all elements are near the other's: |self − other| ≤ atol + rtol·|other|. */
+  allclose(other: Tensor, ...tolerances: Tolerances): boolean {
+    return this.isclose(other, ...tolerances).all().item() === true;
   }
 
   /** On the CPU; itself where it is already. */
