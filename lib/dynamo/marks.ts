@@ -13,7 +13,7 @@ export type FunctionMark =
   | { readonly kind: "constant" }
   /** A compiled callable: traced as its original. */
   | { readonly kind: "compiled"; readonly original: object }
-  /** A module's compiled forward: traced as the method of that module. */
+  /** Asks whether code is being traced: always true there. */
   | { readonly kind: "isCompiling" };
 
 const marks = new WeakMap<object, FunctionMark>();

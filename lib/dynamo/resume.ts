@@ -206,7 +206,7 @@ function handlerWay(
 }
 
 /** Free variables of a frame as printed code takes them. */
-export function capturedBy(
+function capturedBy(
   frame: Pick<Frame, "info" | "code">,
 ): readonly { readonly form: FreeForm; readonly value: unknown }[] {
   const { info, code } = frame;

@@ -20,7 +20,6 @@ export type Source =
   /** A captured variable of a function that is itself found at `base`. */
   | { readonly kind: "captured"; readonly name: string; readonly base: Source; readonly index: number }
   | { readonly kind: "property"; readonly name: string; readonly base: Source; readonly key: string | symbol }
-  | { readonly kind: "prototype"; readonly name: string; readonly base: Source }
   /** A private member, read from inside its class. */
   | { readonly kind: "private"; readonly name: string; readonly base: Source; readonly access: PrivateReader }
   /** The key or value of the entry at a position of a Map, or the member of a Set. */
@@ -106,11 +105,6 @@ export function propertySource(base: Source, key: string | symbol): Source {
   return { kind: "property", name: base.name + text, base, key };
 }
 
-/** The prototype of an object. */
-export function prototypeSource(base: Source): Source {
-  return { kind: "prototype", name: `${base.name}.__proto__`, base };
-}
-
 /** A private member. */
 export function privateSource(base: Source, member: string, access: PrivateReader): Source {
   return { kind: "private", name: `${base.name}.${member}`, base, access };
@@ -133,10 +127,9 @@ export function placeholderName(source: Source): string {
 }
 
 /** The argument (or other beginning) that a source starts from. */
-export function rootOf(source: Source): Source {
+function rootOf(source: Source): Source {
   switch (source.kind) {
     case "property":
-    case "prototype":
     case "captured":
     case "private":
     case "entry":

@@ -57,13 +57,13 @@ function jumpTargets(code: CodeObject): ReadonlySet<number> {
 }
 
 /** A register as the listing names it: `r3`, with the variable's name where it has one. */
-export function registerName(code: CodeObject, register: Register): string {
+function registerName(code: CodeObject, register: Register): string {
   const info = code.registers[register];
   return info?.name ? `r${register}:${info.name}${info.cell ? "*" : ""}` : `r${register}`;
 }
 
 /** One instruction as text. */
-export function instructionText(code: CodeObject, i: Instruction): string {
+function instructionText(code: CodeObject, i: Instruction): string {
   const r = (register: Register): string => registerName(code, register);
   const key = (k: KeyOperand): string => (k.kind === "name" ? JSON.stringify(k.name) : r(k.register));
   const args = (list: readonly { readonly register: Register; readonly spread: boolean }[]): string =>

@@ -290,7 +290,7 @@ function binary(ctx: FunctionContext, node: ast.BinaryExpression, dst?: Register
 }
 
 /** Index among the free variables of a #name. */
-export function privateIndex(ctx: FunctionContext, node: ast.PrivateIdentifier): number {
+function privateIndex(ctx: FunctionContext, node: ast.PrivateIdentifier): number {
   const variable = ctx.variableOf(node);
   const place = variable ? ctx.place(variable) : null;
   if (place?.kind !== "free") return ctx.unsupported("private name outside of its class", node);
@@ -358,7 +358,7 @@ function member(
 }
 
 /** Registers of the home object and of `this`, for super properties. */
-export function superBase(ctx: FunctionContext, node: ast.Node): { home: Register; receiver: Register } {
+function superBase(ctx: FunctionContext, node: ast.Node): { home: Register; receiver: Register } {
   const home = ctx.pseudo("super");
   const self = ctx.pseudo("this");
   if (!home || !self) return ctx.unsupported("super outside of a method", node);

@@ -31,7 +31,7 @@ export interface RegisterUse {
 const uses = new WeakMap<CodeObject, RegisterUse>();
 
 /** Counts occurrences of registers. */
-export function registerUse(code: CodeObject): RegisterUse {
+function registerUse(code: CodeObject): RegisterUse {
   const known = uses.get(code);
   if (known) return known;
   const read: number[] = new Array(code.registers.length).fill(0);

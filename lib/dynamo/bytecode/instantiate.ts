@@ -16,7 +16,7 @@ export type FreeValue = unknown | Cell | LiveCellLike | PrivateLike;
 export type AnyFunction = (...args: readonly unknown[]) => unknown;
 
 /** The text of a program whose completion is the printed function; it reads `$free`, `$rt`, `$callee` and `$home`. */
-export function factoryText(code: CodeObject, printed: PrintedFunction): string {
+function factoryText(code: CodeObject, printed: PrintedFunction): string {
   const lines = printed.strict ? ['"use strict";'] : [];
   for (const index of printed.free.keys()) lines.push(`const ${freeName(code, index)} = $free[${index}];`);
   lines.push(`return (${printed.source});`);

@@ -96,7 +96,7 @@ export function statementList(ctx: FunctionContext, owner: AstNode, body: readon
 }
 
 /** Makes the variables and hoisted functions of a scope. */
-export function enterScope(ctx: FunctionContext, owner: AstNode, body: readonly ast.Statement[]): void {
+function enterScope(ctx: FunctionContext, owner: AstNode, body: readonly ast.Statement[]): void {
   for (const variable of ctx.analysis.scopes.get(owner)?.variables.values() ?? []) {
     if (variable.kind !== "var" && variable.kind !== "parameter" && variable.unit === ctx.unit) {
       ctx.enter(variable, { start: owner.start, end: owner.start });

@@ -111,11 +111,6 @@ export interface Guard {
   readonly user: SourcePosition | null;
 }
 
-/** The source a fact is about, if it is about one. */
-export function subjectOf(fact: Fact): Source | null {
-  return "source" in fact ? fact.source : null;
-}
-
 /** A fact as text, in the manner of PyTorch's guards. */
 export function factText(fact: Fact): string {
   switch (fact.kind) {
@@ -203,7 +198,7 @@ function keyText(key: string | symbol): string {
 }
 
 /** A primitive as source text where it has one; symbols by their description. */
-export function primitiveText(value: Primitive): string {
+function primitiveText(value: Primitive): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "bigint") return `${value}n`;
   return Object.is(value, -0) ? "-0" : String(value);

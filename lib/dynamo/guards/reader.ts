@@ -98,8 +98,6 @@ export class SourceReader {
         if (/^(0|[1-9]\d{0,8})$/.test(source.key)) return `${base}[${source.key}]`;
         return `${base}[${JSON.stringify(source.key)}]`;
       }
-      case "prototype":
-        return `${this.constants.name(Object.getPrototypeOf)}(${this.read(source.base)})`;
       case "private":
         return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
       case "entry":

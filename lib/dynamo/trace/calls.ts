@@ -292,7 +292,7 @@ export function initializeFields(
 }
 
 /** The prototype of what `new` makes. */
-export function prototypeOfNew(m: Interpreter, newTarget: ObjectValue): ObjectValue | null {
+function prototypeOfNew(m: Interpreter, newTarget: ObjectValue): ObjectValue | null {
   const found = findProperty(m, newTarget, "prototype");
   if (found.kind === "getter") return breakGraph("constructor", "a prototype with a getter");
   return found.kind === "value" && found.value.kind === "object"

@@ -153,7 +153,7 @@ export function nextMethod(m: Interpreter, iterator: ObjectValue): Value {
 }
 
 /** Items of an iterable that run no code of the program; null where they would. */
-export function listItems(m: Interpreter, source: Value): Value[] | null {
+function listItems(m: Interpreter, source: Value): Value[] | null {
   if (
     source.kind === "object" && source.exotic.kind !== "array" && source.exotic.kind !== "map" &&
     source.exotic.kind !== "set" && source.exotic.kind !== "listIterator"

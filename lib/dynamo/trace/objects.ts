@@ -56,7 +56,7 @@ export type Found =
 const ABSENT: Found = { kind: "absent" };
 
 /** An array index that a key spells, or null. */
-export function indexOfKey(key: Key): number | null {
+function indexOfKey(key: Key): number | null {
   if (typeof key !== "string" || !/^(0|[1-9]\d{0,9})$/.test(key)) return null;
   const index = Number(key);
   return index < 0xffffffff ? index : null;
@@ -340,7 +340,7 @@ export function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
 }
 
 /** Sets an own data property. */
-export function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): void {
+function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): void {
   const { exotic } = object;
   if (exotic.kind === "array") {
     const index = indexOfKey(key);

@@ -6,7 +6,6 @@
 import { invariant } from "../../base/errors.ts";
 import { hintOf, isAtMost, isEqual, isLess, specialize } from "../../sym/decide.ts";
 import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, sub } from "../../sym/expr.ts";
-import { type Source } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import {
   applyBinary,
@@ -30,7 +29,7 @@ export function numberOfDim(output: OutputGraph, dim: Dim): Value {
 }
 
 /** A size as an expression over sources. */
-export function hostOfDim(output: OutputGraph, dim: Dim): HostExpression {
+function hostOfDim(output: OutputGraph, dim: Dim): HostExpression {
   if (typeof dim === "number") return { kind: "literal", value: dim };
   const again = (d: Dim) => hostOfDim(output, d);
   const { node } = dim;
@@ -302,9 +301,4 @@ export function numberIsTruthy(output: OutputGraph, value: NumberValue): boolean
   output.guard({ kind: "expression", expression: nonZeroTest, expected: value.hint !== 0 });
   output.guard({ kind: "expression", expression: isNumberTest, expected: !Number.isNaN(value.hint) });
   return truthy;
-}
-
-/** The source of a number that is passed in as it is. */
-export function plainSource(value: NumberValue): Source | null {
-  return value.expression.kind === "source" ? value.expression.source : null;
 }

@@ -9,7 +9,7 @@ import type { CodeObject } from "../bytecode/code.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { type ChangeHistory, type DynamicMode, markOf } from "../automatic_dynamic.ts";
-import { isPassedIn, knownSource, type LiveCell, propertySource, type Source } from "../source.ts";
+import { isPassedIn, knownSource, type LiveCell, type Source } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import {
   constant,
@@ -247,7 +247,7 @@ export function isClass(fn: object): boolean {
 }
 
 /** A printable name of the class with this prototype. */
-export function classLabel(prototype: object | null): string {
+function classLabel(prototype: object | null): string {
   if (prototype === null) return "null";
   if (types.isProxy(prototype)) return "Proxy";
   const found = Reflect.getOwnPropertyDescriptor(prototype, "constructor");
@@ -339,9 +339,4 @@ function collectBuiltins(): Set<object> {
     if (typeof prototype === "object" && prototype !== null) found.add(prototype);
   }
   return found;
-}
-
-/** The source of a property read from a value, or null for values made in the trace. */
-export function propertyOf(source: Source | null, key: string | symbol): Source | null {
-  return source === null ? null : propertySource(source, key);
 }
