@@ -208,3 +208,14 @@ Deno.test("comparisons that give booleans, shapes that give shapes, several tens
   assertEquals(atleast1d(tensor(1), x).map((each) => each.shape), [[1], [2]]);
   assertEquals(atleast3d([x]).map((each) => each.shape), [[1, 2, 1]]);
 });
+
+Deno.test("linear systems", () => {
+  const a = tensor([[2, 0], [1, 4]], { dtype: "float32" }), b = tensor([2, 9], { dtype: "float32" });
+  assert(linalg.solve(a, b).allclose(tensor([1, 2], { dtype: "float32" })));
+  assert(linalg.solve(a, a, { left: false }).allclose(tensor([[1, 0], [0, 1]], { dtype: "float32" })));
+  const [x, info] = linalg.solveEx(a, b);
+  assertEquals([x.shape, info.item()], [[2], 0]);
+  assert(linalg.tensorinv(a, 1).equal(linalg.invEx(a).inverse));
+  assertThrows(() => linalg.solve(ones([2, 2]), b), DynError, "singular");
+  assertThrows(() => linalg.solve(a, ones([3])), DynError, "2 rows");
+});

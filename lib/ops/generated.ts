@@ -435,6 +435,10 @@ export type OpName =
   | "logdet"
   | "matrixPower"
   | "vander"
+  | "solve"
+  | "solveEx"
+  | "invEx"
+  | "tensorinv"
   | "cov"
   | "corrcoef"
   | "singularFactors"
@@ -1669,6 +1673,27 @@ export interface VecdotOptions {
 /** Arguments of vander by name. */
 export interface VanderOptions {
   readonly N?: number | null | undefined;
+}
+
+/** Arguments of solve by name. */
+export interface SolveOptions {
+  readonly left?: boolean | undefined;
+}
+
+/** Arguments of solveEx by name. */
+export interface SolveExOptions {
+  readonly left?: boolean | undefined;
+  readonly checkErrors?: boolean | undefined;
+}
+
+/** Arguments of invEx by name. */
+export interface InvExOptions {
+  readonly checkErrors?: boolean | undefined;
+}
+
+/** Arguments of tensorinv by name. */
+export interface TensorinvOptions {
+  readonly ind?: number | undefined;
 }
 
 /** Arguments of cov by name. */
@@ -3851,6 +3876,18 @@ export interface OpApi<T extends TensorLike> {
   matrixPower(A: T, n: number): T;
   /** Powers 0 … N − 1 of each element in a new last dimension, as `torch.linalg.vander`. */
   vander(x: T, N?: number | null | VanderOptions, options?: VanderOptions): T;
+  /** X with A · X = B, or X · A = B where `left` is false, as `torch.linalg.solve`. Computed on the host. */
+  solve(A: T, B: T, options?: SolveOptions): T;
+  /** The result of linalg.solve and zeros, as `torch.linalg.solve_ex`; a singular matrix is an error. */
+  solveEx(
+    A: T,
+    B: T,
+    options?: SolveExOptions,
+  ): [result: T, info: T] & { readonly result: T; readonly info: T };
+  /** The inverses of square matrices and zeros, as `torch.linalg.inv_ex`; a singular one is an error. */
+  invEx(A: T, options?: InvExOptions): [inverse: T, info: T] & { readonly inverse: T; readonly info: T };
+  /** The inverse of the map from the last dimensions to the first `ind`, as `torch.linalg.tensorinv`. */
+  tensorinv(A: T, ind?: number | TensorinvOptions, options?: TensorinvOptions): T;
   /** The covariance of rows over columns, with frequencies and weights, as `torch.cov`. */
   cov(self: T, options?: CovOptions<T>): T;
   /** The correlation of rows over columns, as `torch.corrcoef`. */

@@ -27,6 +27,7 @@ import { marginLosses } from "./margin_losses.ts";
 import { polynomials } from "./polynomials.ts";
 import { covariances } from "./covariance.ts";
 import { linearAlgebra } from "./linear_algebra.ts";
+import { solving } from "./solving.ts";
 import { singularValueOps } from "./singular_values.ts";
 import { counting } from "./counting.ts";
 import { floatParts } from "./float_parts.ts";
@@ -92,6 +93,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...marginLosses,
   ...polynomials,
   ...linearAlgebra,
+  ...solving,
   ...covariances,
   ...singularValueOps,
   ...counting,

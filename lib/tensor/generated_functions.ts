@@ -1054,6 +1054,14 @@ export const logdet: OpApi<Tensor>["logdet"] = ops.logdet;
 export const matrixPower: OpApi<Tensor>["matrixPower"] = ops.matrixPower;
 /** Powers 0 … N − 1 of each element in a new last dimension, as `torch.linalg.vander`. */
 export const vander: OpApi<Tensor>["vander"] = ops.vander;
+/** X with A · X = B, or X · A = B where `left` is false, as `torch.linalg.solve`. Computed on the host. */
+export const solve: OpApi<Tensor>["solve"] = ops.solve;
+/** The result of linalg.solve and zeros, as `torch.linalg.solve_ex`; a singular matrix is an error. */
+export const solveEx: OpApi<Tensor>["solveEx"] = ops.solveEx;
+/** The inverses of square matrices and zeros, as `torch.linalg.inv_ex`; a singular one is an error. */
+export const invEx: OpApi<Tensor>["invEx"] = ops.invEx;
+/** The inverse of the map from the last dimensions to the first `ind`, as `torch.linalg.tensorinv`. */
+export const tensorinv: OpApi<Tensor>["tensorinv"] = ops.tensorinv;
 /** The covariance of rows over columns, with frequencies and weights, as `torch.cov`. */
 export const cov: OpApi<Tensor>["cov"] = ops.cov;
 /** The correlation of rows over columns, as `torch.corrcoef`. */
