@@ -72,14 +72,25 @@ function sameKeys(found: Iterable<unknown>, keys: readonly unknown[]): boolean {
   return true;
 }
 
+// The prototype says it at once for ordinary ones; what only claims to be one throws when it is read.
+function isMap(value: unknown): value is Map<unknown, unknown> {
+  return prototypeIs(value, Map.prototype) || types.isMap(value);
+}
+
+function isSet(value: unknown): value is Set<unknown> {
+  return prototypeIs(value, Set.prototype) || types.isSet(value);
+}
+
 /** Whether a value is a Map with these keys, in this order. */
 export function mapHasKeys(value: unknown, keys: readonly unknown[]): boolean {
-  return types.isMap(value) && value.size === keys.length && sameKeys(mapKeys.call(value), keys);
+  return isMap(value) && value.size === keys.length &&
+    (keys.length === 0 || sameKeys(mapKeys.call(value), keys));
 }
 
 /** Whether a value is a Set with these members, in this order. */
 export function setHasMembers(value: unknown, keys: readonly unknown[]): boolean {
-  return types.isSet(value) && value.size === keys.length && sameKeys(setValues.call(value), keys);
+  return isSet(value) && value.size === keys.length &&
+    (keys.length === 0 || sameKeys(setValues.call(value), keys));
 }
 
 /** Whether a list contains an object. */
