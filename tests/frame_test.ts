@@ -194,6 +194,16 @@ Deno.test("closures made in a loop: one variable an iteration", () => {
   assertEquals(each.map((f) => value(f, "i")), [4, 5]);
 });
 
+const ofBlocks: (() => number)[] = [];
+for (let i = 0; i < 3; i++) ofBlocks.push(() => i++);
+
+Deno.test("closures made in a loop of the module itself have a variable each, too", () => {
+  const cells = ofBlocks.map((fn) => cell(fn, "i"));
+  assertEquals(cells.map((each) => each.get()), [0, 1, 2]);
+  cells[1]?.set(10);
+  assertEquals(ofBlocks.map((fn) => fn()), [0, 10, 2]);
+});
+
 Deno.test("a closure of a running function", () => {
   let state = 1;
   const inner = (): number => state;

@@ -16,6 +16,8 @@ export interface Variable {
   kind: FreeKind;
   /** The function-like node whose frame holds it. */
   readonly unit: Unit;
+  /** There is one of it: it belongs to a module itself, and not to a block, which may run any number of times. */
+  readonly single: boolean;
   readonly declaredAt: number;
   /** A use in the same unit that starts here or later finds it initialised. */
   readyAt: number;

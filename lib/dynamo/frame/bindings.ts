@@ -163,7 +163,7 @@ export class Bindings {
     const mark = {};
     try {
       const held = cell.get();
-      if (variable.unit.kind === "program") return true;
+      if (variable.single) return true;
       cell.set(mark);
       try {
         const found = this.scopesOf(fn).lookup(variable.name);

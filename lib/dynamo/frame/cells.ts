@@ -99,7 +99,7 @@ function isPlainAt(at: Located, variable: Variable): boolean {
 
 /** The one cell of a module's variable, if it has been made and does all that the variable is used for. */
 function moduleCell(variable: Variable): LiveCell | null {
-  const cell = variable.unit.kind === "program" ? known.get(exporterOf(variable))?.[0]?.deref() : undefined;
+  const cell = variable.single ? known.get(exporterOf(variable))?.[0]?.deref() : undefined;
   return cell && (cell.set !== refuseWrite || variable.assignment !== "plain") ? cell : null;
 }
 
@@ -181,7 +181,7 @@ function canonical(asked: Variable, cell: Cell): LiveCell {
   const alive = list.filter((ref) => ref.deref() !== undefined);
   for (const ref of alive) {
     const other = ref.deref();
-    if (!other || !(variable.unit.kind === "program" || sameVariable(cell, other))) continue;
+    if (!other || !(variable.single || sameVariable(cell, other))) continue;
     if (other.set === refuseWrite) other.set = cell.set;
     return other;
   }
