@@ -27,6 +27,12 @@ import { masksLoops } from "./vectorise.ts";
 /** Lanes of a block; a multiple of LANES. */
 const BLOCK = 256;
 
+/**
+ * In front of a short loop with masked loads: GCC 12 unrolls it, makes groups of the loads, and then vectorises the
+ * loop around it with wrong masks (elements that should be loaded are zero).
+ */
+const KEEP_LOOP = '_Pragma("GCC unroll 1")';
+
 /** Elements of a strip. */
 const STRIP = 1024;
 
@@ -195,6 +201,7 @@ export class NestPrinter {
       out.line(`${VALUE_TYPE[c.dtype]} v${c.id} = ${this.value(c.initial)};`);
       this.define(c.id, c.dtype);
     }
+    if (masks(loop.body)) out.line(KEEP_LOOP);
     out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => {
       this.statements(loop.body);
       this.#advance({ kind: "advance", reductions: loop.reductions, carried: loop.carried }, "");
@@ -264,8 +271,9 @@ export class NestPrinter {
         if (varies(s)) lanes.push(s);
         else this.#statement(s);
       }
+      const pragmas = masks(lanes) ? `_Pragma("GCC ivdep") ${KEEP_LOOP}` : '_Pragma("GCC ivdep")';
       const run = (from: string, to: string, body: readonly Statement[], end?: () => void): void => {
-        this.out.line('_Pragma("GCC ivdep")');
+        this.out.line(pragmas);
         this.out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => {
           this.statements(body);
           end?.();
@@ -520,6 +528,11 @@ export class NestPrinter {
       }
     }
   }
+}
+
+/** Whether loads of these statements depend on a condition. */
+function masks(body: readonly Statement[]): boolean {
+  return body.some((s) => s.kind === "masked" || (s.kind === "loop" && masks(s.body)));
 }
 
 /** A sine, cosine or tangent of float32 in a loop's body. */
