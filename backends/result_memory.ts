@@ -1,5 +1,5 @@
 /**
- * Memory for the results of one compiled graph, for mode "reduce-overhead": as with CUDA graphs, a call writes
+ * Memory for the results of one compiled graph, for the setting `inductor.staticResults`: as with CUDA graphs, a call writes
  * where the call before it wrote. Input: the sizes of a call's results and its arguments; output: storages for the
  * results. Invariant: no storage with elements shows memory that a call writes to. Results of earlier calls lose
  * their elements when their memory is used again, and reading them is an error; those that are arguments of the
@@ -19,7 +19,7 @@ interface Lent {
 
 function staleError(): DynError {
   return new DynError(
-    'Expected a result of the latest call but found one whose memory a later call has overwritten (mode "reduce-overhead"): clone() results that are kept',
+    'Expected a result of the latest call but found one whose memory a later call has overwritten (staticResults): clone() results that are kept',
   );
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the modes of `compile` bring, each against "default" in the same run: "reduce-overhead" where results are
+ * What the choices of `compile` bring, each against the default in the same run: "staticResults" where results are
  * dropped, "max-autotune" where an access is transposed.
  *
  *   deno run -A cli.ts bench modes
@@ -12,7 +12,7 @@ const wide = randn([4096, 1024]), square = randn([512, 512]), batch = randn([8, 
 console.log(describeMachine());
 
 const softmax = (x: Tensor) => x.softmax(-1);
-const usual = compile(softmax), reduced = compile(softmax, { mode: "reduce-overhead" });
+const usual = compile(softmax), reduced = compile(softmax, { options: { staticResults: true } });
 report(
   "softmax 4096×1024",
   await measure({
@@ -22,7 +22,7 @@ report(
     "default, using": () => {
       using _result = usual(wide);
     },
-    "reduce-overhead, dropped": () => {
+    "staticResults, dropped": () => {
       reduced(wide);
     },
   }),

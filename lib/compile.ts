@@ -6,6 +6,7 @@
  */
 import { config, inductorPatch } from "./base/config.ts";
 import { DynError } from "./base/errors.ts";
+import { logs } from "./base/logs.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import { optimize } from "./dynamo/mod.ts";
 import { Module, setForwardCompiler } from "./nn/module.ts";
@@ -14,9 +15,9 @@ import { Module, setForwardCompiler } from "./nn/module.ts";
 export type Backend = string | GraphBackend;
 
 /**
- * How hard to optimise, as in `torch.compile`. "reduce-overhead": results that need no gradient live in memory of
- * the compiled graph, which its next call overwrites; using one after that is an error, `clone()` keeps it.
- * "max-autotune": the first call times alternatives of each kernel and keeps the fastest.
+ * How hard to optimise, as in `torch.compile`. "max-autotune": the first call times alternatives of each kernel and
+ * keeps the fastest. "reduce-overhead" is what graphs recorded for replay bring elsewhere: here every graph is one
+ * native call, so it is the default and says so under perf_hints.
  */
 export type Mode = "default" | "reduce-overhead" | "max-autotune";
 
@@ -181,7 +182,8 @@ function settingsOf(mode: Mode): Readonly<Record<string, unknown>> {
     case "default":
       return {};
     case "reduce-overhead":
-      return { staticResults: true };
+      logs.emit("perf_hints", "A graph is one native call already, so mode reduce-overhead changes nothing");
+      return {};
     case "max-autotune":
       return { maxAutotune: true };
     default:

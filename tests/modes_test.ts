@@ -1,6 +1,6 @@
 /**
- * The modes of `compile`: which names there are, what "reduce-overhead" promises about the memory of results, and
- * that "max-autotune" changes times only.
+ * The modes of `compile`: which names there are, what `staticResults` promises about the memory of results, and that
+ * "max-autotune" changes times only.
  */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import fc from "fast-check";
@@ -32,10 +32,10 @@ import { runProgram, withFolder } from "./support/process.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const STALE =
-  'Expected a result of the latest call but found one whose memory a later call has overwritten (mode "reduce-overhead"): clone() results that are kept';
+  "Expected a result of the latest call but found one whose memory a later call has overwritten (staticResults): clone() results that are kept";
 
 const reduced = <F extends (...args: never[]) => unknown>(fn: F): F =>
-  compile(fn, { mode: "reduce-overhead" });
+  compile(fn, { options: { staticResults: true } });
 
 /** The elements, or that they are gone. */
 function elements(tensor: Tensor): unknown {
@@ -55,6 +55,18 @@ Deno.test("a mode that does not exist is refused with those that do", () => {
     'Expected mode "default", "reduce-overhead" or "max-autotune" but found fastest',
   );
   assertThrows(() => new nn.Linear(1, 1).compile({ mode }), Error, "Expected mode");
+});
+
+Deno.test("every mode leaves earlier results as they are, and reduce-overhead says that it has nothing to do", () => {
+  const hints: string[] = [];
+  logs.capture("perf_hints", (_, text) => hints.push(text), () => {
+    for (const mode of ["default", "reduce-overhead", "max-autotune"] as const) {
+      const f = compile((x: Tensor) => x.add(1), { mode });
+      const first = f(tensor([1])), second = f(tensor([2]));
+      assertEquals([first.tolist(), second.tolist()], [[2], [3]]);
+    }
+  });
+  assert(hints.includes("A graph is one native call already, so mode reduce-overhead changes nothing"));
 });
 
 Deno.test("results of the next call take the memory of results before it", () => {
@@ -164,7 +176,10 @@ Deno.test("results may be written, resized and given back", () => {
 });
 
 Deno.test("sizes may change from call to call", () => {
-  const f = compile((x: Tensor) => x.add(1).mul(x.shape[0] ?? 0), { mode: "reduce-overhead", dynamic: true });
+  const f = compile((x: Tensor) => x.add(1).mul(x.shape[0] ?? 0), {
+    options: { staticResults: true },
+    dynamic: true,
+  });
   for (const n of [3, 5, 4, 9, 2, 9]) {
     assertEquals(f(ones([n])).tolist(), new Array<number>(n).fill(2 * n));
   }
@@ -184,7 +199,7 @@ Deno.test("results that need gradients have memory of their own, and a hint says
 });
 
 Deno.test("a training step in one graph gives the losses that it gives by default", () => {
-  const losses = (mode: Mode): number[] => {
+  const losses = (staticResults: boolean): number[] => {
     manualSeed(3);
     const model = new nn.Sequential(
       new nn.Linear(4, 8),
@@ -200,10 +215,10 @@ Deno.test("a training step in one graph gives the losses that it gives by defaul
       loss.backward();
       optimizer.step();
       return loss.detach();
-    }, { mode, fullgraph: true });
+    }, { options: { staticResults }, fullgraph: true });
     return Array.from({ length: 6 }, () => Number(step().item()));
   };
-  assertEquals(losses("reduce-overhead"), losses("default"));
+  assertEquals(losses(true), losses(false));
 });
 
 Deno.test("gradients that a step leaves are those of its latest call", () => {

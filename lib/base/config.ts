@@ -62,7 +62,7 @@ export class InductorConfig extends Settings {
   kernelCache = true;
   /** Most operations that a consumer repeats rather than having the value stored. */
   realizeOpsThreshold = 30;
-  /** Keep results in memory that the graph owns and overwrites in its next call: mode "reduce-overhead". */
+  /** Keep results in memory that the graph owns and overwrites in its next call, as CUDA graphs do; a stale one is an error. */
   staticResults = false;
   /** What the debug folder holds. */
   readonly trace: TraceConfig = Object.seal(new TraceConfig());
