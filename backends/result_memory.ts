@@ -19,7 +19,7 @@ interface Lent {
 
 function staleError(): DynError {
   return new DynError(
-    'Expected a result of the latest call but found one whose memory a later call has overwritten (staticResults): clone() results that are kept',
+    "Expected a result of the latest call but found one whose memory a later call has overwritten (staticResults): clone() results that are kept",
   );
 }
 
