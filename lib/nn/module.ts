@@ -45,6 +45,12 @@ export function setForwardCompiler(compiler: ForwardCompiler): void {
   forwardCompiler = compiler;
 }
 
+/** Hooks by their number, in the order in which they are called. */
+interface RegisteredHooks {
+  readonly before: Map<number, ForwardPreHook>;
+  readonly after: Map<number, ForwardHook>;
+}
+
 /** Base class of layers and models, as torch.nn.Module. */
 export class Module {
   /** Whether dropout and batch statistics are on. */
@@ -53,8 +59,8 @@ export class Module {
   readonly bufferEntries: BufferEntry[] = [];
   /** Names in state dicts of parameter fields whose names differ from PyTorch's. */
   readonly parameterKeys: Record<string, string> = {};
-  readonly forwardHooks: Map<number, ForwardHook> = new Map();
-  readonly forwardPreHooks: Map<number, ForwardPreHook> = new Map();
+  /** Hooks of calls; null until one is registered, so that a compiled call has one thing to check. */
+  registeredHooks: RegisteredHooks | null = null;
   compiledForward: ((...args: unknown[]) => unknown) | null = null;
 
   /** Computes the output. Subclasses define it. */
@@ -65,13 +71,12 @@ export class Module {
   /** Runs hooks and `forward`. */
   call(...args: Parameters<this["forward"]>): ReturnType<this["forward"]> {
     const forward = this.compiledForward ?? this.forward;
-    if (this.forwardHooks.size === 0 && this.forwardPreHooks.size === 0) {
-      return Reflect.apply(forward, this, args);
-    }
+    const { registeredHooks } = this;
+    if (registeredHooks === null) return Reflect.apply(forward, this, args);
     let inputs: readonly unknown[] = args;
-    for (const hook of this.forwardPreHooks.values()) inputs = hook(this, inputs) ?? inputs;
+    for (const hook of registeredHooks.before.values()) inputs = hook(this, inputs) ?? inputs;
     let output: unknown = Reflect.apply(forward, this, inputs);
-    for (const hook of this.forwardHooks.values()) {
+    for (const hook of registeredHooks.after.values()) {
       const replaced = hook(this, inputs, output);
       if (replaced !== undefined) output = replaced;
     }
@@ -261,11 +266,11 @@ export class Module {
   }
 
   registerForwardHook(hook: ForwardHook): HookHandle {
-    return register(this.forwardHooks, hook);
+    return register(hooksOf(this).after, hook);
   }
 
   registerForwardPreHook(hook: ForwardPreHook): HookHandle {
-    return register(this.forwardPreHooks, hook);
+    return register(hooksOf(this).before, hook);
   }
 
   /** Compiles `forward` in place. Parameters, buffers and state-dict keys stay as they are. */
@@ -312,6 +317,10 @@ function stateEntriesOf(root: Module): { key: string; tensor: Tensor }[] {
 }
 
 let nextHook = 0;
+
+function hooksOf(module: Module): RegisteredHooks {
+  return module.registeredHooks ??= { before: new Map(), after: new Map() };
+}
 
 function register<H>(hooks: Map<number, H>, hook: H): HookHandle {
   const id = nextHook++;
