@@ -8,6 +8,14 @@ import { cat, compile, nn, randn, type Tensor } from "../mod.ts";
 const PROGRAMS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   "joined in another order": (x) => cat([x.slice(0, 2), x.slice(0, 0, 2)], 0),
   "padded on all sides": (x) => nn.functional.pad(x, [1, 1, 2, 1]).mul(2),
+  "turned around and joined": (x) => {
+    const turned = x.flip([1]), both = cat([turned, turned.neg()], 0);
+    return both.mean(1, true).add(both);
+  },
+  "integers turned around and joined": (x) => {
+    const turned = x.mul(100).to("int32").flip([1]);
+    return cat([turned, turned.neg().mul(3)], 0).add(1);
+  },
   "joined with what is computed": (x) => cat([x.slice(0, 2), x.neg(), x.slice(0, 0, 2)], 0),
 };
 

@@ -25,9 +25,9 @@ function arenaOf(bytes: number): HostMemory {
   return arena;
 }
 
-/** Options of generated code: wrapping integers, and the widest vectors where they pay. */
+/** Options of generated code: the widest vectors where they pay. */
 function programOptions(): string[] {
-  const options = ["-fwrapv", "-Wno-unused"];
+  const options = ["-Wno-unused"];
   const status = toolchainStatus();
   if (status.kind === "ready" && status.toolchain.target.instructionSet === "avx512") {
     if (!status.toolchain.version.includes("clang")) options.push("-mprefer-vector-width=512");

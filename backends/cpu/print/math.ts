@@ -309,14 +309,14 @@ INL float floor_mod_f32(float a, float b) { const float r = fmodf(a, b); return 
 INL double floor_mod_f64(double a, double b) { const double r = fmod(a, b); return r != 0.0 && (r < 0.0) != (b < 0.0) ? r + b : r; }`),
   // by zero gives zero; the quotient of the least integer and −1 wraps
   integers: fn(`#define INTEGER_FUNCTIONS(T, S) \\
-  INL T trunc_div_##S(T a, T b) { const T d = b == (T) 0 ? (T) 1 : b; return b == (T) 0 ? (T) 0 : (T) -1 < 0 && d == (T) -1 ? (T) (0 - a) : (T) (a / d); } \\
-  INL T trunc_mod_##S(T a, T b) { return (T) (a - trunc_div_##S(a, b) * b) * (T) (b != (T) 0); } \\
+  INL T trunc_div_##S(T a, T b) { const T d = b == (T) 0 ? (T) 1 : b; return b == (T) 0 ? (T) 0 : (T) -1 < 0 && d == (T) -1 ? (T) (0 - (unsigned long) a) : (T) (a / d); } \\
+  INL T trunc_mod_##S(T a, T b) { return (T) ((unsigned long) a - (unsigned long) trunc_div_##S(a, b) * (unsigned long) b) * (T) (b != (T) 0); } \\
   INL T floor_mod_##S(T a, T b) { const T r = trunc_mod_##S(a, b); return (T) (r != 0 && (r < 0) != (b < 0) ? r + b : r); } \\
   INL T floor_div_##S(T a, T b) { const T q = trunc_div_##S(a, b), r = trunc_mod_##S(a, b); return (T) (r != 0 && (r < 0) != (b < 0) ? q - 1 : q); } \\
   INL T shl_##S(T a, T b) { const int w = 8 * sizeof(T); return b >= 0 && b < w ? (T) (a << (b & (w - 1))) : (T) 0; } \\
   INL T shr_##S(T a, T b) { const int w = 8 * sizeof(T); return b >= 0 && b < w ? (T) (a >> (b & (w - 1))) : (T) (a < 0 ? -1 : 0); } \\
   INL T pow_##S(T a, T b) { T r = 1, e = b, x = a; if (b < 0) return a == (T) 1 ? (T) 1 : a == (T) -1 ? (b & 1 ? (T) -1 : (T) 1) : (T) 0; \\
-    while (e > 0) { if (e & 1) r = (T) (r * x); x = (T) (x * x); e = (T) (e >> 1); } return r; }
+    while (e > 0) { if (e & 1) r = (T) ((unsigned long) r * (unsigned long) x); x = (T) ((unsigned long) x * (unsigned long) x); e = (T) (e >> 1); } return r; }
 INTEGER_FUNCTIONS(long, i64)
 INTEGER_FUNCTIONS(int, i32)
 INTEGER_FUNCTIONS(unsigned char, u8)`),

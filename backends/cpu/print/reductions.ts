@@ -5,7 +5,7 @@
  */
 import { type DType, isFloat } from "../../../lib/base/dtype.ts";
 import type { ReductionOp } from "../../../lib/loops/ir.ts";
-import { literal, MEMORY_TYPE, SUFFIX } from "./types.ts";
+import { literal, MEMORY_TYPE, SUFFIX, wrapping } from "./types.ts";
 
 /** Lanes of a vectorised reduction. */
 export const LANES = 16;
@@ -62,9 +62,9 @@ export function combine(op: PlainOp, dtype: DType, [a, b]: readonly [string, str
   const cut = dtype === "uint8" ? "(unsigned char) " : "";
   switch (op) {
     case "sum":
-      return logical ? `${a} | ${b}` : `${cut}(${a} + ${b})`;
+      return logical ? `${a} | ${b}` : `${cut}(${wrapping("+", dtype, [a, b])})`;
     case "prod":
-      return logical ? `${a} & ${b}` : `${cut}(${a} * ${b})`;
+      return logical ? `${a} & ${b}` : `${cut}(${wrapping("*", dtype, [a, b])})`;
     case "max":
       return isFloat(dtype) ? `${b} > ${a} ? ${b} : is_nan(${b}) ? ${b} : ${a}` : `${b} > ${a} ? ${b} : ${a}`;
     case "min":
@@ -97,7 +97,8 @@ export function foldName(op: ReductionOp, dtype: DType): string {
 /** One step over names of vectors, without care for NaN in extremes. */
 function stepOfVectors(op: PlainOp, dtype: DType): string {
   if (op === "max" || op === "min") return `x ${op === "max" ? ">" : "<"} a ? x : a`;
-  return combine(op, dtype, ["a", "x"]).replace("(unsigned char) ", "");
+  if ((op === "sum" || op === "prod") && dtype !== "bool") return op === "sum" ? "a + x" : "a * x";
+  return combine(op, dtype, ["a", "x"]);
 }
 
 /** Folds 16 lanes by halves: as vectors, because which of two is greater cannot be predicted. */

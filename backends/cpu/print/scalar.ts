@@ -7,7 +7,7 @@ import { type DType, isFloat } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
 import { isMathFunction } from "./math.ts";
-import { SUFFIX, VALUE_TYPE } from "./types.ts";
+import { SUFFIX, VALUE_TYPE, wrapping } from "./types.ts";
 
 /** Declares that a math function (a key of math.ts) is used. */
 export type Need = (name: string) => void;
@@ -34,9 +34,10 @@ export function scalarExpression(
   if (dtype === "bool") return boolExpression(op, args);
   const operator = OPERATORS[op];
   const [a = "", b = "", c = ""] = args;
-  if (operator !== undefined) {
-    return narrowed(dtype, `${a} ${operator} ${b}`, operator.length === 1 && !"<>".includes(operator));
+  if (operator === "+" || operator === "-" || operator === "*") {
+    return narrowed(dtype, wrapping(operator, dtype, [a, b]));
   }
+  if (operator !== undefined) return narrowed(dtype, `${a} ${operator} ${b}`, operator === "/");
   return isFloat(dtype)
     ? floatExpression(op, dtype, { args: [a, b, c], need })
     : integerExpression(op, dtype, { args: [a, b, c], need });
@@ -175,9 +176,9 @@ function integerExpression(op: ScalarOpName, dtype: DType, { args: [a, b, c], ne
   }
   switch (op) {
     case "neg":
-      return narrowed(dtype, `-${a}`);
+      return narrowed(dtype, wrapping("-", dtype, ["0", a]));
     case "abs":
-      return dtype === "uint8" ? a : `${a} < 0 ? -${a} : ${a}`;
+      return dtype === "uint8" ? a : `${a} < 0 ? ${wrapping("-", dtype, ["0", a])} : ${a}`;
     case "sign":
       return narrowed(dtype, `(${a} > 0) - (${a} < 0)`);
     case "minimum":

@@ -1,7 +1,8 @@
 /**
  * How element types, constants and index expressions look in C++.
- * Invariant: signed arithmetic wraps (the sources are compiled with -fwrapv); bool is one byte, 0 or 1, in
- * memory and `bool` in registers; index expressions are `long`.
+ * Invariant: arithmetic on signed elements wraps, by way of the unsigned type; bool is one byte, 0 or 1, in memory and
+ * `bool` in registers; index expressions are `long`, which does not overflow (-fwrapv would let it, and makes GCC 12
+ * mix up groups of masked loads).
  */
 import type { DType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -19,6 +20,13 @@ export const VALUE_TYPE: Readonly<Record<DType, string>> = {
 
 /** The type of an element in memory. */
 export const MEMORY_TYPE: Readonly<Record<DType, string>> = { ...VALUE_TYPE, bool: "unsigned char" };
+
+/** An operator on elements; that of signed ones wraps. */
+export function wrapping(operator: "+" | "-" | "*", dtype: DType, [a, b]: readonly [string, string]): string {
+  if (dtype !== "int64" && dtype !== "int32") return `${a} ${operator} ${b}`;
+  const type = VALUE_TYPE[dtype];
+  return `(${type}) ((unsigned ${type}) ${a} ${operator} (unsigned ${type}) ${b})`;
+}
 
 /** Suffix of library functions over an element type. */
 export const SUFFIX: Readonly<Record<DType, string>> = {
