@@ -10,7 +10,7 @@ const PROGRAMS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   "padded on all sides": (x) => nn.functional.pad(x, [1, 1, 2, 1]).mul(2),
   "turned around and joined": (x) => {
     const turned = x.flip([1]), both = cat([turned, turned.neg()], 0);
-    return both.mean(1, true).add(both);
+    return both.amax(1, true).add(both);
   },
   "integers turned around and joined": (x) => {
     const turned = x.mul(100).to("int32").flip([1]);
