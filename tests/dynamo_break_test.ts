@@ -233,3 +233,18 @@ Deno.test("a forced break at every instruction changes nothing", () => {
     assertEquals(statusOf(c.run)?.givenUp, null);
   }
 });
+
+class Doubler {
+  #double(x: Tensor): Tensor {
+    return x.mul(2);
+  }
+  run(x: Tensor): Tensor {
+    return [x, x].map((each) => this.#double(each)).reduce((a, b) => a.add(b));
+  }
+}
+
+Deno.test("a function that cannot be resumed, for a private method called in a closure, runs as it is", () => {
+  const doubler = new Doubler();
+  const c = capture((x: Tensor) => doubler.run(x.add(1)));
+  assertEquals([list(c.run(vector(1, 2))), list(c.run(vector(3)))], [[8, 12], [16]]);
+});

@@ -20,6 +20,7 @@ import { modes, Tensor } from "../tensor/tensor.ts";
 import { type BreakCause, breakReason } from "./break_reasons.ts";
 import { isChanged } from "./codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
+import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { codeOf, infoOf } from "./functions.ts";
 import { compileCheck } from "./guards/check.ts";
 import { factText, type Guard } from "./guards/guard.ts";
@@ -28,7 +29,7 @@ import { nextGraphName } from "./program.ts";
 import { cellOfBox } from "./cells.ts";
 import { cellOf, closurePrinter } from "./closure_printer.ts";
 import { ANONYMOUS } from "./root_body.ts";
-import { asyncTail, branchTail, breakTail } from "./resume.ts";
+import { asyncTail, branchTail, breakTail, type Tail } from "./resume.ts";
 import { Machine, type Outcome, Restart } from "./trace/machine.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
 import { userFrames } from "./trace/positions.ts";
@@ -130,16 +131,14 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
     case "break": {
       reportBreak(traced, outcome.frames, outcome.cause);
       const tail = traced.machine.isAsync ? asyncTail(outcome.frames) : breakTail(unit, outcome.frames);
-      if (!tail) return plainEntry(traced);
-      return assemble(traced, tail.needed, tail.write);
+      return tail ? resumed(traced, tail) : plainEntry(traced);
     }
     case "branch": {
       reportBreak(traced, outcome.frames, { kind: "genericJump", detail: "" });
       const tail = traced.machine.isAsync
         ? asyncTail(outcome.frames)
         : branchTail(unit, outcome.frames, outcome.test);
-      if (!tail) return plainEntry(traced);
-      return assemble(traced, tail.needed, tail.write);
+      return tail ? resumed(traced, tail) : plainEntry(traced);
     }
     default:
       return outcome satisfies never;
@@ -151,6 +150,19 @@ function variableOf(real: object): { readonly name: string; readonly cell: LiveC
   const prototype: unknown = Object.getPrototypeOf(real);
   if (prototype === Box.prototype && real instanceof Box) return { name: real.name, cell: cellOfBox(real) };
   return prototype === LiveView.prototype && real instanceof LiveView ? { name: "", cell: real.cell } : null;
+}
+
+/** An entry that goes on behind a break; plain JavaScript where what follows cannot be written as code of its own. */
+function resumed(traced: Traced, tail: Tail): Entry {
+  try {
+    return assemble(traced, tail.needed, tail.write);
+  } catch (error) {
+    if (!(error instanceof UnsupportedSyntax)) throw error;
+    const { name } = traced.unit.body;
+    logs.emit("dynamo", () => `${name} runs uncompiled for these arguments: ${error.construct}`);
+    counters.add("escapes", name);
+    return plainEntry(traced);
+  }
 }
 
 /** What an async function gives that has not waited for anything. */
