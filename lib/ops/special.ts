@@ -27,6 +27,33 @@ function polynomial<V>(o: Body<V>, x: V, coefficients: readonly number[]): V {
   );
 }
 
+/** erfinv(y)/y as a function of w = −log(1 − y²): Giles, "Approximating the erfinv function". */
+function erfinvFactor<V>(o: Body<V>, w: V): V {
+  const small = polynomial(o, o.sub(w, k(o, w, 2.5)), [
+    2.81022636e-08,
+    3.43273939e-07,
+    -3.5233877e-06,
+    -4.39150654e-06,
+    0.00021858087,
+    -0.00125372503,
+    -0.00417768164,
+    0.246640727,
+    1.50140941,
+  ]);
+  const large = polynomial(o, o.sub(o.sqrt(w), k(o, w, 3)), [
+    -0.000200214257,
+    0.000100950558,
+    0.00134934322,
+    -0.00367342844,
+    0.00573950773,
+    -0.0076224613,
+    0.00943887047,
+    1.00167406,
+    2.83297682,
+  ]);
+  return o.select(o.lt(w, k(o, w, 5)), small, large);
+}
+
 /** A Chebyshev series as Cephes' chbevl evaluates it. */
 function chebyshev<V>(o: Body<V>, x: V, coefficients: readonly number[]): V {
   let b0 = k(o, x, coefficients[0] ?? 0), b1 = k(o, x, 0), b2 = b1;
@@ -75,7 +102,7 @@ const trigamma = unary({
   exposure: { method: false, free: false },
 });
 
-/** Giles, "Approximating the erfinv function", refined by two Newton steps as ATen does. */
+/** Refined by two Newton steps, as ATen does. */
 const erfinv = unary({
   name: "erfinv",
   doc: "The inverse of erf, as `torch.erfinv`.",
@@ -83,29 +110,7 @@ const erfinv = unary({
   body(o, y) {
     const one = k(o, y, 1);
     const w = o.neg(o.log(o.mul(o.sub(one, y), o.add(one, y))));
-    const small = polynomial(o, o.sub(w, k(o, y, 2.5)), [
-      2.81022636e-08,
-      3.43273939e-07,
-      -3.5233877e-06,
-      -4.39150654e-06,
-      0.00021858087,
-      -0.00125372503,
-      -0.00417768164,
-      0.246640727,
-      1.50140941,
-    ]);
-    const large = polynomial(o, o.sub(o.sqrt(w), k(o, y, 3)), [
-      -0.000200214257,
-      0.000100950558,
-      0.00134934322,
-      -0.00367342844,
-      0.00573950773,
-      -0.0076224613,
-      0.00943887047,
-      1.00167406,
-      2.83297682,
-    ]);
-    let x = o.mul(y, o.select(o.lt(w, k(o, y, 5)), small, large));
+    let x = o.mul(y, erfinvFactor(o, w));
     const scale = k(o, y, Math.sqrt(Math.PI) / 2);
     for (let i = 0; i < 2; i++) {
       const error = o.sub(o.erf(x), y);
@@ -397,30 +402,8 @@ const ndtri = unary({
   body(o, p) {
     const y = o.sub(o.mul(p, k(o, p, 2)), k(o, p, 1)), one = k(o, p, 1);
     const w = o.neg(o.log(o.mul(k(o, p, 4), o.mul(p, o.sub(one, p)))));
-    const small = polynomial(o, o.sub(w, k(o, y, 2.5)), [
-      2.81022636e-08,
-      3.43273939e-07,
-      -3.5233877e-06,
-      -4.39150654e-06,
-      0.00021858087,
-      -0.00125372503,
-      -0.00417768164,
-      0.246640727,
-      1.50140941,
-    ]);
-    const large = polynomial(o, o.sub(o.sqrt(w), k(o, y, 3)), [
-      -0.000200214257,
-      0.000100950558,
-      0.00134934322,
-      -0.00367342844,
-      0.00573950773,
-      -0.0076224613,
-      0.00943887047,
-      1.00167406,
-      2.83297682,
-    ]);
     const sqrt2 = k(o, p, Math.SQRT2);
-    let x = o.mul(sqrt2, o.mul(y, o.select(o.lt(w, k(o, y, 5)), small, large)));
+    let x = o.mul(sqrt2, o.mul(y, erfinvFactor(o, w)));
     for (let i = 0; i < 2; i++) {
       const error = o.sub(o.mul(k(o, p, 0.5), o.erfc(o.mul(x, k(o, p, -Math.SQRT1_2)))), p);
       x = o.sub(

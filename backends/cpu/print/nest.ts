@@ -22,16 +22,11 @@ import {
 import { combine, foldName, foldText, isPosition, LANES, neutral, takes } from "./reductions.ts";
 import { castExpression, type Need, scalarExpression } from "./scalar.ts";
 import { literal, MEMORY_TYPE, printIndex, VALUE_TYPE } from "./types.ts";
+import { type Trigonometry, trigonometry } from "./trigonometry.ts";
 import { masksLoops } from "./vectorise.ts";
 
 /** Lanes of a block; a multiple of LANES. */
 const BLOCK = 256;
-
-/**
- * In front of a short loop with masked loads: GCC 12 unrolls it, makes groups of the loads, and then vectorises the
- * loop around it with wrong masks (elements that should be loaded are zero).
- */
-const KEEP_LOOP = '_Pragma("GCC unroll 1")';
 
 /** Elements of a strip. */
 const STRIP = 1024;
@@ -201,7 +196,6 @@ export class NestPrinter {
       out.line(`${VALUE_TYPE[c.dtype]} v${c.id} = ${this.value(c.initial)};`);
       this.define(c.id, c.dtype);
     }
-    if (masks(loop.body)) out.line(KEEP_LOOP);
     out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => {
       this.statements(loop.body);
       this.#advance({ kind: "advance", reductions: loop.reductions, carried: loop.carried }, "");
@@ -271,9 +265,8 @@ export class NestPrinter {
         if (varies(s)) lanes.push(s);
         else this.#statement(s);
       }
-      const pragmas = masks(lanes) ? `_Pragma("GCC ivdep") ${KEEP_LOOP}` : '_Pragma("GCC ivdep")';
       const run = (from: string, to: string, body: readonly Statement[], end?: () => void): void => {
-        this.out.line(pragmas);
+        this.out.line('_Pragma("GCC ivdep")');
         this.out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => {
           this.statements(body);
           end?.();
@@ -528,36 +521,6 @@ export class NestPrinter {
       }
     }
   }
-}
-
-/** Whether loads of these statements depend on a condition. */
-function masks(body: readonly Statement[]): boolean {
-  return body.some((s) => s.kind === "masked" || (s.kind === "loop" && masks(s.body)));
-}
-
-/** A sine, cosine or tangent of float32 in a loop's body. */
-interface Trigonometry {
-  readonly id: ValueId;
-  readonly argument: ValueId;
-  /** Whether the argument cannot be large. */
-  readonly bounded: boolean;
-  /** The computations in front of it. */
-  readonly before: readonly Statement[];
-}
-
-const BOUNDED = new Set<string>(["sin", "cos", "tanh", "erf", "sigmoid"]);
-
-function trigonometry(body: readonly Statement[], types: ReadonlyMap<ValueId, DType>): Trigonometry[] {
-  const bounded = new Set<ValueId>();
-  return body.flatMap((s, at): Trigonometry[] => {
-    if (s.kind !== "scalar") return [];
-    if (BOUNDED.has(s.op)) bounded.add(s.id);
-    const [argument] = s.args;
-    const isTrig = s.op === "sin" || s.op === "cos" || s.op === "tan";
-    if (!isTrig || argument === undefined || types.get(argument) !== "float32") return [];
-    const before = body.slice(0, at).filter((other) => other.kind !== "store");
-    return [{ id: s.id, argument, bounded: bounded.has(argument), before }];
-  });
 }
 
 /** Whether stores accumulate where iterations may meet: such loops run in order, on one thread. */

@@ -4,6 +4,7 @@
  * operators, so that rounding, overflow and −0 are JavaScript's own. Invariant: evaluating an expression runs no
  * user code.
  */
+import type { BinaryOperator } from "../bytecode/code.ts";
 import type { Source } from "../source.ts";
 
 /** A pure expression over primitive values. */
@@ -28,65 +29,9 @@ export type HostExpression =
   | { readonly kind: "math"; readonly name: HostMath; readonly args: readonly HostExpression[] };
 
 /** Operators on numbers that generated code may use. */
-export type HostBinary =
-  | "+"
-  | "-"
-  | "*"
-  | "/"
-  | "%"
-  | "**"
-  | "&"
-  | "|"
-  | "^"
-  | "<<"
-  | ">>"
-  | ">>>"
-  | "<"
-  | "<="
-  | ">"
-  | ">="
-  | "==="
-  | "!==";
+export type HostBinary = Exclude<BinaryOperator, "==" | "!=" | "in" | "instanceof">;
 
-/** Deterministic functions of Math. */
-export type HostMath =
-  | "abs"
-  | "ceil"
-  | "floor"
-  | "round"
-  | "trunc"
-  | "sign"
-  | "sqrt"
-  | "cbrt"
-  | "exp"
-  | "expm1"
-  | "log"
-  | "log1p"
-  | "log2"
-  | "log10"
-  | "sin"
-  | "cos"
-  | "tan"
-  | "asin"
-  | "acos"
-  | "atan"
-  | "sinh"
-  | "cosh"
-  | "tanh"
-  | "asinh"
-  | "acosh"
-  | "atanh"
-  | "atan2"
-  | "pow"
-  | "min"
-  | "max"
-  | "hypot"
-  | "fround"
-  | "imul"
-  | "clz32";
-
-/** All of `HostMath`, to look names up. */
-export const HOST_MATH: ReadonlySet<string> = new Set<HostMath>([
+const MATH = [
   "abs",
   "ceil",
   "floor",
@@ -121,7 +66,12 @@ export const HOST_MATH: ReadonlySet<string> = new Set<HostMath>([
   "fround",
   "imul",
   "clz32",
-]);
+] as const;
+
+/** Deterministic functions of Math. */
+export type HostMath = (typeof MATH)[number];
+
+const HOST_MATH: ReadonlySet<string> = new Set(MATH);
 
 /** Whether a name is a function of `HostMath`. */
 export function isHostMath(name: string): name is HostMath {
