@@ -3,7 +3,7 @@
  * and vectorise across rows.
  */
 import { assertEquals } from "@std/assert";
-import { cat, compile, nn, randn, type Tensor } from "../mod.ts";
+import { arange, cat, compile, nn, randn, type Tensor } from "../mod.ts";
 
 const PROGRAMS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   "joined in another order": (x) => cat([x.slice(0, 2), x.slice(0, 0, 2)], 0),
@@ -27,3 +27,20 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     }
   });
 }
+
+Deno.test("narrow tensors, padded in every type", () => {
+  const pad = (x: Tensor) => nn.functional.pad(x, [0, 1, 1, 0]);
+  for (const dtype of ["int64", "int32", "float64", "float32", "uint8"] as const) {
+    const x = arange(44).reshape([4, 11]).to(dtype);
+    assertEquals(compile(pad)(x).tolist(), pad(x).tolist(), dtype);
+  }
+});
+
+Deno.test("narrow tensors, a row written from another one of the same tensor", () => {
+  const write = (x: Tensor) => {
+    x.slice(0, 1, 4).select(0, 0).copy_(x.select(0, 3));
+    return x;
+  };
+  const x = () => arange(54).reshape([6, 1, 9]);
+  assertEquals(compile(write)(x()).tolist(), write(x()).tolist());
+});

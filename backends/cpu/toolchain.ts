@@ -47,8 +47,8 @@ export class ToolchainError extends Error {
 
 /**
  * Contraction is off so that every fused multiply-add is one that the source asks for; errno and traps are not
- * observed by generated code. Chains of selections must stay selections: threaded jumps are branches that do not
- * vectorise. Denormals stay (no -ffast-math: linking with it flushes them in the JS thread).
+ * observed by generated code. Optimisations of -O3 stay on: without jump threading, say, GCC 12 vectorises masked
+ * loads with wrong masks. Denormals stay (no -ffast-math: linking with it flushes them in the JS thread).
  * `nodelete` keeps OpenMP's idle threads from running unmapped code at exit.
  */
 const OPTIONS = [
@@ -59,7 +59,6 @@ const OPTIONS = [
   "-ffp-contract=off",
   "-fno-math-errno",
   "-fno-trapping-math",
-  "-fno-thread-jumps",
   "-fno-exceptions",
   "-fno-rtti",
   "-fno-asynchronous-unwind-tables",
