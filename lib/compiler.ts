@@ -23,7 +23,7 @@ export type { CacheEntry, Explanation, Stance } from "./dynamo/mod.ts";
 export { CompilationProfiler, CompileCounter } from "./compile_counter.ts";
 export { type CompileStatistics, compileTimes } from "./compile.ts";
 export { aotAutograd, type AotOptions } from "./aot/backend.ts";
-export { makeFx } from "./aot/make_fx.ts";
+export { makeFx } from "./autograd/make_fx.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
 

@@ -8,7 +8,7 @@ import "../backends/cpu/device.ts";
 import "../lib/autograd/autograd.ts";
 import "../lib/tensor/install.ts";
 import { aotEager } from "../backends/aot_eager.ts";
-import { makeFx } from "../lib/aot/make_fx.ts";
+import { makeFx } from "../lib/autograd/make_fx.ts";
 import { tensor } from "../lib/tensor/creation.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { noGrad } from "../lib/tensor/modes.ts";

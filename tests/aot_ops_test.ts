@@ -7,7 +7,7 @@ import "../backends/cpu/device.ts";
 import "../lib/autograd/autograd.ts";
 import "../lib/tensor/install.ts";
 import { aotEager } from "../backends/aot_eager.ts";
-import { makeFx } from "../lib/aot/make_fx.ts";
+import { makeFx } from "../lib/autograd/make_fx.ts";
 import { isFloat } from "../lib/base/dtype.ts";
 import { parseCall } from "../lib/ops/call.ts";
 import type { OpDefinition, Sample } from "../lib/ops/definition.ts";

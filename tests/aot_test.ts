@@ -9,13 +9,14 @@ import "../lib/tensor/install.ts";
 import "../lib/autograd/install.ts";
 import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
 import { buildJoint } from "../lib/aot/joint.ts";
-import { makeFx } from "../lib/aot/make_fx.ts";
+import { makeFx } from "../lib/autograd/make_fx.ts";
 import { FlowNetwork } from "../lib/aot/max_flow.ts";
 import { minCutPartition, type Partition, savingPartition } from "../lib/aot/partition.ts";
 import { simplify } from "../lib/aot/simplify.ts";
 import { traceForward } from "../lib/aot/trace.ts";
 import { grad } from "../lib/autograd/engine.ts";
-import { appendGradients, GraphGradientError } from "../lib/autograd/graph_gradient.ts";
+import { gradientArguments, GRADIENTS } from "../lib/graph/gradient_call.ts";
+import { DynError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import type { GraphBackend } from "../lib/graph/backend.ts";
 import { GraphModule } from "../lib/graph/graph_module.ts";
@@ -540,14 +541,35 @@ Deno.test("sizes that no saved tensor shows are handed to the backward", () => {
   assertEquals(x.grad?.tolist(), [[1, 1], [1, 1], [1, 1], [1, 1]]);
 });
 
-/** Appends the gradient of the sum of a graph's only result and returns it besides, as the tracer would. */
+/** Appends the gradient of an output with respect to inputs, as the tracer does for `backward()`. */
+function appendGradients(graph: Graph, output: Node, inputs: readonly Node[]): Node[] {
+  const tensors = inputs.map(({ meta: { value } }) => {
+    if (value.kind !== "tensor") throw new Error("no tensor");
+    return value.tensor;
+  });
+  const complete = inputs.length === graph.placeholders.length;
+  const call = { outputs: [output], inputs, tangents: [null], retainGraph: false, complete };
+  const node = graph.create("call_function", GRADIENTS, {
+    ...gradientArguments(call),
+    name: "gradients",
+    meta: { value: { kind: "tensors", tensors, requiresGrad: false } },
+  });
+  return tensors.map((tensor, index) =>
+    graph.create("call_function", "getitem", {
+      args: [node, index],
+      meta: { value: { kind: "tensor", tensor, requiresGrad: false } },
+    })
+  );
+}
+
+/** Appends the gradients of a graph's only result and returns them besides. */
 function withGradient(gm: GraphModule): GraphModule {
   const { graph } = gm;
   const [result] = graph.output.inputs();
   const inputs = graph.placeholders;
   if (!result) throw new Error("no result");
   graph.erase(graph.output);
-  const gradients = appendGradients(graph, { outputs: [{ node: result, tangent: null }], inputs });
+  const gradients = appendGradients(graph, result, inputs);
   graph.create("output", "output", { args: [[result, ...gradients]] });
   graph.lint();
   return new GraphModule(graph, {}, graphRunner);
@@ -597,7 +619,7 @@ Deno.test("a whole training step is one graph that writes its parameters", () =>
   const [, w] = graph.placeholders;
   if (!loss || !w || w.meta.value.kind !== "tensor") throw new Error("no loss");
   graph.erase(graph.output);
-  const [gradient = null] = appendGradients(graph, { outputs: [{ node: loss, tangent: null }], inputs: [w] });
+  const [gradient = null] = appendGradients(graph, loss, [w]);
   graph.create("call_function", "sub_", {
     args: [w, gradient],
     kwargs: { alpha: rate },
@@ -629,13 +651,20 @@ Deno.test("a whole training step is one graph that writes its parameters", () =>
   }
 });
 
-Deno.test("values that were overwritten are not differentiated in the graph", () => {
-  const gm = graphOf({ x: contiguousMeta([3], "float32", "cpu") }, (call, [x = null]) => {
-    const h = call("exp", x), s = call("sin", h);
-    call("add_", h, 1);
-    return [call("sum", call("mul", s, h))];
-  });
-  assertThrows(() => withGradient(gm), GraphGradientError, "was overwritten since");
+Deno.test("values that were overwritten cannot be differentiated, inside the graph and outside", () => {
+  const overwriting = () =>
+    graphOf({ x: contiguousMeta([3], "float32", "cpu") }, (call, [x = null]) => {
+      const h = call("exp", x), s = call("sin", h);
+      call("add_", h, 1);
+      return [call("sum", call("mul", s, h))];
+    });
+  const inside = withGradient(overwriting());
+  for (const run of [(x: Tensor) => inside.forward(x), aotEager(inside, [])]) {
+    assertThrows(() => run?.(leaf([3])), DynError, "modified by an inplace operation");
+  }
+  const [result] = tensorsIn(aotEager(overwriting(), [])?.(leaf([3])));
+  assert(result?.requiresGrad);
+  assertThrows(() => result?.backward(), DynError, "modified by an inplace operation");
 });
 
 Deno.test("random ops draw as eagerly, and the backward sees the same draws", () => {

@@ -17,7 +17,7 @@ import { ambient } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { hintOf } from "../sym/decide.ts";
 import { buildJoint } from "./joint.ts";
-import { AotUnsupported } from "./functional.ts";
+import { NotFunctional } from "../autograd/functional.ts";
 import { minCutPartition, type Partitioner } from "./partition.ts";
 import { type CompiledPair, runtimeOf } from "./runtime.ts";
 import { simplify } from "./simplify.ts";
@@ -46,7 +46,7 @@ export function aotAutograd(options: AotOptions): GraphBackend {
         compilePair(captured, { exampleInputs, fwCompiler, bwCompiler, partition }),
       );
     } catch (error) {
-      if (!(error instanceof AotUnsupported)) throw error;
+      if (!(error instanceof NotFunctional)) throw error;
       logs.emit("perf_hints", `A graph runs op by op: ${error.message}`);
       return (...inputs) => captured.forward(...inputs);
     }
@@ -128,7 +128,7 @@ function refuseFolded(input: Node | undefined): void {
   if (input?.meta.value.kind !== "tensor") return;
   const { shape, strides } = input.meta.value.tensor;
   if (shape.some((size, d) => size !== 1 && strides[d] === 0)) {
-    throw new AotUnsupported(`Expected elements that lie apart in ${input.name}, which is written to`);
+    throw new NotFunctional(`Expected elements that lie apart in ${input.name}, which is written to`);
   }
 }
 

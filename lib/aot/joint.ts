@@ -4,17 +4,17 @@
  * the runtime turns forward results into what the captured program returns. Invariant: the forward part does not
  * depend on tangents; every forward result is a node of its own and none is an input.
  */
-import { InternalError } from "../base/errors.ts";
+import { type DynError, InternalError } from "../base/errors.ts";
 import type { TreeSpec } from "../base/tree.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type Argument, type Graph, isList, Node } from "../graph/node.ts";
 import type { MutatedInput } from "../graph/signature.ts";
 import type { GraphValue } from "../ops/graph_builder.ts";
-import { differentiate } from "../autograd/gradient_tape.ts";
+import type { GraphReplay } from "../autograd/graph_replay.ts";
 import type { OpApi } from "../ops/generated.ts";
 import { hintOf, provablyEqual } from "../sym/decide.ts";
-import { Sym } from "../sym/expr.ts";
-import { type FunctionalTensor, isFunctional, type ViewStep } from "./functional.ts";
+import { type Dim, mul, Sym } from "../sym/expr.ts";
+import { type FunctionalTensor, isFunctional, type ViewStep } from "../autograd/functional.ts";
 import { memoryRoot } from "./memory_root.ts";
 import type { ForwardTrace } from "./trace.ts";
 
@@ -27,7 +27,7 @@ export type OutputPlan =
   /** A view of an input, made again so that it aliases the caller's tensor. */
   | { readonly kind: "inputView"; readonly input: number; readonly steps: readonly ViewStep[] }
   | { readonly kind: "result"; readonly output: number }
-  /** One of several aliases of an intermediate, which is returned once. */
+  /** A view of an intermediate that has other aliases among the results, or whose elements lie apart. */
   | { readonly kind: "resultView"; readonly output: number; readonly steps: readonly ViewStep[] }
   /** The same tensor as an earlier leaf. */
   | { readonly kind: "same"; readonly leaf: number };
@@ -44,8 +44,8 @@ export interface RuntimePlan {
   readonly mutations: readonly Mutation[];
   /** Forward results that require a gradient. */
   readonly differentiable: readonly number[];
-  /** Forward results whose gradient was taken inside the graph already, so that a backward from them must fail. */
-  readonly spent: readonly number[];
+  /** Forward results from which a backward pass must fail as it does on the tape, and its error. */
+  readonly lost: readonly { readonly output: number; readonly error: DynError }[];
   readonly lifted: readonly unknown[];
   /** Random ops, for which keys are an input, the last one; 0: no such input. */
   readonly randomOps: number;
@@ -83,8 +83,8 @@ export function buildJoint(
   trace: ForwardTrace,
   { gradEnabled }: { readonly gradEnabled: boolean },
 ): JointGraph {
-  const { graph, recorder, inputs } = trace;
-  const results = new Results(trace);
+  const { graph, recorder, inputs, builder } = trace.replay;
+  const results = new Results(trace.replay);
   const outputs = planOutputs(trace, results);
   const mutations: Mutation[] = [];
   for (const [input, { tensor }] of inputs.entries()) {
@@ -95,27 +95,29 @@ export function buildJoint(
   }
   const values = results.values;
   const passedOn = new Set(mutations.filter((m) => !m.differentiable).map((m) => m.output));
-  const differentiable = [...values.keys()].filter((index) => {
+  const requiring = [...values.keys()].filter((index) => {
     const value = values[index];
     return value !== undefined && recorder.requiring.has(value) && !passedOn.has(index);
   });
+  const lost = requiring.flatMap((output) => {
+    const value = values[output], loss = value && trace.replay.lossBehind(value);
+    return loss ? [{ output, error: loss.cause }] : [];
+  });
+  const differentiable = requiring.filter((index) => lost.every(({ output }) => output !== index));
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const inputCount = graph.placeholders.length;
   const training = differentiable.length > 0 && wanted.length > 0;
   const { tangents, gradients, reached } = training
-    ? appendBackward(trace, values, differentiable)
+    ? appendBackward(trace.replay, values, differentiable)
     : { tangents: [], gradients: [], reached: [] };
-  trace.builder.output([...values.map((value) => value.node), ...gradients]);
+  builder.output([...values.map((value) => value.node), ...gradients]);
   const plan: RuntimePlan = {
     outputs,
     tree: trace.outputTree,
     mutations,
     differentiable: training ? differentiable : [],
-    spent: [...values.keys()].filter((index) => {
-      const value = values[index];
-      return value !== undefined && trace.spent.has(value) && !recorder.requiring.has(value);
-    }),
-    lifted: trace.lifted,
+    lost,
+    lifted: trace.replay.lifted,
     randomOps: trace.randomOps,
     inputCount,
     recordsAlways: !gradEnabled,
@@ -141,10 +143,11 @@ export function buildJoint(
 
 /** The backward part: one tangent per differentiable result, one gradient per input that wants one. */
 function appendBackward(
-  { builder, recorder, core, inputs }: ForwardTrace,
+  replay: GraphReplay,
   values: readonly GraphValue[],
   differentiable: readonly number[],
 ): { readonly tangents: Node[]; readonly gradients: (Node | null)[]; readonly reached: number[][] } {
+  const { builder, inputs } = replay;
   const seeds = differentiable.map((index, position) => {
     const value = values[index];
     if (!value) throw new InternalError(`Expected a result at ${index}`);
@@ -153,7 +156,7 @@ function appendBackward(
   });
   builder.shared = { partition: "backward" };
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
-  const found = differentiate({ api: core, tape: recorder.tape, seeds, inputs: wanted });
+  const found = replay.gradients(seeds, wanted);
   const byInput = inputs.map(({ value, requiresGrad }) =>
     value && requiresGrad ? found[wanted.indexOf(value)] : undefined
   );
@@ -167,14 +170,14 @@ class Results {
   readonly values: GraphValue[] = [];
   readonly #roots = new Set<Node>();
 
-  constructor(readonly trace: ForwardTrace) {}
+  constructor(readonly replay: GraphReplay) {}
 
   /**
    * Adds a result, laid out as the captured program's tensor, and returns its index. What shows the memory of an
    * input, or of another result, is copied.
    */
   add(value: GraphValue, meta: TensorMeta): number {
-    const { recorder } = this.trace;
+    const { recorder } = this.replay;
     recorder.enabled = true;
     const fitting = laidOut(recorder.api, value, meta);
     const root = memoryRoot(fitting.node);
@@ -203,7 +206,7 @@ function laidOut(api: OpApi<GraphValue>, value: GraphValue, { shape, strides }: 
   return inverse.every((to, d) => to === d) ? dense : api.permute(dense, inverse);
 }
 
-function planOutputs({ outputs, inputs }: ForwardTrace, results: Results): OutputPlan[] {
+function planOutputs({ outputs, replay: { inputs } }: ForwardTrace, results: Results): OutputPlan[] {
   const leafOf = new Map<FunctionalTensor, number>();
   const tensors = [...new Set(outputs.filter(isFunctional))];
   const baseOf = new Map<FunctionalTensor["storage"], number>();
@@ -221,11 +224,26 @@ function planOutputs({ outputs, inputs }: ForwardTrace, results: Results): Outpu
         : { kind: "inputView", input: storage.input, steps };
     }
     const shared = tensors.some((other) => other !== leaf && other.storage === storage);
-    if (!shared) return { kind: "result", output: results.add(leaf.value(), leaf.meta) };
+    if (!shared && isDense(leaf.meta)) {
+      return { kind: "result", output: results.add(leaf.value(), leaf.meta) };
+    }
     const output = baseOf.get(storage) ?? results.add(storage.value, storage.meta);
     baseOf.set(storage, output);
     return steps.length === 0 ? { kind: "result", output } : { kind: "resultView", output, steps };
   });
+}
+
+/** Whether the elements of a tensor fill its memory without gaps, for all sizes. */
+function isDense({ shape, strides }: TensorMeta): boolean {
+  const left = shape.flatMap((size, d) => size === 1 ? [] : [{ size, stride: strides[d] ?? 0 }]);
+  if (left.some(({ size }) => size === 0)) return true;
+  for (let step: Dim = 1; left.length > 0;) {
+    const at = left.findIndex(({ stride }) => stride === step || provablyEqual(stride, step) === true);
+    const [next] = at < 0 ? [] : left.splice(at, 1);
+    if (!next) return false;
+    step = mul(step, next.size);
+  }
+  return true;
 }
 
 /** Metadata of a tensor node. Throws InternalError for others. */

@@ -17,7 +17,7 @@ import type { Layout } from "../tensor/layout.ts";
 import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
 import { isTensor, recordsGrad, Tensor } from "../tensor/tensor.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
-import type { ViewStep } from "./functional.ts";
+import type { ViewStep } from "../autograd/functional.ts";
 import type { OutputPlan, RuntimePlan } from "./joint.ts";
 import type { SavedValue } from "./partition.ts";
 
@@ -75,7 +75,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     } else if (backward) {
       releaseUnshared(inputs, outputs, backward.savedFrom);
     }
-    if (ambient.gradEnabled) markSpent(plan, outputs);
+    if (ambient.gradEnabled) markLost(plan, outputs);
     writeBack(pair, tensors, outputs);
     const leaves: unknown[] = [];
     for (const output of plan.outputs) leaves.push(resultOf(output, { inputs, outputs, leaves, sizeOf }));
@@ -88,18 +88,22 @@ function records({ recordsAlways }: RuntimePlan, tensors: readonly (Tensor | nul
   return recordsAlways ? tensors.some((tensor) => tensor?.requiresGrad) : recordsGrad(tensors);
 }
 
-/** Results whose gradient was taken inside the graph require one still, but their history is gone. */
-function markSpent({ spent }: RuntimePlan, outputs: readonly unknown[]): void {
-  for (const output of spent) setHistory(tensorAt(outputs, output), new SpentNode([]), 0);
+/** Results require a gradient also where a backward pass from them must fail. */
+function markLost({ lost }: RuntimePlan, outputs: readonly unknown[]): void {
+  for (const { output, error } of lost) setHistory(tensorAt(outputs, output), new LostNode(error), 0);
 }
 
-/** The history of a result whose backward has run inside the graph. */
-class SpentNode extends Node {
+/** The history of a result whose backward pass would read what is no longer there. */
+class LostNode extends Node {
   readonly name = "CompiledFunctionBackward";
   readonly inputs: readonly Layout[] = [];
 
+  constructor(readonly error: DynError) {
+    super([]);
+  }
+
   apply(): never {
-    throw releasedError();
+    throw new DynError(this.error.message);
   }
 
   release(): void {}

@@ -67,6 +67,15 @@ export function grad(
   });
 }
 
+/** `grad` for graphs, in which every input contributes. */
+export function gradients(
+  outputs: readonly Tensor[],
+  inputs: readonly Tensor[],
+  { tangents, ...options }: BackwardOptions & { readonly tangents: readonly (Tensor | null)[] },
+): Tensor[] {
+  return grad(outputs, inputs, tangents, options).flatMap((each) => each ?? []);
+}
+
 const keeps = ({ retainGraph, createGraph }: BackwardOptions): boolean => retainGraph ?? createGraph ?? false;
 
 function listOf<T extends Tensor | null>(value: Tensor | readonly T[]): readonly (Tensor | T)[] {

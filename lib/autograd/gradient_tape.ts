@@ -13,16 +13,19 @@ import type { ArgsOf, Params } from "../ops/params.ts";
 import { reduceTo } from "../ops/pointwise.ts";
 import { sameShape } from "../ops/shapes.ts";
 
+/** A differentiable call on a tape. */
+export interface RecordedCall<T> {
+  readonly kind: "call";
+  readonly definition: OpDefinition;
+  readonly args: ArgsOf<Params, T>;
+  readonly outs: readonly T[];
+  /** Called before the gradients of this call are made, and afterwards what it returned. */
+  readonly around?: () => () => void;
+}
+
 /** One step of a tape. */
 export type TapeEntry<T> =
-  | {
-    readonly kind: "call";
-    readonly definition: OpDefinition;
-    readonly args: ArgsOf<Params, T>;
-    readonly outs: readonly T[];
-    /** Called before the gradients of this call are made, and afterwards what it returned. */
-    readonly around?: () => () => void;
-  }
+  | RecordedCall<T>
   /** `to` has the gradient of `from`: one value under two names. */
   | { readonly kind: "same"; readonly from: T; readonly to: T };
 
@@ -38,6 +41,10 @@ export interface Differentiation<T extends TensorLike> {
   readonly tape: readonly TapeEntry<T>[];
   readonly seeds: readonly Seed<T>[];
   readonly inputs: readonly T[];
+  /** Told of each recorded call that a gradient passes through, before it does. */
+  readonly visit?: (entry: RecordedCall<T>) => void;
+  /** What the rule of a call sees in place of an argument or result: itself, unless given. */
+  readonly unpack?: (entry: RecordedCall<T>, value: T) => T;
 }
 
 /** A gradient, and the positions of the seeds that it comes from. */
@@ -48,7 +55,7 @@ export interface FoundGradient<T> {
 
 /** Gradients of `inputs`, null where no path leads from an input to a seed. */
 export function differentiate<T extends TensorLike>(
-  { api, tape, seeds, inputs }: Differentiation<T>,
+  { api, tape, seeds, inputs, visit, unpack = (_, value) => value }: Differentiation<T>,
 ): (FoundGradient<T> | null)[] {
   const wanted = new Set<T>(inputs);
   for (const entry of tape) {
@@ -75,10 +82,28 @@ export function differentiate<T extends TensorLike>(
     const incoming = entry.outs.map((out) => grads.get(out) ?? null);
     if (incoming.every((found) => found === null)) continue;
     const done = entry.around?.();
-    propagate(api, entry, { incoming, wanted, accumulate });
+    propagate(api, entry, { incoming, wanted, accumulate, visit, unpack });
     done?.();
   }
   return inputs.map((input) => grads.get(input) ?? null);
+}
+
+/** The recorded calls through which gradients of values would pass. */
+export function callsBehind<T extends TensorLike>(
+  tape: readonly TapeEntry<T>[],
+  values: Iterable<T>,
+): RecordedCall<T>[] {
+  const behind = new Set<T>(values);
+  const found: RecordedCall<T>[] = [];
+  for (const entry of tape.toReversed()) {
+    if (entry.kind === "same") {
+      if (behind.has(entry.to)) behind.add(entry.from);
+    } else if (differentiableResults(entry.definition, entry.outs).some((out) => behind.has(out))) {
+      found.push(entry);
+      mapArguments(entry.args, (value) => (behind.add(value), value));
+    }
+  }
+  return found;
 }
 
 /** The results of a call that a gradient can reach: of floating type, and not merely kept for the backward. */
@@ -94,25 +119,35 @@ interface Propagation<T> {
   readonly incoming: readonly (FoundGradient<T> | null)[];
   readonly wanted: ReadonlySet<T>;
   readonly accumulate: (value: T, found: FoundGradient<T>) => void;
+  readonly visit: ((entry: RecordedCall<T>) => void) | undefined;
+  readonly unpack: (entry: RecordedCall<T>, value: T) => T;
 }
 
 /** Runs one gradient rule and hands its results on. */
 function propagate<T extends TensorLike>(
   api: OpApi<T>,
-  { definition, args, outs }: Extract<TapeEntry<T>, { kind: "call" }>,
-  { incoming, wanted, accumulate }: Propagation<T>,
+  entry: RecordedCall<T>,
+  { incoming, wanted, accumulate, visit, unpack }: Propagation<T>,
 ): void {
+  const { definition, args, outs } = entry;
   const { gradient } = definition;
   if (gradient.kind !== "rule") return;
   const tensors = tensorArguments(args);
   const needed = new Set(tensors.filter(({ value }) => wanted.has(value)).map(({ param }) => param));
   if (needed.size === 0) return;
+  visit?.(entry);
   const grads = incoming.map((each) => each?.grad ?? null);
   const seeds = incoming.reduce<ReadonlySet<number>>(
     (all, each) => each ? all.union(each.seeds) : all,
     new Set(),
   );
-  const found = gradient.rule(api, { args, out: outs, grads, needs: (param) => needed.has(param) });
+  const read = (value: T) => unpack(entry, value);
+  const found = gradient.rule(api, {
+    args: mapArguments(args, read),
+    out: outs.map(read),
+    grads,
+    needs: (param) => needed.has(param),
+  });
   for (const { param, value, index } of tensors) {
     if (!wanted.has(value)) continue;
     const given = found[param];

@@ -3,7 +3,7 @@
  * nothing.
  */
 import { installAutograd } from "../tensor/tensor.ts";
-import { backward } from "./engine.ts";
+import { backward, gradients } from "./engine.ts";
 import { gradFnOf, record, recordInplace, registerHook } from "./tape.ts";
 
-installAutograd({ record, recordInplace, gradFnOf, registerHook, backward });
+installAutograd({ record, recordInplace, gradFnOf, registerHook, backward, gradients });

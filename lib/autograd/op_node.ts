@@ -19,7 +19,7 @@ type Kept = SavedTensor | Tensor;
 const nodeNames = new Map<OpDefinition, string>();
 
 /** "AddBackward0" for add. */
-function nameOf(definition: OpDefinition): string {
+export function nodeNameOf(definition: OpDefinition): string {
   const known = nodeNames.get(definition);
   if (known !== undefined) return known;
   const name = `${definition.name.charAt(0).toUpperCase()}${definition.name.slice(1)}Backward0`;
@@ -78,7 +78,7 @@ export class OpNode extends Node {
     const entry = entryOf(definition), tensors = tensorsOf(entry, args);
     const edges = tensors.map(gradientEdge);
     super(edges);
-    this.name = nameOf(definition);
+    this.name = nodeNameOf(definition);
     this.#entry = entry;
     this.#places = placesOf(entry, args);
     this.inputs = tensors.map((t, k) => edges[k] ? t.layout : null);

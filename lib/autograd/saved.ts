@@ -2,7 +2,9 @@
  * Tensors saved for backward passes. Input: a tensor at the time of a call; output: the same tensor later, with
  * the place in the graph that it had. Invariant: elements that were written in place since are never handed out.
  */
+import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import type { Dim } from "../sym/expr.ts";
 import { aliasOf, hollowLike } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -32,12 +34,7 @@ export class SavedTensor {
     if (tensor === null) return hollowLike({ device: layout.device, layout }, releasedError);
     const now = tensor.storage.version, then = this.#version;
     if (now !== then) {
-      return hollowLike(tensor, () =>
-        new DynError(
-          "One of the variables needed for gradient computation has been modified by an inplace operation: " +
-            `[${layout.dtype} [${layout.shape}]], needed by ${node}, is at version ${now}; ` +
-            `expected version ${then} instead`,
-        ));
+      return hollowLike(tensor, () => overwrittenError(layout, { node, now, then }));
     }
     const edge = gradientEdge(tensor);
     if (edge?.node === this.#edge?.node && edge?.output === this.#edge?.output) return tensor;
@@ -49,6 +46,17 @@ export class SavedTensor {
   release(): void {
     this.#tensor = null;
   }
+}
+
+/** What reading a saved tensor throws that was written in place since; versions count the writes. */
+export function overwrittenError(
+  { dtype, shape }: { readonly dtype: DType; readonly shape: readonly Dim[] },
+  { node, now, then }: { readonly node: string; readonly now: number; readonly then: number },
+): DynError {
+  return new DynError(
+    "One of the variables needed for gradient computation has been modified by an inplace operation: " +
+      `[${dtype} [${shape}]], needed by ${node}, is at version ${now}; expected version ${then} instead`,
+  );
 }
 
 /** What a second pass over a released graph throws. */

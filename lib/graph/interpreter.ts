@@ -5,6 +5,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
+import { gradientCallOf, takesGradients } from "./gradient_call.ts";
 import { type Argument, type Graph, isList, isRecord, Node } from "./node.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "./sizes.ts";
 
@@ -12,6 +13,16 @@ import { readBinding, type SizeBinding, sizeBindings } from "./sizes.ts";
 export interface Runner {
   /** Runs the op of this graph name ("add", "add_") on evaluated arguments. */
   callOp(target: string, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): unknown;
+  /**
+   * The gradients of outputs with respect to inputs, each with memory of its own; `tangents` arrive at the outputs,
+   * null: ones.
+   */
+  gradients(call: {
+    readonly outputs: readonly unknown[];
+    readonly inputs: readonly unknown[];
+    readonly tangents: readonly unknown[];
+    readonly retainGraph: boolean;
+  }): readonly unknown[];
   /** Runs a call for which the captured program had gradients switched off. */
   withoutGradient<R>(body: () => R): R;
 }
@@ -103,6 +114,7 @@ export class Interpreter {
   #evaluatorOf(node: Node): Evaluator {
     const { runner, attributes } = this;
     const { target } = node;
+    if (takesGradients(node)) return this.#gradientsOf(node);
     const args = node.args.map((each) => this.#argument(each));
     const kwargs = Object.entries(node.kwargs).map(([key, each]) => [key, this.#argument(each)] as const);
     const own = Object.hasOwn(attributes, target) ? attributes[target] : undefined;
@@ -130,6 +142,21 @@ export class Interpreter {
       default:
         return node.op satisfies never;
     }
+  }
+
+  #gradientsOf(node: Node): Evaluator {
+    const { outputs, inputs, tangents, retainGraph } = gradientCallOf(node);
+    const [roots, leaves, given] = [outputs, inputs, tangents].map((list) =>
+      list.map((each) => this.#argument(each))
+    );
+    const values = (list: readonly Evaluator[] = [], frame: Frame) => list.map((each) => each(frame));
+    return (frame) =>
+      this.runner.gradients({
+        outputs: values(roots, frame),
+        inputs: values(leaves, frame),
+        tangents: values(given, frame),
+        retainGraph,
+      });
   }
 
   /** Compiles an argument tree once, so that a run only fills in the values. */

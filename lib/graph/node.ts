@@ -57,8 +57,6 @@ export interface NodeMeta {
   source?: string;
   /** Set where gradients were switched off when the operation ran; in-place ops then leave the history alone. */
   noGrad?: true;
-  /** Set where a backward inside the graph has used up the history of the value. */
-  spent?: true;
   /** Which part of a joint graph the node belongs to. */
   partition?: "forward" | "backward";
 }

@@ -6,6 +6,7 @@
 import type { DType } from "../base/dtype.ts";
 import { TextWriter } from "../base/text_writer.ts";
 import { print as printSize } from "../sym/expr.ts";
+import { GRADIENTS } from "./gradient_call.ts";
 import type { TensorMeta } from "./meta.ts";
 import { formatArgument, type Graph, type Node, type NodeValue, type SourcePosition } from "./node.ts";
 
@@ -62,7 +63,7 @@ function callText(node: Node): string {
     }
     case "call_function":
       if (target === "getitem" && args.length === 2) return `${args[0]}[${args[1]}]`;
-      return `ops.${target}(${args.join(", ")})`;
+      return `${target === GRADIENTS ? "" : "ops."}${target}(${args.join(", ")})`;
     case "placeholder":
     case "output":
       return node.name;

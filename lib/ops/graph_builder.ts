@@ -18,7 +18,16 @@ import { isTensor } from "./promotion.ts";
 
 /** A tensor that a node of a graph stands for. */
 export class GraphValue implements TensorLike {
-  constructor(readonly node: Node, readonly meta: TensorMeta) {}
+  readonly #node: Node;
+
+  constructor(node: Node, readonly meta: TensorMeta) {
+    this.#node = node;
+  }
+
+  /** The node whose elements the value has. */
+  get node(): Node {
+    return this.#node;
+  }
 
   get shape(): readonly Dim[] {
     return this.meta.shape;

@@ -84,4 +84,10 @@ export interface AutogradRuntime<T> {
   /** Calls `hook` with gradients of a tensor. */
   registerHook(tensor: T, hook: TensorHook<T>): HookHandle;
   backward(roots: readonly T[], gradients: readonly (T | null)[], options: BackwardOptions): void;
+  /** Gradients of outputs with respect to inputs, all of which contribute. */
+  gradients(
+    outputs: readonly T[],
+    inputs: readonly T[],
+    options: BackwardOptions & { readonly tangents: readonly (T | null)[] },
+  ): readonly T[];
 }

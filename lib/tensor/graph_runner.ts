@@ -6,10 +6,11 @@ import { DynError } from "../base/errors.ts";
 import type { Runner } from "../graph/interpreter.ts";
 import { RANDOM_KEYS } from "../graph/signature.ts";
 import { findTarget } from "../ops/table.ts";
-import { callInplace, callOp } from "./eager.ts";
+import { callInplace, callOp, ops } from "./eager.ts";
 import { noGrad } from "./modes.ts";
+import { lastSerial, type Storage } from "./storage.ts";
 import { defaultGenerator, type RandomKeys } from "./random.ts";
-import { isTensor } from "./tensor.ts";
+import { autograd, isTensor, type Tensor } from "./tensor.ts";
 
 /** Runs graph calls through eager dispatch, so that modes and the tape see them. */
 export const graphRunner: Runner = {
@@ -22,8 +23,23 @@ export const graphRunner: Runner = {
     const run = () => inplace ? callInplace(definition, given) : callOp(definition, given);
     return keys === undefined ? run() : withKeys(keysOf(keys), run);
   },
+  gradients({ outputs, inputs, tangents, retainGraph }) {
+    const roots = outputs.map(tensorOf),
+      given = tangents.map((each) => each === null ? null : tensorOf(each));
+    const start = lastSerial(), taken = new Set<Storage>();
+    return autograd().gradients(roots, inputs.map(tensorOf), { tangents: given, retainGraph }).map((grad) => {
+      const own = grad.storage.serial > start && !taken.has(grad.storage) && grad.isContiguous();
+      taken.add(grad.storage);
+      return own ? grad : noGrad(() => ops.clone(grad));
+    });
+  },
   withoutGradient: noGrad,
 };
+
+function tensorOf(value: unknown): Tensor {
+  if (isTensor(value)) return value;
+  throw new DynError(`Expected a tensor to differentiate but found ${typeof value}`);
+}
 
 function keysOf(keys: unknown): RandomKeys {
   if (Array.isArray(keys) && keys.length === 2 && keys.every(isTensor)) {

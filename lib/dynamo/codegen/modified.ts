@@ -106,9 +106,6 @@ export function buildModified(parts: ModifiedParts): Modified {
         results.length > 0 ? `const [${results.join(", ")}] = ${invocation};` : `${invocation};`,
       );}
   }
-  for (const node of rebuild.outputs) {
-    if (node.meta.spent) call.push(`${rebuild.helper("spend")}(${rebuild.output(node)});`);
-  }
   function sizeText(symbol: Parameters<typeof output.originOf>[0]): string {
     const { source, size } = output.originOf(symbol);
     const base = reader.read(source);

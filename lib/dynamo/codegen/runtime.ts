@@ -2,7 +2,6 @@
  * The helpers that modified functions call to make values. Input and output: real values. Invariant: they work
  * with the builtins as they were when dyn loaded.
  */
-import { nodeOf } from "../../autograd/node.ts";
 import { scalarTensor } from "../../tensor/creation.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
@@ -42,21 +41,6 @@ export function advance(iterator: Iterator<unknown>, index: number, done: boolea
       : 1;
   }
   if (done) { while (!iterator.next().done); }
-}
-
-/** Lets go of the history of a result whose backward pass was part of the graph: it cannot run again. */
-export function spend(tensor: Tensor): void {
-  const { gradFn } = tensor;
-  if (gradFn === null) return;
-  const pending = [nodeOf(gradFn)], met = new Set(pending);
-  for (let node = pending.pop(); node; node = pending.pop()) {
-    node.release();
-    for (const edge of node.edges) {
-      if (edge === null || met.has(edge.node)) continue;
-      met.add(edge.node);
-      pending.push(edge.node);
-    }
-  }
 }
 
 /** A number as the graph takes it. */

@@ -1,12 +1,12 @@
 /**
- * `loss.backward()` inside a traced program: the gradients become nodes of the same graph, and what they add to
+ * `loss.backward()` inside a traced program: the gradients become one node of the same graph, and what they add to
  * `.grad` becomes part of the trace. Input: a traced result; output: changed gradients of the leaves it was made
  * from. Invariant: leaves are guarded to have no history and no hooks; what only the tape can do breaks the graph.
  */
-import { appendGradients, GraphGradientError } from "../../autograd/graph_gradient.ts";
-import type { Node } from "../../graph/node.ts";
-import { elementCount } from "../../graph/meta.ts";
-import { findTarget } from "../../ops/table.ts";
+import { gradientArguments, GRADIENTS } from "../../graph/gradient_call.ts";
+import { contiguousMeta, elementCount, type TensorMeta } from "../../graph/meta.ts";
+import type { Node, NodeMeta } from "../../graph/node.ts";
+import { invariant } from "../../base/errors.ts";
 import { hintOf } from "../../sym/decide.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { isPlainLeaf } from "../guards/runtime.ts";
@@ -30,33 +30,23 @@ export function backward(m: Interpreter, loss: TensorValue, args: readonly Value
     }
     if (hintOf(elementCount(loss.meta)) !== 1) return breakGraph("throws", "backward of several elements");
   }
-  const node = m.output.nodeOf(loss);
-  refuseSpent(m, node);
-  const leaves = leavesOf(m, node);
-  const found = append(m, { node, tangent }, { leaves, retainGraph });
-  m.backwards.set(node, m.steps - 1);
-  const seen = new Set<Node>();
-  leaves.forEach((leaf, i) => {
-    const grad = found[i];
-    if (!grad) return;
-    accumulate(m, leaf, { grad, own: !seen.has(grad) && grad !== tangent && isFresh(grad) });
-    seen.add(grad);
-  });
-  return UNDEFINED;
-}
-
-/** A second pass through what the first has used up fails on the tape, so the first must be left to it. */
-function refuseSpent(m: Interpreter, node: Node): void {
-  const pending = [node], met = new Set<Node>();
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    if (met.has(next)) continue;
-    met.add(next);
-    if (next.meta.spent) {
-      const first = Math.min(...m.backwards.values());
-      m.restartAt(first, { kind: "backward", detail: "gradients flow twice through the same results" });
-    }
-    if (!next.meta.noGrad) pending.push(...next.inputs());
+  const outputs = [m.output.nodeOf(loss)], tangents = [tangent];
+  const plan = m.output.history.plan({ outputs, tangents, retainGraph });
+  if (plan.kind === "refused") return breakGraph("backward", plan.because);
+  if (plan.kind === "released") {
+    // A second pass through what the first has used up fails on the tape, so the first must be left to it.
+    const first = Math.min(...m.backwards);
+    return m.restartAt(first, { kind: "backward", detail: "gradients flow twice through the same results" });
   }
+  const leaves = plan.gradients.map(({ input }) => leafAt(m, input));
+  m.backwards.push(m.steps - 1);
+  if (leaves.length === 0) return UNDEFINED;
+  const call = { outputs, inputs: plan.gradients.map(({ input }) => input), tangents, retainGraph };
+  const metas = leaves.map(({ meta }) => contiguousMeta(meta.shape, meta.dtype, meta.device));
+  const node = appendCall(m, metas, gradientArguments({ ...call, complete: true }));
+  m.output.history.define(node, plan.gradients);
+  leaves.forEach((leaf, index) => accumulate(m, leaf, appendItem(m, node, { index, meta: metas[index] })));
+  return UNDEFINED;
 }
 
 interface Named {
@@ -86,73 +76,53 @@ function named(m: Interpreter, args: readonly Value[]): Named {
   };
 }
 
-/** The inputs that gradients of a node flow into. */
-function leavesOf(m: Interpreter, node: Node): TensorValue[] {
-  const reached = new Set<Node>();
-  const pending = [node];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    if (reached.has(next)) continue;
-    reached.add(next);
-    pending.push(...next.inputs());
+/** The leaf behind an input that a gradient flows into. */
+function leafAt(m: Interpreter, input: Node): TensorValue {
+  const value = m.output.tensors.get(input);
+  const { real = null, source = null } = value ?? {};
+  if (!value || !real || !source || !isPlainLeaf(real)) {
+    return breakGraph("backward", "an input has a history or hooks of its own");
   }
-  const leaves: TensorValue[] = [];
-  for (const [input, value] of m.output.tensors) {
-    if (!reached.has(input) || input.op !== "placeholder" || !value.requiresGrad) continue;
-    const { real, source } = value;
-    if (!real || !source || !isPlainLeaf(real)) {
-      return breakGraph("backward", "an input has a history or hooks of its own");
-    }
-    m.output.guard({ kind: "leaf", source });
-    leaves.push(value);
-  }
-  return leaves;
+  m.output.guard({ kind: "leaf", source });
+  return value;
 }
 
-function append(
+/** The node that takes the gradients. */
+function appendCall(
   m: Interpreter,
-  output: { readonly node: Node; readonly tangent: Node | null },
-  { leaves, retainGraph }: { readonly leaves: readonly TensorValue[]; readonly retainGraph: boolean },
-): readonly (Node | null)[] {
-  const { graph } = m.output;
-  const before = new Set(graph.nodes);
-  try {
-    const inputs = leaves.map((leaf) => m.output.nodeOf(leaf));
-    return appendGradients(graph, { outputs: [output], inputs, retainGraph });
-  } catch (error) {
-    if (!(error instanceof GraphGradientError)) throw error;
-    // Some were made in the middle, next to the calls that they compose again.
-    for (const node of graph.nodes.toReversed()) {
-      if (!before.has(node) && node.users.size === 0) graph.erase(node);
-    }
-    return breakGraph("backward", error.message);
-  }
+  tensors: readonly TensorMeta[],
+  given: ReturnType<typeof gradientArguments>,
+): Node {
+  const meta: Partial<NodeMeta> = {
+    stack: m.output.whereabouts.stack(),
+    value: { kind: "tensors", tensors, requiresGrad: false },
+  };
+  m.output.noteOperation();
+  return m.output.graph.create("call_function", GRADIENTS, { ...given, name: "gradients", meta });
 }
 
-/** Whether a node makes memory of its own that nothing else refers to. */
-function isFresh(node: Node): boolean {
-  const target = node.op === "call_function" || node.op === "call_method"
-    ? findTarget(node.target)
-    : undefined;
-  return target !== undefined && !target.inplace && target.definition.implementation.kind === "lower" &&
-    node.users.size === 0;
+/** One of its results. */
+function appendItem(
+  m: Interpreter,
+  from: Node,
+  { index, meta }: { readonly index: number; readonly meta: TensorMeta | undefined },
+): TensorValue {
+  invariant(meta, `Expected metadata of gradient ${index}`);
+  return tensorOfNode(
+    m,
+    m.output.graph.create("call_function", "getitem", {
+      args: [from, index],
+      meta: { stack: from.meta.stack, value: { kind: "tensor", tensor: meta, requiresGrad: false } },
+    }),
+  );
 }
 
 /** Adds a gradient to what a leaf has, as the tape does: in place where there is one already. */
-function accumulate(
-  m: Interpreter,
-  leaf: TensorValue,
-  { grad, own }: { readonly grad: Node; readonly own: boolean },
-): void {
+function accumulate(m: Interpreter, leaf: TensorValue, grad: TensorValue): void {
+  const known = readTensorProperty(m, leaf, "grad");
+  if (known.kind !== "tensor") return void leaf.assigned.set("grad", grad);
   const former = m.gradEnabled;
   m.gradEnabled = false;
-  const given = tensorOfNode(m, grad);
-  const known = readTensorProperty(m, leaf, "grad");
-  if (known.kind === "tensor") {
-    const target = findTarget("add_");
-    if (target) callOp(m, target, [known, given], true);
-  } else {
-    const kept = own ? given : callOp(m, m.opNamed("clone"), [given], true);
-    leaf.assigned.set("grad", kept);
-  }
+  callOp(m, m.opNamed("add_"), [known, grad], true);
   m.gradEnabled = former;
 }

@@ -109,8 +109,8 @@ export interface Interpreter {
   complete(completion: Completion, value: Value): void;
   push(frame: Frame): void;
   readonly top: Frame;
-  /** Backward passes that became part of the graph: the number of the instruction, by the result they began at. */
-  readonly backwards: Map<Node, number>;
+  /** Backward passes that became part of the graph: the numbers of their instructions. */
+  readonly backwards: number[];
   /** Begins the trace again, to break at an earlier instruction. */
   restartAt(step: number, cause: BreakCause): never;
   /** Number of the instruction under way. */

@@ -110,7 +110,7 @@ export class Machine implements Interpreter {
   readonly frames: Frame[] = [];
   readonly openIterators: ObjectValue[] = [];
   readonly deferred: CallRequest[] = [];
-  readonly backwards: Map<Node, number> = new Map();
+  readonly backwards: number[] = [];
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
   gradEnabled = ambient.gradEnabled;

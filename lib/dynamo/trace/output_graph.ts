@@ -14,6 +14,7 @@ import { placeholderName, type Source, sourceText } from "../source.ts";
 import { expressionSize, type HostExpression, hostText } from "../variables/host_number.ts";
 import { hostLeafText } from "../guards/guard.ts";
 import type { NumberValue, TensorValue } from "../variables/value.ts";
+import { TraceHistory } from "./history.ts";
 
 /** How the value of a placeholder is had at run time. */
 export type GraphInput =
@@ -49,6 +50,8 @@ export class OutputGraph {
   readonly #guarded = new Set<string>();
   readonly #sourceNames = new Map<string, Source>();
   readonly #scalarNodes = new Map<string, Node>();
+  /** What the tape would know of the tensors. */
+  readonly history: TraceHistory = new TraceHistory(this);
   operations = 0;
 
   constructor(readonly whereabouts: Whereabouts) {}

@@ -21,7 +21,7 @@ import {
 } from "../../ops/graph_builder.ts";
 import type { Argument as CallArgument } from "../../ops/call.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
-import { showsArgument } from "../../autograd/graph_gradient.ts";
+import { showsArgument } from "../../autograd/shows_argument.ts";
 import { config } from "../../base/config.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
@@ -168,7 +168,7 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
     meta,
   });
   m.output.noteOperation();
-  if (inplace && first) return afterInplace(m, first.value, grad);
+  if (inplace && first) return afterInplace(m, node, { target: first.value, grad });
   if (!metas) {
     if (!kept) return breakGraph("tensorMethod", definition.name);
     return remember(m, new TensorValue(kept, grad, node, null, null));
@@ -274,10 +274,25 @@ function viewedInput(node: Node): Node | null {
   return null;
 }
 
-function afterInplace(m: Interpreter, target: GraphValue, grad: boolean): Value {
+/** The receiver of an in-place call; all tensors that share its memory may require grad from now on. */
+function afterInplace(
+  m: Interpreter,
+  node: Node,
+  { target, grad }: { readonly target: GraphValue; readonly grad: boolean },
+): Value {
   const value = m.output.tensors.get(target.node);
   if (!value) return breakGraph("tensorMethod", "an in-place operation on an unknown tensor");
-  if (grad) value.requiresGrad = true;
+  if (grad) {
+    const aliases = m.output.history.aliases(target.node);
+    if (!aliases) {
+      m.output.graph.erase(node);
+      return breakGraph("gradientState", `the history of what ${node.name} writes to`);
+    }
+    for (const [alias, requires] of aliases) {
+      const shown = m.output.tensors.get(alias);
+      if (shown) shown.requiresGrad = requires;
+    }
+  }
   value.written = true;
   return value;
 }

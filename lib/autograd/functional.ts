@@ -21,12 +21,13 @@ import {
   tensorArguments,
 } from "../ops/graph_builder.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
-import type { Recorder } from "../autograd/recorder.ts";
+import type { RecordedCall } from "./gradient_tape.ts";
+import type { Recorder } from "./recorder.ts";
 import type { Dim } from "../sym/expr.ts";
 
-/** A captured program that only op-by-op execution does justice to. */
-export class AotUnsupported extends DynError {
-  override readonly name: string = "AotUnsupported";
+/** A captured program whose views and writes cannot be expressed by pure ops: it has to run op by op. */
+export class NotFunctional extends DynError {
+  override readonly name: string = "NotFunctional";
 }
 
 /** What an alias set shares. */
@@ -36,13 +37,8 @@ export class FunctionalStorage {
   /** Whether a write took place while gradients were recorded. */
   recordedWrite = false;
 
-  /** Metadata of the base in the captured program. */
-  readonly meta: TensorMeta;
-
-  /** `input` is the index of the graph input that it belongs to, if any. */
-  constructor(public value: GraphValue, readonly input?: number) {
-    this.meta = value.meta;
-  }
+  /** `input` is the index of the graph input that it belongs to, if any; `meta` the base's in the captured program. */
+  constructor(public value: GraphValue, readonly input?: number, readonly meta: TensorMeta = value.meta) {}
 }
 
 /** One view op on the way from a base to a view. */
@@ -58,9 +54,14 @@ export interface ViewStep {
   readonly recorded: boolean;
 }
 
+interface Held {
+  readonly version: number;
+  readonly value: GraphValue;
+}
+
 /** A tensor of the captured program. */
 export class FunctionalTensor implements TensorLike {
-  #known: { readonly version: number; readonly value: GraphValue };
+  #known: Held;
 
   /** `meta` is that of the tensor in the captured program, whose strides its value need not share. */
   constructor(
@@ -70,7 +71,7 @@ export class FunctionalTensor implements TensorLike {
     public steps: readonly ViewStep[],
     value: GraphValue,
   ) {
-    this.#known = { version: storage.version, value };
+    this.#known = this.#hold(value);
   }
 
   get shape(): readonly Dim[] {
@@ -87,11 +88,17 @@ export class FunctionalTensor implements TensorLike {
 
   /** The value that the tensor holds now. */
   value(): GraphValue {
-    const { version } = this.storage;
-    if (this.#known.version !== version) {
-      this.#known = { version, value: this.#regenerated().at(-1) ?? this.storage.value };
+    if (this.#known.version !== this.storage.version) {
+      this.#known = this.#hold(this.#regenerated().at(-1) ?? this.storage.value);
     }
     return this.#known.value;
+  }
+
+  /** Remembers what the tensor holds at the storage's version. */
+  #hold(value: GraphValue): Held {
+    const { functional, storage } = this;
+    functional.note(value, storage);
+    return { version: storage.version, value };
   }
 
   /** Replaces the elements, of all aliases too. */
@@ -101,7 +108,7 @@ export class FunctionalTensor implements TensorLike {
     const recorded = recorder.enabled &&
       this.steps.every((step) => step.recorded && step.definition.gradient.kind !== "none");
     if (!recorded && recorder.enabled && recorder.requiring.has(value)) {
-      throw new AotUnsupported(
+      throw new NotFunctional(
         "Expected no gradient in what is written through a detached alias but found one",
       );
     }
@@ -110,7 +117,7 @@ export class FunctionalTensor implements TensorLike {
     storage.value = written;
     storage.version++;
     if (recorded) storage.recordedWrite = true;
-    if (this.steps.length === 0) this.#known = { version: storage.version, value: written };
+    if (this.steps.length === 0) this.#known = this.#hold(written);
   }
 
   /** The base with the elements of this view replaced. */
@@ -129,7 +136,7 @@ export class FunctionalTensor implements TensorLike {
   become(view: FunctionalTensor): void {
     this.meta = view.meta;
     this.steps = view.steps;
-    this.#known = { version: this.storage.version, value: view.value() };
+    this.#known = this.#hold(view.value());
   }
 
   /** The values along the chain of views, from the base's first view to this tensor. */
@@ -164,11 +171,32 @@ export class Functionalizer {
     this.call({ definition, args: parseCall(definition, given, isFunctional), inplace: false })
   );
 
+  /** Where a tensor of the captured program held a value, and at which version first. */
+  readonly #places = new Map<GraphValue, { readonly storage: FunctionalStorage; readonly version: number }>();
+  /** What calls in place overwrite themselves: the tape saves a copy of it. */
+  readonly #copied = new Map<RecordedCall<GraphValue>, GraphValue>();
+
   constructor(readonly recorder: Recorder) {}
 
-  /** A tensor with memory of its own. */
-  fresh(value: GraphValue, input?: number): FunctionalTensor {
-    return new FunctionalTensor(this, new FunctionalStorage(value, input), value.meta, [], value);
+  /** Notes that a tensor of the captured program holds a value now. */
+  note(value: GraphValue, storage: FunctionalStorage): void {
+    if (!this.#places.has(value)) this.#places.set(value, { storage, version: storage.version });
+  }
+
+  /** The versions then and now of what a recorded call has saved, where it was written to since; else null. */
+  overwritten(call: RecordedCall<GraphValue>, value: GraphValue): { then: number; now: number } | null {
+    const place = this.#places.get(value);
+    if (!place || this.#copied.get(call) === value) return null;
+    const { storage, version } = place;
+    return storage.version === version ? null : { then: version, now: storage.version };
+  }
+
+  /** A tensor with memory of its own; `meta` is what the captured program knows of it. */
+  fresh(
+    value: GraphValue,
+    { input, meta = value.meta }: { readonly input?: number; readonly meta?: TensorMeta } = {},
+  ): FunctionalTensor {
+    return new FunctionalTensor(this, new FunctionalStorage(value, input, meta), meta, [], value);
   }
 
   /** Makes a call. In place, the result is the receiver. */
@@ -203,11 +231,11 @@ export class Functionalizer {
     return found;
   }
 
-  /** The viewed tensor with the elements of the view replaced. Throws AotUnsupported where it cannot be written. */
+  /** The viewed tensor with the elements of the view replaced. Throws NotFunctional where it cannot be written. */
   writeBack({ definition, args, of, index }: ViewStep, parent: GraphValue, value: GraphValue): GraphValue {
     const { implementation } = definition;
     if (implementation.kind !== "view" || !implementation.writeBack) {
-      throw new AotUnsupported(
+      throw new NotFunctional(
         `Expected a tensor that can be written in place but found a view by ${definition.name}`,
       );
     }
@@ -247,16 +275,18 @@ export class Functionalizer {
     if (definition.implementation.kind === "view") {
       const view = this.#view({ definition, args }, definition.implementation.of);
       if (!isFunctional(view) || receiver.storage.input !== undefined) {
-        throw new AotUnsupported(
+        throw new NotFunctional(
           `Expected an intermediate result for ${definition.name}_ but found an input`,
         );
       }
       receiver.become(view);
       return receiver;
     }
+    const { tape } = this.recorder, recorded = tape.length, before = receiver.value();
     const [result] = listOf(
       this.recorder.call({ definition, args: mapArguments(args, (tensor) => tensor.value()) }),
     );
+    for (const entry of tape.slice(recorded)) if (entry.kind === "call") this.#copied.set(entry, before);
     if (!result) throw new InternalError(`Expected a result of ${definition.name}`);
     const { api } = this.recorder;
     const cast = result.dtype === receiver.dtype ? result : api.to(result, receiver.dtype);
@@ -265,6 +295,7 @@ export class Functionalizer {
     const whole = same ? cast : api.expand(cast, shape);
     // a value in row-major order lets every view be repeated on it
     receiver.write(isContiguous(whole.meta) ? whole : api.contiguous(whole));
+    this.note(result, receiver.storage);
     return receiver;
   }
 

@@ -1,0 +1,344 @@
+/**
+ * Replays captured graphs as calls of core ops on values without aliasing: the first thing that happens to a
+ * captured graph, before anything asks what depends on what. Input: captured nodes in order; output: a graph of pure
+ * ops and a tape of versioned values. Invariant: a node's value is what its tensor holds after the nodes replayed so
+ * far, and its history includes every write through any alias.
+ */
+import { DynError, InternalError } from "../base/errors.ts";
+import { mapTree } from "../base/tree.ts";
+import { type GradientCall, gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+import { isContiguous, type TensorMeta } from "../graph/meta.ts";
+import { type Argument, Graph, isList, isRecord, Node, type NodeValue } from "../graph/node.ts";
+import type { OpApi } from "../ops/generated.ts";
+import {
+  argumentsOfNode,
+  GraphBuilder,
+  GraphValue,
+  type OpCall,
+  type Results,
+  tensorArguments,
+} from "../ops/graph_builder.ts";
+import { findTarget } from "../ops/table.ts";
+import { specialize } from "../sym/decide.ts";
+import { Sym } from "../sym/expr.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { Functionalizer, FunctionalTensor, isFunctional, NotFunctional } from "./functional.ts";
+import {
+  callsBehind,
+  differentiate,
+  type FoundGradient,
+  type RecordedCall,
+  type Seed,
+} from "./gradient_tape.ts";
+import { makeFx } from "./make_fx.ts";
+import { nodeNameOf } from "./op_node.ts";
+import { graphApi, Recorder } from "./recorder.ts";
+import { overwrittenError, releasedError } from "./saved.ts";
+
+/** An input of the new graph. */
+export interface ReplayedInput {
+  readonly node: Node;
+  /** The tensor in the captured program, where it is one. */
+  readonly tensor?: FunctionalTensor;
+  /** What the tensor held at first. */
+  readonly value?: GraphValue;
+  readonly requiresGrad: boolean;
+}
+
+/**
+ * A gradient reads what the tape no longer has: a backward pass has let go of it, or it was written in place since.
+ * `cause` is the error that the tape throws.
+ */
+export class HistoryLost extends NotFunctional {
+  override readonly name: string = "HistoryLost";
+
+  constructor(readonly kind: "released" | "overwritten", override readonly cause: DynError) {
+    super(cause.message);
+  }
+}
+
+/** A saved value whose elements cannot be read any more; rules may still ask for its metadata. */
+class LostValue extends GraphValue {
+  constructor(like: GraphValue, readonly lost: () => HistoryLost) {
+    super(like.node, like.meta);
+  }
+
+  override get node(): never {
+    throw this.lost();
+  }
+}
+
+/** Appends the call of a random op. */
+export type RandomCalls = (replay: GraphReplay, call: OpCall<GraphValue>) => Results;
+
+/** A replay in progress. */
+export class GraphReplay {
+  readonly graph: Graph = new Graph();
+  readonly builder: GraphBuilder = new GraphBuilder(this.graph);
+  /** The ops by which gradients are made: taken apart, not recorded. */
+  readonly core: OpApi<GraphValue> = graphApi((call) => this.#lower(call));
+  readonly recorder: Recorder = new Recorder((call) => this.#lower(call), () => this.#context());
+  readonly functional: Functionalizer = new Functionalizer(this.recorder);
+  readonly inputs: ReplayedInput[] = [];
+  /** Values of attributes that became inputs. */
+  readonly lifted: unknown[] = [];
+  /** Tensors, lists of tensors, sizes and constants by captured node. */
+  readonly #values = new Map<Node, unknown>();
+  /** Inputs by the attribute that they hold. */
+  readonly #attributes = new Map<unknown, unknown>();
+  /** Calls whose saved tensors a gradient inside the graph has let go of. */
+  readonly #released = new Set<RecordedCall<GraphValue>>();
+
+  constructor(readonly random: RandomCalls = (replay, call) => replay.builder.call(call)) {}
+
+  /** Makes an input of the new graph for a captured one. */
+  input(node: Node): void {
+    const { value, stack, source } = node.meta;
+    const made = this.builder.placeholder(node.name, value, { stack, ...(source ? { source } : {}) });
+    this.#values.set(node, this.#inputValue(made, value));
+  }
+
+  /** Replays all nodes of a captured graph but its inputs and its output. */
+  replayAll({ graph, attributes }: Pick<GraphModule, "graph" | "attributes">): void {
+    for (const node of graph.nodes) {
+      if (node.op === "get_attr") {
+        this.#values.set(node, this.attribute(node.target, attributes[node.target]));
+      } else this.replay(node, attributes);
+    }
+  }
+
+  /** Replays one call; `attributes` has the functions that captured graphs call by name. */
+  replay(node: Node, attributes: Readonly<Record<string, unknown>>): void {
+    if (node.op === "call_module") {
+      throw new NotFunctional(`Expected a graph of ops but found a call of the module ${node.target}`);
+    }
+    if (node.op !== "call_function" && node.op !== "call_method") return;
+    const own = Object.hasOwn(attributes, node.target) ? attributes[node.target] : undefined;
+    this.#values.set(
+      node,
+      typeof own === "function"
+        ? this.#inline(node, (...args) => Reflect.apply(own, undefined, args))
+        : takesGradients(node)
+        ? this.#gradients(node)
+        : this.#call(node),
+    );
+  }
+
+  /** An attribute's value; tensors become inputs, so that graphs hold no data. */
+  attribute(name: string, value: unknown): unknown {
+    if (this.#attributes.has(value)) return this.#attributes.get(value);
+    let result = value;
+    if (isTensor(value)) {
+      const { meta, requiresGrad } = value;
+      const known: NodeValue = { kind: "tensor", tensor: meta, requiresGrad };
+      result = this.#inputValue(this.builder.placeholder(name, known), known);
+      this.lifted.push(value);
+    }
+    this.#attributes.set(value, result);
+    return result;
+  }
+
+  /** What an argument of the captured graph is: functional tensors in place of nodes. */
+  resolve(argument: Argument): unknown {
+    if (argument instanceof Node) return this.#valueOf(argument);
+    if (isList(argument)) return argument.map((each) => this.resolve(each));
+    if (isRecord(argument)) {
+      return Object.fromEntries(Object.entries(argument).map(([key, each]) => [key, this.resolve(each)]));
+    }
+    return argument;
+  }
+
+  /** The tensor that a captured node stands for. */
+  tensor(node: Node): FunctionalTensor {
+    const found = this.#valueOf(node);
+    if (isFunctional(found)) return found;
+    throw new NotFunctional(`Expected a tensor at ${node.name} to differentiate`);
+  }
+
+  /** Whether a gradient can reach a captured tensor as it is now. */
+  requiresGrad(node: Node): boolean {
+    return this.recorder.requiring.has(this.tensor(node).value());
+  }
+
+  /** The error that a backward pass from a value meets, because what it reads is lost; null: none. */
+  lossBehind(value: GraphValue): HistoryLost | null {
+    const calls = callsBehind(this.recorder.tape, [value]);
+    const suspect = calls.some((call) =>
+      this.#released.has(call) || savedBy(call).some((saved) => this.functional.overwritten(call, saved))
+    );
+    if (!suspect) return null;
+    try {
+      this.gradients([{ value, grad: this.core.onesLike(value) }], this.leaves);
+      return null;
+    } catch (error) {
+      if (error instanceof HistoryLost) return error;
+      throw error;
+    }
+  }
+
+  /** What the inputs that require grad held at first. */
+  get leaves(): GraphValue[] {
+    return this.inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
+  }
+
+  /** Gradients of inputs, null where none arrives. Throws HistoryLost. */
+  gradients(
+    seeds: readonly Seed<GraphValue>[],
+    inputs: readonly GraphValue[],
+    visit?: (call: RecordedCall<GraphValue>) => void,
+  ): (FoundGradient<GraphValue> | null)[] {
+    const unpack = (call: RecordedCall<GraphValue>, value: GraphValue) => {
+      if (this.#released.has(call)) {
+        return new LostValue(value, () => new HistoryLost("released", releasedError()));
+      }
+      const versions = this.functional.overwritten(call, value);
+      if (!versions) return value;
+      const at = { node: nodeNameOf(call.definition), ...versions };
+      return new LostValue(value, () => new HistoryLost("overwritten", overwrittenError(value, at)));
+    };
+    const { tape } = this.recorder;
+    return differentiate({ api: this.core, tape, seeds, inputs, unpack, ...(visit ? { visit } : {}) });
+  }
+
+  /** The gradients of a captured call for them, null where none arrives. Throws HistoryLost. */
+  differentiate(
+    { outputs, tangents, retainGraph }: Pick<GradientCall, "outputs" | "tangents" | "retainGraph">,
+    inputs: readonly GraphValue[],
+  ): (GraphValue | null)[] {
+    const seeds = outputs.map((output, k) => {
+      const value = this.tensor(output).value(), tangent = tangents[k];
+      return { value, grad: tangent ? this.tensor(tangent).value() : this.core.onesLike(value) };
+    });
+    const passed: RecordedCall<GraphValue>[] = [];
+    const found = this.gradients(seeds, inputs, (call) => passed.push(call));
+    if (!retainGraph) { for (const call of passed) this.#released.add(call); }
+    return found.map((each) => each?.grad ?? null);
+  }
+
+  /** Makes the results of a captured node known: row-major tensors with memory of their own. */
+  defineGradients(node: Node, found: readonly GraphValue[]): void {
+    const tensors = found.map((value) =>
+      this.functional.fresh(isContiguous(value.meta) ? value : this.core.contiguous(value))
+    );
+    this.#values.set(node, tensors);
+  }
+
+  #gradients(node: Node): unknown {
+    const call = gradientCallOf(node);
+    this.builder.shared = { stack: node.meta.stack, partition: "forward" };
+    const wanted = call.inputs.map((each) => this.historyOf(this.tensor(each)));
+    // A gradient that the captured program does not hand on would be lost without a word.
+    const others = call.complete ? this.leaves.filter((leaf) => !wanted.includes(leaf)) : [];
+    const found = this.differentiate(call, [...wanted, ...others]);
+    const lost = others.find((_, k) => found[wanted.length + k]);
+    if (lost) throw new InternalError(`Expected ${lost.node.name} among the inputs of ${node.name}`);
+    const grads = wanted.map((value, k) => {
+      const grad = found[k];
+      if (!grad) throw new InternalError(`Expected a gradient of ${value.node.name} in ${node.name}`);
+      return grad;
+    });
+    this.defineGradients(node, grads);
+    return this.#values.get(node);
+  }
+
+  /** The value whose gradient is that of a tensor: what an input held at first, or what another tensor holds now. */
+  historyOf(tensor: FunctionalTensor): GraphValue {
+    const input = this.inputs.find((each) => each.tensor === tensor);
+    return input?.requiresGrad && input.value ? input.value : tensor.value();
+  }
+
+  #inputValue(node: Node, value: NodeValue): unknown {
+    if (value.kind !== "tensor") {
+      this.inputs.push({ node, requiresGrad: false });
+      return value.kind === "size" ? value.size : undefined;
+    }
+    const { tensor: meta, requiresGrad } = value;
+    const held = this.builder.valueOf(node, meta);
+    if (requiresGrad) this.recorder.requiring.add(held);
+    const tensor = this.functional.fresh(held, { input: this.inputs.length });
+    this.inputs.push({ node, tensor, value: held, requiresGrad });
+    return tensor;
+  }
+
+  /** A function that was captured as one call is traced now, at the sizes of this call. */
+  #inline(node: Node, fn: (...args: unknown[]) => unknown): unknown {
+    const args = node.args.map((each) => this.resolve(each));
+    const recorded = !node.meta.noGrad;
+    const given: FunctionalTensor[] = [];
+    const fakes = mapTree(args, (leaf) => {
+      if (!isFunctional(leaf)) return leaf instanceof Sym ? specialize(leaf) : leaf;
+      given.push(leaf);
+      return fakeTensor(leaf.meta, recorded && this.recorder.requiring.has(leaf.value()));
+    }, isFunctional);
+    if (!Array.isArray(fakes)) throw new InternalError("Expected a list of arguments");
+    const traced = makeFx(fn)(...fakes);
+    traced.graph.placeholders.forEach((placeholder, at) => this.#values.set(placeholder, given[at]));
+    this.replayAll(traced);
+    return this.resolve(traced.graph.output.args[0]);
+  }
+
+  #call(node: Node): unknown {
+    if (node.target === "getitem") {
+      const [list, index] = node.args.map((each) => this.resolve(each));
+      if (Array.isArray(list) && typeof index === "number") return list[index];
+    }
+    const found = findTarget(node.target);
+    if (!found) throw new DynError(`Expected an op of the table but found ${node.target}`);
+    const { definition, inplace } = found;
+    const args = argumentsOfNode(node, definition, (input) => this.#valueOf(input), isFunctional);
+    this.builder.shared = { stack: node.meta.stack, partition: "forward" };
+    this.recorder.enabled = !node.meta.noGrad;
+    return this.functional.call({ definition, args, inplace });
+  }
+
+  #valueOf(node: Node): unknown {
+    if (!this.#values.has(node)) throw new InternalError(`Expected ${node.name} before its first use`);
+    return this.#values.get(node);
+  }
+
+  /** Makes a call of ops that are not compositions. */
+  #lower(call: OpCall<GraphValue>): Results {
+    const { definition, args } = call;
+    const { implementation } = definition;
+    switch (implementation.kind) {
+      case "composite":
+        return implementation.compose(this.core, args);
+      case "random":
+        return this.random(this, call);
+      case "lower":
+      case "view":
+        return this.builder.call(call);
+      case "host":
+        throw new NotFunctional(
+          `Expected ops that can be compiled but found ${definition.name}, which runs on the host`,
+        );
+      default:
+        return implementation satisfies never;
+    }
+  }
+
+  /** What the gradient of a call inherits from it: the user's lines. */
+  #context(): () => () => void {
+    const { stack } = this.builder.shared;
+    return () => {
+      const former = this.builder.shared;
+      this.builder.shared = { ...former, ...(stack ? { stack } : {}) };
+      return () => this.builder.shared = former;
+    };
+  }
+}
+
+/** The values that the tape saves of a call. */
+function savedBy({ definition: { gradient }, args, outs }: RecordedCall<GraphValue>): GraphValue[] {
+  if (gradient.kind !== "rule") return [];
+  const saves: readonly string[] = gradient.saves;
+  const read = tensorArguments(args).filter(({ param }) => saves.includes(param)).map(({ value }) => value);
+  return saves.includes("out") ? [...read, ...outs] : read;
+}
+
+/** A tensor without elements, of known sizes. */
+function fakeTensor({ shape, strides, offset, dtype, device }: TensorMeta, requiresGrad: boolean): Tensor {
+  const layout = { shape: shape.map(specialize), strides: strides.map(specialize), dtype, device };
+  return Tensor.hollow({ ...layout, offset: specialize(offset) }).requiresGrad_(requiresGrad);
+}

@@ -1,0 +1,144 @@
+/**
+ * Whole steps that write in place on the way, against the same steps uncompiled: which leaves get a gradient, its
+ * elements, and what requires grad afterwards. In such programs what depends on what is not told by who reads whom.
+ */
+import { assertEquals, assertThrows } from "@std/assert";
+import { cat, compile, noGrad, randn, type Tensor, where, zeros } from "../mod.ts";
+
+interface Leaves {
+  readonly x: Tensor;
+  readonly w: Tensor;
+  readonly v: Tensor;
+}
+
+/** Programs that run a backward pass; what they return is compared besides gradients. */
+const STEPS: Readonly<Record<string, (leaves: Leaves) => unknown>> = {
+  "out += identity": ({ x, w, v }) => {
+    const out = x.mul(w), identity = x.mul(v);
+    out.add_(identity);
+    out.mul(x).sum().backward();
+  },
+  "out += identity, then relu_": ({ x, w, v }) => {
+    const out = x.mul(w).add(1);
+    out.add_(x.mul(v)).relu_();
+    out.sum().backward();
+  },
+  "a part is written through a view": ({ x, w, v }) => {
+    const out = x.mul(w), row = out.select(0, 1);
+    row.copy_(v.mul(2));
+    out.square().sum().backward();
+    return row.requiresGrad;
+  },
+  "a base is written, then a view of it is read": ({ x, w, v }) => {
+    const out = x.mul(w), row = out.select(0, 0);
+    out.mul_(v);
+    row.exp().sum().backward();
+  },
+  "all elements are overwritten": ({ x, w, v }) => {
+    const out = x.mul(w);
+    out.copy_(v);
+    out.square().sum().backward();
+  },
+  "constants are filled in by a mask": ({ x, w, v }) => {
+    const out = x.mul(w);
+    out.maskedFill_(x.gt(0), 0);
+    out.add_(v).sum().backward();
+  },
+  "a buffer without history becomes part of the graph": ({ x, w, v }) => {
+    const buffer = zeros([3, 2]), rows = buffer.slice(0, 0, 2);
+    const before = [buffer.requiresGrad, rows.requiresGrad];
+    buffer.slice(0, 1, 3).add_(w.mul(v));
+    const after = [buffer.requiresGrad, rows.requiresGrad];
+    rows.mul(x.slice(0, 0, 2)).sum().backward();
+    return [before, after];
+  },
+  "a write without recording leaves the history alone": ({ x, w, v }) => {
+    const out = x.mul(w).add(v);
+    noGrad(() => out.mul_(2));
+    out.sum().backward();
+    return out.detach();
+  },
+  "a write through a detached alias": ({ x, w }) => {
+    const out = x.add(w);
+    out.detach().zero_();
+    out.sum().backward();
+    return out.detach();
+  },
+  "parameters are updated between two backward passes": ({ x, w, v }) => {
+    x.mul(w).mul(v).sum().backward();
+    noGrad(() => w.sub_(w.grad ?? w, { alpha: 0.1 }));
+    x.mul(w).square().sum().backward();
+  },
+  "chained branches": ({ x, w, v }) => {
+    let out = x.mul(w);
+    for (let i = 0; i < 3; i++) {
+      const side = out.mul(v).tanh();
+      out = out.clone();
+      out.add_(side);
+    }
+    out.mean().backward();
+  },
+  "a choice between written and former elements": ({ x, w, v }) => {
+    const out = x.mul(w), kept = out.clone();
+    out.mul_(v);
+    where(x.gt(0), out, kept).sum().backward();
+  },
+  "parts of a joined tensor": ({ x, w, v }) => {
+    const both = cat([x.mul(w), x], 0);
+    both.slice(0, 3).mul_(v);
+    both.square().sum().backward();
+  },
+};
+
+function leaves(): Leaves {
+  const make = (shape: number[], seed: number) =>
+    randn(shape).mul(0).add(1).cumsum(-1).mul(seed).sin().detach();
+  return { x: make([3, 2], 1), w: make([2], 2).requiresGrad_(), v: make([2], 3).requiresGrad_() };
+}
+
+/** Whatever can be told after a step. */
+function observe(step: (leaves: Leaves) => unknown): unknown {
+  const made = leaves();
+  const result = step(made);
+  const list = (t: Tensor | null) => t === null ? null : t.tolist();
+  const shown = result !== null && typeof result === "object" && "tolist" in result
+    ? list(result as Tensor)
+    : result;
+  return { shown, grads: [made.x, made.w, made.v].map(({ grad }) => list(grad)), w: list(made.w.detach()) };
+}
+
+for (const [name, step] of Object.entries(STEPS)) {
+  Deno.test(`in place and differentiated: ${name}`, () => {
+    const wanted = observe(step);
+    for (const backend of ["eager", "aot_eager"]) {
+      assertEquals(observe(compile(step, { backend, fullgraph: true })), wanted, backend);
+    }
+  });
+}
+
+Deno.test("in place and differentiated: values that the gradient reads were overwritten", () => {
+  const step = ({ x, w }: Leaves) => {
+    const out = x.mul(w).exp();
+    const next = out.sin();
+    out.add_(1);
+    next.sum().backward();
+  };
+  for (const backend of ["eager", "aot_eager"]) {
+    assertThrows(() => compile(step, { backend })(leaves()), Error, "modified by an inplace operation");
+  }
+});
+
+Deno.test("in place and differentiated: a second pass over what was let go of", () => {
+  const twice = ({ x, w, v }: Leaves) => {
+    const out = x.mul(w).exp(), loss = out.mul(v).sum();
+    loss.backward();
+    return [loss, out.add(1), x.add(w).sum()];
+  };
+  for (const backend of ["eager", "aot_eager"]) {
+    const [loss, behind, apart] = compile(twice, { backend })(leaves());
+    assertEquals([loss, behind, apart].map((t) => t?.requiresGrad), [true, true, true]);
+    assertThrows(() => loss?.backward(), Error, "a second time");
+    assertThrows(() => behind?.sum().backward(), Error, "a second time");
+    apart?.backward();
+  }
+});
