@@ -3,7 +3,6 @@
  * state classes); output: frames, completions and the interface of the machine. Invariant: a step changes
  * nothing before it is certain to complete; otherwise it breaks the graph and the frame is as it was.
  */
-import type { Node } from "../../graph/node.ts";
 import type { BreakCause } from "../break_reasons.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import type { CodeObject } from "../bytecode/code.ts";

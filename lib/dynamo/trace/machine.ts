@@ -6,7 +6,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { config } from "../../base/config.ts";
-import type { Node, SourcePosition } from "../../graph/node.ts";
+import type { SourcePosition } from "../../graph/node.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { ambient } from "../../tensor/modes.ts";
