@@ -15,7 +15,7 @@ import { GraphModule } from "../lib/graph/graph_module.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "../lib/graph/sizes.ts";
 import type { CompiledGraph, CompiledOutput } from "../lib/inductor/assemble.ts";
 import { type Candidate, compileGraph } from "../lib/inductor/compile_graph.ts";
-import { withIndexChecks } from "../lib/inductor/passes/index_checks.ts";
+import { withIndexChecks } from "../lib/inductor/index_checks.ts";
 import { type CompiledProgram, type DeviceName, findDevice, type Memory } from "../lib/loops/device.ts";
 import type { Program } from "../lib/loops/ir.ts";
 import { findTarget } from "../lib/ops/table.ts";

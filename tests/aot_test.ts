@@ -636,7 +636,7 @@ Deno.test("a whole training step is one graph that writes its parameters", () =>
   assertEquals(signatures, [{
     role: "inference",
     mutatedInputs: [{ input: 1, output: 1, differentiable: false }],
-    donatedInputs: [],
+    ownResults: 2,
   }]);
   const x = wave([8, 4]), captured = leaf([4, 3], 2), eager = leaf([4, 3], 2);
   for (let step = 0; step < 5; step++) {

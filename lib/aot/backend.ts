@@ -16,6 +16,7 @@ import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { hintOf } from "../sym/decide.ts";
+import { GraphContract } from "../ops/rewrite/contract.ts";
 import { buildJoint } from "./joint.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { minCutPartition, type Partitioner } from "./partition.ts";
@@ -76,7 +77,6 @@ function compilePair(
   const joint = recording.phase("joint", () => {
     const built = buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
     simplify(built);
-    built.graph.lint();
     return built;
   });
   const { plan } = joint;
@@ -90,22 +90,23 @@ function compilePair(
     return recording.phase(`compile_${role}`, () => compiler(gm, given));
   };
   if (joint.tangents.length === 0) {
-    const gm = module(joint.graph, { role: "inference", mutatedInputs, donatedInputs: [] });
+    const gm = module(joint.graph, { role: "inference", mutatedInputs, ownResults: joint.results.length });
     const forward = compile(fwCompiler, gm, withExamples(gm.graph, exampleInputs));
     return { run: runtimeOf({ plan, forward, reference: gm }), mutated };
   }
   logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"), { part: "joint" });
   const parts = recording.phase("partition", () => partition(joint));
+  new GraphContract(parts.forward, parts.savedFrom).verify("the partition");
+  new GraphContract(parts.backward, 0).verify("the partition");
   const reference = module(parts.forward, {
     role: "forward",
     mutatedInputs,
-    savedFrom: parts.savedFrom,
-    donatedInputs: [],
+    ownResults: parts.savedFrom,
   });
   const backward = module(parts.backward, {
     role: "backward",
     mutatedInputs: [],
-    donatedInputs: [],
+    ownResults: 0,
   });
   const pair: CompiledPair = {
     plan,

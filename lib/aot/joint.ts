@@ -11,11 +11,11 @@ import { type Argument, type Graph, isList, Node } from "../graph/node.ts";
 import type { MutatedInput } from "../graph/signature.ts";
 import type { GraphValue } from "../ops/graph_builder.ts";
 import type { GraphReplay } from "../autograd/graph_replay.ts";
-import type { OpApi } from "../ops/generated.ts";
-import { hintOf, provablyEqual } from "../sym/decide.ts";
+import { provablyEqual } from "../sym/decide.ts";
 import { type Dim, mul, Sym } from "../sym/expr.ts";
 import { type FunctionalTensor, isFunctional, type ViewStep } from "../autograd/functional.ts";
-import { memoryRoot } from "./memory_root.ts";
+import { laidOut } from "../ops/rewrite/contract.ts";
+import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import type { ForwardTrace } from "./trace.ts";
 
 /** How one leaf of the captured result is made at run time. */
@@ -187,23 +187,6 @@ class Results {
     this.values.push(own);
     return this.values.length - 1;
   }
-}
-
-/**
- * A value with the strides that a tensor has: functional writes lose them. Only layouts without gaps can be had;
- * a part of a larger tensor comes with strides of its own.
- */
-function laidOut(api: OpApi<GraphValue>, value: GraphValue, { shape, strides }: TensorMeta): GraphValue {
-  const fits = strides.every((stride, d) =>
-    shape[d] === 1 || stride === value.meta.strides[d] || provablyEqual(stride, value.meta.strides[d] ?? 0)
-  );
-  if (fits) return value;
-  const order = [...strides.keys()].sort((a, b) =>
-    hintOf(strides[b] ?? 0) - hintOf(strides[a] ?? 0) || a - b
-  );
-  const inverse = order.map((_, d) => order.indexOf(d));
-  const dense = api.clone(api.permute(value, order));
-  return inverse.every((to, d) => to === d) ? dense : api.permute(dense, inverse);
 }
 
 function planOutputs({ outputs, replay: { inputs } }: ForwardTrace, results: Results): OutputPlan[] {

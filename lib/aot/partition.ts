@@ -11,7 +11,7 @@ import type { Sym } from "../sym/expr.ts";
 import { GraphBuilder, valueOfNode } from "../ops/graph_builder.ts";
 import { OPS } from "../ops/table.ts";
 import type { JointGraph } from "./joint.ts";
-import { memoryRoot } from "./memory_root.ts";
+import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { FlowNetwork } from "./max_flow.ts";
 import { bannedFromRecomputation, bytesOf, Classifier, metasOf } from "./recompute.ts";
 
@@ -202,8 +202,6 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
   }
   builder.output(outputs);
   const { backward, sizes } = backwardGraph({ graph, kept, savedMetas, tangents, gradients });
-  forward.lint();
-  backward.lint();
   return { forward, backward, saved, sizes, savedFrom: results.length };
 }
 

@@ -11,6 +11,7 @@ import type { GraphModule } from "../graph/graph_module.ts";
 import { isContiguous, type TensorMeta } from "../graph/meta.ts";
 import { type Argument, Graph, isList, isRecord, Node, type NodeValue } from "../graph/node.ts";
 import type { OpApi } from "../ops/generated.ts";
+import { graphApi } from "../ops/graph_api.ts";
 import {
   argumentsOfNode,
   GraphBuilder,
@@ -33,7 +34,7 @@ import {
 } from "./gradient_tape.ts";
 import { makeFx } from "./make_fx.ts";
 import { nodeNameOf } from "./op_node.ts";
-import { graphApi, Recorder } from "./recorder.ts";
+import { Recorder } from "./recorder.ts";
 import { overwrittenError, releasedError } from "./saved.ts";
 
 /** An input of the new graph. */

@@ -3,8 +3,8 @@
  * layer below, and a tape. Invariant: the tape holds only calls with a gradient rule of which some argument
  * requires a gradient; ops whose gradient is that of their composition are taken apart before they are recorded.
  */
-import { makeOpApi, nameResults } from "../ops/api.ts";
-import { parseCall } from "../ops/call.ts";
+import { nameResults } from "../ops/api.ts";
+import { graphApi, type RunCall } from "../ops/graph_api.ts";
 import type { OpApi } from "../ops/generated.ts";
 import {
   GraphValue,
@@ -15,16 +15,6 @@ import {
   tensorArguments,
 } from "../ops/graph_builder.ts";
 import { differentiableResults, type TapeEntry } from "./gradient_tape.ts";
-
-/** Makes a call. */
-export type RunCall = (call: OpCall<GraphValue>) => Results;
-
-/** The ops over graph values, each making its calls through `run`. */
-export function graphApi(run: RunCall): OpApi<GraphValue> {
-  return makeOpApi<GraphValue>((definition, given) =>
-    run({ definition, args: parseCall(definition, given, isGraphValue) })
-  );
-}
 
 /** A tape in the making. */
 export class Recorder {

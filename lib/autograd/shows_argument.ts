@@ -11,8 +11,8 @@ import {
   type OpCall,
   type Results,
 } from "../ops/graph_builder.ts";
+import { graphApi } from "../ops/graph_api.ts";
 import { findTarget } from "../ops/table.ts";
-import { graphApi } from "./recorder.ts";
 
 /** Whether a result shares elements with an argument: views do, and compositions that end in views of arguments. */
 export function showsArgument({ definition, args }: OpCall<GraphValue>): boolean {

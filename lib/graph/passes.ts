@@ -1,23 +1,15 @@
 /**
  * Clean-up passes on functional graphs that need no knowledge of particular ops. Input: a graph without in-place
- * ops; output: the same graph, changed; each pass says whether it changed anything. Invariant: nodes that the
- * caller protects stay, and stay distinct.
+ * ops; output: the same graph, changed; each pass says whether it changed anything. Invariant: values stay as they
+ * are; whoever promised memory of their own to equal results gives it to them afterwards.
  */
-import { formatArgument, type Graph, Node, type NodeMeta } from "./node.ts";
-
-/** Whether the output names a node itself. */
-export function isResult(node: Node): boolean {
-  return [...node.users.keys()].some((user) => user.op === "output");
-}
+import { formatArgument, type Graph, type Node, type NodeMeta } from "./node.ts";
 
 /**
- * Makes equal calls of equal arguments one node, unless the later one is protected. Ops are pure here, and random
- * ones repeat by their keys, so that the same call gives the same elements.
+ * Makes equal calls of equal arguments one node. Ops are pure here, and random ones repeat by their keys, so that the
+ * same call gives the same elements.
  */
-export function eliminateCommonSubexpressions(
-  graph: Graph,
-  isProtected: (node: Node) => boolean = isResult,
-): boolean {
+export function eliminateCommonSubexpressions(graph: Graph): boolean {
   const seen = new Map<string, Node>();
   let changed = false;
   for (const node of graph.nodes) {
@@ -28,7 +20,6 @@ export function eliminateCommonSubexpressions(
       seen.set(key, node);
       continue;
     }
-    if (isProtected(node)) continue;
     node.replaceAllUsesWith(earlier);
     mergeMeta(earlier.meta, node.meta);
     changed = true;

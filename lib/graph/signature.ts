@@ -31,8 +31,9 @@ export interface GraphSignature {
    * runtime copies back what is another tensor.
    */
   readonly mutatedInputs: readonly MutatedInput[];
-  /** forward: outputs from this index on are saved for backward. */
-  readonly savedFrom?: number;
-  /** Indices of placeholders that nobody uses after the call, so that their memory may be reused. */
-  readonly donatedInputs: readonly number[];
+  /**
+   * Outputs before this index have memory of their own, no input's and no other output's: they become the program's.
+   * The others are saved for the backward, or are gradients.
+   */
+  readonly ownResults: number;
 }

@@ -17,10 +17,10 @@ import { type Computation, makeComputation } from "./computation.ts";
 import { memoryPlanText, scheduleDiagram, scheduleText } from "./describe.ts";
 import { emitGroup } from "./emit.ts";
 import { schedule } from "./fusion.ts";
+import { cleaned } from "./graph_passes.ts";
 import type { Group } from "./group.ts";
 import { OTHER_TILINGS, TILING } from "./loop_order.ts";
 import { type Job, lowerGraph, type OpLookup, type OutputValue } from "./lowering.ts";
-import { runPasses } from "./passes/passes.ts";
 import { placeBuffers } from "./placement.ts";
 import { splitReductions } from "./split.ts";
 import type { Storage } from "./tensors.ts";
@@ -28,7 +28,7 @@ import type { Storage } from "./tensors.ts";
 /** What compilation of a graph may be told. */
 export interface CompileOptions {
   readonly name?: string;
-  readonly signature?: Pick<GraphSignature, "mutatedInputs">;
+  readonly signature?: Pick<GraphSignature, "mutatedInputs" | "ownResults">;
   /** Most buffers that a kernel of the device may touch; any number where absent. */
   readonly maxBuffers?: number;
   /** Chooses among the same program in several forms, the usual one first. Absent: the usual one. */
@@ -46,12 +46,15 @@ export interface Candidate {
 export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOptions = {}): CompiledGraph {
   const name = options.name ?? "graph";
   const record = (stage: string, text: () => string) => recording.artifact(stage, text, { part: name });
-  const cleaned = config.inductor.patternMatcher
-    ? recording.phase("passes", () => runPasses(graph, record))
+  const ready = config.inductor.patternMatcher
+    ? recording.phase(
+      "passes",
+      () => cleaned(graph, { ownResults: options.signature?.ownResults, observe: record }),
+    )
     : graph;
-  record("fx_graph_transformed", () => printGraph(cleaned));
+  record("fx_graph_transformed", () => printGraph(ready));
   const { lowered, storages, computations } = recording.phase("lowering", () => {
-    const lowered = lowerGraph(cleaned, lookup, options.signature);
+    const lowered = lowerGraph(ready, lookup, options.signature);
     const storages = [...lowered.storages];
     const jobs = splitReductions(lowered.jobs, storages);
     return { lowered, storages, computations: liveComputations(jobs, lowered.outputs, storages) };

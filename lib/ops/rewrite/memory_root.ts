@@ -2,9 +2,9 @@
  * Whose memory a value of a functional graph shows when the graph runs op by op. Input: a node; output: the node
  * that allocates. Invariant: two results with different roots never share memory.
  */
-import type { Node } from "../graph/node.ts";
-import { argumentsOfNode, isGraphValue, mapArguments, valueOfNode } from "../ops/graph_builder.ts";
-import { findTarget } from "../ops/table.ts";
+import type { Node } from "../../graph/node.ts";
+import { argumentsOfNode, isGraphValue, mapArguments, valueOfNode } from "../graph_builder.ts";
+import { findTarget } from "../table.ts";
 
 /** The nodes from a value down to the one that allocates its memory, the latter last. */
 export function viewChain(node: Node): Node[] {

@@ -7,8 +7,14 @@ import { isFloat, itemSize } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { type Argument, isList, Node } from "../../graph/node.ts";
 
-/** What a rule puts in place of a node: a node, or a call of an op with the same metadata. */
-export type Rewrite = Node | { readonly target: string; readonly args: readonly Argument[] };
+/**
+ * What a rule puts in place of a node: a node of the same layout and type, a call of an op with the same metadata, or a
+ * constant of the same shape and type.
+ */
+export type Rewrite =
+  | Node
+  | { readonly target: string; readonly args: readonly Argument[] }
+  | { readonly constant: number };
 
 /** A rewrite rule for calls of some graph names. */
 export interface Rule {
@@ -49,8 +55,118 @@ function isPowerOfTwo(value: number): boolean {
   return Number.isInteger(exponent) && Math.abs(exponent) <= 126;
 }
 
-/** All rules, tried in order. */
-export const RULES: readonly Rule[] = [
+/** The element of constant tensors, by target; `full` and its kin say it themselves. */
+const CONSTANTS: Readonly<Record<string, number>> = {
+  zeros: 0,
+  zerosLike: 0,
+  newZeros: 0,
+  zero: 0,
+  ones: 1,
+  onesLike: 1,
+  newOnes: 1,
+};
+
+/** Folding must round as the kernel would; integers and bools are left to it. */
+function rounded(value: number, { dtype }: TensorMeta): Rewrite | undefined {
+  if (!isFloat(dtype)) return undefined;
+  return { constant: dtype === "float32" ? Math.fround(value) : value };
+}
+
+/** What may be simplified before a joint graph is cut: fewer values, hence less to save. */
+export const JOINT_RULES: readonly Rule[] = [
+  {
+    // zerosLike(x) → full(shape, 0): reads nothing of x, so x need not be kept for it
+    name: "constant",
+    targets: Object.keys(CONSTANTS),
+    apply: (node) => ({ constant: CONSTANTS[node.target] ?? 0 }),
+  },
+  {
+    // fullLike(x, v), newFull(x, size, v) → full(shape, v)
+    name: "constant_like",
+    targets: ["fullLike", "newFull"],
+    apply: (node) => {
+      const value = node.args[node.target === "fullLike" ? 1 : 2];
+      return typeof value === "number" ? { constant: value } : undefined;
+    },
+  },
+  {
+    // view of a constant → that constant in the view's shape
+    name: "view_of_constant",
+    targets: [
+      "expand",
+      "reshape",
+      "view",
+      "permute",
+      "transpose",
+      "t",
+      "unsqueeze",
+      "squeeze",
+      "select",
+      "slice",
+    ],
+    apply: ({ args: [viewed] }) => {
+      const value = viewed instanceof Node ? numberOf(viewed) : undefined;
+      return value === undefined ? undefined : { constant: value };
+    },
+  },
+  {
+    // a view or copy that changes neither layout nor type → its argument: values are never written
+    name: "same_elements",
+    targets: [
+      "reshape",
+      "view",
+      "expand",
+      "permute",
+      "contiguous",
+      "clone",
+      "detach",
+      "squeeze",
+      "slice",
+      "viewAs",
+      "to",
+    ],
+    apply: (node) => asNode(node.args[0]),
+  },
+  {
+    // x·1 → x, x/1 → x, exact, NaN included
+    name: "times_one",
+    targets: ["mul", "truediv", "div"],
+    apply: (node) => {
+      if (!plain(node)) return undefined;
+      const [a, b] = node.args;
+      if (numberOf(b) === 1) return asNode(a);
+      return node.target === "mul" && numberOf(a) === 1 ? asNode(b) : undefined;
+    },
+  },
+  {
+    // x¹ → x
+    name: "power_of_one",
+    targets: ["pow"],
+    apply: (node) => numberOf(node.args[1]) === 1 ? asNode(node.args[0]) : undefined,
+  },
+  {
+    // c₁·c₂ of constants, in the precision of the type
+    name: "product_of_constants",
+    targets: ["mul"],
+    apply: (node, meta) => {
+      const a = numberOf(node.args[0]), b = numberOf(node.args[1]);
+      return a === undefined || b === undefined ? undefined : rounded(a * b, meta);
+    },
+  },
+  {
+    // −c of a constant
+    name: "negated_constant",
+    targets: ["neg"],
+    apply: (node, meta) => {
+      const value = numberOf(node.args[0]);
+      return value === undefined ? undefined : rounded(-value, meta);
+    },
+  },
+];
+
+/** What code generation simplifies besides. */
+export const INDUCTOR_RULES: readonly Rule[] = [
+  ...JOINT_RULES.filter(({ name }) => name === "times_one"),
   {
     // log(exp(x)) → x, real x. Differs from computing it where exp(x) overflows (log gives inf) or vanishes (−inf),
     // and by rounding elsewhere: the rewritten value is the exact one.
@@ -87,17 +203,6 @@ export const RULES: readonly Rule[] = [
     apply: (node) => {
       const a = call(node.args[0], "neg")?.args[0], b = call(node.args[1], "neg")?.args[0];
       return plain(node) && a !== undefined && b !== undefined ? { target: "mul", args: [a, b] } : undefined;
-    },
-  },
-  {
-    // x·1 → x, x/1 → x, exact, NaN included
-    name: "times_one",
-    targets: ["mul", "truediv"],
-    apply: (node) => {
-      if (!plain(node)) return undefined;
-      const [a, b] = node.args;
-      if (numberOf(b) === 1) return asNode(a);
-      return node.target === "mul" && numberOf(a) === 1 ? asNode(b) : undefined;
     },
   },
   {

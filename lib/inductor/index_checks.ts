@@ -4,11 +4,11 @@
  * null where the graph indexes with nothing. Invariant: the other outputs stay as they are (kernels clamp indices,
  * so that a bad one reaches no foreign memory; the check keeps its result from being taken for an answer).
  */
-import { InternalError } from "../../base/errors.ts";
-import { type Argument, Graph, isList, type Node } from "../../graph/node.ts";
-import type { TensorMeta } from "../../graph/meta.ts";
-import { parseCall } from "../../ops/call.ts";
-import type { OpDefinition } from "../../ops/definition.ts";
+import { InternalError } from "../base/errors.ts";
+import { type Argument, Graph, isList, type Node } from "../graph/node.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import { parseCall } from "../ops/call.ts";
+import type { OpDefinition } from "../ops/definition.ts";
 import {
   argumentsOfNode,
   GraphBuilder,
@@ -17,10 +17,10 @@ import {
   listOf,
   mapArguments,
   valueOfNode,
-} from "../../ops/graph_builder.ts";
-import type { Dim } from "../../sym/expr.ts";
-import type { OpLookup } from "../lowering.ts";
-import { copyGraph } from "./passes.ts";
+} from "../ops/graph_builder.ts";
+import type { Dim } from "../sym/expr.ts";
+import type { OpLookup } from "./lowering.ts";
+import { copyGraph } from "../ops/rewrite/passes.ts";
 
 /** An index tensor and the range [low, high) of its elements. */
 interface Check {

@@ -1,0 +1,40 @@
+/**
+ * The graph passes of the inductor, by name and in order. Input: a functional graph, which is left as it is; output: a
+ * cleaned copy. Invariant: that of all passes over functional graphs.
+ */
+import type { Graph } from "../graph/node.ts";
+import { printGraph } from "../graph/print.ts";
+import {
+  COMMON_SUBEXPRESSIONS,
+  copyGraph,
+  DEAD_CODE,
+  type GraphPass,
+  patterns,
+  runPasses,
+} from "../ops/rewrite/passes.ts";
+import { INDUCTOR_RULES } from "../ops/rewrite/rules.ts";
+
+/** All passes in order. */
+export const INDUCTOR_PASSES: readonly GraphPass[] = [
+  DEAD_CODE,
+  COMMON_SUBEXPRESSIONS,
+  patterns("rewrite_patterns", INDUCTOR_RULES),
+];
+
+/** What cleaning may be told. */
+export interface CleanOptions {
+  /** Outputs before this index have memory of their own; none unless given. */
+  readonly ownResults?: number | undefined;
+  /** Sees the graph after each pass that changed it. */
+  readonly observe?: (stage: string, text: () => string) => void;
+}
+
+/** Runs all passes on a copy. */
+export function cleaned(graph: Graph, { ownResults = 0, observe }: CleanOptions = {}): Graph {
+  const copy = copyGraph(graph);
+  runPasses(copy, INDUCTOR_PASSES, {
+    ownResults,
+    observe: (pass, now) => observe?.(`graph_after_${pass}`, () => printGraph(now)),
+  });
+  return copy;
+}

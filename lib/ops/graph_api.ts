@@ -1,0 +1,18 @@
+/**
+ * The ops as functions over graph values. Input: how a call is made; output: every op by name, making its calls that
+ * way. Used by gradients, compositions and passes. Invariant: arguments are parsed as those of users are.
+ */
+import { makeOpApi } from "./api.ts";
+import { parseCall } from "./call.ts";
+import type { OpApi } from "./generated.ts";
+import { type GraphValue, isGraphValue, type OpCall, type Results } from "./graph_builder.ts";
+
+/** Makes a call. */
+export type RunCall = (call: OpCall<GraphValue>) => Results;
+
+/** The ops over graph values, each making its calls through `run`. */
+export function graphApi(run: RunCall): OpApi<GraphValue> {
+  return makeOpApi<GraphValue>((definition, given) =>
+    run({ definition, args: parseCall(definition, given, isGraphValue) })
+  );
+}

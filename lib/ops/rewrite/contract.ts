@@ -1,0 +1,202 @@
+/**
+ * What every pass over a functional graph keeps. Input: a graph of pure ops; output: nothing, or an InternalError that
+ * names the pass and the node. Invariants that are checked: calls are of lowerable ops of the table, none in place; all
+ * metadata is what inference says; inputs stay as they are; outputs keep their number, element types, shapes and
+ * strides; and the outputs that were promised memory of their own have it.
+ */
+import { InternalError, invariant } from "../../base/errors.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import { type Argument, type Graph, isList, Node, type NodeValue } from "../../graph/node.ts";
+import { RANDOM_KEYS } from "../../graph/signature.ts";
+import { hintOf, provablyEqual } from "../../sym/decide.ts";
+import type { Dim } from "../../sym/expr.ts";
+import type { OpApi } from "../generated.ts";
+import { graphApi } from "../graph_api.ts";
+import {
+  argumentsOfNode,
+  GraphBuilder,
+  type GraphValue,
+  isGraphValue,
+  mapArguments,
+  valueOfNode,
+} from "../graph_builder.ts";
+import { findTarget } from "../table.ts";
+import { memoryRoot } from "./memory_root.ts";
+
+/** The entries of a graph's output list. */
+export function outputsOf(graph: Graph): readonly Argument[] {
+  const [list] = graph.output.args;
+  if (list !== undefined && isList(list)) return list;
+  throw new InternalError("Expected a flat list of outputs");
+}
+
+/** Keeps passes to what they promise. */
+export class GraphContract {
+  readonly #inputs: readonly Node[];
+  readonly #inputMetas: readonly NodeValue[];
+  readonly #outputs: readonly (TensorMeta | null)[];
+  /** What each call was verified with, so that only what changed is verified again. */
+  readonly #verified = new WeakMap<Node, readonly unknown[]>();
+
+  /** `ownResults`: outputs before this index have memory of their own, no input's and no other output's. */
+  constructor(readonly graph: Graph, readonly ownResults: number) {
+    this.#inputs = graph.placeholders;
+    this.#inputMetas = this.#inputs.map(({ meta }) => meta.value);
+    this.#outputs = outputsOf(graph).map((each) => each instanceof Node ? tensorMetaOf(each) : null);
+  }
+
+  /** Gives results whose memory has become an input's or another result's a copy; tells whether it did. */
+  separateResults(): boolean {
+    const { graph, ownResults } = this;
+    const outputs = outputsOf(graph), taken = new Set<Node>();
+    let changed = false;
+    const separate = outputs.map((output, index) => {
+      if (index >= ownResults || !(output instanceof Node)) return output;
+      const meta = this.#outputs[index];
+      if (!meta) return output;
+      const root = memoryRoot(output);
+      if (root.op !== "placeholder" && !taken.has(root)) {
+        taken.add(root);
+        return output;
+      }
+      const builder = new GraphBuilder(graph, graph.output);
+      const { stack, partition } = output.meta;
+      builder.shared = { stack, ...(partition ? { partition } : {}) };
+      const copy = laidOut(graphApi((call) => builder.call(call)), valueOfNode(output), meta, true).node;
+      taken.add(memoryRoot(copy));
+      changed = true;
+      return copy;
+    });
+    if (changed) graph.output.args = [separate];
+    return changed;
+  }
+
+  /** Throws InternalError where the graph breaks the contract; `pass` is who had it last. */
+  verify(pass: string): void {
+    const { graph } = this;
+    try {
+      graph.lint();
+      const inputs = graph.placeholders;
+      invariant(
+        inputs.length === this.#inputs.length && inputs.every((node, k) => node === this.#inputs[k]),
+        "Expected the same inputs",
+      );
+      inputs.forEach((node, k) => {
+        invariant(node.meta.value === this.#inputMetas[k], `Expected the input ${node.name} as it was`);
+      });
+      for (const node of graph.nodes) if (node.op !== "placeholder" && node.op !== "output") this.#call(node);
+      this.#results();
+    } catch (error) {
+      if (!(error instanceof InternalError)) throw error;
+      throw new InternalError(`${error.message.replace(/ \(this is a bug in dyn\)$/, "")}, after ${pass}`);
+    }
+  }
+
+  #call(node: Node): void {
+    invariant(node.op === "call_function", `Expected calls of ops but found the ${node.op} ${node.name}`);
+    const stamp = [node.args, node.kwargs, node.meta.value, ...[...node.inputs()].map((n) => n.meta.value)];
+    const known = this.#verified.get(node);
+    if (known?.length === stamp.length && stamp.every((each, k) => each === known[k])) return;
+    const inferred = inferredValue(node);
+    const { value } = node.meta;
+    const fits = value.kind === "tensor"
+      ? inferred.length === 1 && sameMeta(value.tensor, inferred[0])
+      : value.kind === "tensors" && value.tensors.every((each, k) => sameMeta(each, inferred[k]));
+    invariant(fits, `Expected the metadata that ${node.target} infers at ${node.name}`);
+    this.#verified.set(node, stamp);
+  }
+
+  #results(): void {
+    const outputs = outputsOf(this.graph);
+    invariant(
+      outputs.length === this.#outputs.length,
+      `Expected ${this.#outputs.length} outputs but found ${outputs.length}`,
+    );
+    const owners = new Map<Node, number>();
+    outputs.forEach((output, index) => {
+      const promised = this.#outputs[index];
+      if (!promised) return;
+      invariant(
+        output instanceof Node && sameMeta(tensorMetaOf(output) ?? undefined, promised),
+        `Expected output ${index} in the shape, strides and type that were promised`,
+      );
+      if (index >= this.ownResults) return;
+      const root = memoryRoot(output), other = owners.get(root);
+      invariant(root.op !== "placeholder", `Expected memory of its own at output ${index} but found ${root}`);
+      invariant(
+        other === undefined,
+        `Expected memory of its own at output ${index} but found output ${other}`,
+      );
+      owners.set(root, index);
+    });
+  }
+}
+
+/** The metadata that a call's definition infers. */
+function inferredValue(node: Node): readonly TensorMeta[] {
+  if (node.target === "getitem") {
+    const [from, index] = node.args;
+    const value = from instanceof Node ? from.meta.value : undefined;
+    const item = value?.kind === "tensors" && typeof index === "number" ? value.tensors[index] : undefined;
+    return item ? [item] : [];
+  }
+  const target = findTarget(node.target);
+  invariant(target && !target.inplace, `Expected a pure op but found ${node.target} at ${node.name}`);
+  const { definition } = target;
+  const { kind } = definition.implementation;
+  invariant(
+    kind === "lower" || kind === "view" || kind === "random",
+    `Expected an op that can be lowered but found the ${kind} op ${node.target}`,
+  );
+  invariant(
+    Object.keys(node.kwargs).every((name) => name === RANDOM_KEYS || Object.hasOwn(definition.params, name)),
+    `Expected parameters of ${definition.name} at ${node.name}`,
+  );
+  const args = argumentsOfNode(node, definition, graphValueOf, isGraphValue);
+  const metas: TensorMeta | readonly TensorMeta[] = definition.infer(mapArguments(args, ({ meta }) => meta));
+  return [metas].flat();
+}
+
+/** A node as an argument: a tensor, or a size. */
+function graphValueOf(node: Node): GraphValue | Dim {
+  const { value } = node.meta;
+  return value.kind === "size" ? value.size : valueOfNode(node);
+}
+
+function tensorMetaOf({ meta: { value } }: Node): TensorMeta | null {
+  return value.kind === "tensor" ? value.tensor : null;
+}
+
+/** Strides of dimensions of size 1, and of tensors without elements, do not matter. */
+function sameMeta(a: TensorMeta | undefined, b: TensorMeta | undefined): boolean {
+  if (!a || !b || a.dtype !== b.dtype || a.device !== b.device || a.shape.length !== b.shape.length) {
+    return false;
+  }
+  const same = (x: Dim, y: Dim | undefined) => x === y || (y !== undefined && provablyEqual(x, y) === true);
+  return a.shape.every((size, d) => same(size, b.shape[d])) &&
+    (a.shape.some((size) => size === 0) ||
+      a.strides.every((stride, d) => a.shape[d] === 1 || same(stride, b.strides[d])));
+}
+
+/**
+ * A value with the strides of `meta`, which lies densely: functional writes lose strides. `own`: a copy also where
+ * the strides are right.
+ */
+export function laidOut(
+  api: OpApi<GraphValue>,
+  value: GraphValue,
+  { shape, strides }: Pick<TensorMeta, "shape" | "strides">,
+  own = false,
+): GraphValue {
+  const fits = strides.every((stride, d) =>
+    shape[d] === 1 || stride === value.meta.strides[d] || provablyEqual(stride, value.meta.strides[d] ?? 0)
+  );
+  if (fits && !own) return value;
+  const order = [...strides.keys()].sort((a, b) =>
+    hintOf(strides[b] ?? 0) - hintOf(strides[a] ?? 0) || a - b
+  );
+  const inverse = order.map((_, d) => order.indexOf(d));
+  const turned = order.every((to, d) => to === d);
+  const dense = api.clone(turned ? value : api.permute(value, order));
+  return turned ? dense : api.permute(dense, inverse);
+}

@@ -1,0 +1,82 @@
+/**
+ * Runs passes over a functional graph, each held to the contract of such graphs. Input: a graph, which is changed, and
+ * named passes in order; output: whether anything changed. Invariant: after every pass the results that were promised
+ * memory of their own have it, and the contract is verified.
+ */
+import { type Argument, Graph, mapNodes, type Node } from "../../graph/node.ts";
+import { eliminateCommonSubexpressions } from "../../graph/passes.ts";
+import { GraphContract } from "./contract.ts";
+import { rewrite } from "./rewrite.ts";
+import type { Rule } from "./rules.ts";
+
+/** One pass; tells whether it changed anything. */
+export interface GraphPass {
+  readonly name: string;
+  readonly run: (graph: Graph) => boolean;
+}
+
+/** Drops calls that nothing reads. */
+export const DEAD_CODE: GraphPass = {
+  name: "eliminate_dead_code",
+  run: (graph) => graph.eliminateDeadCode(),
+};
+
+/** Makes equal calls of equal arguments one. */
+export const COMMON_SUBEXPRESSIONS: GraphPass = {
+  name: "eliminate_common_subexpressions",
+  run: eliminateCommonSubexpressions,
+};
+
+/** Applies rules until none fits. */
+export function patterns(name: string, rules: readonly Rule[]): GraphPass {
+  return { name, run: (graph) => rewrite(graph, rules) };
+}
+
+/** How passes are run. */
+export interface PassOptions {
+  /** Outputs before this index have memory of their own. */
+  readonly ownResults: number;
+  /** How often all passes run at the most, until nothing changes; once unless given. */
+  readonly rounds?: number;
+  /** Sees the graph after each pass that changed it. */
+  readonly observe?: (pass: string, graph: Graph) => void;
+}
+
+/** Runs passes in order. Throws InternalError where one breaks the contract. */
+export function runPasses(
+  graph: Graph,
+  passes: readonly GraphPass[],
+  { ownResults, rounds = 1, observe }: PassOptions,
+): void {
+  const contract = new GraphContract(graph, ownResults);
+  contract.verify("whatever made it");
+  for (let round = 0, again = true; again && round < rounds; round++) {
+    again = false;
+    for (const pass of passes) {
+      if (!pass.run(graph)) continue;
+      again = true;
+      contract.separateResults();
+      contract.verify(pass.name);
+      observe?.(pass.name, graph);
+    }
+  }
+}
+
+/** The same nodes in a new graph. */
+export function copyGraph(graph: Graph): Graph {
+  const copy = new Graph();
+  const made = new Map<Node, Node>();
+  const moved = (argument: Argument) => mapNodes(argument, (node) => made.get(node) ?? node);
+  for (const node of graph.nodes) {
+    made.set(
+      node,
+      copy.create(node.op, node.target, {
+        args: node.args.map(moved),
+        kwargs: Object.fromEntries(Object.entries(node.kwargs).map(([name, each]) => [name, moved(each)])),
+        name: node.name,
+        meta: { ...node.meta },
+      }),
+    );
+  }
+  return copy;
+}

@@ -1,0 +1,108 @@
+/**
+ * The rewriter: applies rules to the calls of a functional graph. Input: a graph and rules; output: the same graph,
+ * changed. Invariant: a node is replaced only by one of the same type, shape and strides; what depends on strides that
+ * a constant does not share is inferred again.
+ */
+import { isContiguous, type TensorMeta } from "../../graph/meta.ts";
+import { type Graph, Node } from "../../graph/node.ts";
+import { provablyEqual } from "../../sym/decide.ts";
+import type { Dim } from "../../sym/expr.ts";
+import {
+  argumentsOfNode,
+  GraphBuilder,
+  isGraphValue,
+  listOf,
+  mapArguments,
+  valueOfNode,
+} from "../graph_builder.ts";
+import { findTarget, OPS } from "../table.ts";
+import type { Rewrite, Rule } from "./rules.ts";
+
+/** Most rounds: a rule may make room for another one. */
+const MOST_ROUNDS = 8;
+
+/** Applies rules until none fits; tells whether any did. */
+export function rewrite(graph: Graph, rules: readonly Rule[]): boolean {
+  const byTarget = Map.groupBy(
+    rules.flatMap((rule) => rule.targets.map((target) => ({ target, rule }))),
+    ({ target }) => target,
+  );
+  let changed = false;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    let again = false;
+    for (const node of [...graph.nodes]) {
+      const { value } = node.meta;
+      if (node.op !== "call_function" || node.users.size === 0 || value.kind !== "tensor") continue;
+      again = (byTarget.get(node.target) ?? []).some(({ rule }) => {
+        const found = rule.apply(node, value.tensor);
+        return found !== undefined && replace(graph, node, { found, meta: value.tensor });
+      }) || again;
+    }
+    if (!again) break;
+    changed = true;
+    graph.eliminateDeadCode();
+  }
+  return changed;
+}
+
+function replace(graph: Graph, node: Node, { found, meta }: { found: Rewrite; meta: TensorMeta }): boolean {
+  if (found instanceof Node) {
+    const { value } = found.meta;
+    if (value.kind !== "tensor" || !sameLayout(value.tensor, meta)) return false;
+    node.replaceAllUsesWith(found);
+    return true;
+  }
+  if ("target" in found) {
+    node.replaceAllUsesWith(graph.create("call_function", found.target, {
+      args: found.args,
+      name: node.name,
+      meta: { ...node.meta },
+      before: node,
+    }));
+    return true;
+  }
+  // A result keeps the strides that were promised; constants are row-major.
+  if (isResult(node) && !isContiguous(meta)) return false;
+  const constant = makeFull(graph, node, { meta, value: found.constant });
+  for (const user of node.replaceAllUsesWith(constant)) refreshMeta(user);
+  return true;
+}
+
+/** Whether the output names a node itself. */
+function isResult(node: Node): boolean {
+  return [...node.users.keys()].some((user) => user.op === "output");
+}
+
+function makeFull(graph: Graph, node: Node, { meta, value }: { meta: TensorMeta; value: number }): Node {
+  const builder = new GraphBuilder(graph, node);
+  const { stack, partition } = node.meta;
+  builder.shared = { stack, ...(partition ? { partition } : {}) };
+  const { shape, dtype, device } = meta;
+  const args = { size: shape, fillValue: value, dtype, device };
+  const [made] = listOf(builder.call({ definition: OPS.full, args }));
+  return made?.node ?? node;
+}
+
+/** A constant is row-major where the view that it replaces was not: what depends on strides is inferred again. */
+function refreshMeta(node: Node): void {
+  const { value } = node.meta;
+  if (node.op !== "call_function" || value.kind !== "tensor") return;
+  const definition = findTarget(node.target)?.definition;
+  if (!definition || node.target === "getitem") return;
+  const args = argumentsOfNode(node, definition, valueOfNode, isGraphValue);
+  const inferred = definition.infer(mapArguments(args, ({ meta }) => meta));
+  const [tensor] = [inferred].flat();
+  if (!tensor || equalDims(tensor.strides, value.tensor.strides)) return;
+  node.meta.value = { ...value, tensor };
+  for (const user of node.users.keys()) refreshMeta(user);
+}
+
+function sameLayout(a: TensorMeta, b: TensorMeta): boolean {
+  return a.dtype === b.dtype && a.device === b.device && equalDims(a.shape, b.shape) &&
+    equalDims(a.strides, b.strides);
+}
+
+/** Equality that records no guard. */
+function equalDims(a: readonly Dim[], b: readonly Dim[]): boolean {
+  return a.length === b.length && a.every((size, d) => provablyEqual(size, b[d] ?? -1) === true);
+}

@@ -1,0 +1,85 @@
+/**
+ * Whose memory results show: with an input, with each other, or with nobody, as uncompiled; and how they lie in it.
+ * Simplification may drop what computes nothing, never what owned the memory.
+ */
+import { assertEquals } from "@std/assert";
+import { arange, cat, compile, type Tensor, where } from "../mod.ts";
+
+/** No-ops, whose results still have memory of their own. */
+const COPIES: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+  clone: (x) => x.clone(),
+  "times one": (x) => x.mul(1),
+  "divided by one": (x) => x.div(1),
+  "power of one": (x) => x.pow(1),
+  "minus zero": (x) => x.sub(0),
+  "negated twice": (x) => x.neg().neg(),
+  "choice of the same": (x) => where(x.gt(2), x, x),
+  "joined alone": (x) => cat([x]),
+  "least of the same": (x) => x.minimum(x),
+  "greatest of the same": (x) => x.maximum(x),
+  "sine": (x) => x.to("float32").sin(),
+};
+
+/** What is shown of a copy. */
+const VIEWS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+  itself: (x) => x,
+  transposed: (x) => x.t(),
+  "a part": (x) => x.slice(1, 0, 2),
+  "a column": (x) => x.select(1, 1),
+  flat: (x) => x.flatten(),
+  "the diagonal": (x) => x.diagonal(),
+  expanded: (x) => x.unsqueeze(0).expand([2, -1, -1]),
+};
+
+/** The memory of tensors by number, in order of appearance, and their layouts. */
+function memory(tensors: readonly Tensor[]): unknown {
+  const storages: unknown[] = [];
+  return tensors.map((tensor) => {
+    if (!storages.includes(tensor.storage)) storages.push(tensor.storage);
+    return [storages.indexOf(tensor.storage), tensor.shape, tensor.strides];
+  });
+}
+
+const matrix = (dtype: "float32" | "int64") => arange(12).reshape([3, 4]).to(dtype);
+
+/** Every copy under every view, and twice the same. */
+function everyForm(x: Tensor): Tensor[] {
+  const results: Tensor[] = [x.t(), x.slice(0, 1)];
+  for (const copy of Object.values(COPIES)) {
+    for (const view of Object.values(VIEWS)) results.push(view(copy(x)));
+    const shared = copy(x);
+    results.push(shared.t(), shared.clone().t(), shared.select(0, 0));
+  }
+  return results;
+}
+
+for (const backend of ["eager", "aot_eager", "inductor"]) {
+  Deno.test(`results show the memory that they show uncompiled: ${backend}`, () => {
+    for (const dtype of ["float32", "int64"] as const) {
+      const x = matrix(dtype), y = matrix(dtype);
+      const wanted = everyForm(x), found = compile(everyForm, { backend })(y);
+      assertEquals(memory([y, ...found]), memory([x, ...wanted]), dtype);
+      // Writing into a result reaches whom it should.
+      found.forEach((result, k) => {
+        wanted[k]?.select(0, 0).zero_();
+        result.select(0, 0).zero_();
+      });
+      assertEquals(y.tolist(), x.tolist(), dtype);
+      assertEquals(found.map((t) => t.tolist()), wanted.map((t) => t.tolist()), dtype);
+    }
+  });
+}
+
+Deno.test("results of an input that is written are those after the write, in its memory where they show it", () => {
+  const program = (x: Tensor) => {
+    const before = x.clone(), row = x.select(0, 0);
+    x.add_(1);
+    return [before.t(), row, x.mul(1).t(), x];
+  };
+  for (const backend of ["eager", "aot_eager", "inductor"]) {
+    const x = matrix("float32"), y = matrix("float32");
+    const wanted = program(x), found = compile(program, { backend })(y);
+    assertEquals(memory([y, ...found]), memory([x, ...wanted]), backend);
+    assertEquals(found.map((t) => t.tolist()), wanted.map((t) => t.tolist()), backend);
+  }
+});
