@@ -7,7 +7,7 @@
 import { aotAutograd } from "../lib/aot/backend.ts";
 import { config } from "../lib/base/config.ts";
 import { itemSize } from "../lib/base/dtype.ts";
-import { DynError, InternalError } from "../lib/base/errors.ts";
+import { DynError, InternalError, noteUndone } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import { recording } from "../lib/base/recording.ts";
 import type { GraphBackend } from "../lib/graph/backend.ts";
@@ -15,9 +15,10 @@ import { GraphModule } from "../lib/graph/graph_module.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "../lib/graph/sizes.ts";
 import type { CompiledGraph, CompiledOutput } from "../lib/inductor/assemble.ts";
 import { type Candidate, compileGraph } from "../lib/inductor/compile_graph.ts";
-import { withIndexChecks } from "../lib/inductor/index_checks.ts";
+import { type InputRange, withIndexChecks } from "../lib/inductor/index_checks.ts";
 import { type CompiledProgram, type DeviceName, findDevice, type Memory } from "../lib/loops/device.ts";
 import type { Program } from "../lib/loops/ir.ts";
+import { outputsOf } from "../lib/ops/rewrite/contract.ts";
 import { findTarget } from "../lib/ops/table.ts";
 import { type Dim, evaluate, type Sym } from "../lib/sym/expr.ts";
 import { type Layout, layoutOf } from "../lib/tensor/layout.ts";
@@ -44,7 +45,7 @@ export function compileWithInductor(
 ): (...args: unknown[]) => unknown[] {
   const device = deviceOf(original);
   const checked = indexChecked(original, device);
-  const module = checked ?? original;
+  const module = checked?.module ?? original;
   const { graph, signature } = module;
   const name = options.name ?? signature?.role ?? "graph";
   const compiled = compileGraph(graph, (target) => findTarget(target)?.definition, {
@@ -65,30 +66,41 @@ export function compileWithInductor(
     program,
     device,
     results: resultMemory(module, device),
+    ranges: checked?.inputs ?? null,
   });
-  if (!checked) return (...args) => runner.run(args);
+  if (!checked) return (...args) => runner.run(args) ?? [];
   return (...args) => {
     const results = runner.run(args);
-    const outside = results.pop();
-    if (!isTensor(outside)) throw new InternalError("Expected the result of the index checks");
-    if (outside.item() !== false) {
-      // Op by op the error names the index.
-      original.forward(...args);
-      throw new DynError("Expected every index to lie in its dimension but found one that does not");
-    }
-    outside.storage.release();
-    return results;
+    if (results) return results;
+    // Op by op the error names the index.
+    original.forward(...args);
+    throw noteUndone(
+      new DynError("Expected every index to lie in its dimension but found one that does not"),
+      original.graph,
+    );
   };
 }
 
+interface CheckedModule {
+  readonly module: GraphModule;
+  readonly inputs: readonly InputRange[] | null;
+}
+
 /**
- * The graph with checks of its indices; null where it has none, where reading the answer would wait for the device,
- * and for backward graphs, whose indices the forward graph has checked.
+ * The graph with checks of its indices, told by one more output; null where it has none, where the host cannot wait for
+ * the answer, and for backward graphs, whose indices the forward graph has checked.
  */
-function indexChecked(module: GraphModule, device: DeviceName): GraphModule | null {
-  if (!deviceNamed(device).hostReadable || module.signature?.role === "backward") return null;
-  const graph = withIndexChecks(module.graph, (target) => findTarget(target)?.definition);
-  return graph && new GraphModule(graph, module.attributes, module.runner, module.signature);
+function indexChecked(module: GraphModule, device: DeviceName): CheckedModule | null {
+  const { signature } = module;
+  if (!deviceNamed(device).synchronousReads || signature?.role === "backward") return null;
+  const checked = withIndexChecks(module.graph, (target) => findTarget(target)?.definition);
+  if (!checked) return null;
+  const { graph } = checked;
+  // Where the host reads the answer for nothing, knowing it beforehand brings nothing.
+  const inputs = deviceNamed(device).hostReadable ? null : checked.inputs;
+  const failure = outputsOf(graph).length - 1;
+  const known = signature ?? { role: "inference", mutatedInputs: [], ownResults: 0 };
+  return { module: new GraphModule(graph, module.attributes, module.runner, { ...known, failure }), inputs };
 }
 
 /** The language of generated code, by the end of its files' names. */
@@ -124,6 +136,8 @@ interface RunnerParts {
   readonly device: DeviceName;
   /** Where results are if not in memory of their own. */
   readonly results: ResultMemory | undefined;
+  /** Ranges of inputs' elements under which no index check fails; null: not to be told from inputs. */
+  readonly ranges: readonly InputRange[] | null;
 }
 
 /** Runs one compiled graph. */
@@ -164,14 +178,16 @@ class GraphRunner {
       : undefined;
   }
 
-  run(args: readonly unknown[]): unknown[] {
+  /** The outputs, without the one that tells of failure; null where the call fails. */
+  run(args: readonly unknown[]): unknown[] | null {
     const { compiled, program, device, results } = this.#parts;
     if (args.length !== this.#placeholderCount) {
       throw new DynError(`Expected ${this.#placeholderCount} arguments but found ${args.length}`);
     }
     if (this.#written.length > 0 && this.#sharesWritten(args)) {
       logs.emit("perf_hints", "Inputs share memory with one that is written; the call runs op by op");
-      return this.#byOp(args);
+      const results = this.#byOp(args);
+      return this.#parts.compiled.program.guard ? results.slice(0, -1) : results;
     }
     const sizes = this.#bindings.map((binding) => readBinding(binding, args));
     const sizeOf = (symbol: Sym): number => {
@@ -188,8 +204,29 @@ class GraphRunner {
     }
     const outputs = storages.map((s) => s.memory);
     for (let i = 0; i < outputs.length; i++) byteOffsets.push(0);
-    program?.run({ inputs, outputs, byteOffsets, sizes });
-    return compiled.outputs.map((output, i) => this.#wrap(output, { args, storages, sizeOf, at: i }));
+    const passes = this.#passes(args, sizeOf);
+    if (program && !program.run({ inputs, outputs, byteOffsets, sizes, passes })) {
+      for (const storage of storages) storage.release();
+      return null;
+    }
+    const wrapped = compiled.outputs.map((output, i) =>
+      this.#wrap(output, { args, storages, sizeOf, at: i })
+    );
+    if (compiled.program.guard) {
+      const flag = wrapped.pop();
+      if (isTensor(flag)) flag.storage.release();
+    }
+    return wrapped;
+  }
+
+  /** Whether what is known of the inputs' elements says that no index is out of range. */
+  #passes(args: readonly unknown[], sizeOf: (symbol: Sym) => number): boolean {
+    const { ranges } = this.#parts;
+    return ranges !== null && ranges.every(({ input, low, high }) => {
+      const { bounds } = tensorAt(args, input).storage;
+      return bounds !== undefined && evaluate(low, sizeOf) <= bounds.least &&
+        bounds.greatest < evaluate(high, sizeOf);
+    });
   }
 
   /** Whether an input that the program writes shares memory with another one. */

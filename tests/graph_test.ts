@@ -11,6 +11,8 @@ import { type Decider, mul, type Sym, symbol } from "../lib/sym/expr.ts";
 /** Ops over plain numbers, so that graphs can be tested without tensors. */
 const numbers: Runner = {
   withoutGradient: (body) => body(),
+  gradients: () => [],
+  begin: () => ({ willWrite() {}, rollBack: () => true }),
   callOp(target, args) {
     const [a, b] = args.map(Number);
     switch (target) {
@@ -101,7 +103,7 @@ Deno.test("values are dropped after their last use", () => {
   const x = g.create("placeholder", "x");
   const seen: unknown[] = [];
   const probe: Runner = {
-    withoutGradient: (body) => body(),
+    ...numbers,
     callOp: (_target, args) => (seen.push(...args), args[0]),
   };
   const one = g.create("call_method", "one", { args: [x] });

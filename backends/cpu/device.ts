@@ -2,7 +2,8 @@
  * The device "cpu": pooled host memory, eager programs as JavaScript, graphs as native code where a compiler is
  * there and as WebAssembly SIMD (with a notice) where none is. Input: memories and programs; output: elements. Invariant: work is done when a call returns.
  */
-import { InternalError } from "../../lib/base/errors.ts";
+import { config } from "../../lib/base/config.ts";
+import { DynError, InternalError } from "../../lib/base/errors.ts";
 import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { HostMemory, MemoryPool } from "../js/memory.ts";
@@ -30,14 +31,25 @@ export function createCpuDevice(): Device {
   return {
     name: "cpu",
     hostReadable: true,
+    synchronousReads: true,
     allocate,
     free: (memory) => pool.free(host(memory)),
     write: (memory, byteOffset, bytes) => host(memory).uint8.set(bytes, byteOffset),
     readSync,
     read: (memory, byteOffset, byteLength) => Promise.resolve(readSync(memory, byteOffset, byteLength)),
     compileEager: interpreted,
-    compile: (program: Program): CompiledProgram =>
-      hasCompiler() ? compileNative(program) : withoutCompiler(program),
+    compile: (program: Program): CompiledProgram => {
+      const { tier } = config.inductor;
+      switch (tier) {
+        case "wait":
+          return hasCompiler() ? compileNative(program) : withoutCompiler(program);
+        case "wasm":
+          return compileToWasm(program);
+        default:
+          tier satisfies never;
+          throw new DynError(`Expected inductor.tier "wait" or "wasm" but found ${String(tier)}`);
+      }
+    },
     synchronize() {},
   };
 }

@@ -8,7 +8,7 @@ import { config } from "../../lib/base/config.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { evaluate, type Sym } from "../../lib/sym/expr.ts";
-import { HostMemory } from "../js/memory.ts";
+import { HostMemory, passedGuard } from "../js/memory.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
 import { frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
@@ -75,7 +75,8 @@ export function compileNative(program: Program): CompiledProgram {
   return {
     source: annotated,
     kernelCount: program.kernels.length,
-    run({ inputs, outputs, byteOffsets, sizes }: ProgramCall): void {
+    run(given: ProgramCall): boolean {
+      const { inputs, outputs, byteOffsets, sizes } = given;
       if (inputs.length !== count || outputs.length !== results || sizes.length !== program.sizes.length) {
         throw new InternalError(
           `Expected ${count} inputs, ${results} outputs and ${program.sizes.length} sizes but found ${inputs.length}, ${outputs.length} and ${sizes.length}`,
@@ -88,6 +89,7 @@ export function compileNative(program: Program): CompiledProgram {
       for (let i = 0; i < sizes.length; i++) frame[layout.sizes + i] = sizes[i] ?? 0;
       if (arenaBytes !== undefined) frame[layout.arena] = arenaOf(arenaBytes(sizes)).address;
       call(pointer);
+      return passedGuard(program, given);
     },
   };
 }

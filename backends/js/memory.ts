@@ -3,7 +3,9 @@
  * counts; output: memories. Invariant: a pooled memory is referred to by nobody; every buffer's length is a
  * multiple of 64, so that every typed view covers it.
  */
-import type { DeviceName, Memory } from "../../lib/loops/device.ts";
+import { InternalError } from "../../lib/base/errors.ts";
+import type { DeviceName, Memory, ProgramCall } from "../../lib/loops/device.ts";
+import type { Program } from "../../lib/loops/ir.ts";
 
 /** A piece of host memory. Views are made once; generated code reads them by name. */
 export class HostMemory implements Memory {
@@ -91,4 +93,12 @@ export class MemoryPool {
     else this.#free.set(size, [memory]);
     this.#pooled += size;
   }
+}
+
+/** Whether a call over host memory went past its program's guard. */
+export function passedGuard({ guard, inputs, outputs }: Program, call: ProgramCall): boolean {
+  if (!guard) return true;
+  const at = outputs.indexOf(guard.flag), memory = call.outputs[at];
+  if (!(memory instanceof HostMemory)) throw new InternalError("Expected host memory for the program's flag");
+  return memory.uint8[call.byteOffsets?.[inputs.length + at] ?? 0] === 0;
 }

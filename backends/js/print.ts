@@ -63,6 +63,8 @@ class Printer {
     const top = this.#top();
     const header = top.body.splice(0);
     program.kernels.forEach((kernel, k) => {
+      const { guard } = program;
+      if (guard?.after === k) this.#line(`if (b${guard.flag}[o${guard.flag}]) return;`);
       this.#line(`// ${kernel.name}`);
       if (kernel.kind === "extern") this.#line(`externs[${k}](buffers, elements, sizes);`);
       const loops = kernel.kind === "loops" ? kernel : kernel.epilogue;

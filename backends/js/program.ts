@@ -9,7 +9,7 @@ import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import type { HostArray } from "../../lib/base/dtype.ts";
 import { type HostView, runExtern } from "./extern.ts";
 import * as math from "./math.ts";
-import { HostMemory } from "./memory.ts";
+import { HostMemory, passedGuard } from "./memory.ts";
 import { jamReductions } from "./jam.ts";
 import { printProgram } from "./print.ts";
 
@@ -55,10 +55,11 @@ export function compileToJavaScript(
   return {
     source,
     kernelCount: program.kernels.length,
-    run(call: ProgramCall): void {
+    run(call: ProgramCall): boolean {
       const offsets = call.byteOffsets ??
         (few ? ZEROS : new Array<number>(call.inputs.length + call.outputs.length).fill(0));
       run(call.inputs, call.outputs, offsets, call.sizes, arena?.(call.sizes));
+      return passedGuard(program, call);
     },
   };
 }

@@ -55,7 +55,9 @@ export function interpret(program: Program, call: ReferenceCall): void {
     }
     return hostBuffer(hostArray(decl.dtype, arena, { byteOffset: offset, length }), decl.dtype, decl.name);
   });
-  for (const kernel of program.kernels) {
+  const { guard } = program;
+  for (const [at, kernel] of program.kernels.entries()) {
+    if (guard?.after === at && buffers[guard.flag]?.get(0)) return;
     if (kernel.kind === "loops") runLoops(kernel, { buffers, symbols, precision });
     else {
       runExtern(kernel, buffers, (d) => evaluateDim(d, symbols));

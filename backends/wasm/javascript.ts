@@ -45,6 +45,7 @@ export function javaScriptStep(
     outputs: [],
     arenaBytes: 0,
     kernels: [kernel],
+    guard: undefined,
   });
   let views: SharedViews | undefined;
   return ({ addresses, sizes }) => {

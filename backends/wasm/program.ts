@@ -10,7 +10,7 @@ import { type Dim, evaluate, print as printDim, type Sym } from "../../lib/sym/e
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
 import { printProgram } from "../../lib/loops/print.ts";
-import { HostMemory } from "../js/memory.ts";
+import { HostMemory, passedGuard } from "../js/memory.ts";
 import { LOAD_SLACK } from "./access.ts";
 import { SIZE_LIMIT } from "./bounds.ts";
 import { ModuleWriter } from "./binary.ts";
@@ -125,7 +125,7 @@ function operandsOf(kernel: ExternKernel, run: Run, program: Program): Operands<
 function runProgram(
   pool: ThreadPool,
   { program, steps, call }: { program: Program; steps: readonly Step[]; call: ProgramCall },
-): void {
+): boolean {
   const { memory } = pool;
   const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, call.sizes[i] ?? 0]));
   const symbol = (s: Sym) => known.get(s) ?? 0;
@@ -158,10 +158,15 @@ function runProgram(
     description: memory.top,
     free: memory.top + wordBytes,
   };
-  for (const step of steps) step(run);
+  const { guard } = program;
+  for (const [at, step] of steps.entries()) {
+    if (guard?.after === at && inside[guard.flag]?.[0]) break;
+    step(run);
+  }
   program.buffers.forEach(({ role }, id) => {
     if (role.kind === "output" || (role.kind === "input" && role.written)) copy(inside[id], outside[id]);
   });
+  return passedGuard(program, call);
 }
 
 /** Bytes of scratch memory that the library calls of a program need. */

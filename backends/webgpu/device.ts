@@ -22,6 +22,7 @@ class WebGpuDevice implements Device {
   readonly name = "webgpu";
   /** The parameter words take a binding too. */
   readonly maxKernelBuffers: number;
+  readonly synchronousReads: boolean;
   readonly #context: ProgramContext;
   readonly #readback: Readback;
   #failure: string | undefined;
@@ -32,8 +33,10 @@ class WebGpuDevice implements Device {
       pool: new MemoryPool(device),
       queue: new CommandQueue(device),
       pipelines: new Map(),
+      readback,
     };
     this.#readback = readback;
+    this.synchronousReads = readback.synchronous;
     this.maxKernelBuffers = device.limits.maxStorageBuffersPerShaderStage - 1;
     device.pushErrorScope("validation");
     device.addEventListener("uncapturederror", (event) => {

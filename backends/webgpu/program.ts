@@ -7,7 +7,7 @@ import { itemSize } from "../../lib/base/dtype.ts";
 import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { externAsLoops } from "../../lib/loops/extern_loops.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
-import type { BufferId, ExternKernel, Program } from "../../lib/loops/ir.ts";
+import type { BufferId, ExternKernel, Kernel, Program } from "../../lib/loops/ir.ts";
 import { isConvolution, printConvolution } from "./convolution.ts";
 import { printMatmul } from "./matmul.ts";
 import { fitsTiles, printTiledMatmul } from "./matmul_tiles.ts";
@@ -15,6 +15,7 @@ import { type MemoryPool, WebGpuMemory } from "./memory.ts";
 import { APART, parameterWords, type Placement } from "./print/bindings.ts";
 import { printKernel, type Shader } from "./print/kernel.ts";
 import type { CommandQueue } from "./queue.ts";
+import type { Readback } from "./readback.ts";
 
 /** Bind groups kept for calls with the same memories. */
 const KEPT_BIND_GROUPS = 64;
@@ -25,18 +26,22 @@ export interface ProgramContext {
   readonly device: GPUDevice;
   readonly pool: MemoryPool;
   readonly queue: CommandQueue;
+  readonly readback: Readback;
   /** Compiled pipelines by shader text. */
   readonly pipelines: Map<string, GPUComputePipeline>;
 }
 
 /** The shaders of a whole program, in order. */
 export function printProgram(program: Program, placement: Placement = APART): readonly Shader[] {
-  return program.kernels.flatMap((kernel) =>
-    kernel.kind === "loops" ? printKernel(kernel, program, placement) : [
-      ...printExtern(kernel, program, placement),
-      ...(kernel.epilogue ? printKernel(kernel.epilogue, program, placement) : []),
-    ]
-  );
+  return program.kernels.flatMap((kernel) => shadersOf(kernel, program, placement));
+}
+
+function shadersOf(kernel: Kernel, program: Program, placement: Placement): readonly Shader[] {
+  if (kernel.kind === "loops") return printKernel(kernel, program, placement);
+  return [
+    ...printExtern(kernel, program, placement),
+    ...(kernel.epilogue ? printKernel(kernel.epilogue, program, placement) : []),
+  ];
 }
 
 function printExtern(kernel: ExternKernel, program: Program, placement: Placement): readonly Shader[] {
@@ -52,6 +57,8 @@ function printExtern(kernel: ExternKernel, program: Program, placement: Placemen
 interface Stage {
   readonly shader: Shader;
   readonly pipeline: GPUComputePipeline;
+  /** The kernel of the program that it is, or is part of. */
+  readonly kernel: number;
 }
 
 /** The memories of one call; `buffers` are those of inputs and outputs, in order. */
@@ -79,8 +86,9 @@ export class WebGpuProgram implements CompiledProgram {
     this.kernelCount = stages.length;
   }
 
-  run(call: ProgramCall): void {
+  run(call: ProgramCall): boolean {
     const { program, context } = this;
+    const { guard } = program;
     const memories = [...call.inputs, ...call.outputs].map(own);
     const valueOf = sizeLookup(program, call.sizes);
     const arenaBytes = evaluate(program.arenaBytes, valueOf);
@@ -90,23 +98,42 @@ export class WebGpuProgram implements CompiledProgram {
     const stages = this.#stagesFor(aliases, byteOffsets.every((offset) => offset % 16 === 0));
     const words = parameterWords(program, call.sizes, byteOffsets);
     const groups = this.#bindGroupsFor(stages, { memories, arena, pack }, words);
-    stages.forEach(({ shader, pipeline }, i) => {
+    const dispatch = ({ shader, pipeline }: Stage, i: number) => {
       const count = Math.ceil(evaluate(shader.workgroups.items, valueOf) / shader.workgroups.each);
       if (count === 0) return;
       const x = Math.min(count, MAX_GRID);
       const workgroups = [x, Math.ceil(count / x)] as const;
       context.queue.dispatch({ pipeline, bindGroup: present(groups[i]), workgroups });
-    });
+    };
+    const behind = guard ? stages.findIndex(({ kernel }) => kernel >= guard.after) : -1;
+    const decided = behind < 0 ? stages.length : behind;
+    stages.slice(0, decided).forEach(dispatch);
+    const passes = !guard || call.passes === true ||
+      !this.#isRaised(memories[call.inputs.length + program.outputs.indexOf(guard.flag)]);
+    if (passes) stages.slice(decided).forEach((stage, i) => dispatch(stage, decided + i));
     // What comes later in the queue may reuse them: it runs after this
     if (arena) context.pool.free(arena);
     if (pack) context.pool.free(pack);
+    return passes;
+  }
+
+  /** Whether a flag is set, waiting for it; where the runtime cannot wait, flags count as clear. */
+  #isRaised(flag: WebGpuMemory | undefined): boolean {
+    const { queue, readback } = this.context;
+    if (!readback.synchronous) return false;
+    queue.flush();
+    return readback.readSync(present(flag).buffer, 0, 4)[0] !== 0;
   }
 
   #stagesFor(aliases: ReadonlyMap<BufferId, BufferId>, aligned: boolean): readonly Stage[] {
     const key = `${aligned} ${[...aliases].join(";")}`, known = this.#stages.get(key);
     if (known) return known;
-    const shaders = printProgram(this.program, { aliases, packed: this.#packed, aligned });
-    const made = shaders.map((shader) => ({ shader, pipeline: pipelineOf(shader, this.context) }));
+    const placement = { aliases, packed: this.#packed, aligned };
+    const made = this.program.kernels.flatMap((each, kernel) =>
+      shadersOf(each, this.program, placement).map((shader): Stage => {
+        return { shader, pipeline: pipelineOf(shader, this.context), kernel };
+      })
+    );
     this.#stages.set(key, made);
     return made;
   }

@@ -92,7 +92,7 @@ function compilePair(
   if (joint.tangents.length === 0) {
     const gm = module(joint.graph, { role: "inference", mutatedInputs, ownResults: joint.results.length });
     const forward = compile(fwCompiler, gm, withExamples(gm.graph, exampleInputs));
-    return { run: runtimeOf({ plan, forward, reference: gm }), mutated };
+    return { run: runtimeOf({ plan, forward, reference: gm }, captured.graph), mutated };
   }
   logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"), { part: "joint" });
   const parts = recording.phase("partition", () => partition(joint));
@@ -121,7 +121,7 @@ function compilePair(
       layouts: parts.backward.placeholders.slice(0, parts.saved.length).map(knownLayout),
     },
   };
-  return { run: runtimeOf(pair), mutated };
+  return { run: runtimeOf(pair, captured.graph), mutated };
 }
 
 /** An input whose indices share elements cannot be written back as a whole. */

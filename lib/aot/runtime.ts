@@ -4,9 +4,10 @@
  * captured graph's inputs. Invariant: only saved values are kept for the backward, and they are let go once it
  * has run; a compiled call is one node of the autograd graph, which can be differentiated again.
  */
-import { DynError, InternalError } from "../base/errors.ts";
+import { DynError, InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import { unflatten } from "../base/tree.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
+import type { Graph } from "../graph/node.ts";
 import { readBinding, sizeBindings } from "../graph/sizes.ts";
 import { grad as gradientsOf } from "../autograd/engine.ts";
 import { type ApplyOptions, gradientEdge, Node, setHistory } from "../autograd/node.ts";
@@ -15,6 +16,7 @@ import { callResolved, ops } from "../tensor/eager.ts";
 import { drawKeys } from "./keys.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
+import { defaultGenerator } from "../tensor/random.ts";
 import { isTensor, recordsGrad, Tensor } from "../tensor/tensor.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import type { ViewStep } from "../autograd/functional.ts";
@@ -48,15 +50,24 @@ export interface CompiledBackward {
 }
 
 /** The function that stands for the captured graph. */
-export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
+export function runtimeOf(pair: CompiledPair, captured: Graph): (...args: unknown[]) => unknown {
   const { plan, forward, backward, reference } = pair;
   const bindings = new Map(sizeBindings(reference.graph).map((binding) => [binding.symbol, binding]));
   const capturedCount = plan.inputCount - plan.lifted.length - (plan.randomOps > 0 ? 1 : 0);
+  // Nothing that the program sees is written before the forward graph has run.
+  const run = <R>(body: () => R, takeBack: () => void): R => {
+    try {
+      return body();
+    } catch (error) {
+      takeBack();
+      throw isUndone(error, reference.graph) ? noteUndone(error, captured) : error;
+    }
+  };
   return (...args) => {
     if (args.length !== capturedCount) {
       throw new DynError(`Expected ${capturedCount} arguments but found ${args.length}`);
     }
-    const inputs = [...args, ...plan.lifted];
+    const inputs = [...args, ...plan.lifted], random = defaultGenerator.state;
     if (plan.randomOps > 0) inputs.push(drawKeys(plan.randomOps, deviceOf(reference)));
     const tensors = inputs.map((input) => isTensor(input) ? input : null);
     const sizeOf = (symbol: Sym): number => {
@@ -64,7 +75,9 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol}`);
       return readBinding(binding, inputs);
     };
-    const outputs = listOf(noGrad(() => forward(...inputs)));
+    const outputs = run(() => listOf(noGrad(() => forward(...inputs))), () => {
+      defaultGenerator.state = random;
+    });
     noteWrites(plan, inputs, outputs);
     if (backward && records(plan, tensors)) {
       const node = new CompiledNode({ pair, backward, inputs, outputs, sizes: backward.sizes.map(sizeOf) });

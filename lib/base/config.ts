@@ -58,6 +58,8 @@ export class InductorConfig extends Settings {
   memoryPlanning = true;
   /** Draw random numbers in the eager order instead of inside the fused kernels. */
   fallbackRandom = false;
+  /** What CPU graphs become: "wait" for the C++ compiler where there is one; "wasm" does without it. */
+  tier: "wait" | "wasm" = "wait";
   /** Keep kernels on disk between processes. */
   kernelCache = true;
   /** Most operations that a consumer repeats rather than having the value stored. */

@@ -86,6 +86,22 @@ export function invariant(condition: unknown, message: string): asserts conditio
   if (!condition) throw new InternalError(message);
 }
 
+const undone = new WeakMap<object, object>();
+
+/**
+ * Notes that the run of a graph that ended in an error has left everything as it was, so that the program may run the
+ * same part in another way. Gives the error back.
+ */
+export function noteUndone<E>(error: E, graph: object): E {
+  if (typeof error === "object" && error !== null) undone.set(error, graph);
+  return error;
+}
+
+/** Whether a run of this graph ended in the error and left everything as it was. */
+export function isUndone(error: unknown, graph: object): boolean {
+  return typeof error === "object" && error !== null && undone.get(error) === graph;
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -4,13 +4,12 @@
  * Invariant: nothing of the program has happened when this returns; the caller runs the entry.
  */
 import { config } from "../base/config.ts";
-import { DynError, invariant, Unsupported } from "../base/errors.ts";
+import { DynError, invariant, isUndone, messageOf, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { Node } from "../graph/node.ts";
-import { findTarget } from "../ops/table.ts";
 import { hintOf } from "../sym/decide.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
@@ -231,7 +230,16 @@ function assemble(
     },
     printer: closurePrinter,
     readCaptured,
-    plain: mayFail(output) ? (self, given) => body.runPlain(self, Array.from(given)) : null,
+    failed: (self, given, error) => {
+      if (!isUndone(error, output.graph)) throw error;
+      // The program's own error, with everything that comes before it, and its own way to handle it.
+      counters.add("undone_calls", body.name);
+      logs.emit(
+        "dynamo",
+        () => `A graph of ${body.name} failed; the call runs as it is: ${messageOf(error)}`,
+      );
+      return body.runPlain(self, Array.from(given));
+    },
     needed: [...needed, ...machine.deferred.flatMap((r) => [r.callee, r.self, ...r.args])],
     tail: (code) => [...machine.deferred.map((request) => deferredCall(code, request)), ...tail(code)],
     compile: (results) => {
@@ -255,12 +263,6 @@ function assemble(
 function deferredCall({ rebuild }: ModifiedCode, { callee, self, args }: CallRequest): string {
   const list = [self, ...args].map((value) => rebuild.value(value));
   return `${rebuild.value(callee)}.call(${list.join(", ")});`;
-}
-
-/** Whether the graph checks elements, and writes to nothing that came from outside. */
-function mayFail(output: OutputGraph): boolean {
-  const calls = output.graph.nodes.flatMap((n) => findTarget(n.target) ?? []);
-  return calls.some((c) => c.definition.ranges !== undefined) && !calls.some((c) => c.inplace);
 }
 
 /** Objects that were changed must not be other objects that the trace took them to differ from. */

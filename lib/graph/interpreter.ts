@@ -3,10 +3,10 @@
  * output: the value of the output node. Invariant: a value is dropped after its last use, so that at any time
  * only what later nodes read is alive.
  */
-import { DynError } from "../base/errors.ts";
+import { DynError, noteUndone } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import { gradientCallOf, takesGradients } from "./gradient_call.ts";
-import { type Argument, type Graph, isList, isRecord, Node } from "./node.ts";
+import { type Argument, type Graph, hasEffect, isList, isRecord, Node } from "./node.ts";
 import { readBinding, type SizeBinding, sizeBindings } from "./sizes.ts";
 
 /** Runs operations and finds attributes on behalf of a graph. */
@@ -25,6 +25,16 @@ export interface Runner {
   }): readonly unknown[];
   /** Runs a call for which the captured program had gradients switched off. */
   withoutGradient<R>(body: () => R): R;
+  /** Begins to remember what is changed. */
+  begin(): Transaction;
+}
+
+/** What a run has changed so far. */
+export interface Transaction {
+  /** Called before a value is written in place. */
+  willWrite(value: unknown): void;
+  /** Takes everything back; false where that was not possible. */
+  rollBack(): boolean;
 }
 
 /** Values that `get_attr` and `call_module` nodes name, and functions that `call_function` nodes name. */
@@ -34,6 +44,7 @@ export type Attributes = Readonly<Record<string, unknown>>;
 interface Frame {
   readonly values: unknown[];
   readonly sizeOf: (symbol: Sym) => number;
+  readonly transaction: Transaction;
 }
 
 type Evaluator = (frame: Frame) => unknown;
@@ -45,7 +56,10 @@ interface Step {
   readonly frees: readonly number[];
 }
 
-/** A graph made ready to run many times. Later changes to the graph are not seen. */
+/**
+ * A graph made ready to run many times. Later changes to the graph are not seen. A run that throws leaves everything as
+ * it was.
+ */
 export class Interpreter {
   readonly #steps: Step[] = [];
   readonly #names: readonly string[];
@@ -53,7 +67,11 @@ export class Interpreter {
   readonly #result: Evaluator;
   readonly #slots = new Map<Node, number>();
 
-  constructor(graph: Graph, readonly runner: Runner, readonly attributes: Attributes = {}) {
+  constructor(
+    readonly graph: Graph,
+    readonly runner: Runner,
+    readonly attributes: Attributes = {},
+  ) {
     const { placeholders, output } = graph;
     this.#names = placeholders.map((node) => node.name);
     this.#bindings = new Map(sizeBindings(graph).map((binding) => [binding.symbol, binding]));
@@ -97,12 +115,16 @@ export class Interpreter {
       }
       return size;
     };
-    const frame: Frame = { values, sizeOf };
-    for (const { slot, run, frees } of this.#steps) {
-      values[slot] = run(frame);
-      for (const dead of frees) values[dead] = undefined;
+    const frame: Frame = { values, sizeOf, transaction: this.runner.begin() };
+    try {
+      for (const { slot, run, frees } of this.#steps) {
+        values[slot] = run(frame);
+        for (const dead of frees) values[dead] = undefined;
+      }
+      return this.#result(frame);
+    } catch (error) {
+      throw frame.transaction.rollBack() ? noteUndone(error, this.graph) : error;
     }
-    return this.#result(frame);
   }
 
   #slotOf(node: Node): number {
@@ -133,15 +155,31 @@ export class Interpreter {
       case "call_function":
         if (own !== undefined) return (frame) => callableOf(own, target)(...positional(frame));
         if (target === "getitem") return (frame) => item(runner, positional(frame));
-        return (frame) => runner.callOp(target, positional(frame), named(frame));
+        return this.#opOf(node, { positional, named });
       case "call_method":
-        return (frame) => runner.callOp(target, positional(frame), named(frame));
+        return this.#opOf(node, { positional, named });
       case "placeholder":
       case "output":
         throw new DynError(`Expected an operation but found the ${node.op} ${node.name}`);
       default:
         return node.op satisfies never;
     }
+  }
+
+  #opOf(
+    node: Node,
+    { positional, named }: {
+      readonly positional: (frame: Frame) => unknown[];
+      readonly named: (frame: Frame) => Record<string, unknown>;
+    },
+  ): Evaluator {
+    const { runner } = this, { target } = node;
+    if (!hasEffect(node)) return (frame) => runner.callOp(target, positional(frame), named(frame));
+    return (frame) => {
+      const args = positional(frame);
+      frame.transaction.willWrite(args[0]);
+      return runner.callOp(target, args, named(frame));
+    };
   }
 
   #gradientsOf(node: Node): Evaluator {

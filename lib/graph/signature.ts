@@ -36,4 +36,9 @@ export interface GraphSignature {
    * The others are saved for the backward, or are gradients.
    */
   readonly ownResults: number;
+  /**
+   * Index of an output, a bool without dimensions, that tells whether the call fails; the last one. Where it does,
+   * nothing that existed before may be written, and the other outputs are not results.
+   */
+  readonly failure?: number;
 }

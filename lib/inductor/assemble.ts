@@ -6,7 +6,16 @@
 import { config } from "../base/config.ts";
 import { itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
-import type { BufferDecl, BufferId, Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import type {
+  BufferDecl,
+  BufferId,
+  Kernel,
+  LoopKernel,
+  Program,
+  ProgramGuard,
+  Statement,
+} from "../loops/ir.ts";
+import { usesOf } from "../loops/uses.ts";
 import { type Dim, freeSymbols, mul, type Sym } from "../sym/expr.ts";
 import type { OutputValue } from "./lowering.ts";
 import { type Lifetime, planMemory } from "./memory.ts";
@@ -49,10 +58,14 @@ export interface Parts {
   readonly storages: readonly Storage[];
   readonly outputIds: readonly BufferId[];
   readonly outputs: readonly OutputValue[];
+  /** The buffer of the flag that stops the program; see `ProgramGuard`. */
+  readonly flag: BufferId | undefined;
 }
 
 /** Numbers the buffers that kernels still mention, lays out memory and describes the outputs. */
-export function assembleProgram({ name, kernels, storages, outputIds, outputs }: Parts): CompiledGraph {
+export function assembleProgram(
+  { name, kernels, storages, outputIds, outputs, flag }: Parts,
+): CompiledGraph {
   const lifetimes = new Map<BufferId, { first: number; last: number }>();
   const written = new Set<BufferId>();
   kernels.forEach((kernel, at) => {
@@ -106,6 +119,7 @@ export function assembleProgram({ name, kernels, storages, outputIds, outputs }:
     sizes: sizesOf(buffers, final, plan.arenaBytes),
     arenaBytes: plan.arenaBytes,
     kernels: final,
+    ...(flag === undefined ? {} : { guard: guardOf(numbered(flag), final) }),
   };
   return {
     program,
@@ -118,6 +132,11 @@ export function assembleProgram({ name, kernels, storages, outputIds, outputs }:
     outputs: outputs.map((o) => describeOutput(o, { inputStorages, outputIds })),
     metrics: measure(program),
   };
+}
+
+/** The decision comes right after the flag is written. */
+function guardOf(flag: BufferId, kernels: readonly Kernel[]): ProgramGuard {
+  return { flag, after: kernels.findLastIndex((kernel) => usesOf(kernel).written.has(flag)) + 1 };
 }
 
 function describeOutput(
@@ -140,25 +159,6 @@ function describeOutput(
     default:
       return output satisfies never;
   }
-}
-
-/** The buffers that a kernel mentions. */
-export function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<BufferId> } {
-  const all = new Set<BufferId>(), written = new Set<BufferId>();
-  const visit = (body: readonly Statement[]) => {
-    for (const s of body) {
-      if (s.kind === "loop" || s.kind === "masked") visit(s.body);
-      else if (s.kind === "load" || s.kind === "store") all.add(s.buffer);
-      if (s.kind === "store") written.add(s.buffer);
-    }
-  };
-  if (kernel.kind === "loops") visit(kernel.body);
-  else {
-    for (const view of [...kernel.inputs, ...kernel.outputs]) all.add(view.buffer);
-    for (const view of kernel.outputs) written.add(view.buffer);
-    visit(kernel.epilogue?.body ?? []);
-  }
-  return { all, written };
 }
 
 /** A kernel over buffers of other numbers. */

@@ -28,7 +28,7 @@ import type { Storage } from "./tensors.ts";
 /** What compilation of a graph may be told. */
 export interface CompileOptions {
   readonly name?: string;
-  readonly signature?: Pick<GraphSignature, "mutatedInputs" | "ownResults">;
+  readonly signature?: Pick<GraphSignature, "mutatedInputs" | "ownResults" | "failure">;
   /** Most buffers that a kernel of the device may touch; any number where absent. */
   readonly maxBuffers?: number;
   /** Chooses among the same program in several forms, the usual one first. Absent: the usual one. */
@@ -59,15 +59,22 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
     const jobs = splitReductions(lowered.jobs, storages);
     return { lowered, storages, computations: liveComputations(jobs, lowered.outputs, storages) };
   });
-  const maxBuffers = options.maxBuffers ?? Infinity;
+  const maxBuffers = options.maxBuffers ?? Infinity, first = lowered.flag;
   const outputIds = outputStorages(lowered.outputs, storages);
   const programOf = (groups: readonly Group[], tiling = TILING): CompiledGraph => {
     const placements = placeBuffers(groups, storages, new Set(outputIds));
     const kernels = uniqueNames(groups.map((group) => emitGroup(group, placements, tiling)));
-    return assembleProgram({ name, kernels, storages, outputIds, outputs: lowered.outputs });
+    return assembleProgram({
+      name,
+      kernels,
+      storages,
+      outputIds,
+      outputs: lowered.outputs,
+      flag: lowered.flag,
+    });
   };
   record("ir_pre_fusion", () => {
-    const apart = schedule(computations, storages, { fusion: false, epilogues: false, maxBuffers });
+    const apart = schedule(computations, storages, { fusion: false, epilogues: false, maxBuffers, first });
     return printProgram(programOf(apart).program);
   });
   const groups = recording.phase("schedule", () =>
@@ -75,6 +82,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
       fusion: config.inductor.fusion,
       epilogues: config.inductor.epilogueFusion,
       maxBuffers,
+      first,
     }));
   logs.emit("schedule", () => scheduleText(groups, storages), { part: name });
   const usual = recording.phase("codegen", () => programOf(groups));

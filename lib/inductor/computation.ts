@@ -84,13 +84,15 @@ export interface ComputationOptions {
   readonly sizes: readonly Dim[];
   readonly over: readonly Dim[];
   readonly label: Label;
+  /** A buffer that must be there before it runs, though it reads nothing of it. */
+  readonly after?: BufferId;
 }
 
 /** Makes a computation: runs its work once on fresh axes to find what it reads. */
 export function makeComputation(given: Work, options: ComputationOptions): Computation {
   const trivial = given.kind === "reduction" && options.over.every((size) => size === 1);
   const work = trivial ? unreduced(given, options.over) : given;
-  const { target, sizes, label, id, order } = options;
+  const { target, sizes, label, id, order, after } = options;
   const over = trivial ? [] : options.over;
   const outer = sizes.map((size, d) => newAxis(size, `i${d}`));
   const inner = over.map((size, d) => newAxis(size, `r${d}`));
@@ -149,9 +151,11 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
   }
   const found = survey(recorder.statements);
   // A scatter changes part of its buffer, so it depends on what was there
-  const reads = work.kind === "scatter"
-    ? [...found.reads, { buffer: target.buffer, index: undefined }]
-    : found.reads;
+  const waits = [
+    ...(work.kind === "scatter" ? [target.buffer] : []),
+    ...(after === undefined ? [] : [after]),
+  ];
+  const reads = [...found.reads, ...waits.map((buffer): Access => ({ buffer, index: undefined }))];
   return {
     id,
     order,

@@ -5,7 +5,7 @@
 import { itemSize } from "../base/dtype.ts";
 import type { BufferId, Program } from "../loops/ir.ts";
 import { mul } from "../sym/expr.ts";
-import { usesOf } from "./assemble.ts";
+import { usesOf } from "../loops/uses.ts";
 import type { Group } from "./group.ts";
 import type { Storage } from "./tensors.ts";
 

@@ -19,6 +19,8 @@ export interface FusionOptions {
   readonly epilogues: boolean;
   /** Most buffers that a kernel of the device may touch. */
   readonly maxBuffers: number;
+  /** A buffer that is wanted as early as it can be had. */
+  readonly first?: BufferId | undefined;
 }
 
 /** Most buffers that one fused kernel touches: more streams than this slow memory down. */
@@ -205,15 +207,33 @@ class Scheduler {
     return false;
   }
 
-  /** Execution order: dependencies first, otherwise as in the graph. */
+  /** The groups that must run before a buffer is there. */
+  #leadingTo(buffer: BufferId | undefined): Set<number> {
+    const found = new Set<number>();
+    if (buffer === undefined) return found;
+    const pending = [...this.#entries.values()].filter((e) => e.buffers.get(buffer)?.written).map((e) =>
+      e.id
+    );
+    for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+      if (found.has(id)) continue;
+      found.add(id);
+      pending.push(...this.#entries.get(id)?.before ?? []);
+    }
+    return found;
+  }
+
+  /** Execution order: dependencies first, then what is wanted early, otherwise as in the graph. */
   ordered(): Group[] {
     const waiting = new Map([...this.#entries.values()].map((e) => [e.id, e.before.size]));
+    const early = this.#leadingTo(this.options.first);
+    const rank = ({ id, order }: Entry) => early.has(id) ? order - 1e9 : order;
     const ready = [...this.#entries.values()].filter((e) => e.before.size === 0);
     const groups: Group[] = [];
     while (ready.length > 0) {
       let at = 0;
       ready.forEach((entry, i) => {
-        if (entry.order < (ready[at]?.order ?? Infinity)) at = i;
+        const best = ready[at];
+        if (best && rank(entry) < rank(best)) at = i;
       });
       const [entry] = ready.splice(at, 1);
       if (!entry) break;

@@ -2,7 +2,8 @@
  * Checks that indices lie in the dimensions they index, as part of the graph. Input: a functional graph; output: a
  * copy with one more output at the end, a bool without dimensions that tells whether any index is out of range; or
  * null where the graph indexes with nothing. Invariant: the other outputs stay as they are (kernels clamp indices,
- * so that a bad one reaches no foreign memory; the check keeps its result from being taken for an answer).
+ * so that a bad one reaches no foreign memory; the check keeps its result from being taken for an answer, and the
+ * program from writing anything that existed before).
  */
 import { InternalError } from "../base/errors.ts";
 import { type Argument, Graph, isList, type Node } from "../graph/node.ts";
@@ -20,6 +21,7 @@ import {
 } from "../ops/graph_builder.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { OpLookup } from "./lowering.ts";
+import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { copyGraph } from "../ops/rewrite/passes.ts";
 
 /** An index tensor and the range [low, high) of its elements. */
@@ -29,8 +31,25 @@ interface Check {
   readonly high: Dim;
 }
 
+/** A graph with a check of its indices. */
+export interface CheckedGraph {
+  readonly graph: Graph;
+  /**
+   * The ranges of elements that the check asks for where they are inputs' alone, so that who knows their elements knows
+   * the outcome; null where indices are computed.
+   */
+  readonly inputs: readonly InputRange[] | null;
+}
+
+/** What a placeholder's elements must lie in: [low, high). */
+export interface InputRange {
+  readonly input: number;
+  readonly low: Dim;
+  readonly high: Dim;
+}
+
 /** The graph with the check, or null. */
-export function withIndexChecks(graph: Graph, lookup: OpLookup): Graph | null {
+export function withIndexChecks(graph: Graph, lookup: OpLookup): CheckedGraph | null {
   if (!graph.nodes.some((node) => lookup(node.target)?.ranges)) return null;
   const copy = copyGraph(graph);
   const checks = copy.nodes.flatMap((node) => checksOf(node, lookup));
@@ -53,7 +72,11 @@ export function withIndexChecks(graph: Graph, lookup: OpLookup): Graph | null {
   const extended: Argument[] = [...results, bad.node];
   copy.erase(output);
   new GraphBuilder(copy).output(extended);
-  return copy;
+  const ranges = checks.map(({ values, low, high }) => {
+    const input = copy.placeholders.indexOf(memoryRoot(values.node));
+    return input < 0 ? null : { input, low, high };
+  });
+  return { graph: copy, inputs: ranges.every((range) => range !== null) ? ranges : null };
 }
 
 /** A node as an argument: a tensor or a size. */

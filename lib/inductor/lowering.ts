@@ -9,7 +9,7 @@ import { type Argument, type Graph, isList, isRecord, Node } from "../graph/node
 import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
 import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
 import type { Element, Lowered, Operand } from "../loops/body.ts";
-import type { Statement } from "../loops/ir.ts";
+import type { BufferId, Statement } from "../loops/ir.ts";
 import { type BufferOperand, flatIndex, isBufferOperand, type Loader, Recorder } from "../loops/record.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
@@ -41,6 +41,8 @@ export interface Job {
   readonly label: Label;
   /** The tensor whose formula it stores. */
   readonly tensor?: LazyTensor;
+  /** A buffer that must be there before it runs, though it reads nothing of it. */
+  readonly after?: BufferId;
 }
 
 /** One entry of the graph's output list. */
@@ -58,15 +60,17 @@ export interface LoweredGraph {
   readonly outputs: readonly OutputValue[];
   /** Storage of each tensor placeholder, by placeholder index; undefined for sizes. */
   readonly inputs: readonly (Storage | undefined)[];
+  /** The buffer of the output that tells whether the call fails. */
+  readonly flag: BufferId | undefined;
 }
 
 /** Lowers a whole graph. */
 export function lowerGraph(
   graph: Graph,
   lookup: OpLookup,
-  signature?: Pick<GraphSignature, "mutatedInputs">,
+  { mutatedInputs = [], failure }: Partial<Pick<GraphSignature, "mutatedInputs" | "failure">> = {},
 ): LoweredGraph {
-  return new Lowering(graph, lookup).run(signature?.mutatedInputs ?? []);
+  return new Lowering(graph, lookup).run(mutatedInputs, failure);
 }
 
 type NodeTensor = Operand | readonly Operand[];
@@ -83,7 +87,7 @@ class Lowering {
 
   constructor(readonly graph: Graph, readonly lookup: OpLookup) {}
 
-  run(mutations: GraphSignature["mutatedInputs"]): LoweredGraph {
+  run(mutations: GraphSignature["mutatedInputs"], failure: number | undefined): LoweredGraph {
     const inputs = this.graph.placeholders.map((node, i) => this.#placeholder(node, i));
     for (const node of this.graph.nodes) {
       this.#order++;
@@ -94,10 +98,10 @@ class Lowering {
         );
       }
     }
-    const outputs = this.#outputs(mutations);
+    const { outputs, flag } = this.#outputs(mutations, failure);
     chooseStored(this.#entries, (tensor) => this.#store(tensor));
     this.#jobs.sort((a, b) => a.order - b.order);
-    return { storages: this.#storages, jobs: this.#jobs, outputs, inputs };
+    return { storages: this.#storages, jobs: this.#jobs, outputs, inputs, flag };
   }
 
   #storage(name: string, dtype: DType, rest: Pick<Storage, "length" | "role">): Storage {
@@ -355,15 +359,17 @@ class Lowering {
   #job(
     work: Work,
     target: BufferOperand,
-    { sizes = target.shape, over, label, order = this.#order, tensor }: {
+    { sizes = target.shape, over, label, order = this.#order, tensor, after }: {
       sizes?: readonly Dim[];
       over: readonly Dim[];
       label: Label;
       order?: number;
       tensor?: LazyTensor;
+      after?: BufferId | undefined;
     },
   ): void {
-    this.#jobs.push({ order, work, target, sizes, over, label, ...(tensor ? { tensor } : {}) });
+    const more = { ...(tensor ? { tensor } : {}), ...(after === undefined ? {} : { after }) };
+    this.#jobs.push({ order, work, target, sizes, over, label, ...more });
     if (tensor || work.kind === "extern") return;
     const index = sizes.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
     const reduced = over.map((size, d): Dim => newAxis(size, `r${d}`).symbol);
@@ -404,7 +410,10 @@ class Lowering {
     return this.#store(operand);
   }
 
-  #outputs(mutations: GraphSignature["mutatedInputs"]): OutputValue[] {
+  #outputs(
+    mutations: GraphSignature["mutatedInputs"],
+    failure: number | undefined,
+  ): { readonly outputs: OutputValue[]; readonly flag: BufferId | undefined } {
     const [list] = this.graph.output.args;
     const flat = list !== undefined && isList(list) ? list : [list];
     const inputOf = new Map(mutations.map((m) => [m.output, m.input]));
@@ -412,10 +421,12 @@ class Lowering {
       mutations.map((m) => storedForm(this.#operandOf(this.#placeholderAt(m.input)))?.buffer),
     );
     this.#order++;
-    return flat.map((argument, i): OutputValue => {
+    const failing = failure === undefined ? undefined : flat[failure];
+    const flag = failing instanceof Node ? this.#output(failing, mutated).buffer : undefined;
+    const outputs = flat.map((argument, i): OutputValue => {
       const input = inputOf.get(i);
       if (input !== undefined && argument instanceof Node) {
-        this.#mutate(this.#placeholderAt(input), argument, mutated);
+        this.#mutate(this.#placeholderAt(input), argument, { mutated, flag });
         return { kind: "input", input };
       }
       if (argument instanceof Node) {
@@ -431,6 +442,7 @@ class Lowering {
       }
       return { kind: "constant", value: argument };
     });
+    return { outputs, flag };
   }
 
   #placeholderAt(input: number): Node {
@@ -460,8 +472,15 @@ class Lowering {
     });
   }
 
-  /** Writes a value into the memory of an input, after everything that reads the old value. */
-  #mutate(placeholder: Node, value: Node, mutated: ReadonlySet<number | undefined>): void {
+  /** Writes a value into the memory of an input, after everything that reads the old value and after the flag. */
+  #mutate(
+    placeholder: Node,
+    value: Node,
+    { mutated, flag }: {
+      readonly mutated: ReadonlySet<number | undefined>;
+      readonly flag: BufferId | undefined;
+    },
+  ): void {
     const target = storedForm(this.#operandOf(placeholder));
     const operand = this.#operandOf(value);
     if (!target) throw new InternalError(`Expected memory of ${placeholder.name} but found none`);
@@ -473,6 +492,7 @@ class Lowering {
       over: [],
       label,
       order: this.#order + 0.5,
+      after: flag,
     });
   }
 

@@ -19,8 +19,9 @@ export interface CompiledProgram {
   /**
    * Runs the whole program. Memories in `Program.inputs` and `Program.outputs` order; `byteOffsets` (same
    * order, inputs then outputs) shift the start of each, default 0; `sizes` are the values of `Program.sizes`.
+   * Returns false where the program's guard stopped it: then nothing was written but outputs.
    */
-  run(call: ProgramCall): void;
+  run(call: ProgramCall): boolean;
   /** The generated source, for logs. */
   readonly source: string;
   /** Kernel launches (loop nests and library calls) in one run. */
@@ -32,6 +33,8 @@ export interface ProgramCall {
   readonly outputs: readonly Memory[];
   readonly byteOffsets?: readonly number[];
   readonly sizes: readonly number[];
+  /** The caller knows that the guard will not stop the program; a device need not wait to find out. */
+  readonly passes?: boolean;
 }
 
 export interface Device {
@@ -51,6 +54,8 @@ export interface Device {
   compile(program: Program): CompiledProgram;
   /** Whether the host reads its memory without a round trip, so that checking elements is cheap. */
   readonly hostReadable?: boolean;
+  /** Whether `readSync` can wait for the device; elsewhere elements are there only later. */
+  readonly synchronousReads: boolean;
   /** How many buffers one kernel may touch, where the device sets a limit. */
   readonly maxKernelBuffers?: number;
   /** Waits until everything issued is done. */

@@ -197,6 +197,17 @@ export interface ExternKernel {
 
 export type Kernel = LoopKernel | ExternKernel;
 
+/**
+ * What makes a call all or nothing: a decision after the first kernels, which write only outputs and temporaries.
+ * Where it is false, the others may write what existed before the call; where it is true, they do not run.
+ */
+export interface ProgramGuard {
+  /** An output of one bool: whether the call fails. */
+  readonly flag: BufferId;
+  /** How many kernels run before the decision. */
+  readonly after: number;
+}
+
 /** Everything that one call runs, in order. */
 export interface Program {
   readonly name: string;
@@ -209,4 +220,5 @@ export interface Program {
   readonly sizes: readonly Sym[];
   readonly arenaBytes: Dim;
   readonly kernels: readonly Kernel[];
+  readonly guard?: ProgramGuard | undefined;
 }

@@ -33,7 +33,10 @@ export function printProgram(program: Program, options: PrintOptions = {}): stri
     });
     writer.line(`inputs ${list(program.inputs)}, outputs ${list(program.outputs)}`);
     if (program.arenaBytes !== 0) writer.line(`arena ${names.dim(program.arenaBytes)} bytes`);
-    for (const kernel of program.kernels) writeKernel(writer, { kernel, names, options });
+    program.kernels.forEach((kernel, at) => {
+      if (program.guard?.after === at) writer.line(`stop if b${program.guard.flag}`);
+      writeKernel(writer, { kernel, names, options });
+    });
   });
   return writer.toString();
 }

@@ -7,6 +7,7 @@ import { type DType, isFloat, isInteger } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, freeSymbols, print, type Sym } from "../sym/expr.ts";
 import type { BufferView, ExternKernel, Loop, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
+import { usesOf } from "./uses.ts";
 import { type OperandKind, resultType, SCALAR_OPS } from "./scalar.ts";
 
 /** Checks a whole program; `stage` says after which step, for the message. */
@@ -21,6 +22,7 @@ export function verifyProgram(program: Program, stage = "scheduling"): void {
     }
   };
   checkRoles(program, fail);
+  checkGuard(program, fail);
   for (const buffer of program.buffers) {
     knownSize(buffer.length, `length of ${buffer.name}`);
     if (buffer.role.kind === "temporary") knownSize(buffer.role.offset, `offset of ${buffer.name}`);
@@ -39,6 +41,26 @@ function checkRoles(program: Program, fail: (message: string) => never): void {
       fail(`Expected ${kind}s ${declared} but found ${ids}`);
     }
   }
+}
+
+/** Before the decision nothing is written that existed before the call, and the flag is written. */
+function checkGuard(program: Program, fail: (message: string) => never): void {
+  const { guard, kernels, buffers } = program;
+  if (!guard) return;
+  const flag = buffers[guard.flag];
+  if (flag?.role.kind !== "output" || flag.dtype !== "bool" || flag.length !== 1) {
+    fail(`Expected an output of one bool as the flag but found b${guard.flag}`);
+  }
+  const writers = kernels.map((kernel) => [...usesOf(kernel).written]);
+  writers.forEach((written, at) => {
+    const isInput = written.some((id) => buffers[id]?.role.kind === "input");
+    if (isInput && at < guard.after) {
+      fail(`Expected ${kernels[at]?.name} to run after the decision: it writes an input`);
+    }
+    if (written.includes(guard.flag) && at >= guard.after) {
+      fail(`Expected ${kernels[at]?.name} to run before the decision: it writes the flag`);
+    }
+  });
 }
 
 function checkExtern(program: Program, kernel: ExternKernel, fail: (message: string) => never): void {

@@ -11,6 +11,7 @@ import { noGrad } from "./modes.ts";
 import { lastSerial, type Storage } from "./storage.ts";
 import { defaultGenerator, type RandomKeys } from "./random.ts";
 import { autograd, isTensor, type Tensor } from "./tensor.ts";
+import { UndoLog } from "./undo.ts";
 
 /** Runs graph calls through eager dispatch, so that modes and the tape see them. */
 export const graphRunner: Runner = {
@@ -34,6 +35,13 @@ export const graphRunner: Runner = {
     });
   },
   withoutGradient: noGrad,
+  begin() {
+    const log = new UndoLog();
+    return {
+      willWrite: (value) => isTensor(value) && log.willWrite(value),
+      rollBack: () => log.rollBack(),
+    };
+  },
 };
 
 function tensorOf(value: unknown): Tensor {

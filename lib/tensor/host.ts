@@ -92,5 +92,19 @@ function pack(bytes: Uint8Array, layout: Layout): HostArray {
 export function writeElements(storage: Storage, elements: HostArray): void {
   if (elements.length === 0) return;
   const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
-  deviceNamed(storage.device).write(storage.memory, 0, bytes);
+  const device = deviceNamed(storage.device);
+  device.write(storage.memory, 0, bytes);
+  // Integers may become indices, whose check would wait for the device later.
+  if (!device.hostReadable && !(elements instanceof Float32Array || elements instanceof Float64Array)) {
+    storage.noteBounds(boundsOf(elements));
+  }
+}
+
+function boundsOf(elements: HostArray): { readonly least: number; readonly greatest: number } {
+  let least = elements[0] ?? 0, greatest = least;
+  for (const each of elements) {
+    if (each < least) least = each;
+    if (each > greatest) greatest = each;
+  }
+  return { least: Number(least), greatest: Number(greatest) };
 }

@@ -28,6 +28,12 @@ export function watchAllocations<R>(
   }
 }
 
+/** Between which numbers the elements of a storage lie, both included. */
+export interface ElementBounds {
+  readonly least: number;
+  readonly greatest: number;
+}
+
 /** Memory shared by tensors. */
 export class Storage {
   /** When it was made, counted over all storages. */
@@ -37,6 +43,7 @@ export class Storage {
   #memory: Memory | null;
 
   #missing: (() => Error) | undefined;
+  #bounds: (ElementBounds & { readonly version: number }) | undefined;
   /** Whether the memory belongs to somebody else, who takes it back. */
   #isLent = false;
 
@@ -78,6 +85,16 @@ export class Storage {
 
   get byteLength(): number {
     return this.#memory?.byteLength ?? 0;
+  }
+
+  /** What is known of the elements as they are now, without asking the device. */
+  get bounds(): ElementBounds | undefined {
+    return this.#bounds?.version === this.version ? this.#bounds : undefined;
+  }
+
+  /** Remembers bounds of the elements until they are written to. */
+  noteBounds(bounds: ElementBounds): void {
+    this.#bounds = { ...bounds, version: this.version };
   }
 
   /** Gives the memory back for reuse. The caller promises that no tensor on it is used again. */

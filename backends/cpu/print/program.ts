@@ -126,7 +126,8 @@ export function printProgram(program: Program): PrintedProgram {
     );
   };
   calls.indent(() => {
-    for (const kernel of program.kernels) {
+    for (const [at, kernel] of program.kernels.entries()) {
+      if (program.guard?.after === at) calls.line(`if (*b${program.guard.flag}) return;`);
       for (const origin of kernel.origins) calls.line(`${ORIGIN}${origin.replaceAll("\n", " ")}`);
       if (kernel.kind === "loops") {
         loopKernel(printLoopKernel(kernel, context).map((p) => onTeam(p, kernel.team)), phase, calls);

@@ -22,8 +22,8 @@ export interface ModifiedParts {
   readonly state: ChangedState;
   readonly printer: ClosurePrinter;
   readonly readCaptured: (fn: unknown, index: number) => unknown;
-  /** Runs the call without the graph, where the graph may fail on elements and has changed nothing by then. */
-  readonly plain: ((self: unknown, args: ArrayLike<unknown>) => unknown) | null;
+  /** What the call does where the graph throws: nothing of the program has happened by then. */
+  readonly failed: (self: unknown, args: ArrayLike<unknown>, error: unknown) => unknown;
   /** Values the tail refers to. */
   readonly needed: readonly Value[];
   /** Writes the last statements. */
@@ -91,20 +91,7 @@ export function buildModified(parts: ModifiedParts): Modified {
     });
     const results = rebuild.outputs.map((node) => rebuild.output(node));
     const invocation = `${compiled.name}(${args.join(", ")})`;
-    if (parts.plain) {
-      // The program's own error, with everything that comes before it.
-      const plain = constants.name(parts.plain, "$plain");
-      if (results.length > 0) call.push(`let ${results.join(", ")};`);
-      call.push(
-        "try {",
-        results.length > 0 ? `  [${results.join(", ")}] = ${invocation};` : `  ${invocation};`,
-        "} catch {",
-        `  return ${plain}(this, arguments);`,
-        "}",
-      );
-    } else {call.push(
-        results.length > 0 ? `const [${results.join(", ")}] = ${invocation};` : `${invocation};`,
-      );}
+    call.push(results.length > 0 ? `const [${results.join(", ")}] = ${invocation};` : `${invocation};`);
   }
   function sizeText(symbol: Parameters<typeof output.originOf>[0]): string {
     const { source, size } = output.originOf(symbol);
@@ -137,7 +124,22 @@ export function buildModified(parts: ModifiedParts): Modified {
   }\n}`;
   const run = constants.evaluate(text);
   invariant(isRun(run), "Expected a function");
-  return { run, text };
+  return { run: compiled ? guarded(run, list, parts.failed) : run, text };
+}
+
+/** The function with its way out where the graph throws; apart, so that what people read is the program alone. */
+function guarded(run: Modified["run"], parameters: readonly string[], failed: ModifiedParts["failed"]) {
+  const constants = new Constants();
+  const body = constants.name(run, "$run"), instead = constants.name(failed, "$failed");
+  const made = constants.evaluate(`function (${parameters.join(", ")}) {
+  try {
+    return ${[`${body}.call(this`, ...parameters].join(", ")});
+  } catch ($dyn_error) {
+    return ${instead}(this, arguments, $dyn_error);
+  }
+}`);
+  invariant(isRun(made), "Expected a function");
+  return made;
 }
 
 function isRun(value: unknown): value is Modified["run"] {

@@ -1,0 +1,59 @@
+/**
+ * Takes back what a run of a graph has changed: elements, versions, layouts and histories of tensors that existed
+ * before, and the state of the random generator. Input: the tensors that are about to be written; output: everything
+ * as it was. Invariant: what the run itself has made is left to the collector.
+ */
+import { defaultGenerator } from "./random.ts";
+import { deviceNamed, lastSerial, type Storage } from "./storage.ts";
+import type { Tensor } from "./tensor.ts";
+
+/** The changes of one run. */
+export class UndoLog {
+  readonly #start = lastSerial();
+  readonly #generator = defaultGenerator.state;
+  readonly #storages = new Set<Storage>();
+  readonly #tensors = new Set<Tensor>();
+  readonly #restore: (() => void)[] = [];
+  #complete = true;
+
+  /** Call before a tensor is written in place. */
+  willWrite(tensor: Tensor): void {
+    this.#rememberTensor(tensor);
+    if (tensor.viewState) this.#rememberTensor(tensor.viewState.base);
+    const { storage } = tensor;
+    if (storage.serial > this.#start || this.#storages.has(storage) || !storage.filled) return;
+    this.#storages.add(storage);
+    const device = deviceNamed(storage.device);
+    if (!device.synchronousReads) {
+      this.#complete = false;
+      return;
+    }
+    const { memory, version } = storage;
+    const bytes = device.readSync(memory, 0, memory.byteLength);
+    this.#restore.push(() => {
+      device.write(memory, 0, bytes);
+      storage.version = version;
+    });
+  }
+
+  /** Takes everything back; tells whether that was possible. */
+  rollBack(): boolean {
+    for (const restore of this.#restore.toReversed()) restore();
+    defaultGenerator.state = this.#generator;
+    return this.#complete;
+  }
+
+  #rememberTensor(tensor: Tensor): void {
+    if (this.#tensors.has(tensor)) return;
+    this.#tensors.add(tensor);
+    const { state, viewState, layout, offset } = tensor;
+    const fields = state && { ...state }, version = viewState?.version;
+    this.#restore.push(() => {
+      tensor.layout = layout;
+      tensor.offset = offset;
+      tensor.state = state && fields ? Object.assign(state, fields) : null;
+      tensor.viewState = viewState;
+      if (viewState && version !== undefined) viewState.version = version;
+    });
+  }
+}
