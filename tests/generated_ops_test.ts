@@ -48,12 +48,14 @@ function oracle(): Device {
           );
         });
         interpret(program, { inputs: arrays.slice(0, inputs.length), outputs: arrays.slice(inputs.length) });
+        return true;
       },
     };
   };
   return {
     name: "oracle",
     hostReadable: true,
+    synchronousReads: true,
     allocate: (bytes) => pool.allocate(bytes),
     free: () => {},
     write: (memory, at, bytes) => host(memory).uint8.set(bytes, at),

@@ -275,7 +275,7 @@ function mutated(shapes: readonly (readonly number[])[], body: Body) {
   const copies: HostTensor[] = inputs.map((t) => ({ ...t, data: t.data.slice() }));
   const wanted = evaluateByOp(graph, copies);
   const mutatedInputs = wanted.map((_, i) => ({ input: i, output: i }));
-  const result = compiled(graph, { signature: { mutatedInputs, ownResults: 0 } });
+  const result = compiled(graph, { signature: { mutatedInputs } });
   runCompiled(result, inputs);
   wanted.forEach((tensor, i) => {
     const found = inputs[i];
@@ -304,7 +304,7 @@ Deno.test("the old value of an overwritten input is copied when it is returned",
   const graph = traced([[8]], (o, xs) => [o.add(input(xs, 0), 1), input(xs, 0)]);
   const x = sample([8]), old = x.data.slice();
   const [, kept] = runCompiled(
-    compiled(graph, { signature: { mutatedInputs: [{ input: 0, output: 0 }], ownResults: 0 } }),
+    compiled(graph, { signature: { mutatedInputs: [{ input: 0, output: 0 }] } }),
     [
       x,
     ],

@@ -96,8 +96,8 @@ function compilePair(
   }
   logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"), { part: "joint" });
   const parts = recording.phase("partition", () => partition(joint));
-  new GraphContract(parts.forward, parts.savedFrom).verify("the partition");
-  new GraphContract(parts.backward, 0).verify("the partition");
+  new GraphContract(parts.forward, { ownResults: parts.savedFrom }).verify("the partition");
+  new GraphContract(parts.backward, { ownResults: 0 }).verify("the partition");
   const reference = module(parts.forward, {
     role: "forward",
     mutatedInputs,

@@ -12,6 +12,7 @@ import { GraphBuilder, valueOfNode } from "../ops/graph_builder.ts";
 import { OPS } from "../ops/table.ts";
 import type { JointGraph } from "./joint.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
+import { refreshMeta } from "../ops/rewrite/metadata.ts";
 import { FlowNetwork } from "./max_flow.ts";
 import { bannedFromRecomputation, bytesOf, Classifier, metasOf } from "./recompute.ts";
 
@@ -233,7 +234,11 @@ function backwardGraph(
       throw new InternalError(`Expected ${node.name} to be saved for the backward`);
     }
     for (const input of [...node.inputs()].sort((a, b) => orderOf(a) - orderOf(b))) make(input);
-    if (node.op !== "placeholder") copies.set(node, copyNode(backward, node, copies));
+    if (node.op === "placeholder") return;
+    const copy = copyNode(backward, node, copies);
+    copies.set(node, copy);
+    // What is saved may be a row-major copy of what was not.
+    refreshMeta(copy);
   };
   const wanted = gradients.filter((node) => node !== null);
   const cone = ancestors(graph, wanted);

@@ -21,5 +21,5 @@ export const JOINT_PASSES: readonly GraphPass[] = [
 
 /** Simplifies a joint graph in place, to a fixed point. */
 export function simplify({ graph, results }: Pick<JointGraph, "graph" | "results">): void {
-  runPasses(graph, JOINT_PASSES, { ownResults: results.length, rounds: 8 });
+  runPasses(graph, JOINT_PASSES, { ownResults: results.length, laidOut: results.length, rounds: 8 });
 }

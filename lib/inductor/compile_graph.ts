@@ -28,7 +28,7 @@ import type { Storage } from "./tensors.ts";
 /** What compilation of a graph may be told. */
 export interface CompileOptions {
   readonly name?: string;
-  readonly signature?: Pick<GraphSignature, "mutatedInputs" | "ownResults" | "failure">;
+  readonly signature?: Partial<Pick<GraphSignature, "mutatedInputs" | "ownResults" | "failure">>;
   /** Most buffers that a kernel of the device may touch; any number where absent. */
   readonly maxBuffers?: number;
   /** Chooses among the same program in several forms, the usual one first. Absent: the usual one. */

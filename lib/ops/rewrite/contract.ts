@@ -7,27 +7,26 @@
 import { InternalError, invariant } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { type Argument, type Graph, isList, Node, type NodeValue } from "../../graph/node.ts";
-import { RANDOM_KEYS } from "../../graph/signature.ts";
 import { hintOf, provablyEqual } from "../../sym/decide.ts";
-import type { Dim } from "../../sym/expr.ts";
 import type { OpApi } from "../generated.ts";
 import { graphApi } from "../graph_api.ts";
-import {
-  argumentsOfNode,
-  GraphBuilder,
-  type GraphValue,
-  isGraphValue,
-  mapArguments,
-  valueOfNode,
-} from "../graph_builder.ts";
-import { findTarget } from "../table.ts";
+import { GraphBuilder, type GraphValue, valueOfNode } from "../graph_builder.ts";
 import { memoryRoot } from "./memory_root.ts";
+import { inferredMetas, sameMeta } from "./metadata.ts";
 
 /** The entries of a graph's output list. */
 export function outputsOf(graph: Graph): readonly Argument[] {
   const [list] = graph.output.args;
   if (list !== undefined && isList(list)) return list;
   throw new InternalError("Expected a flat list of outputs");
+}
+
+/** What holds for the outputs of a graph besides their number, element types and shapes. */
+export interface Promises {
+  /** Outputs before this index have memory of their own, no input's and no other output's. */
+  readonly ownResults: number;
+  /** Outputs before this index keep their strides; all unless given. */
+  readonly laidOut?: number;
 }
 
 /** Keeps passes to what they promise. */
@@ -38,8 +37,7 @@ export class GraphContract {
   /** What each call was verified with, so that only what changed is verified again. */
   readonly #verified = new WeakMap<Node, readonly unknown[]>();
 
-  /** `ownResults`: outputs before this index have memory of their own, no input's and no other output's. */
-  constructor(readonly graph: Graph, readonly ownResults: number) {
+  constructor(readonly graph: Graph, readonly promises: Promises) {
     this.#inputs = graph.placeholders;
     this.#inputMetas = this.#inputs.map(({ meta }) => meta.value);
     this.#outputs = outputsOf(graph).map((each) => each instanceof Node ? tensorMetaOf(each) : null);
@@ -47,7 +45,7 @@ export class GraphContract {
 
   /** Gives results whose memory has become an input's or another result's a copy; tells whether it did. */
   separateResults(): boolean {
-    const { graph, ownResults } = this;
+    const { graph, promises: { ownResults } } = this;
     const outputs = outputsOf(graph), taken = new Set<Node>();
     let changed = false;
     const separate = outputs.map((output, index) => {
@@ -97,7 +95,7 @@ export class GraphContract {
     const stamp = [node.args, node.kwargs, node.meta.value, ...[...node.inputs()].map((n) => n.meta.value)];
     const known = this.#verified.get(node);
     if (known?.length === stamp.length && stamp.every((each, k) => each === known[k])) return;
-    const inferred = inferredValue(node);
+    const inferred = inferredMetas(node);
     const { value } = node.meta;
     const fits = value.kind === "tensor"
       ? inferred.length === 1 && sameMeta(value.tensor, inferred[0])
@@ -107,7 +105,7 @@ export class GraphContract {
   }
 
   #results(): void {
-    const outputs = outputsOf(this.graph);
+    const outputs = outputsOf(this.graph), { ownResults, laidOut = outputs.length } = this.promises;
     invariant(
       outputs.length === this.#outputs.length,
       `Expected ${this.#outputs.length} outputs but found ${outputs.length}`,
@@ -116,11 +114,11 @@ export class GraphContract {
     outputs.forEach((output, index) => {
       const promised = this.#outputs[index];
       if (!promised) return;
-      invariant(
-        output instanceof Node && sameMeta(tensorMetaOf(output) ?? undefined, promised),
-        `Expected output ${index} in the shape, strides and type that were promised`,
-      );
-      if (index >= this.ownResults) return;
+      const found = output instanceof Node ? tensorMetaOf(output) : null;
+      const same = found &&
+        sameMeta(index < laidOut ? found : { ...found, strides: promised.strides }, promised);
+      invariant(same, `Expected output ${index} in the shape, strides and type that were promised`);
+      if (!(output instanceof Node) || index >= ownResults) return;
       const root = memoryRoot(output), other = owners.get(root);
       invariant(root.op !== "placeholder", `Expected memory of its own at output ${index} but found ${root}`);
       invariant(
@@ -132,50 +130,8 @@ export class GraphContract {
   }
 }
 
-/** The metadata that a call's definition infers. */
-function inferredValue(node: Node): readonly TensorMeta[] {
-  if (node.target === "getitem") {
-    const [from, index] = node.args;
-    const value = from instanceof Node ? from.meta.value : undefined;
-    const item = value?.kind === "tensors" && typeof index === "number" ? value.tensors[index] : undefined;
-    return item ? [item] : [];
-  }
-  const target = findTarget(node.target);
-  invariant(target && !target.inplace, `Expected a pure op but found ${node.target} at ${node.name}`);
-  const { definition } = target;
-  const { kind } = definition.implementation;
-  invariant(
-    kind === "lower" || kind === "view" || kind === "random",
-    `Expected an op that can be lowered but found the ${kind} op ${node.target}`,
-  );
-  invariant(
-    Object.keys(node.kwargs).every((name) => name === RANDOM_KEYS || Object.hasOwn(definition.params, name)),
-    `Expected parameters of ${definition.name} at ${node.name}`,
-  );
-  const args = argumentsOfNode(node, definition, graphValueOf, isGraphValue);
-  const metas: TensorMeta | readonly TensorMeta[] = definition.infer(mapArguments(args, ({ meta }) => meta));
-  return [metas].flat();
-}
-
-/** A node as an argument: a tensor, or a size. */
-function graphValueOf(node: Node): GraphValue | Dim {
-  const { value } = node.meta;
-  return value.kind === "size" ? value.size : valueOfNode(node);
-}
-
 function tensorMetaOf({ meta: { value } }: Node): TensorMeta | null {
   return value.kind === "tensor" ? value.tensor : null;
-}
-
-/** Strides of dimensions of size 1, and of tensors without elements, do not matter. */
-function sameMeta(a: TensorMeta | undefined, b: TensorMeta | undefined): boolean {
-  if (!a || !b || a.dtype !== b.dtype || a.device !== b.device || a.shape.length !== b.shape.length) {
-    return false;
-  }
-  const same = (x: Dim, y: Dim | undefined) => x === y || (y !== undefined && provablyEqual(x, y) === true);
-  return a.shape.every((size, d) => same(size, b.shape[d])) &&
-    (a.shape.some((size) => size === 0) ||
-      a.strides.every((stride, d) => a.shape[d] === 1 || same(stride, b.strides[d])));
 }
 
 /**

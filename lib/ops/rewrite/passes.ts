@@ -5,7 +5,7 @@
  */
 import { type Argument, Graph, mapNodes, type Node } from "../../graph/node.ts";
 import { eliminateCommonSubexpressions } from "../../graph/passes.ts";
-import { GraphContract } from "./contract.ts";
+import { GraphContract, type Promises } from "./contract.ts";
 import { rewrite } from "./rewrite.ts";
 import type { Rule } from "./rules.ts";
 
@@ -33,9 +33,7 @@ export function patterns(name: string, rules: readonly Rule[]): GraphPass {
 }
 
 /** How passes are run. */
-export interface PassOptions {
-  /** Outputs before this index have memory of their own. */
-  readonly ownResults: number;
+export interface PassOptions extends Promises {
   /** How often all passes run at the most, until nothing changes; once unless given. */
   readonly rounds?: number;
   /** Sees the graph after each pass that changed it. */
@@ -46,9 +44,9 @@ export interface PassOptions {
 export function runPasses(
   graph: Graph,
   passes: readonly GraphPass[],
-  { ownResults, rounds = 1, observe }: PassOptions,
+  { rounds = 1, observe, ...promises }: PassOptions,
 ): void {
-  const contract = new GraphContract(graph, ownResults);
+  const contract = new GraphContract(graph, promises);
   contract.verify("whatever made it");
   for (let round = 0, again = true; again && round < rounds; round++) {
     again = false;

@@ -7,15 +7,9 @@ import { isContiguous, type TensorMeta } from "../../graph/meta.ts";
 import { type Graph, Node } from "../../graph/node.ts";
 import { provablyEqual } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
-import {
-  argumentsOfNode,
-  GraphBuilder,
-  isGraphValue,
-  listOf,
-  mapArguments,
-  valueOfNode,
-} from "../graph_builder.ts";
-import { findTarget, OPS } from "../table.ts";
+import { GraphBuilder, listOf } from "../graph_builder.ts";
+import { OPS } from "../table.ts";
+import { refreshMeta } from "./metadata.ts";
 import type { Rewrite, Rule } from "./rules.ts";
 
 /** Most rounds: a rule may make room for another one. */
@@ -64,6 +58,7 @@ function replace(graph: Graph, node: Node, { found, meta }: { found: Rewrite; me
   // A result keeps the strides that were promised; constants are row-major.
   if (isResult(node) && !isContiguous(meta)) return false;
   const constant = makeFull(graph, node, { meta, value: found.constant });
+  // It is row-major where the view that it replaces was not.
   for (const user of node.replaceAllUsesWith(constant)) refreshMeta(user);
   return true;
 }
@@ -81,20 +76,6 @@ function makeFull(graph: Graph, node: Node, { meta, value }: { meta: TensorMeta;
   const args = { size: shape, fillValue: value, dtype, device };
   const [made] = listOf(builder.call({ definition: OPS.full, args }));
   return made?.node ?? node;
-}
-
-/** A constant is row-major where the view that it replaces was not: what depends on strides is inferred again. */
-function refreshMeta(node: Node): void {
-  const { value } = node.meta;
-  if (node.op !== "call_function" || value.kind !== "tensor") return;
-  const definition = findTarget(node.target)?.definition;
-  if (!definition || node.target === "getitem") return;
-  const args = argumentsOfNode(node, definition, valueOfNode, isGraphValue);
-  const inferred = definition.infer(mapArguments(args, ({ meta }) => meta));
-  const [tensor] = [inferred].flat();
-  if (!tensor || equalDims(tensor.strides, value.tensor.strides)) return;
-  node.meta.value = { ...value, tensor };
-  for (const user of node.users.keys()) refreshMeta(user);
 }
 
 function sameLayout(a: TensorMeta, b: TensorMeta): boolean {

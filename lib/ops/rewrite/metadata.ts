@@ -1,0 +1,72 @@
+/**
+ * The metadata of calls in functional graphs. Input: a node; output: what inference says of it. Invariant: asking
+ * records no guard that tracing has not recorded.
+ */
+import { invariant } from "../../base/errors.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import { Node } from "../../graph/node.ts";
+import { RANDOM_KEYS } from "../../graph/signature.ts";
+import { provablyEqual } from "../../sym/decide.ts";
+import type { Dim } from "../../sym/expr.ts";
+import {
+  argumentsOfNode,
+  type GraphValue,
+  isGraphValue,
+  mapArguments,
+  valueOfNode,
+} from "../graph_builder.ts";
+import { findTarget } from "../table.ts";
+
+/** The metadata that a call's definition infers from its arguments'. Throws InternalError for what is no pure call. */
+export function inferredMetas(node: Node): readonly TensorMeta[] {
+  if (node.target === "getitem") {
+    const [from, index] = node.args;
+    const value = from instanceof Node ? from.meta.value : undefined;
+    const item = value?.kind === "tensors" && typeof index === "number" ? value.tensors[index] : undefined;
+    return item ? [item] : [];
+  }
+  const target = findTarget(node.target);
+  invariant(target && !target.inplace, `Expected a pure op but found ${node.target} at ${node.name}`);
+  const { definition } = target;
+  const { kind } = definition.implementation;
+  invariant(
+    kind === "lower" || kind === "view" || kind === "random",
+    `Expected an op that can be lowered but found the ${kind} op ${node.target}`,
+  );
+  invariant(
+    Object.keys(node.kwargs).every((name) => name === RANDOM_KEYS || Object.hasOwn(definition.params, name)),
+    `Expected parameters of ${definition.name} at ${node.name}`,
+  );
+  const args = argumentsOfNode(node, definition, graphValueOf, isGraphValue);
+  const metas: TensorMeta | readonly TensorMeta[] = definition.infer(mapArguments(args, ({ meta }) => meta));
+  return [metas].flat();
+}
+
+/** A node as an argument: a tensor, or a size. */
+function graphValueOf(node: Node): GraphValue | Dim {
+  const { value } = node.meta;
+  return value.kind === "size" ? value.size : valueOfNode(node);
+}
+
+/** Strides of dimensions of size 1, and of tensors without elements, do not matter. */
+export function sameMeta(a: TensorMeta | undefined, b: TensorMeta | undefined): boolean {
+  if (!a || !b || a.dtype !== b.dtype || a.device !== b.device || a.shape.length !== b.shape.length) {
+    return false;
+  }
+  const same = (x: Dim, y: Dim | undefined) => x === y || (y !== undefined && provablyEqual(x, y) === true);
+  return a.shape.every((size, d) => same(size, b.shape[d])) &&
+    (a.shape.some((size) => size === 0) ||
+      a.strides.every((stride, d) => a.shape[d] === 1 || same(stride, b.strides[d])));
+}
+
+/** Infers a call's metadata again after its arguments' has changed, and that of what follows from it. */
+export function refreshMeta(node: Node): void {
+  const { value } = node.meta;
+  if (node.op !== "call_function" || (value.kind !== "tensor" && value.kind !== "tensors")) return;
+  const tensors = inferredMetas(node), [tensor] = tensors;
+  const known = value.kind === "tensor" ? [value.tensor] : value.tensors;
+  if (known.every((each, k) => sameMeta(each, tensors[k]))) return;
+  if (value.kind === "tensors") node.meta.value = { ...value, tensors };
+  else if (tensor) node.meta.value = { ...value, tensor };
+  for (const user of node.users.keys()) refreshMeta(user);
+}
