@@ -3,7 +3,7 @@
  * elements, and what requires grad afterwards. In such programs what depends on what is not told by who reads whom.
  */
 import { assertEquals, assertThrows } from "@std/assert";
-import { cat, compile, noGrad, randn, type Tensor, where, zeros } from "../mod.ts";
+import { cat, compile, noGrad, ones, randn, type Tensor, where, zeros } from "../mod.ts";
 
 interface Leaves {
   readonly x: Tensor;
@@ -140,5 +140,25 @@ Deno.test("in place and differentiated: a second pass over what was let go of", 
     assertThrows(() => loss?.backward(), Error, "a second time");
     assertThrows(() => behind?.sum().backward(), Error, "a second time");
     apart?.backward();
+  }
+});
+
+Deno.test("in place and differentiated: inputs that share memory, and others later that do not", () => {
+  const step = ({ w, v }: Leaves, memory: Tensor, shown: Tensor) => {
+    memory.mul_(w);
+    shown.sum().add(v.sum()).backward();
+    return [memory.requiresGrad, shown.requiresGrad];
+  };
+  const run = (program: typeof step) => {
+    const made = leaves(), base = ones([2]);
+    const flags = [
+      program(made, ones([2]), ones([1])),
+      program(made, base, base.slice(0, 0, 1)),
+      program(made, ones([2]), ones([1])),
+    ];
+    return [flags, made.w.grad?.tolist(), made.v.grad?.tolist()];
+  };
+  for (const backend of ["eager", "aot_eager"]) {
+    assertEquals(run(compile(step, { backend })), run(step), backend);
   }
 });

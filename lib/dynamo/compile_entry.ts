@@ -216,6 +216,7 @@ function assemble(
   const { unit, machine, output } = traced;
   const { body } = unit;
   guardAliases(machine, output);
+  guardMemory(machine, output);
   let graph: GraphModule | null = null;
   const modified = buildModified({
     name: body.name === ANONYMOUS ? "anonymous" : body.name,
@@ -278,6 +279,26 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
       return same || other.source === null || other.exotic.kind !== object.exotic.kind ? [] : [other.source];
     });
     if (others.length > 0) output.guard({ kind: "distinct", source, others });
+  }
+}
+
+/**
+ * Histories are traced as if inputs had memory of their own. Where one is written to with a gradient, others that show
+ * its memory would require grad as well.
+ */
+function guardMemory(machine: Machine, output: OutputGraph): void {
+  const tensors = output.inputs.flatMap((input) => input.kind === "tensor" ? [input.value] : []);
+  for (const node of output.history.writtenInputs()) {
+    const written = output.tensors.get(node);
+    if (!written?.source || !written.real) continue;
+    const others = tensors.filter((other) => other !== written);
+    const { storage } = written.real;
+    if (others.some(({ real }) => real?.storage === storage)) {
+      const detail = "an input is written to whose memory another input shows";
+      throw new Restart(machine.firstWrite, { kind: "gradientState", detail });
+    }
+    const sources = others.flatMap(({ source }) => source ?? []);
+    if (sources.length > 0) output.guard({ kind: "apart", source: written.source, others: sources });
   }
 }
 

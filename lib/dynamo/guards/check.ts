@@ -128,6 +128,10 @@ class ConditionWriter {
         if (others.length <= 4) return others.map((o) => `${value} !== ${o}`).join(" && ") || "true";
         return `!${this.helper("includes")}([${others.join(", ")}], ${value})`;
       }
+      case "apart":
+        return `${this.helper("liesApart")}(${reader.read(fact.source)}, [${
+          fact.others.map((o) => reader.read(o)).join(", ")
+        }])`;
       case "tensor":
         return this.tensor(reader.read(fact.source), fact.expected);
       case "leaf":

@@ -81,6 +81,8 @@ export type Fact =
   | { readonly kind: "code"; readonly source: Source; readonly code: CodeObject }
   | { readonly kind: "same"; readonly source: Source; readonly other: Source }
   | { readonly kind: "distinct"; readonly source: Source; readonly others: readonly Source[] }
+  /** A tensor whose memory none of the others shares. */
+  | { readonly kind: "apart"; readonly source: Source; readonly others: readonly Source[] }
   | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
   /** A tensor without history and without hooks. */
   | { readonly kind: "leaf"; readonly source: Source }
@@ -146,6 +148,8 @@ export function factText(fact: Fact): string {
       return `___check_code(${sourceText(fact.source)}, ${fact.code.name || "<anonymous>"})`;
     case "same":
       return `${sourceText(fact.source)} === ${sourceText(fact.other)}`;
+    case "apart":
+      return `___own_memory(${sourceText(fact.source)}, [${fact.others.map(sourceText).join(", ")}])`;
     case "distinct":
       return `___check_no_aliasing(${[fact.source, ...fact.others].map(sourceText).join(", ")})`;
     case "tensor":

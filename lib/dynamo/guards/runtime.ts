@@ -128,3 +128,8 @@ export function defaultDtype(): DType {
 export function isPlainLeaf(tensor: Tensor): boolean {
   return tensor.gradFn === null && (tensor.state?.accumulator?.hooks.size ?? 0) === 0;
 }
+
+/** Whether no other tensor shares the memory of one. */
+export function liesApart({ storage }: Tensor, others: readonly Tensor[]): boolean {
+  return others.every((other) => other.storage !== storage);
+}

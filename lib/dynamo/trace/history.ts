@@ -93,6 +93,14 @@ export class TraceHistory {
     }
   }
 
+  /** The inputs that were written to while gradients were recorded, as far as anybody has asked for their history. */
+  writtenInputs(): Node[] {
+    return this.#replay.inputs.flatMap(({ tensor }, k) => {
+      const node = this.#inputs[k];
+      return node && tensor?.storage.recordedWrite ? [node] : [];
+    });
+  }
+
   /** Makes known that a node has these gradients as its results. */
   define(node: Node, gradients: readonly InputGradient[]): void {
     this.#seen.add(node);

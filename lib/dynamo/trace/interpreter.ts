@@ -110,6 +110,8 @@ export interface Interpreter {
   readonly top: Frame;
   /** Backward passes that became part of the graph: the numbers of their instructions. */
   readonly backwards: number[];
+  /** Number of the first instruction that writes to a tensor while gradients are recorded. */
+  firstWrite: number;
   /** Begins the trace again, to break at an earlier instruction. */
   restartAt(step: number, cause: BreakCause): never;
   /** Number of the instruction under way. */

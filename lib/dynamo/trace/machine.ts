@@ -111,6 +111,7 @@ export class Machine implements Interpreter {
   readonly openIterators: ObjectValue[] = [];
   readonly deferred: CallRequest[] = [];
   readonly backwards: number[] = [];
+  firstWrite = Infinity;
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
   gradEnabled = ambient.gradEnabled;

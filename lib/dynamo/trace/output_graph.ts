@@ -184,8 +184,9 @@ function keyOf(fact: Fact): string {
   switch (fact.kind) {
     case "same":
       return `same ${subject} ${fact.other.name}`;
+    case "apart":
     case "distinct":
-      return `distinct ${subject} ${fact.others.map((o) => o.name).join()}`;
+      return `${fact.kind} ${subject} ${fact.others.map((o) => o.name).join()}`;
     case "expression":
       return expressionSize(fact.expression, 200) < 200
         ? `expression ${hostText(fact.expression, (leaf) => `${leaf.source.name}${hostLeafText(leaf)}`)}`

@@ -283,6 +283,7 @@ function afterInplace(
   const value = m.output.tensors.get(target.node);
   if (!value) return breakGraph("tensorMethod", "an in-place operation on an unknown tensor");
   if (grad) {
+    m.firstWrite = Math.min(m.firstWrite, m.steps - 1);
     const aliases = m.output.history.aliases(target.node);
     if (!aliases) {
       m.output.graph.erase(node);
