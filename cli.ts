@@ -8,11 +8,14 @@
 import settings from "./deno.json" with { type: "json" };
 import { backendsCommand } from "./cli/backends.ts";
 import { benchCommand } from "./cli/bench.ts";
+import { bisectCommand } from "./cli/bisect.ts";
 import { cacheCommand } from "./cli/cache.ts";
 import { type Command, FLAGS, takeFlags, UsageError } from "./cli/command.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { explainCommand } from "./cli/explain.ts";
+import { replayCommand } from "./cli/replay.ts";
 import { replCommand } from "./cli/repl.ts";
+import { minifyCommand } from "./cli/minify.ts";
 import { reportCommand } from "./cli/report.ts";
 import { runCommand } from "./cli/run.ts";
 import { DynError, errorText } from "./lib/base/errors.ts";
@@ -22,6 +25,9 @@ const COMMANDS: readonly Command[] = [
   replCommand,
   explainCommand,
   reportCommand,
+  bisectCommand,
+  minifyCommand,
+  replayCommand,
   doctorCommand,
   backendsCommand,
   benchCommand,
@@ -53,6 +59,11 @@ function helpText(): string {
     "A script imports dyn as jsr:@x/dyn. Environment: the flags are DYN_BACKEND, DYN_DEVICE, DYN_LOGS, DYN_TRACE",
     "and DYN_DEBUG_FUNCTION; DYN_COMPILE_DEBUG=1 or a folder writes what each compilation made; DYN_CACHE_DIR is",
     "where kernels are kept; DYN_CXX and DYN_NUM_THREADS choose compiler and threads; DYN_DISABLE=1 compiles nothing.",
+    "",
+    "When something is wrong: DYN_SHADOW=<share> compares that share of calls with their ops one by one;",
+    "DYN_REPRO_AFTER=dynamo or aot writes programs that show what fails in compilation, to DYN_REPRO_DIR:",
+    "DYN_REPRO_LEVEL=1 on errors, 2 on errors and minified, 3 always, 4 on wrong answers too; DYN_REPLAY_RECORD=1",
+    "writes calls that throw, for dyn replay; DYN_VERBOSE=1 shows all frames of errors in compilation.",
   ].join("\n");
 }
 

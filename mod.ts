@@ -13,10 +13,10 @@ import "./lib/tensor/install.ts";
 import "./backends/cpu/device.ts";
 import "./lib/debug/install.ts";
 import { initDevice, useDevice } from "./backends/devices.ts";
-import { lookupBackend } from "./backends/registry.ts";
+import { backendModule, lookupBackend } from "./backends/registry.ts";
 import { setBackendLookup } from "./lib/compile.ts";
 
-setBackendLookup(lookupBackend);
+setBackendLookup({ find: lookupBackend, moduleOf: backendModule });
 
 export { config } from "./lib/base/config.ts";
 export {
@@ -61,6 +61,8 @@ export * as safetensors from "./lib/data/safetensors.ts";
 export { type Backend, compile, type CompileOptions, type Mode } from "./lib/compile.ts";
 export * as compiler from "./backends/compiler.ts";
 export * as fx from "./lib/graph/mod.ts";
+export { DebugMode, type LoggedOp } from "./lib/debug/op_log.ts";
+export * as repro from "./lib/debug/repro/mod.ts";
 export * as webgpu from "./backends/webgpu/mod.ts";
 
 /** Prepares a device. "cpu" always is; "webgpu" acquires its adapter once and fails with advice where there is none. */

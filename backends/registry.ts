@@ -5,6 +5,7 @@
 import { DynError } from "../lib/base/errors.ts";
 import type { GraphBackend } from "../lib/graph/backend.ts";
 import { aotEager } from "./aot_eager.ts";
+import { crossref } from "./crossref.ts";
 import { eager } from "./eager.ts";
 import { inductor } from "./inductor.ts";
 
@@ -12,21 +13,32 @@ interface Entry {
   readonly backend: GraphBackend;
   /** Debug backends are not listed unless asked for. */
   readonly debug: boolean;
+  /** The URL of the module that registers it, so that repros can do so too. */
+  readonly module?: string | undefined;
 }
 
 const backends = new Map<string, Entry>([
   ["eager", { backend: eager, debug: true }],
+  ["crossref", { backend: crossref, debug: true }],
   ["aot_eager", { backend: aotEager, debug: true }],
   ["inductor", { backend: inductor, debug: false }],
 ]);
 
-/** Makes a backend known by a name. */
+/**
+ * Makes a backend known by a name. With `module`, the URL of the module that does so, repros of graphs that it
+ * compiled import that module and run by themselves.
+ */
 export function registerBackend(
   name: string,
   backend: GraphBackend,
-  options: { readonly debug?: boolean } = {},
+  options: { readonly debug?: boolean; readonly module?: string } = {},
 ): void {
-  backends.set(name, { backend, debug: options.debug ?? false });
+  backends.set(name, { backend, debug: options.debug ?? false, module: options.module });
+}
+
+/** The module that registers a backend, where it said so. */
+export function backendModule(name: string): string | undefined {
+  return backends.get(name)?.module;
 }
 
 /** The backend of a name. Throws DynError for an unknown one. */

@@ -4,10 +4,12 @@
  * Input: a function, method or nn.Module and options; output: the same call signature. Invariant: nothing is
  * compiled before the first call.
  */
-import { config, inductorPatch } from "./base/config.ts";
+import { bisection } from "./base/bisect.ts";
+import { config, inductorPatch, shadowRate } from "./base/config.ts";
 import { DynError } from "./base/errors.ts";
-import { logs } from "./base/logs.ts";
+import { counters, logs } from "./base/logs.ts";
 import type { GraphBackend } from "./graph/backend.ts";
+import { interposedBackend } from "./graph/interpose.ts";
 import { optimize } from "./dynamo/mod.ts";
 import { Module, setForwardCompiler } from "./nn/module.ts";
 
@@ -30,7 +32,7 @@ export interface CompileOptions {
   /** Undefined: sizes are constants until they change. True: symbols from the start. False: always constants. */
   readonly dynamic?: boolean | undefined;
   readonly mode?: Mode | undefined;
-  /** Settings of the code generator, as `config.inductor`. */
+  /** Settings of the code generator, as `config.inductor`, and `shadow`, as `config.shadow`. */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   /** Gives the function back as it is. */
   readonly disable?: boolean | undefined;
@@ -40,36 +42,35 @@ export interface CompileOptions {
 export interface CompileStatistics {
   readonly graphs: number;
   readonly graphBreaks: number;
-  /** Milliseconds that the backend took, graph by graph. */
-  readonly backendMs: readonly number[];
+  /** Kernels of its graphs. */
+  readonly kernels: number;
 }
 
 interface MutableStatistics {
   graphs: number;
   graphBreaks: number;
-  backendMs: number[];
+  kernels: number;
 }
 
-/** Finds backends by name; given by whoever knows them. */
-export type BackendLookup = (name: string) => GraphBackend;
+/** The backends by name; given by whoever knows them. */
+export interface BackendLookup {
+  /** The backend. Throws DynError where there is none of that name. */
+  readonly find: (name: string) => GraphBackend;
+  /** The module that registers it, where it is the user's and said so. */
+  readonly moduleOf: (name: string) => string | undefined;
+}
 let lookup: BackendLookup | undefined;
 
 /** Tells where backends are found. */
-export function setBackendLookup(find: BackendLookup): void {
-  lookup = find;
+export function setBackendLookup(backends: BackendLookup): void {
+  lookup = backends;
 }
 
 const statistics = new WeakMap<object, MutableStatistics>();
-const allTimes: { readonly name: string; readonly milliseconds: number }[] = [];
 
 /** What was compiled for a callable; undefined for functions that were not compiled. */
 export function statisticsOf(callable: object): CompileStatistics | undefined {
   return statistics.get(callable);
-}
-
-/** Every backend compilation of this process: the function and the milliseconds. */
-export function compileTimes(): readonly { readonly name: string; readonly milliseconds: number }[] {
-  return [...allTimes];
 }
 
 /** A method decorator's second argument. */
@@ -134,25 +135,26 @@ function isDisabled(name: string): boolean {
   return Deno.env.get("DYN_DISABLE") === "1" || (debugFunction !== "" && debugFunction !== name);
 }
 
-function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions): F {
-  if (options.disable || isDisabled(fn.name)) return fn;
-  const found: MutableStatistics = { graphs: 0, graphBreaks: 0, backendMs: [] };
-  const { backend, name } = resolveBackend(options);
-  const timed: GraphBackend = (gm, inputs) => {
-    const start = performance.now();
+/** `name` is what messages and settings call the function. */
+function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions, name: string = fn.name): F {
+  if (options.disable || isDisabled(name)) return fn;
+  const found: MutableStatistics = { graphs: 0, graphBreaks: 0, kernels: 0 };
+  const { backend, name: backendName } = resolveBackend(options);
+  const counted: GraphBackend = (gm, inputs) => {
+    const before = counters.get("inductor", "kernels");
     try {
       return backend(gm, inputs);
     } finally {
-      const milliseconds = performance.now() - start;
-      found.backendMs.push(milliseconds);
-      allTimes.push({ name: fn.name, milliseconds });
+      found.kernels += counters.get("inductor", "kernels") - before;
     }
   };
   const callable = optimize(fn, {
-    backend: timed,
-    backendName: name,
+    name,
+    backend: counted,
+    backendName,
     fullgraph: options.fullgraph ?? false,
     dynamic: options.dynamic,
+    described: { ...options, backend: backendName },
     hooks: {
       onGraph: () => void found.graphs++,
       onBreak: () => void found.graphBreaks++,
@@ -164,17 +166,26 @@ function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions):
 
 /** The chosen backend under the settings that `mode` and `options` stand for. */
 function resolveBackend(options: CompileOptions): { readonly backend: GraphBackend; readonly name: string } {
-  const wanted = options.backend ?? Deno.env.get("DYN_BACKEND") ?? "inductor";
+  const wanted = bisection.backend ?? options.backend ?? Deno.env.get("DYN_BACKEND") ?? "inductor";
   const name = typeof wanted === "string" ? wanted : wanted.name || "custom";
-  const backend = typeof wanted === "string" ? named(wanted) : wanted;
-  const patch = inductorPatch({ ...settingsOf(options.mode ?? "default"), ...options.options });
-  if (Object.keys(patch).length === 0) return { backend, name };
-  return { backend: (gm, inputs) => config.patch({ inductor: patch }, () => backend(gm, inputs)), name };
+  const chosen = typeof wanted === "string" ? backendNamed(wanted) : wanted;
+  const backend: GraphBackend = (gm, inputs) => interposedBackend(chosen, name)(gm, inputs);
+  const { shadow, ...more } = options.options ?? {};
+  const inductor = inductorPatch({ ...settingsOf(options.mode ?? "default"), ...more });
+  if (shadow === undefined && Object.keys(inductor).length === 0) return { backend, name };
+  const patch = { inductor, ...(shadow === undefined ? {} : { shadow: shadowRate(shadow) }) };
+  return { backend: (gm, inputs) => config.patch(patch, () => backend(gm, inputs)), name };
 }
 
-function named(name: string): GraphBackend {
+/** A backend by its name. Throws DynError for an unknown one. */
+export function backendNamed(name: string): GraphBackend {
   if (!lookup) throw new DynError("Expected backends to be loaded: import dyn from its mod.ts");
-  return lookup(name);
+  return lookup.find(name);
+}
+
+/** The module that registers a backend, for programs that need it too. */
+export function backendModule(name: string): string | undefined {
+  return lookup?.moduleOf(name);
 }
 
 function settingsOf(mode: Mode): Readonly<Record<string, unknown>> {
@@ -196,10 +207,11 @@ function settingsOf(mode: Mode): Readonly<Record<string, unknown>> {
 
 /** The module itself in everything but its calls. */
 function compileModule<M extends Module>(module: M, options: CompileOptions): M {
-  if (options.disable || isDisabled(module.constructor.name)) return module;
-  const method = (name: "call" | "forward"): AnyFunction => Reflect.get(module, name);
-  const call = compileFunction(method("call"), options),
-    forward = compileFunction(method("forward"), options);
+  const { name } = module.constructor;
+  if (options.disable || isDisabled(name)) return module;
+  const method = (key: "call" | "forward"): AnyFunction => Reflect.get(module, key);
+  const call = compileFunction(method("call"), options, name),
+    forward = compileFunction(method("forward"), options, name);
   const calls: Readonly<Record<string, (...args: never[]) => unknown>> = {
     call: (...args) => Reflect.apply(call, module, args),
     forward: (...args) => Reflect.apply(forward, module, args),
@@ -222,6 +234,6 @@ export function callableOf(compiled: object): object {
 }
 
 setForwardCompiler((module, options) => {
-  const compiled = compileFunction(module.forward, checkedOptions(options));
+  const compiled = compileFunction(module.forward, checkedOptions(options), module.constructor.name);
   return (...args) => Reflect.apply(compiled, module, args);
 });

@@ -13,6 +13,7 @@ import {
   statusOf,
 } from "./dynamo/mod.ts";
 import { DynError } from "./base/errors.ts";
+import { clearCompileTimes } from "./base/compile_times.ts";
 import { counters } from "./base/logs.ts";
 import { callableOf, statisticsOf } from "./compile.ts";
 import { Module } from "./nn/module.ts";
@@ -21,15 +22,23 @@ import type { Tensor } from "./tensor/tensor.ts";
 export { allowInGraph, assumeConstantResult, disable, isCompiling } from "./dynamo/mod.ts";
 export type { CacheEntry, Explanation, Stance } from "./dynamo/mod.ts";
 export { CompilationProfiler, CompileCounter } from "./compile_counter.ts";
-export { type CompileStatistics, compileTimes } from "./compile.ts";
+export type { CompileStatistics } from "./compile.ts";
+export {
+  COMPILE_PHASES,
+  type CompilePhase,
+  type CompileTimes,
+  compileTimes,
+  type FunctionTimes,
+} from "./base/compile_times.ts";
 export { aotAutograd, type AotOptions } from "./aot/backend.ts";
 export { makeFx } from "./autograd/make_fx.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
 
-/** Forgets every compiled entry and all counts; kernels on disk stay. */
+/** Forgets every compiled entry, all counts and times; kernels on disk stay. */
 export function reset(): void {
   resetCapture();
+  clearCompileTimes();
   counters.clear();
 }
 
@@ -98,7 +107,7 @@ export interface Status {
   readonly graphBreaks: number;
   /** Versions after the first, of the function and of its parts after graph breaks. */
   readonly recompiles: number;
-  /** Kernels of all graphs of the process. */
+  /** Kernels of all its graphs. */
   readonly kernels: number;
   readonly entries: number;
   readonly hits: number;
@@ -116,7 +125,7 @@ export function status(fn: object): Status {
     graphs: found?.graphs ?? 0,
     graphBreaks: found?.graphBreaks ?? 0,
     recompiles: parts.reduce((sum, entries) => sum + Math.max(0, entries.length - 1), 0),
-    kernels: counters.get("inductor", "kernels"),
+    kernels: found?.kernels ?? 0,
     entries: known?.entries ?? 0,
     hits: known?.hits ?? 0,
     givenUp: known?.givenUp ?? null,

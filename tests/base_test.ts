@@ -150,9 +150,9 @@ Deno.test("DYN_LOGS names artifacts with levels", () => {
   assertEquals([...parseLogs("+dynamo, guards,-fusion")], [
     ["dynamo", "debug"],
     ["guards", "info"],
-    ["fusion", "warning"],
+    ["fusion", "error"],
   ]);
-  assertEquals(parseLogs("all").size, 15);
+  assertEquals(parseLogs("all").size, 17);
   assertEquals(parseLogs("").size, 0);
   assertThrows(() => parseLogs("graph,grpah"), DynError, "recompiles");
   assertThrows(() => parseLogs("graph,grpah"), DynError, "but found grpah");

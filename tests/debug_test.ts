@@ -5,7 +5,18 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compile, compiler, logs, nn, randn, type Tensor } from "../mod.ts";
+import {
+  type Artifact,
+  compile,
+  compiler,
+  config,
+  DebugMode,
+  logs,
+  nn,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 import {
   type ArtifactRecord,
   type CompileRecord,
@@ -366,5 +377,183 @@ console.log(config.inductor.trace.enabled);
       "0_0_h/inference/schedule.dot",
       "0_0_h/phase_times.txt",
     ]);
+  });
+});
+
+Deno.test("compile times go by function and phase, and add up", () => {
+  compiler.reset();
+  const w = randn([3, 3]).requiresGrad_();
+  const named = compile(function named(x: Tensor): Tensor {
+    const y = x.matmul(w);
+    if (y.sum().item() === Infinity) return y;
+    return y.tanh().sum();
+  }, { backend: "aot_eager" });
+  const arrow = compile((x: Tensor) => x.mul(2), { backend: "eager" });
+  named(randn([2, 3]));
+  arrow(randn([2]));
+  const times = compiler.compileTimes();
+  const [first, second, ...more] = times.functions;
+  assertEquals(more, []);
+  assertEquals([first?.name, first?.compilations], ["named", 2]);
+  assertMatch(second?.name ?? "", /^debug_test\.ts:\d+$/);
+  for (const { phases, total } of times.functions) {
+    assert(phases.capture > 0 && phases.guards > 0);
+    const sum = Object.values(phases).reduce((a, b) => a + b, 0);
+    assert(Math.abs(sum - total) < 1e-6);
+    for (const each of Object.values(phases)) assert(each > -1e-6 && each <= total);
+  }
+  assert((first?.phases.joint ?? 0) > 0 && (first?.phases.partition ?? 0) > 0);
+  const lines = `${times}`.split("\n");
+  assertEquals(lines[1]?.split(/ +/), [
+    "function",
+    "versions",
+    "capture",
+    "guards",
+    "joint",
+    "partition",
+    "inductor",
+    "kernels",
+    "total",
+  ]);
+  assertEquals(lines.length, 5);
+  assertEquals(lines.at(-1)?.split(/ +/).slice(0, 2), ["all", "3"]);
+  assertEquals(Deno.inspect(times), `${times}`);
+  compiler.reset();
+  assertEquals(`${compiler.compileTimes()}`, "Nothing was compiled");
+});
+
+Deno.test("kernels are counted by function, and compiled modules go by their class", () => {
+  const f = compile((x: Tensor) => x.mul(2).add(1).sum()), other = compile((x: Tensor) => x.add(1));
+  f(randn([2, 3]));
+  assertEquals([compiler.status(f).kernels, compiler.status(other).kernels], [1, 0]);
+  class Net extends nn.Module {
+    layer = new nn.Linear(2, 2);
+    override forward(x: Tensor): Tensor {
+      return this.layer.call(x);
+    }
+  }
+  compiler.reset();
+  compile(new Net(), { backend: "eager" }).call(randn([1, 2]));
+  assertEquals(compiler.compileTimes().functions.map(({ name }) => name), ["Net"]);
+  config.patch({ debugFunction: "Net" }, () => {
+    compiler.reset();
+    const net = compile(new Net(), { backend: "eager" });
+    net.call(randn([1, 2]));
+    assertEquals(compiler.status(net).graphs, 1);
+  });
+});
+
+Deno.test("a log of ops shows what runs, compositions above their parts, and where two runs part", () => {
+  const f = (x: Tensor): Tensor => nn.functional.linear(x, x).relu();
+  const x = tensor([[1, 2], [3, 4.5]]);
+  const logged = (input: Tensor): DebugMode => {
+    const mode = new DebugMode();
+    assertEquals(mode.run(() => f(input)).tolist(), f(input).tolist());
+    return mode;
+  };
+  const first = logged(x);
+  assertEquals(first.entries.map(({ name, depth }) => `${depth} ${name}`), [
+    "0 linear",
+    "1 t",
+    "2 permute",
+    "1 matmul",
+    "2 mm",
+    "0 relu",
+  ]);
+  assertEquals(
+    first.toString().split("\n")[4],
+    "    mm(self: f32[2, 2], mat2: f32[2, 2]) -> f32[2, 2] #58.2500",
+  );
+  assertEquals(first.firstDifference(logged(x)), null);
+  assertEquals(first.firstDifference(logged(x.add(1)))?.map((entry) => entry?.name), ["linear", "linear"]);
+  const g = compile(f, { backend: "aot_eager" }), compiled = new DebugMode();
+  g(x);
+  compiled.run(() => g(x));
+  assert(compiled.entries.some(({ name }) => name === "mm"));
+});
+
+/** What is printed where nothing was asked for. */
+function printed(spec: string, body: () => void): [Artifact, string][] {
+  const seen: [Artifact, string][] = [];
+  logs.capture(spec, (artifact, text) => seen.push([artifact, text]), body);
+  return seen;
+}
+
+Deno.test("levels: errors always, warnings unless refused, the artifact and its steps when asked for", () => {
+  const emit = (): void => {
+    for (const level of ["error", "warning", "info", "debug"] as const) logs.emit("dynamo", level, level);
+  };
+  const levels = (spec: string) => printed(spec, emit).map(([, text]) => text);
+  assertEquals(levels("-dynamo"), ["error"]);
+  assertEquals(levels("dynamo"), ["error", "warning", "info"]);
+  assertEquals(levels("+dynamo"), ["error", "warning", "info", "debug"]);
+});
+
+Deno.test("the limit of versions is told once, with what kept changing", () => {
+  const f = compile(function f(x: Tensor, s: string): Tensor {
+    return x.add(s.length);
+  }, { backend: "eager" });
+  const texts = config.patch({ cacheSizeLimit: 3 }, () =>
+    printed("+recompiles", () => {
+      for (const s of ["a", "b", "c", "d", "e"]) f(randn([2]), s);
+    })).map(([, text]) => text);
+  const limits = texts.filter((text) => text.includes("cacheSizeLimit"));
+  assertEquals(limits.length, 2);
+  assertMatch(
+    limits[0] ?? "",
+    /^f has reached config\.cacheSizeLimit \(3\)\nWhat kept changing:\n {2}L\["s"\]: "c", "b", "a", now "d" \(differs from 3 versions\)\n {4}const f = .* \(.*debug_test\.ts:\d+\)\nCalls that none/,
+  );
+  assertMatch(texts[0] ?? "", /^Recompiling f\n {2}L\["s"\] === "a", found "b" {2}# const f = /);
+});
+
+Deno.test("the limit of versions is a warning that nobody has to ask for", async () => {
+  await withFolder(async (folder) => {
+    const script = `import { compile, config, randn, type Tensor } from "jsr:@x/dyn";
+config.cacheSizeLimit = 1;
+const f = compile((x: Tensor) => x.sum(), { backend: "eager", dynamic: false });
+for (let n = 2; n < 6; n++) f(randn([n]));
+const failing = compile((x: Tensor) => x.sum(), { backend: () => { throw new RangeError("No room"); } });
+config.suppressErrors = true;
+failing(randn([2]));
+`;
+    await Deno.writeTextFile(join(folder, "model.ts"), script);
+    const { stderr } = await dyn(["model.ts"], { cwd: folder });
+    assertMatch(
+      stderr,
+      /^\[recompiles\] model\.ts:3 has reached config\.cacheSizeLimit \(1\)\n\[recompiles\] What kept changing:\n\[recompiles\] {3}L\["x"\]: float32\[2\]\[1\], now float32\[3\]\[1\]\n/,
+    );
+    assertMatch(
+      stderr,
+      /\n\[dynamo\] model\.ts:5 runs uncompiled: compilation failed: Backend "backend" failed: No room\n/,
+    );
+    assertEquals(stderr.match(/cacheSizeLimit/g)?.length, 1);
+    const quiet = await dyn(["--logs=-recompiles,-dynamo", "model.ts"], { cwd: folder });
+    assertEquals(quiet.stderr, "");
+    const steps = await dyn(["--logs=+dynamo", "--backend=eager", "model.ts"], { cwd: folder });
+    assertMatch(
+      steps.stderr,
+      /^\[dynamo\] trace <anonymous> \(.*model\.ts:3\) const f = .*\n\[dynamo\] trace {3}0 /,
+    );
+    assertMatch(steps.stderr, /\[dynamo\] model\.ts:3 compiled: a graph of 1 operations, \d+ guards\n/);
+  });
+});
+
+Deno.test("a failing backend is named with the function; config.verbose shows dyn's own frames", async () => {
+  await withFolder(async (folder) => {
+    const script = `import { compile, randn, type Tensor } from "jsr:@x/dyn";
+const f = compile(function f(x: Tensor) { return x.sum(); }, { backend: () => { throw new RangeError("No room"); } });
+f(randn([2]));
+`;
+    await Deno.writeTextFile(join(folder, "model.ts"), script);
+    const outcomes = await Promise.all(
+      ["", "1"].map((verbose) => dyn(["model.ts"], { cwd: folder, env: { DYN_VERBOSE: verbose } })),
+    );
+    const [brief = "", full = ""] = outcomes.map(({ stderr }) => stderr);
+    assertMatch(
+      brief,
+      /Backend "backend" failed: No room\n {2}while it compiled f \(.*model\.ts:2\)\n {2}Hint: DYN_REPRO_AFTER=dynamo/,
+    );
+    assert(!brief.includes("compile_entry.ts") && brief.includes("model.ts:3"));
+    assert(full.includes("compile_entry.ts") && full.includes("model.ts:3"));
   });
 });

@@ -4,11 +4,13 @@
  * sees each graph once, at compile time; nothing is compiled during a backward pass, so that all guards on sizes
  * are known when compilation ends.
  */
+import { bisection } from "../base/bisect.ts";
 import { DynError } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
+import { type GraphCompiler, interposedCompiler } from "../graph/interpose.ts";
 import type { Graph, Node } from "../graph/node.ts";
 import type { GraphSignature } from "../graph/signature.ts";
 import { type Layout, layoutOf } from "../tensor/layout.ts";
@@ -19,13 +21,10 @@ import { hintOf } from "../sym/decide.ts";
 import { GraphContract } from "../ops/rewrite/contract.ts";
 import { buildJoint } from "./joint.ts";
 import { NotFunctional } from "../autograd/functional.ts";
-import { minCutPartition, type Partitioner } from "./partition.ts";
+import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
 import { type CompiledPair, runtimeOf } from "./runtime.ts";
 import { simplify } from "./simplify.ts";
 import { traceForward } from "./trace.ts";
-
-/** Compiles a functional graph with a signature; the result returns the list of outputs. */
-export type GraphCompiler = (gm: GraphModule, exampleInputs: readonly unknown[]) => CompiledFunction;
 
 /** The compilers behind `aotAutograd`. */
 export interface AotOptions {
@@ -40,7 +39,7 @@ export interface AotOptions {
 /** A backend that differentiates ahead of time, as `torch._dynamo.backends.common.aot_autograd`. */
 export function aotAutograd(options: AotOptions): GraphBackend {
   const { fwCompiler, bwCompiler = fwCompiler, partition = minCutPartition } = options;
-  return (captured, exampleInputs) => {
+  const backend: GraphBackend = (captured, exampleInputs) => {
     try {
       return guardAliases(
         captured,
@@ -52,6 +51,23 @@ export function aotAutograd(options: AotOptions): GraphBackend {
       return (...inputs) => captured.forward(...inputs);
     }
   };
+  functionalCompilers.set(backend, { fwCompiler, bwCompiler });
+  return backend;
+}
+
+/** The compilers of functional graphs behind backends. */
+const functionalCompilers = new WeakMap<
+  GraphBackend,
+  { readonly fwCompiler: GraphCompiler; readonly bwCompiler: GraphCompiler }
+>();
+
+/** What a backend that `aotAutograd` made compiles functional graphs with; undefined for others. */
+export function functionalCompilerOf(
+  backend: GraphBackend,
+  role: GraphSignature["role"],
+): GraphCompiler | undefined {
+  const found = functionalCompilers.get(backend);
+  return role === "backward" ? found?.bwCompiler : found?.fwCompiler;
 }
 
 /** The eager interpretation of a functional graph: a compiler that compiles nothing. */
@@ -87,7 +103,7 @@ function compilePair(
   const compile = (compiler: GraphCompiler, gm: GraphModule, given: readonly unknown[]) => {
     const role = gm.signature?.role;
     logs.emit("aot_graphs", () => gm.readable(role), role ? { part: role } : {});
-    return recording.phase(`compile_${role}`, () => compiler(gm, given));
+    return recording.phase(`compile_${role}`, () => interposedCompiler(compiler)(gm, given));
   };
   if (joint.tangents.length === 0) {
     const gm = module(joint.graph, { role: "inference", mutatedInputs, ownResults: joint.results.length });
@@ -95,7 +111,10 @@ function compilePair(
     return { run: runtimeOf({ plan, forward, reference: gm }, captured.graph), mutated };
   }
   logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"), { part: "joint" });
-  const parts = recording.phase("partition", () => partition(joint));
+  const cut = bisection.allows("joint_passes", () => "the choice of what is saved for the backward")
+    ? partition
+    : savingPartition;
+  const parts = recording.phase("partition", () => cut(joint));
   new GraphContract(parts.forward, { ownResults: parts.savedFrom }).verify("the partition");
   new GraphContract(parts.backward, { ownResults: 0 }).verify("the partition");
   const reference = module(parts.forward, {

@@ -15,11 +15,16 @@ import type { JointGraph } from "./joint.ts";
 /** All passes in order. */
 export const JOINT_PASSES: readonly GraphPass[] = [
   DEAD_CODE,
-  patterns("rewrite_joint_patterns", JOINT_RULES),
+  patterns("rewrite_joint_patterns", JOINT_RULES, "joint_rules"),
   COMMON_SUBEXPRESSIONS,
 ];
 
 /** Simplifies a joint graph in place, to a fixed point. */
 export function simplify({ graph, results }: Pick<JointGraph, "graph" | "results">): void {
-  runPasses(graph, JOINT_PASSES, { ownResults: results.length, laidOut: results.length, rounds: 8 });
+  runPasses(graph, JOINT_PASSES, {
+    ownResults: results.length,
+    laidOut: results.length,
+    rounds: 8,
+    part: "joint_passes",
+  });
 }

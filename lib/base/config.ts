@@ -86,8 +86,8 @@ export class Config extends Settings {
   cacheSizeLimit = 8;
   /** The same for all functions that share one source text. */
   accumulatedCacheSizeLimit = 256;
-  /** Show dyn's own frames in errors and log more. */
-  verbose = false;
+  /** Show all frames in errors of compilation, dyn's own behind the user's. */
+  verbose: boolean = Deno.env.get("DYN_VERBOSE") === "1";
   /** Run the original function when compiling it fails. */
   suppressErrors = false;
   /** Throw where a compiled function would be compiled again. */
@@ -98,12 +98,26 @@ export class Config extends Settings {
   captureScalarOutputs = false;
   /** Compile only functions of this name; empty means all. */
   debugFunction: string = Deno.env.get("DYN_DEBUG_FUNCTION") ?? "";
-  /** Write an execution record when compilation of a frame fails. */
-  replayRecordEnabled = false;
+  /**
+   * Write an execution record, a program that makes the call alone, where a call of a compiled function throws.
+   * Arguments and captured variables are copied at each call; DYN_REPLAY_RECORD.
+   */
+  replayRecordEnabled: boolean = Deno.env.get("DYN_REPLAY_RECORD") === "1";
   /** Functions whose calls may move behind the graph, such as `console.log`. */
   reorderableLoggingFunctions: Set<unknown> = new Set();
   /** Break the graph before the instruction of this number in each frame, for tests; -1 means nowhere. */
   forceBreak = -1;
+  /**
+   * The share of calls of each compiled graph that run op by op as well, to be compared; DYN_SHADOW. A graph that
+   * gives something else is reported and runs op by op from then on.
+   */
+  shadow = Number(Deno.env.get("DYN_SHADOW") || 0);
+  /** Which graphs repros are written of: captured ones ("dynamo"), functional ones ("aot"), none (""); DYN_REPRO_AFTER. */
+  reproAfter: string = Deno.env.get("DYN_REPRO_AFTER") ?? "";
+  /** When and how small; DYN_REPRO_LEVEL. 1: on errors. 2: on errors, minified. 3: always. 4: on wrong answers, minified. */
+  reproLevel: number = Number(Deno.env.get("DYN_REPRO_LEVEL") || 2);
+  /** Where repros go, a folder each; DYN_REPRO_DIR. */
+  reproDir: string = Deno.env.get("DYN_REPRO_DIR") || "dyn_repros";
   /** The code generator's settings. */
   readonly inductor: InductorConfig = Object.seal(new InductorConfig());
 
@@ -126,6 +140,12 @@ export class Config extends Settings {
     else restore();
     return result;
   }
+}
+
+/** A share of calls. Throws DynError for anything but a number from 0 to 1. */
+export function shadowRate(value: unknown): number {
+  if (typeof value === "number" && value >= 0 && value <= 1) return value;
+  throw new DynError(`Expected a share from 0 to 1 for shadow but found ${Deno.inspect(value)}`);
 }
 
 /** The settings in force. */

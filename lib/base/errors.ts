@@ -66,8 +66,15 @@ export class BackendCompilerFailed extends Error {
   override readonly name: string = "BackendCompilerFailed";
   readonly backend: string;
 
-  constructor(backend: string, cause: unknown) {
-    super(`Backend ${JSON.stringify(backend)} failed: ${messageOf(cause)}`, { cause });
+  /** `of` is what it compiled: a function of the program. */
+  constructor(backend: string, cause: unknown, of?: string) {
+    const where = of === undefined ? "" : [
+      "",
+      `  while it compiled ${of}`,
+      "  Hint: DYN_REPRO_AFTER=dynamo writes a script that shows it, config.verbose shows dyn's own frames, and " +
+      "config.suppressErrors runs such functions uncompiled",
+    ].join("\n");
+    super(`Backend ${JSON.stringify(backend)} failed: ${messageOf(cause)}${where}`, { cause });
     this.backend = backend;
   }
 }
@@ -117,6 +124,12 @@ const OWN_ROOT = import.meta.url.endsWith("/lib/base/errors.ts")
 
 /** Parts of the source tree that a stack trace should treat as dyn's; examples and tests are users of it. */
 const OWN_PARTS = ["lib/", "backends/", "cli/", "cli.ts", "mod.ts"];
+
+/** Whether a file, by its path, is one of dyn's own. */
+export function isOwnFile(path: string): boolean {
+  const url = path.includes("://") ? path : `file://${path.startsWith("/") ? "" : "/"}${path}`;
+  return isOwnFrame(`at ${url}`);
+}
 
 /** Whether one line of a stack trace points into dyn itself, the runtime or generated code. */
 export function isOwnFrame(line: string): boolean {

@@ -26,15 +26,23 @@ export const ARTIFACTS = [
   "kernel_code",
   "perf_hints",
   "dynamic",
+  "shadow",
+  "repro",
 ] as const;
 
 /** The name of a log artifact. */
 export type Artifact = typeof ARTIFACTS[number];
 
-/** How much of an artifact is printed: `-name` prints warnings only, `name` the artifact, `+name` all there is. */
-export type LogLevel = "warning" | "info" | "debug";
+/**
+ * How much of an artifact is printed, each level with those before it:
+ * - "error", `-name`: answers that were found wrong, and tools that could not do their work;
+ * - "warning", what is printed where nothing is asked for: a program that will not run compiled any more, and why;
+ * - "info", `name`: the artifact itself;
+ * - "debug", `+name`: how it came about, step by step.
+ */
+export type LogLevel = "error" | "warning" | "info" | "debug";
 
-const RANK: Readonly<Record<LogLevel, number>> = { warning: 0, info: 1, debug: 2 };
+const RANK: Readonly<Record<LogLevel, number>> = { error: 0, warning: 1, info: 2, debug: 3 };
 
 /** Receives what would be printed, without the prefix. */
 export type LogSink = (artifact: Artifact, text: string) => void;
@@ -46,7 +54,7 @@ export type LogSink = (artifact: Artifact, text: string) => void;
 export function parseLogs(spec: string): Map<Artifact, LogLevel> {
   const levels = new Map<Artifact, LogLevel>();
   for (const item of spec.split(",").map((part) => part.trim()).filter((part) => part !== "")) {
-    const level = item.startsWith("+") ? "debug" : item.startsWith("-") ? "warning" : "info";
+    const level = item.startsWith("+") ? "debug" : item.startsWith("-") ? "error" : "info";
     const name = item.replace(/^[+-]/, "");
     const named = name === "all" ? ARTIFACTS : ARTIFACTS.filter((artifact) => artifact === name);
     if (named.length === 0) {
@@ -86,6 +94,7 @@ const toStderr: LogSink = (artifact, text) => {
 };
 
 let levels: ReadonlyMap<Artifact, LogLevel> | undefined;
+/** Who gets the artifacts that were asked for; warnings about others go to stderr. */
 let sink: LogSink = toStderr;
 
 /** The environment is read at the first use, so that a wrong `DYN_LOGS` fails in a call and not in an import. */
@@ -97,14 +106,17 @@ function levelOf(artifact: Artifact): LogLevel | undefined {
 /** The log. */
 export const logs: Logs = {
   enabled(artifact, level = "info") {
-    const chosen = levelOf(artifact);
-    return chosen !== undefined && RANK[level] <= RANK[chosen];
+    return RANK[level] <= RANK[levelOf(artifact) ?? "warning"];
   },
 
   emit(artifact, text, about = "info") {
     const [level, more] = typeof about === "string" ? [about, {}] : ["info" as const, about];
-    if (logs.enabled(artifact, level)) sink(artifact, typeof text === "string" ? text : text());
-    recording.artifact(artifact, text, more);
+    if (logs.enabled(artifact, level)) {
+      const to = levelOf(artifact) === undefined ? toStderr : sink;
+      to(artifact, typeof text === "string" ? text : text());
+    }
+    // Steps are for reading along; what is recorded is what they lead to.
+    if (level !== "debug") recording.artifact(artifact, text, more);
   },
 
   set(spec) {

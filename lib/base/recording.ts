@@ -14,6 +14,8 @@ export interface CompileRecord {
   readonly name: string;
   /** Where the user wrote it. */
   readonly place: { readonly file: string; readonly line: number } | null;
+  /** The function that it is a part of, where it is what is left of one. */
+  readonly root?: Pick<CompileRecord, "name" | "place">;
   /** Which guards of the versions so far failed; empty for the first. */
   readonly reasons: readonly string[];
 }
@@ -69,6 +71,8 @@ const microseconds = (): number => (performance.timeOrigin + performance.now()) 
 export interface Compilation {
   readonly name: string;
   readonly place: () => CompileRecord["place"];
+  /** The function that it is a part of. */
+  readonly root?: { readonly name: string; readonly place: () => CompileRecord["place"] };
   readonly reasons: readonly string[];
 }
 
@@ -82,6 +86,8 @@ export interface Recording {
   phase<T>(name: string, body: () => T, meta?: Readonly<Record<string, Plain>>): T;
   /** Runs `body` as one compilation of `unit`: what is recorded meanwhile belongs to it. */
   compile<T>(unit: object, about: Compilation, body: () => T): T;
+  /** The compilation in progress, the innermost; null where there is none. */
+  current(): CompileRecord | null;
   /** Adds a recorder; what it returns takes it away. */
   add(recorder: Recorder): () => void;
 }
@@ -113,13 +119,19 @@ export const recording: Recording = {
     }
   },
 
-  compile(unit, { name, place, reasons }, body) {
+  compile(unit, { name, place, root, reasons }, body) {
     let known = versions.get(unit);
     if (!known) versions.set(unit, known = { frame: frames++, count: 0 });
     const id = `${known.frame}/${known.count++}`;
     const told = [...recorders];
     if (told.length === 0) return body();
-    const record: CompileRecord = { id, name, place: place(), reasons };
+    const record: CompileRecord = {
+      id,
+      name,
+      place: place(),
+      ...(root ? { root: { name: root.name, place: root.place() } } : {}),
+      reasons,
+    };
     const former = current;
     current = record;
     for (const recorder of told) recorder.begin(record);
@@ -134,6 +146,8 @@ export const recording: Recording = {
       current = former;
     }
   },
+
+  current: () => current,
 
   add(recorder) {
     recorders.add(recorder);

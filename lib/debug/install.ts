@@ -4,9 +4,19 @@
  * compiled.
  */
 import { recording } from "../base/recording.ts";
+import { setCallRecorder } from "../dynamo/call_recorder.ts";
+import { interpose } from "../graph/interpose.ts";
+import { reproInterposer } from "./after.ts";
+import { bisectInterposer } from "./bisect_graphs.ts";
 import { debugFolders } from "./folder.ts";
+import { recordFailures } from "./replay/record.ts";
+import { shadowed } from "./shadow.ts";
 import { traceRecorder } from "./trace.ts";
 
 const folder = Deno.env.get("DYN_TRACE");
 if (folder) recording.add(traceRecorder(folder));
 recording.add(debugFolders((text) => console.error(text)));
+setCallRecorder(recordFailures);
+interpose(bisectInterposer);
+interpose(reproInterposer);
+interpose({ captured: shadowed });

@@ -22,6 +22,7 @@ import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { codeOf, infoOf } from "./functions.ts";
 import { compileCheck } from "./guards/check.ts";
+import { sourceReads } from "./guards/found.ts";
 import { factText, type Guard } from "./guards/guard.ts";
 import { knowledge } from "./knowledge.ts";
 import { nextGraphName } from "./program.ts";
@@ -186,15 +187,19 @@ function plainEntry({ unit, output }: Traced): Entry {
   };
 }
 
-function checked(guards: readonly Guard[], output: OutputGraph): Pick<Entry, "check" | "checkText"> {
-  const { check, text } = compileCheck(guards, {
-    sourceNamed: (name) => output.sourceNamed(name),
-    hasCode: (fn, code) => codeOf(fn) === code,
-    readCaptured,
-    cellOfBox,
-    cellOf,
-  });
-  return { check, checkText: text };
+function checked(
+  guards: readonly Guard[],
+  output: OutputGraph,
+): Pick<Entry, "check" | "checkText" | "read"> {
+  const { check, text } = recording.phase("guards", () =>
+    compileCheck(guards, {
+      sourceNamed: (name) => output.sourceNamed(name),
+      hasCode: (fn, code) => codeOf(fn) === code,
+      readCaptured,
+      cellOfBox,
+      cellOf,
+    }));
+  return { check, checkText: text, read: sourceReads(readCaptured) };
 }
 
 /** The content of a captured variable of a function. */
@@ -334,7 +339,7 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
   } catch (error) {
     // What an op says of its operands is the program's error, not the backend's.
     if (error instanceof Unsupported || error instanceof DynError) throw error;
-    throw backendFailure(options.backendName, error);
+    throw backendFailure(unit, error);
   }
   if (run === null || run === undefined) run = (...inputs: unknown[]) => gm.forward(...inputs);
   invariant(typeof run === "function", `Expected a function from the backend but found ${typeof run}`);

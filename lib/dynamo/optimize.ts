@@ -3,7 +3,9 @@
  * versions where it can. Invariant: making one compiles nothing; the callable does what the function does,
  * receiver and errors included.
  */
+import { config } from "../base/config.ts";
 import type { GraphBackend } from "../graph/backend.ts";
+import { recordedCall } from "./call_recorder.ts";
 import { compileEntry } from "./compile_entry.ts";
 import { markFunction } from "./marks.ts";
 import { type Hooks, type OptimizeOptions, Program, resetGraphNames } from "./program.ts";
@@ -19,9 +21,13 @@ import type { GraphModule } from "../graph/graph_module.ts";
 export interface CompileChoices {
   readonly backend: GraphBackend;
   readonly backendName?: string;
+  /** What messages call the function; its own name unless given. */
+  readonly name?: string;
   readonly fullgraph?: boolean;
   readonly dynamic?: boolean | undefined;
   readonly hooks?: Hooks;
+  /** The same choices as the user wrote them, where they can be written down: for records of calls. */
+  readonly described?: Readonly<Record<string, unknown>>;
 }
 
 /** A function and everything compiled for it. */
@@ -47,11 +53,15 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
     dynamic: modeOf(choices.dynamic),
     hooks: choices.hooks ?? {},
   };
-  const program = new Program(fn.name, fn, options);
-  const root = new Unit(program, rootBody(fn as (...args: never[]) => unknown, fn.name), compileEntry);
+  const body = rootBody(fn as (...args: never[]) => unknown, fn.name);
+  const program = new Program(choices.name ?? fn.name, fn, options, () => body.place());
+  const root = new Unit(program, body, compileEntry);
   const callable = function (this: unknown, ...args: unknown[]): unknown {
     if (currentStance() === "force_eager") return Reflect.apply(fn, this, args);
-    return root.call(this, args);
+    if (!config.replayRecordEnabled) return root.call(this, args);
+    const { name, place } = program;
+    const call = { fn, name, self: this, args, place, options: choices.described ?? {} };
+    return recordedCall(call, () => root.call(this, args));
   };
   Object.defineProperty(callable, "name", { value: fn.name, configurable: true });
   Object.defineProperty(callable, "length", { value: fn.length, configurable: true });
@@ -99,6 +109,7 @@ export function reset(): void {
 function forget(unit: Unit): void {
   unit.entries = [];
   unit.givenUp = null;
+  unit.isWarned = false;
   unit.history.clear();
 }
 

@@ -6,6 +6,7 @@
 import type { BreakReason } from "../base/errors.ts";
 import type { GraphBackend } from "../graph/backend.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
+import type { SourcePosition } from "../graph/node.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
 
 /** Options of a compiled callable. */
@@ -33,7 +34,13 @@ export class Program {
   /** No further compilation, as `run` demands. */
   frozen = false;
 
-  constructor(readonly name: string, readonly fn: object, readonly options: OptimizeOptions) {}
+  constructor(
+    readonly name: string,
+    readonly fn: object,
+    readonly options: OptimizeOptions,
+    /** Where the user wrote the function. */
+    readonly place: () => SourcePosition | null,
+  ) {}
 }
 
 let nextGraph = 0;

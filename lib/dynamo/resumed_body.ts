@@ -27,6 +27,7 @@ export function resumedBody(plan: ResumePlan, name: string): UnitBody {
   });
   return {
     name,
+    resumed: true,
     parameters: plan.parameters.map((p) => p.name),
     scalars,
     place() {

@@ -29,6 +29,7 @@ export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitB
   };
   return {
     name: name || ANONYMOUS,
+    resumed: false,
     get parameters(): readonly string[] {
       const found = codeOfRoot();
       if (typeof found === "string") return [];

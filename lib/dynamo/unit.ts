@@ -5,9 +5,12 @@
  */
 import { config } from "../base/config.ts";
 import { BackendCompilerFailed, Unsupported } from "../base/errors.ts";
-import { counters, logs } from "../base/logs.ts";
+import { bisection } from "../base/bisect.ts";
+import { functionTitle } from "../base/compile_times.ts";
+import { counters, type LogLevel, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
-import { factText, type Guard } from "./guards/guard.ts";
+import { changesText, type Mismatch, mismatchOf, mismatchText, type Read } from "./guards/found.ts";
+import type { Guard } from "./guards/guard.ts";
 import type { Check } from "./guards/check.ts";
 import { atNextCall } from "./frame/bindings.ts";
 import { captureMany } from "./frame/capture.ts";
@@ -24,6 +27,8 @@ export interface Entry {
   readonly guards: readonly Guard[];
   readonly check: Check;
   readonly checkText: string;
+  /** Reads what guards are about, for reports. */
+  readonly read: Read;
   /** Called with the unit's receiver and arguments. */
   readonly run: (...args: readonly unknown[]) => unknown;
   /** The modified function's source; that of the original where nothing was captured. */
@@ -35,6 +40,8 @@ export interface Entry {
 /** What makes a unit a function or the rest of one. */
 export interface UnitBody {
   readonly name: string;
+  /** Whether it is the rest of a function. */
+  readonly resumed: boolean;
   /** Names of the parameters, as guards and generated code write them. */
   readonly parameters: readonly string[];
   /** Where the user wrote it, for guards on its parameters. */
@@ -55,6 +62,8 @@ export class Unit {
   readonly history: ChangeHistory = new ChangeHistory();
   /** What modified functions end with, to go on in this unit. */
   readonly resume: (...args: readonly unknown[]) => Resumption = (...args) => new Resumption(this, args);
+  /** Whether a warning has said that there are too many versions. */
+  isWarned = false;
   /** Set once the unit is given up: why every further call runs plainly. */
   givenUp: string | null = null;
 
@@ -62,6 +71,14 @@ export class Unit {
     for (const index of body.scalars) {
       this.history.expectChanges(`L[${JSON.stringify(body.parameters[index])}]`);
     }
+  }
+
+  /** How messages call it: the function, and for the rest of one the line at which it goes on. */
+  get title(): string {
+    const { program, body } = this;
+    const title = functionTitle({ name: program.name, place: program.place() });
+    const place = body.resumed ? body.place() : null;
+    return place ? `${title}, resumed at line ${place.line},` : title;
   }
 
   /** Serves a call to its end. */
@@ -92,11 +109,12 @@ export class Unit {
     const { body, program } = this;
     const stance = currentStance();
     if (program.frozen || this.givenUp !== null || stance === "run_only") return body.runPlain(self, args);
-    let reasons: readonly string[] = [];
+    let mismatches: readonly Mismatch[] = [], reasons: readonly string[] = [];
     if (this.entries.length > 0) {
       if (stance === "eager_on_recompile") return body.runPlain(self, args);
-      reasons = this.#failedGuards(self, args);
-      logs.emit("recompiles", () => `Recompiling ${body.name}\n${reasons.map((r) => `  ${r}`).join("\n")}`);
+      mismatches = this.#mismatches(self, args);
+      reasons = [...new Set(mismatches.map(mismatchText))];
+      logs.emit("recompiles", () => `Recompiling ${this.title}\n${reasons.map((r) => `  ${r}`).join("\n")}`);
       counters.add("recompiles", body.name);
       if (stance === "fail_on_recompile" || config.errorOnRecompile) {
         throw new Unsupported({
@@ -107,27 +125,35 @@ export class Unit {
           stack: [],
         });
       }
-      if (this.entries.length >= config.cacheSizeLimit) return this.#overLimit(self, args, reasons);
+      if (this.entries.length >= config.cacheSizeLimit) {
+        return this.#overLimit(self, args, mismatches);
+      }
     }
     if (config.debugFunction !== "" && config.debugFunction !== program.name) {
       return body.runPlain(self, args);
     }
+    if (!bisection.allows("frames", () => this.title)) {
+      return this.giveUp("left out by bisection", self, args);
+    }
     let entry: Entry;
+    const { stackTraceLimit } = Error;
+    if (config.verbose) Error.stackTraceLimit = Infinity;
     try {
-      const about = { name: body.name, place: () => body.place(), reasons };
+      const root = { name: program.name, place: program.place };
+      const about = { name: body.name, place: () => body.place(), root, reasons };
       entry = captureMany(() => recording.compile(this, about, () => this.compileEntry(this, self, args)));
     } catch (error) {
       if (error instanceof CannotTrace) return this.giveUp(error.message, self, args);
       if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
       if (config.suppressErrors && !(error instanceof Unsupported)) {
-        return this.giveUp(
-          `compilation failed: ${error instanceof Error ? error.message : error}`,
-          self,
-          args,
-        );
+        const because = `compilation failed: ${error instanceof Error ? error.message : error}`;
+        return this.giveUp(because, self, args, "warning");
       }
       throw error;
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
     }
+    logs.emit("dynamo", () => `${this.title} compiled: ${entryText(entry)}`);
     this.entries.unshift(entry);
     entry.hits++;
     return Reflect.apply(entry.run, self, args);
@@ -136,23 +162,25 @@ export class Unit {
   /** Runs plainly this once, so that the functions whose variables are missing give them. */
   #postpone(because: string, self: unknown, args: readonly unknown[]): unknown {
     counters.add("postponed", because);
-    logs.emit("dynamo", () => `${this.body.name} runs uncompiled this once: ${because}`);
+    logs.emit("dynamo", () => `${this.title} runs uncompiled this once: ${because}`);
     return atNextCall(() => this.body.runPlain(self, args));
   }
 
   /** Runs plainly from now on, and says why. */
-  giveUp(because: string, self: unknown, args: readonly unknown[]): unknown {
+  giveUp(because: string, self: unknown, args: readonly unknown[], level: LogLevel = "info"): unknown {
     this.givenUp = because;
     counters.add("skipped", because);
-    logs.emit("dynamo", () => `${this.body.name} runs uncompiled: ${because}`);
+    logs.emit("dynamo", () => `${this.title} runs uncompiled: ${because}`, level);
     return this.body.runPlain(self, args);
   }
 
-  #overLimit(self: unknown, args: readonly unknown[], reasons: readonly string[]): unknown {
+  #overLimit(self: unknown, args: readonly unknown[], mismatches: readonly Mismatch[]): unknown {
     const { body, program } = this;
-    const why = `${body.name} has reached config.cacheSizeLimit (${config.cacheSizeLimit}); last reason: ${
-      reasons[0] ?? ""
-    }`;
+    const why = [
+      `${this.title} has reached config.cacheSizeLimit (${config.cacheSizeLimit})`,
+      "What kept changing:",
+      ...changesText(mismatches).map((change) => `  ${change}`),
+    ].join("\n");
     if (program.options.fullgraph) {
       throw new Unsupported({
         id: "GB0000",
@@ -163,20 +191,31 @@ export class Unit {
       });
     }
     counters.add("cache_limit", body.name);
-    logs.emit("recompiles", () => why, "warning");
+    const level = this.isWarned ? "info" : "warning";
+    this.isWarned = true;
+    logs.emit(
+      "recompiles",
+      () => `${why}\nCalls that none of its versions serves run uncompiled from here on`,
+      level,
+    );
     return body.runPlain(self, args);
   }
 
   /** Why each entry does not serve a call. */
-  #failedGuards(self: unknown, args: readonly unknown[]): string[] {
+  #mismatches(self: unknown, args: readonly unknown[]): Mismatch[] {
     return this.entries.map((entry) => {
-      const index = entry.check(self, args);
-      const guard = entry.guards[index];
-      if (!guard) return "a guard could not be evaluated";
-      const { user } = guard;
-      return `${factText(guard.fact)}${user ? `  # ${user.code} (${user.file}:${user.line})` : ""}`;
+      const guard = entry.guards[entry.check(self, args)];
+      if (guard) return mismatchOf(guard, { self, args }, entry.read);
+      const text = "a guard could not be evaluated";
+      return { subject: text, expected: text, found: null, user: null, guard: text };
     });
   }
+}
+
+/** What came of a compilation, in a few words. */
+function entryText({ graph, guards }: Entry): string {
+  const ops = graph?.graph.nodes.filter((node) => node.op.startsWith("call_")).length ?? 0;
+  return `${graph === null ? "no graph" : `a graph of ${ops} operations`}, ${guards.length} guards`;
 }
 
 /** What a modified function gives where the rest of the program is another unit. */
@@ -189,7 +228,16 @@ export class CannotTrace extends Error {
   override readonly name = "CannotTrace";
 }
 
-/** A backend's failure, under the backend's name. */
-export function backendFailure(name: string, cause: unknown): BackendCompilerFailed {
-  return new BackendCompilerFailed(name, cause);
+/** A backend's failure on a graph of a unit. */
+export function backendFailure({ title, body, program }: Unit, cause: unknown): BackendCompilerFailed {
+  const place = body.place();
+  const of = place ? `${title} (${place.file}:${place.line})` : title;
+  const { stackTraceLimit } = Error;
+  // The program's own frames are the outermost.
+  Error.stackTraceLimit = Infinity;
+  try {
+    return new BackendCompilerFailed(program.options.backendName, cause, of);
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }

@@ -4,6 +4,7 @@
  * everything runs after what it depends on. Fusion is greedy by shared bytes, as in PyTorch's scheduler.
  */
 import { itemSize } from "../base/dtype.ts";
+import { bisection } from "../base/bisect.ts";
 import { logs } from "../base/logs.ts";
 import type { BufferId } from "../loops/ir.ts";
 import { hintOf } from "../sym/decide.ts";
@@ -170,6 +171,8 @@ class Scheduler {
     if (this.#reaches(first, second.id) || this.#reaches(second, first.id)) return fail();
     const group = fuseGroups(first.group, second.group);
     if (!group || !this.#pays(group, first, second)) return fail();
+    const about = () => `${describe(first.group)} with ${describe(second.group)}`;
+    if (!bisection.allows("fusion", about)) return fail();
     const without = (ids: ReadonlySet<number>) =>
       [...ids].filter((id) => id !== first.id && id !== second.id);
     const before = new Set([...without(first.before), ...without(second.before)]);
@@ -180,7 +183,7 @@ class Scheduler {
       this.#entries.delete(gone.id);
     }
     this.#insert(group, Math.min(first.order, second.order), before, after);
-    logs.emit("fusion", () => `fused ${describe(first.group)} with ${describe(second.group)}`);
+    logs.emit("fusion", () => `fused ${about()}`);
     return true;
   }
 

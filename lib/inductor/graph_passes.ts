@@ -2,11 +2,11 @@
  * The graph passes of the inductor, by name and in order. Input: a functional graph, which is left as it is; output: a
  * cleaned copy. Invariant: that of all passes over functional graphs.
  */
+import { copyGraph } from "../graph/copy.ts";
 import type { Graph } from "../graph/node.ts";
 import { printGraph } from "../graph/print.ts";
 import {
   COMMON_SUBEXPRESSIONS,
-  copyGraph,
   DEAD_CODE,
   type GraphPass,
   patterns,
@@ -18,7 +18,7 @@ import { INDUCTOR_RULES } from "../ops/rewrite/rules.ts";
 export const INDUCTOR_PASSES: readonly GraphPass[] = [
   DEAD_CODE,
   COMMON_SUBEXPRESSIONS,
-  patterns("rewrite_patterns", INDUCTOR_RULES),
+  patterns("rewrite_patterns", INDUCTOR_RULES, "graph_rules"),
 ];
 
 /** What cleaning may be told. */
@@ -34,6 +34,7 @@ export function cleaned(graph: Graph, { ownResults = 0, observe }: CleanOptions 
   const copy = copyGraph(graph);
   runPasses(copy, INDUCTOR_PASSES, {
     ownResults,
+    part: "graph_passes",
     observe: (pass, now) => observe?.(`graph_after_${pass}`, () => printGraph(now)),
   });
   return copy;

@@ -6,6 +6,7 @@
  * program from writing anything that existed before).
  */
 import { InternalError } from "../base/errors.ts";
+import { copyGraph } from "../graph/copy.ts";
 import { type Argument, Graph, isList, type Node } from "../graph/node.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { parseCall } from "../ops/call.ts";
@@ -22,7 +23,6 @@ import {
 import type { Dim } from "../sym/expr.ts";
 import type { OpLookup } from "./lowering.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
-import { copyGraph } from "../ops/rewrite/passes.ts";
 
 /** An index tensor and the range [low, high) of its elements. */
 interface Check {

@@ -63,7 +63,8 @@ function registerName(code: CodeObject, register: Register): string {
 }
 
 /** One instruction as text. */
-function instructionText(code: CodeObject, i: Instruction): string {
+/** One instruction as the listing shows it. */
+export function instructionText(code: CodeObject, i: Instruction): string {
   const r = (register: Register): string => registerName(code, register);
   const key = (k: KeyOperand): string => (k.kind === "name" ? JSON.stringify(k.name) : r(k.register));
   const args = (list: readonly { readonly register: Register; readonly spread: boolean }[]): string =>

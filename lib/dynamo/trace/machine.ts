@@ -6,12 +6,14 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { config } from "../../base/config.ts";
+import { logs } from "../../base/logs.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { ambient } from "../../tensor/modes.ts";
 import { type BreakCause, breakGraph, BreakSignal } from "../break_reasons.ts";
 import type { CodeObject, Opcode } from "../bytecode/code.ts";
+import { instructionText } from "../bytecode/disassemble.ts";
 import { findHomeObject } from "../frame/capture.ts";
 import { VariablesPending } from "../functions.ts";
 import type { LiveCell } from "../frame/info.ts";
@@ -45,7 +47,7 @@ import {
 import { iteratorResult, takeApart } from "./iteration.ts";
 import { assignProperty, builtinPrototype, findProperty, newObject } from "./objects.ts";
 import type { OutputGraph } from "./output_graph.ts";
-import { positionsOf } from "./positions.ts";
+import { positionOf, positionsOf } from "./positions.ts";
 import type { ExecutionContext } from "./step.ts";
 import { rowsOf } from "./tensor_methods.ts";
 
@@ -106,6 +108,18 @@ const CONTROL: ReadonlySet<Opcode> = new Set<Opcode>([
 const MOST_STEPS = 1_000_000;
 const DEEPEST = 3000;
 
+/** An instruction about to run: its line where that is another than before, and what it does. */
+function stepText(frames: readonly Frame[], step: number): string {
+  const frame = frames.at(-1);
+  const instruction = frame?.code.instructions[frame.pc];
+  invariant(frame && instruction, "Expected a frame at an instruction");
+  const { code, pc } = frame, { file, line, code: text } = positionOf(code, pc);
+  const indent = "  ".repeat(frames.length - 1);
+  const isNewLine = step === 0 || pc === 0 || positionOf(code, pc - 1).line !== line;
+  const place = isNewLine ? `trace ${indent}${code.name || "<anonymous>"} (${file}:${line}) ${text}\n` : "";
+  return `${place}trace ${indent}  ${pc} ${instructionText(code, instruction)}`;
+}
+
 export class Machine implements Interpreter {
   readonly frames: Frame[] = [];
   readonly openIterators: ObjectValue[] = [];
@@ -151,12 +165,14 @@ export class Machine implements Interpreter {
 
   /** Runs until the trace ends. Throws Restart. */
   run(): Outcome {
+    const isFollowed = logs.enabled("dynamo", "debug");
     while (this.#returned === null) {
       const frame = this.top;
       const instruction = frame.code.instructions[frame.pc];
       invariant(instruction, `Expected an instruction at ${frame.pc} of ${frame.code.name}`);
       const step = this.steps++;
       frame.waitingSince = step;
+      if (isFollowed) logs.emit("dynamo", () => stepText(this.frames, step), "debug");
       try {
         const forced = this.breaksAt.get(step);
         if (forced) throw new BreakSignal(forced);

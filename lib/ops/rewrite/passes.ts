@@ -3,7 +3,8 @@
  * named passes in order; output: whether anything changed. Invariant: after every pass the results that were promised
  * memory of their own have it, and the contract is verified.
  */
-import { type Argument, Graph, mapNodes, type Node } from "../../graph/node.ts";
+import { bisection, type BisectPart } from "../../base/bisect.ts";
+import type { Graph } from "../../graph/node.ts";
 import { eliminateCommonSubexpressions } from "../../graph/passes.ts";
 import { GraphContract, type Promises } from "./contract.ts";
 import { rewrite } from "./rewrite.ts";
@@ -27,9 +28,9 @@ export const COMMON_SUBEXPRESSIONS: GraphPass = {
   run: eliminateCommonSubexpressions,
 };
 
-/** Applies rules until none fits. */
-export function patterns(name: string, rules: readonly Rule[]): GraphPass {
-  return { name, run: (graph) => rewrite(graph, rules) };
+/** Applies rules until none fits; `part` is what a bisection calls one application. */
+export function patterns(name: string, rules: readonly Rule[], part: BisectPart): GraphPass {
+  return { name, run: (graph) => rewrite(graph, rules, part) };
 }
 
 /** How passes are run. */
@@ -38,43 +39,26 @@ export interface PassOptions extends Promises {
   readonly rounds?: number;
   /** Sees the graph after each pass that changed it. */
   readonly observe?: (pass: string, graph: Graph) => void;
+  /** What a bisection calls one pass. */
+  readonly part: BisectPart;
 }
 
 /** Runs passes in order. Throws InternalError where one breaks the contract. */
 export function runPasses(
   graph: Graph,
   passes: readonly GraphPass[],
-  { rounds = 1, observe, ...promises }: PassOptions,
+  { rounds = 1, observe, part, ...promises }: PassOptions,
 ): void {
   const contract = new GraphContract(graph, promises);
   contract.verify("whatever made it");
   for (let round = 0, again = true; again && round < rounds; round++) {
     again = false;
     for (const pass of passes) {
-      if (!pass.run(graph)) continue;
+      if (!bisection.allows(part, () => `the pass ${pass.name}`) || !pass.run(graph)) continue;
       again = true;
       contract.separateResults();
       contract.verify(pass.name);
       observe?.(pass.name, graph);
     }
   }
-}
-
-/** The same nodes in a new graph. */
-export function copyGraph(graph: Graph): Graph {
-  const copy = new Graph();
-  const made = new Map<Node, Node>();
-  const moved = (argument: Argument) => mapNodes(argument, (node) => made.get(node) ?? node);
-  for (const node of graph.nodes) {
-    made.set(
-      node,
-      copy.create(node.op, node.target, {
-        args: node.args.map(moved),
-        kwargs: Object.fromEntries(Object.entries(node.kwargs).map(([name, each]) => [name, moved(each)])),
-        name: node.name,
-        meta: { ...node.meta },
-      }),
-    );
-  }
-  return copy;
 }

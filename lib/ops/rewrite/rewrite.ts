@@ -3,8 +3,10 @@
  * changed. Invariant: a node is replaced only by one of the same type, shape and strides; what depends on strides that
  * a constant does not share is inferred again.
  */
+import { bisection, type BisectPart } from "../../base/bisect.ts";
 import { isContiguous, type TensorMeta } from "../../graph/meta.ts";
 import { type Graph, Node } from "../../graph/node.ts";
+import { placeOfNode } from "../../graph/place.ts";
 import { provablyEqual } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { GraphBuilder, listOf } from "../graph_builder.ts";
@@ -15,8 +17,8 @@ import type { Rewrite, Rule } from "./rules.ts";
 /** Most rounds: a rule may make room for another one. */
 const MOST_ROUNDS = 8;
 
-/** Applies rules until none fits; tells whether any did. */
-export function rewrite(graph: Graph, rules: readonly Rule[]): boolean {
+/** Applies rules until none fits; tells whether any did. `part` is what a bisection calls one application. */
+export function rewrite(graph: Graph, rules: readonly Rule[], part: BisectPart): boolean {
   const byTarget = Map.groupBy(
     rules.flatMap((rule) => rule.targets.map((target) => ({ target, rule }))),
     ({ target }) => target,
@@ -29,7 +31,9 @@ export function rewrite(graph: Graph, rules: readonly Rule[]): boolean {
       if (node.op !== "call_function" || node.users.size === 0 || value.kind !== "tensor") continue;
       again = (byTarget.get(node.target) ?? []).some(({ rule }) => {
         const found = rule.apply(node, value.tensor);
-        return found !== undefined && replace(graph, node, { found, meta: value.tensor });
+        if (found === undefined) return false;
+        if (!bisection.allows(part, () => `${rule.name} on ${placeOfNode(node)}`)) return false;
+        return replace(graph, node, { found, meta: value.tensor });
       }) || again;
     }
     if (!again) break;

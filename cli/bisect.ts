@@ -1,0 +1,76 @@
+/**
+ * `bisect`: finds the part of the compiler that makes a program fail.
+ *
+ * Input: a script and its arguments; output: which stages fail and pass, then the graph, pass, rewrite, fusion or op
+ * with which it begins to fail, with the line of the program. The verdict of a run is its exit code; where the
+ * program ends well, whether a compiled graph differs from its ops one by one. Invariant: each run is a process of
+ * its own that gets the program as it is; only the environment differs.
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
+import type { BisectPlan, BisectReport } from "../lib/base/bisect.ts";
+import { bisect, type RunPlan, type RunResult } from "./bisect_search.ts";
+import { type Command, UsageError } from "./command.ts";
+import { scriptUrl } from "./run.ts";
+import { checkChoices } from "./toolkit.ts";
+
+/** `dyn bisect`. */
+export const bisectCommand: Command = {
+  name: "bisect",
+  usage: "bisect <script> [arguments]",
+  summary: "Find the stage, pass or op with which a failing program begins to fail",
+  takesFlags: true,
+  run: async ([path, ...args]) => {
+    if (path === undefined) throw new UsageError("Expected a script but found nothing");
+    scriptUrl(path);
+    await checkChoices();
+    const folder = await Deno.makeTempDir({ prefix: "dyn-bisect-" });
+    const report = join(folder, "report.json");
+    try {
+      const isFound = await bisect({
+        run: (plan) => runScript([path, ...args], plan, report),
+        say: (line) => console.log(line),
+      });
+      return isFound ? 1 : 0;
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+};
+
+/** Runs the program in a process of its own. */
+async function runScript(script: readonly string[], plan: RunPlan, report: string): Promise<RunResult> {
+  const { isDisabled, isCompared, ...rest } = plan;
+  const nothing: BisectReport = { count: 0, last: "", differences: [] };
+  await Deno.writeTextFile(report, JSON.stringify(nothing));
+  const told: BisectPlan = { ...rest, report };
+  const cli = fileURLToPath(new URL("../cli.ts", import.meta.url));
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [...Deno.build.standalone ? [] : ["run", "-A", "--no-check", cli], "run", ...script],
+    env: {
+      DYN_BISECT: JSON.stringify(told),
+      DYN_DISABLE: isDisabled ? "1" : "",
+      DYN_REPRO_AFTER: "",
+      DYN_SHADOW: isCompared ? "1" : "",
+      NO_COLOR: "1",
+    },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  const found: BisectReport = JSON.parse(await Deno.readTextFile(report));
+  const [difference = ""] = found.differences;
+  const failure = isCompared
+    ? difference
+    : code === 0
+    ? ""
+    : failureText(code, new TextDecoder().decode(stderr));
+  return { failure, report: found };
+}
+
+/** The line that says why a program failed. */
+function failureText(code: number, stderr: string): string {
+  const lines = stripVTControlCharacters(stderr).split("\n");
+  return lines.findLast((line) => /^error: |^\w*Error: /.test(line)) ?? `exit code ${code}`;
+}

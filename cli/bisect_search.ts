@@ -1,0 +1,159 @@
+/**
+ * The search of `dyn bisect`: which stage, which part of it, and which application of that part makes a program
+ * fail. Input: a way to run the program under a plan (lib/base/bisect.ts); output: lines that tell. Invariant:
+ * failing in another way than at first is not failing; what is named as the fault was seen to pass without it.
+ */
+import { BISECT_PARTS, type BisectPart, type BisectPlan, type BisectReport } from "../lib/base/bisect.ts";
+
+/** What differs from a plain run. */
+export interface RunPlan extends Omit<BisectPlan, "report"> {
+  /** Nothing is compiled. */
+  readonly isDisabled?: boolean;
+  /** Compiled graphs are compared with their ops one by one. */
+  readonly isCompared?: boolean;
+}
+
+/** What a run gave. */
+export interface RunResult {
+  /** Why it failed, in a line; empty where it ended well. */
+  readonly failure: string;
+  readonly report: BisectReport;
+}
+
+/** What a search needs. */
+export interface SearchTools {
+  readonly run: (plan: RunPlan) => Promise<RunResult>;
+  readonly say: (line: string) => void;
+}
+
+/** The stages, in the order in which a graph passes them. */
+type Stage = "eager" | "aot_eager" | "other";
+
+/** Parts of each stage that can be left out. */
+const PARTS_OF: Readonly<Record<Stage, readonly BisectPart[]>> = {
+  eager: ["frames"],
+  aot_eager: ["joint_passes", "joint_rules"],
+  other: ["fusion", "graph_rules", "graph_passes", "joint_rules", "joint_passes"],
+};
+
+/** Searches; true where a fault of compilation was found. */
+export async function bisect(tools: SearchTools): Promise<boolean> {
+  return await new Search(tools).run();
+}
+
+class Search {
+  readonly #tools: SearchTools;
+  /** Whether the program ends well, and wrong answers are what is searched for. */
+  #isCompared = false;
+  #failure = "";
+  #runs = 0;
+
+  constructor(tools: SearchTools) {
+    this.#tools = tools;
+  }
+
+  async run(): Promise<boolean> {
+    const first = await this.#try({});
+    this.#failure = first.failure;
+    if (first.failure === "") {
+      this.#say("The program ends well; comparing every compiled graph with its ops one by one");
+      this.#isCompared = true;
+      this.#failure = (await this.#try({})).failure;
+      if (this.#failure === "") {
+        this.#say("Nothing fails: no exit code but 0, and no wrong answer of a compiled graph");
+        return false;
+      }
+    }
+    this.#say(`Fails: ${this.#failure}`);
+    const stage = await this.#stage();
+    if (stage === null) return false;
+    const part = await this.#partOf(stage);
+    if (part !== null) await this.#place(stage, part);
+    if (stage !== "eager") await this.#place(stage, "graphs");
+    // Without a pass a fault of an op may merely not show.
+    const namesOp = part === "graph_rules" || part === "joint_rules" || part === "fusion";
+    if (stage === "other" && !namesOp) await this.#place(stage, "ops");
+    this.#say(`(${this.#runs} runs)`);
+    return true;
+  }
+
+  /** The first stage that fails; null where the program fails uncompiled. */
+  async #stage(): Promise<Stage | null> {
+    // Captured graphs are compared with themselves run op by op, which is what "eager" does.
+    if (!this.#isCompared) {
+      if (await this.#fails("uncompiled", { isDisabled: true })) {
+        this.#say("The program fails by itself: compilation has no part in it");
+        return null;
+      }
+      if (await this.#fails("captured, then run op by op (eager)", { backend: "eager" })) {
+        const { failure } = await this.#try({ backend: "crossref" });
+        if (failure !== "" && !this.#isSame(failure)) this.#say(`  what was captured is wrong: ${failure}`);
+        return "eager";
+      }
+    }
+    const title = "differentiated ahead of time, then run op by op (aot_eager)";
+    if (await this.#fails(title, { backend: "aot_eager" })) return "aot_eager";
+    this.#say("compiled by the program's own backend: fails");
+    return "other";
+  }
+
+  /** The part of a stage without which it does not fail; null where any one may be left out. */
+  async #partOf(stage: Stage): Promise<BisectPart | null> {
+    for (const part of PARTS_OF[stage]) {
+      // Without any compiled function nothing can fail.
+      if (part === "frames") return part;
+      if (!await this.#fails(`  without ${part}`, { ...backendOf(stage), off: [part] })) return part;
+    }
+    return null;
+  }
+
+  /** Finds the application of a part with which failing begins, by halving. */
+  async #place(stage: Stage, part: BisectPart): Promise<void> {
+    const upTo = async (max: number) => await this.#try({ ...backendOf(stage), part, max });
+    const whole = await upTo(Number.MAX_SAFE_INTEGER);
+    const { count } = whole.report;
+    if (!this.#isSame(whole.failure) || count === 0) return;
+    if (this.#isSame((await upTo(0)).failure)) {
+      this.#say(`${part}: fails without any of the ${count}, too`);
+      return;
+    }
+    let passing = 0, failing = count;
+    while (failing - passing > 1) {
+      const middle = passing + failing >> 1;
+      if (this.#isSame((await upTo(middle)).failure)) failing = middle;
+      else passing = middle;
+    }
+    const { report } = await upTo(failing);
+    this.#say(`→ ${part} (${BISECT_PARTS[part]}), number ${failing} of ${count}: ${report.last}`);
+  }
+
+  async #fails(title: string, plan: RunPlan): Promise<boolean> {
+    const { failure } = await this.#try(plan);
+    const fails = this.#isSame(failure);
+    const otherwise = !fails && failure !== "" ? `, but fails in another way: ${failure}` : "";
+    this.#say(`${title}: ${fails ? "fails" : `passes${otherwise}`}`);
+    return fails;
+  }
+
+  async #try(plan: RunPlan): Promise<RunResult> {
+    this.#runs++;
+    return await this.#tools.run(this.#isCompared ? { ...plan, isCompared: true } : plan);
+  }
+
+  /** Whether a failure is the one that is searched for. Wrong answers differ in where they show. */
+  #isSame(failure: string): boolean {
+    return failure !== "" && (this.#isCompared || outline(failure) === outline(this.#failure));
+  }
+
+  #say(line: string): void {
+    this.#tools.say(line);
+  }
+}
+
+const backendOf = (stage: Stage): { readonly backend?: string } =>
+  stage === "other" ? {} : { backend: stage };
+
+/** A failure without numbers, which may differ from run to run. */
+function outline(failure: string): string {
+  return failure.replace(/[\d.e+-]*\d/g, "#");
+}

@@ -1,0 +1,24 @@
+/**
+ * `replay`: makes the call of an execution record alone. Input: the folder that `config.replayRecordEnabled` wrote,
+ * or its `replay.ts`; output: the call's, and how it ended. Invariant: the record runs as a script of its own.
+ */
+import { join } from "node:path";
+import { type Command, UsageError } from "./command.ts";
+import { runCommand } from "./run.ts";
+
+/** `dyn replay`. */
+export const replayCommand: Command = {
+  name: "replay",
+  usage: "replay <record>",
+  summary: "Make the call of an execution record alone (config.replayRecordEnabled)",
+  takesFlags: true,
+  run: async ([path, ...more]) => {
+    if (path === undefined || more.length > 0) {
+      throw new UsageError(
+        `Expected one execution record but found ${[path, ...more].join(" ") || "nothing"}`,
+      );
+    }
+    const isFolder = await Deno.stat(path).then((info) => info.isDirectory, () => false);
+    return await runCommand.run([isFolder ? join(path, "replay.ts") : path]);
+  },
+};

@@ -1,0 +1,132 @@
+/**
+ * Whether elements are the same up to rounding. Input: elements that were computed in two ways and, where they
+ * are not near each other at once, the exact ones; output: the worst difference, or null. Invariant: a difference
+ * is reported only if rounding does not explain it.
+ *
+ * - Equal, both NaN, or |got − want| ≤ near·|want| + nearScale·max|want|: the same.
+ * - Else double precision decides. `exact` is the same graph in float64, `nudged` that of inputs which differ in
+ *   the last place; `noise` is the largest distance of `want` and of `nudged` from `exact`, over the whole
+ *   tensor. |got − exact| ≤ 64·noise + near·|exact| is the same: got is as good an answer as want. The factor is
+ *   wide because noise is seen in two samples only; where an answer is well conditioned it is far below `near`.
+ * - Integers and booleans are the same only if equal, or where rounding decides them: where `want` or `nudged`
+ *   differs from `exact`.
+ * - Where a graph cannot run in double precision: 1e-3·|want| + 1e-4·max|want|.
+ */
+import { type DType, type HostArray, isFloat } from "../../base/dtype.ts";
+
+/** Elements of one tensor. */
+export interface Elements {
+  readonly dtype: DType;
+  readonly values: HostArray;
+}
+
+/** The same in double precision. */
+export interface Arbiter {
+  readonly exact: HostArray;
+  readonly nudged: HostArray;
+}
+
+/** The worst of the elements that differ. */
+export interface ElementDifference {
+  /** How many differ, of how many. */
+  readonly count: number;
+  readonly total: number;
+  /** Place of the worst in row-major order. */
+  readonly at: number;
+  readonly got: number | bigint;
+  readonly want: number | bigint;
+  /** How far they may be apart there. */
+  readonly allowed: number;
+}
+
+/** How near elements of a type are that differ by rounding alone, by their own size and by that of the largest. */
+const NEAR: Readonly<Record<"float32" | "float64", { readonly near: number; readonly scale: number }>> = {
+  float32: { near: 2e-5, scale: 1e-6 },
+  float64: { near: 1e-11, scale: 1e-12 },
+};
+
+/** What is allowed where nothing can be computed in double precision. */
+const FAR = { near: 1e-3, scale: 1e-4 } as const;
+
+const NOISE = 64;
+
+/** What an element may be: as far as `allowed` from `of`. */
+interface Bound {
+  readonly of: number;
+  readonly allowed: number;
+}
+
+/** Whether two arrays are near each other without asking further. */
+export function areNear(got: Elements, want: Elements): boolean {
+  const { near, scale } = want.dtype === "float64" ? NEAR.float64 : NEAR.float32;
+  return compareElements(got, want, (at, largest) => around(want, at, near, scale * largest)) === null;
+}
+
+/** Compares where `areNear` does not hold. */
+export function differenceOf(
+  got: Elements,
+  want: Elements,
+  arbiter: Arbiter | null,
+): ElementDifference | null {
+  if (arbiter === null) {
+    return compareElements(got, want, (at, largest) => around(want, at, FAR.near, FAR.scale * largest));
+  }
+  const { exact, nudged } = arbiter;
+  if (!isFloat(want.dtype)) {
+    return compareElements(got, want, (at) => {
+      const isDecided = exact[at] === want.values[at] && exact[at] === nudged[at];
+      return { of: Number(want.values[at]), allowed: isDecided ? 0 : Infinity };
+    });
+  }
+  let noise = 0;
+  for (let at = 0; at < exact.length; at++) {
+    const r = Number(exact[at]);
+    for (const other of [Number(want.values[at]), Number(nudged[at])]) {
+      const distance = Math.abs(other - r);
+      if (distance > noise && Number.isFinite(distance)) noise = distance;
+    }
+  }
+  const { near } = want.dtype === "float64" ? NEAR.float64 : NEAR.float32;
+  return compareElements(got, want, (at) => {
+    const r = Number(exact[at]);
+    return { of: r, allowed: NOISE * noise + near * Math.abs(r) };
+  });
+}
+
+/** A relative and an absolute distance from a wanted element; none for integers and booleans. */
+function around({ dtype, values }: Elements, at: number, near: number, far: number): Bound {
+  const of = Number(values[at]);
+  return { of, allowed: isFloat(dtype) ? near * Math.abs(of) + far : 0 };
+}
+
+/** Compares elements one by one; `boundOf` gets the place and the largest finite size of what is wanted. */
+function compareElements(
+  { values: got }: Elements,
+  { values: want }: Elements,
+  boundOf: (at: number, scale: number) => Bound,
+): ElementDifference | null {
+  let scale = 0;
+  for (const each of want) {
+    const size = Math.abs(Number(each));
+    if (size > scale && Number.isFinite(size)) scale = size;
+  }
+  let count = 0, worst = -1;
+  let found: Pick<ElementDifference, "at" | "got" | "want" | "allowed"> | null = null;
+  for (let at = 0; at < want.length; at++) {
+    const g = got[at] ?? NaN, w = want[at] ?? NaN;
+    if (g === w || (g !== g && w !== w)) continue;
+    const { of, allowed } = boundOf(at, scale);
+    const distance = Math.abs(Number(g) - of);
+    if (distance <= allowed) continue;
+    // An infinity that is the exact answer too, or the NaN of one.
+    if (Object.is(Number(g), of)) continue;
+    count++;
+    // What is no number is worse than any number.
+    const excess = Number.isNaN(distance) ? Infinity : distance - allowed;
+    if (found === null || excess > worst) {
+      worst = excess;
+      found = { at, got: g, want: w, allowed };
+    }
+  }
+  return found && { ...found, count, total: want.length };
+}

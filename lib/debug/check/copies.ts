@@ -1,0 +1,112 @@
+/**
+ * Copies of a graph's arguments, so that it can run without the program noticing. Input: arguments; output: the
+ * same with memory of their own. Invariant: copies share memory where the originals do, at the same offsets; they
+ * require gradients where the originals do, and are leaves where the originals are.
+ */
+import { type DType, isFloat } from "../../base/dtype.ts";
+import { type ApplyOptions, gradientEdge, Node, setHistory } from "../../autograd/node.ts";
+import { ops } from "../../tensor/eager.ts";
+import { fromTypedArray } from "../../tensor/creation.ts";
+import { contiguousLayout, type Layout, layoutOf } from "../../tensor/layout.ts";
+import { noGrad } from "../../tensor/modes.ts";
+import type { Storage } from "../../tensor/storage.ts";
+import { isTensor, modes, Tensor } from "../../tensor/tensor.ts";
+
+/**
+ * What becomes of elements: "same" keeps them where they are; "double" brings them to the CPU, which has float64, and
+ * makes float64 of float32; "perturbed" does so too and changes each by up to half a unit in float32's last place, as
+ * rounding of the input might have.
+ */
+export type Precision = "same" | "double" | "perturbed";
+
+/** Copied arguments. */
+export interface Copies {
+  readonly args: readonly unknown[];
+  /** Per argument the leaf that its gradient goes to; null where none is wanted. */
+  readonly leaves: readonly (Tensor | null)[];
+}
+
+/** Copies arguments. */
+export function copyArguments(args: readonly unknown[], precision: Precision = "same"): Copies {
+  return modes.without(() => {
+    const storages = copyStorages(args.filter(isTensor), precision);
+    const leaves: (Tensor | null)[] = [];
+    const copied = args.map((arg) => {
+      if (!isTensor(arg)) {
+        leaves.push(null);
+        return arg;
+      }
+      const storage = storages.get(arg.storage) ?? arg.storage;
+      const layout = layoutIn(arg.layout, precision);
+      const leaf = new Tensor(storage, layout, arg.offset);
+      leaves.push(arg.requiresGrad ? leaf.requiresGrad_() : null);
+      return arg.requiresGrad && !arg.isLeaf ? resultOf(leaf) : leaf;
+    });
+    return { args: copied, leaves };
+  });
+}
+
+/** The type of elements in a precision. */
+export function dtypeIn(dtype: DType, precision: Precision): DType {
+  return precision !== "same" && isFloat(dtype) ? "float64" : dtype;
+}
+
+function layoutIn(layout: Layout, precision: Precision): Layout {
+  if (precision === "same") return layout;
+  return layoutOf({ ...layout.meta, dtype: dtypeIn(layout.dtype, precision), device: "cpu" });
+}
+
+/** New storages with the elements that some tensors can see. */
+function copyStorages(tensors: readonly Tensor[], precision: Precision): Map<Storage, Storage> {
+  const copies = new Map<Storage, Storage>();
+  for (const [storage, users] of Map.groupBy(tensors, (tensor) => tensor.storage)) {
+    const [first] = users;
+    if (!first || !storage.filled) continue;
+    const { dtype, device } = first;
+    const count = Math.max(...users.map((each) => each.offset + each.layout.extent));
+    const flat = new Tensor(storage, contiguousLayout([count], dtype, device));
+    const wanted = dtypeIn(dtype, precision);
+    copies.set(
+      storage,
+      noGrad(() => {
+        const near = precision === "same" ? flat : flat.cpu();
+        const copy = wanted === dtype ? ops.clone(near) : ops.to(near, wanted);
+        return precision === "perturbed" && isFloat(dtype) ? perturbed(copy, dtype) : copy;
+      }).storage,
+    );
+  }
+  return copies;
+}
+
+/** Each element times 1 + e, with e of the size of a rounding error and of either sign. */
+function perturbed(flat: Tensor, dtype: DType): Tensor {
+  const unit = dtype === "float64" ? 2 ** -53 : 2 ** -24;
+  let state = 12345;
+  const factors = Float64Array.from({ length: flat.numel() }, () => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return 1 + unit * (state / 2 ** 31 - 1);
+  });
+  return ops.mul(flat, fromTypedArray(factors, [factors.length], { device: flat.device }));
+}
+
+/** A tensor that is no leaf, so that a graph may write to it, with the elements of a leaf. */
+export function resultOf(leaf: Tensor): Tensor {
+  const result = new Tensor(leaf.storage, leaf.layout, leaf.offset);
+  setHistory(result, new CopyNode([gradientEdge(leaf)], [leaf.layout]), 0);
+  return result;
+}
+
+/** Hands gradients of a copy to its leaf. */
+class CopyNode extends Node {
+  readonly name = "CopyBackward";
+
+  constructor(edges: Node["edges"], readonly inputs: readonly Layout[]) {
+    super(edges);
+  }
+
+  apply(grads: readonly (Tensor | null)[], _options: ApplyOptions): readonly (Tensor | null)[] {
+    return grads;
+  }
+
+  release(): void {}
+}

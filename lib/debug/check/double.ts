@@ -1,0 +1,61 @@
+/**
+ * Graphs in double precision: what decides whether an answer is wrong or merely rounded. Input: a body that calls
+ * ops on float64 copies; output: its result, with every float32 along the way a float64 on the CPU. Invariant: random ops draw
+ * what they draw in the program's own precision.
+ */
+import { getDefaultDtype, isFloat, setDefaultDtype } from "../../base/dtype.ts";
+import { entryOf, mapTensors, type TensorArgs } from "../../tensor/plan.ts";
+import { callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
+import { ambient, type DispatchMode, type ResolvedCall } from "../../tensor/modes.ts";
+import { isTensor, modes, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
+
+/** Runs `body` in double precision. */
+export function inDouble<R>(body: () => R): R {
+  const standard = getDefaultDtype();
+  setDefaultDtype("float64");
+  try {
+    return modes.with(new DoubleMode(standard), body);
+  } finally {
+    setDefaultDtype(standard);
+  }
+}
+
+/** Sees every call of an op. */
+class DoubleMode implements DispatchMode<Tensor> {
+  constructor(readonly standard: ReturnType<typeof getDefaultDtype>) {}
+
+  call({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
+    const { implementation, gradient } = definition;
+    if (implementation.kind === "random") return this.#draw({ definition, args, inplace });
+    const given: Record<string, TensorArgs[string]> = { ...args };
+    for (const [name, { kind }] of Object.entries(definition.params)) {
+      if (kind === "dtype" && given[name] === "float32") given[name] = "float64";
+      if (kind === "device") given[name] = "cpu";
+    }
+    if (inplace) return callResolvedInplace(definition, given);
+    const tensors = Object.values(given).flat().filter(isTensor);
+    const records = ambient.gradEnabled && recordsGrad(tensors);
+    if (implementation.kind === "composite" && (!records || gradient.kind === "composite")) {
+      return modes.with(this, () => implementation.compose(ops, given));
+    }
+    return callResolved(definition, given);
+  }
+
+  /** The elements that the call has in single precision, as doubles. */
+  #draw({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
+    const single = mapTensors(
+      entryOf(definition),
+      Object.hasOwn(definition.params, "device") ? { ...args, device: "cpu" } : args,
+      (tensor) => tensor.dtype === "float64" && !inplace ? ops.to(tensor, this.standard) : tensor,
+    );
+    setDefaultDtype(this.standard);
+    try {
+      if (inplace) return callResolvedInplace(definition, args);
+      const drawn = callResolved(definition, single);
+      const widened = (tensor: Tensor) => isFloat(tensor.dtype) ? ops.to(tensor, "float64") : tensor;
+      return isTensor(drawn) ? widened(drawn) : drawn.map(widened);
+    } finally {
+      setDefaultDtype("float64");
+    }
+  }
+}

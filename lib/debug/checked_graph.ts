@@ -1,0 +1,137 @@
+/**
+ * Compiled graphs that check themselves: some calls also run op by op, and both are compared. Input: a graph,
+ * compiled and as it is, and which calls to check; output: a function in place of the compiled one.
+ *
+ * Invariants: what runs twice is the graph, on copies of its arguments and with the same random numbers, so that
+ * effects of the program happen once; a call that differs has the plain values and state; a graph that was found
+ * wrong is reported once and runs op by op from then on.
+ */
+import { bisection } from "../base/bisect.ts";
+import { config } from "../base/config.ts";
+import { isUndone, messageOf, noteUndone } from "../base/errors.ts";
+import { counters, logs } from "../base/logs.ts";
+import type { CompiledFunction } from "../graph/backend.ts";
+import { copyGraph } from "../graph/copy.ts";
+import { GraphModule } from "../graph/graph_module.ts";
+import type { GraphCompiler } from "../graph/interpose.ts";
+import type { Graph } from "../graph/node.ts";
+import { placeOfNode, userPosition } from "../graph/place.ts";
+import { defaultGenerator } from "../tensor/random.ts";
+import { modes } from "../tensor/tensor.ts";
+import { type Culprit, locate } from "./check/locate.ts";
+import { check, type Finding } from "./check/verdict.ts";
+import { reportFault } from "./fault_report.ts";
+import { accuracyFault, type Stage, type Surroundings, within } from "./repro/case.ts";
+
+/** What a checked graph is made of. */
+export interface CheckedParts {
+  readonly compiled: CompiledFunction;
+  /** The graph as it was before a backend saw it. */
+  readonly reference: GraphModule;
+  /** The graph that it is a copy of. */
+  readonly original: Graph;
+  /** Compiles parts of the graph, in the same way. */
+  readonly compile: GraphCompiler;
+  /** Whether a call is checked, by its number from 0. */
+  readonly isChecked: (call: number) => boolean;
+  /** Which tool asks, by the name of its log artifact. */
+  readonly tool: "shadow" | "repro";
+  readonly stage: Stage;
+  readonly backendName: string;
+  /** The function that the graph is of. */
+  readonly title: string;
+  /** Settings under which it was compiled. */
+  readonly surroundings: Surroundings;
+  /** Whether the repro is made smaller. */
+  readonly minified: boolean;
+}
+
+/** A graph that nobody changes any more. */
+export function snapshotOf(gm: GraphModule): GraphModule {
+  return new GraphModule(copyGraph(gm.graph), gm.attributes, gm.runner, gm.signature);
+}
+
+/** Whether a graph calls functions of the program, which must not run twice. */
+export function callsProgram({ attributes }: GraphModule): boolean {
+  return Object.values(attributes).some((value) => typeof value === "function");
+}
+
+/** One compiled graph. */
+export class CheckedGraph {
+  readonly #parts: CheckedParts;
+  #calls = 0;
+  #isWrong = false;
+
+  constructor(parts: CheckedParts) {
+    this.#parts = parts;
+  }
+
+  /** Runs a call. */
+  readonly run: CompiledFunction = (...args) => {
+    const { compiled, isChecked } = this.#parts;
+    if (!this.#isWrong && isChecked(this.#calls++)) this.#check(args);
+    return this.#isWrong ? this.#runPlainly(args) : compiled(...args);
+  };
+
+  /** A call that fails and has written nothing is one of the graph that was captured, not of its copy. */
+  #runPlainly(args: readonly unknown[]): unknown {
+    const { reference, original } = this.#parts;
+    try {
+      return reference.forward(...args);
+    } catch (error) {
+      throw isUndone(error, reference.graph) ? noteUndone(error, original) : error;
+    }
+  }
+
+  #check(args: readonly unknown[]): void {
+    const { compiled, reference, tool, title } = this.#parts;
+    try {
+      counters.add(tool, "checked");
+      const finding = modes.without(() => check({ compiled, gm: reference }, args));
+      // What compiles parts of the graph now is not to be looked at by tools again.
+      const quiet = { shadow: 0, reproAfter: "" };
+      if (finding) modes.without(() => config.patch(quiet, () => this.#report(finding, args)));
+    } catch (error) {
+      logs.emit(tool, `A graph of ${title} could not be checked: ${messageOf(error)}`, "warning");
+    }
+  }
+
+  #report(finding: Finding, args: readonly unknown[]): void {
+    this.#isWrong = true;
+    const { tool, stage, title, compile, reference, backendName, minified } = this.#parts;
+    counters.add(tool, "differences");
+    bisection.noteDifference(`${title}: ${finding.text}`);
+    if (bisection.active) return;
+    const surroundings = { ...this.#parts.surroundings, generator: defaultGenerator.state };
+    const compiler: GraphCompiler = (gm, given) => compile(snapshotOf(gm), given);
+    const culprit = within(surroundings, () => locate({ gm: reference, finding, compile: compiler }, args));
+    const where = culpritLines(culprit, finding);
+    const gm = culprit?.part ?? reference;
+    const repro = reportFault({
+      found: { stage, backend: backendName, gm, args, surroundings },
+      fault: accuracyFault(finding),
+      title,
+      notes: where,
+      minified,
+    }, compiler);
+    const graph = stage === "dynamo" ? "graph" : `${reference.signature?.role ?? "functional"} graph`;
+    logs.emit(
+      tool,
+      [
+        `A compiled ${graph} of ${title} gives a wrong answer; it runs uncompiled from here on`,
+        `  ${finding.text}`,
+        ...where,
+        ...repro.map((line) => `  ${line}`),
+      ].join("\n"),
+      "error",
+    );
+  }
+}
+
+/** Where the difference begins. */
+function culpritLines(culprit: Culprit | null, { part }: Finding): string[] {
+  if (!culprit) return ["  no part of the graph is wrong by itself"];
+  const position = userPosition(culprit.node);
+  const what = part === "backward" ? "op with a wrong gradient" : "wrong op";
+  return [`  first ${what}: ${placeOfNode(culprit.node)}`, ...position ? [`      ${position.code}`] : []];
+}

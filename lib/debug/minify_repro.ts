@@ -1,0 +1,53 @@
+/**
+ * Minifies what a repro describes: the work of `dyn minify`. Input: an import of the repro; output: a smaller repro
+ * in a new folder beside it, and lines that tell. Invariant: a repro that does not fail as it says is not changed.
+ */
+import { config } from "../base/config.ts";
+import { compilerOf, faultOf, faultText, isSameFault } from "./repro/case.ts";
+import { caseDescribedBy } from "./repro/load.ts";
+import { minify, sizeText } from "./repro/minify.ts";
+import { verdictOf, writeProgram } from "./fault_report.ts";
+
+/** What came of it. */
+export type MinifyOutcome =
+  /** The module describes no repro. */
+  | { readonly kind: "none" }
+  /** It does not fail, or no smaller one does. */
+  | { readonly kind: "same"; readonly lines: readonly string[] }
+  | { readonly kind: "smaller"; readonly lines: readonly string[] };
+
+/** Minifies the repro that an import describes. */
+export async function minifyDescribed(
+  load: () => Promise<unknown>,
+  { milliseconds, folder, progress }: {
+    readonly milliseconds: number;
+    /** Where the smaller one goes: into a new folder in it. */
+    readonly folder: string;
+    readonly progress: (text: string) => void;
+  },
+): Promise<MinifyOutcome> {
+  const described = await caseDescribedBy(load);
+  if (!described) return { kind: "none" };
+  const { found, fault: expected } = described;
+  const compile = compilerOf(found);
+  const fault = faultOf(found, compile, { compare: expected.kind !== "error" });
+  if (!fault) return { kind: "same", lines: ["It does not fail any more"] };
+  if (!isSameFault(expected, fault)) {
+    return { kind: "same", lines: [`It fails in another way than it says: ${faultText(fault)}`] };
+  }
+  progress(`${faultText(fault)}`);
+  progress(`from ${sizeText(found)}`);
+  const { found: small, tries, operations: [before, after], isCut } = minify(found, { fault, compile }, {
+    milliseconds,
+    progress,
+  });
+  const counted = `${tries} tries${isCut ? "; time ran out" : ""}`;
+  const path = config.patch({ reproDir: folder }, () =>
+    writeProgram(small, {
+      fault,
+      title: "minified",
+      notes: [`  minified from ${before} operations to ${after}`],
+    }));
+  const summary = `${before} operations became ${after}: ${sizeText(small)} (${counted})`;
+  return { kind: "smaller", lines: [summary, path, verdictOf(path)] };
+}

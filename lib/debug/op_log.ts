@@ -1,0 +1,104 @@
+/**
+ * A log of the ops that run, as `torch.utils._debug_mode.DebugMode`: what eager execution does, and what compiled
+ * graphs do where they run op by op (backends "eager" and "aot_eager"). Input: a body; output: one entry an op, in
+ * order, with a digest of each result by which two logs can be compared. Invariant: the body does what it would do.
+ */
+import { isFloat } from "../base/dtype.ts";
+import { metaText } from "../graph/print.ts";
+import { graphNameOf } from "../ops/graph_builder.ts";
+import { callResolved, callResolvedInplace, ops } from "../tensor/eager.ts";
+import { readElements } from "../tensor/host.ts";
+import { ambient, type DispatchMode, type ResolvedCall } from "../tensor/modes.ts";
+import { isTensor, modes, recordsGrad, type Tensor } from "../tensor/tensor.ts";
+
+/** One op that ran. */
+export interface LoggedOp {
+  /** Its name in graphs, with an underscore where it wrote in place. */
+  readonly name: string;
+  /** Its arguments, tensors by type and shape: `f32[2, 3]`. */
+  readonly args: string;
+  readonly results: readonly string[];
+  /** Per result the sum of its elements' sizes, in double precision: equal values have equal digests. */
+  readonly digests: readonly number[];
+  /** How many compositions of other ops it is inside of. */
+  readonly depth: number;
+}
+
+/** A log in the making. */
+export class DebugMode {
+  readonly entries: LoggedOp[] = [];
+
+  /** Runs `body` and logs its ops; those that a composition is made of stand below it. */
+  run<R>(body: () => R): R {
+    return modes.with(new LoggingMode(this.entries, 0), body);
+  }
+
+  /** The first entry whose results are not those of another log's entry of the same number; null where all agree. */
+  firstDifference(other: DebugMode): readonly [LoggedOp | undefined, LoggedOp | undefined] | null {
+    const count = Math.max(this.entries.length, other.entries.length);
+    for (let at = 0; at < count; at++) {
+      const a = this.entries[at], b = other.entries[at];
+      if (!a || !b || lineOf(a) !== lineOf(b)) return [a, b];
+    }
+    return null;
+  }
+
+  /** A line an op. */
+  toString(): string {
+    return this.entries.map(lineOf).join("\n");
+  }
+}
+
+/** Rounding is no difference: seven digits of a digest are shown. */
+function lineOf({ name, args, results, digests, depth }: LoggedOp): string {
+  const shown = results.map((each, at) => `${each} #${(digests[at] ?? 0).toPrecision(6)}`);
+  return `${"  ".repeat(depth)}${name}(${args}) -> ${shown.join(", ")}`;
+}
+
+class LoggingMode implements DispatchMode<Tensor> {
+  constructor(readonly entries: LoggedOp[], readonly depth: number) {}
+
+  call(call: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
+    const { definition, args, inplace } = call;
+    const name = `${graphNameOf(definition)}${inplace ? "_" : ""}`;
+    const given = Object.entries(args).filter(([, value]) => value !== null).map(([key, value]) =>
+      `${key}: ${textOf(value)}`
+    ).join(", ");
+    const at = this.entries.length;
+    const result = this.#run(call);
+    const tensors = isTensor(result) ? [result] : result;
+    this.entries.splice(at, 0, {
+      name,
+      args: given,
+      results: tensors.map((each) => metaText({ shape: each.shape, dtype: each.dtype })),
+      digests: tensors.map(digestOf),
+      depth: this.depth,
+    });
+    return result;
+  }
+
+  #run({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
+    if (inplace) return callResolvedInplace(definition, args);
+    const { implementation, gradient } = definition;
+    const records = ambient.gradEnabled && recordsGrad(Object.values(args).flat().filter(isTensor));
+    if (implementation.kind === "composite" && (!records || gradient.kind === "composite")) {
+      return modes.with(
+        new LoggingMode(this.entries, this.depth + 1),
+        () => implementation.compose(ops, args),
+      );
+    }
+    return callResolved(definition, args);
+  }
+}
+
+function textOf(value: unknown): string {
+  if (isTensor(value)) return metaText({ shape: value.shape, dtype: value.dtype });
+  return Array.isArray(value) ? `[${value.map(textOf).join(", ")}]` : String(value);
+}
+
+function digestOf(tensor: Tensor): number {
+  if (!tensor.storage.filled) return 0;
+  let sum = 0;
+  for (const each of readElements(tensor)) sum += Math.abs(Number(each));
+  return isFloat(tensor.dtype) ? Math.fround(sum) : sum;
+}

@@ -1,0 +1,73 @@
+/**
+ * What the programs of execution records call. Input: a recorded call; output: the call, made alone, and the exit
+ * code. Invariant: what could not be recorded throws when it is touched, never stands for something else.
+ */
+import { config, type ConfigPatch } from "../../base/config.ts";
+import { DynError, messageOf } from "../../base/errors.ts";
+import { compile, type CompileOptions } from "../../compile.ts";
+import { setGradEnabled } from "../../tensor/modes.ts";
+import { defaultGenerator, type GeneratorState } from "../../tensor/random.ts";
+
+/** A recorded call. */
+export interface ReplayedCall {
+  /** The name of the error that it threw. */
+  readonly error: string;
+  readonly surroundings: {
+    readonly gradEnabled: boolean;
+    readonly generator: GeneratorState;
+    readonly settings: ConfigPatch;
+  };
+  readonly target: (this: never, ...args: never[]) => unknown;
+  readonly self: unknown;
+  readonly args: readonly unknown[];
+  readonly options: CompileOptions;
+}
+
+/** Makes the call; exit code 1 where it throws as recorded, 3 where it throws something else. */
+export async function replay(
+  { error, surroundings, target, self, args, options }: ReplayedCall,
+): Promise<void> {
+  const { gradEnabled, generator, settings } = surroundings;
+  defaultGenerator.state = generator;
+  try {
+    const compiled = compile(target, options);
+    await config.patch(
+      settings,
+      () => setGradEnabled(gradEnabled, () => Reflect.apply(compiled, self, args)),
+    );
+    console.log("Does not throw any more");
+  } catch (thrown) {
+    const name = thrown instanceof Error ? thrown.name : typeof thrown;
+    console.log(name === error ? "Throws as recorded:" : `Throws, but not ${error} as recorded:`);
+    console.log(thrown instanceof Error ? thrown.stack ?? messageOf(thrown) : String(thrown));
+    Deno.exitCode = name === error ? 1 : 3;
+  }
+}
+
+/** Stands for a value that could not be recorded. */
+export function missing(path: string, because: string): unknown {
+  const fail = (): never => {
+    throw new DynError(`Expected ${path} in the record but it could not be recorded: ${because}`);
+  };
+  return new Proxy(function () {}, {
+    apply: fail,
+    construct: fail,
+    get: fail,
+    set: fail,
+    has: fail,
+    getPrototypeOf: fail,
+    ownKeys: fail,
+  });
+}
+
+/** Gives an object fields, whatever its prototype does with assignments. */
+export function fill(object: object, fields: object): void {
+  for (const key of Reflect.ownKeys(fields)) {
+    Object.defineProperty(object, key, {
+      value: Reflect.get(fields, key),
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  }
+}

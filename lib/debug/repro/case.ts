@@ -1,0 +1,148 @@
+/**
+ * A compilation that fails, by itself: a graph, a call of it, what compiles it, and how it fails. Input: what a
+ * tool met or a repro wrote down; output: whether it fails, and in the same way. Invariant: trying a case leaves no
+ * trace in the program: arguments are copied, settings and the random generator are put back.
+ */
+import { functionalCompilerOf } from "../../aot/backend.ts";
+import { backendNamed } from "../../compile.ts";
+import { config, InductorConfig, type InductorPatch } from "../../base/config.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { CompiledFunction } from "../../graph/backend.ts";
+import type { GraphModule } from "../../graph/graph_module.ts";
+import type { GraphCompiler } from "../../graph/interpose.ts";
+import { ambient, setGradEnabled } from "../../tensor/modes.ts";
+import { defaultGenerator, type GeneratorState } from "../../tensor/random.ts";
+import { caseOf, runTrial, type Trial } from "../check/trial.ts";
+import { check, type Finding } from "../check/verdict.ts";
+
+/** Which graphs a tool looks at: captured ones, or the functional ones that come of them. */
+export type Stage = "dynamo" | "aot";
+
+/** How a case fails. */
+export type Fault =
+  /** Compiling it, or the compiled graph, throws. */
+  | { readonly kind: "error"; readonly name: string; readonly message: string }
+  /** Nobody has looked yet: anything that goes wrong. */
+  | { readonly kind: "unknown" }
+  /** The compiled graph does something else than its ops one by one. */
+  | {
+    readonly kind: "accuracy";
+    readonly part: Finding["part"];
+    readonly what: Finding["kind"];
+    readonly text: string;
+  };
+
+/** What a case depends on besides the graph. */
+export interface Surroundings {
+  readonly gradEnabled: boolean;
+  readonly generator: GeneratorState;
+  /** Settings of the code generator that are not the standard ones. */
+  readonly settings: InductorPatch;
+}
+
+/** A failing compilation. */
+export interface ReproCase {
+  readonly stage: Stage;
+  /** The name of the backend that compiles it. */
+  readonly backend: string;
+  readonly gm: GraphModule;
+  readonly args: readonly unknown[];
+  readonly surroundings: Surroundings;
+}
+
+/** What a graph is compiled with at a stage. */
+export function compilerOf(
+  { stage, backend, gm }: Pick<ReproCase, "stage" | "backend" | "gm">,
+): GraphCompiler {
+  const found = backendNamed(backend);
+  const plain: CompiledFunction = (...args) => gm.forward(...args);
+  if (stage === "dynamo") return (each, args) => found(each, args) ?? plain;
+  return functionalCompilerOf(found, gm.signature?.role ?? "inference") ?? (() => plain);
+}
+
+/** The surroundings now. */
+export function surroundingsNow(): Surroundings {
+  const standard = new InductorConfig();
+  const settings: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(config.inductor)) {
+    if (typeof value !== "object" && value !== Reflect.get(standard, name)) settings[name] = value;
+  }
+  return { gradEnabled: ambient.gradEnabled, generator: defaultGenerator.state, settings };
+}
+
+/** Runs `body` in surroundings. */
+export function within<R>({ gradEnabled, generator, settings }: Surroundings, body: () => R): R {
+  const former = defaultGenerator.state;
+  defaultGenerator.state = generator;
+  try {
+    return config.patch({ inductor: settings }, () => setGradEnabled(gradEnabled, body));
+  } finally {
+    defaultGenerator.state = former;
+  }
+}
+
+/** How a case fails; null where it does not. With `compare`, the results have to be the graph's too. */
+export function faultOf(
+  { gm, args, surroundings }: Pick<ReproCase, "gm" | "args" | "surroundings">,
+  compile: GraphCompiler,
+  { compare }: { readonly compare: boolean },
+): Fault | null {
+  return within(surroundings, () => {
+    const of = caseOf(gm, args);
+    const isOwn = () => failsPlainly({ gm, args });
+    let compiled: CompiledFunction;
+    try {
+      compiled = compile(gm, args);
+    } catch (error) {
+      return isOwn() ? null : errorFault(error);
+    }
+    if (compare) {
+      const finding = check({ compiled, gm }, args);
+      return finding && accuracyFault(finding);
+    }
+    const failure = failureOf(runTrial(compiled, of));
+    return failure === null || isOwn() ? null : errorFault(failure.error);
+  });
+}
+
+/** Whether a graph throws op by op too: then that is the program's error. */
+export function failsPlainly({ gm, args }: Pick<ReproCase, "gm" | "args">): boolean {
+  return failureOf(runTrial((...given) => gm.forward(...given), caseOf(gm, args))) !== null;
+}
+
+/** What a trial throws, in either pass. */
+function failureOf(trial: Trial): { readonly error: unknown } | null {
+  if (trial.kind === "threw") return trial;
+  return trial.backwardError === null ? null : { error: trial.backwardError };
+}
+
+/** A difference as a fault. */
+export function accuracyFault({ part, kind, text }: Finding): Fault {
+  return { kind: "accuracy", part, what: kind, text };
+}
+
+/** An error as a fault. */
+export function errorFault(error: unknown): Fault {
+  const name = error instanceof Error ? error.name : typeof error;
+  return { kind: "error", name, message: messageOf(error) };
+}
+
+/** Whether two faults are of the same kind; numbers and names in messages may differ. */
+export function isSameFault(a: Fault, b: Fault): boolean {
+  if (a.kind === "unknown" || b.kind === "unknown") return true;
+  if (a.kind === "error") {
+    return b.kind === "error" && a.name === b.name && outline(a.message) === outline(b.message);
+  }
+  return b.kind === "accuracy" && a.part === b.part && a.what === b.what;
+}
+
+/** A message without what changes from graph to graph: numbers, and names that end in them. */
+function outline(message: string): string {
+  return (message.split("\n").find((line) => line.trim() !== "") ?? "").replace(/\w*\d[\w.]*/g, "#");
+}
+
+/** A fault in a line or two. */
+export function faultText(fault: Fault): string {
+  if (fault.kind === "unknown") return "not tried yet";
+  return fault.kind === "error" ? `${fault.name}: ${fault.message}` : fault.text;
+}

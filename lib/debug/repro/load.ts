@@ -1,0 +1,289 @@
+/**
+ * Repros as they run: the namespace `repro` that their programs import. Input: the description that script.ts
+ * writes, which people may change; output: the case, tried, and the exit code. Invariant: `run` says whether the
+ * case still fails in the way that the description names; under `dyn minify` it hands the case over instead.
+ */
+import { type DType, hostArray, isDType, itemSize } from "../../base/dtype.ts";
+import { DynError, messageOf } from "../../base/errors.ts";
+import { isPlainObject } from "../../base/tree.ts";
+import type { GraphModule } from "../../graph/graph_module.ts";
+import { type Argument, isRecord, Node, type NodeMeta, type SourcePosition } from "../../graph/node.ts";
+import { placeOfNode, userPosition } from "../../graph/place.ts";
+import type { GraphSignature } from "../../graph/signature.ts";
+import { add, type Dim, floorDiv, max, min, mod, mul, Sym } from "../../sym/expr.ts";
+import { defaultDevice } from "../../tensor/default_device.ts";
+import { layoutOf } from "../../tensor/layout.ts";
+import { contiguousStrides } from "../../graph/meta.ts";
+import { readElements, writeElements } from "../../tensor/host.ts";
+import { allocateStorage, type Storage } from "../../tensor/storage.ts";
+import { isTensor, Tensor } from "../../tensor/tensor.ts";
+import { load as loadTensors } from "../../data/safetensors.ts";
+import { resultOf } from "../check/copies.ts";
+import { locate } from "../check/locate.ts";
+import { check } from "../check/verdict.ts";
+import {
+  compilerOf,
+  type Fault,
+  faultOf,
+  faultText,
+  isSameFault,
+  type ReproCase,
+  type Stage,
+  type Surroundings,
+  within,
+} from "./case.ts";
+import { GraphRecorder } from "./recorder.ts";
+
+/** An input of a repro: a size, a size that is a symbol, or a tensor. */
+export type ReproInput =
+  | number
+  | { readonly size: number; readonly source?: string; readonly dynamic: readonly number[] }
+  | ReproTensor;
+
+/** A tensor of a repro. */
+export interface ReproTensor {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  /** Row-major unless given. */
+  readonly strides?: readonly number[];
+  readonly offset?: number;
+  readonly device?: string;
+  /** Whether a gradient is wanted, and whether the tensor is a leaf or the result of something else. */
+  readonly grad?: "leaf" | "result";
+  /** How guards called it. */
+  readonly source?: string;
+  /** The elements of its memory, in order. */
+  readonly data?: readonly (number | bigint)[] | Tensor;
+  /** The input whose memory it shows. */
+  readonly memoryOf?: string;
+  /** Dimensions whose sizes are symbols. */
+  readonly dynamic?: readonly number[];
+}
+
+/** What a graph is written with. */
+export interface ReproTools {
+  /** The ops by their names in graphs: `ops.add(x, 1)`. */
+  readonly ops: Readonly<Record<string, (...args: readonly unknown[]) => Argument>>;
+  /** Says which line of the program the statements below come from. */
+  readonly at: (place: string, code: string) => void;
+  /** Whether gradients of the statements below are recorded. */
+  readonly history: (kind: "kept" | "off") => void;
+  /** Arithmetic of sizes. */
+  readonly size: {
+    readonly of: (input: Argument, part?: "shape" | "stride" | "offset", dim?: number) => Dim;
+    readonly add: typeof add;
+    readonly mul: typeof mul;
+    readonly floorDiv: typeof floorDiv;
+    readonly mod: typeof mod;
+    readonly min: typeof min;
+    readonly max: typeof max;
+  };
+}
+
+/** What `repro.run` is given. */
+export interface ReproDescription {
+  readonly stage: Stage;
+  readonly backend: string;
+  /** How it fails. */
+  readonly fault:
+    | Omit<Extract<Fault, { kind: "accuracy" }>, "text">
+    | Exclude<Fault, { kind: "accuracy" }>;
+  readonly surroundings: Surroundings;
+  readonly signature?: GraphSignature;
+  readonly inputs: Readonly<Record<string, ReproInput>>;
+  /** Makes the graph; `inputs` are those above, by name. */
+  readonly graph: (tools: ReproTools, inputs: Readonly<Record<string, Node>>) => Argument;
+}
+
+/** Tensors of a file beside the program. */
+export function load(url: URL): Readonly<Record<string, Tensor>> {
+  return loadTensors(url);
+}
+
+/** Gets the case in place of trying it. */
+let taker: ((found: ReproCase, fault: Fault) => void) | null = null;
+
+/** Runs `body`, which imports a repro, and gives the case that it describes; null where it describes none. */
+export async function caseDescribedBy(
+  body: () => Promise<unknown>,
+): Promise<{ readonly found: ReproCase; readonly fault: Fault } | null> {
+  const taken: { readonly found: ReproCase; readonly fault: Fault }[] = [];
+  taker = (found, fault) => taken.push({ found, fault });
+  try {
+    await body();
+  } finally {
+    taker = null;
+  }
+  return taken[0] ?? null;
+}
+
+/** Tries a repro, says what came of it, and sets the exit code: 1 while it fails as described. */
+export function run(description: ReproDescription): void {
+  const { fault: described } = description;
+  const fault: Fault = described.kind === "accuracy" ? { ...described, text: "" } : described;
+  const found = caseOfDescription(description);
+  if (taker) return taker(found, fault);
+  const now = faultOf(found, compilerOf(found), { compare: fault.kind !== "error" });
+  if (now === null) {
+    console.log("Does not fail any more");
+    return;
+  }
+  const same = isSameFault(fault, now);
+  console.log(`${same ? "Fails" : "Fails, but in another way"}: ${faultText(now)}`);
+  if (now.kind === "accuracy") console.log(firstWrong(found));
+  Deno.exitCode = same ? 1 : 3;
+}
+
+/** Where a wrong answer begins, as a line. */
+function firstWrong(found: ReproCase): string {
+  const { gm, args, surroundings } = found;
+  const compile = compilerOf(found);
+  const culprit = within(surroundings, () => {
+    const finding = check({ compiled: compile(gm, args), gm }, args);
+    return finding && locate({ gm, finding, compile }, args);
+  });
+  if (!culprit) return "No part of the graph is wrong by itself";
+  return `First wrong op: ${placeOfNode(culprit.node)}\n    ${userPosition(culprit.node)?.code ?? ""}`
+    .trimEnd();
+}
+
+/** Makes the case. Throws DynError where the description does not hold together. */
+export function caseOfDescription(description: ReproDescription): ReproCase {
+  const { stage, backend, surroundings } = description;
+  const args = makeInputs(description.inputs);
+  const gm = makeGraph(description, args);
+  return { stage, backend, surroundings, gm, args: [...args.values()] };
+}
+
+function makeGraph(
+  { inputs, graph, signature }: ReproDescription,
+  args: ReadonlyMap<string, unknown>,
+): GraphModule {
+  const recorder = new GraphRecorder();
+  const nodes: Record<string, Node> = {};
+  for (const [name, value] of args) {
+    const described = inputs[name];
+    const { source, dynamic = [] } = typeof described === "object" ? described : {};
+    nodes[name] = recorder.input(name, value, { dynamic: (dim) => dynamic.includes(dim), source });
+  }
+  let stack: readonly SourcePosition[] = [];
+  let history: Pick<NodeMeta, "noGrad"> = {};
+  const call = (target: string, given: readonly unknown[]): Argument => {
+    const last = given.at(-1);
+    const args = given.map(argumentOf);
+    const kwargs = isPlainObject(last) ? args.pop() : undefined;
+    return recorder.call(
+      target,
+      { args, ...(kwargs !== undefined && isRecord(kwargs) ? { kwargs } : {}) },
+      { stack, ...history },
+    );
+  };
+  const tools: ReproTools = {
+    ops: new Proxy({}, {
+      get: (_, target) => (...given: readonly unknown[]) => call(String(target), given),
+    }),
+    at: (place, code) => void (stack = [positionOf(place, code)]),
+    history: (kind) => void (history = kind === "kept" ? {} : { noGrad: true }),
+    size: { of: sizeOf, add, mul, floorDiv, mod, min, max },
+  };
+  return recorder.finish(argumentOf(graph(tools, nodes)), signature);
+}
+
+/** A position as `at` writes it: `block (model.ts:5)`. */
+function positionOf(place: string, code: string): SourcePosition {
+  const [, functionName = "", file = place, line = "0"] = place.match(/^(.*) \((.*):(\d+)\)$/) ?? [];
+  return { functionName, file, line: Number(line), column: 1, code };
+}
+
+/** A value of the program as an argument of a node. Throws DynError for what cannot be one. */
+function argumentOf(value: unknown): Argument {
+  if (value instanceof Node || value === null || value === undefined) return value;
+  if (Array.isArray(value)) return value.map(argumentOf);
+  if (isPlainObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, argumentOf(each)]));
+  }
+  switch (typeof value) {
+    case "number":
+    case "bigint":
+    case "boolean":
+    case "string":
+      return value;
+    default:
+      if (value instanceof Sym) return value;
+      throw new DynError(`Expected an argument of an op but found ${Deno.inspect(value, { depth: 0 })}`);
+  }
+}
+
+/** A size that an input gives. */
+function sizeOf(input: Argument, part?: "shape" | "stride" | "offset", dim = 0): Dim {
+  const { value } = input instanceof Node ? input.meta : { value: undefined };
+  if (value?.kind === "size") return value.size;
+  if (value?.kind === "tensor" && part !== undefined) {
+    const { shape, strides, offset } = value.tensor;
+    const found = part === "offset" ? offset : part === "shape" ? shape[dim] : strides[dim];
+    if (found !== undefined) return found;
+  }
+  throw new DynError("Expected an input of the graph that gives this size");
+}
+
+/** Tensors with memory as described, by name. */
+export function tensors(described: Readonly<Record<string, ReproTensor>>): Record<string, Tensor> {
+  const made = makeInputs(described);
+  return Object.fromEntries([...made].flatMap(([name, value]) => isTensor(value) ? [[name, value]] : []));
+}
+
+/** The inputs with memory as described. */
+function makeInputs(inputs: Readonly<Record<string, ReproInput>>): Map<string, unknown> {
+  const storages = new Map<string, Storage>();
+  const made = new Map<string, unknown>();
+  for (const [name, input] of Object.entries(inputs)) {
+    if (typeof input === "number" || "size" in input) {
+      made.set(name, typeof input === "number" ? input : input.size);
+      continue;
+    }
+    const { dtype, shape, strides, offset = 0, device = defaultDevice(), grad, data, memoryOf } = input;
+    if (!isDType(dtype)) {
+      throw new DynError(`Expected an element type for ${name} but found ${String(dtype)}`);
+    }
+    const layout = layoutOf({ shape, strides: strides ?? contiguousStrides(shape), dtype, device });
+    const storage = memoryOf === undefined
+      ? makeStorage(name, { dtype, device, data })
+      : storages.get(memoryOf);
+    if (!storage) throw new DynError(`Expected an input before ${name} but found ${String(memoryOf)}`);
+    if (storage.byteLength < (offset + layout.extent) * itemSize(dtype)) {
+      throw new DynError(`Expected elements for all of ${name} but found ${storage.byteLength} bytes`);
+    }
+    storages.set(name, storage);
+    const tensor = new Tensor(storage, layout, offset);
+    if (grad !== undefined) tensor.requiresGrad_();
+    made.set(name, grad === "result" ? resultOf(tensor) : tensor);
+  }
+  return made;
+}
+
+function makeStorage(
+  name: string,
+  { dtype, device, data }: {
+    readonly dtype: DType;
+    readonly device: string;
+    readonly data: readonly (number | bigint)[] | Tensor | undefined;
+  },
+): Storage {
+  if (data === undefined) throw new DynError(`Expected elements or memoryOf for ${name}`);
+  const elements = isTensor(data) ? readElements(data) : elementsOf(data, dtype);
+  const storage = allocateStorage(device, elements.byteLength);
+  writeElements(storage, elements);
+  return storage;
+}
+
+function elementsOf(data: readonly (number | bigint)[], dtype: DType): ReturnType<typeof hostArray> {
+  const elements = hostArray(dtype, new ArrayBuffer(data.length * itemSize(dtype)), { length: data.length });
+  data.forEach((each, at) => {
+    try {
+      elements[at] = elements instanceof BigInt64Array ? BigInt(each) : Number(each);
+    } catch (cause) {
+      throw new DynError(`Expected an element of ${dtype} but found ${each}: ${messageOf(cause)}`);
+    }
+  });
+  return elements;
+}

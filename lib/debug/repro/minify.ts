@@ -1,0 +1,119 @@
+/**
+ * Makes a failing case as small as it gets, by trying smaller ones. Input: a case and how it fails; output: a case
+ * that fails in the same way. Invariant: every case that is kept has been compiled and run; the time is bounded, and
+ * what was reached by then is given.
+ */
+import { logs } from "../../base/logs.ts";
+import type { GraphCompiler } from "../../graph/interpose.ts";
+import { printGraph } from "../../graph/print.ts";
+import { isTensor } from "../../tensor/tensor.ts";
+import { type Fault, faultOf, isSameFault, type ReproCase } from "./case.ts";
+import { type Call, rebuild } from "./rebuild.ts";
+import { REDUCTIONS } from "./reductions.ts";
+
+/** How minifying went. */
+export interface Minified {
+  readonly found: ReproCase;
+  /** Compilations that were tried. */
+  readonly tries: number;
+  /** Operations at the beginning and at the end. */
+  readonly operations: readonly [number, number];
+  /** Whether time ran out before nothing more could be taken away. */
+  readonly isCut: boolean;
+}
+
+/** Limits of one minification. */
+export interface MinifyOptions {
+  /** No case is tried after this many milliseconds. */
+  readonly milliseconds: number;
+  /** Told after each reduction that made the case smaller. */
+  readonly progress?: (text: string) => void;
+}
+
+/** Minifies a case that fails as `fault` says. */
+export function minify(
+  original: ReproCase,
+  { fault, compile }: { readonly fault: Fault; readonly compile: GraphCompiler },
+  { milliseconds, progress = () => {} }: MinifyOptions,
+): Minified {
+  const end = performance.now() + milliseconds;
+  const known = new Map<string, boolean>();
+  let tries = 0, isCut = false;
+  const fails = (call: Call): boolean => {
+    const key = keyOf(call);
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    if (performance.now() > end) {
+      isCut = true;
+      return false;
+    }
+    tries++;
+    const surroundings = original.surroundings;
+    const now = logs.capture(
+      "",
+      () => {},
+      () => faultOf({ ...call, surroundings }, compile, { compare: fault.kind !== "error" }),
+    );
+    const result = now !== null && isSameFault(fault, now);
+    known.set(key, result);
+    return result;
+  };
+  let best: Call = { gm: original.gm, args: original.args };
+  const first = operationsOf(best);
+  const whole = specialized(best, fails);
+  if (whole) {
+    best = whole;
+    for (let before = ""; before !== keyOf(best) && !isCut;) {
+      before = keyOf(best);
+      for (const { name, run } of REDUCTIONS) {
+        const former = keyOf(best);
+        best = run(best, fails);
+        if (keyOf(best) !== former) progress(`${name}: ${sizeText(best)}`);
+      }
+    }
+  }
+  return {
+    found: { ...original, ...best },
+    tries,
+    operations: [first, operationsOf(best)],
+    isCut,
+  };
+}
+
+/** The case with known sizes, or with symbols where it fails only so; null where it cannot be replayed. */
+function specialized(call: Call, fails: Fails): Call | null {
+  for (const dynamic of [false, true]) {
+    try {
+      const replayed = rebuild(call, { dynamic });
+      if (fails(replayed)) return replayed;
+    } catch {
+      // Ops that refuse to be inferred anew: the case stays as it is
+    }
+  }
+  return null;
+}
+
+type Fails = (call: Call) => boolean;
+
+function operationsOf({ gm }: Call): number {
+  return gm.graph.nodes.filter(({ op }) => op.startsWith("call_")).length;
+}
+
+/** The size of a case, for people. */
+export function sizeText(call: Call): string {
+  const elements = call.args.filter(isTensor).reduce((sum, each) => sum + each.numel(), 0);
+  const inputs = call.args.length, operations = operationsOf(call);
+  const of = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return `${of(operations, "operation")}, ${of(inputs, "input")}, ${of(elements, "element")}`;
+}
+
+/** Two calls of one key are the same case. */
+function keyOf({ gm, args }: Call): string {
+  const values = args.map((arg) => {
+    if (!isTensor(arg)) return String(arg);
+    const { dtype, shape, strides, offset, requiresGrad } = arg;
+    const sample = arg.numel() <= 4096 ? String(arg.detach().toTypedArray()) : `${arg.storage.serial}`;
+    return `${dtype}[${shape}][${strides}]+${offset}${requiresGrad ? "g" : ""}${sample}`;
+  });
+  return `${printGraph(gm.graph, { types: true })}\n${values.join("\n")}`;
+}

@@ -1,0 +1,177 @@
+/**
+ * Makes a graph call by call, as repros write it down. Input: inputs with values, then calls of ops by their graph
+ * names; output: a GraphModule. Invariant: the nodes hold exactly the arguments that were given, and their metadata
+ * is what the ops infer from them, so that replaying a graph gives the same graph.
+ */
+import { DynError } from "../../base/errors.ts";
+import { isFloat } from "../../base/dtype.ts";
+import { type Attributes } from "../../graph/interpreter.ts";
+import { GraphModule } from "../../graph/graph_module.ts";
+import { gradientCallOf, takesGradients } from "../../graph/gradient_call.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import { type Argument, forEachNode, Graph, Node, type NodeMeta, type NodeValue } from "../../graph/node.ts";
+import type { GraphSignature } from "../../graph/signature.ts";
+import { argumentsOfNode, GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.ts";
+import { findTarget } from "../../ops/table.ts";
+import { ShapeEnv } from "../../sym/shape_env.ts";
+import { graphRunner } from "../../tensor/graph_runner.ts";
+import { isTensor } from "../../tensor/tensor.ts";
+
+/** How an input is recorded. */
+export interface InputOptions {
+  /** Whether a dimension's size is a symbol. */
+  readonly dynamic?: (dim: number) => boolean;
+  readonly source?: string | undefined;
+}
+
+/** What a call's node knows besides its arguments. */
+export type CallMeta = Pick<NodeMeta, "stack"> & Partial<Pick<NodeMeta, "noGrad">>;
+
+/** A graph in the making. */
+export class GraphRecorder {
+  readonly graph: Graph = new Graph();
+  readonly attributes: Record<string, unknown> = {};
+  readonly #sizes = new ShapeEnv();
+
+  /** An input. Numbers are sizes, symbols where `dynamic` says so of dimension 0. */
+  input(name: string, value: unknown, { dynamic = () => false, source }: InputOptions = {}): Node {
+    const meta = { stack: [], ...(source === undefined ? {} : { source }) };
+    return this.graph.create("placeholder", name, {
+      meta: { ...meta, value: this.#valueOf(name, value, dynamic) },
+    });
+  }
+
+  #valueOf(name: string, value: unknown, dynamic: (dim: number) => boolean): NodeValue {
+    if (isTensor(value)) {
+      const { meta, requiresGrad } = value;
+      const { shape, strides, offset } = value;
+      const layout = this.#sizes.createLayout(name, { shape, strides, offset }, {
+        dynamic: (dim) => dynamic(dim) ? {} : undefined,
+      });
+      return { kind: "tensor", tensor: { ...meta, ...layout }, requiresGrad };
+    }
+    if (typeof value !== "number") {
+      throw new DynError(`Expected a tensor or a size as the input ${name} but found ${typeof value}`);
+    }
+    const size = dynamic(0)
+      ? this.#sizes.createSize({ base: name, part: { kind: "value" } }, value, {
+        range: [0, Infinity],
+        duck: false,
+      })
+      : value;
+    return { kind: "size", size };
+  }
+
+  /** A value that belongs to the graph. */
+  constant(name: string, value: unknown, meta: CallMeta): Node {
+    this.attributes[name] = value;
+    const known: NodeValue = isTensor(value)
+      ? { kind: "tensor", tensor: value.meta, requiresGrad: value.requiresGrad }
+      : { kind: "unknown" };
+    return this.graph.create("get_attr", name, { meta: { ...meta, value: known } });
+  }
+
+  /** A call. Throws DynError for an op that does not exist or that refuses its arguments. */
+  call(
+    target: string,
+    { args, kwargs = {}, name }: {
+      readonly args: readonly Argument[];
+      readonly kwargs?: Readonly<Record<string, Argument>>;
+      readonly name?: string;
+    },
+    meta: CallMeta,
+  ): Node {
+    const node = this.graph.create("call_function", target, {
+      args,
+      kwargs,
+      ...(name === undefined ? {} : { name }),
+      meta,
+    });
+    try {
+      node.meta.value = inferred(node);
+    } catch (error) {
+      this.graph.erase(node);
+      throw error;
+    }
+    return node;
+  }
+
+  /** Ends the graph. */
+  finish(result: Argument, signature?: GraphSignature): GraphModule {
+    this.graph.create("output", "output", { args: [result] });
+    this.graph.lint();
+    const attributes: Attributes = this.attributes;
+    return new GraphModule(this.graph, attributes, graphRunner, signature);
+  }
+}
+
+/** What a call gives. */
+function inferred(node: Node): NodeValue {
+  if (takesGradients(node)) return gradientsOf(node);
+  const requiresGrad = !node.meta.noGrad && requiresAny(node);
+  if (node.target === "getitem") {
+    const [list, index] = node.args;
+    const tensors = resolved(list);
+    const item = Array.isArray(tensors) && typeof index === "number" ? tensors[index] : undefined;
+    if (isGraphValue(item)) {
+      return { kind: "tensor", tensor: item.meta, requiresGrad: requiresGrad && isFloat(item.dtype) };
+    }
+  }
+  const found = findTarget(node.target);
+  if (!found) throw new DynError(`Expected an op of the table but found ${node.target}`);
+  const { definition, inplace } = found;
+  const args = argumentsOfNode(node, definition, resolved, isGraphValue);
+  if (inplace) {
+    const [receiver] = Object.values(args).filter(isGraphValue);
+    if (!receiver) throw new DynError(`Expected a tensor to write to in ${node.target}`);
+    return { kind: "tensor", tensor: receiver.meta, requiresGrad };
+  }
+  const records = requiresGrad && definition.gradient.kind !== "none";
+  const result = definition.infer(mapArguments(args, (value) => value.meta));
+  return isMetas(result)
+    ? { kind: "tensors", tensors: result, requiresGrad: records }
+    : { kind: "tensor", tensor: result, requiresGrad: records && isFloat(result.dtype) };
+}
+
+/** Gradients are row-major and belong to nobody's history. */
+function gradientsOf(node: Node): NodeValue {
+  const tensors = gradientCallOf(node).inputs.map(({ name, meta: { value } }): TensorMeta => {
+    if (value.kind !== "tensor") {
+      throw new DynError(`Expected a tensor to differentiate by but found ${name}`);
+    }
+    const { shape, dtype, device } = value.tensor;
+    return contiguousMeta(shape, dtype, device);
+  });
+  return { kind: "tensors", tensors, requiresGrad: false };
+}
+
+function requiresAny(node: Node): boolean {
+  let any = false;
+  forEachNode([...node.args, node.kwargs], ({ meta: { value } }) => {
+    if ((value.kind === "tensor" || value.kind === "tensors") && value.requiresGrad) any = true;
+  });
+  return any;
+}
+
+/** What stands for a node among the arguments of a call. */
+function resolved(argument: Argument): unknown {
+  if (!(argument instanceof Node)) return argument;
+  const { value } = argument.meta;
+  switch (value.kind) {
+    case "tensor":
+      return new GraphValue(argument, value.tensor);
+    case "tensors":
+      return value.tensors.map((meta) => new GraphValue(argument, meta));
+    case "size":
+      return value.size;
+    case "number":
+    case "unknown":
+      throw new DynError(`Expected a tensor or a size at ${argument.name} but found ${value.kind}`);
+    default:
+      return value satisfies never;
+  }
+}
+
+function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {
+  return Array.isArray(result);
+}

@@ -1,0 +1,48 @@
+/**
+ * Shadow mode, `config.shadow` and DYN_SHADOW: a share of the calls of each compiled graph is checked against the
+ * graph's ops one by one. Input: captured graphs on their way to a backend; output: compiled graphs that check
+ * themselves. Invariant: which calls are checked depends on their count alone, and the first is; without the
+ * setting nothing is different.
+ */
+import { config, shadowRate } from "../base/config.ts";
+import { logs } from "../base/logs.ts";
+import type { GraphBackend } from "../graph/backend.ts";
+import { callsProgram, CheckedGraph, snapshotOf } from "./checked_graph.ts";
+import { currentTitle } from "./fault_report.ts";
+import { surroundingsNow } from "./repro/case.ts";
+
+/** A backend whose graphs check themselves, where the settings ask for it when a graph is compiled. */
+export function shadowed(backend: GraphBackend, backendName: string): GraphBackend {
+  return (gm, examples) => {
+    const rate = shadowRate(config.shadow);
+    if (rate === 0) return backend(gm, examples);
+    if (callsProgram(gm)) {
+      logs.emit("shadow", "A graph that calls functions of the program is not checked: they would run twice");
+      return backend(gm, examples);
+    }
+    const reference = snapshotOf(gm);
+    // Results in memory that the next call overwrites would change while they are compared.
+    const compile: GraphBackend = (each, given) =>
+      config.patch({ inductor: { staticResults: false } }, () => backend(each, given));
+    const compiled = compile(gm, examples);
+    if (compiled === null) return null;
+    return new CheckedGraph({
+      compiled,
+      reference,
+      original: gm.graph,
+      compile: (each, given) => compile(each, given) ?? ((...args) => each.forward(...args)),
+      isChecked: (call) => isSampled(call, rate),
+      tool: "shadow",
+      stage: "dynamo",
+      backendName,
+      title: currentTitle(),
+      surroundings: surroundingsNow(),
+      minified: false,
+    }).run;
+  };
+}
+
+/** Whether a call, by its number from 0, is one of a share: those at which calls·rate passes an integer. */
+export function isSampled(call: number, rate: number): boolean {
+  return Math.ceil(call * rate) < Math.ceil((call + 1) * rate);
+}

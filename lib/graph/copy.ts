@@ -1,0 +1,33 @@
+/**
+ * Copies of graphs. Input: a graph, and which part of it is wanted; output: a graph of new nodes with the same
+ * names, arguments and metadata. Invariant: the original is left as it is.
+ */
+import { type Argument, Graph, mapNodes, type Node } from "./node.ts";
+
+/** The same nodes in a new graph. */
+export function copyGraph(graph: Graph): Graph {
+  return copyNodes(graph).copy;
+}
+
+/** The same nodes in a new graph, and which became which; without the output node where `output` is false. */
+export function copyNodes(
+  graph: Graph,
+  { output = true }: { readonly output?: boolean } = {},
+): { readonly copy: Graph; readonly made: ReadonlyMap<Node, Node> } {
+  const copy = new Graph();
+  const made = new Map<Node, Node>();
+  const moved = (argument: Argument) => mapNodes(argument, (node) => made.get(node) ?? node);
+  for (const node of graph.nodes) {
+    if (node.op === "output" && !output) continue;
+    made.set(
+      node,
+      copy.create(node.op, node.target, {
+        args: node.args.map(moved),
+        kwargs: Object.fromEntries(Object.entries(node.kwargs).map(([name, each]) => [name, moved(each)])),
+        name: node.name,
+        meta: { ...node.meta },
+      }),
+    );
+  }
+  return { copy, made };
+}

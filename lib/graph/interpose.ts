@@ -1,0 +1,40 @@
+/**
+ * Where tools stand between a graph and what compiles it: shadow mode, repros, bisection. Input: compilers, of
+ * captured graphs and of the functional graphs that come of them; output: the same compilers with what the tools
+ * put around them. Invariant: without tools a compiler is itself; the tool that was added last is the outermost.
+ */
+import type { CompiledFunction, GraphBackend } from "./backend.ts";
+import type { GraphModule } from "./graph_module.ts";
+
+/** Compiles a functional graph with a signature; the result returns the list of outputs. */
+export type GraphCompiler = (gm: GraphModule, exampleInputs: readonly unknown[]) => CompiledFunction;
+
+/** What stands around compilers. Either may be absent. */
+export interface Interposer {
+  /** Around backends of captured graphs; `backendName` is what the user chose. */
+  readonly captured?: (backend: GraphBackend, backendName: string) => GraphBackend;
+  /** Around compilers of functional graphs. */
+  readonly functional?: (compiler: GraphCompiler) => GraphCompiler;
+}
+
+const interposers = new Set<Interposer>();
+
+/** Adds a tool; what it returns takes it away. */
+export function interpose(tool: Interposer): () => void {
+  interposers.add(tool);
+  return () => void interposers.delete(tool);
+}
+
+/** A backend with what stands around it. Asked for at each compilation. */
+export function interposedBackend(backend: GraphBackend, backendName: string): GraphBackend {
+  let result = backend;
+  for (const { captured } of interposers) if (captured) result = captured(result, backendName);
+  return result;
+}
+
+/** A compiler of functional graphs with what stands around it. */
+export function interposedCompiler(compiler: GraphCompiler): GraphCompiler {
+  let result = compiler;
+  for (const { functional } of interposers) if (functional) result = functional(result);
+  return result;
+}

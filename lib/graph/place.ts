@@ -1,0 +1,24 @@
+/**
+ * Where a node comes from, for messages. Input: a node; output: a place and a line of the user's program.
+ * Invariant: the innermost frame that is not dyn's own, where there is one: `model.call(x)` rather than the inside
+ * of a layer.
+ */
+import { isOwnFile } from "../base/errors.ts";
+import type { Node, SourcePosition } from "./node.ts";
+
+/** The innermost place in the user's own files; the innermost at all where there is none. */
+export function userPosition({ meta: { stack } }: Node): SourcePosition | undefined {
+  return stack.findLast(({ file }) => !isOwnFile(file)) ?? stack.at(-1);
+}
+
+/** A position as stack traces write it. */
+export function positionText({ functionName, file, line }: SourcePosition): string {
+  return `${functionName || "<anonymous>"} (${file}:${line})`;
+}
+
+/** What a node computes and where the program asks for it: `tanh, at block (model.ts:5)`. */
+export function placeOfNode(node: Node): string {
+  const what = node.op === "placeholder" ? `the input ${node.name}` : node.target;
+  const position = userPosition(node);
+  return position ? `${what}, at ${positionText(position)}` : what;
+}

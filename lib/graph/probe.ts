@@ -1,0 +1,49 @@
+/**
+ * Graphs that show what they compute on the way. Input: a graph; output: a graph that also returns the value of
+ * each node that is one tensor, and the nodes they are of. Invariant: the values are those right after the node,
+ * whatever is written in place later; the tape does not see that they are taken.
+ */
+import { copyNodes } from "./copy.ts";
+import { GraphModule } from "./graph_module.ts";
+import { type Graph, mapNodes, type Node } from "./node.ts";
+
+/** A graph with more results. */
+export interface Probe {
+  /** Returns the values of `nodes`; where it `keepsResults`, what the original returns and then those. */
+  readonly module: GraphModule;
+  readonly nodes: readonly Node[];
+}
+
+/** Calls that give one tensor, in order. */
+export function tensorCalls(graph: Graph): Node[] {
+  return graph.nodes.filter(({ op, meta }) =>
+    (op === "call_function" || op === "call_method") && meta.value.kind === "tensor"
+  );
+}
+
+/**
+ * The graph that shows its values: as copies, or as aliases whose elements later writes may change but whose
+ * metadata they do not.
+ */
+export function probeGraph(
+  { graph, attributes, runner, signature }: GraphModule,
+  { as, keepsResults }: { readonly as: "clone" | "detach"; readonly keepsResults: boolean },
+): Probe {
+  const { copy, made } = copyNodes(graph, { output: false });
+  const nodes: Node[] = [], seen: Node[] = [];
+  for (const node of tensorCalls(graph)) {
+    const value = made.get(node);
+    if (!value) continue;
+    const after = copy.nodes[copy.nodes.indexOf(value) + 1];
+    nodes.push(node);
+    seen.push(copy.create("call_function", as, {
+      args: [value],
+      meta: { ...node.meta, noGrad: true },
+      ...(after ? { before: after } : {}),
+    }));
+  }
+  const results = mapNodes(graph.output.args[0], (node) => made.get(node) ?? node);
+  copy.create("output", "output", { args: [keepsResults ? [results, seen] : seen] });
+  const outer = signature && { role: signature.role, mutatedInputs: [], ownResults: 0 };
+  return { module: new GraphModule(copy, attributes, runner, outer), nodes };
+}
