@@ -7,7 +7,7 @@ import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { type Attributes } from "../../graph/interpreter.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
-import { gradientCallOf, takesGradients } from "../../graph/gradient_call.ts";
+import { gradientCallOf, GRADIENTS, takesGradients } from "../../graph/gradient_call.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { type Argument, forEachNode, Graph, Node, type NodeMeta, type NodeValue } from "../../graph/node.ts";
 import type { GraphSignature } from "../../graph/signature.ts";
@@ -84,7 +84,7 @@ export class GraphRecorder {
     const node = this.graph.create("call_function", target, {
       args,
       kwargs,
-      ...(name === undefined ? {} : { name }),
+      name: name ?? (target === GRADIENTS ? "gradients" : target),
       meta,
     });
     try {
