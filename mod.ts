@@ -13,10 +13,10 @@ import "./lib/tensor/install.ts";
 import "./backends/cpu/device.ts";
 import "./lib/debug/install.ts";
 import { initDevice, useDevice } from "./backends/devices.ts";
-import { backendModule, lookupBackend } from "./backends/registry.ts";
+import { backendDeclines, backendModule, lookupBackend } from "./backends/registry.ts";
 import { setBackendLookup } from "./lib/compile.ts";
 
-setBackendLookup({ find: lookupBackend, moduleOf: backendModule });
+setBackendLookup({ find: lookupBackend, moduleOf: backendModule, declines: backendDeclines });
 
 export { config } from "./lib/base/config.ts";
 export {

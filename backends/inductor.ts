@@ -58,7 +58,7 @@ export function compileWithInductor(
     ? recording.phase("kernels", () => deviceNamed(device).compile(compiled.program), { device })
     : undefined;
   if (program) {
-    logs.emit("output_code", () => program.source, { part: name, meta: { language: languageOf(device) } });
+    logs.emit("output_code", () => program.source, { part: name, meta: { language: program.language } });
   }
   if (program) options.compiled?.(compiled, program);
   const runner = new GraphRunner(module, {
@@ -101,12 +101,6 @@ function indexChecked(module: GraphModule, device: DeviceName): CheckedModule | 
   const failure = outputsOf(graph).length - 1;
   const known = signature ?? { role: "inference", mutatedInputs: [], ownResults: 0 };
   return { module: new GraphModule(graph, module.attributes, module.runner, { ...known, failure }), inputs };
-}
-
-/** The language of generated code, by the end of its files' names. */
-function languageOf(device: DeviceName): string {
-  if (device === "webgpu") return "wgsl";
-  return toolchainStatus().kind === "ready" ? "cpp" : "txt";
 }
 
 /** How the forms of a program are compared on a device; where nothing can be compared, the usual one stays. */

@@ -15,13 +15,15 @@ interface Entry {
   readonly debug: boolean;
   /** The URL of the module that registers it, so that repros can do so too. */
   readonly module?: string | undefined;
+  /** Whether graphs that it fails on run op by op, unless the settings want to see the failure. */
+  readonly declines?: boolean;
 }
 
 const backends = new Map<string, Entry>([
   ["eager", { backend: eager, debug: true }],
   ["crossref", { backend: crossref, debug: true }],
   ["aot_eager", { backend: aotEager, debug: true }],
-  ["inductor", { backend: inductor, debug: false }],
+  ["inductor", { backend: inductor, debug: false, declines: true }],
 ]);
 
 /**
@@ -39,6 +41,11 @@ export function registerBackend(
 /** The module that registers a backend, where it said so. */
 export function backendModule(name: string): string | undefined {
   return backends.get(name)?.module;
+}
+
+/** Whether graphs that a backend fails on run op by op; who tries out a backend wants to see what is wrong. */
+export function backendDeclines(name: string): boolean {
+  return backends.get(name)?.declines ?? false;
 }
 
 /** The backend of a name. Throws DynError for an unknown one. */

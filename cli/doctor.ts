@@ -75,8 +75,15 @@ function compiler(): Finding[] {
       return [{
         state: "warning",
         subject: "Compiler",
-        text: `${status.reason} (tried ${status.tried.join(", ")}): WebAssembly is used instead`,
+        text: `${status.reason}: WebAssembly is used instead`,
         remedy: "Install a C++ compiler (Debian: apt-get install g++) or set DYN_CXX to one",
+      }];
+    case "unusable":
+      return [{
+        state: "warning",
+        subject: "Compiler",
+        text: `${status.reason}\nWebAssembly is used instead`,
+        remedy: "Repair what it says, or set DYN_CXX to another C++ compiler",
       }];
     default:
       return status satisfies never;
@@ -108,8 +115,15 @@ async function adapter(): Promise<Finding> {
 async function library(): Promise<Finding> {
   try {
     const dyn = await toolkit();
-    const f = dyn.compile((x: ReturnType<typeof dyn.ones>) => x.add(1).sum());
+    // The compiler is to be seen at work, not what it made before
+    const options = { kernelCache: false };
+    const f = dyn.compile((x: ReturnType<typeof dyn.ones>) => x.add(1).sum(), { options });
     const sum = f(dyn.ones([4])).item();
+    const { fallbacks } = dyn.compiler.status(f);
+    if (sum === 8 && fallbacks > 0) {
+      const text = "a small function gives the right answer, but not on the tier that it was meant for";
+      return { state: "warning", subject: "Compiling", text, remedy: "See what was said above" };
+    }
     if (sum === 8) {
       return { state: "ok", subject: "Compiling", text: "a small function gives the right answer" };
     }

@@ -6,7 +6,8 @@
  */
 import { bisection } from "./base/bisect.ts";
 import { config, inductorPatch, shadowRate } from "./base/config.ts";
-import { DynError } from "./base/errors.ts";
+import { DynError, Unsupported } from "./base/errors.ts";
+import { reportFallback } from "./base/fallback.ts";
 import { counters, logs } from "./base/logs.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import { interposedBackend } from "./graph/interpose.ts";
@@ -44,12 +45,15 @@ export interface CompileStatistics {
   readonly graphBreaks: number;
   /** Kernels of its graphs. */
   readonly kernels: number;
+  /** How often something of it runs on a slower tier than asked for, because something failed. */
+  readonly fallbacks: number;
 }
 
 interface MutableStatistics {
   graphs: number;
   graphBreaks: number;
   kernels: number;
+  fallbacks: number;
 }
 
 /** The backends by name; given by whoever knows them. */
@@ -58,6 +62,8 @@ export interface BackendLookup {
   readonly find: (name: string) => GraphBackend;
   /** The module that registers it, where it is the user's and said so. */
   readonly moduleOf: (name: string) => string | undefined;
+  /** Whether graphs that it fails on run op by op. */
+  readonly declines: (name: string) => boolean;
 }
 let lookup: BackendLookup | undefined;
 
@@ -138,14 +144,15 @@ function isDisabled(name: string): boolean {
 /** `name` is what messages and settings call the function. */
 function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions, name: string = fn.name): F {
   if (options.disable || isDisabled(name)) return fn;
-  const found: MutableStatistics = { graphs: 0, graphBreaks: 0, kernels: 0 };
+  const found: MutableStatistics = { graphs: 0, graphBreaks: 0, kernels: 0, fallbacks: 0 };
   const { backend, name: backendName } = resolveBackend(options);
   const counted: GraphBackend = (gm, inputs) => {
-    const before = counters.get("inductor", "kernels");
+    const before = counters.get("inductor", "kernels"), fallbacks = counters.total("fallback");
     try {
       return backend(gm, inputs);
     } finally {
       found.kernels += counters.get("inductor", "kernels") - before;
+      found.fallbacks += counters.total("fallback") - fallbacks;
     }
   };
   const callable = optimize(fn, {
@@ -169,12 +176,36 @@ function resolveBackend(options: CompileOptions): { readonly backend: GraphBacke
   const wanted = bisection.backend ?? options.backend ?? Deno.env.get("DYN_BACKEND") ?? "inductor";
   const name = typeof wanted === "string" ? wanted : wanted.name || "custom";
   const chosen = typeof wanted === "string" ? backendNamed(wanted) : wanted;
-  const backend: GraphBackend = (gm, inputs) => interposedBackend(chosen, name)(gm, inputs);
+  const interposed: GraphBackend = (gm, inputs) => interposedBackend(chosen, name)(gm, inputs);
+  const backend = typeof wanted === "string" && lookup?.declines(name) ? declining(interposed) : interposed;
   const { shadow, ...more } = options.options ?? {};
-  const inductor = inductorPatch({ ...settingsOf(options.mode ?? "default"), ...more });
+  const inductor = inductorPatch({
+    ...settingsOf(options.mode ?? "default"),
+    ...(options.fullgraph ? { errorOnFallback: true } : {}),
+    ...more,
+  });
   if (shadow === undefined && Object.keys(inductor).length === 0) return { backend, name };
   const patch = { inductor, ...(shadow === undefined ? {} : { shadow: shadowRate(shadow) }) };
   return { backend: (gm, inputs) => config.patch(patch, () => backend(gm, inputs)), name };
+}
+
+/** The backend, except that graphs it fails on run op by op, unless the settings want to see the failure. */
+function declining(backend: GraphBackend): GraphBackend {
+  return (gm, inputs) => {
+    try {
+      return backend(gm, inputs);
+    } catch (error) {
+      // What an op says of its operands is the program's error
+      if (error instanceof Unsupported || error instanceof DynError) throw error;
+      if (config.inductor.errorOnFallback) throw error;
+      const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      reportFallback(
+        "op by op",
+        `a graph runs op by op, since compiling it failed (DYN_ERROR_ON_FALLBACK=1 throws). ${text}`,
+      );
+      return null;
+    }
+  };
 }
 
 /** A backend by its name. Throws DynError for an unknown one. */

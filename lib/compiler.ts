@@ -109,6 +109,8 @@ export interface Status {
   readonly recompiles: number;
   /** Kernels of all its graphs. */
   readonly kernels: number;
+  /** How often something of it runs on a slower tier than asked for, because something failed. */
+  readonly fallbacks: number;
   readonly entries: number;
   readonly hits: number;
   /** Why it runs uncompiled from now on; null where it does not. */
@@ -126,6 +128,7 @@ export function status(fn: object): Status {
     graphBreaks: found?.graphBreaks ?? 0,
     recompiles: parts.reduce((sum, entries) => sum + Math.max(0, entries.length - 1), 0),
     kernels: found?.kernels ?? 0,
+    fallbacks: found?.fallbacks ?? 0,
     entries: known?.entries ?? 0,
     hits: known?.hits ?? 0,
     givenUp: known?.givenUp ?? null,

@@ -14,14 +14,14 @@ import { add, type Decider, type Dim, mul, symbol } from "../lib/sym/expr.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
-import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { HostMemory } from "../backends/js/memory.ts";
 import { interpret } from "../backends/reference/interpret.ts";
 import { mergePrograms } from "./support/merge.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
 import { singleOp, type TestOperand } from "./support/single_op.ts";
 
-const ready = toolchainStatus().kind === "ready";
-const test = (name: string, fn: () => void): void => Deno.test({ name: `cpu: ${name}`, ignore: !ready, fn });
+const test = (name: string, fn: () => void): void =>
+  Deno.test({ name: `cpu: ${name}`, ignore: SKIP_NATIVE, fn });
 
 function toHost(dtype: DType, values: readonly number[]): HostArray {
   const array = hostArray(dtype, new ArrayBuffer(values.length * itemSize(dtype)));

@@ -1,15 +1,16 @@
 /**
  * The native runtime of the CPU backend: toolchain, object cache, matrix products, convolutions.
- * Everything is compared with plain float64 loops; skipped as a whole where there is no C++ compiler.
+ * Everything is compared with plain float64 loops; skipped as a whole where there is no C++ compiler, but not in CI.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { addressOf, callAt, entryAddress } from "../backends/cpu/ffi.ts";
 import { buildLibraries, cacheCounters, storedText } from "../backends/cpu/object_cache.ts";
 import { type Routine, routineAddresses } from "../backends/cpu/runtime_library.ts";
-import { ToolchainError, toolchainStatus } from "../backends/cpu/toolchain.ts";
+import { ToolchainError } from "../backends/cpu/compiler_faults.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
 
-const ready = toolchainStatus().kind === "ready";
-const test = (name: string, fn: () => void | Promise<void>): void => Deno.test({ name, ignore: !ready, fn });
+const test = (name: string, fn: () => void | Promise<void>): void =>
+  Deno.test({ name, ignore: SKIP_NATIVE, fn });
 
 type Floats = Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 

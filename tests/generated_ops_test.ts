@@ -37,6 +37,7 @@ function oracle(): Device {
     );
     return {
       source: "",
+      language: "txt",
       kernelCount: program.kernels.length,
       run({ inputs, outputs, byteOffsets }) {
         const arrays = [...inputs, ...outputs].map((memory, k) => {

@@ -23,11 +23,11 @@ import {
 } from "../mod.ts";
 import type { Mode } from "../mod.ts";
 import { chooseTeam } from "../backends/cpu/autotune.ts";
-import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { printProgram as printCpp } from "../backends/cpu/print/program.ts";
 import type { Team } from "../lib/loops/ir.ts";
 import { printProgram } from "../lib/loops/print.ts";
 import { compiled, difference, runCompiled, sample, traced } from "./support/graph_programs.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
@@ -302,8 +302,6 @@ Deno.test({
     assertEquals(await f(start).data(), new Float32Array([3, 5]));
   },
 });
-
-const SKIP_NATIVE = toolchainStatus().kind !== "ready";
 
 Deno.test("all forms of a program give the same bits", () => {
   const graph = traced([[256, 256]], (o, [x]) => {

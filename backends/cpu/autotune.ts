@@ -18,6 +18,7 @@ import { type Device, findDevice } from "../../lib/loops/device.ts";
 import type { BufferDecl, Kernel, Program, Team } from "../../lib/loops/ir.ts";
 import { printProgram as printLoops } from "../../lib/loops/print.ts";
 import { cacheDirectory, readText, writeAtomically } from "./cache_directory.ts";
+import { ToolchainError } from "./compiler_faults.ts";
 import { fingerprintText } from "./fingerprint.ts";
 import { compileNative, prepareNative, runsOnTeam } from "./native_program.ts";
 import { requireToolchain, threadCount } from "./toolchain.ts";
@@ -64,14 +65,21 @@ export function autotune(candidates: readonly [Candidate, ...Candidate[]]): Prog
     );
     return program;
   }
-  const kernels = program.kernels.map((usual, at) => {
-    const forms = candidates.flatMap(({ name, program: { kernels, buffers } }) => {
-      const kernel = kernels[at];
-      return kernel ? [{ name, kernel, alone: aloneProgram(kernel, buffers) }] : [];
+  try {
+    const kernels = program.kernels.map((usual, at) => {
+      const forms = candidates.flatMap(({ name, program: { kernels, buffers } }) => {
+        const kernel = kernels[at];
+        return kernel ? [{ name, kernel, alone: aloneProgram(kernel, buffers) }] : [];
+      });
+      return tuned(usual, forms);
     });
-    return tuned(usual, forms);
-  });
-  return { ...program, kernels };
+    return { ...program, kernels };
+  } catch (thrown) {
+    // Whoever compiles the program itself meets the fault again and knows what to do
+    if (!(thrown instanceof ToolchainError)) throw thrown;
+    logs.emit("perf_hints", () => `max-autotune keeps ${program.name} as it is: ${thrown.message}`);
+    return program;
+  }
 }
 
 /** A kernel under one tiling, and as a program of its own. */

@@ -1,39 +1,64 @@
 /**
  * Where compiled code is kept between processes, and how files get there.
  * Input: DYN_CACHE_DIR or the user's cache folder; output: a folder that exists and can be written.
- * Invariant: a file in it is complete or absent: files are written under another name and renamed.
+ * Invariants: nobody but the user can write the folder; a file in it is complete or absent: files are written under
+ * another name and renamed.
  */
+import { folderFault } from "./trust.ts";
 
 let directory: string | undefined;
 
+const env = (name: string): string | undefined => Deno.env.get(name) || undefined;
+
+/** Folders of dyn's own below which code may be kept, the best first. */
 function candidates(): string[] {
-  const env = (name: string): string | undefined => Deno.env.get(name) || undefined;
   const own = env("DYN_CACHE_DIR");
   if (own) return [own];
   const xdg = env("XDG_CACHE_HOME"), home = env("HOME"), local = env("LOCALAPPDATA");
-  const found: string[] = [];
-  if (xdg) found.push(`${xdg}/dyn`);
-  else if (local) found.push(`${local}/dyn`);
-  else if (home) found.push(Deno.build.os === "darwin" ? `${home}/Library/Caches/dyn` : `${home}/.cache/dyn`);
-  return found;
+  if (xdg) return [`${xdg}/dyn`];
+  if (local) return [`${local}/dyn`];
+  if (!home) return [];
+  return [Deno.build.os === "darwin" ? `${home}/Library/Caches/dyn` : `${home}/.cache/dyn`];
 }
 
-/** The folder for compiled code; a temporary one where the usual place cannot be written. */
+/** Folders for what is temporary: TMPDIR, and the usual places where that one does not exist. */
+const temporaryPlaces = (): string[] => [env("TMPDIR"), "/tmp", "/var/tmp"].flatMap((place) => place ?? []);
+
+/** The same for one user, for all of that user's processes. */
+function temporaryCandidates(): string[] {
+  if (Deno.build.os === "windows") return [];
+  return temporaryPlaces().map((place) => `${place}/dyn-${Deno.uid()}`);
+}
+
+/** The folder for compiled code: the user's where that can be written and trusted, else a temporary one. */
 export function cacheDirectory(): string {
   if (directory !== undefined) return directory;
-  for (const base of candidates()) {
+  const asked = candidates();
+  for (const base of [...asked, ...temporaryCandidates()]) {
     const path = `${base}/cpu`;
+    let fault: string | undefined;
     try {
-      Deno.mkdirSync(path, { recursive: true });
+      Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
       const trial = `${path}/${uniqueSuffix()}`;
       Deno.writeTextFileSync(trial, "");
       Deno.removeSync(trial);
-      return directory = path;
+      fault = folderFault(path, 2);
     } catch {
       continue;
     }
+    if (fault === undefined) return directory = path;
+    // Whoever can write it could have dyn run what they like.
+    if (asked.includes(base)) {
+      console.warn(
+        `dyn: compiled code is not kept in ${base}, since ${fault}; give it to yourself alone (chown, chmod go-w) or ` +
+          "set DYN_CACHE_DIR to another folder. Until then every process compiles anew",
+      );
+      break;
+    }
   }
-  return directory = Deno.makeTempDirSync({ prefix: "dyn-cache-" });
+  directory = `${processDirectory()}/cpu`;
+  Deno.mkdirSync(directory, { mode: 0o700 });
+  return directory;
 }
 
 let ownDirectory: string | undefined;
@@ -41,9 +66,21 @@ let ownDirectory: string | undefined;
 /** A folder of this process alone, which goes when it ends. */
 export function processDirectory(): string {
   if (ownDirectory !== undefined) return ownDirectory;
-  const made = ownDirectory = Deno.makeTempDirSync({ prefix: "dyn-process-" });
+  const made = ownDirectory = makeTemporary();
   globalThis.addEventListener("unload", () => Deno.removeSync(made, { recursive: true }));
   return made;
+}
+
+function makeTemporary(): string {
+  const options = { prefix: "dyn-process-" };
+  for (const dir of temporaryPlaces()) {
+    try {
+      return Deno.makeTempDirSync({ ...options, dir });
+    } catch {
+      continue;
+    }
+  }
+  return Deno.makeTempDirSync(options);
 }
 
 /** A text file, or undefined where it cannot be read. */

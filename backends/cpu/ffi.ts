@@ -6,6 +6,9 @@
  * object, and a whole table of them travels behind one pointer.
  */
 
+import { messageOf } from "../../lib/base/errors.ts";
+import { discardBroken } from "./object_cache.ts";
+
 /** A native function that takes one pointer: the only kind that compiled programs export. */
 export type NativeCall = (argument: Deno.PointerValue) => void;
 
@@ -29,13 +32,22 @@ function prepareOpenMp(): void {
 const entries = new Map<string, NativeCall>();
 const addresses = new Map<string, number>();
 
+/** Opens a library of the cache; one that cannot be loaded is removed and a `ToolchainError`. */
+function open<S extends Deno.ForeignLibraryInterface>(path: string, symbols: S): Deno.DynamicLibrary<S> {
+  prepareOpenMp();
+  try {
+    return Deno.dlopen(path, symbols);
+  } catch (thrown) {
+    throw discardBroken(path, messageOf(thrown));
+  }
+}
+
 /** Opens a library and gives its exported `void symbol(void*)`. */
 export function nativeCall(path: string, symbol: string): NativeCall {
   const key = `${path}\n${symbol}`;
   let found = entries.get(key);
   if (found === undefined) {
-    prepareOpenMp();
-    const library = Deno.dlopen(path, { call: { name: symbol, parameters: ["pointer"], result: "void" } });
+    const library = open(path, { call: { name: symbol, parameters: ["pointer"], result: "void" } });
     entries.set(key, found = library.symbols.call);
   }
   return found;
@@ -45,8 +57,7 @@ export function nativeCall(path: string, symbol: string): NativeCall {
 export function entryAddress(path: string): number {
   let found = addresses.get(path);
   if (found === undefined) {
-    prepareOpenMp();
-    const library = Deno.dlopen(path, { entry: { name: "dyn_entry", parameters: [], result: "pointer" } });
+    const library = open(path, { entry: { name: "dyn_entry", parameters: [], result: "pointer" } });
     addresses.set(path, found = Number(Deno.UnsafePointer.value(library.symbols.entry())));
   }
   return found;

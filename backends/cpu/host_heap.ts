@@ -9,8 +9,9 @@
  * tells native code at once (JavaScript would hear of it only when the loop has ended).
  */
 import process from "node:process";
+import { messageOf } from "../../lib/base/errors.ts";
 import { logs } from "../../lib/base/logs.ts";
-import { buildLibraries } from "./object_cache.ts";
+import { buildLibraries, discardBroken } from "./object_cache.ts";
 import { hostHeapSource } from "./runtime/host_heap.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
@@ -55,13 +56,16 @@ function openHeap(): State {
     const source = { name: "host_heap", text: hostHeapSource(LIMIT_BYTES), options: ["-O2"] };
     const [path = ""] = buildLibraries([source]);
     const module: { exports: unknown } = { exports: {} };
-    process.dlopen(module, path);
+    try {
+      process.dlopen(module, path);
+    } catch (thrown) {
+      throw discardBroken(path, messageOf(thrown));
+    }
     const { exports } = module;
     if (typeof exports !== "function") throw new TypeError("Expected the module to export a function");
     return { kind: "open", allocate: (bytes, make) => bufferOrNone(exports(bytes, make)) };
   } catch (error) {
-    const because = error instanceof Error ? error.message : String(error);
-    logs.emit("perf_hints", () => `The memory of large results is not used again: ${because}`);
+    logs.emit("perf_hints", () => `The memory of large results is not used again: ${messageOf(error)}`);
     return { kind: "none" };
   }
 }

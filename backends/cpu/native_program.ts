@@ -8,7 +8,7 @@ import { config } from "../../lib/base/config.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { evaluate, type Sym } from "../../lib/sym/expr.ts";
-import { HostMemory, passedGuard } from "../js/memory.ts";
+import { hostBuffer, HostMemory, passedGuard } from "../js/memory.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
 import { frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
@@ -20,7 +20,7 @@ let arena = new HostMemory("cpu", new ArrayBuffer(0));
 
 function arenaOf(bytes: number): HostMemory {
   if (arena.byteLength < bytes) {
-    arena = new HostMemory("cpu", new ArrayBuffer(Math.ceil(bytes * 1.25 / 4096) * 4096));
+    arena = new HostMemory("cpu", hostBuffer("cpu", Math.ceil(bytes * 1.25 / 4096) * 4096));
   }
   return arena;
 }
@@ -74,6 +74,7 @@ export function compileNative(program: Program): CompiledProgram {
   const count = program.inputs.length, results = program.outputs.length;
   return {
     source: annotated,
+    language: "cpp",
     kernelCount: program.kernels.length,
     run(given: ProgramCall): boolean {
       const { inputs, outputs, byteOffsets, sizes } = given;

@@ -2,14 +2,27 @@
  * Compiled shared libraries on disk, and the compilation of what is missing.
  * Input: complete C++ texts; output: paths of shared libraries that were built from exactly these texts by this
  * toolchain. A library file is the ELF image followed by its key text and a footer (lengths, fingerprint), so
- * one rename publishes all of it. Invariant: a file is used only if its stored text equals the wanted one and
- * its fingerprint fits; anything else is built again.
+ * one rename publishes all of it. Invariant: a file is used only if its stored text equals the wanted one, its
+ * fingerprint fits and only this user can have written it; anything else is built again.
  */
 import { config } from "../../lib/base/config.ts";
 import { recording } from "../../lib/base/recording.ts";
-import { cacheDirectory, processDirectory, uniqueSuffix } from "./cache_directory.ts";
+import { dirname } from "node:path";
+import { cacheDirectory, processDirectory, readText, uniqueSuffix } from "./cache_directory.ts";
+import {
+  brokenLibrary,
+  failureOf,
+  folderFailure,
+  noteFailure,
+  noteSuccess,
+  stoppedBy,
+  timeLimit,
+  ToolchainError,
+} from "./compiler_faults.ts";
+import { type Command, type Ending, runSideBySide } from "./compiler_process.ts";
 import { fingerprint, fingerprintText } from "./fingerprint.ts";
-import { requireToolchain, type Toolchain, ToolchainError } from "./toolchain.ts";
+import { requireToolchain, type Toolchain } from "./toolchain.ts";
+import { isOwn } from "./trust.ts";
 
 /** One shared library to be. */
 export interface Source {
@@ -65,25 +78,28 @@ function sealed(image: Uint8Array, key: string): Uint8Array {
   return bytes;
 }
 
-/** Whether the file at `path` is a whole library built from `key`. */
-function holds(path: string, key: string): boolean {
-  let bytes: Uint8Array;
+/** The content of a file, or undefined where it cannot be read. */
+function readBytes(path: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    bytes = Deno.readFileSync(path);
+    return Deno.readFileSync(path);
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** Whether the file at `path` is a whole library built from `key`, and one that nobody else can have written. */
+function holds(path: string, key: string): boolean {
+  const bytes = readBytes(path);
+  if (!bytes) return false;
   const end = bytes.length - FOOTER_BYTES;
   const tail = end < 0 ? "" : decoder.decode(bytes.subarray(end));
   const imageBytes = Number(tail.slice(0, 16)), textBytes = Number(tail.slice(16, 32));
-  const whole = tail.endsWith(MAGIC) && imageBytes + textBytes === end &&
+  const whole = isOwn(Deno.statSync(path)) && tail.endsWith(MAGIC) && imageBytes + textBytes === end &&
     tail.slice(32, 64) === fingerprint(bytes.subarray(0, end)) &&
     decoder.decode(bytes.subarray(imageBytes, end)) === key;
   if (!whole) counters.rejected++;
   return whole;
 }
-
-const quote = (argument: string): string => `'${argument.replaceAll("'", `'\\''`)}'`;
 
 interface Job {
   readonly source: Source;
@@ -93,45 +109,25 @@ interface Job {
   readonly stem: string;
 }
 
-/** Runs all compilers at once and waits for all of them. */
+/** Runs all compilers at once, waits for all of them and keeps what they made. Throws the first failure. */
 function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
   const start = performance.now();
-  const commands = jobs.map(({ source, stem }) => {
-    Deno.writeTextFileSync(`${stem}.cpp`, source.text);
-    const args = [
-      ...toolchain.options,
-      ...(source.options ?? []),
-      `${stem}.cpp`,
-      "-o",
-      `${stem}.so`,
-      ...toolchain.linkOptions,
-    ];
-    return [toolchain.compiler, ...args].map(quote).join(" ") + ` 2> ${quote(`${stem}.log`)}`;
-  });
-  new Deno.Command("sh", {
-    args: ["-c", commands.map((c) => `${c} &`).join("\n") + "\nwait\n"],
-    stdin: "null",
-  })
-    .outputSync();
-  counters.compileMs += performance.now() - start;
   try {
-    for (const { source, key, path, stem } of jobs) {
-      let image: Uint8Array;
-      try {
-        image = Deno.readFileSync(`${stem}.so`);
-      } catch {
-        const log = Deno.readTextFileSync(`${stem}.log`).replaceAll(`${stem}.cpp`, `${source.name}.cpp`)
-          .trim();
-        throw new ToolchainError(
-          `Expected ${toolchain.compiler} to compile ${source.name}.cpp but found errors:\n${log}`,
-        );
-      }
-      counters.compiled++;
-      const draft = `${stem}.done`;
-      Deno.writeFileSync(draft, sealed(image, key), { mode: 0o755 });
-      Deno.renameSync(draft, path);
-    }
+    const seconds = timeLimit(config.inductor.cppTimeout);
+    const endings = runSideBySide(jobs.map((job) => commandOf(toolchain, job)), seconds);
+    const failures = jobs.flatMap((job, i) => {
+      const ending = endings[i];
+      return ending ? keep(toolchain, job, ending) ?? [] : [];
+    });
+    const [first] = failures;
+    if (first) throw first;
+    noteSuccess();
+  } catch (thrown) {
+    const failure = thrown instanceof ToolchainError ? thrown : folderFailure(thrown, "compile");
+    noteFailure(failure.fault);
+    throw failure;
   } finally {
+    counters.compileMs += performance.now() - start;
     for (const { stem } of jobs) {
       for (const extension of ["cpp", "so", "log", "done"]) {
         try {
@@ -144,13 +140,75 @@ function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
   }
 }
 
+/** Writes a job's source down and says how it is compiled. */
+function commandOf({ compiler, options, linkOptions }: Toolchain, { source, stem }: Job): Command {
+  Deno.writeTextFileSync(`${stem}.cpp`, source.text);
+  const words = [
+    compiler,
+    ...options,
+    ...(source.options ?? []),
+    `${stem}.cpp`,
+    "-o",
+    `${stem}.so`,
+    ...linkOptions,
+  ];
+  return { words, log: `${stem}.log` };
+}
+
+/** Puts what a compiler made into the cache; returns the failure where that cannot be done. */
+function keep(
+  { compiler }: Toolchain,
+  { source, key, path, stem }: Job,
+  ending: Ending,
+): ToolchainError | undefined {
+  const failed = ending.kind !== "exit" || ending.code !== 0;
+  const image = failed ? undefined : readBytes(`${stem}.so`);
+  if (!image) {
+    const log = readText(`${stem}.log`)?.replaceAll(`${stem}.cpp`, `${source.name}.cpp`) ?? "";
+    return failureOf({ compiler, task: `compile ${source.name}.cpp`, ending, log, folder: dirname(stem) });
+  }
+  if (!isWhole(image)) return brokenLibrary(`${source.name}.so`, "it ends too early or is something else");
+  counters.compiled++;
+  Deno.writeFileSync(`${stem}.done`, sealed(image, key), { mode: 0o700 });
+  Deno.renameSync(`${stem}.done`, path);
+  return undefined;
+}
+
+/** Whether an ELF image reaches up to its last section; images of other formats are left to the loader. */
+function isWhole(image: Uint8Array<ArrayBuffer>): boolean {
+  if (Deno.build.os !== "linux") return image.length > 0;
+  if (image.length < 64 || decoder.decode(image.subarray(1, 4)) !== "ELF") return false;
+  const view = new DataView(image.buffer, image.byteOffset);
+  return Number(view.getBigUint64(0x28, true)) + view.getUint16(0x3a, true) * view.getUint16(0x3c, true) <=
+    image.length;
+}
+
+/** Forgets a library that cannot be loaded, so that it is made again, and gives the error. */
+export function discardBroken(path: string, because: string): ToolchainError {
+  try {
+    Deno.removeSync(path);
+  } catch {
+    // Somebody else was faster.
+  }
+  noteFailure("broken");
+  return brokenLibrary(path, because);
+}
+
+function libraryFolder(): string {
+  try {
+    return config.inductor.kernelCache ? cacheDirectory() : processDirectory();
+  } catch (thrown) {
+    throw folderFailure(thrown, "keep compiled code");
+  }
+}
+
 /**
  * Paths of the libraries for these sources, in order; missing ones are compiled in parallel. Throws
  * `ToolchainError` with the compiler's own message where a source is rejected.
  */
 export function buildLibraries(sources: readonly Source[]): string[] {
   const toolchain = requireToolchain();
-  const folder = config.inductor.kernelCache ? cacheDirectory() : processDirectory();
+  const folder = libraryFolder();
   const missing = new Map<string, Job>();
   const paths = sources.map((source) => {
     const key = keyText(toolchain, source);
@@ -167,6 +225,13 @@ export function buildLibraries(sources: readonly Source[]): string[] {
     return `${found} taken from ${folder}, ${jobs.length} compiled${compiled && `: ${compiled}`}`;
   }, { meta: { hits: found, misses: jobs.length } });
   if (jobs.length > 0) {
+    const stopped = stoppedBy();
+    if (stopped) {
+      throw new ToolchainError(
+        `Expected a compiler that works but found one that failed before: ${stopped}`,
+        "stopped",
+      );
+    }
     recording.phase("compile_cxx", () => compileAll(toolchain, jobs), { libraries: jobs.length });
   }
   return paths;
@@ -174,13 +239,8 @@ export function buildLibraries(sources: readonly Source[]): string[] {
 
 /** The complete text that a cached library was built from, for `cache` and debugging. */
 export function storedText(path: string): string | undefined {
-  try {
-    const bytes = Deno.readFileSync(path);
-    const end = bytes.length - FOOTER_BYTES;
-    if (end < 0) return undefined;
-    const tail = decoder.decode(bytes.subarray(end));
-    return tail.endsWith(MAGIC) ? decoder.decode(bytes.subarray(Number(tail.slice(0, 16)), end)) : undefined;
-  } catch {
-    return undefined;
-  }
+  const bytes = readBytes(path), end = (bytes?.length ?? 0) - FOOTER_BYTES;
+  if (!bytes || end < 0) return undefined;
+  const tail = decoder.decode(bytes.subarray(end));
+  return tail.endsWith(MAGIC) ? decoder.decode(bytes.subarray(Number(tail.slice(0, 16)), end)) : undefined;
 }

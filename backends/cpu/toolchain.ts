@@ -4,8 +4,12 @@
  * asked once per (compiler file, CPU); the answers are kept on disk, so that later processes only stat it.
  * Invariant: nothing here throws for a missing or broken compiler; `requireToolchain` does.
  */
+import { config } from "../../lib/base/config.ts";
+import { messageOf } from "../../lib/base/errors.ts";
+import { cacheDirectory, readText, uniqueSuffix, writeAtomically } from "./cache_directory.ts";
+import { failureOf, type FaultKind, folderFailure, ToolchainError } from "./compiler_faults.ts";
+import { runSideBySide } from "./compiler_process.ts";
 import { fingerprintText } from "./fingerprint.ts";
-import { cacheDirectory, readText, writeAtomically } from "./cache_directory.ts";
 
 /** What the compiler generates code for, from its own macros. */
 export interface Target {
@@ -38,12 +42,9 @@ export interface Toolchain {
 /** What `doctor` shows. */
 export type ToolchainStatus =
   | { readonly kind: "ready"; readonly toolchain: Toolchain; readonly cacheDirectory: string }
-  | { readonly kind: "missing"; readonly tried: readonly string[]; readonly reason: string };
-
-/** Raised where compiled code is needed and there is no compiler, or where it rejects a source. */
-export class ToolchainError extends Error {
-  override readonly name: string = "ToolchainError";
-}
+  | { readonly kind: "missing"; readonly reason: string }
+  /** There is one, and it fails at the first trial. */
+  | { readonly kind: "unusable"; readonly reason: string; readonly fault: FaultKind };
 
 /**
  * Contraction is off so that every fused multiply-add is one that the source asks for; errno and traps are not
@@ -111,16 +112,6 @@ function cpuIdentity(): string {
   }
 }
 
-function run(compiler: string, args: readonly string[]): { ok: boolean; output: string; errors: string } {
-  const { success, stdout, stderr } = new Deno.Command(compiler, {
-    args: [...args],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).outputSync();
-  return { ok: success, output: decode(stdout), errors: decode(stderr) };
-}
-
 function targetOf(macros: string): Target {
   const has = (name: string): boolean => macros.includes(`#define ${name} `);
   if (has("__AVX512F__")) {
@@ -157,43 +148,62 @@ const OPENMP_TRIAL =
   `extern "C" int omp_get_thread_num();\nextern "C" __attribute__((visibility("default"))) void trial(int* p) {\n` +
   `#pragma omp parallel\np[omp_get_thread_num()] = 1;\n}\n`;
 
-function ask(compiler: string): Answers | string {
-  const version = run(compiler, ["--version"]);
-  if (!version.ok) return `${compiler} --version failed: ${version.errors.trim()}`;
-  const macros = run(compiler, ["-dM", "-E", "-march=native", "-x", "c++", "/dev/null"]);
-  if (!macros.ok) return `${compiler} does not know -march=native: ${macros.errors.trim()}`;
-  const folder = Deno.makeTempDirSync({ prefix: "dyn-" });
+/** The most that one question to a compiler may take. */
+const TRIAL_SECONDS = 60;
+
+/** Asks a compiler what it can do. Throws `ToolchainError` where it cannot do what is needed. */
+function ask(compiler: string): Answers {
+  const folder = cacheFolder(), stem = `${folder}/trial${uniqueSuffix()}`;
+  const seconds = Math.min(TRIAL_SECONDS, config.inductor.cppTimeout);
+  const run = (task: string, args: readonly string[]): string => {
+    const [ending = { kind: "unstarted", because: "nothing was run" }] = runSideBySide([
+      { words: [compiler, ...args], log: `${stem}.log`, output: `${stem}.out` },
+    ], seconds);
+    if (ending.kind === "exit" && ending.code === 0) return readText(`${stem}.out`) ?? "";
+    throw failureOf({ compiler, task, ending, log: readText(`${stem}.log`) ?? "", folder });
+  };
   try {
-    const source = `${folder}/trial.cpp`, object = `${folder}/trial.so`;
+    const version = run("tell its version", ["--version"]);
+    const macros = run("know -march=native", ["-dM", "-E", "-march=native", "-x", "c++", "/dev/null"]);
+    const source = `${stem}.cpp`, object = `${stem}.so`;
     Deno.writeTextFileSync(source, OPENMP_TRIAL);
-    const attempt = (extra: readonly string[]): { ok: boolean; errors: string } =>
-      run(compiler, [...OPTIONS, ...extra, source, "-o", object, ...LINK_OPTIONS]);
-    const plainOpenmp = run(compiler, [
-      ...OPTIONS,
-      "-fopenmp",
-      "-nostdlib",
-      source,
-      "-o",
-      object,
-      ...LINK_OPTIONS,
-      "-lgomp",
-      "-lm",
-      "-lc",
-    ]).ok;
-    const openmp = plainOpenmp || attempt(["-fopenmp"]).ok;
-    if (!openmp) {
-      const plain = attempt([]);
-      // without OpenMP the trial cannot link against it, but a shared object may leave the name open
-      if (!plain.ok) return `${compiler} cannot build a shared library: ${plain.errors.trim()}`;
-    }
-    return {
-      version: version.output.split("\n")[0] ?? "",
-      target: targetOf(macros.output),
-      openmp,
-      plainLink: plainOpenmp,
+    const links = (...extra: readonly string[]): ToolchainError | undefined => {
+      const words = [...OPTIONS, ...extra, source, "-o", object, ...LINK_OPTIONS];
+      try {
+        run(
+          "build a shared library",
+          extra.includes("-nostdlib") ? [...words, "-lgomp", "-lm", "-lc"] : words,
+        );
+        return undefined;
+      } catch (thrown) {
+        // Anything but an error in the link says nothing about what the compiler can do
+        if (thrown instanceof ToolchainError && thrown.fault === "rejected") return thrown;
+        throw thrown;
+      }
     };
+    const plainLink = links("-fopenmp", "-nostdlib") === undefined;
+    const openmp = plainLink || links("-fopenmp") === undefined;
+    // without OpenMP the trial cannot link against it, but a shared object may leave the name open
+    const failure = openmp ? undefined : links();
+    if (failure) throw failure;
+    return { version: version.split("\n")[0] ?? "", target: targetOf(macros), openmp, plainLink };
   } finally {
-    Deno.removeSync(folder, { recursive: true });
+    for (const extension of ["log", "out", "cpp", "so"]) {
+      try {
+        Deno.removeSync(`${stem}.${extension}`);
+      } catch {
+        continue;
+      }
+    }
+  }
+}
+
+/** Where answers are kept, and the files of a trial: not every machine has a TMPDIR that exists. */
+function cacheFolder(): string {
+  try {
+    return cacheDirectory();
+  } catch (thrown) {
+    throw folderFailure(thrown, "try the compiler");
   }
 }
 
@@ -202,7 +212,7 @@ function isAnswers(value: unknown): value is { key: string; answers: Answers } {
 }
 
 /** The answers for one compiler file on this CPU, from disk where they were given before. */
-function answersFor(compiler: string): { answers: Answers; key: string } | string {
+function answersFor(compiler: string): { answers: Answers; key: string } {
   const { size, mtime } = Deno.statSync(compiler);
   const key = [
     compiler,
@@ -213,7 +223,7 @@ function answersFor(compiler: string): { answers: Answers; key: string } | strin
     cpuIdentity(),
   ]
     .join("\n");
-  const path = `${cacheDirectory()}/toolchain-${fingerprintText(key)}.json`;
+  const path = `${cacheFolder()}/toolchain-${fingerprintText(key)}.json`;
   const stored = readText(path);
   if (stored !== undefined) {
     try {
@@ -224,26 +234,27 @@ function answersFor(compiler: string): { answers: Answers; key: string } | strin
     }
   }
   const answers = ask(compiler);
-  if (typeof answers === "string") return answers;
-  writeAtomically(path, new TextEncoder().encode(JSON.stringify({ key, answers }, null, 1)));
+  try {
+    writeAtomically(path, new TextEncoder().encode(JSON.stringify({ key, answers }, null, 1)));
+  } catch {
+    // asked again by the next process
+  }
   return { answers, key };
 }
 
 function find(): ToolchainStatus {
   const chosen = Deno.env.get("DYN_CXX");
   const candidates = chosen ? [chosen] : CANDIDATES;
-  const reasons: string[] = [];
-  for (const name of candidates) {
-    const compiler = locate(name);
+  const failures: ToolchainError[] = [];
+  // Two names of one compiler are one candidate
+  for (const compiler of new Set(candidates.map(locate))) {
     if (compiler === undefined) continue;
     let found: ReturnType<typeof answersFor>;
     try {
       found = answersFor(compiler);
     } catch (thrown) {
-      found = `${compiler} could not be run: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-    }
-    if (typeof found === "string") {
-      reasons.push(found);
+      const failure = thrown instanceof ToolchainError ? thrown : folderFailure(thrown, `try ${compiler}`);
+      failures.push(failure);
       continue;
     }
     const { version, target, openmp, plainLink } = found.answers;
@@ -258,26 +269,48 @@ function find(): ToolchainStatus {
       cacheDirectory: cacheDirectory(),
     };
   }
-  const reason = reasons.length > 0
-    ? reasons.join("\n")
-    : `Expected a C++ compiler (${candidates.join(", ")}) on the PATH but found none`;
-  return { kind: "missing", tried: candidates, reason };
+  const [first] = failures;
+  if (first) return { kind: "unusable", reason: failures.map(messageOf).join("\n"), fault: first.fault };
+  const reason = `Expected a C++ compiler (${candidates.join(", ")}) on the PATH but found none`;
+  return { kind: "missing", reason };
 }
 
-let status: ToolchainStatus | undefined;
+/** Trials of a compiler that fails at once, for faults that may pass. */
+const TRIALS = 3;
 
-/** The toolchain of this machine, or why there is none. Asked once per process. */
+let status: ToolchainStatus | undefined, trials = 0;
+
+/** The toolchain of this machine, or why there is none. Found once per process. */
 export function toolchainStatus(): ToolchainStatus {
-  return status ??= find();
+  if (status === undefined) {
+    status = find();
+    trials++;
+  }
+  return status;
+}
+
+/** The same for a new graph: a compiler that was out of memory or of disk space before may work now. */
+export function toolchainForGraph(): ToolchainStatus {
+  const known = toolchainStatus();
+  const passes = known.kind === "unusable" && ["killed", "crashed", "space"].includes(known.fault);
+  if (!passes || trials >= TRIALS) return known;
+  status = undefined;
+  return toolchainStatus();
 }
 
 /** The toolchain; throws `ToolchainError` where there is none. */
 export function requireToolchain(): Toolchain {
   const found = toolchainStatus();
-  if (found.kind === "missing") {
-    throw new ToolchainError(`${found.reason}; install g++ or set DYN_CXX to a C++ compiler`);
+  switch (found.kind) {
+    case "ready":
+      return found.toolchain;
+    case "missing":
+      throw new ToolchainError(`${found.reason}; install g++ or set DYN_CXX to a C++ compiler`, "missing");
+    case "unusable":
+      throw new ToolchainError(found.reason, found.fault);
+    default:
+      return found satisfies never;
   }
-  return found.toolchain;
 }
 
 /** Threads that kernels use: DYN_NUM_THREADS, else every core; 1 without OpenMP. */

@@ -4,7 +4,7 @@
  * multiple of 64, so that every typed view covers it.
  */
 import { InternalError } from "../../lib/base/errors.ts";
-import type { DeviceName, Memory, ProgramCall } from "../../lib/loops/device.ts";
+import { type DeviceName, type Memory, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 
 /** A piece of host memory. Views are made once; generated code reads them by name. */
@@ -54,6 +54,20 @@ export class HostMemory implements Memory {
   }
 }
 
+/** A buffer of host memory. Throws `OutOfMemory` where there is no room, which the runtime calls a wrong range. */
+export function hostBuffer(
+  device: DeviceName,
+  bytes: number,
+  make: (bytes: number) => ArrayBuffer = (n) => new ArrayBuffer(n),
+): ArrayBuffer {
+  try {
+    return make(bytes);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new OutOfMemory(device, bytes, Deno.memoryUsage().rss, { cause });
+  }
+}
+
 /** Rounds a byte count up to a size class: few enough classes that freed memory is found again. */
 export function sizeClass(bytes: number): number {
   if (bytes <= 64) return 64;
@@ -82,7 +96,19 @@ export class MemoryPool {
         return found;
       }
     }
-    return new HostMemory(this.device, this.fresh(size));
+    return new HostMemory(this.device, this.#make(size));
+  }
+
+  /** A new buffer; what the pool keeps makes room where there is none. */
+  #make(size: number): ArrayBuffer {
+    try {
+      return this.fresh(size);
+    } catch (thrown) {
+      if (!(thrown instanceof RangeError)) throw thrown;
+    }
+    this.#free.clear();
+    this.#pooled = 0;
+    return hostBuffer(this.device, size, this.fresh);
   }
 
   free(memory: HostMemory): void {

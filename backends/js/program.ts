@@ -9,7 +9,7 @@ import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import type { HostArray } from "../../lib/base/dtype.ts";
 import { type HostView, runExtern } from "./extern.ts";
 import * as math from "./math.ts";
-import { HostMemory, passedGuard } from "./memory.ts";
+import { hostBuffer, HostMemory, passedGuard } from "./memory.ts";
 import { jamReductions } from "./jam.ts";
 import { printProgram } from "./print.ts";
 
@@ -49,11 +49,12 @@ export function compileToJavaScript(
   const run = instantiate(source, externs);
   const arena = arenaOf(
     program,
-    options.allocate ?? ((bytes) => new HostMemory("cpu", new ArrayBuffer(bytes))),
+    options.allocate ?? ((bytes) => new HostMemory("cpu", hostBuffer("cpu", bytes))),
   );
   const few = program.inputs.length + program.outputs.length <= ZEROS.length;
   return {
     source,
+    language: "js",
     kernelCount: program.kernels.length,
     run(call: ProgramCall): boolean {
       const offsets = call.byteOffsets ??

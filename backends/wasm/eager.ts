@@ -1,6 +1,6 @@
 /**
  * The matrix library for eager operations, whose operands are ordinary host memory. Input: a library call; output:
- * a function over host views that says whether it did the call. Invariant: operands are copied into the WebAssembly
+ * a function over host views that says whether it did the call (not where memory is short). Invariant: operands are copied into the WebAssembly
  * memory before and results out of it after, elements between those of a result unchanged.
  */
 import type { HostView } from "../js/extern.ts";
@@ -30,7 +30,7 @@ function runOutside(views: ExternViews, call: ExternOp): boolean {
     return { dtype: view.dtype, shape: view.shape, strides: view.strides, address };
   };
   const inputs = views.inputs.map(place), outputs = views.outputs.map(place);
-  memory.reserve(bytes, libraryBytes(pool, call, views));
+  if (!memory.reserve(bytes, libraryBytes(pool, call, views))) return false;
   const inside = ({ address }: Operand, view: HostView) =>
     new Float32Array(memory.memory.buffer, address, extent(view));
   const outside = ({ data, offset }: HostView, length: number): Float32Array => {

@@ -4,7 +4,6 @@
  * load, then what one call needs. Invariant: no tensor lives here between two calls; growing may detach earlier
  * views, so a call reserves everything it needs before it makes views.
  */
-import { DynError } from "../../lib/base/errors.ts";
 import type { MemoryKind } from "./binary.ts";
 
 const PAGE = 65536;
@@ -21,12 +20,12 @@ export class WasmMemory {
   #code = CONTROL_BYTES;
   #top = 0;
 
-  /** `shared`: whether other threads may reach it, too. */
-  constructor(shared: boolean) {
-    this.kind = { shared, maximum: MAX_PAGES };
+  /** `shared`: whether other threads may reach it, too; `maximum`: the most pages that it can have. */
+  constructor(shared: boolean, maximum: number = MAX_PAGES) {
+    this.kind = { shared, maximum };
     this.memory = new WebAssembly.Memory({
       initial: (shared ? CODE_BYTES : CONTROL_BYTES) / PAGE + 1 | 0,
-      maximum: MAX_PAGES,
+      maximum,
       shared,
     });
   }
@@ -36,10 +35,13 @@ export class WasmMemory {
     return this.kind.shared ? CODE_BYTES : CONTROL_BYTES;
   }
 
-  /** Makes room for `bytes` bytes of operands from `base` on, and for scratch memory behind them. */
-  reserve(bytes: number, scratch: number): void {
+  /**
+   * Makes room for `bytes` bytes of operands from `base` on, and for scratch memory behind them. False where there is
+   * none: the memory is as large as it can be, or the machine has no more.
+   */
+  reserve(bytes: number, scratch: number): boolean {
     this.#top = this.base + Math.ceil(bytes / 64) * 64;
-    this.#grow(this.#top + scratch);
+    return this.#grow(this.#top + scratch);
   }
 
   /** The address of the first byte behind the operands. */
@@ -56,14 +58,16 @@ export class WasmMemory {
     return address;
   }
 
-  #grow(bytes: number): void {
+  #grow(bytes: number): boolean {
     const pages = Math.ceil(bytes / PAGE), missing = pages - this.memory.buffer.byteLength / PAGE;
-    if (missing <= 0) return;
-    if (pages > MAX_PAGES) {
-      throw new DynError(
-        `Expected at most 4 GiB of tensors in one program without a C++ compiler but found ${bytes} bytes`,
-      );
+    if (missing <= 0) return true;
+    if (pages > this.kind.maximum) return false;
+    try {
+      this.memory.grow(missing);
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof RangeError) return false;
+      throw thrown;
     }
-    this.memory.grow(missing);
   }
 }

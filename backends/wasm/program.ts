@@ -6,11 +6,13 @@
  */
 import { type HostArray, hostArray, itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
+import { reportFallback } from "../../lib/base/fallback.ts";
 import { type Dim, evaluate, print as printDim, type Sym } from "../../lib/sym/expr.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
 import { printProgram } from "../../lib/loops/print.ts";
 import { HostMemory, passedGuard } from "../js/memory.ts";
+import { compileToJavaScript } from "../js/program.ts";
 import { LOAD_SLACK } from "./access.ts";
 import { SIZE_LIMIT } from "./bounds.ts";
 import { ModuleWriter } from "./binary.ts";
@@ -56,12 +58,24 @@ export function compileToWasm(program: Program, pool: ThreadPool = wasmPool()): 
     if (loops && !after) return { step: plain(), form: "JavaScript" };
     return { step: within(externStep(kernel, { program, pool, after, plain }), plain), form: "library" };
   });
+  let plain: CompiledProgram | undefined;
+  const withoutRoom = (call: ProgramCall): boolean => {
+    if (!plain) {
+      plain = compileToJavaScript(program);
+      reportFallback(
+        "memory",
+        `${program.name} runs as JavaScript: WebAssembly has no room for its operands`,
+      );
+    }
+    return plain.run(call);
+  };
   const code = pool.load(writer.finish());
   const steps = made.map((m) => m.step);
   return {
     source: sourceOf(program, made.map((m) => m.form)),
+    language: "txt",
     kernelCount: program.kernels.length,
-    run: (call) => runProgram(pool, { program, steps, call }),
+    run: (call) => runProgram(pool, { program, steps, call }) ?? withoutRoom(call),
   };
 }
 
@@ -122,10 +136,11 @@ function operandsOf(kernel: ExternKernel, run: Run, program: Program): Operands<
   return { inputs: kernel.inputs.map(at), outputs: kernel.outputs.map(at) };
 }
 
+/** Runs a program in the pool's memory; null, and nothing happened, where that has no room for it. */
 function runProgram(
   pool: ThreadPool,
   { program, steps, call }: { program: Program; steps: readonly Step[]; call: ProgramCall },
-): boolean {
+): boolean | null {
   const { memory } = pool;
   const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, call.sizes[i] ?? 0]));
   const symbol = (s: Sym) => known.get(s) ?? 0;
@@ -141,7 +156,7 @@ function runProgram(
   });
   const words = [...addresses, ...call.sizes];
   const wordBytes = Math.ceil((4 * words.length + LOAD_SLACK) / 64) * 64;
-  memory.reserve(bytes, wordBytes + scratchOf(pool, program, value));
+  if (!memory.reserve(bytes, wordBytes + scratchOf(pool, program, value))) return null;
   const { buffer } = memory.memory;
   new Int32Array(buffer, memory.top, words.length).set(words);
   const inside = program.buffers.map(({ dtype, length }, id) =>

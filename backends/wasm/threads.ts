@@ -49,10 +49,13 @@ export class ThreadPool {
   #most: number;
   #generation = 0;
 
-  /** `threads`: how many work at once, this one included; `leastWork`: the work that is worth waking them. */
-  constructor(readonly threads: number, readonly leastWork: number = LEAST_WORK) {
+  /**
+   * `threads`: how many work at once, this one included; `leastWork`: the work that is worth waking them; `maxPages`:
+   * how far the memory may grow.
+   */
+  constructor(readonly threads: number, readonly leastWork: number = LEAST_WORK, maxPages?: number) {
     this.#most = threads;
-    this.memory = new WasmMemory(threads > 1);
+    this.memory = new WasmMemory(threads > 1, maxPages);
     if (threads > 1) this.#words = new Int32Array(this.memory.memory.buffer, 0, 64);
   }
 

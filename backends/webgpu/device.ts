@@ -8,7 +8,8 @@ import type { Program } from "../../lib/loops/ir.ts";
 import { MemoryPool, WebGpuMemory } from "./memory.ts";
 import { type ProgramContext, WebGpuProgram } from "./program.ts";
 import { CommandQueue } from "./queue.ts";
-import { Readback } from "./readback.ts";
+import { Readback, RefusedWork } from "./readback.ts";
+import { Receipts } from "./receipts.ts";
 
 /** What is known of the adapter in use. */
 export interface AdapterDescription {
@@ -28,13 +29,14 @@ class WebGpuDevice implements Device {
   #failure: string | undefined;
 
   constructor(device: GPUDevice, readback: Readback) {
-    this.#context = {
-      device,
-      pool: new MemoryPool(device),
-      queue: new CommandQueue(device),
-      pipelines: new Map(),
-      readback,
-    };
+    const queue = new CommandQueue(device, readback.receipts);
+    const pool = new MemoryPool(device, {
+      isValid: (buffer) => readback.synchronous ? this.#isReadable(buffer) : undefined,
+      flush: () => queue.flush(),
+      failed: (error) => this.#failure ??= error.message,
+    });
+    const isRaised = readback.synchronous ? (flag: Memory) => this.readSync(flag, 0, 4)[0] !== 0 : null;
+    this.#context = { device, pool, queue, pipelines: new Map(), isRaised };
     this.#readback = readback;
     this.synchronousReads = readback.synchronous;
     this.maxKernelBuffers = device.limits.maxStorageBuffersPerShaderStage - 1;
@@ -68,28 +70,73 @@ class WebGpuDevice implements Device {
   }
 
   readSync(memory: Memory, byteOffset: number, byteLength: number): Uint8Array {
-    this.#context.queue.flush();
-    const bytes = this.#readback.readSync(own(memory).buffer, byteOffset, byteLength);
-    // The runtime tells of errors between jobs only: those of this job surface at the first read of a later one
-    void this.#collectErrors();
-    this.#raise();
-    return bytes;
+    const { queue, pool } = this.#context;
+    queue.flush();
+    try {
+      const bytes = this.#readback.readSync(own(memory).buffer, byteOffset, byteLength);
+      pool.settle();
+      // The runtime tells of what is wrong between jobs only: what refused no work surfaces in a later one
+      void this.#collectErrors();
+      this.#raise();
+      return bytes;
+    } catch (thrown) {
+      if (!(thrown instanceof RefusedWork)) throw thrown;
+      void this.#takeErrors();
+      throw this.#refused();
+    }
   }
 
   async read(memory: Memory, byteOffset: number, byteLength: number): Promise<Uint8Array> {
-    this.#context.queue.flush();
-    const bytes = await this.#readback.read(own(memory).buffer, byteOffset, byteLength);
-    await this.#collectErrors();
-    this.#raise();
-    return bytes;
+    const { queue, pool } = this.#context;
+    queue.flush();
+    try {
+      const bytes = await this.#readback.read(own(memory).buffer, byteOffset, byteLength);
+      pool.settle();
+      await this.#collectErrors();
+      this.#raise();
+      return bytes;
+    } catch (thrown) {
+      if (!(thrown instanceof RefusedWork)) throw thrown;
+      await this.#collectErrors();
+      throw this.#refused();
+    }
   }
 
-  /** Asks for the errors so far and opens a new scope for those to come. */
-  async #collectErrors(): Promise<void> {
+  /** Whether the device takes work that reads a buffer. */
+  #isReadable(buffer: GPUBuffer): boolean {
+    const { device } = this.#context;
+    // What the runtime will say of the trial is no error of the program
+    device.pushErrorScope("validation");
+    try {
+      return this.#readback.canRead(buffer);
+    } finally {
+      void device.popErrorScope();
+    }
+  }
+
+  /** The error of work that was not done; the cause where it is known by now. */
+  #refused(): DynError {
+    const { pool } = this.#context, known = this.#failure;
+    this.#failure = undefined;
+    pool.distrustRecent();
+    return new DynError(
+      known === undefined
+        ? "Expected the device to accept the work but found that it refused some of it, as it does where it has no " +
+          `room for a tensor (${pool.held} bytes are in use)`
+        : `Expected the device to accept the work but found: ${known}`,
+    );
+  }
+
+  /** Asks for the first error so far and opens a new scope for those to come. */
+  #takeErrors(): Promise<GPUError | null> {
     const { device } = this.#context;
     const found = device.popErrorScope();
     device.pushErrorScope("validation");
-    const error = await found;
+    return found;
+  }
+
+  async #collectErrors(): Promise<void> {
+    const error = await this.#takeErrors();
     if (error) this.#failure ??= error.message;
   }
 
@@ -155,7 +202,7 @@ async function acquire(): Promise<AdapterDescription> {
   }
   const requiredLimits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
   const device = await adapter.requestDevice({ requiredLimits });
-  const readback = await Readback.create(device);
+  const readback = await Readback.create(device, new Receipts(device));
   registerDevice(new WebGpuDevice(device, readback));
   return {
     vendor: adapter.info.vendor,

@@ -15,7 +15,6 @@ import { type MemoryPool, WebGpuMemory } from "./memory.ts";
 import { APART, parameterWords, type Placement } from "./print/bindings.ts";
 import { printKernel, type Shader } from "./print/kernel.ts";
 import type { CommandQueue } from "./queue.ts";
-import type { Readback } from "./readback.ts";
 
 /** Bind groups kept for calls with the same memories. */
 const KEPT_BIND_GROUPS = 64;
@@ -26,7 +25,8 @@ export interface ProgramContext {
   readonly device: GPUDevice;
   readonly pool: MemoryPool;
   readonly queue: CommandQueue;
-  readonly readback: Readback;
+  /** Whether a flag is set, waiting for it; null where the runtime cannot wait. */
+  readonly isRaised: ((flag: WebGpuMemory) => boolean) | null;
   /** Compiled pipelines by shader text. */
   readonly pipelines: Map<string, GPUComputePipeline>;
 }
@@ -70,6 +70,7 @@ interface Bound {
 
 export class WebGpuProgram implements CompiledProgram {
   readonly source: string;
+  readonly language = "wgsl";
   readonly kernelCount: number;
   /** Inputs that calls copy into one memory, for adapters that bind few. */
   readonly #packed: ReadonlySet<BufferId>;
@@ -109,20 +110,13 @@ export class WebGpuProgram implements CompiledProgram {
     const decided = behind < 0 ? stages.length : behind;
     stages.slice(0, decided).forEach(dispatch);
     const passes = !guard || call.passes === true ||
-      !this.#isRaised(memories[call.inputs.length + program.outputs.indexOf(guard.flag)]);
+      // Where nobody can wait, flags count as clear
+      !context.isRaised?.(present(memories[call.inputs.length + program.outputs.indexOf(guard.flag)]));
     if (passes) stages.slice(decided).forEach((stage, i) => dispatch(stage, decided + i));
     // What comes later in the queue may reuse them: it runs after this
     if (arena) context.pool.free(arena);
     if (pack) context.pool.free(pack);
     return passes;
-  }
-
-  /** Whether a flag is set, waiting for it; where the runtime cannot wait, flags count as clear. */
-  #isRaised(flag: WebGpuMemory | undefined): boolean {
-    const { queue, readback } = this.context;
-    if (!readback.synchronous) return false;
-    queue.flush();
-    return readback.readSync(present(flag).buffer, 0, 4)[0] !== 0;
   }
 
   #stagesFor(aliases: ReadonlyMap<BufferId, BufferId>, aligned: boolean): readonly Stage[] {

@@ -3,6 +3,8 @@
  * costs more than a dispatch. Invariant: whatever reads or writes buffers outside a dispatch flushes first.
  */
 
+import type { Receipts } from "./receipts.ts";
+
 /** Dispatches after which work is handed to the device without waiting for more. */
 const FLUSH_AFTER = 64;
 
@@ -17,7 +19,7 @@ export class CommandQueue {
   #pass: GPUComputePassEncoder | undefined;
   #pending = 0;
 
-  constructor(readonly device: GPUDevice) {}
+  constructor(readonly device: GPUDevice, readonly receipts: Receipts) {}
 
   dispatch({ pipeline, bindGroup, workgroups }: Dispatch): void {
     this.#encoder ??= this.device.createCommandEncoder();
@@ -40,7 +42,9 @@ export class CommandQueue {
   /** Hands everything collected to the device. */
   flush(): void {
     if (!this.#encoder) return;
-    this.#pass?.end();
+    const pass = this.#pass ?? this.#encoder.beginComputePass();
+    this.receipts.stamp(pass);
+    pass.end();
     this.device.queue.submit([this.#encoder.finish()]);
     this.#encoder = undefined;
     this.#pass = undefined;

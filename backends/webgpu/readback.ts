@@ -2,30 +2,41 @@
  * Device → host copies. The wait for the device happens inside `mapAsync` itself, so that a buffer's mapped range
  * is there right after the call, without awaiting; but only for staging buffers that have once completed an
  * awaited map (others make the runtime panic). Hence a few warmed ones, reused, and large reads in parts.
+ * Invariant: what is returned was copied by the device, after all work before it was done: receipts prove it.
  */
 import { DynError } from "../../lib/base/errors.ts";
+import { type Reading, RECEIPT_BYTES, type Receipts } from "./receipts.ts";
 
 const STAGING_BYTES = 4 << 20;
 const STAGING_COUNT = 2;
+const NOTHING = new Uint8Array(0);
+
+/** The device refused work that the bytes depend on, or the copy of the bytes itself. */
+export class RefusedWork extends Error {
+  override readonly name: string = "RefusedWork";
+}
 
 /** Reads buffers through warmed staging buffers. Make it with `Readback.create`. */
 export class Readback {
   #next = 0;
+  /** Whether work was refused that no read has told of. */
+  #hasRefused = false;
 
   private constructor(
     readonly device: GPUDevice,
+    readonly receipts: Receipts,
     readonly staging: readonly GPUBuffer[],
     /** Whether mapped ranges are there without awaiting. */
     readonly synchronous: boolean,
   ) {}
 
   /** Warms the staging buffers and tries out whether reads can be synchronous. */
-  static async create(device: GPUDevice): Promise<Readback> {
+  static async create(device: GPUDevice, receipts: Receipts): Promise<Readback> {
     const staging = Array.from(
       { length: STAGING_COUNT },
       () =>
         device.createBuffer({
-          size: STAGING_BYTES,
+          size: RECEIPT_BYTES + STAGING_BYTES,
           usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST,
         }),
     );
@@ -38,7 +49,7 @@ export class Readback {
       usage: GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST,
     });
     device.queue.writeBuffer(source, 0, new Uint8Array([1, 2, 3, 4]));
-    const probe = new Readback(device, staging, true);
+    const probe = new Readback(device, receipts, staging, true);
     let works = false;
     try {
       works = `${probe.readSync(source, 0, 4)}` === "1,2,3,4";
@@ -46,58 +57,102 @@ export class Readback {
       // An exception is the answer: this runtime finishes maps later
     }
     source.destroy();
-    return new Readback(device, staging, works);
+    return new Readback(device, receipts, staging, works);
   }
 
-  /** Bytes [offset, offset + length) of a buffer, waiting for all submitted work. */
+  /** Bytes [offset, offset + length) of a buffer, waiting for all submitted work. Throws `RefusedWork`. */
   readSync(buffer: GPUBuffer, offset: number, length: number): Uint8Array {
     if (!this.synchronous) {
       throw new DynError(
         "Expected a runtime that maps buffers synchronously to read a webgpu tensor at once: use `await t.data()`",
       );
     }
-    return this.#inParts(offset, length, (from, size, into) => {
-      const staging = this.#copy(buffer, from, size);
-      // Unmapping before the promise settles rejects it; the data was already read
-      staging.mapAsync(GPUMapMode.READ, 0, size).catch(() => {});
-      into.set(new Uint8Array(staging.getMappedRange(0, size)));
-      staging.unmap();
+    return this.#inParts(offset, length, (from, into) => {
+      if (!this.#readWhole(buffer, from, into) || this.#hasRefused) this.#refuse();
     });
   }
 
+  /** Whether the device takes a copy out of a buffer; work that it refused before is left to the next read to tell. */
+  canRead(buffer: GPUBuffer): boolean {
+    if (!this.#readWhole(buffer, 0, NOTHING)) this.#hasRefused = true;
+    return this.#readWhole(buffer, 0, new Uint8Array(4));
+  }
+
+  #refuse(): never {
+    this.#hasRefused = false;
+    throw new RefusedWork();
+  }
+
+  /** Reads one part; false where this or work before it was refused, which is forgotten then. */
+  #readWhole(buffer: GPUBuffer, from: number, into: Uint8Array): boolean {
+    const reading = this.#readPart(buffer, from, into);
+    if (reading.found === reading.expected) return true;
+    // The copy itself may be what was refused, and the counter an old one
+    this.receipts.settle(this.#readPart(buffer, from, NOTHING));
+    return false;
+  }
+
+  /** Reads one part, or the counter alone where there is no room for bytes. */
+  #readPart(buffer: GPUBuffer, from: number, into: Uint8Array): Reading {
+    const { staging, expected } = this.#copy(buffer, from, into.length);
+    // Unmapping before the promise settles rejects it; the data was already read
+    staging.mapAsync(GPUMapMode.READ, 0, RECEIPT_BYTES + into.length).catch(() => {});
+    return { found: this.#take(staging, into), expected };
+  }
+
+  /** The same, where waiting is allowed. */
+  async #awaitPart(buffer: GPUBuffer, from: number, into: Uint8Array): Promise<Reading> {
+    const { staging, expected } = this.#copy(buffer, from, into.length);
+    await staging.mapAsync(GPUMapMode.READ, 0, RECEIPT_BYTES + into.length);
+    return { found: this.#take(staging, into), expected };
+  }
+
+  /** Takes the bytes out of a mapped staging buffer and unmaps it; returns the counter. */
+  #take(staging: GPUBuffer, into: Uint8Array): number {
+    if (into.length > 0) into.set(new Uint8Array(staging.getMappedRange(RECEIPT_BYTES, into.length)));
+    const found = new Uint32Array(staging.getMappedRange(0, RECEIPT_BYTES))[0] ?? 0;
+    staging.unmap();
+    return found;
+  }
+
+  /** As `readSync`, where waiting is allowed. */
   async read(buffer: GPUBuffer, offset: number, length: number): Promise<Uint8Array> {
     if (this.synchronous) return this.readSync(buffer, offset, length);
-    const parts: { from: number; size: number; into: Uint8Array }[] = [];
-    const result = this.#inParts(offset, length, (from, size, into) => parts.push({ from, size, into }));
-    for (const { from, size, into } of parts) {
-      const staging = this.#copy(buffer, from, size);
-      await staging.mapAsync(GPUMapMode.READ, 0, size);
-      into.set(new Uint8Array(staging.getMappedRange(0, size)));
-      staging.unmap();
+    const parts: { from: number; into: Uint8Array }[] = [];
+    const result = this.#inParts(offset, length, (from, into) => parts.push({ from, into }));
+    for (const { from, into } of parts) {
+      const reading = await this.#awaitPart(buffer, from, into);
+      if (reading.found === reading.expected) continue;
+      this.receipts.settle(await this.#awaitPart(buffer, from, NOTHING));
+      this.#refuse();
     }
     return result.slice();
   }
 
-  #copy(buffer: GPUBuffer, from: number, size: number): GPUBuffer {
+  /** Has a piece of a buffer copied behind the counter; says what the counter should be. */
+  #copy(buffer: GPUBuffer, from: number, size: number): { staging: GPUBuffer; expected: number } {
     const staging = this.staging[this.#next++ % this.staging.length];
     if (!staging) throw new DynError("Expected a staging buffer but found none");
-    const encoder = this.device.createCommandEncoder();
-    encoder.copyBufferToBuffer(buffer, from, staging, 0, size);
+    const encoder = this.device.createCommandEncoder(), pass = encoder.beginComputePass();
+    const expected = this.receipts.stamp(pass);
+    pass.end();
+    this.receipts.copy(encoder, staging);
+    if (size > 0) encoder.copyBufferToBuffer(buffer, from, staging, RECEIPT_BYTES, size);
     this.device.queue.submit([encoder.finish()]);
-    return staging;
+    return { staging, expected };
   }
 
   /** Copies must start and end at multiples of 4; calls `part` for pieces of at most one staging buffer. */
   #inParts(
     offset: number,
     length: number,
-    part: (from: number, size: number, into: Uint8Array) => void,
+    part: (from: number, into: Uint8Array) => void,
   ): Uint8Array {
     const start = offset - offset % 4, end = Math.ceil((offset + length) / 4) * 4;
     const all = new Uint8Array(end - start);
     for (let from = start; from < end; from += STAGING_BYTES) {
       const size = Math.min(STAGING_BYTES, end - from);
-      part(from, size, all.subarray(from - start, from - start + size));
+      part(from, all.subarray(from - start, from - start + size));
     }
     return all.subarray(offset - start, offset - start + length);
   }

@@ -52,6 +52,13 @@ export class InductorConfig extends Settings {
   patternMatcher = true;
   /** Threads of a CPU kernel; 0 means `DYN_NUM_THREADS`, or else every core. */
   cppThreads = 0;
+  /** Most seconds that the C++ compiler may take for one graph before it is stopped. */
+  cppTimeout = 300;
+  /**
+   * Throw where dyn fails on a graph or the C++ compiler refuses its code, instead of running the graph on a slower
+   * tier; `fullgraph` sets it. Faults of the machine, such as a killed compiler or a full disk, never throw.
+   */
+  errorOnFallback: boolean = Deno.env.get("DYN_ERROR_ON_FALLBACK") === "1";
   /** Treat module parameters as constants and fold them; inference only. */
   freezing = false;
   /** Reuse the memory of intermediates. */

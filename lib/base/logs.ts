@@ -26,6 +26,7 @@ export const ARTIFACTS = [
   "kernel_code",
   "perf_hints",
   "dynamic",
+  "fallback",
   "shadow",
   "repro",
 ] as const;

@@ -3,6 +3,7 @@
  * registered at start-up; nothing above asks which device it has. Invariant: work on one device is ordered as
  * issued; reading memory waits for what was issued before.
  */
+import { DynError } from "../base/errors.ts";
 import type { Program } from "./ir.ts";
 
 /** Name of a device as users write it: "cpu", "webgpu". */
@@ -12,6 +13,22 @@ export type DeviceName = string;
 export interface Memory {
   readonly device: DeviceName;
   readonly byteLength: number;
+}
+
+/** A device has no room for what was asked; whoever knows shape and type says them, too. */
+export class OutOfMemory extends DynError {
+  override readonly name: string = "OutOfMemory";
+
+  /** `held`: bytes that are in use already, where that is known. */
+  constructor(
+    readonly device: DeviceName,
+    readonly bytes: number,
+    readonly held?: number,
+    options?: ErrorOptions,
+  ) {
+    const inUse = held === undefined ? "" : `, where ${held} bytes are in use`;
+    super(`Expected room for ${bytes} bytes on ${device} but found none${inUse}`, options);
+  }
 }
 
 /** A program ready to run. */
@@ -24,6 +41,8 @@ export interface CompiledProgram {
   run(call: ProgramCall): boolean;
   /** The generated source, for logs. */
   readonly source: string;
+  /** The language of the source, as file names end. */
+  readonly language: "cpp" | "wgsl" | "js" | "txt";
   /** Kernel launches (loop nests and library calls) in one run. */
   readonly kernelCount: number;
 }
@@ -39,7 +58,7 @@ export interface ProgramCall {
 
 export interface Device {
   readonly name: DeviceName;
-  /** Uninitialised memory of at least `byteLength` bytes, from a pool where one fits. */
+  /** Uninitialised memory of at least `byteLength` bytes, from a pool where one fits. Throws `OutOfMemory`. */
   allocate(byteLength: number): Memory;
   /** Gives memory back for reuse. The caller promises that nothing refers to it any more. */
   free(memory: Memory): void;

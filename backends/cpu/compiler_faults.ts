@@ -1,0 +1,149 @@
+/**
+ * What can go wrong with a compiler, and when it is no longer asked.
+ * Input: how a compiler ended and what it wrote; output: errors that tell the kind, the exit code or signal and the
+ * compiler's last lines. Invariant: after `PATIENCE` failures of one kind in a row nothing more is compiled in this
+ * process; a success forgets the failures before it.
+ */
+import { statfsSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import type { Ending } from "./compiler_process.ts";
+
+/**
+ * Kinds of failure:
+ * - `missing`: there is no compiler;
+ * - `unusable`: one that cannot be started, does not know what is needed, or has no folder to write to;
+ * - `rejected`: it found errors in the source, so the source is wrong;
+ * - `crashed`: it says that it has a fault itself;
+ * - `killed`: a signal ended it, as systems do that are short of memory;
+ * - `timeout`: it did not end in time;
+ * - `space`: the disk is full;
+ * - `silent`: it ended well and wrote nothing;
+ * - `broken`: what it wrote cannot be loaded;
+ * - `stopped`: it failed too often before and was not asked.
+ */
+export type FaultKind =
+  | "missing"
+  | "unusable"
+  | "rejected"
+  | "crashed"
+  | "killed"
+  | "timeout"
+  | "space"
+  | "silent"
+  | "broken"
+  | "stopped";
+
+/** Raised where compiled code is needed and cannot be had. */
+export class ToolchainError extends Error {
+  override readonly name: string = "ToolchainError";
+
+  constructor(message: string, readonly fault: FaultKind, options?: ErrorOptions) {
+    super(message, options);
+  }
+}
+
+/** Failures of one kind in a row after which the compiler is not asked any more. */
+const PATIENCE = 3;
+/** The share of the time limit that is left after a compiler did not end in time: one that hangs once does so again. */
+const AFTER_TIMEOUT = 0.1;
+/** Free bytes below which a failure without a word about it is put down to a full disk. */
+const LITTLE_SPACE = 1 << 20;
+/** Lines of a compiler's message that are shown: the last ones, of errors in a source the first ones. */
+const LAST_LINES = 12, FIRST_LINES = 40;
+
+let last: { readonly kind: FaultKind; readonly count: number } | undefined;
+
+/** Keeps a failure in mind. */
+export function noteFailure(kind: FaultKind): void {
+  last = { kind, count: last?.kind === kind ? last.count + 1 : 1 };
+}
+
+/** Forgets the failures before, but for libraries that cannot be loaded: that shows after the compiler has ended. */
+export function noteSuccess(): void {
+  if (last?.kind !== "broken") last = undefined;
+}
+
+/** The kind of failure for which the compiler is not asked any more; undefined while it is. */
+export function stoppedBy(): FaultKind | undefined {
+  return last && last.count >= PATIENCE ? last.kind : undefined;
+}
+
+/** Seconds that the next compilation may take, out of those of the setting. */
+export function timeLimit(setting: number): number {
+  return last?.kind === "timeout" ? Math.max(1, setting * AFTER_TIMEOUT) : setting;
+}
+
+/** What a compiler was to do, and what came of it. */
+export interface Attempt {
+  readonly compiler: string;
+  /** What it was to make, in words. */
+  readonly task: string;
+  readonly ending: Ending;
+  /** What it wrote to its error output. */
+  readonly log: string;
+  /** Where it was to write. */
+  readonly folder: string;
+}
+
+/** The error of a compiler that did not do what it was to do. */
+export function failureOf({ compiler, task, ending, log, folder }: Attempt): ToolchainError {
+  const written = log.trim().split("\n"), lines = written.slice(-LAST_LINES).join("\n");
+  const error = (kind: FaultKind, found: string, more = "") =>
+    new ToolchainError(`Expected ${compiler} to ${task} but found ${found}${more && `:\n${more}`}`, kind);
+  const full = /no space left|disk quota exceeded/i.test(log) ? "" : fullFolder(folder);
+  switch (ending.kind) {
+    case "unstarted":
+      return error("unusable", `that it cannot be started: ${ending.because}`, lines);
+    case "timeout":
+      return error("timeout", `it still running after ${ending.seconds} s`, lines);
+    case "signal":
+      return error("killed", `it killed by ${ending.name}`, lines);
+    case "exit":
+      break;
+    default:
+      return ending satisfies never;
+  }
+  const { code } = ending;
+  if (full !== undefined && code !== 0) {
+    return error("space", `no space left (exit code ${code}${full && `, ${full}`})`, lines);
+  }
+  // A driver outlives the compiler proper and says which signal ended that
+  const signal = /(.*) signal terminated program/.exec(log)?.[1];
+  if (signal !== undefined) return error("killed", `its process killed (exit code ${code})`, lines);
+  if (/internal compiler error|please submit a.*bug report/i.test(log)) {
+    return error("crashed", `an error of the compiler itself (exit code ${code})`, lines);
+  }
+  if (code === 0) return error("silent", "no file, though it ended with exit code 0", lines);
+  return error("rejected", `errors (exit code ${code})`, written.slice(0, FIRST_LINES).join("\n"));
+}
+
+/** The error of a library that cannot be loaded. */
+export function brokenLibrary(path: string, because: string): ToolchainError {
+  return new ToolchainError(
+    `Expected a library that can be loaded but found ${basename(path)}: ${because}`,
+    "broken",
+  );
+}
+
+/** What the system says where a folder or a file of the compiler cannot be made. */
+export function folderFailure(thrown: unknown, task: string): ToolchainError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const full = /no space left|disk quota exceeded/i.test(message);
+  return new ToolchainError(
+    `Expected a folder to ${task} in but found ${
+      full ? "no space left" : "that it cannot be written"
+    }: ${message}`,
+    full ? "space" : "unusable",
+    { cause: thrown },
+  );
+}
+
+/** How little is left where a folder is all but full; undefined where there is room. */
+function fullFolder(folder: string): string | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < LITTLE_SPACE ? `${bavail * bsize} bytes left in ${dirname(folder)}` : undefined;
+  } catch {
+    return undefined;
+  }
+}

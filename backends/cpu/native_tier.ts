@@ -1,0 +1,99 @@
+/**
+ * Which tier a graph runs on: native code, or WebAssembly SIMD where the C++ compiler is missing or fails.
+ * Input: programs over host memory; output: compiled programs. Invariants: a fault of the compiler or of this machine
+ * costs speed and never the result; each is said, except that what is missing or given up is said once; errors of
+ * dyn's own printers are not caught here.
+ */
+import { config } from "../../lib/base/config.ts";
+import { DynError } from "../../lib/base/errors.ts";
+import { reportFallback } from "../../lib/base/fallback.ts";
+import type { CompiledProgram } from "../../lib/loops/device.ts";
+import type { Program } from "../../lib/loops/ir.ts";
+import type { ExternLibrary } from "../js/program.ts";
+import { wasmLibrary } from "../wasm/eager.ts";
+import { compileToWasm } from "../wasm/program.ts";
+import { stoppedBy, ToolchainError } from "./compiler_faults.ts";
+import { nativeLibrary } from "./native_extern.ts";
+import { compileNative } from "./native_program.ts";
+import { toolchainForGraph, type ToolchainStatus, toolchainStatus } from "./toolchain.ts";
+
+/** Compiles a program for the tier that the settings ask for, or the best that works. */
+export function compileForHost(program: Program): CompiledProgram {
+  const { tier } = config.inductor;
+  switch (tier) {
+    case "wait":
+      return compileForBest(program);
+    case "wasm":
+      return compileToWasm(program);
+    default:
+      tier satisfies never;
+      throw new DynError(`Expected inductor.tier "wait" or "wasm" but found ${String(tier)}`);
+  }
+}
+
+function compileForBest(program: Program): CompiledProgram {
+  const status = toolchainForGraph();
+  if (status.kind === "ready") {
+    try {
+      return compileNative(program);
+    } catch (thrown) {
+      explain(thrown, `the ${program.name} graph runs`);
+      return compileToWasm(program);
+    }
+  }
+  if (status.kind === "missing") notice();
+  else {
+    reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, {
+      silent: status === saidStatus,
+    });
+    saidStatus = status;
+  }
+  return compileToWasm(program);
+}
+
+/** The matrix library of eager ops: native where that works, else WebAssembly. */
+export const hostLibrary: ExternLibrary = (kernel) => {
+  if (toolchainStatus().kind !== "ready") return wasmLibrary(kernel);
+  const native = nativeLibrary(kernel);
+  let instead: ReturnType<ExternLibrary> | null = null;
+  return native && ((views) => {
+    try {
+      if (instead === null) return native(views);
+    } catch (thrown) {
+      explain(thrown, `${kernel.call.op} of eager tensors runs`);
+      instead = wasmLibrary(kernel);
+    }
+    return instead?.(views) ?? false;
+  });
+};
+
+const INSTEAD = "as WebAssembly SIMD, since the C++ compiler failed";
+
+/** The state of the compiler that was told last. */
+let saidStatus: ToolchainStatus | undefined;
+/** Whether it was told that the compiler is not asked any more. */
+let saidStopped = false;
+
+/** Says why something is not native; throws again what is no fault of the compiler or the machine. */
+function explain(thrown: unknown, what: string): void {
+  if (!(thrown instanceof ToolchainError)) throw thrown;
+  const { fault, message } = thrown;
+  // A source that the compiler refuses is a fault of dyn's, which the setting wants to see
+  if (fault === "rejected" && config.inductor.errorOnFallback) throw thrown;
+  const stopped = stoppedBy() !== undefined;
+  const then = stopped ? "; after failing so often it is not asked again in this process" : "";
+  reportFallback(fault, `${what} ${INSTEAD}${then}. ${message}`, { silent: saidStopped });
+  saidStopped ||= stopped;
+}
+
+let noticed = false;
+
+/** Says once what a compiler would bring. */
+function notice(): void {
+  if (noticed) return;
+  noticed = true;
+  console.warn(
+    "dyn: found no C++ compiler, so graphs run as WebAssembly SIMD; with one (Debian: apt-get " +
+      "install g++, or DYN_CXX) they use wider vectors",
+  );
+}

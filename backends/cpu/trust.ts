@@ -1,0 +1,57 @@
+/**
+ * Whether nobody else can put code where it will be run.
+ * Input: paths; output: why a folder is not to be trusted, whether an opened file is. Invariant: what is trusted
+ * belongs to this process's user (its parents may be the system's) and only that user can write it.
+ */
+import { dirname } from "node:path";
+
+/** What of a file's metadata is looked at. */
+export type Owned = Pick<Deno.FileInfo, "uid" | "gid" | "mode">;
+
+const WRITABLE_BY_GROUP = 0o020, WRITABLE_BY_ALL = 0o002, STICKY = 0o1000;
+
+/** The user that this process runs as; null where files have no owners. */
+function ownUser(): number | null {
+  return Deno.build.os === "windows" ? null : Deno.uid();
+}
+
+/** Whether a file belongs to a user who alone can write it. */
+export function isOnlyWritableBy(user: number, { uid, mode }: Owned): boolean {
+  return uid === user && ((mode ?? 0) & (WRITABLE_BY_GROUP | WRITABLE_BY_ALL)) === 0;
+}
+
+/** Whether a file belongs to the user of this process, and nobody else can write it. */
+export function isOwn(info: Owned): boolean {
+  const user = ownUser();
+  return user === null || isOnlyWritableBy(user, info);
+}
+
+/**
+ * Why others could exchange what is in a folder above a cache: those who can write it can rename what they do not
+ * own, unless it is sticky. A group that is named after the user has no other members.
+ */
+export function parentFault(user: number, { uid, gid, mode }: Owned): string | undefined {
+  const rights = mode ?? 0;
+  if (uid !== user && uid !== 0) return `belongs to another user (${uid})`;
+  if (rights & STICKY) return undefined;
+  if (rights & WRITABLE_BY_ALL) return "can be written by everybody";
+  return rights & WRITABLE_BY_GROUP && gid !== uid ? `can be written by a group (${gid})` : undefined;
+}
+
+/** Why a folder must not hold code that is run: it or one above it is open to others. `levels` of them are dyn's. */
+export function folderFault(path: string, levels: number): string | undefined {
+  const user = ownUser();
+  if (user === null) return undefined;
+  for (let folder = Deno.realPathSync(path), level = 0;; folder = dirname(folder), level++) {
+    const info = Deno.lstatSync(folder);
+    const fault = level >= levels
+      ? parentFault(user, info)
+      : info.uid !== user
+      ? `belongs to another user (${info.uid})`
+      : isOnlyWritableBy(user, info)
+      ? undefined
+      : "can be written by others";
+    if (fault) return `${folder} ${fault}`;
+    if (folder === dirname(folder)) return undefined;
+  }
+}

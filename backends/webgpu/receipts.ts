@@ -1,0 +1,58 @@
+/**
+ * Proof that the device did what it was given. The runtime tells of refused work between jobs only, so that a read in
+ * the same job would find what was there before: every submission therefore adds one to a counter in device memory,
+ * and every read brings the counter along. Input: command encoders; output: how many submissions were refused.
+ * Invariant: a submission is refused as a whole, the addition with it.
+ */
+
+const CODE = `
+@group(0) @binding(0) var<storage, read_write> done: u32;
+@compute @workgroup_size(1) fn main() { done += 1u; }
+`;
+
+/** Bytes of the counter where it is copied to, the data behind it aligned. */
+export const RECEIPT_BYTES = 16;
+
+/** The counter as a read brought it, and what it should have been. */
+export interface Reading {
+  readonly found: number;
+  readonly expected: number;
+}
+
+/** The counter of one device. */
+export class Receipts {
+  readonly #counter: GPUBuffer;
+  readonly #pipeline: GPUComputePipeline;
+  readonly #bindGroup: GPUBindGroup;
+  /** What the counter is if nothing was refused. */
+  #expected = 0;
+
+  constructor(device: GPUDevice) {
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC;
+    this.#counter = device.createBuffer({ label: "receipts", size: RECEIPT_BYTES, usage });
+    const module = device.createShaderModule({ label: "receipts", code: CODE });
+    this.#pipeline = device.createComputePipeline({ label: "receipts", layout: "auto", compute: { module } });
+    this.#bindGroup = device.createBindGroup({
+      layout: this.#pipeline.getBindGroupLayout(0),
+      entries: [{ binding: 0, resource: { buffer: this.#counter } }],
+    });
+  }
+
+  /** Adds the receipt to a submission, once for each; returns what the counter is after it. */
+  stamp(pass: GPUComputePassEncoder): number {
+    pass.setPipeline(this.#pipeline);
+    pass.setBindGroup(0, this.#bindGroup);
+    pass.dispatchWorkgroups(1);
+    return this.#expected = (this.#expected + 1) >>> 0;
+  }
+
+  /** Copies the counter to the beginning of a buffer. */
+  copy(encoder: GPUCommandEncoder, into: GPUBuffer): void {
+    encoder.copyBufferToBuffer(this.#counter, 0, into, 0, RECEIPT_BYTES);
+  }
+
+  /** Forgets refused work that was noticed: the counter was `found` where it should have been `expected`. */
+  settle({ found, expected }: Reading): void {
+    this.#expected = (this.#expected - expected + found) >>> 0;
+  }
+}

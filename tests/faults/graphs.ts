@@ -1,0 +1,20 @@
+/**
+ * A program for tests of compilers that fail: `graphs.ts <folder> <mode>…` compiles one new graph for each mode, which
+ * it writes to `<folder>/mode` for the compiler of compiler.sh; `eager` multiplies matrices without a graph instead.
+ * Output: one JSON line each: the result, native libraries made and fallbacks of it.
+ */
+import { cacheCounters } from "../../backends/cpu/object_cache.ts";
+import { counters } from "../../lib/base/logs.ts";
+import { compile, compiler, config, ones, type Tensor, tensor } from "../../mod.ts";
+
+const [folder, ...modes] = Deno.args;
+modes.forEach((mode, i) => {
+  if (mode !== "eager") Deno.writeTextFileSync(`${folder}/mode`, mode);
+  config.inductor.cppTimeout = mode === "hangs" ? 1 : 60;
+  const f = compile((x: Tensor) => x.mul(i + 2).sum());
+  const eager = () => ones([64, 64]).matmul(ones([64, 64])).sum().item();
+  const before = counters.total("fallback");
+  const result = mode === "eager" ? eager() : f(tensor([0, 1])).item();
+  const fallbacks = mode === "eager" ? counters.total("fallback") - before : compiler.status(f).fallbacks;
+  console.log(JSON.stringify([mode, result, cacheCounters().compiled, fallbacks]));
+});

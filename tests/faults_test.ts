@@ -1,0 +1,243 @@
+/**
+ * Surroundings that fail: compilers that are killed, hang, write nothing or nonsense, full disks, graphs that dyn fails
+ * on. Programs go on with the right results, say what happened, and count it.
+ */
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { compileToWasm } from "../backends/wasm/program.ts";
+import { ThreadPool } from "../backends/wasm/threads.ts";
+import { HostMemory, MemoryPool } from "../backends/js/memory.ts";
+import { counters, logs } from "../lib/base/logs.ts";
+import { findDevice, OutOfMemory, registerDevice } from "../lib/loops/device.ts";
+import {
+  BackendCompilerFailed,
+  compile,
+  type CompileOptions,
+  compiler,
+  config,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
+import { type Outcome, runProgram, withFolder } from "./support/process.ts";
+import { singleOp } from "./support/single_op.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const CONFIG = here("../deno.json");
+
+/** Runs faults/graphs.ts with a compiler that fails in the given ways; the compiler leaves its calls in the folder. */
+async function failing(folder: string, modes: readonly string[]): Promise<Outcome> {
+  const compiler = join(folder, "compiler");
+  await Deno.copyFile(here("faults/compiler.sh"), compiler);
+  await Deno.chmod(compiler, 0o755);
+  const env = { DYN_CXX: compiler, DYN_CACHE_DIR: join(folder, "cache"), DYN_ERROR_ON_FALLBACK: "0" };
+  const args = ["run", "-A", "--no-check", "--config", CONFIG, here("faults/graphs.ts"), folder, ...modes];
+  return await runProgram(Deno.execPath(), args, { env });
+}
+
+/** What compilers do, and what a user is told of it. */
+const FAULTS: readonly (readonly [mode: string, told: RegExp])[] = [
+  ["killed", /compile graph.cpp but found it killed by SIGKILL$/],
+  ["hangs", /found it still running after 1 s$/],
+  ["silent", /found no file, though it ended with exit code 0$/],
+  ["garbage", /found graph.so: it ends too early or is something else$/],
+  ["unloadable", /Expected a library that can be loaded but found [0-9a-f]+.so: .*can be loaded$/],
+  ["space", /no space left \(exit code 1\):\n\/usr\/bin\/ld: final link failed: No space left on device$/],
+  [
+    "memory",
+    /its process killed \(exit code 1\):\ng\+\+: fatal error: Killed signal terminated program cc1plus$/,
+  ],
+  [
+    "crashed",
+    /an error of the compiler itself \(exit code 4\):\ninternal compiler error: Segmentation fault$/,
+  ],
+  ["rejects", /found errors \(exit code 1\):\ngraph.cpp:1:1: error: nonsense$/],
+];
+
+Deno.test({
+  name: "a compiler that fails costs one graph its speed, and says why; the next graph asks it again",
+  ignore: SKIP_NATIVE,
+  fn: () =>
+    withFolder(async (folder) => {
+      const modes = ["works", ...FAULTS.map(([mode]) => mode), "works", "truncated", "eager"];
+      const { code, stdout, stderr } = await failing(folder, modes);
+      assertEquals(code, 0, stderr);
+      const lines: unknown[] = stdout.trim().split("\n").map((line) => JSON.parse(line));
+      // What cannot be loaded was made all the same.
+      const native = (i: number) => 1 + (i > 4 ? 1 : 0) + (i > 9 ? 1 : 0);
+      const graphs = modes.slice(0, -1).map((mode, i) => [mode, i + 2, native(i), mode === "works" ? 0 : 1]);
+      assertEquals(lines, [...graphs, ["eager", 64 ** 3, 3, 1]]);
+      const told = stderr.replaceAll(/^\[fallback\] /gm, "").trim().split(
+        /\n(?=the inference graph |matmul of )/,
+      );
+      assertEquals(told.length, FAULTS.length + 2, stderr);
+      FAULTS.forEach(([, text], i) => {
+        assertMatch(
+          told[i] ?? "",
+          /^the inference graph runs as WebAssembly SIMD, since the C\+\+ compiler failed/,
+        );
+        assertMatch(told[i] ?? "", text);
+      });
+      assertMatch(told.at(-1) ?? "", /^matmul of eager tensors runs as WebAssembly SIMD/);
+    }),
+});
+
+Deno.test({
+  name: "a compiler that fails three times in the same way is not asked again, which is said once",
+  ignore: SKIP_NATIVE,
+  fn: () =>
+    withFolder(async (folder) => {
+      const { code, stdout, stderr } = await failing(folder, [
+        "killed",
+        "killed",
+        "killed",
+        "works",
+        "works",
+      ]);
+      assertEquals([code, stdout.trim().split("\n").length], [0, 5], stderr);
+      const calls = await Deno.readTextFile(join(folder, "calls"));
+      assertEquals([calls, stderr.match(/C\+\+ compiler failed/g)?.length], ["called\n".repeat(3), 3]);
+      assertEquals(stderr.match(/it is not asked again in this process/g)?.length, 1);
+    }),
+});
+
+Deno.test({
+  name: "a compiler that fails when it is tried is not called missing",
+  ignore: SKIP_NATIVE,
+  fn: () =>
+    withFolder(async (folder) => {
+      const cxx = join(folder, "c++");
+      await Deno.writeTextFile(cxx, "#!/bin/sh\necho internal compiler error: told >&2\nexit 4\n", {
+        mode: 0o755,
+      });
+      const script = `import { compile, ones, compiler } from ${
+        JSON.stringify(import.meta.resolve("../mod.ts"))
+      };
+const [f, g] = [1, 2].map((k) => compile((x) => x.add(k)));
+console.log(f(ones([2])).tolist(), g(ones([2])).tolist(), compiler.status(g).fallbacks);`;
+      await Deno.writeTextFile(join(folder, "a.ts"), script);
+      const run = (env: Readonly<Record<string, string>>) =>
+        runProgram(Deno.execPath(), ["run", "-A", "--no-check", "--config", CONFIG, join(folder, "a.ts")], {
+          env: { DYN_CACHE_DIR: join(folder, "cache"), ...env },
+        });
+      const broken = await run({ DYN_CXX: cxx });
+      assertEquals(broken.stdout, "[ 2, 2 ] [ 3, 3 ] 1\n");
+      assertMatch(
+        broken.stderr,
+        /found an error of the compiler itself \(exit code 4\):\n\[fallback\] internal compiler error: told/,
+      );
+      assert(!broken.stderr.includes("found no C++ compiler"), broken.stderr);
+      const elsewhere = await run({ TMPDIR: join(folder, "nowhere") });
+      assertEquals(elsewhere, { code: 0, stdout: "[ 2, 2 ] [ 3, 3 ] 0\n", stderr: "" });
+      const none = await run({ DYN_CXX: join(folder, "none") });
+      assertMatch(none.stderr, /^dyn: found no C\+\+ compiler, so graphs run as WebAssembly SIMD/);
+    }),
+});
+
+/** Runs `body` on a CPU whose compiler of graphs fails, and collects what is said. */
+function withFailingGraphs(body: () => void): string[] {
+  const cpu = findDevice("cpu"), said: string[] = [];
+  assert(cpu);
+  const compile = (): never => {
+    throw new TypeError("Expected what a bug did not give");
+  };
+  registerDevice({ ...cpu, compile });
+  const patched = () => config.patch({ inductor: { errorOnFallback: false } }, body);
+  try {
+    logs.capture("fallback", (_, text) => said.push(text), patched);
+  } finally {
+    registerDevice(cpu);
+  }
+  return said;
+}
+
+Deno.test("a graph that cannot be compiled runs op by op, is counted and said", () => {
+  const total = counters.get("fallback", "op by op");
+  const fn = (x: Tensor): Tensor => x.mul(3).sum();
+  const said = withFailingGraphs(() => {
+    const x = tensor([1, 2], { dtype: "float32", requiresGrad: true });
+    const f = compile(fn), y = f(x);
+    y.backward();
+    assertEquals([y.item(), x.grad?.tolist(), compiler.status(f).fallbacks], [9, [3, 3], 1]);
+  });
+  assertEquals(said, [
+    "a graph runs op by op, since compiling it failed (DYN_ERROR_ON_FALLBACK=1 throws). " +
+    "TypeError: Expected what a bug did not give",
+  ]);
+  assertEquals(counters.get("fallback", "op by op"), total + 1);
+});
+
+Deno.test("who asks for whole graphs, or for errors, gets the failure", () => {
+  const call = (options: CompileOptions) => () => compile((x: Tensor) => x.mul(4), options)(tensor([1]));
+  const message = 'Backend "inductor" failed: Expected what a bug did not give';
+  const said = withFailingGraphs(() => {
+    assertThrows(call({ fullgraph: true }), BackendCompilerFailed, message);
+    assertThrows(call({ options: { errorOnFallback: true } }), BackendCompilerFailed, message);
+    config.patch({ suppressErrors: true }, () => assertEquals(call({ fullgraph: true })().tolist(), [4]));
+  });
+  assertEquals(said, []);
+});
+
+Deno.test("a host without room for a tensor says how much was asked for", () => {
+  const error = assertThrows(() => findDevice("cpu")?.allocate(2 ** 45), OutOfMemory);
+  assertMatch(
+    error.message,
+    /^Expected room for 35184372088832 bytes on cpu but found none, where \d+ bytes are in use$/,
+  );
+});
+
+Deno.test("memory that a pool keeps makes room for what does not fit", () => {
+  let room = 1024;
+  const pool = new MemoryPool("cpu", 1 << 20, (bytes) => {
+    if (bytes > room) throw new RangeError("Array buffer allocation failed");
+    room -= bytes;
+    return new ArrayBuffer(bytes);
+  });
+  pool.free(pool.allocate(512));
+  assertThrows(() => pool.allocate(640), OutOfMemory, "Expected room for 640 bytes on cpu");
+  assertEquals(pool.allocate(512).byteLength, 512);
+  room = 0;
+  assertThrows(() => pool.allocate(64), OutOfMemory);
+});
+
+Deno.test("a program that does not fit into the memory of WebAssembly runs as JavaScript", () => {
+  const pool = new ThreadPool(1, undefined, 4), size = 1 << 17;
+  const flat = { shape: [size], dtype: "float32" } as const;
+  const program = singleOp([flat], [flat], (x) => ({
+    ...flat,
+    kind: "pointwise",
+    element: (o, index) => o.mul(o.load(x!, index), o.constant(2, "float32")),
+  }));
+  const [input, output] = [0, 1].map(() => new HostMemory("cpu", new ArrayBuffer(4 * size)));
+  assert(input && output);
+  input.float32.fill(21);
+  const said: string[] = [];
+  logs.capture("fallback", (_, text) => said.push(text), () => {
+    const compiled = compileToWasm(program, pool);
+    for (let call = 0; call < 2; call++) compiled.run({ inputs: [input], outputs: [output], sizes: [] });
+  });
+  assert(output.float32.every((x) => x === 42));
+  assertEquals(said, ["single runs as JavaScript: WebAssembly has no room for its operands"]);
+});
+
+Deno.test({
+  name: "work that a GPU had no room for is never taken for done",
+  ignore: SKIP_WEBGPU || Deno.build.os !== "linux",
+  fn: async () => {
+    const args = ["run", "-A", "--no-check", "--config", CONFIG, here("faults/gpu_memory.ts")];
+    const { code, stdout, stderr } = await runProgram(Deno.execPath(), args);
+    assertEquals(code, 0, stderr);
+    const [large = "", small = "", after] = stdout.trim().split("\n");
+    assertMatch(
+      large,
+      /^OutOfMemory: Expected room for 67108864 bytes on webgpu but found none, where \d+ bytes/,
+    );
+    assertMatch(
+      small,
+      /^DynError: Expected the device to accept the work but found that it refused some of it/,
+    );
+    assertEquals(after, "6");
+  },
+});
