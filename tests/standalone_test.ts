@@ -57,7 +57,10 @@ async function check(options: readonly string[]): Promise<string> {
     assertEquals(session, { code: 0, stdout: "[ 2 ]\n", stderr: "" });
     const failing = await runProgram(executable, ["nothing.ts"], around);
     assertEquals(failing.code, 2);
-    if (options.includes("--pack")) await checkDamaged(executable, around);
+    if (options.includes("--pack")) {
+      await checkDamaged(executable, around);
+      await checkUnpacking(executable, around);
+    }
     return made.stdout;
   });
 }
@@ -74,6 +77,28 @@ async function checkDamaged(executable: string, around: Surroundings): Promise<v
     /^dyn: Expected this file to hold [0-9a-f]{64} but found [0-9a-f]{64}; fetch it again\n$/,
   );
   assertEquals(code, 1);
+}
+
+/** A folder that cannot be written is said; what was unpacked and lost or changed files is unpacked again. */
+async function checkUnpacking(executable: string, around: Surroundings): Promise<void> {
+  const temporary = join(around.cwd ?? "", "tmp"), base = `${temporary}/dyn-${Deno.uid()}`;
+  await Deno.mkdir(temporary);
+  const version = () =>
+    runProgram(executable, ["--version"], {
+      ...around,
+      env: { ...around.env, DYN_CACHE_DIR: "/dev/null/dyn", TMPDIR: temporary },
+    });
+  const first = await version(),
+    told = `dyn: Unpacked into ${base}, since /dev/null/dyn cannot be used`;
+  assertEquals([first.code, first.stderr], [0, `${told}; set DYN_CACHE_DIR to choose a folder\n`]);
+  assertEquals(await version(), { ...first, stderr: "" });
+  const [unpacked] = [...Deno.readDirSync(`${base}/standalone`)].map(({ name }) =>
+    `${base}/standalone/${name}`
+  );
+  await Deno.truncate(`${unpacked}/bin/deno`, 1000);
+  await Deno.remove(`${unpacked}/dyn/mod.ts`);
+  await Deno.chmod(`${unpacked}/dyn/cli.ts`, 0o666);
+  assertEquals(await version(), first);
 }
 
 const POSIX = Deno.build.os !== "windows";

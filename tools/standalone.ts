@@ -144,6 +144,25 @@ async function compileTree(tree: string, target: string): Promise<boolean> {
   return await works(target);
 }
 
+/** What the launcher's `listed` gives for the packed files: checksum and length of a line for each, with its size. */
+async function listingOf(folder: string): Promise<string> {
+  const paths = ["bin", "dyn"].flatMap((part) => filesBelow(join(folder, part)))
+    .map((path) => path.slice(folder.length + 1));
+  const odd = paths.find((path) => !/^[\w./@-]+$/.test(path));
+  if (odd !== undefined) throw new Error(`Expected names without spaces but found ${odd}`);
+  const lines = paths.map((path) => `${path} ${Deno.statSync(join(folder, path)).size} \n`).sort();
+  const list = join(folder, "listing");
+  Deno.writeTextFileSync(list, lines.join(""));
+  return (await output("sh", ["-c", 'cksum <"$1"', "sh", list])).trim();
+}
+
+function filesBelow(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    const path = join(folder, name);
+    return isDirectory ? filesBelow(path) : [path];
+  });
+}
+
 /** The launcher, and behind it the running Deno and the tree. */
 async function pack(folder: string, target: string): Promise<void> {
   if (Deno.build.os === "windows") {
@@ -151,12 +170,13 @@ async function pack(folder: string, target: string): Promise<void> {
   }
   copy(Deno.realPathSync(Deno.execPath()), join(folder, "bin/deno"));
   Deno.chmodSync(join(folder, "bin/deno"), 0o755);
-  const archive = join(folder, "payload.tar.gz");
+  const archive = join(folder, "payload.tar.gz"), listing = await listingOf(folder);
   await output("tar", ["-czf", archive, "-C", folder, "bin", "dyn"]);
   const payload = Deno.readFileSync(archive);
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", payload));
   const template = Deno.readTextFileSync(new URL("launcher.sh", import.meta.url))
-    .replace("@VERSION@", settings.version).replace("@HASH@", digest.toHex());
+    .replace("@VERSION@", settings.version).replace("@HASH@", digest.toHex())
+    .replace("@LISTING@", listing);
   // The offset is part of what it counts, so the text keeps its length: spaces pad it.
   const width = "@OFFSET@".length;
   const offset = new TextEncoder().encode(template).length + 1;
