@@ -6,6 +6,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runProgram, withFolder } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
@@ -57,7 +58,7 @@ Deno.test("cpu stays the default where it is asked for", async () => {
   assertEquals(stdout, "cpu cpu\n");
 });
 
-Deno.test({
+const ON_WEBGPU: readonly Deno.TestDefinition[] = [{
   name: "tensors that name no device are made on the default one, others where they say",
   ignore: SKIP_WEBGPU,
   fn: async () => {
@@ -76,9 +77,7 @@ console.log(g(host).device, g(host).tolist());
     assertEquals([stderr, code], ["", 0]);
     assertEquals(stdout, "webgpu,webgpu,webgpu,webgpu,cpu,cpu\nwebgpu [ 3, 4 ]\ncpu [ 2, 3 ]\n");
   },
-});
-
-Deno.test({
+}, {
   name: "modules, initialisation, optimizers and loaders work on the default device",
   ignore: SKIP_WEBGPU,
   fn: async () => {
@@ -114,4 +113,7 @@ console.log([...numbers].map((batch) => (batch as unknown as Tensor).device).joi
     assertEquals([stderr, code], ["", 0]);
     assertEquals(stdout, "webgpu true\nwebgpu,webgpu\n");
   },
-});
+}];
+
+// A software adapter compiles the shaders of the second for minutes
+for (const definition of sampleBySeed(ON_WEBGPU, 1)) Deno.test(definition);

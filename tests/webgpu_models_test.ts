@@ -1,15 +1,18 @@
 /**
  * Tensors on WebGPU as users meet them, against the CPU: every family of eager ops, gradients, optimizer steps and
- * compiled programs. Small sizes: in CI the adapter is a software one. Invariant: each test makes its operands on
- * the CPU, does the same on both devices and compares.
+ * compiled programs. A software adapter compiles each shader for seconds, so that one run takes a few of the tests and
+ * a part of their cases; the task test:webgpu takes all. Invariant: each test makes its operands on the CPU, does the
+ * same on both devices and compares.
  */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { findDevice } from "../lib/loops/device.ts";
 import * as dyn from "../mod.ts";
 import { compile, compiler, init, manualSeed, nn, optim, randn, Tensor, tensor } from "../mod.ts";
-import { findOp, hasKnownTypes, readSamples, replay } from "./support/replay.ts";
+import { findOp, hasKnownTypes, type OpSample, readSamples, replay } from "./support/replay.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
+/** A test of every run. */
 function test(name: string, body: () => void | Promise<void>): void {
   Deno.test({
     name: `webgpu models: ${name}`,
@@ -20,6 +23,10 @@ function test(name: string, body: () => void | Promise<void>): void {
     },
   });
 }
+
+/** A test out of which a run takes some. */
+const sometimes = (name: string, body: () => void): void => void sampled.push([name, body]);
+const sampled: (readonly [name: string, body: () => void])[] = [];
 
 const DEVICES = ["cpu", "webgpu"] as const;
 
@@ -73,96 +80,65 @@ test("reading, printing and moving", async () => {
   assertEquals(tensor([250, 3], { dtype: "uint8", device: "webgpu" }).add(10).tolist(), [4, 13]);
 });
 
-test("PyTorch's samples of every op", async () => {
-  const failures: string[] = [];
-  const seen = new Set<string>();
-  let passed = 0;
-  for (const file of ["nn.functional", "torch"]) {
+/** Samples that part from PyTorch on this device: what is said, or why numbers differ. */
+const KNOWN: ReadonlyMap<string, RegExp> = new Map([
+  ...[
+    "nn.functional.softmin with_dtype",
+    "softmax with_dtype",
+    "log_softmax with_dtype",
+    "float_power ",
+    "double ",
+  ]
+    .map((key) => [key, /Expected float32 on webgpu but found float64/] as const),
+  // Sums of 10000 and more, which float32 tells apart by 0.001; the CPU adds them up in float64
+  ["logcumsumexp ", /Expected gradient 0\[\d+\] = 0\.41/],
+]);
+
+/** How many samples of ops a run takes. */
+const OPS_AT_ONCE = 8;
+
+test("PyTorch's samples of ops", async () => {
+  const first = new Map<string, OpSample>();
+  for (const file of ["linalg", "nn.functional", "special", "torch"]) {
     for (const sample of await readSamples(new URL(`data/ops/${file}.jsonl.gz`, import.meta.url))) {
-      const op = findOp(sample.op), key = `${sample.op} ${sample.variant}`;
-      if (!op || seen.has(key) || sample.error !== undefined || !hasKnownTypes(sample)) continue;
-      if (!SAMPLED.has(sample.op)) continue;
-      seen.add(key);
-      try {
-        replay(sample, op, { device: "webgpu", wrap: (f) => f, slack: 10 });
-        passed++;
-      } catch (error) {
-        failures.push(`${key}: ${error instanceof Error ? error.message : error}`);
-      }
+      const key = `${sample.op} ${sample.variant}`;
+      if (first.has(key) || sample.error !== undefined || !hasKnownTypes(sample)) continue;
+      if (findOp(sample.op)) first.set(key, sample);
+    }
+  }
+  const failures: string[] = [];
+  for (const [key, sample] of sampleBySeed([...first], OPS_AT_ONCE)) {
+    const op = findOp(sample.op), known = KNOWN.get(key);
+    assert(op);
+    let message = "";
+    try {
+      replay(sample, op, { device: "webgpu", wrap: (f) => f, slack: 10 });
+    } catch (error) {
+      message = error instanceof Error ? error.message : String(error);
+    }
+    if (known ? !known.test(message) : message !== "") {
+      failures.push(`${key}: ${message || "agrees, though it is listed"}`);
     }
   }
   assertEquals(failures, []);
-  assert(passed >= SAMPLED.size);
+  assert(first.size >= 480, `Expected samples of 480 ops but found ${first.size}`);
 });
 
-/** Ops that together use every kind of kernel: all several hundred take minutes in software. */
-const SAMPLED: ReadonlySet<string> = new Set([
-  "add",
-  "atan2",
-  "erf",
-  "pow",
-  "remainder",
-  "floor_divide",
-  "clamp",
-  "where",
-  "isnan",
-  "bitwise_and",
-  "sum",
-  "prod",
-  "amax",
-  "argmax",
-  "any",
-  "all",
-  "var",
-  "logsumexp",
-  "cumsum",
-  "cummin",
-  "sort",
-  "topk",
-  "__getitem__",
-  "gather",
-  "index_add",
-  "index_select",
-  "masked_fill",
-  "scatter",
-  "scatter_add",
-  "nonzero",
-  "cat",
-  "stack",
-  "flip",
-  "roll",
-  "tril",
-  "transpose",
-  "as_strided",
-  "matmul",
-  "bmm",
-  "addmm",
-  "mv",
-  "nn.functional.softmax",
-  "nn.functional.layer_norm",
-  "nn.functional.conv2d",
-  "nn.functional.max_pool2d",
-  "nn.functional.avg_pool2d",
-  "nn.functional.embedding",
-  "nn.functional.cross_entropy",
-  "nn.functional.gelu",
-  "nn.functional.pad",
-  "nn.functional.scaled_dot_product_attention",
-  "nn.functional.one_hot",
-]);
-
-test("matrix products of every rank and the tiled kernel", () => {
-  for (
-    const [a, b] of [[[5], [5]], [[3, 5], [5]], [[5], [5, 4]], [[2, 3, 5], [5, 4]], [[2, 1, 3, 5], [3, 5, 2]]]
-  ) {
+sometimes("matrix products of every rank and the tiled kernel", () => {
+  const shapes = [[[5], [5]], [[3, 5], [5]], [[5], [5, 4]], [[2, 3, 5], [5, 4]], [[2, 1, 3, 5], [3, 5, 2]]];
+  for (const [a, b] of sampleBySeed(shapes, 1)) {
     same([filled(...a ?? []), filled(...b ?? [])], (x, y) => x.matmul(y));
   }
-  same([filled(128, 32), filled(32, 256)], (x, y) => x.matmul(y));
-  same([filled(2, 128, 16), filled(2, 16, 128)], (x, y) => x.matmul(y).relu());
-  same([filled(32, 128), filled(128, 32)], (x, y) => [x.t().matmul(y.t()), x.t().matmul(x)]);
+  const tiled = [
+    () => same([filled(128, 32), filled(32, 256)], (x, y) => x.matmul(y)),
+    () => same([filled(2, 128, 16), filled(2, 16, 128)], (x, y) => x.matmul(y).relu()),
+    () => same([filled(32, 128), filled(128, 32)], (x, y) => x.t().matmul(y.t())),
+    () => same([filled(32, 128)], (x) => x.t().matmul(x)),
+  ];
+  for (const each of sampleBySeed(tiled, 1)) each();
 });
 
-test("convolutions past the edges of tiles, with their gradients", () => {
+sometimes("convolutions past the edges of tiles, with their gradients", () => {
   const options = { stride: [2, 1], padding: [1, 2], dilation: [1, 2], groups: 2 };
   same([filled(2, 6, 9, 11), filled(134, 3, 3, 2), filled(134)], (...given) => {
     const [x, weight, bias] = given.map((t) => t.detach().requiresGrad_());
@@ -173,7 +149,7 @@ test("convolutions past the edges of tiles, with their gradients", () => {
   });
 });
 
-test("gradients of weights from many positions", () => {
+sometimes("gradients of weights from many positions", () => {
   same([filled(4, 3, 30, 30), filled(4, 3, 3, 3)], (x, given) => {
     const weight = given.detach().requiresGrad_();
     nn.functional.conv2d(x, weight).square().mean().backward();
@@ -181,8 +157,8 @@ test("gradients of weights from many positions", () => {
   });
 });
 
-test("pointwise kernels of every alignment", () => {
-  for (const n of [1, 3, 4, 7, 64, 1030]) {
+sometimes("pointwise kernels of every alignment", () => {
+  for (const n of sampleBySeed([1, 3, 4, 7, 64, 1030], 2)) {
     const x = filled(n), y = filled(n);
     same([x, y], (a, b) => [a.mul(b).add(1.5), a.gt(b), a.gt(0).logicalAnd(b.gt(0)), a.to("int64")]);
     same([x], (a) => [a.slice(0, 1).mul(2), a.at("::2").exp()]);
@@ -196,7 +172,7 @@ test("pointwise kernels of every alignment", () => {
   ]);
 });
 
-test("operands that are the target", () => {
+sometimes("operands that are the target", () => {
   same([filled(6, 8), filled(6, 8)], (x, y) => {
     const a = x.clone();
     a.add_(y).mul_(a).sub_(a.slice(0, 0, 1));
@@ -206,7 +182,7 @@ test("operands that are the target", () => {
   });
 });
 
-test("more operands than one kernel can bind", () => {
+sometimes("more operands than one kernel can bind", () => {
   const parts = Array.from({ length: 70 }, (_, i) => filled(i % 3 + 1, 2));
   same(parts, (...xs) => dyn.cat(xs));
   const total = compile((xs: readonly Tensor[]) => xs.reduce((a, b) => a.add(b)).tanh(), { fullgraph: true });
@@ -214,19 +190,22 @@ test("more operands than one kernel can bind", () => {
   same(equals, (...xs) => total(xs));
 });
 
-test("more written operands than one kernel can bind", () => {
+sometimes("more written operands than one kernel can bind", () => {
   compiler.reset();
   const step = compile((xs: readonly Tensor[], y: Tensor) => {
     for (const x of xs) x.mul_(2).add_(y);
     return y.sum();
   }, { fullgraph: true });
   same([filled(4, 4), filled(4, 4)], (x, y) => {
-    const targets = Array.from({ length: 60 }, (_, i) => x.add(i));
+    const targets = Array.from(
+      { length: 60 },
+      (_, i) => x.add(tensor(i, { dtype: "float32", device: x.device })),
+    );
     return [step(targets, y), ...targets];
   });
 });
 
-test("random numbers are those of the CPU", () => {
+sometimes("random numbers are those of the CPU", () => {
   const [a, b] = DEVICES.map((device) => {
     manualSeed(5);
     return [dyn.rand([9], { device }), dyn.randint(0, 10, [9], { device }), randn([9], { device })];
@@ -269,15 +248,16 @@ class ConvNet extends nn.Module {
   }
 }
 
-test("training, eager and compiled", () => {
+sometimes("training, eager and compiled", () => {
   const want = train("cpu", (step) => step);
-  for (const wrap of [(step: Step) => step, (step: Step) => compile(step, { backend: "inductor" })]) {
+  const ways = [(step: Step) => step, (step: Step) => compile(step, { backend: "inductor" })];
+  for (const wrap of sampleBySeed(ways, 1)) {
     const got = train("webgpu", wrap);
     want.forEach((each, i) => close(got[i] ?? each, each, 2e-3));
   }
 });
 
-test("a compiled transformer block with its gradients", () => {
+sometimes("a compiled transformer block with its gradients", () => {
   compiler.reset();
   const weights = [filled(8, 24), filled(8), filled(8), filled(8, 32), filled(32, 8)].map((w) => w.mul(0.3));
   const block = (x: Tensor, [qkv, gain, bias, up, down]: readonly Tensor[]): Tensor => {
@@ -298,7 +278,7 @@ test("a compiled transformer block with its gradients", () => {
   });
 });
 
-test("sizes that change", () => {
+sometimes("sizes that change", () => {
   compiler.reset();
   const f = compile(
     (x: Tensor, w: Tensor) => nn.functional.softmax(x.matmul(w).add(x.mean()), -1).sum(0),
@@ -309,7 +289,7 @@ test("sizes that change", () => {
   assert(compiler.status(f).recompiles <= 2);
 });
 
-test("written inputs of compiled functions", () => {
+sometimes("written inputs of compiled functions", () => {
   compiler.reset();
   const f = compile((x: Tensor, y: Tensor) => {
     x.mul_(2).add_(y);
@@ -330,3 +310,8 @@ test("errors of the device reach whoever reads later", async () => {
   await assertRejects(() => device.read(memory, 0, 4), Error, "Expected the device to accept the work");
   assertEquals((await device.read(memory, 0, 4)).length, 4);
 });
+
+/** How many of the sampled tests a run takes. */
+const TESTS_AT_ONCE = 2;
+
+for (const [name, body] of sampleBySeed(sampled, TESTS_AT_ONCE)) test(name, body);

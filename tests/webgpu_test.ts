@@ -1,6 +1,8 @@
 /**
  * The WebGPU device against the reference interpreter: every scalar operation, loads and stores of every type,
- * reductions, library calls. Where there is no adapter the tests say so and are skipped, except in CI.
+ * reductions, library calls. A software adapter compiles each shader for seconds, so that one run takes a few of the
+ * tests and a part of their cases; the task test:webgpu takes all. Where there is no adapter the tests say so and are
+ * skipped, except in CI.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { DType, HostArray } from "../lib/base/dtype.ts";
@@ -10,12 +12,21 @@ import type { Program } from "../lib/loops/ir.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
 import { bytesOf, compare, type Runner, toHost } from "./support/compare.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 import { singleOp } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
+/** A test of every run. */
 function test(name: string, body: () => void | Promise<void>): void {
   Deno.test({ name: `webgpu: ${name}`, ignore: SKIP_WEBGPU, fn: () => initWebGpu().then(body) });
 }
+
+/** A test out of which a run takes some. */
+const sometimes = (name: string, body: () => void): void => void sampled.push([name, body]);
+const sampled: (readonly [name: string, body: () => void])[] = [];
+
+/** How many of these a run takes, and of the cases in each. */
+const TESTS_AT_ONCE = 2, CASES_AT_ONCE = 6;
 
 function device() {
   const found = findDevice("webgpu");
@@ -99,11 +110,11 @@ function columns(domain: readonly number[], arity: number): number[][] {
   );
 }
 
-test("scalar operations on floats", () => {
-  const names = Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS);
-  for (const name of names) {
-    const { operands, arity, result } = SCALAR_OPS[name];
-    if (!["float", "number", "any"].includes(operands)) continue;
+sometimes("scalar operations on floats", () => {
+  const names = Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS)
+    .filter((name) => ["float", "number", "any"].includes(SCALAR_OPS[name].operands));
+  for (const name of sampleBySeed(names, CASES_AT_ONCE)) {
+    const { arity, result } = SCALAR_OPS[name];
     const data = columns(DOMAINS[name] ?? FLOATS, arity);
     const shape = [data[0]?.length ?? 0];
     const dtype: DType = result === "same" ? "float32" : result;
@@ -122,13 +133,12 @@ test("scalar operations on floats", () => {
   }
 });
 
-test("scalar operations on integers", () => {
-  const names = Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS);
-  for (const name of names) {
+sometimes("scalar operations on integers", () => {
+  const names = Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS)
+    .filter((name) => ["integer", "number", "any", "bits", "random"].includes(SCALAR_OPS[name].operands))
+    .filter((name) => name !== "bitsToFloat");
+  for (const name of sampleBySeed(names, CASES_AT_ONCE / 2)) {
     const { operands, arity, result } = SCALAR_OPS[name];
-    if (!["integer", "number", "any", "bits", "random"].includes(operands) || name === "bitsToFloat") {
-      continue;
-    }
     for (const type of ["int32", "int64"] as const) {
       if (operands === "random" && type !== "int32") continue;
       const domain = type === "int64" ? SHORT_INTEGERS : INTEGERS;
@@ -150,32 +160,31 @@ test("scalar operations on integers", () => {
   }
 });
 
-test("loads, casts and stores of every type", () => {
+sometimes("loads, casts and stores of every type", () => {
   const types: DType[] = ["float32", "int32", "int64", "uint8", "bool"];
-  for (const from of types) {
-    for (const to of types) {
-      const shape = [3, 5];
-      const values = Array.from({ length: 15 }, (_, i) => from === "bool" ? i % 3 === 0 ? 1 : 0 : i * 3);
-      const program = singleOp(
-        [{ shape, dtype: from, strides: [1, 3] }],
-        [{ shape, dtype: to }],
-        (x) => ({
-          kind: "pointwise",
-          shape,
-          dtype: to,
-          element: (o, index) => o.cast(o.load(x!, index), to),
-        }),
-      );
-      check(program, [toHost(from, values)]);
-    }
+  const pairs = types.flatMap((from) => types.map((to) => ({ from, to })));
+  for (const { from, to } of sampleBySeed(pairs, CASES_AT_ONCE)) {
+    const shape = [3, 5];
+    const values = Array.from({ length: 15 }, (_, i) => from === "bool" ? i % 3 === 0 ? 1 : 0 : i * 3);
+    const program = singleOp(
+      [{ shape, dtype: from, strides: [1, 3] }],
+      [{ shape, dtype: to }],
+      (x) => ({
+        kind: "pointwise",
+        shape,
+        dtype: to,
+        element: (o, index) => o.cast(o.load(x!, index), to),
+      }),
+    );
+    check(program, [toHost(from, values)]);
   }
 });
 
-test("reductions over rows, columns and everything", () => {
+sometimes("reductions over rows, columns and everything", () => {
   const shape = [7, 300];
   const data = Float32Array.from({ length: 2100 }, (_, i) => Math.sin(i * 1.7) * 2);
   data[310] = NaN;
-  for (const op of ["sum", "max", "min", "argmax", "argmin"] as const) {
+  for (const op of sampleBySeed(["sum", "max", "min", "argmax", "argmin"] as const, 2)) {
     const dtype: DType = op.startsWith("arg") ? "int64" : "float32";
     for (const [kept, over] of [[[7], [300]], [[300], [7]], [[], [7, 300]]] as const) {
       const program = singleOp([{ shape, dtype: "float32" }], [{ shape: kept, dtype }], (x) => ({
@@ -198,8 +207,8 @@ test("reductions over rows, columns and everything", () => {
   }
 });
 
-test("matrix products with odd sizes, transposed operands and batches", () => {
-  for (const [batch, m, n, k] of [[1, 5, 7, 3], [2, 65, 70, 33], [3, 1, 130, 17]] as const) {
+sometimes("matrix products with odd sizes, transposed operands and batches", () => {
+  for (const [batch, m, n, k] of sampleBySeed([[1, 5, 7, 3], [2, 65, 70, 33], [3, 1, 130, 17]] as const, 1)) {
     for (const transposed of [false, true]) {
       const a = { shape: [batch, m, k], dtype: "float32" as const };
       const b = {
@@ -221,7 +230,7 @@ test("matrix products with odd sizes, transposed operands and batches", () => {
   }
 });
 
-test("convolutions and sorting as loops", () => {
+sometimes("convolutions and sorting as loops", () => {
   const geometry = { stride: [2, 1], padding: [1, 0], dilation: [1, 2], groups: 2 } as const;
   const input = { shape: [2, 4, 6, 7], dtype: "float32" as const };
   const weight = { shape: [6, 2, 3, 2], dtype: "float32" as const };
@@ -273,7 +282,7 @@ test("convolutions and sorting as loops", () => {
   }
 });
 
-test("accumulating stores collide without loss", () => {
+sometimes("accumulating stores collide without loss", () => {
   const program = singleOp(
     [{ shape: [1000], dtype: "float32" }, { shape: [1000], dtype: "int64" }],
     [{ shape: [10], dtype: "float32" }],
@@ -313,3 +322,5 @@ test("float64 is refused with advice", () => {
   const error = assertThrows(() => device().compile(program), Error);
   assertEquals(error.message, 'Expected float32 on webgpu but found float64: convert with x.to("float32")');
 });
+
+for (const [name, body] of sampleBySeed(sampled, TESTS_AT_ONCE)) test(name, body);
