@@ -4,7 +4,6 @@
  * Input: the machine; output: one line per finding. Invariant: it ends with code 1 only when programs cannot run
  * here at all; what merely makes them slower is a warning with its remedy.
  */
-import { threadCount, toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { messageOf } from "../lib/base/errors.ts";
 import { describeCache } from "./cache.ts";
 import { type Command, expectNoMore } from "./command.ts";
@@ -52,7 +51,9 @@ async function permissions(): Promise<Finding> {
   };
 }
 
-function compiler(): Finding[] {
+async function compiler(): Promise<Finding[]> {
+  // Loaded late, as the toolkit is: settings read the environment that the command line makes
+  const { threadCount, toolchainStatus } = await import("../backends/cpu/toolchain.ts");
   const status = toolchainStatus();
   switch (status.kind) {
     case "ready": {
@@ -147,7 +148,7 @@ export const doctorCommand: Command = {
   takesFlags: false,
   run: async (args) => {
     expectNoMore("doctor", args);
-    const findings = [runtime(), await permissions(), ...compiler(), await adapter(), await library()];
+    const findings = [runtime(), await permissions(), ...await compiler(), await adapter(), await library()];
     for (const { state, subject, text, remedy } of findings) {
       console.log(`${MARKS[state]}  ${subject.padEnd(12)}${text}`);
       if (remedy) console.log(`${" ".repeat(9)}${" ".repeat(12)}→ ${remedy}`);

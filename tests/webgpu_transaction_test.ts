@@ -16,13 +16,17 @@ import {
   zeros,
 } from "../mod.ts";
 import type { Tensor } from "../mod.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const device = "webgpu";
 const indices = (...values: number[]) => tensor(values, { dtype: "int64", device });
 
+/** Tests out of which a run takes one: a software adapter compiles each shader for seconds. */
+const sampled: Deno.TestDefinition[] = [];
+
 function test(name: string, body: () => void): void {
-  Deno.test({
+  sampled.push({
     name: `webgpu, all or nothing: ${name}`,
     ignore: SKIP_WEBGPU,
     fn: () => init({ device }).then(body),
@@ -83,3 +87,5 @@ test("indices that the graph computes stop it before it writes", () => {
   assertEquals(state.tolist(), [2, 2, 2]);
   assert(compiled(indices(1)).tolist());
 });
+
+for (const definition of sampleBySeed(sampled, 1)) Deno.test(definition);
