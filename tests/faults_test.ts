@@ -184,7 +184,7 @@ Deno.test("a host without room for a tensor says how much was asked for", () => 
   const error = assertThrows(() => findDevice("cpu")?.allocate(2 ** 45), OutOfMemory);
   assertMatch(
     error.message,
-    /^Expected room for 35184372088832 bytes on cpu but found none, where \d+ bytes are in use$/,
+    /^Expected room for 35184372088832 bytes on cpu but found none, where \d+ bytes are held$/,
   );
 });
 

@@ -122,7 +122,7 @@ class WebGpuDevice implements Device {
     return new DynError(
       known === undefined
         ? "Expected the device to accept the work but found that it refused some of it, as it does where it has no " +
-          `room for a tensor (${pool.held} bytes are in use)`
+          `room for a tensor (${pool.held} bytes are held)`
         : `Expected the device to accept the work but found: ${known}`,
     );
   }

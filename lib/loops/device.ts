@@ -19,15 +19,15 @@ export interface Memory {
 export class OutOfMemory extends DynError {
   override readonly name: string = "OutOfMemory";
 
-  /** `held`: bytes that are in use already, where that is known. */
+  /** `held`: bytes that the program holds already, where that is known. */
   constructor(
     readonly device: DeviceName,
     readonly bytes: number,
     readonly held?: number,
     options?: ErrorOptions,
   ) {
-    const inUse = held === undefined ? "" : `, where ${held} bytes are in use`;
-    super(`Expected room for ${bytes} bytes on ${device} but found none${inUse}`, options);
+    const already = held === undefined ? "" : `, where ${held} bytes are held`;
+    super(`Expected room for ${bytes} bytes on ${device} but found none${already}`, options);
   }
 }
 
