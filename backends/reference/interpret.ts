@@ -164,7 +164,7 @@ function runLoops(kernel: LoopKernel, run: Run): void {
       case "store": {
         const to = buffer(s.buffer);
         if (s.mode === "set") return () => to.set(evaluateDim(s.index, symbols), get(s.value));
-        const add = scalarFunction("add", to.dtype, run.precision);
+        const add = scalarFunction(to.dtype === "bool" ? "or" : "add", to.dtype, run.precision);
         return () => {
           const at = evaluateDim(s.index, symbols);
           to.set(at, add(to.get(at), get(s.value)));

@@ -5,18 +5,11 @@
  * are v128; outside vector loops all four lanes are equal.
  */
 import { InternalError } from "../../lib/base/errors.ts";
-import { type DType, itemSize } from "../../lib/base/dtype.ts";
+import type { DType } from "../../lib/base/dtype.ts";
 import { type Dim, freeSymbols, type Sym } from "../../lib/sym/expr.ts";
 import { coefficientOf } from "../../lib/loops/nest.ts";
 import type { BufferId, Loop, Program, Reduction, Statement, ValueId } from "../../lib/loops/ir.ts";
-import {
-  addLane,
-  pushElement,
-  pushEverySecond,
-  pushNeighbours,
-  storeLane,
-  storeNeighbours,
-} from "./access.ts";
+import { addLane, mayLoadBeyond, pushElement, pushLanes, storeLane, storeLanes } from "./access.ts";
 import { Addresses, type Range } from "./addresses.ts";
 import { FunctionBody } from "./binary.ts";
 import type { LaneType } from "./fits.ts";
@@ -203,21 +196,7 @@ class KernelWriter {
     { index, place }: { readonly index: Dim; readonly place: Place },
   ): void {
     const { body } = this, step = this.#at.step(index, place.axis);
-    if (step === 1) return pushNeighbours(body, dtype, address);
-    if (step === 2 && dtype !== "bool") return pushEverySecond(body, keptAddress(body, address));
-    if (typeof step === "number" && step > 0 && dtype !== "bool") {
-      const kept = keptAddress(body, address);
-      kept();
-      body.simdMemory("load32Zero");
-      const gathered = body.local("v128");
-      body.set(gathered);
-      for (let lane = 1; lane < 4; lane++) {
-        kept();
-        body.get(gathered).laneMemory("load32Lane", 4 * step * lane, lane).set(gathered);
-      }
-      body.get(gathered);
-      return;
-    }
+    if (typeof step === "number") return pushLanes(body, dtype, { address, step });
     const gathered = body.local("v128");
     this.#eachLane(place, (lane) => {
       pushElement(body, dtype, address, "all");
@@ -235,36 +214,16 @@ class KernelWriter {
       return this.#eachLane(place, (lane) => addLane(body, dtype, { address, value, lane }));
     }
     if (place.width !== "four") return storeLane(body, dtype, { address, value, lane: 0 });
-    if (place.rest !== undefined) return this.#storeRest(place.rest, { address, value, dtype, step });
-    if (step === 1) return storeNeighbours(body, dtype, { address, value });
-    if (typeof step === "number" && step > 0) {
-      const kept = keptAddress(body, address), bytes = step * itemSize(dtype);
-      for (let lane = 0; lane < 4; lane++) {
-        storeLane(body, dtype, { address: kept, value, lane, offset: bytes * lane });
-      }
-      return;
+    if (typeof step === "number") {
+      return storeLanes(body, dtype, {
+        address,
+        value,
+        step,
+        ...(place.rest === undefined ? {} : { count: place.rest }),
+      });
     }
+    if (place.rest !== undefined) throw new InternalError(`Expected a constant step but found ${step}`);
     this.#eachLane(place, (lane) => storeLane(body, dtype, { address, value, lane }));
-  }
-
-  /** Stores the first lanes. */
-  #storeRest(
-    rest: number,
-    { address, value, dtype, step }: {
-      readonly address: () => void;
-      readonly value: number;
-      readonly dtype: DType;
-      readonly step: Dim | undefined;
-    },
-  ): void {
-    const { body } = this;
-    if (typeof step !== "number") throw new InternalError(`Expected a constant step but found ${step}`);
-    const kept = keptAddress(body, address);
-    for (let lane = 0; lane < 3; lane++) {
-      body.get(rest).i32(lane).op("i32GtS").when(() =>
-        storeLane(body, dtype, { address: kept, value, lane, offset: step * itemSize(dtype) * lane })
-      );
-    }
   }
 
   /** Whether four lanes may run though some are beyond the end: what they load exists, or lies just behind it. */
@@ -277,7 +236,7 @@ class KernelWriter {
           return false;
         case "load": {
           const step = dependsOnValues(s.index) ? undefined : coefficientOf(s.index, axis);
-          return step === 0 || step === 1 || step === 2;
+          return typeof step === "number" && mayLoadBeyond(this.#at.dtype(s.buffer), step);
         }
         case "store": {
           const step = dependsOnValues(s.index) ? undefined : coefficientOf(s.index, axis);
@@ -429,14 +388,6 @@ class KernelWriter {
 
 const dependsOnValues = (index: Dim): boolean =>
   [...freeSymbols(index)].some(({ node }) => node.kind === "symbol" && node.role.kind === "value");
-
-/** An address that is computed once and pushed often. */
-function keptAddress(body: FunctionBody, address: () => void): () => void {
-  const local = body.local("i32");
-  address();
-  body.set(local);
-  return () => void body.get(local);
-}
 
 /** On the stack four equal lanes: pushes the others' lanes with this one among them. */
 function blendLane(body: FunctionBody, others: number, lane: number): void {

@@ -115,7 +115,9 @@ export type Statement =
     readonly index: Dim;
     readonly dtype: DType;
   }
-  /** The stored value has the buffer's type. `add` accumulates, atomically where iterations may collide. */
+  /**
+   * The stored value has the buffer's type. `add` accumulates (bools by or), atomically where iterations may collide.
+   */
   | {
     readonly kind: "store";
     readonly buffer: BufferId;
