@@ -6,15 +6,9 @@ import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import "../backends/cpu/device.ts";
 import "../lib/autograd/autograd.ts";
 import "../lib/tensor/install.ts";
-import { interpret } from "../backends/reference/interpret.ts";
-import { MemoryPool } from "../backends/js/memory.ts";
-import { HostMemory } from "../backends/js/memory.ts";
-import { hostArray, isFloat, itemSize } from "../lib/base/dtype.ts";
+import { isFloat } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { gradcheck } from "../lib/autograd/gradcheck.ts";
-import { type CompiledProgram, type Device, type Memory, registerDevice } from "../lib/loops/device.ts";
-import type { Program } from "../lib/loops/ir.ts";
-import { verifyProgram } from "../lib/loops/verify.ts";
 import { parseCall } from "../lib/ops/call.ts";
 import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
@@ -23,52 +17,8 @@ import { entryOf, inferResults, mapTensors } from "../lib/tensor/plan.ts";
 import { getRngState, manualSeed, setRngState } from "../lib/tensor/random.ts";
 import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
 import { generateAll } from "../tools/generate.ts";
+import "./support/devices.ts";
 import { makeSample, resultsOf } from "./support/samples.ts";
-
-/** A device whose programs are interpreted statement by statement. */
-function oracle(): Device {
-  const pool = new MemoryPool("oracle");
-  const host = (memory: Memory): HostMemory => memory instanceof HostMemory ? memory : fail("Foreign memory");
-  const readSync = (memory: Memory, at: number, length: number) => host(memory).uint8.slice(at, at + length);
-  const compileEager = (program: Program): CompiledProgram => {
-    verifyProgram(program);
-    const dtypes = [...program.inputs, ...program.outputs].map((id) =>
-      program.buffers[id]?.dtype ?? fail("No buffer")
-    );
-    return {
-      source: "",
-      language: "txt",
-      kernelCount: program.kernels.length,
-      run({ inputs, outputs, byteOffsets }) {
-        const arrays = [...inputs, ...outputs].map((memory, k) => {
-          const dtype = dtypes[k] ?? "float32", offset = byteOffsets?.[k] ?? 0;
-          return hostArray(
-            dtype,
-            host(memory).buffer,
-            { byteOffset: offset, length: Math.floor((memory.byteLength - offset) / itemSize(dtype)) },
-          );
-        });
-        interpret(program, { inputs: arrays.slice(0, inputs.length), outputs: arrays.slice(inputs.length) });
-        return true;
-      },
-    };
-  };
-  return {
-    name: "oracle",
-    hostReadable: true,
-    synchronousReads: true,
-    allocate: (bytes) => pool.allocate(bytes),
-    free: () => {},
-    write: (memory, at, bytes) => host(memory).uint8.set(bytes, at),
-    readSync,
-    read: (memory, at, length) => Promise.resolve(readSync(memory, at, length)),
-    compileEager,
-    compile: compileEager,
-    synchronize() {},
-  };
-}
-
-registerDevice(oracle());
 
 /** Samples that ask for no device of their own. */
 const samplesOf = (definition: OpDefinition): readonly Sample[] =>

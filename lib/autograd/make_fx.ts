@@ -16,9 +16,11 @@ import {
   mapArguments,
   tensorArguments,
 } from "../ops/graph_builder.ts";
+import { isFloat } from "../base/dtype.ts";
 import { nameResults } from "../ops/api.ts";
 import { ops } from "../tensor/eager.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
+import { type Execute, recordInplace } from "../tensor/inplace.ts";
 import { layoutOf } from "../tensor/layout.ts";
 import { ambient, type DispatchMode, type ResolvedCall } from "../tensor/modes.ts";
 import { autograd, isTensor, modes, recordsGrad, Tensor } from "../tensor/tensor.ts";
@@ -53,8 +55,8 @@ class TracingMode implements DispatchMode<Tensor> {
 
   call({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
     const tensors = tensorArguments(args).map(({ value }) => value);
+    if (inplace) return this.#inPlace({ definition, args, inplace }, recordsGrad(tensors));
     const records = recordsGrad(tensors) && definition.gradient.kind !== "none";
-    if (inplace) return this.#inPlace({ definition, args, inplace }, records);
     if (
       records && definition.gradient.kind === "composite" && definition.implementation.kind === "composite"
     ) {
@@ -87,7 +89,7 @@ class TracingMode implements DispatchMode<Tensor> {
   #inPlace({ definition, args }: ResolvedCall<Tensor>, records: boolean): Tensor {
     const [target] = tensorArguments(args).map(({ value }) => value);
     if (!target) throw new DynError(`Expected a tensor to write to in ${definition.name}_`);
-    const write = () => {
+    const write = ({ definition, args }: Pick<ResolvedCall<Tensor>, "definition" | "args">) => {
       const given = callArguments({
         definition,
         args: mapArguments(args, (tensor) => this.#valueOf(tensor)),
@@ -103,9 +105,13 @@ class TracingMode implements DispatchMode<Tensor> {
       });
       target.storage.version++;
     };
-    // What the tape copies before the write is part of the trace.
-    if (records) modes.with(this, () => autograd().recordInplace({ definition, args }, target, write));
-    else write();
+    if (!records || !isFloat(target.dtype)) {
+      write({ definition, args });
+      return target;
+    }
+    // What the tape computes and copies before the write is part of the trace.
+    const run: Execute = ({ definition }, args) => listOf(this.call({ definition, args, inplace: false }));
+    modes.with(this, () => recordInplace({ definition, args }, target, { run, write }));
     return target;
   }
 
@@ -166,4 +172,8 @@ class TracingMode implements DispatchMode<Tensor> {
         throw new DynError(`Expected tensors and plain values in the result but found a ${typeof value}`);
     }
   }
+}
+
+function listOf(results: Tensor | readonly Tensor[]): readonly Tensor[] {
+  return isTensor(results) ? [results] : results;
 }

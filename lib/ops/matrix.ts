@@ -245,8 +245,9 @@ function addProduct(
   second: "mat2" | "vec" | "batch2" | "vec2",
   product: <T extends TensorLike>(o: OpApi<T>, a: T, b: T) => T,
   shapeOf: (a: TensorMeta, b: TensorMeta) => readonly Dim[],
-  shapes: readonly [readonly number[], readonly number[], readonly number[]],
+  [whole, ...factors]: readonly [readonly number[], readonly number[], readonly number[]],
 ) {
+  const operands = factors.map((s) => t(...s));
   return defineOp({
     name,
     doc:
@@ -294,10 +295,10 @@ function addProduct(
     },
     gradient: { kind: "composite" },
     samples: [
-      { args: shapes.map((s) => t(...s)) },
-      { args: shapes.map((s) => t(...s)), options: { beta: 0.5, alpha: 2 } },
+      { args: [t(...whole), ...operands] },
+      { args: [t(...whole.slice(1)), ...operands], options: { beta: 0.5, alpha: 2 } },
     ],
-    errors: [{ args: [t(7), ...shapes.slice(1).map((s) => t(...s))], message: "broadcasts" }],
+    errors: [{ args: [t(7), ...operands], message: "broadcasts" }],
   });
 }
 
@@ -313,7 +314,7 @@ const addmm = addProduct(
   "mat2",
   (o, a, b) => o.mm(a, b),
   checked("addmm", 2, (a, b) => [a[0] ?? 1, b[1] ?? 1]),
-  [[2], [3, 4], [4, 2]],
+  [[3, 2], [3, 4], [4, 2]],
 );
 const addmv = addProduct("addmv", "vec", (o, a, b) => o.mv(a, b), (a, b) => {
   if (a.shape.length !== 2 || b.shape.length !== 1) {
@@ -328,7 +329,7 @@ const baddbmm = addProduct(
   "batch2",
   (o, a, b) => o.bmm(a, b),
   checked("baddbmm", 3, (a, b) => [a[0] ?? 1, a[1] ?? 1, b[2] ?? 1]),
-  [[3, 2], [2, 3, 4], [2, 4, 2]],
+  [[2, 3, 2], [2, 3, 4], [2, 4, 2]],
 );
 const addbmm = addProduct(
   "addbmm",

@@ -9,6 +9,7 @@ import type { TensorMeta } from "../graph/meta.ts";
 import type { Operand } from "../loops/body.ts";
 import { axesOf } from "../loops/nest.ts";
 import { Recorder } from "../loops/record.ts";
+import type { OpDefinition } from "../ops/definition.ts";
 import { OPS } from "../ops/table.ts";
 import type { Dim } from "../sym/expr.ts";
 import { type Layout, layoutOf } from "./layout.ts";
@@ -52,19 +53,60 @@ export function runInplace(
   checkWritable(target);
   const records = ambient.gradEnabled && recordsGrad(inputs);
   if (records) checkLeaf(target);
-  const write = () => {
-    noGrad(() => writeInto(target, { entry, args, inputs, run }));
+  const write = (call: Call) => {
+    const from = entryOf(call.definition);
+    noGrad(() => writeInto(target, { entry: from, args: call.args, inputs: tensorsOf(from, call.args), run }));
     target.storage.version++;
   };
-  if (!records) {
-    write();
-  } else if (definition.gradient.kind === "none" || !isFloat(target.dtype)) {
-    write();
-    if (target.state) target.state.gradFn = null;
-  } else {
-    autograd().recordInplace({ definition, args }, target, write);
-  }
+  if (records && isFloat(target.dtype)) recordInplace({ definition, args }, target, { run, write });
+  else write({ definition, args });
   return target;
+}
+
+interface Call {
+  readonly definition: OpDefinition;
+  readonly args: TensorArgs;
+}
+
+/** How calls are made while one is recorded. */
+interface Making {
+  /** Makes a call out of place and records it. */
+  readonly run: Execute;
+  /** Makes a call in place and records nothing. */
+  readonly write: (call: Call) => void;
+}
+
+/**
+ * Makes an in-place call on a floating target and records it. An op with a rule is recorded itself. One whose
+ * gradient is that of its composition is composed over a copy of the target, which the composition may read in its
+ * backward pass, and what it gives is copied in. What an op without a gradient writes does not depend on what was
+ * there.
+ */
+export function recordInplace({ definition, args }: Call, target: Tensor, { run, write }: Making): void {
+  const record = (call: Call, made: Call = call) => {
+    autograd().recordInplace(call, target, () => write(made));
+  };
+  const copyOf = (source: Tensor | number): Call => ({
+    definition: OPS.copy,
+    args: { self: target, src: source, nonBlocking: false },
+  });
+  switch (definition.gradient.kind) {
+    case "rule":
+      return record({ definition, args });
+    case "none":
+      return target.requiresGrad ? record(copyOf(0), { definition, args }) : write({ definition, args });
+    case "composite": {
+      const entry = entryOf(definition);
+      const [before] = run(entryOf(OPS.clone), { self: target });
+      if (!before) throw new InternalError("Expected a copy of the target but found none");
+      const [result] = run(entry, mapTensors(entry, args, (each) => each === target ? before : each));
+      if (!result) throw new InternalError(`Expected a result of ${definition.name} but found none`);
+      checkResult(result.layout, target.layout);
+      return target.requiresGrad || result.requiresGrad ? record(copyOf(result)) : write(copyOf(result));
+    }
+    default:
+      return definition.gradient satisfies never;
+  }
 }
 
 /** Views in place (squeeze_, t_) change the tensor's own layout. */
@@ -138,12 +180,20 @@ function writeInto(target: Tensor, { entry, args, inputs, run }: Write): void {
   const [result] = run(entry, args);
   if (!result) throw new InternalError(`Expected a result of ${entry.definition.name} but found none`);
   checkResult(result, target);
+  if (result.storage === target.storage) {
+    if (result.layout === target.layout && result.offset === target.offset) return;
+    const [apart] = run(entryOf(OPS.clone), { self: result });
+    if (!apart) throw new InternalError("Expected a copy of a view of the target but found none");
+    copyInto(target, apart);
+    apart.storage.release();
+    return;
+  }
   copyInto(target, result);
-  result.storage.release();
+  if (!inputs.some((input) => input.storage === result.storage)) result.storage.release();
 }
 
 /** Copies elements, converting them; the two must not overlap. */
-export function copyInto(target: Tensor, source: Tensor): void {
+function copyInto(target: Tensor, source: Tensor): void {
   const entry = entryOf(OPS.copy), args = { self: target, src: source, nonBlocking: false };
   const plan = planOf(entry, args, target.layout);
   if (plan === null) throw new InternalError("Expected a plan to copy");

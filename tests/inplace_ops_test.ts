@@ -1,0 +1,315 @@
+/**
+ * Every op with an in-place form, in place, against the same op out of place whose result is copied in by hand: into
+ * a whole tensor and into views of it, intermediates and inputs, with gradients of everything. Eagerly, ahead of
+ * time op by op and compiled as WebAssembly for all ops, in C++ and on WebGPU for a few of them, picked by a seed
+ * (DYN_TEST_SEED) or all (DYN_TEST_ALL=1). What a leaf that requires grad refuses.
+ */
+import { assert, assertEquals, assertThrows, fail } from "@std/assert";
+import { compile, compiler, DynError, init, manualSeed, noGrad, Tensor } from "../mod.ts";
+import { toolchainStatus } from "../backends/cpu/toolchain.ts";
+import { categoryOf, isFloat } from "../lib/base/dtype.ts";
+import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
+import { ALL_OPS } from "../lib/ops/table.ts";
+import { tensor } from "../lib/tensor/creation.ts";
+import { callInplace, callOp, ops } from "../lib/tensor/eager.ts";
+import { isTensor } from "../lib/tensor/tensor.ts";
+import "./support/devices.ts";
+import { makeSample } from "./support/samples.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
+
+const INPLACE: readonly OpDefinition[] = ALL_OPS.filter((definition) => definition.inplace);
+
+/** How the receiver lies in the tensor that is looked at afterwards. */
+interface View {
+  readonly name: string;
+  /** A tensor of which the view is `self`. */
+  readonly base: (self: Tensor) => Tensor;
+  readonly view: (base: Tensor) => Tensor;
+  /** Another view that shares elements with it. */
+  readonly sibling: (base: Tensor) => Tensor;
+  readonly applies: (self: Tensor) => boolean;
+  /** Whether the base requires no grad, so that gradients go to the other arguments alone. */
+  readonly constant?: boolean;
+}
+
+const reversed = (x: Tensor) => x.permute(x.shape.map((_, d) => x.shape.length - 1 - d));
+
+const ROW: View = {
+  name: "row",
+  base: (self) => ops.stack([self, self, self]),
+  view: (base) => base.select(0, 1),
+  sibling: (base) => base.slice(0, 0, 2),
+  applies: () => true,
+};
+
+const VIEWS: readonly View[] = [
+  {
+    name: "whole",
+    base: (self) => self.clone(),
+    view: (base) => base,
+    sibling: (base) => base.unsqueeze(0),
+    applies: () => true,
+  },
+  ROW,
+  { ...ROW, name: "row of a constant", constant: true },
+  {
+    name: "transposed",
+    base: (self) => reversed(self).contiguous(),
+    view: reversed,
+    sibling: (base) => base.unsqueeze(-1),
+    applies: (self) => self.ndim > 1,
+  },
+  {
+    name: "stepped",
+    base: (self) => ops.stack([self, self], -1).flatten(-2),
+    view: (base) => base.slice(-1, 0, null, 2),
+    sibling: (base) => base.slice(-1, 0, 3),
+    applies: (self) => self.ndim > 0,
+  },
+];
+
+/** One in-place call. */
+interface Case {
+  readonly label: string;
+  readonly definition: OpDefinition;
+  /** The op's in-place method. */
+  readonly method: (...args: readonly unknown[]) => unknown;
+  readonly view: View;
+  /** Of the tensor that is looked at; its elements are those of a leaf. */
+  readonly base: Tensor;
+  /** The other arguments. */
+  readonly rest: readonly unknown[];
+  /** Leaves among all of them. */
+  readonly leaves: readonly Tensor[];
+}
+
+/** The result of an op out of place. */
+function resultOf(definition: OpDefinition, given: readonly unknown[]): Tensor {
+  const made = callOp(definition, given);
+  return isTensor(made) ? made : fail(`${definition.name}: several results`);
+}
+
+/** Whether a result cannot be written into the receiver. */
+function isRefused(self: Tensor, result: Tensor): boolean {
+  const rank = { bool: 0, integer: 1, float: 2 };
+  return `${result.shape}` !== `${self.shape}` ||
+    rank[categoryOf(result.dtype)] > rank[categoryOf(self.dtype)];
+}
+
+interface Made {
+  readonly good: readonly Case[];
+  readonly refused: readonly Case[];
+}
+
+const isMethod = (value: unknown): value is Case["method"] => typeof value === "function";
+
+function methodOf({ name }: OpDefinition): Case["method"] {
+  const found: unknown = Reflect.get(Tensor.prototype, `${name}_`);
+  return isMethod(found) ? found : fail(`Expected a method ${name}_`);
+}
+
+/** The in-place calls of an op's samples on a device. */
+function casesOf(definition: OpDefinition, device: string): Made {
+  const good: Case[] = [], refused: Case[] = [];
+  definition.samples.forEach((sample: Sample, k) => {
+    const { given: [receiver, ...others], tensors: operands } = makeSample(sample);
+    if (!isTensor(receiver)) return;
+    const result = resultOf(definition, [receiver, ...others]);
+    if (device === "webgpu" && [result, ...operands].some((each) => each.dtype === "float64")) return;
+    const into = isRefused(receiver, result) ? refused : good;
+    for (const view of VIEWS) {
+      const { given: [self, ...rest], tensors } = makeSample(sample, { requiresGrad: true, device });
+      if (!isTensor(self) || !view.applies(self)) continue;
+      const base = noGrad(() => view.base(self)).requiresGrad_(
+        self.requiresGrad && !view.constant,
+      );
+      const leaves = [base, ...tensors.slice(1)].filter((each) => each.requiresGrad);
+      const label = `${definition.name} sample ${k} ${view.name}`, method = methodOf(definition);
+      const made = { label, definition, method, view, base, rest, leaves };
+      into.push(made);
+    }
+  });
+  return { good, refused };
+}
+
+/** What a program over the base of a case makes of it. */
+type Program = (made: Case, base: Tensor) => Tensor[];
+
+/** The base, the view and a sibling after an in-place call. */
+const inPlace: Program = ({ view, method, rest }, base) => {
+  const target = view.view(base), sibling = view.sibling(base);
+  Reflect.apply(method, target, rest);
+  return [base, target, sibling];
+};
+
+/** The same, out of place. */
+const byHand: Program = ({ view, definition, rest }, base) => {
+  const target = view.view(base), sibling = view.sibling(base);
+  target.copy_(resultOf(definition, [target.clone(), ...rest]));
+  return [base, target, sibling];
+};
+
+/** Writes into a tensor that the program makes; without gradients into its input. */
+const intermediate = (program: Program): Program => (made, base) => program(made, base.mul(1).to(base.dtype));
+
+interface Outcome {
+  readonly values: readonly Tensor[];
+  readonly gradients: readonly (Tensor | null)[];
+}
+
+/** Goes backward through all floating results of some cases at once; what came of each. */
+function observe(cases: readonly Case[], results: readonly (readonly Tensor[])[]): Outcome[] {
+  let loss: Tensor | undefined;
+  results.flat().forEach((each, k) => {
+    if (!each.requiresGrad) return;
+    const weights = Array.from({ length: each.numel() }, (_, n) => (n * 37 + 11 * k) % 101 / 101 - 0.4);
+    const weight = tensor(weights, { dtype: each.dtype, device: each.device }).reshape(each.shape);
+    const term = each.mul(weight).sum();
+    loss = loss ? loss.add(term) : term;
+  });
+  for (const leaf of cases.flatMap((made) => made.leaves)) leaf.grad = null;
+  loss?.backward();
+  return cases.map(({ leaves }, k) => ({
+    values: results[k] ?? [],
+    gradients: leaves.map((leaf) => leaf.grad),
+  }));
+}
+
+function assertSame(found: Tensor | null, expected: Tensor | null, where: string): void {
+  if (found === null || expected === null) {
+    // a gradient of zeros is as good as none
+    const zero = (each: Tensor | null) => each === null || each.toTypedArray().every((x) => Number(x) === 0);
+    return assert(zero(found) && zero(expected), `${where}: presence`);
+  }
+  assertEquals(`${found.dtype}[${found.shape}]`, `${expected.dtype}[${expected.shape}]`, where);
+  const a = Array.from(found.detach().toTypedArray(), Number);
+  const b = Array.from(expected.detach().toTypedArray(), Number);
+  const scale = b.reduce((most, x) => Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most, 0);
+  const slack = isFloat(found.dtype) ? (found.device === "webgpu" ? 1e-5 : 2e-6) : 0;
+  a.forEach((x, k) => {
+    const y = b[k] ?? NaN;
+    const same = Object.is(x, y) || x === y || Math.abs(x - y) <= slack * (Math.abs(y) + scale);
+    assert(same, `${where}: [${k}] is ${x}, by hand ${y}`);
+  });
+}
+
+function assertSameOutcome(found: Outcome, expected: Outcome, where: string): void {
+  assertEquals(found.values.length, expected.values.length, where);
+  found.values.forEach((each, k) => assertSame(each, expected.values[k] ?? null, `${where} result ${k}`));
+  found.gradients.forEach((each, k) =>
+    assertSame(each, expected.gradients[k] ?? null, `${where} gradient ${k}`)
+  );
+}
+
+/** Whether calls stop a trace, so that they run between graphs. */
+const breaksGraphs = ({ name, implementation }: OpDefinition) =>
+  implementation.kind === "host" || name === "maskedScatter";
+
+const ALL = Deno.env.get("DYN_TEST_ALL") === "1";
+
+/** Tracing takes a while: of the compiled cases every third, so that each op has some and each view many. */
+const isPicked = (_: Case, k: number) => ALL || k % 3 === 0;
+
+/** Some of the ops, by the seed; all where they are asked for. */
+function pickedOps(count: number): readonly OpDefinition[] {
+  const capturable = INPLACE.filter((definition) => !breaksGraphs(definition));
+  if (ALL) return capturable;
+  const seed = Number(Deno.env.get("DYN_TEST_SEED") ?? 1);
+  const order = capturable.map((definition, k) => ({
+    definition,
+    key: Math.sin(seed * 12.9898 + k * 78.233),
+  }));
+  return order.sort((a, b) => a.key - b.key).slice(0, count).map(({ definition }) => definition);
+}
+
+/** The cases of some ops through one compiled function, which writes into intermediates and into its inputs. */
+function checkCompiled(definitions: readonly OpDefinition[], device: string, backend: string): void {
+  const cases = definitions.flatMap((definition) => casesOf(definition, device).good).filter(isPicked);
+  const intoInput = cases.map((_, k) => k % 2 === 1), write = intermediate(inPlace);
+  compiler.reset();
+  const all = compile(
+    (given: readonly Case[], inputs: readonly Tensor[]) =>
+      given.map((made, k) => {
+        const input = inputs[k] ?? made.base;
+        return intoInput[k] ? inPlace(made, input) : write(made, input);
+      }),
+    { backend, fullgraph: !definitions.some(breaksGraphs) },
+  );
+  manualSeed(7);
+  const expected = observe(cases, cases.map((made) => intermediate(byHand)(made, made.base)));
+  manualSeed(7);
+  const inputs = cases.map(({ base }, k) => intoInput[k] ? base.mul(1).to(base.dtype) : base);
+  const results = all(cases, inputs);
+  const found = observe(cases, results);
+  cases.forEach(({ label }, k) => {
+    const where = `${label} ${backend} ${device}`;
+    assertSameOutcome(found[k] ?? fail(), expected[k] ?? fail(), where);
+    if (!intoInput[k]) return;
+    assertSame(inputs[k] ?? null, results[k]?.[0] ?? null, `${where}: the input`);
+    assert((inputs[k]?.version ?? 0) > 0, `${where}: the input's version`);
+  });
+}
+
+for (const definition of INPLACE) {
+  Deno.test(`${definition.name}_ writes what ${definition.name} gives, and is differentiated as that is`, () => {
+    const { good, refused } = casesOf(definition, "cpu");
+    assert(good.length > 0, "Expected a sample that can be written in place");
+    for (const made of good) {
+      manualSeed(3);
+      const [expected = fail()] = observe([made], [intermediate(byHand)(made, made.base)]);
+      manualSeed(3);
+      const [found = fail()] = observe([made], [intermediate(inPlace)(made, made.base)]);
+      assertSameOutcome(found, expected, made.label);
+      assertEquals(found.values.map((each) => each.version), [1, 1, 1], `${made.label} version`);
+      // without gradients the base itself is written
+      manualSeed(3);
+      const [written] = noGrad(() => inPlace(made, made.base));
+      assertSame(written ?? null, expected.values[0] ?? null, `${made.label}, without gradients`);
+    }
+    for (const made of refused) {
+      assertThrows(() => intermediate(inPlace)(made, made.base), DynError, "Expected a result");
+    }
+  });
+
+  Deno.test(`${definition.name}_ refuses leaves that require grad, and their views`, () => {
+    for (const made of casesOf(definition, "cpu").good) {
+      if (!made.base.requiresGrad) continue;
+      const message = made.view.name === "whole" ? "a leaf that requires grad" : "view of a leaf";
+      const before = made.base.tolist();
+      assertThrows(() => inPlace(made, made.base), DynError, message);
+      assertEquals([made.base.tolist(), made.base.version], [before, 0], made.label);
+      const view = made.view.view(made.base);
+      assertEquals(noGrad(() => callInplace(definition, [view, ...made.rest])) === view, true);
+      assertEquals([made.base.version, made.base.isLeaf], [1, true], made.label);
+    }
+  });
+}
+
+for (const definition of INPLACE) {
+  Deno.test(`${definition.name}_ ahead of time`, () => checkCompiled([definition], "cpu", "aot_eager"));
+  Deno.test(`${definition.name}_ compiled to WebAssembly`, () =>
+    checkCompiled([definition], "wasm", "inductor"));
+}
+
+/** Ops in groups that are compiled together. */
+function* groups(count: number): Generator<readonly OpDefinition[]> {
+  const picked = pickedOps(count);
+  for (let k = 0; k < picked.length; k += count) yield picked.slice(k, k + count);
+}
+
+Deno.test({
+  name: "ops in place, in C++",
+  ignore: toolchainStatus().kind !== "ready",
+  fn: () => {
+    for (const some of groups(12)) checkCompiled(some, "cpu", "inductor");
+  },
+});
+
+Deno.test({
+  name: "ops in place, on WebGPU",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    await init({ device: "webgpu" });
+    for (const some of groups(6)) checkCompiled(some, "webgpu", "inductor");
+  },
+});
