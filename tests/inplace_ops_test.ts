@@ -8,6 +8,7 @@ import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import { compile, compiler, DynError, init, manualSeed, noGrad, Tensor } from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { categoryOf, isFloat } from "../lib/base/dtype.ts";
+import { elementsLieApart } from "../lib/graph/meta.ts";
 import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { tensor } from "../lib/tensor/creation.ts";
@@ -312,4 +313,49 @@ Deno.test({
     await init({ device: "webgpu" });
     for (const some of groups(6)) checkCompiled(some, "webgpu", "inductor");
   },
+});
+
+Deno.test("writes where indices share elements are refused, compiled or not; others are not", () => {
+  const windows = (x: Tensor, size: number) => x.mul(1).unfold(-1, size, 2).transpose(0, 1).neg_();
+  const strided = (x: Tensor, inner: number) => {
+    const y = x.mul(1).reshape([-1]);
+    y.asStrided([3, 2], [2, inner]).add_(1);
+    return y;
+  };
+  const input = (x: Tensor, factor: number) => x.mul_(factor);
+  const x = () => ops.arange(18, { dtype: "float32" }).reshape([3, 6]);
+  const cases: readonly [(x: Tensor, parameter: number) => Tensor, () => Tensor, number, number | null][] = [
+    [windows, x, 3, 2],
+    [strided, x, 2, 3],
+    [input, () => x().unfold(1, 3, 2), 2, null],
+    [input, () => x().narrow(0, 0, 1).expand([4, 6]), 2, null],
+  ];
+  for (const [program, make, bad, good] of cases) {
+    for (const backend of ["aot_eager", "inductor"]) {
+      for (const run of [program, compile(program, { backend })]) {
+        const given = make(), before = given.tolist();
+        assertThrows(() => run(given, bad), DynError, "refer to a single memory location");
+        assertEquals(given.tolist(), before);
+        if (good !== null) assertEquals(run(make(), good).tolist(), program(make(), good).tolist());
+      }
+    }
+  }
+});
+
+Deno.test("elements lie apart where a look at every place says so", () => {
+  for (let seed = 0; seed < 400; seed++) {
+    const pick = (most: number, k: number) =>
+      Math.floor(Math.abs(Math.sin(seed * 9.7 + k * 3.1)) * (most + 1));
+    const shape = [pick(3, 1), pick(3, 2), pick(4, 3)], strides = [pick(6, 4), pick(4, 5), pick(9, 6)];
+    const places = new Set<number>();
+    for (let i = 0; i < (shape[0] ?? 0); i++) {
+      for (let j = 0; j < (shape[1] ?? 0); j++) {
+        for (let k = 0; k < (shape[2] ?? 0); k++) {
+          places.add(i * (strides[0] ?? 0) + j * (strides[1] ?? 0) + k * (strides[2] ?? 0));
+        }
+      }
+    }
+    const apart = places.size === shape.reduce((a, b) => a * b, 1);
+    assertEquals(elementsLieApart(shape, strides), apart, `[${shape}] with strides [${strides}]`);
+  }
 });

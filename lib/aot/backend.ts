@@ -13,7 +13,7 @@ import { GraphModule } from "../graph/graph_module.ts";
 import { type GraphCompiler, interposedCompiler } from "../graph/interpose.ts";
 import type { Graph, Node } from "../graph/node.ts";
 import type { GraphSignature } from "../graph/signature.ts";
-import { type Layout, layoutOf } from "../tensor/layout.ts";
+import { type Layout, layoutOf, liesApart } from "../tensor/layout.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
@@ -187,13 +187,17 @@ function exampleOf({ name, meta: { value } }: Node): unknown {
 }
 
 /**
- * Functional graphs see inputs as separate. Where a call writes to an input whose memory another input shares,
- * the captured graph is run op by op instead, on the aliases as they are.
+ * Functional graphs see inputs as separate, and their elements as apart. Where a call writes to an input whose memory
+ * another input shares, or whose indices share elements, the captured graph is run op by op instead.
  */
 function guardAliases(captured: GraphModule, { run, mutated }: Compiled): CompiledFunction {
   if (mutated.length === 0) return run;
   return (...inputs) => {
-    const shares = mutated.some((at) => inputs.some((other, k) => k !== at && overlap(inputs[at], other)));
+    const shares = mutated.some((at) => {
+      const input = inputs[at];
+      if (isTensor(input) && !liesApart(input.layout)) return true;
+      return inputs.some((other, k) => k !== at && overlap(input, other));
+    });
     return shares ? captured.forward(...inputs) : run(...inputs);
   };
 }

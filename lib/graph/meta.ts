@@ -50,3 +50,41 @@ export function isContiguous(meta: Pick<TensorMeta, "shape" | "strides">): boole
 export function elementCount(meta: Pick<TensorMeta, "shape">): Dim {
   return product(meta.shape);
 }
+
+/** What a write into a layout with shared elements says. */
+export const SHARED_ELEMENTS =
+  "Expected a tensor whose elements lie apart but several indices refer to a single memory location; clone() it first";
+
+/** Whether no two indices of a layout address one element, as a tensor that is written must have it. */
+export function elementsLieApart(shape: readonly number[], strides: readonly number[]): boolean {
+  if (shape.includes(0)) return true;
+  const axes = shape.flatMap((size, d) => size > 1 ? [{ size, stride: Math.abs(strides[d] ?? 0) }] : []);
+  axes.sort((a, b) => a.stride - b.stride);
+  let reach = 0, nested = true;
+  for (const { size, stride } of axes) {
+    if (stride === 0) return false;
+    if (stride <= reach) nested = false;
+    reach += (size - 1) * stride;
+  }
+  return nested || placesDiffer(axes, reach);
+}
+
+/** The same where axes interlock: looks at every place. */
+function placesDiffer(
+  axes: readonly { readonly size: number; readonly stride: number }[],
+  reach: number,
+): boolean {
+  const count = axes.reduce((product, { size }) => product * size, 1);
+  if (count > reach + 1) return false;
+  const seen = new Uint8Array(reach + 1);
+  for (let k = 0; k < count; k++) {
+    let rest = k, place = 0;
+    for (const { size, stride } of axes) {
+      place += rest % size * stride;
+      rest = Math.floor(rest / size);
+    }
+    if (seen[place] === 1) return false;
+    seen[place] = 1;
+  }
+  return true;
+}

@@ -5,7 +5,8 @@
  */
 import { DynError } from "../base/errors.ts";
 import { add, type Dim, mul, sub } from "../sym/expr.ts";
-import { isLess } from "../sym/decide.ts";
+import { elementsLieApart, SHARED_ELEMENTS } from "../graph/meta.ts";
+import { isLess, specialize } from "../sym/decide.ts";
 import { defineOp } from "./definition.ts";
 import { nullable, required } from "./params.ts";
 import { t } from "./pointwise.ts";
@@ -56,7 +57,10 @@ const unfold = defineOp({
       });
     },
     writeBack(o, { self, dimension, size, step }, { value }) {
-      if (step < size) throw new DynError("Expected windows that do not overlap to write into");
+      const at = normalizeDim(dimension, self.shape.length);
+      const overlap = step < size && self.shape.length > 0 &&
+        isLess(1, windows(self.shape[at] ?? 1, size, step));
+      if (overlap) throw new DynError(SHARED_ELEMENTS);
       const ones = o.unfoldBackward(o.onesLike(value), self.shape, dimension, size, step);
       return o.where(o.ne(ones, 0), o.unfoldBackward(value, self.shape, dimension, size, step), self);
     },
@@ -106,8 +110,12 @@ const asStrided = defineOp({
             self.shape,
           ),
       ),
-    writeBack: (o, { self, size, stride, storageOffset }, { value }) =>
-      o.writeStrided(self, value, size, stride, storageOffset),
+    writeBack(o, { self, size, stride, storageOffset }, { value }) {
+      if (!elementsLieApart(size.map(specialize), stride.map(specialize))) {
+        throw new DynError(SHARED_ELEMENTS);
+      }
+      return o.writeStrided(self, value, size, stride, storageOffset);
+    },
   },
   gradient: {
     kind: "rule",

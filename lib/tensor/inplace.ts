@@ -5,14 +5,14 @@
  */
 import { categoryOf, type DType, isFloat } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
-import type { TensorMeta } from "../graph/meta.ts";
+import { SHARED_ELEMENTS, type TensorMeta } from "../graph/meta.ts";
 import type { Operand } from "../loops/body.ts";
 import { axesOf } from "../loops/nest.ts";
 import { Recorder } from "../loops/record.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import { OPS } from "../ops/table.ts";
 import type { Dim } from "../sym/expr.ts";
-import { type Layout, layoutOf } from "./layout.ts";
+import { type Layout, layoutOf, liesApart } from "./layout.ts";
 import { ambient, noGrad } from "./modes.ts";
 import {
   entryOf,
@@ -129,14 +129,9 @@ function viewInplace(
   return target;
 }
 
-/** Throws where several indices of a tensor share one element. */
+/** Throws where several indices of a tensor share one element: what it would hold depended on their order. */
 function checkWritable({ layout }: Tensor): void {
-  const { shape, strides, numel } = layout;
-  if (numel > 0 && shape.some((size, d) => size > 1 && strides[d] === 0)) {
-    throw new DynError(
-      "Expected a tensor whose elements lie apart but several indices refer to a single memory location; clone() it first",
-    );
-  }
+  if (!liesApart(layout)) throw new DynError(SHARED_ELEMENTS);
 }
 
 /** Leaves that require grad, and their views, must not change under the tape. */

@@ -5,7 +5,7 @@
  */
 import { type DType, itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { contiguousStrides, isContiguous, type TensorMeta } from "../graph/meta.ts";
+import { contiguousStrides, elementsLieApart, isContiguous, type TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
 
@@ -51,6 +51,16 @@ export function layoutOf(meta: Pick<TensorMeta, "shape" | "strides" | "dtype" | 
   };
   layouts.set(key, made);
   return made;
+}
+
+const apart = new WeakMap<Layout, boolean>();
+
+/** Whether no two indices address one element. */
+export function liesApart(layout: Layout): boolean {
+  if (layout.contiguous) return true;
+  let known = apart.get(layout);
+  if (known === undefined) apart.set(layout, known = elementsLieApart(layout.shape, layout.strides));
+  return known;
 }
 
 /** The row-major layout of a shape. */
