@@ -5,7 +5,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { add, type Dim, mul, sub } from "../sym/expr.ts";
-import { elementsLieApart, SHARED_ELEMENTS } from "../graph/meta.ts";
+import { contiguousStrides, elementsLieApart, SHARED_ELEMENTS } from "../graph/meta.ts";
 import { isLess, specialize } from "../sym/decide.ts";
 import { defineOp } from "./definition.ts";
 import { nullable, required } from "./params.ts";
@@ -61,8 +61,9 @@ const unfold = defineOp({
       const overlap = step < size && self.shape.length > 0 &&
         isLess(1, windows(self.shape[at] ?? 1, size, step));
       if (overlap) throw new DynError(SHARED_ELEMENTS);
-      const ones = o.unfoldBackward(o.onesLike(value), self.shape, dimension, size, step);
-      return o.where(o.ne(ones, 0), o.unfoldBackward(value, self.shape, dimension, size, step), self);
+      const dense = contiguousStrides(self.shape), stride = dense[at] ?? 1;
+      const strides = self.shape.length === 0 ? [1] : [...withSize(dense, at, mul(stride, step)), stride];
+      return o.writeStrided(self, value, value.shape, strides, 0);
     },
   },
   gradient: {
