@@ -50,19 +50,32 @@ Deno.test("indexing: integers, slices, ellipsis, new axes, lists, tensors, masks
   const x = ops.reshape(ops.arange(24), [2, 3, 4]);
   assertEquals(x.at(1, 2, 3).item(), 23);
   assertEquals(x.at(-1).shape, [3, 4]);
-  assertEquals(x.at(0, ":", [1, 3]).tolist(), [[1, 2], [5, 6], [9, 10]]);
+  assertEquals(x.at(0, ":", [1, 3]).tolist(), [[1, 3], [5, 7], [9, 11]]);
+  assertEquals(x.at(0, ":", { start: 1, stop: 3 }).tolist(), [[1, 2], [5, 6], [9, 10]]);
   assertEquals(x.at("...", 0).tolist(), [[0, 4, 8], [12, 16, 20]]);
   assertEquals(x.at(0, "::2", "1:").tolist(), [[1, 2, 3], [9, 10, 11]]);
   assertEquals(x.at(null, 0, null).shape, [1, 1, 3, 4]);
-  assertEquals(x.at(":", ":", [-2, null]).shape, [2, 3, 2]);
+  assertEquals(x.at(":", ":", { start: -2 }).shape, [2, 3, 2]);
+  assertEquals(x.at({ start: null, step: 2 }, {}, { stop: 1 }).shape, [1, 3, 1]);
   assertEquals(x.at(1, 1).storage === x.storage, true);
   assertEquals(x.at(0, [[0, 2]]).tolist(), [[[0, 1, 2, 3], [8, 9, 10, 11]]]);
   assertEquals(x.at(0, tensor([2, 0]), 1).tolist(), [9, 1]);
+  // an array is a list of indices, however long
+  for (let count = 0; count <= 5; count++) {
+    const list = Array.from({ length: count }, (_, k) => k * 2 % 3);
+    assertEquals(x.at(1, list).tolist(), list.map((row) => x.at(1, row).tolist()));
+  }
+  assertEquals(x.at([0, 1], [0, 2]).tolist(), [[0, 1, 2, 3], [20, 21, 22, 23]]);
+  assertEquals(x.at([1], ":", [1, 3]).tolist(), [[13, 17, 21], [15, 19, 23]]);
+  assertEquals(x.at([0, 1], null, [0, 2]).shape, [2, 1, 4]);
   assertEquals(x.at(x.gt(20)).tolist(), [21, 22, 23]);
   assertEquals(x.at(tensor([0, 1]), ":", tensor([1, 2])).tolist(), [[1, 5, 9], [14, 18, 22]]);
   assertThrows(() => x.at(2), DynError, "but found 2");
   assertThrows(() => x.at(0, 0, 0, 0), DynError, "Expected at most 3 indices but found 4");
   assertThrows(() => x.at("1:2:3:4"), DynError, "Expected a slice");
+  const open: unknown[] = [-2, null], misspelt: object = { begin: 1 };
+  assertThrows(() => Reflect.apply(x.at, x, [open]), DynError, "a slice is text");
+  assertThrows(() => Reflect.apply(x.at, x, [misspelt]), DynError, "but found begin");
 });
 
 Deno.test("assignment writes through views and masks", () => {
@@ -73,6 +86,10 @@ Deno.test("assignment writes through views and masks", () => {
   assertEquals(x.tolist(), [[1, 1, 7], [-1, -1, 8], [-1, -1, 9]]);
   x.set([tensor([0, 2]), tensor([0, 0])], tensor([5, 6]));
   assertEquals(x.at(":", 0).tolist(), [5, -1, 6]);
+  x.set([[0, 2]], 3);
+  assertEquals(x.tolist(), [[3, 3, 3], [-1, -1, 8], [3, 3, 3]]);
+  x.set([0, { start: 1 }], 4);
+  assertEquals(x.at(0).tolist(), [3, 4, 4]);
 });
 
 Deno.test("views share storage and see each other's writes", () => {

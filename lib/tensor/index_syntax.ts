@@ -4,19 +4,27 @@
  * the steps consume exactly the dimensions of the tensor; "..." is expanded and missing dimensions are whole.
  */
 import { DynError } from "../base/errors.ts";
+import { isPlainObject } from "../base/tree.ts";
+import { specialize } from "../sym/decide.ts";
 import { Sym } from "../sym/expr.ts";
 import type { Dim } from "../sym/expr.ts";
 
+/** A slice with computed ends: what is absent or null is open. `{ start: 1, stop: 5 }` is "1:5". */
+export interface SliceIndex {
+  readonly start?: number | Sym | null | undefined;
+  readonly stop?: number | Sym | null | undefined;
+  readonly step?: number | Sym | null | undefined;
+}
+
 /**
- * One argument of `at`: an integer, a slice as text ("1:5:2", ":", "2:") or as [start, stop] or
- * [start, stop, step] with null for open ends, "..." for whole dimensions, null for a new dimension, a bool for
- * a new dimension of size 1 or 0, or a tensor of integers or bools. An array of integers of any other length, or
- * nested, is a list of indices.
+ * One argument of `at`: an integer, a slice as text ("1:5:2", ":", "2:") or as an object ({ start, stop, step }),
+ * "..." for whole dimensions, null for a new dimension, a bool for a new dimension of size 1 or 0, or a tensor of
+ * integers or bools. An array is always a list of indices, however long, as a list is in PyTorch.
  */
-export type IndexArgument<T> = number | string | boolean | null | T | Sym | readonly IndexItem[];
+export type IndexArgument<T> = number | string | boolean | null | T | Sym | SliceIndex | readonly IndexItem[];
 
 /** What may stand inside an array argument. */
-export type IndexItem = number | boolean | null | Sym | readonly IndexItem[];
+export type IndexItem = number | boolean | Sym | readonly IndexItem[];
 
 /** A step of indexing, applied to the dimension that the steps before it left in place. */
 export type IndexStep<T> =
@@ -81,24 +89,39 @@ function parseOne<T>(each: unknown, tensorIndex: TensorIndexRank<T>): IndexStep<
   const tensor = tensorIndex(each);
   if (tensor) return { kind: "tensor", ...tensor };
   if (Array.isArray(each)) return parseArray(each);
+  if (isPlainObject(each)) return sliceOfObject(each);
   throw new DynError(`Expected an index but found ${typeof each}`);
 }
 
 function parseArray<T>(items: readonly unknown[]): IndexStep<T> {
-  const ends = items.every((i) => i === null || typeof i === "number" || i instanceof Sym);
-  if (ends && (items.length === 2 || items.length === 3)) {
-    const [start = null, stop = null, step = 1] = items.map((i) =>
-      typeof i === "number" || i instanceof Sym ? i : null
+  const wrong = items.findIndex((item) => !isItem(item));
+  if (wrong >= 0) {
+    throw new DynError(
+      `Expected integers or bools in a list of indices but found ${String(items[wrong])}; ` +
+        'a slice is text, "1:5", or an object, { start: 1, stop: 5 }',
     );
-    return makeSlice(start, stop, typeof step === "number" ? step : 1);
   }
-  if (!items.every(isItem)) throw new DynError("Expected integers or bools in a list of indices");
-  return { kind: "list", items };
+  return { kind: "list", items: items.filter(isItem) };
 }
 
 function isItem(value: unknown): value is IndexItem {
   if (Array.isArray(value)) return value.every(isItem);
-  return typeof value === "number" || typeof value === "boolean" || value === null || value instanceof Sym;
+  return typeof value === "number" || typeof value === "boolean" || value instanceof Sym;
+}
+
+const SLICE_KEYS: readonly string[] = ["start", "stop", "step"];
+
+function sliceOfObject<T>(given: Readonly<Record<string, unknown>>): IndexStep<T> {
+  const unknown = Object.keys(given).find((key) => !SLICE_KEYS.includes(key));
+  if (unknown !== undefined) throw new DynError(`Expected start, stop or step in a slice but found ${unknown}`);
+  const end = (key: string): Dim | null => {
+    const value = given[key] ?? null;
+    if (value === null || value instanceof Sym) return value;
+    if (typeof value === "number" && Number.isInteger(value)) return value;
+    throw new DynError(`Expected an integer as ${key} of a slice but found ${String(value)}`);
+  };
+  const step = end("step") ?? 1;
+  return makeSlice(end("start"), end("stop"), typeof step === "number" ? step : specialize(step));
 }
 
 function sliceOfText<T>(text: string): IndexStep<T> {

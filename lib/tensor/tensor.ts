@@ -355,14 +355,17 @@ export class Tensor {
   }
 
   /**
-   * Indexing: integers select, texts slice ("1:5:2", ":", "..."), null adds a dimension, [start, stop] (and step)
-   * slices, tensors of integers or bools gather. As Python's `x[...]`.
+   * Indexing: integers select, texts slice ("1:5:2", ":", "..."), and so do objects ({ start, stop, step }); null adds
+   * a dimension; tensors and arrays of integers or bools gather: `x.at([0, 2])` is `x[[0, 2]]`. As Python's `x[...]`.
    */
   at(...index: readonly IndexArgument<Tensor>[]): Tensor {
     return runtime().at(this, index);
   }
 
-  /** Writes into what `at` would give. `value` broadcasts. */
+  /**
+   * Writes into what `at` would give: an array holds the arguments of `at`, so that `x.set([0, 2], v)` is
+   * `x[0, 2] = v` and `x.set([[0, 2]], v)` is `x[[0, 2]] = v`. `value` broadcasts.
+   */
   set(index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor {
     const list: readonly IndexArgument<Tensor>[] = isIndexList(index) ? index : [index];
     return runtime().set(this, list, value);

@@ -409,6 +409,9 @@ export const tensors: Corpus = {
       x.at(":", [1, 0, 0, 1]),
       x.at([[0, 1], [2, 2]]),
       x.at([[-1, -3]], 0),
+      x.at([0, 2]),
+      x.at(":", [0, 1]),
+      x.at([0, 1, 2]),
     ]);
     for (const n of [3, 4, 5]) attempt(() => f(grid(n, 2)));
     const g = compile((x: Tensor) => x.at([0, 7, 1, 1]).mul(2));
@@ -424,6 +427,17 @@ export const tensors: Corpus = {
     const leafs = grid(3, 2).requiresGrad_();
     k(leafs).backward();
     see(leafs);
+  },
+  "slices as objects"({ compile, see, attempt }) {
+    const f = compile((x: Tensor, start: number, step: number) => {
+      const y = x.mul(1);
+      y.set([{ start, step }, 0], -1);
+      return [x.at({ start }), x.at({ stop: start }), x.at(":", { start: 0, stop: -1, step }), y];
+    });
+    for (const start of [1, 0, -2]) see(f(grid(4, 3), start, 1), f(grid(5, 3), start, 2));
+    const g = compile((x: Tensor, option: object) => x.at(option as { start: number }));
+    attempt(() => g(grid(4, 3), { begin: 1 }));
+    attempt(() => g(grid(4, 3), { start: 0.5 }));
   },
   "iteration and destructuring of tensors"({ compile, see }) {
     const f = compile((x: Tensor) => {

@@ -24,7 +24,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import type { BuiltinModel, Interpreter } from "./interpreter.ts";
-import { allElements, findProperty, newArray } from "./objects.ts";
+import { allElements, enumerableKeys, findProperty, newArray } from "./objects.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
 import { constantTensor } from "./creation.ts";
@@ -252,10 +252,22 @@ function plainIndex(m: Interpreter, value: Value): unknown {
       return value;
     case "object":
       if (value.exotic.kind === "array") return allElements(m, value).map((each) => plainIndex(m, each));
-      return breakGraph("tensorMethod", "an index that is no list");
+      if (value.exotic.kind === "plain") return sliceIndex(m, value);
+      return breakGraph("tensorMethod", "an index that is no list or slice");
     default:
       return breakGraph("tensorItem", "an index");
   }
+}
+
+/** A slice as an object. */
+function sliceIndex(m: Interpreter, object: ObjectValue): Record<string, unknown> {
+  return Object.fromEntries(
+    enumerableKeys(m, object).map((key) => {
+      const found = findProperty(m, object, key);
+      if (found.kind !== "value") return breakGraph("tensorMethod", "a slice with accessors");
+      return [key, plainIndex(m, found.value)];
+    }),
+  );
 }
 
 /** The rows of a tensor, for iteration. */
