@@ -52,7 +52,7 @@ export function fitsLibrary(call: ExternOp, { inputs, outputs }: Operands<Shaped
 /** Bytes behind the operands that a call needs: description, packed weight, every thread's scratch memory. */
 export function libraryBytes(pool: ThreadPool, call: ExternOp, operands: Operands<Shaped>): number {
   const { threads } = pool;
-  if (call.op === "sort") return 0;
+  if (call.op === "sort" || isEmpty(operands)) return 0;
   if (call.op === "matmul") return aligned(4 * productWords(operands, threads)) + threads * PRODUCT_SCRATCH;
   const shape = convShape(pool, call, operands);
   return aligned(4 * CONV_FIELDS.length) + packedBytes(shape) + threads * threadBytes(shape);
@@ -65,6 +65,7 @@ export interface Placed extends Operands<Operand> {
 
 /** Runs a call that fits. */
 export function runLibrary(pool: ThreadPool, call: ExternOp, placed: Placed): void {
+  if (isEmpty(placed)) return;
   if (call.op === "matmul") runProducts(pool, placed, call.accumulate);
   else if (call.op !== "sort") runConvolution(pool, call, placed);
 }
@@ -72,6 +73,8 @@ export function runLibrary(pool: ThreadPool, call: ExternOp, placed: Placed): vo
 const PRODUCT_SCRATCH = aligned(GEMM_SCRATCH + GEMM_SLACK);
 
 const count = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
+/** Whether there is nothing to compute. */
+const isEmpty = ({ outputs }: Operands<Shaped>): boolean => outputs.every(({ shape }) => count(shape) === 0);
 const size = (view: Shaped | undefined, d: number): number => view?.shape.at(d) ?? 1;
 const stride = (view: Shaped | undefined, d: number): number => 4 * (view?.strides.at(d) ?? 0);
 
@@ -94,7 +97,7 @@ function productWords(operands: Operands<Shaped>, threads: number): number {
 
 function runProducts(pool: ThreadPool, operands: Placed, accumulate: boolean): void {
   const { inputs: [a, b], outputs: [out], free } = operands;
-  if (!a || !b || !out || count(out.shape) === 0) return;
+  if (!a || !b || !out) return;
   const { m, n, batch, byRow, width, bands } = bandsOf(operands, pool.threads);
   const k = size(a, -1), units = batch * bands;
   const words = new Int32Array(pool.memory.memory.buffer, free, productWords(operands, pool.threads));

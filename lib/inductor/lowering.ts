@@ -181,6 +181,7 @@ class Lowering {
     const args = parseCall<Operand>(definition, given, isOperand);
     const { implementation } = definition;
     const label: Label = { target: node.target, origin: originOf(node) };
+    if (metas.every(isEmpty)) return metas.map((meta) => this.#nothing(meta, label));
     switch (implementation.kind) {
       case "lower":
         return this.#results(implementation.lower(args, metas), metas, { label, viewOf: undefined, node });
@@ -213,6 +214,12 @@ class Lowering {
     }
   }
 
+  /** A result without elements: nothing computes them, and no index is divided by a size of 0. */
+  #nothing({ shape, dtype }: Pick<TensorMeta, "shape" | "dtype">, label: Label): Operand {
+    const element: Element = (o) => o.constant(dtype === "bool" ? false : 0, dtype);
+    return this.#lazy(element, { shape, dtype, label, viewOf: undefined, strides: contiguousStrides(shape) });
+  }
+
   #results(lowered: readonly Lowered[], metas: readonly TensorMeta[], from: ResultOrigin): Operand[] {
     const [first] = lowered;
     if (first?.kind === "extern") {
@@ -243,6 +250,7 @@ class Lowering {
       throw new InternalError(`Expected library calls of ${label.target} to come alone`);
     }
     const { shape, dtype } = lowered;
+    if (isEmpty(lowered)) return this.#nothing(lowered, label);
     if (lowered.kind === "pointwise") {
       const { element } = lowered;
       const base = viewOf && storedForm(viewOf);
@@ -368,6 +376,7 @@ class Lowering {
       after?: BufferId | undefined;
     },
   ): void {
+    if (isEmpty({ shape: sizes })) return;
     const more = { ...(tensor ? { tensor } : {}), ...(after === undefined ? {} : { after }) };
     this.#jobs.push({ order, work, target, sizes, over, label, ...more });
     if (tensor || work.kind === "extern") return;
@@ -553,7 +562,8 @@ function scatterAsChoice(lowered: Lowered & { kind: "scatter" }): Element | unde
     const position = index.map((d, k) => k === at ? 0 : d);
     const here = o.eq(o.index(index[at] ?? 0, "int64"), o.index(target(o, position)[at] ?? 0, "int64"));
     const before = base(o, index), written = o.cast(value(o, position), o.dtypeOf(before));
-    return o.select(here, mode === "add" ? o.add(before, written) : written, before);
+    const sum = () => o.dtypeOf(before) === "bool" ? o.or(before, written) : o.add(before, written);
+    return o.select(here, mode === "add" ? sum() : written, before);
   };
 }
 
@@ -578,6 +588,9 @@ function hasLayoutOf({ shape, strides }: BufferOperand, { meta: { value } }: Nod
   const promised = value.tensor.strides;
   return shape.every((size, d) => size === 1 || strides[d] === promised[d]);
 }
+
+/** Whether it has no elements, whatever the call. */
+const isEmpty = ({ shape }: { readonly shape: readonly Dim[] }): boolean => shape.includes(0);
 
 const countOf = (shape: readonly Dim[]) => hintOf(product(shape));
 

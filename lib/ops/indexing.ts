@@ -246,7 +246,17 @@ const scatterAdd = defineOp({
       return { self: grad, src: needs("src") ? padTo(o, o.gather(grad, dim, index), src) : null };
     },
   },
-  samples: [{ args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] }],
+  samples: [
+    { args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] },
+    {
+      args: [
+        { tensor: [3, 4], dtype: "bool" },
+        0,
+        { ...INDEX_2X4, tensor: [1, 4] },
+        { tensor: [1, 4], dtype: "bool" },
+      ],
+    },
+  ],
   errors: [{ args: [t(3, 4), 0, t(2, 4), t(2, 4)], message: "int64" }],
 });
 

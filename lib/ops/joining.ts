@@ -5,6 +5,7 @@
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
+import { isAtMost, isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { defineOp, type SampleArgument, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
@@ -365,8 +366,8 @@ const diff = defineOp({
     const at = normalizeDim(dim, self.shape.length);
     if (n === 0) return reshapedMeta(self, self.shape);
     const shape = joinedShape([prepend, self, append].flatMap((x) => x ? [x.shape] : []), at);
-    const size = add(shape[at] ?? 1, -n);
-    return reshapedMeta(self, withSize(shape, at, typeof size === "number" ? Math.max(0, size) : size));
+    const size = shape[at] ?? 1;
+    return reshapedMeta(self, withSize(shape, at, isAtMost(n, size) ? add(size, -n) : 0));
   },
   implementation: {
     kind: "composite",
@@ -377,7 +378,7 @@ const diff = defineOp({
       let x = parts.length === 1 ? self : o.cat(parts, at);
       for (let i = 0; i < n; i++) {
         const size = x.shape[at] ?? 1;
-        if (size === 0) return x;
+        if (isEqual(size, 0)) return x;
         const next = o.slice(x, at, 1, null), before = o.slice(x, at, 0, add(size, -1));
         x = x.dtype === "bool" ? o.logicalXor(next, before) : o.sub(next, before);
       }
@@ -394,7 +395,7 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
     const at = normalizeDim(dim, shape.length);
     if (name === "trapezoid") return shape.toSpliced(at, 1);
     const size = shape[at] ?? 1;
-    return withSize(shape, at, size === 0 ? 0 : add(size, -1));
+    return withSize(shape, at, isEqual(size, 0) ? 0 : add(size, -1));
   };
   return defineOp({
     name,
@@ -413,7 +414,7 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
         const at = normalizeDim(dim, y.shape.length);
         const spacing = isTensor(x) ? o.diff(alignedTo(o, x, y, at), 1, at) : x ?? dx ?? 1;
         const size = y.shape[at] ?? 1;
-        if (size === 0) return o.sum(y, name === "trapezoid" ? [at] : [], false);
+        if (isEqual(size, 0)) return o.sum(y, name === "trapezoid" ? [at] : [], false);
         const pairs = o.add(o.slice(y, at, 1, null), o.slice(y, at, 0, add(size, -1)));
         const areas = o.div(o.mul(pairs, spacing), 2);
         return name === "trapezoid" ? o.sum(areas, [at]) : o.cumsum(areas, at);

@@ -377,7 +377,8 @@ const cdist = defineOp({
     kind: "composite",
     compose: (o, { x1, x2, p }) => {
       const gaps = o.sub(o.unsqueeze(x1, -2), o.unsqueeze(x2, -3));
-      return gaps.shape.some((s) => s === 0) ? o.sum(gaps, -1) : o.vectorNorm(gaps, p, -1);
+      const empty = gaps.shape.includes(0) || isEqual(gaps.shape.at(-1) ?? 1, 0);
+      return empty ? o.sum(gaps, -1) : o.vectorNorm(gaps, p, -1);
     },
   },
   gradient: { kind: "composite" },

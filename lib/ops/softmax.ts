@@ -4,6 +4,7 @@
  */
 import type { DType } from "../base/dtype.ts";
 import { contiguousMeta } from "../graph/meta.ts";
+import { isEqual } from "../sym/decide.ts";
 import { defineOp, type OpDefinition, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, type Param, type Params, required } from "./params.ts";
@@ -50,8 +51,9 @@ function alongDim(
       compose(o, { self, dim, dtype }) {
         const result = resultType(self, dtype);
         const x = o.to(self, result);
+        const size = x.shape[normalizeDim(dim, x.shape.length)] ?? 1;
         // Without elements there is no largest score
-        return x.shape.some((size) => size === 0) ? o.clone(x) : compose(o, x, dim);
+        return x.shape.includes(0) || isEqual(size, 0) ? o.clone(x) : compose(o, x, dim);
       },
     },
     gradient: {

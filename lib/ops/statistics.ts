@@ -5,6 +5,7 @@
 import { DynError } from "../base/errors.ts";
 import { type DType, isFloat } from "../base/dtype.ts";
 import { type Dim, max, sub } from "../sym/expr.ts";
+import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { defineOp, type Exposure, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
@@ -141,7 +142,7 @@ const logsumexp = defineOp({
     compose(o, { self, dim, keepdim }) {
       const dims = reducedDims(dim, self.shape.length);
       const x = isFloat(self.dtype) ? self : o.to(self, floatTypeOf(self.dtype));
-      if (dims.some((d) => self.shape[d] === 0)) return o.log(o.sum(o.exp(x), dims, keepdim));
+      if (dims.some((d) => isEqual(self.shape[d] ?? 1, 0))) return o.log(o.sum(o.exp(x), dims, keepdim));
       const highest = o.amax(o.detach(x), dims, true);
       // Shifting by an infinite maximum would give NaN
       const shift = o.where(o.isfinite(highest), highest, 0);
@@ -275,7 +276,7 @@ const vectorNorm = defineOp({
   infer({ x, ord, dim, keepdim, dtype }) {
     checkCategory("vectorNorm", x.dtype, ["float"]);
     const dims = reducedDims(dim, x.shape.length);
-    if ((ord < 0 || ord === Infinity) && dims.some((d) => x.shape[d] === 0)) {
+    if ((ord < 0 || ord === Infinity) && dims.some((d) => isEqual(x.shape[d] ?? 1, 0))) {
       throw new DynError(
         `Expected at least one element for a norm of order ${ord} but found ${shapeText(x.shape)}`,
       );

@@ -129,6 +129,7 @@ const sourceAt = <V>(o: Body<V>, source: Operand, position: readonly Dim[]): V =
   o.load(source, source.shape.length === position.length ? position : source.shape.map(() => 0));
 
 const vectorParams = { self: required("tensor"), dim: required("int"), index: required("tensor") } as const;
+const bools = (...shape: readonly number[]) => ({ tensor: shape, dtype: "bool" } as const);
 const VECTOR = { tensor: [2], dtype: "int64", range: [0, 3] } as const;
 
 const indexAdd = defineOp({
@@ -160,10 +161,12 @@ const indexAdd = defineOp({
       return { self: grad, source: needs("source") ? (alpha === 1 ? part() : o.mul(part(), alpha)) : null };
     },
   },
-  samples: [{ args: [t(3, 4), 0, VECTOR, t(2, 4)] }, {
-    args: [t(3), 0, VECTOR, t(2)],
-    options: { alpha: 2 },
-  }],
+  samples: [
+    { args: [t(3, 4), 0, VECTOR, t(2, 4)] },
+    { args: [t(3), 0, VECTOR, t(2)], options: { alpha: 2 } },
+    { args: [bools(3), 0, { ...VECTOR, tensor: [1] }, bools(1)] },
+    { args: [bools(3), 0, VECTOR, bools(2)] },
+  ],
   errors: [{ args: [t(3, 4), 0, VECTOR, t(2, 3)], message: "source" }],
 });
 
