@@ -4,10 +4,10 @@
  * Input: lib/ops; output: the files of `generateAll`. Invariant: the output depends on the definitions alone.
  */
 import { isMethod } from "../lib/ops/api.ts";
-import { isCreation } from "../lib/ops/call.ts";
+import { isCreation, takesInplace } from "../lib/ops/call.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import type { OpDefinition } from "../lib/ops/definition.ts";
-import type { Param, ParamKind } from "../lib/ops/params.ts";
+import { optional, type Param, type ParamKind } from "../lib/ops/params.ts";
 
 /** A generated file: its path in the repository and its text. */
 export interface GeneratedFile {
@@ -63,9 +63,15 @@ function typeOf(param: Param, tensor: string): string {
 const isOptional = (param: Param): boolean => param.default !== undefined || param.nullable;
 const usesTensor = (param: Param): boolean => /\bT\b/.test(TYPES[param.kind]);
 
-/** The parameters that may be given by name. */
+/** The arguments that calls take: the parameters, and for some whether the result goes into the first tensor. */
+function argumentsOf(definition: OpDefinition): [string, Param][] {
+  const entries = Object.entries<Param>(definition.params);
+  return takesInplace(definition) ? [...entries, ["inplace", optional("bool", false)]] : entries;
+}
+
+/** The arguments that may be given by name. */
 function namedParams(definition: OpDefinition): [string, Param][] {
-  return Object.entries(definition.params).filter(([, p]) => isOptional(p));
+  return argumentsOf(definition).filter(([, p]) => isOptional(p));
 }
 
 const hasOptions = (d: OpDefinition): boolean => namedParams(d).length > 0 || isCreation(d);
@@ -110,7 +116,7 @@ interface SignatureOptions {
 
 /** The parameter list and result of each overload. */
 function signatures(definition: OpDefinition, options: SignatureOptions): string[] {
-  const entries = Object.entries(definition.params).slice(options.method ? 1 : 0).map(([name, p]) =>
+  const entries = argumentsOf(definition).slice(options.method ? 1 : 0).map(([name, p]) =>
     [RESERVED.has(name) ? `${name}_` : name, p] as [string, Param]
   );
   const { tensor } = options;

@@ -37,56 +37,81 @@ import { Parameter } from "./parameter.ts";
 /** A layer of one number, given by position or by name. */
 type One<K extends string> = Trailing<{ readonly [name in K]?: number }, [K]>;
 
+/** The same, and whether it writes into its argument. */
+type OneInplace<K extends string> = Trailing<
+  { readonly [name in K]?: number } & { readonly inplace?: boolean },
+  [K, "inplace"]
+>;
+
 function one<K extends string>(layer: string, name: K, given: readonly unknown[]): number | undefined {
   return trailing<Record<K, number>>(layer, [name], given)[name];
 }
 
+/** An activation without parameters that may write into its argument. */
+abstract class Inplace extends Module {
+  readonly inplace: boolean;
+
+  constructor(...given: Trailing<{ readonly inplace?: boolean }, ["inplace"]>) {
+    super();
+    this.inplace = trailing<{ inplace: boolean }>(new.target.name, ["inplace"], given).inplace ?? false;
+  }
+}
+
 /** max(x, 0) */
-export class ReLU extends Module {
+export class ReLU extends Inplace {
   override forward(x: Tensor): Tensor {
-    return relu(x);
+    return relu(x, this.inplace);
   }
 }
 
 /** min(max(x, 0), 6) */
-export class ReLU6 extends Module {
+export class ReLU6 extends Inplace {
   override forward(x: Tensor): Tensor {
-    return relu6(x);
+    return relu6(x, this.inplace);
   }
 }
 
 /** x where positive, else negativeSlope·x */
 export class LeakyReLU extends Module {
   readonly negativeSlope: number;
+  readonly inplace: boolean;
 
-  constructor(...given: One<"negativeSlope">) {
+  constructor(...given: OneInplace<"negativeSlope">) {
     super();
-    this.negativeSlope = one("LeakyReLU", "negativeSlope", given) ?? 0.01;
+    const options = trailing<{ negativeSlope: number; inplace: boolean }>("LeakyReLU", [
+      "negativeSlope",
+      "inplace",
+    ], given);
+    this.negativeSlope = options.negativeSlope ?? 0.01;
+    this.inplace = options.inplace ?? false;
   }
 
   override forward(x: Tensor): Tensor {
-    return leakyRelu(x, this.negativeSlope);
+    return leakyRelu(x, this.negativeSlope, this.inplace);
   }
 }
 
 /** x where positive, else alpha·(eˣ − 1) */
 export class ELU extends Module {
   readonly alpha: number;
+  readonly inplace: boolean;
 
-  constructor(...given: One<"alpha">) {
+  constructor(...given: OneInplace<"alpha">) {
     super();
-    this.alpha = one("ELU", "alpha", given) ?? 1;
+    const options = trailing<{ alpha: number; inplace: boolean }>("ELU", ["alpha", "inplace"], given);
+    this.alpha = options.alpha ?? 1;
+    this.inplace = options.inplace ?? false;
   }
 
   override forward(x: Tensor): Tensor {
-    return elu(x, this.alpha);
+    return elu(x, this.alpha, this.inplace);
   }
 }
 
 /** Klambauer et al. 2017 */
-export class SELU extends Module {
+export class SELU extends Inplace {
   override forward(x: Tensor): Tensor {
-    return selu(x);
+    return selu(x, this.inplace);
   }
 }
 
@@ -105,23 +130,23 @@ export class GELU extends Module {
 }
 
 /** x·sigmoid(x) */
-export class SiLU extends Module {
+export class SiLU extends Inplace {
   override forward(x: Tensor): Tensor {
-    return silu(x);
+    return silu(x, this.inplace);
   }
 }
 
 /** x·tanh(softplus(x)) */
-export class Mish extends Module {
+export class Mish extends Inplace {
   override forward(x: Tensor): Tensor {
-    return mish(x);
+    return mish(x, this.inplace);
   }
 }
 
 /** x·relu6(x + 3) / 6 */
-export class Hardswish extends Module {
+export class Hardswish extends Inplace {
   override forward(x: Tensor): Tensor {
-    return hardswish(x);
+    return hardswish(x, this.inplace);
   }
 }
 
@@ -207,14 +232,17 @@ export class Softmin extends Module {
 /** max(x, 0) + min(0, alpha·(e^(x / alpha) − 1)) */
 export class CELU extends Module {
   readonly alpha: number;
+  readonly inplace: boolean;
 
-  constructor(...given: One<"alpha">) {
+  constructor(...given: OneInplace<"alpha">) {
     super();
-    this.alpha = one("CELU", "alpha", given) ?? 1;
+    const options = trailing<{ alpha: number; inplace: boolean }>("CELU", ["alpha", "inplace"], given);
+    this.alpha = options.alpha ?? 1;
+    this.inplace = options.inplace ?? false;
   }
 
   override forward(x: Tensor): Tensor {
-    return celu(x, this.alpha);
+    return celu(x, this.alpha, this.inplace);
   }
 }
 
@@ -268,9 +296,9 @@ export class Tanhshrink extends Module {
 }
 
 /** relu6(x + 3) / 6 */
-export class Hardsigmoid extends Module {
+export class Hardsigmoid extends Inplace {
   override forward(x: Tensor): Tensor {
-    return hardsigmoid(x);
+    return hardsigmoid(x, this.inplace);
   }
 }
 
@@ -278,18 +306,27 @@ export class Hardsigmoid extends Module {
 export class Hardtanh extends Module {
   readonly minVal: number;
   readonly maxVal: number;
+  readonly inplace: boolean;
 
   constructor(
-    ...given: Trailing<{ readonly minVal?: number; readonly maxVal?: number }, ["minVal", "maxVal"]>
+    ...given: Trailing<
+      { readonly minVal?: number; readonly maxVal?: number; readonly inplace?: boolean },
+      ["minVal", "maxVal", "inplace"]
+    >
   ) {
     super();
-    const options = trailing<{ minVal: number; maxVal: number }>("Hardtanh", ["minVal", "maxVal"], given);
+    const options = trailing<{ minVal: number; maxVal: number; inplace: boolean }>(
+      "Hardtanh",
+      ["minVal", "maxVal", "inplace"],
+      given,
+    );
     this.minVal = options.minVal ?? -1;
     this.maxVal = options.maxVal ?? 1;
+    this.inplace = options.inplace ?? false;
   }
 
   override forward(x: Tensor): Tensor {
-    return hardtanh(x, this.minVal, this.maxVal);
+    return hardtanh(x, this.minVal, this.maxVal, this.inplace);
   }
 }
 
@@ -302,12 +339,19 @@ export class Softsign extends Module {
 
 /** x above the threshold, else `value` */
 export class Threshold extends Module {
-  constructor(readonly threshold: number, readonly value: number) {
+  readonly inplace: boolean;
+
+  constructor(
+    readonly threshold: number,
+    readonly value: number,
+    ...given: Trailing<{ readonly inplace?: boolean }, ["inplace"]>
+  ) {
     super();
+    this.inplace = trailing<{ inplace: boolean }>("Threshold", ["inplace"], given).inplace ?? false;
   }
 
   override forward(x: Tensor): Tensor {
-    return threshold(x, this.threshold, this.value);
+    return threshold(x, this.threshold, this.value, this.inplace);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Dropout: random zeros while training, nothing otherwise. */
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { dropout, dropout1d, dropout2d, dropout3d } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -6,45 +7,48 @@ import { Module } from "./module.ts";
 
 abstract class RandomZeros extends Module {
   readonly p: number;
+  readonly inplace: boolean;
 
-  /** Zeroes with probability p and scales the rest by 1/(1−p). */
-  constructor(p: number | { readonly p?: number } = 0.5) {
+  /** Zeroes with probability p and scales the rest by 1/(1−p), in its argument where `inplace` is set. */
+  constructor(...given: Trailing<{ readonly p?: number; readonly inplace?: boolean }, ["p", "inplace"]>) {
     super();
-    this.p = typeof p === "number" ? p : p.p ?? 0.5;
+    const options = trailing<{ p: number; inplace: boolean }>(new.target.name, ["p", "inplace"], given);
+    this.p = options.p ?? 0.5;
+    this.inplace = options.inplace ?? false;
     if (!(this.p >= 0 && this.p <= 1)) {
       throw new DynError(`Expected a probability in [0, 1] but found ${this.p}`);
     }
   }
 
   override extraRepr(): string {
-    return `p=${this.p}`;
+    return `p=${this.p}${this.inplace ? ", inplace=true" : ""}`;
   }
 }
 
 /** Of single elements, as torch.nn.Dropout. */
 export class Dropout extends RandomZeros {
   override forward(x: Tensor): Tensor {
-    return dropout(x, this.p, this.training);
+    return dropout(x, this.p, this.training, this.inplace);
   }
 }
 
 /** Of whole channels of [N, C, L], as torch.nn.Dropout1d. */
 export class Dropout1d extends RandomZeros {
   override forward(x: Tensor): Tensor {
-    return dropout1d(x, this.p, this.training);
+    return dropout1d(x, this.p, this.training, this.inplace);
   }
 }
 
 /** Of whole channels of [N, C, H, W], as torch.nn.Dropout2d. */
 export class Dropout2d extends RandomZeros {
   override forward(x: Tensor): Tensor {
-    return dropout2d(x, this.p, this.training);
+    return dropout2d(x, this.p, this.training, this.inplace);
   }
 }
 
 /** Of whole channels of [N, C, D, H, W], as torch.nn.Dropout3d. */
 export class Dropout3d extends RandomZeros {
   override forward(x: Tensor): Tensor {
-    return dropout3d(x, this.p, this.training);
+    return dropout3d(x, this.p, this.training, this.inplace);
   }
 }

@@ -126,6 +126,34 @@ export function splitRequiresGrad(
   return { given: [...given.slice(0, -1), rest], requiresGrad: requiresGrad === true };
 }
 
+/** Whether calls may ask for the result in the first tensor, as functions of `nn.functional` are asked. */
+export function takesInplace({ inplace, exposure }: OpDefinition): boolean {
+  return inplace === true && (exposure?.namespaces?.includes("nn.functional") ?? false);
+}
+
+/** Splits `inplace` off a call: by name, or by position after all other arguments. */
+export function splitInplace(
+  definition: OpDefinition,
+  given: readonly unknown[],
+): { readonly given: readonly unknown[]; readonly inplace: boolean } {
+  const plain = { given, inplace: false };
+  if (!takesInplace(definition)) return plain;
+  const last = given.at(-1), { positional } = signatureOf(definition);
+  if (typeof last === "boolean" && given.length === positional + 1) {
+    return { given: given.slice(0, -1), inplace: last };
+  }
+  if (
+    typeof last !== "object" || last === null || !isPlainObject(last) || !Object.hasOwn(last, "inplace")
+  ) {
+    return plain;
+  }
+  const { inplace, ...rest } = last;
+  if (typeof inplace !== "boolean" && inplace !== undefined) {
+    throw new DynError(`Expected a boolean for inplace of ${definition.name} but found ${describe(inplace)}`);
+  }
+  return { given: [...given.slice(0, -1), rest], inplace: inplace === true };
+}
+
 /** Kinds for which a tensor may stand where its elements can be read. */
 const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
   "scalar",

@@ -546,9 +546,19 @@ export interface RoundOptions {
   readonly decimals?: number | null | undefined;
 }
 
+/** Arguments of sigmoid by name. */
+export interface SigmoidOptions {
+  readonly inplace?: boolean | undefined;
+}
+
 /** Arguments of logit by name. */
 export interface LogitOptions {
   readonly eps?: number | null | undefined;
+}
+
+/** Arguments of tanh by name. */
+export interface TanhOptions {
+  readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of clamp by name. */
@@ -564,15 +574,42 @@ export interface NanToNumOptions {
   readonly neginf?: number | null | undefined;
 }
 
+/** Arguments of relu by name. */
+export interface ReluOptions {
+  readonly inplace?: boolean | undefined;
+}
+
+/** Arguments of relu6 by name. */
+export interface Relu6Options {
+  readonly inplace?: boolean | undefined;
+}
+
 /** Arguments of hardtanh by name. */
 export interface HardtanhOptions {
   readonly minVal?: number | undefined;
   readonly maxVal?: number | undefined;
+  readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of leakyRelu by name. */
 export interface LeakyReluOptions {
   readonly negativeSlope?: number | undefined;
+  readonly inplace?: boolean | undefined;
+}
+
+/** Arguments of threshold by name. */
+export interface ThresholdOptions {
+  readonly inplace?: boolean | undefined;
+}
+
+/** Arguments of hardsigmoid by name. */
+export interface HardsigmoidOptions {
+  readonly inplace?: boolean | undefined;
+}
+
+/** Arguments of hardswish by name. */
+export interface HardswishOptions {
+  readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of softshrink by name. */
@@ -1172,6 +1209,16 @@ export interface GeluOptions {
   readonly approximate?: "none" | "tanh" | undefined;
 }
 
+/** Arguments of silu by name. */
+export interface SiluOptions {
+  readonly inplace?: boolean | undefined;
+}
+
+/** Arguments of mish by name. */
+export interface MishOptions {
+  readonly inplace?: boolean | undefined;
+}
+
 /** Arguments of softplus by name. */
 export interface SoftplusOptions {
   readonly beta?: number | undefined;
@@ -1181,11 +1228,18 @@ export interface SoftplusOptions {
 /** Arguments of elu by name. */
 export interface EluOptions {
   readonly alpha?: number | undefined;
+  readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of celu by name. */
 export interface CeluOptions {
   readonly alpha?: number | undefined;
+  readonly inplace?: boolean | undefined;
+}
+
+/** Arguments of selu by name. */
+export interface SeluOptions {
+  readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of glu by name. */
@@ -1330,24 +1384,28 @@ export interface MultinomialOptions {
 export interface DropoutOptions {
   readonly p?: number | undefined;
   readonly training?: boolean | undefined;
+  readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of dropout1d by name. */
 export interface Dropout1dOptions {
   readonly p?: number | undefined;
   readonly training?: boolean | undefined;
+  readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of dropout2d by name. */
 export interface Dropout2dOptions {
   readonly p?: number | undefined;
   readonly training?: boolean | undefined;
+  readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of dropout3d by name. */
 export interface Dropout3dOptions {
   readonly p?: number | undefined;
   readonly training?: boolean | undefined;
+  readonly inplace?: boolean | undefined;
 }
 
 /** Arguments of var by name. */
@@ -2100,7 +2158,7 @@ export interface OpApi<T extends TensorLike> {
   /** self − trunc(self), as `torch.frac`. */
   frac(self: T): T;
   /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
-  sigmoid(self: T): T;
+  sigmoid(self: T, inplace?: boolean | SigmoidOptions, options?: SigmoidOptions): T;
   /** log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`. */
   logit(self: T, eps?: number | null | LogitOptions, options?: LogitOptions): T;
   /** sqrt of each element, as `torch.sqrt`; integers are converted to floats. */
@@ -2140,7 +2198,7 @@ export interface OpApi<T extends TensorLike> {
   /** cosh of each element, as `torch.cosh`; integers are converted to floats. */
   cosh(self: T): T;
   /** tanh of each element, as `torch.tanh`; integers are converted to floats. */
-  tanh(self: T): T;
+  tanh(self: T, inplace?: boolean | TanhOptions, options?: TanhOptions): T;
   /** asinh of each element, as `torch.asinh`; integers are converted to floats. */
   asinh(self: T): T;
   /** acosh of each element, as `torch.acosh`; integers are converted to floats. */
@@ -2192,28 +2250,40 @@ export interface OpApi<T extends TensorLike> {
   /** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
   heaviside(self: T, other: Operand<T>): T;
   /** max(self, 0), NaN kept, as `torch.relu`. */
-  relu(self: T): T;
+  relu(self: T, inplace?: boolean | ReluOptions, options?: ReluOptions): T;
   /** The gradient where `self` is above the threshold (or NaN), else 0. */
   thresholdBackward(grad: T, self: T, threshold: number): T;
   /** min(max(self, 0), 6), as `nn.functional.relu6`. */
-  relu6(self: T): T;
+  relu6(self: T, inplace?: boolean | Relu6Options, options?: Relu6Options): T;
   /** self limited to [minVal, maxVal], as `nn.functional.hardtanh`. */
   hardtanh(
     self: T,
     minVal?: number | HardtanhOptions,
     maxVal?: number | HardtanhOptions,
+    inplace?: boolean | HardtanhOptions,
     options?: HardtanhOptions,
   ): T;
   /** self above 0, negativeSlope · self below, as `nn.functional.leaky_relu`. */
-  leakyRelu(self: T, negativeSlope?: number | LeakyReluOptions, options?: LeakyReluOptions): T;
+  leakyRelu(
+    self: T,
+    negativeSlope?: number | LeakyReluOptions,
+    inplace?: boolean | LeakyReluOptions,
+    options?: LeakyReluOptions,
+  ): T;
   /** self above the threshold, else `value`, as `nn.functional.threshold`. */
-  threshold(self: T, threshold: number, value: number): T;
+  threshold(
+    self: T,
+    threshold: number,
+    value: number,
+    inplace?: boolean | ThresholdOptions,
+    options?: ThresholdOptions,
+  ): T;
   /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
   prelu(self: T, weight: T): T;
   /** min(max(self + 3, 0), 6) / 6, as `nn.functional.hardsigmoid`. */
-  hardsigmoid(self: T): T;
+  hardsigmoid(self: T, inplace?: boolean | HardsigmoidOptions, options?: HardsigmoidOptions): T;
   /** self · hardsigmoid(self), as `nn.functional.hardswish`. */
-  hardswish(self: T): T;
+  hardswish(self: T, inplace?: boolean | HardswishOptions, options?: HardswishOptions): T;
   /** 0 within lambd of 0, else self brought nearer by lambd, as `nn.functional.softshrink`. */
   softshrink(self: T, lambd?: number | SoftshrinkOptions, options?: SoftshrinkOptions): T;
   /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
@@ -3083,9 +3153,9 @@ export interface OpApi<T extends TensorLike> {
   /** self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`. */
   gelu(self: T, approximate?: "none" | "tanh" | GeluOptions, options?: GeluOptions): T;
   /** self · sigmoid(self), as `nn.functional.silu`. */
-  silu(self: T): T;
+  silu(self: T, inplace?: boolean | SiluOptions, options?: SiluOptions): T;
   /** self · tanh(softplus(self)), as `nn.functional.mish`. */
-  mish(self: T): T;
+  mish(self: T, inplace?: boolean | MishOptions, options?: MishOptions): T;
   /** log(1 + e^(beta · self)) / beta, self itself beyond the threshold, as `nn.functional.softplus`. */
   softplus(
     self: T,
@@ -3102,11 +3172,11 @@ export interface OpApi<T extends TensorLike> {
   /** scale · self above 0, scale · alpha · (e^(rate · self) − 1) below. */
   eluLinear(self: T, alpha: number, scale: number, rate: number): T;
   /** self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`. */
-  elu(self: T, alpha?: number | EluOptions, options?: EluOptions): T;
+  elu(self: T, alpha?: number | EluOptions, inplace?: boolean | EluOptions, options?: EluOptions): T;
   /** max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`. */
-  celu(self: T, alpha?: number | CeluOptions, options?: CeluOptions): T;
+  celu(self: T, alpha?: number | CeluOptions, inplace?: boolean | CeluOptions, options?: CeluOptions): T;
   /** The self-normalizing elu, as `nn.functional.selu`. */
-  selu(self: T): T;
+  selu(self: T, inplace?: boolean | SeluOptions, options?: SeluOptions): T;
   /** The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`. */
   glu(self: T, dim?: number | GluOptions, options?: GluOptions): T;
   /** The maximum of each window over the last dimensions, and its flat place in the window. */
@@ -3350,6 +3420,7 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     p?: number | DropoutOptions,
     training?: boolean | DropoutOptions,
+    inplace?: boolean | DropoutOptions,
     options?: DropoutOptions,
   ): T;
   /** As dropout, of whole channels of 1 dimension(s), as `nn.functional.dropout1d`. */
@@ -3357,6 +3428,7 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     p?: number | Dropout1dOptions,
     training?: boolean | Dropout1dOptions,
+    inplace?: boolean | Dropout1dOptions,
     options?: Dropout1dOptions,
   ): T;
   /** As dropout, of whole channels of 2 dimension(s), as `nn.functional.dropout2d`. */
@@ -3364,6 +3436,7 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     p?: number | Dropout2dOptions,
     training?: boolean | Dropout2dOptions,
+    inplace?: boolean | Dropout2dOptions,
     options?: Dropout2dOptions,
   ): T;
   /** As dropout, of whole channels of 3 dimension(s), as `nn.functional.dropout3d`. */
@@ -3371,6 +3444,7 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     p?: number | Dropout3dOptions,
     training?: boolean | Dropout3dOptions,
+    inplace?: boolean | Dropout3dOptions,
     options?: Dropout3dOptions,
   ): T;
   /**

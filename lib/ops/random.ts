@@ -460,6 +460,7 @@ const dropout = defineOp({
   doc: "Elements dropped with probability p and the rest scaled to keep the mean, while training. As " +
     "`nn.functional.dropout`.",
   params: { self: required("tensor"), p: optional("float", 0.5), training: optional("bool", true) },
+  inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ self, p }) {
     checkChance(p);
@@ -483,6 +484,7 @@ function channelDropout(rank: 1 | 2 | 3) {
     name: `dropout${rank}d`,
     doc: `As dropout, of whole channels of ${rank} dimension(s), as \`nn.functional.dropout${rank}d\`.`,
     params: { self: required("tensor"), p: optional("float", 0.5), training: optional("bool", true) },
+    inplace: true,
     exposure: { method: false, free: false, namespaces: ["nn.functional"] },
     infer({ self, p }) {
       checkChance(p);

@@ -6,7 +6,7 @@
 import { itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
-import { parseCall, splitRequiresGrad } from "../ops/call.ts";
+import { parseCall, splitInplace, splitRequiresGrad } from "../ops/call.ts";
 import type { HostTensor, Implementation, OpDefinition } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
 import type { Params } from "../ops/params.ts";
@@ -38,9 +38,14 @@ const PLAN_LIMIT = 8192;
 
 /** Calls an op with arguments as a user gives them. */
 export function callOp(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
-  if (!entryOf(definition).creates) {
-    return callResolved(definition, parseCall(definition, given, isTensor, valueOf));
+  const { creates, takesInplace } = entryOf(definition);
+  if (takesInplace) {
+    const { given: rest, inplace } = splitInplace(definition, given);
+    return inplace
+      ? callInplace(definition, rest)
+      : callResolved(definition, parseCall(definition, rest, isTensor, valueOf));
   }
+  if (!creates) return callResolved(definition, parseCall(definition, given, isTensor, valueOf));
   const { given: rest, requiresGrad } = splitRequiresGrad(given);
   const args = onDefaultDevice(definition, parseCall(definition, rest, isTensor, valueOf));
   const made = callResolved(definition, args);

@@ -43,12 +43,18 @@ import type {
   DiffOptions,
   DistOptions,
   DivOptions,
+  Dropout1dOptions,
+  Dropout2dOptions,
+  Dropout3dOptions,
+  DropoutOptions,
   EluOptions,
   ExpandOptions,
   ExponentialOptions,
   FlattenOptions,
   GatherOptions,
   HardshrinkOptions,
+  HardsigmoidOptions,
+  HardswishOptions,
   HardtanhOptions,
   HistcOptions,
   IndexAddOptions,
@@ -64,6 +70,7 @@ import type {
   MeanOptions,
   MedianOptions,
   MinOptions,
+  MishOptions,
   ModeOptions,
   MultinomialOptions,
   NanmeanOptions,
@@ -82,6 +89,8 @@ import type {
   ProdOptions,
   PutOptions,
   QuantileOptions,
+  Relu6Options,
+  ReluOptions,
   RepeatInterleaveOptions,
   RollOptions,
   Rot90Options,
@@ -89,6 +98,9 @@ import type {
   RsubOptions,
   ScatterOptions,
   ScatterReduceOptions,
+  SeluOptions,
+  SigmoidOptions,
+  SiluOptions,
   SliceOptions,
   SliceScatterOptions,
   SoftmaxOptions,
@@ -100,7 +112,9 @@ import type {
   SubOptions,
   SumOptions,
   TakeAlongDimOptions,
+  TanhOptions,
   TensorSplitOptions,
+  ThresholdOptions,
   TopkOptions,
   TrilOptions,
   TriuOptions,
@@ -332,13 +346,13 @@ export interface TensorMethods<T> {
   /** frac, written into this tensor, which is returned. */
   frac_(): T;
   /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
-  sigmoid(): T;
+  sigmoid(inplace?: boolean | SigmoidOptions, options?: SigmoidOptions): T;
   /** sigmoid, written into this tensor, which is returned. */
-  sigmoid_(): T;
+  sigmoid_(options?: SigmoidOptions): T;
   /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
-  expit(): T;
+  expit(inplace?: boolean | SigmoidOptions, options?: SigmoidOptions): T;
   /** expit, written into this tensor, which is returned. */
-  expit_(): T;
+  expit_(options?: SigmoidOptions): T;
   /** log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`. */
   logit(eps?: number | null | LogitOptions, options?: LogitOptions): T;
   /** logit, written into this tensor, which is returned. */
@@ -428,9 +442,9 @@ export interface TensorMethods<T> {
   /** cosh, written into this tensor, which is returned. */
   cosh_(): T;
   /** tanh of each element, as `torch.tanh`; integers are converted to floats. */
-  tanh(): T;
+  tanh(inplace?: boolean | TanhOptions, options?: TanhOptions): T;
   /** tanh, written into this tensor, which is returned. */
-  tanh_(): T;
+  tanh_(options?: TanhOptions): T;
   /** asinh of each element, as `torch.asinh`; integers are converted to floats. */
   asinh(): T;
   /** asinh, written into this tensor, which is returned. */
@@ -545,11 +559,11 @@ export interface TensorMethods<T> {
   /** heaviside, written into this tensor, which is returned. */
   heaviside_(other: Operand<T>): T;
   /** max(self, 0), NaN kept, as `torch.relu`. */
-  relu(): T;
+  relu(inplace?: boolean | ReluOptions, options?: ReluOptions): T;
   /** relu, written into this tensor, which is returned. */
-  relu_(): T;
+  relu_(options?: ReluOptions): T;
   /** relu6, written into this tensor, which is returned. */
-  relu6_(): T;
+  relu6_(options?: Relu6Options): T;
   /** hardtanh, written into this tensor, which is returned. */
   hardtanh_(
     minVal?: number | HardtanhOptions,
@@ -559,13 +573,13 @@ export interface TensorMethods<T> {
   /** leakyRelu, written into this tensor, which is returned. */
   leakyRelu_(negativeSlope?: number | LeakyReluOptions, options?: LeakyReluOptions): T;
   /** threshold, written into this tensor, which is returned. */
-  threshold_(threshold: number, value: number): T;
+  threshold_(threshold: number, value: number, options?: ThresholdOptions): T;
   /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
   prelu(weight: T): T;
   /** hardsigmoid, written into this tensor, which is returned. */
-  hardsigmoid_(): T;
+  hardsigmoid_(options?: HardsigmoidOptions): T;
   /** hardswish, written into this tensor, which is returned. */
-  hardswish_(): T;
+  hardswish_(options?: HardswishOptions): T;
   /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
   hardshrink(lambd?: number | HardshrinkOptions, options?: HardshrinkOptions): T;
   /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
@@ -1194,15 +1208,15 @@ export interface TensorMethods<T> {
   /** multigammaln, written into this tensor, which is returned. */
   multigammaln_(p: number): T;
   /** silu, written into this tensor, which is returned. */
-  silu_(): T;
+  silu_(options?: SiluOptions): T;
   /** mish, written into this tensor, which is returned. */
-  mish_(): T;
+  mish_(options?: MishOptions): T;
   /** elu, written into this tensor, which is returned. */
   elu_(alpha?: number | EluOptions, options?: EluOptions): T;
   /** celu, written into this tensor, which is returned. */
   celu_(alpha?: number | CeluOptions, options?: CeluOptions): T;
   /** selu, written into this tensor, which is returned. */
-  selu_(): T;
+  selu_(options?: SeluOptions): T;
   /** 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`. */
   bernoulli(p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
   /** bernoulli, written into this tensor, which is returned. */
@@ -1218,6 +1232,26 @@ export interface TensorMethods<T> {
     numSamples: number,
     replacement?: boolean | MultinomialOptions,
     options?: MultinomialOptions,
+  ): T;
+  /** dropout, written into this tensor, which is returned. */
+  dropout_(p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;
+  /** dropout1d, written into this tensor, which is returned. */
+  dropout1d_(
+    p?: number | Dropout1dOptions,
+    training?: boolean | Dropout1dOptions,
+    options?: Dropout1dOptions,
+  ): T;
+  /** dropout2d, written into this tensor, which is returned. */
+  dropout2d_(
+    p?: number | Dropout2dOptions,
+    training?: boolean | Dropout2dOptions,
+    options?: Dropout2dOptions,
+  ): T;
+  /** dropout3d, written into this tensor, which is returned. */
+  dropout3d_(
+    p?: number | Dropout3dOptions,
+    training?: boolean | Dropout3dOptions,
+    options?: Dropout3dOptions,
   ): T;
   /**
    * The variance over dimensions, divided by the count less `correction` (1). As `torch.var`; the free

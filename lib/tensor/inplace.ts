@@ -55,8 +55,8 @@ export function runInplace(
   if (records) checkLeaf(target);
   const write = (call: Call) => {
     const from = entryOf(call.definition);
-    noGrad(() => writeInto(target, { entry: from, args: call.args, inputs: tensorsOf(from, call.args), run }));
-    target.storage.version++;
+    const given = { entry: from, args: call.args, inputs: tensorsOf(from, call.args), run };
+    if (noGrad(() => writeInto(target, given))) target.storage.version++;
   };
   if (records && isFloat(target.dtype)) recordInplace({ definition, args }, target, { run, write });
   else write({ definition, args });
@@ -79,7 +79,7 @@ interface Making {
 /**
  * Makes an in-place call on a floating target and records it. An op with a rule is recorded itself. One whose
  * gradient is that of its composition is composed over a copy of the target, which the composition may read in its
- * backward pass, and what it gives is copied in. What an op without a gradient writes does not depend on what was
+ * backward pass, and what it gives is copied in, unless that is the target as it was. What an op without a gradient writes does not depend on what was
  * there.
  */
 export function recordInplace({ definition, args }: Call, target: Tensor, { run, write }: Making): void {
@@ -101,6 +101,7 @@ export function recordInplace({ definition, args }: Call, target: Tensor, { run,
       if (!before) throw new InternalError("Expected a copy of the target but found none");
       const [result] = run(entry, mapTensors(entry, args, (each) => each === target ? before : each));
       if (!result) throw new InternalError(`Expected a result of ${definition.name} but found none`);
+      if (result === before) return;
       checkResult(result.layout, target.layout);
       return target.requiresGrad || result.requiresGrad ? record(copyOf(result)) : write(copyOf(result));
     }
@@ -156,8 +157,8 @@ interface Write {
   readonly run: Execute;
 }
 
-/** Computes a call and stores its result, directly where the operands allow it. */
-function writeInto(target: Tensor, { entry, args, inputs, run }: Write): void {
+/** Computes a call and stores its result, directly where the operands allow it. Whether there was anything to store. */
+function writeInto(target: Tensor, { entry, args, inputs, run }: Write): boolean {
   const { kind } = entry.definition.implementation;
   if (kind === "lower" || kind === "random") {
     const plan = planOf(entry, args, target.layout);
@@ -169,22 +170,23 @@ function writeInto(target: Tensor, { entry, args, inputs, run }: Write): void {
     if (plan !== null && direct) {
       if (entry.definition.ranges) checkRanges(entry.definition, args);
       runPlan(plan, { inputs, outputs: [target], args });
-      return;
+      return true;
     }
   }
   const [result] = run(entry, args);
   if (!result) throw new InternalError(`Expected a result of ${entry.definition.name} but found none`);
   checkResult(result, target);
   if (result.storage === target.storage) {
-    if (result.layout === target.layout && result.offset === target.offset) return;
+    if (result.layout === target.layout && result.offset === target.offset) return false;
     const [apart] = run(entryOf(OPS.clone), { self: result });
     if (!apart) throw new InternalError("Expected a copy of a view of the target but found none");
     copyInto(target, apart);
     apart.storage.release();
-    return;
+    return true;
   }
   copyInto(target, result);
   if (!inputs.some((input) => input.storage === result.storage)) result.storage.release();
+  return true;
 }
 
 /** Copies elements, converting them; the two must not overlap. */

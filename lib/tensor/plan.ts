@@ -11,7 +11,7 @@ import type { CompiledProgram } from "../loops/device.ts";
 import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
 import { recordLowered } from "../loops/nest.ts";
 import type { BufferOperand } from "../loops/record.ts";
-import { isCreation } from "../ops/call.ts";
+import { isCreation, takesInplace } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
 import { Sym } from "../sym/expr.ts";
@@ -74,6 +74,8 @@ export class OpEntry {
   readonly slots: readonly Slot[];
   /** Whether it makes new tensors, which may be asked to require grad. */
   readonly creates: boolean;
+  /** Whether calls may ask for the result in the first tensor. */
+  readonly takesInplace: boolean;
   readonly plans: PlanCache<Plan> = new PlanCache<Plan>();
   /** Parameters that may be loaded numbers. */
   readonly loadable: readonly string[];
@@ -83,6 +85,7 @@ export class OpEntry {
   readonly checked = new Set<string>();
   constructor(readonly definition: OpDefinition) {
     this.creates = isCreation(definition);
+    this.takesInplace = takesInplace(definition);
     this.loadable = Object.entries(definition.params)
       .filter(([, { kind, loadable }]) => kind === "operand" || loadable).map(([name]) => name);
     this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({

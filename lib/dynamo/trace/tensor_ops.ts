@@ -8,7 +8,7 @@ import { DynError, invariant } from "../../base/errors.ts";
 import { Sym } from "../../sym/expr.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Argument, Node, NodeMeta } from "../../graph/node.ts";
-import { parseCall } from "../../ops/call.ts";
+import { parseCall, splitInplace } from "../../ops/call.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import {
   argumentsOfNode,
@@ -34,19 +34,27 @@ import type { Interpreter } from "./interpreter.ts";
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
   const { definition } = target;
   if (definition.implementation.kind === "host") breakGraph("tensorMethod", definition.name);
-  const parsed = resolve(m, definition, args);
+  const { parsed, inplace } = resolve(m, definition, args);
   if (definition.dataDependent?.(parsed)) breakGraph("dataDependentShape", definition.name);
-  return append(m, target, parsed, method);
+  return append(m, { definition, inplace: target.inplace || inplace }, parsed, method);
 }
 
 type Resolved = ReturnType<typeof parseCall<GraphValue>>;
 
+interface Call {
+  readonly parsed: Resolved;
+  /** Whether the arguments ask for the result in the first tensor. */
+  readonly inplace: boolean;
+}
+
 /** Parses the arguments, first with sizes as symbols, then with their values. */
-function resolve(m: Interpreter, definition: OpDefinition, args: readonly Value[]): Resolved {
-  const attempt = (symbolic: boolean) => {
-    const given = args.map((value) => toGiven(m, definition, value, symbolic));
-    while (given.length > 0 && given.at(-1) === undefined) given.pop();
-    return onDefaultDevice(definition, parseCall(definition, given, isGraphValue));
+function resolve(m: Interpreter, definition: OpDefinition, args: readonly Value[]): Call {
+  const attempt = (symbolic: boolean): Call => {
+    const all = args.map((value) => toGiven(m, definition, value, symbolic));
+    while (all.length > 0 && all.at(-1) === undefined) all.pop();
+    const { given, inplace } = splitInplace(definition, all);
+    const parsed = parseCall(definition, given, isGraphValue);
+    return { parsed: onDefaultDevice(definition, parsed), inplace };
   };
   try {
     try {
