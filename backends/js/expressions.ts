@@ -92,9 +92,9 @@ function floatText(op: ScalarOpName, dtype: DType, a: string, b: string, c: stri
     case "floorMod":
       return round(`m.floorMod(${a}, ${b})`);
     case "minimum":
-      return `Math.min(${a}, ${b})`;
+      return `(${b} < ${a} || ${b} !== ${b} ? ${b} : ${a})`;
     case "maximum":
-      return `Math.max(${a}, ${b})`;
+      return `(${b} > ${a} || ${b} !== ${b} ? ${b} : ${a})`;
     case "atan2":
       return round(`Math.atan2(${a}, ${b})`);
     case "pow":

@@ -86,9 +86,6 @@ const floorMod = (a: number, b: number) => {
   const r = a % b;
   return r !== 0 && (r < 0) !== (b < 0) ? r + b : r;
 };
-const asymmetric = (pick: (a: number, b: number) => number) => (a: number, b: number) =>
-  Number.isNaN(a) || Number.isNaN(b) ? NaN : pick(a, b);
-
 const FLOAT: Partial<Record<ScalarOpName, FloatFunction>> = {
   add: (a, b) => a + b,
   sub: (a, b) => a - b,
@@ -100,8 +97,8 @@ const FLOAT: Partial<Record<ScalarOpName, FloatFunction>> = {
   sign: Math.sign,
   truncMod: (a, b) => a % b,
   floorMod,
-  minimum: asymmetric(Math.min),
-  maximum: asymmetric(Math.max),
+  minimum: (a, b) => b < a || Number.isNaN(b) ? b : a,
+  maximum: (a, b) => b > a || Number.isNaN(b) ? b : a,
   floor: Math.floor,
   ceil: Math.ceil,
   trunc: Math.trunc,

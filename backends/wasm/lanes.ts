@@ -248,6 +248,19 @@ function sign(x: E, dtype: DType): E {
 }
 
 type Build = (args: readonly E[], dtype: DType) => E;
+
+/** The greater or the lesser operand; NaN if either is, the first of equal ones. */
+function extreme(
+  float: "f32PMin" | "f32PMax",
+  integer: "i32MinS" | "i32MaxS",
+  args: readonly E[],
+  dtype: DType,
+): E {
+  if (dtype !== "float32") return op(integer, ...args);
+  const second = at(args, 1);
+  return select(isNan(second), second, op(float, ...args));
+}
+
 const at = (args: readonly E[], n: number): E => args[n] ?? f(0);
 const both = (float: keyof typeof SIMD, integer: keyof typeof SIMD): Build => (args, dtype) =>
   op(dtype === "float32" ? float : integer, ...args);
@@ -262,8 +275,8 @@ const BUILDERS: Partial<Record<ScalarOpName, Build>> = {
   fma: (args) => op("f32Madd", ...args),
   neg: both("f32Neg", "i32Neg"),
   abs: both("f32Abs", "i32Abs"),
-  minimum: (args, dtype) => dtype === "bool" ? op("and", ...args) : both("f32Min", "i32MinS")(args, dtype),
-  maximum: (args, dtype) => dtype === "bool" ? op("or", ...args) : both("f32Max", "i32MaxS")(args, dtype),
+  minimum: (args, dtype) => dtype === "bool" ? op("and", ...args) : extreme("f32PMin", "i32MinS", args, dtype),
+  maximum: (args, dtype) => dtype === "bool" ? op("or", ...args) : extreme("f32PMax", "i32MaxS", args, dtype),
   floor: (args) => op("f32Floor", ...args),
   ceil: (args) => op("f32Ceil", ...args),
   trunc: (args) => op("f32Trunc", ...args),

@@ -100,7 +100,8 @@ export type ScalarOpName = UnaryOpName | BinaryOpName | TernaryOpName;
  * - add, sub, mul, neg, abs: integers wrap. div: float only, IEEE. fma(a, b, c) = a·b + c rounded once.
  * - truncDiv, truncMod (sign of the dividend), floorDiv, floorMod (sign of the divisor): integers; by zero
  *   gives 0. Floats: floorMod and truncMod only, as PyTorch's remainder and fmod.
- * - minimum, maximum: NaN if either is NaN. sign: NaN for NaN. round: half to even.
+ * - minimum, maximum: NaN if either is NaN, the first of equal operands (so of −0 and 0, on CPUs). sign: NaN for
+ *   NaN. round: half to even.
  * - shl, shr: integers, arithmetic; a shift outside [0, bits) gives 0 (or −1 for a negative shr operand).
  * - and, or, xor, not: bitwise on integers, logical on bool.
  * - random(key0, key1, counter): 32 random bits (Philox 4×32-10, first word, counter in word 0), all int32.

@@ -287,7 +287,10 @@ const pow = defineOp({
     if (categoryOf(result) === "integer" && typeof exponent === "number" && exponent < 0) {
       throw new DynError(`Expected an exponent that is not negative for integers but found ${exponent}`);
     }
-    return pointwiseMeta([self, exponent], result === "bool" ? "int64" : result);
+    if (result === "bool" && typeof exponent !== "boolean") {
+      throw new DynError("Expected numbers for pow but found bool tensors");
+    }
+    return pointwiseMeta([self, exponent], result);
   },
   implementation: {
     kind: "lower",
@@ -297,6 +300,7 @@ const pow = defineOp({
         compute: result?.dtype ?? "float32",
         body: (o, [a, b]) => {
           if (a === undefined || b === undefined) throw new DynError("Expected operands");
+          if (typeof exponent === "boolean") return exponent ? a : o.constant(1, o.dtypeOf(a));
           return knownPower(o, a, exponent) ?? o.pow(a, b);
         },
       }),
@@ -337,6 +341,8 @@ const pow = defineOp({
     { args: [2, t(3)] },
     { args: [t(3), 2] },
     { args: [{ tensor: [3], dtype: "int64" }, 2] },
+    { args: [{ tensor: [3], dtype: "bool" }, 2] },
+    { args: [{ tensor: [3], dtype: "bool" }, false] },
   ],
   errors: [{ args: [{ tensor: [3], dtype: "int64" }, -1], message: "negative" }],
 });

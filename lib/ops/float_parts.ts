@@ -3,7 +3,9 @@
  * integers for exponents. Invariant: what is said of a number holds bit by bit, for zeros and NaN too.
  */
 import { DynError } from "../base/errors.ts";
+import { isFloat } from "../base/dtype.ts";
 import { contiguousMeta } from "../graph/meta.ts";
+import type { Body } from "../loops/body.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { required } from "./params.ts";
@@ -59,32 +61,57 @@ const frexpMantissa = defineOp({
   samples: [{ args: [t(3, 4)] }],
 });
 
+/** The float32 next to `a` on the side of `b`, by its bits. */
+function neighbour32<V>(o: Body<V>, a: V, b: V): V {
+  const zero = o.constant(0, "float32"), bits = o.floatToBits(a), one = o.constant(1, "int32");
+  // Away from 0 the bits grow, whatever the sign
+  const away = o.eq(o.lt(a, b), o.gt(a, zero));
+  const moved = o.bitsToFloat(o.select(away, o.add(bits, one), o.sub(bits, one)));
+  const least = o.bitsToFloat(one);
+  return o.select(o.eq(a, zero), o.select(o.gt(b, zero), least, o.neg(least)), moved);
+}
+
+/**
+ * The same of float64, by arithmetic rounded to nearest: Rump, Zimmermann, Boldo and Melquiond, "Computing
+ * predecessor and successor in rounding to nearest", 2009.
+ */
+function neighbour64<V>(o: Body<V>, a: V, b: V): V {
+  const number = (value: number) => o.constant(value, "float64");
+  const unit = 2 ** -53, least = number(2 ** -1074), factor = number(unit * (1 + 2 * unit));
+  const up = o.gt(b, a), size = o.abs(a);
+  const moved = (from: V, by: V) => o.select(up, o.add(from, by), o.sub(from, by));
+  const large = moved(a, o.mul(factor, size));
+  // Where a unit in the last place is close to the least number, it is computed 2⁵³ times as large
+  const scaled = o.mul(a, number(2 ** 53));
+  const small = o.mul(moved(scaled, o.mul(factor, o.abs(scaled))), number(unit));
+  const near = o.select(o.lt(size, number(2 ** -1021)), moved(a, least), small);
+  const found = o.select(o.lt(size, number(2 ** -968)), near, large);
+  const greatest = o.select(up, number(-Number.MAX_VALUE), number(Number.MAX_VALUE));
+  return o.select(o.eq(size, number(Infinity)), greatest, found);
+}
+
 /** The next number of a float type towards another: one unit in the last place. */
 const nextafter = defineOp({
   name: "nextafter",
-  doc: "The next float32 after self towards other, as `torch.nextafter`.",
+  doc: "The next float after self towards other, as `torch.nextafter`.",
   params: { self: required("tensor"), other: required("tensor") },
   infer({ self, other }) {
-    if (self.dtype !== "float32" || other.dtype !== "float32") {
-      throw new DynError(`Expected float32 tensors in nextafter but found ${self.dtype} and ${other.dtype}`);
+    if (self.dtype !== other.dtype || !isFloat(self.dtype)) {
+      throw new DynError(
+        `Expected tensors of one floating type in nextafter but found ${self.dtype} and ${other.dtype}`,
+      );
     }
-    return contiguousMeta(broadcastShapes(self.shape, other.shape), "float32", self.device);
+    return contiguousMeta(broadcastShapes(self.shape, other.shape), self.dtype, self.device);
   },
   implementation: {
     kind: "lower",
     lower: ({ self, other }, [result]) =>
       pointwise(result, {
         operands: [self, other],
-        compute: "float32",
+        compute: self.dtype,
         body(o, [a, b]) {
           if (a === undefined || b === undefined) throw new DynError("Expected operands");
-          const zero = o.constant(0, "float32"), bits = o.floatToBits(a), one = o.constant(1, "int32");
-          // Away from 0 the bits grow, whatever the sign
-          const away = o.eq(o.lt(a, b), o.gt(a, zero));
-          const moved = o.bitsToFloat(o.select(away, o.add(bits, one), o.sub(bits, one)));
-          const least = o.bitsToFloat(one);
-          const fromZero = o.select(o.gt(b, zero), least, o.neg(least));
-          const next = o.select(o.eq(a, zero), fromZero, moved);
+          const next = self.dtype === "float32" ? neighbour32(o, a, b) : neighbour64(o, a, b);
           const nan = o.or(o.isNan(a), o.isNan(b));
           return o.select(nan, o.add(a, b), o.select(o.eq(a, b), b, next));
         },
@@ -96,7 +123,11 @@ const nextafter = defineOp({
     rule: (o, { args: { self, other }, grads: [grad] }) =>
       grad ? { self: reduceTo(o, o.where(o.eq(self, other), 0, grad), self), other: o.zerosLike(other) } : {},
   },
-  samples: [],
+  samples: [
+    { args: [t(3, 4), t(4)] },
+    { args: [{ tensor: [4], dtype: "float64" }, { tensor: [4], dtype: "float64", range: [-1, 3] }] },
+  ],
+  errors: [{ args: [t(3), { tensor: [3], dtype: "float64" }], message: "one floating type" }],
 });
 
 export const floatParts = {

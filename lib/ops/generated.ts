@@ -2249,7 +2249,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
   heaviside(self: T, other: Operand<T>): T;
-  /** max(self, 0), NaN kept, as `torch.relu`. */
+  /** max(self, 0), where −0 and NaN stay what they are, as `torch.relu`. */
   relu(self: T, inplace?: boolean | ReluOptions, options?: ReluOptions): T;
   /** The gradient where `self` is above the threshold (or NaN), else 0. */
   thresholdBackward(grad: T, self: T, threshold: number): T;
@@ -4005,7 +4005,7 @@ export interface OpApi<T extends TensorLike> {
   angle(self: T): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
   frexp(self: T): [mantissa: T, exponent: T] & { readonly mantissa: T; readonly exponent: T };
-  /** The next float32 after self towards other, as `torch.nextafter`. */
+  /** The next float after self towards other, as `torch.nextafter`. */
   nextafter(self: T, other: T): T;
   /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
   nativeLayerNorm(

@@ -16,12 +16,18 @@ function k<V>(o: Body<V>, x: V, value: number): V {
   return o.constant(value, o.dtypeOf(x));
 }
 
+/** x where it is not below the bound (so that −0 stays, and NaN), else the bound. */
+const atLeast = <V>(o: Body<V>, x: V, bound: number): V =>
+  o.select(o.lt(x, k(o, x, bound)), k(o, x, bound), x);
+const atMost = <V>(o: Body<V>, x: V, bound: number): V =>
+  o.select(o.gt(x, k(o, x, bound)), k(o, x, bound), x);
+
 const relu = unary({
   name: "relu",
-  doc: "max(self, 0), NaN kept, as `torch.relu`.",
+  doc: "max(self, 0), where −0 and NaN stay what they are, as `torch.relu`.",
   rule: "promote",
   accepts: ["integer", "float"],
-  body: (o, x) => o.maximum(x, k(o, x, 0)),
+  body: (o, x) => atLeast(o, x, 0),
   derivative: { reads: ["out"], of: (o, { grad, out }) => o.thresholdBackward(grad, out, 0) },
   exposure: { namespaces: ["nn.functional"] },
 });
@@ -60,7 +66,7 @@ const relu6 = unary({
   doc: "min(max(self, 0), 6), as `nn.functional.relu6`.",
   rule: "promote",
   accepts: ["integer", "float"],
-  body: (o, x) => o.minimum(o.maximum(x, k(o, x, 0)), k(o, x, 6)),
+  body: (o, x) => atMost(o, atLeast(o, x, 0), 6),
   derivative: {
     reads: ["self"],
     of: (o, { grad, self }) => o.where(o.logicalAnd(o.gt(self, 0), o.lt(self, 6)), grad, 0),
@@ -89,7 +95,7 @@ const hardtanh = defineOp({
         compute: self.dtype,
         body(o, [x]) {
           if (x === undefined) throw new DynError("Expected an operand");
-          return o.minimum(o.maximum(x, k(o, x, minVal)), k(o, x, maxVal));
+          return atMost(o, atLeast(o, x, minVal), maxVal);
         },
       }),
   },

@@ -102,24 +102,34 @@ const trigamma = unary({
   exposure: { method: false, free: false },
 });
 
-/** Refined by two Newton steps, as ATen does. */
+/**
+ * The x ≥ 0 with erf(x) = size and erfc(x) = rest = 1 − size, of which the smaller is given exactly: steps of Newton's,
+ * for erf near 0 and for log erfc beyond, where erf has lost its digits.
+ */
+function solveErf<V>(o: Body<V>, size: V, rest: V): V {
+  const w = o.neg(o.log(o.mul(rest, o.add(k(o, size, 1), size)))), far = o.neg(o.log(rest));
+  // erfc(x) ≈ exp(−x²) / (x·√π)
+  const tail = o.sqrt(o.sub(far, o.mul(k(o, size, 0.5), o.log(o.mul(far, k(o, size, Math.PI))))));
+  let x = o.select(o.lt(w, k(o, size, 14)), o.mul(size, erfinvFactor(o, w)), tail);
+  const scale = k(o, size, Math.sqrt(Math.PI) / 2), near = o.lt(size, k(o, size, 0.5));
+  const double = o.dtypeOf(size) === "float64", largest = k(o, size, double ? 700 : 88);
+  for (let i = 0; i < (double ? 3 : 2); i++) {
+    const left = o.erfc(x), beyond = o.mul(left, o.log(o.div(left, rest)));
+    const error = o.select(near, o.sub(size, o.erf(x)), beyond);
+    x = o.add(x, o.mul(o.mul(error, scale), o.exp(o.minimum(o.mul(x, x), largest))));
+  }
+  return x;
+}
+
 const erfinv = unary({
   name: "erfinv",
   doc: "The inverse of erf, as `torch.erfinv`.",
   rule: "float",
   body(o, y) {
-    const one = k(o, y, 1);
-    const w = o.neg(o.log(o.mul(o.sub(one, y), o.add(one, y))));
-    let x = o.mul(y, erfinvFactor(o, w));
-    const scale = k(o, y, Math.sqrt(Math.PI) / 2);
-    for (let i = 0; i < 2; i++) {
-      const error = o.sub(o.erf(x), y);
-      x = o.sub(x, o.mul(o.mul(error, scale), o.exp(o.mul(x, x))));
-    }
-    const edge = o.eq(o.abs(y), one);
-    const infinite = o.select(o.gt(y, k(o, y, 0)), k(o, y, Infinity), k(o, y, -Infinity));
-    const inside = o.select(o.gt(o.abs(y), one), k(o, y, NaN), x);
-    return o.select(edge, infinite, inside);
+    const one = k(o, y, 1), zero = k(o, y, 0), size = o.abs(y);
+    const inside = o.select(o.gt(size, one), k(o, y, NaN), solveErf(o, size, o.sub(one, size)));
+    const found = o.select(o.eq(size, one), k(o, y, Infinity), inside);
+    return o.select(o.lt(y, zero), o.neg(found), o.select(o.eq(y, zero), y, found));
   },
   derivative: {
     reads: ["out"],
@@ -400,17 +410,10 @@ const ndtri = unary({
   doc: "The inverse of ndtr, as `torch.special.ndtri`.",
   rule: "float",
   body(o, p) {
-    const y = o.sub(o.mul(p, k(o, p, 2)), k(o, p, 1)), one = k(o, p, 1);
-    const w = o.neg(o.log(o.mul(k(o, p, 4), o.mul(p, o.sub(one, p)))));
-    const sqrt2 = k(o, p, Math.SQRT2);
-    let x = o.mul(sqrt2, o.mul(y, erfinvFactor(o, w)));
-    for (let i = 0; i < 2; i++) {
-      const error = o.sub(o.mul(k(o, p, 0.5), o.erfc(o.mul(x, k(o, p, -Math.SQRT1_2)))), p);
-      x = o.sub(
-        x,
-        o.mul(o.mul(error, k(o, p, Math.sqrt(2 * Math.PI))), o.exp(o.mul(k(o, p, 0.5), o.mul(x, x)))),
-      );
-    }
+    const one = k(o, p, 1), upper = o.gt(p, k(o, p, 0.5));
+    // ndtr(−x) = erfc(x / √2) / 2, and by symmetry for the upper half
+    const rest = o.mul(k(o, p, 2), o.select(upper, o.sub(one, p), p));
+    const x = o.mul(k(o, p, Math.SQRT2), solveErf(o, o.sub(one, rest), rest));
     const zero = k(o, p, 0);
     const inside = o.and(o.gt(p, zero), o.lt(p, one));
     const edge = o.select(
@@ -418,7 +421,7 @@ const ndtri = unary({
       k(o, p, -Infinity),
       o.select(o.eq(p, one), k(o, p, Infinity), k(o, p, NaN)),
     );
-    return o.select(inside, x, edge);
+    return o.select(inside, o.select(upper, x, o.sub(zero, x)), edge);
   },
   derivative: {
     reads: ["out"],

@@ -222,7 +222,7 @@ export const clampMax: OpApi<Tensor>["clampMax"] = ops.clampMax;
 export const nanToNum: OpApi<Tensor>["nanToNum"] = ops.nanToNum;
 /** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
 export const heaviside: OpApi<Tensor>["heaviside"] = ops.heaviside;
-/** max(self, 0), NaN kept, as `torch.relu`. */
+/** max(self, 0), where −0 and NaN stay what they are, as `torch.relu`. */
 export const relu: OpApi<Tensor>["relu"] = ops.relu;
 /** The gradient where `self` is above the threshold (or NaN), else 0. */
 export const thresholdBackward: OpApi<Tensor>["thresholdBackward"] = ops.thresholdBackward;
@@ -1089,7 +1089,7 @@ export const choiceIndices: OpApi<Tensor>["choiceIndices"] = ops.choiceIndices;
 export const angle: OpApi<Tensor>["angle"] = ops.angle;
 /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
 export const frexp: OpApi<Tensor>["frexp"] = ops.frexp;
-/** The next float32 after self towards other, as `torch.nextafter`. */
+/** The next float after self towards other, as `torch.nextafter`. */
 export const nextafter: OpApi<Tensor>["nextafter"] = ops.nextafter;
 /** layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`. */
 export const nativeLayerNorm: OpApi<Tensor>["nativeLayerNorm"] = ops.nativeLayerNorm;

@@ -558,7 +558,7 @@ export interface TensorMethods<T> {
   heaviside(other: Operand<T>): T;
   /** heaviside, written into this tensor, which is returned. */
   heaviside_(other: Operand<T>): T;
-  /** max(self, 0), NaN kept, as `torch.relu`. */
+  /** max(self, 0), where −0 and NaN stay what they are, as `torch.relu`. */
   relu(inplace?: boolean | ReluOptions, options?: ReluOptions): T;
   /** relu, written into this tensor, which is returned. */
   relu_(options?: ReluOptions): T;
@@ -1391,7 +1391,7 @@ export interface TensorMethods<T> {
   angle(): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */
   frexp(): [mantissa: T, exponent: T] & { readonly mantissa: T; readonly exponent: T };
-  /** The next float32 after self towards other, as `torch.nextafter`. */
+  /** The next float after self towards other, as `torch.nextafter`. */
   nextafter(other: T): T;
   /** The product of an n × k and a k × m matrix, as `torch.mm`. */
   mm(mat2: T): T;

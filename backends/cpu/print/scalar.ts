@@ -139,12 +139,15 @@ function floatExpression(op: ScalarOpName, dtype: DType, { args: [a, b, c], need
   }
 }
 
-/** NaN if either is; against a constant one comparison does. is_nan looks at bits: see the prelude. */
+/**
+ * NaN if either is, the first of equal operands; against a constant one comparison does. is_nan looks at bits: see the
+ * prelude.
+ */
 function extreme(sign: "<" | ">", a: string, b: string): string {
   const opposite = sign === "<" ? ">" : "<";
   if (isNumber(b)) return `${a} ${opposite} ${b} ? ${b} : ${a}`;
-  if (isNumber(a)) return `${b} ${opposite} ${a} ? ${a} : ${b}`;
-  return `${a} ${sign} ${b} ? ${a} : is_nan(${a}) ? ${a} : ${b}`;
+  if (isNumber(a)) return `${b} ${opposite}= ${a} ? ${a} : ${b}`;
+  return `${b} ${sign} ${a} ? ${b} : is_nan(${b}) ? ${b} : ${a}`;
 }
 
 const isNumber = (text: string): boolean => /^\(?-?\d/.test(text);
