@@ -78,6 +78,23 @@ Deno.test("indexing: integers, slices, ellipsis, new axes, lists, tensors, masks
   assertThrows(() => Reflect.apply(x.at, x, [misspelt]), DynError, "but found begin");
 });
 
+Deno.test("whole numbers that are to require grad are floats; other types say what to do", () => {
+  assertEquals(tensor([1, -2, 3], { requiresGrad: true }).dtype, "float32");
+  assertEquals(ops.full([2], 2).dtype, "int64");
+  assertEquals(ops.full([2], 2, { requiresGrad: true }).dtype, "float32");
+  assertEquals(ops.arange(3, { requiresGrad: true }).dtype, "float32");
+  assertThrows(() => tensor([true], { requiresGrad: true }), DynError, 'make it with dtype: "float32"');
+  assertThrows(() => tensor([1], { dtype: "int64", requiresGrad: true }), DynError, "found int64");
+  assertThrows(() => ops.zerosLike(tensor([1]), { requiresGrad: true }), DynError, "found int64");
+});
+
+Deno.test("memory that cannot be had is an error that says how much was asked for", () => {
+  const asked = "Expected room for float32 [1000000000000] (4000000000000 bytes) on cpu";
+  assertThrows(() => ops.zeros([1e12]), DynError, asked);
+  const wide = "Expected room for float64 [1000000, 1000000] (8000000000000 bytes)";
+  assertThrows(() => ops.ones([1e6, 1e6], { dtype: "float64" }), DynError, wide);
+});
+
 Deno.test("assignment writes through views and masks", () => {
   const x = ops.zeros([3, 3]);
   x.set([0], 1);

@@ -275,7 +275,8 @@ const BUILDERS: Partial<Record<ScalarOpName, Build>> = {
   fma: (args) => op("f32Madd", ...args),
   neg: both("f32Neg", "i32Neg"),
   abs: both("f32Abs", "i32Abs"),
-  minimum: (args, dtype) => dtype === "bool" ? op("and", ...args) : extreme("f32PMin", "i32MinS", args, dtype),
+  minimum: (args, dtype) =>
+    dtype === "bool" ? op("and", ...args) : extreme("f32PMin", "i32MinS", args, dtype),
   maximum: (args, dtype) => dtype === "bool" ? op("or", ...args) : extreme("f32PMax", "i32MaxS", args, dtype),
   floor: (args) => op("f32Floor", ...args),
   ceil: (args) => op("f32Ceil", ...args),

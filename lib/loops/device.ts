@@ -15,19 +15,22 @@ export interface Memory {
   readonly byteLength: number;
 }
 
-/** A device has no room for what was asked; whoever knows shape and type says them, too. */
+/** A device has no room for what was asked. */
 export class OutOfMemory extends DynError {
   override readonly name: string = "OutOfMemory";
 
-  /** `held`: bytes that the program holds already, where that is known. */
+  /**
+   * `held`: bytes that the program holds already, where that is known; `what` the room is for, as in "float32 [3, 4]".
+   */
   constructor(
     readonly device: DeviceName,
     readonly bytes: number,
     readonly held?: number,
-    options?: ErrorOptions,
+    { what, ...options }: ErrorOptions & { readonly what?: string } = {},
   ) {
     const already = held === undefined ? "" : `, where ${held} bytes are held`;
-    super(`Expected room for ${bytes} bytes on ${device} but found none${already}`, options);
+    const asked = what === undefined ? `${bytes} bytes` : `${what} (${bytes} bytes)`;
+    super(`Expected room for ${asked} on ${device} but found none${already}`, options);
   }
 }
 

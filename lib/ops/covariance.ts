@@ -9,8 +9,35 @@ import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
-import { t } from "./pointwise.ts";
+import { pointwise, t } from "./pointwise.ts";
 import { shapeText } from "./shapes.ts";
+
+const frequencies = defineOp({
+  name: "frequencies",
+  doc: "Integers, of which none may be negative.",
+  params: { self: required("tensor") },
+  exposure: { method: false, free: false },
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  ranges: ({ self }) => [{ values: self, low: 0, high: Number.MAX_SAFE_INTEGER, what: "a frequency" }],
+  implementation: {
+    kind: "lower",
+    lower: ({ self }, [result]) =>
+      pointwise(result, {
+        operands: [self],
+        compute: self.dtype,
+        body(_o, [x]) {
+          if (x === undefined) throw new DynError("Expected an operand");
+          return x;
+        },
+      }),
+  },
+  gradient: { kind: "none", because: "integers" },
+  samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 4] }] }],
+  errors: [{
+    args: [{ tensor: [4], dtype: "int64", range: [-4, 0] }],
+    message: "Expected a frequency in [0,",
+  }],
+});
 
 /** Rows as variables: their covariance with frequencies and weights of observations. */
 const cov = defineOp({
@@ -50,7 +77,8 @@ const cov = defineOp({
   },
   implementation: {
     kind: "composite",
-    compose(o, { self, correction, fweights, aweights }) {
+    compose(o, { self, correction, fweights: given, aweights }) {
+      const fweights = given && o.frequencies(given);
       const x = self.shape.length < 2 ? o.reshape(self, [1, -1]) : self;
       const rows = isFloat(x.dtype) ? x : o.to(x, "float32");
       const weights = fweights && aweights ? o.mul(fweights, aweights) : fweights ?? aweights;
@@ -78,8 +106,19 @@ const cov = defineOp({
     },
   },
   gradient: { kind: "composite" },
-  samples: [{ args: [t(3, 5)] }, { args: [t(4)] }],
-  errors: [{ args: [t(2, 2, 2)], message: "at most 2" }],
+  samples: [
+    { args: [t(3, 5)] },
+    { args: [t(4)] },
+    { args: [t(2, 3)], options: { fweights: { tensor: [3], dtype: "int64", range: [1, 4] } } },
+  ],
+  errors: [
+    { args: [t(2, 2, 2)], message: "at most 2" },
+    {
+      args: [t(2, 3)],
+      options: { fweights: { tensor: [3], dtype: "int64", range: [-4, -1] } },
+      message: "Expected a frequency in [0,",
+    },
+  ],
 });
 
 const corrcoef = defineOp({
@@ -108,4 +147,4 @@ const corrcoef = defineOp({
   samples: [{ args: [t(3, 5)] }],
 });
 
-export const covariances = { cov, corrcoef } as const;
+export const covariances = { frequencies, cov, corrcoef } as const;

@@ -439,6 +439,7 @@ export type OpName =
   | "solveEx"
   | "invEx"
   | "tensorinv"
+  | "frequencies"
   | "cov"
   | "corrcoef"
   | "singularFactors"
@@ -3962,6 +3963,8 @@ export interface OpApi<T extends TensorLike> {
   invEx(A: T, options?: InvExOptions): [inverse: T, info: T] & { readonly inverse: T; readonly info: T };
   /** The inverse of the map from the last dimensions to the first `ind`, as `torch.linalg.tensorinv`. */
   tensorinv(A: T, ind?: number | TensorinvOptions, options?: TensorinvOptions): T;
+  /** Integers, of which none may be negative. */
+  frequencies(self: T): T;
   /** The covariance of rows over columns, with frequencies and weights, as `torch.cov`. */
   cov(self: T, options?: CovOptions<T>): T;
   /** The correlation of rows over columns, as `torch.corrcoef`. */

@@ -1,7 +1,7 @@
 /**
  * Tensors from values of JavaScript: nested arrays, numbers, typed arrays. (Tensors of a given shape are ops.)
  * Input: the values and a type, device and requiresGrad; output: a tensor. Invariant: without a type, integers
- * give int64, other numbers the default type, booleans bool.
+ * give int64 (the default type where they are to require grad), other numbers the default type, booleans bool.
  */
 import {
   type DType,
@@ -57,13 +57,13 @@ export function tensor(data: TensorData, options: TensorOptions = {}): Tensor {
       if (kind === "bool") kind = "integer";
     } else kind = "float";
   });
-  const typed = typeOfArrays(data);
-  const inferred = typed ?? (!any ? getDefaultDtype() : pick(kind));
+  const inferred = typeOfArrays(data) ?? (any ? pick(kind, options.requiresGrad) : getDefaultDtype());
   return fromElements(flat, shape, { ...options, dtype: options.dtype ?? inferred });
 }
 
-function pick(kind: "bool" | "integer" | "float"): DType {
-  return kind === "bool" ? "bool" : kind === "integer" ? "int64" : getDefaultDtype();
+/** JavaScript writes 2.0 as 2, so that numbers which are to have gradients are meant to be floats. */
+function pick(kind: "bool" | "integer" | "float", requiresGrad = false): DType {
+  return kind === "bool" ? "bool" : kind === "integer" && !requiresGrad ? "int64" : getDefaultDtype();
 }
 
 /** The data as a tensor; one that fits already is returned as it is, as `torch.as_tensor`. */
@@ -116,7 +116,7 @@ function allocate(shape: readonly number[], dtype: DType, device: DeviceName): T
     throw new DynError(`Expected a dtype out of ${DTYPES.join(", ")} but found ${String(dtype)}`);
   }
   const layout = contiguousLayout(shape, dtype, device);
-  return new Tensor(allocateStorage(device, layout.byteLength), layout);
+  return new Tensor(allocateStorage(device, layout.byteLength, layout), layout);
 }
 
 function finish(made: Tensor, { requiresGrad }: TensorOptions): Tensor {

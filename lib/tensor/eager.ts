@@ -3,7 +3,7 @@
  * see calls first; then the op's kernels run, views share storage, compositions call ops, and the tape records.
  * Invariant: a call either has its whole effect or throws before it has any.
  */
-import { itemSize } from "../base/dtype.ts";
+import { getDefaultDtype, itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
 import { parseCall, splitInplace, splitRequiresGrad } from "../ops/call.ts";
@@ -48,9 +48,19 @@ export function callOp(definition: OpDefinition, given: readonly unknown[]): Ten
   if (!creates) return callResolved(definition, parseCall(definition, given, isTensor, valueOf));
   const { given: rest, requiresGrad } = splitRequiresGrad(given);
   const args = onDefaultDevice(definition, parseCall(definition, rest, isTensor, valueOf));
-  const made = callResolved(definition, args);
+  const made = callResolved(definition, requiresGrad ? withFloats(definition, args) : args);
   if (requiresGrad && isTensor(made)) made.requiresGrad_();
   return made;
+}
+
+/**
+ * What is to require grad is meant to have floats where integers alone say otherwise: JavaScript writes 2.0 as 2, so
+ * that `full([2], 2.0)` has integers.
+ */
+function withFloats(definition: OpDefinition, args: TensorArgs): TensorArgs {
+  if (args.dtype !== null || tensorsOf(entryOf(definition), args).length > 0) return args;
+  const [made] = inferResults(definition, mapTensors(entryOf(definition), args, (t) => t.meta));
+  return made?.dtype === "int64" ? { ...args, dtype: getDefaultDtype() } : args;
 }
 
 /** Tensors stand for numbers where only numbers may stand: 0-d ones for one, others for several. */
@@ -185,7 +195,7 @@ function runKernels(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[])
   if (entry.definition.ranges) checkRanges(entry.definition, args);
   const results: Tensor[] = [];
   for (const layout of plan.results) {
-    results.push(new Tensor(allocateStorage(layout.device, layout.byteLength), layout));
+    results.push(new Tensor(allocateStorage(layout.device, layout.byteLength, layout), layout));
   }
   runPlan(plan, { inputs, outputs: results, args });
   return results;
@@ -214,7 +224,7 @@ function runView(
           lower: (operands, out) => implementation.lower(operands, out),
         }),
     });
-    const results = plan.results.map((l) => new Tensor(allocateStorage(l.device, l.byteLength), l));
+    const results = plan.results.map((l) => new Tensor(allocateStorage(l.device, l.byteLength, l), l));
     runPlan(plan, { inputs, outputs: results, args });
     return results;
   }
@@ -268,7 +278,7 @@ function runOnHost(
   return results.map(({ shape, dtype, data }) => {
     const place = typeof wanted === "string" ? wanted : device;
     const layout = contiguousLayout(shape, dtype, place);
-    const storage = allocateStorage(place, Math.max(layout.byteLength, itemSize(dtype)));
+    const storage = allocateStorage(place, Math.max(layout.byteLength, itemSize(dtype)), layout);
     writeElements(storage, data);
     return new Tensor(storage, layout);
   });

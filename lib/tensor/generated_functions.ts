@@ -1062,6 +1062,8 @@ export const solveEx: OpApi<Tensor>["solveEx"] = ops.solveEx;
 export const invEx: OpApi<Tensor>["invEx"] = ops.invEx;
 /** The inverse of the map from the last dimensions to the first `ind`, as `torch.linalg.tensorinv`. */
 export const tensorinv: OpApi<Tensor>["tensorinv"] = ops.tensorinv;
+/** Integers, of which none may be negative. */
+export const frequencies: OpApi<Tensor>["frequencies"] = ops.frequencies;
 /** The covariance of rows over columns, with frequencies and weights, as `torch.cov`. */
 export const cov: OpApi<Tensor>["cov"] = ops.cov;
 /** The correlation of rows over columns, as `torch.corrcoef`. */

@@ -113,7 +113,9 @@ const SLICE_KEYS: readonly string[] = ["start", "stop", "step"];
 
 function sliceOfObject<T>(given: Readonly<Record<string, unknown>>): IndexStep<T> {
   const unknown = Object.keys(given).find((key) => !SLICE_KEYS.includes(key));
-  if (unknown !== undefined) throw new DynError(`Expected start, stop or step in a slice but found ${unknown}`);
+  if (unknown !== undefined) {
+    throw new DynError(`Expected start, stop or step in a slice but found ${unknown}`);
+  }
   const end = (key: string): Dim | null => {
     const value = given[key] ?? null;
     if (value === null || value instanceof Sym) return value;

@@ -83,7 +83,7 @@ function moveScalar(tensor: Tensor, device: string): Tensor {
 /** A row-major copy on a device. */
 export function copyToDevice(tensor: Tensor, device: string): Tensor {
   const layout = contiguousLayout(tensor.shape, tensor.dtype, device);
-  const storage = allocateStorage(device, layout.byteLength);
+  const storage = allocateStorage(device, layout.byteLength, layout);
   writeElements(storage, readElements(tensor));
   return new Tensor(storage, layout);
 }

@@ -3,8 +3,9 @@
  * advance. Input: device and byte count; output: memory to run kernels on. Invariant: memory is given back to
  * its device only by whoever knows that nothing refers to it any more.
  */
+import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { type Device, type DeviceName, findDevice, type Memory } from "../loops/device.ts";
+import { type Device, type DeviceName, findDevice, type Memory, OutOfMemory } from "../loops/device.ts";
 
 let serial = 0;
 let watched: Storage[] | null = null;
@@ -112,9 +113,30 @@ export class Storage {
   }
 }
 
-/** Fresh uninitialised storage. */
-export function allocateStorage(device: DeviceName, byteLength: number): Storage {
-  const storage = new Storage(device, deviceNamed(device).allocate(byteLength));
+function allocate(
+  device: DeviceName,
+  byteLength: number,
+  tensor: { readonly dtype: DType; readonly shape: readonly number[] } | undefined,
+): Memory {
+  try {
+    return deviceNamed(device).allocate(byteLength);
+  } catch (cause) {
+    if (!(cause instanceof OutOfMemory) || !tensor) throw cause;
+    const what = `${tensor.dtype} [${tensor.shape.join(", ")}]`;
+    throw new OutOfMemory(device, byteLength, cause.held, { what, cause });
+  }
+}
+
+/**
+ * Fresh uninitialised storage. Throws OutOfMemory where the memory cannot be had, with the bytes that were asked for and
+ * the tensor that they were asked for, where it is given.
+ */
+export function allocateStorage(
+  device: DeviceName,
+  byteLength: number,
+  tensor?: { readonly dtype: DType; readonly shape: readonly number[] },
+): Storage {
+  const storage = new Storage(device, allocate(device, byteLength, tensor));
   if (watched !== null) watched.push(storage);
   return storage;
 }

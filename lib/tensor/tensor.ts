@@ -259,7 +259,9 @@ export class Tensor {
   /** Asks for gradients (or no longer), in place. Throws where it is no leaf or its type is no floating type. */
   requiresGrad_(value = true): this {
     if (value && !isFloat(this.dtype)) {
-      throw new DynError(`Expected a floating type for a tensor that requires grad but found ${this.dtype}`);
+      throw new DynError(
+        `Expected a floating type for a tensor that requires grad but found ${this.dtype}; make it with dtype: "float32"`,
+      );
     }
     if (!value && this.gradFn !== null) {
       throw new DynError(
