@@ -134,7 +134,7 @@ function erfSeries(x: number): number {
     sum += term;
     if (Math.abs(term) < 1e-17 * Math.abs(sum)) break;
   }
-  return 1.1283791670955126 * Math.exp(-square) * sum;
+  return 1.1283791670955126 * expOfSquare(x) * sum;
 }
 
 /** Lentz evaluation of the continued fraction erfc(x) = e^{−x²}/√π · 1/(x + ½/(x + 1/(x + 3/2/(x + …)))). */
@@ -142,37 +142,66 @@ function erfcTail(x: number): number {
   const terms = x < 2 ? 400 : x < 3 ? 120 : 60;
   let fraction = x;
   for (let n = terms; n >= 1; n--) fraction = x + n / 2 / fraction;
-  return Math.exp(-x * x) / (fraction * 1.772453850905516);
+  return expOfSquare(x) / (fraction * 1.772453850905516);
+}
+
+/** e^(−x²), the square taken without error. */
+function expOfSquare(x: number): number {
+  const high = Math.fround(x);
+  return Math.exp(-high * high) * Math.exp(-(x - high) * (x + high));
 }
 
 function erfcMiddle(x: number): number {
   return x < 1 ? 1 - erfSeries(x) : erfcTail(x);
 }
 
-const LANCZOS = [
-  0.99999999999980993,
-  676.5203681218851,
-  -1259.1392167224028,
-  771.32342877765313,
-  -176.61502916214059,
-  12.507343278686905,
-  -0.13857109526572012,
-  9.9843695780195716e-6,
-  1.5056327351493116e-7,
+/** (−1)ᵏ (ζ(k) − 1) / k from k = 2 on; before them 1 − γ: log Γ(2 + z) / z in powers of z (DLMF 5.7.3). */
+const NEAR_TWO = [
+  0.42278433509846713,
+  0.3224670334241132,
+  -0.0673523010531981,
+  0.020580808427784546,
+  -0.007385551028673986,
+  0.0028905103307415234,
+  -0.001192753911703261,
+  0.0005096695247430425,
+  -0.00022315475845357939,
+  9.945751278180853e-05,
+  -4.492623673813314e-05,
+  2.050721277567069e-05,
+  -9.439488275268397e-06,
+  4.374866789907488e-06,
+  -2.039215753801366e-06,
+  9.55141213040742e-07,
+  -4.492469198764566e-07,
+  2.1207184805554665e-07,
+  -1.0043224823968099e-07,
+  4.7698101693639804e-08,
+  -2.2711094608943164e-08,
+  1.0838659214896955e-08,
+  -5.183475041970047e-09,
+  2.4836745438024785e-09,
+  -1.1921401405860912e-09,
+  5.731367241678862e-10,
+  -2.7595228851242334e-10,
 ] as const;
+
+/** log Γ(2 + z) for |z| ≤ ½; its zero at z = 0 is exact. */
+function lgammaNearTwo(z: number): number {
+  return z * NEAR_TWO.reduceRight((sum: number, c) => sum * z + c, 0);
+}
 
 /** log|Γ(x)|; +∞ at the poles. */
 export function lgamma(x: number): number {
   if (Number.isNaN(x)) return NaN;
-  if (!Number.isFinite(x)) return Infinity;
-  if (x <= 0 && Number.isInteger(x)) return Infinity;
-  if (x < 0.5) return Math.log(Math.PI / Math.abs(sinPi(x))) - lgamma(1 - x);
-  if (x === 1 || x === 2) return 0;
+  if (!Number.isFinite(x) || (x <= 0 && Number.isInteger(x))) return Infinity;
+  if (x < 0) return Math.log(Math.PI / Math.abs(sinPi(x))) - lgamma(1 - x);
+  if (x < 0.5) return lgammaNearTwo(x) - Math.log(x * (1 + x));
+  if (x < 1.5) return lgammaNearTwo(x - 1) - Math.log1p(x - 1);
   if (x > 20) return stirling(x);
-  const y = x - 1, t = y + 7.5;
-  let sum: number = LANCZOS[0];
-  for (let i = 1; i < LANCZOS.length; i++) sum += (LANCZOS[i] ?? 0) / (y + i);
-  return 0.91893853320467274 + (y + 0.5) * Math.log(t) - t + Math.log(sum);
+  let product = 1, at = x;
+  while (at > 2.5) product *= --at;
+  return lgammaNearTwo(at - 2) + Math.log(product);
 }
 
 function stirling(x: number): number {

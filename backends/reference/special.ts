@@ -1,91 +1,158 @@
 /**
- * Special functions in float64, for the reference interpreter. Input and output: numbers. Invariant: relative
- * error of a few units in the last place of float64 wherever the function is well conditioned, so that results
- * rounded to float32 are right to the last bit or its neighbour.
+ * Special functions in float64, for the reference interpreter. Input and output: numbers. Invariant: computed with 32
+ * digits, so that the nearest double comes out, or its neighbour, next to zeros and in tails too; no method and no
+ * coefficient is one that a printer uses. Formulas: NIST Digital Library of Mathematical Functions (DLMF).
  */
+import {
+  add,
+  divide,
+  exp,
+  log,
+  multiply,
+  negate,
+  type Pair,
+  pair,
+  PI,
+  sinCosPi,
+  square,
+  subtract,
+  toNumber,
+} from "./double_double.ts";
 
-/** The error function: power series near 0, continued fraction of erfc elsewhere. */
+/** The error function. */
 export function erf(x: number): number {
   if (Number.isNaN(x)) return NaN;
-  if (Math.abs(x) < 2.5) return erfSeries(x);
-  return x > 0 ? 1 - erfcFraction(x) : erfcFraction(-x) - 1;
+  const size = Math.abs(x), sign = x < 0 ? -1 : 1;
+  if (size > 6) return sign;
+  // Near 0 two terms of the series are enough, and products would underflow
+  if (size < 1e-20) return x * (2 / Math.sqrt(Math.PI));
+  return sign * toNumber(size < 2 ? erfSeries(size) : subtract(pair(1), erfcTail(size)));
 }
 
 /** 1 − erf(x), without cancellation for large x. */
 export function erfc(x: number): number {
   if (Number.isNaN(x)) return NaN;
-  if (x < 0.5) return 1 - erf(x);
-  return x < 2.5 ? erfcMiddle(x) : erfcFraction(x);
+  if (x > 28) return 0;
+  if (x < -6) return 2;
+  if (x >= 2) return toNumber(erfcTail(x));
+  const value = Math.abs(x) < 1e-20
+    ? pair(0)
+    : x < -2
+    ? subtract(pair(1), erfcTail(-x))
+    : erfSeries(Math.abs(x));
+  return toNumber(x < 0 ? add(pair(1), value) : subtract(pair(1), value));
 }
 
-/** erf(x) = 2/√π · e^(−x²) · Σ 2ⁿ x^(2n+1) / (2n+1)!!, all terms of one sign (DLMF 7.6.2). */
-function erfSeries(x: number): number {
-  const square = x * x;
-  let term = x, sum = x;
-  for (let n = 1; n < 200; n++) {
-    term *= 2 * square / (2 * n + 1);
-    sum += term;
-    if (Math.abs(term) < Math.abs(sum) * 1e-18) break;
+/** erf(x) = 2/√π · Σ (−1)ⁿ x^(2n+1) / (n! (2n+1)), for 0 < x < 2 (DLMF 7.6.1). */
+function erfSeries(x: number): Pair {
+  const by = negate(square(pair(x)));
+  let power = pair(x), sum = power;
+  for (let n = 1; n < 60; n++) {
+    power = divide(multiply(power, by), pair(n));
+    sum = add(sum, divide(power, pair(2 * n + 1)));
   }
-  return 2 / Math.sqrt(Math.PI) * Math.exp(-square) * sum;
+  return multiply(TWO_OVER_ROOT_PI, sum);
 }
 
-/** erfc by Lentz's continued fraction (DLMF 7.9.1); converges for x ≥ 2.5 in some dozens of steps. */
-function erfcFraction(x: number): number {
-  return Math.exp(-x * x) / Math.sqrt(Math.PI) * tail(x, 200);
+/** 2/√π = 2·exp(−½·log π) */
+const TWO_OVER_ROOT_PI: Pair = multiply(pair(2), exp(multiply(pair(-0.5), log(PI))));
+
+/** Width of the steps of the trapezoidal rule: its error is e^(−π²/h²). */
+const STEP = 0.375;
+
+/**
+ * erfc(x) for 2 ≤ x by the trapezoidal rule for erfc(x) = 2x·e^(−x²)/π · ∫₀^∞ e^(−t²)/(t² + x²) dt (DLMF 7.7.1), with
+ * the residue of the pole at t = ix: Chiarella and Reichel, "On the evaluation of integrals related to the error
+ * function", 1968.
+ */
+function erfcTail(x: number): Pair {
+  const squared = square(pair(x)), ratio = exp(pair(-STEP * STEP)), ratio2 = square(ratio);
+  let sum = divide(pair(0.5), squared), weight = pair(1), next = ratio;
+  for (let k = 1; k * STEP < 9; k++) {
+    // e^(−k²h²) = e^(−(k−1)²h²) · e^(−(2k−1)h²)
+    weight = multiply(weight, next);
+    next = multiply(next, ratio2);
+    sum = add(sum, divide(weight, add(pair((k * STEP) ** 2), squared)));
+  }
+  const scaled = multiply(multiply(pair(2 * STEP * x), divide(sum, PI)), exp(negate(squared)));
+  if (x >= Math.PI / STEP) return scaled;
+  const pole = exp(multiply(pair(2 * x / STEP), PI));
+  return subtract(scaled, divide(pair(2), subtract(pole, pair(1))));
 }
 
-/** Between 0.5 and 2.5 the fraction needs more steps but does not cancel. */
-function erfcMiddle(x: number): number {
-  return Math.exp(-x * x) / Math.sqrt(Math.PI) * tail(x, 3000);
-}
-
-/** 1/(x + (1/2)/(x + 1/(x + (3/2)/(x + …)))), evaluated from the far end. */
-function tail(x: number, steps: number): number {
-  let value = x;
-  for (let k = steps; k >= 1; k--) value = x + (k / 2) / value;
-  return 1 / value;
-}
-
-const LANCZOS = [
-  0.99999999999980993,
-  676.5203681218851,
-  -1259.1392167224028,
-  771.32342877765313,
-  -176.61502916214059,
-  12.507343278686905,
-  -0.13857109526572012,
-  9.9843695780195716e-6,
-  1.5056327351493116e-7,
+/** Bernoulli's numbers B₂, B₄, … as fractions (DLMF 24.2.1). */
+const BERNOULLI: readonly (readonly [number, number])[] = [
+  [1, 6],
+  [-1, 30],
+  [1, 42],
+  [-1, 30],
+  [5, 66],
+  [-691, 2730],
+  [7, 6],
+  [-3617, 510],
+  [43867, 798],
+  [-174611, 330],
+  [854513, 138],
+  [-236364091, 2730],
+  [8553103, 6],
+  [-23749461029, 870],
 ];
 
-/** log |Γ(x)|; Lanczos' approximation with g = 7, n = 9, and reflection below 1/2. */
+/** From here on asymptotic series have 32 digits. */
+const FAR = 40;
+
+/** log |Γ(x)|: Stirling's series (DLMF 5.11.1) after x(x + 1)…, reflection below 0 (DLMF 5.5.3). */
 export function lgamma(x: number): number {
   if (Number.isNaN(x)) return NaN;
-  if (!Number.isFinite(x)) return Infinity;
-  if (x <= 0 && Number.isInteger(x)) return Infinity;
+  if (!Number.isFinite(x) || (x <= 0 && Number.isInteger(x))) return Infinity;
   if (x === 1 || x === 2) return 0;
-  if (x < 0.5) return Math.log(Math.PI / Math.abs(Math.sin(Math.PI * x))) - lgamma(1 - x);
-  const z = x - 1;
-  let sum = LANCZOS[0] ?? 0;
-  for (let i = 1; i < LANCZOS.length; i++) sum += (LANCZOS[i] ?? 0) / (z + i);
-  const t = z + 7.5;
-  return 0.5 * Math.log(2 * Math.PI) + (z + 0.5) * Math.log(t) - t + Math.log(sum);
+  if (Math.abs(x) < 1e-20) return -Math.log(Math.abs(x));
+  if (x > 1e16) return x * (Math.log(x) - 1) - 0.5 * Math.log(x / (2 * Math.PI));
+  if (x > 0) return toNumber(logGamma(pair(x)));
+  const { sin } = sinCosPi(x - Math.round(x));
+  const reflected = log(divide(PI, sin[0] < 0 ? negate(sin) : sin));
+  return toNumber(subtract(reflected, logGamma(subtract(pair(1), pair(x)))));
 }
 
-/** ψ(x) = Γ′/Γ: recurrence up to x ≥ 10, then the asymptotic series; reflection below 0. As PyTorch at the poles. */
+function logGamma(x: Pair): Pair {
+  let at = x, product = pair(1);
+  for (; at[0] < FAR; at = add(at, pair(1))) product = multiply(product, at);
+  const logarithm = log(at), by = divide(pair(1), square(at));
+  let series = pair(0), power = divide(pair(1), at);
+  BERNOULLI.forEach(([over, under], k) => {
+    const term = divide(multiply(pair(over), power), pair(under * (2 * k + 2) * (2 * k + 1)));
+    series = add(series, term);
+    power = multiply(power, by);
+  });
+  const main = subtract(multiply(subtract(at, pair(0.5)), logarithm), at);
+  return subtract(add(add(main, HALF_LOG_TWO_PI), series), log(product));
+}
+
+const HALF_LOG_TWO_PI: Pair = multiply(pair(0.5), log(multiply(pair(2), PI)));
+
+/** ψ(x) = Γ′/Γ: its asymptotic series (DLMF 5.11.2) after 1/x + 1/(x + 1) + …; as PyTorch at the poles. */
 export function digamma(x: number): number {
   if (Number.isNaN(x) || x === -Infinity) return NaN;
+  if (x === Infinity) return Infinity;
   if (x === 0) return Object.is(x, -0) ? Infinity : -Infinity;
-  if (x < 0) {
-    if (Number.isInteger(x)) return NaN;
-    return digamma(1 - x) - Math.PI / Math.tan(Math.PI * x);
-  }
-  let shift = 0, at = x;
-  while (at < 10) shift -= 1 / at++;
-  const r = 1 / (at * at);
-  const series = r * (1 / 12 - r * (1 / 120 - r * (1 / 252 - r * (1 / 240 - r * (1 / 132)))));
-  return shift + Math.log(at) - 0.5 / at - series;
+  if (x < 0 && Number.isInteger(x)) return NaN;
+  if (Math.abs(x) < 1e-20) return -1 / x;
+  if (x > 1e16) return Math.log(x);
+  if (x > 0) return toNumber(psi(pair(x)));
+  const { sin, cos } = sinCosPi(x - Math.round(x));
+  return toNumber(subtract(psi(subtract(pair(1), pair(x))), multiply(PI, divide(cos, sin))));
+}
+
+function psi(x: Pair): Pair {
+  let at = x, sum = pair(0);
+  for (; at[0] < FAR; at = add(at, pair(1))) sum = add(sum, divide(pair(1), at));
+  const by = divide(pair(1), square(at));
+  let series = divide(pair(0.5), at), power = by;
+  BERNOULLI.forEach(([over, under], k) => {
+    series = add(series, divide(multiply(pair(over), power), pair(under * (2 * k + 2))));
+    power = multiply(power, by);
+  });
+  return subtract(subtract(log(at), series), sum);
 }
 
 /** First word of Philox 4×32-10 with the counter in word 0 and two key words (Salmon et al., 2011). */
