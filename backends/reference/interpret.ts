@@ -265,13 +265,14 @@ function reducer(r: Reduction, valueType: DType, { get, put, precision }: Regist
     };
   }
   const names = { sum: "add", prod: "mul", max: "maximum", min: "minimum", any: "or", all: "and" } as const;
-  // Sums of bools do not occur: contributions have the accumulator's type
-  const combine = scalarFunction(names[r.op], valueType, precision);
+  // Sums of bools do not occur: contributions have the accumulator's type. Accumulators of floats are float64,
+  // rounded once at the end
+  const combine = scalarFunction(names[r.op], valueType, "wide");
   let total: Element = 0;
   return {
     start: () => total = neutralElement(r.op, r.dtype),
     next: () => total = combine(total, get(r.value)),
-    finish: () => set(total),
+    finish: () => set(castElement(total, r.dtype, precision)),
   };
 }
 

@@ -1,7 +1,8 @@
 /**
  * Loop kernels as WebAssembly SIMD functions. Input: a kernel whose values have lanes (fits.ts); output: functions
  * with the parameters of a job, whose description holds the byte addresses of the program's buffers and its sizes.
- * The vector loop runs four lanes at a time, its tail one; reductions keep 16 partial results. Invariant: values
+ * The vector loop runs four lanes at a time, its tail one; reductions keep 16 partial results, element i in number
+ * i mod 16. Invariant: values
  * are v128; outside vector loops all four lanes are equal.
  */
 import { InternalError } from "../../lib/base/errors.ts";
@@ -17,11 +18,13 @@ import { pushCast, pushScalar } from "./lanes.ts";
 import { JOB_PARAMS } from "./products.ts";
 import {
   constantBits,
+  dependsOnOrder,
   type Extreme,
   foldPartials,
   neutralBits,
   openExtreme,
   pushCombined,
+  rotate,
   takeExtreme,
 } from "./reduce.ts";
 
@@ -345,7 +348,10 @@ class KernelWriter {
     }
     this.#at.iterate(axis, { from: () => body.get(whole), to: () => body.get(end) }, () => {
       this.statements(loop.body, { width: "one", axis });
-      loop.reductions.forEach((r, n) => this.#combineFirst(r, partial[n]?.[0] ?? -1));
+      loop.reductions.forEach((r, n) => {
+        this.#combineFirst(r, partial[n]?.[0] ?? -1);
+        if (dependsOnOrder({ op: r.op, dtype: this.#type(r.id) })) rotate(body, partial[n] ?? []);
+      });
     });
     loop.reductions.forEach((r, n) => {
       const type = this.#type(r.id);

@@ -81,6 +81,23 @@ export function pushCombined(
   }
 }
 
+/** Whether the order of combining shows in the result. */
+export function dependsOnOrder(r: Combination): boolean {
+  return r.dtype === "float32" && (r.op === "sum" || r.op === "prod");
+}
+
+/**
+ * Moves partial results down by one lane, the first behind the last: what is combined with the first one next belongs
+ * to the next element. Folding combines the same pairs however far they were moved.
+ */
+export function rotate(body: FunctionBody, partials: readonly number[]): void {
+  const first = body.local("v128"), bytes = Array.from({ length: 16 }, (_, byte) => byte + 4);
+  body.get(partials[0] ?? -1).set(first);
+  partials.forEach((partial, p) => {
+    body.get(partial).get(partials[p + 1] ?? first).shuffle(bytes).set(partial);
+  });
+}
+
 /** All partial results into the first, the same in every lane. */
 export function foldPartials(body: FunctionBody, r: Combination, partials: readonly number[]): void {
   const first = partials[0] ?? -1;

@@ -4,6 +4,7 @@
  * nothing in place is divided.
  */
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
+import { blockedSums } from "../../lib/loops/blocked_sums.ts";
 import type { Loop, LoopKernel, Program, Statement, ValueId } from "../../lib/loops/ir.ts";
 import type { FunctionBody } from "./binary.ts";
 import { laneValues } from "./fits.ts";
@@ -21,7 +22,8 @@ export interface Segment {
 }
 
 /** The parts of a kernel; undefined where it cannot be printed. */
-export function segmentsOf(kernel: LoopKernel, program: Program): readonly Segment[] | undefined {
+export function segmentsOf(given: LoopKernel, program: Program): readonly Segment[] | undefined {
+  const kernel = { ...given, body: blockedSums(given.body) };
   const types = laneValues(kernel, program);
   if (!types) return undefined;
   const segment = (body: readonly Statement[], divided: Loop | undefined): Segment => ({

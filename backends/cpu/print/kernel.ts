@@ -7,6 +7,7 @@
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import { add, boundsOf, type Dim, freeSymbols, mul, product, type Sym } from "../../../lib/sym/expr.ts";
 import type { BufferDecl, BufferId, Loop, LoopKernel, Statement } from "../../../lib/loops/ir.ts";
+import { blockedSums } from "../../../lib/loops/blocked_sums.ts";
 import { collides, type KernelNames, NestPrinter, type Range, valueTypes } from "./nest.ts";
 import { combine, isPosition, neutral } from "./reductions.ts";
 import type { Need } from "./scalar.ts";
@@ -42,7 +43,7 @@ const PIECE = 4096;
 
 /** The phases of a loop kernel. */
 export function printLoopKernel(kernel: LoopKernel, context: KernelContext): Phase[] {
-  const body = unrollShort(vectorise(kernel.body));
+  const body = unrollShort(vectorise(blockedSums(kernel.body)));
   const loops = body.filter((s): s is Loop => s.kind === "loop");
   const flows = loops.some((l) => l.reductions.length + l.carried.length > 0);
   const stores = body.some((s) => s.kind === "store" || s.kind === "masked");
@@ -218,7 +219,12 @@ function elementsOf(loop: Loop, inside = false): Dim {
     (m, d) => typeof m === "number" && typeof d === "number" ? Math.max(m, d) : m === 1 ? d : m,
     1,
   );
-  return inside ? most : mul(loop.axis.size, most);
+  return inside ? most : mul(lengthOf(loop.axis.size), most);
+}
+
+/** A loop's length; the most that it can be where that differs within a call. */
+function lengthOf(size: Dim): Dim {
+  return [...freeSymbols(size)].every(isSize) ? size : boundsOf(size)[1];
 }
 
 const CHEAP = new Set<string>([
@@ -252,8 +258,8 @@ function workOf(body: readonly Statement[]): Dim {
   let total: Dim = 0;
   for (const s of body) {
     if (s.kind === "loop") {
-      const known = [...freeSymbols(s.axis.size)].every(isSize);
-      total = add(total, mul(known ? s.axis.size : 64, workOf(s.body)));
+      const length = lengthOf(s.axis.size);
+      total = add(total, mul(length === Infinity ? 64 : length, workOf(s.body)));
     } else if (s.kind === "masked") total = add(total, workOf(s.body));
     else if (s.kind === "load" || s.kind === "store") total = add(total, 4);
     else if (s.kind === "scalar") total = add(total, CHEAP.has(s.op) ? 1 : 16);

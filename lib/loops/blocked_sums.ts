@@ -1,0 +1,89 @@
+/**
+ * Long float32 sums in blocks: a loop that adds up many elements becomes loops over blocks of them, so that few terms
+ * are added to one accumulator and the error stays that of a few hundred additions. Input: a kernel's statements;
+ * output: the same with such loops cut. Invariant: where to cut follows from the sizes of the loop alone, so that
+ * every printer that runs this pass adds in one order. Printers that accumulate in float64 have no need of it.
+ */
+import { hintOf } from "../sym/decide.ts";
+import { add, type Dim, floorDiv, freeSymbols, min, mul, sub, type Sym, symbol } from "../sym/expr.ts";
+import type { Loop, Reduction, Statement, ValueId } from "./ir.ts";
+import { substituteIndices } from "./nest.ts";
+
+/** So many elements are added in one go, in 16 lanes of 256 and without further loops. */
+const LONG = 4096;
+/** Elements of a block of a longer sum. */
+const BLOCK = 1024;
+/** Blocks of a group, whose sums are added in one go; groups of a larger one. */
+const GROUP = 32;
+/** So many groups are added in one go, which threads share out among themselves. */
+const MANY = 1024;
+
+/** The statements with long sums cut. */
+export function blockedSums(body: readonly Statement[]): readonly Statement[] {
+  let next = 0;
+  forEachValue(body, (id) => next = Math.max(next, id + 1));
+  const cut = (list: readonly Statement[]): readonly Statement[] =>
+    list.map((s) => {
+      if (s.kind === "masked") return { ...s, body: cut(s.body) };
+      if (s.kind !== "loop") return s;
+      const loop: Loop = { ...s, body: cut(s.body) };
+      return isLongSum(loop) ? inBlocks(loop, () => next++) : loop;
+    });
+  return cut(body);
+}
+
+const isSize = (s: Sym): boolean => s.node.kind === "symbol" && s.node.role.kind === "size";
+
+/** How often a loop runs in the call that it is made for; 0 where that differs within a call. */
+function lengthOf(size: Dim): number {
+  if (typeof size === "number") return size;
+  return [...freeSymbols(size)].every(isSize) ? hintOf(size) : 0;
+}
+
+function isLongSum({ order, carried, reductions, axis }: Loop): boolean {
+  if (order !== "reduction" || carried.length > 0 || lengthOf(axis.size) <= LONG) return false;
+  if (reductions.some((r) => r.op === "argmax" || r.op === "argmin")) return false;
+  return reductions.some((r) => r.op === "sum" && r.dtype === "float32");
+}
+
+/** A loop as loops over its blocks, and over groups of them where there are many. */
+function inBlocks(loop: Loop, fresh: () => ValueId): Loop {
+  const length = lengthOf(loop.axis.size), parts = [BLOCK];
+  for (let part = BLOCK; length / part > (part === BLOCK ? GROUP : MANY);) parts.unshift(part *= GROUP);
+  return split(loop, parts, fresh);
+}
+
+/** Loops over parts of falling lengths, and in them one over the elements of the last. */
+function split(loop: Loop, [part, ...smaller]: readonly number[], fresh: () => ValueId): Loop {
+  if (part === undefined) return loop;
+  const { axis: { symbol: whole, size }, reductions } = loop;
+  const count = floorDiv(add(size, part - 1), part), most = typeof count === "number" ? count : count.upper;
+  const outer = symbol("b", { kind: "axis" }, [0, Math.max(0, most - 1)]);
+  const inner = symbol("r", { kind: "axis" }, [0, part - 1]), start = mul(outer, part);
+  const even = typeof size === "number" && size % part === 0;
+  const partial = reductions.map((r): Reduction => ({ ...r, id: fresh() }));
+  const body: Loop = {
+    ...loop,
+    axis: { symbol: inner, size: even ? part : min(part, sub(size, start)) },
+    body: substituteIndices(loop.body, (s) => s === whole ? add(start, inner) : s),
+    reductions: partial,
+  };
+  return {
+    kind: "loop",
+    axis: { symbol: outer, size: count },
+    order: "reduction",
+    vector: false,
+    carried: [],
+    body: [split(body, smaller, fresh)],
+    reductions: reductions.map((r, k): Reduction => ({ ...r, value: partial[k]?.id ?? r.value })),
+  };
+}
+
+function forEachValue(body: readonly Statement[], visit: (id: ValueId) => void): void {
+  for (const s of body) {
+    if (s.kind === "loop") {
+      for (const each of [...s.reductions, ...s.carried]) visit(each.id);
+    } else if (s.kind !== "store") visit(s.id);
+    if (s.kind === "loop" || s.kind === "masked") forEachValue(s.body, visit);
+  }
+}
