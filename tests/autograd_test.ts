@@ -78,6 +78,42 @@ Deno.test("a graph is freed by its first pass unless it is retained", () => {
   y.backward();
   assertEquals(gradOf(x), [4, 8]);
   assertThrows(() => y.backward(), DynError, "a second time");
+  // A second pass is an error where it needs what was freed, and right where it does not. (PyTorch refuses some of
+  // the latter, such as x * 2, and allows others, such as x + 2, by what its formulas happen to keep.)
+  const again = (f: (x: Tensor) => Tensor) => {
+    const a = leaf([1, 2]), loss = f(a).sum();
+    loss.backward();
+    loss.backward();
+    return gradOf(a);
+  };
+  for (const f of [(a: Tensor) => a.square(), (a: Tensor) => a.relu(), (a: Tensor) => a.exp()]) {
+    assertThrows(() => again(f), DynError, "a second time");
+  }
+  assertEquals(again((a) => a.mul(2)), [4, 4]);
+  assertEquals(again((a) => a.add(2).reshape([2, 1]).t()), [2, 2]);
+  assertEquals(again((a) => a.mean()), [1, 1]);
+});
+
+Deno.test("results of split, unbind and chunk may be written in place, with the gradient of what was written", () => {
+  // PyTorch refuses these writes
+  const parts: readonly ((x: Tensor) => Tensor)[] = [
+    (x) => x.split(2)[0] ?? x,
+    (x) => x.split([1, 3])[1] ?? x,
+    (x) => x.chunk(2)[1] ?? x,
+    (x) => x.unbind(0)[2] ?? x,
+    (x) => x.tensorSplit(2)[0] ?? x,
+    (x) => [...x][1] ?? x,
+  ];
+  for (const part of parts) {
+    const program = (x: Tensor | undefined, w: Tensor | undefined): Tensor => {
+      if (!x || !w) throw new DynError("Expected two tensors");
+      const base = x.mul(1), view = part(base), other = base.unbind(1)[0] ?? base;
+      view.mul_(w).sin_();
+      return base.mul(base).sum().add(other.mul(view.sum()).sum());
+    };
+    const x = leaf([[1, 2], [0.5, -1], [-0.3, 0.7], [1.5, -2]]);
+    autograd.gradcheck((a, b) => program(a, b), [x, leaf([0.3, -0.6])]);
+  }
 });
 
 Deno.test("saved tensors that changed in place are noticed", () => {

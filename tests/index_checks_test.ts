@@ -1,6 +1,6 @@
 /** Indices out of range are errors of compiled functions, with eager's words. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { allclose, arange, compile, DynError, nn, type Tensor, tensor } from "../mod.ts";
+import { allclose, arange, compile, cov, DynError, nn, type Tensor, tensor } from "../mod.ts";
 
 interface Case {
   readonly fn: (...args: Tensor[]) => Tensor | null;
@@ -31,6 +31,16 @@ const CASES: Readonly<Record<string, Case>> = {
     fn: (a, i) => a.at(i),
     good: () => [x, tensor([0, -4])],
     bad: () => [x, tensor([0, -5])],
+  },
+  "indices of bytes along more than they can count": {
+    fn: (a, i) => a.gather(0, i),
+    good: () => [arange(300), tensor([3, 50, 200], { dtype: "uint8" })],
+    bad: () => [arange(100), tensor([3, 50, 200], { dtype: "uint8" })],
+  },
+  "frequencies, of which none is negative": {
+    fn: (a, w) => cov(a, { fweights: w }),
+    good: () => [x.reshape([3, 4]), tensor([1, 0, 2, 3])],
+    bad: () => [x.reshape([3, 4]), tensor([1, -1, 2, 3])],
   },
   "a scatter": {
     fn: (a, i) => a.scatterAdd(0, i, a),

@@ -65,9 +65,11 @@ export function withIndexChecks(graph: Graph, lookup: OpLookup): CheckedGraph | 
     if (!result) throw new InternalError(`Expected a result of ${name}`);
     return result;
   };
-  const outside = checks.map(({ values, low, high }) =>
-    call("any", call("logicalOr", call("lt", values, low), call("ge", values, high)))
-  );
+  const outside = checks.map(({ values: given, low, high }) => {
+    // Bounds may lie beyond what a narrower type holds
+    const values = given.dtype === "int64" ? given : call("convert", given, "int64");
+    return call("any", call("logicalOr", call("lt", values, low), call("ge", values, high)));
+  });
   const bad = outside.reduce((all, each) => call("logicalOr", all, each));
   const extended: Argument[] = [...results, bad.node];
   copy.erase(output);

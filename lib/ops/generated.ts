@@ -425,6 +425,7 @@ export type OpName =
   | "lcm"
   | "matrixNorm"
   | "linalgNorm"
+  | "linalgDiagonal"
   | "cross"
   | "linalgCross"
   | "vecdot"
@@ -1712,6 +1713,13 @@ export interface LinalgNormOptions {
   readonly dim?: number | readonly number[] | null | undefined;
   readonly keepdim?: boolean | undefined;
   readonly dtype?: DType | null | undefined;
+}
+
+/** Arguments of linalgDiagonal by name. */
+export interface LinalgDiagonalOptions {
+  readonly offset?: number | undefined;
+  readonly dim1?: number | undefined;
+  readonly dim2?: number | undefined;
 }
 
 /** Arguments of cross by name. */
@@ -3931,6 +3939,8 @@ export interface OpApi<T extends TensorLike> {
     keepdim?: boolean | LinalgNormOptions,
     options?: LinalgNormOptions,
   ): T;
+  /** The diagonals of matrices, or of two other dimensions, as `torch.linalg.diagonal`. */
+  linalgDiagonal(A: T, options?: LinalgDiagonalOptions): T;
   /** The cross product of vectors of three elements, as `torch.cross`. */
   cross(self: T, other: T, dim?: number | null | CrossOptions, options?: CrossOptions): T;
   /** The cross product of vectors of three elements, as `torch.cross`. */

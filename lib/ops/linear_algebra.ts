@@ -15,6 +15,7 @@ import { hostTensor } from "./host.ts";
 import { spectralNorm } from "./singular_values.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { resultTypeOf } from "./promotion.ts";
+import { views } from "./views.ts";
 import {
   broadcastShapes,
   knownSize,
@@ -69,6 +70,26 @@ function matrixDims(x: TensorLike, dim: number | readonly number[]): number[] {
   if (dims.length !== 2) throw new DynError(`Expected two dims of matrices but found ${dims.length}`);
   return dims;
 }
+
+const linalgDiagonal = defineOp({
+  name: "linalgDiagonal",
+  doc: "The diagonals of matrices, or of two other dimensions, as `torch.linalg.diagonal`.",
+  params: {
+    A: required("tensor"),
+    offset: optional("int", 0, { keyword: true }),
+    dim1: optional("int", -2, { keyword: true }),
+    dim2: optional("int", -1, { keyword: true }),
+  },
+  exposure: LINALG,
+  infer: ({ A, ...where }) => views.diagonal.infer({ self: A, ...where }),
+  implementation: {
+    kind: "composite",
+    compose: (o, { A, offset, dim1, dim2 }) => o.diagonal(A, offset, dim1, dim2),
+  },
+  gradient: { kind: "composite" },
+  samples: [{ args: [t(2, 3, 3)] }, { args: [t(2, 3, 4)], options: { offset: 1, dim1: 0, dim2: 1 } }],
+  errors: [{ args: [t(3)], message: "Expected dim in" }],
+});
 
 const matrixNorm = defineOp({
   name: "matrixNorm",
@@ -444,6 +465,7 @@ const vander = defineOp({
 export const linearAlgebra = {
   matrixNorm,
   linalgNorm,
+  linalgDiagonal,
   cross: crossOp("cross"),
   linalgCross: crossOp("linalgCross"),
   vecdot,

@@ -1032,6 +1032,8 @@ export const lcm: OpApi<Tensor>["lcm"] = ops.lcm;
 export const matrixNorm: OpApi<Tensor>["matrixNorm"] = ops.matrixNorm;
 /** The norm of vectors, or of matrices where two dims and an order are given, as `torch.linalg.norm`. */
 export const linalgNorm: OpApi<Tensor>["linalgNorm"] = ops.linalgNorm;
+/** The diagonals of matrices, or of two other dimensions, as `torch.linalg.diagonal`. */
+export const linalgDiagonal: OpApi<Tensor>["linalgDiagonal"] = ops.linalgDiagonal;
 /** The cross product of vectors of three elements, as `torch.cross`. */
 export const cross: OpApi<Tensor>["cross"] = ops.cross;
 /** The cross product of vectors of three elements, as `torch.cross`. */

@@ -7,6 +7,7 @@ export {
   inverse,
   invEx,
   linalgCross as cross,
+  linalgDiagonal as diagonal,
   linalgNorm as norm,
   matmul,
   matrixNorm,

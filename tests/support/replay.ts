@@ -250,7 +250,16 @@ function agree(got: unknown, want: Encoded, place: Place): void {
   else fail(`a tensor at ${place.where}`, String(got));
 }
 
-/** float32: |got − want| ≤ 1e-4·|want| + 2e-6·max|want| + 1e-6; integers and booleans exactly. */
+/**
+ * How far an element may be from PyTorch's: float32: 1e-4·|want| + 2e-6·max|want| + 1e-6; float64: 1e-10·|want| +
+ * 1e-12·max|want| + 1e-14, which nothing computed in float32 reaches; integers and booleans not at all.
+ */
+function allowance(dtype: DType, want: number, scale: number): number {
+  if (dtype === "float32") return 1e-4 * Math.abs(want) + 2e-6 * scale + 1e-6;
+  return dtype === "float64" ? 1e-10 * Math.abs(want) + 1e-12 * scale + 1e-14 : 0;
+}
+
+
 function agreeTensor(got: Tensor, encoded: EncodedObject, { where, slack }: Place): void {
   const dtype = dtypeOf(encoded), { s: shape = [] } = encoded;
   if (got.dtype !== dtype) fail(`${where} of type ${dtype}`, got.dtype);
@@ -259,8 +268,7 @@ function agreeTensor(got: Tensor, encoded: EncodedObject, { where, slack }: Plac
   const scale = want.reduce((most, x) => Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most, 0);
   want.forEach((x, k) => {
     const y = found[k] ?? NaN;
-    const allowed = isFloat(dtype) ? slack * (1e-4 * Math.abs(x) + 2e-6 * scale + 1e-6) : 0;
-    const same = Number.isFinite(x) ? Math.abs(x - y) <= allowed : Object.is(x, y);
+    const same = Number.isFinite(x) ? Math.abs(x - y) <= slack * allowance(dtype, x, scale) : Object.is(x, y);
     if (!same) fail(`${where}[${k}] = ${x}`, `${y}`);
   });
 }
