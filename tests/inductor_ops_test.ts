@@ -114,7 +114,7 @@ Deno.test("every op computes the same fused with its neighbours as by itself", (
       found.forEach((tensor, i) => {
         const reference = wanted[i];
         compared++;
-        if (!reference || difference(tensor, reference) > 3e-5) {
+        if (!reference || difference(tensor, reference) > 3e-6) {
           wrong.push(`${definition.name} ${JSON.stringify(each)} output ${i}`);
         }
       });

@@ -179,6 +179,10 @@ function observe(cases: readonly Case[], results: readonly (readonly Tensor[])[]
   }));
 }
 
+/** How far floats may be apart, relative to themselves and to the largest of them. */
+const slackOf = ({ dtype, device }: Tensor): number =>
+  dtype === "float64" ? 1e-13 : device === "webgpu" ? 1e-5 : 2e-6;
+
 function assertSame(found: Tensor | null, expected: Tensor | null, where: string): void {
   if (found === null || expected === null) {
     // a gradient of zeros is as good as none
@@ -189,7 +193,7 @@ function assertSame(found: Tensor | null, expected: Tensor | null, where: string
   const a = Array.from(found.detach().toTypedArray(), Number);
   const b = Array.from(expected.detach().toTypedArray(), Number);
   const scale = b.reduce((most, x) => Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most, 0);
-  const slack = isFloat(found.dtype) ? (found.device === "webgpu" ? 1e-5 : 2e-6) : 0;
+  const slack = isFloat(found.dtype) ? slackOf(found) : 0;
   a.forEach((x, k) => {
     const y = b[k] ?? NaN;
     const same = Object.is(x, y) || x === y || Math.abs(x - y) <= slack * (Math.abs(y) + scale);

@@ -53,14 +53,14 @@ function* tensorsIn(value: unknown): Generator<Tensor> {
   else if (Array.isArray(value)) { for (const each of value) yield* tensorsIn(each); }
 }
 
-/** |got − want| ≤ 1e-4·|want| + 3e-6·max|want| + 2e-6 */
+/** |got − want| ≤ 1e-5·|want| + 2e-6·max|want| + 5e-7 */
 function agree(got: Tensor | null | undefined, want: Encoded, where: string): void {
   assert(got, `${where} is missing`);
   assertEquals([got.dtype, [...got.shape]], [want.t, [...want.s]], where);
   const found = Array.from(got.detach().toTypedArray(), Number);
   const scale = want.d.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   want.d.forEach((x, k) => {
-    const y = found[k] ?? NaN, allowed = 1e-4 * Math.abs(x) + 3e-6 * scale + 2e-6;
+    const y = found[k] ?? NaN, allowed = 1e-5 * Math.abs(x) + 2e-6 * scale + 5e-7;
     assert(x === y || Math.abs(x - y) <= allowed, `${where}[${k}]: expected ${x} but found ${y}`);
   });
 }

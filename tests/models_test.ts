@@ -96,7 +96,7 @@ function close(what: string, got: Tensor, want: Tensor): void {
   for (let i = 0; i < b.length; i++) {
     const x = Number(a[i]), y = Number(b[i]);
     assert(
-      Math.abs(x - y) <= 1e-4 * Math.abs(y) + 2e-5 * scale + 1e-6,
+      Math.abs(x - y) <= 1e-4 * Math.abs(y) + 2e-6 * scale + 1e-6,
       `${what}[${i}] is ${x}, expected ${y}`,
     );
   }

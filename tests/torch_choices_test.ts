@@ -29,6 +29,7 @@ import {
   where,
   zeros,
 } from "../mod.ts";
+import "./support/devices.ts";
 
 const F = nn.functional, inf = Infinity, nan = NaN;
 const leaf = (values: readonly number[]): Tensor =>
@@ -78,6 +79,60 @@ Deno.test("signs and slopes of NaN and of the ends of pieces", () => {
   assertEquals(tensor([nan, 3]).hypot(tensor([inf, 4])).tolist(), [inf, 5]);
   assertEquals(slopes((x, y) => x.logaddexp(y), [inf, -inf], [-inf, 3]), [[1, 0], [0, 1]]);
   assertEquals(special.logit(tensor([0.02, 0.7]), 0.6).sign().tolist(), [1, -1]);
+});
+
+/** Elements with the sign of zeros. */
+const signed = (x: Tensor): unknown[] =>
+  Array.from(x.toTypedArray(), Number).map((v) => Object.is(v, -0) ? "-0" : v);
+const single = (...values: readonly number[]) => tensor([...values], { dtype: "float32" });
+
+Deno.test("zeros keep their sign where PyTorch's do, on every tier", () => {
+  const x = single(-0, 0, nan, -1, 7), y = single(0, -0, 1, nan, 7);
+  const cases: readonly [(a: Tensor, b: Tensor) => Tensor, unknown[]][] = [
+    [(a) => a.relu(), ["-0", 0, nan, 0, 7]],
+    [(a) => F.relu6(a), ["-0", 0, nan, 0, 6]],
+    [(a) => F.hardtanh(a, 0, 2), ["-0", 0, nan, 0, 2]],
+    [(a) => a.clamp(0, 2), ["-0", 0, nan, 0, 2]],
+    [(a) => a.clampMin(0), ["-0", 0, nan, 0, 7]],
+    [(a, b) => a.maximum(b), ["-0", 0, nan, nan, 7]],
+    [(a, b) => a.minimum(b), ["-0", 0, nan, nan, 7]],
+    [(a) => F.leakyRelu(a), ["-0", 0, nan, Math.fround(-0.01), 7]],
+    [(a) => F.elu(a), ["-0", 0, nan, Math.fround(Math.expm1(-1)), 7]],
+  ];
+  const all = (a: Tensor, b: Tensor) => cases.map(([f]) => f(a, b));
+  for (const [run, device] of [[all, "cpu"], [compile(all), "cpu"], [compile(all), "wasm"]] as const) {
+    const found = run(x.to(device), y.to(device));
+    cases.forEach(([, want], k) => assertEquals(signed(found[k] ?? x), want, `${k} on ${device}`));
+  }
+});
+
+Deno.test("the ends of the range, where PyTorch overflows or loses digits, are right", () => {
+  assertEquals(F.gelu(single(inf, 3e38, -3e38)).tolist(), [inf, Math.fround(3e38), -0]);
+  assertEquals(F.hardswish(single(3e38, inf, -3e38)).tolist(), [Math.fround(3e38), inf, -0]);
+  assertEquals(F.logsigmoid(single(100, 103)).tolist(), [-Math.exp(-100), -Math.exp(-103)].map(Math.fround));
+  const y = tensor([1 - 1e-12, 1 - 2 ** -53, -0.5, 0], { dtype: "float64" });
+  const inverse = [5.042031898572696, 5.8635847487551676, -0.4769362762044699, 0];
+  Array.from(y.erfinv().toTypedArray(), Number).forEach((found, k) => {
+    const want = inverse[k] ?? 0;
+    assert(Math.abs(found - want) <= 4e-16 * Math.abs(want), `${found}, not ${want}`);
+  });
+  const zero = tensor([0, 1, -1, 2 ** -1022], { dtype: "float64" });
+  assertEquals(zero.nextafter(tensor([1, 2, 0, 0], { dtype: "float64" })).tolist(), [
+    2 ** -1074,
+    1 + 2 ** -52,
+    -1 + 2 ** -53,
+    2 ** -1022 - 2 ** -1074,
+  ]);
+});
+
+Deno.test("powers of bools: numbers count as integers, true and false keep the type, tensors have none", () => {
+  const x = tensor([true, false]);
+  assertEquals([x.pow(2).dtype, x.pow(2).tolist()], ["int64", [1, 0]]);
+  assertEquals([x.pow(true).dtype, x.pow(true).tolist(), x.pow(false).tolist()], ["bool", [true, false], [
+    true,
+    true,
+  ]]);
+  assertThrows(() => x.pow(tensor([false, true])), DynError, "Expected numbers for pow");
 });
 
 Deno.test("gradients that are zero are there", () => {

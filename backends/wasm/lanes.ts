@@ -123,7 +123,10 @@ function exp(x: E): E {
   return mul(mul(add(m, f(1)), pow2(half)), pow2(op("i32Sub", n, half)));
 }
 
-function expm1(x: E): E {
+/** −0 is its own. */
+const expm1 = (x: E): E => select(op("f32Eq", x, f(0)), x, expm1NotZero(x));
+
+function expm1NotZero(x: E): E {
   const { n, m } = expParts(op("f32PMax", op("f32PMin", x, f(89)), f(-20)));
   const half = shift("i32ShrS", n, 1), other = op("i32Sub", n, half);
   // 2ⁿ(m + 1) − 1 = 2ⁿ·m + (2ⁿ − 1), in two halves so that 2¹²⁸ does not overflow too early
@@ -156,7 +159,7 @@ function log1p(x: E): E {
 
 function tanh(x: E): E {
   const a = op("f32PMin", abs(x), f(9.5));
-  const e = expm1(add(a, a));
+  const e = expm1NotZero(add(a, a));
   return select(isNan(x), x, copySign(div(e, add(e, f(2))), x));
 }
 

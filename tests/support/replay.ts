@@ -259,7 +259,6 @@ function allowance(dtype: DType, want: number, scale: number): number {
   return dtype === "float64" ? 1e-10 * Math.abs(want) + 1e-12 * scale + 1e-14 : 0;
 }
 
-
 function agreeTensor(got: Tensor, encoded: EncodedObject, { where, slack }: Place): void {
   const dtype = dtypeOf(encoded), { s: shape = [] } = encoded;
   if (got.dtype !== dtype) fail(`${where} of type ${dtype}`, got.dtype);
