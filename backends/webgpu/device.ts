@@ -24,6 +24,7 @@ class WebGpuDevice implements Device {
   /** The parameter words take a binding too. */
   readonly maxKernelBuffers: number;
   readonly synchronousReads: boolean;
+  readonly lacksFloat64 = true;
   readonly #context: ProgramContext;
   readonly #readback: Readback;
   #failure: string | undefined;

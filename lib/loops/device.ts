@@ -78,6 +78,8 @@ export interface Device {
   readonly hostReadable?: boolean;
   /** Whether `readSync` can wait for the device; elsewhere elements are there only later. */
   readonly synchronousReads: boolean;
+  /** Whether it cannot compute in float64. */
+  readonly lacksFloat64?: boolean;
   /** How many buffers one kernel may touch, where the device sets a limit. */
   readonly maxKernelBuffers?: number;
   /** Waits until everything issued is done. */

@@ -6,6 +6,7 @@ import { type DType, isFloat } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
+import { findDevice } from "../loops/device.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
@@ -14,9 +15,9 @@ import { castTo, highest, lowest } from "./promotion.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { normalizeDim } from "./shapes.ts";
 
-/** The type in which a scan goes on: float64 for float32 on the CPU, as PyTorch does; other devices have none. */
+/** The type in which a scan goes on: float64 for float32 where the device has it, as PyTorch does. */
 function runningType({ dtype, device }: TensorMeta): DType {
-  return dtype === "float32" && device === "cpu" ? "float64" : dtype;
+  return dtype === "float32" && !findDevice(device)?.lacksFloat64 ? "float64" : dtype;
 }
 
 /** A scan of the converted elements of `self`. */
