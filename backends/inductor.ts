@@ -189,7 +189,8 @@ class GraphRunner {
       return sizes[at] ?? this.#boundSize(symbol, args);
     };
     const bytes = this.#static?.bytes ?? compiled.outputBuffers.map((b) => this.#bytes(b, sizeOf));
-    const storages = results?.take(bytes, args) ?? bytes.map((n) => allocateStorage(device, n));
+    const storages = results?.take(bytes, args) ??
+      bytes.map((n, k) => allocateStorage(device, n, compiled.outputBuffers[k]));
     const inputs: Memory[] = [], byteOffsets: number[] = [];
     for (const placeholder of compiled.inputs) {
       const tensor = tensorAt(args, placeholder);

@@ -409,3 +409,29 @@ Deno.test("functions and layers of nn write into their argument where asked to",
   );
   assertThrows(() => Reflect.construct(nn.ReLU, [{ inPlace: true }]), DynError, "found inPlace");
 });
+
+Deno.test("compiled functions refuse what eager execution refuses in place, in its words", () => {
+  const message = (run: () => unknown): string => {
+    try {
+      run();
+    } catch (error) {
+      if (error instanceof DynError) return error.message;
+      throw error;
+    }
+    return fail("Expected an error");
+  };
+  for (const definition of [...pickedOps(4), ...INPLACE.filter(({ name }) => name === "add")].slice(0, 5)) {
+    const { good, refused } = casesOf(definition, "cpu");
+    const onLeaf = good.filter((made) => made.base.requiresGrad).slice(0, 2);
+    const calls: readonly (readonly [Program, Case])[] = [
+      ...onLeaf.map((made) => [inPlace, made] as const),
+      ...refused.slice(0, 1).map((made) => [intermediate(inPlace), made] as const),
+    ];
+    for (const [program, made] of calls) {
+      const compiled = compile(program, { backend: "aot_eager" }), before = made.base.tolist();
+      const expected = message(() => program(made, made.base));
+      assertEquals(message(() => compiled(made, made.base)), expected, made.label);
+      assertEquals(made.base.tolist(), before, made.label);
+    }
+  }
+});

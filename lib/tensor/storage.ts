@@ -3,7 +3,7 @@
  * advance. Input: device and byte count; output: memory to run kernels on. Invariant: memory is given back to
  * its device only by whoever knows that nothing refers to it any more.
  */
-import type { DType } from "../base/dtype.ts";
+import { type DType, itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { type Device, type DeviceName, findDevice, type Memory, OutOfMemory } from "../loops/device.ts";
 
@@ -116,27 +116,28 @@ export class Storage {
 function allocate(
   device: DeviceName,
   byteLength: number,
-  tensor: { readonly dtype: DType; readonly shape: readonly number[] } | undefined,
+  elements: { readonly dtype: DType; readonly shape?: readonly number[] } | undefined,
 ): Memory {
   try {
     return deviceNamed(device).allocate(byteLength);
   } catch (cause) {
-    if (!(cause instanceof OutOfMemory) || !tensor) throw cause;
-    const what = `${tensor.dtype} [${tensor.shape.join(", ")}]`;
+    if (!(cause instanceof OutOfMemory) || !elements) throw cause;
+    const { dtype, shape = [byteLength / itemSize(dtype)] } = elements;
+    const what = `${dtype} [${shape.join(", ")}]`;
     throw new OutOfMemory(device, byteLength, cause.held, { what, cause });
   }
 }
 
 /**
  * Fresh uninitialised storage. Throws OutOfMemory where the memory cannot be had, with the bytes that were asked for and
- * the tensor that they were asked for, where it is given.
+ * what they were asked for, where it is given: a tensor, or elements of a type.
  */
 export function allocateStorage(
   device: DeviceName,
   byteLength: number,
-  tensor?: { readonly dtype: DType; readonly shape: readonly number[] },
+  elements?: { readonly dtype: DType; readonly shape?: readonly number[] },
 ): Storage {
-  const storage = new Storage(device, allocate(device, byteLength, tensor));
+  const storage = new Storage(device, allocate(device, byteLength, elements));
   if (watched !== null) watched.push(storage);
   return storage;
 }
