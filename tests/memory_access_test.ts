@@ -225,7 +225,7 @@ const inLanes = (each: Case): Case => ({
 
 Deno.test("every form of memory access, in WebAssembly", () => {
   const pool = new ThreadPool(1);
-  const plain = allCases({ steps: [1, 2, 3, 5, -1, -2, 0], lengths: [1, 3, 4, 7, 21], offsets: [0, 3] });
+  const plain = allCases({ steps: [1, 2, 3, 5, -1, 0], lengths: [1, 3, 4, 21], offsets: [0, 3] });
   const cases = plain.flatMap((each) => [each, inLanes(each)]);
   for (let k = 0; k < cases.length; k += 200) {
     const part = cases.slice(k, k + 200);
