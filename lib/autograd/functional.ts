@@ -4,7 +4,7 @@
  * tensor would hold now; a write through one alias reaches all others, because only the base of an alias set has
  * a value of its own and views are regenerated from it.
  */
-import type { DType } from "../base/dtype.ts";
+import { type DType, isFloat } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { isContiguous, type TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
@@ -286,15 +286,19 @@ export class Functionalizer {
     const [result] = listOf(
       this.recorder.call({ definition, args: mapArguments(args, (tensor) => tensor.value()) }),
     );
-    for (const entry of tape.slice(recorded)) if (entry.kind === "call") this.#copied.set(entry, before);
     if (!result) throw new InternalError(`Expected a result of ${definition.name}`);
     const { api } = this.recorder;
     const cast = result.dtype === receiver.dtype ? result : api.to(result, receiver.dtype);
     const { shape } = receiver;
     const same = cast.shape.length === shape.length && cast.shape.every((size, d) => size === shape[d]);
     const whole = same ? cast : api.expand(cast, shape);
+    // what an op without a gradient overwrites has one of zeros, as in eager execution
+    const cut = definition.gradient.kind === "none" && isFloat(receiver.dtype) &&
+      this.recorder.enabled && this.recorder.requiring.has(before);
+    const value = cut ? api.copy(before, whole) : whole;
+    for (const entry of tape.slice(recorded)) if (entry.kind === "call") this.#copied.set(entry, before);
     // a value in row-major order lets every view be repeated on it
-    receiver.write(isContiguous(whole.meta) ? whole : api.contiguous(whole));
+    receiver.write(isContiguous(value.meta) ? value : api.contiguous(value));
     this.note(result, receiver.storage);
     return receiver;
   }
