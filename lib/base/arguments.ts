@@ -1,7 +1,7 @@
 /**
- * Trailing arguments of constructors, as those of ops: any by position, then the rest by name in one last object.
- * Input: the names in PyTorch's order and what was written; output: values by name. Invariant: what is not
- * understood is an error, never dropped.
+ * Arguments of constructors, as those of ops: any by position, then the rest by name in one last object. Input: the
+ * names in PyTorch's order and what was written; output: values by name. Invariant: what is not understood is an
+ * error, never dropped.
  */
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
@@ -17,6 +17,44 @@ export interface ArgumentNames<O> {
   readonly named: readonly (keyof O & string)[];
 }
 
+/** Arguments that a call needs, then those that it may leave out, in PyTorch's order. */
+export interface Signature<R, O> {
+  readonly required: readonly (keyof R & string)[];
+  readonly positional: readonly (keyof O & string)[];
+  /** Those that may only be given by name. */
+  readonly named?: readonly (keyof O & string)[];
+}
+
+/** What may be written for a signature: `(3, 8, 1)`, `(3, 8, { kernelSize: 1 })`, `({ inChannels: 3, … })`. */
+export type Arguments<R, O, S extends Signature<R, O>> = Leading<R, O, S["required"], S["positional"]>;
+
+type Leading<R, O, N extends readonly unknown[], K extends readonly (keyof O)[]> = N extends
+  readonly [infer First extends keyof R, ...infer Rest]
+  ? [named: Pick<R, N[number] & keyof R> & O] | [value: R[First], ...Leading<R, O, Rest, K>]
+  : Trailing<O, K>;
+
+/**
+ * The arguments of `owner` by name. Throws DynError for unknown names, for a value given twice, for too many values
+ * and for required ones that are left out.
+ */
+export function argumentsOf<R extends object, O extends object>(
+  owner: string,
+  { required, positional, named = [] }: Signature<R, O>,
+  given: readonly unknown[],
+): R & Partial<O> {
+  const found: Partial<R & O> = collect(owner, { required, optional: positional, named }, given);
+  if (isComplete<R, O>(found, required)) return found;
+  const missing = required.filter((name) => !Object.hasOwn(found, name));
+  throw new DynError(`Expected ${missing.join(" and ")} of ${owner} but found nothing`);
+}
+
+function isComplete<R extends object, O extends object>(
+  found: Partial<R & O>,
+  required: readonly (keyof R)[],
+): found is R & Partial<R & O> {
+  return required.every((name) => Object.hasOwn(found, name));
+}
+
 /**
  * The trailing arguments of `owner` by name. Throws DynError for unknown names, for a value given twice and for too
  * many values.
@@ -27,6 +65,22 @@ export function trailing<O extends object>(
   given: readonly unknown[],
 ): Partial<O> {
   const { positional, named } = "positional" in names ? names : { positional: names, named: [] };
+  return collect(owner, { required: [], optional: positional, named }, given);
+}
+
+/** Names of all arguments of a call. */
+interface AllNames {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  readonly named: readonly string[];
+}
+
+function collect<O extends object>(
+  owner: string,
+  { required, optional, named }: AllNames,
+  given: readonly unknown[],
+): Partial<O> {
+  const positional = [...required, ...optional];
   const known = [...positional, ...named];
   const found: Partial<O> = {};
   const add = (name: string, value: unknown) => {
@@ -44,7 +98,9 @@ export function trailing<O extends object>(
       for (const [each, inner] of Object.entries(value)) add(each, inner);
     } else if (name === undefined) {
       throw new DynError(
-        `Expected at most ${positional.length} optional arguments of ${owner} but found ${given.length}`,
+        `Expected at most ${optional.length} optional arguments of ${owner} but found ${
+          given.length - required.length
+        }`,
       );
     } else {
       add(name, value);

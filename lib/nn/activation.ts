@@ -30,42 +30,41 @@ import {
   threshold,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import type { AlphaOptions, BoundsOptions, InplaceOptions, LeakyOptions } from "./inplace.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 
 /** A layer of one number, given by position or by name. */
 type One<K extends string> = Trailing<{ readonly [name in K]?: number }, [K]>;
 
-/** The same, and whether it writes into its argument. */
-type OneInplace<K extends string> = Trailing<
-  { readonly [name in K]?: number } & { readonly inplace?: boolean },
-  [K, "inplace"]
->;
-
 function one<K extends string>(layer: string, name: K, given: readonly unknown[]): number | undefined {
   return trailing<Record<K, number>>(layer, [name], given)[name];
 }
 
-/** An activation without parameters that may write into its argument. */
-abstract class Inplace extends Module {
+/** A layer that may write its result into its input. */
+abstract class MaybeInplace extends Module {
   readonly inplace: boolean;
 
-  constructor(...given: Trailing<{ readonly inplace?: boolean }, ["inplace"]>) {
+  constructor(...given: Trailing<InplaceOptions, ["inplace"]>) {
     super();
-    this.inplace = trailing<{ inplace: boolean }>(new.target.name, ["inplace"], given).inplace ?? false;
+    this.inplace = trailing<InplaceOptions>(new.target.name, ["inplace"], given).inplace ?? false;
+  }
+
+  override extraRepr(): string {
+    return this.inplace ? "inplace=true" : "";
   }
 }
 
 /** max(x, 0) */
-export class ReLU extends Inplace {
+export class ReLU extends MaybeInplace {
   override forward(x: Tensor): Tensor {
     return relu(x, this.inplace);
   }
 }
 
 /** min(max(x, 0), 6) */
-export class ReLU6 extends Inplace {
+export class ReLU6 extends MaybeInplace {
   override forward(x: Tensor): Tensor {
     return relu6(x, this.inplace);
   }
@@ -76,12 +75,9 @@ export class LeakyReLU extends Module {
   readonly negativeSlope: number;
   readonly inplace: boolean;
 
-  constructor(...given: OneInplace<"negativeSlope">) {
+  constructor(...given: Trailing<LeakyOptions, ["negativeSlope", "inplace"]>) {
     super();
-    const options = trailing<{ negativeSlope: number; inplace: boolean }>("LeakyReLU", [
-      "negativeSlope",
-      "inplace",
-    ], given);
+    const options = trailing<LeakyOptions>("LeakyReLU", ["negativeSlope", "inplace"], given);
     this.negativeSlope = options.negativeSlope ?? 0.01;
     this.inplace = options.inplace ?? false;
   }
@@ -91,25 +87,35 @@ export class LeakyReLU extends Module {
   }
 }
 
-/** x where positive, else alpha·(eˣ − 1) */
-export class ELU extends Module {
+/** A layer of one factor, alpha, 1 unless given. */
+abstract class WithAlpha extends Module {
   readonly alpha: number;
   readonly inplace: boolean;
 
-  constructor(...given: OneInplace<"alpha">) {
+  constructor(...given: Trailing<AlphaOptions, ["alpha", "inplace"]>) {
     super();
-    const options = trailing<{ alpha: number; inplace: boolean }>("ELU", ["alpha", "inplace"], given);
+    const options = trailing<AlphaOptions>(new.target.name, ["alpha", "inplace"], given);
     this.alpha = options.alpha ?? 1;
     this.inplace = options.inplace ?? false;
   }
+}
 
+/** x where positive, else alpha·(eˣ − 1) */
+export class ELU extends WithAlpha {
   override forward(x: Tensor): Tensor {
     return elu(x, this.alpha, this.inplace);
   }
 }
 
+/** max(x, 0) + min(0, alpha·(e^(x / alpha) − 1)) */
+export class CELU extends WithAlpha {
+  override forward(x: Tensor): Tensor {
+    return celu(x, this.alpha, this.inplace);
+  }
+}
+
 /** Klambauer et al. 2017 */
-export class SELU extends Inplace {
+export class SELU extends MaybeInplace {
   override forward(x: Tensor): Tensor {
     return selu(x, this.inplace);
   }
@@ -130,21 +136,21 @@ export class GELU extends Module {
 }
 
 /** x·sigmoid(x) */
-export class SiLU extends Inplace {
+export class SiLU extends MaybeInplace {
   override forward(x: Tensor): Tensor {
     return silu(x, this.inplace);
   }
 }
 
 /** x·tanh(softplus(x)) */
-export class Mish extends Inplace {
+export class Mish extends MaybeInplace {
   override forward(x: Tensor): Tensor {
     return mish(x, this.inplace);
   }
 }
 
 /** x·relu6(x + 3) / 6 */
-export class Hardswish extends Inplace {
+export class Hardswish extends MaybeInplace {
   override forward(x: Tensor): Tensor {
     return hardswish(x, this.inplace);
   }
@@ -229,23 +235,6 @@ export class Softmin extends Module {
   }
 }
 
-/** max(x, 0) + min(0, alpha·(e^(x / alpha) − 1)) */
-export class CELU extends Module {
-  readonly alpha: number;
-  readonly inplace: boolean;
-
-  constructor(...given: OneInplace<"alpha">) {
-    super();
-    const options = trailing<{ alpha: number; inplace: boolean }>("CELU", ["alpha", "inplace"], given);
-    this.alpha = options.alpha ?? 1;
-    this.inplace = options.inplace ?? false;
-  }
-
-  override forward(x: Tensor): Tensor {
-    return celu(x, this.alpha, this.inplace);
-  }
-}
-
 /** The first half along `dim` times the sigmoid of the second */
 export class GLU extends Module {
   readonly dim: number;
@@ -296,7 +285,7 @@ export class Tanhshrink extends Module {
 }
 
 /** relu6(x + 3) / 6 */
-export class Hardsigmoid extends Inplace {
+export class Hardsigmoid extends MaybeInplace {
   override forward(x: Tensor): Tensor {
     return hardsigmoid(x, this.inplace);
   }
@@ -308,25 +297,17 @@ export class Hardtanh extends Module {
   readonly maxVal: number;
   readonly inplace: boolean;
 
-  constructor(
-    ...given: Trailing<
-      { readonly minVal?: number; readonly maxVal?: number; readonly inplace?: boolean },
-      ["minVal", "maxVal", "inplace"]
-    >
-  ) {
+  constructor(...given: Trailing<BoundsOptions, ["minVal", "maxVal", "inplace"]>) {
     super();
-    const options = trailing<{ minVal: number; maxVal: number; inplace: boolean }>(
-      "Hardtanh",
-      ["minVal", "maxVal", "inplace"],
-      given,
-    );
+    const options = trailing<BoundsOptions>("Hardtanh", ["minVal", "maxVal", "inplace"], given);
     this.minVal = options.minVal ?? -1;
     this.maxVal = options.maxVal ?? 1;
     this.inplace = options.inplace ?? false;
   }
 
   override forward(x: Tensor): Tensor {
-    return hardtanh(x, this.minVal, this.maxVal, this.inplace);
+    const { minVal, maxVal } = this;
+    return hardtanh(x, minVal, maxVal, this.inplace);
   }
 }
 
@@ -337,17 +318,25 @@ export class Softsign extends Module {
   }
 }
 
+interface ThresholdValues {
+  readonly threshold: number;
+  readonly value: number;
+}
+
+const THRESHOLD = { required: ["threshold", "value"], positional: ["inplace"] } as const;
+
 /** x above the threshold, else `value` */
 export class Threshold extends Module {
+  readonly threshold: number;
+  readonly value: number;
   readonly inplace: boolean;
 
-  constructor(
-    readonly threshold: number,
-    readonly value: number,
-    ...given: Trailing<{ readonly inplace?: boolean }, ["inplace"]>
-  ) {
+  constructor(...given: Arguments<ThresholdValues, InplaceOptions, typeof THRESHOLD>) {
     super();
-    this.inplace = trailing<{ inplace: boolean }>("Threshold", ["inplace"], given).inplace ?? false;
+    const options = argumentsOf<ThresholdValues, InplaceOptions>("Threshold", THRESHOLD, given);
+    this.threshold = options.threshold;
+    this.value = options.value;
+    this.inplace = options.inplace ?? false;
   }
 
   override forward(x: Tensor): Tensor {

@@ -11,7 +11,7 @@ import {
   pad,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { spread, type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
 import { fanInAndOut, kaimingUniform_, uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
@@ -39,6 +39,13 @@ export interface ConvTransposeOptions extends KernelOptions {
   readonly padding?: Sizes;
   /** Added to one side of the result. */
   readonly outputPadding?: Sizes;
+}
+
+/** What every convolution is told. */
+export interface KernelSizes {
+  readonly inChannels: number;
+  readonly outChannels: number;
+  readonly kernelSize: Sizes;
 }
 
 /** What a layer of either direction is made of. */
@@ -91,18 +98,21 @@ abstract class KernelLayer extends Module {
   }
 }
 
-const TRAILING = ["stride", "padding", "dilation", "groups", "bias", "paddingMode"] as const;
-type TrailingConv = Trailing<ConvOptions, typeof TRAILING>;
-const PLACE = ["dtype", "device"] as const;
+const CONV = {
+  required: ["inChannels", "outChannels", "kernelSize"],
+  positional: ["stride", "padding", "dilation", "groups", "bias", "paddingMode"],
+  named: ["dtype", "device"],
+} as const;
+type ConvArguments = Arguments<KernelSizes, ConvOptions, typeof CONV>;
 
 abstract class Conv extends KernelLayer {
   readonly padding: readonly number[] | "same" | "valid";
   readonly paddingMode: "zeros" | "reflect" | "replicate" | "circular";
 
-  constructor(inChannels: number, outChannels: number, kernelSize: readonly number[], given: TrailingConv) {
-    const options = trailing<ConvOptions>("Conv", { positional: TRAILING, named: PLACE }, given);
-    const channels = [outChannels, inChannels / (options.groups ?? 1)] as const;
-    super({ inChannels, outChannels, kernelSize, options, channels });
+  constructor(rank: number, given: ConvArguments) {
+    const options = argumentsOf<KernelSizes, ConvOptions>(new.target.name, CONV, given);
+    const { inChannels, outChannels, groups = 1 } = options, kernelSize = spread(options.kernelSize, rank);
+    super({ inChannels, outChannels, kernelSize, options, channels: [outChannels, inChannels / groups] });
     const { padding = 0 } = options;
     this.padding = typeof padding === "string" ? padding : spread(padding, kernelSize.length);
     this.paddingMode = options.paddingMode ?? "zeros";
@@ -130,8 +140,8 @@ abstract class Conv extends KernelLayer {
 
 /** [N, C, L] → [N, outChannels, Lout], as torch.nn.Conv1d. */
 export class Conv1d extends Conv {
-  constructor(inChannels: number, outChannels: number, kernelSize: Sizes, ...given: TrailingConv) {
-    super(inChannels, outChannels, spread(kernelSize, 1), given);
+  constructor(...given: ConvArguments) {
+    super(1, given);
   }
 
   override forward(input: Tensor): Tensor {
@@ -142,8 +152,8 @@ export class Conv1d extends Conv {
 
 /** [N, C, H, W] → [N, outChannels, Hout, Wout], as torch.nn.Conv2d. */
 export class Conv2d extends Conv {
-  constructor(inChannels: number, outChannels: number, kernelSize: Sizes, ...given: TrailingConv) {
-    super(inChannels, outChannels, spread(kernelSize, 2), given);
+  constructor(...given: ConvArguments) {
+    super(2, given);
   }
 
   override forward(input: Tensor): Tensor {
@@ -154,8 +164,8 @@ export class Conv2d extends Conv {
 
 /** [N, C, D, H, W] → [N, outChannels, Dout, Hout, Wout], as torch.nn.Conv3d. */
 export class Conv3d extends Conv {
-  constructor(inChannels: number, outChannels: number, kernelSize: Sizes, ...given: TrailingConv) {
-    super(inChannels, outChannels, spread(kernelSize, 3), given);
+  constructor(...given: ConvArguments) {
+    super(3, given);
   }
 
   override forward(input: Tensor): Tensor {
@@ -164,25 +174,25 @@ export class Conv3d extends Conv {
   }
 }
 
-const TRAILING_TRANSPOSED = ["stride", "padding", "outputPadding", "groups", "bias", "dilation"] as const;
-type TrailingTransposed = Trailing<ConvTransposeOptions, typeof TRAILING_TRANSPOSED>;
+const TRANSPOSED = {
+  required: ["inChannels", "outChannels", "kernelSize"],
+  positional: ["stride", "padding", "outputPadding", "groups", "bias", "dilation"],
+  named: ["dtype", "device"],
+} as const;
+type TransposedArguments = Arguments<KernelSizes, ConvTransposeOptions, typeof TRANSPOSED>;
 
 abstract class ConvTranspose extends KernelLayer {
   readonly padding: readonly number[];
   readonly outputPadding: readonly number[];
 
-  constructor(
-    inChannels: number,
-    outChannels: number,
-    kernelSize: readonly number[],
-    given: TrailingTransposed,
-  ) {
-    const options = trailing<ConvTransposeOptions>("ConvTranspose", {
-      positional: TRAILING_TRANSPOSED,
-      named: PLACE,
-    }, given);
-    const channels = [inChannels, outChannels / (options.groups ?? 1)] as const;
-    super({ inChannels, outChannels, kernelSize, options, channels });
+  constructor(rank: number, given: TransposedArguments) {
+    const options = argumentsOf<KernelSizes, ConvTransposeOptions>(
+      new.target.name,
+      TRANSPOSED,
+      given,
+    );
+    const { inChannels, outChannels, groups = 1 } = options, kernelSize = spread(options.kernelSize, rank);
+    super({ inChannels, outChannels, kernelSize, options, channels: [inChannels, outChannels / groups] });
     this.padding = spread(options.padding ?? 0, kernelSize.length);
     this.outputPadding = spread(options.outputPadding ?? 0, kernelSize.length);
   }
@@ -194,8 +204,8 @@ abstract class ConvTranspose extends KernelLayer {
 
 /** [N, C, L] → [N, outChannels, Lout], the gradient of a convolution, as torch.nn.ConvTranspose1d. */
 export class ConvTranspose1d extends ConvTranspose {
-  constructor(inChannels: number, outChannels: number, kernelSize: Sizes, ...given: TrailingTransposed) {
-    super(inChannels, outChannels, spread(kernelSize, 1), given);
+  constructor(...given: TransposedArguments) {
+    super(1, given);
   }
 
   override forward(x: Tensor): Tensor {
@@ -206,8 +216,8 @@ export class ConvTranspose1d extends ConvTranspose {
 
 /** [N, C, H, W] → [N, outChannels, Hout, Wout], as torch.nn.ConvTranspose2d. */
 export class ConvTranspose2d extends ConvTranspose {
-  constructor(inChannels: number, outChannels: number, kernelSize: Sizes, ...given: TrailingTransposed) {
-    super(inChannels, outChannels, spread(kernelSize, 2), given);
+  constructor(...given: TransposedArguments) {
+    super(2, given);
   }
 
   override forward(x: Tensor): Tensor {

@@ -1,18 +1,24 @@
 /** Dropout: random zeros while training, nothing otherwise. */
-import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { dropout, dropout1d, dropout2d, dropout3d } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import type { InplaceOptions } from "./inplace.ts";
 import { Module } from "./module.ts";
+
+/** Options of dropout layers. */
+export interface DropoutLayerOptions extends InplaceOptions {
+  readonly p?: number;
+}
 
 abstract class RandomZeros extends Module {
   readonly p: number;
   readonly inplace: boolean;
 
-  /** Zeroes with probability p and scales the rest by 1/(1−p), in its argument where `inplace` is set. */
-  constructor(...given: Trailing<{ readonly p?: number; readonly inplace?: boolean }, ["p", "inplace"]>) {
+  /** Zeroes with probability p and scales the rest by 1/(1−p). */
+  constructor(...given: Trailing<DropoutLayerOptions, ["p", "inplace"]>) {
     super();
-    const options = trailing<{ p: number; inplace: boolean }>(new.target.name, ["p", "inplace"], given);
+    const options = trailing<DropoutLayerOptions>(new.target.name, ["p", "inplace"], given);
     this.p = options.p ?? 0.5;
     this.inplace = options.inplace ?? false;
     if (!(this.p >= 0 && this.p <= 1)) {
@@ -21,7 +27,7 @@ abstract class RandomZeros extends Module {
   }
 
   override extraRepr(): string {
-    return `p=${this.p}${this.inplace ? ", inplace=true" : ""}`;
+    return `p=${this.p}, inplace=${this.inplace}`;
   }
 }
 

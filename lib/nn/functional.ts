@@ -5,6 +5,7 @@ import { batchNormInference, batchNormTraining } from "../tensor/generated_funct
 import { Tensor } from "../tensor/tensor.ts";
 
 export * from "../tensor/generated_functional.ts";
+export { celu_, elu_, hardtanh_, leakyRelu_, relu_, selu_, threshold_ } from "./inplace.ts";
 
 /** Arguments of batchNorm by name. */
 export interface BatchNormOptions {

@@ -3,6 +3,9 @@
  * returns its tensor.
  */
 import { DynError } from "../base/errors.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { fromTypedArray } from "../tensor/creation.ts";
+import { randn, randperm } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
@@ -16,16 +19,43 @@ export function fanInAndOut(tensor: Tensor): { fanIn: number; fanOut: number } {
   return { fanIn: inputs * field, fanOut: outputs * field };
 }
 
-export function uniform_(tensor: Tensor, low = 0, high = 1): Tensor {
-  return noGrad(() => tensor.uniform_(low, high));
+interface Bounds {
+  readonly a?: number;
+  readonly b?: number;
 }
 
-export function normal_(tensor: Tensor, mean = 0, std = 1): Tensor {
+interface Spread {
+  readonly mean?: number;
+  readonly std?: number;
+}
+
+/** Uniform between `a` and `b`, [0, 1) unless given. */
+export function uniform_(tensor: Tensor, ...given: Trailing<Bounds, ["a", "b"]>): Tensor {
+  const { a = 0, b = 1 } = trailing<Bounds>("uniform_", ["a", "b"], given);
+  return noGrad(() => tensor.uniform_(a, b));
+}
+
+/** Normal with this mean and deviation, 0 and 1 unless given. */
+export function normal_(tensor: Tensor, ...given: Trailing<Spread, ["mean", "std"]>): Tensor {
+  const { mean = 0, std = 1 } = trailing<Spread>("normal_", ["mean", "std"], given);
   return noGrad(() => tensor.normal_(mean, std));
 }
 
-export function constant_(tensor: Tensor, value: number): Tensor {
-  return noGrad(() => tensor.fill_(value));
+const TRUNCATED = ["mean", "std", "a", "b"] as const;
+
+/** Normal as `normal_`, without what lies outside of [a, b], [−2, 2] unless given: bounds of values, not of deviations. */
+export function truncNormal_(tensor: Tensor, ...given: Trailing<Spread & Bounds, typeof TRUNCATED>): Tensor {
+  const { mean = 0, std = 1, a = -2, b = 2 } = trailing<Spread & Bounds>("truncNormal_", TRUNCATED, given);
+  // Φ⁻¹ of uniform numbers between Φ of the bounds; 2Φ(x√2) − 1 = erf(x)
+  const ends = Float64Array.of((a - mean) / std, (b - mean) / std).map((x) => x / Math.SQRT2);
+  const [low, high] = Array.from(hostTensor(ends, [2]).erf().toTypedArray(), Number);
+  return noGrad(() =>
+    tensor.uniform_(low, high).erfinv_().mul_(std * Math.SQRT2).add_(mean).clamp_({ min: a, max: b })
+  );
+}
+
+export function constant_(tensor: Tensor, val: number): Tensor {
+  return noGrad(() => tensor.fill_(val));
 }
 
 export function zeros_(tensor: Tensor): Tensor {
@@ -36,11 +66,26 @@ export function ones_(tensor: Tensor): Tensor {
   return constant_(tensor, 1);
 }
 
-/** The recommended gain for a non-linearity; `param` is leaky ReLU's slope. */
+/** Non-linearities that gains are known for; PyTorch's spelling of the leaky ReLU is taken too. */
+export type Nonlinearity =
+  | "linear"
+  | "conv1d"
+  | "conv2d"
+  | "conv3d"
+  | "sigmoid"
+  | "tanh"
+  | "relu"
+  | "leakyRelu"
+  | "leaky_relu"
+  | "selu";
+
+/** The recommended gain for a non-linearity; `param` is leaky ReLU's slope. Throws DynError for an unknown one. */
 export function calculateGain(nonlinearity: Nonlinearity, param = 0.01): number {
   switch (nonlinearity) {
     case "linear":
+    case "conv1d":
     case "conv2d":
+    case "conv3d":
     case "sigmoid":
       return 1;
     case "tanh":
@@ -48,50 +93,188 @@ export function calculateGain(nonlinearity: Nonlinearity, param = 0.01): number 
     case "relu":
       return Math.SQRT2;
     case "leakyRelu":
+    case "leaky_relu":
       return Math.sqrt(2 / (1 + param ** 2));
     case "selu":
       return 3 / 4;
     default:
-      return nonlinearity satisfies never;
+      nonlinearity satisfies never;
+      throw new DynError(`Expected a non-linearity with a known gain but found ${String(nonlinearity)}`);
   }
 }
 
-export type Nonlinearity = "linear" | "conv2d" | "sigmoid" | "tanh" | "relu" | "leakyRelu" | "selu";
+/** Which count of a weight's connections scales it; PyTorch's spelling is taken too. */
+export type FanMode = "fanIn" | "fanOut" | "fan_in" | "fan_out";
 
 interface KaimingOptions {
   /** Negative slope of the leaky ReLU behind the weight. */
   readonly a?: number;
-  readonly mode?: "fanIn" | "fanOut";
+  readonly mode?: FanMode;
   readonly nonlinearity?: Nonlinearity;
 }
 
-function kaimingStd(
-  tensor: Tensor,
-  { a = 0, mode = "fanIn", nonlinearity = "leakyRelu" }: KaimingOptions,
-): number {
-  return calculateGain(nonlinearity, a) / Math.sqrt(fanInAndOut(tensor)[mode]);
+const KAIMING = ["a", "mode", "nonlinearity"] as const;
+type KaimingArguments = Trailing<KaimingOptions, typeof KAIMING>;
+
+function fanOf(tensor: Tensor, mode: FanMode): number {
+  const { fanIn, fanOut } = fanInAndOut(tensor);
+  switch (mode) {
+    case "fanIn":
+    case "fan_in":
+      return fanIn;
+    case "fanOut":
+    case "fan_out":
+      return fanOut;
+    default:
+      mode satisfies never;
+      throw new DynError(`Expected mode "fanIn" or "fanOut" but found ${String(mode)}`);
+  }
+}
+
+function kaimingStd(tensor: Tensor, name: string, given: KaimingArguments): number {
+  const options = trailing<KaimingOptions>(name, KAIMING, given);
+  const { a = 0, mode = "fanIn", nonlinearity = "leakyRelu" } = options;
+  return calculateGain(nonlinearity, a) / Math.sqrt(fanOf(tensor, mode));
 }
 
 /** He et al. 2015, uniform in ±√3·gain/√fan. */
-export function kaimingUniform_(tensor: Tensor, options: KaimingOptions = {}): Tensor {
-  const bound = Math.sqrt(3) * kaimingStd(tensor, options);
+export function kaimingUniform_(tensor: Tensor, ...given: KaimingArguments): Tensor {
+  const bound = Math.sqrt(3) * kaimingStd(tensor, "kaimingUniform_", given);
   return uniform_(tensor, -bound, bound);
 }
 
 /** He et al. 2015, normal with deviation gain/√fan. */
-export function kaimingNormal_(tensor: Tensor, options: KaimingOptions = {}): Tensor {
-  return normal_(tensor, 0, kaimingStd(tensor, options));
+export function kaimingNormal_(tensor: Tensor, ...given: KaimingArguments): Tensor {
+  return normal_(tensor, 0, kaimingStd(tensor, "kaimingNormal_", given));
 }
 
+interface GainOptions {
+  readonly gain?: number;
+}
+
+type GainArguments = Trailing<GainOptions, ["gain"]>;
+
+const gainOf = (name: string, given: GainArguments): number =>
+  trailing<GainOptions>(name, ["gain"], given).gain ?? 1;
+
 /** Glorot and Bengio 2010, uniform. */
-export function xavierUniform_(tensor: Tensor, gain = 1): Tensor {
+export function xavierUniform_(tensor: Tensor, ...given: GainArguments): Tensor {
   const { fanIn, fanOut } = fanInAndOut(tensor);
-  const bound = gain * Math.sqrt(6 / (fanIn + fanOut));
+  const bound = gainOf("xavierUniform_", given) * Math.sqrt(6 / (fanIn + fanOut));
   return uniform_(tensor, -bound, bound);
 }
 
 /** Glorot and Bengio 2010, normal. */
-export function xavierNormal_(tensor: Tensor, gain = 1): Tensor {
+export function xavierNormal_(tensor: Tensor, ...given: GainArguments): Tensor {
   const { fanIn, fanOut } = fanInAndOut(tensor);
-  return normal_(tensor, 0, gain * Math.sqrt(2 / (fanIn + fanOut)));
+  return normal_(tensor, 0, gainOf("xavierNormal_", given) * Math.sqrt(2 / (fanIn + fanOut)));
+}
+
+/** Ones on the diagonal of a matrix, zeros elsewhere. */
+export function eye_(tensor: Tensor): Tensor {
+  const [rows = 0, columns = 0] = shapeOf(tensor, [2]);
+  return fill(tensor, (at) => Math.floor(at / columns) === at % columns && at < rows * columns ? 1 : 0);
+}
+
+/**
+ * A convolution's weight [outputs, inputs, ...kernel] that hands its input on: in each group output i is input i, as
+ * far as there are both.
+ */
+export function dirac_(tensor: Tensor, ...given: Trailing<{ groups?: number }, ["groups"]>): Tensor {
+  const { groups = 1 } = trailing<{ groups?: number }>("dirac_", ["groups"], given);
+  const [outputs = 0, inputs = 0, ...kernel] = shapeOf(tensor, [3, 4, 5]);
+  if (outputs % groups !== 0) {
+    throw new DynError(`Expected outputs divisible by ${groups} groups but found shape [${tensor.shape}]`);
+  }
+  const field = kernel.reduce((a, b) => a * b, 1), each = outputs / groups;
+  const centre = kernel.reduce((at, size) => at * size + Math.floor(size / 2), 0);
+  return fill(tensor, (at) => {
+    const input = Math.floor(at / field) % inputs, output = Math.floor(at / field / inputs);
+    return at % field === centre && output % each === input ? 1 : 0;
+  });
+}
+
+/**
+ * Orthonormal rows or columns, whichever are fewer, times `gain`; dimensions after the first count as one. Saxe et
+ * al. 2013, as torch.nn.init.orthogonal_.
+ */
+export function orthogonal_(tensor: Tensor, ...given: GainArguments): Tensor {
+  const gain = gainOf("orthogonal_", given);
+  const [rows = 0, ...rest] = tensor.shape;
+  if (rest.length === 0) {
+    throw new DynError(`Expected a tensor of at least 2 dimensions but found shape [${tensor.shape}]`);
+  }
+  const columns = rest.reduce((a, b) => a * b, 1), count = Math.min(rows, columns);
+  const length = Math.max(rows, columns);
+  const drawn = Array.from(randn([count, length], HOST).toTypedArray(), Number);
+  const vectors = orthonormal(
+    Array.from({ length: count }, (_, k) => drawn.slice(k * length, (k + 1) * length)),
+  );
+  return fill(tensor, (at) => {
+    const row = Math.floor(at / columns), column = at % columns;
+    return gain * ((rows <= columns ? vectors[row]?.[column] : vectors[column]?.[row]) ?? 0);
+  });
+}
+
+/** Gram–Schmidt, each projection twice, so that rounding of the first is taken out. */
+function orthonormal(vectors: readonly number[][]): number[][] {
+  const dot = (a: readonly number[], b: readonly number[]) =>
+    a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0);
+  const done: number[][] = [];
+  for (const vector of vectors) {
+    let rest = vector;
+    for (const other of [...done, ...done]) {
+      const share = dot(rest, other);
+      rest = rest.map((x, i) => x - share * (other[i] ?? 0));
+    }
+    const norm = Math.sqrt(dot(rest, rest));
+    done.push(rest.map((x) => x / norm));
+  }
+  return done;
+}
+
+interface SparseOptions {
+  readonly std?: number;
+}
+
+const SPARSE = { required: ["sparsity"], positional: ["std"] } as const;
+
+/** A matrix of normal numbers with a share `sparsity` of each column zero. Martens 2010. */
+export function sparse_(
+  tensor: Tensor,
+  ...given: Arguments<{ sparsity: number }, SparseOptions, typeof SPARSE>
+): Tensor {
+  const { sparsity, std = 0.01 } = argumentsOf<{ sparsity: number }, SparseOptions>("sparse_", SPARSE, given);
+  const [rows = 0, columns = 0] = shapeOf(tensor, [2]);
+  const zeros = Math.ceil(sparsity * rows);
+  const chosen = Array.from({ length: columns }, () => {
+    const order = Array.from(randperm(rows, { device: "cpu" }).toTypedArray(), Number);
+    return new Set(order.slice(0, zeros));
+  });
+  const drawn = randn([rows * columns], HOST).toTypedArray();
+  return fill(tensor, (at) => {
+    const row = Math.floor(at / columns);
+    return chosen[at % columns]?.has(row) ? 0 : std * Number(drawn[at] ?? 0);
+  });
+}
+
+/** The shape, which has one of these numbers of dimensions. */
+function shapeOf(tensor: Tensor, ranks: readonly number[]): readonly number[] {
+  if (ranks.includes(tensor.ndim)) return tensor.shape;
+  throw new DynError(
+    `Expected a tensor of ${ranks.join(", ")} dimensions but found shape [${tensor.shape}]`,
+  );
+}
+
+/** Writes every element, from its place in row-major order. */
+function fill(tensor: Tensor, element: (at: number) => number): Tensor {
+  const values = Float64Array.from({ length: tensor.numel() }, (_, at) => element(at));
+  const filled = hostTensor(values, tensor.shape).to(tensor.dtype).to(tensor.device);
+  return noGrad(() => tensor.copy_(filled));
+}
+
+const HOST = { dtype: "float64", device: "cpu" } as const;
+
+function hostTensor(values: Float64Array, shape: readonly number[]): Tensor {
+  return fromTypedArray(values, shape, HOST);
 }

@@ -3,7 +3,7 @@ import { bilinear, empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { DType } from "../base/dtype.ts";
 import { kaimingUniform_, uniform_ } from "./init.ts";
-import { type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 
@@ -14,6 +14,17 @@ export interface LinearOptions {
   readonly dtype?: DType;
 }
 
+/** Sizes of a linear layer. */
+export interface LinearSizes {
+  readonly inFeatures: number;
+  readonly outFeatures: number;
+}
+
+const LINEAR = {
+  required: ["inFeatures", "outFeatures"],
+  positional: ["bias", "device", "dtype"],
+} as const;
+
 /** y = x·Wᵀ + b for x [..., inFeatures] → [..., outFeatures], as torch.nn.Linear. */
 export class Linear extends Module {
   readonly inFeatures: number;
@@ -23,14 +34,10 @@ export class Linear extends Module {
   /** [outFeatures] */
   bias: Parameter | null;
 
-  constructor(
-    inFeatures: number,
-    outFeatures: number,
-    ...given: Trailing<LinearOptions, ["bias", "device", "dtype"]>
-  ) {
+  constructor(...given: Arguments<LinearSizes, LinearOptions, typeof LINEAR>) {
     super();
-    const names = ["bias", "device", "dtype"] as const;
-    const { bias = true, ...placement } = trailing<LinearOptions>("Linear", names, given);
+    const written = argumentsOf<LinearSizes, LinearOptions>("Linear", LINEAR, given);
+    const { inFeatures, outFeatures, bias = true, ...placement } = written;
     this.inFeatures = inFeatures;
     this.outFeatures = outFeatures;
     this.weight = new Parameter(empty([outFeatures, inFeatures], placement));
@@ -53,22 +60,35 @@ export class Linear extends Module {
   }
 }
 
+/** Sizes of a bilinear layer. */
+export interface BilinearSizes {
+  readonly in1Features: number;
+  readonly in2Features: number;
+  readonly outFeatures: number;
+}
+
+const BILINEAR = {
+  required: ["in1Features", "in2Features", "outFeatures"],
+  positional: ["bias", "device", "dtype"],
+} as const;
+
 /** x1·W·x2ᵀ + b for every output: x1 [..., in1], x2 [..., in2] → [..., out], as torch.nn.Bilinear. */
 export class Bilinear extends Module {
+  readonly in1Features: number;
+  readonly in2Features: number;
+  readonly outFeatures: number;
   /** [outFeatures, in1Features, in2Features] */
   weight: Parameter;
   /** [outFeatures] */
   bias: Parameter | null;
 
-  constructor(
-    readonly in1Features: number,
-    readonly in2Features: number,
-    readonly outFeatures: number,
-    ...given: Trailing<LinearOptions, ["bias", "device", "dtype"]>
-  ) {
+  constructor(...given: Arguments<BilinearSizes, LinearOptions, typeof BILINEAR>) {
     super();
-    const names = ["bias", "device", "dtype"] as const;
-    const { bias = true, ...placement } = trailing<LinearOptions>("Bilinear", names, given);
+    const written = argumentsOf<BilinearSizes, LinearOptions>("Bilinear", BILINEAR, given);
+    const { in1Features, in2Features, outFeatures, bias = true, ...placement } = written;
+    this.in1Features = in1Features;
+    this.in2Features = in2Features;
+    this.outFeatures = outFeatures;
     this.weight = new Parameter(empty([outFeatures, in1Features, in2Features], placement));
     this.bias = bias ? new Parameter(empty([outFeatures], placement)) : null;
     const bound = 1 / Math.sqrt(in1Features);

@@ -13,7 +13,7 @@ import { batchNorm } from "./functional.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 
@@ -26,8 +26,15 @@ export interface BatchNormOptions {
   readonly trackRunningStats?: boolean;
 }
 
-const TRAILING = ["eps", "momentum", "affine", "trackRunningStats"] as const;
-type TrailingStatistics = Trailing<BatchNormOptions, typeof TRAILING>;
+interface Features {
+  readonly numFeatures: number;
+}
+
+const STATISTICS = {
+  required: ["numFeatures"],
+  positional: ["eps", "momentum", "affine", "trackRunningStats"],
+} as const;
+type StatisticsArguments = Arguments<Features, BatchNormOptions, typeof STATISTICS>;
 
 /** Defaults that batch and instance normalisation do not share. */
 interface Defaults {
@@ -38,6 +45,7 @@ interface Defaults {
 
 /** A layer with an affine part and running statistics by channel. */
 abstract class StatisticsLayer extends Module {
+  readonly numFeatures: number;
   readonly eps: number;
   readonly momentum: number | null;
   weight: Parameter | null;
@@ -46,9 +54,11 @@ abstract class StatisticsLayer extends Module {
   runningVar: Tensor | null = null;
   numBatchesTracked: Tensor | null = null;
 
-  constructor(readonly numFeatures: number, given: TrailingStatistics, defaults: Defaults) {
+  constructor(given: StatisticsArguments, defaults: Defaults) {
     super();
-    const options = trailing<BatchNormOptions>(defaults.layer, TRAILING, given);
+    const options = argumentsOf<Features, BatchNormOptions>(defaults.layer, STATISTICS, given);
+    const { numFeatures } = options;
+    this.numFeatures = numFeatures;
     this.eps = options.eps ?? 1e-5;
     this.momentum = options.momentum === undefined ? 0.1 : options.momentum;
     const affine = options.affine ?? defaults.affine;
@@ -82,12 +92,12 @@ abstract class StatisticsLayer extends Module {
 }
 
 abstract class BatchNorm extends StatisticsLayer {
-  constructor(numFeatures: number, ...given: TrailingStatistics) {
-    super(numFeatures, given, { layer: "BatchNorm", affine: true, track: true });
+  constructor(...given: StatisticsArguments) {
+    super(given, { layer: "BatchNorm", affine: true, track: true });
   }
 
   /** Counts a batch of training; gives its share in the running statistics. */
-  #shareOfBatch(): number {
+  private shareOfBatch(): number {
     const counter = this.numBatchesTracked;
     if (!this.training || !counter) return this.momentum ?? 0;
     noGrad(() => counter.add_(1));
@@ -96,7 +106,7 @@ abstract class BatchNorm extends StatisticsLayer {
 
   override forward(x: Tensor): Tensor {
     this.check(x, x.shape[1]);
-    const share = this.#shareOfBatch();
+    const share = this.shareOfBatch();
     const useBatch = this.training || this.runningMean === null;
     return batchNorm(
       x,
@@ -128,8 +138,8 @@ export class BatchNorm3d extends BatchNorm {
 
 /** Over each image of each channel; running statistics only where they are asked for. */
 abstract class InstanceNorm extends StatisticsLayer {
-  constructor(numFeatures: number, ...given: TrailingStatistics) {
-    super(numFeatures, given, { layer: "InstanceNorm", affine: false, track: false });
+  constructor(...given: StatisticsArguments) {
+    super(given, { layer: "InstanceNorm", affine: false, track: false });
   }
 
   override forward(x: Tensor): Tensor {
@@ -150,12 +160,12 @@ abstract class InstanceNorm extends StatisticsLayer {
       this.momentum ?? 0,
       this.eps,
     );
-    this.#follow(batch);
+    this.follow(batch);
     return single ? result.squeeze(0) : result;
   }
 
   /** Moves the running statistics towards those of a batch of training, the mean over its images. */
-  #follow(x: Tensor): void {
+  private follow(x: Tensor): void {
     const { runningMean, runningVar, momentum } = this;
     const share = momentum ?? 0;
     if (!this.training || !runningMean || !runningVar) return;
@@ -182,22 +192,34 @@ export class InstanceNorm3d extends InstanceNorm {
   override readonly ranks: readonly number[] = [4, 5];
 }
 
+interface NeighbouringChannels {
+  readonly size: number;
+}
+
+/** Options of local response normalisation. */
+export interface LocalResponseOptions {
+  readonly alpha?: number;
+  readonly beta?: number;
+  readonly k?: number;
+}
+
+const LOCAL_RESPONSE = { required: ["size"], positional: ["alpha", "beta", "k"] } as const;
+
 /** Divided by a power of the mean square over `size` neighbouring channels, as torch.nn.LocalResponseNorm. */
 export class LocalResponseNorm extends Module {
+  readonly size: number;
   readonly alpha: number;
   readonly beta: number;
   readonly k: number;
 
-  constructor(
-    readonly size: number,
-    ...given: Trailing<{ alpha?: number; beta?: number; k?: number }, ["alpha", "beta", "k"]>
-  ) {
+  constructor(...given: Arguments<NeighbouringChannels, LocalResponseOptions, typeof LOCAL_RESPONSE>) {
     super();
-    const options = trailing<{ alpha: number; beta: number; k: number }>(
+    const options = argumentsOf<NeighbouringChannels, LocalResponseOptions>(
       "LocalResponseNorm",
-      ["alpha", "beta", "k"],
+      LOCAL_RESPONSE,
       given,
     );
+    this.size = options.size;
     this.alpha = options.alpha ?? 1e-4;
     this.beta = options.beta ?? 0.75;
     this.k = options.k ?? 1;
@@ -215,6 +237,18 @@ export interface LayerNormOptions {
   readonly bias?: boolean;
 }
 
+interface NormalizedShape {
+  readonly normalizedShape: number | readonly number[];
+}
+
+const LAYER_NORM = {
+  required: ["normalizedShape"],
+  positional: ["eps", "elementwiseAffine", "bias"],
+} as const;
+
+const sizesOf = (shape: number | readonly number[]): readonly number[] =>
+  typeof shape === "number" ? [shape] : shape;
+
 /** Over the last dimensions `normalizedShape`, as torch.nn.LayerNorm. */
 export class LayerNorm extends Module {
   readonly normalizedShape: readonly number[];
@@ -222,13 +256,10 @@ export class LayerNorm extends Module {
   weight: Parameter | null;
   bias: Parameter | null;
 
-  constructor(
-    normalizedShape: number | readonly number[],
-    ...given: Trailing<LayerNormOptions, ["eps", "elementwiseAffine", "bias"]>
-  ) {
+  constructor(...given: Arguments<NormalizedShape, LayerNormOptions, typeof LAYER_NORM>) {
     super();
-    const options = trailing<LayerNormOptions>("LayerNorm", ["eps", "elementwiseAffine", "bias"], given);
-    this.normalizedShape = typeof normalizedShape === "number" ? [normalizedShape] : normalizedShape;
+    const options = argumentsOf<NormalizedShape, LayerNormOptions>("LayerNorm", LAYER_NORM, given);
+    this.normalizedShape = sizesOf(options.normalizedShape);
     this.eps = options.eps ?? 1e-5;
     const affine = options.elementwiseAffine ?? true;
     this.weight = affine ? new Parameter(ones([...this.normalizedShape])) : null;
@@ -244,26 +275,24 @@ export class LayerNorm extends Module {
   }
 }
 
+/** Options of root mean square normalisation. */
+export interface RMSNormOptions {
+  readonly eps?: number | null;
+  readonly elementwiseAffine?: boolean;
+}
+
+const RMS_NORM = { required: ["normalizedShape"], positional: ["eps", "elementwiseAffine"] } as const;
+
 /** x / √(mean x² + eps) over the last dimensions, as torch.nn.RMSNorm. */
 export class RMSNorm extends Module {
   readonly normalizedShape: readonly number[];
   readonly eps: number | null;
   weight: Parameter | null;
 
-  constructor(
-    normalizedShape: number | readonly number[],
-    ...given: Trailing<
-      { readonly eps?: number | null; readonly elementwiseAffine?: boolean },
-      ["eps", "elementwiseAffine"]
-    >
-  ) {
+  constructor(...given: Arguments<NormalizedShape, RMSNormOptions, typeof RMS_NORM>) {
     super();
-    const options = trailing<{ readonly eps: number | null; readonly elementwiseAffine: boolean }>(
-      "RMSNorm",
-      ["eps", "elementwiseAffine"],
-      given,
-    );
-    this.normalizedShape = typeof normalizedShape === "number" ? [normalizedShape] : normalizedShape;
+    const options = argumentsOf<NormalizedShape, RMSNormOptions>("RMSNorm", RMS_NORM, given);
+    this.normalizedShape = sizesOf(options.normalizedShape);
     this.eps = options.eps ?? null;
     this.weight = options.elementwiseAffine ?? true ? new Parameter(ones([...this.normalizedShape])) : null;
   }
@@ -273,23 +302,33 @@ export class RMSNorm extends Module {
   }
 }
 
+interface GroupedChannels {
+  readonly numGroups: number;
+  readonly numChannels: number;
+}
+
+/** Options of group normalisation. */
+export interface GroupNormOptions {
+  readonly eps?: number;
+  readonly affine?: boolean;
+}
+
+const GROUP_NORM = { required: ["numGroups", "numChannels"], positional: ["eps", "affine"] } as const;
+
 /** Over groups of channels, as torch.nn.GroupNorm. */
 export class GroupNorm extends Module {
+  readonly numGroups: number;
+  readonly numChannels: number;
   readonly eps: number;
   weight: Parameter | null;
   bias: Parameter | null;
 
-  constructor(
-    readonly numGroups: number,
-    readonly numChannels: number,
-    ...given: Trailing<{ readonly eps?: number; readonly affine?: boolean }, ["eps", "affine"]>
-  ) {
+  constructor(...given: Arguments<GroupedChannels, GroupNormOptions, typeof GROUP_NORM>) {
     super();
-    const options = trailing<{ readonly eps: number; readonly affine: boolean }>(
-      "GroupNorm",
-      ["eps", "affine"],
-      given,
-    );
+    const options = argumentsOf<GroupedChannels, GroupNormOptions>("GroupNorm", GROUP_NORM, given);
+    const { numGroups, numChannels } = options;
+    this.numGroups = numGroups;
+    this.numChannels = numChannels;
     if (numChannels % numGroups !== 0) {
       throw new DynError(`Expected channels divisible by ${numGroups} groups but found ${numChannels}`);
     }

@@ -1,17 +1,33 @@
 /** Padding layers: each pads the last dimensions of its input, as many as its name says. */
 import { pad } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { spread } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 
 type Mode = "constant" | "reflect" | "replicate" | "circular";
+
+/** What is written around each sample: one count for all sides, or one a side. */
+export type Padding = number | readonly number[];
+
+interface Sides {
+  readonly padding: Padding;
+}
+
+interface Filled extends Sides {
+  readonly value: number;
+}
+
+const SIDES = { required: ["padding"], positional: [] } as const;
+const FILLED = { required: ["padding", "value"], positional: [] } as const;
+type SideArguments = Arguments<Sides, object, typeof SIDES>;
+type FilledArguments = Arguments<Filled, object, typeof FILLED>;
 
 abstract class Pad extends Module {
   /** [before, after] of the last dimension, then of the one before it, … */
   readonly padding: readonly number[];
   protected abstract readonly mode: Mode;
 
-  constructor(rank: number, padding: number | readonly number[], readonly value: number | null = null) {
+  constructor(rank: number, padding: Padding, readonly value: number | null = null) {
     super();
     this.padding = spread(padding, 2 * rank);
   }
@@ -27,121 +43,134 @@ abstract class Pad extends Module {
 
 abstract class ConstantPad extends Pad {
   protected override readonly mode: Mode = "constant";
+
+  constructor(rank: number, given: FilledArguments) {
+    const { padding, value } = argumentsOf<Filled, object>(new.target.name, FILLED, given);
+    super(rank, padding, value);
+  }
 }
-abstract class ReflectionPad extends Pad {
+
+/** A pad that is told its sides alone. */
+abstract class PlainPad extends Pad {
+  constructor(rank: number, given: SideArguments) {
+    super(rank, argumentsOf<Sides, object>(new.target.name, SIDES, given).padding);
+  }
+}
+
+abstract class ZeroPad extends PlainPad {
+  protected override readonly mode: Mode = "constant";
+}
+abstract class ReflectionPad extends PlainPad {
   protected override readonly mode: Mode = "reflect";
 }
-abstract class ReplicationPad extends Pad {
+abstract class ReplicationPad extends PlainPad {
   protected override readonly mode: Mode = "replicate";
 }
-abstract class CircularPad extends Pad {
+abstract class CircularPad extends PlainPad {
   protected override readonly mode: Mode = "circular";
 }
 
-/** What is written around each sample: one count for all sides, or one a side. */
-export type Padding = number | readonly number[];
-
 /** Pads with a value, as torch.nn.ConstantPad1d. */
 export class ConstantPad1d extends ConstantPad {
-  constructor(padding: Padding, value: number) {
-    super(1, padding, value);
+  constructor(...given: FilledArguments) {
+    super(1, given);
   }
 }
 
 /** Pads with a value, as torch.nn.ConstantPad2d. */
 export class ConstantPad2d extends ConstantPad {
-  constructor(padding: Padding, value: number) {
-    super(2, padding, value);
+  constructor(...given: FilledArguments) {
+    super(2, given);
   }
 }
 
 /** Pads with a value, as torch.nn.ConstantPad3d. */
 export class ConstantPad3d extends ConstantPad {
-  constructor(padding: Padding, value: number) {
-    super(3, padding, value);
+  constructor(...given: FilledArguments) {
+    super(3, given);
   }
 }
 
 /** Pads with zeros, as torch.nn.ZeroPad1d. */
-export class ZeroPad1d extends ConstantPad {
-  constructor(padding: Padding) {
-    super(1, padding);
+export class ZeroPad1d extends ZeroPad {
+  constructor(...given: SideArguments) {
+    super(1, given);
   }
 }
 
 /** Pads with zeros, as torch.nn.ZeroPad2d. */
-export class ZeroPad2d extends ConstantPad {
-  constructor(padding: Padding) {
-    super(2, padding);
+export class ZeroPad2d extends ZeroPad {
+  constructor(...given: SideArguments) {
+    super(2, given);
   }
 }
 
 /** Pads with zeros, as torch.nn.ZeroPad3d. */
-export class ZeroPad3d extends ConstantPad {
-  constructor(padding: Padding) {
-    super(3, padding);
+export class ZeroPad3d extends ZeroPad {
+  constructor(...given: SideArguments) {
+    super(3, given);
   }
 }
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad1d. */
 export class ReflectionPad1d extends ReflectionPad {
-  constructor(padding: Padding) {
-    super(1, padding);
+  constructor(...given: SideArguments) {
+    super(1, given);
   }
 }
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad2d. */
 export class ReflectionPad2d extends ReflectionPad {
-  constructor(padding: Padding) {
-    super(2, padding);
+  constructor(...given: SideArguments) {
+    super(2, given);
   }
 }
 
 /** Pads with the mirror image, as torch.nn.ReflectionPad3d. */
 export class ReflectionPad3d extends ReflectionPad {
-  constructor(padding: Padding) {
-    super(3, padding);
+  constructor(...given: SideArguments) {
+    super(3, given);
   }
 }
 
 /** Pads with its edges, as torch.nn.ReplicationPad1d. */
 export class ReplicationPad1d extends ReplicationPad {
-  constructor(padding: Padding) {
-    super(1, padding);
+  constructor(...given: SideArguments) {
+    super(1, given);
   }
 }
 
 /** Pads with its edges, as torch.nn.ReplicationPad2d. */
 export class ReplicationPad2d extends ReplicationPad {
-  constructor(padding: Padding) {
-    super(2, padding);
+  constructor(...given: SideArguments) {
+    super(2, given);
   }
 }
 
 /** Pads with its edges, as torch.nn.ReplicationPad3d. */
 export class ReplicationPad3d extends ReplicationPad {
-  constructor(padding: Padding) {
-    super(3, padding);
+  constructor(...given: SideArguments) {
+    super(3, given);
   }
 }
 
 /** Pads with its other end, as torch.nn.CircularPad1d. */
 export class CircularPad1d extends CircularPad {
-  constructor(padding: Padding) {
-    super(1, padding);
+  constructor(...given: SideArguments) {
+    super(1, given);
   }
 }
 
 /** Pads with its other end, as torch.nn.CircularPad2d. */
 export class CircularPad2d extends CircularPad {
-  constructor(padding: Padding) {
-    super(2, padding);
+  constructor(...given: SideArguments) {
+    super(2, given);
   }
 }
 
 /** Pads with its other end, as torch.nn.CircularPad3d. */
 export class CircularPad3d extends CircularPad {
-  constructor(padding: Padding) {
-    super(3, padding);
+  constructor(...given: SideArguments) {
+    super(3, given);
   }
 }

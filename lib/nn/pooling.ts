@@ -14,7 +14,7 @@ import {
   maxPool3d,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 
 /** One number for all spatial dimensions, or one for each. */
@@ -41,23 +41,27 @@ export interface AvgPoolOptions extends PoolOptions {
   readonly divisorOverride?: number | null;
 }
 
+interface Window {
+  readonly kernelSize: Sizes;
+}
+
+const LARGEST = {
+  required: ["kernelSize"],
+  positional: ["stride", "padding", "dilation"],
+  named: ["ceilMode"],
+} as const;
+
 abstract class MaxPool extends Module {
+  readonly kernelSize: Sizes;
   readonly stride: Sizes | null;
   readonly padding: Sizes;
   readonly dilation: Sizes;
   readonly ceilMode: boolean;
 
-  constructor(
-    readonly kernelSize: Sizes,
-    ...given: Trailing<MaxPoolOptions, ["stride", "padding", "dilation"]>
-  ) {
+  constructor(...given: Arguments<Window, MaxPoolOptions, typeof LARGEST>) {
     super();
-    const options = trailing<MaxPoolOptions>("MaxPool", {
-      positional: ["stride", "padding", "dilation"],
-      named: [
-        "ceilMode",
-      ],
-    }, given);
+    const options = argumentsOf<Window, MaxPoolOptions>(new.target.name, LARGEST, given);
+    this.kernelSize = options.kernelSize;
     this.stride = options.stride ?? null;
     this.padding = options.padding ?? 0;
     this.dilation = options.dilation ?? 1;
@@ -93,18 +97,23 @@ export class MaxPool3d extends MaxPool {
   }
 }
 
-const AVERAGED = ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"] as const;
+const AVERAGED = {
+  required: ["kernelSize"],
+  positional: ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"],
+} as const;
 
 abstract class AvgPool extends Module {
+  readonly kernelSize: Sizes;
   readonly stride: Sizes | null;
   readonly padding: Sizes;
   readonly ceilMode: boolean;
   readonly countIncludePad: boolean;
   readonly divisorOverride: number | null;
 
-  constructor(readonly kernelSize: Sizes, ...given: Trailing<AvgPoolOptions, typeof AVERAGED>) {
+  constructor(...given: Arguments<Window, AvgPoolOptions, typeof AVERAGED>) {
     super();
-    const options = trailing<AvgPoolOptions>("AvgPool", AVERAGED, given);
+    const options = argumentsOf<Window, AvgPoolOptions>(new.target.name, AVERAGED, given);
+    this.kernelSize = options.kernelSize;
     this.stride = options.stride ?? null;
     this.padding = options.padding ?? 0;
     this.ceilMode = options.ceilMode ?? false;
@@ -140,10 +149,19 @@ export class AvgPool3d extends AvgPool {
   }
 }
 
+/** Cells a spatial dimension; null keeps its size. */
+interface Cells {
+  readonly outputSize: number | readonly (number | null)[];
+}
+
+const ADAPTIVE = { required: ["outputSize"], positional: [] } as const;
+
 abstract class AdaptivePool extends Module {
-  /** `outputSize`: cells a spatial dimension; null keeps its size. */
-  constructor(readonly outputSize: number | readonly (number | null)[]) {
+  readonly outputSize: number | readonly (number | null)[];
+
+  constructor(...given: Arguments<Cells, object, typeof ADAPTIVE>) {
     super();
+    this.outputSize = argumentsOf<Cells, object>(new.target.name, ADAPTIVE, given).outputSize;
   }
 
   override extraRepr(): string {

@@ -7,15 +7,28 @@ import {
   pixelUnshuffle,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 
 type Sizes = number | readonly number[];
 
+interface Unflattened {
+  readonly dim: number;
+  readonly unflattenedSize: readonly number[];
+}
+
+const UNFLATTEN = { required: ["dim", "unflattenedSize"], positional: [] } as const;
+
 /** Splits dimension `dim` into `unflattenedSize`. */
 export class Unflatten extends Module {
-  constructor(readonly dim: number, readonly unflattenedSize: readonly number[]) {
+  readonly dim: number;
+  readonly unflattenedSize: readonly number[];
+
+  constructor(...given: Arguments<Unflattened, object, typeof UNFLATTEN>) {
     super();
+    const { dim, unflattenedSize } = argumentsOf<Unflattened, object>("Unflatten", UNFLATTEN, given);
+    this.dim = dim;
+    this.unflattenedSize = unflattenedSize;
   }
 
   override forward(x: Tensor): Tensor {
@@ -23,10 +36,19 @@ export class Unflatten extends Module {
   }
 }
 
+interface Upscale {
+  readonly upscaleFactor: number;
+}
+
+const UPSCALE = { required: ["upscaleFactor"], positional: [] } as const;
+
 /** [N, C·r², H, W] → [N, C, H·r, W·r] */
 export class PixelShuffle extends Module {
-  constructor(readonly upscaleFactor: number) {
+  readonly upscaleFactor: number;
+
+  constructor(...given: Arguments<Upscale, object, typeof UPSCALE>) {
     super();
+    this.upscaleFactor = argumentsOf<Upscale, object>("PixelShuffle", UPSCALE, given).upscaleFactor;
   }
 
   override forward(x: Tensor): Tensor {
@@ -34,10 +56,19 @@ export class PixelShuffle extends Module {
   }
 }
 
+interface Downscale {
+  readonly downscaleFactor: number;
+}
+
+const DOWNSCALE = { required: ["downscaleFactor"], positional: [] } as const;
+
 /** [N, C, H·r, W·r] → [N, C·r², H, W] */
 export class PixelUnshuffle extends Module {
-  constructor(readonly downscaleFactor: number) {
+  readonly downscaleFactor: number;
+
+  constructor(...given: Arguments<Downscale, object, typeof DOWNSCALE>) {
     super();
+    this.downscaleFactor = argumentsOf<Downscale, object>("PixelUnshuffle", DOWNSCALE, given).downscaleFactor;
   }
 
   override forward(x: Tensor): Tensor {
@@ -45,10 +76,19 @@ export class PixelUnshuffle extends Module {
   }
 }
 
+interface Groups {
+  readonly groups: number;
+}
+
+const GROUPS = { required: ["groups"], positional: [] } as const;
+
 /** Channels of [N, C, H, W] dealt out over groups. */
 export class ChannelShuffle extends Module {
-  constructor(readonly groups: number) {
+  readonly groups: number;
+
+  constructor(...given: Arguments<Groups, object, typeof GROUPS>) {
     super();
+    this.groups = argumentsOf<Groups, object>("ChannelShuffle", GROUPS, given).groups;
   }
 
   override forward(x: Tensor): Tensor {
@@ -63,16 +103,22 @@ export interface UnfoldOptions {
   readonly stride?: Sizes;
 }
 
+interface Kernel {
+  readonly kernelSize: Sizes;
+}
+
+const UNFOLD = { required: ["kernelSize"], positional: ["dilation", "padding", "stride"] } as const;
+
 /** Windows of [N, C, H, W] as columns: [N, C·size, windows]. */
 export class Unfold extends Module {
+  readonly kernelSize: Sizes;
   readonly options: UnfoldOptions;
 
-  constructor(
-    readonly kernelSize: Sizes,
-    ...given: Trailing<UnfoldOptions, ["dilation", "padding", "stride"]>
-  ) {
+  constructor(...given: Arguments<Kernel, UnfoldOptions, typeof UNFOLD>) {
     super();
-    this.options = trailing<UnfoldOptions>("Unfold", ["dilation", "padding", "stride"], given);
+    const { kernelSize, ...options } = argumentsOf<Kernel, UnfoldOptions>("Unfold", UNFOLD, given);
+    this.kernelSize = kernelSize;
+    this.options = options;
   }
 
   override forward(x: Tensor): Tensor {

@@ -5,7 +5,7 @@ import { embedding } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { normal_ } from "./init.ts";
-import { type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 
@@ -17,24 +17,33 @@ export interface EmbeddingOptions {
   readonly scaleGradByFreq?: boolean;
 }
 
+/** Sizes of an embedding. */
+export interface EmbeddingSizes {
+  readonly numEmbeddings: number;
+  readonly embeddingDim: number;
+}
+
+const EMBEDDING = {
+  required: ["numEmbeddings", "embeddingDim"],
+  positional: ["paddingIdx"],
+  named: ["scaleGradByFreq"],
+} as const;
+
 /** Integer indices of any shape [...] → [..., embeddingDim], as torch.nn.Embedding. */
 export class Embedding extends Module {
+  readonly numEmbeddings: number;
+  readonly embeddingDim: number;
   readonly paddingIdx: number | null;
   readonly scaleGradByFreq: boolean;
   /** [numEmbeddings, embeddingDim] */
   weight: Parameter;
 
-  constructor(
-    readonly numEmbeddings: number,
-    readonly embeddingDim: number,
-    ...given: Trailing<EmbeddingOptions, ["paddingIdx"]>
-  ) {
+  constructor(...given: Arguments<EmbeddingSizes, EmbeddingOptions, typeof EMBEDDING>) {
     super();
-    const options = trailing<EmbeddingOptions>("Embedding", {
-      positional: ["paddingIdx"],
-      named: ["scaleGradByFreq"],
-    }, given);
-    const { paddingIdx = null } = options;
+    const options = argumentsOf<EmbeddingSizes, EmbeddingOptions>("Embedding", EMBEDDING, given);
+    const { numEmbeddings, embeddingDim, paddingIdx = null } = options;
+    this.numEmbeddings = numEmbeddings;
+    this.embeddingDim = embeddingDim;
     if (paddingIdx !== null && (paddingIdx >= numEmbeddings || paddingIdx < -numEmbeddings)) {
       throw new DynError(
         `Expected paddingIdx in [${-numEmbeddings}, ${numEmbeddings - 1}] but found ${paddingIdx}`,

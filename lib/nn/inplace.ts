@@ -1,0 +1,61 @@
+/**
+ * Functions of nn.functional that write their result into their input, and the options of those that may. Input:
+ * arguments as of the op; output: the input itself. Invariant: the numbers are those of the op.
+ */
+import type { Tensor } from "../tensor/tensor.ts";
+
+/** Whether the input's memory takes the result. */
+export interface InplaceOptions {
+  readonly inplace?: boolean;
+}
+
+/** Options of leakyRelu. */
+export interface LeakyOptions extends InplaceOptions {
+  readonly negativeSlope?: number;
+}
+
+/** Options of elu and celu. */
+export interface AlphaOptions extends InplaceOptions {
+  readonly alpha?: number;
+}
+
+/** Options of hardtanh. */
+export interface BoundsOptions extends InplaceOptions {
+  readonly minVal?: number;
+  readonly maxVal?: number;
+}
+
+/** max(x, 0) written into x. */
+export function relu_(x: Tensor): Tensor {
+  return x.relu_();
+}
+
+/** selu written into x. */
+export function selu_(x: Tensor): Tensor {
+  return x.selu_();
+}
+
+/** leakyRelu written into x. */
+export function leakyRelu_(x: Tensor, negativeSlope: number = 0.01): Tensor {
+  return x.leakyRelu_(negativeSlope);
+}
+
+/** elu written into x. */
+export function elu_(x: Tensor, alpha: number = 1): Tensor {
+  return x.elu_(alpha);
+}
+
+/** celu written into x. */
+export function celu_(x: Tensor, alpha: number = 1): Tensor {
+  return x.celu_(alpha);
+}
+
+/** hardtanh written into x. */
+export function hardtanh_(x: Tensor, minVal: number = -1, maxVal: number = 1): Tensor {
+  return x.hardtanh_(minVal, maxVal);
+}
+
+/** threshold written into x. */
+export function threshold_(x: Tensor, below: number, value: number): Tensor {
+  return x.threshold_(below, value);
+}
