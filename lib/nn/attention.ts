@@ -14,11 +14,11 @@ import {
   zeros,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { ModuleList } from "./container.ts";
 import { Dropout } from "./dropout.ts";
 import { gelu, relu } from "./functional.ts";
-import { kaimingUniform_, xavierUniform_ } from "./init.ts";
+import { xavierUniform_, zeros_ } from "./init.ts";
 import { Linear } from "./linear.ts";
 import { Module } from "./module.ts";
 import { LayerNorm } from "./normalization.ts";
@@ -31,6 +31,18 @@ export interface MultiheadAttentionOptions {
   readonly bias?: boolean;
   readonly batchFirst?: boolean;
 }
+
+/** Sizes of multi-head attention. */
+export interface AttentionSizes {
+  readonly embedDim: number;
+  readonly numHeads: number;
+}
+
+const ATTENTION = {
+  required: ["embedDim", "numHeads"],
+  positional: ["dropout", "bias"],
+  named: ["batchFirst"],
+} as const;
 
 /** What a call of multi-head attention may be told. */
 export interface AttentionCall {
@@ -56,6 +68,8 @@ const additive = (mask: Tensor, like: Tensor): Tensor =>
 
 /** Attention of several heads side by side, as torch.nn.MultiheadAttention with equal key and value sizes. */
 export class MultiheadAttention extends Module {
+  readonly embedDim: number;
+  readonly numHeads: number;
   readonly dropout: number;
   readonly batchFirst: boolean;
   readonly headDim: number;
@@ -63,23 +77,18 @@ export class MultiheadAttention extends Module {
   inProjWeight: Parameter;
   /** [3 · embedDim] */
   inProjBias: Parameter | null;
-  /** [embedDim, embedDim] */
-  outProjWeight: Parameter;
-  /** [embedDim] */
-  outProjBias: Parameter | null;
+  readonly outProj: Linear;
 
-  constructor(
-    readonly embedDim: number,
-    readonly numHeads: number,
-    ...given: Trailing<MultiheadAttentionOptions, ["dropout", "bias"]>
-  ) {
+  constructor(...given: Arguments<AttentionSizes, MultiheadAttentionOptions, typeof ATTENTION>) {
     super();
-    const options = trailing<MultiheadAttentionOptions>("MultiheadAttention", {
-      positional: ["dropout", "bias"],
-      named: [
-        "batchFirst",
-      ],
-    }, given);
+    const options = argumentsOf<AttentionSizes, MultiheadAttentionOptions>(
+      "MultiheadAttention",
+      ATTENTION,
+      given,
+    );
+    const { embedDim, numHeads } = options;
+    this.embedDim = embedDim;
+    this.numHeads = numHeads;
     if (embedDim % numHeads !== 0) {
       throw new DynError(`Expected embedDim divisible by ${numHeads} heads but found ${embedDim}`);
     }
@@ -89,18 +98,18 @@ export class MultiheadAttention extends Module {
     const bias = options.bias ?? true;
     this.inProjWeight = new Parameter(empty([3 * embedDim, embedDim]));
     this.inProjBias = bias ? new Parameter(zeros([3 * embedDim])) : null;
-    this.outProjWeight = new Parameter(empty([embedDim, embedDim]));
-    this.outProjBias = bias ? new Parameter(zeros([embedDim])) : null;
-    this.parameterKeys.inProjWeight = "in_proj_weight";
-    this.parameterKeys.inProjBias = "in_proj_bias";
-    this.parameterKeys.outProjWeight = "out_proj.weight";
-    this.parameterKeys.outProjBias = "out_proj.bias";
+    this.outProj = new Linear(embedDim, embedDim, { bias });
+    Object.assign(this.stateKeys, {
+      inProjWeight: "in_proj_weight",
+      inProjBias: "in_proj_bias",
+      outProj: "out_proj",
+    });
     xavierUniform_(this.inProjWeight);
-    kaimingUniform_(this.outProjWeight, { a: Math.sqrt(5) });
+    if (this.outProj.bias) zeros_(this.outProj.bias);
   }
 
   /** One of the three projections, split into heads: [N, heads, L, headDim]. */
-  #heads(x: Tensor, part: number): Tensor {
+  private heads(x: Tensor, part: number): Tensor {
     const { embedDim, numHeads, headDim } = this;
     const weight = this.inProjWeight.narrow(0, part * embedDim, embedDim);
     const bias = this.inProjBias ? this.inProjBias.narrow(0, part * embedDim, embedDim) : null;
@@ -120,9 +129,9 @@ export class MultiheadAttention extends Module {
       throw new DynError("Expected attnMask where isCausal is true but found none");
     }
     const batched = (x: Tensor) => single ? x.unsqueeze(0) : this.batchFirst ? x : x.transpose(0, 1);
-    const q = this.#heads(batched(query), 0);
-    const k = this.#heads(batched(key), 1);
-    const v = this.#heads(batched(value), 2);
+    const q = this.heads(batched(query), 0);
+    const k = this.heads(batched(key), 1);
+    const v = this.heads(batched(value), 2);
     const [n = 1, , l = 1] = q.shape, s = k.shape[2] ?? 1;
     let mask: Tensor | null = null;
     if (attnMask) {
@@ -145,11 +154,7 @@ export class MultiheadAttention extends Module {
     } else {
       mixed = scaledDotProductAttention(q, k, v, mask, rate);
     }
-    const joined = linear(
-      mixed.transpose(1, 2).reshape(n, l, this.embedDim),
-      this.outProjWeight,
-      this.outProjBias,
-    );
+    const joined = this.outProj.call(mixed.transpose(1, 2).reshape(n, l, this.embedDim));
     return [single ? joined.squeeze(0) : this.batchFirst ? joined : joined.transpose(0, 1), weights];
   }
 
@@ -170,15 +175,24 @@ export interface TransformerOptions {
   readonly bias?: boolean;
 }
 
-const ENCODER = [
-  "dimFeedforward",
-  "dropout",
-  "activation",
-  "layerNormEps",
-  "batchFirst",
-  "normFirst",
-  "bias",
-] as const;
+/** Sizes of a layer of the encoder. */
+export interface TransformerSizes {
+  readonly dModel: number;
+  readonly nhead: number;
+}
+
+const ENCODER = {
+  required: ["dModel", "nhead"],
+  positional: [
+    "dimFeedforward",
+    "dropout",
+    "activation",
+    "layerNormEps",
+    "batchFirst",
+    "normFirst",
+    "bias",
+  ],
+} as const;
 
 /** Self-attention and a feed-forward part, each added to its input, as torch.nn.TransformerEncoderLayer. */
 export class TransformerEncoderLayer extends Module {
@@ -193,18 +207,16 @@ export class TransformerEncoderLayer extends Module {
   readonly dropout1: Dropout;
   readonly dropout2: Dropout;
 
-  readonly options: TransformerOptions;
-
-  constructor(
-    readonly dModel: number,
-    readonly nhead: number,
-    ...given: Trailing<TransformerOptions, typeof ENCODER>
-  ) {
+  constructor(...given: Arguments<TransformerSizes, TransformerOptions, typeof ENCODER>) {
     super();
-    const options = trailing<TransformerOptions>("TransformerEncoderLayer", ENCODER, given);
+    const options = argumentsOf<TransformerSizes, TransformerOptions>(
+      "TransformerEncoderLayer",
+      ENCODER,
+      given,
+    );
+    const { dModel, nhead } = options;
     const { dimFeedforward = 2048, dropout: p = 0.1, layerNormEps: eps = 1e-5, bias = true } = options;
     const { batchFirst = false, activation = "relu" } = options;
-    this.options = options;
     this.normFirst = options.normFirst ?? false;
     this.activation = activation === "relu" ? relu : activation === "gelu" ? gelu : activation;
     this.self_attn = new MultiheadAttention(dModel, nhead, { dropout: p, bias, batchFirst });
@@ -217,19 +229,12 @@ export class TransformerEncoderLayer extends Module {
     this.dropout2 = new Dropout(p);
   }
 
-  /** Another layer with the same options and parameters of the same values. */
-  copy(): TransformerEncoderLayer {
-    const made = new TransformerEncoderLayer(this.dModel, this.nhead, this.options);
-    made.loadStateDict(this.stateDict());
-    return made;
-  }
-
-  #attend(x: Tensor, attnMask: Tensor | null, keyPaddingMask: Tensor | null): Tensor {
+  private attend(x: Tensor, attnMask: Tensor | null, keyPaddingMask: Tensor | null): Tensor {
     const [mixed] = this.self_attn.call(x, x, x, { attnMask, keyPaddingMask, needWeights: false });
     return this.dropout1.call(mixed);
   }
 
-  #feed(x: Tensor): Tensor {
+  private feed(x: Tensor): Tensor {
     return this.dropout2.call(this.linear2.call(this.dropout.call(this.activation(this.linear1.call(x)))));
   }
 
@@ -239,27 +244,38 @@ export class TransformerEncoderLayer extends Module {
     srcKeyPaddingMask: Tensor | null = null,
   ): Tensor {
     if (this.normFirst) {
-      const x = src.add(this.#attend(this.norm1.call(src), srcMask, srcKeyPaddingMask));
-      return x.add(this.#feed(this.norm2.call(x)));
+      const x = src.add(this.attend(this.norm1.call(src), srcMask, srcKeyPaddingMask));
+      return x.add(this.feed(this.norm2.call(x)));
     }
-    const x = this.norm1.call(src.add(this.#attend(src, srcMask, srcKeyPaddingMask)));
-    return this.norm2.call(x.add(this.#feed(x)));
+    const x = this.norm1.call(src.add(this.attend(src, srcMask, srcKeyPaddingMask)));
+    return this.norm2.call(x.add(this.feed(x)));
   }
 }
+
+interface Stack {
+  readonly encoderLayer: TransformerEncoderLayer;
+  readonly numLayers: number;
+}
+
+interface StackOptions {
+  readonly norm?: LayerNorm | null;
+}
+
+const STACK = { required: ["encoderLayer", "numLayers"], positional: ["norm"] } as const;
 
 /** Layers of an encoder one after the other, as torch.nn.TransformerEncoder: copies of the one given. */
 export class TransformerEncoder extends Module {
   readonly layers: ModuleList<TransformerEncoderLayer>;
+  readonly numLayers: number;
   readonly norm: LayerNorm | null;
 
-  constructor(
-    encoderLayer: TransformerEncoderLayer,
-    readonly numLayers: number,
-    norm: LayerNorm | { readonly norm?: LayerNorm | null } | null = null,
-  ) {
+  constructor(...given: Arguments<Stack, StackOptions, typeof STACK>) {
     super();
-    this.layers = new ModuleList(Array.from({ length: numLayers }, () => encoderLayer.copy()));
-    this.norm = norm instanceof LayerNorm ? norm : norm?.norm ?? null;
+    const options = argumentsOf<Stack, StackOptions>("TransformerEncoder", STACK, given);
+    const { encoderLayer, numLayers, norm = null } = options;
+    this.numLayers = numLayers;
+    this.layers = new ModuleList(Array.from({ length: numLayers }, () => encoderLayer.clone()));
+    this.norm = norm;
   }
 
   override forward(

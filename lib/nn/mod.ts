@@ -47,6 +47,7 @@ export {
 } from "./loss.ts";
 export * as init from "./init.ts";
 export * as functional from "./functional.ts";
+export * as utils from "./gradient_clipping.ts";
 export * from "./margin_loss.ts";
 export * from "./recurrent.ts";
 export * from "./attention.ts";

@@ -7,7 +7,10 @@ import { DynError } from "../base/errors.ts";
 import { type DType, isDType, isFloat } from "../base/dtype.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { Tensor } from "../tensor/tensor.ts";
+import { deepCopy } from "./deep_copy.ts";
 import { Parameter } from "./parameter.ts";
+
+const UNCLONABLE: symbol = Symbol("A module, which module.clone() copies,");
 
 /** Called after `forward`; a result other than undefined replaces the output. */
 export type ForwardHook = (module: Module, args: readonly unknown[], output: unknown) => unknown;
@@ -57,8 +60,10 @@ export class Module {
   training = true;
   /** Registered buffers, in order. */
   readonly bufferEntries: BufferEntry[] = [];
-  /** Names in state dicts of parameter fields whose names differ from PyTorch's. */
-  readonly parameterKeys: Record<string, string> = {};
+  /** Names in state dicts of parameters and submodules whose fields have other names than PyTorch's. */
+  readonly stateKeys: Record<string, string> = {};
+  /** Makes `structuredClone`, which would lose the class, fail with a word of what to do instead. */
+  readonly structuredClone = UNCLONABLE;
   /** Hooks of calls; null until one is registered, so that a compiled call has one thing to check. */
   registeredHooks: RegisteredHooks | null = null;
   compiledForward: ((...args: unknown[]) => unknown) | null = null;
@@ -83,10 +88,12 @@ export class Module {
     return output as ReturnType<this["forward"]>;
   }
 
-  /** Own Modules by field name, in order. */
+  /** Own Modules by name, in order. */
   namedChildren(): [string, Module][] {
     const found: [string, Module][] = [];
-    for (const [name, value] of Object.entries(this)) if (value instanceof Module) found.push([name, value]);
+    for (const [field, value] of Object.entries(this)) {
+      if (value instanceof Module) found.push([keyOf(this, field), value]);
+    }
     return found;
   }
 
@@ -121,7 +128,7 @@ export class Module {
       for (const [field, value] of Object.entries(module)) {
         if (!(value instanceof Parameter) || seen.has(value)) continue;
         seen.add(value);
-        const key = module.parameterKeys[field] ?? field;
+        const key = keyOf(module, field);
         found.push([path ? `${path}.${key}` : key, value]);
       }
     }
@@ -258,6 +265,17 @@ export class Module {
     return this.to("float64" satisfies DType);
   }
 
+  /**
+   * A copy of the model with parameters, buffers, gradients and hooks of its own, as Python's `copy.deepcopy`: what
+   * is shared inside of it (tied weights) is shared inside of the copy. The copy is not compiled. Throws DynError
+   * for results of recorded operations and for objects with private members, which only their class can copy.
+   */
+  clone(): this {
+    const made = deepCopy(this);
+    for (const module of made.modules()) module.compiledForward = null;
+    return made;
+  }
+
   /** Calls `visit` on all modules below, then on this one. */
   apply(visit: (module: Module) => void): this {
     for (const child of this.children()) child.apply(visit);
@@ -297,13 +315,18 @@ export class Module {
   }
 }
 
+/** The name in state dicts of what a field holds. */
+function keyOf({ stateKeys }: Module, field: string): string {
+  return (Object.hasOwn(stateKeys, field) ? stateKeys[field] : undefined) ?? field;
+}
+
 /** Every path to a parameter or persistent buffer, shared ones once per path as PyTorch writes them. */
 function stateEntriesOf(root: Module): { key: string; tensor: Tensor }[] {
   const entries: { key: string; tensor: Tensor }[] = [];
   const visit = (module: Module, prefix: string) => {
     for (const [field, value] of Object.entries(module)) {
       if (value instanceof Parameter) {
-        entries.push({ key: prefix + (module.parameterKeys[field] ?? field), tensor: value });
+        entries.push({ key: prefix + keyOf(module, field), tensor: value });
       }
     }
     for (const { field, key, persistent } of module.bufferEntries) {

@@ -150,10 +150,11 @@ abstract class InstanceNorm extends StatisticsLayer {
     if (useInput && batch.shape.slice(2).every((size) => size === 1)) {
       throw new DynError(`Expected more than 1 spatial element but found shape [${x.shape}]`);
     }
+    // Statistics that are only followed are no operands: they change before the gradient is computed
     const result = instanceNorm(
       batch,
-      this.runningMean,
-      this.runningVar,
+      useInput ? null : this.runningMean,
+      useInput ? null : this.runningVar,
       this.weight,
       this.bias,
       useInput,

@@ -1,16 +1,24 @@
 /**
  * Recurrent layers: Elman networks, LSTM (Hochreiter and Schmidhuber 1997) and GRU (Cho et al. 2014). Input: a
  * sequence [L, N, inputSize] ([N, L, inputSize] with batchFirst, [L, inputSize] without a batch) and possibly
- * former states; output: the outputs of all steps and the last states. Invariant: parameters have PyTorch's names,
- * shapes and order of gates.
+ * former states; output: the outputs of all steps and the last states. Invariants: parameters have PyTorch's names,
+ * shapes and order of gates; the inputs of all steps meet their weight in one product a layer and direction, so
+ * that a step has only the product of its state.
  */
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { cat, dropout, empty, linear, stack, zeros } from "../tensor/generated_functions.ts";
+import { cat, dropout, empty, linear, stack } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Trailing, trailing } from "../base/arguments.ts";
 import { uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
+import { type Gates, gatesOfElman, GRU_GATES, LSTM_GATES, type Nonlinearity, type States } from "./gates.ts";
+
+/** Sizes of recurrent layers and cells. */
+export interface RecurrentSizes {
+  readonly inputSize: number;
+  readonly hiddenSize: number;
+}
 
 /** Options of recurrent layers. */
 export interface RecurrentOptions {
@@ -22,187 +30,146 @@ export interface RecurrentOptions {
   readonly bidirectional?: boolean;
 }
 
-/** The parameters of one layer in one direction. */
-interface Weights {
-  readonly inputWeight: Tensor;
-  readonly stateWeight: Tensor;
-  readonly inputBias: Tensor | null;
-  readonly stateBias: Tensor | null;
+/** Options of Elman networks. */
+export interface ElmanOptions extends RecurrentOptions {
+  readonly nonlinearity?: Nonlinearity;
 }
 
-/** The states that a step reads and gives: h, and c of an LSTM. */
-type States = readonly Tensor[];
+const GATED = {
+  required: ["inputSize", "hiddenSize"],
+  positional: ["numLayers", "bias", "batchFirst", "dropout", "bidirectional"],
+} as const;
 
-/** One step: the states after an input [N, inputSize]. */
-type Step = (x: Tensor, states: States, weights: Weights) => States;
+const ELMAN = {
+  required: ["inputSize", "hiddenSize"],
+  positional: ["numLayers", "nonlinearity", "bias", "batchFirst", "dropout", "bidirectional"],
+} as const;
 
-const first = (states: States): Tensor => {
-  const [h] = states;
-  if (!h) throw new DynError("Expected a state but found none");
-  return h;
-};
+type GatedArguments = Arguments<RecurrentSizes, RecurrentOptions, typeof GATED>;
 
-/** Both products of a step: of the input and of the state. */
-function products(x: Tensor, h: Tensor, w: Weights): [Tensor, Tensor] {
-  return [linear(x, w.inputWeight, w.inputBias), linear(h, w.stateWeight, w.stateBias)];
+/** One layer in one direction. */
+interface Pass {
+  readonly layer: number;
+  readonly reverse: boolean;
+  /** What the names of its parameters end with. */
+  readonly suffix: string;
 }
 
-const elman = (nonlinearity: "tanh" | "relu"): Step => (x, states, weights) => {
-  const [a, b] = products(x, first(states), weights), sum = a.add(b);
-  return [nonlinearity === "tanh" ? sum.tanh() : sum.relu()];
-};
-
-const lstm: Step = (x, states, weights) => {
-  const [h, c] = states;
-  if (!h || !c) throw new DynError("Expected states h and c of an LSTM but found fewer");
-  const [a, b] = products(x, h, weights);
-  const [input, forget, cell, output] = a.add(b).chunk(4, -1);
-  if (!input || !forget || !cell || !output) throw new DynError("Expected four gates");
-  const next = forget.sigmoid().mul(c).add(input.sigmoid().mul(cell.tanh()));
-  return [output.sigmoid().mul(next.tanh()), next];
-};
-
-const gru: Step = (x, states, weights) => {
-  const h = first(states), [a, b] = products(x, h, weights);
-  const [ra, za, na] = a.chunk(3, -1), [rb, zb, nb] = b.chunk(3, -1);
-  if (!ra || !za || !na || !rb || !zb || !nb) throw new DynError("Expected three gates");
-  const update = za.add(zb).sigmoid();
-  const candidate = na.add(ra.add(rb).sigmoid().mul(nb)).tanh();
-  return [candidate.add(update.mul(h.sub(candidate)))];
-};
-
-/** What a kind of layer is. */
-interface Kind {
-  readonly name: string;
-  readonly gates: number;
-  readonly states: number;
-  readonly step: Step;
+/** The outputs of all steps, and the states after the last. */
+interface Run {
+  readonly output: Tensor;
+  readonly states: States;
 }
-
-const LSTM_KIND: Kind = { name: "LSTM", gates: 4, states: 2, step: lstm };
-const GRU_KIND: Kind = { name: "GRU", gates: 3, states: 1, step: gru };
-const elmanKind = (nonlinearity: "tanh" | "relu"): Kind => ({
-  name: "RNN",
-  gates: 1,
-  states: 1,
-  step: elman(nonlinearity),
-});
-
-const NAMES = ["numLayers", "bias", "batchFirst", "dropout", "bidirectional"] as const;
 
 abstract class Recurrent extends Module {
+  readonly inputSize: number;
+  readonly hiddenSize: number;
   readonly numLayers: number;
   readonly batchFirst: boolean;
   readonly dropout: number;
   readonly bidirectional: boolean;
   readonly bias: boolean;
-  readonly #kind: Kind;
 
-  constructor(
-    kind: Kind,
-    readonly inputSize: number,
-    readonly hiddenSize: number,
-    options: RecurrentOptions,
-  ) {
+  constructor(protected readonly gates: Gates, options: RecurrentSizes & RecurrentOptions) {
     super();
-    this.#kind = kind;
+    this.inputSize = options.inputSize;
+    this.hiddenSize = options.hiddenSize;
     this.numLayers = options.numLayers ?? 1;
     this.bias = options.bias ?? true;
     this.batchFirst = options.batchFirst ?? false;
     this.dropout = options.dropout ?? 0;
     this.bidirectional = options.bidirectional ?? false;
-    const rows = kind.gates * hiddenSize, bound = 1 / Math.sqrt(hiddenSize);
+    const rows = gates.count * this.hiddenSize, bound = 1 / Math.sqrt(this.hiddenSize);
     const add = (name: string, shape: readonly number[]) => {
       const parameter = new Parameter(empty([...shape]));
       uniform_(parameter, -bound, bound);
       this.registerParameter(name, parameter);
     };
-    for (const { suffix, layer } of this.#passes()) {
-      const width = layer === 0 ? inputSize : hiddenSize * (this.bidirectional ? 2 : 1);
-      add(`weight_ih_${suffix}`, [rows, width]);
-      add(`weight_hh_${suffix}`, [rows, hiddenSize]);
-      if (this.bias) {
-        add(`bias_ih_${suffix}`, [rows]);
-        add(`bias_hh_${suffix}`, [rows]);
+    for (let layer = 0; layer < this.numLayers; layer++) {
+      const width = layer === 0 ? this.inputSize : this.hiddenSize * (this.bidirectional ? 2 : 1);
+      for (const { suffix } of this.passes(layer)) {
+        add(`weight_ih_${suffix}`, [rows, width]);
+        add(`weight_hh_${suffix}`, [rows, this.hiddenSize]);
+        if (this.bias) {
+          add(`bias_ih_${suffix}`, [rows]);
+          add(`bias_hh_${suffix}`, [rows]);
+        }
       }
     }
   }
 
-  /** Layers in order, each forwards and then, if asked for, backwards. */
-  #passes(): { layer: number; reverse: boolean; suffix: string }[] {
-    return Array.from(
-      { length: this.numLayers },
-      (_, layer) =>
-        (this.bidirectional ? [false, true] : [false]).map((reverse) => ({
-          layer,
-          reverse,
-          suffix: `l${layer}${reverse ? "_reverse" : ""}`,
-        })),
-    ).flat();
+  /** A layer forwards and then, if asked for, backwards. */
+  private passes(layer: number): Pass[] {
+    const forwards = { layer, reverse: false, suffix: `l${layer}` };
+    return this.bidirectional
+      ? [forwards, { layer, reverse: true, suffix: `l${layer}_reverse` }]
+      : [forwards];
   }
 
-  #weights(suffix: string): Weights {
-    const of = (name: string): Tensor => {
-      const value: unknown = Reflect.get(this, `${name}_${suffix}`);
-      if (value instanceof Parameter) return value;
-      throw new DynError(`Expected the parameter ${name}_${suffix} but found none`);
-    };
-    return {
-      inputWeight: of("weight_ih"),
-      stateWeight: of("weight_hh"),
-      inputBias: this.bias ? of("bias_ih") : null,
-      stateBias: this.bias ? of("bias_hh") : null,
-    };
+  private parameter(name: string): Tensor {
+    const value: unknown = Reflect.get(this, name);
+    if (value instanceof Parameter) return value;
+    throw new DynError(`Expected the parameter ${name} but found none`);
   }
 
   /** The outputs, and the last states of every pass stacked: [numLayers · directions, N, hiddenSize] each. */
-  protected run(input: Tensor, given: readonly Tensor[]): { output: Tensor; states: Tensor[] } {
+  protected run(input: Tensor, given: States): Run {
     const single = input.ndim === 2;
     if (!single && input.ndim !== 3) {
       throw new DynError(`Expected a sequence of 2 or 3 dimensions but found shape [${input.shape}]`);
     }
-    if (input.shape.at(-1) !== this.inputSize) {
+    if (input.shape[input.ndim - 1] !== this.inputSize) {
       throw new DynError(`Expected inputs of ${this.inputSize} features but found shape [${input.shape}]`);
     }
     const swapped = this.batchFirst && !single;
     let sequence = single ? input.unsqueeze(1) : swapped ? input.transpose(0, 1) : input;
-    const batch = sequence.shape[1] ?? 1, passes = this.#passes();
-    const start = given.length > 0 ? given.map((state) => single ? state.unsqueeze(1) : state) : Array.from(
-      { length: this.#kind.states },
-      () => zeros([passes.length, batch, this.hiddenSize], { dtype: input.dtype, device: input.device }),
-    );
+    const start = this.start(sequence, single ? given.map((state) => state.unsqueeze(1)) : given);
     const last: States[] = [];
     for (let layer = 0; layer < this.numLayers; layer++) {
       const outputs: Tensor[] = [];
-      for (const pass of passes.filter((each) => each.layer === layer)) {
-        const before = start.map((state) => state.select(0, passes.indexOf(pass)));
-        const result = this.#pass(sequence, before, pass);
-        outputs.push(result.output);
-        last.push(result.states);
+      for (const pass of this.passes(layer)) {
+        const before = start.map((state) => state.select(0, last.length));
+        const { output, states } = this.pass(sequence, before, pass);
+        outputs.push(output);
+        last.push(states);
       }
-      sequence = outputs.length === 1 ? outputs[0] ?? sequence : cat(outputs, -1);
+      const [only] = outputs;
+      sequence = only && outputs.length === 1 ? only : cat(outputs, -1);
       if (layer < this.numLayers - 1 && this.dropout > 0) {
         sequence = dropout(sequence, this.dropout, this.training);
       }
     }
     const states = start.map((_, k) => {
-      const all = stack(last.map((each) => each[k] ?? first(each)), 0);
+      const all = stack(last.map((each) => stateOf(each, k)), 0);
       return single ? all.squeeze(1) : all;
     });
     return { output: single ? sequence.squeeze(1) : swapped ? sequence.transpose(0, 1) : sequence, states };
   }
 
-  #pass(
-    sequence: Tensor,
-    start: States,
-    { reverse, suffix }: { readonly reverse: boolean; readonly suffix: string },
-  ): { output: Tensor; states: States } {
-    const weights = this.#weights(suffix), length = sequence.shape[0] ?? 0;
-    const outputs: Tensor[] = [];
+  /** The states before the first step: those given, else zeros. */
+  private start(sequence: Tensor, given: States): States {
+    const directions = this.bidirectional ? 2 : 1;
+    const shape = [this.numLayers * directions, sequence.shape[1] ?? 1, this.hiddenSize];
+    if (given.length === 0) return this.gates.zeros(shape, sequence);
+    for (const state of given) {
+      if (`${state.shape}` !== `${shape}`) {
+        throw new DynError(`Expected a state of shape [${shape}] but found [${state.shape}]`);
+      }
+    }
+    return given;
+  }
+
+  private pass(sequence: Tensor, start: States, { reverse, suffix }: Pass): Run {
+    const inputBias = this.bias ? this.parameter(`bias_ih_${suffix}`) : null;
+    const inputs = linear(sequence, this.parameter(`weight_ih_${suffix}`), inputBias);
+    const weight = this.parameter(`weight_hh_${suffix}`);
+    const bias = this.bias ? this.parameter(`bias_hh_${suffix}`) : null;
+    const length = sequence.shape[0] ?? 0, outputs: Tensor[] = [];
     let states = start;
     for (let k = 0; k < length; k++) {
-      states = this.#kind.step(sequence.select(0, reverse ? length - 1 - k : k), states, weights);
-      outputs.push(first(states));
+      const product = linear(stateOf(states, 0), weight, bias);
+      states = this.gates.step(inputs.select(0, reverse ? length - 1 - k : k), product, states);
+      outputs.push(stateOf(states, 0));
     }
     return { output: stack(reverse ? outputs.reverse() : outputs, 0), states };
   }
@@ -212,72 +179,68 @@ abstract class Recurrent extends Module {
   }
 }
 
+function stateOf(states: States, k: number): Tensor {
+  const state = states[k];
+  if (!state) throw new DynError(`Expected a state ${k} but found ${states.length}`);
+  return state;
+}
+
 /** h ← tanh(W x + b + V h + c), or relu, as torch.nn.RNN. */
 export class RNN extends Recurrent {
-  constructor(
-    inputSize: number,
-    hiddenSize: number,
-    ...given: Trailing<
-      RecurrentOptions & { readonly nonlinearity?: "tanh" | "relu" },
-      ["numLayers", "nonlinearity", "bias", "batchFirst", "dropout", "bidirectional"]
-    >
-  ) {
-    const names = ["numLayers", "nonlinearity", "bias", "batchFirst", "dropout", "bidirectional"] as const;
-    const options = trailing<RecurrentOptions & { readonly nonlinearity?: "tanh" | "relu" }>(
-      "RNN",
-      names,
-      given,
-    );
-    super(elmanKind(options.nonlinearity ?? "tanh"), inputSize, hiddenSize, options);
+  constructor(...given: Arguments<RecurrentSizes, ElmanOptions, typeof ELMAN>) {
+    const options = argumentsOf<RecurrentSizes, ElmanOptions>("RNN", ELMAN, given);
+    super(gatesOfElman(options.nonlinearity), options);
   }
 
   override forward(input: Tensor, state: Tensor | null = null): [Tensor, Tensor] {
     const { output, states } = this.run(input, state ? [state] : []);
-    return [output, first(states)];
+    return [output, stateOf(states, 0)];
   }
 }
 
 /** As torch.nn.GRU. */
 export class GRU extends Recurrent {
-  constructor(inputSize: number, hiddenSize: number, ...given: Trailing<RecurrentOptions, typeof NAMES>) {
-    super(GRU_KIND, inputSize, hiddenSize, trailing<RecurrentOptions>("GRU", NAMES, given));
+  constructor(...given: GatedArguments) {
+    super(GRU_GATES, argumentsOf<RecurrentSizes, RecurrentOptions>("GRU", GATED, given));
   }
 
   override forward(input: Tensor, state: Tensor | null = null): [Tensor, Tensor] {
     const { output, states } = this.run(input, state ? [state] : []);
-    return [output, first(states)];
+    return [output, stateOf(states, 0)];
   }
 }
 
 /** As torch.nn.LSTM, without projections. */
 export class LSTM extends Recurrent {
-  constructor(inputSize: number, hiddenSize: number, ...given: Trailing<RecurrentOptions, typeof NAMES>) {
-    super(LSTM_KIND, inputSize, hiddenSize, trailing<RecurrentOptions>("LSTM", NAMES, given));
+  constructor(...given: GatedArguments) {
+    super(LSTM_GATES, argumentsOf<RecurrentSizes, RecurrentOptions>("LSTM", GATED, given));
   }
 
   override forward(
     input: Tensor,
     state: readonly [Tensor, Tensor] | null = null,
   ): [Tensor, [Tensor, Tensor]] {
-    const { output, states: [h, c] } = this.run(input, state ?? []);
-    if (!h || !c) throw new DynError("Expected two states of an LSTM");
-    return [output, [h, c]];
+    const { output, states } = this.run(input, state ?? []);
+    return [output, [stateOf(states, 0), stateOf(states, 1)]];
   }
 }
 
 abstract class Cell extends Module {
+  readonly inputSize: number;
+  readonly hiddenSize: number;
   /** [gates · hiddenSize, inputSize] */
   weight_ih: Parameter;
   /** [gates · hiddenSize, hiddenSize] */
   weight_hh: Parameter;
   bias_ih: Parameter | null;
   bias_hh: Parameter | null;
-  readonly #kind: Kind;
 
-  constructor(kind: Kind, readonly inputSize: number, readonly hiddenSize: number, bias: boolean) {
+  constructor(protected readonly gates: Gates, options: RecurrentSizes & CellOptions) {
     super();
-    this.#kind = kind;
-    const rows = kind.gates * hiddenSize, bound = 1 / Math.sqrt(hiddenSize);
+    const { inputSize, hiddenSize, bias = true } = options;
+    this.inputSize = inputSize;
+    this.hiddenSize = hiddenSize;
+    const rows = gates.count * hiddenSize, bound = 1 / Math.sqrt(hiddenSize);
     const filled = (...shape: number[]) => {
       const parameter = new Parameter(empty(shape));
       uniform_(parameter, -bound, bound);
@@ -291,62 +254,61 @@ abstract class Cell extends Module {
 
   /** The states after an input [N, inputSize] or [inputSize]. */
   protected next(x: Tensor, given: States | null): States {
-    const shape = [...x.shape.slice(0, -1), this.hiddenSize];
-    const states = given ??
-      Array.from({ length: this.#kind.states }, () => zeros(shape, { dtype: x.dtype, device: x.device }));
-    return this.#kind.step(x, states, {
-      inputWeight: this.weight_ih,
-      stateWeight: this.weight_hh,
-      inputBias: this.bias_ih,
-      stateBias: this.bias_hh,
-    });
+    const states = given ?? this.gates.zeros([...x.shape.slice(0, -1), this.hiddenSize], x);
+    const product = linear(stateOf(states, 0), this.weight_hh, this.bias_hh);
+    return this.gates.step(linear(x, this.weight_ih, this.bias_ih), product, states);
   }
 }
 
-interface CellOptions {
+/** Options of cells. */
+export interface CellOptions {
   readonly bias?: boolean;
 }
 
+/** Options of Elman cells. */
+export interface ElmanCellOptions extends CellOptions {
+  readonly nonlinearity?: Nonlinearity;
+}
+
+const CELL = { required: ["inputSize", "hiddenSize"], positional: ["bias"] } as const;
+const ELMAN_CELL = {
+  required: ["inputSize", "hiddenSize"],
+  positional: ["bias", "nonlinearity"],
+} as const;
+
+type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;
+
 /** One step of an RNN, as torch.nn.RNNCell. */
 export class RNNCell extends Cell {
-  constructor(
-    inputSize: number,
-    hiddenSize: number,
-    ...given: Trailing<CellOptions & { readonly nonlinearity?: "tanh" | "relu" }, ["bias", "nonlinearity"]>
-  ) {
-    const options = trailing<CellOptions & { readonly nonlinearity?: "tanh" | "relu" }>(
-      "RNNCell",
-      ["bias", "nonlinearity"],
-      given,
-    );
-    super(elmanKind(options.nonlinearity ?? "tanh"), inputSize, hiddenSize, options.bias ?? true);
+  constructor(...given: Arguments<RecurrentSizes, ElmanCellOptions, typeof ELMAN_CELL>) {
+    const options = argumentsOf<RecurrentSizes, ElmanCellOptions>("RNNCell", ELMAN_CELL, given);
+    super(gatesOfElman(options.nonlinearity), options);
   }
 
   override forward(x: Tensor, h: Tensor | null = null): Tensor {
-    return first(this.next(x, h ? [h] : null));
+    return stateOf(this.next(x, h ? [h] : null), 0);
   }
 }
 
 /** One step of a GRU, as torch.nn.GRUCell. */
 export class GRUCell extends Cell {
-  constructor(inputSize: number, hiddenSize: number, ...given: Trailing<CellOptions, ["bias"]>) {
-    super(GRU_KIND, inputSize, hiddenSize, trailing<CellOptions>("GRUCell", ["bias"], given).bias ?? true);
+  constructor(...given: CellArguments) {
+    super(GRU_GATES, argumentsOf<RecurrentSizes, CellOptions>("GRUCell", CELL, given));
   }
 
   override forward(x: Tensor, h: Tensor | null = null): Tensor {
-    return first(this.next(x, h ? [h] : null));
+    return stateOf(this.next(x, h ? [h] : null), 0);
   }
 }
 
 /** One step of an LSTM, as torch.nn.LSTMCell. */
 export class LSTMCell extends Cell {
-  constructor(inputSize: number, hiddenSize: number, ...given: Trailing<CellOptions, ["bias"]>) {
-    super(LSTM_KIND, inputSize, hiddenSize, trailing<CellOptions>("LSTMCell", ["bias"], given).bias ?? true);
+  constructor(...given: CellArguments) {
+    super(LSTM_GATES, argumentsOf<RecurrentSizes, CellOptions>("LSTMCell", CELL, given));
   }
 
   override forward(x: Tensor, states: readonly [Tensor, Tensor] | null = null): [Tensor, Tensor] {
-    const [h, c] = this.next(x, states);
-    if (!h || !c) throw new DynError("Expected two states of an LSTM");
-    return [h, c];
+    const next = this.next(x, states);
+    return [stateOf(next, 0), stateOf(next, 1)];
   }
 }

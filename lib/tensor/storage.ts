@@ -35,8 +35,12 @@ export interface ElementBounds {
   readonly greatest: number;
 }
 
+const UNCLONABLE: symbol = Symbol("A tensor, which tensor.clone() copies,");
+
 /** Memory shared by tensors. */
 export class Storage {
+  /** Makes `structuredClone`, which would lose the memory, fail with a word of what to do instead. */
+  readonly structuredClone = UNCLONABLE;
   /** When it was made, counted over all storages. */
   readonly serial: number = ++serial;
   /** Advanced by each in-place write through any tensor on it. */

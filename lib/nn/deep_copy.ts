@@ -1,0 +1,116 @@
+/**
+ * Deep copies of object graphs that hold tensors, as Python's `copy.deepcopy`. Input: an object; output: an equal
+ * one. Invariants: what was one object inside of the original is one object inside of the copy, and tensors that
+ * shared memory share the copy's; functions are shared, everything else is not.
+ */
+import { itemSize } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { layoutOf } from "../tensor/layout.ts";
+import { noGrad } from "../tensor/modes.ts";
+import type { Storage } from "../tensor/storage.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import { Parameter } from "./parameter.ts";
+
+/** A copy with the same class. Throws DynError for what cannot be copied. */
+export function deepCopy<T extends object>(original: T): T {
+  return new Copier().copy(original);
+}
+
+class Copier {
+  readonly #copies = new Map<object, object>();
+  readonly #storages = new Map<Storage, Storage>();
+
+  copy<T>(value: T): T;
+  copy(value: unknown): unknown {
+    if (typeof value !== "object" || value === null) return value;
+    const known = this.#copies.get(value);
+    if (known) return known;
+    if (value instanceof Tensor) return this.#tensor(value);
+    if (value instanceof Date) return this.#note(value, new Date(value));
+    if (value instanceof RegExp) return this.#note(value, new RegExp(value));
+    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+      return this.#note(value, structuredClone(value));
+    }
+    if (value instanceof Map) {
+      const made = this.#note(value, new Map<unknown, unknown>());
+      for (const [key, each] of value) made.set(this.copy(key), this.copy(each));
+      return this.#fields(value, made);
+    }
+    if (value instanceof Set) {
+      const made = this.#note(value, new Set<unknown>());
+      for (const each of value) made.add(this.copy(each));
+      return this.#fields(value, made);
+    }
+    if (Array.isArray(value)) return this.#fields(value, this.#note(value, new Array<unknown>(value.length)));
+    refuse(value);
+    return this.#fields(value, this.#note(value, {}));
+  }
+
+  #note<T extends object>(original: object, made: T): T {
+    this.#copies.set(original, made);
+    return made;
+  }
+
+  /** Class and own properties. */
+  #fields(original: object, made: object): object {
+    Object.setPrototypeOf(made, Object.getPrototypeOf(original));
+    for (const key of Reflect.ownKeys(original)) {
+      const descriptor = Reflect.getOwnPropertyDescriptor(original, key);
+      if (!descriptor) continue;
+      if ("value" in descriptor) descriptor.value = this.copy(descriptor.value);
+      Object.defineProperty(made, key, descriptor);
+    }
+    return Object.isFrozen(original) ? Object.freeze(made) : made;
+  }
+
+  #tensor(original: Tensor): Tensor {
+    if (!original.isLeaf) {
+      throw new DynError(
+        "Expected leaf tensors to copy but found the result of a recorded operation; detach() it first",
+      );
+    }
+    const storage = original.storage.filled ? this.#storage(original) : original.storage;
+    const same = new Tensor(storage, original.layout, original.offset);
+    const made = original instanceof Parameter ? new Parameter(same, original.requiresGrad) : same;
+    if (original.requiresGrad) made.requiresGrad_();
+    this.#copies.set(original, made);
+    if (original.grad) made.grad = this.copy(original.grad);
+    for (const key of Reflect.ownKeys(original)) {
+      if (!Object.hasOwn(made, key)) Reflect.set(made, key, this.copy(Reflect.get(original, key)));
+    }
+    return made;
+  }
+
+  /** All of a tensor's memory, also what it does not show itself. */
+  #storage({ storage, dtype, device }: Tensor): Storage {
+    let made = this.#storages.get(storage);
+    if (!made) {
+      const count = Math.floor(storage.byteLength / itemSize(dtype));
+      const whole = new Tensor(storage, layoutOf({ shape: [count], strides: [1], dtype, device }));
+      made = noGrad(() => whole.clone()).storage;
+      this.#storages.set(storage, made);
+    }
+    return made;
+  }
+}
+
+/** Throws for objects whose state cannot be read. */
+function refuse(value: object): void {
+  const name = value.constructor?.name ?? "an object";
+  if (
+    value instanceof WeakMap || value instanceof WeakSet || value instanceof WeakRef ||
+    value instanceof Promise
+  ) {
+    throw new DynError(`Expected objects that can be copied but found a ${name}`);
+  }
+  for (let each: object | null = value; each; each = Object.getPrototypeOf(each)) {
+    const { constructor } = each;
+    if (typeof constructor !== "function" || !Object.hasOwn(each, "constructor")) continue;
+    // A use of a private member: a dot, or the word "in" after it
+    if (/\.\s*#[\w$]|#[\w$]+\s+in\b/.test(Function.prototype.toString.call(constructor))) {
+      throw new DynError(
+        `Expected objects that can be copied but found ${constructor.name}, which has private members; let it define clone()`,
+      );
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Limits for gradients: the namespace `nn.utils`. Input: parameters after a backward pass; output: their gradients
+ * changed in place. Invariant: nothing is read back from a tensor unless `errorIfNonfinite` asks for it, so that a
+ * step that clips is one graph.
+ */
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { DynError } from "../base/errors.ts";
+import { tensor } from "../tensor/creation.ts";
+import { stack } from "../tensor/generated_functions.ts";
+import { vectorNorm } from "../tensor/generated_linalg.ts";
+import { noGrad } from "../tensor/modes.ts";
+import { Tensor } from "../tensor/tensor.ts";
+
+/** Options of norms over several tensors. */
+export interface TotalNormOptions {
+  /** 2 unless given; Infinity for the largest absolute value. */
+  readonly normType?: number;
+  /** Whether a norm that is NaN or infinite is an error. */
+  readonly errorIfNonfinite?: boolean;
+  /** How PyTorch is to run; accepted without effect. */
+  readonly foreach?: boolean | null;
+}
+
+const NORM_OPTIONS = ["normType", "errorIfNonfinite", "foreach"] as const;
+
+interface Tensors {
+  readonly tensors: Tensor | Iterable<Tensor>;
+}
+
+const TOTAL = { required: ["tensors"], positional: NORM_OPTIONS } as const;
+
+/** The norm of all elements of several tensors, as `torch.nn.utils.get_total_norm`; 0 for no tensors. */
+export function getTotalNorm(...given: Arguments<Tensors, TotalNormOptions, typeof TOTAL>): Tensor {
+  const options = argumentsOf<Tensors, TotalNormOptions>("getTotalNorm", TOTAL, given);
+  const { normType = 2, errorIfNonfinite = false } = options;
+  const norms = listOf(options.tensors).map((each) => vectorNorm(each, normType));
+  const [first] = norms;
+  if (!first) return tensor(0);
+  const total = vectorNorm(stack(norms.map((norm) => norm.to(first.device))), normType);
+  if (errorIfNonfinite && !Number.isFinite(Number(total.item()))) {
+    throw new DynError(`Expected a finite total norm of order ${normType} but found ${total.item()}`);
+  }
+  return total;
+}
+
+interface Clipped {
+  readonly parameters: Tensor | Iterable<Tensor>;
+  readonly maxNorm: number;
+}
+
+const NORM = { required: ["parameters", "maxNorm"], positional: NORM_OPTIONS } as const;
+
+/**
+ * Scales gradients in place so that their norm, taken over all of them together, is at most `maxNorm`. Gives the
+ * norm before, as `torch.nn.utils.clip_grad_norm_`.
+ */
+export function clipGradNorm_(...given: Arguments<Clipped, TotalNormOptions, typeof NORM>): Tensor {
+  const options = argumentsOf<Clipped, TotalNormOptions>("clipGradNorm_", NORM, given);
+  const { parameters, maxNorm, normType = 2, errorIfNonfinite = false } = options;
+  const gradients = gradientsOf(parameters);
+  return noGrad(() => {
+    const total = getTotalNorm(gradients, normType, errorIfNonfinite);
+    // 1e-6 as in PyTorch, so that zero gradients stay zero
+    const factor = total.add(1e-6).reciprocal().mul(maxNorm).clamp({ max: 1 });
+    for (const gradient of gradients) gradient.mul_(factor.to(gradient.device));
+    return total;
+  });
+}
+
+interface Limited {
+  readonly parameters: Tensor | Iterable<Tensor>;
+  readonly clipValue: number;
+}
+
+interface LimitedOptions {
+  /** How PyTorch is to run; accepted without effect. */
+  readonly foreach?: boolean | null;
+}
+
+const VALUE = { required: ["parameters", "clipValue"], positional: ["foreach"] } as const;
+
+/** Limits each element of each gradient to [−clipValue, clipValue] in place, as `torch.nn.utils.clip_grad_value_`. */
+export function clipGradValue_(...given: Arguments<Limited, LimitedOptions, typeof VALUE>): void {
+  const options = argumentsOf<Limited, LimitedOptions>("clipGradValue_", VALUE, given);
+  const { parameters, clipValue } = options;
+  noGrad(() => {
+    for (const gradient of gradientsOf(parameters)) gradient.clamp_({ min: -clipValue, max: clipValue });
+  });
+}
+
+function gradientsOf(parameters: Tensor | Iterable<Tensor>): Tensor[] {
+  const found: Tensor[] = [];
+  for (const parameter of listOf(parameters)) if (parameter.grad) found.push(parameter.grad);
+  return found;
+}
+
+function listOf(tensors: Tensor | Iterable<Tensor>): Tensor[] {
+  return tensors instanceof Tensor ? [tensors] : [...tensors];
+}

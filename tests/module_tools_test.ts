@@ -1,0 +1,267 @@
+/**
+ * What surrounds layers: copies of modules, ways to fill weights, limits for gradients, functions and layers in
+ * place, arguments by name. Numbers are PyTorch's or follow from the definition.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  compile,
+  compiler,
+  DynError,
+  empty,
+  isTensor,
+  manualSeed,
+  nn,
+  noGrad,
+  optim,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
+
+const F = nn.functional;
+
+class Tied extends nn.Module {
+  readonly embedding = new nn.Embedding(4, 3);
+  readonly head = new nn.Linear(3, 4, { bias: false });
+  readonly sizes = { widths: [3, 4], since: new Date(5) };
+  constructor() {
+    super();
+    this.head.weight = this.embedding.weight;
+    this.registerBuffer("table", randn([2, 3]));
+    this.registerBuffer("row", this.table.select(0, 1));
+  }
+  declare table: Tensor;
+  declare row: Tensor;
+  override forward(x: Tensor): Tensor {
+    return this.head.call(this.embedding.call(x).add(this.row));
+  }
+}
+
+Deno.test("a cloned module shares nothing with the original, and inside what was shared there", () => {
+  const model = new Tied(), calls: string[] = [];
+  model.registerForwardHook(() => void calls.push("hook"));
+  model.embedding.weight.grad = randn([4, 3]);
+  const copy = model.clone();
+  assert(copy instanceof Tied && copy !== model);
+  assert(copy.head.weight === copy.embedding.weight && copy.head.weight !== model.head.weight);
+  assert(copy.head.weight instanceof nn.Parameter && copy.head.weight.requiresGrad);
+  assertEquals(copy.head.weight.grad?.tolist(), model.head.weight.grad?.tolist());
+  assert(copy.sizes !== model.sizes && copy.sizes.since instanceof Date);
+  assertEquals(copy.sizes, model.sizes);
+  assertEquals(Object.keys(copy.stateDict()), Object.keys(model.stateDict()));
+  const x = tensor([0, 3], { dtype: "int64" }), before = model.call(x).tolist();
+  assertEquals(copy.call(x).tolist(), before);
+  assertEquals(calls, ["hook", "hook"]);
+  // A view of a buffer is one of the copy's
+  noGrad(() => copy.table.fill_(9));
+  assertEquals(copy.row.tolist(), [9, 9, 9]);
+  noGrad(() => copy.embedding.weight.zero_());
+  assertEquals(model.call(x).tolist(), before);
+});
+
+Deno.test("clones of compiled modules are not compiled, of optimizers in modules follow their parameters", () => {
+  class Trainer extends nn.Module {
+    readonly net = new nn.Linear(2, 1);
+    readonly optimizer = new optim.Adam(this.net.parameters(), { lr: 0.1 });
+    override forward(x: Tensor): Tensor {
+      return this.net.call(x);
+    }
+  }
+  const trainer = new Trainer().compile({ backend: "eager" });
+  trainer.call(randn([2, 2])).sum().backward();
+  trainer.optimizer.step();
+  const copy = trainer.clone();
+  assertEquals(copy.compiledForward, null);
+  const [parameter] = copy.optimizer.paramGroups[0]?.params ?? [];
+  assert(parameter === copy.net.weight && copy.optimizer.state.has(copy.net.weight));
+});
+
+Deno.test("what cannot be cloned is refused with a reason", () => {
+  class Private extends nn.Module {
+    readonly #scale = 2;
+    override forward(x: Tensor): Tensor {
+      return x.mul(this.#scale);
+    }
+  }
+  assertThrows(() => new Private().clone(), DynError, "Private, which has private members");
+  const model = new nn.Linear(2, 2);
+  Reflect.set(model, "last", model.call(randn([1, 2])));
+  assertThrows(() => model.clone(), DynError, "detach() it first");
+  assertThrows(() => structuredClone(model), DOMException, "module.clone() copies");
+  assertThrows(() => structuredClone(randn([2])), DOMException, "tensor.clone() copies");
+});
+
+Deno.test("every layer can be cloned", () => {
+  for (const layer of [new nn.LSTM(2, 3), new nn.BatchNorm2d(2), new nn.MultiheadAttention(4, 2)]) {
+    const copy = layer.clone();
+    assertEquals(copy.toString(), layer.toString());
+    assertEquals(Object.keys(copy.stateDict()), Object.keys(layer.stateDict()));
+  }
+});
+
+Deno.test("attention's output projection is a submodule with PyTorch's keys", () => {
+  const attention = new nn.MultiheadAttention({ embedDim: 4, numHeads: 2 });
+  assert(attention.outProj instanceof nn.Linear);
+  assertEquals(Object.keys(attention.stateDict()), [
+    "in_proj_weight",
+    "in_proj_bias",
+    "out_proj.weight",
+    "out_proj.bias",
+  ]);
+  assertEquals(attention.namedModules().map(([name]) => name), ["", "out_proj"]);
+  const seen: unknown[] = [];
+  attention.outProj.registerForwardHook((_, __, output) => void seen.push(output));
+  const x = randn([3, 1, 4]);
+  const [output] = attention.call(x, x, x);
+  const [hooked] = seen;
+  assert(isTensor(hooked));
+  assertEquals(output.flatten().tolist(), hooked.flatten().tolist());
+});
+
+Deno.test("arguments of layers may be named, required ones too", () => {
+  const patches = new nn.Conv2d(3, 8, { kernelSize: 4, stride: 4 });
+  assertEquals([patches.kernelSize, patches.stride, patches.weight.shape], [[4, 4], [4, 4], [8, 3, 4, 4]]);
+  assertEquals(new nn.Linear({ inFeatures: 2, outFeatures: 3, bias: false }).weight.shape, [3, 2]);
+  assertEquals(new nn.MaxPool2d({ kernelSize: 3, stride: 2, padding: 1 }).stride, 2);
+  assertEquals(new nn.LSTM({ inputSize: 2, hiddenSize: 3 }).hiddenSize, 3);
+  assertThrows(() => Reflect.construct(nn.Conv2d, [3, 8, { stride: 4 }]), DynError, "kernelSize of Conv2d");
+  assertThrows(() => Reflect.construct(nn.Linear, [3]), DynError, "outFeatures of Linear");
+});
+
+Deno.test("layers and functions in place write into their input and record the same gradients", () => {
+  const layers: readonly [nn.Layer, nn.Layer][] = [
+    [new nn.ReLU(), new nn.ReLU({ inplace: true })],
+    [new nn.ReLU6(), new nn.ReLU6(true)],
+    [new nn.LeakyReLU(0.2), new nn.LeakyReLU(0.2, true)],
+    [new nn.ELU(), new nn.ELU({ inplace: true })],
+    [new nn.CELU(2), new nn.CELU(2, { inplace: true })],
+    [new nn.SELU(), new nn.SELU(true)],
+    [new nn.SiLU(), new nn.SiLU({ inplace: true })],
+    [new nn.Mish(), new nn.Mish({ inplace: true })],
+    [new nn.Hardswish(), new nn.Hardswish(true)],
+    [new nn.Hardsigmoid(), new nn.Hardsigmoid(true)],
+    [new nn.Hardtanh(-0.5, 0.5), new nn.Hardtanh(-0.5, 0.5, true)],
+    [new nn.Threshold(0.1, 5), new nn.Threshold(0.1, 5, { inplace: true })],
+    [new nn.Dropout(0.4), new nn.Dropout(0.4, true)],
+    [new nn.Dropout2d({ p: 0.4 }), new nn.Dropout2d({ p: 0.4, inplace: true })],
+  ];
+  const x = randn([2, 3, 4, 4]), weights = randn([2, 3, 4, 4]);
+  for (const [apart, within] of layers) {
+    const run = (layer: nn.Layer) => {
+      manualSeed(1);
+      const leaf = x.clone().requiresGrad_(), inner = leaf.mul(2), result = layer.call(inner);
+      result.mul(weights).sum().backward();
+      return { result, inner, grad: leaf.grad?.tolist() };
+    };
+    const want = run(apart), got = run(within), name = within.toString();
+    assert(want.result !== want.inner && got.result === got.inner, name);
+    assertEquals(got.result.tolist(), want.result.tolist(), name);
+    assertEquals(got.grad, want.grad, name);
+  }
+});
+
+Deno.test("functional forms take inplace by position and by name", () => {
+  const forms: readonly ((x: Tensor) => Tensor)[] = [
+    (x) => F.relu(x, { inplace: true }),
+    (x) => F.silu(x, true),
+    (x) => F.leakyRelu(x, 0.1, true),
+    (x) => F.elu(x, { alpha: 2, inplace: true }),
+    (x) => F.hardtanh(x, -1, 1, true),
+    (x) => F.threshold(x, 0, 1, { inplace: true }),
+    (x) => F.dropout(x, { p: 0.5, training: true, inplace: true }),
+    (x) => F.dropout(x, 0.5, false),
+    (x) => F.relu_(x),
+    (x) => F.hardtanh_(x, -2, 2),
+  ];
+  for (const form of forms) {
+    const x = randn([5]);
+    assert(form(x) === x, form.toString());
+  }
+  assertThrows(() => Reflect.apply(F.relu, undefined, [randn([2]), { inplac: true }]), DynError, "inplac");
+});
+
+Deno.test("weights are filled as their names say", () => {
+  manualSeed(0);
+  const size = (t: Tensor) => Number(t.std().item());
+  const cut = nn.init.truncNormal_(empty([20000]), { std: 1, a: -1, b: 0.5 });
+  assert(Number(cut.min().item()) >= -1 && Number(cut.max().item()) <= 0.5);
+  // (φ(−1) − φ(0.5)) / (Φ(0.5) − Φ(−1))
+  assert(Math.abs(Number(cut.mean().item()) + 0.2067) < 0.02);
+  assert(Math.abs(size(nn.init.truncNormal_(empty([5000]), { std: 0.02 })) - 0.02) < 0.001);
+  for (const [rows, columns] of [[3, 5], [6, 4]] as const) {
+    const q = nn.init.orthogonal_(empty([rows, columns]), { gain: 2 });
+    const product = rows < columns ? q.matmul(q.t()) : q.t().matmul(q);
+    const count = Math.min(rows, columns);
+    const wanted = nn.init.eye_(empty([count, count])).mul(4);
+    assert(Number(product.sub(wanted).abs().max().item()) < 1e-6);
+  }
+  const conv = nn.init.dirac_(empty([4, 2, 3, 3]), { groups: 2 }), x = randn([1, 4, 5, 5]);
+  assertEquals(F.conv2d(x, conv, null, 1, 1, 1, 2).tolist(), x.tolist());
+  const sparse = nn.init.sparse_(empty([10, 6]), 0.25);
+  assertEquals(sparse.eq(0).sum(0).tolist(), [3, 3, 3, 3, 3, 3]);
+  assert(Math.abs(size(nn.init.kaimingNormal_(empty([50, 400]), { mode: "fan_out" })) - 0.2) < 0.01);
+  assertThrows(
+    () => Reflect.apply(nn.init.kaimingNormal_, null, [conv, { mode: "out" }]),
+    DynError,
+    "fanOut",
+  );
+});
+
+Deno.test("gradients are clipped by norm and by value as PyTorch does", () => {
+  const make = () => {
+    const a = new nn.Parameter(tensor([1.5, 2])), b = new nn.Parameter(tensor([[3.5]]));
+    a.grad = tensor([3, -4], { dtype: "float32" });
+    b.grad = tensor([[12]], { dtype: "float32" });
+    return [a, b, new nn.Parameter(tensor([1.5]))];
+  };
+  const grads = (ps: nn.Parameter[]) => ps.map((p) => p.grad?.flatten().tolist());
+  const near = (got: unknown, want: readonly number[]) => {
+    const flat = [got].flat(9).map(Number);
+    assert(
+      flat.length === want.length && flat.every((x, i) => Math.abs(x - (want[i] ?? 0)) < 1e-5),
+      `${flat}`,
+    );
+  };
+  const byNorm = make();
+  near(nn.utils.clipGradNorm_(byNorm, 6.5).item(), [13]);
+  near(grads(byNorm).slice(0, 2), [1.5, -2, 6]);
+  assertEquals(byNorm[2]?.grad, null);
+  const small = make();
+  near(nn.utils.clipGradNorm_(small, { maxNorm: 100 }).item(), [13]);
+  near(grads(small).slice(0, 2), [3, -4, 12]);
+  const largest = make();
+  near(nn.utils.clipGradNorm_(largest, 6, { normType: Infinity }).item(), [12]);
+  near(grads(largest).slice(0, 2), [1.5, -2, 6]);
+  const byValue = make();
+  nn.utils.clipGradValue_(byValue, 3.5);
+  near(grads(byValue).slice(0, 2), [3, -3.5, 3.5]);
+  const [only] = make();
+  assert(only);
+  near(nn.utils.clipGradNorm_(only, 1, 1).item(), [7]);
+  assertEquals(nn.utils.getTotalNorm([]).item(), 0);
+  only.grad = tensor([NaN, 1]);
+  assertThrows(() => nn.utils.clipGradNorm_(only, 1, { errorIfNonfinite: true }), DynError, "finite");
+});
+
+Deno.test("a step that clips is one graph", () => {
+  const model = new nn.Linear(3, 2), x = randn([4, 3]);
+  for (
+    const clip of [
+      () => nn.utils.clipGradNorm_(model.parameters(), 0.1),
+      () => nn.utils.clipGradValue_(model.parameters(), 0.1),
+    ]
+  ) {
+    const step = compile(() => {
+      model.zeroGrad();
+      model.call(x).square().sum().backward();
+      clip();
+    }, { backend: "eager", fullgraph: true });
+    step();
+    const compiled = model.parameters().map((p) => p.grad?.tolist());
+    model.zeroGrad();
+    model.call(x).square().sum().backward();
+    clip();
+    assertEquals(compiled, model.parameters().map((p) => p.grad?.tolist()));
+    assertEquals(compiler.status(step).graphs, 1);
+  }
+});
