@@ -2,86 +2,32 @@
  * Learning-rate schedules, as torch.optim.lr_scheduler: each sets `lr` of every group when it is made and after
  * `step()`. Invariant: a rate is a function of the number of steps and of the group's first rate.
  */
-import { type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import type { Optimizer } from "./optimizer.ts";
+import { LRScheduler, type RatedOptimizer } from "./schedule.ts";
 
-interface WithRate {
-  lr: number;
-}
+export { LRScheduler, type RatedOptimizer } from "./schedule.ts";
+export { type PlateauOptions, ReduceLROnPlateau } from "./plateau.ts";
 
-/** Optimizers of every kind whose groups have a rate. */
-export type RatedOptimizer = Optimizer<WithRate>;
-
-/** The rates that groups had before any schedule changed them, so that several schedules share them. */
-const firstRates = new WeakMap<WithRate, number>();
-
-function firstRateOf(group: WithRate): number {
-  const known = firstRates.get(group);
-  if (known !== undefined) return known;
-  firstRates.set(group, group.lr);
-  return group.lr;
-}
-
-/** Base: counts steps and applies `rateAt` to the first rate of each group. */
-export abstract class LRScheduler {
-  lastEpoch = 0;
-  readonly baseRates: readonly number[];
-
-  constructor(readonly optimizer: RatedOptimizer) {
-    this.baseRates = optimizer.paramGroups.map(firstRateOf);
-  }
-
-  /** The rate after `epoch` steps for a group that started with `base`. */
-  abstract rateAt(epoch: number, base: number): number;
-
-  /** To be called once an epoch, after `optimizer.step()`. */
-  step(): void {
-    this.lastEpoch++;
-    this.apply();
-  }
-
-  protected apply(): void {
-    this.optimizer.paramGroups.forEach((group, i) => {
-      group.lr = this.rateAt(this.lastEpoch, this.baseRates[i] ?? group.lr);
-    });
-  }
-
-  getLastLr(): number[] {
-    return this.optimizer.paramGroups.map((group) => group.lr);
-  }
-
-  /** What a schedule resumes from. */
-  stateDict(): { lastEpoch: number } {
-    return { lastEpoch: this.lastEpoch };
-  }
-
-  loadStateDict(state: { readonly lastEpoch: number }): void {
-    this.lastEpoch = state.lastEpoch;
-    this.apply();
-  }
-}
-
-/** Throws where a required argument was left out. */
-function needed<T>(value: T | undefined, name: string): T {
-  if (value === undefined) throw new DynError(`Expected ${name} but found nothing`);
-  return value;
-}
-
-interface StepOptions {
-  readonly stepSize?: number;
+interface Decay {
   readonly gamma?: number;
 }
+
+interface StepSize {
+  readonly stepSize: number;
+}
+
+const STEP = { required: ["stepSize"], positional: ["gamma"] } as const;
 
 /** lr·gammaᵏ, k = whole stepSizes gone by. */
 export class StepLR extends LRScheduler {
   readonly stepSize: number;
   readonly gamma: number;
 
-  constructor(optimizer: RatedOptimizer, ...given: Trailing<StepOptions, ["stepSize", "gamma"]>) {
+  constructor(optimizer: RatedOptimizer, ...given: Arguments<StepSize, Decay, typeof STEP>) {
     super(optimizer);
-    const options = trailing<StepOptions>("StepLR", ["stepSize", "gamma"], given);
-    this.stepSize = needed(options.stepSize, "stepSize");
+    const options = argumentsOf<StepSize, Decay>("StepLR", STEP, given);
+    this.stepSize = options.stepSize;
     this.gamma = options.gamma ?? 0.1;
   }
 
@@ -90,20 +36,21 @@ export class StepLR extends LRScheduler {
   }
 }
 
-interface MultiStepOptions {
-  readonly milestones?: readonly number[];
-  readonly gamma?: number;
+interface Milestones {
+  readonly milestones: readonly number[];
 }
+
+const MULTI_STEP = { required: ["milestones"], positional: ["gamma"] } as const;
 
 /** lr·gammaᵏ, k = milestones passed. */
 export class MultiStepLR extends LRScheduler {
   readonly milestones: readonly number[];
   readonly gamma: number;
 
-  constructor(optimizer: RatedOptimizer, ...given: Trailing<MultiStepOptions, ["milestones", "gamma"]>) {
+  constructor(optimizer: RatedOptimizer, ...given: Arguments<Milestones, Decay, typeof MULTI_STEP>) {
     super(optimizer);
-    const options = trailing<MultiStepOptions>("MultiStepLR", ["milestones", "gamma"], given);
-    this.milestones = needed(options.milestones, "milestones");
+    const options = argumentsOf<Milestones, Decay>("MultiStepLR", MULTI_STEP, given);
+    this.milestones = options.milestones;
     this.gamma = options.gamma ?? 0.1;
   }
 
@@ -112,16 +59,18 @@ export class MultiStepLR extends LRScheduler {
   }
 }
 
+const EXPONENTIAL = { required: ["gamma"], positional: [] } as const;
+
 /** lr·gammaᵗ */
 export class ExponentialLR extends LRScheduler {
   readonly gamma: number;
 
-  constructor(optimizer: RatedOptimizer, ...given: Trailing<{ readonly gamma?: number }, ["gamma"]>) {
+  constructor(
+    optimizer: RatedOptimizer,
+    ...given: Arguments<Required<Decay>, object, typeof EXPONENTIAL>
+  ) {
     super(optimizer);
-    this.gamma = needed(
-      trailing<{ readonly gamma?: number }>("ExponentialLR", ["gamma"], given).gamma,
-      "gamma",
-    );
+    this.gamma = argumentsOf<Required<Decay>, object>("ExponentialLR", EXPONENTIAL, given).gamma;
   }
 
   override rateAt(epoch: number, base: number): number {
@@ -129,20 +78,25 @@ export class ExponentialLR extends LRScheduler {
   }
 }
 
+interface CosineLength {
+  readonly tMax: number;
+}
+
 interface CosineOptions {
-  readonly tMax?: number;
   readonly etaMin?: number;
 }
+
+const COSINE = { required: ["tMax"], positional: ["etaMin"] } as const;
 
 /** Half a cosine from lr to etaMin over tMax steps. */
 export class CosineAnnealingLR extends LRScheduler {
   readonly tMax: number;
   readonly etaMin: number;
 
-  constructor(optimizer: RatedOptimizer, ...given: Trailing<CosineOptions, ["tMax", "etaMin"]>) {
+  constructor(optimizer: RatedOptimizer, ...given: Arguments<CosineLength, CosineOptions, typeof COSINE>) {
     super(optimizer);
-    const options = trailing<CosineOptions>("CosineAnnealingLR", ["tMax", "etaMin"], given);
-    this.tMax = needed(options.tMax, "tMax");
+    const options = argumentsOf<CosineLength, CosineOptions>("CosineAnnealingLR", COSINE, given);
+    this.tMax = options.tMax;
     this.etaMin = options.etaMin ?? 0;
   }
 
@@ -151,11 +105,16 @@ export class CosineAnnealingLR extends LRScheduler {
   }
 }
 
+interface FirstLength {
+  readonly t0: number;
+}
+
 interface RestartOptions {
-  readonly t0?: number;
   readonly tMult?: number;
   readonly etaMin?: number;
 }
+
+const RESTARTS = { required: ["t0"], positional: ["tMult", "etaMin"] } as const;
 
 /** Cosines from lr to etaMin that start again, each tMult times as long as the one before; the first takes t0. */
 export class CosineAnnealingWarmRestarts extends LRScheduler {
@@ -163,11 +122,10 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
   readonly tMult: number;
   readonly etaMin: number;
 
-  constructor(optimizer: RatedOptimizer, ...given: Trailing<RestartOptions, ["t0", "tMult", "etaMin"]>) {
+  constructor(optimizer: RatedOptimizer, ...given: Arguments<FirstLength, RestartOptions, typeof RESTARTS>) {
     super(optimizer);
-    const names = ["t0", "tMult", "etaMin"] as const;
-    const options = trailing<RestartOptions>("CosineAnnealingWarmRestarts", names, given);
-    this.t0 = needed(options.t0, "t0");
+    const options = argumentsOf<FirstLength, RestartOptions>("CosineAnnealingWarmRestarts", RESTARTS, given);
+    this.t0 = options.t0;
     this.tMult = options.tMult ?? 1;
     this.etaMin = options.etaMin ?? 0;
     if (this.t0 <= 0 || this.tMult < 1) {
@@ -187,27 +145,60 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
   }
 }
 
-/** lr·factor(t) with the user's function. */
-export class LambdaLR extends LRScheduler {
-  constructor(optimizer: RatedOptimizer, readonly factor: (epoch: number) => number) {
+/** A factor of a rate by the number of steps. */
+export type RateFactor = (epoch: number) => number;
+
+interface Factors {
+  /** One for all groups, or one a group. */
+  readonly lrLambda: RateFactor | readonly RateFactor[];
+}
+
+const LAMBDA = { required: ["lrLambda"], positional: [] } as const;
+type FactorArguments = Arguments<Factors, object, typeof LAMBDA>;
+
+/** A schedule made of the user's functions, one a group. */
+abstract class FactorSchedule extends LRScheduler {
+  readonly factors: readonly RateFactor[];
+
+  constructor(optimizer: RatedOptimizer, given: FactorArguments) {
     super(optimizer);
+    const { lrLambda } = argumentsOf<Factors, object>(new.target.name, LAMBDA, given);
+    const groups = optimizer.paramGroups.length;
+    this.factors = typeof lrLambda === "function" ? new Array<RateFactor>(groups).fill(lrLambda) : lrLambda;
+    if (this.factors.length !== groups) {
+      throw new DynError(`Expected ${groups} functions, one a group, but found ${this.factors.length}`);
+    }
+  }
+
+  protected factorOf(group: number): RateFactor {
+    const found = this.factors[group];
+    if (!found) throw new DynError(`Expected a group below ${this.factors.length} but found ${group}`);
+    return found;
+  }
+}
+
+/** lr·factor(t) with the user's function. */
+export class LambdaLR extends FactorSchedule {
+  constructor(optimizer: RatedOptimizer, ...given: FactorArguments) {
+    super(optimizer, given);
     this.apply();
   }
 
-  override rateAt(epoch: number, base: number): number {
-    return base * this.factor(epoch);
+  override rateAt(epoch: number, base: number, group: number): number {
+    return base * this.factorOf(group)(epoch);
   }
 }
 
 /** lr·factor(1)·…·factor(t) with the user's function. */
-export class MultiplicativeLR extends LRScheduler {
-  constructor(optimizer: RatedOptimizer, readonly factor: (epoch: number) => number) {
-    super(optimizer);
+export class MultiplicativeLR extends FactorSchedule {
+  constructor(optimizer: RatedOptimizer, ...given: FactorArguments) {
+    super(optimizer, given);
   }
 
-  override rateAt(epoch: number, base: number): number {
+  override rateAt(epoch: number, base: number, group: number): number {
+    const factor = this.factorOf(group);
     let rate = base;
-    for (let t = 1; t <= epoch; t++) rate *= this.factor(t);
+    for (let t = 1; t <= epoch; t++) rate *= factor(t);
     return rate;
   }
 }
@@ -288,6 +279,11 @@ export class PolynomialLR extends LRScheduler {
   }
 }
 
+interface LargestRate {
+  /** One for all groups, or one a group. */
+  readonly maxLr: number | readonly number[];
+}
+
 interface CycleOptions {
   readonly totalSteps?: number;
   readonly epochs?: number;
@@ -300,6 +296,12 @@ interface CycleOptions {
   readonly cycleMomentum?: boolean;
 }
 
+const CYCLE = {
+  required: ["maxLr"],
+  positional: ["totalSteps", "epochs", "stepsPerEpoch", "pctStart", "annealStrategy"],
+  named: ["divFactor", "finalDivFactor", "cycleMomentum"],
+} as const;
+
 /**
  * From maxLr / divFactor up to maxLr and down to a finalDivFactor-th of the start, as torch's OneCycleLR in two
  * phases. Momenta are not cycled, which has to be said: `cycleMomentum: false`.
@@ -307,16 +309,18 @@ interface CycleOptions {
 export class OneCycleLR extends LRScheduler {
   readonly options: CycleOptions;
   readonly totalSteps: number;
+  /** One a group. */
+  readonly maxLr: readonly number[];
 
-  constructor(
-    optimizer: RatedOptimizer,
-    readonly maxLr: number,
-    ...given: Trailing<CycleOptions, ["totalSteps", "epochs", "stepsPerEpoch", "pctStart", "annealStrategy"]>
-  ) {
+  constructor(optimizer: RatedOptimizer, ...given: Arguments<LargestRate, CycleOptions, typeof CYCLE>) {
     super(optimizer);
-    const names = ["totalSteps", "epochs", "stepsPerEpoch", "pctStart", "annealStrategy"] as const;
-    const more = ["divFactor", "finalDivFactor", "cycleMomentum"] as const;
-    this.options = trailing<CycleOptions>("OneCycleLR", { positional: names, named: more }, given);
+    const { maxLr, ...options } = argumentsOf<LargestRate, CycleOptions>("OneCycleLR", CYCLE, given);
+    this.options = options;
+    const groups = optimizer.paramGroups.length;
+    this.maxLr = typeof maxLr === "number" ? new Array<number>(groups).fill(maxLr) : maxLr;
+    if (this.maxLr.length !== groups) {
+      throw new DynError(`Expected ${groups} rates, one a group, but found ${this.maxLr.length}`);
+    }
     const { totalSteps, epochs = 0, stepsPerEpoch = 0, cycleMomentum = true } = this.options;
     this.totalSteps = totalSteps ?? epochs * stepsPerEpoch;
     if (!(this.totalSteps > 0)) {
@@ -328,31 +332,40 @@ export class OneCycleLR extends LRScheduler {
     this.apply();
   }
 
-  override rateAt(epoch: number): number {
+  override rateAt(epoch: number, _base: number, group: number): number {
+    const maxLr = this.maxLr[group] ?? 0;
     const { pctStart = 0.3, annealStrategy = "cos", divFactor = 25, finalDivFactor = 1e4 } = this.options;
     if (epoch > this.totalSteps) {
       throw new DynError(`Expected at most ${this.totalSteps} steps but found ${epoch}`);
     }
-    const start = this.maxLr / divFactor, least = start / finalDivFactor;
+    const start = maxLr / divFactor, least = start / finalDivFactor;
     const top = pctStart * this.totalSteps - 1, last = this.totalSteps - 1;
     const between = (from: number, to: number, share: number) =>
       annealStrategy === "cos"
         ? to + (from - to) / 2 * (Math.cos(Math.PI * share) + 1)
         : from + (to - from) * share;
     return epoch <= top
-      ? between(start, this.maxLr, epoch / top)
-      : between(this.maxLr, least, (epoch - top) / (last - top));
+      ? between(start, maxLr, epoch / top)
+      : between(maxLr, least, (epoch - top) / (last - top));
   }
 }
 
+interface Schedules extends Milestones {
+  readonly schedulers: readonly LRScheduler[];
+}
+
+const SEQUENTIAL = { required: ["schedulers", "milestones"], positional: [] } as const;
+
 /** One schedule after the other: the next one from each milestone on. */
 export class SequentialLR extends LRScheduler {
-  constructor(
-    optimizer: RatedOptimizer,
-    readonly schedulers: readonly LRScheduler[],
-    readonly milestones: readonly number[],
-  ) {
+  readonly schedulers: readonly LRScheduler[];
+  readonly milestones: readonly number[];
+
+  constructor(optimizer: RatedOptimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
     super(optimizer);
+    const { schedulers, milestones } = argumentsOf<Schedules, object>("SequentialLR", SEQUENTIAL, given);
+    this.schedulers = schedulers;
+    this.milestones = milestones;
     if (schedulers.length !== milestones.length + 1) {
       throw new DynError(
         `Expected one milestone fewer than schedulers but found ${milestones.length} for ${schedulers.length}`,
@@ -361,91 +374,9 @@ export class SequentialLR extends LRScheduler {
     this.apply();
   }
 
-  override rateAt(epoch: number, base: number): number {
+  override rateAt(epoch: number, base: number, group: number): number {
     const passed = this.milestones.filter((m) => m <= epoch).length, scheduler = this.schedulers[passed];
     if (!scheduler) throw new DynError("Expected a schedule for every part but found none");
-    return scheduler.rateAt(epoch - (this.milestones[passed - 1] ?? 0), base);
-  }
-}
-
-/** Options of ReduceLROnPlateau. */
-export interface PlateauOptions {
-  readonly mode?: "min" | "max";
-  readonly factor?: number;
-  readonly patience?: number;
-  readonly threshold?: number;
-  readonly thresholdMode?: "rel" | "abs";
-  readonly cooldown?: number;
-  readonly minLr?: number;
-  readonly eps?: number;
-}
-
-/** Multiplies the rate by `factor` once a number has not got better for more than `patience` steps. */
-export class ReduceLROnPlateau {
-  readonly options: Required<PlateauOptions>;
-  best: number;
-  badEpochs = 0;
-  cooldownLeft = 0;
-  lastEpoch = 0;
-
-  constructor(
-    readonly optimizer: RatedOptimizer,
-    ...given: Trailing<
-      PlateauOptions,
-      ["mode", "factor", "patience", "threshold", "thresholdMode", "cooldown"]
-    >
-  ) {
-    const names = ["mode", "factor", "patience", "threshold", "thresholdMode", "cooldown"] as const;
-    this.options = {
-      mode: "min",
-      factor: 0.1,
-      patience: 10,
-      threshold: 1e-4,
-      thresholdMode: "rel",
-      cooldown: 0,
-      minLr: 0,
-      eps: 1e-8,
-      ...trailing<PlateauOptions>("ReduceLROnPlateau", { positional: names, named: ["minLr", "eps"] }, given),
-    };
-    if (this.options.factor >= 1) {
-      throw new DynError(`Expected a factor below 1 but found ${this.options.factor}`);
-    }
-    this.best = this.options.mode === "min" ? Infinity : -Infinity;
-  }
-
-  /** To be called once an epoch with the number to watch; a 0-d tensor may stand for it. */
-  step(metric: number | { item(): number | bigint | boolean }): void {
-    const value = typeof metric === "number" ? metric : Number(metric.item());
-    const { factor, patience, cooldown, minLr, eps } = this.options;
-    this.lastEpoch++;
-    if (this.#isBetter(value)) {
-      this.best = value;
-      this.badEpochs = 0;
-    } else {
-      this.badEpochs++;
-    }
-    if (this.cooldownLeft > 0) {
-      this.cooldownLeft--;
-      this.badEpochs = 0;
-    }
-    if (this.badEpochs <= patience) return;
-    for (const group of this.optimizer.paramGroups) {
-      const next = Math.max(group.lr * factor, minLr);
-      if (group.lr - next > eps) group.lr = next;
-    }
-    this.cooldownLeft = cooldown;
-    this.badEpochs = 0;
-  }
-
-  #isBetter(value: number): boolean {
-    const { mode, threshold, thresholdMode } = this.options;
-    if (mode === "min") {
-      return value < (thresholdMode === "rel" ? this.best * (1 - threshold) : this.best - threshold);
-    }
-    return value > (thresholdMode === "rel" ? this.best * (1 + threshold) : this.best + threshold);
-  }
-
-  getLastLr(): number[] {
-    return this.optimizer.paramGroups.map((group) => group.lr);
+    return scheduler.rateAt(epoch - (this.milestones[passed - 1] ?? 0), base, group);
   }
 }

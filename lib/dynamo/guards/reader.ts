@@ -6,33 +6,32 @@
 import type { Source } from "../source.ts";
 import { type HostExpression, hostText } from "../variables/host_number.ts";
 
-/** Objects that generated code refers to: parameters of the function around it. */
+/** Objects that generated code refers to: parameters of the function around it. Each name stays the object's. */
 export class Constants {
   readonly #names = new Map<unknown, string>();
-  readonly #values: unknown[] = [];
+  readonly #values = new Map<string, unknown>();
 
   /** The name under which the code finds this object. */
   name(value: unknown, hint = "$c"): string {
     let name = this.#names.get(value);
     if (name === undefined) {
-      name = `${hint}${this.#values.length}`;
+      name = `${hint}${this.#values.size}`;
       this.#names.set(value, name);
-      this.#values.push(value);
+      this.#values.set(name, value);
     }
     return name;
   }
 
-  /** Adds a value under a name of its own. */
+  /** Adds a value under a name of its own, besides the one that it may have already. */
   add(name: string, value: unknown): void {
-    if (this.#names.get(value) === name) return;
-    this.#names.set(value, name);
-    this.#values.push(value);
+    if (!this.#names.has(value)) this.#names.set(value, name);
+    this.#values.set(name, value);
   }
 
   /** Evaluates `body`, the text of an expression, with the objects in scope. */
   evaluate(body: string): unknown {
-    const make = new Function(...this.#names.values(), `"use strict";\nreturn (${body});`);
-    return make(...this.#values);
+    const make = new Function(...this.#values.keys(), `"use strict";\nreturn (${body});`);
+    return make(...this.#values.values());
   }
 }
 

@@ -1,0 +1,89 @@
+/**
+ * A schedule that follows a number, as torch.optim.lr_scheduler.ReduceLROnPlateau. Input: an optimizer and the number
+ * after each epoch; output: rates of its groups.
+ */
+import { type Trailing, trailing } from "../base/arguments.ts";
+import { DynError } from "../base/errors.ts";
+import type { RatedOptimizer } from "./schedule.ts";
+
+/** Options of ReduceLROnPlateau. */
+export interface PlateauOptions {
+  readonly mode?: "min" | "max";
+  readonly factor?: number;
+  readonly patience?: number;
+  readonly threshold?: number;
+  readonly thresholdMode?: "rel" | "abs";
+  readonly cooldown?: number;
+  readonly minLr?: number;
+  readonly eps?: number;
+}
+
+/** Multiplies the rate by `factor` once a number has not got better for more than `patience` steps. */
+export class ReduceLROnPlateau {
+  readonly options: Required<PlateauOptions>;
+  best: number;
+  badEpochs = 0;
+  cooldownLeft = 0;
+  lastEpoch = 0;
+
+  constructor(
+    readonly optimizer: RatedOptimizer,
+    ...given: Trailing<
+      PlateauOptions,
+      ["mode", "factor", "patience", "threshold", "thresholdMode", "cooldown"]
+    >
+  ) {
+    const names = ["mode", "factor", "patience", "threshold", "thresholdMode", "cooldown"] as const;
+    this.options = {
+      mode: "min",
+      factor: 0.1,
+      patience: 10,
+      threshold: 1e-4,
+      thresholdMode: "rel",
+      cooldown: 0,
+      minLr: 0,
+      eps: 1e-8,
+      ...trailing<PlateauOptions>("ReduceLROnPlateau", { positional: names, named: ["minLr", "eps"] }, given),
+    };
+    if (this.options.factor >= 1) {
+      throw new DynError(`Expected a factor below 1 but found ${this.options.factor}`);
+    }
+    this.best = this.options.mode === "min" ? Infinity : -Infinity;
+  }
+
+  /** To be called once an epoch with the number to watch; a 0-d tensor may stand for it. */
+  step(metric: number | { item(): number | bigint | boolean }): void {
+    const value = typeof metric === "number" ? metric : Number(metric.item());
+    const { factor, patience, cooldown, minLr, eps } = this.options;
+    this.lastEpoch++;
+    if (this.isBetter(value)) {
+      this.best = value;
+      this.badEpochs = 0;
+    } else {
+      this.badEpochs++;
+    }
+    if (this.cooldownLeft > 0) {
+      this.cooldownLeft--;
+      this.badEpochs = 0;
+    }
+    if (this.badEpochs <= patience) return;
+    for (const group of this.optimizer.paramGroups) {
+      const next = Math.max(group.lr * factor, minLr);
+      if (group.lr - next > eps) group.lr = next;
+    }
+    this.cooldownLeft = cooldown;
+    this.badEpochs = 0;
+  }
+
+  private isBetter(value: number): boolean {
+    const { mode, threshold, thresholdMode } = this.options;
+    if (mode === "min") {
+      return value < (thresholdMode === "rel" ? this.best * (1 - threshold) : this.best - threshold);
+    }
+    return value > (thresholdMode === "rel" ? this.best * (1 + threshold) : this.best + threshold);
+  }
+
+  getLastLr(): number[] {
+    return this.optimizer.paramGroups.map((group) => group.lr);
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * The base of learning-rate schedules. Input: an optimizer; output: rates of its groups. Invariant: a rate is a
+ * function of the number of steps and of the group's first rate.
+ */
+import type { Optimizer } from "./optimizer.ts";
+
+interface WithRate {
+  lr: number;
+}
+
+/** Optimizers of every kind whose groups have a rate. */
+export type RatedOptimizer = Optimizer<WithRate>;
+
+/** The rates that groups had before any schedule changed them, so that several schedules share them. */
+const firstRates = new WeakMap<WithRate, number>();
+
+function firstRateOf(group: WithRate): number {
+  const known = firstRates.get(group);
+  if (known !== undefined) return known;
+  firstRates.set(group, group.lr);
+  return group.lr;
+}
+
+/** Base: counts steps and applies `rateAt` to the first rate of each group. */
+export abstract class LRScheduler {
+  lastEpoch = 0;
+  readonly baseRates: readonly number[];
+
+  constructor(readonly optimizer: RatedOptimizer) {
+    this.baseRates = optimizer.paramGroups.map(firstRateOf);
+  }
+
+  /** The rate after `epoch` steps for the group of this number, which started with `base`. */
+  abstract rateAt(epoch: number, base: number, group: number): number;
+
+  /** To be called once an epoch, after `optimizer.step()`. */
+  step(): void {
+    this.lastEpoch++;
+    this.apply();
+  }
+
+  protected apply(): void {
+    this.optimizer.paramGroups.forEach((group, i) => {
+      group.lr = this.rateAt(this.lastEpoch, this.baseRates[i] ?? group.lr, i);
+    });
+  }
+
+  getLastLr(): number[] {
+    return this.optimizer.paramGroups.map((group) => group.lr);
+  }
+
+  /** What a schedule resumes from. */
+  stateDict(): { lastEpoch: number } {
+    return { lastEpoch: this.lastEpoch };
+  }
+
+  loadStateDict(state: { readonly lastEpoch: number }): void {
+    this.lastEpoch = state.lastEpoch;
+    this.apply();
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * PyTorch's numbers for the models of the zoo, which reference/generate.py wrote. Input: a model's name; output: what
+ * the run starts from, what it comes to in float64, and how far PyTorch's own float32 run is from that.
+ */
+import { assert } from "@std/assert";
+import { safetensors, type Tensor } from "../../mod.ts";
+
+/** The contents of one file. */
+export interface Numbers {
+  readonly state: Readonly<Record<string, Tensor>>;
+  readonly batch: readonly Tensor[];
+  /** By name: logits, loss, grad.<parameter>, losses, final.<key>. */
+  readonly results: ReadonlyMap<string, Result>;
+}
+
+/** A tensor of results. */
+export interface Result {
+  readonly elements: Float64Array;
+  /** Root mean square distance of PyTorch's float32 run; 0 where elements are integers. */
+  readonly error: number;
+}
+
+/** Elements of a tensor as numbers. */
+export function elementsOf(tensor: Tensor): Float64Array {
+  return Float64Array.from(tensor.detach().toTypedArray(), Number);
+}
+
+/** Reads the file of a model. */
+export async function readNumbers(name: string): Promise<Numbers> {
+  const packed = await Deno.readFile(new URL(`data/${name}.safetensors.gz`, import.meta.url));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const saved = safetensors.load(new Uint8Array(await new Response(stream).arrayBuffer()));
+  const state: Record<string, Tensor> = {}, batch: Tensor[] = [], results = new Map<string, Result>();
+  for (const [name, tensor] of Object.entries(saved)) {
+    const [kind = "", rest = ""] = name.split(/\.(.*)/s);
+    if (kind === "state") state[rest] = tensor;
+    else if (kind === "batch") batch[Number(rest)] = tensor;
+    else if (kind !== "error") {
+      const error = saved[`error.${name}`];
+      results.set(name, { elements: elementsOf(tensor), error: error ? Number(error.item()) : 0 });
+    }
+  }
+  assert(results.has("logits") && results.has("losses"), `Expected results in the file of ${name}`);
+  return { state, batch, results };
+}
