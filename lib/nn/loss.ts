@@ -22,7 +22,22 @@ interface ReductionOptions {
 }
 
 /** Options of a loss that may start with a weight by position. */
-type Weighted<O extends { readonly weight?: Tensor | null }> = Trailing<O, ["weight"]>;
+export type Weighted<O extends WeightOptions> = Trailing<O, ["weight"]>;
+
+/** What losses that weigh have in common. */
+export interface WeightOptions {
+  readonly weight?: Tensor | null;
+}
+
+/** A loss whose weight is a buffer, so that it moves with the module and is part of its state. */
+export abstract class WeightedLoss extends Module {
+  weight: Tensor | null = null;
+
+  constructor(weight: Tensor | null | undefined) {
+    super();
+    this.registerBuffer("weight", weight ?? null);
+  }
+}
 
 /** (input − target)² */
 export class MSELoss extends Module {
@@ -77,42 +92,51 @@ export interface ClassOptions extends ReductionOptions {
   readonly ignoreIndex?: number;
 }
 
-/** Softmax cross entropy of logits [N, C, ...] against class indices [N, ...] or probabilities. */
-export class CrossEntropyLoss extends Module {
-  readonly options: ClassOptions & { readonly labelSmoothing?: number };
+/** Options of CrossEntropyLoss. */
+export interface CrossEntropyOptions extends ClassOptions {
+  readonly labelSmoothing?: number;
+}
 
-  constructor(...given: Weighted<ClassOptions & { readonly labelSmoothing?: number }>) {
-    super();
-    this.options = trailing<ClassOptions & { readonly labelSmoothing?: number }>("CrossEntropyLoss", {
+/** Softmax cross entropy of logits [N, C, ...] against class indices [N, ...] or probabilities. */
+export class CrossEntropyLoss extends WeightedLoss {
+  readonly ignoreIndex: number;
+  readonly reduction: Reduction;
+  readonly labelSmoothing: number;
+
+  constructor(...given: Weighted<CrossEntropyOptions>) {
+    const options = trailing<CrossEntropyOptions>("CrossEntropyLoss", {
       positional: ["weight"],
-      named: [
-        "ignoreIndex",
-        "reduction",
-        "labelSmoothing",
-      ],
+      named: ["ignoreIndex", "reduction", "labelSmoothing"],
     }, given);
+    super(options.weight);
+    this.ignoreIndex = options.ignoreIndex ?? -100;
+    this.reduction = options.reduction ?? "mean";
+    this.labelSmoothing = options.labelSmoothing ?? 0;
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    const { weight = null, ignoreIndex = -100, reduction = "mean", labelSmoothing = 0 } = this.options;
+    const { weight, ignoreIndex, reduction, labelSmoothing } = this;
     return crossEntropy(input, target, { weight, ignoreIndex, reduction, labelSmoothing });
   }
 }
 
 /** Negative log-likelihood of log-probabilities [N, C, ...]. */
-export class NLLLoss extends Module {
-  readonly options: ClassOptions;
+export class NLLLoss extends WeightedLoss {
+  readonly ignoreIndex: number;
+  readonly reduction: Reduction;
 
   constructor(...given: Weighted<ClassOptions>) {
-    super();
-    this.options = trailing<ClassOptions>("NLLLoss", {
+    const options = trailing<ClassOptions>("NLLLoss", {
       positional: ["weight"],
       named: ["ignoreIndex", "reduction"],
     }, given);
+    super(options.weight);
+    this.ignoreIndex = options.ignoreIndex ?? -100;
+    this.reduction = options.reduction ?? "mean";
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    const { weight = null, ignoreIndex = -100, reduction = "mean" } = this.options;
+    const { weight, ignoreIndex, reduction } = this;
     return nllLoss(input, target, { weight, ignoreIndex, reduction });
   }
 }
@@ -124,38 +148,44 @@ export interface BinaryOptions extends ReductionOptions {
 }
 
 /** Binary cross entropy of probabilities. */
-export class BCELoss extends Module {
-  readonly options: BinaryOptions;
+export class BCELoss extends WeightedLoss {
+  readonly reduction: Reduction;
 
   constructor(...given: Weighted<BinaryOptions>) {
-    super();
-    this.options = trailing<BinaryOptions>(
-      "BCELoss",
-      { positional: ["weight"], named: ["reduction"] },
-      given,
-    );
+    const names = { positional: ["weight"], named: ["reduction"] } as const;
+    const options = trailing<BinaryOptions>("BCELoss", names, given);
+    super(options.weight);
+    this.reduction = options.reduction ?? "mean";
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    const { weight = null, reduction = "mean" } = this.options;
+    const { weight, reduction } = this;
     return binaryCrossEntropy(input, target, { weight, reduction });
   }
 }
 
-/** Binary cross entropy of logits, stable for large ones; posWeight is a factor of the positive targets. */
-export class BCEWithLogitsLoss extends Module {
-  readonly options: BinaryOptions & { readonly posWeight?: Tensor | null };
+/** Options of BCEWithLogitsLoss. */
+export interface LogitsOptions extends BinaryOptions {
+  readonly posWeight?: Tensor | null;
+}
 
-  constructor(...given: Weighted<BinaryOptions & { readonly posWeight?: Tensor | null }>) {
-    super();
-    this.options = trailing<BinaryOptions & { readonly posWeight?: Tensor | null }>("BCEWithLogitsLoss", {
+/** Binary cross entropy of logits, stable for large ones; posWeight is a factor of the positive targets. */
+export class BCEWithLogitsLoss extends WeightedLoss {
+  readonly reduction: Reduction;
+  posWeight: Tensor | null = null;
+
+  constructor(...given: Weighted<LogitsOptions>) {
+    const options = trailing<LogitsOptions>("BCEWithLogitsLoss", {
       positional: ["weight"],
       named: ["reduction", "posWeight"],
     }, given);
+    super(options.weight);
+    this.reduction = options.reduction ?? "mean";
+    this.registerBuffer("posWeight", options.posWeight ?? null, { key: "pos_weight" });
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    const { weight = null, reduction = "mean", posWeight = null } = this.options;
+    const { weight, reduction, posWeight } = this;
     return binaryCrossEntropyWithLogits(input, target, { weight, reduction, posWeight });
   }
 }

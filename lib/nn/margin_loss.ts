@@ -14,7 +14,7 @@ import {
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
-import type { Reduction } from "./loss.ts";
+import { type Reduction, type Weighted, WeightedLoss, type WeightOptions } from "./loss.ts";
 import { Module } from "./module.ts";
 
 /** Options of losses with a margin. */
@@ -106,21 +106,24 @@ export interface MultiMarginOptions extends MarginOptions {
 }
 
 /** Σ over other classes of max(0, margin − input[target] + input[i])ᵖ, divided by their number. */
-export class MultiMarginLoss extends Module {
-  readonly options: MultiMarginOptions;
+export class MultiMarginLoss extends WeightedLoss {
+  readonly p: number;
+  readonly margin: number;
+  readonly reduction: Reduction;
 
   constructor(...given: Trailing<MultiMarginOptions, ["p", "margin", "weight"]>) {
-    super();
-    this.options = trailing<MultiMarginOptions>("MultiMarginLoss", {
+    const options = trailing<MultiMarginOptions>("MultiMarginLoss", {
       positional: ["p", "margin", "weight"],
-      named: [
-        "reduction",
-      ],
+      named: ["reduction"],
     }, given);
+    super(options.weight);
+    this.p = options.p ?? 1;
+    this.margin = options.margin ?? 1;
+    this.reduction = options.reduction ?? "mean";
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    const { p = 1, margin = 1, weight = null, reduction = "mean" } = this.options;
+    const { p, margin, weight, reduction } = this;
     return multiMarginLoss(input, target, { p, margin, weight, reduction });
   }
 }
@@ -141,20 +144,18 @@ export class SoftMarginLoss extends Module {
 }
 
 /** Mean binary cross entropy over classes, of logits [N, C]. */
-export class MultiLabelSoftMarginLoss extends Module {
-  readonly options: ReductionOptions & { readonly weight?: Tensor | null };
+export class MultiLabelSoftMarginLoss extends WeightedLoss {
+  readonly reduction: Reduction;
 
-  constructor(...given: Trailing<ReductionOptions & { readonly weight?: Tensor | null }, ["weight"]>) {
-    super();
-    this.options = trailing<ReductionOptions & { readonly weight?: Tensor | null }>(
-      "MultiLabelSoftMarginLoss",
-      { positional: ["weight"], named: ["reduction"] },
-      given,
-    );
+  constructor(...given: Weighted<ReductionOptions & WeightOptions>) {
+    const names = { positional: ["weight"], named: ["reduction"] } as const;
+    const options = trailing<ReductionOptions & WeightOptions>("MultiLabelSoftMarginLoss", names, given);
+    super(options.weight);
+    this.reduction = options.reduction ?? "mean";
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    const { weight = null, reduction = "mean" } = this.options;
+    const { weight, reduction } = this;
     return multilabelSoftMarginLoss(input, target, { weight, reduction });
   }
 }

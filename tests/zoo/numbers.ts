@@ -11,6 +11,8 @@ export interface Numbers {
   readonly batch: readonly Tensor[];
   /** By name: logits, loss, grad.<parameter>, losses, final.<key>. */
   readonly results: ReadonlyMap<string, Result>;
+  /** Tokens that a model which decodes generates. */
+  readonly decoded: readonly number[] | null;
 }
 
 /** A tensor of results. */
@@ -35,11 +37,12 @@ export async function readNumbers(name: string): Promise<Numbers> {
     const [kind = "", rest = ""] = name.split(/\.(.*)/s);
     if (kind === "state") state[rest] = tensor;
     else if (kind === "batch") batch[Number(rest)] = tensor;
-    else if (kind !== "error") {
+    else if (kind !== "error" && kind !== "decoded") {
       const error = saved[`error.${name}`];
       results.set(name, { elements: elementsOf(tensor), error: error ? Number(error.item()) : 0 });
     }
   }
   assert(results.has("logits") && results.has("losses"), `Expected results in the file of ${name}`);
-  return { state, batch, results };
+  const { decoded } = saved;
+  return { state, batch, results, decoded: decoded ? Array.from(elementsOf(decoded)) : null };
 }

@@ -7,7 +7,7 @@ import { assert } from "@std/assert";
 import { compile, type CompileOptions, compiler, manualSeed, noGrad, type Tensor } from "../../mod.ts";
 import { isFloat } from "../../lib/base/dtype.ts";
 import { elementsOf, type Numbers } from "./numbers.ts";
-import type { Counts, OfBatch, Specimen, Subject, Training } from "./specimen.ts";
+import type { Counts, ExpectedCounts, Specimen, Subject, Training } from "./specimen.ts";
 
 /** How the functions of a specimen are run. */
 export interface Tier {
@@ -24,7 +24,8 @@ export type Elements = ReadonlyMap<string, Float64Array>;
 /** What one tier made of a specimen. */
 export interface Outcome {
   readonly elements: Elements;
-  readonly counts: Readonly<Record<"forward" | "loss" | "step", Counts>>;
+  readonly counts: ExpectedCounts;
+  readonly decoded: readonly number[] | null;
 }
 
 const STEPS = 10;
@@ -38,6 +39,7 @@ export function run(specimen: Specimen, numbers: Numbers, tier: Tier): Outcome {
 
   model.eval();
   const forward = wrap(subject.forward, tier);
+  const decoding = decode(subject, batch, tier);
   found.set("logits", elementsOf(noGrad(() => forward(...batch))));
 
   model.train();
@@ -57,7 +59,13 @@ export function run(specimen: Specimen, numbers: Numbers, tier: Tier): Outcome {
   }
   return {
     elements: found,
-    counts: { forward: countsOf(forward), loss: countsOf(loss), step: countsOf(step) },
+    counts: {
+      forward: countsOf(forward),
+      loss: countsOf(loss),
+      step: countsOf(step),
+      ...(decoding ? { decode: decoding.counts } : {}),
+    },
+    decoded: decoding?.tokens ?? null,
   };
 }
 
@@ -77,6 +85,20 @@ export function runRandom(specimen: Specimen, numbers: Numbers, tier: Tier): Out
   return found;
 }
 
+/** What a model generates, if it does. */
+function decode({ decode }: Subject, batch: readonly Tensor[], tier: Tier) {
+  if (!decode) return null;
+  let counts = countsOf(decode);
+  const functions: object[] = [];
+  const tokens = decode((fn) => {
+    const made = wrap(fn, tier);
+    functions.push(made);
+    return made;
+  }, batch);
+  for (const each of functions) counts = countsOf(each);
+  return { tokens, counts };
+}
+
 /** Loads the state, moves the model, gives the batch. */
 function place({ model }: Subject, { state, batch }: Numbers, tier: Tier): readonly Tensor[] {
   if (tier.dtype === "float64") model.double();
@@ -93,7 +115,7 @@ function moved(tensor: Tensor, { dtype = "float32", device }: Tier): Tensor {
   return (isFloat(tensor.dtype) ? tensor.to(dtype) : tensor).to(device ?? "cpu");
 }
 
-function wrap<R>(fn: OfBatch<R>, { options }: Tier): OfBatch<R> {
+function wrap<F extends (...given: never[]) => unknown>(fn: F, { options }: Tier): F {
   return options ? compile(fn, options) : fn;
 }
 

@@ -14,6 +14,9 @@ export interface Training {
   readonly after?: (loss: Tensor) => void;
 }
 
+/** Compiles a function, or gives it back. */
+export type Wrap = <F extends (...given: never[]) => unknown>(fn: F) => F;
+
 /** A model that can be run. */
 export interface Subject {
   readonly model: nn.Module;
@@ -21,6 +24,8 @@ export interface Subject {
   readonly loss: OfBatch<Tensor>;
   /** Makes optimizers and schedules. */
   readonly train: () => Training;
+  /** Generates tokens one after the other from a batch; `wrap` is for the function of one token. */
+  readonly decode?: (wrap: Wrap, batch: readonly Tensor[]) => number[];
 }
 
 /** What varies between runs of one model. */
@@ -44,6 +49,8 @@ export interface ExpectedCounts {
   readonly loss: Counts;
   /** Ten whole steps. */
   readonly step: Counts;
+  /** The function that gives one token after the other. */
+  readonly decode?: Counts;
 }
 
 /** A model of the zoo. */
@@ -59,5 +66,5 @@ export interface Specimen {
 /** One graph that serves every call. */
 export const ONE: Counts = { graphs: 1, breaks: 0, recompiles: 0 };
 
-/** One graph for the first step, which makes the optimizer's state, and one for the rest. */
+/** One graph for the first call (a step makes the optimizer's state, a prefix has a first length), one for the rest. */
 export const FIRST_AND_REST: Counts = { graphs: 2, breaks: 0, recompiles: 1 };

@@ -10,6 +10,7 @@ zeros and compresses), and it is run in float64 and in float32. A file (safetens
     loss, grad.<parameter>   the loss in training mode and its gradients
     losses                   of ten whole steps of the model's recipe
     final.<key>              parameters and buffers after them
+    decoded                  tokens, of models that generate
 
 as float64 computed them, stored as float32 (the losses as float64), and under error.<name> the root mean square
 distance of PyTorch's float32 run from those: the measure by which other float32 runs are judged.
@@ -50,6 +51,8 @@ def run(make, state, batch, dtype):
     model.eval()
     with torch.no_grad():
         found["logits"] = subject.forward(*batch)
+        if subject.decode:
+            found["decoded"] = torch.tensor(subject.decode(*batch))
     model.train()
     loss = subject.loss(*batch)
     loss.backward()

@@ -6,8 +6,9 @@ SPECIMENS = {}
 class Subject:
     """A model, its forward pass, its loss, and a function that makes the optimizers and gives a whole step."""
 
-    def __init__(self, model, forward, loss, train):
+    def __init__(self, model, forward, loss, train, decode=None):
         self.model, self.forward, self.loss, self.train = model, forward, loss, train
+        self.decode = decode
 
 
 def specimen(name, batch):
