@@ -1,0 +1,66 @@
+/**
+ * Tests of one model on one tier. Input: a specimen and a tier; output: an assertion that lists everything that is
+ * wrong. Invariant: what a tier computes is judged by PyTorch's float64 numbers and by how far PyTorch's and the
+ * uncompiled float32 runs are from them.
+ */
+import { assertEquals } from "@std/assert";
+import { complaints, type Errors, errorsOf, torchErrors, wantedOf } from "./errors.ts";
+import { type Numbers, readNumbers } from "./numbers.ts";
+import { run, runRandom, type Tier } from "./runner.ts";
+import type { Specimen } from "./specimen.ts";
+
+/** What does not change between tiers. */
+interface Known {
+  readonly numbers: Numbers;
+  /** Errors of the uncompiled float32 run. */
+  readonly plain: Errors;
+}
+
+const known = new Map<Specimen, Promise<Known>>();
+
+const PLAIN: Tier = { name: "plain" };
+
+function knownOf(specimen: Specimen): Promise<Known> {
+  let found = known.get(specimen);
+  if (!found) {
+    const read = async (): Promise<Known> => {
+      const numbers = await readNumbers(specimen.name);
+      return { numbers, plain: errorsOf(run(specimen, numbers, PLAIN).elements, wantedOf(numbers)) };
+    };
+    known.set(specimen, found = read());
+  }
+  return found;
+}
+
+/** The uncompiled model in float32 and, if asked for, in float64, where only the rounding of the file is left. */
+export async function checkPlain(specimen: Specimen, { double }: { double: boolean }): Promise<void> {
+  const { numbers, plain } = await knownOf(specimen), wanted = wantedOf(numbers);
+  assertEquals(complaints(plain, wanted, [torchErrors(numbers)]), []);
+  if (!double) return;
+  const exact = run(specimen, numbers, { name: "float64", dtype: "float64" });
+  const { groups } = errorsOf(exact.elements, wanted);
+  const off = Object.entries(groups).filter(([, error]) => !(error < 2 ** -23));
+  assertEquals(off, []);
+  assertEquals(exact.decoded, numbers.decoded);
+}
+
+/** A compiled tier: results, tokens, and what capture made of the functions. */
+export async function check(specimen: Specimen, tier: Tier): Promise<Errors["groups"]> {
+  const { numbers, plain } = await knownOf(specimen), wanted = wantedOf(numbers);
+  const outcome = run(specimen, numbers, tier), errors = errorsOf(outcome.elements, wanted);
+  assertEquals({
+    complaints: complaints(errors, wanted, [torchErrors(numbers), plain]),
+    counts: outcome.counts,
+    decoded: outcome.decoded,
+  }, { complaints: [], counts: specimen.counts, decoded: numbers.decoded });
+  return errors.groups;
+}
+
+/** Steps with dropout against the same steps uncompiled, from one seed. */
+export async function checkRandom(specimen: Specimen, tier: Tier): Promise<void> {
+  const { numbers, plain } = await knownOf(specimen);
+  const wanted = runRandom(specimen, numbers, { ...PLAIN, ...(tier.device ? { device: tier.device } : {}) });
+  const errors = errorsOf(runRandom(specimen, numbers, tier), wanted);
+  // Two right runs differ by the errors of both
+  assertEquals(complaints(errors, wanted, [plain, torchErrors(numbers)]), []);
+}
