@@ -1,11 +1,12 @@
 /**
  * Every layer of `nn` as part of a captured training step: forward, backward and an SGD step, twice, as one graph
  * (`fullgraph: true`), against the same steps run eagerly. The table below is held against the exports, so that a
- * layer without an entry fails. With DYN_ZOO=all the steps run as kernels too.
+ * layer without an entry fails. With DYN_TEST_ALL=1 the steps run as kernels too.
  */
 import { assert, assertEquals } from "@std/assert";
 import { arange, compile, compiler, isTensor, manualSeed, nn, noGrad, optim, rand, randn } from "../mod.ts";
 import { type Tensor, tensor } from "../mod.ts";
+import { TAKES_ALL } from "./support/sampling.ts";
 
 /** A layer and what it is called with. */
 interface Entry {
@@ -224,7 +225,7 @@ function agree(name: string, got: Tensor | undefined, want: Tensor): void {
   assert(error <= scale * 2 ** -18, `${name}: an error of ${error} where values are of size ${scale}`);
 }
 
-const BACKENDS = Deno.env.get("DYN_ZOO") === "all" ? ["eager", "aot_eager", "inductor"] : ["aot_eager"];
+const BACKENDS = TAKES_ALL ? ["eager", "aot_eager", "inductor"] : ["aot_eager"];
 
 for (const backend of BACKENDS) {
   Deno.test(`a training step of every layer is one graph, backend ${backend}`, () => {

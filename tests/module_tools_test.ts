@@ -265,3 +265,27 @@ Deno.test("a step that clips is one graph", () => {
     assertEquals(compiler.status(step).graphs, 1);
   }
 });
+
+Deno.test("weights of losses are buffers: part of the state, moved with the module", () => {
+  const criterion = new nn.BCEWithLogitsLoss({ posWeight: tensor([2, 3], { dtype: "float32" }) });
+  assertEquals(Object.keys(criterion.stateDict()), ["pos_weight"]);
+  assertEquals(criterion.double().posWeight?.dtype, "float64");
+  const weighted = new nn.CrossEntropyLoss(tensor([0.5, 1]));
+  assertEquals(Object.keys(weighted.stateDict()), ["weight"]);
+  assertEquals(Object.keys(new nn.NLLLoss().stateDict()), []);
+});
+
+Deno.test("a recurrent layer multiplies all inputs at once, once a layer and direction", () => {
+  const products: number[] = [];
+  const lstm = new nn.LSTM(3, 4, { numLayers: 2, bidirectional: true });
+  const run = compile((x: Tensor) => lstm.call(x)[0], {
+    fullgraph: true,
+    backend: (gm) => {
+      products.push(gm.graph.nodes.filter((node) => node.target === "linear").length);
+      return (...inputs) => gm.forward(...inputs);
+    },
+  });
+  const x = randn([5, 2, 3]);
+  assertEquals(run(x).tolist(), lstm.call(x)[0].tolist());
+  assertEquals(products, [4 * (1 + 5)]);
+});

@@ -18,8 +18,8 @@ function drawSeed(): number {
 
 let seed: number | undefined;
 
-/** The seed of this run. */
-function testSeed(): number {
+/** The seed of this run, for samples and for tests that make their cases. */
+export function testSeed(): number {
   if (seed !== undefined) return seed;
   const given = Number(Deno.env.get(SEED) || NaN);
   return seed = Number.isInteger(given) ? given : drawSeed();
@@ -29,7 +29,7 @@ function testSeed(): number {
 export const TAKES_ALL: boolean = Deno.env.get("DYN_TEST_ALL") === "1";
 
 /** Numbers in [0, 1) that a seed determines (Marsaglia's xorshift over 32 bits). */
-function randomNumbers(from: number): () => number {
+export function randomNumbers(from: number): () => number {
   // A state of 0 would stay so; close seeds must not begin alike.
   let state = Math.imul(from + 1, 0x9e3779b1) | 1;
   return () => {

@@ -2,7 +2,7 @@
  * Prints how far every model of the zoo is from PyTorch's float64 numbers on every tier, as a Markdown table, and what
  * capture makes of it.
  *
- *     deno task zoo-report [tier ...]
+ *     deno task zoo [tier ...]
  *
  * Tiers: float64, eager (nothing compiled), aot_eager, native, wasm, webgpu. Each runs in a process of its own.
  * Numbers: root mean square errors relative to the size of what they are errors of, for logits / gradients / the
@@ -33,6 +33,7 @@ interface Row {
 }
 
 async function measure(tier: Tier): Promise<void> {
+  if (tier.name === "wasm") await import("./as_wasm.ts");
   if (tier.device) await init({ device: tier.device });
   for (const specimen of ZOO) {
     const numbers = await readNumbers(specimen.name);
@@ -46,7 +47,6 @@ async function measure(tier: Tier): Promise<void> {
 async function rowsOf(name: string): Promise<readonly Row[]> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", import.meta.filename ?? "", `--measure=${name}`],
-    env: name === "wasm" ? { DYN_CXX: "/nonexistent" } : {},
     stderr: "inherit",
   }).output();
   const lines = new TextDecoder().decode(stdout).split("\n").filter((line) => line.startsWith("{"));

@@ -1,0 +1,22 @@
+/**
+ * Makes graphs of this isolate run as WebAssembly, as on a machine without a C++ compiler. Invariant: what runs beside
+ * it (other test files of the process) is not touched, so nothing is said through the environment.
+ */
+import { cpu } from "../../backends/cpu/device.ts";
+import { compileToWasm } from "../../backends/wasm/program.ts";
+import { registerDevice } from "../../lib/loops/device.ts";
+
+let programs = 0;
+
+registerDevice({
+  ...cpu,
+  compile: (program) => {
+    programs++;
+    return compileToWasm(program);
+  },
+});
+
+/** How many programs became WebAssembly. */
+export function wasmPrograms(): number {
+  return programs;
+}
