@@ -310,3 +310,40 @@ Deno.test("hyperparameters that do not exist or make no sense are errors", () =>
   assertThrows(() => new L.OneCycleLR(new optim.SGD(params), 1), DynError, "totalSteps");
   assertEquals(new optim.SGD(params, 0.5, 0.9).defaults.momentum, 0.9);
 });
+
+Deno.test("schedules take a function or a rate a group, and required arguments by name", () => {
+  const rates = (make: (optimizer: optim.SGD) => { step(): void }) => {
+    const [a, b] = leaves();
+    assert(a && b);
+    const optimizer = new optim.SGD([{ params: [a], lr: 0.1 }, { params: [b], lr: 0.2 }]);
+    const schedule = make(optimizer), found: number[] = [];
+    for (let t = 0; t < 3; t++) {
+      schedule.step();
+      found.push(...optimizer.paramGroups.map((group) => group.lr));
+    }
+    return found;
+  };
+  close(
+    rates((o) => new L.LambdaLR(o, { lrLambda: [(t) => 0.5 ** t, (t) => 1 / (t + 1)] })),
+    [0.05, 0.1, 0.025, 0.06666667, 0.0125, 0.05],
+    "LambdaLR",
+  );
+  close(
+    rates((o) => new L.MultiplicativeLR(o, [() => 0.5, () => 0.9])),
+    [0.05, 0.18, 0.025, 0.162, 0.0125, 0.1458],
+    "MultiplicativeLR",
+  );
+  close(
+    rates((o) => new L.OneCycleLR(o, { maxLr: [1, 0.5], totalSteps: 5, cycleMomentum: false })),
+    [0.9504846, 0.4752423, 0.611262, 0.305631, 0.1882583, 0.0941292],
+    "OneCycleLR",
+  );
+  close(
+    rates((o) => new L.StepLR(o, { stepSize: 2, gamma: 0.5 })),
+    [0.1, 0.2, 0.05, 0.1, 0.05, 0.1],
+    "StepLR",
+  );
+  const one = new optim.SGD(leaves(), { lr: 0.1 });
+  assertThrows(() => new L.LambdaLR(one, [(t) => t, (t) => t]), DynError, "one a group");
+  assertThrows(() => Reflect.construct(L.StepLR, [one]), DynError, "stepSize of StepLR");
+});

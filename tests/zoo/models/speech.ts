@@ -1,7 +1,7 @@
 /**
  * A network over raw sound in the style of torchaudio's tutorial (M5, Dai et al. 2017), with a gated part as in
  * Wav2Letter: strided 1-d convolutions, batch norm, max pooling, GLU, a log-softmax over the mean of all times; SGD
- * with a one-cycle schedule, layers frozen, hooks that count and that scale a gradient.
+ * with a one-cycle schedule, a frozen parameter, hooks before and after layers.
  */
 import { nn, optim, type Tensor } from "../../../mod.ts";
 import { FIRST_AND_REST, ONE, type Specimen } from "../specimen.ts";
