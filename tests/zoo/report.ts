@@ -37,10 +37,14 @@ async function measure(tier: Tier): Promise<void> {
   if (tier.device) await init({ device: tier.device });
   for (const specimen of ZOO) {
     const numbers = await readNumbers(specimen.name);
-    const { elements, counts } = run(specimen, numbers, tier);
-    const { groups } = errorsOf(elements, wantedOf(numbers));
-    const row: Row = { model: specimen.name, torch: torchErrors(numbers).groups, groups, counts };
-    console.log(JSON.stringify(row));
+    try {
+      const { elements, counts } = run(specimen, numbers, tier);
+      const { groups } = errorsOf(elements, wantedOf(numbers));
+      const row: Row = { model: specimen.name, torch: torchErrors(numbers).groups, groups, counts };
+      console.log(JSON.stringify(row));
+    } catch (error) {
+      console.error(`${specimen.name} on ${tier.name}: ${error instanceof Error ? error.message : error}`);
+    }
   }
 }
 
