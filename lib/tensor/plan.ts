@@ -34,6 +34,8 @@ export interface Plan {
   readonly reads: readonly number[];
   /** Parameters whose numbers are inputs of the program rather than constants in it. */
   readonly numbers: readonly LoadedNumber[];
+  /** Whether each run takes keys from the generator, also one that has no use for them: calls are counted. */
+  readonly draws: boolean;
 }
 
 /** A number that is handed to a program in memory. */
@@ -305,7 +307,10 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
     new PlannedOperand(scalar, () => declare(scalar, -1)),
     new PlannedOperand(scalar, () => declare(scalar, -2)),
   ];
-  if (results.every((layout) => layout.numel === 0)) return { results, program: null, reads, numbers };
+  const draws = entry.definition.implementation.kind === "random";
+  if (results.every((layout) => layout.numel === 0)) {
+    return { results, program: null, reads, numbers, draws };
+  }
   const kernels: Kernel[] = [];
   let at = 0;
   for (const each of lower(operands, metas, keyOperands)) {
@@ -324,7 +329,7 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
   };
   const [first] = results;
   if (!first) throw new InternalError(`Expected results of ${entry.definition.name} but found none`);
-  return { results, program: deviceNamed(first.device).compileEager(program), reads, numbers };
+  return { results, program: deviceNamed(first.device).compileEager(program), reads, numbers, draws };
 }
 
 type InputLayout = Pick<Layout, "shape" | "strides" | "dtype" | "extent">;

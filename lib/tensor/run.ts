@@ -23,6 +23,7 @@ export interface PlanRun {
 /** Runs a plan's program over tensors. */
 export function runPlan(plan: Plan, { inputs, outputs, args }: PlanRun): void {
   const { program } = plan;
+  if (plan.draws && !plan.reads.some(isKey)) defaultGenerator.next();
   if (program === null) return;
   const device = outputs[0]?.layout.device ?? "cpu";
   const memories: Memory[] = [], byteOffsets: number[] = [];
@@ -48,6 +49,9 @@ export function runPlan(plan: Plan, { inputs, outputs, args }: PlanRun): void {
   if (keys) deviceNamed(device).free(keys);
   if (numbers) deviceNamed(device).free(numbers);
 }
+
+/** Whether a kernel's input is a word of the random keys. */
+const isKey = (place: number): boolean => place === -1 || place === -2;
 
 /** The loaded numbers of a call, eight bytes each. */
 function writeNumbers(plan: Plan, device: string, args: TensorArgs): Memory {
