@@ -11,6 +11,7 @@ import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { isTensor } from "./promotion.ts";
+import { knownNumber } from "./shapes.ts";
 import {
   binary,
   binarySamples,
@@ -315,16 +316,17 @@ const pow = defineOp({
           const inner = o.mul(grad, o.mul(o.pow(self, o.sub(exponent, 1)), exponent));
           return o.where(o.eq(exponent, 0), 0, inner);
         }
-        if (exponent === 0) return o.zerosLike(grad);
-        if (exponent === 1) return grad;
-        return o.mul(grad, o.mul(o.pow(self, Number(exponent) - 1), exponent));
+        const power = knownNumber(exponent);
+        if (power === 0) return o.zerosLike(grad);
+        if (power === 1) return grad;
+        return o.mul(grad, o.mul(o.pow(self, power - 1), power));
       };
       const gradExponent = () => {
         if (isTensor(self)) {
           const flat = o.logicalAnd(o.eq(self, 0), o.ge(exponent as typeof self, 0));
           return o.mul(grad, o.where(flat, 0, o.mul(out, o.log(self))));
         }
-        const base = Number(self);
+        const base = knownNumber(self);
         if (base === 0) {
           return o.where(o.ge(exponent as typeof grad, 0), 0, o.mul(grad, o.mul(out, -Infinity)));
         }

@@ -251,14 +251,15 @@ const linspace = defineOp({
     kind: "lower",
     lower({ start, end, steps }, [result]) {
       const dtype = result?.dtype ?? "float32";
-      const first = Number(inType(start, dtype)), last = Number(inType(end, dtype));
-      const step = steps > 1 ? (last - first) / (steps - 1) : 0;
       return fromIndex(result, (o, [i]) => {
+        const first = numberValue(o, inType(start, dtype), "float64");
+        const last = numberValue(o, inType(end, dtype), "float64");
         // From the nearer end, so that both ends are exact.
         const position = o.cast(o.index(i ?? 0, "int64"), "float64");
         const k = (value: number) => o.constant(value, "float64");
-        const back = o.sub(k(last), o.mul(o.sub(k(steps - 1), position), k(step)));
-        const forth = o.add(k(first), o.mul(position, k(step)));
+        const step = steps > 1 ? o.div(o.sub(last, first), k(steps - 1)) : k(0);
+        const back = o.sub(last, o.mul(o.sub(k(steps - 1), position), step));
+        const forth = o.add(first, o.mul(position, step));
         return o.cast(o.select(o.lt(position, k(Math.max(steps, 2) / 2)), forth, back), dtype);
       });
     },

@@ -9,7 +9,17 @@ import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { isTensor } from "./promotion.ts";
-import { binary, type OperandOf, pointwise, pointwiseMeta, reduceTo, t, typesOf } from "./pointwise.ts";
+import { knownNumber } from "./shapes.ts";
+import {
+  binary,
+  checkCategory,
+  type OperandOf,
+  pointwise,
+  pointwiseMeta,
+  reduceTo,
+  t,
+  typesOf,
+} from "./pointwise.ts";
 
 function k<V>(o: Body<V>, x: V, value: number): V {
   return o.constant(value, o.dtypeOf(x));
@@ -32,7 +42,7 @@ const atan2 = binary({
 
 /** self² + other², 1 where both are 0. */
 function squares<T extends TensorLike>(o: OpApi<T>, self: T, other: OperandOf<T>): T {
-  const total = o.add(o.mul(self, self), isTensor(other) ? o.mul(other, other) : Number(other) ** 2);
+  const total = o.add(o.mul(self, self), isTensor(other) ? o.mul(other, other) : knownNumber(other) ** 2);
   return o.where(o.eq(total, 0), 1, total);
 }
 
@@ -102,7 +112,7 @@ const xlogy = defineOp({
     saves: ["self", "other"],
     rule(o, { args: { self, other }, grads: [grad], needs }) {
       if (!grad) return {};
-      const logOther = () => isTensor(other) ? o.log(other) : Math.log(Number(other));
+      const logOther = () => isTensor(other) ? o.log(other) : Math.log(knownNumber(other));
       return {
         self: isTensor(self) && needs("self")
           ? reduceTo(
@@ -110,7 +120,7 @@ const xlogy = defineOp({
             o.where(
               isTensor(other)
                 ? o.logicalAnd(o.eq(self, 0), o.le(other, 0))
-                : o.eq(self, Number(other) <= 0 ? 0 : NaN),
+                : o.eq(self, knownNumber(other) <= 0 ? 0 : NaN),
               0,
               o.mul(grad, logOther()),
             ),
@@ -159,9 +169,9 @@ const xlog1py = defineOp({
             o.where(
               isTensor(other)
                 ? o.logicalAnd(o.eq(self, 0), o.le(other, -1))
-                : o.eq(self, Number(other) <= -1 ? 0 : NaN),
+                : o.eq(self, knownNumber(other) <= -1 ? 0 : NaN),
               0,
-              o.mul(grad, isTensor(other) ? o.log1p(other) : Math.log1p(Number(other))),
+              o.mul(grad, isTensor(other) ? o.log1p(other) : Math.log1p(knownNumber(other))),
             ),
             self,
           )
@@ -235,7 +245,7 @@ const lerp = defineOp({
     saves: ["self", "end", "weight"],
     rule(o, { args: { self, end, weight }, grads: [grad], needs }) {
       if (!grad) return {};
-      const rest = isTensor(weight) ? o.rsub(weight, 1) : 1 - Number(weight);
+      const rest = isTensor(weight) ? o.rsub(weight, 1) : 1 - knownNumber(weight);
       return {
         self: needs("self") ? reduceTo(o, o.mul(grad, rest), self) : null,
         end: needs("end") ? reduceTo(o, o.mul(grad, weight), end) : null,
@@ -263,6 +273,7 @@ function addCombined(name: "addcmul" | "addcdiv") {
     inplace: true,
     infer({ self, tensor1, tensor2, value }) {
       const { result } = typesOf("promote", [self, tensor1, tensor2]);
+      checkCategory(name, result, ["integer", "float"]);
       if (name === "addcdiv" && !isFloat(result)) {
         throw new DynError(`Expected floats in addcdiv but found ${result}; use div with a rounding mode`);
       }

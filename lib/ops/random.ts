@@ -10,7 +10,7 @@ import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
 import { defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
-import { castTo, isTensor } from "./promotion.ts";
+import { castTo, isTensor, numberValue } from "./promotion.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { broadcastIndex, checkSizes, flatIndex, knownSize, shapeText } from "./shapes.ts";
 
@@ -251,7 +251,7 @@ const bernoulli = defineOp({
         const source = p ?? self;
         const chance = isTensor(source)
           ? castTo(o, o.load(source, broadcastIndex(source.shape, index)), dtype)
-          : o.constant(Number(source), dtype);
+          : numberValue(o, source, dtype);
         return o.lt(unit(o, keys, { flat, stream: 0, dtype }), chance);
       }),
   },

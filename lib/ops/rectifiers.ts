@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { defineOp, type Sample } from "./definition.ts";
 import { optional, required } from "./params.ts";
-import { pointwise, t, unary, unarySamples } from "./pointwise.ts";
+import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
@@ -85,6 +85,7 @@ const hardtanh = defineOp({
     if (minVal > maxVal) {
       throw new DynError(`Expected minVal at most maxVal but found ${minVal} and ${maxVal}`);
     }
+    checkCategory("hardtanh", self.dtype, ["integer", "float"]);
     return contiguousMeta(self.shape, self.dtype, self.device);
   },
   implementation: {
@@ -114,7 +115,10 @@ const leakyRelu = defineOp({
   params: { self: required("tensor"), negativeSlope: optional("float", 0.01) },
   inplace: true,
   exposure: FUNCTIONAL,
-  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  infer({ self }) {
+    checkCategory("leakyRelu", self.dtype, ["float"]);
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
   implementation: {
     kind: "lower",
     lower: ({ self, negativeSlope }, [result]) =>
@@ -142,7 +146,10 @@ const threshold = defineOp({
   params: { self: required("tensor"), threshold: required("float"), value: required("float") },
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
-  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  infer({ self }) {
+    checkCategory("threshold", self.dtype, ["integer", "float"]);
+    return contiguousMeta(self.shape, self.dtype, self.device);
+  },
   implementation: {
     kind: "lower",
     lower: ({ self, threshold, value }, [result]) =>
@@ -239,6 +246,7 @@ function shrink(name: "softshrink" | "hardshrink") {
     exposure: soft ? FUNCTIONAL : { method: true, free: true, namespaces: ["nn.functional"] },
     infer({ self, lambd }) {
       if (soft && lambd < 0) throw new DynError(`Expected lambd that is not negative but found ${lambd}`);
+      checkCategory(name, self.dtype, ["float"]);
       return contiguousMeta(self.shape, self.dtype, self.device);
     },
     implementation: {

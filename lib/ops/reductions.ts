@@ -14,7 +14,15 @@ import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, floatTypeOf, isTensor } from "./promotion.ts";
 import { checkCategory, pointwiseMeta, t, typesOf } from "./pointwise.ts";
-import { flatIndex, fullIndex, normalizeDim, reducedDims, reducedShape, shapeText } from "./shapes.ts";
+import {
+  flatIndex,
+  fullIndex,
+  knownNumber,
+  normalizeDim,
+  reducedDims,
+  reducedShape,
+  shapeText,
+} from "./shapes.ts";
 
 /** Samples of a reduction over one or several dimensions. */
 export const REDUCTION_SAMPLES: readonly Sample[] = [
@@ -328,7 +336,7 @@ function extremeWithIndex(name: "max" | "min") {
         return contiguousMeta([], self.dtype, self.device);
       }
       if (isTensor(dim)) return pointwiseMeta([self, dim], typesOf("promote", [self, dim]).result);
-      const dims = [normalizeDim(Number(dim), self.shape.length)].slice(0, self.shape.length);
+      const dims = [normalizeDim(knownNumber(dim), self.shape.length)].slice(0, self.shape.length);
       checkNotEmpty(name, self, dims);
       const shape = reducedShape(self.shape, dims, keepdim);
       return [contiguousMeta(shape, self.dtype, self.device), contiguousMeta(shape, "int64", self.device)];
@@ -338,7 +346,7 @@ function extremeWithIndex(name: "max" | "min") {
       compose(o, { self, dim, keepdim }) {
         if (dim === null) return o[value](self);
         if (isTensor(dim)) return o[elementwise](self, dim);
-        const at = normalizeDim(Number(dim), self.shape.length);
+        const at = normalizeDim(knownNumber(dim), self.shape.length);
         if (self.shape.length === 0) return [o.clone(self), o.zerosLike(self, { dtype: "int64" })];
         const indices = o[index](self.dtype === "bool" ? o.to(self, "uint8") : self, at, true);
         const values = o.gather(self, at, indices);

@@ -12,7 +12,15 @@ import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, isTensor, resultTypeOf } from "./promotion.ts";
 import { checkCategory, t } from "./pointwise.ts";
-import { knownSize, normalizeDim, reducedShape, sameShape, shapeText, withSize } from "./shapes.ts";
+import {
+  knownNumber,
+  knownSize,
+  normalizeDim,
+  reducedShape,
+  sameShape,
+  shapeText,
+  withSize,
+} from "./shapes.ts";
 
 const valuesAndIndices = (self: TensorMeta, shape: readonly Dim[]): TensorMeta[] => [
   contiguousMeta(shape, self.dtype, self.device),
@@ -476,7 +484,7 @@ function quantile(name: "quantile" | "nanquantile") {
         const [order] = o.sortLast(rows, false), size = rows.shape.at(-1) ?? 1;
         const points = isTensor(q)
           ? o.reshape(q, [-1])
-          : o.full([1], Number(q), { dtype: self.dtype, device: self.device });
+          : o.full([1], knownNumber(q), { dtype: self.dtype, device: self.device });
         const nans = o.any(o.isnan(rows), -1, true);
         const last = name === "nanquantile"
           ? o.sub(o.to(o.sum(o.logicalNot(o.isnan(rows)), [-1], true), self.dtype), 1)

@@ -4,7 +4,8 @@
  * sym/decide.ts only, so that what a trace assumes is recorded.
  */
 import { DynError } from "../base/errors.ts";
-import { add, type Dim, floorDiv, max, min, mod, mul, print, product, sub } from "../sym/expr.ts";
+import { add, type Dim, floorDiv, max, min, mod, mul, print, product, sub, Sym } from "../sym/expr.ts";
+import type { Scalar } from "./params.ts";
 import { isAtMost, isEqual, isLess, specialize } from "../sym/decide.ts";
 
 /** A shape as messages show it. */
@@ -208,6 +209,11 @@ export function smaller(a: Dim, b: Dim): Dim {
 /** A size that must be a number here: a symbolic one becomes its value in the call being traced, with a guard. */
 export function knownSize(d: Dim): number {
   return typeof d === "number" ? d : specialize(d);
+}
+
+/** A number that must be known here; a symbolic one as `knownSize` has it. */
+export function knownNumber(value: Scalar | Dim): number {
+  return value instanceof Sym ? specialize(value) : Number(value);
 }
 
 /** The shape with dimension `dim` replaced. */

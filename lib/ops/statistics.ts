@@ -13,7 +13,14 @@ import { nullable, optional, required, type Scalar } from "./params.ts";
 import { floatTypeOf } from "./promotion.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { countOver, REDUCTION_SAMPLES, restoreDims } from "./reductions.ts";
-import { broadcastShapes, normalizeDim, reducedDims, reducedShape, shapeText } from "./shapes.ts";
+import {
+  broadcastShapes,
+  knownNumber,
+  normalizeDim,
+  reducedDims,
+  reducedShape,
+  shapeText,
+} from "./shapes.ts";
 
 type Dims = number | readonly number[] | boolean | null;
 
@@ -31,7 +38,7 @@ interface SpreadArgs {
 
 /** What is subtracted from the count. */
 function correctionOf({ dim, unbiased, correction }: SpreadArgs): number {
-  if (correction !== null) return Number(correction);
+  if (correction !== null) return knownNumber(correction);
   return unbiased === false || dim === false ? 0 : 1;
 }
 

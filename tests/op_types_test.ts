@@ -1,0 +1,66 @@
+/**
+ * Every op on every element type: it refuses the type, or its kernels are ones that every printer can print. An op
+ * that accepts a type which it cannot compute works in JavaScript, which knows no types, and nowhere else.
+ */
+import { assertEquals } from "@std/assert";
+import "../mod.ts";
+import { cpu } from "../backends/cpu/device.ts";
+import { type DType, DTYPES } from "../lib/base/dtype.ts";
+import { DynError } from "../lib/base/errors.ts";
+import { registerDevice } from "../lib/loops/device.ts";
+import { verifyProgram } from "../lib/loops/verify.ts";
+import { isMethod } from "../lib/ops/api.ts";
+import type { OpDefinition, Sample, SampleArgument } from "../lib/ops/definition.ts";
+import { ALL_OPS } from "../lib/ops/table.ts";
+import { callOp } from "../lib/tensor/eager.ts";
+import { makeSample } from "./support/samples.ts";
+
+/** The sample with its first tensor, or all of them, of another type. */
+function typed({ args, options }: Sample, dtype: DType, which: "first" | "all"): Sample {
+  let found = 0;
+  const change = (a: SampleArgument): SampleArgument => {
+    if (isList(a)) return a.map(change);
+    if (typeof a !== "object" || a === null) return a;
+    return found++ === 0 || which === "all" ? { ...a, dtype } : a;
+  };
+  return { args: args.map(change), ...options ? { options } : {} };
+}
+
+function isList(a: SampleArgument): a is readonly SampleArgument[] {
+  return Array.isArray(a);
+}
+
+/** Whether users can call it, rather than gradients and compositions alone. */
+const isPublic = (definition: OpDefinition): boolean =>
+  isMethod(definition) || definition.exposure?.free !== false ||
+  (definition.exposure.namespaces?.length ?? 0) > 0;
+
+Deno.test("every op refuses a type, or has kernels for it that verify", () => {
+  const wrong: string[] = [];
+  registerDevice({
+    ...cpu,
+    compileEager(program) {
+      verifyProgram(program);
+      return cpu.compileEager(program);
+    },
+  });
+  try {
+    for (const definition of ALL_OPS.filter(isPublic)) {
+      const [sample] = definition.samples;
+      if (!sample || sample.args.includes("cpu")) continue;
+      for (const dtype of DTYPES) {
+        for (const which of ["first", "all"] as const) {
+          try {
+            callOp(definition, makeSample(typed(sample, dtype, which)).given);
+          } catch (thrown) {
+            if (thrown instanceof DynError) continue;
+            wrong.push(`${definition.name} of ${dtype} (${which}): ${thrown}`);
+          }
+        }
+      }
+    }
+  } finally {
+    registerDevice(cpu);
+  }
+  assertEquals(wrong, []);
+});
