@@ -202,8 +202,10 @@ function outsideOf(program: Program, call: ProgramCall): (HostArray | undefined)
       throw new InternalError(`Expected host memory but found ${memory?.device}`);
     }
     const dtype = program.buffers[id]?.dtype ?? "float32";
-    const count = (memory.byteLength - offset) / itemSize(dtype);
-    arrays[id] = hostArray(dtype, memory.buffer, { byteOffset: offset, length: Math.floor(count) });
+    // A tensor without elements may begin behind the end of its memory
+    const byteOffset = Math.min(offset, memory.byteLength);
+    const count = (memory.byteLength - byteOffset) / itemSize(dtype);
+    arrays[id] = hostArray(dtype, memory.buffer, { byteOffset, length: Math.floor(count) });
   };
   program.inputs.forEach((id, i) => take(id, call.inputs[i], call.byteOffsets?.[i] ?? 0));
   program.outputs.forEach((id, i) =>
