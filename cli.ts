@@ -13,6 +13,7 @@ import { cacheCommand } from "./cli/cache.ts";
 import { type Command, FLAGS, takeFlags, UsageError } from "./cli/command.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { explainCommand } from "./cli/explain.ts";
+import { fuzzCommand } from "./cli/fuzz.ts";
 import { replayCommand } from "./cli/replay.ts";
 import { replCommand } from "./cli/repl.ts";
 import { minifyCommand } from "./cli/minify.ts";
@@ -31,6 +32,7 @@ const COMMANDS: readonly Command[] = [
   doctorCommand,
   backendsCommand,
   benchCommand,
+  fuzzCommand,
   cacheCommand,
 ];
 
@@ -85,7 +87,9 @@ async function dispatch(args: readonly string[]): Promise<number | undefined> {
     ? takeFlags(others)
     : undefined;
   if (own?.help) {
-    console.log(`Usage: dyn ${command.usage}\n\n${command.summary}`);
+    console.log(
+      [`Usage: dyn ${command.usage}`, command.summary, ...command.help ? [command.help] : []].join("\n\n"),
+    );
     return 0;
   }
   return await command.run(own?.rest ?? others);

@@ -16,6 +16,8 @@ export interface Command {
   readonly usage: string;
   /** What it does, in one line. */
   readonly summary: string;
+  /** What its own `--help` says besides. */
+  readonly help?: string;
   /** Whether it takes the flags of `FLAGS`, before its own arguments. */
   readonly takesFlags: boolean;
   /** Runs it; the result is the exit code, and `undefined` leaves that to the script it started. */

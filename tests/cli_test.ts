@@ -110,6 +110,9 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
     [["backends", "x"], /^error: Expected nothing after backends but found x\n/],
     [["cache", "burn"], /^error: Expected path or clear but found burn\n/],
     [["run"], /^error: Expected a script but found nothing\n/],
+    [["fuzz", "--for", "soon"], /^error: Expected a time such as 90s, 10m or 1h but found soon\n/],
+    [["fuzz", "--tier", "gpu"], /^error: Expected a tier out of eager, .*webgpu but found gpu\n/],
+    [["fuzz", "--path", "1"], /^error: Expected --seed and --tier with --path but found none\n/],
   ];
   for (const [args, message] of wrong) {
     const { code, stderr } = await inFolder({ "a.ts": "" }, args);
@@ -366,4 +369,11 @@ Deno.test("a REPL input keeps its lines and knows its columns", () => {
       "const a = 1; const b = 2; a + b".indexOf(part) + 1,
     );
   }
+});
+
+Deno.test("fuzz compares as many programs as it is told to, from the seed that it is given", async () => {
+  const args = ["fuzz", "--tier", "eager", "--programs", "4", "--seed", "3", "--without", "failure,backward"];
+  const { code, stdout } = await dyn(args);
+  assertMatch(stdout, /^Seed 3\n[^]*tensors on eager: programs 4,/);
+  assertEquals(code, 0, stdout);
 });

@@ -1,0 +1,109 @@
+/**
+ * `fuzz`: looks for programs that do something else compiled than they do plainly.
+ *
+ * Input: a fuzzer, a tier and limits; output: each difference of a new kind, made small, with how to see it again.
+ * Invariant: programs run in processes of their own, so that nothing they do reaches this one.
+ */
+import { parseArgs } from "@std/cli";
+import { type Command, UsageError } from "./command.ts";
+import { FUZZERS, TIERS } from "./fuzz/protocol.ts";
+import { fuzz, workerPath } from "./fuzz/supervisor.ts";
+
+/** Tiers that `--tier all` runs; WebGPU only on request, since in software it takes a second a program. */
+const ALL_TIERS = TIERS.filter((tier) => tier !== "webgpu");
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
+
+/** A limit that nothing reaches; infinity could not be told to another process. */
+const UNLIMITED = 1e9;
+
+/** Seconds of a text such as "90s", "10m" or "1h". */
+function duration(text: string): number {
+  const [, number, unit = "s"] = /^(\d+(?:\.\d+)?)([smh])?$/.exec(text) ?? [];
+  if (number === undefined) throw new UsageError(`Expected a time such as 90s, 10m or 1h but found ${text}`);
+  return Number(number) * (UNITS[unit] ?? 1);
+}
+
+function count(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d+$/.test(text)) throw new UsageError(`Expected a number for --${name} but found ${text}`);
+  return Number(text);
+}
+
+function oneOf<T extends string>(what: string, names: readonly T[], text: string): T {
+  const found = names.find((name) => name === text);
+  if (found === undefined) {
+    throw new UsageError(`Expected ${what} out of ${names.join(", ")} but found ${text}`);
+  }
+  return found;
+}
+
+const HELP = [
+  "Options:",
+  "  --for <time>        For so long, all tiers together: 90s, 10m, 1h; a minute unless told otherwise",
+  "  --programs <n>      So many programs a tier",
+  `  --tier <name>       ${TIERS.join(", ")}; all but webgpu unless named`,
+  "  --seed <n>          The first seed, a new one each time unless given",
+  "  --path <p>          With --seed and --tier: the one program that a finding names",
+  "  --without <a,b>     Kinds of statements not to make, kinds of observations not to compare",
+  "  --shrink <time>     Most time to make one failing program small",
+  "  --fuzzer <name>     What to run:",
+  ...FUZZERS.map(({ name, summary }) => `                      ${name}: ${summary}`),
+].join("\n");
+
+/** `dyn fuzz`. */
+export const fuzzCommand: Command = {
+  name: "fuzz",
+  usage: "fuzz [options]",
+  summary: "Compare random programs, plain and compiled",
+  help: HELP,
+  takesFlags: false,
+  run: async (args) => {
+    if (workerPath() === null) {
+      console.log("There is no fuzzer in this copy of dyn");
+      return 1;
+    }
+    const given = parseArgs(args, {
+      boolean: ["language"],
+      string: ["_", "for", "tier", "seed", "programs", "path", "without", "shrink", "fuzzer"],
+      unknown: (arg) => {
+        throw new UsageError(`Expected an option of fuzz but found ${arg}`);
+      },
+    });
+    const fuzzer = oneOf(
+      "a fuzzer",
+      FUZZERS.map(({ name }) => name),
+      given.language ? "language" : given.fuzzer ?? FUZZERS[0].name,
+    );
+    const tiers = given.tier === undefined || given.tier === "all"
+      ? ALL_TIERS
+      : [oneOf("a tier", TIERS, given.tier)];
+    const { path } = given;
+    if (path !== undefined && (given.seed === undefined || tiers.length > 1)) {
+      throw new UsageError("Expected --seed and --tier with --path but found none");
+    }
+    const programs = count("programs", given.programs);
+    const seconds = given.for === undefined ? (programs === undefined ? 60 : UNLIMITED) : duration(given.for);
+    const seed = count("seed", given.seed) ?? Math.floor(Math.random() * 2 ** 31);
+    const without = (given.without ?? "").split(",").filter((name) => name !== "");
+    console.log(`Seed ${seed}`);
+    let found = 0;
+    for (const tier of tiers) {
+      const report = await fuzz({
+        fuzzer,
+        tier,
+        seed,
+        programs: path === undefined ? programs ?? UNLIMITED : 1,
+        seconds: seconds / tiers.length,
+        shrinkSeconds: given.shrink === undefined ? (tier === "native" ? 120 : 60) : duration(given.shrink),
+        without,
+        ...path === undefined ? {} : { path },
+        onFinding: ({ text }) => console.log(`\n${text}`),
+      });
+      found += report.findings.length;
+      const counts = Object.entries(report.counts).map(([name, value]) => `${name} ${value}`);
+      console.log(`${fuzzer} on ${tier}: ${counts.join(", ")}`);
+    }
+    return found > 0 ? 1 : 0;
+  },
+};

@@ -1,0 +1,27 @@
+/**
+ * What a fuzzer is: programs that can be generated and shrunk, and a way to tell whether a compiled run of one does
+ * what a plain run does. Input: none; output: types that campaign.ts drives. Invariant: a fuzzer knows nothing of
+ * seeds, time or processes.
+ */
+import type fc from "fast-check";
+import type { Failure, FuzzerName, Tier } from "./protocol.ts";
+
+/** How programs of a kind are made, run and shown. */
+export interface Fuzzer<P> {
+  readonly name: FuzzerName;
+  /** Tiers that it can run, in the order of their cost. */
+  readonly tiers: readonly Tier[];
+  /** Random programs for a tier; every value shrinks. */
+  generate(tier: Tier): fc.Arbitrary<P>;
+  /**
+   * Runs programs on a tier, each plainly and compiled, and yields for each the failure or null, in order. Before
+   * each it calls `begins`, so that a crash has a culprit.
+   */
+  run(programs: readonly P[], tier: Tier, begins: (index: number) => void): AsyncIterable<Failure | null>;
+  /** A file that shows the failure when it is run by itself. */
+  describe(program: P, failure: Failure): string;
+  /** The same text for failures that are likely to have the same cause. */
+  signature(program: P, failure: Failure): string;
+  /** Counts of what happened so far, for the report. */
+  counts(): Readonly<Record<string, number>>;
+}

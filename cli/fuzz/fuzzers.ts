@@ -1,0 +1,31 @@
+/** The fuzzers of this house. Input: a name and what to leave out; output: its campaigns. */
+import { DynError } from "../../lib/base/errors.ts";
+import { type CampaignOptions, runCampaign } from "./campaign.ts";
+import type { Fuzzer } from "./fuzzer.ts";
+import type { FuzzerName } from "./protocol.ts";
+import { ASPECTS } from "./tensor/facts.ts";
+import { FEATURES } from "./tensor/features.ts";
+import { TensorFuzzer } from "./tensor/fuzzer.ts";
+
+/** Runs a campaign of a fuzzer, whatever its programs are. */
+type Run = (options: CampaignOptions) => Promise<void>;
+
+function campaigns<P>(fuzzer: Fuzzer<P>): Run {
+  return (options) => runCampaign(fuzzer, options);
+}
+
+/** The names that are meant; throws DynError for one that is unknown. */
+function chosen<T extends string>(known: readonly T[], names: readonly string[]): readonly T[] {
+  const unknown = names.find((name) => !known.some((each) => each === name));
+  if (unknown !== undefined) throw new DynError(`Expected some of ${known.join(", ")} but found ${unknown}`);
+  return known.filter((each) => names.includes(each));
+}
+
+const MAKERS: Readonly<Record<FuzzerName, (without: readonly string[]) => Run>> = {
+  tensors: (without) => campaigns(new TensorFuzzer({ without: chosen([...ASPECTS, ...FEATURES], without) })),
+};
+
+/** The campaigns of a fuzzer. `without` names what is not generated, or not compared. */
+export function campaignsOf(name: FuzzerName, without: readonly string[]): Run {
+  return MAKERS[name](without);
+}

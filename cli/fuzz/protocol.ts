@@ -1,0 +1,61 @@
+/**
+ * What the command line and the processes that fuzz tell each other. Input: none; output: types and names.
+ * Invariant: imports nothing, so that the command line need not load what only those processes use.
+ */
+
+/** The fuzzers and what each makes; the first one runs unless another is named. */
+export const FUZZERS = [
+  { name: "tensors", summary: "functions of ops, views, writes, gradients and optimizers" },
+] as const;
+
+/** The name of a fuzzer. */
+export type FuzzerName = typeof FUZZERS[number]["name"];
+
+/** Where compiled programs run: up to which stage they are compiled, and for what. */
+export const TIERS = ["eager", "aot_eager", "wasm", "native", "webgpu"] as const;
+
+/** One of the ways of running compiled programs. */
+export type Tier = typeof TIERS[number];
+
+/** How `compile` is told. */
+export function backendOf(tier: Tier): string {
+  return tier === "eager" || tier === "aot_eager" ? tier : "inductor";
+}
+
+/** A compiled run that differs from the plain one. */
+export interface Failure {
+  readonly tier: Tier;
+  /** What kind of difference it is: while a program shrinks, it stays the same. */
+  readonly kind: string;
+  /** Where they differ, with both outcomes. */
+  readonly text: string;
+}
+
+/** What happens in a campaign, as data, so that it can be told to another process. */
+export type CampaignEvent =
+  /** A program is about to run; the last one before a process dies is why. */
+  | { readonly event: "program"; readonly seed: number; readonly index: number }
+  /** A program is being made smaller. */
+  | { readonly event: "shrinking" }
+  | {
+    readonly event: "finding";
+    readonly seed: number;
+    readonly path: string;
+    readonly signature: string;
+    readonly failure: Failure;
+    /** A file that shows it. */
+    readonly file: string;
+  }
+  | { readonly event: "end"; readonly nextSeed: number; readonly counts: Readonly<Record<string, number>> };
+
+/** What a worker is told. */
+export interface WorkerTask {
+  readonly fuzzer: FuzzerName;
+  readonly tier: Tier;
+  readonly seed: number;
+  readonly programs: number;
+  readonly seconds: number;
+  readonly shrinkSeconds: number;
+  readonly path?: string;
+  readonly without: readonly string[];
+}

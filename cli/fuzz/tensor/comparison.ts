@@ -1,0 +1,111 @@
+/**
+ * Compares a plain and a compiled run of a program. Input: a program that can be run, and how it is compiled;
+ * output: the first difference, if any, and what compiling did. Invariant: a difference is one unless rounding
+ * explains it or it is meant to be.
+ */
+import { type Backend, compile, compiler } from "../../../mod.ts";
+import { messageOf } from "../../../lib/base/errors.ts";
+import { counters } from "../../../lib/base/logs.ts";
+import type { DeviceName } from "../../../lib/loops/device.ts";
+import { chooseDefaultDevice } from "../../../lib/tensor/default_device.ts";
+import { type Aspect, compareFacts, type Fact, type FactDifference, factText } from "./facts.ts";
+import type { Instance } from "./instance.ts";
+import { withoutKnown } from "./known_differences.ts";
+import { observe, type Runnable } from "./observe.ts";
+import { RoundingJudge } from "./rounding.ts";
+
+/** How a program is compiled and compared. */
+export interface ComparisonOptions {
+  readonly backend: Backend;
+  readonly dynamic?: boolean | null;
+  /** Kinds of observations that are not compared. */
+  readonly without?: ReadonlySet<string>;
+  /** The program with float64 in the place of float32, where there is one. */
+  readonly inFloat64?: () => Promise<Runnable>;
+  /** Where the compiled program keeps its tensors; "cpu" unless given. */
+  readonly device?: DeviceName;
+}
+
+/** A difference between two runs. */
+export interface Difference {
+  /** Of which kind it is: differences of one kind may have one cause. */
+  readonly kind: string;
+  /** Where, and what each run showed. */
+  readonly text: string;
+}
+
+/** What came of a comparison. */
+export interface Comparison {
+  readonly difference: Difference | null;
+  /** Counts of what happened, to be added up. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Runs a program plainly and compiled. What was compiled before, and counted, is forgotten. */
+export async function compare(runnable: Runnable, options: ComparisonOptions): Promise<Comparison> {
+  const plain = observe(runnable, (f) => f);
+  const refused = plain[0]?.some((fact) => fact.kind === "text" && fact.text.startsWith("threw "));
+  const counts: Record<string, number> = { "refused plainly": refused ? 1 : 0 };
+  compiler.reset();
+  let compiled: Instance["f"] | undefined;
+  const wrap = (f: Instance["f"]) => {
+    const dynamic = options.dynamic ?? null;
+    return compiled = compile(f, { backend: options.backend, ...dynamic === null ? {} : { dynamic } });
+  };
+  let found: readonly (readonly Fact[])[];
+  try {
+    found = onDevice(options.device ?? "cpu", () => observe(runnable, wrap));
+  } catch (thrown) {
+    // What no program can catch: a result cannot be read, say
+    const text = thrown instanceof Error ? thrown.stack ?? messageOf(thrown) : messageOf(thrown);
+    return { difference: { kind: `broken ${pattern(messageOf(thrown))}`, text }, counts };
+  }
+  if (compiled) {
+    const { graphs, graphBreaks, givenUp } = compiler.status(compiled);
+    counts["graphs"] = graphs;
+    counts["breaks"] = graphBreaks;
+    counts["without a graph"] = graphs === 0 ? 1 : 0;
+    counts["given up"] = givenUp === null ? 0 : 1;
+  }
+  for (const group of ["skipped", "cache_limit", "escapes"]) counts[group] = counters.total(group);
+  const judge = new RoundingJudge(runnable, options.inFloat64);
+  for (const [k, facts] of plain.entries()) {
+    const all = withoutKnown(compareFacts(facts, found[k] ?? []), {
+      device: options.device ?? "cpu",
+      mode: runnable.modes[k] ?? "grad",
+    })
+      .filter(({ aspect }) => !options.without?.has(aspect));
+    const left = await judge.unexplained(k, all);
+    if (left.length < all.length) counts["differences by rounding"] = 1;
+    const [first] = left;
+    if (first) return { difference: describe(first, { k, count: left.length }), counts };
+  }
+  return { difference: null, counts };
+}
+
+/** Runs `body` with tensors made on a device. */
+function onDevice<R>(device: DeviceName, body: () => R): R {
+  chooseDefaultDevice(device);
+  try {
+    return body();
+  } finally {
+    chooseDefaultDevice("cpu");
+  }
+}
+
+/** A text without the numbers and names that differ from program to program. */
+const pattern = (text: string): string => text.replaceAll(/\d+(\.\d+)?/g, "#").slice(0, 60);
+
+function describe(
+  { aspect, place, expected, found }: FactDifference,
+  { k, count }: { readonly k: number; readonly count: number },
+): Difference {
+  const plain = factText(expected, found), compiled = factText(found, expected);
+  const saysMore: readonly Aspect[] = ["outcome", "error"];
+  const kind = saysMore.includes(aspect) ? `${aspect} ${pattern(plain)} / ${pattern(compiled)}` : aspect;
+  const more = count > 1 ? `\n  and ${count - 1} more differences` : "";
+  return {
+    kind,
+    text: `Call ${k}, ${place} (${aspect})\n  plain:    ${plain}\n  compiled: ${compiled}${more}`,
+  };
+}

@@ -1,0 +1,359 @@
+/**
+ * A program while it is made: which variables there are and what is known of them. Input: choices, and statements
+ * one after another; output: the program. Invariant: what is known of a variable is what shape inference says,
+ * without running anything; where sizes depend on elements, nothing is known.
+ */
+import { type DType, isFloat, isInteger } from "../../../lib/base/dtype.ts";
+import { contiguousMeta, type TensorMeta } from "../../../lib/graph/meta.ts";
+import type { Dim } from "../../../lib/sym/expr.ts";
+import type { Choices } from "../choices.ts";
+import { sizeIn } from "./data.ts";
+import type { Feature } from "./features.ts";
+import {
+  type Arg,
+  type Call,
+  type DataStatement,
+  everyStatement,
+  namesRead,
+  type OptimizerSpec,
+  type Program,
+  type SizeRef,
+  type Statement,
+  type Values,
+  variable,
+} from "./program.ts";
+
+/** Metadata of a tensor of known sizes. */
+export interface KnownMeta extends TensorMeta {
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly offset: number;
+}
+
+/** A tensor variable. */
+export interface Variable {
+  readonly name: string;
+  readonly meta: KnownMeta;
+  /** Whether gradients reach it. */
+  readonly grad: boolean;
+  /** Whether it is a leaf that requires grad, or a view of one: not to be written outside of noGrad. */
+  readonly leaf: boolean;
+  /** Its elements are integers from 0 on and less than this, where that is known. */
+  readonly below?: number;
+}
+
+/** What fresh data is to be. */
+export interface DataSpec {
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  readonly low?: number;
+  readonly high?: number;
+  readonly grad?: boolean;
+  /** No NaN and no infinities: an index, a probability. */
+  readonly plain?: boolean;
+}
+
+/** What a program may contain. */
+export interface DraftLimits {
+  readonly dtypes: readonly DType[];
+  readonly features: readonly Feature[];
+}
+
+/** Element types by how often new data has them. */
+const DTYPE_WEIGHTS: readonly (readonly [number, DType])[] = [
+  [55, "float32"],
+  [10, "float64"],
+  [14, "int64"],
+  [7, "int32"],
+  [5, "uint8"],
+  [9, "bool"],
+];
+
+/** Sizes by how often a dimension has them: degenerate, small, and around the vectors of every tier. */
+const SIZE_WEIGHTS: readonly (readonly [number, number])[] = [
+  [3, 0],
+  [12, 1],
+  [14, 2],
+  [15, 3],
+  [12, 4],
+  [8, 5],
+  [3, 6],
+  [4, 7],
+  [5, 8],
+  [4, 9],
+  [4, 15],
+  [5, 16],
+  [5, 17],
+  [3, 19],
+  [3, 32],
+  [5, 33],
+];
+
+/** No tensor of a program has more elements. */
+const MOST_ELEMENTS = 2000;
+
+/** No made data has more: it is printed element by element. */
+const MOST_DATA = 400;
+
+/** Metadata with numbers only, or null where something is not a number or there are too many elements. */
+export function knownMeta(meta: TensorMeta): KnownMeta | null {
+  const { shape, strides, offset, dtype, device } = meta;
+  if (!allKnown(shape) || !allKnown(strides) || typeof offset !== "number") return null;
+  if (shape.reduce((a, b) => a * b, 1) > MOST_ELEMENTS || shape.length > 6) return null;
+  return { shape, strides, offset, dtype, device };
+}
+
+function allKnown(dims: readonly Dim[]): dims is readonly number[] {
+  return dims.every((d) => typeof d === "number");
+}
+
+/** A program in the making. */
+export class Draft {
+  readonly #sizes: number[] = [];
+  readonly #state: Statement[] = [];
+  readonly #setup: Statement[] = [];
+  readonly #params: { readonly name: string; readonly arg: string | number }[] = [];
+  #lists: Statement[][] = [[]];
+  #variables: Variable[] = [];
+  /** Tensors of the setup, of which further ones may be views. */
+  #sources: Variable[] = [];
+  readonly #counts = new Map<string, number>();
+  optimizer: OptimizerSpec | null = null;
+  /** Variables that are numbers, with what they are taken for. */
+  readonly numbers: { readonly name: string; readonly value: number }[] = [];
+  /** Tensors whose sizes depend on elements. */
+  readonly unsized: string[] = [];
+  /** Whether statements are made inside noGrad. */
+  isGradOff = false;
+
+  constructor(readonly choices: Choices, readonly limits: DraftLimits) {}
+
+  get dtypes(): readonly DType[] {
+    return this.limits.dtypes;
+  }
+
+  /** Whether programs may contain this. */
+  has(feature: Feature): boolean {
+    return this.limits.features.includes(feature);
+  }
+
+  /** Variables that statements may use here. */
+  get variables(): readonly Variable[] {
+    return this.#variables;
+  }
+
+  /** Tensors that exist before the function runs. */
+  get sources(): readonly Variable[] {
+    return this.#sources;
+  }
+
+  /** How many tensors the function takes or captures. */
+  get inputCount(): number {
+    return this.#params.length + this.#state.length;
+  }
+
+  /** A name that nothing has. */
+  fresh(prefix: string): string {
+    const count = this.#counts.get(prefix) ?? 0;
+    this.#counts.set(prefix, count + 1);
+    return `${prefix}${count}`;
+  }
+
+  /** An element type for new data. */
+  dtype(): DType {
+    return this.choices.weighted(DTYPE_WEIGHTS.filter(([, dtype]) => this.dtypes.includes(dtype)));
+  }
+
+  /** A shape for new data. */
+  shape(): number[] {
+    const rank = this.choices.weighted([[1, 0], [4, 1], [7, 2], [4, 3], [1, 4]]);
+    const shape: number[] = [];
+    let count = 1;
+    for (let d = 0; d < rank; d++) {
+      const known = this.#sizes.filter((size) => count * size <= MOST_DATA);
+      const drawn = known.length > 0 && this.choices.chance(0.5)
+        ? this.choices.pick(known)
+        : this.choices.weighted(SIZE_WEIGHTS);
+      const size = count * drawn > MOST_DATA ? 1 : drawn;
+      count *= size;
+      shape.push(size);
+    }
+    return shape;
+  }
+
+  /** A dimension of new data: mostly one of the program's sizes, so that calls may change it. */
+  #sizeRef(size: number): SizeRef {
+    if (this.choices.chance(0.25)) return size;
+    const same = this.#sizes.flatMap((each, k) => each === size ? [k] : []);
+    const known = this.choices.pickAny(same);
+    if (known !== undefined && this.choices.chance(0.8)) return { size: known };
+    this.#sizes.push(size);
+    return { size: this.#sizes.length - 1 };
+  }
+
+  #data(name: string, spec: DataSpec): DataStatement {
+    const { choices } = this;
+    const shape = spec.shape.map((size) => this.#sizeRef(size));
+    const low = spec.low ?? (spec.dtype === "uint8" ? 0 : isFloat(spec.dtype) ? -2 : -4);
+    const high = spec.high ?? (isFloat(spec.dtype) ? 2 : 6);
+    const named = shape.find((ref) =>
+      typeof ref !== "number" && spec.plain && this.#sizes[ref.size] === high
+    );
+    const values: Values = {
+      seed: choices.below(1000),
+      low,
+      high: named ?? high,
+      special: spec.plain !== true && isFloat(spec.dtype) && choices.chance(0.02),
+    };
+    return { kind: "data", name, shape, dtype: spec.dtype, values, grad: spec.grad ?? false };
+  }
+
+  /** New data before the call; the result names it there. */
+  source(spec: DataSpec): Variable {
+    const data = this.#data(this.fresh("x"), spec);
+    this.#setup.push(data);
+    const meta = knownMeta(contiguousMeta(spec.shape, spec.dtype, "cpu"));
+    if (!meta) throw new Error("Expected data of known sizes");
+    const grad = spec.grad ?? false, isIndex = spec.low === 0 && spec.plain && isInteger(spec.dtype);
+    const made = {
+      name: data.name,
+      meta,
+      grad,
+      leaf: grad,
+      ...isIndex && spec.high !== undefined ? { below: spec.high } : {},
+    };
+    this.#sources.push(made);
+    return made;
+  }
+
+  /** A tensor of the setup made by a call there: a view of another one, or a tensor with history. */
+  derivedSource(call: Statement & { readonly kind: "call" }, made: Variable): void {
+    this.#setup.push(call);
+    this.#sources.push(made);
+  }
+
+  /** A further parameter, for which the calls hand in a tensor of the setup. */
+  param(source: Variable): Variable {
+    const name = this.fresh("p");
+    this.#params.push({ name, arg: source.name });
+    const made = { ...source, name };
+    this.#variables.unshift(made);
+    return made;
+  }
+
+  /** A parameter that is a number. */
+  numberParam(value: number): string {
+    const name = this.fresh("p");
+    this.#params.push({ name, arg: value });
+    this.numbers.push({ name, value });
+    return name;
+  }
+
+  /** New data that the function captures. */
+  captured(spec: DataSpec): Variable {
+    const data = this.#data(this.fresh("w"), spec);
+    this.#state.push(data);
+    const meta = knownMeta(contiguousMeta(spec.shape, spec.dtype, "cpu"));
+    if (!meta) throw new Error("Expected data of known sizes");
+    const made = { name: data.name, meta, grad: spec.grad ?? false, leaf: spec.grad ?? false };
+    this.#variables.unshift(made);
+    return made;
+  }
+
+  /** Appends a statement to the innermost list. */
+  push(statement: Statement): void {
+    this.#lists.at(-1)?.push(statement);
+  }
+
+  /** Makes a variable known. */
+  add(made: Variable): void {
+    this.#variables.push(made);
+  }
+
+  /** A variable has become the result of a recorded operation. */
+  gainHistory(name: string): void {
+    this.#variables = this.#variables.map((each) => each.name === name ? { ...each, grad: true } : each);
+  }
+
+  /** Statements made by `body` as a list of their own; what they bind is forgotten. */
+  inside(body: () => void): readonly Statement[] {
+    const outer = this.#variables, numbers = this.numbers.length, unsized = this.unsized.length;
+    this.#variables = [...outer];
+    const list: Statement[] = [];
+    this.#lists.push(list);
+    try {
+      body();
+    } finally {
+      this.#lists.pop();
+      // Parameters that were added meanwhile are seen everywhere
+      const known = new Set(outer.map(({ name }) => name));
+      this.#variables = [
+        ...this.#variables.filter(({ name }) => /^[pw]/.test(name) && !known.has(name)),
+        ...outer,
+      ];
+      this.numbers.length = numbers;
+      this.unsized.length = unsized;
+    }
+    return list;
+  }
+
+  /** A variable, later ones more often; of those that fit, where there is a condition. */
+  pick(fits: (v: Variable) => boolean = () => true): Variable | undefined {
+    const all = this.#variables.filter(fits);
+    if (all.length === 0) return undefined;
+    return this.choices.weighted(all.map((each, k) => [1 + k, each]));
+  }
+
+  /** A size as an argument: mostly the number, sometimes where it may be read. */
+  sizeArg(size: number): Arg {
+    if (!this.choices.chance(0.3)) return size;
+    const places = this.#variables.flatMap(({ name, meta }) =>
+      meta.shape.flatMap((s, d) => s === size ? [{ name, d }] : [])
+    );
+    const place = this.choices.pickAny(places);
+    return place === undefined ? size : { kind: "shape", of: place.name, dim: place.d };
+  }
+
+  /** The program that was made. */
+  finish(results: readonly Arg[], calls: readonly Call[], dynamic: boolean | null): Program {
+    return {
+      state: this.#state,
+      optimizer: this.optimizer,
+      setup: this.#setup,
+      params: this.#params.map(({ name }) => name),
+      body: this.#lists[0] ?? [],
+      results,
+      calls,
+      dynamic,
+    };
+  }
+
+  /** Variables of the body that no statement reads. */
+  get unread(): readonly string[] {
+    const read = new Set([...everyStatement(this.#lists[0] ?? [])].flatMap(namesRead));
+    return this.#variables.map(({ name }) => name).filter((name) => !read.has(name));
+  }
+
+  /** Values of the sizes in the first call. */
+  get sizes(): readonly number[] {
+    return this.#sizes;
+  }
+
+  /** Whether made data stays small with these sizes. */
+  holds(sizes: readonly number[]): boolean {
+    return [...this.#state, ...this.#setup].every((statement) => {
+      if (statement.kind !== "data") return true;
+      return statement.shape.reduce<number>((count, size) => count * sizeIn(size, sizes), 1) <= 2 * MOST_DATA;
+    });
+  }
+
+  /** What the first call hands in. */
+  get args(): readonly (string | number)[] {
+    return this.#params.map(({ arg }) => arg);
+  }
+}
+
+/** A variable as an argument. */
+export function use(v: Variable): Arg {
+  return variable(v.name);
+}

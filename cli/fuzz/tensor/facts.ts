@@ -1,0 +1,124 @@
+/**
+ * What a run of a program showed, as a list of facts, and how two lists differ. Input: facts; output: differences.
+ * Invariant: a fact is found again by its place, so that runs which went different ways can be compared.
+ */
+import { type DType, type HostArray, isFloat } from "../../../lib/base/dtype.ts";
+
+/** What kind of observation a fact is. */
+export const ASPECTS = [
+  /** Whether a call returned or threw. */
+  "outcome",
+  /** Class and message of what it threw, where it should have thrown something else. */
+  "error",
+  /** What the results are: tensors, numbers, null. */
+  "results",
+  "dtype",
+  "shape",
+  "strides",
+  /** Which results are the same object as an input or another result. */
+  "identity",
+  /** Which tensors share memory. */
+  "memory",
+  /** Whether gradients are recorded. */
+  "requiresGrad",
+  "values",
+  /** What inputs and captured tensors hold afterwards, and whether they count as written. */
+  "mutation",
+  /** `.grad` of leaves, errors of backward. */
+  "gradients",
+  /** Texts and numbers that were noted on the way, in order. */
+  "effects",
+  /** How many random numbers were drawn. */
+  "random",
+] as const;
+
+/** A kind of observation. */
+export type Aspect = typeof ASPECTS[number];
+
+/** One observation. */
+export type Fact =
+  & { readonly place: string; readonly aspect: Aspect }
+  & (
+    | { readonly kind: "text"; readonly text: string }
+    | { readonly kind: "elements"; readonly dtype: DType; readonly elements: HostArray }
+  );
+
+/** Where two runs differ. */
+export interface FactDifference {
+  readonly place: string;
+  readonly aspect: Aspect;
+  /** Absent: the run did not come to this. */
+  readonly expected: Fact | undefined;
+  readonly found: Fact | undefined;
+}
+
+/** Whether two elements are the same to somebody who looks: −0 is 0, NaN is NaN. */
+export function sameElement(a: number | bigint, b: number | bigint): boolean {
+  return a === b || (Number.isNaN(a) && Number.isNaN(b));
+}
+
+/** The distance of neighbouring numbers of a floating type at a magnitude. */
+export function spacing(dtype: DType, magnitude: number): number {
+  if (!isFloat(dtype) || !Number.isFinite(magnitude)) return 0;
+  const [bits, least] = dtype === "float32" ? [23, -126] : [52, -1022];
+  return 2 ** (Math.max(least, Math.floor(Math.log2(Math.max(Math.abs(magnitude), 2 ** least)))) - bits);
+}
+
+/** Units in the last place by which results may differ without anybody asking why. */
+const NEAR = 4;
+
+/** Whether an element is as good as another one. */
+export function nearElement(dtype: DType, a: number | bigint, b: number | bigint): boolean {
+  if (sameElement(a, b)) return true;
+  if (!isFloat(dtype)) return false;
+  const x = Number(a), y = Number(b);
+  return Math.abs(x - y) <= NEAR * spacing(dtype, Math.max(Math.abs(x), Math.abs(y)));
+}
+
+function sameFact(a: Fact, b: Fact): boolean {
+  if (a.kind === "text" || b.kind === "text") {
+    return a.kind === "text" && b.kind === "text" && a.text === b.text;
+  }
+  if (a.dtype !== b.dtype || a.elements.length !== b.elements.length) return false;
+  return a.elements.every((x: number | bigint, k: number) => nearElement(a.dtype, x, b.elements[k] ?? 0));
+}
+
+const threw = (fact: Fact | undefined): boolean => fact?.kind === "text" && fact.text.startsWith("threw ");
+
+/** All differences, in the order of the expected facts; an outcome that differs hides what follows from it. */
+export function compareFacts(expected: readonly Fact[], found: readonly Fact[]): FactDifference[] {
+  const places = new Map(found.map((fact) => [fact.place, fact]));
+  const differences: FactDifference[] = [];
+  for (const fact of expected) {
+    const other = places.get(fact.place);
+    places.delete(fact.place);
+    if (other && sameFact(fact, other)) continue;
+    const threwBoth = fact.aspect === "outcome" && threw(fact) && threw(other);
+    differences.push({
+      place: fact.place,
+      aspect: threwBoth ? "error" : fact.aspect,
+      expected: fact,
+      found: other,
+    });
+    if (fact.aspect === "outcome" && !threwBoth) return differences;
+  }
+  for (const [place, fact] of places) {
+    differences.push({ place, aspect: fact.aspect, expected: undefined, found: fact });
+  }
+  return differences;
+}
+
+/** A fact for a person: elements where the two differ first, else the beginning. */
+export function factText(fact: Fact | undefined, other: Fact | undefined): string {
+  if (fact === undefined) return "nothing";
+  if (fact.kind === "text") return fact.text;
+  const { elements, dtype } = fact;
+  const texts = Array.from(elements, (x: number | bigint) => dtype === "bool" ? String(x !== 0) : String(x));
+  const at = other?.kind === "elements"
+    ? texts.findIndex((_, k) => !nearElement(dtype, elements[k] ?? 0, other.elements[k] ?? 0))
+    : -1;
+  const list = texts.length <= 24
+    ? texts.join(", ")
+    : `${texts.slice(0, 24).join(", ")}, … (${texts.length})`;
+  return at < 24 ? `[${list}]` : `[${list}], at ${at}: ${texts[at]}`;
+}

@@ -1,0 +1,25 @@
+/**
+ * Parts of programs that can be left out, to look for faults of one kind or past faults that are known. Input: none;
+ * output: their names. Invariant: names differ from those of aspects, so that one list can hold both.
+ */
+
+/** What programs may contain besides calls of ops and views. */
+export const FEATURES = [
+  /** Hooks, `backward()` and `autograd.grad` inside of the function. */
+  "backward",
+  /** Optimizers, and whole training steps. */
+  "optimizer",
+  /** Statements that fail, caught or not, and indices out of range. */
+  "failure",
+  /** Writes into tensors. */
+  "write",
+  /** noGrad, loops, try, if. */
+  "block",
+  /** Texts and numbers that are noted, numbers read from tensors. */
+  "effect",
+  /** Calls that hand in other sizes or other tensors. */
+  "dynamic",
+] as const;
+
+/** A part that can be left out. */
+export type Feature = typeof FEATURES[number];

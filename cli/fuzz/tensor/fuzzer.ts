@@ -1,0 +1,95 @@
+/**
+ * The fuzzer of tensor programs: one function over tensors, called a few times. Input: programs; output: whether
+ * each does compiled what it does plainly. Invariant: programs run from their text, as a user's do.
+ */
+import type fc from "fast-check";
+import type { Backend } from "../../../mod.ts";
+import type { Fuzzer } from "../fuzzer.ts";
+import { backendOf, type Failure, type Tier } from "../protocol.ts";
+import { compare } from "./comparison.ts";
+import type { Aspect } from "./facts.ts";
+import { type Feature, FEATURES } from "./features.ts";
+import { programs } from "./generate.ts";
+import { instances } from "./instance.ts";
+import { enterLaboratory } from "./laboratory.ts";
+import type { Runnable } from "./observe.ts";
+import { fileText } from "./print.ts";
+import { calledNames, type Program } from "./program.ts";
+import { widened } from "./rounding.ts";
+
+/** What to leave out: kinds of observations, or of statements. */
+export interface TensorFuzzerOptions {
+  readonly without?: readonly (Aspect | Feature)[];
+  /** Compiles in the place of the tier's own backend. */
+  readonly backend?: Backend;
+}
+
+const DYN = new URL("../../../mod.ts", import.meta.url).href;
+
+/** Compares plain and compiled runs of tensor programs. */
+export class TensorFuzzer implements Fuzzer<Program> {
+  readonly name = "tensors";
+  readonly tiers: readonly Tier[] = ["eager", "aot_eager", "wasm", "native", "webgpu"];
+  readonly #without: ReadonlySet<Aspect | Feature>;
+  readonly #backend: Backend | undefined;
+  readonly #counts: Record<string, number> = {};
+  #isInLaboratory = false;
+
+  constructor(options: TensorFuzzerOptions = {}) {
+    this.#without = new Set(options.without);
+    this.#backend = options.backend;
+  }
+
+  generate(tier: Tier): fc.Arbitrary<Program> {
+    // Each graph costs the C++ compiler a third of a second
+    const statements = tier === "native" ? 6 : 8;
+    const features = FEATURES.filter((feature) => !this.#without.has(feature));
+    return tier === "webgpu"
+      ? programs({ features, statements: 5, dtypes: ["float32", "int64", "int32", "uint8", "bool"] })
+      : programs({ features, statements });
+  }
+
+  async *run(
+    list: readonly Program[],
+    tier: Tier,
+    begins: (index: number) => void,
+  ): AsyncIterable<Failure | null> {
+    if (!this.#isInLaboratory) enterLaboratory();
+    this.#isInLaboratory = true;
+    const runnables = await runnablesOf(list);
+    for (const [k, program] of list.entries()) {
+      const runnable = runnables[k];
+      if (!runnable) throw new Error(`Expected program ${k} to run`);
+      begins(k);
+      const { difference, counts } = await compare(runnable, {
+        backend: this.#backend ?? backendOf(tier),
+        dynamic: program.dynamic,
+        without: this.#without,
+        inFloat64: async () => (await runnablesOf([widened(program)]))[0] ?? runnable,
+        device: tier === "webgpu" ? "webgpu" : "cpu",
+      });
+      for (const [name, count] of Object.entries({ runs: 1, ...counts })) {
+        this.#counts[name] = (this.#counts[name] ?? 0) + count;
+      }
+      yield difference && { tier, ...difference };
+    }
+  }
+
+  describe(program: Program, failure: Failure): string {
+    return fileText(program, { dyn: DYN, backend: backendOf(failure.tier) });
+  }
+
+  signature(program: Program, failure: Failure): string {
+    return `${failure.kind}: ${calledNames(program).join(" ")}`;
+  }
+
+  counts(): Readonly<Record<string, number>> {
+    return { ...this.#counts };
+  }
+}
+
+/** Programs from the text of one module. */
+async function runnablesOf(list: readonly Program[]): Promise<readonly Runnable[]> {
+  const makers = await instances(list);
+  return makers.map((make, k) => ({ make, modes: list[k]?.calls.map(({ mode }) => mode) ?? [] }));
+}

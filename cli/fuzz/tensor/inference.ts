@@ -1,0 +1,159 @@
+/**
+ * Calls of ops before they are made: what the results of planned arguments would be. Input: a form of an op and
+ * planned arguments, tensors by their metadata; output: metadata of the results, or nothing where the call would
+ * fail. Invariant: nothing runs; what cannot be known without elements is said to be unknown.
+ */
+import { DynError } from "../../../lib/base/errors.ts";
+import { categoryOf } from "../../../lib/base/dtype.ts";
+import type { TensorMeta } from "../../../lib/graph/meta.ts";
+import { makeOpApi, nameResults } from "../../../lib/ops/api.ts";
+import { parseCall } from "../../../lib/ops/call.ts";
+import type { ElementRange, OpDefinition } from "../../../lib/ops/definition.ts";
+import type { OpApi } from "../../../lib/ops/generated.ts";
+import { tensorArguments } from "../../../lib/ops/graph_builder.ts";
+import type { ArgsOf, Params } from "../../../lib/ops/params.ts";
+import type { DataSpec, KnownMeta, Variable } from "./draft.ts";
+import { knownMeta } from "./draft.ts";
+import type { Form } from "./forms.ts";
+
+/** A tensor that a call is to have: a variable, or data to be made. */
+export interface PlannedTensor {
+  readonly kind: "tensor";
+  readonly meta: KnownMeta;
+  readonly from: Variable | DataSpec;
+  /** Whether the data is to be seen with its dimensions in reverse order. */
+  readonly transposed: boolean;
+  /** Elements must lie in this interval, as the sample of the op says. */
+  readonly range?: readonly [number, number];
+}
+
+/** An argument before the statements that it needs are made. */
+export type Planned =
+  | number
+  | boolean
+  | string
+  | null
+  | readonly Planned[]
+  | PlannedTensor
+  /** A variable of the program that is a number, with what it is taken for. */
+  | { readonly kind: "number"; readonly name: string; readonly value: number }
+  | { readonly kind: "options"; readonly entries: Readonly<Record<string, Planned>> };
+
+export function isPlannedList(planned: Planned): planned is readonly Planned[] {
+  return Array.isArray(planned);
+}
+
+/** What is known of a call's results. */
+export interface Inferred {
+  /** null: sizes depend on elements. */
+  readonly results: readonly (KnownMeta | null)[] | null;
+  /** Whether they come as an array. */
+  readonly several: boolean;
+  /** Which elements must lie where, by the metadata object of their tensor. */
+  readonly ranges: readonly ElementRange[];
+  /** Of each result, whether it shows the elements of the first tensor rather than its own. */
+  readonly shares: readonly boolean[];
+}
+
+const isMeta = (value: unknown): value is TensorMeta =>
+  typeof value === "object" && value !== null && "strides" in value && "dtype" in value;
+
+function given(planned: Planned): unknown {
+  if (typeof planned !== "object" || planned === null) return planned;
+  if (isPlannedList(planned)) return planned.map(given);
+  if (planned.kind === "tensor") return planned.meta;
+  if (planned.kind === "number") return planned.value;
+  return Object.fromEntries(Object.entries(planned.entries).map(([k, each]) => [k, given(each)]));
+}
+
+/** The results of a call; null where it would fail. */
+export function inferCall({ definition, inplace }: Form, planned: readonly Planned[]): Inferred | null {
+  try {
+    const args = parseCall<TensorMeta>(definition, planned.map(given), isMeta);
+    const deciding = definition.resultsIf === undefined ? undefined : args[definition.resultsIf];
+    const several = definition.resultList === true ||
+      (definition.results !== undefined &&
+        (definition.resultsIf === undefined ||
+          (deciding !== null && deciding !== false && deciding !== undefined && !isMeta(deciding))));
+    if (definition.dataDependent?.(args)) return { results: null, several, ranges: [], shares: [] };
+    const metas = listOf(definition.infer(args));
+    const [first] = tensorArguments(args);
+    const aliases = new Aliases(first?.value);
+    const shown = aliases.resultsOf(definition, args);
+    if (inplace) {
+      const [target] = planned, [result] = metas;
+      if (!result || typeof target !== "object" || target === null || isPlannedList(target)) return null;
+      if (target.kind !== "tensor" || !fitsInto(result, target.meta)) return null;
+    }
+    return {
+      results: metas.map(knownMeta),
+      several,
+      ranges: definition.ranges?.(args) ?? [],
+      shares: shown?.map((meta) => aliases.has(meta)) ?? [],
+    };
+  } catch (thrown) {
+    if (thrown instanceof DynError) return null;
+    throw thrown;
+  }
+}
+
+type Metas = TensorMeta | readonly TensorMeta[];
+
+const listOf = (metas: Metas): readonly TensorMeta[] => isMeta(metas) ? [metas] : metas;
+
+/** Thrown where a composition asks for elements. */
+class NeedsElements extends Error {
+  override readonly name: string = "NeedsElements";
+}
+
+/** Follows views through compositions. */
+class Aliases {
+  readonly #known = new Set<TensorMeta>();
+  readonly #api: OpApi<TensorMeta>;
+
+  constructor(base: TensorMeta | undefined) {
+    if (base) this.#known.add(base);
+    this.#api = makeOpApi<TensorMeta>((definition, written) => {
+      const results = this.#call(definition, parseCall(definition, written, isMeta));
+      return isMeta(results) ? results : nameResults(definition, results);
+    });
+  }
+
+  has(meta: TensorMeta): boolean {
+    return this.#known.has(meta);
+  }
+
+  /** The results of a call as its composition makes them; null where elements decide. Throws where it fails. */
+  resultsOf(definition: OpDefinition, args: ArgsOf<Params, TensorMeta>): readonly TensorMeta[] | null {
+    try {
+      return listOf(this.#call(definition, args));
+    } catch (thrown) {
+      if (thrown instanceof NeedsElements) return null;
+      throw thrown;
+    }
+  }
+
+  #call(definition: OpDefinition, args: ArgsOf<Params, TensorMeta>): Metas {
+    const { implementation } = definition;
+    if (definition.dataDependent?.(args) || implementation.kind === "host") throw new NeedsElements();
+    if (implementation.kind === "composite") return implementation.compose(this.#api, args);
+    const inferred = definition.infer(args);
+    if (implementation.kind !== "view") return inferred;
+    const viewed = args[implementation.of];
+    // Each call has objects of its own, so that what is known of one says nothing of another
+    const own = isMeta(inferred) ? { ...inferred } : inferred.map((meta) => ({ ...meta }));
+    if (isMeta(viewed) && this.#known.has(viewed) && !implementation.copies?.(args)) {
+      for (const meta of listOf(own)) this.#known.add(meta);
+    }
+    return own;
+  }
+}
+
+const RANK = { bool: 0, integer: 1, float: 2 };
+
+/** Whether a result can be written into a tensor in place. */
+function fitsInto(result: TensorMeta, target: KnownMeta): boolean {
+  return `${result.shape}` === `${target.shape}` &&
+    RANK[categoryOf(result.dtype)] <= RANK[categoryOf(target.dtype)] &&
+    !target.shape.some((size, d) => size > 1 && target.strides[d] === 0);
+}

@@ -1,0 +1,90 @@
+/**
+ * Differences between a plain and a compiled run that are meant to be. Input: the differences of a call;
+ * output: those that are left. Invariant: each entry is as narrow as it can be said and gives its reason; what
+ * rounding alone explains is not here but in rounding.ts.
+ */
+import type { DeviceName } from "../../../lib/loops/device.ts";
+import type { Fact, FactDifference } from "./facts.ts";
+import type { Mode } from "./observe.ts";
+
+/** A difference that is meant to be. */
+interface KnownDifference {
+  readonly because: string;
+  /** Only where compiled programs keep their tensors on this device. */
+  readonly device?: DeviceName;
+  /** Only in calls that record no gradients. */
+  readonly unrecorded?: true;
+  readonly is: (difference: FactDifference) => boolean;
+  /** What follows from it in the same call, which is then none either. */
+  readonly hides: (other: FactDifference) => boolean;
+}
+
+const text = (fact: Fact | undefined): string => fact?.kind === "text" ? fact.text : "";
+
+/** What autograd says where a plain run may not differentiate. */
+const REFUSED = /modified by an inplace operation|backward through the graph a second time/;
+
+const CHANGED = /modified by an inplace operation/;
+
+const EMPTY_CHANGED = /modified by an inplace operation: \[\w+ \[(\d+,)*0(,\d+)*\]\]/;
+
+const KNOWN: readonly KnownDifference[] = [
+  {
+    because: "a graph is one node of the tape, which saves other values and counts its writes as one",
+    is: ({ expected, found }) => CHANGED.test(text(expected)) && CHANGED.test(text(found)),
+    // A pass that fails leaves what it had added up so far
+    hides: ({ aspect }) => aspect === "gradients",
+  },
+  {
+    because:
+      "what has no elements is never read, so that a plain run does not notice that it was overwritten",
+    is: ({ expected, found }) => text(expected) === "returned" && EMPTY_CHANGED.test(text(found)),
+    hides: ({ aspect }) => aspect === "gradients",
+  },
+  {
+    because: "a graph keeps what its backward needs, so that it can differentiate where the tape has lost it",
+    is: ({ aspect, expected, found }) =>
+      (aspect === "gradients" || aspect === "outcome") && REFUSED.test(text(expected)) &&
+      text(found) === "returned",
+    hides: ({ aspect }) => aspect === "gradients",
+  },
+  {
+    because:
+      "a view made without recording has a history once it is written to, where the tape sees the write",
+    unrecorded: true,
+    is: ({ aspect, expected, found }) =>
+      aspect === "requiresGrad" && text(expected) === "true" && text(found).startsWith("false"),
+    hides: ({ aspect }) => aspect === "gradients",
+  },
+  {
+    because: "WebGPU has no float64",
+    device: "webgpu",
+    is: ({ found }) => /on webgpu but found float64/.test(text(found)),
+    hides: () => true,
+  },
+  {
+    because: "on WebGPU indices are not read back, so that bad ones are clamped without a word",
+    device: "webgpu",
+    is: ({ expected, found }) =>
+      /^threw DynError: Expected (index|class) in/.test(text(expected)) && text(found) === "returned",
+    hides: () => true,
+  },
+];
+
+/** How the compiled call was made. */
+export interface CallContext {
+  readonly device: DeviceName;
+  readonly mode: Mode;
+}
+
+/** The differences that are not meant to be. */
+export function withoutKnown(
+  differences: readonly FactDifference[],
+  { device, mode }: CallContext,
+): readonly FactDifference[] {
+  const here = KNOWN.filter((each) =>
+    (each.device === undefined || each.device === device) && (!each.unrecorded || mode !== "grad")
+  );
+  const known = here.filter(({ is }) => differences.some(is));
+  return differences.filter((each) => !known.some(({ is, hides }) => is(each) || hides(each)));
+}

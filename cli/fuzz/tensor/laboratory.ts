@@ -1,0 +1,27 @@
+/**
+ * The device on which programs are watched, in the place of "cpu". Input: none; output: a device whose eager kernels
+ * can be noisy, and whose memory never holds by chance what a program expects: fresh memory and memory that was
+ * given back are full of NaN. Invariant: besides that it is the device "cpu".
+ */
+import { cpu } from "../../../backends/cpu/device.ts";
+import { HostMemory } from "../../../backends/js/memory.ts";
+import { type Memory, registerDevice } from "../../../lib/loops/device.ts";
+import { noisy } from "./noise.ts";
+
+/** NaN in every floating type, −1 in every signed one. */
+const POISON = 0xFF;
+
+function poison(memory: Memory): Memory {
+  if (memory instanceof HostMemory) memory.uint8.fill(POISON);
+  return memory;
+}
+
+/** Puts the device in place. Before any op has run: kernels are kept by those who made them. */
+export function enterLaboratory(): void {
+  registerDevice({
+    ...cpu,
+    allocate: (byteLength) => poison(cpu.allocate(byteLength)),
+    free: (memory) => cpu.free(poison(memory)),
+    compileEager: (program) => noisy(program, cpu.compileEager(program)),
+  });
+}

@@ -1,0 +1,250 @@
+/**
+ * Runs an instance of a program and notes everything that its caller could see: results and what they share,
+ * inputs and captured state afterwards, gradients, effects, errors, random numbers; then writes into each result
+ * and looks again. Input: an instance and how its function is called; output: facts, call by call. Invariant:
+ * plain and compiled runs are watched by the same code, which itself uses no compiled function.
+ */
+import { arange, compiler, inferenceMode, manualSeed, noGrad } from "../../../mod.ts";
+import { type HostArray, isFloat } from "../../../lib/base/dtype.ts";
+import { messageOf } from "../../../lib/base/errors.ts";
+import { getRngState } from "../../../lib/tensor/random.ts";
+import { isTensor, type Tensor } from "../../../lib/tensor/tensor.ts";
+import type { Aspect, Fact } from "./facts.ts";
+import type { Instance } from "./instance.ts";
+import { callSeed } from "./print.ts";
+import type { Call } from "./program.ts";
+
+/** The function as it is, or compiled. */
+export type Wrap = (f: Instance["f"]) => Instance["f"];
+
+/** How autograd stands during a call. */
+export type Mode = Call["mode"];
+
+/** A program that can be run again and again. */
+export interface Runnable {
+  readonly make: () => Instance;
+  /** Of each call. */
+  readonly modes: readonly Mode[];
+}
+
+/** Facts of every call of a program. */
+export function observe({ make, modes }: Runnable, wrap: Wrap): readonly (readonly Fact[])[] {
+  const instance = make();
+  const run = wrap(instance.f);
+  return modes.map((mode, k) => new Observation(instance, mode, k).facts(run));
+}
+
+const errorText = (thrown: unknown): string =>
+  `${thrown instanceof Error ? thrown.constructor.name : typeof thrown}: ${messageOf(thrown)}`;
+
+/** The elements, whatever the mode. */
+const elementsOf = (tensor: Tensor) => noGrad(() => tensor.detach().toTypedArray());
+
+/** One call. */
+class Observation {
+  readonly #facts: Fact[] = [];
+  readonly #instance: Instance;
+  readonly #mode: Mode;
+  readonly #k: number;
+  /** Tensors that results may be the same as, or share memory with. */
+  readonly #known: { readonly place: string; readonly tensor: Tensor }[] = [];
+
+  constructor(instance: Instance, mode: Mode, k: number) {
+    this.#instance = instance;
+    this.#mode = mode;
+    this.#k = k;
+  }
+
+  facts(run: Instance["f"]): readonly Fact[] {
+    const { state, effects } = this.#instance;
+    const noted = effects.length;
+    manualSeed(callSeed(this.#k));
+    const made = this.#setUp();
+    if (made === null) return this.#facts;
+    const seen = Object.entries({ ...state, ...made.seen });
+    for (const [place, tensor] of seen) this.#known.push({ place, tensor });
+    const before = seen.map(([, tensor]) => ({ version: tensor.version, elements: elementsOf(tensor) }));
+    const console = new ConsoleWatch();
+    let results: readonly Tensor[] = [];
+    try {
+      const value = console.during(() => inMode(this.#mode, () => Reflect.apply(run, undefined, made.args)));
+      this.#text("outcome", "outcome", "returned");
+      results = this.#results(value);
+    } catch (thrown) {
+      this.#text("outcome", "outcome", `threw ${errorText(thrown)}`);
+    }
+    this.#text("random", "random", `${getRngState().seed} ${getRngState().offset}`);
+    seen.forEach(([place, tensor], i) => {
+      this.#text(`${place} written`, "mutation", writeText(tensor, before[i]));
+      this.#tensor(place, tensor, "mutation");
+    });
+    this.#optimizer();
+    this.#backward(results);
+    for (const [place, tensor] of seen) this.#gradient(place, tensor);
+    effects.slice(noted).forEach((value, i) => this.#value(`effect ${i}`, value, "effects"));
+    console.lines.forEach((value, i) => this.#value(`console ${i}`, value, "effects"));
+    this.#writes(results);
+    return this.#facts;
+  }
+
+  /** What the call hands in; null where it cannot be made, as a view of what is too small. */
+  #setUp(): ReturnType<Instance["calls"][number]> | null {
+    try {
+      const made = this.#instance.calls[this.#k]?.();
+      if (made) return made;
+    } catch (thrown) {
+      this.#text("outcome", "outcome", `no call: ${errorText(thrown)}`);
+    }
+    return null;
+  }
+
+  #text(place: string, aspect: Aspect, text: string): void {
+    this.#facts.push({ place, aspect, kind: "text", text });
+  }
+
+  #elements(place: string, aspect: Aspect, tensor: Tensor): void {
+    this.#facts.push({ place, aspect, kind: "elements", dtype: tensor.dtype, elements: elementsOf(tensor) });
+  }
+
+  /** A number as one element, so that rounding is judged; anything else as text. */
+  #value(place: string, value: unknown, aspect: Aspect): void {
+    if (typeof value === "number" && !Number.isInteger(value)) {
+      this.#facts.push({
+        place,
+        aspect,
+        kind: "elements",
+        dtype: "float32",
+        elements: Float64Array.of(value),
+      });
+    } else this.#text(place, aspect, isTensor(value) ? "a tensor" : `${typeof value} ${String(value)}`);
+  }
+
+  /** Notes what came back; gives its tensors, each once. */
+  #results(value: unknown): readonly Tensor[] {
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+    this.#text("results", "results", list.map((each) => isTensor(each) ? "tensor" : typeof each).join());
+    const tensors: Tensor[] = [];
+    list.forEach((each, i) => {
+      const place = `result ${i}`;
+      if (!isTensor(each)) {
+        this.#value(place, each, "values");
+        return;
+      }
+      const same = this.#known.find(({ tensor }) => tensor === each);
+      this.#text(`${place} is`, "identity", same?.place ?? "new");
+      if (!same) this.#known.push({ place, tensor: each });
+      if (!tensors.includes(each)) tensors.push(each);
+      this.#tensor(place, each, "values");
+    });
+    return tensors;
+  }
+
+  #tensor(place: string, tensor: Tensor, aspect: Aspect): void {
+    const { shape, strides, storage } = tensor, numel = tensor.numel();
+    this.#text(`${place} dtype`, "dtype", tensor.dtype);
+    this.#text(`${place} shape`, "shape", `[${shape}]`);
+    this.#text(
+      `${place} requiresGrad`,
+      "requiresGrad",
+      `${tensor.requiresGrad}${tensor.isLeaf ? ", a leaf" : ""}`,
+    );
+    if (numel > 0) {
+      const first = this.#known.find((other) => other.tensor.storage === storage && other.tensor.numel() > 0);
+      // Where memory is a result's alone, where in it the result lies is nobody's business
+      const at = first && first.tensor !== tensor
+        ? `${first.place} at ${tensor.offset - first.tensor.offset}`
+        : "its own";
+      this.#text(`${place} memory`, "memory", at);
+      this.#text(`${place} strides`, "strides", `[${strides.filter((_, d) => (shape[d] ?? 0) > 1)}]`);
+    }
+    this.#elements(place, aspect, tensor);
+  }
+
+  #optimizer(): void {
+    const { optimizer } = this.#instance;
+    if (!optimizer) return;
+    let number = 0;
+    for (const values of optimizer.state.values()) {
+      for (const [name, tensor] of Object.entries(values)) {
+        this.#tensor(`optimizer state ${number} ${name}`, tensor, "mutation");
+      }
+      number++;
+    }
+  }
+
+  /** Differentiates every result by itself, with weights that tell its elements apart. */
+  #backward(results: readonly Tensor[]): void {
+    results.forEach((result, i) => {
+      if (!result.requiresGrad || !isFloat(result.dtype)) return;
+      const retainGraph = i < results.length - 1;
+      try {
+        result.backward(weightsLike(result), { retainGraph });
+        this.#text(`backward of result ${i}`, "gradients", "returned");
+      } catch (thrown) {
+        this.#text(`backward of result ${i}`, "gradients", errorText(thrown));
+      }
+    });
+  }
+
+  #gradient(place: string, tensor: Tensor): void {
+    if (!tensor.isLeaf) return;
+    const { grad } = tensor;
+    this.#text(`${place}.grad is`, "gradients", grad === null ? "null" : `${grad.dtype}[${grad.shape}]`);
+    if (grad !== null) this.#elements(`${place}.grad`, "gradients", grad);
+  }
+
+  /** Writes into each result and notes who sees it. */
+  #writes(results: readonly Tensor[]): void {
+    results.forEach((result, i) => {
+      try {
+        noGrad(() => result.dtype === "bool" ? result.logicalNot_() : result.add_(1 + i));
+      } catch (thrown) {
+        this.#text(`writing result ${i}`, "memory", errorText(thrown));
+      }
+    });
+    if (results.length === 0) return;
+    for (const { place, tensor } of this.#known) {
+      this.#elements(`${place} after writing results`, "memory", tensor);
+    }
+  }
+}
+
+/** Whether a tensor holds something else than before; if so, whether that counts as a write, as saved tensors ask. */
+function writeText(
+  tensor: Tensor,
+  before: { readonly version: number; readonly elements: HostArray } | undefined,
+): string {
+  const now = elementsOf(tensor);
+  const isSame = before?.elements.length === now.length &&
+    now.every((x: number | bigint, k: number) => Object.is(x, before.elements[k]));
+  if (isSame) return "as before";
+  return tensor.version === before?.version ? "changed without a new version" : "changed";
+}
+
+/** Numbers of (0, 1], all different. */
+function weightsLike({ shape, dtype, device }: Tensor): Tensor {
+  const count = Math.max(1, shape.reduce((a, b) => a * b, 1));
+  return noGrad(() =>
+    arange(1, shape.includes(0) ? 1 : count + 1, { dtype, device }).div(count).reshape(shape)
+  );
+}
+
+function inMode<R>(mode: Mode, body: () => R): R {
+  return mode === "noGrad" ? noGrad(body) : mode === "inference" ? inferenceMode(body) : body();
+}
+
+/** Takes what a program prints. */
+class ConsoleWatch {
+  readonly lines: unknown[] = [];
+
+  during<R>(body: () => R): R {
+    const former = console.log;
+    // As output is, so that graphs break at it
+    console.log = compiler.disable((...values: readonly unknown[]) => void this.lines.push(...values));
+    try {
+      return body();
+    } finally {
+      console.log = former;
+    }
+  }
+}

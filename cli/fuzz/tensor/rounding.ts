@@ -1,0 +1,154 @@
+/**
+ * Whether rounding explains a difference. Input: a program and the differences of a compiled run; output: the differences that rounding does not explain. Two judges, the cheaper one first:
+ *
+ * 1. The program in float64 says how large the error of each run is; the compiled one may not be markedly worse.
+ * 2. Plain runs with random rounding errors (noise.ts) say what else could have come out: elements near the jump
+ *    of a comparison, sums that cancel, integers made from floats. Only what some such run shows too, or what lies
+ *    within a small multiple of their spread, is explained.
+ *
+ * Invariant: a difference that neither judge has seen in a plain run is kept.
+ */
+import { getDefaultDtype, isFloat, setDefaultDtype } from "../../../lib/base/dtype.ts";
+import { compareFacts, type Fact, type FactDifference, nearElement, sameElement, spacing } from "./facts.ts";
+import { withNoise } from "./noise.ts";
+import { observe, type Runnable } from "./observe.ts";
+import { type Arg, mapArg, mapStatements, type Program, type Statement } from "./program.ts";
+
+/** How much larger than the plain run's error a compiled run's may be. */
+const WORSE = 4;
+
+/** Noisy runs: so many at first, so many where they disagree among themselves. */
+const FEW_RUNS = 8, MANY_RUNS = 48;
+
+/** How many times the spread of noisy runs a difference may be. */
+const SPREAD = 3;
+
+type Elements = Fact & { readonly kind: "elements" };
+
+/** Judges one program. */
+export class RoundingJudge {
+  readonly #runnable: Runnable;
+  readonly #inFloat64: (() => Promise<Runnable>) | undefined;
+  #wide: readonly (readonly Fact[])[] | undefined;
+  readonly #noisy: (readonly (readonly Fact[])[])[] = [];
+
+  /** `inFloat64` makes the same program with float64 in the place of float32. */
+  constructor(runnable: Runnable, inFloat64?: () => Promise<Runnable>) {
+    this.#runnable = runnable;
+    this.#inFloat64 = inFloat64;
+  }
+
+  /** The differences of call `k` that rounding does not explain. */
+  async unexplained(k: number, differences: readonly FactDifference[]): Promise<readonly FactDifference[]> {
+    const left: FactDifference[] = [];
+    for (const difference of differences) {
+      const { expected, found } = difference;
+      const isNumeric = expected?.kind === "elements" && found?.kind === "elements" &&
+        expected.elements.length === found.elements.length;
+      if (isNumeric && isFloat(expected.dtype) && await this.#isNoWorse(k, expected, found)) continue;
+      if (!this.#happensByNoise(k, difference)) left.push(difference);
+    }
+    return left;
+  }
+
+  /** Whether each differing element is about as near to the float64 result as the plain one. */
+  async #isNoWorse(k: number, expected: Elements, found: Elements): Promise<boolean> {
+    if (expected.dtype !== "float32" || !this.#inFloat64) return false;
+    this.#wide ??= plainInFloat64(await this.#inFloat64());
+    const exact = this.#wide[k]?.find(({ place }) => place === expected.place);
+    if (exact?.kind !== "elements" || exact.elements.length !== expected.elements.length) return false;
+    const reference = Array.from(exact.elements, Number);
+    const errors = reference.map((exactly, i) => Math.abs(Number(expected.elements[i] ?? 0) - exactly));
+    return reference.every((exactly, i) => {
+      const plain = expected.elements[i] ?? 0, compiled = found.elements[i] ?? 0;
+      if (nearElement("float32", plain, compiled)) return true;
+      // Errors of elements of comparable size
+      const usual = Math.max(
+        ...errors.filter((_, j) => Math.abs(reference[j] ?? 0) <= 16 * Math.abs(exactly)),
+        errors[i] ?? 0,
+      );
+      const error = Math.abs(Number(compiled) - exactly);
+      return Number.isFinite(usual) && error <= WORSE * Math.max(usual, spacing("float32", exactly));
+    });
+  }
+
+  /** Whether runs with noise show what was found. */
+  #happensByNoise(k: number, difference: FactDifference): boolean {
+    for (let count = FEW_RUNS; count <= MANY_RUNS; count *= 2) {
+      while (this.#noisy.length < count) {
+        const seed = this.#noisy.length;
+        this.#noisy.push(withNoise(seed, () => observe(this.#runnable, (f) => f)));
+      }
+      const seen = this.#noisy.map((run) => run[k] ?? []);
+      const verdict = isAmong(difference, seen);
+      if (verdict !== "perhaps") return verdict === "yes";
+    }
+    return false;
+  }
+}
+
+/** Whether what was found is among what noisy runs show; "perhaps" where they disagree, but not as much. */
+function isAmong(
+  { place, expected, found }: FactDifference,
+  runs: readonly (readonly Fact[])[],
+): "yes" | "no" | "perhaps" {
+  const others = runs.map((facts) => facts.find((fact) => fact.place === place));
+  if (
+    expected?.kind !== "elements" || found?.kind !== "elements" ||
+    expected.elements.length !== found.elements.length
+  ) {
+    const wanted = found ? [found] : [];
+    const isSeen = others.some((other) => compareFacts(other ? [other] : [], wanted).length === 0);
+    if (isSeen) return "yes";
+    const plain = expected ? [expected] : [];
+    return others.some((other) => compareFacts(other ? [other] : [], plain).length > 0) ? "perhaps" : "no";
+  }
+  let moved = true, explained = true;
+  for (let i = 0; i < expected.elements.length; i++) {
+    const plain = expected.elements[i] ?? 0, compiled = found.elements[i] ?? 0;
+    if (nearElement(expected.dtype, plain, compiled)) continue;
+    let spread = 0, met = false, differs = false;
+    for (const other of others) {
+      const x = other?.kind === "elements" && other.elements.length === expected.elements.length
+        ? other.elements[i] ?? 0
+        : NaN;
+      if (sameElement(x, compiled)) met = true;
+      if (!sameElement(x, plain)) differs = true;
+      const distance = Math.abs(Number(x) - Number(plain));
+      if (distance > spread) spread = distance;
+    }
+    if (met || Math.abs(Number(compiled) - Number(plain)) <= SPREAD * spread) continue;
+    explained = false;
+    if (!differs) moved = false;
+  }
+  return explained ? "yes" : moved ? "perhaps" : "no";
+}
+
+/** What a plain run shows where float64 is the default too. */
+function plainInFloat64(wide: Runnable): readonly (readonly Fact[])[] {
+  const former = getDefaultDtype();
+  setDefaultDtype("float64");
+  try {
+    return observe(wide, (f) => f);
+  } finally {
+    setDefaultDtype(former);
+  }
+}
+
+/** The program with float64 in the place of float32. */
+export function widened(program: Program): Program {
+  const wide = (part: Arg): Arg => part === "float32" ? "float64" : part;
+  const list = (statements: readonly Statement[]): readonly Statement[] =>
+    mapStatements(statements, (each) => {
+      if (each.kind === "data") {
+        return [{ ...each, dtype: each.dtype === "float32" ? "float64" : each.dtype }];
+      }
+      if (each.kind !== "call") return [each];
+      return [{
+        ...each,
+        name: each.name === "float" ? "double" : each.name,
+        args: each.args.map((arg) => mapArg(arg, wide)),
+      }];
+    });
+  return { ...program, state: list(program.state), setup: list(program.setup), body: list(program.body) };
+}

@@ -1,0 +1,23 @@
+/**
+ * A process that fuzzes: `deno run -A worker.ts <JSON of WorkerTask>`. Input: a task; output: events as lines of
+ * JSON on stdout. Invariant: whatever dyn does to this process, the supervisor learns which program ran last.
+ */
+import { init } from "../../mod.ts";
+import { campaignsOf } from "./fuzzers.ts";
+import type { CampaignEvent, WorkerTask } from "./protocol.ts";
+
+const encoder = new TextEncoder();
+
+/** Written at once: a process that dies keeps nothing back. */
+function report(event: CampaignEvent): void {
+  const bytes = encoder.encode(`${JSON.stringify(event)}\n`);
+  for (let written = 0; written < bytes.length;) written += Deno.stdout.writeSync(bytes.subarray(written));
+}
+
+if (import.meta.main) {
+  const task: WorkerTask = JSON.parse(Deno.args[0] ?? "{}");
+  const run = campaignsOf(task.fuzzer, task.without);
+  if (task.tier === "webgpu") await init({ device: "webgpu" });
+  await run({ ...task, report });
+  Deno.exit(0);
+}

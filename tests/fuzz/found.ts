@@ -1,0 +1,279 @@
+/**
+ * Programs that fuzzing found to do something else compiled than plainly, made small and given names. Input: none;
+ * output: programs by what is or was wrong. Invariant: `open` is set while, and only while, one is still wrong.
+ */
+import {
+  arange,
+  autograd,
+  isTensor,
+  linspace,
+  nativeLayerNorm,
+  nn,
+  rand,
+  randnLike,
+  splitWithSizesCopy,
+  stdMean,
+  type Tensor,
+  tensor,
+  zeros,
+} from "../../mod.ts";
+import type { Instance } from "../../cli/fuzz/tensor/instance.ts";
+import type { Aspect } from "../../cli/fuzz/tensor/facts.ts";
+import type { Feature } from "../../cli/fuzz/tensor/features.ts";
+import type { Mode } from "../../cli/fuzz/tensor/observe.ts";
+
+/** A program that was found. */
+export interface Found {
+  readonly make: () => Instance;
+  /** How autograd stands in each call; recording unless given. */
+  readonly modes?: readonly Mode[];
+  readonly dynamic?: boolean;
+  readonly open?: Open;
+}
+
+/** A fault that is not mended yet. */
+export interface Open {
+  readonly because: string;
+  /** What random programs leave out meanwhile, so that they show other faults. */
+  readonly hides: readonly (Aspect | Feature)[];
+}
+
+const float = (data: Parameters<typeof tensor>[0]): Tensor => tensor(data, { dtype: "float32" });
+const leaf = (data: Parameters<typeof tensor>[0]): Tensor => float(data).requiresGrad_();
+const int = (data: Parameters<typeof tensor>[0]): Tensor => tensor(data, { dtype: "int64" });
+
+/** A life of a function: its calls by what they hand in. */
+function life(
+  f: Instance["f"],
+  calls: readonly (() => readonly unknown[])[],
+  rest: Partial<Pick<Instance, "effects" | "state" | "optimizer">> = {},
+): Instance {
+  return {
+    f,
+    calls: calls.map((call) => () => {
+      const args = call();
+      const seen = args.flatMap((arg, k) => isTensor(arg) ? [[`argument ${k}`, arg] as const] : []);
+      return { args, seen: Object.fromEntries(seen) };
+    }),
+    effects: [],
+    state: {},
+    optimizer: null,
+    ...rest,
+  };
+}
+
+export const FOUND: Readonly<Record<string, Found>> = {
+  "a composition refuses what its metadata rule accepts, inside a try": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor, weight: Tensor) => {
+        try {
+          return nativeLayerNorm(x, [3], weight, weight, 0.25)[0];
+        } catch (error) {
+          effects.push(String(error));
+          return x;
+        }
+      };
+      return life(f, [() => [float([[1, 2, 3], [4, 5, 6]]), float([1, 2])]], { effects });
+    },
+  },
+  "an error of a composition names sizes, not symbols": {
+    make: () =>
+      life((x: Tensor, index: Tensor, source: Tensor) => x.indexReduce_(0, index, source, "mean"), [
+        () => [float([0.5]), int([0]), float([1])],
+        () => [float([0.5]), int([0, 0]), float([1])],
+      ]),
+  },
+  "an empty random tensor counts as a draw": {
+    make: () => life((x: Tensor) => [randnLike(x), rand([2])], [() => [zeros([0])]]),
+  },
+  "types that an op cannot compute are refused by every tier": {
+    make: () =>
+      life((x: Tensor) => [nn.functional.hardshrink(x)], [() => [tensor([true, false], { dtype: "bool" })]]),
+  },
+  "an empty view that begins behind the end of its memory": {
+    make: () =>
+      life((x: Tensor) => x.set(["0:1:2"], 0), [
+        () => [int([[[5, -3, 0, 3], [-3, -4, -2, -1]]]).at("1:0", "0:3", 2)],
+      ]),
+  },
+  "a number that changes from call to call, where an op computes with a constant": {
+    make: () =>
+      life((x: Tensor, n: number) => [linspace(0, n, 3), x.lerp(x.neg(), n), x.var(0, { correction: n })], [
+        () => [leaf([1.5, 2, 4]), 0],
+        () => [leaf([1.5, 2, 4]), 1],
+        () => [leaf([1.5, 2, 4]), 2],
+      ]),
+  },
+  "an index out of range in an op whose result nobody uses": {
+    make: () => life((x: Tensor, i: Tensor) => void x.indexSelect(0, i), [() => [float([1, 2]), int([5])]]),
+    open: { because: "dead code is removed with the checks of its indices", hides: ["failure"] },
+  },
+  "an index out of range inside a try, after a write": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor, i: Tensor) => {
+        try {
+          x.neg_();
+          return x.indexSelect(0, i);
+        } catch (error) {
+          effects.push(String(error));
+          return x;
+        }
+      };
+      return life(f, [() => [float([1, 2]), int([5])]], { effects });
+    },
+  },
+  "an index out of range after a write": {
+    make: () =>
+      life((x: Tensor, y: Tensor, i: Tensor) => [x.fill_(7), y.scatter(0, i, 1)], [
+        () => [float([1]), float([1]), int([3])],
+      ]),
+  },
+  "a view of a copy is not a view of what was copied": {
+    make: () =>
+      life((x: Tensor) => [splitWithSizesCopy(x, [1, 2])[0]?.select(0, 0), x.clone().t()], [
+        () => [float([1, 2, 3])],
+      ]),
+  },
+  "results that are views of intermediates keep their strides": {
+    make: () =>
+      life((x: Tensor) => [x.sigmoid().narrow(1, 0, 2), x.neg().unfold(1, 2, 2)], [
+        () => [float([[1, 2, 3, 4], [5, 6, 7, 8]])],
+      ]),
+  },
+  "a hook on a tensor from which another was computed before": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor) => {
+        const y = x.mul(2), z = y.sin();
+        y.registerHook((g) => {
+          effects.push("hook");
+          return g.mul(10);
+        });
+        return z;
+      };
+      return life(f, [() => [leaf([1, 2])]], { effects });
+    },
+    open: {
+      because: "the gradient flows through the graph, past the hook: wrong gradients without a word",
+      hides: ["backward", "optimizer"],
+    },
+  },
+  "a hook that notes something, and a backward pass in the same function": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor) => {
+        const y = x.sigmoid(), z = y.mul(4);
+        y.registerHook((g) => {
+          effects.push("hook");
+          return g.mul(0.5);
+        });
+        z.sum().backward();
+        return z.detach();
+      };
+      return life(f, [() => [leaf([1, 2])]], { effects });
+    },
+    open: {
+      because: "the gradient flows through the graph, past the hook: wrong gradients without a word",
+      hides: ["backward", "optimizer"],
+    },
+  },
+  "a backward pass between two results of one graph": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.sinh(), z = x.sigmoid();
+        z.sum().backward();
+        return y;
+      }, [() => [leaf([1, 2])]]),
+  },
+  "a backward pass between two results of one graph, behind a break": {
+    make: () =>
+      life((x: Tensor, weight: Tensor) => {
+        const y = weight.mul(x.mean()), z = weight.div(x);
+        if (+weight.sum() > 0) x.add(1);
+        z.sum().backward();
+        return y;
+      }, [() => [float([3, 4]), leaf([1, 2])]]),
+    open: {
+      because: "all results of a graph are one node of the tape, which frees what it saved at once",
+      hides: ["backward", "optimizer"],
+    },
+  },
+  "the gradient of a sum with respect to an intermediate of the function": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.sin();
+        return autograd.grad(y.sum(), [y], { allowUnused: true });
+      }, [() => [leaf([1, 2])]]),
+    open: { because: "null comes back instead of ones", hides: ["backward"] },
+  },
+  "a result that is written after it was saved": {
+    make: () =>
+      life((x: Tensor) => {
+        const [deviation, mean] = stdMean(x, { keepdim: true });
+        deviation.set([0], 0);
+        return [mean];
+      }, [() => [leaf([[1, 2], [4, 8]])]]),
+  },
+  "a write into an empty part of what requires grad": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        const z = x.mul(y);
+        z.set(["2:3"], 0);
+        return [z.exp_()];
+      }, [() => [float(2), leaf([1])]]),
+  },
+  "what does not reach the loss of a backward pass still requires grad": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.sigmoid(), z = y.mul(3);
+        y.sum().backward();
+        return [z, y];
+      }, [() => [leaf([1, 2])]]),
+  },
+  "sizes of 0 where kernels divide by sizes": {
+    make: () => life((x: Tensor) => [x.corrcoef()], [() => [zeros([0, 1])]]),
+    open: { because: "index arithmetic divides by a size of 0", hides: ["dynamic"] },
+  },
+  "in place through windows that overlap": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => x.mul(1).unfold(0, 2, 1).copy_(y), [
+        () => [float([1, 2, 3]), float([4, 5])],
+      ]),
+    open: { because: "plain runs write where compiled ones refuse, as PyTorch does", hides: ["write"] },
+  },
+  "in place without a gradient rule of its own": {
+    make: () =>
+      life((x: Tensor, i: Tensor) => x.mul(1).scatter_(0, i, 5), [() => [leaf([1, 2, 3]), int([1])]]),
+    open: { because: "plain runs find no rule for compositions that write", hides: ["gradients"] },
+  },
+  "integers that lie apart, without a C++ compiler": {
+    make: () =>
+      life((x: Tensor, i: Tensor) => [i.select(1, 1).eq(1), x.gather(0, i.select(1, 1))], [
+        () => [float([1, 2, 3, 4, 5, 6, 7, 8]), arange(16).remainder(7).reshape([8, 2])],
+      ]),
+    open: { because: "WebAssembly reads 4 bytes of an int64 whose stride is not 1", hides: [] },
+  },
+  "a product that is transposed keeps its strides": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => x.mm(y).t(), [() => [float([[1, 2], [3, 4]]), float([[5, 6], [7, 8]])]]),
+    open: {
+      because: "the product is computed transposed, and its result laid out densely",
+      hides: ["strides"],
+    },
+  },
+  "an input that is written after the graph that needs it": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.mul(1.5), z = y.asin();
+        if (+x.sum() > 0) x.detach().zero_();
+        return z;
+      }, [() => [leaf([0.25, 0.5]).mul(1)]]),
+    open: {
+      because:
+        "the graph saves its input to compute again from it, where the tape saves what the program computed",
+      hides: ["block", "effect"],
+    },
+  },
+};

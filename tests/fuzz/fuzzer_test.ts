@@ -1,0 +1,176 @@
+/**
+ * The fuzzer of tensor programs itself: it finds faults, makes their programs small, and takes rounding for what it
+ * is. Faults are put in by backends that change results.
+ */
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { runCampaign } from "../../cli/fuzz/campaign.ts";
+import type { CampaignEvent } from "../../cli/fuzz/protocol.ts";
+import { compare } from "../../cli/fuzz/tensor/comparison.ts";
+import { TensorFuzzer } from "../../cli/fuzz/tensor/fuzzer.ts";
+import { programs } from "../../cli/fuzz/tensor/generate.ts";
+import type { Instance } from "../../cli/fuzz/tensor/instance.ts";
+import { enterLaboratory } from "../../cli/fuzz/tensor/laboratory.ts";
+import { factoryText } from "../../cli/fuzz/tensor/print.ts";
+import {
+  blocksOf,
+  namesBound,
+  namesInArg,
+  namesRead,
+  type Program,
+  type Statement,
+} from "../../cli/fuzz/tensor/program.ts";
+import { shrinkProgram } from "../../cli/fuzz/tensor/shrink.ts";
+import type { GraphModule } from "../../lib/graph/graph_module.ts";
+import { type Backend, isTensor, type Tensor, tensor } from "../../mod.ts";
+
+enterLaboratory();
+
+/** Runs graphs as they are and changes what comes out of those that are chosen. */
+function changing(
+  change: (result: Tensor) => Tensor,
+  chosen: (gm: GraphModule) => boolean = () => true,
+): Backend {
+  return (gm) => (...inputs) => {
+    const results = gm.forward(...inputs);
+    if (!chosen(gm) || !Array.isArray(results)) return results;
+    return results.map((each: unknown) => isTensor(each) && each.isFloatingPoint() ? change(each) : each);
+  };
+}
+
+const runnable = (f: Instance["f"], ...args: readonly Tensor[]) => ({
+  make: (): Instance => ({
+    f,
+    calls: [() => ({ args, seen: Object.fromEntries(args.map((arg, k) => [`x${k}`, arg])) })],
+    effects: [],
+    state: {},
+    optimizer: null,
+  }),
+  modes: ["grad"] as const,
+});
+
+Deno.test("one seed makes the same programs each time", () => {
+  const draw = () => JSON.stringify(fc.sample(programs(), { seed: 7, numRuns: 40 }));
+  assertEquals(draw(), draw());
+});
+
+/** Names that a program reads where nothing has bound them. */
+function unboundNames({ state, setup, params, body, results }: Program): string[] {
+  const wrong: string[] = [];
+  const walk = (list: readonly Statement[], names: Set<string>) => {
+    for (const statement of list) {
+      wrong.push(...namesRead(statement).filter((name) => !names.has(name)));
+      for (const block of blocksOf(statement)) walk(block, new Set(names));
+      for (const name of namesBound(statement)) names.add(name);
+    }
+  };
+  const names = new Set<string>();
+  walk(state, names);
+  walk(setup, new Set(names));
+  for (const param of params) names.add(param);
+  walk(body, names);
+  wrong.push(...results.flatMap(namesInArg).filter((name) => !names.has(name)));
+  return wrong;
+}
+
+Deno.test("programs and smaller ones name only what they bind, and differ from each other", () => {
+  for (const program of fc.sample(programs(), { seed: 3, numRuns: 60 })) {
+    assertEquals(unboundNames(program), [], factoryText(program, "make", { types: false }));
+    const texts = new Set([JSON.stringify(program)]);
+    for (const smaller of shrinkProgram(program)) {
+      assertEquals(unboundNames(smaller), [], factoryText(smaller, "make", { types: false }));
+      const text = JSON.stringify(smaller);
+      assert(!texts.has(text), "Expected each smaller program once");
+      texts.add(text);
+    }
+  }
+});
+
+Deno.test("shrinking ends", () => {
+  for (const program of fc.sample(programs(), { seed: 4, numRuns: 20 })) {
+    // The last candidate that still holds a statement, again and again
+    let now: Program | undefined = program, steps = 0;
+    while (now !== undefined && steps < 2000) {
+      const candidates: Program[] = [...shrinkProgram(now)];
+      now = candidates.findLast((each) => each.body.length > 0);
+      steps++;
+    }
+    assert(steps < 2000, "Expected an end");
+  }
+});
+
+Deno.test("a fault in one op is found and its program made small", async () => {
+  const hasTanh = (gm: GraphModule) => gm.graph.nodes.some(({ target }) => target === "tanh");
+  const fuzzer = new TensorFuzzer({
+    backend: changing((x) => x.mul(1.01), hasTanh),
+    without: ["failure", "backward", "optimizer", "strides"],
+  });
+  const events: CampaignEvent[] = [];
+  await runCampaign(fuzzer, {
+    tier: "eager",
+    seed: 11,
+    programs: 200,
+    seconds: 60,
+    shrinkSeconds: 60,
+    report: (event) => events.push(event),
+    enough: 1,
+  });
+  const found = events.find((event) => event.event === "finding");
+  assert(found?.event === "finding", "Expected a finding");
+  const body = found.file.slice(found.file.indexOf("=> {"), found.file.indexOf("return ["));
+  assertEquals(body.match(/const v/g)?.length, 1, found.file);
+  assert(found.file.includes("tanh("), found.file);
+  // The path leads to the same program
+  const again: CampaignEvent[] = [];
+  const { seed, path } = found;
+  await runCampaign(fuzzer, {
+    tier: "eager",
+    seed,
+    path,
+    programs: 1,
+    seconds: 60,
+    shrinkSeconds: 0,
+    report: (event) => again.push(event),
+  });
+  const repeated = again.find((event) => event.event === "finding");
+  assertEquals(repeated?.event === "finding" ? repeated.file : null, found.file);
+});
+
+Deno.test("rounding is no difference, a larger error is one", async () => {
+  const x = tensor([0.3, -1.7, 2.9], { dtype: "float32" });
+  const f = (x: Tensor) => [x.sin().mul(3)];
+  const near = await compare(runnable(f, x), { backend: changing((y) => y.mul(1 + 2 ** -22)) });
+  assertEquals(near.difference, null);
+  const far = await compare(runnable(f, x), { backend: changing((y) => y.mul(1 + 2 ** -16)) });
+  assertEquals(far.difference?.kind, "values");
+});
+
+Deno.test("what hangs on rounding may come out either way, and nothing else may", async () => {
+  // 7 / 3 · 3 − 7 is as likely positive as negative
+  const x = tensor([7, 11, 13, 49], { dtype: "float32" });
+  const flipped = changing((y) => y.neg());
+  const unstable = (x: Tensor) => [x.div(3).mul(3).sub(x).add(1e-9).sign()];
+  assertEquals((await compare(runnable(unstable, x), { backend: flipped })).difference, null);
+  const stable = (x: Tensor) => [x.sign()];
+  assertEquals((await compare(runnable(stable, x), { backend: flipped })).difference?.kind, "values");
+});
+
+Deno.test("a result whose cancellation costs plain runs their digits may differ as much", async () => {
+  const x = tensor([1e4, 1, -1e4, 1e-3], { dtype: "float32" });
+  const f = (x: Tensor) => [x.mul(x.sin()).sum().sub(x.mul(x.sin()).sum().mul(1.0001))];
+  const { difference } = await compare(runnable(f, x), { backend: changing((y) => y.mul(1 + 1e-5)) });
+  assertEquals(difference, null);
+});
+
+Deno.test("shared memory, strides, errors and effects are compared", async () => {
+  const x = () => tensor([[1, 2], [3, 4]], { dtype: "float32" });
+  const kindOf = async (f: Instance["f"], backend: Backend) =>
+    (await compare(runnable(f, x()), { backend })).difference?.kind;
+  assertEquals(await kindOf((x: Tensor) => [x.add(1).t()], changing((y) => y.contiguous())), "strides");
+  assertEquals(await kindOf((x: Tensor) => [x.t()], changing((y) => y.clone())), "memory");
+  const throwing: Backend = () => () => {
+    throw new RangeError("no");
+  };
+  const outcome = await kindOf((x: Tensor) => [x.add(1)], throwing);
+  assert(outcome?.startsWith("outcome returned / threw RangeError: no"), outcome);
+});

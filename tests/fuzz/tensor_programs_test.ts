@@ -1,0 +1,50 @@
+/**
+ * Random tensor programs, plain and compiled, on every tier that this machine has: a few, from a new seed each time.
+ * DYN_FUZZ_SEED and DYN_FUZZ_PROGRAMS choose others; `deno run -A cli.ts fuzz` runs them for as long as one likes.
+ */
+import { assert } from "@std/assert";
+import { toolchainStatus } from "../../backends/cpu/toolchain.ts";
+import type { Tier } from "../../cli/fuzz/protocol.ts";
+import { fuzz } from "../../cli/fuzz/supervisor.ts";
+import { FOUND } from "./found.ts";
+
+/** Programs by tier: fewer where each costs a compiler's time. */
+const PROGRAMS: readonly (readonly [tier: Tier, programs: number])[] = [
+  ["eager", 50],
+  ["aot_eager", 50],
+  ["wasm", 80],
+  ["native", 12],
+];
+
+const seed = Number(Deno.env.get("DYN_FUZZ_SEED") ?? Math.floor(Math.random() * 2 ** 31));
+/** What programs would only show again: faults that are known and not mended yet. */
+const without = [...new Set(Object.values(FOUND).flatMap(({ open }) => open?.hides ?? []))];
+const wanted = Deno.env.get("DYN_FUZZ_PROGRAMS");
+
+for (const [tier, programs] of PROGRAMS) {
+  const ignore = tier === "native" && toolchainStatus().kind !== "ready";
+  Deno.test({
+    name: `random tensor programs on ${tier}`,
+    ignore,
+    async fn() {
+      console.log(`Seed ${seed}`);
+      const { findings, counts } = await fuzz({
+        fuzzer: "tensors",
+        tier,
+        seed,
+        programs: wanted === undefined ? programs : Number(wanted),
+        seconds: 1e9,
+        shrinkSeconds: 20,
+        without,
+      });
+      const texts = findings.map(({ text }) => text);
+      assert(
+        texts.length === 0,
+        `${texts.join("\n\n")}\nAll of them again: DYN_FUZZ_SEED=${seed}${
+          wanted === undefined ? "" : ` DYN_FUZZ_PROGRAMS=${wanted}`
+        }`,
+      );
+      assert((counts["graphs"] ?? 0) > 0, "Expected programs that are compiled but found none");
+    },
+  });
+}
