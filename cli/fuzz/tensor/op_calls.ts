@@ -1,15 +1,14 @@
 /**
- * Random calls of ops. Input: a program in the making and a form of an op; output: a statement in it, with what it
- * needs before it. The op's own samples say what arguments look like; variables of the program, other sizes and
- * other numbers take their places as far as shape inference agrees. Invariant: indices lie in their ranges but for
- * a few that are meant not to.
+ * Random calls of ops. Input: a program in the making and forms of ops; output: a statement in it, with what it
+ * needs before it. The op's own samples say what arguments look like; what planning.ts makes of them is taken as far
+ * as shape inference agrees. Invariant: indices lie in their ranges but for a few that are meant not to.
  */
-import { categoryOf, isFloat, isInteger } from "../../../lib/base/dtype.ts";
+import { isFloat, isInteger } from "../../../lib/base/dtype.ts";
 import { contiguousMeta } from "../../../lib/graph/meta.ts";
-import type { Sample, SampleArgument } from "../../../lib/ops/definition.ts";
 import { type DataSpec, type Draft, type KnownMeta, knownMeta, use, type Variable } from "./draft.ts";
 import { type Form, FORMS, weightedOps } from "./forms.ts";
 import { inferCall, type Inferred, isPlannedList, type Planned, type PlannedTensor } from "./inference.ts";
+import { drawSample, Plan } from "./planning.ts";
 import type { Arg } from "./program.ts";
 
 /** How often out of a thousand an index is drawn from one more than there are. */
@@ -17,13 +16,6 @@ const OUT_OF_RANGE = 20;
 
 /** Most tensors that a function takes or captures. */
 const MOST_INPUTS = 6;
-
-type Described = Extract<SampleArgument, { readonly tensor: readonly number[] }>;
-
-const isSampleList = (a: SampleArgument): a is readonly SampleArgument[] => Array.isArray(a);
-
-const isDescribed = (a: SampleArgument): a is Described =>
-  typeof a === "object" && a !== null && !isSampleList(a);
 
 type WeightedOps = ReturnType<typeof weightedOps>;
 
@@ -49,8 +41,8 @@ export function addOpCall(draft: Draft, forms: readonly Form[] = FORMS): boolean
 
 /** A call of a form; false where its arguments could not be made. */
 export function addCallOf(draft: Draft, form: Form): boolean {
-  const sample = draft.choices.pickAny(form.definition.samples);
-  if (!sample || sample.args.includes("cpu")) return false;
+  const sample = drawSample(draft.choices, form.definition);
+  if (!sample) return false;
   for (const boldness of [2, 2, 1, 0]) {
     const planned = new Plan(draft, form, boldness).arguments(sample);
     const inferred = planned && inferCall(form, planned);
@@ -85,179 +77,6 @@ function tensorsIn(planned: Planned): PlannedTensor[] {
   if (isPlannedList(planned)) return planned.flatMap(tensorsIn);
   if (planned.kind === "tensor") return [planned];
   return planned.kind === "options" ? Object.values(planned.entries).flatMap(tensorsIn) : [];
-}
-
-/** Arguments planned after a sample. */
-class Plan {
-  readonly #draft: Draft;
-  readonly #form: Form;
-  /** 2: variables of any shape, other numbers; 1: variables of the sample's shapes; 0: the sample itself. */
-  readonly #boldness: number;
-  /** What became of the sizes of the sample. */
-  readonly #sizes = new Map<number, number>();
-  #self: Variable | undefined;
-
-  constructor(draft: Draft, form: Form, boldness: number) {
-    this.#draft = draft;
-    this.#form = form;
-    this.#boldness = boldness;
-  }
-
-  /** The arguments; null where the form needs a tensor that is not there. */
-  arguments(sample: Sample): readonly Planned[] | null {
-    const { definition, inplace } = this.#form;
-    const params = Object.entries(definition.params);
-    if (this.#boldness > 0) this.#fixSizes(sample.args);
-    const planned = sample.args.map((each, k): Planned => {
-      const [name = "", param] = definition.arrange || params.some(([, p]) => p.variadic)
-        ? []
-        : params[k] ?? [];
-      return this.#argument(each, { name, kind: param?.kind ?? null, isTarget: inplace && k === 0 });
-    });
-    const entries = Object.entries(sample.options ?? {}).map(([name, each]): [string, Planned] => [
-      name,
-      this.#argument(each, { name, kind: definition.params[name]?.kind ?? null, isTarget: false }),
-    ]);
-    if (this.#boldness === 2) {
-      const given = new Set([
-        ...params.slice(0, planned.length).map(([name]) => name),
-        ...entries.map(([n]) => n),
-      ]);
-      for (const [name, param] of params) {
-        if (given.has(name) || !this.#draft.choices.chance(0.12)) continue;
-        if (param.kind === "bool") entries.push([name, param.default !== true]);
-        if (param.kind === "dtype") entries.push([name, this.#draft.dtype()]);
-      }
-    }
-    return entries.length === 0
-      ? planned
-      : [...planned, { kind: "options", entries: Object.fromEntries(entries) }];
-  }
-
-  /** Chooses what the sizes of the sample become: those of a variable that stands first, or others at random. */
-  #fixSizes(args: readonly SampleArgument[]): void {
-    const { choices } = this.#draft;
-    const [first] = args;
-    if (first !== undefined && isDescribed(first)) {
-      const category = categoryOf(first.dtype ?? "float32");
-      const self = this.#draft.pick(({ meta }) =>
-        meta.shape.length === first.tensor.length && categoryOf(meta.dtype) === category
-      ) ?? this.#draft.pick();
-      const isAny = this.#boldness === 2 && choices.chance(0.35);
-      this.#self = isAny ? this.#draft.pick() : self;
-      const shape = this.#self?.meta.shape ?? [];
-      if (shape.length === first.tensor.length) {
-        first.tensor.forEach((size, d) => {
-          if (!this.#sizes.has(size)) {
-            this.#sizes.set(size, shape[d] ?? size);
-          }
-        });
-        return;
-      }
-    }
-    if (this.#boldness < 2) return;
-    for (const size of new Set(args.filter(isDescribed).flatMap(({ tensor }) => tensor))) {
-      if (size > 1 && choices.chance(0.5)) {
-        this.#sizes.set(size, choices.weighted([[1, 1], [3, 2], [3, 3], [2, 5], [1, 8], [1, 17]]));
-      }
-    }
-  }
-
-  #argument(
-    each: SampleArgument,
-    at: { readonly name: string; readonly kind: string | null; readonly isTarget: boolean },
-  ): Planned {
-    if (isSampleList(each)) return this.#list(each, at);
-    if (isDescribed(each)) return this.#tensor(each, at.isTarget);
-    if (this.#boldness === 2 && at.kind !== null) return this.#changed(each, at.name, at.kind);
-    return each;
-  }
-
-  #list(
-    list: readonly SampleArgument[],
-    at: { readonly name: string; readonly kind: string | null },
-  ): Planned {
-    if (this.#boldness === 2 && at.kind === "sizes") {
-      return list.map((each) => typeof each === "number" ? this.#sizes.get(each) ?? each : null);
-    }
-    if (
-      this.#boldness === 2 && (at.kind === "dims" || at.kind === "ints") && this.#draft.choices.chance(0.4)
-    ) {
-      const rank = this.#self?.meta.shape.length ?? 0;
-      const dims = this.#draft.choices.shuffled(Array.from({ length: rank }, (_, d) => d)).slice(
-        0,
-        list.length,
-      );
-      if (dims.length > 0) return dims.map((d) => this.#draft.choices.chance(0.3) ? d - rank : d);
-    }
-    return list.map((each) => this.#argument(each, { ...at, kind: null, isTarget: false }));
-  }
-
-  /** Another value for an argument that is no tensor. */
-  #changed(value: number | boolean | string | null | Planned, name: string, kind: string): Planned {
-    const { choices } = this.#draft;
-    const rank = this.#self?.meta.shape.length ?? 0;
-    const isScalar = kind === "operand" || kind === "scalar" || kind === "float";
-    if (typeof value === "number" && isScalar) {
-      const number = choices.pickAny(this.#draft.numbers);
-      if (number && choices.chance(0.3)) return { kind: "number", ...number };
-      return choices.chance(0.4) ? choices.pick([0, 1, 2, -1, 3, 0.5, 1.5, -0.25]) : value;
-    }
-    if (typeof value === "number" && /^dim|Dim$|^axis/.test(name)) {
-      return choices.chance(0.7) ? choices.between(-Math.max(1, rank), Math.max(0, rank - 1)) : value;
-    }
-    if (typeof value === "number" && kind === "size") return this.#sizes.get(value) ?? value;
-    if (typeof value === "boolean") return choices.chance(0.3) ? !value : value;
-    return value;
-  }
-
-  /** A variable of the program, or data to be made, for a tensor of the sample. */
-  #tensor(described: Described, isTarget: boolean): Planned {
-    const { choices } = this.#draft;
-    const { transposed = false, range, dtype = "float32" } = described;
-    const shape = described.tensor.map((size) => this.#sizes.get(size) ?? size);
-    const limits = range === undefined ? {} : { range: this.#resized(range) };
-    const category = categoryOf(dtype);
-    const chosen = this.#self ?? this.#draft.pick(({ meta }) =>
-      `${meta.shape}` === `${shape}` &&
-      (categoryOf(meta.dtype) === category || (this.#boldness === 2 && choices.chance(0.2)))
-    );
-    this.#self = undefined;
-    if (chosen && this.#boldness > 0 && (isTarget || choices.chance(0.85))) {
-      return { kind: "tensor", meta: { ...chosen.meta }, from: chosen, transposed: false, ...limits };
-    }
-    const [low, high] = limits.range ?? [];
-    // What the zeros of padding make of infinite weights differs from algorithm to algorithm
-    const spec: DataSpec = {
-      shape: transposed ? shape.toReversed() : shape,
-      dtype: dtype === "float32" && this.#boldness > 0 && this.#draft.dtypes.includes("float64") &&
-          choices.chance(0.1)
-        ? "float64"
-        : dtype,
-      grad: !isTarget && isFloat(dtype) && choices.chance(0.4),
-      plain: range !== undefined || /^conv/.test(this.#form.definition.name),
-      ...(low === undefined || high === undefined ? {} : { low, high }),
-    };
-    const meta = knownMeta(contiguousMeta(shape, spec.dtype, "cpu"));
-    if (!meta) return null;
-    return {
-      kind: "tensor",
-      meta: transposed ? reversed(meta, spec.shape) : meta,
-      from: spec,
-      transposed,
-      ...limits,
-    };
-  }
-
-  /** An interval of integers whose end was a size of the sample ends at what became of that size. */
-  #resized([low, high]: readonly [number, number]): readonly [number, number] {
-    return [low, this.#sizes.get(high) ?? high];
-  }
-}
-
-function reversed(meta: KnownMeta, stored: readonly number[]): KnownMeta {
-  const strides = contiguousMeta(stored, meta.dtype, "cpu").strides.map(Number);
-  return { ...meta, strides: strides.toReversed() };
 }
 
 /** Makes the statements of a call. */
