@@ -1,8 +1,8 @@
 /**
- * What a call of an op accepts, its composition included. Input: a definition and its arguments as metadata;
- * output: metadata of the results. Invariant: a call that this accepts is refused by elements alone, however
- * deep in a composition the op that refuses it is: rules of metadata say what results are, not everything that
- * the ops they are made of ask.
+ * Metadata of a call's results, compositions included. Input: a definition and its arguments as metadata; output:
+ * metadata of the results. Invariant: for a composition it is what its ops give, since that is what runs: its own
+ * rule may say less of types and strides, and accept what one of its ops refuses. So a call that is accepted here
+ * is refused by elements alone.
  */
 import type { TensorMeta } from "../graph/meta.ts";
 import { makeOpApi, nameResults } from "./api.ts";
@@ -11,23 +11,21 @@ import type { OpDefinition } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import type { ArgsOf, Params } from "./params.ts";
 
-/** Thrown where a composition asks for elements: what follows cannot be checked. */
+/** Thrown where a composition asks for elements: what follows cannot be known. */
 class NeedsElements extends Error {
   override readonly name: string = "NeedsElements";
 }
 
+type Metas = TensorMeta | readonly TensorMeta[];
+
 const isMeta = (value: unknown): value is TensorMeta =>
   typeof value === "object" && value !== null && "strides" in value && "dtype" in value;
 
-function compose(
-  definition: OpDefinition,
-  args: ArgsOf<Params, TensorMeta>,
-): TensorMeta | readonly TensorMeta[] {
+function compose(definition: OpDefinition, args: ArgsOf<Params, TensorMeta>): Metas {
   const { implementation } = definition;
   if (definition.dataDependent?.(args) || implementation.kind === "host") throw new NeedsElements();
   const inferred = definition.infer(args);
-  if (implementation.kind === "composite") implementation.compose(api, args);
-  return inferred;
+  return implementation.kind === "composite" ? implementation.compose(api, args) : inferred;
 }
 
 const api: OpApi<TensorMeta> = makeOpApi<TensorMeta>((definition, given) => {
@@ -36,16 +34,11 @@ const api: OpApi<TensorMeta> = makeOpApi<TensorMeta>((definition, given) => {
 });
 
 /** Metadata of a call's results. Throws DynError where the op, or one that it is composed of, refuses the call. */
-export function inferChecked(
-  definition: OpDefinition,
-  args: ArgsOf<Params, TensorMeta>,
-): TensorMeta | readonly TensorMeta[] {
-  const inferred = definition.infer(args);
-  if (definition.implementation.kind !== "composite") return inferred;
+export function inferComposed(definition: OpDefinition, args: ArgsOf<Params, TensorMeta>): Metas {
   try {
-    definition.implementation.compose(api, args);
+    return compose(definition, args);
   } catch (thrown) {
-    if (!(thrown instanceof NeedsElements)) throw thrown;
+    if (thrown instanceof NeedsElements) return definition.infer(args);
+    throw thrown;
   }
-  return inferred;
 }

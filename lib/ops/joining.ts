@@ -414,7 +414,10 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
         const at = normalizeDim(dim, y.shape.length);
         const spacing = isTensor(x) ? o.diff(alignedTo(o, x, y, at), 1, at) : x ?? dx ?? 1;
         const size = y.shape[at] ?? 1;
-        if (isEqual(size, 0)) return o.sum(y, name === "trapezoid" ? [at] : [], false);
+        if (isEqual(size, 0)) {
+          const none = o.to(y, floatOr(y.dtype));
+          return name === "trapezoid" ? o.sum(none, [at]) : o.cumsum(none, at);
+        }
         const pairs = o.add(o.slice(y, at, 1, null), o.slice(y, at, 0, add(size, -1)));
         const areas = o.div(o.mul(pairs, spacing), 2);
         return name === "trapezoid" ? o.sum(areas, [at]) : o.cumsum(areas, at);

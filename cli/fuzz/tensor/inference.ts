@@ -76,10 +76,10 @@ export function inferCall({ definition, inplace }: Form, planned: readonly Plann
         (definition.resultsIf === undefined ||
           (deciding !== null && deciding !== false && deciding !== undefined && !isMeta(deciding))));
     if (definition.dataDependent?.(args)) return { results: null, several, ranges: [], shares: [] };
-    const metas = listOf(definition.infer(args));
+    const inferred = listOf(definition.infer(args));
     const [first] = tensorArguments(args);
     const aliases = new Aliases(first?.value);
-    const shown = aliases.resultsOf(definition, args);
+    const composed = aliases.resultsOf(definition, args), metas = composed ?? inferred;
     if (inplace) {
       const [target] = planned, [result] = metas;
       if (!result || typeof target !== "object" || target === null || isPlannedList(target)) return null;
@@ -89,7 +89,7 @@ export function inferCall({ definition, inplace }: Form, planned: readonly Plann
       results: metas.map(knownMeta),
       several,
       ranges: definition.ranges?.(args) ?? [],
-      shares: shown?.map((meta) => aliases.has(meta)) ?? [],
+      shares: composed?.map((meta) => aliases.has(meta)) ?? [],
     };
   } catch (thrown) {
     if (thrown instanceof DynError) return null;

@@ -9,7 +9,7 @@ import { Sym } from "../../sym/expr.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Argument, Node, NodeMeta } from "../../graph/node.ts";
 import { parseCall, splitInplace } from "../../ops/call.ts";
-import { inferChecked } from "../../ops/composition.ts";
+import { inferComposed } from "../../ops/composition.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import {
   argumentsOfNode,
@@ -146,7 +146,7 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
   const tensors = tensorArguments(args);
   let result: TensorMeta | readonly TensorMeta[];
   try {
-    result = inferChecked(definition, mapArguments(args, (value) => value.meta));
+    result = inferComposed(definition, mapArguments(args, (value) => value.meta));
   } catch (error) {
     if (error instanceof DynError) return breakGraph("throws", error.message);
     throw error;
