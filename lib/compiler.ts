@@ -11,6 +11,7 @@ import {
   setStance as changeStance,
   type Stance,
   statusOf,
+  type UncompiledCalls,
 } from "./dynamo/mod.ts";
 import { DynError } from "./base/errors.ts";
 import { clearCompileTimes } from "./base/compile_times.ts";
@@ -20,7 +21,7 @@ import { Module } from "./nn/module.ts";
 import type { Tensor } from "./tensor/tensor.ts";
 
 export { allowInGraph, assumeConstantResult, disable, isCompiling } from "./dynamo/mod.ts";
-export type { CacheEntry, Explanation, Stance } from "./dynamo/mod.ts";
+export type { CacheEntry, Explanation, Stance, UncompiledCalls } from "./dynamo/mod.ts";
 export { CompilationProfiler, CompileCounter } from "./compile_counter.ts";
 export type { CompileStatistics } from "./compile.ts";
 export {
@@ -115,6 +116,8 @@ export interface Status {
   readonly hits: number;
   /** Why it runs uncompiled from now on; null where it does not. */
   readonly givenUp: string | null;
+  /** Calls that ran uncompiled, of the function and of its parts after graph breaks, by reason. */
+  readonly uncompiled: readonly UncompiledCalls[];
 }
 
 /** Whether a function is compiled, what came of it, and whether dyn has given up on it. */
@@ -132,5 +135,6 @@ export function status(fn: object): Status {
     entries: known?.entries ?? 0,
     hits: known?.hits ?? 0,
     givenUp: known?.givenUp ?? null,
+    uncompiled: known?.uncompiled ?? [],
   };
 }

@@ -184,7 +184,9 @@ Deno.test("past the limit of entries the function runs as it is, and the log say
   assertEquals(c.entries(), 8);
   assertEquals(c.graphs.length, 8);
   assert(texts.some((t) => t.includes('L["s"] === ""') && t.includes("dynamo_capture_test.ts")));
-  assert(texts.some((t) => t.includes("cacheSizeLimit (8)")));
+  assert(texts.some((t) => t.includes("<anonymous> has reached config.cacheSizeLimit")));
+  const uncompiled = statusOf(c.run)?.uncompiled.map(({ reason, calls }) => [reason.id, calls]);
+  assertEquals(uncompiled, [["GB0033", 4]]);
 });
 
 Deno.test("check functions answer for other calls, and entries count their hits", () => {
@@ -195,7 +197,7 @@ Deno.test("check functions answer for other calls, and entries count their hits"
   assertEquals(entry?.guards.check(vector(5, 6)), true);
   assertEquals(entry?.guards.check(vector(5)), false);
   assertEquals(entry?.guards.check("no tensor"), false);
-  assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null });
+  assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null, uncompiled: [] });
 });
 
 Deno.test("receivers, arguments objects and rest parameters reach the graph", () => {

@@ -44,8 +44,8 @@ export class Unsupported extends Error {
   override readonly name: string = "Unsupported";
   readonly reason: BreakReason;
 
-  constructor(reason: BreakReason) {
-    super(breakText(reason));
+  constructor(reason: BreakReason, options?: ErrorOptions) {
+    super(breakText(reason), options);
     this.reason = reason;
   }
 }

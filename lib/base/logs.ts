@@ -79,6 +79,11 @@ export interface Logs {
     text: string | (() => string),
     about?: LogLevel | Omit<ArtifactRecord, "name" | "text">,
   ): void;
+  /**
+   * Tells what a user has to know, once for each text and in one line, whatever was asked for; where the artifact was,
+   * its own text says it already.
+   */
+  announce(artifact: Artifact, text: string): void;
   /** Chooses what is printed from here on, in the form of `DYN_LOGS`. */
   set(spec: string): void;
   /** Runs `body` with a sink that gets everything of the given artifacts instead of stderr. */
@@ -97,6 +102,7 @@ const toStderr: LogSink = (artifact, text) => {
 let levels: ReadonlyMap<Artifact, LogLevel> | undefined;
 /** Who gets the artifacts that were asked for; warnings about others go to stderr. */
 let sink: LogSink = toStderr;
+const announced = new Set<string>();
 
 /** The environment is read at the first use, so that a wrong `DYN_LOGS` fails in a call and not in an import. */
 function levelOf(artifact: Artifact): LogLevel | undefined {
@@ -118,6 +124,12 @@ export const logs: Logs = {
     }
     // Steps are for reading along; what is recorded is what they lead to.
     if (level !== "debug") recording.artifact(artifact, text, more);
+  },
+
+  announce(artifact, text) {
+    if (logs.enabled(artifact) || announced.has(text)) return;
+    announced.add(text);
+    sink(artifact, text);
   },
 
   set(spec) {

@@ -4,6 +4,7 @@
  * function (and of each of its resumed parts), so that the second value of a place is the last one that compiles.
  */
 import { logs } from "../base/logs.ts";
+import type { SizeSource } from "../sym/shape_env.ts";
 
 /** How sizes and numbers are treated: as they turn out, all as symbols, none. */
 export type DynamicMode = "automatic" | "always" | "never";
@@ -36,6 +37,8 @@ interface NumberHistory {
 /** What has been seen so far. */
 export class ChangeHistory {
   readonly #numbers = new Map<string, NumberHistory>();
+  readonly #expected = new Set<string>();
+  readonly #fixed = new Set<string>();
   readonly #shapes = new Map<
     string,
     { readonly last: readonly number[]; readonly changed: readonly boolean[] }
@@ -76,6 +79,25 @@ export class ChangeHistory {
   /** Says that a number is never a constant, because it is read out of a tensor. */
   expectChanges(source: string): void {
     if (!this.#numbers.has(source)) this.#numbers.set(source, { last: NaN, changed: true });
+    this.#expected.add(source);
+  }
+
+  /**
+   * Says that a size or number is a constant from now on, however often it changes, because something has no rule
+   * for it as a symbol. False where it was one already, or cannot be.
+   */
+  fix({ base, part }: SizeSource): boolean {
+    if (this.#expected.has(base)) return false;
+    // Strides are symbols only where a dimension is.
+    const key = part.kind === "shape" ? `${base}.shape[${part.dim}]` : base;
+    if (this.#fixed.has(key)) return false;
+    this.#fixed.add(key);
+    return true;
+  }
+
+  /** Whether a number is a constant, or a dimension of a tensor. */
+  isFixed(source: string, dim?: number): boolean {
+    return this.#fixed.has(source) || (dim !== undefined && this.#fixed.has(`${source}.shape[${dim}]`));
   }
 
   clear(): void {

@@ -165,6 +165,55 @@ const CATALOGUE = {
     explanation: "The program stops here when a debugger is attached",
     hint: "Remove the statement",
   },
+  symbolicLimit: {
+    id: "GB0026",
+    category: "operation without a rule for sizes that change",
+    explanation:
+      "The operation's metadata can be inferred for the sizes of a call, but not for symbolic ones",
+    hint: "Mark the size as static, or keep the operation out of the compiled function",
+  },
+  untraceable: {
+    id: "GB0027",
+    category: "function that cannot be traced",
+    explanation: "There is nothing that could be stepped through",
+    hint: "Compile the functions it calls instead",
+  },
+  unresumable: {
+    id: "GB0028",
+    category: "graph break that cannot be resumed from",
+    explanation: "What follows the break cannot be entered in the middle",
+    hint: "Move what breaks the graph out of the compiled function",
+  },
+  leaves: {
+    id: "GB0029",
+    category: "exception that leaves the function",
+    explanation: "Plain JavaScript throws it, with everything that comes before it",
+    hint: "None is needed where the exception is meant",
+  },
+  disagreement: {
+    id: "GB0030",
+    category: "exception that was expected and did not come",
+    explanation: "The trace ended in an exception that the program does not throw, which is a bug in dyn",
+    hint: "Please report it; results are right",
+  },
+  internal: {
+    id: "GB0031",
+    category: "internal error while a function was captured",
+    explanation: "Capturing the function failed, which is a bug in dyn",
+    hint: "Please report it; results are right",
+  },
+  postponed: {
+    id: "GB0032",
+    category: "variables that are known from the next call on",
+    explanation: "This call gives them",
+    hint: "None is needed: the next call is compiled",
+  },
+  cacheLimit: {
+    id: "GB0033",
+    category: "cache size limit",
+    explanation: "No further version is compiled for calls that no version serves",
+    hint: "Raise config.cacheSizeLimit, or keep what the guards test the same",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** What there is in the catalogue. */
@@ -192,7 +241,11 @@ export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFr
 /** Thrown by the steps of the tracer, before anything has changed: this instruction cannot be traced. */
 export class BreakSignal extends Error {
   override readonly name = "BreakSignal";
-  constructor(readonly reason: BreakCause) {
+  constructor(
+    readonly reason: BreakCause,
+    /** The instruction throws without having had any effect. */
+    readonly refused = false,
+  ) {
     super(`${reason.kind}: ${reason.detail}`);
   }
 }
@@ -200,4 +253,9 @@ export class BreakSignal extends Error {
 /** Ends the graph before the current instruction. */
 export function breakGraph(kind: BreakKind, detail = ""): never {
   throw new BreakSignal({ kind, detail });
+}
+
+/** The program's own error: what the instruction calls refuses its arguments before it does anything. */
+export function refuseCall(detail: string): never {
+  throw new BreakSignal({ kind: "throws", detail }, true);
 }

@@ -4,19 +4,21 @@
  * Invariant: nothing of the program has happened when this returns; the caller runs the entry.
  */
 import { config } from "../base/config.ts";
-import { DynError, invariant, isUndone, messageOf, Unsupported } from "../base/errors.ts";
+import { DynError, isUndone, messageOf, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { Node } from "../graph/node.ts";
+import { symbolsOf } from "../graph/sizes.ts";
 import { hintOf } from "../sym/decide.ts";
+import { sourceText } from "../sym/shape_env.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
 import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
-import { type BreakCause, breakReason } from "./break_reasons.ts";
+import { type BreakCause, type BreakKind, breakReason } from "./break_reasons.ts";
 import { isChanged } from "./codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
@@ -30,7 +32,8 @@ import { cellOfBox } from "./cells.ts";
 import { cellOf, closurePrinter } from "./closure_printer.ts";
 import { ANONYMOUS } from "./root_body.ts";
 import { asyncTail, branchTail, breakTail, type Tail } from "./resume.ts";
-import { Machine, type Outcome, Restart } from "./trace/machine.ts";
+import { Machine, type Outcome } from "./trace/machine.ts";
+import { type Interruption, Restart, SymbolicLimit } from "./trace/restart.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
 import { userFrames } from "./trace/positions.ts";
 import { backendFailure, CannotTrace, type Entry, type Unit } from "./unit.ts";
@@ -46,22 +49,38 @@ const MOST_ATTEMPTS = 200;
 
 /** Compiles an entry. Throws CannotTrace, Unsupported (fullgraph) or BackendCompilerFailed. */
 export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]): Entry {
-  const breaksAt = new Map<number, BreakCause>();
+  const interruptions = new Map<number, Interruption>();
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     try {
-      return attemptEntry(unit, { self, args, breaksAt });
+      return attemptEntry(unit, { self, args, interruptions });
     } catch (error) {
-      if (!(error instanceof Restart)) throw error;
-      breaksAt.set(error.step, error.cause_);
+      if (error instanceof Restart) interruptions.set(error.step, error.interruption);
+      else if (error instanceof SymbolicLimit) settle(unit, error, interruptions);
+      else throw error;
     }
   }
   throw new CannotTrace("the trace began again too often");
 }
 
+/** Makes constants of the sizes that somebody has no rule for; where that is done already, the graph ends there. */
+function settle(unit: Unit, limit: SymbolicLimit, interruptions: Map<number, Interruption>): void {
+  const fixed = limit.sizes.filter((size) => unit.history.fix(size));
+  if (fixed.length > 0) {
+    logs.emit("dynamic", () => `${limit.message}: ${fixed.map(sourceText).join(", ")} are constants now`);
+    counters.add("symbolic_limits", limit.rule);
+    // Numbers of instructions may differ where sizes are constants.
+    interruptions.clear();
+  } else if (limit.step === null) throw limit.cause;
+  else {
+    const cause = { kind: "symbolicLimit", detail: limit.rule } as const;
+    interruptions.set(limit.step, { kind: "break", cause });
+  }
+}
+
 interface Attempt {
   readonly self: unknown;
   readonly args: readonly unknown[];
-  readonly breaksAt: ReadonlyMap<number, BreakCause>;
+  readonly interruptions: ReadonlyMap<number, Interruption>;
 }
 
 interface Traced {
@@ -71,7 +90,7 @@ interface Traced {
   readonly args: readonly unknown[];
 }
 
-function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
+function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry {
   const { program, body } = unit;
   const machineHolder: { machine: Machine | null } = { machine: null };
   const place = body.place();
@@ -94,7 +113,7 @@ function attemptEntry(unit: Unit, { self, args, breaksAt }: Attempt): Entry {
     },
     isParameter: (tensor) => tensor instanceof Parameter,
   });
-  const machine = machineHolder.machine = new Machine(output, wrapper, knowledge, breaksAt);
+  const machine = machineHolder.machine = new Machine(output, wrapper, knowledge, interruptions);
   output.guard({
     kind: "globalState",
     state: {
@@ -125,20 +144,18 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
     case "endless":
       throw new CannotTrace(outcome.because);
     case "escape":
-      logs.emit("dynamo", () => `${unit.body.name} runs uncompiled for these arguments: ${outcome.because}`);
-      counters.add("escapes", unit.body.name);
-      return plainEntry(traced);
+      return throwingEntry(traced, outcome);
     case "break": {
       reportBreak(traced, outcome.frames, outcome.cause);
       const tail = traced.machine.isAsync ? asyncTail(outcome.frames) : breakTail(unit, outcome.frames);
-      return tail ? resumed(traced, tail) : plainEntry(traced);
+      return resumed(traced, tail, outcome);
     }
     case "branch": {
       reportBreak(traced, outcome.frames, { kind: "genericJump", detail: "" });
       const tail = traced.machine.isAsync
         ? asyncTail(outcome.frames)
         : branchTail(unit, outcome.frames, outcome.test);
-      return tail ? resumed(traced, tail) : plainEntry(traced);
+      return resumed(traced, tail, outcome);
     }
     default:
       return outcome satisfies never;
@@ -153,16 +170,49 @@ function variableOf(real: object): { readonly name: string; readonly cell: LiveC
 }
 
 /** An entry that goes on behind a break; plain JavaScript where what follows cannot be written as code of its own. */
-function resumed(traced: Traced, tail: Tail): Entry {
-  try {
-    return assemble(traced, tail.needed, tail.write);
-  } catch (error) {
-    if (!(error instanceof UnsupportedSyntax)) throw error;
-    const { name } = traced.unit.body;
-    logs.emit("dynamo", () => `${name} runs uncompiled for these arguments: ${error.construct}`);
-    counters.add("escapes", name);
-    return plainEntry(traced);
+function resumed(
+  traced: Traced,
+  tail: Tail | null,
+  { frames }: { readonly frames: readonly Frame[] },
+): Entry {
+  let detail = "";
+  if (tail) {
+    try {
+      return assemble(traced, tail.needed, tail.write);
+    } catch (error) {
+      if (!(error instanceof UnsupportedSyntax)) throw error;
+      detail = error.construct;
+    }
   }
+  const { unit } = traced;
+  const reason = breakReason({ kind: "unresumable", detail }, userFrames(frames));
+  const count = unit.program.uncompiled.begin(unit.body.name, reason, { expected: false });
+  return plainEntry(traced, (run) => {
+    count();
+    return run();
+  });
+}
+
+/** An entry for calls that throw to their caller: plain JavaScript makes the exception, and what comes before it. */
+function throwingEntry(traced: Traced, { because, stack }: Extract<Outcome, { kind: "escape" }>): Entry {
+  const { unit, machine } = traced, { program, body } = unit;
+  const reason = (kind: BreakKind) => breakReason({ kind, detail: because }, stack);
+  const count = program.uncompiled.begin(body.name, reason("leaves"), { expected: true });
+  let isTraced = true;
+  const entry = plainEntry(traced, (run) => {
+    const first = isTraced;
+    isTraced = false;
+    count();
+    const result = run();
+    // An async function rejects instead, in its own time.
+    if (machine.isAsync) return result;
+    // Another call than the one that was traced has an entry of its own, if the guards did not tell them apart.
+    if (!first && unit.withdraw(entry)) return result;
+    program.uncompiled.begin(body.name, reason("disagreement"), { expected: false })();
+    if (program.options.fullgraph) throw new Unsupported(reason("disagreement"));
+    return result;
+  });
+  return entry;
 }
 
 /** What an async function gives that has not waited for anything. */
@@ -172,17 +222,18 @@ function promiseOf(value: unknown): Promise<unknown> {
 }
 
 /** An entry that leaves calls to plain JavaScript: exactly those that would end the same way. */
-function plainEntry({ unit, output }: Traced): Entry {
+function plainEntry({ unit, output }: Traced, around: (run: () => unknown) => unknown): Entry {
   const { body } = unit;
   const guards = output.allGuards();
   return {
     ...checked(guards, output),
     guards,
     run(this: unknown, ...args: readonly unknown[]) {
-      return body.runPlain(this, args);
+      return around(() => body.runPlain(this, args));
     },
     code: `// ${body.name} runs as it is`,
     graph: null,
+    plain: true,
     hits: 0,
   };
 }
@@ -262,7 +313,8 @@ function assemble(
   unit.program.options.hooks.onGuards?.(texts);
   logs.emit("guards", () => `Guards of ${body.name}:\n${texts.map((t) => `  ${t}`).join("\n")}`);
   logs.emit("bytecode", () => `Modified code of ${body.name}:\n${modified.text}`);
-  return { ...checked(guards, output), guards, run: modified.run, code: modified.text, graph, hits: 0 };
+  const { run, text: code } = modified;
+  return { ...checked(guards, output), guards, run, code, graph, plain: false, hits: 0 };
 }
 
 /** A logging call, after everything that came before it in the program. */
@@ -338,11 +390,17 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
     run = recording.phase("backend", () => modes.without(() => options.backend(gm, examples)));
   } catch (error) {
     // What an op says of its operands is the program's error, not the backend's.
-    if (error instanceof Unsupported || error instanceof DynError) throw error;
-    throw backendFailure(unit, error);
+    const cause = error instanceof Unsupported || error instanceof DynError
+      ? error
+      : backendFailure(unit, error);
+    const sizes = [...symbolsOf(output.graph)].map((symbol) => output.sizes.sourceOf(symbol));
+    if (sizes.length > 0) throw new SymbolicLimit(options.backendName, sizes, null, { cause });
+    throw cause;
   }
   if (run === null || run === undefined) run = (...inputs: unknown[]) => gm.forward(...inputs);
-  invariant(typeof run === "function", `Expected a function from the backend but found ${typeof run}`);
+  if (typeof run !== "function") {
+    throw backendFailure(unit, new TypeError(`Expected a function but found ${typeof run}`));
+  }
   return { name, run: withGradients(run, gm), gm };
 }
 

@@ -13,6 +13,8 @@ export interface Explanation {
   readonly graphBreakCount: number;
   readonly opCount: number;
   readonly breakReasons: readonly BreakReason[];
+  /** Why the call, or parts of it, ran uncompiled. */
+  readonly uncompiled: readonly BreakReason[];
   readonly graphs: readonly GraphModule[];
   readonly guards: readonly string[];
   readonly opsPerGraph: readonly (readonly string[])[];
@@ -32,12 +34,14 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
     const graphs: GraphModule[] = [];
     const breakReasons: BreakReason[] = [];
     const guards: string[] = [];
+    const uncompiled: BreakReason[] = [];
     const compiled = optimize(fn, {
       backend: (gm) => (...inputs) => gm.forward(...inputs),
       backendName: "explain",
       hooks: {
         onGraph: (gm) => void graphs.push(gm),
         onBreak: (reason) => void breakReasons.push(reason),
+        onUncompiled: (reason) => void uncompiled.push(reason),
         onGuards: (texts) => void guards.push(...texts),
       },
     });
@@ -49,30 +53,37 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
       graphBreakCount: breakReasons.length,
       opCount,
       breakReasons,
+      uncompiled,
       graphs,
       guards,
       opsPerGraph,
-      toString: () => text({ graphs: graphs.length, opCount, breakReasons }),
+      toString: () => text({ graphs: graphs.length, opCount, breakReasons, uncompiled }),
     };
   };
 }
 
-function text({ graphs, opCount, breakReasons }: {
+function text({ graphs, opCount, breakReasons, uncompiled }: {
   readonly graphs: number;
   readonly opCount: number;
   readonly breakReasons: readonly BreakReason[];
+  readonly uncompiled: readonly BreakReason[];
 }): string {
   const lines = [
     `Dynamo produced ${graphs} graphs, with ${breakReasons.length} graph break and ${opCount} ops`,
   ];
-  if (breakReasons.length > 0) lines.push("Break reasons:");
-  breakReasons.forEach((reason, i) => {
-    lines.push(`${i + 1}. ${reason.category} (${reason.id})`);
-    for (const frame of reason.stack) {
-      lines.push(`   File "${frame.file}", line ${frame.line}, in ${frame.functionName || "<anonymous>"}`);
-      if (frame.code) lines.push(`     ${frame.code}`);
-    }
-    lines.push(`   Explanation: ${reason.explanation}`, `   Hint: ${reason.hint}`);
-  });
+  if (breakReasons.length > 0) lines.push("Break reasons:", ...numbered(breakReasons));
+  if (uncompiled.length > 0) lines.push("Runs uncompiled:", ...numbered(uncompiled));
   return lines.join("\n");
+}
+
+function numbered(reasons: readonly BreakReason[]): string[] {
+  return reasons.flatMap((reason, i) => [
+    `${i + 1}. ${reason.category} (${reason.id})`,
+    ...reason.stack.flatMap((frame) => [
+      `   File "${frame.file}", line ${frame.line}, in ${frame.functionName || "<anonymous>"}`,
+      ...(frame.code ? [`     ${frame.code}`] : []),
+    ]),
+    `   Explanation: ${reason.explanation}`,
+    `   Hint: ${reason.hint}`,
+  ]);
 }

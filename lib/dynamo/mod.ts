@@ -15,3 +15,4 @@ export {
 } from "./optimize.ts";
 export type { Hooks } from "./program.ts";
 export { setStance, type Stance } from "./stance.ts";
+export type { UncompiledCalls } from "./uncompiled.ts";

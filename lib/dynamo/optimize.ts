@@ -15,6 +15,7 @@ import { currentStance } from "./stance.ts";
 import { factText } from "./guards/guard.ts";
 import { type Entry, Unit } from "./unit.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
+import type { UncompiledCalls } from "./uncompiled.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 
 /** What the user chose. */
@@ -101,6 +102,7 @@ export function reset(): void {
     const { program, root } = compiled;
     resumedUnits(program).clear();
     program.nextResume = 1;
+    program.uncompiled.clear();
     forget(root);
   }
   resetGraphNames();
@@ -180,12 +182,15 @@ export interface CompiledStatus {
   readonly hits: number;
   /** Why it runs uncompiled, null where it does not. */
   readonly givenUp: string | null;
+  /** Calls that ran uncompiled so far, of its parts behind graph breaks too. */
+  readonly uncompiled: readonly UncompiledCalls[];
 }
 
 /** The state of a compiled function; null for functions that were not compiled. */
 export function statusOf(fn: object): CompiledStatus | null {
   const [compiled] = compiledOf(fn);
   if (!compiled) return null;
-  const { entries, givenUp } = compiled.root;
-  return { entries: entries.length, hits: entries.reduce((sum, e) => sum + e.hits, 0), givenUp };
+  const { root: { entries, givenUp }, program } = compiled;
+  const hits = entries.reduce((sum, e) => sum + e.hits, 0);
+  return { entries: entries.length, hits, givenUp, uncompiled: program.uncompiled.list() };
 }

@@ -8,6 +8,7 @@ import type { GraphBackend } from "../graph/backend.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import type { SourcePosition } from "../graph/node.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
+import { UncompiledLog } from "./uncompiled.ts";
 
 /** Options of a compiled callable. */
 export interface OptimizeOptions {
@@ -25,6 +26,8 @@ export interface Hooks {
   /** A graph was captured; before the backend sees it. */
   readonly onGraph?: (gm: GraphModule, exampleInputs: readonly unknown[]) => void;
   readonly onBreak?: (reason: BreakReason) => void;
+  /** Calls will run uncompiled. */
+  readonly onUncompiled?: (reason: BreakReason) => void;
   readonly onGuards?: (texts: readonly string[]) => void;
 }
 
@@ -33,6 +36,7 @@ export class Program {
   nextResume = 1;
   /** No further compilation, as `run` demands. */
   frozen = false;
+  readonly uncompiled: UncompiledLog;
 
   constructor(
     readonly name: string,
@@ -40,7 +44,9 @@ export class Program {
     readonly options: OptimizeOptions,
     /** Where the user wrote the function. */
     readonly place: () => SourcePosition | null,
-  ) {}
+  ) {
+    this.uncompiled = new UncompiledLog((reason) => options.hooks.onUncompiled?.(reason));
+  }
 }
 
 let nextGraph = 0;

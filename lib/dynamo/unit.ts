@@ -4,10 +4,10 @@
  * Invariant: whichever way a call goes, it does what the original would have done.
  */
 import { config } from "../base/config.ts";
-import { BackendCompilerFailed, Unsupported } from "../base/errors.ts";
+import { BackendCompilerFailed, type BreakReason, DynError, messageOf, Unsupported } from "../base/errors.ts";
 import { bisection } from "../base/bisect.ts";
 import { functionTitle } from "../base/compile_times.ts";
-import { counters, type LogLevel, logs } from "../base/logs.ts";
+import { counters, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
 import { changesText, type Mismatch, mismatchOf, mismatchText, type Read } from "./guards/found.ts";
 import type { Guard } from "./guards/guard.ts";
@@ -21,6 +21,8 @@ import type { Program } from "./program.ts";
 import type { Frame, Interpreter } from "./trace/interpreter.ts";
 import type { SourcePosition } from "../graph/node.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
+import { type BreakKind, breakReason } from "./break_reasons.ts";
+import type { CountCall } from "./uncompiled.ts";
 
 /** One compiled version of a unit. */
 export interface Entry {
@@ -34,6 +36,8 @@ export interface Entry {
   /** The modified function's source; that of the original where nothing was captured. */
   readonly code: string;
   readonly graph: GraphModule | null;
+  /** Whether calls run as the program is written. */
+  readonly plain: boolean;
   hits: number;
 }
 
@@ -57,6 +61,9 @@ export interface UnitBody {
 /** Makes an entry for a call; defined in compile_entry.ts. */
 export type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]) => Entry;
 
+/** How often a unit may take an entry back before that counts as a fault. */
+const MOST_WITHDRAWN = 4;
+
 export class Unit {
   entries: Entry[] = [];
   readonly history: ChangeHistory = new ChangeHistory();
@@ -66,6 +73,8 @@ export class Unit {
   isWarned = false;
   /** Set once the unit is given up: why every further call runs plainly. */
   givenUp: string | null = null;
+  #countPlain: CountCall | null = null;
+  #withdrawn = 0;
 
   constructor(readonly program: Program, readonly body: UnitBody, readonly compileEntry: EntryCompiler) {
     for (const index of body.scalars) {
@@ -81,6 +90,14 @@ export class Unit {
     return place ? `${title}, resumed at line ${place.line},` : title;
   }
 
+  /** Takes an entry back that has served a call it was not made for; false where that happens too often. */
+  withdraw(entry: Entry): boolean {
+    if (this.#withdrawn >= MOST_WITHDRAWN) return false;
+    this.#withdrawn++;
+    this.entries = this.entries.filter((each) => each !== entry);
+    return true;
+  }
+
   /** Serves a call to its end. */
   call(self: unknown, args: readonly unknown[]): unknown {
     let result = this.#begin(self, args);
@@ -94,7 +111,7 @@ export class Unit {
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i];
       if (entry === undefined || entry.check(self, args) !== -1) continue;
-      entry.hits++;
+      if (!entry.plain) entry.hits++;
       if (i > 0) {
         // Most recent hit first.
         entries.splice(i, 1);
@@ -108,7 +125,11 @@ export class Unit {
   #miss(self: unknown, args: readonly unknown[]): unknown {
     const { body, program } = this;
     const stance = currentStance();
-    if (program.frozen || this.givenUp !== null || stance === "run_only") return body.runPlain(self, args);
+    if (program.frozen || stance === "run_only") return body.runPlain(self, args);
+    if (this.givenUp !== null) {
+      this.#countPlain?.();
+      return body.runPlain(self, args);
+    }
     let mismatches: readonly Mismatch[] = [], reasons: readonly string[] = [];
     if (this.entries.length > 0) {
       if (stance === "eager_on_recompile") return body.runPlain(self, args);
@@ -133,7 +154,8 @@ export class Unit {
       return body.runPlain(self, args);
     }
     if (!bisection.allows("frames", () => this.title)) {
-      return this.giveUp("left out by bisection", self, args);
+      this.givenUp = "left out by bisection";
+      return body.runPlain(self, args);
     }
     let entry: Entry;
     const { stackTraceLimit } = Error;
@@ -143,35 +165,34 @@ export class Unit {
       const about = { name: body.name, place: () => body.place(), root, reasons };
       entry = captureMany(() => recording.compile(this, about, () => this.compileEntry(this, self, args)));
     } catch (error) {
-      if (error instanceof CannotTrace) return this.giveUp(error.message, self, args);
-      if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
-      if (config.suppressErrors && !(error instanceof Unsupported)) {
-        const because = `compilation failed: ${error instanceof Error ? error.message : error}`;
-        return this.giveUp(because, self, args, "warning");
-      }
-      throw error;
+      if (error instanceof CannotTrace) this.#giveUp("untraceable", error.message);
+      else if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
+      else if (error instanceof Unsupported) throw error;
+      else if (error instanceof BackendCompilerFailed || error instanceof DynError) {
+        if (!config.suppressErrors) throw error;
+        this.#giveUp("untraceable", `compilation failed: ${error.message}`);
+      } else this.#giveUp("internal", messageOf(error), error);
+      return this.#miss(self, args);
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
     }
     logs.emit("dynamo", () => `${this.title} compiled: ${entryText(entry)}`);
     this.entries.unshift(entry);
-    entry.hits++;
+    if (!entry.plain) entry.hits++;
     return Reflect.apply(entry.run, self, args);
   }
 
   /** Runs plainly this once, so that the functions whose variables are missing give them. */
   #postpone(because: string, self: unknown, args: readonly unknown[]): unknown {
-    counters.add("postponed", because);
-    logs.emit("dynamo", () => `${this.title} runs uncompiled this once: ${because}`);
+    this.#countUncompiled("postponed", because, { expected: true })();
     return atNextCall(() => this.body.runPlain(self, args));
   }
 
-  /** Runs plainly from now on, and says why. */
-  giveUp(because: string, self: unknown, args: readonly unknown[], level: LogLevel = "info"): unknown {
+  /** Has every further call run plainly. Throws Unsupported where the user wants whole graphs only. */
+  #giveUp(kind: "untraceable" | "internal", because: string, cause?: unknown): void {
+    if (this.program.options.fullgraph) throw new Unsupported(this.#reason(kind, because), { cause });
+    this.#countPlain = this.#countUncompiled(kind, because);
     this.givenUp = because;
-    counters.add("skipped", because);
-    logs.emit("dynamo", () => `${this.title} runs uncompiled: ${because}`, level);
-    return this.body.runPlain(self, args);
   }
 
   #overLimit(self: unknown, args: readonly unknown[], mismatches: readonly Mismatch[]): unknown {
@@ -182,23 +203,28 @@ export class Unit {
       ...changesText(mismatches).map((change) => `  ${change}`),
     ].join("\n");
     if (program.options.fullgraph) {
-      throw new Unsupported({
-        id: "GB0000",
-        category: "cache size limit",
-        explanation: why,
-        hint: "Raise config.cacheSizeLimit, or keep what the guards test the same",
-        stack: [],
-      });
+      const why = `${body.name} has ${config.cacheSizeLimit} versions (config.cacheSizeLimit); last reason: ${
+        reasons[0] ?? ""
+      }`;
+      throw new Unsupported(this.#reason("cacheLimit", why));
     }
-    counters.add("cache_limit", body.name);
-    const level = this.isWarned ? "info" : "warning";
-    this.isWarned = true;
     logs.emit(
       "recompiles",
       () => `${why}\nCalls that none of its versions serves run uncompiled from here on`,
-      level,
+      this.isWarned ? "info" : "warning",
     );
+    this.isWarned = true;
+    this.#countUncompiled("cacheLimit", `config.cacheSizeLimit is ${config.cacheSizeLimit}`, { expected: true })();
     return body.runPlain(self, args);
+  }
+
+  #reason(kind: BreakKind, detail: string): BreakReason {
+    const place = this.body.place();
+    return breakReason({ kind, detail }, place ? [place] : []);
+  }
+
+  #countUncompiled(kind: BreakKind, detail: string, { expected = false } = {}): CountCall {
+    return this.program.uncompiled.begin(this.body.name, this.#reason(kind, detail), { expected });
   }
 
   /** Why each entry does not serve a call. */

@@ -4,7 +4,8 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type DType, getDefaultDtype, isFloat } from "../base/dtype.ts";
-import { add, type Dim, mul, Sym } from "../sym/expr.ts";
+import { isLess } from "../sym/decide.ts";
+import { add, type Dim, mul, print, sub, Sym } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
 import { defineOp } from "./definition.ts";
@@ -167,10 +168,14 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
   const all = [start, end, step];
   const dtype = all.some((x) => typeof x === "number" && !Number.isInteger(x)) ? getDefaultDtype() : "int64";
   if (all.some((x) => x instanceof Sym)) {
-    if (start !== 0 || step !== 1) {
-      throw new DynError("Expected a range that starts at 0 by steps of 1 where its end is a symbolic size");
+    if (!isSize(start) || !isSize(end) || step !== 1) {
+      throw new DynError("Expected a range of integers by steps of 1 where a bound is a symbolic size");
     }
-    return { length: end instanceof Sym ? end : Number(end), dtype };
+    const length = sub(end, start);
+    if (isLess(length, 0)) {
+      throw new DynError(`Expected a step towards the end but found ${print(start)} to ${print(end)} by 1`);
+    }
+    return { length, dtype };
   }
   const [from, to, by] = all.map(Number) as [number, number, number];
   if (by === 0) throw new DynError("Expected a step that is not 0");
@@ -181,6 +186,10 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
     throw new DynError(`Expected a step towards the end but found ${from} to ${to} by ${by}`);
   }
   return { length: Math.ceil((to - from) / by), dtype };
+}
+
+function isSize(value: Scalar | Dim): value is Dim {
+  return value instanceof Sym || (typeof value === "number" && Number.isSafeInteger(value));
 }
 
 /** arange(end), arange(start, end), arange(start, end, step): the bounds whichever were given. */
@@ -200,9 +209,7 @@ function stepped<V>(
   spec: { start: Scalar | Dim; step: Scalar | Dim; dtype: DType },
 ): V {
   const { start, step, dtype } = spec;
-  if (
-    typeof start === "number" && typeof step === "number" && Number.isInteger(start) && Number.isInteger(step)
-  ) {
+  if (isSize(start) && isSize(step)) {
     return castTo(o, o.index(add(start, mul(index, step)), "int64"), dtype);
   }
   const position = o.cast(o.index(index, "int64"), "float64");

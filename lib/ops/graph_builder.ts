@@ -233,8 +233,11 @@ function toArgument(value: CallArgument<GraphValue>): Argument {
 }
 
 function isTensorList<T extends TensorLike>(value: CallArgument<T>): value is readonly (T | null)[] {
+  // Lists of lists hold numbers: dimensions to pair.
   return Array.isArray(value) &&
-    value.some((each) => typeof each === "object" && each !== null && !(each instanceof Sym));
+    value.some((each) =>
+      typeof each === "object" && each !== null && !Array.isArray(each) && !(each instanceof Sym)
+    );
 }
 
 function isDefault(value: Argument, standard: Param["default"]): boolean {

@@ -4,7 +4,7 @@
  * counts: results, elements, identity, errors, output of the console, gradients, versions, random numbers.
  */
 import { assert } from "@std/assert";
-import { compile, compiler, config, manualSeed, noGrad, type Tensor } from "../../mod.ts";
+import { compile, compiler, config, counters, manualSeed, noGrad, type Tensor } from "../../mod.ts";
 import { isTensor } from "../../lib/tensor/tensor.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
@@ -214,6 +214,12 @@ class Watcher {
 /** Offsets at which the graph is broken on request, in every function that is compiled. */
 export const FORCED: readonly number[] = [11];
 
+/** How many calls ran uncompiled because the compiler failed or was wrong about them, which nothing else shows. */
+export function faults(): number {
+  return counters.get("uncompiled", "internal error while a function was captured") +
+    counters.get("uncompiled", "exception that was expected and did not come");
+}
+
 async function agree(
   program: Program,
   backends: readonly string[],
@@ -225,8 +231,10 @@ async function agree(
   };
   const plain = await seeded(() => observe(program, (fn) => fn));
   const check = async (label: string, run: () => ReturnType<typeof observe>) => {
+    const before = faults();
     const found = difference(plain, await seeded(run));
     assert(found === null, `${label}: ${found}`);
+    assert(faults() === before, `${label}: something ran uncompiled through a fault of the compiler`);
   };
   for (const backend of backends) {
     await check(backend, () => observe(program, (fn) => compile(fn, { backend })));

@@ -123,6 +123,7 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
       break;
     case "plain":
     case "opaque":
+    case "thrown":
       break;
     default:
       exotic satisfies never;

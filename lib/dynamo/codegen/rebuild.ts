@@ -8,6 +8,7 @@ import type { Node } from "../../graph/node.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { LiveCell } from "../frame/info.ts";
 import type { Constants, SourceReader } from "../guards/reader.ts";
+import { Restart } from "../trace/restart.ts";
 import { numberText } from "../variables/host_number.ts";
 import {
   type CellValue,
@@ -341,6 +342,8 @@ export class Rebuilder {
         return this.printer.generator(object, (v) => this.value(v), this.constants);
       case "listIterator":
         return `${this.helper("listIterator")}(${this.value(exotic.over)}, ${JSON.stringify(exotic.what)})`;
+      case "thrown":
+        throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
       case "opaque":
         invariant(false, "Expected opaque objects to be real");
         break;

@@ -22,6 +22,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { Restart } from "./restart.ts";
 
 /** The prototype with the methods of all generators. */
 export const GENERATORS: object = Object.getPrototypeOf(Object.getPrototypeOf((function* () {})()));
@@ -59,8 +60,10 @@ export function builtinPrototype(m: Interpreter, prototype: object, label: strin
 }
 
 /** Refuses objects whose behaviour is unknown. */
-export function refuseOpaque(object: ObjectValue): void {
-  if (object.exotic.kind === "opaque") breakGraph("opaqueObject", object.exotic.what);
+export function refuseOpaque({ exotic }: ObjectValue): void {
+  if (exotic.kind === "opaque") breakGraph("opaqueObject", exotic.what);
+  // The real error is had by leaving the instruction that throws it to plain JavaScript.
+  if (exotic.kind === "thrown") throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
 }
 
 /** The elements of an array value, loaded from the real array at the first look. */

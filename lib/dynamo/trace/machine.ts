@@ -4,7 +4,7 @@
  * the instruction that ended the trace. Invariant: frames, values and graph always show the program before the
  * current instruction or after it, never in between.
  */
-import { invariant } from "../../base/errors.ts";
+import { invariant, type UserFrame } from "../../base/errors.ts";
 import { config } from "../../base/config.ts";
 import { logs } from "../../base/logs.ts";
 import type { SourcePosition } from "../../graph/node.ts";
@@ -23,7 +23,7 @@ import {
   CellValue,
   constant,
   type ItemValue,
-  type ObjectValue,
+  ObjectValue,
   primitive,
   type TensorValue,
   type Value,
@@ -47,7 +47,8 @@ import {
 import { iteratorResult, takeApart } from "./iteration.ts";
 import { assignProperty, builtinPrototype, findProperty, newObject } from "./objects.ts";
 import type { OutputGraph } from "./output_graph.ts";
-import { positionOf, positionsOf } from "./positions.ts";
+import { positionOf, positionsOf, userFrames } from "./positions.ts";
+import { type Interruption, Restart } from "./restart.ts";
 import type { ExecutionContext } from "./step.ts";
 import { rowsOf } from "./tensor_methods.ts";
 
@@ -61,15 +62,14 @@ export type Outcome =
   /** The trace would not end in reasonable time. */
   | { readonly kind: "endless"; readonly because: string }
   /** The program throws to its caller: it is left to plain JavaScript. */
-  | { readonly kind: "escape"; readonly because: string };
-
-/** The trace has to begin again and break earlier: at the instruction with this number. */
-export class Restart extends Error {
-  override readonly name = "Restart";
-  constructor(readonly step: number, readonly cause_: BreakCause) {
-    super("The trace begins again");
-  }
-}
+  | {
+    readonly kind: "escape";
+    readonly because: string;
+    /** Where it was thrown. */
+    readonly stack: readonly UserFrame[];
+    /** What was thrown, where the trace knows it. */
+    readonly thrown: Value | null;
+  };
 
 /** What the machine asks of the layers above. */
 export type MachineContext = Omit<ExecutionContext, "branch"> & {
@@ -133,14 +133,16 @@ export class Machine implements Interpreter {
   steps = 0;
   #returned: Value | null = null;
   #async = false;
+  /** An exception that was raised to find out whether anybody handles it. */
+  #doubt: { readonly value: Value; readonly step: number; readonly cause: BreakCause } | null = null;
   readonly #execution: ExecutionContext;
 
   constructor(
     readonly output: OutputGraph,
     readonly wrapper: Wrapper,
     readonly context: MachineContext,
-    /** Breaks that a former attempt asked for, by number of the instruction. */
-    readonly breaksAt: ReadonlyMap<number, BreakCause>,
+    /** What former attempts asked for, by number of the instruction. */
+    readonly interruptions: ReadonlyMap<number, Interruption>,
   ) {
     this.#execution = {
       infoOf: (fn) => context.infoOf(fn),
@@ -163,8 +165,18 @@ export class Machine implements Interpreter {
     return top;
   }
 
-  /** Runs until the trace ends. Throws Restart. */
+  /** Runs until the trace ends. Throws Restart and SymbolicLimit. */
   run(): Outcome {
+    const outcome = this.#run();
+    const doubt = this.#doubt;
+    if (doubt && !(outcome.kind === "escape" && outcome.thrown === doubt.value)) {
+      // Somebody handles the exception, and nobody knows what the instruction had done by then.
+      throw new Restart(doubt.step, { kind: "break", cause: doubt.cause });
+    }
+    return outcome;
+  }
+
+  #run(): Outcome {
     const isFollowed = logs.enabled("dynamo", "debug");
     while (this.#returned === null) {
       const frame = this.top;
@@ -174,8 +186,9 @@ export class Machine implements Interpreter {
       frame.waitingSince = step;
       if (isFollowed) logs.emit("dynamo", () => stepText(this.frames, step), "debug");
       try {
-        const forced = this.breaksAt.get(step);
-        if (forced) throw new BreakSignal(forced);
+        const planned = this.interruptions.get(step);
+        if (planned?.kind === "break") return this.#breakHere(planned.cause);
+        if (planned?.kind === "raise") throw this.#exception(planned, step);
         if (
           config.forceBreak === frame.pc && this.frames.length === 1 && step > 0 &&
           !CONTROL.has(instruction.op)
@@ -196,21 +209,44 @@ export class Machine implements Interpreter {
 
   #handle(signal: unknown): Outcome | null {
     if (signal instanceof ProgramThrow) {
-      return this.#unwind(signal.value)
-        ? null
-        : { kind: "escape", because: "an exception leaves the function" };
+      const stack = userFrames(this.frames);
+      if (this.#unwind(signal.value)) return null;
+      const { value } = signal;
+      const known = value.kind === "object" && value.exotic.kind === "thrown"
+        ? value.exotic.cause.detail
+        : "";
+      return { kind: "escape", because: known, stack, thrown: value };
     }
     if (signal instanceof BranchSignal) {
       this.#refuseUnresumable({ kind: "genericJump", detail: "" });
       return { kind: "branch", frames: [...this.frames], test: signal.test };
     }
     if (signal instanceof BreakSignal) {
-      const { reason } = signal;
-      if (reason.kind === "throws" && !this.#isHandled()) return { kind: "escape", because: reason.detail };
-      this.#refuseUnresumable(reason);
-      return { kind: "break", frames: [...this.frames], cause: reason };
+      const { reason, refused } = signal;
+      const now = this.steps - 1, began = this.frames.at(-1)?.waitingSince ?? now;
+      if (reason.kind === "throws") {
+        if (!this.#isHandled()) {
+          return { kind: "escape", because: reason.detail, stack: userFrames(this.frames), thrown: null };
+        }
+        if (began === now) throw new Restart(now, { kind: "raise", cause: reason, certain: refused });
+      }
+      // Callees of the instruction have come and gone: they must not run again.
+      if (began !== now) throw new Restart(began, { kind: "break", cause: reason });
+      return this.#breakHere(reason);
     }
     throw signal;
+  }
+
+  #breakHere(reason: BreakCause): Outcome {
+    this.#refuseUnresumable(reason);
+    return { kind: "break", frames: [...this.frames], cause: reason };
+  }
+
+  /** Stands for an exception of the program that only plain JavaScript can make. */
+  #exception({ cause, certain }: Extract<Interruption, { kind: "raise" }>, step: number): ProgramThrow {
+    const value = new ObjectValue({ kind: "thrown", step, cause }, null, null, null);
+    if (!certain) this.#doubt ??= { value, step, cause };
+    return new ProgramThrow(value);
   }
 
   /** Whether any frame catches what the current instruction throws. */
@@ -222,10 +258,11 @@ export class Machine implements Interpreter {
   #refuseUnresumable(reason: BreakCause): void {
     const [root] = this.frames;
     // The rest of an async function runs plainly, so that its waiting is the language's own.
-    if (root && this.isAsync && this.frames.length > 1) throw new Restart(root.waitingSince, reason);
+    const again = { kind: "break", cause: reason } as const;
+    if (root && this.isAsync && this.frames.length > 1) throw new Restart(root.waitingSince, again);
     for (let i = 1; i < this.frames.length; i++) {
       const frame = this.frames[i], below = this.frames[i - 1];
-      if (frame && below && !isResumable(frame)) throw new Restart(below.waitingSince, reason);
+      if (frame && below && !isResumable(frame)) throw new Restart(below.waitingSince, again);
     }
   }
 
@@ -254,7 +291,7 @@ export class Machine implements Interpreter {
   }
 
   restartAt(step: number, cause: BreakCause): never {
-    throw new Restart(step, cause);
+    throw new Restart(step, { kind: "break", cause });
   }
 
   raise(value: Value): never {

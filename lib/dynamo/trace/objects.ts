@@ -277,7 +277,7 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     holder;
     holder = holder.prototype
   ) {
-    if (holder.exotic.kind === "opaque") breakGraph("opaqueObject", holder.exotic.what);
+    refuseOpaque(holder);
     relyOnChain(m, object, holder);
     const flags = ownSlotFlags(m, holder, key);
     if (flags === null) continue;

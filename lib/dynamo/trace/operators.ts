@@ -24,7 +24,7 @@ import {
 } from "../variables/value.ts";
 import { type PrimitiveValue, toKey, toPrimitive } from "./coercion.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { findProperty, hasProperty } from "./objects.ts";
+import { findProperty, hasProperty, refuseOpaque } from "./objects.ts";
 import { callOp, comparesExactly } from "./tensor_ops.ts";
 
 type Then = (value: Value) => void;
@@ -272,6 +272,7 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
     return false;
   }
   if (left.kind !== "object") return false;
+  if (left.exotic.kind === "thrown") refuseOpaque(left);
   if (left.exotic.kind === "opaque") {
     if (left.exotic.what === "a proxy") return breakGraph("opaqueObject", "a proxy");
     return target.real !== null && left.real !== null && isInChain(left.real, target.real);
@@ -283,7 +284,7 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
 export function inheritsFrom(m: Interpreter, object: ObjectValue, prototype: Value): boolean {
   for (let at: ObjectValue | null = object; at; at = at.prototype) {
     // Only a proxy knows what it inherits from.
-    if (at.exotic.kind === "opaque") return breakGraph("opaqueObject", at.exotic.what);
+    refuseOpaque(at);
     m.wrapper.relyOnPrototype(at);
     if (at.prototype === prototype) return true;
   }

@@ -4,12 +4,9 @@
  * program's own error is then made by plain JavaScript.
  */
 import { categoryOf, type DType, type DTypeCategory, isFloat } from "../../base/dtype.ts";
-import { DynError, invariant } from "../../base/errors.ts";
 import { Sym } from "../../sym/expr.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
-import type { Argument, Node, NodeMeta } from "../../graph/node.ts";
-import { parseCall, splitInplace } from "../../ops/call.ts";
-import { inferComposed } from "../../ops/composition.ts";
+import { type Argument, isList, type Node, type NodeMeta } from "../../graph/node.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import {
   argumentsOfNode,
@@ -20,112 +17,36 @@ import {
   tensorArguments,
   valueOfNode,
 } from "../../ops/graph_builder.ts";
-import type { Argument as CallArgument } from "../../ops/call.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { showsArgument } from "../../autograd/shows_argument.ts";
-import { config } from "../../base/config.ts";
-import { breakGraph } from "../break_reasons.ts";
-import { specializeNumber } from "../variables/numbers.ts";
-import { onDefaultDevice } from "../../tensor/default_device.ts";
-import { dataSlot, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
-import { allElements, enumerableKeys, findProperty, newArray } from "./objects.ts";
+import { breakGraph, refuseCall } from "../break_reasons.ts";
+import { dataSlot, type NumberValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import { newArray } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
+import {
+  type ArgumentForms,
+  inferResults,
+  isDataDependent,
+  resolveArguments,
+  type Resolved,
+} from "./op_rule.ts";
+import { sameShape } from "../../ops/shapes.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
   const { definition } = target;
   if (definition.implementation.kind === "host") breakGraph("tensorMethod", definition.name);
-  const { parsed, inplace } = resolve(m, definition, args);
-  if (definition.dataDependent?.(parsed)) breakGraph("dataDependentShape", definition.name);
+  const forms: ArgumentForms = {
+    tensor: (value) => new GraphValue(m.output.nodeOf(value), value.meta),
+    number: (value) => scalarOperand(m, value),
+    item: (value) => detached(m, value.tensor),
+  };
+  const { parsed, inplace } = resolveArguments(m, { definition, args, forms });
+  if (isDataDependent(m, definition, parsed)) breakGraph("dataDependentShape", definition.name);
   return append(m, { definition, inplace: target.inplace || inplace }, parsed, method);
 }
 
-type Resolved = ReturnType<typeof parseCall<GraphValue>>;
-
-interface Call {
-  readonly parsed: Resolved;
-  /** Whether the arguments ask for the result in the first tensor. */
-  readonly inplace: boolean;
-}
-
-/** Parses the arguments, first with sizes as symbols, then with their values. */
-function resolve(m: Interpreter, definition: OpDefinition, args: readonly Value[]): Call {
-  const attempt = (symbolic: boolean): Call => {
-    const all = args.map((value) => toGiven(m, definition, value, symbolic));
-    while (all.length > 0 && all.at(-1) === undefined) all.pop();
-    const { given, inplace } = splitInplace(definition, all);
-    const parsed = parseCall(definition, given, isGraphValue);
-    return { parsed: onDefaultDevice(definition, parsed), inplace };
-  };
-  try {
-    try {
-      return attempt(true);
-    } catch (error) {
-      if (!(error instanceof DynError) || !args.some((v) => mentionsNumber(m, v))) throw error;
-      return attempt(false);
-    }
-  } catch (error) {
-    if (error instanceof DynError) return breakGraph("throws", error.message);
-    throw error;
-  }
-}
-
-function mentionsNumber(m: Interpreter, value: Value): boolean {
-  if (value.kind === "number") return true;
-  if (value.kind !== "object") return false;
-  if (value.exotic.kind === "array") return allElements(m, value).some((v) => mentionsNumber(m, v));
-  return value.exotic.kind === "plain" && enumerableKeys(m, value).some((key) => {
-    const found = findProperty(m, value, key);
-    return found.kind === "value" && mentionsNumber(m, found.value);
-  });
-}
-
-/** A traced value as an argument for parsing. */
-function toGiven(m: Interpreter, definition: OpDefinition, value: Value, symbolic: boolean): unknown {
-  switch (value.kind) {
-    case "constant":
-      return value.value;
-    case "number": {
-      if (!symbolic) return specializeNumber(m.output, value).value;
-      if (value.dim !== null) return value.dim;
-      if (takesOperands(definition)) return scalarOperand(m, value);
-      return specializeNumber(m.output, value).value;
-    }
-    case "item":
-      if (config.captureScalarOutputs && takesOperands(definition)) return detached(m, value.tensor);
-      return breakGraph("tensorItem", `the number is an argument of ${definition.name}`);
-    case "tensor":
-      return new GraphValue(m.output.nodeOf(value), value.meta);
-    case "object": {
-      if (value.exotic.kind === "array") {
-        return allElements(m, value).map((each) => toGiven(m, definition, each, symbolic));
-      }
-      if (value.exotic.kind === "plain") {
-        const record: Record<string, unknown> = {};
-        for (const key of enumerableKeys(m, value)) {
-          const found = findProperty(m, value, key);
-          if (found.kind === "getter") breakGraph("opaqueObject", "options with getters");
-          if (found.kind !== "value") continue;
-          if (key === "requiresGrad") {
-            if (found.value.kind === "constant" && !found.value.value) continue;
-            breakGraph("gradientState", "a leaf that requires grad is made");
-          }
-          record[key] = toGiven(m, definition, found.value, symbolic);
-        }
-        return record;
-      }
-      return breakGraph("opaqueObject", `an argument of ${definition.name}`);
-    }
-    default:
-      return breakGraph("opaqueObject", `an argument of ${definition.name}`);
-  }
-}
-
-function takesOperands(definition: OpDefinition): boolean {
-  return Object.values(definition.params).some((p) => p.kind === "operand");
-}
-
-function scalarOperand(m: Interpreter, value: Extract<Value, { kind: "number" }>): GraphValue {
+function scalarOperand(m: Interpreter, value: NumberValue): GraphValue {
   const node = m.output.scalarNode(value);
   const { value: known } = node.meta;
   if (known.kind !== "tensor") return breakGraph("symbolicNumber", "a number");
@@ -144,16 +65,13 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
   const { definition, inplace } = target;
   const args = withFittingScalars(m, definition, given);
   const tensors = tensorArguments(args);
-  let result: TensorMeta | readonly TensorMeta[];
-  try {
-    result = inferComposed(definition, mapArguments(args, (value) => value.meta));
-  } catch (error) {
-    if (error instanceof DynError) return breakGraph("throws", error.message);
-    throw error;
-  }
+  const result = inferResults(m, definition, args);
   const [first] = tensors;
-  if (inplace && first) checkInplace(m, first.value, result);
   const asks = tensors.some(({ value }) => requiresGrad(m, value));
+  if (inplace && first) {
+    checkInplace(first.value, result);
+    if (m.gradEnabled && asks) checkLeaf(m, first.value);
+  }
   const differentiable = m.gradEnabled && asks && definition.gradient.kind !== "none";
   const name = graphNameOf(definition) + (inplace ? "_" : "");
   const { positional, kwargs } = normalForm(definition, args);
@@ -248,26 +166,29 @@ function requiresGrad(m: Interpreter, value: GraphValue): boolean {
 /** A result is written only into a type of its category or a higher one. */
 const RANK: Readonly<Record<DTypeCategory, number>> = { bool: 0, integer: 1, float: 2 };
 
-function checkInplace(m: Interpreter, target: GraphValue, result: TensorMeta | readonly TensorMeta[]): void {
+function checkInplace(target: GraphValue, result: TensorMeta | readonly TensorMeta[]): void {
   if (isMetas(result)) breakGraph("tensorMethod", "an in-place operation with several results");
-  else if (`${result.shape}` !== `${target.meta.shape}`) {
-    breakGraph("throws", `an in-place operation with a result of shape [${result.shape}]`);
+  else if (!sameShape(result.shape, target.meta.shape)) {
+    refuseCall(`an in-place operation with a result of shape [${result.shape}]`);
   } else if (RANK[categoryOf(result.dtype)] > RANK[categoryOf(target.meta.dtype)]) {
-    breakGraph("throws", `an in-place operation with a result of type ${result.dtype}`);
+    refuseCall(`an in-place operation with a result of type ${result.dtype}`);
   }
   const { shape, strides } = target.meta;
   if (shape.some((size, d) => size !== 1 && strides[d] === 0)) {
-    breakGraph("throws", "an in-place operation on elements that several indices share");
-  }
-  // A leaf that requires grad must not be written to while recording: the tape says so.
-  if (!m.gradEnabled) return;
-  const root = viewedInput(target.node);
-  if (root && m.output.tensors.get(root)?.requiresGrad) {
-    breakGraph("throws", "an in-place operation on a leaf that requires grad");
+    refuseCall("an in-place operation on elements that several indices share");
   }
 }
 
-/** The input that a node shows elements of, if it is a view of one or an input itself. */
+/** A leaf that requires grad must not be written to while recording, nor through its views: the tape says so. */
+function checkLeaf(m: Interpreter, target: GraphValue): void {
+  const root = viewedInput(target.node);
+  const value = root ? m.output.tensors.get(root) : undefined;
+  if (!value?.requiresGrad) return;
+  if (value.real?.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
+  breakGraph("gradientState", "an in-place operation on an input with a history");
+}
+
+/** The input that a node shows elements of by views with gradients, if it is a view of one or an input itself. */
 function viewedInput(node: Node): Node | null {
   for (let at: Node | undefined = node; at;) {
     if (at.op === "placeholder") return at;
@@ -276,7 +197,7 @@ function viewedInput(node: Node): Node | null {
     if (at.target !== "getitem") {
       if (!definition) return null;
       const args = argumentsOfNode(at, definition, valueOfNode, isGraphValue);
-      if (!showsArgument({ definition, args })) return null;
+      if (definition.gradient.kind === "none" || !showsArgument({ definition, args })) return null;
     }
     at = first;
   }
@@ -319,7 +240,8 @@ function normalForm(
     const value = toArgument(args[name] ?? null);
     const standard: unknown = param.default;
     const left = value === standard || (value === null && param.nullable) ||
-      (Array.isArray(value) && Array.isArray(standard) && `${value}` === `${standard}`);
+      (isList(value) && Array.isArray(standard) && value.length === standard.length &&
+        value.every((each, i) => each === standard[i]));
     if (left) skipped = true;
     else if (skipped || param.keyword) kwargs[name] = value;
     else positional.push(value);
@@ -327,17 +249,10 @@ function normalForm(
   return { positional, kwargs };
 }
 
-function toArgument(value: CallArgument<GraphValue>): Argument {
+/** An argument as nodes hold it: trees of lists whose leaves are nodes, sizes and constants. */
+function toArgument(value: unknown): Argument {
   if (value instanceof GraphValue) return value.node;
-  if (Array.isArray(value)) {
-    const list: readonly unknown[] = value;
-    return list.map((each) => each instanceof GraphValue ? each.node : plainArgument(each));
-  }
-  return plainArgument(value);
-}
-
-/** An argument without tensors: constants and sizes, as parsing gives them. */
-function plainArgument(value: unknown): Argument {
+  if (Array.isArray(value)) return value.map(toArgument);
   if (value instanceof Sym || value === null || value === undefined) return value;
   switch (typeof value) {
     case "number":
@@ -346,7 +261,7 @@ function plainArgument(value: unknown): Argument {
     case "string":
       return value;
     default:
-      invariant(false, `Expected a constant argument but found ${typeof value}`);
+      return breakGraph("opaqueObject", `an argument of type ${typeof value}`);
   }
 }
 

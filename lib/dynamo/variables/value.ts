@@ -10,6 +10,7 @@ import type { Node } from "../../graph/node.ts";
 import type { Dim } from "../../sym/expr.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
+import type { BreakCause } from "../break_reasons.ts";
 import type { PrivateAccess } from "../frame/info.ts";
 import type { LiveCell, Source } from "../source.ts";
 import type { HostExpression } from "./host_number.ts";
@@ -180,6 +181,8 @@ export type Exotic =
   | { readonly kind: "bound"; readonly target: Value; readonly self: Value; readonly args: readonly Value[] }
   | GeneratorExotic
   | ListIteratorExotic
+  /** The error of an instruction that throws, which only plain JavaScript can make: nobody looks into it. */
+  | { readonly kind: "thrown"; readonly step: number; readonly cause: BreakCause }
   /** A boxed or native object that is passed around and compared, but not looked into. */
   | { readonly kind: "opaque"; readonly what: string };
 

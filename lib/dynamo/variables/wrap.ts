@@ -104,6 +104,7 @@ export class Wrapper {
     const { dynamic, history } = this.settings;
     if (dynamic === "never" || source.kind === "known") return this.#constant(value, source);
     const changes = history.numberChanges(source.name, value);
+    if (history.isFixed(source.name)) return this.#constant(value, source);
     const isSize = Number.isInteger(value) && Math.abs(value) <= 0x7fffffff;
     if (isSize) {
       const special = value === 0 || value === 1;
@@ -209,6 +210,7 @@ export class Wrapper {
     output.rememberSource(place);
     const layout = output.sizes.createLayout(place.name, { shape, strides, offset }, {
       dynamic: (dim) => {
+        if (settings.history.isFixed(place.name, dim)) return undefined;
         const mark = markOf(real, dim);
         if (mark?.kind === "dynamic") return { range: [Math.max(2, mark.min), mark.max] };
         if (mark?.kind === "static" || fixed || settings.dynamic === "never") return undefined;

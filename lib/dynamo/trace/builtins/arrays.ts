@@ -28,6 +28,7 @@ import {
   findProperty,
   newArray,
   refuseIntegrity,
+  refuseOpaque,
   settledElements,
 } from "../objects.ts";
 import { strictlyEqual } from "../operators.ts";
@@ -174,7 +175,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     const result = [...settledElements(m, array)];
     for (const arg of args) {
       if (arg.kind === "object") m.wrapper.relyOnPrototype(arg);
-      if (arg.kind === "object" && (arg.exotic.kind === "opaque" || hasSpreadFlag(m, arg))) {
+      if (arg.kind === "object" && hasSpreadFlag(m, arg)) {
         return breakGraph("opaqueObject", "concat of an object that may be spread");
       }
       if (arg.kind === "object" && arg.exotic.kind === "array") result.push(...settledElements(m, arg));
@@ -355,7 +356,7 @@ export function addArrays(table: ModelTable): void {
     "isArray",
     (m, { args: [value] }) => {
       if (value?.kind !== "object") return constant(false);
-      if (value.exotic.kind === "opaque") return breakGraph("opaqueObject", "Array.isArray");
+      refuseOpaque(value);
       m.wrapper.relyOnPrototype(value);
       return constant(value.exotic.kind === "array");
     },

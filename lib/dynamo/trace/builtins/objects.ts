@@ -34,6 +34,7 @@ import {
   ownKeys,
   ownSlot,
   refuseIntegrity,
+  refuseOpaque,
 } from "../objects.ts";
 import { inheritsFrom } from "../operators.ts";
 import { readProperty } from "../properties.ts";
@@ -159,13 +160,13 @@ const OBJECT: Readonly<Record<string, Model>> = {
       );
     }
     const target = object(value, "Object.getPrototypeOf");
-    if (target.exotic.kind === "opaque") return breakGraph("opaqueObject", target.exotic.what);
+    refuseOpaque(target);
     m.wrapper.relyOnPrototype(target);
     return target.prototype ?? NULL;
   },
   setPrototypeOf: (m, [value, prototype]) => {
     const target = object(value, "Object.setPrototypeOf");
-    if (target.exotic.kind === "opaque") return breakGraph("opaqueObject", target.exotic.what);
+    refuseOpaque(target);
     refuseIntegrity(m, target);
     if (prototype?.kind === "object" && (prototype === target || inheritsFrom(m, prototype, target))) {
       return breakGraph("throws", "Cyclic prototype");
@@ -242,7 +243,7 @@ function integrity(
 ): Value {
   if (value?.kind !== "object") return value ?? UNDEFINED;
   if (value.real && level === "frozen" && Object.isFrozen(value.real)) return value;
-  if (value.exotic.kind === "opaque") return breakGraph("opaqueObject", value.exotic.what);
+  refuseOpaque(value);
   if (level === "frozen") {
     // The flags of every property are part of what freezing changes.
     for (const key of value.real ? [] : ownKeys(m, value)) {

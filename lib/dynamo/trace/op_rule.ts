@@ -1,0 +1,221 @@
+/**
+ * What an op makes of the arguments of a call: its own rule (parsing, metadata by inference), asked with sizes as
+ * symbols where they may change. Input: an op and traced arguments; output: resolved arguments and metadata.
+ * Invariant: a rule that throws is the program's error only where it throws for the sizes of this call as well;
+ * where it does not, these sizes become constants.
+ */
+import { type Dim, freeSymbols, Sym } from "../../sym/expr.ts";
+import { hintOf, specialize } from "../../sym/decide.ts";
+import { config } from "../../base/config.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import { type Argument, parseCall, splitInplace } from "../../ops/call.ts";
+import { inferComposed } from "../../ops/composition.ts";
+import type { OpDefinition } from "../../ops/definition.ts";
+import { GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.ts";
+import { onDefaultDevice } from "../../tensor/default_device.ts";
+import { breakGraph, refuseCall } from "../break_reasons.ts";
+import { specializeNumber } from "../variables/numbers.ts";
+import type { NumberValue, ObjectValue, Value } from "../variables/value.ts";
+import { allElements, enumerableKeys, findProperty } from "./objects.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { SymbolicLimit } from "./restart.ts";
+
+/** The arguments of a call by parameter. */
+export type Resolved = ReturnType<typeof parseCall<GraphValue>>;
+
+/** What inference says of the results. */
+export type Inferred = TensorMeta | readonly TensorMeta[];
+
+/** How traced values stand as arguments, as far as only the graph can say. */
+export interface ArgumentForms {
+  /** A tensor. */
+  tensor(value: Extract<Value, { kind: "tensor" }>): GraphValue;
+  /** An operand that stands for a number which is no size. */
+  number(value: NumberValue): GraphValue;
+  /** An operand that stands for an element of a tensor. */
+  item(value: Extract<Value, { kind: "item" }>): GraphValue;
+}
+
+/** How numbers that may change are written as arguments. */
+type NumberForm = "symbolic" | "specialized";
+
+/** One call: who is called, with what. */
+export interface OpCallSite {
+  readonly definition: OpDefinition;
+  readonly args: readonly Value[];
+  readonly forms: ArgumentForms;
+}
+
+/** What a call asks for. */
+interface ResolvedCall {
+  readonly parsed: Resolved;
+  /** Whether the arguments ask for the result in the first tensor. */
+  readonly inplace: boolean;
+}
+
+/** Parses the arguments, first with sizes as symbols, then with their values. */
+export function resolveArguments(m: Interpreter, site: OpCallSite): ResolvedCall {
+  const { definition } = site;
+  const parse = (form: NumberForm): Attempt<ResolvedCall> => {
+    const all = site.args.map((value) => toGiven(m, site, value, form));
+    return attempt(() => {
+      const { given, inplace } = splitInplace(definition, all);
+      return { parsed: onDefaultDevice(definition, parseCall(definition, given, isGraphValue)), inplace };
+    });
+  };
+  const symbolic = parse("symbolic");
+  if (symbolic.ok) return symbolic.value;
+  if (!site.args.some((value) => mentionsNumber(m, value))) refuseCall(messageOf(symbolic.error));
+  const known = parse("specialized");
+  return known.ok ? known.value : refuseCall(messageOf(known.error));
+}
+
+/** The metadata of the results. */
+export function inferResults(m: Interpreter, definition: OpDefinition, args: Resolved): Inferred {
+  const symbolic = attempt(() => inferComposed(definition, mapArguments(args, (value) => value.meta)));
+  return symbolic.ok
+    ? symbolic.value
+    : refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, (hints) =>
+      inferComposed(definition, mapArguments(hints, (value) => value.meta)));
+}
+
+/** Whether the shape of the result depends on elements. */
+export function isDataDependent(m: Interpreter, definition: OpDefinition, args: Resolved): boolean {
+  const { dataDependent } = definition;
+  if (!dataDependent) return false;
+  const symbolic = attempt(() => dataDependent(args));
+  return symbolic.ok
+    ? symbolic.value
+    : refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, dataDependent);
+}
+
+interface Failure {
+  readonly rule: string;
+  readonly args: Resolved;
+  readonly error: unknown;
+}
+
+/** A rule has thrown: the program's error if it throws for the sizes of this call too, else a limit of the rule. */
+function refuseOrLimit(
+  m: Interpreter,
+  { rule, args, error }: Failure,
+  again: (args: Resolved) => unknown,
+): never {
+  const symbols = symbolsIn(args);
+  if (symbols.size > 0) {
+    const known = attempt(() => again(withHints(args)));
+    if (known.ok) {
+      const sizes = [...symbols].map((symbol) => m.output.sizes.sourceOf(symbol));
+      throw new SymbolicLimit(rule, sizes, m.steps - 1, { cause: error });
+    }
+    // Calls of other sizes may be fine.
+    for (const symbol of symbols) specialize(symbol);
+    refuseCall(messageOf(known.error));
+  }
+  refuseCall(messageOf(error));
+}
+
+type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+/** Runs a rule of an op, which throws nothing but its own refusals. */
+function attempt<T>(run: () => T): Attempt<T> {
+  try {
+    return { ok: true, value: run() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+/** The free symbols of everything a call is given. */
+function symbolsIn(args: Resolved): Set<Sym> {
+  const found = new Set<Sym>();
+  const visit = (value: unknown): void => {
+    if (value instanceof Sym) freeSymbols(value, found);
+    else if (value instanceof GraphValue) [...value.meta.shape, ...value.meta.strides].forEach(visit);
+    else if (Array.isArray(value)) value.forEach(visit);
+  };
+  Object.values(args).forEach(visit);
+  return found;
+}
+
+/** The arguments with every size as it is in this call. */
+function withHints(args: Resolved): Resolved {
+  const known = (dims: readonly Dim[]) => dims.map(hintOf);
+  const change = (value: Argument<GraphValue>): Argument<GraphValue> => {
+    if (value instanceof Sym) return hintOf(value);
+    if (isSizes(value)) return known(value);
+    return value;
+  };
+  const plain = mapArguments(args, ({ node, meta }) => {
+    const { shape, strides } = meta;
+    return new GraphValue(node, { ...meta, shape: known(shape), strides: known(strides) });
+  });
+  return Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, change(value)]));
+}
+
+function isSizes(value: Argument<GraphValue>): value is readonly Dim[] {
+  return Array.isArray(value) && value.some((each) => each instanceof Sym);
+}
+
+/** Whether a number that may change is among the arguments. */
+function mentionsNumber(m: Interpreter, value: Value): boolean {
+  if (value.kind === "number") return true;
+  if (value.kind !== "object") return false;
+  if (value.exotic.kind === "array") return allElements(m, value).some((v) => mentionsNumber(m, v));
+  return value.exotic.kind === "plain" && enumerableKeys(m, value).some((key) => {
+    const found = findProperty(m, value, key);
+    return found.kind === "value" && mentionsNumber(m, found.value);
+  });
+}
+
+/** A traced value as an argument for parsing. */
+function toGiven(m: Interpreter, site: OpCallSite, value: Value, form: NumberForm): unknown {
+  const { definition, forms } = site;
+  switch (value.kind) {
+    case "constant":
+      return value.value;
+    case "number":
+      if (form === "specialized") return specializeNumber(m.output, value).value;
+      if (value.dim !== null) return value.dim;
+      return takesOperands(definition) ? forms.number(value) : specializeNumber(m.output, value).value;
+    case "item":
+      if (config.captureScalarOutputs && takesOperands(definition)) return forms.item(value);
+      return breakGraph("tensorItem", `the number is an argument of ${definition.name}`);
+    case "tensor":
+      return forms.tensor(value);
+    case "object":
+      if (value.exotic.kind === "array") {
+        return allElements(m, value).map((each) => toGiven(m, site, each, form));
+      }
+      if (value.exotic.kind === "plain") return optionsOf(m, site, value, form);
+      return breakGraph("opaqueObject", `an argument of ${definition.name}`);
+    default:
+      return breakGraph("opaqueObject", `an argument of ${definition.name}`);
+  }
+}
+
+function optionsOf(
+  m: Interpreter,
+  site: OpCallSite,
+  value: ObjectValue,
+  form: NumberForm,
+): Record<string, unknown> {
+  const record: Record<string, unknown> = {};
+  for (const key of enumerableKeys(m, value)) {
+    const found = findProperty(m, value, key);
+    if (found.kind === "getter") breakGraph("opaqueObject", "options with getters");
+    if (found.kind !== "value") continue;
+    if (key === "requiresGrad") {
+      if (found.value.kind === "constant" && !found.value.value) continue;
+      breakGraph("gradientState", "a leaf that requires grad is made");
+    }
+    record[key] = toGiven(m, site, found.value, form);
+  }
+  return record;
+}
+
+/** Whether numbers may stand as tensors of the graph. */
+export function takesOperands(definition: OpDefinition): boolean {
+  return Object.values(definition.params).some((p) => p.kind === "operand");
+}

@@ -1,0 +1,42 @@
+/**
+ * How a trace that has gone too far begins again. Input: what was learnt; output: signals that end the attempt.
+ * Invariant: the next attempt repeats this one up to the instruction of that number, so nothing of an abandoned
+ * attempt survives but what the signal says.
+ */
+import type { SizeSource } from "../../sym/shape_env.ts";
+import type { BreakCause } from "../break_reasons.ts";
+
+/** What the next attempt does before an instruction, instead of executing it. */
+export type Interruption =
+  /** The graph ends here. */
+  | { readonly kind: "break"; readonly cause: BreakCause }
+  /**
+   * The program throws here. `certain`: the instruction throws before it has had any effect, so that the trace may go
+   * on in a handler; otherwise it may only find out that nobody handles the exception.
+   */
+  | { readonly kind: "raise"; readonly cause: BreakCause; readonly certain: boolean };
+
+/** The trace has to begin again and stop at the instruction with this number. */
+export class Restart extends Error {
+  override readonly name = "Restart";
+  constructor(readonly step: number, readonly interruption: Interruption) {
+    super("The trace begins again");
+  }
+}
+
+/**
+ * A rule for sizes that may change gives no answer where the same rule gives one for the sizes of this call: these
+ * sizes have to be constants. `step` is the instruction that asked, null where the compiler of the graph did.
+ */
+export class SymbolicLimit extends Error {
+  override readonly name = "SymbolicLimit";
+  constructor(
+    /** Who has no rule. */
+    readonly rule: string,
+    readonly sizes: readonly SizeSource[],
+    readonly step: number | null,
+    options: ErrorOptions,
+  ) {
+    super(`${rule} has no rule for sizes that change`, options);
+  }
+}
