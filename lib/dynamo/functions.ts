@@ -3,6 +3,8 @@
  * function; output: its `FunctionInfo`, remembered by identity. Invariant: functions that generated code makes
  * from code objects are known by the code object they came from, not by their printed text.
  */
+import { messageOf } from "../base/errors.ts";
+import { counters } from "../base/logs.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { captureFunction } from "./frame/capture.ts";
@@ -107,8 +109,25 @@ function find(fn: object): CallableInfo {
         return captured satisfies never;
     }
   } catch (error) {
-    if (error instanceof UnsupportedSyntax) return none(`unsupported syntax: ${error.construct}`);
-    throw error;
+    if (error instanceof VariablesPending) throw error;
+    return none(whyNoCode(error));
+  }
+}
+
+/** Why there are no instructions: the syntax has none, or making them failed. */
+function whyNoCode(error: unknown): string {
+  if (error instanceof UnsupportedSyntax) return `unsupported syntax: ${error.construct}`;
+  counters.add("lowering_failures", messageOf(error));
+  return `its instructions could not be made, which is a bug in dyn: ${messageOf(error)}`;
+}
+
+/** Why a code object of a traced function has no instructions; null where it has. They are made at the first look. */
+export function missingInstructions(code: CodeObject): string | null {
+  try {
+    void code.instructions;
+    return null;
+  } catch (error) {
+    return whyNoCode(error);
   }
 }
 

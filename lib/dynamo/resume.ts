@@ -5,6 +5,7 @@
  */
 import { invariant } from "../base/errors.ts";
 import type { CodeObject, Register } from "./bytecode/code.ts";
+import { doneByThrowing } from "./bytecode/effects.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
@@ -15,7 +16,7 @@ import { type Continuation, isPastPrologue, planResume, type ResumePlan } from "
 import type { Frame } from "./trace/interpreter.ts";
 import { handlerOf, isReachable } from "./trace/machine.ts";
 import { Unit } from "./unit.ts";
-import type { ItemValue, Value } from "./variables/value.ts";
+import { type ItemValue, TRUE, type Value } from "./variables/value.ts";
 
 /** Values the statements refer to, and the statements. */
 export interface Tail {
@@ -198,8 +199,12 @@ function handlerWay(
   for (let i = frames.length - 1; i >= 0; i--) {
     const frame = frames[i];
     const handler = frame ? handlerOf(frame) : null;
-    if (!handler) continue;
+    if (!frame || !handler) continue;
+    const done = doneByThrowing(frame.code.instructions[frame.pc]);
+    const former = done === null ? undefined : frame.registers[done];
+    if (done !== null) frame.registers[done] = TRUE;
     const way = wayOn(unit, frames, { depth: i + 1, pc: handler.target, given: [handler.register] });
+    if (done !== null) frame.registers[done] = former;
     return way ? { way, register: handler.register } : "none";
   }
   return null;

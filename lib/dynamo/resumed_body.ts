@@ -7,6 +7,7 @@ import { invariant } from "../base/errors.ts";
 import { findHomeObject } from "./frame/capture.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import type { Register } from "./bytecode/code.ts";
+import { doneByThrowing } from "./bytecode/effects.ts";
 import { UNINITIALIZED as TDZ } from "./bytecode/runtime.ts";
 import { cellOfBox, isBox } from "./cells.ts";
 import { infoOf } from "./functions.ts";
@@ -23,7 +24,7 @@ import { liveRegisters } from "./bytecode/liveness.ts";
 export function resumedBody(plan: ResumePlan, name: string): UnitBody {
   const scalars = new Set<number>();
   plan.values.forEach((value, i) => {
-    if (value?.kind === "item" && value.type === "number") scalars.add(i);
+    if (value?.kind === "item" && value.type !== "boolean") scalars.add(i);
   });
   return {
     name,
@@ -219,6 +220,8 @@ function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
       } else {
         const handler = code.handlers.find((h) => h.start <= pc && pc < h.end);
         if (!handler) continue;
+        const done = doneByThrowing(code.instructions[pc]);
+        if (done !== null) frame.registers.set(done, true);
         frame.registers.set(handler.register, error);
         failed = false;
         result = runRest(frame, handler.target);

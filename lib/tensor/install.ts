@@ -15,5 +15,6 @@ installTensorRuntime({
   set: setAt,
   to: convertTo,
   where: (condition, input, other) => ops.where(condition, input, other),
+  contiguous: (tensor) => ops.contiguous(tensor),
   resize,
 });

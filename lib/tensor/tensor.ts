@@ -62,6 +62,7 @@ export interface TensorRuntime {
   set(tensor: Tensor, index: readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor;
   to(tensor: Tensor, given: readonly unknown[]): Tensor;
   where(condition: Tensor, input: Tensor, other: Tensor | Element): Tensor;
+  contiguous(tensor: Tensor): Tensor;
   resize(tensor: Tensor, shape: readonly number[]): void;
 }
 
@@ -399,6 +400,11 @@ export class Tensor {
     ...more: (DType | ConversionOptions | boolean)[]
   ): Tensor {
     return runtime().to(this, [target, ...more]);
+  }
+
+  /** Itself where its elements lie in row-major order, else a copy that does. */
+  contiguous(): Tensor {
+    return this.layout.contiguous ? this : runtime().contiguous(this);
   }
 
   /** All dimensions in reverse order. */

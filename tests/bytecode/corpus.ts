@@ -323,6 +323,14 @@ export const CORPUS: readonly Case[] = [
     "f({ m() { return 'p' + (this.v ?? 0); }, v: 3 })",
   ),
   c(
+    "super of an object without prototype",
+    "function f(k) { const o = { g() { return super.x; }, s() { super.x = 1; } }; if (k > 1) Object.setPrototypeOf(o, null); return k % 2 ? o.s() : o.g(); }",
+    "f(0)",
+    "f(1)",
+    "f(2)",
+    "f(3)",
+  ),
+  c(
     "array holes",
     "function f() { const a = [, 1, , ...[2, , 3], ,]; return [a.length, 0 in a, 2 in a, 4 in a, a]; }",
     "f()",

@@ -493,6 +493,7 @@ function step(run: Run, i: Instruction, registers: unknown[], inputs: Inputs): v
         r(i.receiver),
         i.key.kind === "name" ? i.key.name : propertyKey(r(i.key.register)),
         r(i.value),
+        i.strict,
       );
       return;
     case "arrayAppend": {

@@ -40,6 +40,80 @@ export const language: Corpus = {
     see(f(v(1), new Set([3, 1, 9]), new Map([["a", 4]]), "xy𝒳"));
     see(f(v(1), new Set([3, 1, 9]), new Map([["b", 14]]), ""));
   },
+  "iterators that fail are not closed, those that are left are"({ compile, see, attempt }) {
+    const failing = (after: number, how: "throw" | "primitive" | "end") => {
+      const log: string[] = [];
+      return {
+        log,
+        [Symbol.iterator]() {
+          let n = 0;
+          return {
+            next(): IteratorResult<number> {
+              log.push("next");
+              if (n++ < after) return { done: false, value: n };
+              if (how === "throw") throw new RangeError(`item ${n}`);
+              return how === "primitive" ? 5 as never : { done: true, value: 0 };
+            },
+            return() {
+              log.push("return");
+              return {} as IteratorResult<number>;
+            },
+          };
+        },
+      };
+    };
+    const target = {
+      set two(n: number) {
+        if (n === 2) throw new Error("two");
+      },
+      other: 0,
+    };
+    const uses: ((it: Iterable<number>) => unknown)[] = [
+      (it) => {
+        const [a = 1, { length } = { length: 7 }] = it as Iterable<never>;
+        return [a, length];
+      },
+      (it) => {
+        let a = 0, b = 0;
+        [a, , b] = it as unknown as [number, number, number];
+        return [a, b];
+      },
+      (it) => {
+        let a = 0, b: number[] = [];
+        [a, ...b] = it as unknown as [number];
+        return [a, b];
+      },
+      (it) => {
+        [target.other, target.two, target.other] = it as unknown as [number, number, number];
+        return target.other;
+      },
+      (it) => {
+        for (const a of it) if (a > 1) return a;
+        return 0;
+      },
+      (it) => [...it],
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor, it: Iterable<number>) => {
+        let result: unknown;
+        try {
+          result = use(it);
+        } catch (error) {
+          result = (error as Error).name;
+        }
+        return [x.add(1), result];
+      });
+      const g = compile((_x: Tensor, it: Iterable<number>) => use(it));
+      for (const how of ["throw", "primitive", "end"] as const) {
+        for (const after of [0, 1, 2, 4]) {
+          const one = failing(after, how), other = failing(after, how);
+          attempt(() => f(v(1), one));
+          attempt(() => g(v(1), other));
+          see(one.log, other.log);
+        }
+      }
+    }
+  },
   "labelled break and continue"({ compile, see }) {
     const f = compile((x: Tensor, n: number) => {
       const log: string[] = [];
@@ -1036,6 +1110,53 @@ export const scripts: Corpus = {
       return [x.add(tdz + late), r];`,
     ));
     for (const k of [0, 1, 0]) attempt(() => f(v(1), k));
+  },
+  "functions with eval or with, reached in every way"({ compile, see, attempt }) {
+    const texts = [
+      "const h = function (y) { var z = 4; return eval('z + y'); }; return x.add(h(1));",
+      "const h = function* (y) { var z = 4; yield eval('z + y'); }; return x.add([...h(1)][0]);",
+      "const h = (y) => eval('y'); console.log(1); return [x.add(1), h(5), h.length];",
+      "const make = () => (y) => eval('y + 1'); return x.add([1, 2].map(make()).length);",
+      "class A { m() { return eval('5'); } } return x.add(new A().m());",
+      "function F(y) { this.y = eval('y'); } return x.add(new F(3).y);",
+      "const o = { m() { with ({ a: 5 }) { return a; } } }; return x.add(o.m());",
+    ];
+    for (const text of texts) {
+      const f = compile(script("x", text, false));
+      attempt(() => f(v(1)));
+      attempt(() => f(v(1, 2)));
+    }
+    see("end");
+  },
+  "super of an object without prototype, and constructors that never call it"({ compile, attempt }) {
+    const o = {
+      get(): unknown {
+        return Reflect.get(super.constructor, "name");
+      },
+      put(): void {
+        (super.constructor as unknown) = 1;
+      },
+    };
+    Object.setPrototypeOf(o, null);
+    const f = compile((x: Tensor, key: "get" | "put") => {
+      try {
+        return o[key]();
+      } catch (error) {
+        return [x.add(1), (error as Error).name, (error as Error).message];
+      }
+    });
+    attempt(() => f(v(1), "get"));
+    attempt(() => f(v(1), "put"));
+    const g = compile(script(
+      "x, k",
+      `
+      class A extends Object { constructor(k) { if (k) return { k }; } }
+      return [x.add(1), new A(k)];`,
+    ));
+    for (const k of [1, 0, 2]) attempt(() => g(v(1), k));
+    const B = new Function("return class extends Object { constructor(k) { if (k) return { k }; } }")();
+    const h = compile((x: Tensor, k: number) => [x.add(1), new B(k)]);
+    for (const k of [1, 0, 2]) attempt(() => h(v(1), k));
   },
   "sloppy functions: refused writes, receivers, globals"({ compile, see, attempt }) {
     const f = compile(script(

@@ -34,6 +34,58 @@ export const tensors: Corpus = {
     const x = v(1, 2), y = v(3, 4);
     for (const [a, b] of [[x, y], [x, x], [y, x], [y, y], [x, y]] as const) see(f(a, b), x, y);
   },
+  "integers that may be too large for a number"({ compile, attempt }) {
+    const uses: ((x: Tensor) => unknown)[] = [
+      (x) => {
+        const value = x.sum().item();
+        return typeof value === "bigint" ? value + 1n : Number(value) + 1;
+      },
+      (x) => Number(x.sum().item()) + 1,
+      (x) => Number(x.sum()) / 3,
+      (x) => [(x.sum().item() as number) > 5, x.sum().item() === 3],
+      (x) => (x.sum().item() as unknown) === 2n ** 54n,
+      (x) => (x.sum().item() as unknown) == 3n,
+      (x) => `${x.sum().item()}`,
+      (x) => {
+        switch (x.sum().item() as unknown) {
+          case 3:
+            return "three";
+          case 2n ** 54n:
+            return "large";
+          default:
+            return "other";
+        }
+      },
+      (x) => x.sum().item() ? [x.sum().item(), 1] : 0,
+      (x) => [x.gt(1).any().item()].map((truth) => truth.toString()),
+      (x) => {
+        let truth = x.gt(1).any().item() as unknown as number;
+        const before = truth++;
+        return [before, typeof before, truth, +(x.gt(1).any() as unknown as number)];
+      },
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (const values of [[1n, 2n], [2n ** 53n, 2n ** 53n], [5n], [-(2n ** 60n)], [0n]]) {
+        attempt(() => f(tensor(values, { dtype: "int64" })));
+      }
+    }
+  },
+  "conversions to what a tensor is already give the tensor itself"({ compile, see }) {
+    const f = compile((x: Tensor) => [
+      [x.float(), x.double(), x.long(), x.int(), x.byte(), x.bool()].map((y) => y === x),
+      [x.to(x.dtype), x.to(x), x.to("cpu"), x.cpu(), x.positive(), x.real(), x.conj()].map((y) => y === x),
+      [x.contiguous(), x.reshape([3, 1]).contiguous(), x.sumToSize([3])].map((y) => y === x),
+      nn.functional.dropout(x, 0.5, { training: false }) === x,
+    ]);
+    for (const dtype of ["float32", "float64", "int64", "int32", "uint8", "bool"] as const) {
+      see(f(tensor([1, 0, 1], { dtype })));
+    }
+    const g = compile((
+      x: Tensor,
+    ) => [x.t().contiguous() === x.t(), x.contiguous() === x, x.t().contiguous()]);
+    see(g(grid(2, 3)), g(grid(3, 2)), g(grid(3, 2).t()), g(grid(4, 1)));
+  },
   "views of one storage passed together, one changed"({ compile, see }) {
     const f = compile((a: Tensor, b: Tensor) => {
       const before = b.mul(1);

@@ -52,7 +52,8 @@ function reference(
         b.emit({ op: "getSuper", dst, home: homeRegister, receiver, key }, node);
         return dst;
       },
-      write: (value) => b.emit({ op: "setSuper", home: homeRegister, receiver, key, value }, node),
+      write: (value) =>
+        b.emit({ op: "setSuper", home: homeRegister, receiver, key, value, strict: ctx.unit.strict }, node),
     };
   }
   if (node.property.type === "PrivateIdentifier") {

@@ -217,13 +217,15 @@ export type Instruction =
     readonly receiver: Register;
     readonly key: KeyOperand;
   }
-  /** super[key] = value: setter looked up on the prototype of `home`, otherwise `receiver` is written. */
+  /** super[key] = value: setter looked up on the prototype of `home`, otherwise `receiver` is written; a refused write
+   * throws TypeError if `strict`. */
   | {
     readonly op: "setSuper";
     readonly home: Register;
     readonly receiver: Register;
     readonly key: KeyOperand;
     readonly value: Register;
+    readonly strict: boolean;
   }
   /** dst = object.#name; `name` indexes `free` (kind "private"). TypeError where the object has none. */
   | { readonly op: "getPrivate"; readonly dst: Register; readonly object: Register; readonly name: number }

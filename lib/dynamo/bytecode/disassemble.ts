@@ -147,7 +147,9 @@ export function instructionText(code: CodeObject, i: Instruction): string {
     case "getSuper":
       return put(i.dst, `super(${r(i.home)})[${key(i.key)}] for ${r(i.receiver)}`);
     case "setSuper":
-      return `super(${r(i.home)})[${key(i.key)}] for ${r(i.receiver)} = ${r(i.value)}`;
+      return `super(${r(i.home)})[${key(i.key)}] for ${r(i.receiver)} = ${r(i.value)}${
+        i.strict ? "" : " sloppy"
+      }`;
     case "getPrivate":
       return put(i.dst, `${r(i.object)}.${free(i.name)}`);
     case "setPrivate":

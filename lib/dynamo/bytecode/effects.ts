@@ -219,3 +219,15 @@ export function mayThrow(i: Instruction): boolean {
       return true;
   }
 }
+
+/** The register that holds `true` once an instruction has thrown; null where an exception writes nothing. */
+export function doneByThrowing(instruction: Instruction | undefined): Register | null {
+  switch (instruction?.op) {
+    case "iteratorNext":
+    case "iteratorResult":
+    case "iteratorRest":
+      return instruction.done;
+    default:
+      return null;
+  }
+}

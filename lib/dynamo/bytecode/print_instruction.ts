@@ -233,7 +233,11 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
         `${startSafe(memberText(wrapObject(names.operand(i.object)), i.key, keyValue))} = ${item(i.value)};`,
       ];
     case "setSuper":
-      return [`$rt.setSuper(${item(i.home)}, ${item(i.receiver)}, ${keyValue(i.key)}, ${item(i.value)});`];
+      return [
+        `$rt.setSuper(${
+          [item(i.home), item(i.receiver), keyValue(i.key), item(i.value), i.strict].join(", ")
+        });`,
+      ];
     case "setPrivate":
       return [`${names.free(i.name).text}.set(${item(i.object)}, ${item(i.value)});`];
     case "arrayAppend": {

@@ -105,7 +105,7 @@ function named(
     case "setter": {
       const node = unit.node;
       const fn = node.type === "FunctionExpression" ? node : null;
-      const proto = options.home === null ? "" : "__proto__: $rt.protoOf(home$), ";
+      const proto = options.home === null ? "" : "__proto__: $rt.superOf(home$), ";
       if (options.namePrefix) {
         return `$rt.${options.namePrefix}ter({ ${proto}${options.namePrefix} [${key}]${text} }, ${key})`;
       }

@@ -42,6 +42,16 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
   return value === undefined || value === null ? undefined : reflectGet(Object(value), key, value);
 }
 
+/** What objects stand on whose methods have a home elsewhere: whatever that home inherits from at the moment. */
+const supers = new WeakMap<object, object>();
+
+/** super[key] = value; false where the write is refused. */
+function writeSuper(home: object, receiver: unknown, key: PropertyKey, value: unknown): boolean {
+  const proto = getPrototypeOf(home);
+  if (proto === null) throw new TypeError(`Cannot set properties of null (setting '${String(key)}')`);
+  return reflectSet(proto, key, value, receiver);
+}
+
 interface Step {
   readonly done?: unknown;
   readonly value?: unknown;
@@ -233,15 +243,24 @@ export const runtime = {
   },
   getSuper(home: object, receiver: unknown, key: PropertyKey): unknown {
     const proto = getPrototypeOf(home);
-    return proto === null ? memberOf(proto, key) : reflectGet(proto, key, receiver);
+    if (proto === null) throw new TypeError(`Cannot read properties of null (reading '${String(key)}')`);
+    return reflectGet(proto, key, receiver);
   },
-  setSuper(home: object, receiver: unknown, key: PropertyKey, value: unknown): void {
-    if (!reflectSet(getPrototypeOf(home) ?? {}, key, value, receiver)) {
+  setSuper(home: object, receiver: unknown, key: PropertyKey, value: unknown, strict: boolean): void {
+    if (!writeSuper(home, receiver, key, value) && strict) {
       throw new TypeError(`Cannot assign to read only property '${String(key)}' of object`);
     }
   },
-  protoOf(home: object): object | null {
-    return getPrototypeOf(home);
+  superOf(home: object): object {
+    let found = supers.get(home);
+    if (!found) {
+      found = new Proxy({}, {
+        get: (_target, key, receiver) => runtime.getSuper(home, receiver, key),
+        set: (_target, key, value, receiver) => writeSuper(home, receiver, key, value),
+      });
+      supers.set(home, found);
+    }
+    return found;
   },
   private(access: PrivateLike, object: object): Cell {
     return {

@@ -262,6 +262,8 @@ class Analyzer {
         assignment: strict ? "throws" : "ignored",
       });
     }
+    // What it returns is `this`, where it says nothing else.
+    if (functionKind === "derivedConstructor") this.table.usePseudo(node, "this", "this", unit);
     const inner = this.table.openScope(outer, unit, node, node.body.start);
     for (const p of node.params) this.table.declarePattern(p, inner, "parameter", p.end);
     // Closures among the parameters see parameters where the body may have variables of the same names

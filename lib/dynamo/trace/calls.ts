@@ -5,7 +5,7 @@
  */
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import type { BoundInfo, CallableInfo, ClassInfo } from "../functions.ts";
+import { type BoundInfo, type CallableInfo, type ClassInfo, missingInstructions } from "../functions.ts";
 import {
   dataSlot,
   isCallable,
@@ -97,6 +97,7 @@ function unbind(
 
 /** Pushes the frame of a call. */
 function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, request: CallRequest): void {
+  refuseMissing(code);
   if (code.async) return breakGraph("generator", `${code.name || "an async function"} is called`);
   const self = receiver(m, code, request.self);
   const frame = new Frame(bindings, code, request.callee, self, request.args, UNDEFINED, request.completion);
@@ -232,12 +233,19 @@ function constructClass(
   });
 }
 
+/** A function that was made in the trace may hold what has no instructions. */
+function refuseMissing(code: CodeObject): void {
+  const missing = missingInstructions(code);
+  if (missing !== null) breakGraph("syntax", missing);
+}
+
 function constructBase(
   m: Interpreter,
   bindings: FrameBindings,
   code: CodeObject,
   request: ConstructRequest,
 ): void {
+  refuseMissing(code);
   const { callee, newTarget, completion } = request;
   const object = new ObjectValue({ kind: "plain" }, prototypeOfNew(m, newTarget), null, null);
   m.push(

@@ -44,7 +44,7 @@ export function toPrimitive(
       }
       if (value.meta.dtype === "bool") {
         const target = m.opNamed("to");
-        return then(new Item(asTensor(callOp(m, target, [value, constant("int64")], true))));
+        return then(new Item(asTensor(callOp(m, target, [value, constant("int32")], true))));
       }
       return then(new Item(value));
     case "object":

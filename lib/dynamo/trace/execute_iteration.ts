@@ -6,7 +6,7 @@ import { breakGraph } from "../break_reasons.ts";
 import type { InstructionOf } from "../bytecode/code.ts";
 import { constant, EnumeratorValue, isCallable, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
-import { collect, getIterator, isListNext, nextMethod, nextOfList, takeApart } from "./iteration.ts";
+import { drain, getIterator, isListNext, nextMethod, nextOfList, takeApart } from "./iteration.ts";
 import { forInKeys } from "./members.ts";
 import { findProperty, newArray } from "./objects.ts";
 import type { Step } from "./step.ts";
@@ -60,15 +60,7 @@ export function executeIteratorRest(step: Step, instruction: InstructionOf<"iter
   const iterator = step.get(instruction.iterator);
   const done = step.get(instruction.done);
   if (done.kind === "constant" && done.value === true) return step.set(instruction.dst, newArray(m, []));
-  if (iterator.kind === "object" && iterator.exotic.kind === "listIterator") {
-    const items: Value[] = [];
-    for (let item = nextOfList(m, iterator); item !== null; item = nextOfList(m, iterator)) {
-      items.push(item);
-    }
-    frame.registers[instruction.done] = constant(true);
-    return step.set(instruction.dst, newArray(m, items));
-  }
-  return collect(m, iterator, (items) => {
+  return drain(m, iterator, step.get(instruction.next), (items) => {
     frame.registers[instruction.done] = constant(true);
     step.set(instruction.dst, newArray(m, items));
   });

@@ -171,40 +171,47 @@ function listItems(m: Interpreter, source: Value): Value[] | null {
 export function collect(m: Interpreter, source: Value, then: (items: Value[]) => void): void {
   const quick = listItems(m, source);
   if (quick) return then(quick);
-  const started = (iterator: ObjectValue) => {
-    const next = nextMethod(m, iterator);
-    const items: Value[] = [];
-    const step = () => {
-      // Ordinary list iterators give everything without a frame.
-      while (iterator.exotic.kind === "listIterator" && isListNext(next)) {
-        const item = nextOfList(m, iterator);
-        if (item === null) return then(items);
-        items.push(item);
-      }
-      if (!isCallable(next)) return breakGraph("throws", "an iterator without next");
-      m.call({
-        callee: next,
-        self: iterator,
-        args: [],
-        completion: {
-          kind: "inside",
-          then: (result) => {
-            const { done, value } = takeApart(m, result);
-            if (done) return then(items);
-            items.push(value);
-            step();
-          },
-        },
-      });
-    };
-    step();
-  };
+  const started = (iterator: ObjectValue) => drain(m, iterator, nextMethod(m, iterator), then);
   const iterator = getIterator(m, source, {
     kind: "inside",
     then: (value) =>
       value.kind === "object" ? started(value) : breakGraph("throws", "an iterator that is no object"),
   });
   if (iterator) started(iterator);
+}
+
+/** Takes every item that an iterator still has, then goes on. */
+export function drain(
+  m: Interpreter,
+  iterator: Value,
+  next: Value,
+  then: (items: Value[]) => void,
+): void {
+  const items: Value[] = [];
+  const step = () => {
+    // Ordinary list iterators give everything without a frame.
+    while (iterator.kind === "object" && iterator.exotic.kind === "listIterator" && isListNext(next)) {
+      const item = nextOfList(m, iterator);
+      if (item === null) return then(items);
+      items.push(item);
+    }
+    if (!isCallable(next)) return breakGraph("throws", "an iterator without next");
+    m.call({
+      callee: next,
+      self: iterator,
+      args: [],
+      completion: {
+        kind: "inside",
+        then: (result) => {
+          const { done, value } = takeApart(m, result);
+          if (done) return then(items);
+          items.push(value);
+          step();
+        },
+      },
+    });
+  };
+  step();
 }
 
 /** Whether a `next` is that of a builtin iterator. */

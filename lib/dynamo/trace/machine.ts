@@ -14,6 +14,7 @@ import { ambient } from "../../tensor/modes.ts";
 import { type BreakCause, breakGraph, BreakSignal } from "../break_reasons.ts";
 import type { CodeObject, Opcode } from "../bytecode/code.ts";
 import { instructionText } from "../bytecode/disassemble.ts";
+import { doneByThrowing } from "../bytecode/effects.ts";
 import { findHomeObject } from "../frame/capture.ts";
 import { VariablesPending } from "../functions.ts";
 import type { LiveCell } from "../frame/info.ts";
@@ -26,6 +27,7 @@ import {
   ObjectValue,
   primitive,
   type TensorValue,
+  TRUE,
   type Value,
 } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
@@ -273,6 +275,8 @@ export class Machine implements Interpreter {
       if (!frame) return false;
       const handler = handlerOf(frame);
       if (handler) {
+        const done = doneByThrowing(frame.code.instructions[frame.pc]);
+        if (done !== null) frame.registers[done] = TRUE;
         frame.registers[handler.register] = value;
         frame.pc = handler.target;
         return true;

@@ -191,7 +191,9 @@ export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolea
     const [item, other] = left.kind === "item" ? [left, right] : [right, left];
     if (item.kind !== "item") return false;
     const known = other.kind === "constant";
-    if (known && typeof other.value !== item.type) return false;
+    const isItsType = known && (typeof other.value === item.type ||
+      (item.type === "integer" && (typeof other.value === "number" || typeof other.value === "bigint")));
+    if (known && !isItsType) return false;
     if (known && typeof other.value === "number" && comparesExactly(item.tensor, other.value)) {
       const result = callOp(m, m.opNamed("eq"), [item.tensor, other], true);
       if (result.kind === "tensor") return new ItemValue(result);
@@ -236,7 +238,8 @@ function looselyEqual(
   const nullish = (v: Value) => v.kind === "constant" && (v.value === null || v.value === undefined);
   if (nullish(left) || nullish(right)) return then(nullish(left) && nullish(right));
   if (isObject(left) && isObject(right)) return then(strictlyEqual(m, left, right));
-  if (!isObject(left) && !isObject(right) && typeOf(left) === typeOf(right)) {
+  const type = typeOf(left);
+  if (!isObject(left) && !isObject(right) && type !== null && type === typeOf(right)) {
     return then(strictlyEqual(m, left, right));
   }
   toPrimitive(m, left, "default", (a) =>
@@ -302,7 +305,9 @@ function isInChain(object: object, prototype: object): boolean {
 export function unary(m: Interpreter, operator: UnaryOperator, value: Value, then: Then): void {
   switch (operator) {
     case "typeof":
-      return then(constant(typeOf(value)));
+      return then(
+        constant(typeOf(value) ?? breakGraph("tensorItem", "typeof of an integer that may be large")),
+      );
     case "void":
       return then(constant(undefined));
     case "!": {
@@ -408,6 +413,9 @@ export function increment(m: Interpreter, value: Value, by: 1 | -1): Value {
 /** ToNumeric. */
 export function toNumeric(m: Interpreter, value: Value, then: Then): void {
   toPrimitive(m, value, "number", (primitive) => {
+    if (primitive.kind === "item" && primitive.type === "boolean") {
+      return breakGraph("tensorItem", "a truth value is counted up");
+    }
     if (primitive.kind !== "constant") return then(primitive);
     if (typeof primitive.value === "bigint") return then(primitive);
     if (typeof primitive.value === "symbol") {

@@ -38,6 +38,9 @@ function readOfPrimitive(
   key: Key,
   completion: Completion,
 ): void {
+  if (value.kind === "item" && value.type !== "number") {
+    return breakGraph("tensorItem", "a property of an element");
+  }
   const primitive = value.kind === "constant" ? value.value : 0;
   switch (typeof primitive) {
     case "undefined":

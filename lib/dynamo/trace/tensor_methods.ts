@@ -45,6 +45,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   stride: (m, self, args) => alongDim(m, self, "strides", args),
   numel: (m, self) => numberOfDim(m.output, elementCount(self.meta)),
   isContiguous: (_m, self) => constant(isContiguous(self.meta)),
+  contiguous: (m, self) => isContiguous(self.meta) ? self : op(m, "contiguous", [self]),
   isFloatingPoint: (_m, self) => constant(isFloat(self.meta.dtype)),
   item: (_m, self) => {
     if (hintOf(elementCount(self.meta)) !== 1) return breakGraph("throws", "item() of several elements");

@@ -22,6 +22,7 @@ import { showsArgument } from "../../autograd/shows_argument.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { dataSlot, type NumberValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { newArray } from "./objects.ts";
+import { argumentItself } from "./identity.ts";
 import type { Interpreter } from "./interpreter.ts";
 import {
   type ArgumentForms,
@@ -66,6 +67,9 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
   const args = withFittingScalars(m, definition, given);
   const tensors = tensorArguments(args);
   const result = inferResults(m, definition, args);
+  const itself = inplace ? null : argumentItself(definition, args, result);
+  const unchanged = itself ? m.output.tensors.get(itself.node) : undefined;
+  if (unchanged) return unchanged;
   const [first] = tensors;
   const asks = tensors.some(({ value }) => requiresGrad(m, value));
   if (inplace && first) {

@@ -94,8 +94,10 @@ export class ItemValue {
   readonly kind = "item";
   constructor(readonly tensor: TensorValue) {}
 
-  get type(): "number" | "boolean" {
-    return this.tensor.meta.dtype === "bool" ? "boolean" : "number";
+  /** "integer": a number, or a bigint where it is too large for one. */
+  get type(): "number" | "boolean" | "integer" {
+    const { dtype } = this.tensor.meta;
+    return dtype === "bool" ? "boolean" : dtype === "int64" ? "integer" : "number";
   }
 }
 
@@ -295,15 +297,15 @@ export class EnumeratorValue {
   constructor(readonly object: ObjectValue | null, readonly keys: readonly string[], public index: number) {}
 }
 
-/** typeof of a value, where it is known (it always is, except for cells and the like). */
-export function typeOf(value: Value): string {
+/** typeof of a value; null where only the elements of a tensor say it. */
+export function typeOf(value: Value): string | null {
   switch (value.kind) {
     case "constant":
       return typeof value.value;
     case "number":
       return "number";
     case "item":
-      return value.type;
+      return value.type === "integer" ? null : value.type;
     case "tensor":
       return "object";
     case "object":

@@ -327,7 +327,7 @@ export function addPrimitives(table: ModelTable): void {
           ? breakGraph("throws", "Number(symbol)")
           : constant(Number(p.value));
       }
-      return p.kind === "item" && p.type === "boolean" ? breakGraph("tensorItem", "Number()") : p;
+      return p.kind === "item" && p.type !== "number" ? breakGraph("tensorItem", "Number()") : p;
     });
   });
   table.call(String, (m, request) => {
