@@ -51,7 +51,8 @@ export function parseCall<T>(
   isTensor: TensorPredicate<T>,
   valueOf?: (tensor: T) => unknown,
 ): ArgsOf<Params, T> {
-  const given = definition.arrange?.(written, isTensor) ?? written;
+  const present = withoutTrailing(written);
+  const given = definition.arrange?.(present, isTensor) ?? present;
   const { slots, positional } = signatureOf(definition);
   let count = given.length;
   const last = count > 0 ? given[count - 1] : undefined;
@@ -100,6 +101,13 @@ export function parseCall<T>(
   return args;
 }
 
+/** The arguments of a call without those at its end that are undefined: they count as absent. */
+export function withoutTrailing(given: readonly unknown[]): readonly unknown[] {
+  let count = given.length;
+  while (count > 0 && given[count - 1] === undefined) count--;
+  return count === given.length ? given : given.slice(0, count);
+}
+
 /** Whether an op makes new tensors on a device of choice, so that its callers may ask for requiresGrad too. */
 export function isCreation(definition: OpDefinition): boolean {
   const { device } = definition.params;
@@ -113,17 +121,18 @@ export function isCreation(definition: OpDefinition): boolean {
 export function splitRequiresGrad(
   given: readonly unknown[],
 ): { readonly given: readonly unknown[]; readonly requiresGrad: boolean } {
-  const last = given.at(-1);
+  const present = withoutTrailing(given);
+  const last = present.at(-1);
   if (
     typeof last !== "object" || last === null || !isPlainObject(last) || !Object.hasOwn(last, "requiresGrad")
   ) {
-    return { given, requiresGrad: false };
+    return { given: present, requiresGrad: false };
   }
   const { requiresGrad, ...rest } = last;
   if (typeof requiresGrad !== "boolean" && requiresGrad !== undefined) {
     throw new DynError(`Expected a boolean for requiresGrad but found ${describe(requiresGrad)}`);
   }
-  return { given: [...given.slice(0, -1), rest], requiresGrad: requiresGrad === true };
+  return { given: [...present.slice(0, -1), rest], requiresGrad: requiresGrad === true };
 }
 
 /** Whether calls may ask for the result in the first tensor, as functions of `nn.functional` are asked. */

@@ -26,8 +26,9 @@ type Raise = (x: Tensor) => Tensor;
 
 /** A tensor for one tensor, a list for several, spread or in a list. */
 function each(raise: Raise, given: readonly (Tensor | readonly Tensor[])[]): Tensor | Tensor[] {
-  const [first] = given;
-  return given.length === 1 && isTensor(first) ? raise(first) : given.flat().map(raise);
+  const [first, ...others] = given;
+  const alone = others.every((other) => other === undefined);
+  return alone && isTensor(first) ? raise(first) : given.flat().map(raise);
 }
 
 /** What atleast1d and its like take and give. */
