@@ -131,6 +131,13 @@ export function isOwnFile(path: string): boolean {
   return isOwnFrame(`at ${url}`);
 }
 
+/** Whether a module is one of dyn's own; never where everything is one file, which is the user's as well. */
+export function isOwnModule(url: string): boolean {
+  if (!OWN_ROOT.endsWith("/") || !url.startsWith(OWN_ROOT)) return false;
+  const rest = url.slice(OWN_ROOT.length);
+  return OWN_PARTS.some((part) => rest.startsWith(part));
+}
+
 /** Whether one line of a stack trace points into dyn itself, the runtime or generated code. */
 export function isOwnFrame(line: string): boolean {
   if (/\((?:ext|node|dyn):|at (?:async )?(?:ext|node|dyn):/.test(line)) return true;

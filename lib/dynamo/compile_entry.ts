@@ -7,7 +7,6 @@ import { config } from "../base/config.ts";
 import { DynError, isUndone, messageOf, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
-import { getDefaultDtype } from "../base/dtype.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { Node } from "../graph/node.ts";
 import { symbolsOf } from "../graph/sizes.ts";
@@ -18,6 +17,7 @@ import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
 import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
+import { ambientState } from "./ambient.ts";
 import { type BreakCause, type BreakKind, breakReason } from "./break_reasons.ts";
 import { isChanged } from "./codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
@@ -114,14 +114,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
     isParameter: (tensor) => tensor instanceof Parameter,
   });
   const machine = machineHolder.machine = new Machine(output, wrapper, knowledge, interruptions);
-  output.guard({
-    kind: "globalState",
-    state: {
-      gradEnabled: ambient.gradEnabled,
-      inference: ambient.inference,
-      defaultDtype: getDefaultDtype(),
-    },
-  });
+  output.guard({ kind: "globalState", state: ambientState() });
   const frames = body.begin(machine, self, args);
   if (typeof frames === "string") throw new CannotTrace(frames);
   for (const frame of frames) machine.push(frame);

@@ -8,17 +8,8 @@ import { isDType } from "../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../ops/table.ts";
 import * as freeFunctions from "../tensor/generated_functions.ts";
 import { ops } from "../tensor/eager.ts";
-import {
-  enableGrad,
-  inferenceMode,
-  isGradEnabled,
-  isInferenceMode,
-  noGrad,
-  setGradEnabled,
-} from "../tensor/modes.ts";
-import { getRngState, initialSeed, manualSeed, setRngState } from "../tensor/random.ts";
-import { getDefaultDtype } from "../base/dtype.ts";
 import { Tensor } from "../tensor/tensor.ts";
+import { addAmbient } from "./ambient.ts";
 import { breakGraph } from "./break_reasons.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { infoOf } from "./functions.ts";
@@ -60,9 +51,8 @@ function models(): ModelTable {
   for (const [fn, model] of tensorMethodModels()) made.call(fn, model);
   addFreeFunctions(made);
   addCreation(made);
-  addGradModes(made);
+  addAmbient(made);
   addConsole(made);
-  made.call(getDefaultDtype, () => constant(getDefaultDtype()));
   made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));
   for (
     const prototype of [
@@ -90,33 +80,6 @@ function addFreeFunctions(into: ModelTable): void {
   }
   for (const [name, fn] of Object.entries(freeFunctions)) {
     if (typeof fn === "function" && !into.modelOf(fn)) add(fn, name);
-  }
-}
-
-/** noGrad(fn) and enableGrad(fn): the body is stepped through with gradients off or on. */
-function addGradModes(into: ModelTable): void {
-  const scope = (enabled: boolean): BuiltinModel => (m, request) => {
-    const [body] = request.args;
-    if (!body || !isCallable(body)) return breakGraph("throws", "a body that is no function");
-    const former = m.gradEnabled;
-    m.gradEnabled = enabled;
-    m.call({
-      callee: body,
-      self: UNDEFINED,
-      args: [],
-      completion: { kind: "gradMode", former, outer: request.completion },
-    });
-    return PUSHED;
-  };
-  into.call(noGrad, scope(false));
-  into.call(enableGrad, scope(true));
-  into.call(isGradEnabled, (m) => constant(m.gradEnabled));
-  // What operations depend on changes between graphs, not in the middle of one.
-  for (const fn of [inferenceMode, isInferenceMode, setGradEnabled]) {
-    into.call(fn, () => breakGraph("gradientState", functionLabel(fn)));
-  }
-  for (const fn of [manualSeed, initialSeed, getRngState, setRngState]) {
-    into.call(fn, () => breakGraph("builtin", functionLabel(fn)));
   }
 }
 

@@ -15,10 +15,7 @@ export function defaultDevice(): DeviceName {
   return chosen;
 }
 
-/**
- * Chooses the device of tensors that are made without naming one. It is to be initialised already; guards do not
- * look at it, so it is chosen before anything is compiled.
- */
+/** Chooses the device of tensors that are made without naming one. It is to be initialised already. */
 export function chooseDefaultDevice(name: DeviceName): void {
   chosen = name;
 }

@@ -159,10 +159,7 @@ class ConditionWriter {
       case "extensible":
         return `${this.helper("isExtensible")}(${reader.read(fact.source)}) === ${fact.present}`;
       case "globalState": {
-        const { gradEnabled, inference, defaultDtype } = fact.state;
-        return `${this.helper("modeIs")}(${gradEnabled}, ${inference}) && ${
-          this.helper("defaultDtype")
-        }() === ${JSON.stringify(defaultDtype)}`;
+        return `${this.helper("ambientIs")}(${this.constants.name(fact.state)})`;
       }
       default:
         return fact satisfies never;

@@ -6,6 +6,7 @@
 import type { DType } from "../../base/dtype.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
+import type { AmbientState } from "../ambient.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type Source, sourceText } from "../source.ts";
 import { type HostExpression, hostText } from "../variables/host_number.ts";
@@ -95,17 +96,10 @@ export type Fact =
   | { readonly kind: "argumentCount"; readonly count: number }
   | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
   | { readonly kind: "extensible"; readonly source: Source; readonly present: boolean }
-  | { readonly kind: "globalState"; readonly state: GlobalState };
+  | { readonly kind: "globalState"; readonly state: AmbientState };
 
 /** Stands for an object among the keys of a Map. */
 export const ANY_OBJECT: unique symbol = Symbol("object");
-
-/** Ambient state that decides what tensor operations mean. */
-export interface GlobalState {
-  readonly gradEnabled: boolean;
-  readonly inference: boolean;
-  readonly defaultDtype: DType;
-}
 
 /** A fact and the line that needed it. */
 export interface Guard {
@@ -173,7 +167,8 @@ export function factText(fact: Fact): string {
     case "extensible":
       return `${fact.present ? "" : "!"}Object.isExtensible(${sourceText(fact.source)})`;
     case "globalState":
-      return `___check_global_state(grad=${fact.state.gradEnabled}, dtype=${fact.state.defaultDtype})`;
+      return `___check_global_state(grad=${fact.state.gradEnabled}, dtype=${fact.state.defaultDtype}, ` +
+        `device=${fact.state.defaultDevice})`;
     default:
       return fact satisfies never;
   }

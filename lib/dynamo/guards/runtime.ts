@@ -3,8 +3,10 @@
  * runs user code: no getter, no proxy trap other than the one `isProxy` rules out beforehand.
  */
 import { types } from "node:util";
-import { type DType, getDefaultDtype } from "../../base/dtype.ts";
+import { getDefaultDtype } from "../../base/dtype.ts";
+import { defaultDevice } from "../../tensor/default_device.ts";
 import { ambient } from "../../tensor/modes.ts";
+import type { AmbientState } from "../ambient.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
 /** Any object, among the keys of a Map. */
@@ -114,14 +116,10 @@ export function layoutIs(
   return true;
 }
 
-/** Whether operations record gradients (and views) at the moment as they did in the trace. */
-export function modeIs(gradEnabled: boolean, inference: boolean): boolean {
-  return ambient.gradEnabled === gradEnabled && ambient.inference === inference;
-}
-
-/** The element type of new tensors at the moment. */
-export function defaultDtype(): DType {
-  return getDefaultDtype();
+/** Whether operations mean at the moment what they meant in the trace. */
+export function ambientIs(expected: AmbientState): boolean {
+  return ambient.gradEnabled === expected.gradEnabled && ambient.inference === expected.inference &&
+    getDefaultDtype() === expected.defaultDtype && defaultDevice() === expected.defaultDevice;
 }
 
 /** Whether a tensor has no history, and nobody listens to its gradients. */

@@ -3,6 +3,7 @@
  * a builtin's model. Invariant: a function is recognised by identity, so one that a user has put in a builtin's
  * place is traced as what it is.
  */
+import { isOwnModule } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type BoundInfo, type CallableInfo, type ClassInfo, missingInstructions } from "../functions.ts";
@@ -98,6 +99,7 @@ function unbind(
 /** Pushes the frame of a call. */
 function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, request: CallRequest): void {
   refuseMissing(code);
+  refuseOwnState(code);
   if (code.async) return breakGraph("generator", `${code.name || "an async function"} is called`);
   const self = receiver(m, code, request.self);
   const frame = new Frame(bindings, code, request.callee, self, request.args, UNDEFINED, request.completion);
@@ -231,6 +233,12 @@ function constructClass(
       ),
     );
   });
+}
+
+/** Functions of dyn that read or write variables of its modules: nothing that a graph or a guard could know of. */
+function refuseOwnState(code: CodeObject): void {
+  if (!code.free.some((variable) => variable.reassigned && variable.kind === "let")) return;
+  if (isOwnModule(code.module.url)) breakGraph("builtin", `${code.name}, which has state of its own`);
 }
 
 /** A function that was made in the trace may hold what has no instructions. */

@@ -1,0 +1,188 @@
+/** Ambient state in compiled functions: told, changed, changed back, guarded, entry by entry. */
+import { assertEquals } from "@std/assert";
+import {
+  compile,
+  config,
+  enableGrad,
+  getDefaultDtype,
+  getRngState,
+  inferenceMode,
+  initialSeed,
+  isGradEnabled,
+  isInferenceMode,
+  manualSeed,
+  noGrad,
+  ones,
+  rand,
+  setDefaultDtype,
+  setRngState,
+  type Tensor,
+  zeros,
+} from "../mod.ts";
+import { ambientState } from "../lib/dynamo/ambient.ts";
+import { chooseDefaultDevice, defaultDevice } from "../lib/tensor/default_device.ts";
+import { setGradEnabled } from "../lib/tensor/modes.ts";
+import { faults } from "./support/programs.ts";
+
+type Program = (x: Tensor) => unknown;
+
+/** What each piece of state does in programs that tell it and change it; the state is what it was when they end. */
+const PROGRAMS: Readonly<
+  Record<keyof ReturnType<typeof ambientState> | "random" | "settings", readonly Program[]>
+> = {
+  gradEnabled: [
+    () => isGradEnabled(),
+    (x) => [noGrad(() => [isGradEnabled(), x.mul(2).requiresGrad]), isGradEnabled(), x.mul(2).requiresGrad],
+    (x) => noGrad(() => [x.mul(2).requiresGrad, enableGrad(() => x.mul(2).requiresGrad), isGradEnabled()]),
+    (x) => [false, true].map((on) => setGradEnabled(on, () => [x.mul(2).requiresGrad, isGradEnabled()])),
+    (x) => {
+      try {
+        noGrad(() => {
+          throw new Error("inside");
+        });
+      } catch {
+        // It is on again.
+      }
+      return [isGradEnabled(), x.mul(2).requiresGrad];
+    },
+    (x) => {
+      const seen: unknown[] = [];
+      for (let i = 0; i < 2; i++) {
+        noGrad(() => {
+          console.assert(true);
+          seen.push(isGradEnabled(), x.mul(i).requiresGrad);
+        });
+      }
+      return [...seen, isGradEnabled()];
+    },
+  ],
+  inference: [
+    () => isInferenceMode(),
+    (
+      x,
+    ) => [
+      inferenceMode(() => [isInferenceMode(), isGradEnabled(), x.mul(2).requiresGrad]),
+      isInferenceMode(),
+    ],
+    (x) => [x.mul(2).requiresGrad, inferenceMode(() => x.mul(2)).requiresGrad, x.mul(2).requiresGrad],
+  ],
+  defaultDtype: [
+    () => [getDefaultDtype(), zeros([1]).dtype],
+    () => {
+      setDefaultDtype("float64");
+      const made = [zeros([1]).dtype, getDefaultDtype(), ones([2]).mul(0.5).dtype];
+      setDefaultDtype("float32");
+      return [...made, zeros([1]).dtype];
+    },
+    () => {
+      const change = setDefaultDtype;
+      try {
+        change("int64" as never);
+      } catch (error) {
+        return [(error as Error).message, zeros([1]).dtype];
+      }
+      return "changed";
+    },
+  ],
+  defaultDevice: [
+    () => [defaultDevice(), zeros([1]).device],
+    (x) => {
+      chooseDefaultDevice("cpu");
+      return [x.mul(2).device, zeros([1]).device, defaultDevice()];
+    },
+  ],
+  random: [
+    () => [rand([2]), rand([2])],
+    () => {
+      manualSeed(5);
+      const first = rand([2]);
+      manualSeed(5);
+      return [first, rand([2]), initialSeed()];
+    },
+    (x) => {
+      const state = getRngState(), a = rand([2]).add(x), offset = getRngState().offset - state.offset;
+      setRngState(state);
+      return [a, rand([2]).add(x), offset];
+    },
+  ],
+  settings: [
+    () => [config.cacheSizeLimit, config.inductor.fusion],
+    (x) => config.patch({ cacheSizeLimit: 3 }, () => [config.cacheSizeLimit, x.mul(2)]),
+    (x) => {
+      const former = config.dynamicShapes;
+      config.dynamicShapes = false;
+      const y = x.mul(2);
+      config.dynamicShapes = former;
+      return [y, config.dynamicShapes];
+    },
+  ],
+};
+
+/** Surroundings in which every program is called. */
+const SURROUNDINGS: readonly ((run: () => unknown) => unknown)[] = [
+  (run) => run(),
+  (run) => noGrad(run),
+  (run) => inferenceMode(run),
+  (run) => {
+    setDefaultDtype("float64");
+    try {
+      return run();
+    } finally {
+      setDefaultDtype("float32");
+    }
+  },
+];
+
+function shown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shown);
+  return value && typeof value === "object" && "tolist" in value ? Deno.inspect(value) : value;
+}
+
+for (const [name, programs] of Object.entries(PROGRAMS)) {
+  Deno.test(`ambient state in compiled functions: ${name}`, () => {
+    const before = faults();
+    for (const program of programs) {
+      const compiled = compile(program, { backend: "eager" });
+      const run = (call: Program) =>
+        SURROUNDINGS.flatMap((around) => {
+          manualSeed(1);
+          return [0, 1].map(() => shown(around(() => call(ones([2]).requiresGrad_()))));
+        });
+      assertEquals(run(compiled), run(program), `${program}`);
+      assertEquals(run(compiled), run(program), `${program}`);
+      const { gradEnabled, inference, defaultDtype } = ambientState();
+      assertEquals([gradEnabled, inference, defaultDtype], [true, false, "float32"]);
+    }
+    assertEquals(faults(), before);
+  });
+}
+
+/**
+ * Variables of dyn's modules that are assigned as programs run, with why tensor programs do not depend on them, or
+ * `ambient` for those that they do depend on.
+ */
+const STATE: Readonly<Record<string, string>> = {
+  "lib/autograd/node.ts nextSequence": "an order, told by nothing",
+  "lib/autograd/tape.ts nextHook": "names handles apart",
+  "lib/base/dtype.ts defaultFloat": "ambient",
+  "lib/base/logs.ts levels": "what is printed",
+  "lib/base/logs.ts sink": "what is printed",
+  "lib/base/recording.ts current": "what is recorded",
+  "lib/base/recording.ts frames": "what is recorded",
+  "lib/tensor/default_device.ts chosen": "ambient",
+  "lib/tensor/storage.ts serial": "names storages apart",
+  "lib/tensor/storage.ts watched": "collects within one call",
+};
+
+Deno.test("the state that dyn's tensors depend on is the one in the table", async () => {
+  const found: string[] = [];
+  for (const room of ["base", "tensor", "autograd", "ops"]) {
+    for await (const { name } of Deno.readDir(new URL(`../lib/${room}`, import.meta.url))) {
+      const text = await Deno.readTextFile(new URL(`../lib/${room}/${name}`, import.meta.url));
+      for (const [, variable] of text.matchAll(/^(?:export )?let (\w+)/gm)) {
+        found.push(`lib/${room}/${name} ${variable}`);
+      }
+    }
+  }
+  assertEquals(found.sort(), Object.keys(STATE).sort());
+});
