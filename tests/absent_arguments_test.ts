@@ -70,7 +70,7 @@ Deno.test("so do methods, free forms, constructors and optimizers", () => {
   leaf.sum().backward(undefined, undefined, undefined);
   leaf.mul(2).sum().backward(undefined as never, { retainGraph: true } as never);
   assertEquals(leaf.grad?.tolist(), [3, 3]);
-  new optim.SGD([leaf], undefined as never).step(undefined);
+  new optim.SGD([leaf], undefined as never).step();
 });
 
 Deno.test("a compiled function takes undefined at the end for nothing", () => {

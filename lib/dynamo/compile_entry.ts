@@ -114,7 +114,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
     isParameter: (tensor) => tensor instanceof Parameter,
   });
   const machine = machineHolder.machine = new Machine(output, wrapper, knowledge, interruptions);
-  output.guard({ kind: "globalState", state: ambientState() });
+  output.guard({ kind: "globalState", state: ambientState(), methods: output.methods });
   const frames = body.begin(machine, self, args);
   if (typeof frames === "string") throw new CannotTrace(frames);
   for (const frame of frames) machine.push(frame);

@@ -8,6 +8,7 @@ import { counters } from "../base/logs.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { captureFunction } from "./frame/capture.ts";
+import { ReplacedBuiltins, withOwnBuiltins } from "./own_builtins.ts";
 import type { Captured, CapturedClass, FreeBinding } from "./frame/info.ts";
 
 /** A function the tracer can step through. */
@@ -66,7 +67,7 @@ const known = new WeakMap<object, CallableInfo>();
 export function infoOf(fn: object): CallableInfo {
   let info = known.get(fn);
   if (!info) {
-    info = find(fn);
+    info = look(fn);
     if (info.kind !== "none" || !info.retry) known.set(fn, info);
   }
   return info;
@@ -82,6 +83,15 @@ export function codeOf(fn: unknown): CodeObject | null {
   if (typeof fn !== "function") return null;
   const info = infoOf(fn);
   return info.kind === "function" ? info.code : null;
+}
+
+function look(fn: object): CallableInfo {
+  try {
+    return withOwnBuiltins(() => find(fn));
+  } catch (error) {
+    if (!(error instanceof ReplacedBuiltins)) throw error;
+    return { kind: "none", because: error.message, retry: true };
+  }
 }
 
 function find(fn: object): CallableInfo {

@@ -14,6 +14,7 @@ import { breakGraph } from "./break_reasons.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { infoOf } from "./functions.ts";
 import { markOfFunction } from "./marks.ts";
+import { asProgram } from "./own_builtins.ts";
 import * as polyfills from "./polyfills.ts";
 import { addArrays } from "./trace/builtins/arrays.ts";
 import { addCollections } from "./trace/builtins/collections.ts";
@@ -54,18 +55,7 @@ function models(): ModelTable {
   addAmbient(made);
   addConsole(made);
   made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));
-  for (
-    const prototype of [
-      Tensor.prototype,
-      Array.prototype,
-      Map.prototype,
-      Set.prototype,
-      Object.prototype,
-      Symbol.prototype,
-    ]
-  ) {
-    trustAccessors(prototype);
-  }
+  trustAccessors(Tensor.prototype);
   return table = made;
 }
 
@@ -131,7 +121,7 @@ function constantResult(m: Interpreter, fn: object, args: readonly Value[]): Val
     return breakGraph("builtin", "an argument of a function with a constant result");
   });
   if (typeof fn !== "function") return UNDEFINED;
-  const result: unknown = fn(...given);
+  const result: unknown = asProgram(() => fn(...given));
   return (typeof result === "object" && result !== null) || typeof result === "function"
     ? m.wrapper.known(result, functionLabel(fn))
     : primitive(result);

@@ -4,6 +4,9 @@
  * Maps and Sets. Invariant: order of calls, holes and arguments are the language's.
  */
 
+// Taken when dyn loads: callbacks may have a property of that name, and programs may replace it.
+const { apply } = Reflect;
+
 type Callback = (this: unknown, value: unknown, index: unknown, whole: unknown) => unknown;
 type Reducer = (accumulated: unknown, value: unknown, index: number, whole: unknown) => unknown;
 
@@ -12,7 +15,7 @@ export function map(this: unknown[], callback: Callback, self?: unknown): unknow
   const result: unknown[] = [];
   const length = this.length;
   for (let i = 0; i < length; i++) {
-    if (i in this) result[i] = callback.call(self, this[i], i, this);
+    if (i in this) result[i] = apply(callback, self, [this[i], i, this]);
   }
   result.length = length;
   return result;
@@ -25,7 +28,7 @@ export function filter(this: unknown[], callback: Callback, self?: unknown): unk
   for (let i = 0; i < length; i++) {
     if (i in this) {
       const value = this[i];
-      if (callback.call(self, value, i, this)) result[result.length] = value;
+      if (apply(callback, self, [value, i, this])) result[result.length] = value;
     }
   }
   return result;
@@ -35,7 +38,7 @@ export function filter(this: unknown[], callback: Callback, self?: unknown): unk
 export function forEach(this: unknown[], callback: Callback, self?: unknown): void {
   const length = this.length;
   for (let i = 0; i < length; i++) {
-    if (i in this) callback.call(self, this[i], i, this);
+    if (i in this) apply(callback, self, [this[i], i, this]);
   }
 }
 
@@ -87,7 +90,7 @@ export function reduceRight(this: unknown[], callback: Reducer): unknown {
 export function some(this: unknown[], callback: Callback, self?: unknown): boolean {
   const length = this.length;
   for (let i = 0; i < length; i++) {
-    if (i in this && callback.call(self, this[i], i, this)) return true;
+    if (i in this && apply(callback, self, [this[i], i, this])) return true;
   }
   return false;
 }
@@ -96,7 +99,7 @@ export function some(this: unknown[], callback: Callback, self?: unknown): boole
 export function every(this: unknown[], callback: Callback, self?: unknown): boolean {
   const length = this.length;
   for (let i = 0; i < length; i++) {
-    if (i in this && !callback.call(self, this[i], i, this)) return false;
+    if (i in this && !apply(callback, self, [this[i], i, this])) return false;
   }
   return true;
 }
@@ -106,7 +109,7 @@ export function find(this: unknown[], callback: Callback, self?: unknown): unkno
   const length = this.length;
   for (let i = 0; i < length; i++) {
     const value = this[i];
-    if (callback.call(self, value, i, this)) return value;
+    if (apply(callback, self, [value, i, this])) return value;
   }
   return undefined;
 }
@@ -115,7 +118,7 @@ export function find(this: unknown[], callback: Callback, self?: unknown): unkno
 export function findIndex(this: unknown[], callback: Callback, self?: unknown): number {
   const length = this.length;
   for (let i = 0; i < length; i++) {
-    if (callback.call(self, this[i], i, this)) return i;
+    if (apply(callback, self, [this[i], i, this])) return i;
   }
   return -1;
 }
@@ -124,7 +127,7 @@ export function findIndex(this: unknown[], callback: Callback, self?: unknown): 
 export function findLast(this: unknown[], callback: Callback, self?: unknown): unknown {
   for (let i = this.length - 1; i >= 0; i--) {
     const value = this[i];
-    if (callback.call(self, value, i, this)) return value;
+    if (apply(callback, self, [value, i, this])) return value;
   }
   return undefined;
 }
@@ -132,7 +135,7 @@ export function findLast(this: unknown[], callback: Callback, self?: unknown): u
 /** Array.prototype.findLastIndex */
 export function findLastIndex(this: unknown[], callback: Callback, self?: unknown): number {
   for (let i = this.length - 1; i >= 0; i--) {
-    if (callback.call(self, this[i], i, this)) return i;
+    if (apply(callback, self, [this[i], i, this])) return i;
   }
   return -1;
 }
@@ -143,7 +146,7 @@ export function flatMap(this: unknown[], callback: Callback, self?: unknown): un
   const length = this.length;
   for (let i = 0; i < length; i++) {
     if (!(i in this)) continue;
-    const value = callback.call(self, this[i], i, this);
+    const value = apply(callback, self, [this[i], i, this]);
     if (Array.isArray(value)) {
       const inner: unknown[] = value;
       for (let k = 0; k < inner.length; k++) if (k in inner) result[result.length] = inner[k];
@@ -159,7 +162,7 @@ export function mapItems(
   self?: unknown,
 ): unknown[] {
   const result: unknown[] = [];
-  for (let i = 0; i < this.length; i++) result[i] = callback.call(self, this[i], i);
+  for (let i = 0; i < this.length; i++) result[i] = apply(callback, self, [this[i], i]);
   return result;
 }
 
@@ -170,18 +173,18 @@ export function mapIterable(
   self?: unknown,
 ): unknown[] {
   const result: unknown[] = [];
-  for (const item of this) result[result.length] = callback.call(self, item, result.length);
+  for (const item of this) result[result.length] = apply(callback, self, [item, result.length]);
   return result;
 }
 
 /** Map.prototype.forEach */
 export function mapForEach(this: Map<unknown, unknown>, callback: Callback, self?: unknown): void {
-  for (const entry of this) callback.call(self, entry[1], entry[0], this);
+  for (const entry of this) apply(callback, self, [entry[1], entry[0], this]);
 }
 
 /** Set.prototype.forEach */
 export function setForEach(this: Set<unknown>, callback: Callback, self?: unknown): void {
-  for (const member of this) callback.call(self, member, member, this);
+  for (const member of this) apply(callback, self, [member, member, this]);
 }
 
 /** Object.groupBy, over collected items */

@@ -16,6 +16,7 @@ import { atNextCall } from "./frame/bindings.ts";
 import { captureMany } from "./frame/capture.ts";
 import { VariablesPending } from "./functions.ts";
 import { ChangeHistory } from "./automatic_dynamic.ts";
+import { ReplacedBuiltins, withOwnBuiltins } from "./own_builtins.ts";
 import { currentStance } from "./stance.ts";
 import type { Program } from "./program.ts";
 import type { Frame, Interpreter } from "./trace/interpreter.ts";
@@ -133,7 +134,7 @@ export class Unit {
     let mismatches: readonly Mismatch[] = [], reasons: readonly string[] = [];
     if (this.entries.length > 0) {
       if (stance === "eager_on_recompile") return body.runPlain(self, args);
-      mismatches = this.#mismatches(self, args);
+      mismatches = withOwnBuiltins(() => this.#mismatches(self, args));
       reasons = [...new Set(mismatches.map(mismatchText))];
       logs.emit("recompiles", () => `Recompiling ${this.title}\n${reasons.map((r) => `  ${r}`).join("\n")}`);
       counters.add("recompiles", body.name);
@@ -163,10 +164,13 @@ export class Unit {
     try {
       const root = { name: program.name, place: program.place };
       const about = { name: body.name, place: () => body.place(), root, reasons };
-      entry = captureMany(() => recording.compile(this, about, () => this.compileEntry(this, self, args)));
+      entry = withOwnBuiltins(() =>
+        captureMany(() => recording.compile(this, about, () => this.compileEntry(this, self, args)))
+      );
     } catch (error) {
-      if (error instanceof CannotTrace) this.#giveUp("untraceable", error.message);
-      else if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
+      if (error instanceof CannotTrace || error instanceof ReplacedBuiltins) {
+        this.#giveUp("untraceable", error.message);
+      } else if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
       else if (error instanceof Unsupported) throw error;
       else if (error instanceof BackendCompilerFailed || error instanceof DynError) {
         if (!config.suppressErrors) throw error;

@@ -85,12 +85,22 @@ function define(object: object, key: PropertyKey, value: unknown): void {
   defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
+function isAmong(keys: readonly PropertyKey[], key: PropertyKey): boolean {
+  for (let i = 0; i < keys.length; i++) {
+    const each = keys[i];
+    if (each === key || (typeof each === "number" && `${each}` === key)) return true;
+  }
+  return false;
+}
+
 /** Copies own enumerable properties as object spread does. */
 function copy(target: object, source: unknown, excluded: readonly PropertyKey[] = []): object {
   if (source === undefined || source === null) return target;
   const from: object = Object(source);
-  for (const key of ownKeys(from)) {
-    if (excluded.includes(key)) continue;
+  const keys = ownKeys(from);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i];
+    if (key === undefined || isAmong(excluded, key)) continue;
     if (getOwnPropertyDescriptor(from, key)?.enumerable) define(target, key, reflectGet(from, key, source));
   }
   return target;
@@ -292,7 +302,7 @@ export const runtime = {
   },
   copy,
   rest(source: unknown, excluded: readonly PropertyKey[]): object {
-    return copy({}, source, excluded.map((key) => (typeof key === "number" ? String(key) : key)));
+    return copy({}, source, excluded);
   },
   checkCoercible(value: unknown): void {
     if (value === undefined || value === null) {

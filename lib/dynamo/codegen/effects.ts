@@ -12,6 +12,7 @@ import {
   type TensorValue,
   type Value,
 } from "../variables/value.ts";
+import { programDescriptor } from "../own_builtins.ts";
 import { mayRunCode } from "./object_shape.ts";
 import type { Rebuilder } from "./rebuild.ts";
 
@@ -105,7 +106,7 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
   }
   if (object.prototypeChanged) {
     const prototype = object.prototype ? rebuild.value(object.prototype) : "null";
-    lines.push(`Object.setPrototypeOf(${name()}, ${prototype});`);
+    lines.push(`${rebuild.helper("withPrototype")}(${name()}, ${prototype});`);
   }
   for (const [key, slot] of object.slots) {
     if (slot.kind === "data" && slot.value === object.reads.get(key) && !object.readded.has(key)) continue;
@@ -113,15 +114,14 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     const plain = slot.kind === "data" && slot.writable
       ? { ...slot, enumerable: true, configurable: true }
       : slot;
-    const exists = Reflect.getOwnPropertyDescriptor(real, key) !== undefined;
+    const exists = programDescriptor(real, key) !== undefined;
     lines.push(rebuild.setSlot(name(), key, exists ? plain : slot, !exists && mayRunCode(object, key)));
   }
   for (const [access, value] of object.privates) {
     lines.push(`${rebuild.constants.name(access)}.set(${name()}, ${rebuild.value(value)});`);
   }
   if (object.frozen !== "no") {
-    const how = { frozen: "freeze", sealed: "seal", inextensible: "preventExtensions" }[object.frozen];
-    lines.push(`Object.${how}(${name()});`);
+    lines.push(rebuild.integrity(name(), object.frozen));
   }
 }
 
@@ -137,7 +137,7 @@ function collectionEffects(object: ObjectValue, rebuild: Rebuilder, lines: strin
     const kept = exotic.originals.has(identity) && !exotic.deleted.has(identity);
     if (exotic.kind === "map") {
       if (kept && exotic.originals.get(identity) === value) continue;
-      lines.push(rebuild.collectionCall(object, name, "set", [key, value]));
-    } else if (!kept) lines.push(rebuild.collectionCall(object, name, "add", [key]));
+      lines.push(rebuild.collectionCall(object, name, "put", [key, value]));
+    } else if (!kept) lines.push(rebuild.collectionCall(object, name, "put", [key]));
   }
 }

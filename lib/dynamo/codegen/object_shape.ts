@@ -2,6 +2,7 @@
  * What objects made in a trace look like to whoever writes them down. Input: object values; output: names, whether
  * a literal will do, which parts come by themselves, and what they refer to.
  */
+import { programDescriptor } from "../own_builtins.ts";
 import { type Element, type ObjectValue, type Slot, UNDEFINED, type Value } from "../variables/value.ts";
 
 /** An element that is there. */
@@ -48,7 +49,7 @@ export function mayRunCode(object: ObjectValue, key: string | symbol): boolean {
     if (slot) return slot.kind === "accessor" || (slot.kind === "data" && !slot.writable);
     if (!at.real) continue;
     if (at.exotic.kind === "opaque") return true;
-    const found = Reflect.getOwnPropertyDescriptor(at.real, key);
+    const found = programDescriptor(at.real, key);
     if (found) return found.writable !== true;
   }
   return false;

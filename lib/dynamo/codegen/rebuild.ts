@@ -63,6 +63,11 @@ export interface ClosureParts {
   readonly cells: ReadonlySet<number>;
 }
 
+const COLLECTION_CALLS = {
+  map: { put: "mapSet", delete: "mapDelete" },
+  set: { put: "setAdd", delete: "setDelete" },
+} as const;
+
 /** Makes values in generated code. */
 export class Rebuilder {
   /** Nodes whose values the code needs, in order. */
@@ -377,7 +382,10 @@ export class Rebuilder {
       const simple = elements.every((e) => e !== HOLE) && this.#plainArray(object.prototype);
       if (simple) {
         if (elements.length > 0) {
-          this.#fill(() => `${name}.push(${elements.map((e) => this.value(asValue(e))).join(", ")});`);
+          const append = this.helper("append");
+          this.#fill(() =>
+            `${append}(${[name, ...elements.map((e) => this.value(asValue(e)))].join(", ")});`
+          );
         }
       } else {
         elements.forEach((e, i) => {
@@ -388,12 +396,12 @@ export class Rebuilder {
     }
     if (exotic.kind === "map") {
       for (const { key, value } of exotic.entries.values()) {
-        this.#fill(() => this.collectionCall(object, name, "set", [key, value]));
+        this.#fill(() => this.collectionCall(object, name, "put", [key, value]));
       }
     }
     if (exotic.kind === "set") {
       for (const { key } of exotic.entries.values()) {
-        this.#fill(() => this.collectionCall(object, name, "add", [key]));
+        this.#fill(() => this.collectionCall(object, name, "put", [key]));
       }
     }
     for (const [key, slot] of object.slots) {
@@ -401,9 +409,14 @@ export class Rebuilder {
       this.#fill(() => this.setSlot(name, key, slot, mayRunCode(object, key)));
     }
     if (object.frozen !== "no") {
-      const how = { frozen: "freeze", sealed: "seal", inextensible: "preventExtensions" }[object.frozen];
-      this.fills.push(`Object.${how}(${name});`);
+      this.fills.push(this.integrity(name, object.frozen));
     }
+  }
+
+  /** The statement that freezes an object, or whatever else was asked for. */
+  integrity(name: string, level: Exclude<ObjectValue["frozen"], "no">): string {
+    const how = { frozen: "freeze", sealed: "seal", inextensible: "preventExtensions" } as const;
+    return `${this.helper(how[level])}(${name});`;
   }
 
   /** The statement that gives an object this property; `define` where an assignment would run a setter. */
@@ -413,12 +426,14 @@ export class Rebuilder {
         if (slot.writable && slot.enumerable && slot.configurable && key !== "__proto__" && !define) {
           return `${name}${this.access(key)} = ${this.value(slot.value)};`;
         }
-        return `Object.defineProperty(${name}, ${this.keyExpression(key)}, { value: ${
+        return `${this.helper("defineProperty")}(${name}, ${this.keyExpression(key)}, { value: ${
           this.value(slot.value)
         }, ` +
           `writable: ${slot.writable}, enumerable: ${slot.enumerable}, configurable: ${slot.configurable} });`;
       case "accessor":
-        return `Object.defineProperty(${name}, ${this.keyExpression(key)}, { get: ${this.value(slot.get)}, ` +
+        return `${this.helper("defineProperty")}(${name}, ${this.keyExpression(key)}, { get: ${
+          this.value(slot.get)
+        }, ` +
           `set: ${
             this.value(slot.set)
           }, enumerable: ${slot.enumerable}, configurable: ${slot.configurable} });`;
@@ -431,16 +446,14 @@ export class Rebuilder {
 
   /** The statement that changes a Map or Set as its builtin method does, whatever a subclass has in its place. */
   collectionCall(
-    { exotic, prototype }: ObjectValue,
+    { exotic }: ObjectValue,
     name: string,
-    method: "set" | "add" | "delete",
+    method: "put" | "delete",
     args: readonly Value[],
   ): string {
-    const texts = args.map((arg) => this.value(arg));
-    const standard = exotic.kind === "map" ? Map.prototype : Set.prototype;
-    if (prototype?.real === standard) return `${name}.${method}(${texts.join(", ")});`;
-    const builtin = this.constants.name(Reflect.get(standard, method), `$${method}`);
-    return `${builtin}.call(${[name, ...texts].join(", ")});`;
+    const texts = [name, ...args.map((arg) => this.value(arg))].join(", ");
+    const kind = exotic.kind === "map" ? "map" : "set";
+    return `${this.helper(COLLECTION_CALLS[kind][method])}(${texts});`;
   }
 
   /** A key as an expression. */

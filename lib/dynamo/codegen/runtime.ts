@@ -2,11 +2,47 @@
  * The helpers that modified functions call to make values. Input and output: real values. Invariant: they work
  * with the builtins as they were when dyn loaded.
  */
+import { types } from "node:util";
 import { scalarTensor } from "../../tensor/creation.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
-const setPrototypeOf = Object.setPrototypeOf;
+const { setPrototypeOf } = Object;
+const { apply, getPrototypeOf } = Reflect;
 const bind = Function.prototype.bind;
+const push = Array.prototype.push;
+const putEntry = Map.prototype.set, deleteEntry = Map.prototype.delete;
+const addMember = Set.prototype.add, deleteMember = Set.prototype.delete;
+
+/** Object.defineProperty and its like. */
+export const defineProperty: typeof Object.defineProperty = Object.defineProperty;
+export const freeze: (object: object) => object = Object.freeze;
+export const seal: (object: object) => object = Object.seal;
+export const preventExtensions: (object: object) => object = Object.preventExtensions;
+
+/** Adds elements to a new array. */
+export function append(list: unknown[], ...elements: readonly unknown[]): void {
+  apply(push, list, elements);
+}
+
+/** map.set(key, value), whatever a subclass has in its place. */
+export function mapSet(map: Map<unknown, unknown>, key: unknown, value: unknown): void {
+  apply(putEntry, map, [key, value]);
+}
+
+/** map.delete(key) */
+export function mapDelete(map: Map<unknown, unknown>, key: unknown): void {
+  apply(deleteEntry, map, [key]);
+}
+
+/** set.add(member) */
+export function setAdd(set: Set<unknown>, member: unknown): void {
+  apply(addMember, set, [member]);
+}
+
+/** set.delete(member) */
+export function setDelete(set: Set<unknown>, member: unknown): void {
+  apply(deleteMember, set, [member]);
+}
 
 /** The object with another prototype. */
 export function withPrototype(object: object, prototype: object | null): object {
@@ -15,7 +51,7 @@ export function withPrototype(object: object, prototype: object | null): object 
 
 /** target.bind(self, ...args) */
 export function bindFunction(target: object, self: unknown, ...args: readonly unknown[]): unknown {
-  return Reflect.apply(bind, target, [self, ...args]);
+  return apply(bind, target, [self, ...args]);
 }
 
 /** An arguments object. */
@@ -23,24 +59,45 @@ export function makeArguments(..._values: readonly unknown[]): object {
   return arguments;
 }
 
+type Listing = "keys" | "values" | "entries";
+
+const ofArray = {
+  keys: Array.prototype.keys,
+  values: Array.prototype.values,
+  entries: Array.prototype.entries,
+};
+const ofMap = { keys: Map.prototype.keys, values: Map.prototype.values, entries: Map.prototype.entries };
+const ofSet = { keys: Set.prototype.keys, values: Set.prototype.values, entries: Set.prototype.entries };
+const ofString = String.prototype[Symbol.iterator];
+const isArray = Array.isArray;
+
 /** An iterator of a builtin. */
 export function listIterator(
-  over: string | Pick<unknown[] | Map<unknown, unknown> | Set<unknown>, "keys" | "values" | "entries">,
-  what: "keys" | "values" | "entries",
+  over: string | readonly unknown[] | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>,
+  what: Listing,
 ): Iterator<unknown> {
-  return typeof over === "string" ? over[Symbol.iterator]() : over[what]();
+  if (typeof over === "string") return apply(ofString, over, []);
+  const methods = isArray(over) ? ofArray : types.isMap(over) ? ofMap : ofSet;
+  return apply(methods[what], over, []);
 }
+
+const stringIterator: object = getPrototypeOf(""[Symbol.iterator]()) ?? {};
+const nexts = new Map(
+  [[][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](), ""[Symbol.iterator]()]
+    .map((iterator) => [getPrototypeOf(iterator), iterator.next]),
+);
+const nextOf = nexts.get.bind(nexts);
 
 /** Takes an iterator some steps on; steps through strings count UTF-16 units. */
 export function advance(iterator: Iterator<unknown>, index: number, done: boolean): void {
+  const kind = getPrototypeOf(iterator), next = nextOf(kind);
+  if (!next) return;
   for (let at = 0; at < index;) {
-    const { value, done: over } = iterator.next();
+    const { value, done: over } = apply(next, iterator, []);
     if (over) return;
-    at += typeof value === "string" && Object.prototype.toString.call(iterator) === "[object String Iterator]"
-      ? value.length
-      : 1;
+    at += typeof value === "string" && kind === stringIterator ? value.length : 1;
   }
-  if (done) { while (!iterator.next().done); }
+  if (done) { while (!apply(next, iterator, []).done); }
 }
 
 /** A number as the graph takes it. */

@@ -159,7 +159,12 @@ class ConditionWriter {
       case "extensible":
         return `${this.helper("isExtensible")}(${reader.read(fact.source)}) === ${fact.present}`;
       case "globalState": {
-        return `${this.helper("ambientIs")}(${this.constants.name(fact.state)})`;
+        return [
+          `${this.helper("ambientIs")}(${constants.name(fact.state)})`,
+          ...fact.methods.map(({ prototype, key, method }) =>
+            `${constants.name(prototype)}[${this.key(key)}] === ${constants.name(method)}`
+          ),
+        ].join(" && ");
       }
       default:
         return fact satisfies never;

@@ -96,7 +96,19 @@ export type Fact =
   | { readonly kind: "argumentCount"; readonly count: number }
   | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
   | { readonly kind: "extensible"; readonly source: Source; readonly present: boolean }
-  | { readonly kind: "globalState"; readonly state: AmbientState };
+  /** Ambient state, and the methods of tensors that the program uses: they mean what they meant. */
+  | {
+    readonly kind: "globalState";
+    readonly state: AmbientState;
+    readonly methods: readonly MethodExpectation[];
+  };
+
+/** A method of a class of dyn, which programs may replace. */
+export interface MethodExpectation {
+  readonly prototype: object;
+  readonly key: string | symbol;
+  readonly method: object;
+}
 
 /** Stands for an object among the keys of a Map. */
 export const ANY_OBJECT: unique symbol = Symbol("object");

@@ -9,6 +9,7 @@ import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import { ops } from "../../tensor/eager.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { asProgram } from "../own_builtins.ts";
 import { TensorValue, type Value } from "../variables/value.ts";
 import { functionLabel } from "../variables/wrap.ts";
 import { allElements, newArray } from "./objects.ts";
@@ -40,7 +41,9 @@ export function callCustom(m: Interpreter, fn: object, args: readonly Value[]): 
     }
   };
   const parts = args.map(convert);
-  const result: unknown = noGrad(() => Reflect.apply(fn, undefined, parts.map((p) => p.sample)));
+  const result: unknown = noGrad(() =>
+    asProgram(() => Reflect.apply(fn, undefined, parts.map((p) => p.sample)))
+  );
   const name = attributeName(m, fn);
   const grad = requiresGrad && m.gradEnabled;
   const meta = (tensor: Tensor): Partial<NodeMeta> => ({

@@ -5,6 +5,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { isReplaced } from "../own_builtins.ts";
 import { constant, isCallable, ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
 import {
   type CallRequest,
@@ -29,6 +30,12 @@ const ARRAY_ITERATOR: object = Object.getPrototypeOf([][Symbol.iterator]());
 const MAP_ITERATOR: object = Object.getPrototypeOf(new Map()[Symbol.iterator]());
 const SET_ITERATOR: object = Object.getPrototypeOf(new Set()[Symbol.iterator]());
 const STRING_ITERATOR: object = Object.getPrototypeOf(""[Symbol.iterator]());
+
+/** The method by which iterators give themselves. */
+const ITSELF: unknown = Reflect.get(
+  Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())),
+  Symbol.iterator,
+);
 
 /** The `next` functions of builtin iterators. */
 export const LIST_NEXTS: ReadonlySet<unknown> = new Set(
@@ -111,20 +118,26 @@ export function iteratorResult(m: Interpreter, value: Value, done: boolean): Obj
   return newObject(m, [["value", value], ["done", constant(done)]]);
 }
 
-/** Begins to iterate: gives the iterator at once, or null where a frame will deliver it. */
-export function getIterator(m: Interpreter, source: Value, completion: Completion): ObjectValue | null {
-  if (source.kind === "constant" && typeof source.value === "string") {
-    return listIterator(m, source, "values");
-  }
-  if (source.kind === "tensor") return listIterator(m, m.rowsOf(source), "values");
-  if (source.kind !== "object") return breakGraph("throws", "a value that is not iterable");
+/** The method by which a value is iterated; throws where it has none. */
+function iteratorMethod(m: Interpreter, source: ObjectValue): ObjectValue {
   const found = findProperty(m, source, Symbol.iterator);
   if (found.kind === "getter") return breakGraph("iterator");
   if (found.kind !== "value" || !isCallable(found.value)) {
     return breakGraph("throws", "a value that is not iterable");
   }
-  const { real } = found.value;
+  return found.value;
+}
+
+/** The iterator of a value that a builtin iterates; null where code of the program does. */
+function builtinIterator(m: Interpreter, source: Value): ObjectValue | null {
+  if (source.kind === "constant" && typeof source.value === "string") {
+    if (isReplaced(String.prototype)) breakGraph("builtin", "a string, whose methods are replaced");
+    return listIterator(m, source, "values");
+  }
+  if (source.kind === "tensor") return listIterator(m, m.rowsOf(source), "values");
+  if (source.kind !== "object") return breakGraph("throws", "a value that is not iterable");
   const { exotic } = source;
+  const { real } = iteratorMethod(m, source);
   if (exotic.kind === "array" && real === Array.prototype[Symbol.iterator]) {
     return listIterator(m, source, "values");
   }
@@ -140,8 +153,14 @@ export function getIterator(m: Interpreter, source: Value, completion: Completio
   if (exotic.kind === "set" && real === Set.prototype[Symbol.iterator]) {
     return listIterator(m, source, "values");
   }
-  if (exotic.kind === "generator" || exotic.kind === "listIterator") return source;
-  m.call({ callee: found.value, self: source, args: [], completion });
+  return (exotic.kind === "generator" || exotic.kind === "listIterator") && real === ITSELF ? source : null;
+}
+
+/** Begins to iterate: gives the iterator at once, or null where a frame will deliver it. */
+export function getIterator(m: Interpreter, source: Value, completion: Completion): ObjectValue | null {
+  const iterator = builtinIterator(m, source);
+  if (iterator || source.kind !== "object") return iterator;
+  m.call({ callee: iteratorMethod(m, source), self: source, args: [], completion });
   return null;
 }
 
@@ -154,14 +173,10 @@ export function nextMethod(m: Interpreter, iterator: ObjectValue): Value {
 
 /** Items of an iterable that run no code of the program; null where they would. */
 function listItems(m: Interpreter, source: Value): Value[] | null {
-  if (
-    source.kind === "object" && source.exotic.kind !== "array" && source.exotic.kind !== "map" &&
-    source.exotic.kind !== "set" && source.exotic.kind !== "listIterator"
-  ) {
+  const iterator = builtinIterator(m, source);
+  if (!iterator || iterator.exotic.kind !== "listIterator" || !isListNext(nextMethod(m, iterator))) {
     return null;
   }
-  const iterator = getIterator(m, source, { kind: "discard" });
-  if (!iterator || iterator.exotic.kind !== "listIterator") return null;
   const items: Value[] = [];
   for (let item = nextOfList(m, iterator); item !== null; item = nextOfList(m, iterator)) items.push(item);
   return items;

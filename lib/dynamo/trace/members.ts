@@ -98,7 +98,6 @@ export function forInKeys(m: Interpreter, object: ObjectValue): string[] {
   const keys: string[] = [];
   const seen = new Set<Key>();
   for (let holder: ObjectValue | null = object; holder; holder = holder.prototype) {
-    if (holder.real && holder !== object && isBuiltinPrototype(holder.real)) continue;
     const enumerable = new Set(enumerableKeys(m, holder));
     for (const key of ownKeys(m, holder)) {
       if (typeof key === "symbol" || seen.has(key)) continue;
@@ -107,8 +106,4 @@ export function forInKeys(m: Interpreter, object: ObjectValue): string[] {
     }
   }
   return keys;
-}
-
-function isBuiltinPrototype(real: object): boolean {
-  return real === Object.prototype || real === Array.prototype || real === Function.prototype;
 }

@@ -5,6 +5,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { programDescriptor, programKeys } from "../own_builtins.ts";
 import { propertySource } from "../source.ts";
 import { readCell, writeCell } from "./bindings.ts";
 import {
@@ -86,7 +87,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   if (types.isModuleNamespaceObject(real) && typeof key === "string") {
     return namespaceSlot(m, object, { real, source, key });
   }
-  const descriptor = Reflect.getOwnPropertyDescriptor(real, key);
+  const descriptor = programDescriptor(real, key);
   if (!descriptor) return null;
   const flags = {
     enumerable: descriptor.enumerable ?? false,
@@ -206,8 +207,16 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
       if (isLiteralArgument(object)) m.output.guard({ kind: "dataKey", source, key, writable: false });
       m.output.guard({ kind: "constant", source: propertySource(source, key), value: undefined });
     }
-  }
+  } else relyOnAbsence(m, object.prototype, key);
   return ABSENT;
+}
+
+/** The program depends on there being no such property from an object up along the prototypes. */
+function relyOnAbsence(m: Interpreter, object: ObjectValue | null, key: Key): void {
+  for (let holder = object; holder; holder = holder.prototype) {
+    if (!holder.real || !holder.source || holder.slots.has(key)) continue;
+    m.output.guard({ kind: "ownKey", source: holder.source, key, present: false });
+  }
 }
 
 /** The program depends on the way along the prototypes from an object to a holder. */
@@ -235,7 +244,7 @@ function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue,
   const { real } = holder;
   invariant(real && object.source, "Expected a real object");
   if (holder.exotic.kind === "array" && indexOfKey(key) !== null) return null;
-  const descriptor = Reflect.getOwnPropertyDescriptor(real, key);
+  const descriptor = programDescriptor(real, key);
   if (!descriptor) return null;
   if (!("value" in descriptor)) {
     const slot = ownSlot(m, holder, key);
@@ -287,6 +296,7 @@ export function assignProperty(m: Interpreter, object: ObjectValue, key: Key, va
     invariant(slot?.kind === "accessor", "Expected an accessor");
     return isCallable(slot.set) ? { kind: "setter", setter: slot.set } : { kind: "refused" };
   }
+  relyOnAbsence(m, object.prototype, key);
   writeOwn(m, object, key, value);
   return { kind: "done" };
 }
@@ -324,7 +334,7 @@ function ownSlotFlags(
     const slot = closureSlot(m, object, key);
     return slot === null ? null : slot.kind === "data" && slot.writable ? "data" : "readonly";
   }
-  const descriptor = Reflect.getOwnPropertyDescriptor(object.real, key);
+  const descriptor = programDescriptor(object.real, key);
   if (!descriptor) return null;
   if (!("value" in descriptor)) return "accessor";
   return descriptor.writable ? "data" : "readonly";
@@ -374,7 +384,7 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
     const own = closureSlot(m, object, key);
     object.slots.set(key, own?.kind === "data" ? { ...own, value } : dataSlot(value));
   } else {
-    const descriptor = Reflect.getOwnPropertyDescriptor(object.real, key);
+    const descriptor = programDescriptor(object.real, key);
     object.slots.set(key, {
       kind: "data",
       value,
@@ -419,11 +429,11 @@ export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolea
   }
   const changed = object.slots.get(key);
   const descriptor = object.real && !object.readded.has(key)
-    ? Reflect.getOwnPropertyDescriptor(object.real, key)
+    ? programDescriptor(object.real, key)
     : undefined;
   if (changed && changed.kind !== "deleted" && !changed.configurable) return false;
   if (!changed && descriptor && !descriptor.configurable) return false;
-  if (object.real && Reflect.getOwnPropertyDescriptor(object.real, key)) {
+  if (object.real && programDescriptor(object.real, key)) {
     object.slots.set(key, { kind: "deleted" });
   } else {
     object.slots.delete(key);
@@ -452,13 +462,13 @@ export function ownKeys(m: Interpreter, object: ObjectValue): Key[] {
   keys.push(...closureKeys);
   if (object.real) {
     const { real, source } = object;
-    const own = Reflect.ownKeys(real);
+    const own = programKeys(real);
     if (source && !types.isModuleNamespaceObject(real)) {
       m.output.guard({
         kind: "keys",
         source,
         keys: own.filter((k): k is string =>
-          typeof k === "string" && (Reflect.getOwnPropertyDescriptor(real, k)?.enumerable ?? false)
+          typeof k === "string" && (programDescriptor(real, k)?.enumerable ?? false)
         ),
         symbols: own.filter((k): k is symbol => typeof k === "symbol"),
       });
@@ -492,7 +502,7 @@ export function isEnumerable(m: Interpreter, object: ObjectValue, key: Key): boo
     if (key === "length") return false;
     if (indexOfKey(key) !== null) return true;
   }
-  if (object.real) return Reflect.getOwnPropertyDescriptor(object.real, key)?.enumerable ?? false;
+  if (object.real) return programDescriptor(object.real, key)?.enumerable ?? false;
   const slot = closureSlot(m, object, key);
   return slot !== null && slot.kind !== "deleted" && slot.enumerable;
 }
@@ -512,7 +522,7 @@ export function hasOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
     }
   }
   if (object.real === null) return closureSlot(m, object, key) !== null;
-  const present = Reflect.getOwnPropertyDescriptor(object.real, key) !== undefined;
+  const present = programDescriptor(object.real, key) !== undefined;
   if (object.source && !types.isModuleNamespaceObject(object.real)) {
     m.output.guard({ kind: "ownKey", source: object.source, key, present });
   }

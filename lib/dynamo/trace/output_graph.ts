@@ -9,7 +9,7 @@ import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { ShapeEnv, type SizeSource } from "../../sym/shape_env.ts";
 import { sizeBindings, symbolsOf } from "../../graph/sizes.ts";
-import { type Fact, factText, type Guard } from "../guards/guard.ts";
+import { type Fact, factText, type Guard, type MethodExpectation } from "../guards/guard.ts";
 import { placeholderName, type Source, sourceText } from "../source.ts";
 import { expressionSize, type HostExpression, hostText } from "../variables/host_number.ts";
 import { hostLeafText } from "../guards/guard.ts";
@@ -47,6 +47,8 @@ export class OutputGraph {
   readonly scalars: Set<Node> = new Set();
   /** Functions that nodes call by an attribute's name. */
   readonly attributes: Record<string, unknown> = {};
+  /** Methods of dyn's classes that the program uses, guarded together with the ambient state. */
+  readonly methods: MethodExpectation[] = [];
   readonly #guarded = new Set<string>();
   readonly #sourceNames = new Map<string, Source>();
   readonly #scalarNodes = new Map<string, Node>();
@@ -62,6 +64,12 @@ export class OutputGraph {
     if (this.#guarded.has(key)) return;
     this.#guarded.add(key);
     this.guards.push({ fact, user: this.whereabouts.stack().at(-1) ?? null });
+  }
+
+  /** Relies on a method of a class of dyn. */
+  relyOnMethod(prototype: object, key: string | symbol, method: object): void {
+    if (this.methods.some((known) => known.prototype === prototype && known.key === key)) return;
+    this.methods.push({ prototype, key, method });
   }
 
   /** Remembers a source that sizes are read from. */

@@ -6,6 +6,7 @@
 import type { Dim } from "../../sym/expr.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { programDescriptor } from "../own_builtins.ts";
 import { propertySource } from "../source.ts";
 import { numberOfDim } from "../variables/numbers.ts";
 import {
@@ -55,11 +56,13 @@ export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key
     default:
   }
   for (let holder: object | null = prototypeOf(m, tensor); holder; holder = Object.getPrototypeOf(holder)) {
-    const descriptor = Reflect.getOwnPropertyDescriptor(holder, key);
+    const descriptor = programDescriptor(holder, key);
     if (!descriptor) continue;
     if (!("value" in descriptor)) return breakGraph("tensorMethod", `the property ${String(key)}`);
     const value: unknown = descriptor.value;
     if (typeof value !== "function") return breakGraph("tensorMethod", `the property ${String(key)}`);
+    // Programs may replace methods of the class.
+    m.output.relyOnMethod(holder, key, value);
     return m.wrapper.known(value, `Tensor.${String(key)}`);
   }
   if (tensor.real && tensor.source) {

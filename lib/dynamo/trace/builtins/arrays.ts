@@ -108,6 +108,8 @@ function join(m: Interpreter, array: ObjectValue, separator: string, request: Ca
   return PUSHED;
 }
 
+const JOIN: unknown = Array.prototype.join;
+
 const METHODS: Readonly<Record<string, ArrayMethod>> = {
   push: (m, array, args) => {
     refuseIntegrity(m, array);
@@ -229,7 +231,12 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     const text = separator?.value === undefined ? "," : String(separator.value);
     return join(m, array, text, request);
   },
-  toString: ((m, array, _args, request) => join(m, array, ",", request)) satisfies ArrayMethod,
+  toString: ((m, array, _args, request) => {
+    // It calls the method of that name, whoever made it.
+    const method = m.plainProperty(array, "join");
+    if (method?.kind !== "object" || method.real !== JOIN) return breakGraph("builtin", "join is replaced");
+    return join(m, array, ",", request);
+  }) satisfies ArrayMethod,
   keys: (m, array) => listIterator(m, array, "keys"),
   values: (m, array) => listIterator(m, array, "values"),
   entries: (m, array) => listIterator(m, array, "entries"),

@@ -18,7 +18,8 @@ import {
 } from "../../variables/value.ts";
 import { type PrimitiveValue, textOf, toPrimitive } from "../coercion.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
-import { allElements, enumerableKeys, newArray, newObject } from "../objects.ts";
+import { isReplaced } from "../../own_builtins.ts";
+import { allElements, builtinPrototype, enumerableKeys, newArray, newObject } from "../objects.ts";
 import { toNumeric, truthOf } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -97,12 +98,28 @@ const NUMBER = ["toExponential", "toFixed", "toPrecision", "toString", "valueOf"
 /** String methods whose first argument may be a regular expression. */
 const PATTERN = ["split", "replace", "replaceAll", "match", "search", "matchAll"];
 
+/** Methods of regular expressions that methods of strings call. */
+const CONSULTED = [
+  "exec",
+  Symbol.match,
+  Symbol.matchAll,
+  Symbol.replace,
+  Symbol.search,
+  Symbol.split,
+] as const;
+
 function pattern(m: Interpreter, value: Value): unknown {
   if (
     value.kind === "object" && value.exotic.kind === "constructed" && value.exotic.constructor.real === RegExp
   ) {
     const [source, flags] = value.exotic.args;
     if (value.slots.size === 0 && source?.kind === "constant" && flags?.kind === "constant") {
+      const prototype = builtinPrototype(m, RegExp.prototype, "RegExp");
+      if (isReplaced(RegExp.prototype)) {
+        breakGraph("builtin", "a regular expression whose methods are replaced");
+      }
+      // What is guarded so stays as it is.
+      for (const key of CONSULTED) m.plainProperty(prototype, key);
       return new RegExp(String(source.value), String(flags.value));
     }
   }

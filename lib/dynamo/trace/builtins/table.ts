@@ -3,6 +3,8 @@
  * constructors; output: look-up. Invariant: only functions that were builtins when dyn loaded are in it, so a
  * function that a user puts in a builtin's place is never mistaken for it.
  */
+import { breakGraph } from "../../break_reasons.ts";
+import { isReplaced } from "../../own_builtins.ts";
 import type { ConstructorModel } from "../calls.ts";
 import type { BuiltinModel } from "../interpreter.ts";
 
@@ -14,7 +16,14 @@ export class ModelTable {
   /** The function at owner[name]. */
   method(owner: object, name: string | symbol, model: BuiltinModel): void {
     const fn: unknown = Reflect.getOwnPropertyDescriptor(owner, name)?.value;
-    if (typeof fn === "function") this.#models.set(fn, model);
+    if (typeof fn !== "function") return;
+    this.#models.set(fn, (m, request) => {
+      // What it calls of its own class may be the program's.
+      if (isReplaced(owner)) {
+        breakGraph("builtin", `${String(name)}, beside methods that the program has replaced`);
+      }
+      return model(m, request);
+    });
   }
 
   /** The getter at owner[name]. */

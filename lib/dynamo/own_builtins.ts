@@ -1,0 +1,227 @@
+/**
+ * The builtins as they were when dyn loaded, for dyn's own work: programs may replace, add and delete methods of
+ * builtins, which the parser and the tracer must neither run nor trip over. Input: work of dyn; output: the same work
+ * with the replaced builtins set aside meanwhile, and what the program has in their place for whoever asks.
+ * Invariant: the program never sees its builtins set aside: they are back whenever code of the program runs.
+ */
+
+const { ownKeys, getOwnPropertyDescriptor, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
+
+/** A builtin object as it was. Lists are walked by index: iterators may be what was replaced. */
+interface Original {
+  readonly object: object;
+  readonly keys: readonly PropertyKey[];
+  readonly descriptors: readonly PropertyDescriptor[];
+}
+
+/** One property that differs; undefined: it is not there. */
+interface Difference {
+  readonly object: object;
+  readonly key: PropertyKey;
+  readonly original: PropertyDescriptor | undefined;
+  readonly replaced: PropertyDescriptor | undefined;
+}
+
+/** Names of globals whose objects and prototypes dyn's own code runs through. */
+const NAMES = [
+  "Object",
+  "Function",
+  "Array",
+  "String",
+  "Number",
+  "Boolean",
+  "Symbol",
+  "BigInt",
+  "Math",
+  "JSON",
+  "Reflect",
+  "RegExp",
+  "Date",
+  "Map",
+  "Set",
+  "WeakMap",
+  "WeakSet",
+  "WeakRef",
+  "Promise",
+  "Iterator",
+  "Error",
+  "TypeError",
+  "RangeError",
+  "ReferenceError",
+  "SyntaxError",
+  "ArrayBuffer",
+  "DataView",
+  "Float32Array",
+  "Float64Array",
+  "Int32Array",
+  "Uint8Array",
+  "BigInt64Array",
+] as const;
+
+const ORIGINALS: readonly Original[] = remember();
+
+function remember(): Original[] {
+  const objects = new Set<object>();
+  const add = (value: unknown) => {
+    if ((typeof value === "object" && value !== null) || typeof value === "function") objects.add(value);
+  };
+  for (const name of NAMES) {
+    const value: unknown = getOwnPropertyDescriptor(globalThis, name)?.value;
+    add(value);
+    if (typeof value === "function") add(getOwnPropertyDescriptor(value, "prototype")?.value);
+  }
+  const iterators = [[][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator]()];
+  for (const iterator of [...iterators, ""[Symbol.iterator](), "".matchAll(/x/g)]) {
+    add(getPrototypeOf(iterator));
+  }
+  const generators = getPrototypeOf((function* () {})());
+  if (generators) add(getPrototypeOf(generators));
+  add(getPrototypeOf(Int32Array.prototype));
+  return [...objects].map((object) => {
+    // Settings of V8, which dyn changes itself.
+    const keys = ownKeys(object).filter((key) => key !== "stackTraceLimit" && key !== "prepareStackTrace");
+    return { object, keys, descriptors: keys.map((key) => getOwnPropertyDescriptor(object, key) ?? {}) };
+  });
+}
+
+/** What is set aside at the moment; null while nothing is. */
+let setAside: readonly Difference[] | null = null;
+let replacements: ReadonlyMap<object, ReadonlyMap<PropertyKey, Difference>> | null = null;
+
+/** The program has replaced builtins in a way that they cannot be set aside. */
+export class ReplacedBuiltins extends Error {
+  override readonly name = "ReplacedBuiltins";
+}
+
+/** Runs work of dyn. Throws ReplacedBuiltins where that cannot be kept apart from the program's builtins. */
+export function withOwnBuiltins<T>(work: () => T): T {
+  if (setAside !== null) return work();
+  const differences = findDifferences();
+  if (differences.length === 0) return work();
+  setAside = differences;
+  try {
+    putOriginals(differences);
+    replacements = byObject(differences);
+    return work();
+  } finally {
+    // Code of the program that ran meanwhile may have replaced others.
+    const now = setAside ?? differences;
+    replacements = null;
+    setAside = null;
+    putReplaced(now);
+  }
+}
+
+/** Runs code of the program out of the middle of dyn's work. */
+export function asProgram<T>(run: () => T): T {
+  const former = setAside;
+  if (former === null) return run();
+  setAside = null;
+  replacements = null;
+  putReplaced(former);
+  let result: T;
+  try {
+    result = run();
+  } finally {
+    const now = findDifferences();
+    putOriginals(now);
+    setAside = now;
+    replacements = byObject(now);
+  }
+  return result;
+}
+
+function same(a: PropertyDescriptor, b: PropertyDescriptor): boolean {
+  return a.value === b.value && a.get === b.get && a.set === b.set || Number.isNaN(a.value);
+}
+
+function findDifferences(): Difference[] {
+  const found: Difference[] = [];
+  // By index and without methods: all of them may be what was replaced.
+  for (let i = 0; i < ORIGINALS.length; i++) {
+    const entry = ORIGINALS[i];
+    if (entry) compare(entry, found);
+  }
+  return found;
+}
+
+function compare({ object, keys, descriptors }: Original, found: Difference[]): void {
+  let present = 0;
+  for (let k = 0; k < keys.length; k++) {
+    const key = keys[k], original = descriptors[k];
+    if (key === undefined || !original) continue;
+    const now = getOwnPropertyDescriptor(object, key);
+    if (now) present++;
+    if (!now || !same(now, original)) append(found, { object, key, original, replaced: now });
+  }
+  const all = ownKeys(object);
+  if (all.length === present) return;
+  for (let k = 0; k < all.length; k++) {
+    const key = all[k];
+    if (key === undefined || key === "stackTraceLimit" || key === "prepareStackTrace") continue;
+    if (isKnown(keys, key)) continue;
+    append(found, { object, key, original: undefined, replaced: getOwnPropertyDescriptor(object, key) });
+  }
+}
+
+function append(list: Difference[], item: Difference): void {
+  defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
+}
+
+function isKnown(keys: readonly PropertyKey[], key: PropertyKey): boolean {
+  for (let k = 0; k < keys.length; k++) if (keys[k] === key) return true;
+  return false;
+}
+
+function put({ object, key }: Difference, descriptor: PropertyDescriptor | undefined): boolean {
+  return descriptor ? defineProperty(object, key, descriptor) : deleteProperty(object, key);
+}
+
+function putOriginals(differences: readonly Difference[]): void {
+  for (let i = 0; i < differences.length; i++) {
+    const each = differences[i];
+    if (!each || put(each, each.original)) continue;
+    throw new ReplacedBuiltins(`${String(each.key)} of a builtin was replaced for good`);
+  }
+}
+
+function putReplaced(differences: readonly Difference[]): void {
+  for (let i = 0; i < differences.length; i++) {
+    const each = differences[i];
+    if (each) put(each, each.replaced);
+  }
+}
+
+function byObject(differences: readonly Difference[]): Map<object, Map<PropertyKey, Difference>> {
+  const found = new Map<object, Map<PropertyKey, Difference>>();
+  for (const each of differences) {
+    const known = found.get(each.object);
+    if (known) known.set(each.key, each);
+    else found.set(each.object, new Map([[each.key, each]]));
+  }
+  return found;
+}
+
+/** An own property as the program has it. */
+export function programDescriptor(object: object, key: PropertyKey): PropertyDescriptor | undefined {
+  const replaced = replacements?.get(object)?.get(key);
+  return replaced ? replaced.replaced : getOwnPropertyDescriptor(object, key);
+}
+
+/** The own keys of an object as the program has them. */
+export function programKeys(object: object): (string | symbol)[] {
+  const keys = ownKeys(object);
+  const replaced = replacements?.get(object);
+  if (!replaced) return keys;
+  const kept = keys.filter((key) => replaced.get(key)?.replaced !== undefined || !replaced.has(key));
+  for (const [key, { original, replaced: now }] of replaced) {
+    if (original === undefined && now !== undefined && typeof key !== "number") kept.push(key);
+  }
+  return kept;
+}
+
+/** Whether the program has replaced or deleted something that a builtin object had. */
+export function isReplaced(object: object): boolean {
+  const replaced = replacements?.get(object);
+  return replaced !== undefined && [...replaced.values()].some(({ original }) => original !== undefined);
+}

@@ -1,0 +1,237 @@
+/** Programs that replace methods of builtins, of tensors and of modules: noticed, and no hindrance to the compiler. */
+import { assert, assertEquals } from "@std/assert";
+import { compile, nn, ones, Tensor, tensor } from "../mod.ts";
+import { statusOf } from "../lib/dynamo/mod.ts";
+import { capture } from "./support/dynamo.ts";
+import { faults } from "./support/programs.ts";
+
+type Program = (x: Tensor) => unknown;
+/** Changes something; what it gives takes the change back. */
+type Patch = () => () => void;
+
+/** Gives an object a property. */
+function put(object: object, key: PropertyKey, value: unknown): Patch {
+  return () => {
+    const former = Reflect.getOwnPropertyDescriptor(object, key);
+    const enumerable = typeof value !== "function";
+    Reflect.defineProperty(object, key, { value, writable: true, configurable: true, enumerable });
+    return () => former ? Reflect.defineProperty(object, key, former) : Reflect.deleteProperty(object, key);
+  };
+}
+
+/** Gives an object an accessor. */
+function accessor(object: object, key: PropertyKey, get: () => unknown): Patch {
+  return () => {
+    Reflect.defineProperty(object, key, { get, set: () => {}, configurable: true });
+    return () => Reflect.deleteProperty(object, key);
+  };
+}
+
+function drop(object: object, key: PropertyKey): Patch {
+  return () => {
+    const former = Reflect.getOwnPropertyDescriptor(object, key) ?? {};
+    Reflect.deleteProperty(object, key);
+    return () => Reflect.defineProperty(object, key, former);
+  };
+}
+
+interface Case {
+  readonly program: Program;
+  readonly patches: readonly Patch[];
+}
+
+function linear(): nn.Linear {
+  const module = new nn.Linear(2, 1);
+  module.weight.detach().fill_(2);
+  module.bias?.detach().fill_(1);
+  return module;
+}
+
+const CASES: Readonly<Record<string, () => Case>> = {
+  "methods of tensors": () => ({
+    program: (x) => x.relu().add(1),
+    patches: [
+      put(Tensor.prototype, "relu", function (this: Tensor) {
+        return this.mul(10);
+      }),
+    ],
+  }),
+  "methods of modules": () => {
+    const module = linear();
+    return {
+      program: (x) => module.call(x).detach(),
+      patches: [
+        put(nn.Linear.prototype, "forward", (x: Tensor) => x.mul(0)),
+        put(nn.Module.prototype, "call", () => ones([1])),
+        put(module, "forward", (x: Tensor) => x.neg()),
+      ],
+    };
+  },
+  "conversions": () => ({
+    program: (x) => [`${[1, 2]}`, `${{}}`, ({} as unknown as number) + 1, x.add(1)],
+    patches: [
+      put(Array.prototype, "join", () => "joined"),
+      put(Array.prototype, "toString", () => "list"),
+      put(Object.prototype, "toString", () => "object"),
+      put(Object.prototype, "valueOf", () => 5),
+    ],
+  }),
+  "callbacks": () => ({
+    program: (
+      x,
+    ) => [[1, 2].map(Object.assign((k: number) => x.mul(k), { call: () => 99 })), [3].findLast((k) => k)],
+    patches: [
+      put(Function.prototype, "call", () => 88),
+      put(Array.prototype, "findLast", () => "found"),
+      drop(Array.prototype, "findLast"),
+    ],
+  }),
+  "regular expressions": () => ({
+    program: (x) => ["a1b2".replace(/\d/g, "#"), /b/.test("abc"), "a,b".split(/,/), x.add(1)],
+    patches: [
+      put(RegExp.prototype, "exec", () => null),
+      put(RegExp.prototype, "test", () => "no"),
+      put(RegExp.prototype, Symbol.split, () => ["split"]),
+      put(RegExp.prototype, Symbol.replace, () => "replaced"),
+      drop(RegExp.prototype, "exec"),
+    ],
+  }),
+  "strings": () => ({
+    program: (x) => ["abc".slice(1), "abc".includes("b"), "a".repeat(2), x.add(1)],
+    patches: [
+      put(String.prototype, "slice", () => "slice"),
+      put(String.prototype, "includes", () => 5),
+      drop(String.prototype, "repeat"),
+    ],
+  }),
+  "numbers and objects": () => ({
+    program: (x) => [Math.floor(2.5), x.mul(Math.sqrt(4)), Object.keys({ a: 1 }), JSON.stringify({ b: [1] })],
+    patches: [
+      put(Math, "floor", () => 77),
+      put(Math, "sqrt", () => 3),
+      put(Object, "keys", () => ["key"]),
+      put(Object.prototype, "toJSON", () => "json"),
+      put(JSON, "stringify", () => "text"),
+    ],
+  }),
+  "what everything inherits": () => ({
+    program: (x) => {
+      const o: { inherited?: number; written?: number; z?: number } = {}, keys: string[] = [];
+      const { z = 3 } = o;
+      o.written = 5;
+      for (const key in o) keys.push(key);
+      for (const key in [7]) keys.push(key);
+      return [o.inherited, z, keys, o.written, "inherited" in o, (5 as typeof o).inherited, x.add(1)];
+    },
+    patches: [
+      put(Object.prototype, "inherited", 7),
+      put(Object.prototype, "z", 9),
+      put(Array.prototype, "more", 1),
+      accessor(Object.prototype, "written", () => 4),
+    ],
+  }),
+};
+
+/** What a program gives before, during and after each change, twice. */
+function observe(program: Program, patches: readonly Patch[]): unknown[] {
+  const seen: unknown[] = [];
+  const run = () => {
+    try {
+      seen.push(shown(program(tensor([1, -2], { dtype: "float32" }))));
+    } catch (error) {
+      seen.push(`${error}`);
+    }
+  };
+  run();
+  for (const patch of patches) {
+    const undo = patch();
+    try {
+      run();
+      run();
+    } finally {
+      undo();
+    }
+    run();
+  }
+  return seen;
+}
+
+function shown(value: unknown): unknown {
+  if (value instanceof Tensor) return value.tolist();
+  return Array.isArray(value) ? value.map(shown) : value;
+}
+
+for (const [name, make] of Object.entries(CASES)) {
+  Deno.test(`what programs replace is noticed: ${name}`, () => {
+    const before = faults();
+    const plain = make(), compiled = make();
+    const expected = observe(plain.program, plain.patches);
+    assertEquals(observe(compile(compiled.program, { backend: "eager" }), compiled.patches), expected);
+    // Replaced before anything is compiled
+    for (const i of plain.patches.keys()) {
+      const one = make(), other = make(), [patch, again] = [one.patches[i], other.patches[i]];
+      assert(patch && again);
+      const first = (program: Program, change: Patch) => {
+        const undo = change();
+        try {
+          return observe(program, []);
+        } finally {
+          undo();
+        }
+      };
+      assertEquals(first(compile(other.program, { backend: "eager" }), again), first(one.program, patch));
+    }
+    assertEquals(faults(), before);
+  });
+}
+
+Deno.test("replaced builtins do not hinder the parser, and capture runs none of them", () => {
+  let calls = 0;
+  const poison = () => {
+    calls++;
+    throw new Error("a builtin of the program");
+  };
+  const patches = [
+    put(RegExp.prototype, "exec", poison),
+    put(String.prototype, "charCodeAt", poison),
+    put(String.prototype, "replace", poison),
+    put(Array.prototype, "indexOf", poison),
+    put(Array.prototype, "sort", poison),
+    put(Object.prototype, "enumerableForAll", 1),
+  ];
+  const x = ones([2]);
+  x.add(1).mul(2);
+  for (let n = 0; n < 3; n++) {
+    const fn: (x: Tensor) => Tensor = new Function(
+      `return (x) => { let s = x.add(${n}); return s.mul(2); }`,
+    )();
+    // What the tensor library prepares for an operation is the program's own business.
+    for (const k of [n, 2]) x.add(k).mul(k);
+    const c = capture(fn);
+    const undo = patches.map((patch) => patch());
+    let result: Tensor;
+    try {
+      result = c.run(x);
+    } finally {
+      for (let i = undo.length - 1; i >= 0; i--) undo[i]?.();
+    }
+    assertEquals([result.tolist(), c.ops()], [[2 * n + 2, 2 * n + 2], [["add", "mul"]]]);
+    assertEquals(statusOf(c.run)?.uncompiled, []);
+  }
+  assertEquals(calls, 0);
+});
+
+Deno.test("builtins that are replaced for good leave functions as they are, and that is said", async () => {
+  const script = `
+    import { compile, compiler, ones } from ${JSON.stringify(new URL("../mod.ts", import.meta.url).href)};
+    Object.defineProperty(Array.prototype, "copyWithin", { value: () => "replaced", configurable: false, writable: false });
+    const f = compile((x) => [x.add(1).tolist(), [1].copyWithin(0)], { backend: "eager" });
+    console.log(JSON.stringify([f(ones([1])), compiler.status(f).uncompiled.map(({ reason }) => reason.id)]));`;
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--no-check", "--config", new URL("../deno.json", import.meta.url).pathname, script],
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  assert(success, text(stderr));
+  assertEquals(JSON.parse(text(stdout)), [[[2], "replaced"], ["GB0027"]]);
+  assert(text(stderr).includes("copyWithin of a builtin was replaced for good"), text(stderr));
+});
