@@ -90,12 +90,13 @@ function registering(
   return (...args) => {
     const fn = make(...args);
     if (typeof fn === "function" && !code.usesSuper) {
-      registerMade(fn, code, (index): FreeBinding => {
+      const binding = (index: number): FreeBinding => {
         const given = args[index];
         return cells.has(index) && isBox(given)
           ? { kind: "cell", cell: cellOfBox(given) }
           : { kind: "value", value: given };
-      });
+      };
+      registerMade(fn, { kind: "function", code, binding });
     }
     return fn;
   };

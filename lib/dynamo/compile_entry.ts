@@ -123,32 +123,33 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
 }
 
 function makeEntry(traced: Traced, outcome: Outcome): Entry {
-  const { unit } = traced;
+  const { unit, machine: { isAsync } } = traced;
   switch (outcome.kind) {
     case "return":
-      return assemble(traced, [outcome.value], ({ rebuild, constants }) => {
-        const text = rebuild.value(outcome.value);
-        if (traced.machine.isAsync) {
-          constants.add("$promise", promiseOf);
-          return [`return $promise(${text});`];
-        }
-        return text === "undefined" ? [] : [`return ${text};`];
-      });
+      return resumed(traced, [], () => ({
+        needed: [outcome.value],
+        write: ({ rebuild, constants }) => {
+          const text = rebuild.value(outcome.value);
+          if (isAsync) {
+            constants.add("$promise", promiseOf);
+            return [`return $promise(${text});`];
+          }
+          return text === "undefined" ? [] : [`return ${text};`];
+        },
+      }));
     case "endless":
       throw new CannotTrace(outcome.because);
     case "escape":
       return throwingEntry(traced, outcome);
     case "break": {
-      reportBreak(traced, outcome.frames, outcome.cause);
-      const tail = traced.machine.isAsync ? asyncTail(outcome.frames) : breakTail(unit, outcome.frames);
-      return resumed(traced, tail, outcome);
+      const { frames, cause } = outcome;
+      reportBreak(traced, frames, cause);
+      return resumed(traced, frames, () => isAsync ? asyncTail(frames) : breakTail(unit, frames));
     }
     case "branch": {
-      reportBreak(traced, outcome.frames, { kind: "genericJump", detail: "" });
-      const tail = traced.machine.isAsync
-        ? asyncTail(outcome.frames)
-        : branchTail(unit, outcome.frames, outcome.test);
-      return resumed(traced, tail, outcome);
+      const { frames, test } = outcome;
+      reportBreak(traced, frames, { kind: "genericJump", detail: "" });
+      return resumed(traced, frames, () => isAsync ? asyncTail(frames) : branchTail(unit, frames, test));
     }
     default:
       return outcome satisfies never;
@@ -162,20 +163,17 @@ function variableOf(real: object): { readonly name: string; readonly cell: LiveC
   return prototype === LiveView.prototype && real instanceof LiveView ? { name: "", cell: real.cell } : null;
 }
 
-/** An entry that goes on behind a break; plain JavaScript where what follows cannot be written as code of its own. */
-function resumed(
-  traced: Traced,
-  tail: Tail | null,
-  { frames }: { readonly frames: readonly Frame[] },
-): Entry {
+/**
+ * An entry that goes on behind the graph; plain JavaScript where what follows cannot be written as code of its own.
+ */
+function resumed(traced: Traced, frames: readonly Frame[], tailOf: () => Tail | null): Entry {
   let detail = "";
-  if (tail) {
-    try {
-      return assemble(traced, tail.needed, tail.write);
-    } catch (error) {
-      if (!(error instanceof UnsupportedSyntax)) throw error;
-      detail = error.construct;
-    }
+  try {
+    const tail = tailOf();
+    if (tail) return assemble(traced, tail.needed, tail.write);
+  } catch (error) {
+    if (!(error instanceof UnsupportedSyntax)) throw error;
+    detail = error.construct;
   }
   const { unit } = traced;
   const reason = breakReason({ kind: "unresumable", detail }, userFrames(frames));

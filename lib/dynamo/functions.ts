@@ -73,9 +73,9 @@ export function infoOf(fn: object): CallableInfo {
   return info;
 }
 
-/** Notes the code of a function that generated code has made. */
-export function registerMade(fn: object, code: CodeObject, binding: (index: number) => FreeBinding): void {
-  known.set(fn, { kind: "function", code, binding });
+/** Notes what is known of a function whose maker says it: generated code of what it makes. */
+export function registerMade(fn: object, info: FunctionInfo | ClassInfo): void {
+  known.set(fn, info);
 }
 
 /** The code object of a plain function, or null. */

@@ -11,7 +11,7 @@ import type { FreeForm } from "./bytecode/print_types.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
 import type { Program } from "./program.ts";
 import { printRest, stepCode } from "./printed.ts";
-import { resumedBody } from "./resumed_body.ts";
+import { checkPlain, resumedBody } from "./resumed_body.ts";
 import { type Continuation, isPastPrologue, planResume, type ResumePlan } from "./resume_plan.ts";
 import type { Frame } from "./trace/interpreter.ts";
 import { handlerOf, isReachable } from "./trace/machine.ts";
@@ -39,7 +39,7 @@ export function resumedUnits(program: Program): Map<string, Unit> {
   return units;
 }
 
-/** The unit that goes on from here; the same for equal plans. */
+/** The unit that goes on from here; the same for equal plans. Throws UnsupportedSyntax. */
 function wayOn(unit: Unit, frames: readonly Frame[], continuation: Continuation): Way | null {
   const plan = planResume(frames, continuation);
   if (!plan) return null;
@@ -47,6 +47,7 @@ function wayOn(unit: Unit, frames: readonly Frame[], continuation: Continuation)
   const units = resumedUnits(program);
   let found = units.get(plan.key);
   if (!found) {
+    checkPlain(plan);
     const name = `__resume_at_${plan.line}_${program.nextResume++}`;
     found = new Unit(program, resumedBody(plan, name), unit.compileEntry);
     units.set(plan.key, found);

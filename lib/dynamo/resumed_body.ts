@@ -6,12 +6,12 @@
 import { invariant } from "../base/errors.ts";
 import { findHomeObject } from "./frame/capture.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
-import type { Register } from "./bytecode/code.ts";
+import type { CodeObject, Register } from "./bytecode/code.ts";
 import { doneByThrowing } from "./bytecode/effects.ts";
 import { UNINITIALIZED as TDZ } from "./bytecode/runtime.ts";
 import { cellOfBox, isBox } from "./cells.ts";
 import { infoOf } from "./functions.ts";
-import { printRest } from "./printed.ts";
+import { type Printed, printRest } from "./printed.ts";
 import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./resume_plan.ts";
 import { argumentSource, knownSource } from "./source.ts";
 import { type Completion, Frame, type FrameBindings, type Interpreter } from "./trace/interpreter.ts";
@@ -187,16 +187,39 @@ function plainFrame(plan: ResumePlan, frame: number, args: readonly unknown[]): 
   return { planned, registers, free, callee, construction };
 }
 
+/** The rest of a frame's function from an offset. Throws UnsupportedSyntax. */
+function restOf(code: CodeObject, pc: number, forms: (index: number) => FreeForm): Printed {
+  return printRest(code, {
+    entry: pc,
+    parameters: [...liveRegisters(code, pc)],
+    name: code.name || "rest",
+    forms,
+  });
+}
+
+/** Makes sure that a plan can run without tracing, whatever happens in it. Throws UnsupportedSyntax. */
+export function checkPlain(plan: ResumePlan): void {
+  plan.frames.forEach(({ code, pc, real }, frame) => {
+    const forms = (index: number): FreeForm => {
+      const captured = plan.parameters.find((p) =>
+        p.kind === "captured" && p.frame === frame && p.index === index
+      );
+      if (captured?.kind === "captured") return captured.form;
+      const found = real?.binding(index).kind ?? (code.free[index]?.reassigned ? "cell" : "value");
+      return found === "cell" ? "live" : found === "private" ? "private" : "value";
+    };
+    restOf(code, frame === plan.frames.length - 1 ? pc : pc + 1, forms);
+    for (const { start, end, target } of code.handlers) {
+      if (start <= pc && pc < end) restOf(code, target, forms);
+    }
+  });
+}
+
 /** Runs the rest of one frame from an offset. */
 function runRest(frame: PlainFrame, pc: number): unknown {
   const { code } = frame.planned;
   const parameters = [...liveRegisters(code, pc)];
-  const printed = printRest(code, {
-    entry: pc,
-    parameters,
-    name: code.name || "rest",
-    forms: (i) => frame.free[i]?.form ?? "value",
-  });
+  const printed = restOf(code, pc, (i) => frame.free[i]?.form ?? "value");
   const home = typeof frame.callee === "function"
     ? findHomeObject(frame.callee, frame.registers.values().next().value)
     : undefined;

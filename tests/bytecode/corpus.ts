@@ -323,6 +323,16 @@ export const CORPUS: readonly Case[] = [
     "f({ m() { return 'p' + (this.v ?? 0); }, v: 3 })",
   ),
   c(
+    "conditions that decide nothing",
+    "function f(o) { if (delete o.b) { } if (t(o).a) ; else { } while (t(0)) ; for (; t(0) || t(null);) { } t(1) ? 2 : 2; if (t(() => o)()) { } if ({}.x) { } switch (t(3)) { } return o; }",
+    "f({ a: 1, b: 2 })",
+  ),
+  c(
+    "assignments to captured constants",
+    "function f(k) { const a = 1; const fs = [() => a = k, () => a++, () => ([a] = [k]), () => { for (a of [1]) ; }, () => (a ??= 2), () => { const g = function h() { h = k; return typeof h; }; return g(); }]; for (const b of [1, 2]) fs.push(() => b = k, () => b); const out = []; for (const each of fs) try { out.push(each()); } catch (e) { out.push(e.name); } try { (() => late = 1)(); } catch (e) { out.push(e.name); } const late = 0; return [out, a, late]; }",
+    "f(5)",
+  ),
+  c(
     "super of an object without prototype",
     "function f(k) { const o = { g() { return super.x; }, s() { super.x = 1; } }; if (k > 1) Object.setPrototypeOf(o, null); return k % 2 ? o.s() : o.g(); }",
     "f(0)",

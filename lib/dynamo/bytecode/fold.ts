@@ -12,10 +12,9 @@ import {
   instructionExpression,
   instructionStatements,
   type Names,
-  startSafe,
   wrap,
 } from "./print_instruction.ts";
-import type { Statement } from "./statement_tree.ts";
+import { startSafe, type Statement } from "./statement_tree.ts";
 
 /** How often registers occur in the code. */
 export interface RegisterUse {

@@ -25,7 +25,7 @@ import { dispatchStatements } from "./print_dispatch.ts";
 import { FunctionNames } from "./print_names.ts";
 import type { PrintedFunction, PrintOptions } from "./print_types.ts";
 import { suspension } from "./print_suspend.ts";
-import { isAbrupt, render, type Statement, tidy } from "./statement_tree.ts";
+import { evaluation, isAbrupt, render, type Statement, tidy } from "./statement_tree.ts";
 
 /** Prints the rest of a function from `entry` as a function expression. Throws `UnsupportedSyntax`. */
 export function printFunction(code: CodeObject, options: PrintOptions = {}): PrintedFunction {
@@ -259,7 +259,10 @@ class StructuredPrinter {
         case "jumpIf": {
           const { yes, no } = folder.condition(i.condition, i.test);
           const before = folder.finish();
-          if (i.target === at + 1) return [...before, ...this.goTo(node, at + 1)];
+          if (i.target === at + 1) {
+            // Both ways are one, but the condition is still computed.
+            return [...before, ...evaluation(yes), ...this.goTo(node, at + 1)];
+          }
           return [...before, {
             kind: "if",
             condition: yes,

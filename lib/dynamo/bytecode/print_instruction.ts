@@ -20,6 +20,7 @@ import { constantText } from "./disassemble.ts";
 import type { FreeForm } from "./print_types.ts";
 import { type CapturedText, closureText } from "./rewrite.ts";
 import { addTemplate } from "./runtime.ts";
+import { startSafe } from "./statement_tree.ts";
 
 /** An expression's text; `bare` ones need no parentheses as an operand. `member`: a property read, `this` for calls. */
 export interface ExpressionText {
@@ -325,11 +326,6 @@ function refuse(code: CodeObject, i: Instruction, construct: string): never {
   const offset = code.instructions.indexOf(i);
   const span = code.spans[offset] ?? code.span;
   throw new UnsupportedSyntax(construct, code.module.position(span.start));
-}
-
-/** A statement may not begin with `{`, `function` or `class`. */
-export function startSafe(text: string): string {
-  return /^(\{|function\b|class\b|async\b|let\b)/.test(text) ? `(${text})` : text;
 }
 
 function ready(cell: string, variable: FreeVariable | undefined): string {

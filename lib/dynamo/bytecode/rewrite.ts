@@ -119,6 +119,14 @@ function named(
 
 function bind(variable: Variable, text: CapturedText): Binding {
   const base = variable.name.replace(/[^\p{ID_Continue}$]/gu, "_");
+  if (variable.reassigned && variable.assignment !== "plain") {
+    // Some assignment is refused: it goes to an object that refuses it.
+    const held = text.form === "cell" ? text.text : `{ v: ${text.text} }`;
+    const refusing = `$rt.constant(${held}, ${JSON.stringify(variable.name)}, ${
+      variable.assignment === "throws"
+    })`;
+    return { ...text, text: refusing, parameter: `${base}$c`, reference: `${base}$c.v` };
+  }
   if (text.form === "private") return { ...text, parameter: `${base}$p`, reference: null };
   if (text.form === "cell") {
     const held = text.mayBeUninitialized
@@ -217,9 +225,6 @@ class Rewriter {
           }
         }
         break;
-      case "AssignmentExpression":
-        this.checkTarget(node.left);
-        break;
       case "Super": {
         for (const [variable] of this.bindings) {
           if (variable.kind === "home" || variable.kind === "callee") {
@@ -250,12 +255,5 @@ class Rewriter {
     const reference = this.bindingOf(name)?.reference;
     if (reference && name.type === "Identifier") this.replace(name, `${name.name}: ${reference}`);
     if (value.type === "AssignmentPattern") this.visit(value.right);
-  }
-
-  private checkTarget(target: AstNode): void {
-    const variable = this.module.analysis.references.get(target);
-    if (variable && this.bindings.has(variable) && variable.assignment !== "plain") {
-      this.refuse("assignment to a captured constant", target);
-    }
   }
 }

@@ -236,6 +236,17 @@ export const runtime = {
     if (!view) views.set(cell, view = new LiveView(cell));
     return view;
   },
+  constant(cell: Cell, name: string, throws: boolean): Cell {
+    return {
+      get v() {
+        return cell.v === UNINITIALIZED ? runtime.uninitialized(name) : cell.v;
+      },
+      set v(_value) {
+        if (cell.v === UNINITIALIZED) runtime.uninitialized(name);
+        if (throws) throw new TypeError("Assignment to constant variable.");
+      },
+    };
+  },
   toNumeric(value: unknown): number | bigint {
     if (typeof value === "number" || typeof value === "bigint") return value;
     const primitive = isObject(value) ? toPrimitive(value, "number") : value;

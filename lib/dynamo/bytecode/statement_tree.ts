@@ -40,6 +40,17 @@ export type Statement =
     readonly returned: readonly Statement[];
   };
 
+/** An expression's text as the beginning of a statement. */
+export function startSafe(text: string): string {
+  return /^(\{|function\b|class\b|async\b|let\b)/.test(text) ? `(${text})` : text;
+}
+
+/** The statement that computes a condition that decides nothing. */
+export function evaluation(condition: string): readonly Statement[] {
+  if (/^!?[\w$]+$/.test(condition)) return [];
+  return [{ kind: "text", text: `${startSafe(condition)};`, abrupt: false }];
+}
+
 /** Whether control cannot come to what follows the list. */
 export function isAbrupt(list: readonly Statement[]): boolean {
   const last = list[list.length - 1];
@@ -132,7 +143,7 @@ function tidyOne(s: Statement, after: ReadonlySet<string>): readonly Statement[]
       const then = tidy(s.then, after);
       const otherwise = tidy(s.otherwise, after);
       if (then.length === 0 && otherwise.length === 0) {
-        return [{ kind: "text", text: `${s.condition};`, abrupt: false }];
+        return evaluation(s.condition);
       }
       if (then.length === 0) {
         return [{ ...s, condition: s.negated, negated: s.condition, then: otherwise, otherwise: [] }];

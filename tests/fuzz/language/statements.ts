@@ -1,0 +1,257 @@
+/**
+ * Random statements over the variables of a function, as text. Input: what kind of function; output: its body.
+ * Invariant: programs end, because every loop takes from `fuel`.
+ */
+import fc from "fast-check";
+import { expressions, type Grammar, partsOf, place, small, type Tie } from "./expressions.ts";
+import { choose, closed, code, JUMP, labelled, several, type Text, withoutJumps, word } from "./text.ts";
+
+/** What a function may contain besides the ordinary. */
+export interface FunctionKind {
+  readonly suspends: "never" | "generator" | "async";
+  /** Tensors are written to in place. */
+  readonly inplace: boolean;
+}
+
+type Weighted = readonly [number, Text];
+
+/** Every loop spends some, so that all of them end. */
+const FUEL = word("if (--fuel < 0) return 'no fuel';");
+
+/** Statements of a function. */
+export function functionBody(
+  kind: FunctionKind,
+  { least, most }: { readonly least: number; readonly most: number },
+): Text {
+  const { statement } = fc.letrec<Grammar>((tie) => ({
+    ...expressions(tie),
+    statement: statements(tie, kind),
+  }));
+  return several(statement, { least, most, between: "\n  " }).map(withoutJumps);
+}
+
+function statements(tie: Tie, kind: FunctionKind): Text {
+  return choose(
+    ...plain(tie),
+    ...control(tie),
+    ...loops(tie),
+    ...destructuring(tie),
+    ...objects(tie),
+    ...functions(tie),
+    ...(kind.inplace ? inplace(tie) : []),
+    ...(kind.suspends === "generator" ? yields(tie) : []),
+    ...(kind.suspends === "async" ? awaits(tie) : []),
+  );
+}
+
+function blockOf(tie: Tie): Text {
+  return several(tie("statement"), { least: 0, most: 2 });
+}
+
+function plain(tie: Tie): Weighted[] {
+  const { number, tensor, value } = partsOf(tie);
+  return [
+    [5, code`log.push(${value});`],
+    [4, code`${word("t0", "t1")} = ${tensor};`],
+    [3, code`${place} = ${number};`],
+    [1, code`console.log(${value});`],
+    [1, code`opaque(${value});`],
+    [1, code`o.t = ${tensor};`],
+  ];
+}
+
+function control(tie: Tie): Weighted[] {
+  const { number, truth, value } = partsOf(tie);
+  const block = blockOf(tie), statement = tie("statement");
+  const errors = [
+    "new Error(s)",
+    "new RangeError('r' + n)",
+    "'text'",
+    "o",
+    "new TypeError('t', { cause: n })",
+  ];
+  return [
+    [2, code`if (${truth}) { ${block} }`],
+    [2, code`if (${truth}) { ${block} } else { ${block} }`],
+    [2, code`try { ${block} ${statement} } catch { ${block} log.push('caught'); }`],
+    [2, code`try { ${block} ${statement} } catch (e) { ${block} log.push(e?.name, e?.message); }`],
+    [2, code`try { ${block} ${statement} } finally { log.push('finally'); ${block} }`],
+    [1, code`try { ${block} } catch (e) { ${block} throw e; } finally { ${block} }`],
+    [1, code`if (${truth}) throw ${word(...errors)};`],
+    [1, code`if (${truth}) return ${value};`],
+    [2, code`if (${truth}) { ${JUMP} }`],
+    [1, JUMP],
+    [
+      1,
+      code`switch (${number}) { case ${small}: ${block} case ${number}: ${block} break; default: ${block} case 7: ${block} }`,
+    ],
+    [1, labelled("block", word(""), code`${block} ${block}`)],
+  ];
+}
+
+function loops(tie: Tie): Weighted[] {
+  const { number, truth, list } = partsOf(tie);
+  const block = blockOf(tie);
+  const body = code`${FUEL} ${block}`;
+  const iterables = choose(
+    [2, list],
+    [1, code`it(${list})`],
+    [1, code`gen(${number})`],
+    [1, word("s", "m", "st", "t0", "[s, s]", "[list, [1]]")],
+  );
+  const head = word("v", "p", "i", "[v]", "{ length: v }");
+  return [
+    [
+      2,
+      labelled(
+        "loop",
+        code`for (let i = 0; i < ${word("2", "3", "k")}; i++)`,
+        code`${body} held.push(() => i); ${block}`,
+      ),
+    ],
+    [3, labelled("loop", code`for (const ${head} of ${iterables})`, code`${body} log.push(p, i);`)],
+    [
+      1,
+      labelled(
+        "loop",
+        code`for (const key in ${word("o", "list", "{ a: 1, b: 2 }", "w")})`,
+        code`${body} log.push(key);`,
+      ),
+    ],
+    [1, labelled("loop", code`while (${truth})`, code`${body} ${place} += 1;`)],
+    [1, code`${labelled("loop", word("do"), body)} while (${truth});`],
+  ];
+}
+
+function destructuring(tie: Tie): Weighted[] {
+  const { number, list } = partsOf(tie);
+  const block = blockOf(tie);
+  const target = choose(
+    [3, word("p", "q", "c0", "o.a", "list[1]", "w.w")],
+    [1, code`${word("p", "q", "o.b")} = ${number}`],
+  );
+  const source = choose([1, list], [1, code`it(${list})`], [1, code`gen(${number})`]);
+  const pattern = word(
+    "p",
+    "v",
+    "v = 5",
+    "p, q",
+    ", v",
+    "...v",
+    "p, ...q",
+    "{ length: v }",
+    "p = q, v = p",
+    "",
+  );
+  return [
+    [2, code`{ const [${pattern}] = ${source}; ${block} log.push(p, v); }`],
+    [
+      1,
+      code`{ const { a: p${choose([1, word("")], [1, code` = ${number}`])}, ...v } = ${
+        word("o", "{ a: n, z: 1 }", "w")
+      }; ${block} log.push(p, Object.keys(v)); }`,
+    ],
+    [1, code`[${several(target, { least: 0, most: 3, between: ", " })}] = ${source};`],
+    [1, code`({ a: ${target}, length: ${target} } = ${word("o", "list", "{ a: 1 }")});`],
+  ];
+}
+
+function objects(tie: Tie): Weighted[] {
+  const { number } = partsOf(tie);
+  const changes = [
+    "pop()",
+    "shift()",
+    "reverse()",
+    "splice(0, 1, 7, 8)",
+    "sort((a, b) => a - b)",
+    "length = 1",
+  ];
+  return [
+    [1, code`list.${word("push", "unshift")}(${number});`],
+    [1, code`${word("list", "mine")}.${word(...changes, "fill(2)")};`],
+    [1, code`mine.push(${number}); o.list = mine;`],
+    [1, code`m.${word("set(n, k)", "set(s, p)", "delete(1)", "clear()", "set(1, t0)")};`],
+    [1, code`st.${word("add(n)", "delete(k)", "add(o)")};`],
+    [
+      1,
+      code`o.deep = { z: ${number}, get() { return this.z + 1; }, list: [${number}], flat: { q: ${number} } };`,
+    ],
+    [1, code`w.${word("d", "w")} ${word("=", "+=")} ${number};`],
+  ];
+}
+
+function functions(tie: Tie): Weighted[] {
+  const { number, list } = partsOf(tie);
+  const block = blockOf(tie), inner = closed(block), constant = closed(number);
+  const effects = ["c0++", "p++", "t0 = t0.add(1).clamp(-9, 9)", "o.a = 1", "q += c0", "n"];
+  const late = [
+    "log.push(typeof late); let late = 1;",
+    "const late = () => p; log.push(late());",
+    "var later1 = p; log.push(later1);",
+  ];
+  return [
+    [1, code`${word("list", "m", "st")}.forEach((a, b) => { ${closed(FUEL)} ${inner} log.push(a, b); });`],
+    [1, code`held.push(() => { ${word(...effects)}; return ${word("p", "q", "c0", "i", "n")}; });`],
+    [1, code`{ let v = ${number}; const up = () => ++v; ${block} held.push(up); log.push(up(), v); }`],
+    [
+      1,
+      code`{ const g = gen(${number}); log.push(g.next(), ${
+        word("g.next(5)", "g.return(7)", "[...g]", "1")
+      }); ${block} log.push(g.${word("next()", "return(2)", "next(1)")}); }`,
+    ],
+    [
+      1,
+      code`{ const inner = function (a, b = ${constant}, ...rest) { ${inner} return a + b + rest.length + arguments.length; }; log.push(inner(${number}), inner(...${list})); }`,
+    ],
+    [
+      1,
+      code`{ const z = { m() { return super.toString === undefined ? 1 : this.v; }, v: ${number}, set u(e) { log.push(e); this.v = e; }, get u() { return this.v; } }; z.u ${
+        word("=", "+=")
+      } ${number}; log.push(z.m(), z.u); ${block} }`,
+    ],
+    [1, code`{ using d = { v: ${number}, [Symbol.dispose]() { log.push('disposed', this.v); } }; ${block} }`],
+    [
+      1,
+      code`{ class Local { a = ${small}; static s = n; m(e = ${constant}) { return this.a + e; } } ${block} log.push(new Local().m(), Local.s); }`,
+    ],
+    [1, code`{ ${word(...late)} ${block} }`],
+  ];
+}
+
+function inplace(tie: Tie): Weighted[] {
+  const { tensor } = partsOf(tie);
+  return [
+    [1, code`${word("t0", "t1", "o.t", "x", "y")}.${word("add_", "sub_", "mul_", "fill_")}(${small});`],
+    [
+      1,
+      code`t0 = ${tensor}.clone(); t0.${word("neg_()", "relu_()", "zero_()", "clamp_(-1, 1)", "copy_(t1)")};`,
+    ],
+  ];
+}
+
+function yields(tie: Tie): Weighted[] {
+  const { value, list } = partsOf(tie);
+  return [
+    [3, code`p = (yield ${value}) ?? p;`],
+    [1, code`yield* ${choose([1, list], [1, code`it(${list})`])};`],
+  ];
+}
+
+function awaits(tie: Tie): Weighted[] {
+  const { number } = partsOf(tie);
+  const block = blockOf(tie);
+  return [
+    [3, code`p = await ${choose([1, number], [1, word("later(k)", "null", "later(p)")])};`],
+    [1, code`await ${word("fails(n)", "later(o)", "opaque(later(1))")};`],
+    [
+      1,
+      labelled(
+        "loop",
+        code`for await (const v of ${word("list", "[later(1), 2]", "agen(2)", "it(list)")})`,
+        code`${FUEL} ${block} log.push(v);`,
+      ),
+    ],
+    [1, code`log.push(await (async () => { ${block.map(withoutJumps)} await null; return ${number}; })());`],
+    [1, word("log.push(await Promise.all(list.map(async (e) => e + (await later(1)))));")],
+  ];
+}

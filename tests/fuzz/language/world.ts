@@ -1,0 +1,366 @@
+/**
+ * Random programs in a world of their own: functions, classes and variables that they use, made anew for every run.
+ * Input: a program; output: what it shows, run plainly or compiled. Invariant: the compiler reaches variables of the
+ * program through accessors that the program itself hands out, as it reaches those of modules that were loaded with
+ * accessors, so that no script is edited while it runs.
+ */
+import type { CodeObject, FreeVariable } from "../../../lib/dynamo/bytecode/code.ts";
+import { type ClassCode, compileClass, compileFunction } from "../../../lib/dynamo/bytecode/compile.ts";
+import { parseModule } from "../../../lib/dynamo/bytecode/parse.ts";
+import {
+  type ClassNode,
+  type FunctionNode,
+  isClassNode,
+  isFunctionNode,
+} from "../../../lib/dynamo/bytecode/syntax.ts";
+import type { FreeBinding, PrivateAccess } from "../../../lib/dynamo/frame/info.ts";
+import { type FunctionInfo, registerMade } from "../../../lib/dynamo/functions.ts";
+import { compiler, noGrad, type Tensor, tensor, where } from "../../../mod.ts";
+import type { Program } from "../../support/programs.ts";
+
+/** One call of a program. */
+export interface Call {
+  /** How many elements the tensors have. */
+  readonly size: number;
+  /** Their elements come from this. */
+  readonly seed: number;
+  readonly n: number;
+  readonly k: number;
+  readonly list: readonly number[];
+  /** Whether it is called with the objects of the call before. */
+  readonly same: boolean;
+}
+
+/** A random program. */
+export interface LanguageProgram {
+  /** Statements of the function that is compiled, and of the functions it calls. */
+  readonly body: string;
+  readonly helper: string;
+  readonly generator: string;
+  readonly async: boolean;
+  readonly calls: readonly Call[];
+  /** How it is compiled. */
+  readonly dynamic: boolean | undefined;
+  readonly forceBreak: number;
+}
+
+/** The module that a program is. */
+export function textOf({ body, helper, generator, async }: LanguageProgram): string {
+  return `const { log, opaque, later, fails, noGrad, where } = env;
+const held = [];
+let c0 = 1, c1 = 2, depth = 0;
+const tag = (strings, ...values) => strings.raw.join("|") + values.length;
+const it = (xs) => ({
+  [Symbol.iterator]() {
+    let at = 0;
+    return {
+      next() {
+        log.push("next");
+        return at < xs.length ? { value: xs[at++], done: false } : { value: undefined, done: true };
+      },
+      return(v) {
+        log.push("return");
+        return { value: v, done: true };
+      },
+    };
+  },
+});
+async function* agen(a) {
+  try {
+    yield a;
+    await null;
+    yield a + 1;
+  } finally {
+    log.push("agen done");
+  }
+}
+class P {
+  w = 2;
+  constructor(v) {
+    this.v = v;
+  }
+  get d() {
+    return this.v + c0;
+  }
+  set d(v) {
+    log.push("set d");
+    this.v = v;
+  }
+  inc(k) {
+    c1 += k;
+    return this.w += k;
+  }
+  twice(k) {
+    return this.inc(k) + this.inc(k);
+  }
+  apply(t) {
+    return t.add(this.w).clamp(-9, 9);
+  }
+}
+class Q extends P {
+  z = this.w + 1;
+  constructor(v) {
+    super(v + 1);
+    this.u = new.target === Q;
+  }
+  inc(k) {
+    return super.inc(k) + this.z;
+  }
+}
+class R {
+  #v = 1;
+  static access = {
+    "#v": { has: (o) => #v in o, get: (o) => o.#v, set: (o, v) => void (o.#v = v), member: "field" },
+  };
+  up(k) {
+    return this.#v += k;
+  }
+  read() {
+    return #v in this ? this.#v : 0;
+  }
+}
+const r0 = new R();
+function h0(a, b = a + 1, ...rest) {
+  const n = a, k = b, list = rest, o = { a, none: 0 }, x = env.shared, y = x, w = new P(a), m = new Map(), st = new Set(), mine = [];
+  let t0 = x, t1 = x, p = 1, q = 2, i = 7, s = "h", fuel = 12;
+  if (depth > 1) return a;
+  depth++;
+  o.t = x;
+  try {
+    ${helper}
+  } finally {
+    depth--;
+  }
+  return a + b * 2 + rest.length;
+}
+const h1 = (t, a) => {
+  if (a > 2) c0++;
+  return a % 2 ? t.add(a).clamp(-9, 9) : t.neg();
+};
+function* gen(a) {
+  const n = a, k = 2, list = [a, 1], o = { a, none: 0 }, x = env.shared, y = x, w = new P(a), m = new Map(), st = new Set(), mine = [];
+  let t0 = x, t1 = x, p = 1, q = 2, i = 7, s = "g", fuel = 12;
+  if (depth > 1) return;
+  depth++;
+  o.t = x;
+  try {
+    yield a;
+    ${generator}
+    yield a + p;
+  } finally {
+    depth--;
+    log.push("gen done");
+  }
+}
+${async ? "async " : ""}function f(x, y, n, k, list, o) {
+  let t0 = x, t1 = y, p = 1, q = 2, i = 7, v = 0, s = "s", fuel = 40;
+  const w = n > 2 ? new Q(n) : new P(k), m = new Map([[1, "one"]]), st = new Set([k]), mine = [];
+  ${body}
+  return [t0, t1, p, q, s, w, m, st, mine];
+}
+`;
+}
+
+/** Names that functions of the module may capture. */
+const NAMES = [
+  "env",
+  "log",
+  "opaque",
+  "later",
+  "fails",
+  "noGrad",
+  "where",
+  "held",
+  "c0",
+  "c1",
+  "depth",
+  "tag",
+  "it",
+  "agen",
+  "P",
+  "Q",
+  "R",
+  "r0",
+  "h0",
+  "h1",
+  "gen",
+  "f",
+] as const;
+
+/** Functions and classes the compiler is told of, and expressions for them. */
+const FUNCTIONS: readonly (readonly [name: string, expression: string])[] = [
+  ...["f", "h0", "h1", "tag", "it", "gen", "agen", "P", "Q", "R"].map((name) => [name, name] as const),
+  ...["P.inc", "P.twice", "P.apply", "Q.inc", "R.up", "R.read"].map((name) =>
+    [name, name.replace(".", ".prototype.")] as const
+  ),
+  ...["get", "set"].map((kind) =>
+    [`P.${kind} d`, `Reflect.getOwnPropertyDescriptor(P.prototype, "d").${kind}`] as const
+  ),
+];
+
+interface Variable {
+  readonly get: () => unknown;
+  readonly set: (value: unknown) => void;
+}
+
+/** A module in action. */
+interface Module {
+  readonly f: (...args: readonly unknown[]) => unknown;
+  readonly held: (() => unknown)[];
+  readonly variables: Readonly<Record<string, Variable>>;
+  readonly functions: readonly object[];
+  readonly access: Readonly<Record<string, PrivateAccess>>;
+}
+
+function instantiate(text: string, env: Readonly<Record<string, unknown>>): Module {
+  const variables = NAMES.map((name) => {
+    const set = ["c0", "c1", "depth"].includes(name) ? `${name} = $v` : "";
+    return `${name}: { get: () => ${name}, set: ($v) => { ${set} } }`;
+  });
+  const made = `"use strict";
+${text}
+return { f, held, variables: { ${variables.join(", ")} }, functions: [${
+    FUNCTIONS.map(([, expression]) => expression).join(", ")
+  }], access: R.access };`;
+  return new Function("env", made)(env);
+}
+
+type Statements = ReturnType<typeof parseModule>["program"]["body"];
+
+/** The nodes of what the compiler is told of, by name: `f`, `P`, `P.inc`, `P.get d`. */
+function nodesOf(body: Statements): Map<string, FunctionNode | ClassNode> {
+  const found = new Map<string, FunctionNode | ClassNode>();
+  for (const statement of body) {
+    switch (statement.type) {
+      case "FunctionDeclaration":
+        found.set(statement.id.name, statement);
+        break;
+      case "VariableDeclaration":
+        for (const { id, init } of statement.declarations) {
+          if (init && isFunctionNode(init) && id.type === "Identifier") found.set(id.name, init);
+        }
+        break;
+      case "ClassDeclaration": {
+        const { name } = statement.id;
+        found.set(name, statement);
+        for (const each of statement.body.body) {
+          if (each.type !== "MethodDefinition" || each.key.type !== "Identifier") continue;
+          const prefix = each.kind === "get" || each.kind === "set" ? `${each.kind} ` : "";
+          found.set(`${name}.${prefix}${each.key.name}`, each.value);
+        }
+        break;
+      }
+      default:
+    }
+  }
+  return found;
+}
+
+/** What is known of the functions and classes of a text, as far as it is the same in every world. */
+type Known = ReadonlyMap<string, CodeObject | ClassCode>;
+
+const texts = new Map<string, Known>();
+
+/** Code of the functions the compiler is told of; the last texts are remembered. */
+function codesOf(text: string): Known {
+  let found = texts.get(text);
+  if (!found) {
+    // `env` is a parameter of the function around.
+    const module = parseModule({ url: "program:", text: `const env = null;\n${text}`, sourceType: "module" });
+    const nodes = nodesOf(module.program.body);
+    found = new Map(FUNCTIONS.flatMap(([name]): [string, CodeObject | ClassCode][] => {
+      const node = nodes.get(name);
+      if (!node) return [];
+      return [[name, isClassNode(node) ? compileClass(node, module) : compileFunction(node, module)]];
+    }));
+    if (texts.size > 8) texts.clear();
+    texts.set(text, found);
+  }
+  return found;
+}
+
+/** Tells the compiler of the functions and how to reach what they capture. */
+function register(text: string, module: Module): void {
+  const codes = codesOf(text);
+  const functionInfo = (code: CodeObject): FunctionInfo => ({
+    kind: "function",
+    code,
+    binding: (at) => bindingOf(module, code.free[at]),
+  });
+  FUNCTIONS.forEach(([name], index) => {
+    const code = codes.get(name), fn = module.functions[index];
+    if (!code || !fn) return;
+    if ("instructions" in code) return registerMade(fn, functionInfo(code));
+    registerMade(fn, {
+      kind: "class",
+      constructorInfo: code.constructorCode ? functionInfo(code.constructorCode) : null,
+      derived: code.derived,
+      fields: code.fields.map(({ key, value }) => ({ key, value: value ? functionInfo(value) : null })),
+      private: code.privateMethods || code.fields.some((field) => field.private),
+    });
+  });
+}
+
+function bindingOf(module: Module, variable: FreeVariable | undefined): FreeBinding {
+  const name = variable?.name ?? "";
+  const access = module.access[name], found = module.variables[name];
+  if (access) return { kind: "private", access };
+  if (!found) return { kind: "unreachable", because: name };
+  return variable?.reassigned ? { kind: "cell", cell: found } : { kind: "value", value: found.get() };
+}
+
+/** Rejects whoever awaits it, and nobody else. */
+const REJECTING = {
+  then(_resolve: unknown, reject: (error: Error) => void): void {
+    reject(new RangeError("rejected"));
+  },
+};
+
+function made(size: number, seed: number): Tensor {
+  const elements = Array.from({ length: size }, (_, i) => (seed * 7 + i * 5) % 11 - 5);
+  return tensor(elements, { dtype: "float32" });
+}
+
+/** A program as a scenario. */
+export function scenarioOf(program: LanguageProgram): Program {
+  const text = textOf(program);
+  return async ({ compile, see, attempt }) => {
+    const log: unknown[] = [];
+    const outside = compiler.disable((value: unknown) => {
+      log.push("opaque");
+      return value;
+    });
+    const module = instantiate(text, {
+      log,
+      opaque: outside,
+      later: compiler.disable((value: unknown) => Promise.resolve(value)),
+      fails: compiler.disable((n: number) => n > 2 ? REJECTING : n),
+      noGrad,
+      where,
+      shared: made(2, 3),
+    });
+    register(text, module);
+    const run = compile(module.f);
+    let args: unknown[] = [];
+    for (const { size, seed, n, k, list, same } of program.calls) {
+      if (!same || args.length === 0) {
+        args = [made(size, seed), made(size, seed + 1), n, k, [...list], {
+          a: n,
+          b: k,
+          t: made(size, seed + 2),
+        }];
+      } else args = [args[0], args[1], n, k, args[4], args[5]];
+      try {
+        const result = run(...args);
+        see(program.async ? await result : result);
+      } catch (error) {
+        attempt(() => {
+          throw error;
+        });
+      }
+      see(args, log.splice(0), module.variables["c0"]?.get(), module.variables["c1"]?.get());
+    }
+    for (const each of module.held) attempt(each);
+    see(log, module.variables["c0"]?.get());
+  };
+}
