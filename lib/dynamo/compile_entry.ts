@@ -343,7 +343,7 @@ function guardMemory(machine: Machine, output: OutputGraph): void {
     const { storage } = written.real;
     if (others.some(({ real }) => real?.storage === storage)) {
       const detail = "an input is written to whose memory another input shows";
-      throw new Restart(machine.firstWrite, { kind: "gradientState", detail });
+      throw new Restart(machine.firstWrite, { kind: "break", cause: { kind: "gradientState", detail } });
     }
     const sources = others.flatMap(({ source }) => source ?? []);
     if (sources.length > 0) output.guard({ kind: "apart", source: written.source, others: sources });

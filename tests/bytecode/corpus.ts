@@ -323,6 +323,11 @@ export const CORPUS: readonly Case[] = [
     "f({ m() { return 'p' + (this.v ?? 0); }, v: 3 })",
   ),
   c(
+    "classes with a static name, and functions that call themselves",
+    "function f(n) { let A; A = class { static name() {} }; const B = class { static name = 5; }; function rec(k) { return k > 0 ? rec(k - 1) + n : late(0); } const r = rec(n); function late(k) { return k > 0 ? late(k - 1) : 1; } const o = { ['__proto__']: function () {}, name: class {} }; return [typeof A.name, B.name, r, Object.keys(o), o.name.name, rec.name]; }",
+    "f(2)",
+  ),
+  c(
     "conditions that decide nothing",
     "function f(o) { if (delete o.b) { } if (t(o).a) ; else { } while (t(0)) ; for (; t(0) || t(null);) { } t(1) ? 2 : 2; if (t(() => o)()) { } if ({}.x) { } switch (t(3)) { } return o; }",
     "f({ a: 1, b: 2 })",
@@ -630,6 +635,13 @@ export const CORPUS: readonly Case[] = [
     name: "sloppy arguments",
     source: "function f(a) { return [arguments.length, arguments[0], a]; }",
     calls: ["f(1, 2)"],
+    sloppy: true,
+  },
+  {
+    name: "arguments among parameters",
+    source:
+      "function f(x) { const g = function (a = arguments.length) { function arguments() {} return [a, typeof arguments]; }; const h = (a = x) => { var x = a + 1; return x; }; return [g(), g(1, 2), h()]; }",
+    calls: ["f(4)"],
     sloppy: true,
   },
 ];

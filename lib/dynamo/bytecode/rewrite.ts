@@ -99,6 +99,8 @@ function named(
   },
 ): string {
   const key = options.name ?? '""';
+  // V8 gives a class with a static `name` the name of a computed key nevertheless.
+  const member = key.startsWith('"') && key !== '"__proto__"' ? key : `[${key}]`;
   switch (unit.functionKind) {
     case "method":
     case "getter":
@@ -107,13 +109,13 @@ function named(
       const fn = node.type === "FunctionExpression" ? node : null;
       const proto = options.home === null ? "" : "__proto__: $rt.superOf(home$), ";
       if (options.namePrefix) {
-        return `$rt.${options.namePrefix}ter({ ${proto}${options.namePrefix} [${key}]${text} }, ${key})`;
+        return `$rt.${options.namePrefix}ter({ ${proto}${options.namePrefix} ${member}${text} }, ${key})`;
       }
-      return `({ ${proto}${fn?.async ? "async " : ""}${fn?.generator ? "*" : ""}[${key}]${text} })[${key}]`;
+      return `({ ${proto}${fn?.async ? "async " : ""}${fn?.generator ? "*" : ""}${member}${text} })[${key}]`;
     }
     default:
       if (options.name === null || options.name === '""') return `(${text})`;
-      return `({ [${key}]: ${text} })[${key}]`;
+      return `({ ${member}: ${text} })[${key}]`;
   }
 }
 
@@ -179,6 +181,14 @@ class Rewriter {
         if (reference) this.replace(node, reference);
         return;
       }
+      case "FunctionDeclaration":
+      case "FunctionExpression":
+      case "ClassDeclaration":
+      case "ClassExpression":
+        // Its own name is no reference, even where the variable of that name is captured.
+        return childrenOf(node, (child) => {
+          if (child !== node.id) this.visit(child);
+        });
       case "Property":
         if (node.shorthand) return this.shorthand(node.value);
         break;

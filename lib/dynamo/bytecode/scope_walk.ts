@@ -266,8 +266,7 @@ class Analyzer {
     if (functionKind === "derivedConstructor") this.table.usePseudo(node, "this", "this", unit);
     const inner = this.table.openScope(outer, unit, node, node.body.start);
     for (const p of node.params) this.table.declarePattern(p, inner, "parameter", p.end);
-    // Closures among the parameters see parameters where the body may have variables of the same names
-    const body = block && node.params.some(makesClosures)
+    const body = block && node.params.some(hasNamesInExpressions)
       ? this.table.openScope(inner, unit, block, block.start)
       : inner;
     if (block) {
@@ -361,17 +360,19 @@ class Analyzer {
   }
 }
 
-/** Whether a part of a program makes functions or classes. */
-function makesClosures(node: AstNode): boolean {
-  switch (node.type) {
-    case "FunctionExpression":
-    case "ArrowFunctionExpression":
-    case "ClassExpression":
-      return true;
-    default: {
-      let found = false;
-      childrenOf(node, (child) => found ||= makesClosures(child));
-      return found;
-    }
+/** Whether expressions of a parameter (defaults, computed keys) mention names: those aren't the variables of the body. */
+function hasNamesInExpressions(node: AstNode): boolean {
+  if (node.type === "AssignmentPattern") {
+    return mentionsNames(node.right) || hasNamesInExpressions(node.left);
   }
+  if (node.type === "Property" && node.computed && mentionsNames(node.key)) return true;
+  let found = false;
+  childrenOf(node, (child) => found ||= hasNamesInExpressions(child));
+  return found;
+}
+
+function mentionsNames(node: AstNode): boolean {
+  let found = node.type === "Identifier";
+  childrenOf(node, (child) => found ||= mentionsNames(child));
+  return found;
 }

@@ -65,7 +65,11 @@ const WORDED = /is not iterable|Cannot destructure|Cannot read properties/;
 
 /** Of what V8 says in words of its own only that it says something counts. */
 function normalized(tokens: Awaited<ReturnType<typeof observe>>): typeof tokens {
-  return tokens.map((token) => typeof token === "string" && WORDED.test(token) ? "(V8)" : token);
+  return tokens.map((token) => {
+    if (typeof token !== "string") return token;
+    // Printed code has names of its own for variables.
+    return WORDED.test(token) ? "(V8)" : token.replaceAll(/(?<=\w)\$f?\d+\b/g, "");
+  });
 }
 
 /** Runs a program plainly and compiled; the first difference, or null. */

@@ -38,6 +38,7 @@ function statements(tie: Tie, kind: FunctionKind): Text {
     ...destructuring(tie),
     ...objects(tie),
     ...functions(tie),
+    ...corners(tie),
     ...(kind.inplace ? inplace(tie) : []),
     ...(kind.suspends === "generator" ? yields(tie) : []),
     ...(kind.suspends === "async" ? awaits(tie) : []),
@@ -215,6 +216,108 @@ function functions(tie: Tie): Weighted[] {
       code`{ class Local { a = ${small}; static s = n; m(e = ${constant}) { return this.a + e; } } ${block} log.push(new Local().m(), Local.s); }`,
     ],
     [1, code`{ ${word(...late)} ${block} }`],
+  ];
+}
+
+/** Corners of the language. */
+function corners(tie: Tie): Weighted[] {
+  const { number, tensor, value, list, truth } = partsOf(tie);
+  const block = blockOf(tie), inner = closed(block), constant = closed(number);
+  const flags = ["enumerable: true", "writable: true, configurable: true", "configurable: true", ""];
+  return [
+    [
+      1,
+      code`{ function rec(d) { ${inner} return d <= 0 ? ${constant} : rec(d - 1) + 1; } log.push(rec(${
+        word("2", "k", "0")
+      })); held.push(() => rec(1)); }`,
+    ],
+    [
+      1,
+      code`{ log.push(early(${number})); ${block} function early(a = ${constant}) { ${inner} return a + p; } }`,
+    ],
+    [
+      1,
+      code`{ const each = { valueOf() { log.push('valueOf'); return ${constant}; }, toString() { log.push('toString'); return 's'; } }; log.push(each + ${number}, \`\${each}\`, each > 1, { [each]: 1 }); ${block} }`,
+    ],
+    [
+      1,
+      code`{ const each = { [Symbol.toPrimitive](hint) { log.push(hint); return ${constant}; } }; p = each * 2; log.push(list[each], each == ${number}); }`,
+    ],
+    [
+      1,
+      code`Object.defineProperty(${word("o", "{ a: 1 }", "list")}, ${
+        word("'b'", "'a'", "s")
+      }, { value: ${number}, ${word(...flags)} });`,
+    ],
+    [1, code`Object.${word("freeze", "seal", "preventExtensions")}(${word("o", "{ n }", "mine", "list")});`],
+    [1, code`delete ${word("list[0]", "o.deep", "mine[0]", "w.w", "o.t")};`],
+    [
+      1,
+      code`{ let a = ${number}, b = ${number}; [a, b] = [b, a]; ({ a, b = ${constant} } = { a: b }); ${block} log.push(a, b); }`,
+    ],
+    [
+      1,
+      labelled(
+        "loop",
+        code`for (let i = 0, j = ${number}; i < 3; i++, j--)`,
+        code`${FUEL} held.push(() => i * 10 + j); ${block}`,
+      ),
+    ],
+    [
+      1,
+      code`switch (${number}) { case 1: let v = ${number}; case 2: log.push(typeof v); v = 3; default: const late = () => v; ${block} log.push(late()); }`,
+    ],
+    [1, code`for (const v of list) { ${FUEL} if (${truth}) list.push(v + 1); ${block} }`],
+    [1, code`for (const [v, e] of m) { ${FUEL} m.delete(v); if (${truth}) m.set(v + 1, e); ${block} }`],
+    [1, code`log.push(list.map((e) => opaque(e + ${constant})), list.flatMap((e) => [e, ${constant}]));`],
+    [1, code`list.sort((a, b) => { ${closed(FUEL)} ${inner} return a - b; });`],
+    [
+      1,
+      code`mine.push(...${list}); mine.length = ${
+        word("0", "2", "5")
+      }; log.push(0 in mine, mine.indexOf(undefined));`,
+    ],
+    [
+      1,
+      code`{ const view = new Proxy(o, { get(target, key) { log.push(String(key)); return target[key]; }, has() { return ${
+        closed(truth)
+      }; } }); log.push(view.a, 'b' in view, view.none?.z); ${block} }`,
+    ],
+    [
+      1,
+      code`{ const key = Symbol('k'); o[key] = ${number}; log.push(o[key], Object.getOwnPropertySymbols(o).length); delete o[key]; }`,
+    ],
+    [1, code`log.push(${word("10n ** 2n", "BigInt(n) + 1n", "typeof 5n", "-(3n) % 2n", "1n == 1")});`],
+    [1, code`log.push(s.replace(/s/, () => ${constant}), /(?<x>s+)/.exec(s)?.groups?.x, 'a-b'.split('-'));`],
+    [
+      1,
+      code`t0 = [${tensor}, ${tensor}].reduce((a, b) => { ${
+        closed(FUEL)
+      } ${inner} return a.add(b).clamp(-9, 9); });`,
+    ],
+    [
+      1,
+      code`{ const bound = w.inc.bind(w, ${number}); log.push(bound(), h0.call(null, ${number}), h0.apply(o, ${list})); }`,
+    ],
+    [
+      1,
+      code`{ const counter = { n: ${number}, get next() { c0 += this.n; return this.n++; } }; log.push(counter.next + counter.next); ${block} log.push(counter?.next, counter.none?.next); }`,
+    ],
+    [
+      1,
+      code`{ class Base { static made = 0; constructor() { Base.made++; log.push(new.target.name); } get kind() { return 'base'; } } class Derived extends Base { get kind() { return super.kind + ${constant}; } } ${block} log.push(new Derived().kind, Base.made); }`,
+    ],
+    [1, code`log.push(((...rest) => { ${inner} return rest.length; })(...${list}, ${value}));`],
+    [1, code`log.push((function () { arguments[0] = 5; return [...arguments]; })(${number}, ${number}));`],
+    [
+      1,
+      code`{ const chain = { f: (e) => ({ g: e }), none: null }; log.push(chain.f?.(${number})?.g, chain.none?.g.h.i, chain?.['f']?.(1).g); }`,
+    ],
+    [
+      1,
+      code`try { null.a; ${block} } catch ({ name, ...rest }) { log.push(name, Object.keys(rest)); ${block} }`,
+    ],
+    [1, code`try { return ${value}; } finally { ${block} if (${truth}) { ${JUMP} } log.push(p); }`],
   ];
 }
 
