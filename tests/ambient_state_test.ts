@@ -176,13 +176,18 @@ const STATE: Readonly<Record<string, string>> = {
 
 Deno.test("the state that dyn's tensors depend on is the one in the table", async () => {
   const found: string[] = [];
-  for (const room of ["base", "tensor", "autograd", "ops"]) {
-    for await (const { name } of Deno.readDir(new URL(`../lib/${room}`, import.meta.url))) {
-      const text = await Deno.readTextFile(new URL(`../lib/${room}/${name}`, import.meta.url));
-      for (const [, variable] of text.matchAll(/^(?:export )?let (\w+)/gm)) {
-        found.push(`lib/${room}/${name} ${variable}`);
+  const visit = async (folder: string): Promise<void> => {
+    for await (const { name, isDirectory } of Deno.readDir(new URL(`../${folder}`, import.meta.url))) {
+      const path = `${folder}/${name}`;
+      if (isDirectory) await visit(path);
+      else {
+        const text = await Deno.readTextFile(new URL(`../${path}`, import.meta.url));
+        for (const [, variable] of text.matchAll(/^(?:export )?let (\w+)/gm)) {
+          found.push(`${path} ${variable}`);
+        }
       }
     }
-  }
+  };
+  for (const room of ["base", "tensor", "autograd", "ops"]) await visit(`lib/${room}`);
   assertEquals(found.sort(), Object.keys(STATE).sort());
 });

@@ -310,8 +310,8 @@ function assemble(
 
 /** A logging call, after everything that came before it in the program. */
 function deferredCall({ rebuild }: ModifiedCode, { callee, self, args }: CallRequest): string {
-  const list = [self, ...args].map((value) => rebuild.value(value));
-  return `${rebuild.value(callee)}.call(${list.join(", ")});`;
+  const [fn, receiver, ...list] = [callee, self, ...args].map((value) => rebuild.value(value));
+  return `${rebuild.helper("callFunction")}(${fn}, ${receiver}, [${list.join(", ")}]);`;
 }
 
 /** Objects that were changed must not be other objects that the trace took them to differ from. */

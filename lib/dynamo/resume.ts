@@ -5,7 +5,7 @@
  */
 import { invariant } from "../base/errors.ts";
 import type { CodeObject, Register } from "./bytecode/code.ts";
-import { doneByThrowing } from "./bytecode/effects.ts";
+import { doneByThrowing, successors } from "./bytecode/effects.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
@@ -85,8 +85,10 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
   const step = stepCode(code, pc);
   const instruction = code.instructions[pc];
   if (!step || !instruction) return null;
-  const way = wayOn(unit, frames, { depth: frames.length, pc: pc + 1, given: step.writes });
-  if (!way) return null;
+  // What always throws has no way on but the handler's.
+  const goesOn = successors(code, pc).length > 0;
+  const way = goesOn ? wayOn(unit, frames, { depth: frames.length, pc: pc + 1, given: step.writes }) : null;
+  if (goesOn && !way) return null;
   const thrown = handlerWay(unit, frames);
   if (thrown === "none") return null;
   const reads = step.reads.map((register) => {
@@ -115,7 +117,7 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
     const call = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
     const given = new Map<Register, string>();
     const live = new Set(
-      way.plan.parameters.flatMap((p) =>
+      (way?.plan.parameters ?? []).flatMap((p) =>
         p.kind === "register" && p.frame === frames.length - 1 ? [p.register] : []
       ),
     );
@@ -129,9 +131,10 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
     const [only] = results;
     const pattern = results.length === 1 && only !== undefined ? only : `[${results.join(", ")}]`;
     const comment = `// ${describe(code, pc)}`;
+    const then = way ? [callText(way, out, given)] : [];
     if (!thrown) {
       const first = wanted ? `const ${pattern} = ${call};` : `${call};`;
-      return [comment, first, callText(way, out, given)];
+      return [comment, first, ...then];
     }
     const error = names.fresh("error");
     const declare = wanted ? [`let ${results.join(", ")};`] : [];
@@ -145,7 +148,7 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
       `} catch (${error}) {`,
       `  ${callText(thrown.way, out, new Map([[thrown.register, error]]))}`,
       "}",
-      callText(way, out, given),
+      ...then,
     ];
   };
   return {

@@ -201,6 +201,7 @@ function planCompletion(completion: Completion): PlannedCompletion | null {
   switch (completion.kind) {
     case "register":
     case "discard":
+    case "close":
     case "step":
     case "root":
       return completion;

@@ -230,32 +230,42 @@ function runRest(frame: PlainFrame, pc: number): unknown {
 /** Runs the plan without tracing. */
 function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
   let result: unknown, error: unknown, failed = false;
+  const attempt = (action: () => void): void => {
+    try {
+      action();
+    } catch (thrown) {
+      failed = true;
+      error = thrown;
+    }
+  };
   for (let i = plan.frames.length - 1; i >= 0; i--) {
     const frame = plainFrame(plan, i, args);
     const { code, pc } = frame.planned;
-    try {
-      if (i === plan.frames.length - 1) result = runRest(frame, pc);
-      else if (!failed) {
-        const above = plan.frames[i + 1];
-        invariant(above, "Expected a frame above");
-        deliver(frame, above.completion, result, plainFrame(plan, i + 1, args).construction);
-        result = runRest(frame, pc + 1);
-      } else {
+    let from = pc;
+    const above = plan.frames[i + 1];
+    if (above) {
+      from = pc + 1;
+      if (!failed) {
+        attempt(() => deliver(frame, above.completion, result, plainFrame(plan, i + 1, args).construction));
+      }
+      if (failed) {
         const handler = code.handlers.find((h) => h.start <= pc && pc < h.end);
         if (!handler) continue;
         const done = doneByThrowing(code.instructions[pc]);
         if (done !== null) frame.registers.set(done, true);
         frame.registers.set(handler.register, error);
         failed = false;
-        result = runRest(frame, handler.target);
+        from = handler.target;
       }
-    } catch (thrown) {
-      failed = true;
-      error = thrown;
     }
+    attempt(() => result = runRest(frame, from));
   }
   if (failed) throw error;
   return result;
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
 /** Puts a callee's result where the waiting frame expects it. */
@@ -270,20 +280,19 @@ function deliver(
     case "register":
       registers.set(completion.register, result);
       return;
-    case "construct": {
-      const isObject = (typeof result === "object" && result !== null) || typeof result === "function";
-      registers.set(completion.register, isObject ? result : construction);
+    case "construct":
+      registers.set(completion.register, isObject(result) ? result : construction);
       return;
-    }
     case "step": {
-      if (typeof result !== "object" || result === null) {
-        throw new TypeError(`Iterator result ${String(result)} is not an object`);
-      }
+      if (!isObject(result)) throw new TypeError(`Iterator result ${String(result)} is not an object`);
       const done = Boolean(Reflect.get(result, "done"));
       registers.set(completion.done, done);
       registers.set(completion.value, done ? undefined : Reflect.get(result, "value"));
       return;
     }
+    case "close":
+      if (!isObject(result)) throw new TypeError(`Iterator result ${String(result)} is not an object`);
+      return;
     case "discard":
     case "root":
       return;

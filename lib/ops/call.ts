@@ -143,9 +143,9 @@ export function takesInplace({ inplace, exposure }: OpDefinition): boolean {
 /** Splits `inplace` off a call: by name, or by position after all other arguments. */
 export function splitInplace(
   definition: OpDefinition,
-  given: readonly unknown[],
+  written: readonly unknown[],
 ): { readonly given: readonly unknown[]; readonly inplace: boolean } {
-  const plain = { given, inplace: false };
+  const given = withoutTrailing(written), plain = { given, inplace: false };
   if (!takesInplace(definition)) return plain;
   const last = given.at(-1), { positional } = signatureOf(definition);
   if (typeof last === "boolean" && given.length === positional + 1) {

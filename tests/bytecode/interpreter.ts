@@ -446,7 +446,7 @@ function step(run: Run, i: Instruction, registers: unknown[], inputs: Inputs): v
       registers[i.dst] = inputs.args.slice(i.from);
       return;
     case "loadArguments":
-      registers[i.dst] = argumentsObject(inputs.args);
+      registers[i.dst] = argumentsObject(inputs.args, i.mapped ? run.callee : null);
       return;
     case "loadNewTarget":
       registers[i.dst] = inputs.newTarget;
@@ -589,7 +589,8 @@ function propertyKey(value: unknown): PropertyKey {
   return typeof value === "symbol" || typeof value === "number" ? value : String(value);
 }
 
-function argumentsObject(args: readonly unknown[]): unknown {
+function argumentsObject(args: readonly unknown[], callee: unknown): unknown {
+  if (callee !== null) return Object.assign(new Function("return arguments")(...args), { callee });
   return (function (..._: readonly unknown[]) {
     return arguments;
   })(...args);

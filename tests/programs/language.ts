@@ -1,5 +1,5 @@
 /** Programs about the language: statements, expressions, closures, generators, exceptions, coercion. */
-import { type Tensor, tensor } from "../../mod.ts";
+import { compiler, type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
@@ -1110,6 +1110,48 @@ export const scripts: Corpus = {
       return [x.add(tdz + late), r];`,
     ));
     for (const k of [0, 1, 0]) attempt(() => f(v(1), k));
+  },
+  "arrays, maps and sets with iterators of their own"({ compile, see }) {
+    const log: string[] = [];
+    const own = <T extends object>(object: T, name: string): T =>
+      Object.assign(object, {
+        *[Symbol.iterator]() {
+          log.push(name);
+          yield* [7, [8, 9]];
+        },
+      });
+    const f = compile((x: Tensor, list: number[], map: Map<number, number>, set: Set<number>) => {
+      const [a] = list, [, ...rest] = set;
+      const found = [a, rest, [...list], Math.max(...list as [number]), Array.from(list), new Set(list)];
+      for (const each of map) found.push(each);
+      return [x.add(1), found];
+    });
+    for (let n = 0; n < 3; n++) {
+      see(f(v(1, n), own([1], "array"), own(new Map([[1, n]]), "map"), own(new Set([n]), "set")), log);
+    }
+    see(f(v(1), [1], new Map([[1, 2]]), new Set([1])), log);
+  },
+  "what follows a break keeps conditions, constants and names"({ compile, see, attempt }) {
+    const f = compile(script(
+      "x, o, log",
+      `
+      const fixed = 1;
+      const set = (k) => { fixed = k; };
+      function again(k) { return k > 0 ? again(k - 1) + fixed : 0; }
+      const named = (a = x) => { var x = a.add(1); return x; };
+      log(1);
+      try {
+        if (delete o.b) { }
+        try { set(o.k); } catch (error) { log(error.name); }
+        const A = class { static name() { return "own"; } };
+        return [named(), again(3), A.name(), fixed, o];
+      } finally {
+        log("end");
+      }`,
+    ));
+    const log: unknown[] = [];
+    for (const k of [1, 2, 3]) attempt(() => f(v(k), { k, b: 1 }, compiler.disable((n) => log.push(n))));
+    see(log);
   },
   "functions with eval or with, reached in every way"({ compile, see, attempt }) {
     const texts = [

@@ -134,7 +134,8 @@ export type Instruction =
   /** dst = a new array of the arguments from that index on. */
   | { readonly op: "loadRest"; readonly dst: Register; readonly from: number }
   /** dst = a new arguments object; unmapped (writes to it and to parameters do not meet). */
-  | { readonly op: "loadArguments"; readonly dst: Register }
+  /** `mapped`: parameters are its elements, in sloppy functions with simple ones; nothing here writes to either. */
+  | { readonly op: "loadArguments"; readonly dst: Register; readonly mapped: boolean }
   /** dst = new.target. */
   | { readonly op: "loadNewTarget"; readonly dst: Register }
   /** dst = the running function itself. */

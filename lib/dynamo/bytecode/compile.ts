@@ -20,6 +20,7 @@ import { bindPattern } from "./assignment.ts";
 import { FunctionContext, hasSimpleParameters } from "./context.ts";
 import { expression } from "./expressions.ts";
 import { describeFree, freeVariables } from "./free.ts";
+import { writtenArguments } from "./mapped_arguments.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { Scope, Unit } from "./scope.ts";
 import { statement, statementList } from "./statements.ts";
@@ -234,7 +235,7 @@ function frameInputs(ctx: FunctionContext, span: SourceSpan): readonly Later[] {
         b.emit({ op: "loadThis", dst }, span);
         break;
       case "arguments":
-        b.emit({ op: "loadArguments", dst }, span);
+        b.emit({ op: "loadArguments", dst, mapped: hasMappedArguments(ctx.unit) }, span);
         break;
       case "newTarget":
         b.emit({ op: "loadNewTarget", dst }, span);
@@ -257,7 +258,7 @@ function frameInputs(ctx: FunctionContext, span: SourceSpan): readonly Later[] {
 function prologue(ctx: FunctionContext, node: FunctionNode): void {
   const b = ctx.builder;
   const span = { start: node.start, end: node.body.start };
-  if (ctx.unit.pseudo.has("arguments") && !ctx.unit.strict && hasSimpleParameters(node)) {
+  if (ctx.unit.pseudo.has("arguments") && hasMappedArguments(ctx.unit)) {
     refuseMappedArguments(ctx, node);
   }
   const later = [...frameInputs(ctx, span)];
@@ -303,10 +304,18 @@ function bodyScope(ctx: FunctionContext, node: FunctionNode): Scope | undefined 
   return ctx.analysis.scopes.get(node.body);
 }
 
+/** Whether a function's parameters are elements of its arguments object. */
+function hasMappedArguments(unit: Unit): boolean {
+  const node = functionOf(unit);
+  return node !== null && !unit.strict && hasSimpleParameters(node);
+}
+
 /** In sloppy functions `arguments` and simple parameters are the same storage; registers cannot show that. */
 function refuseMappedArguments(ctx: FunctionContext, node: FunctionNode): void {
   for (const p of node.params) {
     const variable = p.type === "Identifier" ? ctx.variableOf(p) : null;
     if (variable?.reassigned) ctx.unsupported("assigned parameter beside sloppy arguments", p);
   }
+  const written = writtenArguments(node);
+  if (written) ctx.unsupported("parameters beside sloppy arguments that may be written to", written);
 }

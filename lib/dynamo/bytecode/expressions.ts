@@ -129,6 +129,8 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       return deliver(ctx, r, node, dst);
     }
     case "ImportExpression": {
+      // Where text that was evaluated belongs to only the engine knows.
+      if (!URL.canParse(ctx.module.url)) ctx.unsupported("import in evaluated code", node);
       const specifier = operand(ctx, node.source, node.options ? [node.options] : []);
       const options = node.options ? ctx.expression(node.options) : null;
       const r = result();

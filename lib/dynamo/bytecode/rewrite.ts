@@ -10,7 +10,7 @@ import { UnsupportedSyntax } from "./code.ts";
 import { freeVariables } from "./free.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { Unit, Variable } from "./scope.ts";
-import { type AstNode, childrenOf, type ClassNode } from "./syntax.ts";
+import { type AstNode, childrenOf, type ClassNode, isAnonymous, isNaming } from "./syntax.ts";
 
 /** Source text of one captured variable, where the closure is made. */
 export interface CapturedText {
@@ -88,6 +88,11 @@ function isClass(node: AstNode): node is ClassNode {
   return node.type === "ClassDeclaration" || node.type === "ClassExpression";
 }
 
+/** The key of a member; V8 gives a class with a static `name` the name of a computed key nevertheless. */
+function memberKey(key: string): string {
+  return key.startsWith('"') && key !== '"__proto__"' ? key : `[${key}]`;
+}
+
 /** The text as an expression with the right name: methods in an object literal, anonymous functions as a property. */
 function named(
   unit: Unit,
@@ -99,8 +104,7 @@ function named(
   },
 ): string {
   const key = options.name ?? '""';
-  // V8 gives a class with a static `name` the name of a computed key nevertheless.
-  const member = key.startsWith('"') && key !== '"__proto__"' ? key : `[${key}]`;
+  const member = memberKey(key);
   switch (unit.functionKind) {
     case "method":
     case "getter":
@@ -189,6 +193,10 @@ class Rewriter {
         return childrenOf(node, (child) => {
           if (child !== node.id) this.visit(child);
         });
+      case "AssignmentExpression":
+      case "AssignmentPattern":
+        this.visit(node.left);
+        return this.visitValue(node);
       case "Property":
         if (node.shorthand) return this.shorthand(node.value);
         break;
@@ -244,6 +252,7 @@ class Rewriter {
         return;
       }
       case "ImportExpression":
+        if (!URL.canParse(this.module.url)) this.refuse("import in evaluated code", node);
         this.edits.push({
           start: node.start,
           end: node.start + "import".length,
@@ -264,6 +273,17 @@ class Rewriter {
     const name = value.type === "AssignmentPattern" ? value.left : value;
     const reference = this.bindingOf(name)?.reference;
     if (reference && name.type === "Identifier") this.replace(name, `${name.name}: ${reference}`);
-    if (value.type === "AssignmentPattern") this.visit(value.right);
+    if (value.type === "AssignmentPattern") this.visitValue(value);
+  }
+
+  /** The value of an assignment: a function without a name keeps that of the variable, which is called otherwise now. */
+  private visitValue(node: ast.AssignmentExpression | ast.AssignmentPattern): void {
+    const { left, right } = node;
+    const name = isNaming(node) && isAnonymous(right) && this.bindingOf(left)?.reference
+      ? node.left.name
+      : null;
+    if (name !== null) this.insert(right.start, `({ ${memberKey(`"${name}"`)}: `);
+    this.visit(right);
+    if (name !== null) this.insert(right.end, ` })["${name}"]`);
   }
 }

@@ -164,7 +164,8 @@ class Suspension {
   }
 }
 
-/** As V8 words it. */
+// As V8 words them.
+const CONSTANT_ASSIGNED = "Assignment to constant variable.";
 const MISSING_THROW = "The iterator does not provide a 'throw' method.";
 
 /** Another iterator seen through yield*, noting a return() that ended it. */
@@ -243,7 +244,7 @@ export const runtime = {
       },
       set v(_value) {
         if (cell.v === UNINITIALIZED) runtime.uninitialized(name);
-        if (throws) throw new TypeError("Assignment to constant variable.");
+        if (throws) throw new TypeError(CONSTANT_ASSIGNED);
       },
     };
   },
@@ -340,10 +341,10 @@ export const runtime = {
     if (value !== UNINITIALIZED) throw new ReferenceError("Super constructor may only be called once");
   },
   importer(base: string): (specifier: unknown, options?: ImportCallOptions) => Promise<unknown> {
-    return (specifier, options) => {
+    return async (specifier, options) => {
       const text = String(specifier);
       const relative = /^\.{0,2}\//.test(text);
-      return import(relative ? new URL(text, base).href : text, options);
+      return await import(relative ? new URL(text, base).href : text, options);
     };
   },
   iterator(source: unknown, text: string): object {
@@ -384,7 +385,7 @@ export const runtime = {
     const method = memberOf(iterator, "return");
     if (method === undefined || method === null) return;
     const result = callMethod(method, iterator, []);
-    if (!isObject(result)) throw new TypeError(`${describe(result)} is not an object`);
+    if (!isObject(result)) throw new TypeError(`Iterator result ${describe(result)} is not an object`);
   },
   closeQuietly(iterator: object): void {
     try {

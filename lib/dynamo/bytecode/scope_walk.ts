@@ -8,7 +8,14 @@ import type * as ast from "acorn";
 import type { FunctionKind } from "./code.ts";
 import { type Analysis, boundNames, hasUseStrict, type Scope } from "./scope.ts";
 import { ScopeTable } from "./scope_table.ts";
-import { type AstNode, childrenOf, type ClassNode, type FunctionNode, staticKeyName } from "./syntax.ts";
+import {
+  type AstNode,
+  childrenOf,
+  type ClassNode,
+  type FunctionNode,
+  isNaming,
+  staticKeyName,
+} from "./syntax.ts";
 
 /** Analyses a parsed module. */
 export function analyze(program: ast.Program): Analysis {
@@ -90,7 +97,7 @@ class Analyzer {
         }
         return;
       case "AssignmentExpression":
-        if (node.left.type === "Identifier") this.giveName(node.right, node.left.name);
+        if (isNaming(node)) this.giveName(node.right, node.left.name);
         this.visitTarget(node.left, scope);
         return this.visit(node.right, scope);
       case "UpdateExpression":
@@ -203,7 +210,7 @@ class Analyzer {
         for (const p of pattern.elements) if (p) this.visitPattern(p, scope, name);
         return;
       case "AssignmentPattern":
-        if (pattern.left.type === "Identifier") this.giveName(pattern.right, pattern.left.name);
+        if (isNaming(pattern)) this.giveName(pattern.right, pattern.left.name);
         this.visitPattern(pattern.left, scope, name);
         return this.visit(pattern.right, scope);
       case "RestElement":

@@ -33,6 +33,19 @@ export function isClassNode(node: AstNode): node is ClassNode {
   return node.type === "ClassDeclaration" || node.type === "ClassExpression";
 }
 
+/** Whether a node assigns to a variable, which a function without a name is then called; `(a) = …` doesn't count. */
+export function isNaming<N extends ast.AssignmentExpression | ast.AssignmentPattern>(
+  node: N,
+): node is N & { readonly left: ast.Identifier } {
+  return node.left.type === "Identifier" && node.start === node.left.start;
+}
+
+/** Whether it is a function or class without a name of its own. */
+export function isAnonymous(node: AstNode): boolean {
+  return node.type === "ArrowFunctionExpression" ||
+    ((node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id);
+}
+
 /** Calls `visit` for each child in source order; a shorthand property's key and value are the same node, seen once. */
 export function childrenOf(node: AstNode, visit: (child: AstNode) => void): void {
   const shorthand = node.type === "Property" && node.shorthand;

@@ -131,9 +131,10 @@ export function buildModified(parts: ModifiedParts): Modified {
 function guarded(run: Modified["run"], parameters: readonly string[], failed: ModifiedParts["failed"]) {
   const constants = new Constants();
   const body = constants.name(run, "$run"), instead = constants.name(failed, "$failed");
+  const apply = constants.name(Reflect.apply, "$apply");
   const made = constants.evaluate(`function (${parameters.join(", ")}) {
   try {
-    return ${[`${body}.call(this`, ...parameters].join(", ")});
+    return ${apply}(${body}, this, [${parameters.join(", ")}]);
   } catch ($dyn_error) {
     return ${instead}(this, arguments, $dyn_error);
   }

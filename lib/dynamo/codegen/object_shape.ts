@@ -32,7 +32,9 @@ export function nameOf(object: ObjectValue): string {
 
 /** Whether an object can be written as a literal: plain properties, nothing exotic. */
 export function isLiteral(object: ObjectValue): boolean {
-  if (object.frozen !== "no" || object.tensorProperty || object.isArguments) return false;
+  if (object.frozen !== "no" || object.tensorProperty || object.arguments || object.prototypeOf) {
+    return false;
+  }
   if (object.exotic.kind === "array") {
     return object.slots.size === 0 && object.prototype?.real === Array.prototype;
   }
@@ -59,17 +61,48 @@ export function mayRunCode(object: ObjectValue, key: string | symbol): boolean {
 export function isGivenByConstructor(object: ObjectValue, key: string | symbol, slot: Slot): boolean {
   const { exotic } = object;
   if (exotic.kind === "function" || exotic.kind === "bound") {
-    return key === "name" || key === "length" ||
-      (key === "prototype" && slot.kind === "data" && slot.value.kind === "object" &&
-        slot.value.slots.size <= 1);
+    return key === "prototype" && slot.kind === "data" && slot.value.kind === "object" &&
+      slot.value.prototypeOf === object;
   }
-  if (object.isArguments) {
-    return key === "length" || key === Symbol.iterator || argumentSlots(object).includes(slot);
+  if (object.prototypeOf) {
+    return key === "constructor" && slot.kind === "data" && slot.value === object.prototypeOf &&
+      slot.writable && !slot.enumerable && slot.configurable;
+  }
+  if (object.arguments) {
+    const given = argumentSlots(object);
+    if (slot.kind === "accessor") return key === "callee" && !slot.configurable;
+    if (slot.kind === "deleted") return false;
+    if (!slot.writable || !slot.configurable) return false;
+    if (key === "length") return !slot.enumerable && sameConstant(slot.value, given.length);
+    if (key === Symbol.iterator) {
+      return !slot.enumerable && slot.value.kind === "object" && slot.value.real === Array.prototype.values;
+    }
+    return slot.enumerable && given.includes(slot);
   }
   if (exotic.kind !== "constructed") return false;
   const index = key === "message" ? 0 : key === "cause" ? 1 : -1;
   return index >= 0 && exotic.args[index] !== undefined && slot.kind === "data" &&
-    (index === 1 || sameConstant(exotic.args[0], slot.value));
+    (index === 1 || sameConstants(exotic.args[0], slot.value));
+}
+
+/** Properties that come with an object and may be deleted. */
+export function givenKeys(object: ObjectValue): readonly (string | symbol)[] {
+  if (object.prototypeOf) return isGenerator(object.prototypeOf) ? [] : ["constructor"];
+  return object.arguments ? ["length", Symbol.iterator, "callee"] : [];
+}
+
+/** Whether it is a function that makes generators. */
+export function isGenerator({ exotic }: ObjectValue): boolean {
+  return exotic.kind === "function" && exotic.closure?.code.generator === true;
+}
+
+/** Whether the object that a function was made with as its prototype is no longer as it was made. */
+export function isChangedPrototype(object: ObjectValue): boolean {
+  const { prototypeOf, slots } = object;
+  if (!prototypeOf) return false;
+  return object.prototypeChanged || object.frozen !== "no" ||
+    slots.size !== (isGenerator(prototypeOf) ? 0 : 1) ||
+    [...slots].some(([key, slot]) => !isGivenByConstructor(object, key, slot));
 }
 
 /** The slots of the indexes of an arguments object, from 0 on. */
@@ -82,14 +115,19 @@ export function argumentSlots(object: ObjectValue): Slot[] {
   return slots;
 }
 
-function sameConstant(a: Value | undefined, b: Value): boolean {
-  return a?.kind === "constant" && b.kind === "constant" && Object.is(a.value, b.value);
+function sameConstants(a: Value | undefined, b: Value): boolean {
+  return a?.kind === "constant" && sameConstant(b, a.value);
+}
+
+function sameConstant(value: Value, constant: unknown): boolean {
+  return value.kind === "constant" && Object.is(value.value, constant);
 }
 
 /** The values an object made in the trace refers to. */
 export function* innerValues(object: ObjectValue): Generator<Value> {
   const { exotic } = object;
   if (object.prototype) yield object.prototype;
+  if (object.prototypeOf) yield object.prototypeOf;
   switch (exotic.kind) {
     case "array":
       for (const e of exotic.elements) if (typeof e !== "symbol") yield e;

@@ -8,6 +8,7 @@ import type { Node } from "../../graph/node.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { LiveCell } from "../frame/info.ts";
 import type { Constants, SourceReader } from "../guards/reader.ts";
+import { GENERATORS } from "../trace/contents.ts";
 import { Restart } from "../trace/restart.ts";
 import { numberText } from "../variables/host_number.ts";
 import {
@@ -27,7 +28,10 @@ import type { Names } from "./names.ts";
 import {
   argumentSlots,
   asValue,
+  givenKeys,
   innerValues,
+  isChangedPrototype,
+  isGenerator,
   isGivenByConstructor,
   isLiteral,
   mayRunCode,
@@ -80,6 +84,8 @@ export class Rebuilder {
   readonly finals: string[] = [];
   readonly #outputNames = new Map<Node, string>();
   readonly #objects = new Map<ObjectValue | CellValue, string>();
+  /** Objects whose creation waits for those that it needs. */
+  #underway = new Set<ObjectValue>();
   readonly #items = new Map<ItemValue, string>();
   readonly #enumerators = new Map<EnumeratorValue, string>();
   readonly #counts = new Map<ObjectValue | CellValue, number>();
@@ -233,7 +239,11 @@ export class Rebuilder {
   #fill(statement: () => string): void {
     // The place is reserved first: making the statement may add further fills.
     const at = this.fills.push("") - 1;
+    // Everything exists where fills run.
+    const underway = this.#underway;
+    this.#underway = new Set();
     this.fills[at] = statement();
+    this.#underway = underway;
   }
 
   #object(object: ObjectValue): string {
@@ -242,13 +252,18 @@ export class Rebuilder {
       return this.reader.read(object.source);
     }
     const known = this.#objects.get(object);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      invariant(!this.#underway.has(object), "Expected objects that can be made one after the other");
+      return known;
+    }
     const shared = (this.#counts.get(object) ?? 2) > 1;
     if (!shared && isLiteral(object)) return this.#literal(object);
     const name = this.names.fresh(nameOf(object));
     this.#objects.set(object, name);
     // Reserved before its parts are made, so that parts made on the way come first but never refer to it early.
+    this.#underway.add(object);
     const shell = this.#shell(object);
+    this.#underway.delete(object);
     this.creations.push(`const ${name} = ${shell};`);
     this.#fillIn(object, name);
     return name;
@@ -264,6 +279,15 @@ export class Rebuilder {
     });
     const literal = members.length > 0 ? `{ ${members.join(", ")} }` : "{}";
     return this.#withPrototype(object, literal);
+  }
+
+  /** The object that a function was made with as its prototype. */
+  #ownPrototype(object: ObjectValue, fn: ObjectValue): string {
+    return this.#collection(
+      `${this.#object(fn)}.prototype`,
+      object.prototype,
+      isGenerator(fn) ? GENERATORS : Object.prototype,
+    );
   }
 
   #withPrototype(object: ObjectValue, expression: string): string {
@@ -302,11 +326,13 @@ export class Rebuilder {
         if (object.tensorProperty) {
           return `${this.tensor(object.tensorProperty.tensor)}.${object.tensorProperty.name}`;
         }
-        if (object.isArguments) {
+        if (object.prototypeOf) return this.#ownPrototype(object, object.prototypeOf);
+        if (object.arguments) {
           const values = argumentSlots(object).map((slot) =>
             slot.kind === "data" ? this.value(slot.value) : "undefined"
           );
-          return `${this.helper("makeArguments")}(${values.join(", ")})`;
+          const make = object.arguments === "mapped" ? "makeMappedArguments" : "makeArguments";
+          return `${this.helper(make)}(${values.join(", ")})`;
         }
         return this.#withPrototype(object, "{}");
       case "array":
@@ -344,7 +370,11 @@ export class Rebuilder {
           [exotic.target, exotic.self, ...exotic.args].map((v) => this.value(v)).join(", ")
         })`;
       case "generator":
-        return this.printer.generator(object, (v) => this.value(v), this.constants);
+        return this.#collection(
+          this.printer.generator(object, (v) => this.value(v), this.constants),
+          prototype,
+          GENERATORS,
+        );
       case "listIterator":
         return `${this.helper("listIterator")}(${this.value(exotic.over)}, ${JSON.stringify(exotic.what)})`;
       case "thrown":
@@ -404,8 +434,16 @@ export class Rebuilder {
         this.#fill(() => this.collectionCall(object, name, "put", [key]));
       }
     }
+    for (const key of givenKeys(object)) {
+      if (!object.slots.has(key)) this.fills.push(`delete ${name}${this.access(key)};`);
+    }
     for (const [key, slot] of object.slots) {
-      if (isGivenByConstructor(object, key, slot)) continue;
+      if (isGivenByConstructor(object, key, slot)) {
+        if (slot.kind === "data" && slot.value.kind === "object" && isChangedPrototype(slot.value)) {
+          this.#object(slot.value);
+        }
+        continue;
+      }
       this.#fill(() => this.setSlot(name, key, slot, mayRunCode(object, key)));
     }
     if (object.frozen !== "no") {

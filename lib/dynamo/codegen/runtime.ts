@@ -49,6 +49,11 @@ export function withPrototype(object: object, prototype: object | null): object 
   return setPrototypeOf(object, prototype);
 }
 
+/** fn.call(self, ...args) */
+export function callFunction(fn: object, self: unknown, args: readonly unknown[]): unknown {
+  return apply(fn, self, args);
+}
+
 /** target.bind(self, ...args) */
 export function bindFunction(target: object, self: unknown, ...args: readonly unknown[]): unknown {
   return apply(bind, target, [self, ...args]);
@@ -58,6 +63,9 @@ export function bindFunction(target: object, self: unknown, ...args: readonly un
 export function makeArguments(..._values: readonly unknown[]): object {
   return arguments;
 }
+
+/** An arguments object of a sloppy function; its callee has yet to be set. */
+export const makeMappedArguments: unknown = new Function("return arguments");
 
 type Listing = "keys" | "values" | "entries";
 

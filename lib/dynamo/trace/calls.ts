@@ -6,7 +6,7 @@
 import { isOwnModule } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import { type BoundInfo, type CallableInfo, type ClassInfo, missingInstructions } from "../functions.ts";
+import { type BoundInfo, type CallableInfo, type ClassInfo } from "../functions.ts";
 import {
   dataSlot,
   isCallable,
@@ -98,7 +98,6 @@ function unbind(
 
 /** Pushes the frame of a call. */
 function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, request: CallRequest): void {
-  refuseMissing(code);
   refuseOwnState(code);
   if (code.async) return breakGraph("generator", `${code.name || "an async function"} is called`);
   const self = receiver(m, code, request.self);
@@ -241,19 +240,12 @@ function refuseOwnState(code: CodeObject): void {
   if (isOwnModule(code.module.url)) breakGraph("builtin", `${code.name}, which has state of its own`);
 }
 
-/** A function that was made in the trace may hold what has no instructions. */
-function refuseMissing(code: CodeObject): void {
-  const missing = missingInstructions(code);
-  if (missing !== null) breakGraph("syntax", missing);
-}
-
 function constructBase(
   m: Interpreter,
   bindings: FrameBindings,
   code: CodeObject,
   request: ConstructRequest,
 ): void {
-  refuseMissing(code);
   const { callee, newTarget, completion } = request;
   const object = new ObjectValue({ kind: "plain" }, prototypeOfNew(m, newTarget), null, null);
   m.push(

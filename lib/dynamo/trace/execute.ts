@@ -154,13 +154,15 @@ export function execute(
       return step.set(instruction.dst, m.wrapper.known(strings, "template"));
     }
     case "getProp":
-      return step.withKey(
+      return step.withMember(
+        step.get(instruction.object),
         instruction.key,
         (key) =>
           readProperty(m, step.get(instruction.object), key, { kind: "register", register: instruction.dst }),
       );
     case "setProp":
-      return step.withKey(
+      return step.withMember(
+        step.get(instruction.object),
         instruction.key,
         (key) =>
           writeProperty(

@@ -77,7 +77,12 @@ export function executeIteratorClose(step: Step, instruction: InstructionOf<"ite
   if (found.kind === "getter" || !isCallable(found.value)) return breakGraph("iterator");
   const { quiet } = instruction;
   if (quiet && iterator.exotic.kind !== "generator") return breakGraph("iterator");
-  return m.call({ callee: found.value, self: iterator, args: [], completion: { kind: "discard" } });
+  return m.call({
+    callee: found.value,
+    self: iterator,
+    args: [],
+    completion: { kind: quiet ? "discard" : "close" },
+  });
 }
 
 /** The keys that a for-in loop visits. */

@@ -41,6 +41,11 @@ export function executeRegexp(step: Step, instruction: InstructionOf<"regexp">):
   );
 }
 
+/** What `callee` of strict functions' arguments refers to. */
+const throwTypeError: object = (function (..._values: unknown[]): object {
+  return Reflect.getOwnPropertyDescriptor(arguments, "callee")?.get ?? Function.prototype;
+})();
+
 /** The arguments object. */
 export function executeLoadArguments(step: Step, instruction: InstructionOf<"loadArguments">): void {
   const { m, frame } = step;
@@ -50,22 +55,27 @@ export function executeLoadArguments(step: Step, instruction: InstructionOf<"loa
     null,
     null,
   );
+  const hidden = { kind: "data", writable: true, enumerable: false, configurable: true } as const;
   frame.args.forEach((value, i) => object.slots.set(`${i}`, dataSlot(value)));
-  object.slots.set("length", {
-    kind: "data",
-    value: constant(frame.args.length),
-    writable: true,
-    enumerable: false,
-    configurable: true,
-  });
+  object.slots.set("length", { value: constant(frame.args.length), ...hidden });
+  if (instruction.mapped) {
+    invariant(frame.callee, "Expected a callee");
+    object.slots.set("callee", { value: frame.callee, ...hidden });
+  } else {
+    const refuses = m.wrapper.known(throwTypeError, "%ThrowTypeError%");
+    object.slots.set("callee", {
+      kind: "accessor",
+      get: refuses,
+      set: refuses,
+      enumerable: false,
+      configurable: false,
+    });
+  }
   object.slots.set(Symbol.iterator, {
-    kind: "data",
     value: m.wrapper.known(Array.prototype.values, "Array.prototype.values"),
-    writable: true,
-    enumerable: false,
-    configurable: true,
+    ...hidden,
   });
-  object.isArguments = true;
+  object.arguments = instruction.mapped ? "mapped" : "unmapped";
   return step.set(instruction.dst, object);
 }
 
@@ -73,11 +83,11 @@ export function executeLoadArguments(step: Step, instruction: InstructionOf<"loa
 export function executeDeleteProp(step: Step, instruction: InstructionOf<"deleteProp">): void {
   const { m } = step;
   const object = step.get(instruction.object);
-  if (object.kind !== "object") {
-    return breakGraph(object.kind === "tensor" ? "opaqueObject" : "throws", "delete");
-  }
-  return step.withKey(instruction.key, (key) => {
-    const deleted = deleteOwn(m, object, key);
+  return step.withMember(object, instruction.key, (key) => {
+    if (object.kind === "tensor") return breakGraph("opaqueObject", "delete");
+    const deleted = object.kind === "object"
+      ? deleteOwn(m, object, key)
+      : object.kind !== "constant" || Reflect.deleteProperty(Object(object.value), key);
     if (!deleted && instruction.strict) breakGraph("throws", "Cannot delete property");
     step.set(instruction.dst, constant(deleted));
   });
@@ -88,9 +98,10 @@ export function executeGetSuper(step: Step, instruction: InstructionOf<"getSuper
   const { m } = step;
   const home = step.get(instruction.home), receiver = step.get(instruction.receiver);
   invariant(home.kind === "object", "Expected a home object");
+  const { prototype } = home;
+  if (!prototype) return breakGraph("throws", "super without prototype");
   return step.withKey(instruction.key, (key) => {
-    if (!home.prototype) return breakGraph("throws", "super without prototype");
-    const found = findProperty(m, home.prototype, key);
+    const found = findProperty(m, prototype, key);
     if (found.kind === "getter") {
       return m.call({
         callee: found.getter,

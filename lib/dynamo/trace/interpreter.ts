@@ -17,6 +17,8 @@ export type Completion =
   | { readonly kind: "register"; readonly register: number }
   /** Nobody reads it (setters, field initialisers). */
   | { readonly kind: "discard" }
+  /** `iteratorClose`: nobody reads it, but it has to be an object. */
+  | { readonly kind: "close" }
   /** `new`: an object result replaces the object under construction. */
   | { readonly kind: "construct"; readonly register: number; readonly object: ObjectValue }
   /** `getIterator`: the result is the iterator. */

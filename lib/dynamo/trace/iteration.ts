@@ -141,7 +141,7 @@ function builtinIterator(m: Interpreter, source: Value): ObjectValue | null {
   if (exotic.kind === "array" && real === Array.prototype[Symbol.iterator]) {
     return listIterator(m, source, "values");
   }
-  if (source.isArguments && real === Array.prototype[Symbol.iterator]) {
+  if (source.arguments && real === Array.prototype[Symbol.iterator]) {
     const count = m.plainProperty(source, "length");
     const length = count?.kind === "constant" ? Number(count.value) : 0;
     const items = Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED);

@@ -16,7 +16,7 @@ import type { CodeObject, Opcode } from "../bytecode/code.ts";
 import { instructionText } from "../bytecode/disassemble.ts";
 import { doneByThrowing } from "../bytecode/effects.ts";
 import { findHomeObject } from "../frame/capture.ts";
-import { VariablesPending } from "../functions.ts";
+import { missingInstructions, VariablesPending } from "../functions.ts";
 import type { LiveCell } from "../frame/info.ts";
 import { capturedSource } from "../source.ts";
 import {
@@ -303,6 +303,8 @@ export class Machine implements Interpreter {
   }
 
   push(frame: Frame): void {
+    const missing = missingInstructions(frame.code);
+    if (missing !== null) breakGraph("syntax", missing);
     if (this.frames.length >= DEEPEST) breakGraph("depth", `${DEEPEST} nested calls`);
     if (this.frames.length === 0 && frame.code.async) this.#async = true;
     frame.internal = this.context.isInternal(frame.code);
@@ -354,6 +356,12 @@ export class Machine implements Interpreter {
         this.top.pc++;
         return;
       case "discard":
+        this.top.pc++;
+        return;
+      case "close":
+        if (value.kind !== "object" && value.kind !== "tensor") {
+          return breakGraph("throws", "Iterator result is not an object");
+        }
         this.top.pc++;
         return;
       case "construct":
@@ -568,6 +576,7 @@ function isResumable(frame: Frame): boolean {
   switch (frame.completion.kind) {
     case "register":
     case "discard":
+    case "close":
     case "construct":
     case "step":
     case "root":

@@ -138,11 +138,16 @@ function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null
   if (key === "length") return { kind: "data", value: constant(code.length), ...hidden };
   if (key === "name") {
     const { functionName, namePrefix } = exotic.closure;
-    const text = typeof functionName === "symbol" ? `[${functionName.description ?? ""}]` : functionName;
+    const text = typeof functionName !== "symbol"
+      ? functionName
+      : functionName.description === undefined
+      ? ""
+      : `[${functionName.description}]`;
     return { kind: "data", value: constant(namePrefix ? `${namePrefix} ${text}` : text), ...hidden };
   }
   if (key === "prototype" && (code.kind === "function" && !code.async || code.generator)) {
     const prototype = newObject(m);
+    prototype.prototypeOf = object;
     if (code.generator) prototype.prototype = builtinPrototype(m, GENERATORS, "Generator");
     else {
       prototype.slots.set("constructor", {
@@ -433,7 +438,9 @@ export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolea
     : undefined;
   if (changed && changed.kind !== "deleted" && !changed.configurable) return false;
   if (!changed && descriptor && !descriptor.configurable) return false;
-  if (object.real && programDescriptor(object.real, key)) {
+  const own = changed || object.real ? null : closureSlot(m, object, key);
+  if (own?.kind === "data" && !own.configurable) return false;
+  if (object.real ? programDescriptor(object.real, key) : closureSlot(m, object, key)) {
     object.slots.set(key, { kind: "deleted" });
   } else {
     object.slots.delete(key);

@@ -5,6 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import type { KeyOperand } from "../bytecode/code.ts";
 import type { ItemValue, Value } from "../variables/value.ts";
+import { breakGraph } from "../break_reasons.ts";
 import type { FunctionKnowledge } from "./calls.ts";
 import { toKey } from "./coercion.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
@@ -37,6 +38,14 @@ export class Step {
   /** Moves on. */
   next(): void {
     this.frame.pc++;
+  }
+
+  /** Goes on with the key of a property, once it is converted: what has no properties fails before that. */
+  withMember(object: Value, key: KeyOperand, then: (key: Key) => void): void {
+    if (object.kind === "constant" && (object.value ?? null) === null) {
+      return breakGraph("throws", `a property of ${String(object.value)}`);
+    }
+    return this.withKey(key, then);
   }
 
   /** Goes on with a key, once it is converted. */

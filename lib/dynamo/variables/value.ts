@@ -251,10 +251,12 @@ export class ObjectValue {
   variable: { readonly name: string; readonly cell: LiveCell } | null = null;
   /** Integrity set in the trace. */
   frozen: "no" | "sealed" | "frozen" | "inextensible" = "no";
-  /** An arguments object, which prints as one. */
-  isArguments = false;
+  /** An arguments object, which prints as one: whether its function's parameters are its elements. */
+  arguments: "mapped" | "unmapped" | null = null;
   /** A property of a tensor that this object is: shape, strides. */
   tensorProperty: { readonly tensor: TensorValue; readonly name: string } | null = null;
+  /** The function made in the trace that was made with this object as its prototype. */
+  prototypeOf: ObjectValue | null = null;
   /** Private members written in the trace, by their access. */
   readonly privates: Map<PrivateAccess, Value> = new Map();
   /** The accesses to private members that the trace has used, by name. */

@@ -98,6 +98,43 @@ ${calls.map((each) => `// ${JSON.stringify(each)}`).join("\n")}
 // ${JSON.stringify(program)}`;
 }
 
+/** A program that shows a difference. */
+export interface Finding {
+  readonly program: LanguageProgram;
+  readonly difference: string;
+}
+
+/** How differences are told apart, so that a program doesn't turn into another one's while it shrinks. */
+const KINDS = [/ran uncompiled through a fault/, /UnsupportedSyntax/, /InternalError/, /SyntaxError/];
+
+/** Runs random programs until one shows a difference, and makes it small. */
+export async function search(
+  options: {
+    readonly seed: number;
+    readonly programs: number;
+    readonly backend: string;
+    /** How long programs may be made smaller. */
+    readonly shrinkSeconds?: number;
+  },
+): Promise<Finding | null> {
+  const { seed, backend, shrinkSeconds = 60 } = options;
+  const kindOf = (text: string) => KINDS.findIndex((kind) => kind.test(text));
+  const state: { found: Finding | null; until: number } = { found: null, until: Infinity };
+  await fc.check(
+    fc.asyncProperty(language.generate(), async (program) => {
+      if (performance.now() > state.until) return true;
+      const difference = await check(program, backend);
+      if (difference === null) return true;
+      if (state.found && kindOf(state.found.difference) !== kindOf(difference)) return true;
+      if (!state.found) state.until = performance.now() + shrinkSeconds * 1000;
+      state.found = { program, difference };
+      return false;
+    }),
+    { seed, numRuns: options.programs },
+  );
+  return state.found;
+}
+
 /** What drives the fuzzer from outside: one name, programs, one run, one text. */
 export const language = {
   name: "language",

@@ -386,7 +386,7 @@ function hasOwnItems(m: Interpreter, source: ObjectValue): boolean {
   if (source.exotic.kind === "generator") return true;
   if (source.exotic.kind !== "plain") return false;
   const found = findProperty(m, source, Symbol.iterator);
-  return found.kind === "value" && isCallable(found.value) && !source.isArguments;
+  return found.kind === "value" && isCallable(found.value) && !source.arguments;
 }
 
 function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
@@ -428,7 +428,7 @@ function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
     result = array;
     if (pushed) m.complete(request.completion, array);
   };
-  if (source.kind === "object" && source.exotic.kind === "plain" && !source.isArguments) {
+  if (source.kind === "object" && source.exotic.kind === "plain" && !source.arguments) {
     const length = m.plainProperty(source, "length");
     const iterator = m.plainProperty(source, Symbol.iterator);
     if (iterator === null && length?.kind === "constant" && typeof length.value === "number") {

@@ -381,7 +381,7 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
     m.wrapper.relyOnPrototype(self);
     const tag = m.plainProperty(self, Symbol.toStringTag);
     if (tag?.kind === "constant" && typeof tag.value === "string") return constant(`[object ${tag.value}]`);
-    if (self.isArguments) return constant("[object Arguments]");
+    if (self.arguments) return constant("[object Arguments]");
     if (self.exotic.kind === "array") return constant("[object Array]");
     if (self.exotic.kind === "constructed" || self.real instanceof Error) return constant("[object Error]");
     return constant(isCallable(self) ? "[object Function]" : "[object Object]");
@@ -396,9 +396,7 @@ const FUNCTION: Readonly<Record<string, Model>> = {
   },
   apply: (m, [self = UNDEFINED, list = UNDEFINED], request) => {
     if (!isCallable(request.self)) return breakGraph("throws", "apply of a value that is no function");
-    const args = list.kind === "object" && list.isArguments
-      ? argumentValues(m, list)
-      : argumentsFrom(m, list);
+    const args = list.kind === "object" && list.arguments ? argumentValues(m, list) : argumentsFrom(m, list);
     m.call({ callee: request.self, self, args, completion: request.completion });
     return PUSHED;
   },

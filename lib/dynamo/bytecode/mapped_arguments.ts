@@ -1,0 +1,86 @@
+/**
+ * Sloppy functions whose parameters are the elements of their `arguments` as well. Input: a function with simple
+ * parameters; output: a place where one may be changed through the other, which registers cannot show. Invariant: the
+ * uses that are let pass only read.
+ */
+import type * as ast from "acorn";
+import { type AstNode, childrenOf, type FunctionNode, isFunctionNode } from "./syntax.ts";
+
+/** The first use of `arguments` that may write to it, in a function that also uses its parameters by name. */
+export function writtenArguments(node: FunctionNode): AstNode | null {
+  const names = new Set(node.params.flatMap((p) => p.type === "Identifier" ? p.name : []));
+  let used = false;
+  let found: AstNode | null = null;
+  const visit = (at: AstNode, parents: readonly AstNode[]): void => {
+    if (at.type === "Identifier") {
+      if (names.has(at.name)) used = true;
+      if (at.name === "arguments" && !isOnlyRead(at, parents)) found ??= at;
+      return;
+    }
+    // Other functions than arrows have their own.
+    const own = isFunctionNode(at) && at.type !== "ArrowFunctionExpression";
+    childrenOf(at, (child) => own ? visitNames(child) : visit(child, [at, ...parents]));
+  };
+  const visitNames = (at: AstNode): void => {
+    if (at.type === "Identifier" && names.has(at.name)) used = true;
+    childrenOf(at, visitNames);
+  };
+  childrenOf(node.body, (child) => visit(child, [node.body]));
+  return used ? found : null;
+}
+
+function isOnlyRead(node: AstNode, [parent, outer]: readonly AstNode[]): boolean {
+  switch (parent?.type) {
+    case "SpreadElement":
+      return true;
+    case "ForOfStatement":
+      return parent.right === node;
+    case "UnaryExpression":
+      return parent.operator === "typeof";
+    case "MemberExpression":
+      return parent.object === node && outer !== undefined && !changes(outer, parent);
+    case "CallExpression":
+      return copies(parent, node);
+    default:
+      return false;
+  }
+}
+
+/** Whether a member is called, with its object as receiver, or written to. */
+function changes(outer: AstNode, member: ast.MemberExpression): boolean {
+  switch (outer.type) {
+    case "AssignmentExpression":
+      return outer.left === member;
+    case "AssignmentPattern":
+      return outer.left === member;
+    case "UpdateExpression":
+    case "ArrayPattern":
+    case "RestElement":
+    case "Property":
+    case "ForInStatement":
+    case "ForOfStatement":
+    case "ChainExpression":
+      return true;
+    case "UnaryExpression":
+      return outer.operator === "delete";
+    case "CallExpression":
+      return outer.callee === member;
+    case "TaggedTemplateExpression":
+      return outer.tag === member;
+    default:
+      return false;
+  }
+}
+
+/** f.apply(self, arguments), Array.from(arguments), [].slice.call(arguments) */
+function copies({ callee, arguments: args }: ast.CallExpression, node: AstNode): boolean {
+  if (callee.type !== "MemberExpression" || callee.computed || callee.property.type !== "Identifier") {
+    return false;
+  }
+  const { object, property: { name } } = callee;
+  if (args[1] === node) return name === "apply";
+  if (args[0] !== node) return false;
+  if (name === "from") return object.type === "Identifier" && object.name === "Array";
+  return name === "call" && object.type === "MemberExpression" && !object.computed &&
+    object.property.type === "Identifier" && object.property.name === "slice";
+}
