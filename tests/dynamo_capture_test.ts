@@ -229,7 +229,7 @@ Deno.test("guards may use a function of the runtime and test which one a program
   const known: Record<string, number> = { a: 1 };
   const c = capture((x: Tensor) => Object.hasOwn(known, "b") ? x.neg() : x.add(known["a"] ?? 0));
   for (let i = 0; i < 3; i++) assertEquals(list(c.run(vector(1))), [2]);
-  assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null });
+  assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null, uncompiled: [] });
   known["b"] = 2;
   assertEquals(list(c.run(vector(1))), [-1]);
 });

@@ -206,19 +206,16 @@ export class Unit {
       "What kept changing:",
       ...changesText(mismatches).map((change) => `  ${change}`),
     ].join("\n");
-    if (program.options.fullgraph) {
-      const why = `${body.name} has ${config.cacheSizeLimit} versions (config.cacheSizeLimit); last reason: ${
-        reasons[0] ?? ""
-      }`;
-      throw new Unsupported(this.#reason("cacheLimit", why));
-    }
+    if (program.options.fullgraph) throw new Unsupported(this.#reason("cacheLimit", why));
     logs.emit(
       "recompiles",
       () => `${why}\nCalls that none of its versions serves run uncompiled from here on`,
       this.isWarned ? "info" : "warning",
     );
     this.isWarned = true;
-    this.#countUncompiled("cacheLimit", `config.cacheSizeLimit is ${config.cacheSizeLimit}`, { expected: true })();
+    this.#countUncompiled("cacheLimit", `config.cacheSizeLimit is ${config.cacheSizeLimit}`, {
+      expected: true,
+    })();
     return body.runPlain(self, args);
   }
 

@@ -43,6 +43,7 @@ function interpreted(program: Program): CompiledProgram {
   );
   return {
     source: "",
+    language: "txt",
     kernelCount: program.kernels.length,
     run({ inputs, outputs, byteOffsets, sizes }) {
       const arrays = [...inputs, ...outputs].map((memory, k) => {

@@ -85,6 +85,7 @@ export function noisy(program: Program, compiled: CompiledProgram): CompiledProg
   let widened: CompiledProgram | null | undefined;
   return {
     source: compiled.source,
+    language: compiled.language,
     kernelCount: compiled.kernelCount,
     run(call) {
       if (state === null) return compiled.run(call);

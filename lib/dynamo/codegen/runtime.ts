@@ -50,7 +50,11 @@ export function withPrototype(object: object, prototype: object | null): object 
 }
 
 /** fn.call(self, ...args) */
-export function callFunction(fn: object, self: unknown, args: readonly unknown[]): unknown {
+export function callFunction(
+  fn: (this: unknown, ...args: readonly unknown[]) => unknown,
+  self: unknown,
+  args: readonly unknown[],
+): unknown {
   return apply(fn, self, args);
 }
 

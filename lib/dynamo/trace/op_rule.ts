@@ -77,7 +77,10 @@ export function inferResults(m: Interpreter, definition: OpDefinition, args: Res
   return symbolic.ok
     ? symbolic.value
     : refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, (hints) =>
-      inferComposed(definition, mapArguments(hints, (value) => value.meta)));
+      inferComposed(
+        definition,
+        mapArguments(hints, (value) => value.meta),
+      ));
 }
 
 /** Whether the shape of the result depends on elements. */
