@@ -184,7 +184,7 @@ Deno.test("past the limit of entries the function runs as it is, and the log say
   assertEquals(c.entries(), 8);
   assertEquals(c.graphs.length, 8);
   assert(texts.some((t) => t.includes('L["s"] === ""') && t.includes("dynamo_capture_test.ts")));
-  assert(texts.some((t) => t.includes("<anonymous> has reached config.cacheSizeLimit")));
+  assert(texts.some((t) => t.includes(" has reached config.cacheSizeLimit")));
   const uncompiled = statusOf(c.run)?.uncompiled.map(({ reason, calls }) => [reason.id, calls]);
   assertEquals(uncompiled, [["GB0033", 4]]);
 });

@@ -287,6 +287,8 @@ export class Functionalizer {
       this.recorder.call({ definition, args: mapArguments(args, (tensor) => tensor.value()) }),
     );
     if (!result) throw new InternalError(`Expected a result of ${definition.name}`);
+    // what gives its operand as it was writes nothing
+    if (result === before) return receiver;
     const { api } = this.recorder;
     const cast = result.dtype === receiver.dtype ? result : api.to(result, receiver.dtype);
     const { shape } = receiver;

@@ -127,7 +127,7 @@ export const logs: Logs = {
   },
 
   announce(artifact, text) {
-    if (logs.enabled(artifact) || announced.has(text)) return;
+    if (logs.enabled(artifact) || !logs.enabled(artifact, "warning") || announced.has(text)) return;
     announced.add(text);
     sink(artifact, text);
   },

@@ -214,6 +214,12 @@ const CATALOGUE = {
     explanation: "No further version is compiled for calls that no version serves",
     hint: "Raise config.cacheSizeLimit, or keep what the guards test the same",
   },
+  compilation: {
+    id: "GB0034",
+    category: "compiler of graphs that fails",
+    explanation: "Compiling it failed",
+    hint: "config.suppressErrors leaves such functions uncompiled; without it the error is thrown",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** What there is in the catalogue. */

@@ -173,8 +173,8 @@ export class Unit {
       } else if (error instanceof VariablesPending) return this.#postpone(error.message, self, args);
       else if (error instanceof Unsupported) throw error;
       else if (error instanceof BackendCompilerFailed || error instanceof DynError) {
-        if (!config.suppressErrors) throw error;
-        this.#giveUp("untraceable", `compilation failed: ${error.message}`);
+        if (!config.suppressErrors || program.options.fullgraph) throw error;
+        this.#giveUp("compilation", error.message.split("\n", 1).join(), error);
       } else this.#giveUp("internal", messageOf(error), error);
       return this.#miss(self, args);
     } finally {
@@ -193,7 +193,7 @@ export class Unit {
   }
 
   /** Has every further call run plainly. Throws Unsupported where the user wants whole graphs only. */
-  #giveUp(kind: "untraceable" | "internal", because: string, cause?: unknown): void {
+  #giveUp(kind: "untraceable" | "compilation" | "internal", because: string, cause?: unknown): void {
     if (this.program.options.fullgraph) throw new Unsupported(this.#reason(kind, because), { cause });
     this.#countPlain = this.#countUncompiled(kind, because);
     this.givenUp = because;

@@ -10,7 +10,7 @@ import { Tensor } from "../tensor/tensor.ts";
 import { deepCopy } from "./deep_copy.ts";
 import { Parameter } from "./parameter.ts";
 
-const UNCLONABLE: symbol = Symbol("A module, which module.clone() copies,");
+const UNCLONABLE: symbol = Symbol.for("A module, which module.clone() copies,");
 
 /** Called after `forward`; a result other than undefined replaces the output. */
 export type ForwardHook = (module: Module, args: readonly unknown[], output: unknown) => unknown;

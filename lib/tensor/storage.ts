@@ -35,7 +35,7 @@ export interface ElementBounds {
   readonly greatest: number;
 }
 
-const UNCLONABLE: symbol = Symbol("A tensor, which tensor.clone() copies,");
+const UNCLONABLE: symbol = Symbol.for("A tensor, which tensor.clone() copies,");
 
 /** Memory shared by tensors. */
 export class Storage {

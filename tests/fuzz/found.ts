@@ -234,26 +234,22 @@ export const FOUND: Readonly<Record<string, Found>> = {
   },
   "sizes of 0 where kernels divide by sizes": {
     make: () => life((x: Tensor) => [x.corrcoef()], [() => [zeros([0, 1])]]),
-    open: { because: "index arithmetic divides by a size of 0", hides: ["dynamic"] },
   },
   "in place through windows that overlap": {
     make: () =>
       life((x: Tensor, y: Tensor) => x.mul(1).unfold(0, 2, 1).copy_(y), [
         () => [float([1, 2, 3]), float([4, 5])],
       ]),
-    open: { because: "plain runs write where compiled ones refuse, as PyTorch does", hides: ["write"] },
   },
   "in place without a gradient rule of its own": {
     make: () =>
       life((x: Tensor, i: Tensor) => x.mul(1).scatter_(0, i, 5), [() => [leaf([1, 2, 3]), int([1])]]),
-    open: { because: "plain runs find no rule for compositions that write", hides: ["gradients"] },
   },
   "integers that lie apart, without a C++ compiler": {
     make: () =>
       life((x: Tensor, i: Tensor) => [i.select(1, 1).eq(1), x.gather(0, i.select(1, 1))], [
         () => [float([1, 2, 3, 4, 5, 6, 7, 8]), arange(16).remainder(7).reshape([8, 2])],
       ]),
-    open: { because: "WebAssembly reads 4 bytes of an int64 whose stride is not 1", hides: [] },
   },
   "a product that is transposed keeps its strides": {
     make: () =>

@@ -32,7 +32,6 @@ const KNOWN: readonly KnownDifference[] = [
   {
     because: "a graph is one node of the tape, which saves other values and counts its writes as one",
     is: ({ expected, found }) => CHANGED.test(text(expected)) && CHANGED.test(text(found)),
-    // A pass that fails leaves what it had added up so far
     hides: ({ aspect }) => aspect === "gradients",
   },
   {
@@ -60,13 +59,6 @@ const KNOWN: readonly KnownDifference[] = [
     because: "WebGPU has no float64",
     device: "webgpu",
     is: ({ found }) => /on webgpu but found float64/.test(text(found)),
-    hides: () => true,
-  },
-  {
-    because: "on WebGPU indices are not read back, so that bad ones are clamped without a word",
-    device: "webgpu",
-    is: ({ expected, found }) =>
-      /^threw DynError: Expected (index|class) in/.test(text(expected)) && text(found) === "returned",
     hides: () => true,
   },
 ];

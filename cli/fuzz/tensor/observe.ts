@@ -79,8 +79,8 @@ class Observation {
       this.#tensor(place, tensor, "mutation");
     });
     this.#optimizer();
-    this.#backward(results);
-    for (const [place, tensor] of seen) this.#gradient(place, tensor);
+    // A pass that fails leaves whatever it had added up so far
+    if (this.#backward(results)) { for (const [place, tensor] of seen) this.#gradient(place, tensor); }
     effects.slice(noted).forEach((value, i) => this.#value(`effect ${i}`, value, "effects"));
     console.lines.forEach((value, i) => this.#value(`console ${i}`, value, "effects"));
     this.#writes(results);
@@ -172,8 +172,9 @@ class Observation {
     }
   }
 
-  /** Differentiates every result by itself, with weights that tell its elements apart. */
-  #backward(results: readonly Tensor[]): void {
+  /** Differentiates every result by itself, with weights that tell its elements apart; whether all passes succeed. */
+  #backward(results: readonly Tensor[]): boolean {
+    let complete = true;
     results.forEach((result, i) => {
       if (!result.requiresGrad || !isFloat(result.dtype)) return;
       const retainGraph = i < results.length - 1;
@@ -182,8 +183,10 @@ class Observation {
         this.#text(`backward of result ${i}`, "gradients", "returned");
       } catch (thrown) {
         this.#text(`backward of result ${i}`, "gradients", errorText(thrown));
+        complete = false;
       }
     });
+    return complete;
   }
 
   #gradient(place: string, tensor: Tensor): void {

@@ -39,7 +39,8 @@ export type FrameBindings =
 
 /** One activation of a function. */
 export class Frame {
-  readonly registers: (Value | undefined)[];
+  /** Grows as it is written: how many there are is unknown where the code has no instructions, which `push` refuses. */
+  readonly registers: (Value | undefined)[] = [];
   pc = 0;
   /** The generator this frame belongs to, while it runs. */
   generator: ObjectValue | null = null;
@@ -51,9 +52,7 @@ export class Frame {
     readonly args: readonly Value[],
     readonly newTarget: Value,
     public completion: Completion,
-  ) {
-    this.registers = new Array(code.registers.length);
-  }
+  ) {}
 
   /** The iterator that `yield*` hands on. */
   delegates: { readonly iterator: ObjectValue; readonly next: Value } | null = null;

@@ -189,7 +189,6 @@ function checkLeaf(m: Interpreter, target: GraphValue): void {
   const value = root ? m.output.tensors.get(root) : undefined;
   if (!value?.requiresGrad) return;
   if (value.real?.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
-  breakGraph("gradientState", "an in-place operation on an input with a history");
 }
 
 /** The input that a node shows elements of by views with gradients, if it is a view of one or an input itself. */

@@ -84,7 +84,9 @@ class GPT2Attention extends nn.Module {
     let attnWeights = query.matmul(key.transpose(-1, -2));
     attnWeights = attnWeights.div(value.size(-1) ** 0.5);
     const queryLength = query.size(-2), keyLength = key.size(-2);
-    const causalMask = this.bias.at(":", ":", `${keyLength - queryLength}:${keyLength}`, `:${keyLength}`);
+    const causalMask = this.bias.at(":", ":", { start: keyLength - queryLength, stop: keyLength }, {
+      stop: keyLength,
+    });
     const maskValue = full([], -3.4e38, { dtype: attnWeights.dtype, device: attnWeights.device });
     attnWeights = where(causalMask, attnWeights, maskValue);
     attnWeights = nn.functional.softmax(attnWeights, -1);
