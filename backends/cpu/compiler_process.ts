@@ -39,7 +39,7 @@ job() {
     trap 'kill -KILL $! 2>/dev/null; exit 0' TERM
     sleep "$seconds" >/dev/null 2>&1 &
     wait $!
-    kill -KILL $work 2>/dev/null && echo "late $number"
+    kill -0 $work 2>/dev/null && echo "late $number" && kill -KILL $work 2>/dev/null
   ) &
   guard=$!
   wait $work

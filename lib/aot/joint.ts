@@ -9,13 +9,15 @@ import type { TreeSpec } from "../base/tree.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type Argument, type Graph, isList, Node } from "../graph/node.ts";
 import type { MutatedInput } from "../graph/signature.ts";
-import type { GraphValue } from "../ops/graph_builder.ts";
+import { GraphValue } from "../ops/graph_builder.ts";
+import { findTarget } from "../ops/table.ts";
 import type { GraphReplay } from "../autograd/graph_replay.ts";
 import { provablyEqual } from "../sym/decide.ts";
 import { type Dim, mul, Sym } from "../sym/expr.ts";
 import { type FunctionalTensor, isFunctional, type ViewStep } from "../autograd/functional.ts";
 import { laidOut } from "../ops/rewrite/contract.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
+import { type Connections, connectionsOf } from "./connections.ts";
 import type { ForwardTrace } from "./trace.ts";
 
 /** How one leaf of the captured result is made at run time. */
@@ -44,6 +46,8 @@ export interface RuntimePlan {
   readonly mutations: readonly Mutation[];
   /** Forward results that require a gradient. */
   readonly differentiable: readonly number[];
+  /** How they hang together, by position among them. */
+  readonly connections: Connections;
   /** Forward results from which a backward pass must fail as it does on the tape, and its error. */
   readonly lost: readonly { readonly output: number; readonly error: DynError }[];
   readonly lifted: readonly unknown[];
@@ -93,9 +97,11 @@ export function buildJoint(
     const differentiable = storage.recordedWrite && recorder.requiring.has(storage.value);
     mutations.push({ input, output: results.add(storage.value, storage.meta), differentiable });
   }
+  const returned = results.values.length;
+  keepChecks(graph, results);
   const values = results.values;
   const passedOn = new Set(mutations.filter((m) => !m.differentiable).map((m) => m.output));
-  const requiring = [...values.keys()].filter((index) => {
+  const requiring = [...values.keys()].slice(0, returned).filter((index) => {
     const value = values[index];
     return value !== undefined && recorder.requiring.has(value) && !passedOn.has(index);
   });
@@ -107,6 +113,10 @@ export function buildJoint(
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const inputCount = graph.placeholders.length;
   const training = differentiable.length > 0 && wanted.length > 0;
+  const connections = connectionsOf(
+    recorder,
+    training ? differentiable.flatMap((index) => values[index] ?? []) : [],
+  );
   const { tangents, gradients, reached } = training
     ? appendBackward(trace.replay, values, differentiable)
     : { tangents: [], gradients: [], reached: [] };
@@ -116,6 +126,7 @@ export function buildJoint(
     tree: trace.outputTree,
     mutations,
     differentiable: training ? differentiable : [],
+    connections,
     lost,
     lifted: trace.replay.lifted,
     randomOps: trace.randomOps,
@@ -139,6 +150,19 @@ export function buildJoint(
       return listed().slice(values.length).map((node) => node instanceof Node ? node : null);
     },
   };
+}
+
+/** Makes results of calls that nothing reads but that may fail by the elements they are given, as programs notice. */
+function keepChecks(graph: Graph, results: Results): void {
+  const read = new Set<Node>(results.values.map(({ node }) => node));
+  for (const node of read) for (const input of node.inputs()) read.add(input);
+  for (const node of graph.nodes) {
+    if (read.has(node) || node.op !== "call_function" || !findTarget(node.target)?.definition.ranges) {
+      continue;
+    }
+    const meta = metaOf(node);
+    results.add(new GraphValue(node, meta), meta);
+  }
 }
 
 /** The backward part: one tangent per differentiable result, one gradient per input that wants one. */

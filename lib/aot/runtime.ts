@@ -251,6 +251,10 @@ class CompiledNode extends Node {
   /** The forward's inputs, for differentiating again. */
   #primals: readonly unknown[] | null = null;
   #lent: Tensor[] = [];
+  /** Results to which the latest pass has brought gradients, by position. */
+  #arrived: readonly number[] = [];
+  /** Results that cannot be differentiated any more. */
+  readonly #spent = new Set<number>();
 
   constructor(
     { pair, backward, inputs, outputs, sizes }: {
@@ -288,6 +292,8 @@ class CompiledNode extends Node {
   }
 
   apply(grads: readonly (Tensor | null)[], options: ApplyOptions): readonly (Tensor | null)[] {
+    this.#arrived = grads.flatMap((grad, k) => grad ? [k] : []);
+    if (this.#arrived.some((k) => this.#spent.has(k))) throw releasedError();
     if (ambient.gradEnabled) return this.#applyAgain(grads, options);
     const tangents = this.#tangents(grads);
     const saved = this.#unpack(this.#saved);
@@ -302,7 +308,18 @@ class CompiledNode extends Node {
     return results;
   }
 
+  override dependents(output: number): readonly number[] {
+    return this.#pair.plan.connections.dependents[output] ?? [];
+  }
+
+  /** On the tape, results without operations in common keep their histories apart. */
   release(): void {
+    const { differentiable, connections } = this.#pair.plan;
+    for (const k of this.#arrived) for (const other of connections.sharing[k] ?? []) this.#spent.add(other);
+    if (this.#spent.size === differentiable.length) this.#free();
+  }
+
+  #free(): void {
     this.#saved?.forEach((each) => each instanceof SavedTensor && each.release());
     this.#primals?.forEach((each) => each instanceof SavedTensor && each.release());
     for (const tensor of this.#lent) tensor.storage.release();

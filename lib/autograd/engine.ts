@@ -238,6 +238,7 @@ class Pass {
     const grads = this.#buffers.get(node) ?? [];
     this.#buffers.delete(node);
     const arrived = grads.slice();
+    this.#refuseHidden(node, grads);
     this.#hooks(node, grads);
     this.#capture(node, grads);
     if (node instanceof AccumulateGrad) {
@@ -253,6 +254,26 @@ class Pass {
       const left = (this.#dependencies.get(edge.node) ?? 1) - 1;
       this.#dependencies.set(edge.node, left);
       if (left === 0 && edge.node instanceof AccumulateGrad) this.#finish(edge.node);
+    }
+  }
+
+  /** Throws where somebody waits for the gradient of a result, a part of which flows inside of the node. */
+  #refuseHidden(node: Node, grads: readonly (Tensor | null)[]): void {
+    const { captures } = this.options;
+    const asked = [
+      ...node.hooks.entries().flatMap(([output, hooks]) => hooks.size > 0 ? [output] : []),
+      ...captures
+        ? captures.flatMap((edge) => edge.node === node ? [edge.output] : [])
+        : node.retained.keys(),
+    ];
+    for (const output of asked) {
+      const hidden = node.dependents(output).find((other) => grads[other]);
+      if (hidden === undefined) continue;
+      throw new DynError(
+        `Expected results of a compiled function that are independent but result ${hidden} of ${node.name} was ` +
+          `computed from result ${output}, for whose gradient a hook, retainGrad or autograd.grad asks; ask ` +
+          "inside of the compiled function, or compile what comes behind that result on its own",
+      );
     }
   }
 

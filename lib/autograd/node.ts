@@ -41,8 +41,13 @@ export abstract class Node implements GradFn<Tensor> {
   /** Gradients of the inputs from those of the results; one per edge, null for none. */
   abstract apply(grads: readonly (Tensor | null)[], options: ApplyOptions): readonly (Tensor | null)[];
 
-  /** Lets go of what was saved; the node cannot run again. */
+  /** Lets go of what was saved for the results that gradients have arrived at; the node cannot run for them again. */
   abstract release(): void;
+
+  /** Other results whose gradients flow through a result inside of the node, where nobody sees them. */
+  dependents(_output: number): readonly number[] {
+    return [];
+  }
 }
 
 /** The end of a path: adds into a leaf's `.grad`. The engine does the adding. */

@@ -99,6 +99,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
       const stack = machineHolder.machine?.stack() ?? [];
       return stack.length > 0 || !place ? stack : [place];
     },
+    step: () => (machineHolder.machine?.steps ?? 0) - 1,
   });
   const wrapper = new Wrapper(output, {
     dynamic: config.dynamicShapes ? program.options.dynamic : "never",

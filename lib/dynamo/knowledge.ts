@@ -4,6 +4,7 @@
  * the table is made once; a function that is not in it is stepped through or breaks the graph.
  */
 import { config } from "../base/config.ts";
+import { grad } from "../autograd/engine.ts";
 import { isDType } from "../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../ops/table.ts";
 import * as freeFunctions from "../tensor/generated_functions.ts";
@@ -26,6 +27,7 @@ import { PUSHED } from "./trace/interpreter.ts";
 import type { MachineContext } from "./trace/machine.ts";
 import { trustAccessors } from "./trace/objects.ts";
 import { addCreation } from "./trace/creation.ts";
+import { gradientsAsked } from "./trace/gradient_taps.ts";
 import { callCustom } from "./trace/custom_calls.ts";
 import { tensorMethodModels } from "./trace/tensor_methods.ts";
 import { callOp } from "./trace/tensor_ops.ts";
@@ -54,6 +56,7 @@ function models(): ModelTable {
   addCreation(made);
   addAmbient(made);
   addConsole(made);
+  made.call(grad, gradientsAsked);
   made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));
   trustAccessors(Tensor.prototype);
   return table = made;

@@ -4,7 +4,7 @@
  * memory without gaps.
  */
 import { contiguousStrides } from "../graph/meta.ts";
-import type { Node } from "../graph/node.ts";
+import type { Argument, Node } from "../graph/node.ts";
 import type { Element, Operand } from "../loops/body.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { type BufferOperand, Recorder } from "../loops/record.ts";
@@ -51,14 +51,19 @@ export function linearView(
   return { shape: result.shape, dtype: result.dtype, buffer: load.buffer, offset, strides };
 }
 
-/** Whether all readers of a matrix product see it with its last two dimensions exchanged. */
-export function wantedTransposed(node: Node): boolean {
+/**
+ * Whether all readers of a matrix product see it with its last two dimensions exchanged, none of them being among the
+ * results, whose layout is that of eager execution.
+ */
+export function wantedTransposed(node: Node, results: ReadonlySet<Argument>): boolean {
   const { value } = node.meta;
   if (value.kind !== "tensor" || node.users.size === 0) return false;
   const { shape, strides } = value.tensor;
   const rows = shape.at(-2), columns = shape.at(-1);
   if (rows === 1 || columns === 1 || strides.at(-1) !== 1) return false;
-  return [...node.users.keys()].every(({ op, meta: { value: seen } }) =>
+  const users = [...node.users.keys()];
+  if (users.some((user) => results.has(user))) return false;
+  return users.every(({ op, meta: { value: seen } }) =>
     op === "call_function" && seen.kind === "tensor" && seen.tensor.shape.length === shape.length &&
     seen.tensor.shape.at(-1) === rows && seen.tensor.shape.at(-2) === columns &&
     seen.tensor.strides.at(-2) === 1 && seen.tensor.strides.at(-1) === strides.at(-2)

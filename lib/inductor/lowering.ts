@@ -68,10 +68,14 @@ export interface LoweredGraph {
 export function lowerGraph(
   graph: Graph,
   lookup: OpLookup,
-  { mutatedInputs = [], failure }: Partial<Pick<GraphSignature, "mutatedInputs" | "failure">> = {},
+  { mutatedInputs = [], ownResults = 0, failure }: Partial<LoweredSignature> = {},
 ): LoweredGraph {
-  return new Lowering(graph, lookup).run(mutatedInputs, failure);
+  const [list] = graph.output.args;
+  const results = list !== undefined && isList(list) ? list.slice(0, ownResults) : [];
+  return new Lowering(graph, lookup, new Set(results)).run(mutatedInputs, failure);
 }
+
+type LoweredSignature = Pick<GraphSignature, "mutatedInputs" | "ownResults" | "failure">;
 
 type NodeTensor = Operand | readonly Operand[];
 
@@ -85,7 +89,8 @@ class Lowering {
   readonly #made = new Set<BufferOperand>();
   #order = 0;
 
-  constructor(readonly graph: Graph, readonly lookup: OpLookup) {}
+  /** `results`: the outputs that the program sees, in the layout that their metadata promises. */
+  constructor(readonly graph: Graph, readonly lookup: OpLookup, readonly results: ReadonlySet<Argument>) {}
 
   run(mutations: GraphSignature["mutatedInputs"], failure: number | undefined): LoweredGraph {
     const inputs = this.graph.placeholders.map((node, i) => this.#placeholder(node, i));
@@ -223,7 +228,7 @@ class Lowering {
   #results(lowered: readonly Lowered[], metas: readonly TensorMeta[], from: ResultOrigin): Operand[] {
     const [first] = lowered;
     if (first?.kind === "extern") {
-      const turned = first.call.op === "matmul" && wantedTransposed(from.node);
+      const turned = first.call.op === "matmul" && wantedTransposed(from.node, this.results);
       const outputs = first.outputs.map(({ shape, dtype }, i) =>
         this.#fresh(shape, dtype, turned ? transposedStrides(shape) : metas[i]?.strides)
       );
@@ -472,12 +477,14 @@ class Lowering {
   }
 
   #copyOf(operand: Operand, node: Node): LazyTensor {
+    const { value } = node.meta;
+    const promised = value.kind === "tensor" ? value.tensor.strides : undefined;
     return this.#lazy((o, index) => o.load(operand, index), {
       shape: operand.shape,
       dtype: operand.dtype,
       label: { target: "copy", origin: originOf(node) },
       viewOf: undefined,
-      strides: contiguousStrides(operand.shape),
+      strides: denseStrides(operand.shape, promised),
     });
   }
 

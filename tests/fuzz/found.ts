@@ -1,6 +1,6 @@
 /**
  * Programs that fuzzing found to do something else compiled than plainly, made small and given names. Input: none;
- * output: programs by what is or was wrong. Invariant: `open` is set while, and only while, one is still wrong.
+ * output: programs by what was wrong. Invariant: none of them differs any more.
  */
 import {
   arange,
@@ -18,8 +18,6 @@ import {
   zeros,
 } from "../../mod.ts";
 import type { Instance } from "../../cli/fuzz/tensor/instance.ts";
-import type { Aspect } from "../../cli/fuzz/tensor/facts.ts";
-import type { Feature } from "../../cli/fuzz/tensor/features.ts";
 import type { Mode } from "../../cli/fuzz/tensor/observe.ts";
 
 /** A program that was found. */
@@ -28,14 +26,6 @@ export interface Found {
   /** How autograd stands in each call; recording unless given. */
   readonly modes?: readonly Mode[];
   readonly dynamic?: boolean;
-  readonly open?: Open;
-}
-
-/** A fault that is not mended yet. */
-export interface Open {
-  readonly because: string;
-  /** What random programs leave out meanwhile, so that they show other faults. */
-  readonly hides: readonly (Aspect | Feature)[];
 }
 
 const float = (data: Parameters<typeof tensor>[0]): Tensor => tensor(data, { dtype: "float32" });
@@ -107,7 +97,6 @@ export const FOUND: Readonly<Record<string, Found>> = {
   },
   "an index out of range in an op whose result nobody uses": {
     make: () => life((x: Tensor, i: Tensor) => void x.indexSelect(0, i), [() => [float([1, 2]), int([5])]]),
-    open: { because: "dead code is removed with the checks of its indices", hides: ["failure"] },
   },
   "an index out of range inside a try, after a write": {
     make() {
@@ -155,10 +144,6 @@ export const FOUND: Readonly<Record<string, Found>> = {
       };
       return life(f, [() => [leaf([1, 2])]], { effects });
     },
-    open: {
-      because: "the gradient flows through the graph, past the hook: wrong gradients without a word",
-      hides: ["backward", "optimizer"],
-    },
   },
   "a hook that notes something, and a backward pass in the same function": {
     make() {
@@ -173,10 +158,6 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return z.detach();
       };
       return life(f, [() => [leaf([1, 2])]], { effects });
-    },
-    open: {
-      because: "the gradient flows through the graph, past the hook: wrong gradients without a word",
-      hides: ["backward", "optimizer"],
     },
   },
   "a backward pass between two results of one graph": {
@@ -195,10 +176,6 @@ export const FOUND: Readonly<Record<string, Found>> = {
         z.sum().backward();
         return y;
       }, [() => [float([3, 4]), leaf([1, 2])]]),
-    open: {
-      because: "all results of a graph are one node of the tape, which frees what it saved at once",
-      hides: ["backward", "optimizer"],
-    },
   },
   "the gradient of a sum with respect to an intermediate of the function": {
     make: () =>
@@ -206,7 +183,6 @@ export const FOUND: Readonly<Record<string, Found>> = {
         const y = x.sin();
         return autograd.grad(y.sum(), [y], { allowUnused: true });
       }, [() => [leaf([1, 2])]]),
-    open: { because: "null comes back instead of ones", hides: ["backward"] },
   },
   "a result that is written after it was saved": {
     make: () =>
@@ -254,10 +230,6 @@ export const FOUND: Readonly<Record<string, Found>> = {
   "a product that is transposed keeps its strides": {
     make: () =>
       life((x: Tensor, y: Tensor) => x.mm(y).t(), [() => [float([[1, 2], [3, 4]]), float([[5, 6], [7, 8]])]]),
-    open: {
-      because: "the product is computed transposed, and its result laid out densely",
-      hides: ["strides"],
-    },
   },
   "an input that is written after the graph that needs it": {
     make: () =>
@@ -266,10 +238,5 @@ export const FOUND: Readonly<Record<string, Found>> = {
         if (+x.sum() > 0) x.detach().zero_();
         return z;
       }, [() => [leaf([0.25, 0.5]).mul(1)]]),
-    open: {
-      because:
-        "the graph saves its input to compute again from it, where the tape saves what the program computed",
-      hides: ["block", "effect"],
-    },
   },
 };

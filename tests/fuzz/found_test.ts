@@ -1,8 +1,7 @@
 /**
- * Programs that fuzzing has found, compiled for every tier: they do what they do plainly. One that is still wrong
- * says so, and fails here when it no longer is.
+ * Programs that fuzzing has found, compiled for every tier: they do what they do plainly.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { cpu } from "../../backends/cpu/device.ts";
 import { compileWithInductor } from "../../backends/inductor.ts";
 import { compileToWasm } from "../../backends/wasm/program.ts";
@@ -46,15 +45,5 @@ async function differencesOf({ make, modes, dynamic }: Found): Promise<Record<st
 }
 
 for (const [name, found] of Object.entries(FOUND)) {
-  const { open } = found;
-  Deno.test(open === undefined ? `found: ${name}` : `found, and still wrong: ${name}`, async () => {
-    const differences = await differencesOf(found);
-    if (open === undefined) assertEquals(differences, {});
-    else {
-      assert(
-        Object.keys(differences).length > 0,
-        `Expected ${name} to differ still but found it right: remove "open" from it`,
-      );
-    }
-  });
+  Deno.test(`found: ${name}`, async () => assertEquals(await differencesOf(found), {}));
 }

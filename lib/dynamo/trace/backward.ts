@@ -97,8 +97,9 @@ function appendCall(
     stack: m.output.whereabouts.stack(),
     value: { kind: "tensors", tensors, requiresGrad: false },
   };
-  m.output.noteOperation();
-  return m.output.graph.create("call_function", GRADIENTS, { ...given, name: "gradients", meta });
+  const node = m.output.graph.create("call_function", GRADIENTS, { ...given, name: "gradients", meta });
+  m.output.noteOperation(node);
+  return node;
 }
 
 /** One of its results. */

@@ -68,7 +68,7 @@ export function callCustom(m: Interpreter, fn: object, args: readonly Value[]): 
       value: { kind: "tensors", tensors: tensors.map((t) => t.meta), requiresGrad: grad },
     },
   });
-  m.output.noteOperation();
+  m.output.noteOperation(node);
   return newArray(
     m,
     tensors.map((tensor, index) => {
@@ -84,7 +84,7 @@ export function callCustom(m: Interpreter, fn: object, args: readonly Value[]): 
 function remember(m: Interpreter, tensor: TensorValue): TensorValue {
   if (tensor.node) {
     m.output.tensors.set(tensor.node, tensor);
-    m.output.noteOperation();
+    m.output.noteOperation(tensor.node);
   }
   return tensor;
 }

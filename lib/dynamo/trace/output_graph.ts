@@ -33,6 +33,8 @@ export type GraphInput =
 export interface Whereabouts {
   /** User frames, innermost last. */
   stack(): readonly SourcePosition[];
+  /** Number of the instruction under way. */
+  step(): number;
 }
 
 /** The graph of one trace. */
@@ -55,6 +57,7 @@ export class OutputGraph {
   /** What the tape would know of the tensors. */
   readonly history: TraceHistory = new TraceHistory(this);
   operations = 0;
+  readonly #madeAt = new Map<Node, number>();
 
   constructor(readonly whereabouts: Whereabouts) {}
 
@@ -137,8 +140,14 @@ export class OutputGraph {
   }
 
   /** Counts an operation. */
-  noteOperation(): void {
+  noteOperation(node: Node): void {
     this.operations++;
+    this.#madeAt.set(node, this.whereabouts.step());
+  }
+
+  /** Number of the instruction that appended an operation. */
+  madeAt(node: Node): number | undefined {
+    return this.#madeAt.get(node);
   }
 
   /** Adds placeholders for sizes that no tensor input gives, and drops inputs that nothing uses. */

@@ -28,6 +28,7 @@ import { allElements, enumerableKeys, findProperty, newArray } from "./objects.t
 import { specializeNumber } from "../variables/numbers.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
 import { constantTensor } from "./creation.ts";
+import { tapGradient } from "./gradient_taps.ts";
 import { callOp } from "./tensor_ops.ts";
 import { backward } from "./backward.ts";
 
@@ -88,9 +89,9 @@ const METHODS: Readonly<Record<string, Method>> = {
       ? self
       : breakGraph("gradientState", "requiresGrad_ changes a tensor");
   },
-  retainGrad: (_m, self) =>
-    self.requiresGrad ? breakGraph("gradientState", "retainGrad") : breakGraph("throws", "retainGrad"),
-  registerHook: () => breakGraph("gradientState", "a hook is registered"),
+  retainGrad: (m, self) =>
+    self.requiresGrad ? tapGradient(m, self, "retainGrad") : breakGraph("throws", "retainGrad"),
+  registerHook: (m, self) => tapGradient(m, self, "a hook is registered"),
   backward,
   detach_: () => breakGraph("gradientState", "detach_"),
   tolist: () => breakGraph("tensorItem", "tolist()"),

@@ -98,7 +98,7 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
     kwargs,
     meta,
   });
-  m.output.noteOperation();
+  m.output.noteOperation(node);
   if (inplace && first) return afterInplace(m, node, { target: first.value, grad });
   if (!metas) {
     if (!kept) return breakGraph("tensorMethod", definition.name);
@@ -110,7 +110,7 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
       args: [node, index],
       meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad: requires } },
     });
-    m.output.noteOperation();
+    m.output.noteOperation(item);
     return remember(m, new TensorValue(tensor, requires, item, null, null));
   });
   const array = newArray(m, values);
@@ -151,7 +151,7 @@ function converted(m: Interpreter, value: GraphValue, dtype: DType): GraphValue 
       ...(m.gradEnabled ? {} : { noGrad: true as const }),
     },
   });
-  m.output.noteOperation();
+  m.output.noteOperation(node);
   return new GraphValue(node, tensor);
 }
 
@@ -276,7 +276,7 @@ function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly
 export function tensorOfNode(m: Interpreter, node: Node): TensorValue {
   const { value } = node.meta;
   if (value.kind !== "tensor") return breakGraph("tensorMethod", `a result of kind ${value.kind}`);
-  m.output.noteOperation();
+  m.output.noteOperation(node);
   return remember(m, new TensorValue(value.tensor, value.requiresGrad, node, null, null));
 }
 

@@ -1,0 +1,46 @@
+/**
+ * Places at which a program looks at gradients of a tensor: hooks, `retainGrad`, `autograd.grad`. Input: the tensor, as
+ * it is traced; output: a break of the graph. Invariant: the tensor is a result of its graph and what is computed from
+ * it belongs to a later one, so that the gradient between them is on the tape, where it can be looked at.
+ */
+import type { Node } from "../../graph/node.ts";
+import type { TensorValue } from "../variables/value.ts";
+import { breakGraph } from "../break_reasons.ts";
+import type { CallRequest, Interpreter } from "./interpreter.ts";
+import { allElements } from "./objects.ts";
+
+/** Breaks the graph here, or where the tensor is first read if that has happened. */
+export function tapGradient(m: Interpreter, tensor: TensorValue, what: string): never {
+  const reader = firstReader(m, tensor);
+  if (reader !== undefined) return m.restartAt(reader, { kind: "gradientState", detail: what });
+  return breakGraph("gradientState", what);
+}
+
+/** Models `autograd.grad`, which looks at the gradients of its second argument. */
+export function gradientsAsked(m: Interpreter, { args: [, inputs] }: CallRequest): never {
+  const asked = inputs?.kind === "object" && inputs.exotic.kind === "array"
+    ? allElements(m, inputs)
+    : [inputs];
+  for (const each of asked) if (each?.kind === "tensor") tapGradient(m, each, "autograd.grad");
+  return breakGraph("gradientState", "autograd.grad");
+}
+
+/** The number of the first instruction that reads a tensor as it is now. */
+function firstReader(m: Interpreter, tensor: TensorValue): number | undefined {
+  const { node } = tensor;
+  if (!node) return undefined;
+  const { output } = m;
+  const aliases: { has(node: Node): boolean } = output.history.aliases(node) ?? new Set([node]);
+  const isRead = (each: Node) => each.inputs().values().some((input) => aliases.has(input));
+  const { nodes } = output.graph;
+  // What is written without recording leaves the history as it was
+  const writes = (each: Node) => {
+    const [first] = each.inputs();
+    return !each.meta.noGrad && each.target.endsWith("_") && first !== undefined && aliases.has(first);
+  };
+  const last = nodes.findLastIndex(writes);
+  // What the program hands in is on the tape as long as nothing is written to it
+  if (last < 0 && node.op === "placeholder") return undefined;
+  const reader = nodes.slice(Math.max(last, nodes.indexOf(node)) + 1).find(isRead);
+  return reader && output.madeAt(reader);
+}
