@@ -4,7 +4,7 @@
  * state that guards compare. Invariant: the table is total over `AmbientState`; what changes a piece is traced, or
  * breaks the graph, so that every graph and every unit runs under the state that its guard demands.
  */
-import { type DType, getDefaultDtype, setDefaultDtype } from "../base/dtype.ts";
+import { getDefaultDtype, setDefaultDtype } from "../base/dtype.ts";
 import { chooseDefaultDevice, defaultDevice } from "../tensor/default_device.ts";
 import {
   ambient,
@@ -17,18 +17,11 @@ import {
 } from "../tensor/modes.ts";
 import { getRngState, initialSeed, manualSeed, setRngState } from "../tensor/random.ts";
 import { breakGraph, type BreakKind } from "./break_reasons.ts";
+import type { AmbientState } from "./guards/ambient_state.ts";
 import type { ModelTable } from "./trace/builtins/table.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./trace/interpreter.ts";
 import { constant, isCallable, type Primitive, UNDEFINED, type Value } from "./variables/value.ts";
 import { functionLabel } from "./variables/wrap.ts";
-
-/** What guards compare before anything else. */
-export interface AmbientState {
-  readonly gradEnabled: boolean;
-  readonly inference: boolean;
-  readonly defaultDtype: DType;
-  readonly defaultDevice: string;
-}
 
 /** One piece of it. */
 interface AmbientEntry<T extends Primitive> {

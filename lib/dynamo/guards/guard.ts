@@ -6,7 +6,7 @@
 import type { DType } from "../../base/dtype.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
-import type { AmbientState } from "../ambient.ts";
+import type { AmbientState } from "./ambient_state.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type Source, sourceText } from "../source.ts";
 import { type HostExpression, hostText } from "../variables/host_number.ts";

@@ -6,7 +6,7 @@ import { types } from "node:util";
 import { getDefaultDtype } from "../../base/dtype.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
 import { ambient } from "../../tensor/modes.ts";
-import type { AmbientState } from "../ambient.ts";
+import type { AmbientState } from "./ambient_state.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
 /** Any object, among the keys of a Map. */
