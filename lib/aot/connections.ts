@@ -12,14 +12,18 @@ import type { TapeEntry } from "../autograd/gradient_tape.ts";
 export interface Connections {
   /** The other results whose gradients flow through each. */
   readonly dependents: readonly (readonly number[])[];
-  /** The results, itself included, whose gradients read what the backward pass of each lets go of. */
+  /** The results, mostly itself included, whose gradients read what the backward pass of each lets go of. */
   readonly sharing: readonly (readonly number[])[];
 }
 
 type Entry = TapeEntry<GraphValue>;
 
-/** Follows the tape from each value to the calls that it comes from. */
-export function connectionsOf({ tape, requiring }: Recorder, values: readonly GraphValue[]): Connections {
+/** Follows the tape from each value to the calls that it comes from; `reading`: those that read what was saved. */
+export function connectionsOf(
+  { tape, requiring }: Recorder,
+  values: readonly GraphValue[],
+  reading: ReadonlySet<Entry>,
+): Connections {
   const makers = new Map<GraphValue, Entry[]>();
   const note = (value: GraphValue, entry: Entry) => makers.set(value, [...makers.get(value) ?? [], entry]);
   for (const entry of tape) {
@@ -32,7 +36,7 @@ export function connectionsOf({ tape, requiring }: Recorder, values: readonly Gr
     const seen = new Set<GraphValue>([value]), calls = new Set<Entry>();
     for (const each of seen) {
       for (const entry of makers.get(each) ?? []) {
-        if (entry.kind === "call") calls.add(entry);
+        if (reading.has(entry)) calls.add(entry);
         for (const source of sources(entry)) if (requiring.has(source)) seen.add(source);
       }
     }
@@ -47,7 +51,7 @@ export function connectionsOf({ tape, requiring }: Recorder, values: readonly Gr
       const value = values[a];
       return a !== b && value !== undefined && at(b).seen.has(value);
     }),
-    sharing: others((a, b) => a === b || !at(a).calls.isDisjointFrom(at(b).calls)),
+    sharing: others((a, b) => !at(a).calls.isDisjointFrom(at(b).calls)),
   };
 }
 

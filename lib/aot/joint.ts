@@ -11,6 +11,7 @@ import { type Argument, type Graph, isList, Node } from "../graph/node.ts";
 import type { MutatedInput } from "../graph/signature.ts";
 import { GraphValue } from "../ops/graph_builder.ts";
 import { findTarget } from "../ops/table.ts";
+import type { RecordedCall } from "../autograd/gradient_tape.ts";
 import type { GraphReplay } from "../autograd/graph_replay.ts";
 import { provablyEqual } from "../sym/decide.ts";
 import { type Dim, mul, Sym } from "../sym/expr.ts";
@@ -113,20 +114,16 @@ export function buildJoint(
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const inputCount = graph.placeholders.length;
   const training = differentiable.length > 0 && wanted.length > 0;
-  const connections = connectionsOf(
-    recorder,
-    training ? differentiable.flatMap((index) => values[index] ?? []) : [],
-  );
-  const { tangents, gradients, reached } = training
+  const { tangents, gradients, reached, reading } = training
     ? appendBackward(trace.replay, values, differentiable)
-    : { tangents: [], gradients: [], reached: [] };
+    : { tangents: [], gradients: [], reached: [], reading: new Set<never>() };
   builder.output([...values.map((value) => value.node), ...gradients]);
   const plan: RuntimePlan = {
     outputs,
     tree: trace.outputTree,
     mutations,
     differentiable: training ? differentiable : [],
-    connections,
+    connections: connectionsOf(recorder, training ? at(values, differentiable) : [], reading),
     lost,
     lifted: trace.replay.lifted,
     randomOps: trace.randomOps,
@@ -165,28 +162,43 @@ function keepChecks(graph: Graph, results: Results): void {
   }
 }
 
+interface Backward {
+  readonly tangents: readonly Node[];
+  readonly gradients: readonly (Node | null)[];
+  readonly reached: readonly (readonly number[])[];
+  /** Calls whose gradients read what was saved. */
+  readonly reading: ReadonlySet<RecordedCall<GraphValue>>;
+}
+
 /** The backward part: one tangent per differentiable result, one gradient per input that wants one. */
 function appendBackward(
   replay: GraphReplay,
   values: readonly GraphValue[],
   differentiable: readonly number[],
-): { readonly tangents: Node[]; readonly gradients: (Node | null)[]; readonly reached: number[][] } {
+): Backward {
   const { builder, inputs } = replay;
-  const seeds = differentiable.map((index, position) => {
-    const value = values[index];
-    if (!value) throw new InternalError(`Expected a result at ${index}`);
+  const seeds = at(values, differentiable).map((value, position) => {
     const meta = contiguousMeta(value.shape, value.dtype, value.device);
     return { value, grad: builder.tensor(`tangents_${position}`, meta, { partition: "backward" }) };
   });
   builder.shared = { partition: "backward" };
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
-  const found = replay.gradients(seeds, wanted);
+  const reading = new Set<RecordedCall<GraphValue>>();
+  const found = replay.gradients(seeds, wanted, { read: (call) => reading.add(call) });
   const byInput = inputs.map(({ value, requiresGrad }) =>
     value && requiresGrad ? found[wanted.indexOf(value)] : undefined
   );
   const gradients = byInput.map((each) => each?.grad.node ?? null);
   const reached = byInput.map((each) => [...each?.seeds ?? []]);
-  return { tangents: seeds.map(({ grad }) => grad.node), gradients, reached };
+  return { tangents: seeds.map(({ grad }) => grad.node), gradients, reached, reading };
+}
+
+function at(values: readonly GraphValue[], places: readonly number[]): GraphValue[] {
+  return places.map((index) => {
+    const value = values[index];
+    if (!value) throw new InternalError(`Expected a result at ${index}`);
+    return value;
+  });
 }
 
 /** The forward results, each a node of its own. */

@@ -292,16 +292,24 @@ class CompiledNode extends Node {
   }
 
   apply(grads: readonly (Tensor | null)[], options: ApplyOptions): readonly (Tensor | null)[] {
-    this.#arrived = grads.flatMap((grad, k) => grad ? [k] : []);
-    if (this.#arrived.some((k) => this.#spent.has(k))) throw releasedError();
+    const arrived = grads.flatMap((grad, k) => grad ? [k] : []);
+    const leads = this.edges.map((_, k) =>
+      options.wanted(k) && (this.#backward.reached[k] ?? []).some((at) => grads[at])
+    );
+    // Edges are the node's, where on the tape each result would have its own
+    if (!leads.includes(true)) {
+      this.#arrived = [];
+      return this.edges.map(() => null);
+    }
+    this.#arrived = arrived;
+    if (arrived.some((k) => this.#spent.has(k))) throw releasedError();
     if (ambient.gradEnabled) return this.#applyAgain(grads, options);
     const tangents = this.#tangents(grads);
     const saved = this.#unpack(this.#saved);
     const found = listOf(this.#backward.run(...saved, ...this.#sizes, ...tangents));
     const results = this.edges.map((edge, k) => {
-      const grad = found[k], reached = this.#backward.reached[k] ?? [];
-      const arrives = reached.some((at) => grads[at]);
-      return edge && arrives && isTensor(grad) && options.wanted(k) ? grad : null;
+      const grad = found[k];
+      return edge && leads[k] && isTensor(grad) ? grad : null;
     });
     // What is handed on as a gradient is no longer the node's to free.
     this.#lent = this.#lent.filter((tensor) => results.every((grad) => grad?.storage !== tensor.storage));

@@ -133,7 +133,9 @@ interface PassOptions {
 class Pass {
   readonly captured: (Tensor | null)[] = [];
   readonly #dependencies = new Map<Node, number>();
-  readonly #needed = new Map<Node, boolean>();
+  /** Where gradients are wanted: the operations that lead there, which run, and those whose own are wanted. */
+  readonly #leading = new Set<Node>();
+  readonly #wanted: ReadonlySet<Node>;
   readonly #buffers = new Map<Node, (Tensor | null)[]>();
   /** How many buffered gradients lie in a storage made by this pass. */
   readonly #pending = new Map<Storage, number>();
@@ -141,7 +143,9 @@ class Pass {
   readonly #given = new Set<Storage>();
   readonly #start = lastSerial();
 
-  constructor(readonly roots: readonly Root[], readonly options: PassOptions) {}
+  constructor(readonly roots: readonly Root[], readonly options: PassOptions) {
+    this.#wanted = new Set(options.captures?.map((edge) => edge.node));
+  }
 
   run(): void {
     const { roots, options } = this;
@@ -177,22 +181,22 @@ class Pass {
       }
     }
     found.sort((a, b) => b.sequence - a.sequence);
-    const { captures } = this.options;
-    if (captures) {
-      const wanted = new Set(captures.map((edge) => edge.node));
-      for (const node of wanted) this.#needed.set(node, true);
-      for (let k = found.length - 1; k >= 0; k--) {
-        const node = found[k];
-        if (!node) continue;
-        const leads = node.edges.some((edge) => edge !== null && this.#isNeeded(edge.node));
-        if (leads) this.#needed.set(node, true);
+    if (this.options.captures) {
+      for (const node of found.toReversed()) {
+        if (node.edges.some((edge) => edge !== null && this.#isNeeded(edge.node))) this.#leading.add(node);
       }
     }
     return found;
   }
 
+  /** Whether gradients have to arrive at a node. */
   #isNeeded(node: Node): boolean {
-    return this.options.captures === null || this.#needed.get(node) === true;
+    return this.#runs(node) || this.#wanted.has(node);
+  }
+
+  /** Whether a node has to hand gradients on. */
+  #runs(node: Node): boolean {
+    return this.options.captures === null || this.#leading.has(node);
   }
 
   /** Adds a gradient to what has arrived at an edge. */
@@ -244,7 +248,7 @@ class Pass {
     if (node instanceof AccumulateGrad) {
       const [grad] = grads;
       if (grad && this.options.captures === null) this.#accumulate(node.variable, grad);
-    } else if (this.#isNeeded(node) && grads.some((g) => g)) {
+    } else if (this.#runs(node) && grads.some((g) => g)) {
       this.#apply(node, grads);
     }
     for (const grad of arrived) if (grad) this.#drop(grad);

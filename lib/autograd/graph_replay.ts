@@ -70,8 +70,28 @@ class LostValue extends GraphValue {
   }
 }
 
+/** A saved value that says when its elements are read. */
+class WatchedValue extends GraphValue {
+  constructor(readonly like: GraphValue, readonly read: () => void) {
+    super(like.node, like.meta);
+  }
+
+  override get node(): Node {
+    this.read();
+    return this.like.node;
+  }
+}
+
 /** Appends the call of a random op. */
 export type RandomCalls = (replay: GraphReplay, call: OpCall<GraphValue>) => Results;
+
+/** Who is told what a gradient does. */
+interface Watchers {
+  /** A call is differentiated. */
+  readonly visit?: (call: RecordedCall<GraphValue>) => void;
+  /** A call's rule reads elements that were saved. */
+  readonly read?: (call: RecordedCall<GraphValue>) => void;
+}
 
 /** A replay in progress. */
 export class GraphReplay {
@@ -187,14 +207,16 @@ export class GraphReplay {
   gradients(
     seeds: readonly Seed<GraphValue>[],
     inputs: readonly GraphValue[],
-    visit?: (call: RecordedCall<GraphValue>) => void,
+    { visit, read }: Watchers = {},
   ): (FoundGradient<GraphValue> | null)[] {
     const unpack = (call: RecordedCall<GraphValue>, value: GraphValue) => {
       if (this.#released.has(call)) {
         return new LostValue(value, () => new HistoryLost("released", releasedError()));
       }
       const versions = this.functional.overwritten(call, value);
-      if (!versions) return value;
+      if (!versions) {
+        return read && !value.shape.includes(0) ? new WatchedValue(value, () => read(call)) : value;
+      }
       const at = { node: nodeNameOf(call.definition), ...versions };
       return new LostValue(value, () => new HistoryLost("overwritten", overwrittenError(value, at)));
     };
@@ -212,7 +234,7 @@ export class GraphReplay {
       return { value, grad: tangent ? this.tensor(tangent).value() : this.core.onesLike(value) };
     });
     const passed: RecordedCall<GraphValue>[] = [];
-    const found = this.gradients(seeds, inputs, (call) => passed.push(call));
+    const found = this.gradients(seeds, inputs, { visit: (call) => passed.push(call) });
     if (!retainGraph) { for (const call of passed) this.#released.add(call); }
     return found.map((each) => each?.grad ?? null);
   }

@@ -1,9 +1,10 @@
 /**
  * Metadata of a call's results, compositions included. Input: a definition and its arguments as metadata; output:
- * metadata of the results. Invariant: for a composition it is what its ops give, since that is what runs: its own
+ * metadata of the results, and which of them a gradient can reach. Invariant: for a composition it is what its ops give, since that is what runs: its own
  * rule may say less of types and strides, and accept what one of its ops refuses. So a call that is accepted here
  * is refused by elements alone.
  */
+import { isFloat } from "../base/dtype.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { makeOpApi, nameResults } from "./api.ts";
 import { parseCall } from "./call.ts";
@@ -16,29 +17,57 @@ class NeedsElements extends Error {
   override readonly name: string = "NeedsElements";
 }
 
-type Metas = TensorMeta | readonly TensorMeta[];
-
-const isMeta = (value: unknown): value is TensorMeta =>
-  typeof value === "object" && value !== null && "strides" in value && "dtype" in value;
-
-function compose(definition: OpDefinition, args: ArgsOf<Params, TensorMeta>): Metas {
-  const { implementation } = definition;
-  if (definition.dataDependent?.(args) || implementation.kind === "host") throw new NeedsElements();
-  const inferred = definition.infer(args);
-  return implementation.kind === "composite" ? implementation.compose(api, args) : inferred;
+/** Metadata of a tensor, and whether a gradient can reach it. */
+export interface ComposedMeta extends TensorMeta {
+  readonly requiresGrad: boolean;
 }
 
-const api: OpApi<TensorMeta> = makeOpApi<TensorMeta>((definition, given) => {
+type Metas = ComposedMeta | readonly ComposedMeta[];
+type Args = ArgsOf<Params, ComposedMeta>;
+
+const isMeta = (value: unknown): value is ComposedMeta =>
+  typeof value === "object" && value !== null && "requiresGrad" in value && "dtype" in value;
+
+/** What the rule of the op itself says. */
+function inferAlone(definition: OpDefinition, args: Args): Metas {
+  const inferred: TensorMeta | readonly TensorMeta[] = definition.infer(args);
+  const reaches = definition.gradient.kind !== "none" &&
+    Object.values(args).flat().some((value) => isMeta(value) && value.requiresGrad);
+  const { results = [], auxiliary = [] } = definition;
+  const reached = (meta: TensorMeta, k: number): ComposedMeta => ({
+    ...meta,
+    requiresGrad: reaches && isFloat(meta.dtype) && !auxiliary.includes(results[k] ?? ""),
+  });
+  return "dtype" in inferred ? reached(inferred, 0) : inferred.map(reached);
+}
+
+function compose(definition: OpDefinition, args: Args): Metas {
+  const { implementation, gradient } = definition;
+  if (definition.dataDependent?.(args) || implementation.kind === "host") throw new NeedsElements();
+  const inferred = inferAlone(definition, args);
+  if (implementation.kind !== "composite") return inferred;
+  const composed = implementation.compose(api, args);
+  if (gradient.kind === "composite") return composed;
+  // The op is differentiated as a whole
+  const alone = [inferred].flat();
+  const whole = (meta: ComposedMeta, k: number) => ({
+    ...meta,
+    requiresGrad: alone[k]?.requiresGrad ?? false,
+  });
+  return isMeta(composed) ? whole(composed, 0) : composed.map(whole);
+}
+
+const api: OpApi<ComposedMeta> = makeOpApi<ComposedMeta>((definition, given) => {
   const results = compose(definition, parseCall(definition, given, isMeta));
   return isMeta(results) ? results : nameResults(definition, results);
 });
 
 /** Metadata of a call's results. Throws DynError where the op, or one that it is composed of, refuses the call. */
-export function inferComposed(definition: OpDefinition, args: ArgsOf<Params, TensorMeta>): Metas {
+export function inferComposed(definition: OpDefinition, args: Args): Metas {
   try {
     return compose(definition, args);
   } catch (thrown) {
-    if (thrown instanceof NeedsElements) return definition.infer(args);
+    if (thrown instanceof NeedsElements) return inferAlone(definition, args);
     throw thrown;
   }
 }

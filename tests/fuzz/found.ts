@@ -9,6 +9,7 @@ import {
   linspace,
   nativeLayerNorm,
   nn,
+  noGrad,
   rand,
   randnLike,
   splitWithSizesCopy,
@@ -238,5 +239,38 @@ export const FOUND: Readonly<Record<string, Found>> = {
         if (+x.sum() > 0) x.detach().zero_();
         return z;
       }, [() => [leaf([0.25, 0.5]).mul(1)]]),
+  },
+  "gradients asked for twice, of sums of what saved nothing": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.sum();
+        autograd.grad(y.sum(), [x]);
+        y.sum().backward();
+        return [];
+      }, [() => [leaf([1, 2])]]),
+  },
+  "gradients with respect to what does not lead to the output, then a backward pass": {
+    make: () =>
+      life((x: Tensor, w: Tensor) => {
+        const y = w.mul(x), after = y.sin();
+        autograd.grad(y.sum(), [after], { allowUnused: true });
+        y.sum().backward();
+        return [];
+      }, [() => [leaf([1, 2]), float([3, 4])]]),
+  },
+  "a hook on a tensor that is written without recording after another was computed from it": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor) => {
+        const y = x.mul(21), z = y.add(-4);
+        noGrad(() => y.set([0], 1));
+        y.registerHook((g) => {
+          effects.push("hook");
+          return g.mul(0.5);
+        });
+        return [z];
+      };
+      return life(f, [() => [leaf([1, 2])]], { effects });
+    },
   },
 };

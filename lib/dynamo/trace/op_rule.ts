@@ -8,9 +8,8 @@ import { type Dim, freeSymbols, Sym } from "../../sym/expr.ts";
 import { hintOf, specialize } from "../../sym/decide.ts";
 import { config } from "../../base/config.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { TensorMeta } from "../../graph/meta.ts";
 import { type Argument, parseCall, splitInplace } from "../../ops/call.ts";
-import { inferComposed } from "../../ops/composition.ts";
+import { type ComposedMeta, inferComposed } from "../../ops/composition.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import { GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.ts";
 import { onDefaultDevice } from "../../tensor/default_device.ts";
@@ -25,7 +24,7 @@ import { SymbolicLimit } from "./restart.ts";
 export type Resolved = ReturnType<typeof parseCall<GraphValue>>;
 
 /** What inference says of the results. */
-export type Inferred = TensorMeta | readonly TensorMeta[];
+export type Inferred = ComposedMeta | readonly ComposedMeta[];
 
 /** How traced values stand as arguments, as far as only the graph can say. */
 export interface ArgumentForms {
@@ -73,14 +72,18 @@ export function resolveArguments(m: Interpreter, site: OpCallSite): ResolvedCall
 
 /** The metadata of the results. */
 export function inferResults(m: Interpreter, definition: OpDefinition, args: Resolved): Inferred {
-  const symbolic = attempt(() => inferComposed(definition, mapArguments(args, (value) => value.meta)));
+  const infer = (given: Resolved) =>
+    inferComposed(
+      definition,
+      mapArguments(given, ({ node, meta }) => ({
+        ...meta,
+        requiresGrad: m.gradEnabled && (m.output.tensors.get(node)?.requiresGrad ?? false),
+      })),
+    );
+  const symbolic = attempt(() => infer(args));
   return symbolic.ok
     ? symbolic.value
-    : refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, (hints) =>
-      inferComposed(
-        definition,
-        mapArguments(hints, (value) => value.meta),
-      ));
+    : refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, infer);
 }
 
 /** Whether the shape of the result depends on elements. */

@@ -7,6 +7,7 @@ import { categoryOf, type DType, type DTypeCategory, isFloat } from "../../base/
 import { Sym } from "../../sym/expr.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { type Argument, isList, type Node, type NodeMeta } from "../../graph/node.ts";
+import type { ComposedMeta } from "../../ops/composition.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import {
   argumentsOfNode,
@@ -26,6 +27,7 @@ import { argumentItself } from "./identity.ts";
 import type { Interpreter } from "./interpreter.ts";
 import {
   type ArgumentForms,
+  type Inferred,
   inferResults,
   isDataDependent,
   resolveArguments,
@@ -76,13 +78,11 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
     checkInplace(first.value, result);
     if (m.gradEnabled && asks) checkLeaf(m, first.value);
   }
-  const differentiable = m.gradEnabled && asks && definition.gradient.kind !== "none";
   const name = graphNameOf(definition) + (inplace ? "_" : "");
   const { positional, kwargs } = normalForm(definition, args);
-  const metas = isMetas(result) ? result : null;
-  const own: TensorMeta | null = isMetas(result) ? null : result;
-  const grad = differentiable &&
-    (metas ? metas.some((t) => isFloat(t.dtype)) : isFloat(own?.dtype ?? "bool"));
+  const metas = isMetas(result) ? result.map(plainMeta) : null;
+  const requires = [result].flat().map(({ requiresGrad }) => requiresGrad), grad = requires.includes(true);
+  const own = isMetas(result) ? null : plainMeta(result);
   const kept = inplace && first ? first.value.meta : own;
   const meta: Partial<NodeMeta> = {
     stack: m.output.whereabouts.stack(),
@@ -105,13 +105,13 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
     return remember(m, new TensorValue(kept, grad, node, null, null));
   }
   const values = metas.map((tensor, index): TensorValue => {
-    const requires = differentiable && isFloat(tensor.dtype);
+    const requiresGrad = requires[index] ?? false;
     const item = m.output.graph.create("call_function", "getitem", {
       args: [node, index],
-      meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad: requires } },
+      meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad } },
     });
     m.output.noteOperation(item);
-    return remember(m, new TensorValue(tensor, requires, item, null, null));
+    return remember(m, new TensorValue(tensor, requiresGrad, item, null, null));
   });
   const array = newArray(m, values);
   definition.results?.forEach((each, k) => array.slots.set(each, dataSlot(values[k] ?? UNDEFINED)));
@@ -170,7 +170,7 @@ function requiresGrad(m: Interpreter, value: GraphValue): boolean {
 /** A result is written only into a type of its category or a higher one. */
 const RANK: Readonly<Record<DTypeCategory, number>> = { bool: 0, integer: 1, float: 2 };
 
-function checkInplace(target: GraphValue, result: TensorMeta | readonly TensorMeta[]): void {
+function checkInplace(target: GraphValue, result: Inferred): void {
   if (isMetas(result)) breakGraph("tensorMethod", "an in-place operation with several results");
   else if (!sameShape(result.shape, target.meta.shape)) {
     refuseCall(`an in-place operation with a result of shape [${result.shape}]`);
@@ -268,8 +268,12 @@ function toArgument(value: unknown): Argument {
   }
 }
 
-function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {
+function isMetas(result: Inferred): result is readonly ComposedMeta[] {
   return Array.isArray(result);
+}
+
+function plainMeta({ requiresGrad: _, ...meta }: ComposedMeta): TensorMeta {
+  return meta;
 }
 
 /** A traced tensor for a node that was appended by other means. */
