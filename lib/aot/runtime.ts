@@ -344,14 +344,20 @@ class CompiledNode extends Node {
       primals.map((primal, k) => isTensor(primal) && this.edges[k] ? ops.viewAs(primal, primal) : primal)
     );
     const outputs = listOf(enableGrad(() => reference.forward(...aliases)));
-    const roots = plan.differentiable.map((output) => tensorAt(outputs, output));
+    const tangents = this.#tangents(grads);
+    const roots = plan.differentiable.flatMap((output, k) => {
+      const tangent = tangents[k];
+      return grads[k] && tangent ? [{ root: tensorAt(outputs, output), tangent }] : [];
+    });
     const asked = aliases.flatMap((alias, k) =>
       isTensor(alias) && this.edges[k] && wanted(k) ? [{ alias, k }] : []
     );
-    const found = gradientsOf(roots, asked.map(({ alias }) => alias), this.#tangents(grads), {
-      createGraph: true,
-      allowUnused: true,
-    });
+    const found = gradientsOf(
+      roots.map(({ root }) => root),
+      asked.map(({ alias }) => alias),
+      roots.map(({ tangent }) => tangent),
+      { createGraph: true, allowUnused: true },
+    );
     const results = new Array<Tensor | null>(this.edges.length).fill(null);
     asked.forEach(({ k }, at) => results[k] = found[at] ?? null);
     return results;

@@ -82,6 +82,10 @@ class WatchedValue extends GraphValue {
   }
 }
 
+/** Whether anything is computed: what has no elements reads none. */
+const hasElements = ({ outs }: RecordedCall<GraphValue>): boolean =>
+  outs.some(({ shape }) => !shape.includes(0));
+
 /** Appends the call of a random op. */
 export type RandomCalls = (replay: GraphReplay, call: OpCall<GraphValue>) => Results;
 
@@ -215,7 +219,7 @@ export class GraphReplay {
       }
       const versions = this.functional.overwritten(call, value);
       if (!versions) {
-        return read && !value.shape.includes(0) ? new WatchedValue(value, () => read(call)) : value;
+        return read && hasElements(call) ? new WatchedValue(value, () => read(call)) : value;
       }
       const at = { node: nodeNameOf(call.definition), ...versions };
       return new LostValue(value, () => new HistoryLost("overwritten", overwrittenError(value, at)));

@@ -41,7 +41,7 @@ import { Wrapper } from "./variables/wrap.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { Box, LiveView } from "./bytecode/runtime.ts";
 import type { LiveCell, Source } from "./source.ts";
-import type { ObjectValue, Value } from "./variables/value.ts";
+import type { ObjectValue, TensorValue, Value } from "./variables/value.ts";
 import type { CallRequest, Frame } from "./trace/interpreter.ts";
 
 /** How often a trace may begin again before the unit is given up. */
@@ -315,9 +315,9 @@ function deferredCall({ rebuild }: ModifiedCode, { callee, self, args }: CallReq
   return `${rebuild.helper("callFunction")}(${fn}, ${receiver}, [${list.join(", ")}]);`;
 }
 
-/** Objects that were changed must not be other objects that the trace took them to differ from. */
+/** Objects and tensors that were changed must not be others that the trace took them to differ from. */
 function guardAliases(machine: Machine, output: OutputGraph): void {
-  const { objects } = machine.wrapper;
+  const { objects, tensors } = machine.wrapper;
   const isFixed = (object: ObjectValue) =>
     object.source?.kind === "known" || object.exotic.kind === "function";
   for (const object of objects) {
@@ -329,6 +329,21 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
     });
     if (others.length > 0) output.guard({ kind: "distinct", source, others });
   }
+  for (const tensor of tensors) {
+    const { source, assigned } = tensor;
+    if (!source || assigned.size === 0) continue;
+    const others = tensors.flatMap((other) =>
+      other !== tensor && mayBeOne(tensor, other) ? other.source ?? [] : []
+    );
+    if (others.length > 0) output.guard({ kind: "distinct", source, others });
+  }
+}
+
+/** Whether what the guards say of two tensors holds of one tensor, too. */
+function mayBeOne(a: TensorValue, b: TensorValue): boolean {
+  if (a.source?.kind === "known" && b.source?.kind === "known") return false;
+  return a.real?.requiresGrad === b.real?.requiresGrad && a.meta.dtype === b.meta.dtype &&
+    a.meta.shape.length === b.meta.shape.length;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   autograd,
   isTensor,
   linspace,
+  meshgrid,
   nativeLayerNorm,
   nn,
   noGrad,
@@ -272,5 +273,24 @@ export const FOUND: Readonly<Record<string, Found>> = {
       };
       return life(f, [() => [leaf([1, 2])]], { effects });
     },
+  },
+  "a gradient that is read, then of the same tensor that is differentiated": {
+    make() {
+      const x = leaf([1, 2]), y = leaf([3, 4]);
+      return life((a: Tensor, b: Tensor) => {
+        b.sum().backward();
+        return [a.grad];
+      }, [() => [x, y], () => [x, x]]);
+    },
+  },
+  "the gradient with respect to an input and an intermediate": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.exp();
+        return autograd.grad(y.sum(), [x, y]);
+      }, [() => [leaf([1, 2])]]),
+  },
+  "results of which only some require grad": {
+    make: () => life((x: Tensor, y: Tensor) => meshgrid([x, y]), [() => [leaf([1, 2]), float([3])]]),
   },
 };

@@ -10,7 +10,7 @@ import type { DeviceName } from "../../../lib/loops/device.ts";
 import { chooseDefaultDevice } from "../../../lib/tensor/default_device.ts";
 import { type Aspect, compareFacts, type Fact, type FactDifference, factText } from "./facts.ts";
 import type { Instance } from "./instance.ts";
-import { withoutKnown } from "./known_differences.ts";
+import { REFUSED, withoutKnown } from "./known_differences.ts";
 import { observe, type Runnable } from "./observe.ts";
 import { RoundingJudge } from "./rounding.ts";
 
@@ -67,21 +67,31 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
     counts["without a graph"] = graphs === 0 ? 1 : 0;
     counts["given up"] = givenUp === null ? 0 : 1;
   }
-  for (const group of ["skipped", "cache_limit", "escapes"]) counts[group] = counters.total(group);
+  counts["uncompiled calls"] = counters.total("uncompiled");
   const judge = new RoundingJudge(runnable, options.inFloat64);
   for (const [k, facts] of plain.entries()) {
-    const all = withoutKnown(compareFacts(facts, found[k] ?? []), {
+    const differences = compareFacts(facts, found[k] ?? []);
+    const unknown = withoutKnown(differences, {
       device: options.device ?? "cpu",
       mode: runnable.modes[k] ?? "grad",
-    })
-      .filter(({ aspect }) => !options.without?.has(aspect));
+    });
+    const all = unknown.filter(({ aspect }) => !options.without?.has(aspect));
     const left = await judge.unexplained(k, all);
     if (left.length < all.length) counts["differences by rounding"] = 1;
     const [first] = left;
     if (first) return { difference: describe(first, { k, count: left.length }), counts };
+    // What later calls begin with is not the same any more, or depends on how far a pass came that failed
+    if (unknown.length < differences.length || facts.some(isFailedPass)) break;
   }
   return { difference: null, counts };
 }
+
+/** Whether differentiating failed on the way. */
+const isFailedPass = (fact: Fact): boolean =>
+  fact.kind === "text" &&
+  (fact.aspect === "gradients"
+    ? /^\w*Error: /.test(fact.text)
+    : fact.aspect === "outcome" && REFUSED.test(fact.text));
 
 /** Runs `body` with tensors made on a device. */
 function onDevice<R>(device: DeviceName, body: () => R): R {

@@ -9,10 +9,10 @@ import { breakGraph } from "../break_reasons.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
 import { allElements } from "./objects.ts";
 
-/** Breaks the graph here, or where the tensor is first read if that has happened. */
-export function tapGradient(m: Interpreter, tensor: TensorValue, what: string): never {
-  const reader = firstReader(m, tensor);
-  if (reader !== undefined) return m.restartAt(reader, { kind: "gradientState", detail: what });
+/** Breaks the graph here, or where one of the tensors is first read if that has happened. */
+export function tapGradient(m: Interpreter, tensors: readonly TensorValue[], what: string): never {
+  const readers = tensors.flatMap((tensor) => firstReader(m, tensor) ?? []);
+  if (readers.length > 0) return m.restartAt(Math.min(...readers), { kind: "gradientState", detail: what });
   return breakGraph("gradientState", what);
 }
 
@@ -21,8 +21,7 @@ export function gradientsAsked(m: Interpreter, { args: [, inputs] }: CallRequest
   const asked = inputs?.kind === "object" && inputs.exotic.kind === "array"
     ? allElements(m, inputs)
     : [inputs];
-  for (const each of asked) if (each?.kind === "tensor") tapGradient(m, each, "autograd.grad");
-  return breakGraph("gradientState", "autograd.grad");
+  return tapGradient(m, asked.flatMap((each) => each?.kind === "tensor" ? each : []), "autograd.grad");
 }
 
 /** The number of the first instruction that reads a tensor as it is now. */

@@ -90,8 +90,8 @@ const METHODS: Readonly<Record<string, Method>> = {
       : breakGraph("gradientState", "requiresGrad_ changes a tensor");
   },
   retainGrad: (m, self) =>
-    self.requiresGrad ? tapGradient(m, self, "retainGrad") : breakGraph("throws", "retainGrad"),
-  registerHook: (m, self) => tapGradient(m, self, "a hook is registered"),
+    self.requiresGrad ? tapGradient(m, [self], "retainGrad") : breakGraph("throws", "retainGrad"),
+  registerHook: (m, self) => tapGradient(m, [self], "a hook is registered"),
   backward,
   detach_: () => breakGraph("gradientState", "detach_"),
   tolist: () => breakGraph("tensorItem", "tolist()"),
