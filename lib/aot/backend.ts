@@ -108,7 +108,7 @@ function compilePair(
   if (joint.tangents.length === 0) {
     const gm = module(joint.graph, { role: "inference", mutatedInputs, ownResults: joint.results.length });
     const forward = compile(fwCompiler, gm, withExamples(gm.graph, exampleInputs));
-    return { run: runtimeOf({ plan, forward, reference: gm }, captured.graph), mutated };
+    return { run: runtimeOf({ plan, forward, captured, functional: gm.graph }), mutated };
   }
   logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"), { part: "joint" });
   const cut = bisection.allows("joint_passes", () => "the choice of what is saved for the backward")
@@ -117,7 +117,7 @@ function compilePair(
   const parts = recording.phase("partition", () => cut(joint));
   new GraphContract(parts.forward, { ownResults: parts.savedFrom }).verify("the partition");
   new GraphContract(parts.backward, { ownResults: 0 }).verify("the partition");
-  const reference = module(parts.forward, {
+  const functional = module(parts.forward, {
     role: "forward",
     mutatedInputs,
     ownResults: parts.savedFrom,
@@ -129,8 +129,9 @@ function compilePair(
   });
   const pair: CompiledPair = {
     plan,
-    forward: compile(fwCompiler, reference, withExamples(reference.graph, exampleInputs)),
-    reference,
+    forward: compile(fwCompiler, functional, withExamples(functional.graph, exampleInputs)),
+    captured,
+    functional: functional.graph,
     backward: {
       run: compile(bwCompiler, backward, withExamples(backward.graph, [])),
       saved: parts.saved,
@@ -140,7 +141,7 @@ function compilePair(
       layouts: parts.backward.placeholders.slice(0, parts.saved.length).map(knownLayout),
     },
   };
-  return { run: runtimeOf(pair, captured.graph), mutated };
+  return { run: runtimeOf(pair), mutated };
 }
 
 /** An input whose indices share elements cannot be written back as a whole. */

@@ -51,6 +51,8 @@ export interface RuntimePlan {
   readonly connections: Connections;
   /** Forward results from which a backward pass must fail as it does on the tape, and its error. */
   readonly lost: readonly { readonly output: number; readonly error: DynError }[];
+  /** Inputs that are written to, and on whose former elements results that require a gradient depend. */
+  readonly overwritten: readonly number[];
   readonly lifted: readonly unknown[];
   /** Random ops, for which keys are an input, the last one; 0: no such input. */
   readonly randomOps: number;
@@ -125,6 +127,7 @@ export function buildJoint(
     differentiable: training ? differentiable : [],
     connections: connectionsOf(recorder, training ? at(values, differentiable) : [], reading),
     lost,
+    overwritten: overwrittenInputs(trace.replay, mutations, at(values, differentiable)),
     lifted: trace.replay.lifted,
     randomOps: trace.randomOps,
     inputCount,
@@ -149,10 +152,28 @@ export function buildJoint(
   };
 }
 
+function overwrittenInputs(
+  { inputs }: GraphReplay,
+  mutations: readonly Mutation[],
+  differentiable: readonly GraphValue[],
+): number[] {
+  const read = behind(differentiable);
+  return mutations.flatMap(({ input }) => {
+    const node = inputs[input]?.node;
+    return node && read.has(node) ? [input] : [];
+  });
+}
+
+/** The nodes of values, and all that these are computed from. */
+function behind(values: readonly GraphValue[]): Set<Node> {
+  const found = new Set(values.map(({ node }) => node));
+  for (const node of found) for (const input of node.inputs()) found.add(input);
+  return found;
+}
+
 /** Makes results of calls that nothing reads but that may fail by the elements they are given, as programs notice. */
 function keepChecks(graph: Graph, results: Results): void {
-  const read = new Set<Node>(results.values.map(({ node }) => node));
-  for (const node of read) for (const input of node.inputs()) read.add(input);
+  const read = behind(results.values);
   for (const node of graph.nodes) {
     if (read.has(node) || node.op !== "call_function" || !findTarget(node.target)?.definition.ranges) {
       continue;

@@ -5,7 +5,7 @@
  * has run; a compiled call is one node of the autograd graph, which can be differentiated again.
  */
 import { DynError, InternalError, isUndone, noteUndone } from "../base/errors.ts";
-import { unflatten } from "../base/tree.ts";
+import { flatten, unflatten } from "../base/tree.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import type { Graph } from "../graph/node.ts";
 import { readBinding, sizeBindings } from "../graph/sizes.ts";
@@ -30,8 +30,10 @@ export type CompiledGraph = (...args: unknown[]) => unknown;
 export interface CompiledPair {
   readonly plan: RuntimePlan;
   readonly forward: CompiledGraph;
-  /** The forward graph by interpretation: what is differentiated when gradients of gradients are asked for. */
-  readonly reference: GraphModule;
+  /** The graph as it was captured: what is differentiated when gradients of gradients are asked for. */
+  readonly captured: GraphModule;
+  /** The functional graph behind `forward`. */
+  readonly functional: Graph;
   /** Absent: nothing to differentiate. */
   readonly backward?: CompiledBackward;
 }
@@ -50,9 +52,9 @@ export interface CompiledBackward {
 }
 
 /** The function that stands for the captured graph. */
-export function runtimeOf(pair: CompiledPair, captured: Graph): (...args: unknown[]) => unknown {
-  const { plan, forward, backward, reference } = pair;
-  const bindings = new Map(sizeBindings(reference.graph).map((binding) => [binding.symbol, binding]));
+export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
+  const { plan, forward, backward, captured, functional } = pair;
+  const bindings = new Map(sizeBindings(functional).map((binding) => [binding.symbol, binding]));
   const capturedCount = plan.inputCount - plan.lifted.length - (plan.randomOps > 0 ? 1 : 0);
   // Nothing that the program sees is written before the forward graph has run.
   const run = <R>(body: () => R, takeBack: () => void): R => {
@@ -60,7 +62,7 @@ export function runtimeOf(pair: CompiledPair, captured: Graph): (...args: unknow
       return body();
     } catch (error) {
       takeBack();
-      throw isUndone(error, reference.graph) ? noteUndone(error, captured) : error;
+      throw isUndone(error, functional) ? noteUndone(error, captured.graph) : error;
     }
   };
   return (...args) => {
@@ -68,7 +70,7 @@ export function runtimeOf(pair: CompiledPair, captured: Graph): (...args: unknow
       throw new DynError(`Expected ${capturedCount} arguments but found ${args.length}`);
     }
     const inputs = [...args, ...plan.lifted], random = defaultGenerator.state;
-    if (plan.randomOps > 0) inputs.push(drawKeys(plan.randomOps, deviceOf(reference)));
+    if (plan.randomOps > 0) inputs.push(drawKeys(plan.randomOps, deviceOf(functional)));
     const tensors = inputs.map((input) => isTensor(input) ? input : null);
     const sizeOf = (symbol: Sym): number => {
       const binding = bindings.get(symbol);
@@ -80,7 +82,8 @@ export function runtimeOf(pair: CompiledPair, captured: Graph): (...args: unknow
     });
     noteWrites(plan, inputs, outputs);
     if (backward && records(plan, tensors)) {
-      const node = new CompiledNode({ pair, backward, inputs, outputs, sizes: backward.sizes.map(sizeOf) });
+      const sizes = backward.sizes.map(sizeOf);
+      const node = new CompiledNode({ pair, backward, inputs, outputs, sizes, random });
       for (const [at, output] of plan.differentiable.entries()) {
         setHistory(tensorAt(outputs, output), node, at);
       }
@@ -140,7 +143,7 @@ function madeForBackward(
 }
 
 /** The device on which a graph's random keys live: that of the placeholder for them. */
-function deviceOf({ graph }: GraphModule): string {
+function deviceOf(graph: Graph): string {
   const { value } = graph.placeholders.at(-1)?.meta ?? {};
   return value?.kind === "tensor" ? value.tensor.device : "cpu";
 }
@@ -245,6 +248,8 @@ class CompiledNode extends Node {
   readonly #pair: CompiledPair;
   readonly #backward: CompiledBackward;
   readonly #sizes: readonly number[];
+  /** Where the generator stood before the call. */
+  readonly #random: typeof defaultGenerator.state;
   readonly #layouts: readonly Layout[];
   #values: { readonly inputs: readonly unknown[]; readonly outputs: readonly unknown[] } | null;
   #saved: readonly unknown[] | null = null;
@@ -257,12 +262,13 @@ class CompiledNode extends Node {
   readonly #spent = new Set<number>();
 
   constructor(
-    { pair, backward, inputs, outputs, sizes }: {
+    { pair, backward, inputs, outputs, sizes, random }: {
       readonly pair: CompiledPair;
       readonly backward: CompiledBackward;
       readonly inputs: readonly unknown[];
       readonly outputs: readonly unknown[];
       readonly sizes: readonly number[];
+      readonly random: typeof defaultGenerator.state;
     },
   ) {
     const edges = inputs.map((input) => isTensor(input) ? gradientEdge(input) : null);
@@ -270,6 +276,7 @@ class CompiledNode extends Node {
     this.#pair = pair;
     this.#backward = backward;
     this.#sizes = sizes;
+    this.#random = random;
     this.inputs = inputs.map((input, k) => edges[k] && isTensor(input) ? input.layout : null);
     this.#layouts = pair.plan.differentiable.map((output) => tensorAt(outputs, output).layout);
     this.#values = { inputs, outputs };
@@ -336,18 +343,24 @@ class CompiledNode extends Node {
     this.#lent = [];
   }
 
-  /** Differentiable gradients: runs the forward again op by op, on aliases of its inputs, and differentiates that. */
+  /** Differentiable gradients: runs the captured graph again op by op, on aliases of its inputs, and differentiates that. */
   #applyAgain(grads: readonly (Tensor | null)[], { wanted }: ApplyOptions): readonly (Tensor | null)[] {
-    const { plan, reference } = this.#pair;
-    const primals = this.#unpack(this.#primals);
-    const aliases = enableGrad(() =>
-      primals.map((primal, k) => isTensor(primal) && this.edges[k] ? ops.viewAs(primal, primal) : primal)
+    const { plan, captured } = this.#pair, count = captured.graph.placeholders.length;
+    const [overwritten] = plan.overwritten;
+    if (overwritten !== undefined) {
+      throw new DynError(
+        "Expected a compiled call that can be made again, for gradients of gradients, but it has written to " +
+          `input ${overwritten}, on which its results depend`,
+      );
+    }
+    // Attributes of the graph, which come after its inputs, stand for themselves
+    const aliases = this.#unpack(this.#primals).map((primal, k) =>
+      isTensor(primal) && this.edges[k] && k < count ? enableGrad(() => ops.viewAs(primal, primal)) : primal
     );
-    const outputs = listOf(enableGrad(() => reference.forward(...aliases)));
-    const tangents = this.#tangents(grads);
-    const roots = plan.differentiable.flatMap((output, k) => {
+    const tangents = this.#tangents(grads), results = this.#runAgain(aliases.slice(0, count));
+    const roots = results.flatMap((root, k) => {
       const tangent = tangents[k];
-      return grads[k] && tangent ? [{ root: tensorAt(outputs, output), tangent }] : [];
+      return grads[k] && tangent ? [{ root, tangent }] : [];
     });
     const asked = aliases.flatMap((alias, k) =>
       isTensor(alias) && this.edges[k] && wanted(k) ? [{ alias, k }] : []
@@ -358,9 +371,26 @@ class CompiledNode extends Node {
       roots.map(({ tangent }) => tangent),
       { createGraph: true, allowUnused: true },
     );
-    const results = new Array<Tensor | null>(this.edges.length).fill(null);
-    asked.forEach(({ k }, at) => results[k] = found[at] ?? null);
-    return results;
+    const gradients = new Array<Tensor | null>(this.edges.length).fill(null);
+    asked.forEach(({ k }, at) => gradients[k] = found[at] ?? null);
+    return gradients;
+  }
+
+  /** The results that can be differentiated, with the random numbers of the first time; no input is written to. */
+  #runAgain(aliases: readonly unknown[]): Tensor[] {
+    const { plan, captured } = this.#pair;
+    const written = new Set(plan.mutations.map(({ input }) => input));
+    const inputs = aliases.map((alias, k) =>
+      isTensor(alias) && written.has(k) ? enableGrad(() => ops.clone(alias)) : alias
+    );
+    const former = defaultGenerator.state;
+    defaultGenerator.state = this.#random;
+    try {
+      const { leaves } = flatten(enableGrad(() => captured.forward(...inputs)), isTensor);
+      return plan.differentiable.map((output) => rootOf(plan, output, { leaves, inputs }));
+    } finally {
+      defaultGenerator.state = former;
+    }
   }
 
   /** Gradients of the results as the backward graph expects them: row-major, zeros where none arrived. */
@@ -377,6 +407,22 @@ class CompiledNode extends Node {
     if (values === null) throw releasedError();
     return values.map((each) => each instanceof SavedTensor ? each.unpack(this.name) : each);
   }
+}
+
+/** The tensor that became a result of the functional graph, among what the captured graph gave and wrote to. */
+function rootOf(
+  { outputs, mutations }: RuntimePlan,
+  output: number,
+  { leaves, inputs }: { readonly leaves: readonly unknown[]; readonly inputs: readonly unknown[] },
+): Tensor {
+  const mutation = mutations.find((each) => each.output === output);
+  if (mutation) return tensorAt(inputs, mutation.input);
+  const at = outputs.findIndex((each) => each.kind === "result" && each.output === output);
+  if (at >= 0) return tensorAt(leaves, at);
+  const view = outputs.findIndex((each) => each.kind === "resultView" && each.output === output);
+  const { viewState } = tensorAt(leaves, view);
+  if (viewState) return viewState.base;
+  throw new InternalError(`Expected result ${output} among what the captured graph gives`);
 }
 
 /** A saved value in the layout that the backward was compiled for. */

@@ -82,7 +82,7 @@ class WatchedValue extends GraphValue {
   }
 }
 
-/** Whether anything is computed: what has no elements reads none. */
+/** Whether anything is computed. */
 const hasElements = ({ outs }: RecordedCall<GraphValue>): boolean =>
   outs.some(({ shape }) => !shape.includes(0));
 
@@ -214,13 +214,13 @@ export class GraphReplay {
     { visit, read }: Watchers = {},
   ): (FoundGradient<GraphValue> | null)[] {
     const unpack = (call: RecordedCall<GraphValue>, value: GraphValue) => {
+      // What has no elements is never read
+      if (!savedBy(call).includes(value) || value.shape.includes(0) || !hasElements(call)) return value;
       if (this.#released.has(call)) {
         return new LostValue(value, () => new HistoryLost("released", releasedError()));
       }
       const versions = this.functional.overwritten(call, value);
-      if (!versions) {
-        return read && hasElements(call) ? new WatchedValue(value, () => read(call)) : value;
-      }
+      if (!versions) return read ? new WatchedValue(value, () => read(call)) : value;
       const at = { node: nodeNameOf(call.definition), ...versions };
       return new LostValue(value, () => new HistoryLost("overwritten", overwrittenError(value, at)));
     };

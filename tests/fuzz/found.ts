@@ -293,4 +293,39 @@ export const FOUND: Readonly<Record<string, Found>> = {
   "results of which only some require grad": {
     make: () => life((x: Tensor, y: Tensor) => meshgrid([x, y]), [() => [leaf([1, 2]), float([3])]]),
   },
+  "gradients of gradients past what was computed without recording": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.mul(noGrad(() => x.mul(x)));
+        const [grad] = autograd.grad(y.sum(), [x], { createGraph: true });
+        return [grad, grad?.mul(x)];
+      }, [() => [leaf([1.5, 2])]]),
+  },
+  "gradients of gradients of what was written without recording": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.mul(2);
+        noGrad(() => y.fill_(0.5));
+        const [grad] = autograd.grad(y.mul(y).mul(x).sum(), [x], { createGraph: true });
+        return [grad, x];
+      }, [() => [leaf([1.5, 2])]]),
+  },
+  "gradients of gradients of random numbers, of views and of what is written": {
+    make: () =>
+      life((x: Tensor, w: Tensor) => {
+        const y = nn.functional.dropout(x.mul(w), 0.5), parts = y.mul(y).chunk(2);
+        parts[0]?.mul_(w.slice(0, 1));
+        const [grad] = autograd.grad([parts[0]!.sum(), parts[1]!.pow(2).sum()], [x], { createGraph: true });
+        return [grad, rand([2])];
+      }, [() => [leaf([1.5, 2]), leaf([0.5, 3])]]),
+  },
+  "a gradient whose rule needs no elements of what is overwritten": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.unsqueeze(0).clone();
+        y.copy_(0);
+        y.sum().backward();
+        return [y];
+      }, [() => [leaf([1, 2])]]),
+  },
 };
