@@ -10,7 +10,8 @@ import type { DeviceName } from "../../../lib/loops/device.ts";
 import { chooseDefaultDevice } from "../../../lib/tensor/default_device.ts";
 import { type Aspect, compareFacts, type Fact, type FactDifference, factText } from "./facts.ts";
 import type { Instance } from "./instance.ts";
-import { REFUSED, withoutKnown } from "./known_differences.ts";
+import { withoutKnown } from "./known_differences.ts";
+import { REFUSED } from "./refused.ts";
 import { observe, type Runnable } from "./observe.ts";
 import { RoundingJudge } from "./rounding.ts";
 

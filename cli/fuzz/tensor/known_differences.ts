@@ -6,6 +6,7 @@
 import type { DeviceName } from "../../../lib/loops/device.ts";
 import type { Fact, FactDifference } from "./facts.ts";
 import type { Mode } from "./observe.ts";
+import { REFUSED } from "./refused.ts";
 
 /** A difference that is meant to be. */
 interface KnownDifference {
@@ -20,9 +21,6 @@ interface KnownDifference {
 }
 
 const text = (fact: Fact | undefined): string => fact?.kind === "text" ? fact.text : "";
-
-/** What autograd says where a plain run may not differentiate. */
-export const REFUSED: RegExp = /modified by an inplace operation|backward through the graph a second time/;
 
 const CHANGED = /modified by an inplace operation/;
 
@@ -69,6 +67,12 @@ const KNOWN: readonly KnownDifference[] = [
     is: ({ expected, found }) =>
       /several indices refer to a single memory location/.test(text(expected)) &&
       text(expected) !== text(found),
+    hides: () => true,
+  },
+  {
+    because:
+      "a graph that has written to its inputs cannot be made again to differentiate its gradients, and says so",
+    is: ({ found }) => /gradients of gradients, but it has written/.test(text(found)),
     hides: () => true,
   },
   {

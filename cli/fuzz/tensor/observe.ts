@@ -10,6 +10,7 @@ import { messageOf } from "../../../lib/base/errors.ts";
 import { getRngState } from "../../../lib/tensor/random.ts";
 import { isTensor, type Tensor } from "../../../lib/tensor/tensor.ts";
 import type { Aspect, Fact } from "./facts.ts";
+import { REFUSED } from "./refused.ts";
 import type { Instance } from "./instance.ts";
 import { callSeed } from "./print.ts";
 import type { Call } from "./program.ts";
@@ -65,13 +66,14 @@ class Observation {
     for (const [place, tensor] of seen) this.#known.push({ place, tensor });
     const before = seen.map(([, tensor]) => ({ version: tensor.version, elements: elementsOf(tensor) }));
     const console = new ConsoleWatch();
-    let results: readonly Tensor[] = [];
+    let results: readonly Tensor[] = [], isWhole = true;
     try {
       const value = console.during(() => inMode(this.#mode, () => Reflect.apply(run, undefined, made.args)));
       this.#text("outcome", "outcome", "returned");
       results = this.#results(value);
     } catch (thrown) {
       this.#text("outcome", "outcome", `threw ${errorText(thrown)}`);
+      isWhole = !REFUSED.test(messageOf(thrown));
     }
     this.#text("random", "random", `${getRngState().seed} ${getRngState().offset}`);
     seen.forEach(([place, tensor], i) => {
@@ -80,7 +82,9 @@ class Observation {
     });
     this.#optimizer();
     // A pass that fails leaves whatever it had added up so far
-    if (this.#backward(results)) { for (const [place, tensor] of seen) this.#gradient(place, tensor); }
+    if (this.#backward(results) && isWhole) {
+      for (const [place, tensor] of seen) this.#gradient(place, tensor);
+    }
     effects.slice(noted).forEach((value, i) => this.#value(`effect ${i}`, value, "effects"));
     console.lines.forEach((value, i) => this.#value(`console ${i}`, value, "effects"));
     this.#writes(results);
