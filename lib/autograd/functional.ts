@@ -240,7 +240,13 @@ export class Functionalizer {
       );
     }
     const now: ArgsOf<Params, GraphValue> = { ...args, [of]: parent };
-    return implementation.writeBack<GraphValue>(this.recorder.api, now, { value, index: index ?? 0 });
+    try {
+      return implementation.writeBack<GraphValue>(this.recorder.api, now, { value, index: index ?? 0 });
+    } catch (error) {
+      // A view of a view whose elements overlap may be written to, but no rule says how
+      if (error instanceof DynError) throw new NotFunctional(error.message);
+      throw error;
+    }
   }
 
   /** The gradient of an alias set's new value goes on to the former one, as if nothing had been written. */

@@ -328,4 +328,13 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [y];
       }, [() => [leaf([1, 2])]]),
   },
+  "a write into one of several windows that overlap, and a backward pass": {
+    make: () =>
+      life((x: Tensor, w: Tensor) => {
+        x.unfold(0, 3, 1).set([0, "1:1"], 3);
+        x.unfold(0, 3, 1).set([1], 3);
+        w.sum().backward();
+        return [x];
+      }, [() => [float([1, 2, 3, 4]), leaf([1, 2])]]),
+  },
 };
