@@ -10,10 +10,18 @@ import type { GraphModule } from "../graph/graph_module.ts";
 import type { Graph } from "../graph/node.ts";
 import { readBinding, sizeBindings } from "../graph/sizes.ts";
 import { grad as gradientsOf } from "../autograd/engine.ts";
-import { type ApplyOptions, gradientEdge, Node, setHistory } from "../autograd/node.ts";
+import {
+  type ApplyOptions,
+  gradientEdge,
+  type InsideGradients,
+  type InsideOptions,
+  Node,
+  setHistory,
+} from "../autograd/node.ts";
 import { releasedError, SavedTensor } from "../autograd/saved.ts";
 import { callResolved, ops } from "../tensor/eager.ts";
 import { drawKeys } from "./keys.ts";
+import { readElements } from "../tensor/host.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
@@ -310,7 +318,8 @@ class CompiledNode extends Node {
     }
     this.#arrived = arrived;
     if (arrived.some((k) => this.#spent.has(k))) throw releasedError();
-    if (ambient.gradEnabled) return this.#applyAgain(grads, options);
+    const again = () => this.#differentiate(grads, { ...options, results: [] }).edges;
+    if (ambient.gradEnabled) return again();
     const tangents = this.#tangents(grads);
     const saved = this.#unpack(this.#saved);
     const found = listOf(this.#backward.run(...saved, ...this.#sizes, ...tangents));
@@ -318,6 +327,11 @@ class CompiledNode extends Node {
       const grad = found[k];
       return edge && leads[k] && isTensor(grad) ? grad : null;
     });
+    // Where no gradient has arrived the graph has multiplied zeros, by what may be infinite
+    const exact = results.every((grad, k) =>
+      !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)
+    );
+    if (!exact && this.#pair.plan.overwritten.length === 0) return again();
     // What is handed on as a gradient is no longer the node's to free.
     this.#lent = this.#lent.filter((tensor) => results.every((grad) => grad?.storage !== tensor.storage));
     return results;
@@ -343,14 +357,23 @@ class CompiledNode extends Node {
     this.#lent = [];
   }
 
-  /** Differentiable gradients: runs the captured graph again op by op, on aliases of its inputs, and differentiates that. */
-  #applyAgain(grads: readonly (Tensor | null)[], { wanted }: ApplyOptions): readonly (Tensor | null)[] {
+  override applyInside(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
+    this.#arrived = grads.flatMap((grad, k) => grad ? [k] : []);
+    if (this.#arrived.some((k) => this.#spent.has(k))) throw releasedError();
+    return this.#differentiate(grads, options);
+  }
+
+  /**
+   * What differentiating op by op gives: runs the captured graph again, on aliases of its inputs, and differentiates
+   * that, past the hooks of the results that are asked for.
+   */
+  #differentiate(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
     const { plan, captured } = this.#pair, count = captured.graph.placeholders.length;
     const [overwritten] = plan.overwritten;
     if (overwritten !== undefined) {
       throw new DynError(
-        "Expected a compiled call that can be made again, for gradients of gradients, but it has written to " +
-          `input ${overwritten}, on which its results depend`,
+        "Expected a compiled call that can be made again, for gradients of gradients or of its own results, but it " +
+          `has written to input ${overwritten}, on which its results depend`,
       );
     }
     // Attributes of the graph, which come after its inputs, stand for themselves
@@ -362,18 +385,27 @@ class CompiledNode extends Node {
       const tangent = tangents[k];
       return grads[k] && tangent ? [{ root, tangent }] : [];
     });
+    const shown = options.results.map((k) => ({ k, tensor: tensorAt(results, k) }));
+    for (const { k, tensor } of shown) {
+      for (const hook of this.hooks.get(k)?.values() ?? []) tensor.registerHook(hook);
+    }
     const asked = aliases.flatMap((alias, k) =>
-      isTensor(alias) && this.edges[k] && wanted(k) ? [{ alias, k }] : []
+      isTensor(alias) && this.edges[k] && options.wanted(k) ? [{ alias, k }] : []
     );
     const found = gradientsOf(
       roots.map(({ root }) => root),
-      asked.map(({ alias }) => alias),
+      [...shown.map(({ tensor }) => tensor), ...asked.map(({ alias }) => alias)],
       roots.map(({ tangent }) => tangent),
-      { createGraph: true, allowUnused: true },
+      { createGraph: ambient.gradEnabled, allowUnused: true },
     );
-    const gradients = new Array<Tensor | null>(this.edges.length).fill(null);
-    asked.forEach(({ k }, at) => gradients[k] = found[at] ?? null);
-    return gradients;
+    const edges = new Array<Tensor | null>(this.edges.length).fill(null);
+    asked.forEach(({ k }, at) => edges[k] = found[shown.length + at] ?? null);
+    const inside = new Map<number, Tensor>();
+    shown.forEach(({ k }, at) => {
+      const grad = found[at];
+      if (grad) inside.set(k, grad);
+    });
+    return { edges, results: inside };
   }
 
   /** The results that can be differentiated, with the random numbers of the first time; no input is written to. */
@@ -407,6 +439,15 @@ class CompiledNode extends Node {
     if (values === null) throw releasedError();
     return values.map((each) => each instanceof SavedTensor ? each.unpack(this.name) : each);
   }
+}
+
+/** Whether all elements are finite. */
+function isFinite(tensor: Tensor): boolean {
+  const elements = readElements(tensor);
+  // Anything but a finite number times 0 is NaN, which no sum loses
+  let sum = 0;
+  for (let i = 0; i < elements.length; i++) sum += Number(elements[i]) * 0;
+  return sum === 0;
 }
 
 /** The tensor that became a result of the functional graph, among what the captured graph gave and wrote to. */

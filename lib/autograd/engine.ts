@@ -242,14 +242,24 @@ class Pass {
     const grads = this.#buffers.get(node) ?? [];
     this.#buffers.delete(node);
     const arrived = grads.slice();
-    this.#refuseHidden(node, grads);
-    this.#hooks(node, grads);
+    const hidden = this.#hidden(node, grads);
+    this.#hooks(node, grads, hidden);
+    let results: readonly (Tensor | null)[] | undefined;
+    if (hidden.length > 0) {
+      const inside = node.applyInside(fill(grads), { results: hidden, wanted: this.#isWanted(node) });
+      results = inside.edges;
+      for (const [output, grad] of inside.results) {
+        grads[output] = grad;
+        this.#given.add(grad.storage);
+      }
+    }
+    this.#retain(node, grads);
     this.#capture(node, grads);
     if (node instanceof AccumulateGrad) {
       const [grad] = grads;
       if (grad && this.options.captures === null) this.#accumulate(node.variable, grad);
     } else if (this.#runs(node) && grads.some((g) => g)) {
-      this.#apply(node, grads);
+      this.#apply(node, grads, results);
     }
     for (const grad of arrived) if (grad) this.#drop(grad);
     if (node instanceof AccumulateGrad) return;
@@ -261,28 +271,21 @@ class Pass {
     }
   }
 
-  /** Throws where somebody waits for the gradient of a result, a part of which flows inside of the node. */
-  #refuseHidden(node: Node, grads: readonly (Tensor | null)[]): void {
+  /** Results whose gradient somebody waits for, a part of which flows inside of the node. */
+  #hidden(node: Node, grads: readonly (Tensor | null)[]): number[] {
     const { captures } = this.options;
-    const asked = [
+    const asked = new Set([
       ...node.hooks.entries().flatMap(([output, hooks]) => hooks.size > 0 ? [output] : []),
       ...captures
         ? captures.flatMap((edge) => edge.node === node ? [edge.output] : [])
         : node.retained.keys(),
-    ];
-    for (const output of asked) {
-      const hidden = node.dependents(output).find((other) => grads[other]);
-      if (hidden === undefined) continue;
-      throw new DynError(
-        `Expected results of a compiled function that are independent but result ${hidden} of ${node.name} was ` +
-          `computed from result ${output}, for whose gradient a hook, retainGrad or autograd.grad asks; ask ` +
-          "inside of the compiled function, or compile what comes behind that result on its own",
-      );
-    }
+    ]);
+    return [...asked].filter((output) => node.dependents(output).some((other) => grads[other]));
   }
 
-  #hooks(node: Node, grads: (Tensor | null)[]): void {
+  #hooks(node: Node, grads: (Tensor | null)[], hidden: readonly number[]): void {
     for (const [output, hooks] of node.hooks) {
+      if (hidden.includes(output)) continue;
       for (const hook of hooks.values()) {
         const grad = grads[output];
         if (!grad) break;
@@ -294,6 +297,9 @@ class Pass {
         }
       }
     }
+  }
+
+  #retain(node: Node, grads: readonly (Tensor | null)[]): void {
     for (const [output, tensor] of node.retained) {
       const grad = grads[output];
       if (!grad || this.options.captures !== null) continue;
@@ -312,14 +318,24 @@ class Pass {
     });
   }
 
-  #apply(node: Node, grads: readonly (Tensor | null)[]): void {
-    const wanted = (k: number): boolean => {
+  /** Whether a gradient is wanted at an edge of a node. */
+  #isWanted(node: Node): (k: number) => boolean {
+    return (k) => {
       const edge = node.edges[k];
       return edge !== null && edge !== undefined && this.#isNeeded(edge.node);
     };
+  }
+
+  /** Hands gradients on: `found`, or else those that the node gives. */
+  #apply(
+    node: Node,
+    grads: readonly (Tensor | null)[],
+    found: readonly (Tensor | null)[] | undefined,
+  ): void {
+    const wanted = this.#isWanted(node);
     const complete = node.edges.length === 0 ? grads : fill(grads);
     const watch = node.ownsTemporaries && !this.options.createGraph;
-    const run = () => node.apply(complete, { wanted });
+    const run = () => found ?? node.apply(complete, { wanted });
     const { result, allocated } = watch ? watchAllocations(run) : { result: run(), allocated: [] };
     if (!this.options.retainGraph) node.release();
     if (node.keepsGradients) {

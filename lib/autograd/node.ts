@@ -48,6 +48,28 @@ export abstract class Node implements GradFn<Tensor> {
   dependents(_output: number): readonly number[] {
     return [];
   }
+
+  /**
+   * As `apply`, and the gradients that arrive at results of which others are dependents, with what comes from these;
+   * their hooks are called on the way.
+   */
+  applyInside(_grads: readonly (Tensor | null)[], _options: InsideOptions): InsideGradients {
+    throw new InternalError(`Expected results of ${this.name} that are independent`);
+  }
+}
+
+/** What is asked for inside of a node. */
+export interface InsideOptions extends ApplyOptions {
+  /** Results whose gradients are wanted. */
+  readonly results: readonly number[];
+}
+
+/** What `applyInside` gives. */
+export interface InsideGradients {
+  /** Of the inputs: one per edge, null for none. */
+  readonly edges: readonly (Tensor | null)[];
+  /** Of the results that were asked for, by their numbers. */
+  readonly results: ReadonlyMap<number, Tensor>;
 }
 
 /** The end of a path: adds into a leaf's `.grad`. The engine does the adding. */

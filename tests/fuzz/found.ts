@@ -17,6 +17,7 @@ import {
   stdMean,
   type Tensor,
   tensor,
+  uniqueConsecutive,
   zeros,
 } from "../../mod.ts";
 import type { Instance } from "../../cli/fuzz/tensor/instance.ts";
@@ -336,5 +337,40 @@ export const FOUND: Readonly<Record<string, Found>> = {
         w.sum().backward();
         return [x];
       }, [() => [float([1, 2, 3, 4]), leaf([1, 2])]]),
+  },
+  "the gradient with respect to a result of a graph before a break": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.mul(2), z = y.exp();
+        uniqueConsecutive(z);
+        const grads = autograd.grad(z.sum(), [y], { allowUnused: true });
+        return [grads[0]];
+      }, [() => [leaf([1.5, 2])]]),
+  },
+  "hooks and kept gradients of a result of a graph before a break": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor) => {
+        const y = x.mul(2), z = y.exp();
+        uniqueConsecutive(z);
+        y.retainGrad();
+        y.registerHook((g) => {
+          effects.push("hook");
+          return g.mul(10);
+        });
+        z.sum().backward({ retainGraph: true });
+        return [y.grad, y.sin()];
+      };
+      return life(f, [() => [leaf([1.5, 2])]], { effects });
+    },
+  },
+  "a result that has no gradient and an infinite derivative": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.sqrt(), z = x.mul(3);
+        uniqueConsecutive(z);
+        z.sum().backward();
+        return [y.detach()];
+      }, [() => [leaf([0, 4])]]),
   },
 };
