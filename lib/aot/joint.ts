@@ -52,7 +52,7 @@ export interface RuntimePlan {
   /** Forward results from which a backward pass must fail as it does on the tape, and its error. */
   readonly lost: readonly { readonly output: number; readonly error: DynError }[];
   /** Inputs that are written to, and on whose former elements results that require a gradient depend. */
-  readonly overwritten: readonly number[];
+  readonly overwritten: readonly Mutation[];
   readonly lifted: readonly unknown[];
   /** Random ops, for which keys are an input, the last one; 0: no such input. */
   readonly randomOps: number;
@@ -156,11 +156,11 @@ function overwrittenInputs(
   { inputs }: GraphReplay,
   mutations: readonly Mutation[],
   differentiable: readonly GraphValue[],
-): number[] {
+): Mutation[] {
   const read = behind(differentiable);
-  return mutations.flatMap(({ input }) => {
+  return mutations.filter(({ input }) => {
     const node = inputs[input]?.node;
-    return node && read.has(node) ? [input] : [];
+    return node !== undefined && read.has(node);
   });
 }
 

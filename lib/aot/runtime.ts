@@ -20,6 +20,7 @@ import {
 } from "../autograd/node.ts";
 import { releasedError, SavedTensor } from "../autograd/saved.ts";
 import { callResolved, ops } from "../tensor/eager.ts";
+import { checkLeaf } from "../tensor/inplace.ts";
 import { drawKeys } from "./keys.ts";
 import { readElements } from "../tensor/host.ts";
 import type { Layout } from "../tensor/layout.ts";
@@ -28,7 +29,7 @@ import { defaultGenerator } from "../tensor/random.ts";
 import { isTensor, recordsGrad, Tensor } from "../tensor/tensor.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import type { ViewStep } from "../autograd/functional.ts";
-import type { OutputPlan, RuntimePlan } from "./joint.ts";
+import type { Mutation, OutputPlan, RuntimePlan } from "./joint.ts";
 import type { SavedValue } from "./partition.ts";
 
 /** A compiled graph: takes the placeholders' values, returns the output list. */
@@ -78,6 +79,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       throw new DynError(`Expected ${capturedCount} arguments but found ${args.length}`);
     }
     const inputs = [...args, ...plan.lifted], random = defaultGenerator.state;
+    refuseLeaves(pair, inputs);
     if (plan.randomOps > 0) inputs.push(drawKeys(plan.randomOps, deviceOf(functional)));
     const tensors = inputs.map((input) => isTensor(input) ? input : null);
     const sizeOf = (symbol: Sym): number => {
@@ -89,9 +91,10 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       defaultGenerator.state = random;
     });
     noteWrites(plan, inputs, outputs);
+    let node: CompiledNode | null = null;
     if (backward && records(plan, tensors)) {
       const sizes = backward.sizes.map(sizeOf);
-      const node = new CompiledNode({ pair, backward, inputs, outputs, sizes, random });
+      node = new CompiledNode({ pair, backward, inputs, outputs, sizes, random });
       for (const [at, output] of plan.differentiable.entries()) {
         setHistory(tensorAt(outputs, output), node, at);
       }
@@ -100,7 +103,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       releaseUnshared(inputs, outputs, backward.savedFrom);
     }
     if (ambient.gradEnabled) markLost(plan, outputs);
-    writeBack(pair, tensors, outputs);
+    writeBack(pair, tensors, { outputs, node });
     const leaves: unknown[] = [];
     for (const output of plan.outputs) leaves.push(resultOf(output, { inputs, outputs, leaves, sizeOf }));
     return unflatten(plan.tree, leaves);
@@ -156,6 +159,20 @@ function deviceOf(graph: Graph): string {
   return value?.kind === "tensor" ? value.tensor.device : "cpu";
 }
 
+/** Throws, before anything has happened, where a leaf that requires grad would be written to. */
+function refuseLeaves({ plan, captured }: CompiledPair, inputs: readonly unknown[]): void {
+  if (!ambient.gradEnabled) return;
+  for (const { input, differentiable } of plan.mutations) {
+    const target = inputs[input];
+    if (!differentiable || !isTensor(target)) continue;
+    try {
+      checkLeaf(target);
+    } catch (error) {
+      throw error instanceof DynError ? noteUndone(error, captured.graph) : error;
+    }
+  }
+}
+
 /** Inputs that the compiler wrote to in place are at a new version, before anything is saved. */
 function noteWrites(plan: RuntimePlan, inputs: readonly unknown[], outputs: readonly unknown[]): void {
   for (const { input, output } of plan.mutations) {
@@ -168,14 +185,20 @@ function noteWrites(plan: RuntimePlan, inputs: readonly unknown[], outputs: read
 function writeBack(
   { plan, backward }: CompiledPair,
   inputs: readonly (Tensor | null)[],
-  outputs: readonly unknown[],
+  { outputs, node }: { readonly outputs: readonly unknown[]; readonly node: CompiledNode | null },
 ): void {
   for (const { input, output, differentiable } of plan.mutations) {
     const target = inputs[input], value = tensorAt(outputs, output);
     if (!target) throw new InternalError(`Expected a tensor at input ${input}`);
     if (value === target) continue;
     if (differentiable && ambient.gradEnabled) {
-      target.copy_(value);
+      const place = plan.differentiable.indexOf(output);
+      if (node === null || place < 0 || target.viewState !== null) target.copy_(value);
+      else {
+        // The same place of the tape, so that gradients of other results flow through it
+        noGrad(() => target.copy_(value));
+        setHistory(target, node, place);
+      }
       continue;
     }
     noGrad(() => target.copy_(value));
@@ -302,7 +325,17 @@ class CompiledNode extends Node {
       return isTensor(found) ? new SavedTensor(found) : found;
     });
     this.#lent = madeForBackward(inputs, outputs, savedFrom);
-    this.#primals = inputs.map((input) => isTensor(input) ? new SavedTensor(input) : input);
+    // What the runtime is about to write back overwrites elements that the graph would need to be made again
+    const { overwritten: written } = this.#pair.plan;
+    const overwritten = new Set(
+      written.flatMap(({ input, differentiable }) => differentiable ? [input] : []),
+    );
+    this.#primals = inputs.map((input, k) => {
+      if (!isTensor(input)) return input;
+      return overwritten.has(k)
+        ? new SavedTensor(noGrad(() => ops.clone(input)), gradientEdge(input))
+        : new SavedTensor(input);
+    });
     this.#values = null;
   }
 
@@ -331,10 +364,15 @@ class CompiledNode extends Node {
     const exact = results.every((grad, k) =>
       !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)
     );
-    if (!exact && this.#pair.plan.overwritten.length === 0) return again();
+    if (!exact && !this.#overwritten) return again();
     // What is handed on as a gradient is no longer the node's to free.
     this.#lent = this.#lent.filter((tensor) => results.every((grad) => grad?.storage !== tensor.storage));
     return results;
+  }
+
+  /** An input on which results depend, and into whose memory the compiled graph wrote without its being kept. */
+  get #overwritten(): Mutation | undefined {
+    return this.#pair.plan.overwritten.find(({ differentiable }) => !differentiable);
   }
 
   override dependents(output: number): readonly number[] {
@@ -368,12 +406,12 @@ class CompiledNode extends Node {
    * that, past the hooks of the results that are asked for.
    */
   #differentiate(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
-    const { plan, captured } = this.#pair, count = captured.graph.placeholders.length;
-    const [overwritten] = plan.overwritten;
+    const count = this.#pair.captured.graph.placeholders.length;
+    const overwritten = this.#overwritten;
     if (overwritten !== undefined) {
       throw new DynError(
         "Expected a compiled call that can be made again, for gradients of gradients or of its own results, but it " +
-          `has written to input ${overwritten}, on which its results depend`,
+          `has written to input ${overwritten.input}, on which its results depend`,
       );
     }
     // Attributes of the graph, which come after its inputs, stand for themselves

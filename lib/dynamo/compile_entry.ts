@@ -348,7 +348,7 @@ function mayBeOne(a: TensorValue, b: TensorValue): boolean {
 
 /**
  * Histories are traced as if inputs had memory of their own. Where one is written to with a gradient, others that show
- * its memory would require grad as well.
+ * its memory would require grad as well, and one that is a view hands its history on to what it shows.
  */
 function guardMemory(machine: Machine, output: OutputGraph): void {
   const tensors = output.inputs.flatMap((input) => input.kind === "tensor" ? [input.value] : []);
@@ -356,13 +356,13 @@ function guardMemory(machine: Machine, output: OutputGraph): void {
     const written = output.tensors.get(node);
     if (!written?.source || !written.real) continue;
     const others = tensors.filter((other) => other !== written);
-    const { storage } = written.real;
-    if (others.some(({ real }) => real?.storage === storage)) {
-      const detail = "an input is written to whose memory another input shows";
+    const { storage, viewState } = written.real;
+    if (viewState !== null || others.some(({ real }) => real?.storage === storage)) {
+      const detail = "an input is written to that shows the memory of another tensor";
       throw new Restart(machine.firstWrite, { kind: "break", cause: { kind: "gradientState", detail } });
     }
     const sources = others.flatMap(({ source }) => source ?? []);
-    if (sources.length > 0) output.guard({ kind: "apart", source: written.source, others: sources });
+    output.guard({ kind: "apart", source: written.source, others: sources });
   }
 }
 

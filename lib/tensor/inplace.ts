@@ -136,7 +136,7 @@ function checkWritable({ layout }: Tensor): void {
 }
 
 /** Leaves that require grad, and their views, must not change under the tape. */
-function checkLeaf(target: Tensor): void {
+export function checkLeaf(target: Tensor): void {
   const base = target.viewState?.base;
   if (base && base.isLeaf && base.requiresGrad) {
     throw new DynError(

@@ -373,4 +373,34 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [y.detach()];
       }, [() => [leaf([0, 4])]]),
   },
+  "the gradient with respect to an input that was written to": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        const z = x.mul(1);
+        z.mul_(y);
+        uniqueConsecutive(z);
+        z.mul_(y);
+        const result = z.exp();
+        uniqueConsecutive(result);
+        return autograd.grad(result.sum(), [z, y]);
+      }, [() => [leaf([1, 2]), leaf([0.5, 3])]]),
+  },
+  "a view of an input that is written to with a gradient": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        x.mul_(y);
+        const result = x.mul(2);
+        uniqueConsecutive(result);
+        return autograd.grad(result.sum(), [x]);
+      }, [() => [float([[1, 2]]).t(), leaf([0.5])]]),
+  },
+  "a write into a view of a leaf, after another write": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        const z = x.sum();
+        y.neg_();
+        x.zero_();
+        return z;
+      }, [() => [leaf([[1, 2]]).select(0, 0), int([3])]]),
+  },
 };

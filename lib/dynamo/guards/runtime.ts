@@ -127,7 +127,7 @@ export function isPlainLeaf(tensor: Tensor): boolean {
   return tensor.gradFn === null && (tensor.state?.accumulator?.hooks.size ?? 0) === 0;
 }
 
-/** Whether no other tensor shares the memory of one. */
-export function liesApart({ storage }: Tensor, others: readonly Tensor[]): boolean {
-  return others.every((other) => other.storage !== storage);
+/** Whether a tensor is no view, and no other tensor shares its memory. */
+export function liesApart({ storage, viewState }: Tensor, others: readonly Tensor[]): boolean {
+  return viewState === null && others.every((other) => other.storage !== storage);
 }
