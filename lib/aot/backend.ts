@@ -19,10 +19,11 @@ import { ambient } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { hintOf } from "../sym/decide.ts";
 import { GraphContract } from "../ops/rewrite/contract.ts";
+import type { CompiledPair } from "./compiled_pair.ts";
 import { buildJoint } from "./joint.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
-import { type CompiledPair, runtimeOf } from "./runtime.ts";
+import { runtimeOf } from "./runtime.ts";
 import { simplify } from "./simplify.ts";
 import { traceForward } from "./trace.ts";
 

@@ -1,0 +1,302 @@
+/**
+ * Compiled calls on the tape. Input: what a call was given, gave and saved; output: gradients of its inputs, by the
+ * compiled backward graph where that gives what the tape would, else by differentiating the captured graph op by op.
+ * Invariant: only saved values are kept, and they are let go once no result can be differentiated any more.
+ */
+import { DynError, InternalError } from "../base/errors.ts";
+import { flatten } from "../base/tree.ts";
+import { grad as gradientsOf } from "../autograd/engine.ts";
+import {
+  type ApplyOptions,
+  gradientEdge,
+  type InsideGradients,
+  type InsideOptions,
+  Node,
+} from "../autograd/node.ts";
+import { releasedError, SavedTensor } from "../autograd/saved.ts";
+import { ops } from "../tensor/eager.ts";
+import { readElements } from "../tensor/host.ts";
+import type { Layout } from "../tensor/layout.ts";
+import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
+import { defaultGenerator } from "../tensor/random.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { type CompiledBackward, type CompiledPair, listOf, tensorAt } from "./compiled_pair.ts";
+import type { Mutation, RuntimePlan } from "./joint.ts";
+
+/** The history of a result whose backward pass would read what is no longer there. */
+export class LostNode extends Node {
+  readonly name = "CompiledFunctionBackward";
+  readonly inputs: readonly Layout[] = [];
+
+  constructor(readonly error: DynError) {
+    super([]);
+  }
+
+  apply(): never {
+    throw new DynError(this.error.message);
+  }
+
+  release(): void {}
+}
+
+/** A compiled call on the tape. */
+export class CompiledNode extends Node {
+  readonly name = "CompiledFunctionBackward";
+  readonly inputs: readonly (Layout | null)[];
+  /** Compiled kernels may keep what they allocate. */
+  override readonly ownsTemporaries = false;
+  readonly #pair: CompiledPair;
+  readonly #backward: CompiledBackward;
+  readonly #sizes: readonly number[];
+  /** Where the generator stood before the call. */
+  readonly #random: typeof defaultGenerator.state;
+  readonly #layouts: readonly Layout[];
+  #values: { readonly inputs: readonly unknown[]; readonly outputs: readonly unknown[] } | null;
+  #saved: readonly unknown[] | null = null;
+  /** The forward's inputs, for differentiating again. */
+  #primals: readonly unknown[] | null = null;
+  #lent: Tensor[] = [];
+  /** Results to which the latest pass has brought gradients, by position. */
+  #arrived: readonly number[] = [];
+  /** Results that cannot be differentiated any more. */
+  readonly #spent = new Set<number>();
+
+  constructor(
+    { pair, backward, inputs, outputs, sizes, random }: {
+      readonly pair: CompiledPair;
+      readonly backward: CompiledBackward;
+      readonly inputs: readonly unknown[];
+      readonly outputs: readonly unknown[];
+      readonly sizes: readonly number[];
+      readonly random: typeof defaultGenerator.state;
+    },
+  ) {
+    const edges = inputs.map((input) => isTensor(input) ? gradientEdge(input) : null);
+    super(edges);
+    this.#pair = pair;
+    this.#backward = backward;
+    this.#sizes = sizes;
+    this.#random = random;
+    this.inputs = inputs.map((input, k) => edges[k] && isTensor(input) ? input.layout : null);
+    this.#layouts = pair.plan.differentiable.map((output) => tensorAt(outputs, output).layout);
+    this.#values = { inputs, outputs };
+  }
+
+  /** Saves what the backward reads; after the results know their history. */
+  save(): void {
+    if (!this.#values) throw releasedError();
+    const { inputs, outputs } = this.#values;
+    const { saved, savedFrom, layouts } = this.#backward;
+    this.#saved = saved.map((value, at) => {
+      const found = value.kind === "input"
+        ? inputs[value.input]
+        : laidOut(outputs[value.output], layouts[at]);
+      return isTensor(found) ? new SavedTensor(found) : found;
+    });
+    this.#lent = madeForBackward(inputs, outputs, savedFrom);
+    // What the runtime is about to write back overwrites elements that the graph would need to be made again
+    const { overwritten: written } = this.#pair.plan;
+    const overwritten = new Set(
+      written.flatMap(({ input, differentiable }) => differentiable ? [input] : []),
+    );
+    this.#primals = inputs.map((input, k) => {
+      if (!isTensor(input)) return input;
+      return overwritten.has(k)
+        ? new SavedTensor(noGrad(() => ops.clone(input)), gradientEdge(input))
+        : new SavedTensor(input);
+    });
+    this.#values = null;
+  }
+
+  apply(grads: readonly (Tensor | null)[], options: ApplyOptions): readonly (Tensor | null)[] {
+    const arrived = grads.flatMap((grad, k) => grad ? [k] : []);
+    const leads = this.edges.map((_, k) =>
+      options.wanted(k) && (this.#backward.reached[k] ?? []).some((at) => grads[at])
+    );
+    // Edges are the node's, where on the tape each result would have its own
+    if (!leads.includes(true)) {
+      this.#arrived = [];
+      return this.edges.map(() => null);
+    }
+    this.#arrived = arrived;
+    if (arrived.some((k) => this.#spent.has(k))) throw releasedError();
+    const again = () => this.#differentiate(grads, { ...options, results: [] }).edges;
+    if (ambient.gradEnabled) return again();
+    const tangents = this.#tangents(grads);
+    const saved = this.#unpack(this.#saved);
+    const found = listOf(this.#backward.run(...saved, ...this.#sizes, ...tangents));
+    const results = this.edges.map((edge, k) => {
+      const grad = found[k];
+      return edge && leads[k] && isTensor(grad) ? grad : null;
+    });
+    // Where no gradient has arrived the graph has multiplied zeros, by what may be infinite
+    const exact = results.every((grad, k) =>
+      !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)
+    );
+    if (!exact && !this.#overwritten) return again();
+    // What is handed on as a gradient is no longer the node's to free.
+    this.#lent = this.#lent.filter((tensor) => results.every((grad) => grad?.storage !== tensor.storage));
+    return results;
+  }
+
+  /** An input on which results depend, and into whose memory the compiled graph wrote without its being kept. */
+  get #overwritten(): Mutation | undefined {
+    return this.#pair.plan.overwritten.find(({ differentiable }) => !differentiable);
+  }
+
+  override dependents(output: number): readonly number[] {
+    return this.#pair.plan.connections.dependents[output] ?? [];
+  }
+
+  /** On the tape, results without operations in common keep their histories apart. */
+  release(): void {
+    const { differentiable, connections } = this.#pair.plan;
+    for (const k of this.#arrived) for (const other of connections.sharing[k] ?? []) this.#spent.add(other);
+    if (this.#spent.size === differentiable.length) this.#free();
+  }
+
+  #free(): void {
+    this.#saved?.forEach((each) => each instanceof SavedTensor && each.release());
+    this.#primals?.forEach((each) => each instanceof SavedTensor && each.release());
+    for (const tensor of this.#lent) tensor.storage.release();
+    this.#saved = null;
+    this.#primals = null;
+    this.#lent = [];
+  }
+
+  override applyInside(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
+    this.#arrived = grads.flatMap((grad, k) => grad ? [k] : []);
+    if (this.#arrived.some((k) => this.#spent.has(k))) throw releasedError();
+    return this.#differentiate(grads, options);
+  }
+
+  /**
+   * What differentiating op by op gives: runs the captured graph again, on aliases of its inputs, and differentiates
+   * that, past the hooks of the results that are asked for.
+   */
+  #differentiate(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
+    const count = this.#pair.captured.graph.placeholders.length;
+    const overwritten = this.#overwritten;
+    if (overwritten !== undefined) {
+      throw new DynError(
+        "Expected a compiled call that can be made again, for gradients of gradients or of its own results, but it " +
+          `has written to input ${overwritten.input}, on which its results depend`,
+      );
+    }
+    // Attributes of the graph, which come after its inputs, stand for themselves
+    const aliases = this.#unpack(this.#primals).map((primal, k) =>
+      isTensor(primal) && this.edges[k] && k < count ? enableGrad(() => ops.viewAs(primal, primal)) : primal
+    );
+    const tangents = this.#tangents(grads), results = this.#runAgain(aliases.slice(0, count));
+    const roots = results.flatMap((root, k) => {
+      const tangent = tangents[k];
+      return grads[k] && tangent ? [{ root, tangent }] : [];
+    });
+    const shown = options.results.map((k) => ({ k, tensor: tensorAt(results, k) }));
+    for (const { k, tensor } of shown) {
+      for (const hook of this.hooks.get(k)?.values() ?? []) tensor.registerHook(hook);
+    }
+    const asked = aliases.flatMap((alias, k) =>
+      isTensor(alias) && this.edges[k] && options.wanted(k) ? [{ alias, k }] : []
+    );
+    const found = gradientsOf(
+      roots.map(({ root }) => root),
+      [...shown.map(({ tensor }) => tensor), ...asked.map(({ alias }) => alias)],
+      roots.map(({ tangent }) => tangent),
+      { createGraph: ambient.gradEnabled, allowUnused: true },
+    );
+    const edges = new Array<Tensor | null>(this.edges.length).fill(null);
+    asked.forEach(({ k }, at) => edges[k] = found[shown.length + at] ?? null);
+    const inside = new Map<number, Tensor>();
+    shown.forEach(({ k }, at) => {
+      const grad = found[at];
+      if (grad) inside.set(k, grad);
+    });
+    return { edges, results: inside };
+  }
+
+  /** The results that can be differentiated, with the random numbers of the first time; no input is written to. */
+  #runAgain(aliases: readonly unknown[]): Tensor[] {
+    const { plan, captured } = this.#pair;
+    const written = new Set(plan.mutations.map(({ input }) => input));
+    const inputs = aliases.map((alias, k) =>
+      isTensor(alias) && written.has(k) ? enableGrad(() => ops.clone(alias)) : alias
+    );
+    const former = defaultGenerator.state;
+    defaultGenerator.state = this.#random;
+    try {
+      const { leaves } = flatten(enableGrad(() => captured.forward(...inputs)), isTensor);
+      return plan.differentiable.map((output) => rootOf(plan, output, { leaves, inputs }));
+    } finally {
+      defaultGenerator.state = former;
+    }
+  }
+
+  /** Gradients of the results as the backward graph expects them: row-major, zeros where none arrived. */
+  #tangents(grads: readonly (Tensor | null)[]): Tensor[] {
+    return this.#layouts.map(({ shape, dtype, device }, k) => {
+      const grad = grads[k];
+      if (!grad) return ops.zeros(shape, { dtype, device });
+      const cast = grad.dtype === dtype ? grad : ops.to(grad, dtype);
+      return cast.isContiguous() ? cast : ops.contiguous(cast);
+    });
+  }
+
+  #unpack(values: readonly unknown[] | null): unknown[] {
+    if (values === null) throw releasedError();
+    return values.map((each) => each instanceof SavedTensor ? each.unpack(this.name) : each);
+  }
+}
+
+/** Whether all elements are finite. */
+function isFinite(tensor: Tensor): boolean {
+  const elements = readElements(tensor);
+  // Anything but a finite number times 0 is NaN, which no sum loses
+  let sum = 0;
+  for (let i = 0; i < elements.length; i++) sum += Number(elements[i]) * 0;
+  return sum === 0;
+}
+
+/** The tensor that became a result of the functional graph, among what the captured graph gave and wrote to. */
+function rootOf(
+  { outputs, mutations }: RuntimePlan,
+  output: number,
+  { leaves, inputs }: { readonly leaves: readonly unknown[]; readonly inputs: readonly unknown[] },
+): Tensor {
+  const mutation = mutations.find((each) => each.output === output);
+  if (mutation) return tensorAt(inputs, mutation.input);
+  const at = outputs.findIndex((each) => each.kind === "result" && each.output === output);
+  if (at >= 0) return tensorAt(leaves, at);
+  const view = outputs.findIndex((each) => each.kind === "resultView" && each.output === output);
+  const { viewState } = tensorAt(leaves, view);
+  if (viewState) return viewState.base;
+  throw new InternalError(`Expected result ${output} among what the captured graph gives`);
+}
+
+/** A saved value in the layout that the backward was compiled for. */
+function laidOut(value: unknown, layout: Layout | undefined): unknown {
+  if (!isTensor(value) || !layout || value.layout === layout || equalStrides(value.layout, layout)) {
+    return value;
+  }
+  if (layout.contiguous) return ops.contiguous(value);
+  throw new InternalError(
+    `Expected strides [${layout.strides}] of a saved value but found [${value.strides}]`,
+  );
+}
+
+/** Strides of dimensions of size 1 do not matter. */
+function equalStrides(a: Layout, b: Layout): boolean {
+  return a.shape.every((size, d) => size === 1 || a.strides[d] === b.strides[d]);
+}
+
+/** The saved outputs whose memory no input or result shares. */
+export function madeForBackward(
+  inputs: readonly unknown[],
+  outputs: readonly unknown[],
+  savedFrom: number,
+): Tensor[] {
+  const shown = new Set(
+    [...inputs, ...outputs.slice(0, savedFrom)].map((each) => isTensor(each) && each.storage),
+  );
+  return outputs.slice(savedFrom).filter(isTensor).filter(({ storage }) => !shown.has(storage));
+}

@@ -1,0 +1,53 @@
+/**
+ * What compiling a captured graph gives. Input: none; output: types of the compiled halves and of what is between them,
+ * and how their lists are read. Invariant: forward results come first, then what is saved for the backward.
+ */
+import { DynError, InternalError } from "../base/errors.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+import type { Graph } from "../graph/node.ts";
+import type { Sym } from "../sym/expr.ts";
+import type { Layout } from "../tensor/layout.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import type { RuntimePlan } from "./joint.ts";
+import type { SavedValue } from "./partition.ts";
+
+/** A compiled graph: takes the placeholders' values, returns the output list. */
+export type CompiledGraph = (...args: unknown[]) => unknown;
+
+/** The compiled halves and what is between them. */
+export interface CompiledPair {
+  readonly plan: RuntimePlan;
+  readonly forward: CompiledGraph;
+  /** The graph as it was captured: what is differentiated when gradients of gradients are asked for. */
+  readonly captured: GraphModule;
+  /** The functional graph behind `forward`. */
+  readonly functional: Graph;
+  /** Absent: nothing to differentiate. */
+  readonly backward?: CompiledBackward;
+}
+
+/** The compiled backward. */
+export interface CompiledBackward {
+  readonly run: CompiledGraph;
+  readonly saved: readonly SavedValue[];
+  readonly sizes: readonly Sym[];
+  /** Forward outputs from this index on are made for the backward only. */
+  readonly savedFrom: number;
+  /** How the backward expects what is saved, where sizes are known. */
+  readonly layouts: readonly (Layout | undefined)[];
+  /** For each gradient, the positions of the tangents that it comes from. */
+  readonly reached: readonly (readonly number[])[];
+}
+
+/** The tensor at a place of a list. */
+export function tensorAt(values: readonly unknown[], index: number): Tensor {
+  const found = values[index];
+  if (isTensor(found)) return found;
+  throw new InternalError(`Expected a tensor at ${index} but found ${typeof found}`);
+}
+
+/** The list that a compiled graph gives. */
+export function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new DynError(`Expected a list of outputs from a compiled graph but found ${typeof value}`);
+}
