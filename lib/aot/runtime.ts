@@ -9,7 +9,7 @@ import { unflatten } from "../base/tree.ts";
 import type { Graph } from "../graph/node.ts";
 import { readBinding, sizeBindings } from "../graph/sizes.ts";
 import { setHistory } from "../autograd/node.ts";
-import { callResolved } from "../tensor/eager.ts";
+import { aliasOf, callResolved } from "../tensor/eager.ts";
 import { checkLeaf } from "../tensor/inplace.ts";
 import { ambient, noGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
@@ -26,6 +26,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
   const { plan, forward, backward, captured, functional } = pair;
   const bindings = new Map(sizeBindings(functional).map((binding) => [binding.symbol, binding]));
   const capturedCount = plan.inputCount - plan.lifted.length - (plan.randomOps > 0 ? 1 : 0);
+  const written = new Set(plan.mutations.map(({ output }) => output));
   // Nothing that the program sees is written before the forward graph has run.
   const run = <R>(body: () => R, takeBack: () => void): R => {
     try {
@@ -48,9 +49,10 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol}`);
       return readBinding(binding, inputs);
     };
-    const outputs = run(() => listOf(noGrad(() => forward(...inputs))), () => {
+    const given = run(() => listOf(noGrad(() => forward(...inputs))), () => {
       defaultGenerator.state = random;
     });
+    const outputs = given.map((output, at) => written.has(at) ? output : asWhole(output));
     noteWrites(plan, inputs, outputs);
     let node: CompiledNode | null = null;
     if (backward && records(plan, tensors)) {
@@ -69,6 +71,11 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     for (const output of plan.outputs) leaves.push(resultOf(output, { inputs, outputs, leaves, sizeOf }));
     return unflatten(plan.tree, leaves);
   };
+}
+
+/** A result that an interpreted graph gives as a view of memory of its own is a tensor of its own to the program. */
+function asWhole(output: unknown): unknown {
+  return isTensor(output) && output.viewState !== null && !output.requiresGrad ? aliasOf(output) : output;
 }
 
 /** Whether a call has to be on the tape. */

@@ -403,4 +403,13 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return z;
       }, [() => [leaf([[1, 2]]).select(0, 0), int([3])]]),
   },
+  "a result of a graph that shows a product turned, written to behind a break": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.mul(2).t();
+        uniqueConsecutive(y);
+        y.mul_(3);
+        return y;
+      }, [() => [leaf([[1.5, 2]])]]),
+  },
 };

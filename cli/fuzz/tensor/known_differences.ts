@@ -72,7 +72,7 @@ const KNOWN: readonly KnownDifference[] = [
   {
     because:
       "a graph that has written to its inputs cannot be made again to differentiate its gradients, and says so",
-    is: ({ found }) => /gradients of gradients, but it has written/.test(text(found)),
+    is: ({ found }) => /can be made again, for gradients of gradients/.test(text(found)),
     hides: () => true,
   },
   {
