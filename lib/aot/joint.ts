@@ -32,6 +32,8 @@ export type OutputPlan =
   | { readonly kind: "result"; readonly output: number }
   /** A view of an intermediate that has other aliases among the results, or whose elements lie apart. */
   | { readonly kind: "resultView"; readonly output: number; readonly steps: readonly ViewStep[] }
+  /** A view of what another leaf shows, so that gradients of the one flow through the other. */
+  | { readonly kind: "leafView"; readonly leaf: number; readonly steps: readonly ViewStep[] }
   /** The same tensor as an earlier leaf. */
   | { readonly kind: "same"; readonly leaf: number };
 
@@ -257,6 +259,10 @@ function planOutputs({ outputs, replay: { inputs } }: ForwardTrace, results: Res
     if (seen !== undefined) return { kind: "same", leaf: seen };
     leafOf.set(leaf, index);
     const { storage, steps } = leaf;
+    const shown = longestPrefix(leaf, tensors);
+    if (shown) {
+      return { kind: "leafView", leaf: outputs.indexOf(shown), steps: steps.slice(shown.steps.length) };
+    }
     if (storage.input !== undefined) {
       const itself = inputs[storage.input]?.tensor === leaf;
       return itself
@@ -271,6 +277,18 @@ function planOutputs({ outputs, replay: { inputs } }: ForwardTrace, results: Res
     baseOf.set(storage, output);
     return steps.length === 0 ? { kind: "result", output } : { kind: "resultView", output, steps };
   });
+}
+
+/** The tensor of most views, among some, that another is a view of. */
+function longestPrefix(
+  { storage, steps }: FunctionalTensor,
+  tensors: readonly FunctionalTensor[],
+): FunctionalTensor | undefined {
+  const shown = tensors.filter((other) =>
+    other.storage === storage && other.steps.length > 0 && other.steps.length < steps.length &&
+    other.steps.every((step, k) => step === steps[k])
+  );
+  return shown.toSorted((a, b) => b.steps.length - a.steps.length)[0];
 }
 
 /** Whether the elements of a tensor fill its memory without gaps, for all sizes. */

@@ -67,8 +67,14 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     }
     if (ambient.gradEnabled) markLost(plan, outputs);
     writeBack(pair, tensors, { outputs, node });
-    const leaves: unknown[] = [];
-    for (const output of plan.outputs) leaves.push(resultOf(output, { inputs, outputs, leaves, sizeOf }));
+    const leaves: unknown[] = [], made: boolean[] = [];
+    const leafAt = (k: number): unknown => {
+      const output = plan.outputs[k];
+      if (!made[k] && output) leaves[k] = resultOf(output, { inputs, outputs, leafAt, sizeOf });
+      made[k] = true;
+      return leaves[k];
+    };
+    for (let k = 0; k < plan.outputs.length; k++) leafAt(k);
     return unflatten(plan.tree, leaves);
   };
 }
@@ -152,11 +158,12 @@ function writeBack(
 interface ResultContext {
   readonly inputs: readonly unknown[];
   readonly outputs: readonly unknown[];
-  readonly leaves: readonly unknown[];
+  /** What another leaf is. */
+  readonly leafAt: (leaf: number) => unknown;
   readonly sizeOf: (symbol: Sym) => number;
 }
 
-function resultOf(plan: OutputPlan, { inputs, outputs, leaves, sizeOf }: ResultContext): unknown {
+function resultOf(plan: OutputPlan, { inputs, outputs, leafAt, sizeOf }: ResultContext): unknown {
   switch (plan.kind) {
     case "constant":
       return plan.value;
@@ -171,10 +178,16 @@ function resultOf(plan: OutputPlan, { inputs, outputs, leaves, sizeOf }: ResultC
     case "resultView":
       return replay(tensorAt(outputs, plan.output), plan.steps, sizeOf);
     case "same":
-      return leaves[plan.leaf];
+      return leafAt(plan.leaf);
+    case "leafView":
+      return replay(tensorOf(leafAt(plan.leaf)), plan.steps, sizeOf);
     default:
       return plan satisfies never;
   }
+}
+
+function tensorOf(value: unknown): Tensor {
+  return tensorAt([value], 0);
 }
 
 /** Makes views again on a real tensor. */

@@ -412,4 +412,15 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return y;
       }, [() => [leaf([[1.5, 2]])]]),
   },
+  "views of views, of which each is a result": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.diagonal(), z = y.at(":"), inner = x.mul(2).select(0, 0), last = inner.unsqueeze(0);
+        uniqueConsecutive(z);
+        return [
+          ...autograd.grad(z.sum(), [y], { allowUnused: true }),
+          ...autograd.grad(last.sum(), [inner], { allowUnused: true }),
+        ];
+      }, [() => [leaf([[1, 2], [3, 4]])]]),
+  },
 };

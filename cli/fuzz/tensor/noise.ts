@@ -57,11 +57,21 @@ function rounds({ kernels }: Program): boolean {
   return kernels.some((kernel) => kernel.kind === "extern" || inList(kernel.body));
 }
 
+/**
+ * Ops that subtract from their operand what has been rounded at about its size: how near a result comes to the truth is
+ * chance then, whatever computes it.
+ */
+const CANCELLING = /tanhshrink/;
+
+interface Rounded {
+  readonly before: Float32Array | Float64Array;
+  readonly exact: Float64Array | null;
+  /** Elements of the size that intermediate results were rounded at; absent: that of the results. */
+  readonly scale: Float32Array | Float64Array | null;
+}
+
 /** Moves the elements of one output that a run has rounded. */
-function move(
-  array: Float32Array | Float64Array,
-  { before, exact }: { readonly before: Float32Array | Float64Array; readonly exact: Float64Array | null },
-): void {
+function move(array: Float32Array | Float64Array, { before, exact, scale }: Rounded): void {
   const dtype = array instanceof Float32Array ? "float32" : "float64";
   for (let i = 0; i < array.length; i++) {
     const x = array[i] ?? 0;
@@ -74,7 +84,7 @@ function move(
     const truth = exact[i] ?? 0;
     if (x === truth) continue;
     const error = Number.isFinite(truth) ? Math.abs(x - truth) : 0;
-    array[i] = x + draw() * (UNITS * spacing(dtype, x) + ERRORS * error);
+    array[i] = x + draw() * (UNITS * spacing(dtype, scale?.[i] ?? x) + ERRORS * error);
   }
 }
 
@@ -83,6 +93,8 @@ export function noisy(program: Program, compiled: CompiledProgram): CompiledProg
   const dtypes = program.outputs.map((id) => program.buffers[id]?.dtype ?? "bool");
   if (!dtypes.some(isFloat) || !rounds(program)) return compiled;
   let widened: CompiledProgram | null | undefined;
+  const isCancelling = program.kernels.some(({ name }) => CANCELLING.test(name)) ||
+    CANCELLING.test(program.name);
   return {
     source: compiled.source,
     language: compiled.language,
@@ -96,10 +108,13 @@ export function noisy(program: Program, compiled: CompiledProgram): CompiledProg
         floats(memory, dtypes[k] ?? "bool", call.byteOffsets?.[call.inputs.length + k] ?? 0)
       );
       const before = arrays.map((array) => array?.slice());
+      const [operand] = call.inputs, place = call.byteOffsets?.[0] ?? 0;
+      const type = program.buffers[program.inputs[0] ?? 0]?.dtype ?? "bool";
+      const scale = isCancelling && operand ? floats(operand, type, place)?.slice() ?? null : null;
       const done = compiled.run(call);
       arrays.forEach((array, k) => {
         const former = before[k];
-        if (array && former) move(array, { before: former, exact: exact[k] ?? null });
+        if (array && former) move(array, { before: former, exact: exact[k] ?? null, scale });
       });
       return done;
     },
