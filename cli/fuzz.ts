@@ -6,11 +6,8 @@
  */
 import { parseArgs } from "@std/cli";
 import { type Command, UsageError } from "./command.ts";
-import { FUZZERS, TIERS } from "./fuzz/protocol.ts";
+import { FUZZER_NAMES, FUZZERS, TIERS } from "./fuzz/protocol.ts";
 import { fuzz, workerPath } from "./fuzz/supervisor.ts";
-
-/** Tiers that `--tier all` runs; WebGPU only on request, since in software it takes a second a program. */
-const ALL_TIERS = TIERS.filter((tier) => tier !== "webgpu");
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 
@@ -64,20 +61,17 @@ export const fuzzCommand: Command = {
       return 1;
     }
     const given = parseArgs(args, {
-      boolean: ["language"],
       string: ["_", "for", "tier", "seed", "programs", "path", "without", "shrink", "fuzzer"],
       unknown: (arg) => {
         throw new UsageError(`Expected an option of fuzz but found ${arg}`);
       },
     });
-    const fuzzer = oneOf(
-      "a fuzzer",
-      FUZZERS.map(({ name }) => name),
-      given.language ? "language" : given.fuzzer ?? FUZZERS[0].name,
-    );
+    const fuzzer = oneOf("a fuzzer", FUZZER_NAMES, given.fuzzer ?? FUZZERS[0].name);
+    const known = FUZZERS.find(({ name }) => name === fuzzer)?.tiers ?? TIERS;
     const tiers = given.tier === undefined || given.tier === "all"
-      ? ALL_TIERS
-      : [oneOf("a tier", TIERS, given.tier)];
+      // WebGPU only on request: in software it takes a second a program
+      ? known.filter((tier) => tier !== "webgpu")
+      : [oneOf("a tier", known, given.tier)];
     const { path } = given;
     if (path !== undefined && (given.seed === undefined || tiers.length > 1)) {
       throw new UsageError("Expected --seed and --tier with --path but found none");

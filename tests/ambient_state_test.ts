@@ -1,5 +1,6 @@
 /** Ambient state in compiled functions: told, changed, changed back, guarded, entry by entry. */
 import { assertEquals } from "@std/assert";
+import { faults } from "../cli/fuzz/language/observation.ts";
 import {
   compile,
   config,
@@ -22,7 +23,6 @@ import {
 import { ambientState } from "../lib/dynamo/ambient.ts";
 import { chooseDefaultDevice, defaultDevice } from "../lib/tensor/default_device.ts";
 import { setGradEnabled } from "../lib/tensor/modes.ts";
-import { faults } from "./support/programs.ts";
 
 type Program = (x: Tensor) => unknown;
 

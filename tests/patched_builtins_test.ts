@@ -1,9 +1,9 @@
 /** Programs that replace methods of builtins, of tensors and of modules: noticed, and no hindrance to the compiler. */
 import { assert, assertEquals } from "@std/assert";
+import { faults } from "../cli/fuzz/language/observation.ts";
 import { compile, nn, ones, Tensor, tensor } from "../mod.ts";
 import { statusOf } from "../lib/dynamo/mod.ts";
 import { capture } from "./support/dynamo.ts";
-import { faults } from "./support/programs.ts";
 
 type Program = (x: Tensor) => unknown;
 /** Changes something; what it gives takes the change back. */

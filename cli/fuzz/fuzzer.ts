@@ -9,8 +9,6 @@ import type { Failure, FuzzerName, Tier } from "./protocol.ts";
 /** How programs of a kind are made, run and shown. */
 export interface Fuzzer<P> {
   readonly name: FuzzerName;
-  /** Tiers that it can run, in the order of their cost. */
-  readonly tiers: readonly Tier[];
   /** Random programs for a tier; every value shrinks. */
   generate(tier: Tier): fc.Arbitrary<P>;
   /**

@@ -2,6 +2,7 @@
 import { DynError } from "../../lib/base/errors.ts";
 import { type CampaignOptions, runCampaign } from "./campaign.ts";
 import type { Fuzzer } from "./fuzzer.ts";
+import { LANGUAGE_FEATURES, LanguageFuzzer } from "./language/fuzzer.ts";
 import type { FuzzerName } from "./protocol.ts";
 import { ASPECTS } from "./tensor/facts.ts";
 import { FEATURES } from "./tensor/features.ts";
@@ -23,6 +24,7 @@ function chosen<T extends string>(known: readonly T[], names: readonly string[])
 
 const MAKERS: Readonly<Record<FuzzerName, (without: readonly string[]) => Run>> = {
   tensors: (without) => campaigns(new TensorFuzzer({ without: chosen([...ASPECTS, ...FEATURES], without) })),
+  language: (without) => campaigns(new LanguageFuzzer({ without: chosen(LANGUAGE_FEATURES, without) })),
 };
 
 /** The campaigns of a fuzzer. `without` names what is not generated, or not compared. */

@@ -3,19 +3,41 @@
  * Invariant: imports nothing, so that the command line need not load what only those processes use.
  */
 
-/** The fuzzers and what each makes; the first one runs unless another is named. */
-export const FUZZERS = [
-  { name: "tensors", summary: "functions of ops, views, writes, gradients and optimizers" },
-] as const;
-
-/** The name of a fuzzer. */
-export type FuzzerName = typeof FUZZERS[number]["name"];
-
 /** Where compiled programs run: up to which stage they are compiled, and for what. */
 export const TIERS = ["eager", "aot_eager", "wasm", "native", "webgpu"] as const;
 
 /** One of the ways of running compiled programs. */
 export type Tier = typeof TIERS[number];
+
+/** The names of the fuzzers. */
+export const FUZZER_NAMES = ["tensors", "language"] as const;
+
+/** The name of a fuzzer. */
+export type FuzzerName = typeof FUZZER_NAMES[number];
+
+/** A fuzzer from outside. */
+export interface FuzzerInfo {
+  readonly name: FuzzerName;
+  /** What it makes. */
+  readonly summary: string;
+  /** Tiers that it can run. */
+  readonly tiers: readonly Tier[];
+}
+
+/** The fuzzers; the first one runs unless another is named. */
+export const FUZZERS: readonly [FuzzerInfo, ...FuzzerInfo[]] = [
+  {
+    name: "tensors",
+    summary: "functions of ops, views, writes, gradients and optimizers",
+    tiers: TIERS,
+  },
+  {
+    name: "language",
+    summary: "statements and expressions of the language around tensors",
+    // Each program breaks its graph many times, and each part would be a shader
+    tiers: TIERS.filter((tier) => tier !== "webgpu"),
+  },
+];
 
 /** How `compile` is told. */
 export function backendOf(tier: Tier): string {

@@ -1,24 +1,50 @@
 /**
  * Random JavaScript around tensors, plain and compiled: some programs, from a new seed each time. DYN_FUZZ_SEED and
- * DYN_FUZZ_PROGRAMS choose others.
+ * DYN_FUZZ_PROGRAMS choose others; `deno run -A cli.ts fuzz --fuzzer language` runs them for as long as one likes.
  */
-import { assertEquals } from "@std/assert";
-import { print, search } from "./language/fuzzer.ts";
+import { assert, assertEquals } from "@std/assert";
+import { toolchainStatus } from "../../backends/cpu/toolchain.ts";
+import { runCampaign } from "../../cli/fuzz/campaign.ts";
+import { LanguageFuzzer } from "../../cli/fuzz/language/fuzzer.ts";
+import type { CampaignEvent, Tier } from "../../cli/fuzz/protocol.ts";
 
-const PROGRAMS: Readonly<Record<string, number>> = { eager: 40, aot_eager: 10, inductor: 2 };
+/** Programs by tier: fewer where each costs a compiler's time. */
+const PROGRAMS: readonly (readonly [tier: Tier, programs: number])[] = [
+  ["eager", 40],
+  ["aot_eager", 10],
+  ["native", 2],
+];
 
 const seed = Number(Deno.env.get("DYN_FUZZ_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const wanted = Deno.env.get("DYN_FUZZ_PROGRAMS");
 
-for (const [backend, programs] of Object.entries(PROGRAMS)) {
-  Deno.test(`random programs of the language: ${backend}`, async () => {
-    console.log(`Seed ${seed}`);
-    const found = await search({ seed, programs: wanted === undefined ? programs : Number(wanted), backend });
-    const again = `DYN_FUZZ_SEED=${seed}${wanted === undefined ? "" : ` DYN_FUZZ_PROGRAMS=${wanted}`}`;
-    assertEquals(
-      found,
-      null,
-      found ? `${found.difference}\n${print(found.program, backend)}\nAll of them again: ${again}` : "",
-    );
+for (const [tier, few] of PROGRAMS) {
+  const ignore = tier === "native" && toolchainStatus().kind !== "ready";
+  Deno.test({
+    name: `random programs of the language on ${tier}`,
+    ignore,
+    async fn() {
+      console.log(`Seed ${seed}`);
+      const programs = wanted === undefined ? few : Number(wanted);
+      const events: CampaignEvent[] = [];
+      await runCampaign(new LanguageFuzzer(), {
+        tier,
+        seed,
+        programs,
+        seconds: 1e9,
+        shrinkSeconds: 20,
+        enough: 1,
+        report: (event) => void (event.event === "program" || events.push(event)),
+      });
+      for (const event of events) {
+        if (event.event !== "finding") continue;
+        const { failure, file } = event;
+        const again =
+          `deno run -A cli.ts fuzz --fuzzer language --tier ${tier} --seed ${event.seed} --path ${event.path}`;
+        assert(false, `${failure.text}\nSee it again: ${again}\n\n${file}`);
+      }
+      const end = events.find((event) => event.event === "end");
+      assertEquals(end?.event === "end" ? end.counts["programs"] : 0, programs);
+    },
   });
 }

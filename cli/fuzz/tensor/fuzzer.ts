@@ -29,7 +29,6 @@ const DYN = new URL("../../../mod.ts", import.meta.url).href;
 /** Compares plain and compiled runs of tensor programs. */
 export class TensorFuzzer implements Fuzzer<Program> {
   readonly name = "tensors";
-  readonly tiers: readonly Tier[] = ["eager", "aot_eager", "wasm", "native", "webgpu"];
   readonly #without: ReadonlySet<Aspect | Feature>;
   readonly #backend: Backend | undefined;
   readonly #counts: Record<string, number> = {};

@@ -16,7 +16,7 @@ import {
 import type { FreeBinding, PrivateAccess } from "../../../lib/dynamo/frame/info.ts";
 import { type FunctionInfo, registerMade } from "../../../lib/dynamo/functions.ts";
 import { compiler, noGrad, type Tensor, tensor, where } from "../../../mod.ts";
-import type { Program } from "../../support/programs.ts";
+import type { Program } from "./observation.ts";
 
 /** One call of a program. */
 export interface Call {
@@ -312,7 +312,7 @@ function bindingOf(module: Module, variable: FreeVariable | undefined): FreeBind
 /** Rejects whoever awaits it, and nobody else. */
 const REJECTING = {
   then(_resolve: unknown, reject: (error: Error) => void): void {
-    reject(new RangeError("rejected"));
+    reject(new RangeError("Rejected"));
   },
 };
 
