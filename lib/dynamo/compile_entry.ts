@@ -19,7 +19,7 @@ import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
 import { ambientState } from "./ambient.ts";
 import { type BreakCause, type BreakKind, breakReason } from "./break_reasons.ts";
-import { isChanged } from "./codegen/effects.ts";
+import { changesElements, isChanged } from "./codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { codeOf, infoOf } from "./functions.ts";
@@ -264,6 +264,7 @@ function assemble(
   const { unit, machine, output } = traced;
   const { body } = unit;
   guardAliases(machine, output);
+  guardElements(machine, output);
   guardMemory(machine, output);
   let graph: GraphModule | null = null;
   const modified = buildModified({
@@ -344,6 +345,18 @@ function mayBeOne(a: TensorValue, b: TensorValue): boolean {
   if (a.source?.kind === "known" && b.source?.kind === "known") return false;
   return a.real?.requiresGrad === b.real?.requiresGrad && a.meta.dtype === b.meta.dtype &&
     a.meta.shape.length === b.meta.shape.length;
+}
+
+/** Elements of arrays that were changed can be changed in other calls, too. */
+function guardElements(machine: Machine, output: OutputGraph): void {
+  for (const object of machine.wrapper.objects) {
+    const { source, exotic } = object;
+    if (!source || exotic.kind !== "array" || !exotic.loaded) continue;
+    if (changesElements(object)) output.guard({ kind: "elements", source });
+    if (exotic.elements.length !== exotic.originals.length) {
+      output.guard({ kind: "dataKey", source, key: "length", writable: true });
+    }
+  }
 }
 
 /**

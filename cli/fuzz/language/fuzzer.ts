@@ -73,7 +73,7 @@ function normalized(tokens: readonly Token[]): readonly Token[] {
   return tokens.map((token) => {
     if (typeof token !== "string") return token;
     // Printed code has names of its own for variables.
-    return WORDED.test(token) ? "(V8)" : token.replaceAll(/(?<=\w)\$f?\d+\b/g, "");
+    return WORDED.test(token) ? "(V8)" : token.replaceAll(/(?<=\w)\$(?:f?\d+\b|c\.v\b)/g, "");
   });
 }
 
@@ -149,7 +149,7 @@ export class LanguageFuzzer implements Fuzzer<LanguageProgram> {
   }
 
   signature({ body, helper, generator }: LanguageProgram, { kind, text }: Failure): string {
-    if (kind === "fault") return text;
+    if (kind === "fault") return text.split("\n").filter((line) => line.includes("Explanation")).join("\n");
     const words = `${body} ${helper} ${generator}`.match(/[A-Za-z]{2,}/g) ?? [];
     return `${kind}: ${[...new Set(words)].toSorted().join(" ")}`;
   }

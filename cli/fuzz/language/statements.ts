@@ -223,7 +223,14 @@ function functions(tie: Tie): Weighted[] {
 function corners(tie: Tie): Weighted[] {
   const { number, tensor, value, list, truth } = partsOf(tie);
   const block = blockOf(tie), inner = closed(block), constant = closed(number);
-  const flags = ["enumerable: true", "writable: true, configurable: true", "configurable: true", ""];
+  const flags = [
+    "enumerable: true",
+    "enumerable: false",
+    "writable: false",
+    "writable: true, configurable: true",
+    "configurable: true",
+    "",
+  ];
   return [
     [
       1,
@@ -246,8 +253,16 @@ function corners(tie: Tie): Weighted[] {
     [
       1,
       code`Object.defineProperty(${word("o", "{ a: 1 }", "list")}, ${
-        word("'b'", "'a'", "s")
+        word("'b'", "'a'", "s", "'0'", "'length'")
       }, { value: ${number}, ${word(...flags)} });`,
+    ],
+    [
+      1,
+      code`log.push(Object.${word("getOwnPropertyDescriptor", "hasOwn")}(${word("o", "list", "mine", "w")}, ${
+        word("'a'", "'0'", "'length'", "'w'", "s")
+      }), Object.${word("isFrozen", "isSealed", "isExtensible", "getOwnPropertyNames")}(${
+        word("o", "list", "mine")
+      }));`,
     ],
     [1, code`Object.${word("freeze", "seal", "preventExtensions")}(${word("o", "{ n }", "mine", "list")});`],
     [1, code`delete ${word("list[0]", "o.deep", "mine[0]", "w.w", "o.t")};`],

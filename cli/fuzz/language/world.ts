@@ -360,7 +360,8 @@ export function scenarioOf(program: LanguageProgram): Program {
       }
       see(args, log.splice(0), module.variables["c0"]?.get(), module.variables["c1"]?.get());
     }
-    for (const each of module.held) attempt(each);
+    // Those that are held now: they may hold others, and those others, without end
+    for (const each of [...module.held]) attempt(each);
     see(log, module.variables["c0"]?.get());
   };
 }

@@ -35,6 +35,12 @@ export function isChanged(object: ObjectValue): boolean {
     exotic.elements.some((e, i) => e !== exotic.originals[i]);
 }
 
+/** Whether the trace has replaced or taken away elements that an array had. */
+export function changesElements({ exotic }: ObjectValue): boolean {
+  return exotic.kind === "array" && exotic.loaded &&
+    exotic.originals.some((original, i) => original !== HOLE && exotic.elements[i] !== original);
+}
+
 /** Calls `visit` with every value that replaying the changes needs. */
 export function countEffects(state: ChangedState, visit: (value: Value) => void): void {
   for (const object of state.objects) {
@@ -109,13 +115,14 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     lines.push(`${rebuild.helper("withPrototype")}(${name()}, ${prototype});`);
   }
   for (const [key, slot] of object.slots) {
-    if (slot.kind === "data" && slot.value === object.reads.get(key) && !object.readded.has(key)) continue;
     if (object.readded.has(key)) lines.push(`delete ${name()}${rebuild.access(key)};`);
-    const plain = slot.kind === "data" && slot.writable
-      ? { ...slot, enumerable: true, configurable: true }
-      : slot;
-    const exists = programDescriptor(real, key) !== undefined;
-    lines.push(rebuild.setSlot(name(), key, exists ? plain : slot, !exists && mayRunCode(object, key)));
+    const former = object.readded.has(key) ? undefined : programDescriptor(real, key);
+    const keepsFlags = slot.kind === "data" && former?.writable === slot.writable &&
+      former.enumerable === slot.enumerable && former.configurable === slot.configurable;
+    if (keepsFlags && slot.value === object.reads.get(key)) continue;
+    // An assignment keeps the flags
+    const assigned = keepsFlags && slot.writable ? { ...slot, enumerable: true, configurable: true } : slot;
+    lines.push(rebuild.setSlot(name(), key, assigned, !former && mayRunCode(object, key)));
   }
   for (const [access, value] of object.privates) {
     lines.push(`${rebuild.constants.name(access)}.set(${name()}, ${rebuild.value(value)});`);

@@ -92,10 +92,12 @@ class ConditionWriter {
         const value = reader.read(fact.source);
         return `${this.helper("isArray")}(${value}) && ${value}.length === ${fact.length}`;
       }
+      case "elements":
+        return `${this.helper("hasPlainElements")}(${reader.read(fact.source)})`;
       case "keys":
-        return `${this.helper("hasKeys")}(${reader.read(fact.source)}, ${constants.name(fact.keys)}, ${
-          constants.name(fact.symbols)
-        })`;
+        return `${this.helper(fact.which === "all" ? "hasOwnKeys" : "hasKeys")}(${
+          reader.read(fact.source)
+        }, ${constants.name(fact.keys)}, ${constants.name(fact.symbols)})`;
       case "has":
         return `(${this.key(fact.key)} in ${reader.read(fact.source)}) === ${fact.present}`;
       case "ownKey":
@@ -105,6 +107,10 @@ class ConditionWriter {
       case "dataKey":
         return `${this.helper(fact.writable ? "hasWritable" : "hasData")}(${reader.read(fact.source)}, ${
           this.key(fact.key)
+        })`;
+      case "flags":
+        return `${this.helper("hasFlags")}(${reader.read(fact.source)}, ${this.key(fact.key)}, ${
+          constants.name(fact.flags)
         })`;
       case "accessor":
         return `${this.helper("hasAccessor")}(${reader.read(fact.source)}, ${this.key(fact.key)}, ${
@@ -158,6 +164,10 @@ class ConditionWriter {
         return `${this.helper("isProxy")}(${reader.read(fact.source)}) === ${fact.present}`;
       case "extensible":
         return `${this.helper("isExtensible")}(${reader.read(fact.source)}) === ${fact.present}`;
+      case "integrity":
+        return `${this.helper(fact.level === "frozen" ? "isFrozen" : "isSealed")}(${
+          reader.read(fact.source)
+        })`;
       case "globalState": {
         return [
           `${this.helper("ambientIs")}(${constants.name(fact.state)})`,

@@ -26,6 +26,13 @@ export interface TensorExpectation {
   readonly strides: readonly (number | null)[];
 }
 
+/** The flags of an own property; null where it is an accessor. */
+export interface PropertyFlags {
+  readonly writable: boolean | null;
+  readonly enumerable: boolean;
+  readonly configurable: boolean;
+}
+
 /** One fact. */
 export type Fact =
   | { readonly kind: "constant"; readonly source: Source; readonly value: Primitive }
@@ -39,10 +46,13 @@ export type Fact =
   /** An object, whatever its class: what the program reads of it is guarded by itself. */
   | { readonly kind: "object"; readonly source: Source }
   | { readonly kind: "array"; readonly source: Source; readonly length: number }
-  /** Own enumerable string keys, in order; `symbols` are all own symbol keys. */
+  /** An array whose elements can be replaced and deleted. */
+  | { readonly kind: "elements"; readonly source: Source }
+  /** Own string keys, in order: enumerable ones, or all of them; `symbols` are all own symbol keys. */
   | {
     readonly kind: "keys";
     readonly source: Source;
+    readonly which: "enumerable" | "all";
     readonly keys: readonly string[];
     readonly symbols: readonly symbol[];
   }
@@ -64,6 +74,13 @@ export type Fact =
     readonly source: Source;
     readonly key: string | symbol;
     readonly writable: boolean;
+  }
+  /** The flags of an own property; an accessor has no flag that says whether it can be written to. */
+  | {
+    readonly kind: "flags";
+    readonly source: Source;
+    readonly key: string | symbol;
+    readonly flags: PropertyFlags;
   }
   | {
     readonly kind: "accessor";
@@ -96,6 +113,8 @@ export type Fact =
   | { readonly kind: "argumentCount"; readonly count: number }
   | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
   | { readonly kind: "extensible"; readonly source: Source; readonly present: boolean }
+  /** An object that is frozen, or sealed. */
+  | { readonly kind: "integrity"; readonly source: Source; readonly level: "frozen" | "sealed" }
   /** Ambient state, and the methods of tensors that the program uses: they mean what they meant. */
   | {
     readonly kind: "globalState";
@@ -132,9 +151,13 @@ export function factText(fact: Fact): string {
       return `___is_object(${sourceText(fact.source)})`;
     case "array":
       return `${sourceText(fact.source)}.length === ${fact.length}`;
+    case "elements":
+      return `___check_elements(${sourceText(fact.source)})`;
     case "keys": {
       const keys = [...fact.keys.map((k) => JSON.stringify(k)), ...fact.symbols.map(String)];
-      return `Object.keys(${sourceText(fact.source)}) === [${keys.join(", ")}]`;
+      return `${fact.which === "all" ? "Reflect.ownKeys" : "Object.keys"}(${sourceText(fact.source)}) === [${
+        keys.join(", ")
+      }]`;
     }
     case "has":
       return `${fact.present ? "" : "!"}(${keyText(fact.key)} in ${sourceText(fact.source)})`;
@@ -144,6 +167,8 @@ export function factText(fact: Fact): string {
       return `___is_data(${sourceText(fact.source)}, ${keyText(fact.key)}${
         fact.writable ? ", writable" : ""
       })`;
+    case "flags":
+      return `___check_flags(${sourceText(fact.source)}, ${keyText(fact.key)}, ${flagsText(fact.flags)})`;
     case "accessor":
       return `___check_accessor(${sourceText(fact.source)}, ${keyText(fact.key)})`;
     case "entries": {
@@ -178,6 +203,8 @@ export function factText(fact: Fact): string {
       return `${fact.present ? "" : "!"}___is_proxy(${sourceText(fact.source)})`;
     case "extensible":
       return `${fact.present ? "" : "!"}Object.isExtensible(${sourceText(fact.source)})`;
+    case "integrity":
+      return `Object.${fact.level === "frozen" ? "isFrozen" : "isSealed"}(${sourceText(fact.source)})`;
     case "globalState":
       return `___check_global_state(grad=${fact.state.gradEnabled}, dtype=${fact.state.defaultDtype}, ` +
         `device=${fact.state.defaultDevice})`;
@@ -202,6 +229,11 @@ export function hostLeafText(leaf: Extract<HostExpression, { kind: "source" | "t
 
 function cellText(place: CellPlace): string {
   return place.kind === "live" ? "C" : sourceText(place.source);
+}
+
+function flagsText({ writable, enumerable, configurable }: PropertyFlags): string {
+  const names = [writable === null && "accessor", writable && "writable", enumerable && "enumerable"];
+  return [...names, configurable && "configurable"].filter((name) => name).join(" ") || "none";
 }
 
 function keyText(key: string | symbol): string {

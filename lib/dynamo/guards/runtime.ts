@@ -7,6 +7,7 @@ import { getDefaultDtype } from "../../base/dtype.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
 import { ambient } from "../../tensor/modes.ts";
 import type { AmbientState } from "./ambient_state.ts";
+import type { PropertyFlags } from "./guard.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
 /** Any object, among the keys of a Map. */
@@ -22,6 +23,8 @@ export const isArray: (value: unknown) => boolean = Array.isArray;
 export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasOwn;
 export const isProxy: (value: unknown) => boolean = types.isProxy;
 export const isExtensible: (object: object) => boolean = Object.isExtensible;
+export const isFrozen: (object: object) => boolean = Object.isFrozen;
+export const isSealed: (object: object) => boolean = Object.isSealed;
 
 /** Whether a value is an object with this prototype. */
 export function prototypeIs(value: unknown, prototype: object | null): boolean {
@@ -42,6 +45,13 @@ export function hasKeys(value: object, keys: readonly string[], symbols: readonl
   return at === keys.length && symbolAt === symbols.length;
 }
 
+/** Whether an object has exactly these own keys, in this order. */
+export function hasOwnKeys(value: object, keys: readonly string[], symbols: readonly symbol[]): boolean {
+  const own = ownKeys(value);
+  return own.length === keys.length + symbols.length &&
+    own.every((key, i) => key === (keys[i] ?? symbols[i - keys.length]));
+}
+
 /** Whether an own property holds a value, or there is none. */
 export function hasData(object: object, key: PropertyKey): boolean {
   const found = getOwnPropertyDescriptor(object, key);
@@ -51,6 +61,22 @@ export function hasData(object: object, key: PropertyKey): boolean {
 /** Whether an own property holds a value that can be replaced. */
 export function hasWritable(object: object, key: PropertyKey): boolean {
   return getOwnPropertyDescriptor(object, key)?.writable === true;
+}
+
+/** Whether an own property has these flags. */
+export function hasFlags(object: object, key: PropertyKey, flags: PropertyFlags): boolean {
+  const found = getOwnPropertyDescriptor(object, key);
+  return found !== undefined && (found.writable ?? null) === flags.writable &&
+    found.enumerable === flags.enumerable && found.configurable === flags.configurable;
+}
+
+/** Whether every element of an array can be replaced and deleted. */
+export function hasPlainElements(array: readonly unknown[]): boolean {
+  for (let i = 0; i < array.length; i++) {
+    const found = getOwnPropertyDescriptor(array, i);
+    if (found && !(found.writable && found.enumerable && found.configurable)) return false;
+  }
+  return true;
 }
 
 /** Whether an own property is the accessor with these functions. */

@@ -66,6 +66,9 @@ export function refuseOpaque({ exotic }: ObjectValue): void {
   if (exotic.kind === "thrown") throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
 }
 
+/** Longer arrays are not traced element by element. */
+export const MOST_ELEMENTS = 1e6;
+
 /** The elements of an array value, loaded from the real array at the first look. */
 export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
   const { exotic } = array;
@@ -73,9 +76,19 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
   if (!exotic.loaded) {
     const { real, source } = array;
     invariant(Array.isArray(real) && source, "Expected a real array with a source");
+    if (real.length > MOST_ELEMENTS) return breakGraph("opaqueObject", "an array of so many elements");
     m.output.guard({ kind: "array", source, length: real.length });
+    // Elements of others are only read
+    const changes = Object.isExtensible(real);
+    if (changes && !Reflect.getOwnPropertyDescriptor(real, "length")?.writable) {
+      return breakGraph("opaqueObject", "an array whose length does not change");
+    }
     exotic.elements = Array.from({ length: real.length }, (_, i): Element => {
-      if (Object.hasOwn(real, i)) return LAZY;
+      const found = Reflect.getOwnPropertyDescriptor(real, i);
+      if (found && changes && !(found.writable && found.enumerable && found.configurable)) {
+        return breakGraph("opaqueObject", "an array with elements that cannot be replaced");
+      }
+      if (found) return LAZY;
       m.output.guard({ kind: "ownKey", source, key: `${i}`, present: false });
       return HOLE;
     });

@@ -68,7 +68,9 @@ export function copyProperties(
   { source, excluded }: { readonly source: ObjectValue; readonly excluded: ReadonlySet<Key> },
   then: () => void,
 ): void {
-  const keys = ownKeys(m, source).filter((key) => !excluded.has(key) && isEnumerable(m, source, key));
+  const keys = ownKeys(m, source, "enumerable").filter((key) =>
+    !excluded.has(key) && isEnumerable(m, source, key)
+  );
   const step = (index: number): void => {
     const key = keys[index];
     if (key === undefined) return then();

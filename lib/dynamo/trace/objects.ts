@@ -25,6 +25,7 @@ import {
   elementAt,
   elementsOf,
   GENERATORS,
+  MOST_ELEMENTS,
   newObject,
   refuseOpaque,
   settledElements,
@@ -39,6 +40,7 @@ export {
   elementsOf,
   entriesOf,
   keyIdentity,
+  MOST_ELEMENTS,
   newArray,
   newObject,
   refuseOpaque,
@@ -72,13 +74,14 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   if (exotic.kind === "array") {
     if (key === "length") {
       const length = constant(elementsOf(m, object).length);
-      return { kind: "data", value: length, writable: true, enumerable: false, configurable: false };
+      const { writable } = elementFlags(object, key);
+      return { kind: "data", value: length, writable, enumerable: false, configurable: false };
     }
     const index = indexOfKey(key);
     if (index !== null) {
       const element = elementsOf(m, object)[index];
       if (element === undefined || element === HOLE) return null;
-      return dataSlot(elementAt(m, object, index));
+      return { ...dataSlot(elementAt(m, object, index)), ...elementFlags(object, key) };
     }
   }
   if (object.real === null) return closureSlot(m, object, key);
@@ -111,6 +114,16 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
     object.reads.set(key, value);
   }
   return { kind: "data", value, writable: descriptor.writable ?? false, ...flags };
+}
+
+/** The flags of an element of an array, or of its length: only those of arrays that do not change can differ. */
+function elementFlags(
+  { real }: ObjectValue,
+  key: Key,
+): { readonly writable: boolean; readonly enumerable: boolean; readonly configurable: boolean } {
+  const found = real && !Object.isExtensible(real) ? programDescriptor(real, key) : undefined;
+  const { writable = true, enumerable = true, configurable = true } = found ?? {};
+  return { writable, enumerable, configurable };
 }
 
 /** Whether an object is a literal of the caller, which is another one in every call. */
@@ -354,6 +367,11 @@ export function refuseIntegrity(m: Interpreter, object: ObjectValue): void {
   }
 }
 
+/** Whether arrays can have this length. */
+export function isArrayLength(length: number): boolean {
+  return Number.isInteger(length) && length >= 0 && length < 2 ** 32;
+}
+
 /** Sets an own data property. */
 function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): void {
   const { exotic } = object;
@@ -370,9 +388,8 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
         return breakGraph("symbolicNumber", "a length");
       }
       const length = value.value;
-      if (!Number.isInteger(length) || length < 0 || length > 1e6) {
-        return breakGraph("throws", "an invalid array length");
-      }
+      if (!isArrayLength(length)) return breakGraph("throws", "an invalid array length");
+      if (length > MOST_ELEMENTS) return breakGraph("builtin", "an array of so many elements");
       const elements = settledElements(m, object);
       while (elements.length < length) elements.push(HOLE);
       elements.length = length;
@@ -405,7 +422,7 @@ export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: S
   refuseOpaque(object);
   refuseIntegrity(m, object);
   if (object.exotic.kind === "array" && (indexOfKey(key) !== null || key === "length")) {
-    if (slot.kind !== "data" || !slot.writable || !slot.enumerable) {
+    if (slot.kind !== "data" || !slot.writable || !slot.enumerable || !slot.configurable) {
       breakGraph("opaqueObject", "an array with accessors");
     } else writeOwn(m, object, key, slot.value);
     return;
@@ -437,6 +454,11 @@ export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolea
     ? programDescriptor(object.real, key)
     : undefined;
   if (changed && changed.kind !== "deleted" && !changed.configurable) return false;
+  if (!changed && descriptor && object.source) {
+    const { writable = null, enumerable = false, configurable = false } = descriptor;
+    const flags = { writable, enumerable, configurable };
+    m.output.guard({ kind: "flags", source: object.source, key, flags });
+  }
   if (!changed && descriptor && !descriptor.configurable) return false;
   const own = changed || object.real ? null : closureSlot(m, object, key);
   if (own?.kind === "data" && !own.configurable) return false;
@@ -450,8 +472,11 @@ export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolea
   return true;
 }
 
-/** Own keys in the language's order; those of real objects are guarded. */
-export function ownKeys(m: Interpreter, object: ObjectValue): Key[] {
+/**
+ * Own keys in the language's order; those of real objects are guarded, the enumerable ones only where the program
+ * does not see the others.
+ */
+export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable" | "all" = "all"): Key[] {
   refuseOpaque(object);
   const keys: Key[] = [];
   const { exotic } = object;
@@ -474,8 +499,9 @@ export function ownKeys(m: Interpreter, object: ObjectValue): Key[] {
       m.output.guard({
         kind: "keys",
         source,
+        which,
         keys: own.filter((k): k is string =>
-          typeof k === "string" && (programDescriptor(real, k)?.enumerable ?? false)
+          typeof k === "string" && (which === "all" || (programDescriptor(real, k)?.enumerable ?? false))
         ),
         symbols: own.filter((k): k is symbol => typeof k === "symbol"),
       });
@@ -495,7 +521,7 @@ export function ownKeys(m: Interpreter, object: ObjectValue): Key[] {
 
 /** Own enumerable string keys. */
 export function enumerableKeys(m: Interpreter, object: ObjectValue): string[] {
-  return ownKeys(m, object).filter((key): key is string => {
+  return ownKeys(m, object, "enumerable").filter((key): key is string => {
     if (typeof key !== "string") return false;
     return isEnumerable(m, object, key);
   });
@@ -507,7 +533,7 @@ export function isEnumerable(m: Interpreter, object: ObjectValue, key: Key): boo
   if (changed) return changed.kind !== "deleted" && changed.enumerable;
   if (object.exotic.kind === "array") {
     if (key === "length") return false;
-    if (indexOfKey(key) !== null) return true;
+    if (indexOfKey(key) !== null) return elementFlags(object, key).enumerable;
   }
   if (object.real) return programDescriptor(object.real, key)?.enumerable ?? false;
   const slot = closureSlot(m, object, key);

@@ -252,18 +252,25 @@ function looselyEqual(
 
 /** instanceof. */
 function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
-  if (right.kind !== "object" || !isCallable(right)) {
+  if (right.kind !== "object") return breakGraph("throws", "Right-hand side of instanceof");
+  const custom = findProperty(m, right, Symbol.hasInstance);
+  if (custom.kind === "absent" && !isCallable(right)) {
     return breakGraph("throws", "Right-hand side of instanceof");
   }
-  const custom = findProperty(m, right, Symbol.hasInstance);
   if (
-    custom.kind !== "value" || custom.value.kind !== "object" ||
+    !isCallable(right) || custom.kind !== "value" || custom.value.kind !== "object" ||
     custom.value.real !== Function.prototype[Symbol.hasInstance]
   ) {
     return breakGraph("opaqueObject", "a class with its own Symbol.hasInstance");
   }
   if (right.exotic.kind === "bound") return instanceOf(m, left, right.exotic.target);
+  // Primitives are instances of nothing, whatever the right side has
+  if (left.kind !== "tensor" && left.kind !== "object") return false;
   const found = findProperty(m, right, "prototype");
+  if (found.kind === "getter") return breakGraph("opaqueObject", "a prototype with a getter");
+  if (found.kind === "value" && found.value.kind === "tensor") {
+    return breakGraph("opaqueObject", "a tensor as a prototype");
+  }
   if (found.kind !== "value" || found.value.kind !== "object") return breakGraph("throws", "instanceof");
   const target = found.value;
   if (left.kind === "tensor") {
@@ -274,7 +281,6 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
     }
     return false;
   }
-  if (left.kind !== "object") return false;
   if (left.exotic.kind === "thrown") refuseOpaque(left);
   if (left.exotic.kind === "opaque") {
     if (left.exotic.what === "a proxy") return breakGraph("opaqueObject", "a proxy");

@@ -212,13 +212,18 @@ function keyOf(fact: Fact): string {
     case "ownKey":
     case "accessor":
     case "dataKey":
+    case "flags":
       return `${fact.kind} ${subject} ${String(fact.key)}`;
+    case "keys":
+      return `keys ${fact.which} ${subject}`;
+    case "integrity":
+      return `integrity ${fact.level} ${subject}`;
     case "constant":
     case "identity":
     case "prototype":
     case "object":
     case "array":
-    case "keys":
+    case "elements":
     case "entries":
     case "code":
     case "tensor":

@@ -4,6 +4,7 @@
  * its metadata in the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
+import { programDescriptor } from "../own_builtins.ts";
 import { constant, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Completion, Interpreter } from "./interpreter.ts";
 import { assignProperty, builtinPrototype, findProperty, type Key } from "./objects.ts";
@@ -96,13 +97,13 @@ export function writeProperty(
       writeTensorProperty(m, object, key, value);
       return m.complete({ kind: "discard" }, UNDEFINED);
     case "constant":
-      if (object.value === undefined || object.value === null || strict) {
-        return breakGraph("throws", "a property of a primitive is set");
+      if (object.value === undefined || object.value === null) {
+        return breakGraph("throws", `Cannot set properties of ${object.value}`);
       }
-      return m.complete({ kind: "discard" }, UNDEFINED);
+      return writeToPrimitive(m, object.value, { key, strict });
     case "number":
     case "item":
-      return breakGraph("throws", "a property of a number is set");
+      return writeToPrimitive(m, 0, { key, strict });
     case "uninitialized":
     case "cell":
     case "enumerator":
@@ -110,4 +111,18 @@ export function writeProperty(
     default:
       return object satisfies never;
   }
+}
+
+/** Refused, in strict code with an error, unless a setter for the primitives of a type takes it. */
+function writeToPrimitive(
+  m: Interpreter,
+  primitive: string | number | bigint | boolean | symbol,
+  { key, strict }: { readonly key: Key; readonly strict: boolean },
+): void {
+  for (let at: unknown = Object(primitive); typeof at === "object" && at; at = Object.getPrototypeOf(at)) {
+    const set = programDescriptor(at, key)?.set;
+    if (set) return breakGraph("builtin", "a setter of primitives");
+  }
+  if (strict) return breakGraph("throws", "a property of a primitive is set");
+  m.complete({ kind: "discard" }, UNDEFINED);
 }

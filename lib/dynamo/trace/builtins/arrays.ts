@@ -26,6 +26,8 @@ import {
   elementAt,
   elementsOf,
   findProperty,
+  isArrayLength,
+  MOST_ELEMENTS,
   newArray,
   refuseIntegrity,
   refuseOpaque,
@@ -396,9 +398,8 @@ function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
     return breakGraph("symbolicNumber", "the length of an array");
   }
   if (length.kind !== "constant" || typeof length.value !== "number") return newArray(m, [length]);
-  if (!Number.isInteger(length.value) || length.value < 0 || length.value > 1e6) {
-    return breakGraph("throws", "an invalid array length");
-  }
+  if (!isArrayLength(length.value)) return breakGraph("throws", "an invalid array length");
+  if (length.value > MOST_ELEMENTS) return breakGraph("builtin", "an array of so many elements");
   return newArray(m, new Array<Element>(length.value).fill(HOLE));
 }
 

@@ -10,7 +10,6 @@ import {
   isObject,
   NULL,
   ObjectValue,
-  type Slot,
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
@@ -32,19 +31,28 @@ import {
   newArray,
   newObject,
   ownKeys,
-  ownSlot,
   refuseIntegrity,
   refuseOpaque,
 } from "../objects.ts";
 import { inheritsFrom } from "../operators.ts";
 import { readProperty } from "../properties.ts";
+import { defineProperty, describeProperty } from "./descriptors.ts";
+import { hasIntegrity, isExtensible, setIntegrity } from "./integrity.ts";
 import type { ModelTable } from "./table.ts";
 
 type Model = (m: Interpreter, args: readonly Value[], request: CallRequest) => CallResult;
 
+/** An argument that has to be an object. */
 function object(value: Value | undefined, what: string): ObjectValue {
   if (value?.kind === "object") return value;
   return breakGraph(value?.kind === "tensor" ? "opaqueObject" : "throws", what);
+}
+
+/** An argument of which the language makes an object: it refuses undefined and null only. */
+function coerced(value: Value | undefined, what: string): ObjectValue {
+  const isNullish = !value || (value.kind === "constant" && (value.value ?? null) === null);
+  if (isNullish || isObject(value)) return object(value, what);
+  return breakGraph("builtin", `${what} of a primitive`);
 }
 
 /** A key that is a primitive already. */
@@ -93,9 +101,9 @@ function later(
 }
 
 const OBJECT: Readonly<Record<string, Model>> = {
-  keys: (m, [value]) => newArray(m, enumerableKeys(m, object(value, "Object.keys")).map(constant)),
+  keys: (m, [value]) => newArray(m, enumerableKeys(m, coerced(value, "Object.keys")).map(constant)),
   values: (m, [value], request) => {
-    const target = object(value, "Object.values");
+    const target = coerced(value, "Object.values");
     return later(
       m,
       request,
@@ -103,7 +111,7 @@ const OBJECT: Readonly<Record<string, Model>> = {
     );
   },
   entries: (m, [value], request) => {
-    const target = object(value, "Object.entries");
+    const target = coerced(value, "Object.entries");
     const keys = enumerableKeys(m, target);
     return later(
       m,
@@ -117,7 +125,7 @@ const OBJECT: Readonly<Record<string, Model>> = {
     );
   },
   assign: (m, [target, ...sources], request) => {
-    const into = object(target, "Object.assign");
+    const into = coerced(target, "Object.assign");
     return later(m, request, (then) => {
       const next = (index: number): void => {
         const source = sources[index];
@@ -126,8 +134,8 @@ const OBJECT: Readonly<Record<string, Model>> = {
           if (typeof source.value === "string") return breakGraph("builtin", "Object.assign from a string");
           return next(index + 1);
         }
-        const from = object(source, "Object.assign");
-        const keys = ownKeys(m, from).filter((k) => isEnumerable(m, from, k));
+        const from = coerced(source, "Object.assign");
+        const keys = ownKeys(m, from, "enumerable").filter((k) => isEnumerable(m, from, k));
         const copy = (at: number): void => {
           const key = keys[at];
           if (key === undefined) return next(index + 1);
@@ -159,15 +167,16 @@ const OBJECT: Readonly<Record<string, Model>> = {
         "Tensor.prototype",
       );
     }
-    const target = object(value, "Object.getPrototypeOf");
+    const target = coerced(value, "Object.getPrototypeOf");
     refuseOpaque(target);
     m.wrapper.relyOnPrototype(target);
     return target.prototype ?? NULL;
   },
   setPrototypeOf: (m, [value, prototype]) => {
-    const target = object(value, "Object.setPrototypeOf");
+    const target = coerced(value, "Object.setPrototypeOf");
     refuseOpaque(target);
     refuseIntegrity(m, target);
+    if (prototype?.kind === "tensor") return breakGraph("opaqueObject", "a tensor as a prototype");
     if (prototype?.kind === "object" && (prototype === target || inheritsFrom(m, prototype, target))) {
       return breakGraph("throws", "Cyclic prototype");
     }
@@ -181,47 +190,44 @@ const OBJECT: Readonly<Record<string, Model>> = {
     if (properties && !(properties.kind === "constant" && properties.value === undefined)) {
       return breakGraph("builtin", "Object.create with properties");
     }
+    if (prototype?.kind === "tensor") return breakGraph("opaqueObject", "a tensor as a prototype");
     const made = newObject(m);
     if (prototype?.kind === "object") made.prototype = prototype;
     else if (prototype?.kind === "constant" && prototype.value === null) made.prototype = null;
     else return breakGraph("throws", "a prototype that is no object");
     return made;
   },
-  freeze: (m, [value]) => integrity(m, value, "frozen"),
-  seal: (m, [value]) => integrity(m, value, "sealed"),
-  preventExtensions: (m, [value]) => integrity(m, value, "inextensible"),
-  isFrozen: (_m, [value]) => integrityIs(value, (o) => o.frozen === "frozen", Object.isFrozen),
-  isSealed: (_m, [value]) =>
-    integrityIs(value, (o) => o.frozen === "frozen" || o.frozen === "sealed", Object.isSealed),
-  isExtensible: (m, [value]) => {
-    if (value?.kind !== "object") return constant(false);
-    if (value.frozen !== "no") return constant(false);
-    if (!value.real || !value.source) return constant(true);
-    const present = Object.isExtensible(value.real);
-    m.output.guard({ kind: "extensible", source: value.source, present });
-    return constant(present);
-  },
+  freeze: (m, [value]) => setIntegrity(m, value, "frozen"),
+  seal: (m, [value]) => setIntegrity(m, value, "sealed"),
+  preventExtensions: (m, [value]) => setIntegrity(m, value, "inextensible"),
+  isFrozen: (m, [value]) => constant(hasIntegrity(m, value, "frozen")),
+  isSealed: (m, [value]) => constant(hasIntegrity(m, value, "sealed")),
+  isExtensible: (m, [value]) => constant(isExtensible(m, value)),
   is: (_m, [a = UNDEFINED, b = UNDEFINED]) => {
     if (a.kind === "constant" && b.kind === "constant") return constant(Object.is(a.value, b.value));
     if (a === b && isObject(a)) return constant(true);
     return isObject(a) !== isObject(b) ? constant(false) : breakGraph("builtin", "Object.is");
   },
-  hasOwn: (m, [value, key]) => constant(hasOwn(m, object(value, "Object.hasOwn"), keyOf(m, key))),
+  hasOwn: (m, [value, key]) => constant(hasOwn(m, coerced(value, "Object.hasOwn"), keyOf(m, key))),
   getOwnPropertyNames: (m, [value]) =>
     newArray(
       m,
-      ownKeys(m, object(value, "getOwnPropertyNames")).filter((k) => typeof k === "string").map(constant),
+      ownKeys(m, coerced(value, "getOwnPropertyNames")).filter((k) => typeof k === "string").map(constant),
     ),
   getOwnPropertySymbols: (m, [value]) =>
     newArray(
       m,
-      ownKeys(m, object(value, "getOwnPropertySymbols")).filter((k) => typeof k === "symbol").map(constant),
+      ownKeys(m, coerced(value, "getOwnPropertySymbols")).filter((k) => typeof k === "symbol").map(constant),
     ),
   getOwnPropertyDescriptor: (m, [value, key]) =>
-    describe(m, object(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
+    describeProperty(m, coerced(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
   defineProperty: (m, [value, key, descriptor]) => {
-    define(m, object(value, "defineProperty"), keyOf(m, key), object(descriptor, "a descriptor"));
-    return value ?? UNDEFINED;
+    const target = object(value, "defineProperty");
+    const isDefined = defineProperty(m, target, {
+      key: keyOf(m, key),
+      descriptor: object(descriptor, "a descriptor"),
+    });
+    return isDefined ? target : breakGraph("throws", "a property that cannot be redefined");
   },
   groupBy: (m, [source = UNDEFINED, callback], request) =>
     later(m, request, (then) =>
@@ -235,81 +241,6 @@ const OBJECT: Readonly<Record<string, Model>> = {
         });
       })),
 };
-
-function integrity(
-  m: Interpreter,
-  value: Value | undefined,
-  level: "frozen" | "sealed" | "inextensible",
-): Value {
-  if (value?.kind !== "object") return value ?? UNDEFINED;
-  if (value.real && level === "frozen" && Object.isFrozen(value.real)) return value;
-  refuseOpaque(value);
-  if (level === "frozen") {
-    // The flags of every property are part of what freezing changes.
-    for (const key of value.real ? [] : ownKeys(m, value)) {
-      const slot = value.slots.get(key);
-      if (slot?.kind === "data") value.slots.set(key, { ...slot, writable: false, configurable: false });
-    }
-  }
-  value.frozen = level;
-  return value;
-}
-
-function integrityIs(
-  value: Value | undefined,
-  made: (o: ObjectValue) => boolean,
-  real: (o: object) => boolean,
-): Value {
-  if (value?.kind !== "object") return constant(true);
-  if (made(value)) return constant(true);
-  if (value.real && real(value.real)) return constant(true);
-  return value.real ? breakGraph("builtin", "the integrity of an object") : constant(false);
-}
-
-function describe(m: Interpreter, target: ObjectValue, key: Key): Value {
-  if (target.frozen !== "no" && (target.real || target.exotic.kind === "array")) breakGraph("frozen");
-  if (!hasOwn(m, target, key)) return UNDEFINED;
-  const slot = ownSlot(m, target, key);
-  if (slot?.kind !== "data" && slot?.kind !== "accessor") return UNDEFINED;
-  const flags: [string, Value][] = [["enumerable", constant(slot.enumerable)], [
-    "configurable",
-    constant(slot.configurable),
-  ]];
-  return slot.kind === "data"
-    ? newObject(m, [["value", slot.value], ["writable", constant(slot.writable)], ...flags])
-    : newObject(m, [["get", slot.get], ["set", slot.set], ...flags]);
-}
-
-function define(m: Interpreter, target: ObjectValue, key: Key, descriptor: ObjectValue): void {
-  const former = hasOwn(m, target, key) ? ownSlot(m, target, key) : null;
-  const given = (name: string) =>
-    hasProperty(m, descriptor, name) ? m.plainProperty(descriptor, name) ?? UNDEFINED : null;
-  const flag = (name: "enumerable" | "configurable" | "writable"): boolean => {
-    const value = given(name);
-    if (value) return value.kind === "constant" ? Boolean(value.value) : true;
-    return former && former.kind !== "deleted" && name in former ? Boolean(Reflect.get(former, name)) : false;
-  };
-  if (former && former.kind !== "deleted" && !former.configurable) {
-    return breakGraph("throws", "a property that cannot be redefined");
-  }
-  const flags = { enumerable: flag("enumerable"), configurable: flag("configurable") };
-  const get = given("get"), set = given("set"), value = given("value");
-  const kept = former?.kind === "accessor" && !value && !given("writable") ? former : null;
-  const slot: Slot = get || set || kept
-    ? {
-      kind: "accessor",
-      get: get ?? kept?.get ?? UNDEFINED,
-      set: set ?? kept?.set ?? UNDEFINED,
-      ...flags,
-    }
-    : {
-      kind: "data",
-      value: value ?? (former?.kind === "data" ? former.value : UNDEFINED),
-      writable: flag("writable"),
-      ...flags,
-    };
-  defineOwn(m, target, key, slot);
-}
 
 const REFLECT: Readonly<Record<string, Model>> = {
   ownKeys: (m, [value]) => newArray(m, ownKeys(m, object(value, "Reflect.ownKeys")).map(constant)),
@@ -338,30 +269,41 @@ const REFLECT: Readonly<Record<string, Model>> = {
     m.call({ callee, self, args: argumentsFrom(m, list), completion: request.completion });
     return PUSHED;
   },
-  construct: (m, [callee, list = UNDEFINED, newTarget], request) => {
-    if (!callee || !isCallable(callee)) return breakGraph("throws", "Reflect.construct");
-    const target = newTarget && isCallable(newTarget) ? newTarget : callee;
-    m.construct({ callee, args: argumentsFrom(m, list), newTarget: target, completion: request.completion });
+  construct: (m, [callee, list = UNDEFINED, newTarget = callee], request) => {
+    if (!callee || !isCallable(callee) || !newTarget || !isCallable(newTarget)) {
+      return breakGraph("throws", "Reflect.construct");
+    }
+    m.construct({ callee, args: argumentsFrom(m, list), newTarget, completion: request.completion });
     return PUSHED;
   },
-  getPrototypeOf: (m, args, request) => OBJECT["getPrototypeOf"]?.(m, args, request) ?? UNDEFINED,
-  getOwnPropertyDescriptor: (m, [value, key]) =>
-    describe(m, object(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
-  defineProperty: (m, [value, key, descriptor]) => {
-    define(m, object(value, "defineProperty"), keyOf(m, key), object(descriptor, "a descriptor"));
-    return constant(true);
+  getPrototypeOf: (m, args, request) => {
+    if (!args[0] || !isObject(args[0])) return breakGraph("throws", "Reflect.getPrototypeOf");
+    return OBJECT["getPrototypeOf"]?.(m, args, request) ?? UNDEFINED;
   },
-  isExtensible: (m, args, request) => OBJECT["isExtensible"]?.(m, args, request) ?? UNDEFINED,
+  getOwnPropertyDescriptor: (m, [value, key]) =>
+    describeProperty(m, object(value, "getOwnPropertyDescriptor"), keyOf(m, key)),
+  defineProperty: (m, [value, key, descriptor]) => {
+    return constant(
+      defineProperty(m, object(value, "defineProperty"), {
+        key: keyOf(m, key),
+        descriptor: object(descriptor, "a descriptor"),
+      }),
+    );
+  },
+  isExtensible: (m, args, request) => {
+    if (!args[0] || !isObject(args[0])) return breakGraph("throws", "Reflect.isExtensible");
+    return OBJECT["isExtensible"]?.(m, args, request) ?? UNDEFINED;
+  },
 };
 
 const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
   [
     "hasOwnProperty",
-    (m, [key], { self }) => constant(hasOwn(m, object(self, "hasOwnProperty"), keyOf(m, key))),
+    (m, [key], { self }) => constant(hasOwn(m, coerced(self, "hasOwnProperty"), keyOf(m, key))),
   ],
   [
     "propertyIsEnumerable",
-    (m, [key], { self }) => constant(isEnumerable(m, object(self, "propertyIsEnumerable"), keyOf(m, key))),
+    (m, [key], { self }) => constant(isEnumerable(m, coerced(self, "propertyIsEnumerable"), keyOf(m, key))),
   ],
   ["isPrototypeOf", (m, [value], { self }) => {
     if (value?.kind !== "object") {

@@ -1,0 +1,149 @@
+/**
+ * Property descriptors: defining properties and describing them. Input: traced objects, keys and descriptors;
+ * output: properties in the trace. Invariant: what the language refuses is refused here, and nothing else; the
+ * flags that decide it are guarded.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import {
+  constant,
+  isCallable,
+  type ObjectValue,
+  type Slot,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
+import type { Interpreter } from "../interpreter.ts";
+import { strictlyEqual } from "../operators.ts";
+import { defineOwn, hasOwn, hasProperty, type Key, newObject, ownSlot } from "../objects.ts";
+
+type Property = Exclude<Slot, { readonly kind: "deleted" }>;
+
+/** What a descriptor says; null for what it does not mention. */
+interface Descriptor {
+  readonly get: Value | null;
+  readonly set: Value | null;
+  readonly value: Value | null;
+  readonly writable: boolean | null;
+  readonly enumerable: boolean | null;
+  readonly configurable: boolean | null;
+}
+
+/** Object.getOwnPropertyDescriptor. */
+export function describeProperty(m: Interpreter, target: ObjectValue, key: Key): Value {
+  if (target.frozen !== "no" && (target.real || target.exotic.kind === "array")) breakGraph("frozen");
+  const slot = ownProperty(m, target, key);
+  if (!slot) return UNDEFINED;
+  const flags: [string, Value][] = [["enumerable", constant(slot.enumerable)], [
+    "configurable",
+    constant(slot.configurable),
+  ]];
+  return slot.kind === "data"
+    ? newObject(m, [["value", slot.value], ["writable", constant(slot.writable)], ...flags])
+    : newObject(m, [["get", slot.get], ["set", slot.set], ...flags]);
+}
+
+/** Object.defineProperty; false where the definition is refused. */
+export function defineProperty(
+  m: Interpreter,
+  target: ObjectValue,
+  { key, descriptor }: { readonly key: Key; readonly descriptor: ObjectValue },
+): boolean {
+  const given = readDescriptor(m, descriptor), former = ownProperty(m, target, key);
+  if (former && isRefused(m, former, given)) return false;
+  defineOwn(m, target, key, defined(former, given));
+  return true;
+}
+
+/** An own property with its flags, on which the program depends from here on. */
+function ownProperty(m: Interpreter, target: ObjectValue, key: Key): Property | null {
+  if (!hasOwn(m, target, key)) return null;
+  const slot = ownSlot(m, target, key);
+  if (!slot || slot.kind === "deleted") return null;
+  if (target.real && target.source && !target.slots.has(key) && !isNewElement(target, key)) {
+    const { enumerable, configurable } = slot;
+    const flags = { writable: slot.kind === "data" ? slot.writable : null, enumerable, configurable };
+    m.output.guard({ kind: "flags", source: target.source, key, flags });
+  }
+  return slot;
+}
+
+/** Whether the trace has given an array this element. */
+function isNewElement({ exotic, real }: ObjectValue, key: Key): boolean {
+  return exotic.kind === "array" && real !== null && !Object.hasOwn(real, key);
+}
+
+function readDescriptor(m: Interpreter, descriptor: ObjectValue): Descriptor {
+  const given = (name: string) =>
+    hasProperty(m, descriptor, name) ? m.plainProperty(descriptor, name) ?? UNDEFINED : null;
+  const flag = (name: string): boolean | null => {
+    const value = given(name);
+    if (value?.kind === "number" || value?.kind === "item") return breakGraph("symbolicNumber", "a flag");
+    return value && (value.kind === "constant" ? Boolean(value.value) : true);
+  };
+  const read: Descriptor = {
+    enumerable: flag("enumerable"),
+    configurable: flag("configurable"),
+    value: given("value"),
+    writable: flag("writable"),
+    get: given("get"),
+    set: given("set"),
+  };
+  for (const each of [read.get, read.set]) {
+    if (each && !isCallable(each) && !(each.kind === "constant" && each.value === undefined)) {
+      return breakGraph("throws", "an accessor that is no function");
+    }
+  }
+  if ((read.get || read.set) && (read.value || read.writable !== null)) {
+    return breakGraph("throws", "a property with a value and an accessor");
+  }
+  return read;
+}
+
+/** Whether the language refuses to change a property that is there. */
+function isRefused(m: Interpreter, former: Property, given: Descriptor): boolean {
+  if (former.configurable) return false;
+  const { get, set, value, writable } = given;
+  if (given.configurable || (given.enumerable ?? former.enumerable) !== former.enumerable) return true;
+  if (former.kind === "accessor") {
+    return value !== null || writable !== null || (get !== null && !isSame(m, get, former.get)) ||
+      (set !== null && !isSame(m, set, former.set));
+  }
+  if (get || set) return true;
+  return !former.writable && (writable === true || (value !== null && !isSame(m, value, former.value)));
+}
+
+/** SameValue. */
+function isSame(m: Interpreter, a: Value, b: Value): boolean {
+  if (a.kind === "constant" && b.kind === "constant") return Object.is(a.value, b.value);
+  const equal = strictlyEqual(m, a, b);
+  // Zeros of both signs are equal, NaN is not
+  if (typeof equal !== "boolean" || a.kind === "number" || b.kind === "number") {
+    return breakGraph("symbolicNumber", "the value of a property");
+  }
+  return equal;
+}
+
+/** The property after a definition. */
+function defined(former: Property | null, given: Descriptor): Slot {
+  const enumerable = given.enumerable ?? former?.enumerable ?? false;
+  const configurable = given.configurable ?? former?.configurable ?? false;
+  const { get, set, value, writable } = given;
+  const wasAccessor = former?.kind === "accessor" ? former : null;
+  if (get || set || (wasAccessor && !value && writable === null)) {
+    return {
+      kind: "accessor",
+      get: get ?? wasAccessor?.get ?? UNDEFINED,
+      set: set ?? wasAccessor?.set ?? UNDEFINED,
+      enumerable,
+      configurable,
+    };
+  }
+  const wasData = former?.kind === "data" ? former : null;
+  return {
+    kind: "data",
+    value: value ?? wasData?.value ?? UNDEFINED,
+    writable: writable ?? wasData?.writable ?? false,
+    enumerable,
+    configurable,
+  };
+}
