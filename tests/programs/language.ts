@@ -5,6 +5,28 @@ import type { Corpus } from "../support/programs.ts";
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 
 export const language: Corpus = {
+  "arrays that contain themselves, and long ones"({ compile, see, attempt }) {
+    const cyclic: unknown[] = [1, [2, [3]]];
+    cyclic.push(cyclic);
+    const uses: ((list: unknown[]) => unknown)[] = [
+      (list) => `${list}`,
+      (list) => list.join("-"),
+      (list) => list.flat(1).length,
+      (list) => list.flat(Infinity).length,
+      (list) => Math.max(...(list as number[])),
+      (list) => Object.keys({ ...list }).length,
+      (list) => Object.values(Object.assign({}, list)).length,
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor, list: unknown[]) => [x.add(1), use(list)]);
+      for (const list of [cyclic, Array.from({ length: 3000 }, (_, i) => i)]) attempt(() => f(v(1), list));
+    }
+    see(cyclic.length);
+  },
+  "Math of what is no number"({ compile, attempt }) {
+    const f = compile((x: Tensor, n: unknown) => [x.add(1), Math.max(n as number, 1), Math.abs(n as number)]);
+    for (const n of [2, "3", null, undefined, true, 1n, [4], { valueOf: () => 5 }]) attempt(() => f(v(1), n));
+  },
   "destructuring with defaults that have side effects"({ compile, see }) {
     let count = 0;
     const next = (n: number) => (count += n, n);

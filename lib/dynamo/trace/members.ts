@@ -6,6 +6,7 @@ import { breakGraph } from "../break_reasons.ts";
 import type { ObjectMember } from "../bytecode/code.ts";
 import { constant, dataSlot, type ObjectValue, UNDEFINED } from "../variables/value.ts";
 import { toKey } from "./coercion.ts";
+import { inTurn } from "./in_turn.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { defineOwn, enumerableKeys, findProperty, isEnumerable, type Key, ownKeys } from "./objects.ts";
 
@@ -71,9 +72,9 @@ export function copyProperties(
   const keys = ownKeys(m, source, "enumerable").filter((key) =>
     !excluded.has(key) && isEnumerable(m, source, key)
   );
-  const step = (index: number): void => {
+  inTurn((index, next) => {
     const key = keys[index];
-    if (key === undefined) return then();
+    if (key === undefined) return false;
     const found = findProperty(m, source, key);
     if (found.kind === "getter") {
       return m.call({
@@ -84,15 +85,14 @@ export function copyProperties(
           kind: "inside",
           then: (value) => {
             defineOwn(m, target, key, dataSlot(value));
-            step(index + 1);
+            next();
           },
         },
       });
     }
     if (found.kind === "value") defineOwn(m, target, key, dataSlot(found.value));
-    step(index + 1);
-  };
-  step(0);
+    next();
+  }, then);
 }
 
 /** The keys a for-in loop visits. */

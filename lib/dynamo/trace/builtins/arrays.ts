@@ -34,6 +34,7 @@ import {
   settledElements,
 } from "../objects.ts";
 import { strictlyEqual } from "../operators.ts";
+import { flattened, join } from "./nested_arrays.ts";
 import type { ModelTable } from "./table.ts";
 
 type ArrayMethod = (
@@ -68,46 +69,6 @@ function sameValueZero(m: Interpreter, a: Value, b: Value): boolean {
   }
   const equal = strictlyEqual(m, a, b);
   return typeof equal === "boolean" ? equal : breakGraph("tensorItem", "an element is searched for");
-}
-
-function flatten(m: Interpreter, array: ObjectValue, depth: number, into: Element[]): void {
-  for (const element of settledElements(m, array)) {
-    if (element === HOLE) continue;
-    if (typeof element !== "symbol" && element.kind === "object") m.wrapper.relyOnPrototype(element);
-    if (
-      typeof element !== "symbol" && element.kind === "object" && element.exotic.kind === "array" && depth > 0
-    ) {
-      flatten(m, element, depth - 1, into);
-    } else into.push(element);
-  }
-}
-
-/** The texts of elements joined; elements may be objects with code of their own. */
-function join(m: Interpreter, array: ObjectValue, separator: string, request: CallRequest): CallResult {
-  const values = allElements(m, array);
-  const texts: string[] = [];
-  let pushed = false;
-  let result: Value | null = null;
-  const step = (index: number): void => {
-    const value = values[index];
-    if (!value) {
-      result = constant(texts.join(separator));
-      if (pushed) m.complete(request.completion, result);
-      return;
-    }
-    if (value.kind === "constant" && (value.value === undefined || value.value === null)) {
-      texts.push("");
-      return step(index + 1);
-    }
-    toPrimitive(m, value, "string", (primitive) => {
-      texts.push(textOf(m, primitive));
-      step(index + 1);
-    });
-  };
-  step(0);
-  if (result) return result;
-  pushed = true;
-  return PUSHED;
 }
 
 const JOIN: unknown = Array.prototype.join;
@@ -187,11 +148,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     }
     return newArray(m, result);
   },
-  flat: (m, array, args) => {
-    const result: Element[] = [];
-    flatten(m, array, position(args[0], Infinity, 1), result);
-    return newArray(m, result);
-  },
+  flat: (m, array, args) => newArray(m, flattened(m, array, position(args[0], Infinity, 1))),
   at: (m, array, args) => {
     const { length } = elementsOf(m, array);
     const [index] = args;
@@ -231,13 +188,13 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     const [separator] = args;
     if (separator && separator.kind !== "constant") return breakGraph("coercion", "a separator");
     const text = separator?.value === undefined ? "," : String(separator.value);
-    return join(m, array, text, request);
+    return join(m, array, { separator: text, completion: request.completion });
   },
   toString: ((m, array, _args, request) => {
     // It calls the method of that name, whoever made it.
     const method = m.plainProperty(array, "join");
     if (method?.kind !== "object" || method.real !== JOIN) return breakGraph("builtin", "join is replaced");
-    return join(m, array, ",", request);
+    return join(m, array, { separator: ",", completion: request.completion });
   }) satisfies ArrayMethod,
   keys: (m, array) => listIterator(m, array, "keys"),
   values: (m, array) => listIterator(m, array, "values"),

@@ -15,6 +15,7 @@ import {
 } from "../../variables/value.ts";
 import { argumentsFrom } from "../calls.ts";
 import { toKey } from "../coercion.ts";
+import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { collect } from "../iteration.ts";
 import {
@@ -70,18 +71,17 @@ function readAll(
   then: (values: Value[]) => void,
 ): void {
   const values: Value[] = [];
-  const step = (index: number): void => {
+  inTurn((index, next) => {
     const key = keys[index];
-    if (key === undefined) return then(values);
+    if (key === undefined) return false;
     readProperty(m, target, key, {
       kind: "inside",
       then: (value) => {
         values.push(value);
-        step(index + 1);
+        next();
       },
     });
-  };
-  step(0);
+  }, () => then(values));
 }
 
 /** Delivers what `work` hands on, at once or later. */
@@ -127,24 +127,22 @@ const OBJECT: Readonly<Record<string, Model>> = {
   assign: (m, [target, ...sources], request) => {
     const into = coerced(target, "Object.assign");
     return later(m, request, (then) => {
-      const next = (index: number): void => {
+      inTurn((index, next) => {
         const source = sources[index];
-        if (!source) return then(into);
+        if (!source) return false;
         if (source.kind === "constant") {
           if (typeof source.value === "string") return breakGraph("builtin", "Object.assign from a string");
-          return next(index + 1);
+          return next();
         }
         const from = coerced(source, "Object.assign");
         const keys = ownKeys(m, from, "enumerable").filter((k) => isEnumerable(m, from, k));
-        const copy = (at: number): void => {
+        inTurn((at, copied) => {
           const key = keys[at];
-          if (key === undefined) return next(index + 1);
-          const write = (value: Value): void => m.assign(into, key, value, () => copy(at + 1));
+          if (key === undefined) return false;
+          const write = (value: Value): void => m.assign(into, key, value, copied);
           readProperty(m, from, key, { kind: "inside", then: write });
-        };
-        copy(0);
-      };
-      next(0);
+        }, next);
+      }, () => then(into));
     });
   },
   fromEntries: (m, [source = UNDEFINED], request) =>

@@ -17,6 +17,7 @@ import {
   type Value,
 } from "../../variables/value.ts";
 import { type PrimitiveValue, textOf, toPrimitive } from "../coercion.ts";
+import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { isReplaced } from "../../own_builtins.ts";
 import { allElements, builtinPrototype, enumerableKeys, newArray, newObject } from "../objects.ts";
@@ -158,24 +159,24 @@ function patternMethods(table: ModelTable): void {
 /** Math: numbers may differ from call to call, conversions run in order. */
 function mathematics(table: ModelTable): void {
   for (const name of Reflect.ownKeys(Math)) {
-    if (typeof name !== "string" || name === "random") continue;
+    // One is no pure function, the other takes an iterable
+    if (typeof name !== "string" || name === "random" || name === "sumPrecise") continue;
     const fn: unknown = Reflect.get(Math, name);
     if (typeof fn !== "function") continue;
     table.method(Math, name, (m, request) => {
       let result: Value | null = null, pushed = false;
       const numbers: (NumberValue | ConstantValue)[] = [];
-      const step = (index: number): void => {
+      const step = (index: number, next: () => void): boolean | void => {
         const arg = request.args[index];
-        if (!arg) {
-          result = compute();
-          if (pushed) m.complete(request.completion, result);
-          return;
-        }
+        if (!arg) return false;
         toNumeric(m, arg, (value) => {
+          if (value.kind === "constant" && typeof value.value === "bigint") {
+            return breakGraph("throws", "Cannot convert a BigInt value to a number");
+          }
           if (value.kind === "constant") numbers.push(constant(Number(value.value)));
           else if (value.kind === "number") numbers.push(value);
           else return breakGraph("tensorItem", `an element is an argument of Math.${name}`);
-          step(index + 1);
+          next();
         });
       };
       const compute = (): Value => {
@@ -186,7 +187,10 @@ function mathematics(table: ModelTable): void {
         const known = numbers.map((n) => n.kind === "number" ? specializeNumber(m.output, n).value : n.value);
         return primitive(Reflect.apply(fn, Math, known));
       };
-      step(0);
+      inTurn(step, () => {
+        result = compute();
+        if (pushed) m.complete(request.completion, result);
+      });
       if (result) return result;
       pushed = true;
       return PUSHED;
