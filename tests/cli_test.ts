@@ -112,6 +112,10 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
     [["run"], /^error: Expected a script but found nothing\n/],
     [["fuzz", "--for", "soon"], /^error: Expected a time such as 90s, 10m or 1h but found soon\n/],
     [["fuzz", "--tier", "gpu"], /^error: Expected a tier out of eager, .*webgpu but found gpu\n/],
+    [
+      ["fuzz", "--fuzzer", "language", "--tier", "webgpu"],
+      /^error: Expected a tier out of .* but found webgpu/,
+    ],
     [["fuzz", "--path", "1"], /^error: Expected --seed and --tier with --path but found none\n/],
   ];
   for (const [args, message] of wrong) {
@@ -376,4 +380,7 @@ Deno.test("fuzz compares as many programs as it is told to, from the seed that i
   const { code, stdout } = await dyn(args);
   assertMatch(stdout, /^Seed 3\n[^]*tensors on eager: programs 4,/);
   assertEquals(code, 0, stdout);
+  const language = await dyn([...args.slice(0, 7), "--fuzzer", "language"]);
+  assertMatch(language.stdout, /^Seed 3\n[^]*language on eager: programs 4,/);
+  assertEquals(language.code, 0, language.stdout);
 });
