@@ -3,8 +3,7 @@
  * view that printed closures use. Input: any form; output: the others, and one identity for all. Invariant: two
  * forms have the same identity exactly when they are the same variable.
  */
-import { runtime } from "./bytecode/runtime.ts";
-import { UNINITIALIZED } from "./bytecode/runtime.ts";
+import { Box as NamedBox, runtime, UNINITIALIZED } from "./bytecode/runtime.ts";
 import type { LiveCell } from "./frame/info.ts";
 
 /** An object whose property `v` is the variable. */
@@ -30,7 +29,7 @@ export function cellOfBox(box: Box): LiveCell {
     cell = {
       get: () => {
         if (box.v === UNINITIALIZED) {
-          throw new ReferenceError("Cannot access a variable before initialization");
+          runtime.uninitialized(box instanceof NamedBox ? box.name : "a variable");
         }
         return box.v;
       },

@@ -21,6 +21,7 @@ import { addArrays } from "./trace/builtins/arrays.ts";
 import { addCollections } from "./trace/builtins/collections.ts";
 import { addObjects } from "./trace/builtins/objects.ts";
 import { addPrimitives } from "./trace/builtins/primitives.ts";
+import { addPrintedCode } from "./trace/builtins/printed_code.ts";
 import { ModelTable } from "./trace/builtins/table.ts";
 import type { BuiltinModel, CallRequest, Interpreter } from "./trace/interpreter.ts";
 import { PUSHED } from "./trace/interpreter.ts";
@@ -51,6 +52,7 @@ function models(): ModelTable {
   addCollections(made);
   addObjects(made);
   addPrimitives(made);
+  addPrintedCode(made);
   for (const [fn, model] of tensorMethodModels()) made.call(fn, model);
   addFreeFunctions(made);
   addCreation(made);

@@ -23,6 +23,25 @@ export const language: Corpus = {
     }
     see(cyclic.length);
   },
+  "a variable that closures share and that is not initialised has its name in the error"(
+    { compile, attempt },
+  ) {
+    const f = compile((x: Tensor, n: number) => {
+      for (const each of [1, 2]) {
+        const late = () => value;
+        if (n < each) {
+          console.log(x.sum().item());
+          console.log([late()]);
+        }
+        const value = [each];
+        console.log(late());
+      }
+      return x.add(1);
+    });
+    attempt(() => f(v(1), 1));
+    attempt(() => f(v(1), 2));
+    attempt(() => f(v(1), 0));
+  },
   "Math of what is no number"({ compile, attempt }) {
     const f = compile((x: Tensor, n: unknown) => [x.add(1), Math.max(n as number, 1), Math.abs(n as number)]);
     for (const n of [2, "3", null, undefined, true, 1n, [4], { valueOf: () => 5 }]) attempt(() => f(v(1), n));

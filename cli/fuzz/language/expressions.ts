@@ -71,6 +71,15 @@ function numbers(tie: Tie): Text {
     [1, code`((a = ${closed(number)}, b = a + 1) => a * b)(${choose([1, word("")], [1, number])})`],
     [1, code`(${value}, ${number})`],
     [1, code`${word("+", "-", "~")}${number}`],
+    [1, code`Math.${word("sign", "abs", "trunc", "clz32")}(${number})`],
+    [1, code`(${number} ${word(">>", ">>>", "**")} ${word("0", "1", "2")})`],
+    [1, code`(Number(${value}) || ${number})`],
+    [1, code`parseInt(${word("'12px'", "s + n", "'0x' + k")}, ${word("10", "16")})`],
+    [1, code`${list}.${word("findLast", "findLastIndex")}((e) => e < ${closed(number)})`],
+    [1, code`${list}.reduceRight((a, b) => a * 2 + b, ${number})`],
+    [1, code`(o.${word("inherited", "own")} ?? ${number})`],
+    [1, code`Reflect.${word("get(o, 'a')", "apply(h0, o, list)", "ownKeys(o).length")}`],
+    [1, code`${tensor}.${word("numel()", "shape.length", "shape.reduce((a, b) => a * b, 1)")}`],
   );
 }
 
@@ -89,6 +98,12 @@ function truths(tie: Tie): Text {
     [1, code`${list}.${word("some", "every")}((e) => e > ${closed(number)})`],
     [1, code`${list}.includes(${number})`],
     [1, code`delete o.${word("b", "c")}`],
+    [1, code`Object.is(${value}, ${value})`],
+    [1, code`Array.isArray(${value})`],
+    [1, code`Reflect.${word("has", "deleteProperty")}(o, ${word("'b'", "s", "'inherited'")})`],
+    [1, code`Reflect.set(o, ${word("'b'", "'own'", "s")}, ${number})`],
+    [1, code`s.${word("startsWith('s')", "includes('x')", "endsWith(s)")}`],
+    [1, code`${value} == ${word("null", "undefined", "1", "'1'")}`],
   );
 }
 
@@ -128,6 +143,19 @@ function lists(tie: Tie): Text {
     [1, code`${list}.slice(${word("0", "1", "-1")})`],
     [1, code`Array.from(it(${list}), (e) => e * 2)`],
     [1, code`[...it(${list})]`],
+    [
+      1,
+      code`${list}.${word("with(0, n)", "toSpliced(0, 1, k)", "concat(mine, n)", "flat()", "toReversed()")}`,
+    ],
+    [1, code`[...${list}.${word("keys()", "values()")}]`],
+    [1, code`[...new Set(${list})]`],
+    [1, code`Array.of(...${list}, ${number})`],
+    [
+      1,
+      code`gen(${number}).${
+        word("map((e) => e + 1)", "take(2)", "drop(1)", "filter((e) => e > 0)")
+      }.toArray()`,
+    ],
     [1, code`${list}.toSorted((a, b) => ${word("a - b", "b - a")})`],
     [1, code`Array.from({ length: ${word("2", "k")} }, (_, at) => at + ${closed(number)})`],
   );
@@ -155,6 +183,24 @@ function values(tie: Tie): Text {
     [1, code`JSON.stringify(${word("o.deep", "list", "{ n, s }")})`],
     [1, code`Object.${word("keys", "entries")}(${word("o", "{ n, k }", "list")}).length`],
     [1, code`(${truth} && ${value})`],
+    [1, code`Object.fromEntries(${word("m", "[['a', n]]", "Object.entries(o)", "list.map((e) => [e, k])")})`],
+    [1, code`Object.groupBy(${list}, (e) => e > ${closed(number)} ? 'more' : 'less')`],
+    [1, code`Object.assign(${word("{}", "o", "{ a: 0 }")}, ${word("o", "null", "list", "{ own: n }")})`],
+    [1, code`Object.create(${word("o", "null", "w")}, ${word("{}", "undefined")})`],
+    [1, code`new Map(${word("m", "[[n, k], [k, n]]")})`],
+    [1, code`new Set(${list}).${word("union(st)", "intersection(st)", "difference(st)", "isSubsetOf(st)")}`],
+    [1, code`Reflect.construct(P, [${number}], ${word("Q", "P")})`],
+    [1, code`(${number}).toString(${word("2", "16", "")})`],
+    [
+      1,
+      code`s.${
+        word("slice(-1)", "replaceAll('s', '-')", "concat(n)", "codePointAt(0)", "localeCompare('t')")
+      }`,
+    ],
+    [1, code`${list}.join(${word("'-'", "", "s")})`],
+    [1, code`[...${list}.entries()].map(([at, e]) => at + e)`],
+    [1, code`structuredClone({ a: ${number} })`],
+    [1, code`(class { static v = ${closed(number)}; }).v`],
     [1, code`void ${value}`],
     [
       1,

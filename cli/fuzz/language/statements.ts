@@ -178,6 +178,18 @@ function objects(tie: Tie): Weighted[] {
       code`o.deep = { z: ${number}, get() { return this.z + 1; }, list: [${number}], flat: { q: ${number} } };`,
     ],
     [1, code`w.${word("d", "w")} ${word("=", "+=")} ${number};`],
+    [1, code`Object.setPrototypeOf(o, ${word("{ inherited: n }", "null", "w", "Object.prototype")});`],
+    [
+      1,
+      code`Object.defineProperty(o, 'own', { get() { log.push('get'); return ${
+        closed(number)
+      }; }, set(e) { log.push('set', e); }, configurable: ${word("true", "false")} });`,
+    ],
+    [
+      1,
+      code`${word("list", "mine")}.${word("copyWithin(0, 1)", "splice(1)", "fill(k, 1)", "unshift(n, k)")};`,
+    ],
+    [1, code`m.set(${number}, m.get(1) ?? ${number}).delete(${number});`],
   ];
 }
 
@@ -331,6 +343,39 @@ function corners(tie: Tie): Weighted[] {
     [
       1,
       code`try { null.a; ${block} } catch ({ name, ...rest }) { log.push(name, Object.keys(rest)); ${block} }`,
+    ],
+    [
+      1,
+      code`{ const g = gen(${number}); try { log.push(g.next().value, g.throw(new RangeError('in'))); } catch (e) { log.push(e.message, e instanceof RangeError); } ${block} log.push(g.next().done); }`,
+    ],
+    [
+      1,
+      code`{ class Own { v = ${small}; static count = 0; static { Own.count = ${constant}; } up() { return ++this.v; } get w() { return this.up(); } } ${block} log.push(new Own().w, Own.count); }`,
+    ],
+    [
+      1,
+      code`{ class Failed extends Error { constructor(m, more) { super(m); this.more = more; } get name() { return 'Failed'; } } try { ${block} throw new Failed(s, ${number}); } catch (e) { log.push(e.name, e.more, e instanceof Failed, String(e)); } }`,
+    ],
+    [
+      1,
+      code`{ const pattern = /[st]/g; log.push(pattern.test(s), pattern.lastIndex); ${block} log.push(pattern.exec(s)?.index); }`,
+    ],
+    [
+      1,
+      code`{ const known = new WeakMap([[o, ${number}]]); ${block} log.push(known.get(o), known.has(w)); }`,
+    ],
+    [
+      1,
+      code`{ const make = (base) => { let sum = base; return { add(e) { sum += e; return this; }, get sum() { return sum; } }; }; const one = make(${number}), other = make(1); log.push(one.add(${number}).add(k).sum, other.sum); ${block} held.push(() => one.add(1).sum); }`,
+    ],
+    [
+      1,
+      code`outer: for (const e of ${list}) { switch (e) { case 1: continue outer; case 2: break; default: ${FUEL} ${block} } log.push(e); }`
+        .map(withoutJumps),
+    ],
+    [
+      1,
+      code`try { try { ${block} throw new Error(s); } finally { ${block} if (${truth}) throw new TypeError('t'); } } catch (e) { log.push(e.name); }`,
     ],
     [1, code`try { return ${value}; } finally { ${block} if (${truth}) { ${JUMP} } log.push(p); }`],
   ];

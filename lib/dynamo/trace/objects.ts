@@ -185,7 +185,7 @@ function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null
 }
 
 /** The variable that an object of generated code holds under this key. */
-function variableAt(m: Interpreter, { variable, source }: ObjectValue, key: Key): CellValue | null {
+export function variableAt(m: Interpreter, { variable, source }: ObjectValue, key: Key): CellValue | null {
   if (!variable || !source || key !== "v") return null;
   return m.cellValue(variable.name, { kind: "box", cell: variable.cell, source });
 }

@@ -12,7 +12,6 @@ import {
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
-import { textOf, toPrimitive } from "../coercion.ts";
 import {
   type BuiltinModel,
   type CallRequest,
