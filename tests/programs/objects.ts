@@ -754,6 +754,35 @@ export const objects: Corpus = {
       });
     }
   },
+  "literals that are interrupted"({ compile, see }) {
+    const log: unknown[] = [];
+    const f = compile((x: Tensor, n: number, base: object) => {
+      const o = {
+        // A method with a home makes the literal member by member
+        m() {
+          return typeof super.toString;
+        },
+        v: n,
+        set u(e: number) {
+          log.push(e);
+          this.v = e;
+        },
+        y: (console.log(x), 2),
+        get u() {
+          return this.v;
+        },
+        z: (console.log(x), 2),
+        __proto__: base,
+        get [`k${x.sum().item()}`](): number {
+          return n + 1;
+        },
+        ...{ w: 1 },
+      };
+      o.u = n + 1;
+      return [x.add(o.u), o, o.m(), Object.getPrototypeOf(o) === base, Object.entries(o)];
+    });
+    see(f(v(1), 1, { a: 1 }), f(v(2), 5, Array.prototype), log);
+  },
   "integrity only grows, and empty objects that cannot be extended are frozen"({ compile, see }) {
     const f = compile((x: Tensor) => {
       const a = Object.seal(Object.freeze({ v: 1 })), b = Object.preventExtensions<object>({});

@@ -8,7 +8,15 @@ import { constant, dataSlot, type ObjectValue, UNDEFINED } from "../variables/va
 import { toKey } from "./coercion.ts";
 import { inTurn } from "./in_turn.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
-import { defineOwn, enumerableKeys, findProperty, isEnumerable, type Key, ownKeys } from "./objects.ts";
+import {
+  defineOwn,
+  enumerableKeys,
+  findProperty,
+  isEnumerable,
+  type Key,
+  ownKeys,
+  ownSlot,
+} from "./objects.ts";
 
 /** Adds a member of an object literal, or a field. */
 export function addMember(
@@ -33,8 +41,12 @@ export function addMember(
       if (value.kind !== "object") return breakGraph("opaqueObject", "a spread value");
       return copyProperties(m, object, { source: value, excluded: new Set() }, then);
     case "proto":
+      if (value.kind === "tensor") return breakGraph("opaqueObject", "a tensor as a prototype");
       if (value.kind === "object") object.prototype = value;
       else if (value.kind === "constant" && value.value === null) object.prototype = null;
+      else return then();
+      // An object that the program has begun to write before a break is there already
+      if (object.real) object.prototypeChanged = true;
       return then();
     case "value":
     case "get":
@@ -42,7 +54,7 @@ export function addMember(
       const put = (key: Key): void => {
         if (member.kind === "value") defineOwn(m, object, key, dataSlot(value));
         else {
-          const former = object.slots.get(key);
+          const former = ownSlot(m, object, key);
           const [get, set] = former?.kind === "accessor" ? [former.get, former.set] : [UNDEFINED, UNDEFINED];
           defineOwn(m, object, key, {
             kind: "accessor",
