@@ -10,6 +10,8 @@ import type { TensorMeta } from "../graph/meta.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
+import { isLess } from "../sym/decide.ts";
+import { Sym } from "../sym/expr.ts";
 import { isTensor } from "./promotion.ts";
 import { knownNumber } from "./shapes.ts";
 import {
@@ -285,7 +287,8 @@ const pow = defineOp({
   exposure: { method: true },
   infer({ self, exponent }) {
     const { result } = typesOf("promote", [self, exponent]);
-    if (categoryOf(result) === "integer" && typeof exponent === "number" && exponent < 0) {
+    const size = typeof exponent === "number" || exponent instanceof Sym ? exponent : 0;
+    if (categoryOf(result) === "integer" && isLess(size, 0)) {
       throw new DynError(`Expected an exponent that is not negative for integers but found ${exponent}`);
     }
     if (result === "bool" && typeof exponent !== "boolean") {

@@ -166,6 +166,8 @@ export interface OpDefinition<P extends Params = Params> {
   readonly resultList?: boolean;
   /** Results without a gradient although their type is a floating one: statistics kept for a backward. */
   readonly auxiliary?: readonly string[];
+  /** Whether the values of numbers decide if a call is accepted: then they are constants of a graph. */
+  readonly checksNumbers?: boolean;
   /** Whether sizes of the results depend on elements: then `infer` throws, and a trace must stop before the call. */
   dataDependent?(args: ArgsOf<P, TensorLike>): boolean;
   /** Whether `name_` exists: computes, converts to the receiver's type and writes into it. */

@@ -235,6 +235,7 @@ const bernoulli = defineOp({
   name: "bernoulli",
   doc: "1 with the probability in `self` (or p), else 0, as `torch.bernoulli`.",
   params: { self: required("tensor"), p: nullable("operand") },
+  checksNumbers: true,
   inplace: true,
   infer({ self, p }) {
     if (p === null) checkCategory("bernoulli", self.dtype, ["float"]);

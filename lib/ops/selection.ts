@@ -456,6 +456,7 @@ function quantile(name: "quantile" | "nanquantile") {
         oneOf: ["linear", "lower", "higher", "midpoint", "nearest"],
       }),
     },
+    checksNumbers: true,
     infer({ self, q, dim, keepdim }) {
       checkCategory(name, self.dtype, ["float"]);
       if (isTensor(q) && (q.dtype !== self.dtype || q.shape.length > 1)) {

@@ -423,4 +423,11 @@ export const FOUND: Readonly<Record<string, Found>> = {
         ];
       }, [() => [leaf([[1, 2], [3, 4]])]]),
   },
+  "a chance that is none, from the second call on": {
+    make: () =>
+      life(
+        (x: Tensor, p: number) => x.bernoulli(p),
+        [0.5, 0.25, 0.75, 2].map((p) => () => [float([1, 2]), p]),
+      ),
+  },
 };

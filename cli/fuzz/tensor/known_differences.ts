@@ -26,24 +26,27 @@ const CHANGED = /modified by an inplace operation/;
 
 const EMPTY_CHANGED = /modified by an inplace operation: \[\w+ \[(\d+,)*0(,\d+)*\]\]/;
 
+/** What a backward pass adds up, and what hooks do in it. */
+const ofPass = ({ aspect }: FactDifference): boolean => aspect === "gradients" || aspect === "effects";
+
 const KNOWN: readonly KnownDifference[] = [
   {
     because: "a graph is one node of the tape, which saves other values and counts its writes as one",
     is: ({ expected, found }) => REFUSED.test(text(expected)) && REFUSED.test(text(found)),
-    hides: ({ aspect }) => aspect === "gradients",
+    hides: ofPass,
   },
   {
     because:
       "what has no elements is never read, so that a plain run does not notice that it was overwritten",
     is: ({ expected, found }) => text(expected) === "returned" && EMPTY_CHANGED.test(text(found)),
-    hides: ({ aspect }) => aspect === "gradients",
+    hides: ofPass,
   },
   {
     because: "a graph keeps what its backward needs, so that it can differentiate where the tape has lost it",
     is: ({ aspect, expected, found }) =>
       (aspect === "gradients" || aspect === "outcome") && REFUSED.test(text(expected)) &&
       text(found) === "returned",
-    hides: ({ aspect }) => aspect === "gradients",
+    hides: ofPass,
   },
   {
     because:
@@ -51,7 +54,7 @@ const KNOWN: readonly KnownDifference[] = [
     is: ({ aspect, expected, found }) =>
       (aspect === "gradients" || aspect === "outcome") && text(expected) === "returned" &&
       CHANGED.test(text(found)),
-    hides: ({ aspect }) => aspect === "gradients",
+    hides: ofPass,
   },
   {
     because:
@@ -59,8 +62,8 @@ const KNOWN: readonly KnownDifference[] = [
     unrecorded: true,
     is: ({ aspect, expected, found }) =>
       aspect === "requiresGrad" && text(expected) === "true" && text(found).startsWith("false"),
-    // PyTorch refuses such views; hooks run where a gradient comes
-    hides: ({ aspect }) => aspect === "gradients" || aspect === "effects",
+    // PyTorch refuses such views
+    hides: ofPass,
   },
   {
     because: "gradients of a graph have elements of their own, where the tape repeats one",

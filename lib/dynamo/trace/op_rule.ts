@@ -183,6 +183,7 @@ function toGiven(m: Interpreter, site: OpCallSite, value: Value, form: NumberFor
       return value.value;
     case "number":
       if (form === "specialized") return specializeNumber(m.output, value).value;
+      if (definition.checksNumbers) return specializeNumber(m.output, value).value;
       if (value.dim !== null) return value.dim;
       return takesOperands(definition) ? forms.number(value) : specializeNumber(m.output, value).value;
     case "item":
