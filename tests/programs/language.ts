@@ -42,6 +42,22 @@ export const language: Corpus = {
     attempt(() => f(v(1), 2));
     attempt(() => f(v(1), 0));
   },
+  "methods of primitives on what is no primitive, or not known"({ compile, attempt }) {
+    const uses: ((x: Tensor) => unknown)[] = [
+      (x) => Number(x.sum().item()).toString(2),
+      (x) => (x.sum().item() as number).toFixed(1),
+      () => [Number.isInteger(3), String.fromCharCode(65), parseInt("12px", 10), Number.parseFloat("1.5")],
+      (x) => x.sum().gt(0).item().toString(),
+      () => String.prototype.at.call({ toString: () => "ab" } as never, 1),
+      () => Number.prototype.toFixed.call({} as never),
+      () => String.prototype.trim.call(undefined as never),
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor) => [x.add(1), use(x)]);
+      attempt(() => f(v(1)));
+      attempt(() => f(v(2)));
+    }
+  },
   "Math of what is no number"({ compile, attempt }) {
     const f = compile((x: Tensor, n: unknown) => [x.add(1), Math.max(n as number, 1), Math.abs(n as number)]);
     for (const n of [2, "3", null, undefined, true, 1n, [4], { valueOf: () => 5 }]) attempt(() => f(v(1), n));

@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import { breakText } from "../../../lib/base/errors.ts";
-import { compile, compiler, config, counters, manualSeed } from "../../../mod.ts";
+import { compile, compiler, config, counters, manualSeed, ones, type Tensor } from "../../../mod.ts";
 import type { Fuzzer } from "../fuzzer.ts";
 import { backendOf, type Failure, type Tier } from "../protocol.ts";
 import { difference, FAULTS, faults, observe, type Token } from "./observation.ts";
@@ -121,6 +121,8 @@ export class LanguageFuzzer implements Fuzzer<LanguageProgram> {
   readonly name = "language";
   readonly #inplace: boolean;
   #graphs = 0;
+  /** Whether a graph has been compiled: dyn says once in a process how it compiles, which no program has to do with. */
+  #hasBegun = false;
 
   constructor({ without = [] }: { readonly without?: readonly LanguageFeature[] } = {}) {
     this.#inplace = !without.includes("inplace");
@@ -135,6 +137,8 @@ export class LanguageFuzzer implements Fuzzer<LanguageProgram> {
     tier: Tier,
     begins: (index: number) => void,
   ): AsyncIterable<Failure | null> {
+    if (!this.#hasBegun) compile((x: Tensor) => x.add(1), { backend: backendOf(tier) })(ones([2]));
+    this.#hasBegun = true;
     for (const [k, program] of list.entries()) {
       begins(k);
       const before = counters.total("graphs");

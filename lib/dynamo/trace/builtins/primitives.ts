@@ -51,9 +51,10 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
     const fn: unknown = Reflect.get(owner, name);
     if (typeof fn !== "function") continue;
     table.method(owner, name, (m, { self, args }) => {
-      const receiver = self.kind === "constant" || self.kind === "number"
-        ? primitiveOf(m, self, name)
-        : undefined;
+      // Functions of a class do not look at it
+      const receiver = typeof owner === "function" || owner === globalThis
+        ? undefined
+        : primitiveOf(m, self, name);
       const list = args.map((value) => primitiveOf(m, value, name));
       let result: unknown;
       try {
