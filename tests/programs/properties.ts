@@ -1,0 +1,142 @@
+/** Programs about properties: their flags, what refuses to change, literals that a break interrupts. */
+import { type Tensor, tensor } from "../../mod.ts";
+import type { Corpus } from "../support/programs.ts";
+
+const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
+
+export const properties: Corpus = {
+  "properties and elements whose flags differ from call to call"({ compile, see, attempt }) {
+    type Any = Record<string, unknown>;
+    const flagged = (flags: PropertyDescriptor) => Object.defineProperty<Any>({ a: 1 }, "a", flags);
+    const objects: (() => Any)[] = [
+      () => ({ a: 1 }),
+      () => flagged({ writable: false }),
+      () => flagged({ configurable: false }),
+      () => flagged({ enumerable: false }),
+      () =>
+        flagged({
+          get: () => 4,
+          set(this: Any, value) {
+            this["got"] = value;
+          },
+        }),
+      () => Object.freeze({ a: 1 }),
+      () => ({}),
+      () => Object.create(Object.freeze({ a: 3 })),
+    ];
+    const element = (flags: PropertyDescriptor) => Object.defineProperty([1, 2], "0", flags);
+    const lists: (() => number[])[] = [
+      () => [1, 2],
+      () => element({ writable: false }),
+      () => element({ configurable: false }),
+      () => Object.freeze([1, 2]) as number[],
+      () => Object.defineProperty([1, 2], "length", { writable: false }),
+      () => Object.seal([1, 2]),
+      () => [],
+      () => [1, 2],
+    ];
+    const uses: ((o: Any, list: number[]) => unknown)[] = [
+      (o) => Object.keys(Object.defineProperty(o, "a", { value: o["a"], enumerable: false })),
+      (o) => Object.defineProperty(Object.defineProperty(o, "z", { value: 1 }), "z", { value: 1 }),
+      (o) => Object.getOwnPropertyDescriptor(Object.defineProperty(o, "a", { get: () => 5 }), "a"),
+      (o) => [Reflect.defineProperty(o, "a", { value: 2 }), o["a"]],
+      (o) => (delete o["a"], o["a"] = 3, Object.keys(o)),
+      (o) => [Reflect.ownKeys(o), Object.getOwnPropertyNames(o)],
+      (o, list) => [Object.getOwnPropertyDescriptor(o, "a"), Object.getOwnPropertyDescriptor(list, "0")],
+      (o, list) => [Object.isFrozen(Object.freeze(list)), Object.isSealed(o)],
+      (_o, list) => Object.getOwnPropertyDescriptor(Object.defineProperty(list, "0", { value: 5 }), "0"),
+      (_o, list) => (list[0] = 9, list.push(1)),
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor, o: Any, list: number[]) => [x.add(1), use(o, list)]);
+      objects.forEach((object, i) => {
+        const o = object(), list = lists[i]?.() ?? [];
+        // V8 shows objects in these messages by the names of their classes
+        attempt(() => {
+          try {
+            return f(v(1), o, list);
+          } catch (error) {
+            return (error as Error).constructor.name;
+          }
+        });
+        see(o, list);
+      });
+    }
+  },
+  "literals that are interrupted"({ compile, see }) {
+    const log: unknown[] = [];
+    const f = compile((x: Tensor, n: number, base: object) => {
+      const o = {
+        // A method with a home makes the literal member by member
+        m() {
+          return typeof super.toString;
+        },
+        v: n,
+        set u(e: number) {
+          log.push(e);
+          this.v = e;
+        },
+        y: (console.log(x), 2),
+        get u() {
+          return this.v;
+        },
+        z: (console.log(x), 2),
+        __proto__: base,
+        get [`k${x.sum().item()}`](): number {
+          return n + 1;
+        },
+        ...{ w: 1 },
+      };
+      o.u = n + 1;
+      return [x.add(o.u), o, o.m(), Object.getPrototypeOf(o) === base, Object.entries(o)];
+    });
+    see(f(v(1), 1, { a: 1 }), f(v(2), 5, Array.prototype), log);
+  },
+  "integrity only grows, and empty objects that cannot be extended are frozen"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const a = Object.seal(Object.freeze({ v: 1 })), b = Object.preventExtensions<object>({});
+      const c = Object.seal({ v: 1 }),
+        d = Object.freeze({
+          get v() {
+            return 1;
+          },
+        });
+      const objects: object[] = [a, b, c, d];
+      return [
+        x.add(1),
+        a,
+        b,
+        objects.map((o) => [Object.isFrozen(o), Object.isSealed(o), Object.getOwnPropertyDescriptor(o, "v")]),
+      ];
+    });
+    see(f(v(1)), f(v(1)));
+  },
+  "what the language makes objects of, and what it refuses"({ compile, attempt }) {
+    const uses: (() => unknown)[] = [
+      () => [Object.keys(5), Object.values("ab"), Object.entries(true), Object.assign(3, { a: 1 })],
+      () => [
+        Object.hasOwn("ab" as never, 0),
+        Object.getOwnPropertyNames("ab"),
+        Object.setPrototypeOf(3, null),
+      ],
+      () => [Object.getPrototypeOf(3) === Number.prototype, Object.getOwnPropertyDescriptor("ab", "length")],
+      () => Object.keys(null as never),
+      () => Reflect.getPrototypeOf(3 as never),
+      () => Reflect.isExtensible("a" as never),
+      () => Reflect.construct(Object, [], undefined as never),
+      () => Object.defineProperty({}, "a", { get: () => 1, value: 2 } as never),
+      () => Object.defineProperty({}, "a", { get: 1 } as never),
+      () => (3 as unknown as object) instanceof Object.assign(() => 1),
+      () => ({}) instanceof ({ [Symbol.hasInstance]: () => true } as never),
+      () => ({}) instanceof ({} as never),
+      () => ((5 as unknown as Record<string, unknown>)["__proto__"] = {}),
+      () => ((5 as unknown as Record<string, unknown>)["a"] = {}),
+      () => new Array(2_000_000).length,
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor) => [x.add(1), use()]);
+      attempt(() => f(v(1)));
+      attempt(() => f(v(2)));
+    }
+  },
+};
