@@ -133,9 +133,9 @@ interface PassOptions {
 class Pass {
   readonly captured: (Tensor | null)[] = [];
   readonly #dependencies = new Map<Node, number>();
-  /** Where gradients are wanted: the operations that lead there, which run, and those whose own are wanted. */
+  /** Where gradients are wanted: the operations that lead there, which run, and the results that are asked about. */
   readonly #leading = new Set<Node>();
-  readonly #wanted: ReadonlySet<Node>;
+  readonly #wanted = new Map<Node, Set<number>>();
   readonly #buffers = new Map<Node, (Tensor | null)[]>();
   /** How many buffered gradients lie in a storage made by this pass. */
   readonly #pending = new Map<Storage, number>();
@@ -144,7 +144,11 @@ class Pass {
   readonly #start = lastSerial();
 
   constructor(readonly roots: readonly Root[], readonly options: PassOptions) {
-    this.#wanted = new Set(options.captures?.map((edge) => edge.node));
+    for (const { node, output } of options.captures ?? []) {
+      const outputs = this.#wanted.get(node) ?? new Set();
+      for (const each of [output, ...node.dependents(output)]) outputs.add(each);
+      this.#wanted.set(node, outputs);
+    }
   }
 
   run(): void {
@@ -183,15 +187,15 @@ class Pass {
     found.sort((a, b) => b.sequence - a.sequence);
     if (this.options.captures) {
       for (const node of found.toReversed()) {
-        if (node.edges.some((edge) => edge !== null && this.#isNeeded(edge.node))) this.#leading.add(node);
+        if (node.edges.some((edge) => edge !== null && this.#isNeeded(edge))) this.#leading.add(node);
       }
     }
     return found;
   }
 
-  /** Whether gradients have to arrive at a node. */
-  #isNeeded(node: Node): boolean {
-    return this.#runs(node) || this.#wanted.has(node);
+  /** Whether gradients have to arrive at a result of a node. */
+  #isNeeded({ node, output }: Edge): boolean {
+    return this.#runs(node) || this.#wanted.get(node)?.has(output) === true;
   }
 
   /** Whether a node has to hand gradients on. */
@@ -322,7 +326,7 @@ class Pass {
   #isWanted(node: Node): (k: number) => boolean {
     return (k) => {
       const edge = node.edges[k];
-      return edge !== null && edge !== undefined && this.#isNeeded(edge.node);
+      return edge !== null && edge !== undefined && this.#isNeeded(edge);
     };
   }
 

@@ -430,4 +430,16 @@ export const FOUND: Readonly<Record<string, Found>> = {
         [0.5, 0.25, 0.75, 2].map((p) => () => [float([1, 2]), p]),
       ),
   },
+  "the gradient with respect to another result of the graph that gave an input": {
+    make: () =>
+      life((x: Tensor) => {
+        const y = x.mul(2), other = y.sigmoid();
+        uniqueConsecutive(other);
+        const unused = other.mul(16.5), result = y.sigmoid();
+        uniqueConsecutive(unused);
+        autograd.grad(result.sum(), [other], { allowUnused: true });
+        result.sum().backward();
+        return [];
+      }, [() => [leaf([1, 2])]]),
+  },
 };
