@@ -1,6 +1,7 @@
 /** Capture: what becomes a graph, what a call is guarded by, and the function that replaces the original. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Unsupported } from "../lib/base/errors.ts";
+import { config } from "../lib/base/config.ts";
 import { logs } from "../lib/base/logs.ts";
 import {
   allowInGraph,
@@ -211,6 +212,26 @@ Deno.test("receivers, arguments objects and rest parameters reach the graph", ()
   assertEquals(list(m.run(vector(1), 1, 2)), [5]);
   m.k = 5;
   assertEquals(list(m.run(vector(1), 1)), [6]);
+});
+
+Deno.test("the versions of a function and of what goes on behind its breaks have a limit together", () => {
+  const c = capture((x: Tensor, s: string) => {
+    const y = x.add(s.length);
+    console.assert(true);
+    return y.mul(2);
+  });
+  const run = (s: string) => assertEquals(list(c.run(vector(1), s)), [2 + 2 * s.length]);
+  config.patch({ accumulatedCacheSizeLimit: 3 }, () => {
+    run("a");
+    run("bb");
+    assertEquals(c.entries(), 2);
+    run("ccc");
+    assertEquals(c.entries(), 2);
+  });
+  const uncompiled = statusOf(c.run)?.uncompiled.map(({ reason }) => reason.explanation);
+  assert(uncompiled?.some((text) => text.includes("config.accumulatedCacheSizeLimit is 3")), `${uncompiled}`);
+  run("ccc");
+  assertEquals(c.entries(), 3);
 });
 
 Deno.test("a function without accessible source runs as it is", () => {

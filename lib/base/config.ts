@@ -91,7 +91,7 @@ export type InductorPatch =
 export class Config extends Settings {
   /** Most compiled entries that one function keeps before it stays uncompiled. */
   cacheSizeLimit = 8;
-  /** The same for all functions that share one source text. */
+  /** The same for a compiled function together with what goes on behind its graph breaks. */
   accumulatedCacheSizeLimit = 256;
   /** Show all frames in errors of compilation, dyn's own behind the user's. */
   verbose: boolean = Deno.env.get("DYN_VERBOSE") === "1";

@@ -103,6 +103,7 @@ export function reset(): void {
     resumedUnits(program).clear();
     program.nextResume = 1;
     program.uncompiled.clear();
+    program.versions = 0;
     forget(root);
   }
   resetGraphNames();

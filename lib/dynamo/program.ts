@@ -34,6 +34,8 @@ export interface Hooks {
 /** A compiled callable's shared state. */
 export class Program {
   nextResume = 1;
+  /** Compiled entries of the function and of all that goes on behind its breaks. */
+  versions = 0;
   /** No further compilation, as `run` demands. */
   frozen = false;
   readonly uncompiled: UncompiledLog;

@@ -96,6 +96,7 @@ export class Unit {
     if (this.#withdrawn >= MOST_WITHDRAWN) return false;
     this.#withdrawn++;
     this.entries = this.entries.filter((each) => each !== entry);
+    this.program.versions--;
     return true;
   }
 
@@ -147,10 +148,9 @@ export class Unit {
           stack: [],
         });
       }
-      if (this.entries.length >= config.cacheSizeLimit) {
-        return this.#overLimit(self, args, mismatches);
-      }
     }
+    const limit = this.#reachedLimit();
+    if (limit !== null) return this.#overLimit(limit, { self, args, mismatches });
     if (config.debugFunction !== "" && config.debugFunction !== program.name) {
       return body.runPlain(self, args);
     }
@@ -182,6 +182,7 @@ export class Unit {
     }
     logs.emit("dynamo", () => `${this.title} compiled: ${entryText(entry)}`);
     this.entries.unshift(entry);
+    this.program.versions++;
     if (!entry.plain) entry.hits++;
     return Reflect.apply(entry.run, self, args);
   }
@@ -199,12 +200,22 @@ export class Unit {
     this.givenUp = because;
   }
 
-  #overLimit(self: unknown, args: readonly unknown[], mismatches: readonly Mismatch[]): unknown {
+  /** The setting that forbids another version. */
+  #reachedLimit(): "cacheSizeLimit" | "accumulatedCacheSizeLimit" | null {
+    if (this.entries.length >= config.cacheSizeLimit && this.entries.length > 0) return "cacheSizeLimit";
+    return this.program.versions >= config.accumulatedCacheSizeLimit ? "accumulatedCacheSizeLimit" : null;
+  }
+
+  #overLimit(limit: "cacheSizeLimit" | "accumulatedCacheSizeLimit", { self, args, mismatches }: {
+    readonly self: unknown;
+    readonly args: readonly unknown[];
+    readonly mismatches: readonly Mismatch[];
+  }): unknown {
     const { body, program } = this;
+    const changes = changesText(mismatches).map((change) => `  ${change}`);
     const why = [
-      `${this.title} has reached config.cacheSizeLimit (${config.cacheSizeLimit})`,
-      "What kept changing:",
-      ...changesText(mismatches).map((change) => `  ${change}`),
+      `${this.title} has reached config.${limit} (${config[limit]})`,
+      ...changes.length > 0 ? ["What kept changing:", ...changes] : [],
     ].join("\n");
     if (program.options.fullgraph) throw new Unsupported(this.#reason("cacheLimit", why));
     logs.emit(
@@ -213,7 +224,7 @@ export class Unit {
       this.isWarned ? "info" : "warning",
     );
     this.isWarned = true;
-    this.#countUncompiled("cacheLimit", `config.cacheSizeLimit is ${config.cacheSizeLimit}`, {
+    this.#countUncompiled("cacheLimit", `config.${limit} is ${config[limit]}`, {
       expected: true,
     })();
     return body.runPlain(self, args);
