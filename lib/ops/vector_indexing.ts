@@ -113,12 +113,15 @@ function checkSource(
   const count = index.shape[0] ?? 1;
   const expected = self.shape.length === 0 ? [] : withSize(self.shape, at, count);
   const fits = source.shape.length === 0
-    ? expected.every((s) => isEqual(s, 1))
+    ? isEqual(count, 1) && expected.every((s) => isEqual(s, 1))
     : Math.max(1, self.shape.length) === source.shape.length &&
       source.shape.every((s, d) => isEqual(s, expected[d] ?? count));
   if (!fits) {
     throw new DynError(
-      `Expected source of ${name} of shape ${shapeText(expected)} but found ${shapeText(source.shape)}`,
+      `Expected source of ${name} of shape ${shapeText(expected)} for ${
+        shapeText([count])
+      } indices but found ` +
+        shapeText(source.shape),
     );
   }
   return contiguousMeta(self.shape, self.dtype, deviceOf([self, index, source]));

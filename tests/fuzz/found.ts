@@ -442,4 +442,11 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [];
       }, [() => [leaf([1, 2])]]),
   },
+  "several indices into a tensor without dimensions": {
+    make: () =>
+      life((x: Tensor, i: Tensor, y: Tensor) => x.indexAdd_(0, i, y), [
+        () => [float(1), int([0, 0]), leaf(2)],
+        () => [float(1), int([0]), leaf(2)],
+      ]),
+  },
 };
