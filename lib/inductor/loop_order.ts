@@ -51,12 +51,20 @@ export const OTHER_TILINGS: readonly Tiling[] = [
   { name: "tiles of 32 × 32", lanes: [32, 32], lines: [32, 32] },
 ];
 
+/** Whether it matters in which order elements are seen: of equal extremes the first is the one that counts. */
+function findsFirst({ members }: Group): boolean {
+  return members.some(({ computation: { work } }) =>
+    work.kind === "reduction" && (work.op === "argmax" || work.op === "argmin")
+  );
+}
+
 /** Orders the loops of a group. */
 export function chooseOrder(group: Group, tiling: Tiling): LoopOrder {
   const accesses = accessesOf(group);
-  const outer = byStride(group.outer, accesses), inner = byStride(group.inner, accesses);
+  const isOrdered = findsFirst(group), outer = byStride(group.outer, accesses);
+  const inner = isOrdered ? group.inner : byStride(group.inner, accesses);
   let best: Axis | undefined, least = Infinity;
-  for (const axis of [...outer, ...inner]) {
+  for (const axis of [...outer, ...isOrdered ? inner.slice(-1) : inner]) {
     const cost = laneCost(axis, accesses, workOf(group));
     // Later axes win ties: they are the inner ones
     if (cost <= least) [best, least] = [axis, cost];

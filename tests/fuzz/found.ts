@@ -12,6 +12,7 @@ import {
   nn,
   noGrad,
   rand,
+  randint,
   randnLike,
   splitWithSizesCopy,
   stdMean,
@@ -448,5 +449,12 @@ export const FOUND: Readonly<Record<string, Found>> = {
         () => [float(1), int([0, 0]), leaf(2)],
         () => [float(1), int([0]), leaf(2)],
       ]),
+  },
+  "the first of equal maxima in windows that are wider than high": {
+    make: () =>
+      life((x: Tensor) => [
+        ...nn.functional.adaptiveMaxPool2d(x, 2, true),
+        ...nn.functional.adaptiveMaxPool2d(x.transpose(-1, -2), 2, true),
+      ], [() => [randint(0, 3, [2, 5, 6]).float()], () => [randint(0, 3, [2, 7, 4]).float()]]),
   },
 };
