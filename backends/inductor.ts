@@ -67,6 +67,7 @@ export function compileWithInductor(
     device,
     results: resultMemory(module, device),
     ranges: checked?.inputs ?? null,
+    unchecked: original,
   });
   if (!checked) return (...args) => runner.run(args) ?? [];
   return (...args) => {
@@ -132,6 +133,8 @@ interface RunnerParts {
   readonly results: ResultMemory | undefined;
   /** Ranges of inputs' elements under which no index check fails; null: not to be told from inputs. */
   readonly ranges: readonly InputRange[] | null;
+  /** The graph as it was given, without checks of indices. */
+  readonly unchecked: GraphModule;
 }
 
 /** Runs one compiled graph. */
@@ -180,8 +183,7 @@ class GraphRunner {
     }
     if (this.#written.length > 0 && this.#sharesWritten(args)) {
       logs.emit("perf_hints", "Inputs share memory with one that is written; the call runs op by op");
-      const results = this.#byOp(args);
-      return this.#parts.compiled.program.guard ? results.slice(0, -1) : results;
+      return this.#byOp(args);
     }
     const sizes = this.#bindings.map((binding) => readBinding(binding, args));
     const sizeOf = (symbol: Sym): number => {
@@ -233,7 +235,8 @@ class GraphRunner {
   }
 
   #byOp(args: readonly unknown[]): unknown[] {
-    const result = this.#module.forward(...args);
+    // The graph without checks of its own, so that an error is known as that of this graph
+    const result = this.#parts.unchecked.forward(...args);
     if (Array.isArray(result)) return result;
     throw new InternalError("Expected a list of outputs from the graph");
   }

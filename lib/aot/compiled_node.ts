@@ -144,6 +144,10 @@ export class CompiledNode extends Node {
     return this.#pair.plan.overwritten.find(({ differentiable }) => !differentiable);
   }
 
+  override reaches(output: number, edge: number): boolean {
+    return this.#backward.reached[edge]?.includes(output) ?? false;
+  }
+
   override dependents(output: number): readonly number[] {
     return this.#pair.plan.connections.dependents[output] ?? [];
   }

@@ -133,8 +133,8 @@ interface PassOptions {
 class Pass {
   readonly captured: (Tensor | null)[] = [];
   readonly #dependencies = new Map<Node, number>();
-  /** Where gradients are wanted: the operations that lead there, which run, and the results that are asked about. */
-  readonly #leading = new Set<Node>();
+  /** Where gradients are wanted: the operations that lead there, by which edges, and the results that are asked about. */
+  readonly #leading = new Map<Node, readonly number[]>();
   readonly #wanted = new Map<Node, Set<number>>();
   readonly #buffers = new Map<Node, (Tensor | null)[]>();
   /** How many buffered gradients lie in a storage made by this pass. */
@@ -187,7 +187,8 @@ class Pass {
     found.sort((a, b) => b.sequence - a.sequence);
     if (this.options.captures) {
       for (const node of found.toReversed()) {
-        if (node.edges.some((edge) => edge !== null && this.#isNeeded(edge))) this.#leading.add(node);
+        const needed = node.edges.flatMap((edge, k) => edge !== null && this.#isNeeded(edge) ? [k] : []);
+        if (needed.length > 0) this.#leading.set(node, needed);
       }
     }
     return found;
@@ -195,7 +196,8 @@ class Pass {
 
   /** Whether gradients have to arrive at a result of a node. */
   #isNeeded({ node, output }: Edge): boolean {
-    return this.#runs(node) || this.#wanted.get(node)?.has(output) === true;
+    if (this.options.captures === null || this.#wanted.get(node)?.has(output)) return true;
+    return this.#leading.get(node)?.some((edge) => node.reaches(output, edge)) === true;
   }
 
   /** Whether a node has to hand gradients on. */

@@ -44,6 +44,11 @@ export abstract class Node implements GradFn<Tensor> {
   /** Lets go of what was saved for the results that gradients have arrived at; the node cannot run for them again. */
   abstract release(): void;
 
+  /** Whether the gradient of a result flows on to an edge. */
+  reaches(_output: number, _edge: number): boolean {
+    return true;
+  }
+
   /** Other results whose gradients flow through a result inside of the node, where nobody sees them. */
   dependents(_output: number): readonly number[] {
     return [];

@@ -457,4 +457,34 @@ export const FOUND: Readonly<Record<string, Found>> = {
         ...nn.functional.adaptiveMaxPool2d(x.transpose(-1, -2), 2, true),
       ], [() => [randint(0, 3, [2, 5, 6]).float()], () => [randint(0, 3, [2, 7, 4]).float()]]),
   },
+  "a hook on a result of a graph that does not lead to what is asked about": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor, w: Tensor) => {
+        const y = w.mul(2), other = x.sigmoid();
+        y.registerHook(() => void effects.push("hook"));
+        autograd.grad(y.sum(), [x], { allowUnused: true });
+        return [other];
+      };
+      return life(f, [() => [leaf([1, 2]), leaf([3, 4])]], { effects });
+    },
+  },
+  "an index out of range inside a try, where an input shares memory with one that is written": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor, view: Tensor, i: Tensor) => {
+        try {
+          x.fill_(0);
+          x.indexSelect(0, i);
+        } catch (error) {
+          effects.push(String(error));
+        }
+        return view.unsqueeze(0);
+      };
+      return life(f, [() => {
+        const x = float([1]);
+        return [x, x.at("2:3"), int(48)];
+      }], { effects });
+    },
+  },
 };
