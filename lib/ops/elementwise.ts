@@ -202,8 +202,23 @@ function logAddExp(name: "logaddexp" | "logaddexp2") {
     },
     derivative: {
       reads: ["self", "other"],
-      self: (o, { grad, self, other }) => shareOf(o, grad, o.sub(asTensor(o, other, self), self), two),
-      other: (o, { grad, self, other }) => shareOf(o, grad, o.sub(self, other), two),
+      // In the type of the result: bools cannot be subtracted
+      self: (o, { grad, self, other }) => {
+        const wide = o.to(self, grad.dtype);
+        return shareOf(
+          o,
+          grad,
+          o.sub(asTensor(o, isTensor(other) ? o.to(other, grad.dtype) : other, wide), wide),
+          two,
+        );
+      },
+      other: (o, { grad, self, other }) =>
+        shareOf(
+          o,
+          grad,
+          o.sub(o.to(self, grad.dtype), isTensor(other) ? o.to(other, grad.dtype) : other),
+          two,
+        ),
     },
     inplace: false,
   });

@@ -111,6 +111,9 @@ function checkSource(
     throw new DynError(`Expected source of ${name} of type ${self.dtype} but found ${source.dtype}`);
   }
   const count = index.shape[0] ?? 1;
+  if (self.shape.length === 0 && !isEqual(count, 1)) {
+    throw new DynError(`Expected one index into a 0-d tensor but found ${shapeText(index.shape)}`);
+  }
   const expected = self.shape.length === 0 ? [] : withSize(self.shape, at, count);
   const fits = source.shape.length === 0
     ? isEqual(count, 1) && expected.every((s) => isEqual(s, 1))

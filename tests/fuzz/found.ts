@@ -448,6 +448,7 @@ export const FOUND: Readonly<Record<string, Found>> = {
       life((x: Tensor, i: Tensor, y: Tensor) => x.indexAdd_(0, i, y), [
         () => [float(1), int([0, 0]), leaf(2)],
         () => [float(1), int([0]), leaf(2)],
+        () => [float(1), int([0, 0]), leaf([2, 3])],
       ]),
   },
   "the first of equal maxima in windows that are wider than high": {
@@ -486,5 +487,11 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [x, x.at("2:3"), int(48)];
       }], { effects });
     },
+  },
+  "gradients where an operand is bools": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => [x.logaddexp(y), y.logaddexp2(x)], [
+        () => [tensor([true, false]), leaf([1, 2])],
+      ]),
   },
 };
