@@ -5,18 +5,10 @@
  */
 import { stripVTControlCharacters } from "node:util";
 import { DynError } from "../../lib/base/errors.ts";
-import type { CampaignEvent, FuzzerName, Tier, WorkerTask } from "./protocol.ts";
+import type { CampaignEvent, WorkerTask } from "./protocol.ts";
 
 /** What to run, and for how long. */
-export interface FuzzOptions {
-  readonly fuzzer: FuzzerName;
-  readonly tier: Tier;
-  readonly seed: number;
-  readonly programs: number;
-  readonly seconds: number;
-  readonly shrinkSeconds: number;
-  readonly path?: string;
-  readonly without: readonly string[];
+export interface FuzzOptions extends WorkerTask {
   /** The module that a process runs; that of the fuzzers unless given. */
   readonly worker?: string;
   /** Told about each finding of a new kind at once. */

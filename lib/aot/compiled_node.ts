@@ -109,7 +109,6 @@ export class CompiledNode extends Node {
   }
 
   apply(grads: readonly (Tensor | null)[], options: ApplyOptions): readonly (Tensor | null)[] {
-    const arrived = grads.flatMap((grad, k) => grad ? [k] : []);
     const leads = this.edges.map((_, k) =>
       options.wanted(k) && (this.#backward.reached[k] ?? []).some((at) => grads[at])
     );
@@ -118,8 +117,7 @@ export class CompiledNode extends Node {
       this.#arrived = [];
       return this.edges.map(() => null);
     }
-    this.#arrived = arrived;
-    if (arrived.some((k) => this.#spent.has(k))) throw releasedError();
+    this.#noteArrival(grads);
     const again = () => this.#differentiate(grads, { ...options, results: [] }).edges;
     if (ambient.gradEnabled) return again();
     const tangents = this.#tangents(grads);
@@ -168,9 +166,14 @@ export class CompiledNode extends Node {
     this.#lent = [];
   }
 
-  override applyInside(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
+  /** Throws where gradients have arrived at results that cannot be differentiated any more. */
+  #noteArrival(grads: readonly (Tensor | null)[]): void {
     this.#arrived = grads.flatMap((grad, k) => grad ? [k] : []);
     if (this.#arrived.some((k) => this.#spent.has(k))) throw releasedError();
+  }
+
+  override applyInside(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
+    this.#noteArrival(grads);
     return this.#differentiate(grads, options);
   }
 

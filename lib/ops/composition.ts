@@ -1,8 +1,8 @@
 /**
  * Metadata of a call's results, compositions included. Input: a definition and its arguments as metadata; output:
- * metadata of the results, and which of them a gradient can reach. Invariant: for a composition it is what its ops give, since that is what runs: its own
- * rule may say less of types and strides, and accept what one of its ops refuses. So a call that is accepted here
- * is refused by elements alone.
+ * metadata of the results, and which of them a gradient can reach. Invariant: for a composition it is what its ops
+ * give, since that is what runs: its own rule may say less of types and strides, and accept what one of its ops
+ * refuses. So a call that is accepted here is refused by elements alone.
  */
 import { isFloat } from "../base/dtype.ts";
 import type { TensorMeta } from "../graph/meta.ts";
