@@ -14,7 +14,7 @@ import { add, type Decider, type Dim, mul, symbol } from "../lib/sym/expr.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
-import { HostMemory } from "../backends/js/memory.ts";
+import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { interpret } from "../backends/reference/interpret.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { SKIP_NATIVE } from "./support/native.ts";

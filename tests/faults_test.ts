@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
-import { HostMemory, MemoryPool } from "../backends/js/memory.ts";
+import { HostMemory } from "../backends/cpu/host_memory.ts";
+import { MemoryPool } from "../backends/cpu/memory_pool.ts";
 import { counters, logs } from "../lib/base/logs.ts";
 import { findDevice, OutOfMemory, registerDevice } from "../lib/loops/device.ts";
 import {

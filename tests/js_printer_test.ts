@@ -5,7 +5,8 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { interpret } from "../backends/reference/interpret.ts";
 import * as math from "../backends/js/math.ts";
-import { HostMemory, MemoryPool, sizeClass } from "../backends/js/memory.ts";
+import { HostMemory } from "../backends/cpu/host_memory.ts";
+import { MemoryPool, sizeClass } from "../backends/cpu/memory_pool.ts";
 import { compileToJavaScript } from "../backends/js/program.ts";
 import { type DType, type HostArray, hostArray } from "../lib/base/dtype.ts";
 import type { Lowered, Operand } from "../lib/loops/body.ts";

@@ -10,7 +10,7 @@ import type { Program } from "../lib/loops/ir.ts";
 import { add, type Dim, mul } from "../lib/sym/expr.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
-import { HostMemory } from "../backends/js/memory.ts";
+import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { interpret } from "../backends/reference/interpret.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";

@@ -4,7 +4,7 @@ import type { DType, HostArray } from "../lib/base/dtype.ts";
 import type { LoopKernel, Program, Statement } from "../lib/loops/ir.ts";
 import { recordLowered } from "../lib/loops/nest.ts";
 import { type Decider, mul, sub, symbol } from "../lib/sym/expr.ts";
-import { HostMemory } from "../backends/js/memory.ts";
+import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { FunctionBody, ModuleWriter } from "../backends/wasm/binary.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { JOB_PARAMS } from "../backends/wasm/products.ts";

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { HostArray } from "../lib/base/dtype.ts";
 import type { Program } from "../lib/loops/ir.ts";
-import { HostMemory } from "../backends/js/memory.ts";
+import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { compare, type Runner } from "./support/compare.ts";

@@ -3,7 +3,7 @@ import { assert, assertStringIncludes } from "@std/assert";
 import type { DType, HostArray } from "../lib/base/dtype.ts";
 import type { Program } from "../lib/loops/ir.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
-import { HostMemory } from "../backends/js/memory.ts";
+import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { hasLanes } from "../backends/wasm/lanes.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { compare, type Runner } from "./support/compare.ts";

@@ -5,7 +5,8 @@
 import { InternalError } from "../../lib/base/errors.ts";
 import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
-import { HostMemory, MemoryPool } from "../js/memory.ts";
+import { HostMemory } from "./host_memory.ts";
+import { MemoryPool } from "./memory_pool.ts";
 import { compileToJavaScript } from "../js/program.ts";
 import { freshBuffer } from "./host_heap.ts";
 import { compileForHost, hostLibrary } from "./native_tier.ts";

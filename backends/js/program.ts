@@ -9,7 +9,8 @@ import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import type { HostArray } from "../../lib/base/dtype.ts";
 import { type HostView, runExtern } from "./extern.ts";
 import * as math from "./math.ts";
-import { hostBuffer, HostMemory, passedGuard } from "./memory.ts";
+import { HostMemory, passedGuard } from "../cpu/host_memory.ts";
+import { hostBuffer } from "../cpu/memory_pool.ts";
 import { jamReductions } from "./jam.ts";
 import { printProgram } from "./print.ts";
 

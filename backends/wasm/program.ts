@@ -11,7 +11,7 @@ import { type Dim, evaluate, print as printDim, type Sym } from "../../lib/sym/e
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
 import { printProgram } from "../../lib/loops/print.ts";
-import { HostMemory, passedGuard } from "../js/memory.ts";
+import { HostMemory, passedGuard } from "../cpu/host_memory.ts";
 import { compileToJavaScript } from "../js/program.ts";
 import { LOAD_SLACK } from "./access.ts";
 import { SIZE_LIMIT } from "./bounds.ts";

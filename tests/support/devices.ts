@@ -4,7 +4,8 @@
  * this module loads.
  */
 import { fail } from "@std/assert";
-import { HostMemory, MemoryPool } from "../../backends/js/memory.ts";
+import { HostMemory } from "../../backends/cpu/host_memory.ts";
+import { MemoryPool } from "../../backends/cpu/memory_pool.ts";
 import { compileToJavaScript } from "../../backends/js/program.ts";
 import { interpret } from "../../backends/reference/interpret.ts";
 import { wasmLibrary } from "../../backends/wasm/eager.ts";

@@ -4,7 +4,7 @@
  * given back are full of NaN. Invariant: besides that it is the device "cpu".
  */
 import { cpu } from "../../../backends/cpu/device.ts";
-import { HostMemory } from "../../../backends/js/memory.ts";
+import { HostMemory } from "../../../backends/cpu/host_memory.ts";
 import { type Memory, registerDevice } from "../../../lib/loops/device.ts";
 import { noisy } from "./noise.ts";
 

@@ -4,7 +4,7 @@
  * possible results. Invariant: exact results stay (where float32 can be held against float64), so that equal
  * numbers stay equal; without a seed in force, kernels compute what they always do.
  */
-import { HostMemory } from "../../../backends/js/memory.ts";
+import { HostMemory } from "../../../backends/cpu/host_memory.ts";
 import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../../../lib/base/dtype.ts";
 import type { CompiledProgram, Memory } from "../../../lib/loops/device.ts";
 import type { Program, Statement } from "../../../lib/loops/ir.ts";

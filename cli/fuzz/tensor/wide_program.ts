@@ -4,7 +4,7 @@
  * Invariant: neither the program nor the memory of the call is changed.
  */
 import { cpu } from "../../../backends/cpu/device.ts";
-import { HostMemory } from "../../../backends/js/memory.ts";
+import { HostMemory } from "../../../backends/cpu/host_memory.ts";
 import { type DType, itemSize } from "../../../lib/base/dtype.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../../lib/loops/device.ts";
 import type { Kernel, Loop, Program, Statement } from "../../../lib/loops/ir.ts";
