@@ -2,7 +2,7 @@
 import { assert, assertStringIncludes } from "@std/assert";
 import type { DType, HostArray } from "../lib/base/dtype.ts";
 import type { Program } from "../lib/loops/ir.ts";
-import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
+import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { hasLanes } from "../backends/wasm/lanes.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
@@ -34,7 +34,7 @@ Deno.test("wasm: float operations in lanes, whole vectors and tail", () => {
   const special = [NaN, Infinity, -Infinity];
   const finiteOnly: readonly ScalarOpName[] = ["sin", "cos"];
   for (const name of Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS)) {
-    const { arity, operands, result } = SCALAR_OPS[name];
+    const { arity, operands } = SCALAR_OPS[name];
     if (!hasLanes(name, "float32") || !["float", "number", "any"].includes(operands)) continue;
     const values = finiteOnly.includes(name) ? domain : [...domain, ...special];
     const n = values.length ** Math.min(2, arity) + 3;
@@ -46,7 +46,7 @@ Deno.test("wasm: float operations in lanes, whole vectors and tail", () => {
           (_, i) => values[(p === 0 ? i : Math.floor(i / values.length) + 5 * (p - 1)) % values.length] ?? 0,
         ),
     );
-    const dtype: DType = result === "same" ? "float32" : result;
+    const dtype: DType = resultType(name, "float32");
     // Comparisons are stored as numbers: bool buffers are bytes
     const stored: DType = dtype === "bool" ? "float32" : dtype;
     const program = singleOp(columns.map(() => ({ shape: [n], dtype: "float32" })), [{

@@ -9,7 +9,7 @@ import type { DType, HostArray } from "../lib/base/dtype.ts";
 import type { Body } from "../lib/loops/body.ts";
 import { findDevice } from "../lib/loops/device.ts";
 import type { Program } from "../lib/loops/ir.ts";
-import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
+import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
 import { bytesOf, compare, type Runner, toHost } from "./support/compare.ts";
 import { sampleBySeed } from "./support/sampling.ts";
@@ -114,10 +114,10 @@ sometimes("scalar operations on floats", () => {
   const names = Object.keys(SCALAR_OPS).filter((n): n is ScalarOpName => n in SCALAR_OPS)
     .filter((name) => ["float", "number", "any"].includes(SCALAR_OPS[name].operands));
   for (const name of sampleBySeed(names, CASES_AT_ONCE)) {
-    const { arity, result } = SCALAR_OPS[name];
+    const { arity } = SCALAR_OPS[name];
     const data = columns(DOMAINS[name] ?? FLOATS, arity);
     const shape = [data[0]?.length ?? 0];
-    const dtype: DType = result === "same" ? "float32" : result;
+    const dtype: DType = resultType(name, "float32");
     const program = singleOp(
       data.map(() => ({ shape, dtype: "float32" })),
       [{ shape, dtype }],
@@ -138,13 +138,13 @@ sometimes("scalar operations on integers", () => {
     .filter((name) => ["integer", "number", "any", "bits", "random"].includes(SCALAR_OPS[name].operands))
     .filter((name) => name !== "bitsToFloat");
   for (const name of sampleBySeed(names, CASES_AT_ONCE / 2)) {
-    const { operands, arity, result } = SCALAR_OPS[name];
+    const { operands, arity } = SCALAR_OPS[name];
     for (const type of ["int32", "int64"] as const) {
       if (operands === "random" && type !== "int32") continue;
       const domain = type === "int64" ? SHORT_INTEGERS : INTEGERS;
       const data = columns(name === "pow" ? [0, 1, 2, 3, -2] : domain, arity);
       const shape = [data[0]?.length ?? 0];
-      const dtype: DType = result === "same" ? type : result;
+      const dtype: DType = resultType(name, type);
       const program = singleOp(
         data.map(() => ({ shape, dtype: type })),
         [{ shape, dtype }],

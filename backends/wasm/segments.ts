@@ -6,6 +6,7 @@
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { blockedSums } from "../../lib/loops/blocked_sums.ts";
 import type { Loop, LoopKernel, Program, Statement, ValueId } from "../../lib/loops/ir.ts";
+import { SCALAR_OPS } from "../../lib/loops/scalar.ts";
 import type { FunctionBody } from "./binary.ts";
 import { laneValues } from "./fits.ts";
 import { printStatements } from "./kernel.ts";
@@ -92,10 +93,7 @@ function workOf(body: readonly Statement[], value: (symbol: Sym) => number): num
     if (s.kind === "loop") {
       work += evaluate(s.axis.size, value) / (s.vector ? 4 : 1) * workOf(s.body, value);
     } else if (s.kind === "masked") work += workOf(s.body, value) + 4;
-    else work += s.kind === "scalar" ? weightOf(s.op) : 1;
+    else work += s.kind === "scalar" ? SCALAR_OPS[s.op].weight : 1;
   }
   return work;
 }
-
-const SLOW: ReadonlySet<string> = new Set(["exp", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos"]);
-const weightOf = (op: string): number => SLOW.has(op) ? 16 : op === "div" || op === "sqrt" ? 4 : 1;

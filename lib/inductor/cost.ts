@@ -5,49 +5,13 @@
 import type { Operand } from "../loops/body.ts";
 import type { Statement } from "../loops/ir.ts";
 import { Recorder, type Value } from "../loops/record.ts";
-import type { ScalarOpName } from "../loops/scalar.ts";
+import { SCALAR_OPS } from "../loops/scalar.ts";
 import { type Dim, operandsOf, type Sym } from "../sym/expr.ts";
 
-const CHEAP = 1, DIVISION = 4, CONDITION = 8, FUNCTION = 16, RANDOM = 40;
+const CHEAP = 1, DIVISION = 4, CONDITION = 8;
 
 /** From this weight on a value is worth storing when it is used more than once. */
 export const HEAVY = 12;
-
-const WEIGHTS: Partial<Record<ScalarOpName, number>> = {
-  div: DIVISION,
-  sqrt: DIVISION,
-  rsqrt: DIVISION,
-  truncDiv: DIVISION,
-  truncMod: DIVISION,
-  floorDiv: DIVISION,
-  floorMod: DIVISION,
-  exp: FUNCTION,
-  exp2: FUNCTION,
-  expm1: FUNCTION,
-  log: FUNCTION,
-  log2: FUNCTION,
-  log10: FUNCTION,
-  log1p: FUNCTION,
-  sin: FUNCTION,
-  cos: FUNCTION,
-  tan: FUNCTION,
-  asin: FUNCTION,
-  acos: FUNCTION,
-  atan: FUNCTION,
-  sinh: FUNCTION,
-  cosh: FUNCTION,
-  tanh: FUNCTION,
-  asinh: FUNCTION,
-  acosh: FUNCTION,
-  atanh: FUNCTION,
-  erf: FUNCTION,
-  erfc: FUNCTION,
-  lgamma: RANDOM,
-  digamma: RANDOM,
-  atan2: FUNCTION,
-  pow: FUNCTION,
-  random: RANDOM,
-};
 
 /** What one formula does itself, without what its operands do. */
 export interface OwnCost {
@@ -85,7 +49,7 @@ export function weigh(statements: readonly Statement[]): { weight: number; opera
   let weight = 0, operations = 0;
   for (const s of statements) {
     if (s.kind === "scalar") {
-      weight += WEIGHTS[s.op] ?? CHEAP;
+      weight += SCALAR_OPS[s.op].weight;
       operations++;
     } else if (s.kind === "select" || s.kind === "cast") {
       weight += CHEAP;

@@ -5,24 +5,32 @@
  */
 import type { DType } from "../base/dtype.ts";
 
-/** Result type of an operation: that of its operands, bool, or fixed. */
-export type ResultRule = "same" | "bool" | "int32" | "float32";
+/** Result type of an operation: that of its operands, bool, or the type of as many bits ("bits"). */
+export type ResultRule = "same" | "bool" | "bits";
 
-/** Which operands an operation takes. */
-export type OperandKind = "float" | "number" | "integer" | "bits" | "any" | "bool" | "random";
+/** Which operands an operation takes. `word` is int32 and int64, whose bits are those of a float. */
+export type OperandKind = "float" | "number" | "integer" | "bits" | "any" | "bool" | "random" | "word";
 
 /** What is known of an operation. */
 export interface ScalarOpInfo {
   readonly arity: 1 | 2 | 3;
   readonly operands: OperandKind;
   readonly result: ResultRule;
+  /** What it costs in units of one addition. Weights only choose between equal programs. */
+  readonly weight: number;
+  /** Whether its results are small whatever its operands are. */
+  readonly bounded: boolean;
 }
 
-const op = (arity: 1 | 2 | 3, operands: OperandKind, result: ResultRule = "same"): ScalarOpInfo => ({
-  arity,
-  operands,
-  result,
-});
+const op = (
+  arity: 1 | 2 | 3,
+  operands: OperandKind,
+  { result = "same", weight = 1, bounded = false }: Partial<ScalarOpInfo> = {},
+): ScalarOpInfo => ({ arity, operands, result, weight, bounded });
+
+const TEST = { result: "bool" } as const, BITS = { result: "bits" } as const;
+const DIVISION = { weight: 4 }, FUNCTION = { weight: 16 }, LONG = { weight: 40 };
+const SWING = { weight: 16, bounded: true };
 
 /** Operations of one operand. */
 export type UnaryOpName =
@@ -105,70 +113,70 @@ export type ScalarOpName = UnaryOpName | BinaryOpName | TernaryOpName;
  * - shl, shr: integers, arithmetic; a shift outside [0, bits) gives 0 (or −1 for a negative shr operand).
  * - and, or, xor, not: bitwise on integers, logical on bool.
  * - random(key0, key1, counter): 32 random bits (Philox 4×32-10, first word, counter in word 0), all int32.
- * - bitsToFloat, floatToBits: float32 ↔ int32 reinterpretation.
+ * - bitsToFloat, floatToBits: float32 ↔ int32 and float64 ↔ int64 reinterpretation.
  */
 export const SCALAR_OPS: Readonly<Record<ScalarOpName, ScalarOpInfo>> = {
   add: op(2, "number"),
   sub: op(2, "number"),
   mul: op(2, "number"),
-  div: op(2, "float"),
+  div: op(2, "float", DIVISION),
   fma: op(3, "float"),
   neg: op(1, "number"),
   abs: op(1, "number"),
   sign: op(1, "number"),
-  truncDiv: op(2, "integer"),
-  truncMod: op(2, "number"),
-  floorDiv: op(2, "integer"),
-  floorMod: op(2, "number"),
+  truncDiv: op(2, "integer", DIVISION),
+  truncMod: op(2, "number", DIVISION),
+  floorDiv: op(2, "integer", DIVISION),
+  floorMod: op(2, "number", DIVISION),
   minimum: op(2, "any"),
   maximum: op(2, "any"),
   floor: op(1, "float"),
   ceil: op(1, "float"),
   trunc: op(1, "float"),
   round: op(1, "float"),
-  sqrt: op(1, "float"),
-  rsqrt: op(1, "float"),
-  exp: op(1, "float"),
-  exp2: op(1, "float"),
-  expm1: op(1, "float"),
-  log: op(1, "float"),
-  log2: op(1, "float"),
-  log10: op(1, "float"),
-  log1p: op(1, "float"),
-  sin: op(1, "float"),
-  cos: op(1, "float"),
-  tan: op(1, "float"),
-  asin: op(1, "float"),
-  acos: op(1, "float"),
-  atan: op(1, "float"),
-  sinh: op(1, "float"),
-  cosh: op(1, "float"),
-  tanh: op(1, "float"),
-  asinh: op(1, "float"),
-  acosh: op(1, "float"),
-  atanh: op(1, "float"),
-  erf: op(1, "float"),
-  erfc: op(1, "float"),
-  lgamma: op(1, "float"),
-  digamma: op(1, "float"),
-  atan2: op(2, "float"),
-  pow: op(2, "number"),
-  eq: op(2, "any", "bool"),
-  ne: op(2, "any", "bool"),
-  lt: op(2, "any", "bool"),
-  le: op(2, "any", "bool"),
-  gt: op(2, "any", "bool"),
-  ge: op(2, "any", "bool"),
-  isNan: op(1, "float", "bool"),
+  sqrt: op(1, "float", DIVISION),
+  rsqrt: op(1, "float", DIVISION),
+  exp: op(1, "float", FUNCTION),
+  exp2: op(1, "float", FUNCTION),
+  expm1: op(1, "float", FUNCTION),
+  log: op(1, "float", FUNCTION),
+  log2: op(1, "float", FUNCTION),
+  log10: op(1, "float", FUNCTION),
+  log1p: op(1, "float", FUNCTION),
+  sin: op(1, "float", SWING),
+  cos: op(1, "float", SWING),
+  tan: op(1, "float", FUNCTION),
+  asin: op(1, "float", FUNCTION),
+  acos: op(1, "float", FUNCTION),
+  atan: op(1, "float", FUNCTION),
+  sinh: op(1, "float", FUNCTION),
+  cosh: op(1, "float", FUNCTION),
+  tanh: op(1, "float", SWING),
+  asinh: op(1, "float", FUNCTION),
+  acosh: op(1, "float", FUNCTION),
+  atanh: op(1, "float", FUNCTION),
+  erf: op(1, "float", SWING),
+  erfc: op(1, "float", FUNCTION),
+  lgamma: op(1, "float", LONG),
+  digamma: op(1, "float", LONG),
+  atan2: op(2, "float", FUNCTION),
+  pow: op(2, "number", FUNCTION),
+  eq: op(2, "any", TEST),
+  ne: op(2, "any", TEST),
+  lt: op(2, "any", TEST),
+  le: op(2, "any", TEST),
+  gt: op(2, "any", TEST),
+  ge: op(2, "any", TEST),
+  isNan: op(1, "float", TEST),
   and: op(2, "bits"),
   or: op(2, "bits"),
   xor: op(2, "bits"),
   not: op(1, "bits"),
   shl: op(2, "integer"),
   shr: op(2, "integer"),
-  random: op(3, "random", "int32"),
-  bitsToFloat: op(1, "random", "float32"),
-  floatToBits: op(1, "float", "int32"),
+  random: op(3, "random", LONG),
+  bitsToFloat: op(1, "word", BITS),
+  floatToBits: op(1, "float", BITS),
 };
 
 /** One method per operation, plus the ones whose arguments are not values. */
@@ -188,5 +196,24 @@ export type ScalarOps<V> =
 /** The element type that an operation gives. */
 export function resultType(name: ScalarOpName, operand: DType): DType {
   const rule: ResultRule = SCALAR_OPS[name].result;
-  return rule === "same" ? operand : rule;
+  if (rule === "same") return operand;
+  return rule === "bits" ? typeOfBits(operand) : rule;
+}
+
+/** The integer type with as many bits as a float type, and the other way round. Others have no such operation. */
+function typeOfBits(dtype: DType): DType {
+  switch (dtype) {
+    case "float32":
+      return "int32";
+    case "float64":
+      return "int64";
+    case "int64":
+      return "float64";
+    case "int32":
+    case "uint8":
+    case "bool":
+      return "float32";
+    default:
+      return dtype satisfies never;
+  }
 }

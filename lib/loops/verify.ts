@@ -302,6 +302,8 @@ function admits(kind: OperandKind, dtype: DType): boolean {
       return dtype === "bool";
     case "random":
       return dtype === "int32";
+    case "word":
+      return dtype === "int32" || dtype === "int64";
     default:
       return kind satisfies never;
   }

@@ -8,6 +8,7 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import { add, boundsOf, type Dim, freeSymbols, mul, product, type Sym } from "../../../lib/sym/expr.ts";
 import type { BufferDecl, BufferId, Loop, LoopKernel, Statement } from "../../../lib/loops/ir.ts";
 import { blockedSums } from "../../../lib/loops/blocked_sums.ts";
+import { SCALAR_OPS } from "../../../lib/loops/scalar.ts";
 import { collides, type KernelNames, NestPrinter, type Range, valueTypes } from "./nest.ts";
 import { combine, isPosition, neutral } from "./reductions.ts";
 import type { Need } from "./scalar.ts";
@@ -30,7 +31,7 @@ export interface Phase {
   readonly body: string;
   /** What goes into the table of addresses, in order. */
   readonly buffers: readonly BufferId[];
-  /** An estimate of its work (loads and stores 4, operations 1 or 16), for deciding on threads; 0: one thread. */
+  /** An estimate of its work (loads and stores 4, operations by their weight), for deciding on threads; 0: one thread. */
   readonly work: Dim;
   /** Chunked reductions: bytes of partial results per chunk, and how many chunks there are. */
   readonly partials?: { readonly bytes: number; readonly chunks: string };
@@ -227,32 +228,6 @@ function lengthOf(size: Dim): Dim {
   return [...freeSymbols(size)].every(isSize) ? size : boundsOf(size)[1];
 }
 
-const CHEAP = new Set<string>([
-  "add",
-  "sub",
-  "mul",
-  "fma",
-  "neg",
-  "abs",
-  "minimum",
-  "maximum",
-  "eq",
-  "ne",
-  "lt",
-  "le",
-  "gt",
-  "ge",
-  "and",
-  "or",
-  "xor",
-  "not",
-  "isNan",
-  "shl",
-  "shr",
-  "bitsToFloat",
-  "floatToBits",
-]);
-
 /** The estimate that Phase.work describes. */
 function workOf(body: readonly Statement[]): Dim {
   let total: Dim = 0;
@@ -262,7 +237,7 @@ function workOf(body: readonly Statement[]): Dim {
       total = add(total, mul(length === Infinity ? 64 : length, workOf(s.body)));
     } else if (s.kind === "masked") total = add(total, workOf(s.body));
     else if (s.kind === "load" || s.kind === "store") total = add(total, 4);
-    else if (s.kind === "scalar") total = add(total, CHEAP.has(s.op) ? 1 : 16);
+    else if (s.kind === "scalar") total = add(total, SCALAR_OPS[s.op].weight);
   }
   return total;
 }

@@ -5,6 +5,7 @@
  */
 import type { DType } from "../../../lib/base/dtype.ts";
 import type { Statement, ValueId } from "../../../lib/loops/ir.ts";
+import { SCALAR_OPS } from "../../../lib/loops/scalar.ts";
 
 /** A sine, cosine or tangent of float32 in a loop's body. */
 export interface Trigonometry {
@@ -16,15 +17,12 @@ export interface Trigonometry {
   readonly before: readonly Statement[];
 }
 
-/** Functions whose values are small whatever their arguments. */
-const BOUNDED = new Set<string>(["sin", "cos", "tanh", "erf", "sigmoid"]);
-
 /** The trigonometry among the statements of a loop, in order. `types` are those of all values. */
 export function trigonometry(body: readonly Statement[], types: ReadonlyMap<ValueId, DType>): Trigonometry[] {
   const bounded = new Set<ValueId>();
   return body.flatMap((s, at): Trigonometry[] => {
     if (s.kind !== "scalar") return [];
-    if (BOUNDED.has(s.op)) bounded.add(s.id);
+    if (SCALAR_OPS[s.op].bounded) bounded.add(s.id);
     const [argument] = s.args;
     const isTrig = s.op === "sin" || s.op === "cos" || s.op === "tan";
     if (!isTrig || argument === undefined || types.get(argument) !== "float32") return [];

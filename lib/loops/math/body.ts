@@ -1,0 +1,57 @@
+/**
+ * What bodies of scalar functions are written with: the scalar vocabulary plus masks, and the few idioms that
+ * several families share. Invariant: everything here records primitive operations only.
+ */
+import type { ScalarOps } from "../scalar.ts";
+
+/** The handler that a body is run with. V is opaque to bodies. */
+export interface MathOps<V> extends ScalarOps<V> {
+  /** select(condition, body(), otherwise), where `body` may be skipped if no lane satisfies the condition. */
+  masked(condition: V, body: () => V, otherwise: V): V;
+}
+
+/** A float type. */
+export type FloatType = "float32" | "float64";
+
+/** Σ coefficients[i]·xⁱ by Horner's rule, one fma for each coefficient but the last. */
+export function polynomial<V>(o: MathOps<V>, coefficients: readonly number[], x: V): V {
+  const dtype = o.dtypeOf(x);
+  const constants = coefficients.map((c) => o.constant(c, dtype));
+  return constants.reduceRight((sum, c) => o.fma(sum, x, c));
+}
+
+/** The magnitude of a value that is not negative with the sign of another. */
+export function withSign<V>(o: MathOps<V>, magnitude: V, sign: V): V {
+  return o.bitsToFloat(o.or(o.floatToBits(magnitude), signBit(o, sign)));
+}
+
+/** The sign bit of a float alone, as an integer of the same width. */
+export function signBit<V>(o: MathOps<V>, x: V): V {
+  const mask = o.dtypeOf(x) === "float64"
+    ? o.constant(-(2n ** 63n), "int64")
+    : o.constant(-(2 ** 31), "int32");
+  return o.and(o.floatToBits(x), mask);
+}
+
+/** x with its sign flipped where the integer of the same width has its sign bit set. */
+export function flipSign<V>(o: MathOps<V>, x: V, sign: V): V {
+  return o.bitsToFloat(o.xor(o.floatToBits(x), sign));
+}
+
+/** An unevaluated sum: its rounded value and what rounding took from it. */
+export interface Pair<V> {
+  readonly high: V;
+  readonly low: V;
+}
+
+/** a + b without error, where |a| ≥ |b| or a is 0 (Dekker). */
+export function fastSum<V>(o: MathOps<V>, a: V, b: V): Pair<V> {
+  const high = o.add(a, b);
+  return { high, low: o.sub(b, o.sub(high, a)) };
+}
+
+/** a·b without error, where nothing underflows. */
+export function exactProduct<V>(o: MathOps<V>, a: V, b: V): Pair<V> {
+  const high = o.mul(a, b);
+  return { high, low: o.fma(a, b, o.neg(high)) };
+}

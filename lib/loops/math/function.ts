@@ -1,0 +1,109 @@
+/**
+ * Scalar functions as loop IR: what every target computes for an operation that is not primitive. Input: an
+ * operation and the type of its operands; output: straight-line statements over primitive operations and other
+ * functions. Invariant: functions use each other without cycles, so a printer may emit them as functions of its own.
+ */
+import type { DType } from "../../base/dtype.ts";
+import { InternalError } from "../../base/errors.ts";
+import type { Statement, ValueId } from "../ir.ts";
+import { loadBufferOperand, Recorder, type Value, ValueIds } from "../record.ts";
+import { resultType, SCALAR_OPS, type ScalarOpName } from "../scalar.ts";
+import { definitionOf } from "./table.ts";
+
+/** A scalar operation as a function. */
+export interface ScalarFunction {
+  /** A name of its own: operation and type, as in "sin_f32". */
+  readonly name: string;
+  readonly op: ScalarOpName;
+  /** Type of the operands. */
+  readonly dtype: DType;
+  /** In order; all of type `dtype`. */
+  readonly parameters: readonly Value[];
+  /** Statements that are constants, scalar operations, casts, selects and masks. */
+  readonly body: readonly Statement[];
+  readonly result: Value;
+  /** Primitive operations on the usual path, with what called functions cost, and without masked parts. */
+  readonly weight: number;
+}
+
+const SUFFIX: Readonly<Record<DType, string>> = {
+  float32: "f32",
+  float64: "f64",
+  int64: "i64",
+  int32: "i32",
+  uint8: "u8",
+  bool: "bool",
+};
+
+const known = new Map<string, ScalarFunction>();
+
+/** Whether targets have the operation on operands of this type themselves. */
+export function isPrimitive(op: ScalarOpName, dtype: DType): boolean {
+  return definitionOf(op, dtype) === undefined;
+}
+
+/** The function of an operation that is not primitive, for operands of this type. */
+export function functionOf(op: ScalarOpName, dtype: DType): ScalarFunction {
+  const name = `${op}_${SUFFIX[dtype]}`;
+  const found = known.get(name);
+  if (found) return found;
+  const made = record(op, dtype, name);
+  known.set(name, made);
+  return made;
+}
+
+function record(op: ScalarOpName, dtype: DType, name: string): ScalarFunction {
+  const definition = definitionOf(op, dtype);
+  if (!definition) throw new InternalError(`Expected a function but found the primitive ${op} of ${dtype}`);
+  const ids = new ValueIds();
+  const parameters = Array.from({ length: SCALAR_OPS[op].arity }, (): Value => ({ id: ids.next(), dtype }));
+  const recorder = new Recorder(loadBufferOperand, ids);
+  const [a, b = a, c = a] = parameters;
+  if (a === undefined || b === undefined || c === undefined) {
+    throw new InternalError(`Expected operands of ${op} but found none`);
+  }
+  const result = definition.body(recorder, a, b, c);
+  if (result.dtype !== resultType(op, dtype)) {
+    throw new InternalError(`Expected ${name} to give ${resultType(op, dtype)} but found ${result.dtype}`);
+  }
+  const types = new Map(parameters.map((p) => [p.id, p.dtype]));
+  return {
+    name,
+    op,
+    dtype,
+    parameters,
+    body: recorder.statements,
+    result,
+    weight: weigh(recorder.statements, types),
+  };
+}
+
+/** The weight of straight-line statements; functions cost what they cost themselves. */
+function weigh(statements: readonly Statement[], types: Map<ValueId, DType>): number {
+  let weight = 0;
+  for (const s of statements) {
+    switch (s.kind) {
+      case "scalar": {
+        const operand = types.get(s.args[0] ?? s.id) ?? s.dtype;
+        weight += isPrimitive(s.op, operand) ? SCALAR_OPS[s.op].weight : functionOf(s.op, operand).weight;
+        break;
+      }
+      case "cast":
+      case "select":
+      case "masked":
+        weight++;
+        break;
+      case "constant":
+        break;
+      case "index":
+      case "load":
+      case "store":
+      case "loop":
+        throw new InternalError(`Expected straight-line statements but found a ${s.kind}`);
+      default:
+        return s satisfies never;
+    }
+    types.set(s.id, s.dtype);
+  }
+  return weight;
+}
