@@ -13,11 +13,6 @@ import "./lib/tensor/install.ts";
 import "./backends/cpu/device.ts";
 import "./lib/debug/install.ts";
 import { initDevice, useDevice } from "./backends/devices.ts";
-import { backendDeclines, backendModule, lookupBackend } from "./backends/registry.ts";
-import { setBackendLookup } from "./lib/compile.ts";
-
-setBackendLookup({ find: lookupBackend, moduleOf: backendModule, declines: backendDeclines });
-
 export { config } from "./lib/base/config.ts";
 export {
   BackendCompilerFailed,
@@ -59,7 +54,7 @@ export * as data from "./lib/data/mod.ts";
 export * as safetensors from "./lib/data/safetensors.ts";
 
 export { type Backend, compile, type CompileOptions, type Mode } from "./lib/compile.ts";
-export * as compiler from "./backends/compiler.ts";
+export * as compiler from "./lib/compiler.ts";
 export * as fx from "./lib/graph/mod.ts";
 export { DebugMode, type LoggedOp } from "./lib/debug/op_log.ts";
 export * as repro from "./lib/debug/repro/mod.ts";

@@ -10,9 +10,11 @@ import { DynError, Unsupported } from "./base/errors.ts";
 import { reportFallback } from "./base/fallback.ts";
 import { counters, logs } from "./base/logs.ts";
 import type { GraphBackend } from "./graph/backend.ts";
+import { backendDeclines, lookupBackend } from "./graph/backends.ts";
 import { interposedBackend } from "./graph/interpose.ts";
 import { optimize } from "./dynamo/mod.ts";
 import { Module, setForwardCompiler } from "./nn/module.ts";
+import "./pipeline.ts";
 
 /** A graph backend: its name, or a function from a graph and example inputs to a callable. */
 export type Backend = string | GraphBackend;
@@ -54,22 +56,6 @@ interface MutableStatistics {
   graphBreaks: number;
   kernels: number;
   fallbacks: number;
-}
-
-/** The backends by name; given by whoever knows them. */
-export interface BackendLookup {
-  /** The backend. Throws DynError where there is none of that name. */
-  readonly find: (name: string) => GraphBackend;
-  /** The module that registers it, where it is the user's and said so. */
-  readonly moduleOf: (name: string) => string | undefined;
-  /** Whether graphs that it fails on run op by op. */
-  readonly declines: (name: string) => boolean;
-}
-let lookup: BackendLookup | undefined;
-
-/** Tells where backends are found. */
-export function setBackendLookup(backends: BackendLookup): void {
-  lookup = backends;
 }
 
 const statistics = new WeakMap<object, MutableStatistics>();
@@ -175,9 +161,9 @@ function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions, 
 function resolveBackend(options: CompileOptions): { readonly backend: GraphBackend; readonly name: string } {
   const wanted = bisection.backend ?? options.backend ?? Deno.env.get("DYN_BACKEND") ?? "inductor";
   const name = typeof wanted === "string" ? wanted : wanted.name || "custom";
-  const chosen = typeof wanted === "string" ? backendNamed(wanted) : wanted;
+  const chosen = typeof wanted === "string" ? lookupBackend(wanted) : wanted;
   const interposed: GraphBackend = (gm, inputs) => interposedBackend(chosen, name)(gm, inputs);
-  const backend = typeof wanted === "string" && lookup?.declines(name) ? declining(interposed) : interposed;
+  const backend = typeof wanted === "string" && backendDeclines(name) ? declining(interposed) : interposed;
   const { shadow, ...more } = options.options ?? {};
   const inductor = inductorPatch({
     ...settingsOf(options.mode ?? "default"),
@@ -206,17 +192,6 @@ function declining(backend: GraphBackend): GraphBackend {
       return null;
     }
   };
-}
-
-/** A backend by its name. Throws DynError for an unknown one. */
-export function backendNamed(name: string): GraphBackend {
-  if (!lookup) throw new DynError("Expected backends to be loaded: import dyn from its mod.ts");
-  return lookup.find(name);
-}
-
-/** The module that registers a backend, for programs that need it too. */
-export function backendModule(name: string): string | undefined {
-  return lookup?.moduleOf(name);
 }
 
 function settingsOf(mode: Mode): Readonly<Record<string, unknown>> {

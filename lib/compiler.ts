@@ -32,6 +32,7 @@ export {
   type FunctionTimes,
 } from "./base/compile_times.ts";
 export { aotAutograd, type AotOptions } from "./aot/backend.ts";
+export { listBackends, registerBackend } from "./graph/backends.ts";
 export { makeFx } from "./autograd/make_fx.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import "../backends/cpu/device.ts";
 import "../lib/autograd/autograd.ts";
 import "../lib/tensor/install.ts";
-import { aotEager } from "../backends/aot_eager.ts";
+import { aotEager } from "../lib/pipeline.ts";
 import { makeFx } from "../lib/autograd/make_fx.ts";
 import { tensor } from "../lib/tensor/creation.ts";
 import { ops } from "../lib/tensor/eager.ts";

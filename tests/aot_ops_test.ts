@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import "../backends/cpu/device.ts";
 import "../lib/autograd/autograd.ts";
 import "../lib/tensor/install.ts";
-import { aotEager } from "../backends/aot_eager.ts";
+import { aotEager } from "../lib/pipeline.ts";
 import { makeFx } from "../lib/autograd/make_fx.ts";
 import { parseCall } from "../lib/ops/call.ts";
 import type { OpDefinition, Sample } from "../lib/ops/definition.ts";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { compile, compiler, DynError, fx, InternalError, type Tensor, tensor } from "../mod.ts";
 import { bisect, type RunPlan } from "../cli/bisect_search.ts";
 import { Bisection, type BisectPart } from "../lib/base/bisect.ts";
-import { lookupBackend } from "../backends/registry.ts";
+import { lookupBackend } from "../lib/graph/backends.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));

@@ -30,11 +30,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   data: upTo("autograd"),
   dynamo: [...upTo("autograd"), "nn"],
   aot: upTo("autograd"),
-  inductor: upTo("ops"),
-  compile: [...upTo("autograd"), "nn", "dynamo", "aot"],
+  inductor: upTo("tensor"),
+  compile: [...upTo("autograd"), "nn", "dynamo", "aot", "inductor"],
   debug: [...upTo("autograd"), "nn", "optim", "data", "dynamo", "aot", "inductor", "compile"],
   // Graph backends make aot and inductor; one file joins their names to lib's compiler namespace.
-  backends: [...upTo("autograd"), "aot", "inductor", "compile"],
+  backends: [...upTo("autograd"), "inductor"],
 };
 
 /** Rooms outside lib and backends that put the house together; they may import everything. */

@@ -13,8 +13,7 @@ import { counters, logs } from "../../lib/base/logs.ts";
 import { isPlainObject } from "../../lib/base/tree.ts";
 import { renumbered } from "../../lib/inductor/assemble.ts";
 import { usesOf } from "../../lib/loops/uses.ts";
-import type { Candidate } from "../../lib/inductor/compile_graph.ts";
-import { type Device, findDevice } from "../../lib/loops/device.ts";
+import { type Device, findDevice, type ProgramForms } from "../../lib/loops/device.ts";
 import type { BufferDecl, Kernel, Program, Team } from "../../lib/loops/ir.ts";
 import { printProgram as printLoops } from "../../lib/loops/print.ts";
 import { cacheDirectory, readText, writeAtomically } from "./cache_directory.ts";
@@ -56,7 +55,7 @@ interface Outcome {
 }
 
 /** The program with each of its kernels as it was fastest. The first candidate is the usual form. */
-export function autotune(candidates: readonly [Candidate, ...Candidate[]]): Program {
+export function autotune(candidates: ProgramForms): Program {
   const [{ program }] = candidates;
   if (program.sizes.length > 0) {
     logs.emit(

@@ -9,7 +9,9 @@ import { HostMemory } from "./host_memory.ts";
 import { MemoryPool } from "./memory_pool.ts";
 import { compileToJavaScript } from "../js/program.ts";
 import { freshBuffer } from "./host_heap.ts";
+import { autotune } from "./autotune.ts";
 import { compileForHost, hostLibrary } from "./native_tier.ts";
+import { toolchainStatus } from "./toolchain.ts";
 
 function host(memory: Memory): HostMemory {
   if (memory instanceof HostMemory) return memory;
@@ -35,6 +37,7 @@ export function createCpuDevice(): Device {
     read: (memory, byteOffset, byteLength) => Promise.resolve(readSync(memory, byteOffset, byteLength)),
     compileEager: interpreted,
     compile: compileForHost,
+    choose: (forms) => toolchainStatus().kind === "ready" ? autotune(forms) : undefined,
     synchronize() {},
   };
 }

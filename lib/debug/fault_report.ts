@@ -6,7 +6,7 @@
 import { functionTitle } from "../base/compile_times.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import { recording } from "../base/recording.ts";
-import { backendModule } from "../compile.ts";
+import { backendModule } from "../graph/backends.ts";
 import type { GraphCompiler } from "../graph/interpose.ts";
 import { printGraph } from "../graph/print.ts";
 import { type Fault, faultText, type ReproCase } from "./repro/case.ts";

@@ -1,13 +1,15 @@
 /**
- * Adds the recorders that the environment and the settings ask for. Input: `DYN_TRACE` when this module loads,
+ * Adds the recorders that the environment and the settings ask for, and the debugging backend. Input: `DYN_TRACE` when this module loads,
  * `config.inductor.trace` at each compilation; output: files. Invariant: nothing is written before something is
  * compiled.
  */
 import { recording } from "../base/recording.ts";
 import { setCallRecorder } from "../dynamo/call_recorder.ts";
+import { registerBackend } from "../graph/backends.ts";
 import { interpose } from "../graph/interpose.ts";
 import { reproInterposer } from "./after.ts";
 import { bisectInterposer } from "./bisect_graphs.ts";
+import { crossref } from "./crossref.ts";
 import { debugFolders } from "./folder.ts";
 import { recordFailures } from "./replay/record.ts";
 import { shadowed } from "./shadow.ts";
@@ -15,6 +17,7 @@ import { traceRecorder } from "./trace.ts";
 
 const folder = Deno.env.get("DYN_TRACE");
 if (folder) recording.add(traceRecorder(folder));
+registerBackend("crossref", crossref, { debug: true });
 recording.add(debugFolders((text) => console.error(text)));
 setCallRecorder(recordFailures);
 interpose(bisectInterposer);

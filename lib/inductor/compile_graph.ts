@@ -9,6 +9,7 @@ import { recording } from "../base/recording.ts";
 import type { Graph } from "../graph/node.ts";
 import { printGraph } from "../graph/print.ts";
 import type { GraphSignature } from "../graph/signature.ts";
+import type { ProgramForms } from "../loops/device.ts";
 import type { BufferId, Kernel, Program } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
@@ -31,15 +32,8 @@ export interface CompileOptions {
   readonly signature?: Partial<Pick<GraphSignature, "mutatedInputs" | "ownResults" | "failure">>;
   /** Most buffers that a kernel of the device may touch; any number where absent. */
   readonly maxBuffers?: number;
-  /** Chooses among the same program in several forms, the usual one first. Absent: the usual one. */
-  readonly choose?: (candidates: readonly [Candidate, ...Candidate[]]) => Program;
-}
-
-/** One form of a program: every kernel in it is one of the same place in the others. */
-export interface Candidate {
-  /** How its loops are cut. */
-  readonly name: string;
-  readonly program: Program;
+  /** Chooses among the forms of the program. Absent: the usual one. */
+  readonly choose?: (forms: ProgramForms) => Program;
 }
 
 /** Compiles a graph to a program. `lookup` finds op definitions by graph name. */
@@ -86,7 +80,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
     }));
   logs.emit("schedule", () => scheduleText(groups, storages), { part: name });
   const usual = recording.phase("codegen", () => programOf(groups));
-  const forms = (): [Candidate, ...Candidate[]] => [
+  const forms = (): ProgramForms => [
     { name: TILING.name, program: usual.program },
     ...OTHER_TILINGS.map((tiling) => ({ name: tiling.name, program: programOf(groups, tiling).program })),
   ];

@@ -59,6 +59,16 @@ export interface ProgramCall {
   readonly passes?: boolean;
 }
 
+/** One form of a program: every kernel in it is one of the same place in the others. */
+export interface ProgramForm {
+  /** How its loops are cut. */
+  readonly name: string;
+  readonly program: Program;
+}
+
+/** The same program in several forms, the usual one first. */
+export type ProgramForms = readonly [ProgramForm, ...ProgramForm[]];
+
 export interface Device {
   readonly name: DeviceName;
   /** Uninitialised memory of at least `byteLength` bytes, from a pool where one fits. Throws `OutOfMemory`. */
@@ -74,6 +84,8 @@ export interface Device {
   compileEager(program: Program): CompiledProgram;
   /** For graphs: as fast as can be. Uses the kernel cache. */
   compile(program: Program): CompiledProgram;
+  /** The program with each kernel in the form that is fastest; undefined where that cannot be told here. */
+  choose?(forms: ProgramForms): Program | undefined;
   /** Whether the host reads its memory without a round trip, so that checking elements is cheap. */
   readonly hostReadable?: boolean;
   /** Whether `readSync` can wait for the device; elsewhere elements are there only later. */

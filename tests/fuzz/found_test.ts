@@ -3,7 +3,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { cpu } from "../../backends/cpu/device.ts";
-import { compileWithInductor } from "../../backends/inductor.ts";
+import { compileFunctional } from "../../lib/pipeline.ts";
 import { compileToWasm } from "../../backends/wasm/program.ts";
 import { compare } from "../../cli/fuzz/tensor/comparison.ts";
 import { enterLaboratory } from "../../cli/fuzz/tensor/laboratory.ts";
@@ -16,11 +16,11 @@ enterLaboratory();
 
 /** The inductor with WebAssembly kernels, whether there is a C++ compiler or not. */
 const wasm: Backend = aotAutograd({
-  fwCompiler(gm) {
+  fwCompiler(gm, inputs) {
     const former = findDevice("cpu") ?? cpu;
     registerDevice({ ...former, compile: compileToWasm });
     try {
-      return compileWithInductor(gm);
+      return compileFunctional(gm, inputs);
     } finally {
       registerDevice(former);
     }

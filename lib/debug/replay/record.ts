@@ -10,7 +10,7 @@ import { functionTitle } from "../../base/compile_times.ts";
 import { messageOf } from "../../base/errors.ts";
 import { logs } from "../../base/logs.ts";
 import { TextWriter } from "../../base/text_writer.ts";
-import { backendModule } from "../../compile.ts";
+import { backendModule } from "../../graph/backends.ts";
 import type { CallRecorder, CompiledCall } from "../../dynamo/call_recorder.ts";
 import { captureMany } from "../../dynamo/frame/capture.ts";
 import { save } from "../../data/safetensors.ts";

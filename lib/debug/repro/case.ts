@@ -4,7 +4,7 @@
  * trace in the program: arguments are copied, settings and the random generator are put back.
  */
 import { functionalCompilerOf } from "../../aot/backend.ts";
-import { backendNamed } from "../../compile.ts";
+import { lookupBackend } from "../../graph/backends.ts";
 import { config, InductorConfig, type InductorPatch } from "../../base/config.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { CompiledFunction } from "../../graph/backend.ts";
@@ -54,7 +54,7 @@ export interface ReproCase {
 export function compilerOf(
   { stage, backend, gm }: Pick<ReproCase, "stage" | "backend" | "gm">,
 ): GraphCompiler {
-  const found = backendNamed(backend);
+  const found = lookupBackend(backend);
   const plain: CompiledFunction = (...args) => gm.forward(...args);
   if (stage === "dynamo") return (each, args) => found(each, args) ?? plain;
   return functionalCompilerOf(found, gm.signature?.role ?? "inference") ?? (() => plain);

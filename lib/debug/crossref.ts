@@ -4,16 +4,16 @@
  * output: the same run op by op. Invariant: a result that is not as inferred is an InternalError that names the op
  * and the line; elements are not looked at.
  */
-import { InternalError } from "../lib/base/errors.ts";
-import type { GraphBackend } from "../lib/graph/backend.ts";
-import type { TensorMeta } from "../lib/graph/meta.ts";
-import type { Node } from "../lib/graph/node.ts";
-import { placeOfNode } from "../lib/graph/place.ts";
-import { metaText } from "../lib/graph/print.ts";
-import { probeGraph } from "../lib/graph/probe.ts";
-import { readBinding, sizeBindings } from "../lib/graph/sizes.ts";
-import { type Dim, evaluate, type Sym } from "../lib/sym/expr.ts";
-import { isTensor } from "../lib/tensor/tensor.ts";
+import { InternalError } from "../base/errors.ts";
+import type { GraphBackend } from "../graph/backend.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import type { Node } from "../graph/node.ts";
+import { placeOfNode } from "../graph/place.ts";
+import { metaText } from "../graph/print.ts";
+import { probeGraph } from "../graph/probe.ts";
+import { readBinding, sizeBindings } from "../graph/sizes.ts";
+import { type Dim, evaluate, type Sym } from "../sym/expr.ts";
+import { isTensor } from "../tensor/tensor.ts";
 
 /** The backend "crossref". */
 export const crossref: GraphBackend = (gm) => {

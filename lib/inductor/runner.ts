@@ -1,130 +1,25 @@
 /**
- * The inductor as a compiler of graphs: from a GraphModule to a function over tensors. Input: a functional graph
- * as lib/graph/signature.ts describes it; output: a function that runs one compiled program per call and wraps
- * its results. Invariant: what the program writes into an input's memory is seen by nobody who should not see
- * it: inputs that share memory with a written one make the call run op by op.
+ * Runs compiled graphs: from arguments to memories, one program, and results. Input: a functional graph, what the
+ * inductor made of it and its program; output: the results of a call, or that its checks failed. Invariant: what the
+ * program writes into an input's memory is seen by nobody who should not see it: inputs that share memory with a written
+ * one make the call run op by op.
  */
-import { aotAutograd } from "../lib/aot/backend.ts";
-import { config } from "../lib/base/config.ts";
-import { itemSize } from "../lib/base/dtype.ts";
-import { DynError, InternalError, noteUndone } from "../lib/base/errors.ts";
-import { logs } from "../lib/base/logs.ts";
-import { recording } from "../lib/base/recording.ts";
-import type { GraphBackend } from "../lib/graph/backend.ts";
-import { GraphModule } from "../lib/graph/graph_module.ts";
-import { readBinding, type SizeBinding, sizeBindings } from "../lib/graph/sizes.ts";
-import type { CompiledGraph, CompiledOutput } from "../lib/inductor/assemble.ts";
-import { type Candidate, compileGraph } from "../lib/inductor/compile_graph.ts";
-import { type InputRange, withIndexChecks } from "../lib/inductor/index_checks.ts";
-import { type CompiledProgram, type DeviceName, findDevice, type Memory } from "../lib/loops/device.ts";
-import type { Program } from "../lib/loops/ir.ts";
-import { outputsOf } from "../lib/ops/rewrite/contract.ts";
-import { findTarget } from "../lib/ops/table.ts";
-import { type Dim, evaluate, type Sym } from "../lib/sym/expr.ts";
-import { type Layout, layoutOf } from "../lib/tensor/layout.ts";
-import { allocateStorage, deviceNamed, type Storage } from "../lib/tensor/storage.ts";
-import { isTensor, Tensor } from "../lib/tensor/tensor.ts";
-import { autotune } from "./cpu/autotune.ts";
-import { toolchainStatus } from "./cpu/toolchain.ts";
-import { ResultMemory } from "./result_memory.ts";
+import { itemSize } from "../base/dtype.ts";
+import { DynError, InternalError } from "../base/errors.ts";
+import { logs } from "../base/logs.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+import { readBinding, type SizeBinding, sizeBindings } from "../graph/sizes.ts";
+import type { CompiledProgram, DeviceName, Memory } from "../loops/device.ts";
+import { type Dim, evaluate, type Sym } from "../sym/expr.ts";
+import { type Layout, layoutOf } from "../tensor/layout.ts";
+import { allocateStorage, type Storage } from "../tensor/storage.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
+import type { CompiledGraph, CompiledOutput } from "./assemble.ts";
+import type { InputRange } from "./index_checks.ts";
+import type { ResultMemory } from "./result_memory.ts";
 
-/** The backend "inductor": differentiated ahead of time, then compiled to fused kernels. */
-export const inductor: GraphBackend = aotAutograd({ fwCompiler: (gm) => compileWithInductor(gm) });
-
-/** How the inductor reports what it made, for `explain`, debug folders and tests. */
-export interface InductorOptions {
-  readonly name?: string;
-  /** Told about the finished program. */
-  readonly compiled?: (graph: CompiledGraph, program: CompiledProgram) => void;
-}
-
-/** Compiles a functional graph for the device that its tensors are on. */
-export function compileWithInductor(
-  original: GraphModule,
-  options: InductorOptions = {},
-): (...args: unknown[]) => unknown[] {
-  const device = deviceOf(original);
-  const checked = indexChecked(original, device);
-  const module = checked?.module ?? original;
-  const { graph, signature } = module;
-  const name = options.name ?? signature?.role ?? "graph";
-  const compiled = compileGraph(graph, (target) => findTarget(target)?.definition, {
-    name,
-    ...(signature ? { signature } : {}),
-    maxBuffers: findDevice(device)?.maxKernelBuffers ?? Infinity,
-    ...(config.inductor.maxAutotune ? { choose: chooserFor(device) } : {}),
-  });
-  const program = compiled.program.kernels.length > 0
-    ? recording.phase("kernels", () => deviceNamed(device).compile(compiled.program), { device })
-    : undefined;
-  if (program) {
-    logs.emit("output_code", () => program.source, { part: name, meta: { language: program.language } });
-  }
-  if (program) options.compiled?.(compiled, program);
-  const runner = new GraphRunner(module, {
-    compiled,
-    program,
-    device,
-    results: resultMemory(module, device),
-    ranges: checked?.inputs ?? null,
-    unchecked: original,
-  });
-  if (!checked) return (...args) => runner.run(args) ?? [];
-  return (...args) => {
-    const results = runner.run(args);
-    if (results) return results;
-    // Op by op the error names the index.
-    original.forward(...args);
-    throw noteUndone(
-      new DynError("Expected every index to lie in its dimension but found one that does not"),
-      original.graph,
-    );
-  };
-}
-
-interface CheckedModule {
-  readonly module: GraphModule;
-  readonly inputs: readonly InputRange[] | null;
-}
-
-/**
- * The graph with checks of its indices, told by one more output; null where it has none, where the host cannot wait for
- * the answer, and for backward graphs, whose indices the forward graph has checked.
- */
-function indexChecked(module: GraphModule, device: DeviceName): CheckedModule | null {
-  const { signature } = module;
-  if (!deviceNamed(device).synchronousReads || signature?.role === "backward") return null;
-  const checked = withIndexChecks(module.graph, (target) => findTarget(target)?.definition);
-  if (!checked) return null;
-  const { graph } = checked;
-  // Where the host reads the answer for nothing, knowing it beforehand brings nothing.
-  const inputs = deviceNamed(device).hostReadable ? null : checked.inputs;
-  const failure = outputsOf(graph).length - 1;
-  const known = signature ?? { role: "inference", mutatedInputs: [], ownResults: 0 };
-  return { module: new GraphModule(graph, module.attributes, module.runner, { ...known, failure }), inputs };
-}
-
-/** How the forms of a program are compared on a device; where nothing can be compared, the usual one stays. */
-function chooserFor(device: DeviceName): (candidates: readonly [Candidate, ...Candidate[]]) => Program {
-  if (device === "cpu" && toolchainStatus().kind === "ready") return autotune;
-  return ([{ program }]) => {
-    logs.emit("perf_hints", `max-autotune has no alternatives for ${program.name} on ${device}`);
-    return program;
-  };
-}
-
-/** Memory for results that live until the next call, where the settings ask for it and gradients allow it. */
-function resultMemory({ signature }: GraphModule, device: DeviceName): ResultMemory | undefined {
-  if (!config.inductor.staticResults) return undefined;
-  const role = signature?.role ?? "inference";
-  if (role === "inference") return new ResultMemory(device);
-  if (role === "forward") {
-    logs.emit("perf_hints", "Results of a graph need gradients, so each call gives them memory of its own");
-  }
-  return undefined;
-}
-
-interface RunnerParts {
+/** What a graph became. */
+export interface RunnerParts {
   readonly compiled: CompiledGraph;
   /** Absent where there is nothing to compute. */
   readonly program: CompiledProgram | undefined;
@@ -138,7 +33,7 @@ interface RunnerParts {
 }
 
 /** Runs one compiled graph. */
-class GraphRunner {
+export class GraphRunner {
   readonly #module: GraphModule;
   readonly #parts: RunnerParts;
   readonly #bindings: readonly SizeBinding[];
@@ -310,13 +205,4 @@ function tensorAt(args: readonly unknown[], place: number): Tensor {
   const found = args[place];
   if (isTensor(found)) return found;
   throw new DynError(`Expected a tensor at argument ${place} but found ${typeof found}`);
-}
-
-/** The device of a graph's tensors: inputs first, else results. */
-function deviceOf({ graph }: GraphModule): DeviceName {
-  for (const node of graph.nodes) {
-    const { value } = node.meta;
-    if (value.kind === "tensor") return value.tensor.device;
-  }
-  return "cpu";
 }

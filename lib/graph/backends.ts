@@ -2,29 +2,24 @@
  * Graph backends by name. Input: names and backends; output: the backend of a name. Invariant: names are unique;
  * registering a name again replaces its backend.
  */
-import { DynError } from "../lib/base/errors.ts";
-import type { GraphBackend } from "../lib/graph/backend.ts";
-import { aotEager } from "./aot_eager.ts";
-import { crossref } from "./crossref.ts";
-import { eager } from "./eager.ts";
-import { inductor } from "./inductor.ts";
+import { DynError } from "../base/errors.ts";
+import type { GraphBackend } from "./backend.ts";
 
-interface Entry {
-  readonly backend: GraphBackend;
+/** What may be said of a backend. */
+export interface BackendOptions {
   /** Debug backends are not listed unless asked for. */
-  readonly debug: boolean;
+  readonly debug?: boolean;
   /** The URL of the module that registers it, so that repros can do so too. */
-  readonly module?: string | undefined;
+  readonly module?: string;
   /** Whether graphs that it fails on run op by op, unless the settings want to see the failure. */
   readonly declines?: boolean;
 }
 
-const backends = new Map<string, Entry>([
-  ["eager", { backend: eager, debug: true }],
-  ["crossref", { backend: crossref, debug: true }],
-  ["aot_eager", { backend: aotEager, debug: true }],
-  ["inductor", { backend: inductor, debug: false, declines: true }],
-]);
+interface Entry extends BackendOptions {
+  readonly backend: GraphBackend;
+}
+
+const backends = new Map<string, Entry>();
 
 /**
  * Makes a backend known by a name. With `module`, the URL of the module that does so, repros of graphs that it
@@ -33,9 +28,9 @@ const backends = new Map<string, Entry>([
 export function registerBackend(
   name: string,
   backend: GraphBackend,
-  options: { readonly debug?: boolean; readonly module?: string } = {},
+  options: BackendOptions = {},
 ): void {
-  backends.set(name, { backend, debug: options.debug ?? false, module: options.module });
+  backends.set(name, { backend, ...options });
 }
 
 /** The module that registers a backend, where it said so. */

@@ -5,10 +5,10 @@
  * their elements when their memory is used again, and reading them is an error; those that are arguments of the
  * call keep them until the next one.
  */
-import { DynError } from "../lib/base/errors.ts";
-import type { DeviceName, Memory } from "../lib/loops/device.ts";
-import { deviceNamed, Storage } from "../lib/tensor/storage.ts";
-import { isTensor } from "../lib/tensor/tensor.ts";
+import { DynError } from "../base/errors.ts";
+import type { DeviceName, Memory } from "../loops/device.ts";
+import { deviceNamed, Storage } from "../tensor/storage.ts";
+import { isTensor } from "../tensor/tensor.ts";
 
 /** A result that may still be in use. */
 interface Lent {

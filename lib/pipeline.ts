@@ -1,0 +1,134 @@
+/**
+ * The way of a call, on one page. `compile` (compile.ts) captures it as graphs by lib/dynamo; a backend turns each graph
+ * into a function. The backend "inductor" does so in the steps below: aot differentiates the graph ahead of time and
+ * hands over functional graphs; each gets checks of its indices, becomes a program of loops (lowered, scheduled, placed
+ * in memory), and that a program of the device it is for (lib/codegen's passes, then the device's printer and compiler).
+ * Input: graphs; output: functions over tensors. The other backends leave out the later steps, to tell whose fault a
+ * fault is.
+ */
+import { aotAutograd, interpretGraph } from "./aot/backend.ts";
+import { config } from "./base/config.ts";
+import { DynError, noteUndone } from "./base/errors.ts";
+import { logs } from "./base/logs.ts";
+import { recording } from "./base/recording.ts";
+import type { GraphBackend } from "./graph/backend.ts";
+import { registerBackend } from "./graph/backends.ts";
+import { GraphModule } from "./graph/graph_module.ts";
+import type { GraphCompiler } from "./graph/interpose.ts";
+import { compileGraph } from "./inductor/compile_graph.ts";
+import { type InputRange, withIndexChecks } from "./inductor/index_checks.ts";
+import { ResultMemory } from "./inductor/result_memory.ts";
+import { GraphRunner } from "./inductor/runner.ts";
+import type { Device, DeviceName, ProgramForms } from "./loops/device.ts";
+import type { Program } from "./loops/ir.ts";
+import { outputsOf } from "./ops/rewrite/contract.ts";
+import { findTarget } from "./ops/table.ts";
+import { deviceNamed } from "./tensor/storage.ts";
+
+/** Capture only: runs the captured graph op by op. For telling faults of capture from faults of compilation. */
+export const eager: GraphBackend = (gm) => (...inputs) => gm.forward(...inputs);
+
+/**
+ * Capture and ahead-of-time autograd without code generation: the functional, partitioned graphs run op by op. For
+ * telling faults of differentiation from faults of code generation.
+ */
+export const aotEager: GraphBackend = aotAutograd({ fwCompiler: interpretGraph });
+
+/** Compiles a functional graph for the device that its tensors are on. */
+export const compileFunctional: GraphCompiler = (original) => {
+  const device = deviceNamed(deviceOf(original));
+  const checked = indexChecked(original, device);
+  const module = checked?.module ?? original;
+  const { graph, signature } = module;
+  const name = signature?.role ?? "graph";
+  const compiled = compileGraph(graph, (target) => findTarget(target)?.definition, {
+    name,
+    ...(signature ? { signature } : {}),
+    maxBuffers: device.maxKernelBuffers ?? Infinity,
+    ...(config.inductor.maxAutotune ? { choose: (forms: ProgramForms) => fastest(forms, device) } : {}),
+  });
+  const program = compiled.program.kernels.length > 0
+    ? recording.phase("kernels", () => device.compile(compiled.program), { device: device.name })
+    : undefined;
+  if (program) {
+    logs.emit("output_code", () => program.source, { part: name, meta: { language: program.language } });
+  }
+  const runner = new GraphRunner(module, {
+    compiled,
+    program,
+    device: device.name,
+    results: resultMemory(module, device.name),
+    ranges: checked?.inputs ?? null,
+    unchecked: original,
+  });
+  if (!checked) return (...args) => runner.run(args) ?? [];
+  return (...args) => {
+    const results = runner.run(args);
+    if (results) return results;
+    // Op by op the error names the index.
+    original.forward(...args);
+    throw noteUndone(
+      new DynError("Expected every index to lie in its dimension but found one that does not"),
+      original.graph,
+    );
+  };
+};
+
+/** Differentiated ahead of time, then compiled to fused kernels. */
+export const inductor: GraphBackend = aotAutograd({ fwCompiler: compileFunctional });
+
+registerBackend("eager", eager, { debug: true });
+registerBackend("aot_eager", aotEager, { debug: true });
+registerBackend("inductor", inductor, { declines: true });
+
+/** The device of a graph's tensors: inputs first, else results. */
+function deviceOf({ graph }: GraphModule): DeviceName {
+  for (const node of graph.nodes) {
+    const { value } = node.meta;
+    if (value.kind === "tensor") return value.tensor.device;
+  }
+  return "cpu";
+}
+
+interface CheckedModule {
+  readonly module: GraphModule;
+  /** Ranges of inputs' elements under which no index check fails; null: not to be told from inputs. */
+  readonly inputs: readonly InputRange[] | null;
+}
+
+/**
+ * The graph with checks of its indices, told by one more output; null where it has none, where the host cannot wait for
+ * the answer, and for backward graphs, whose indices the forward graph has checked.
+ */
+function indexChecked(module: GraphModule, device: Device): CheckedModule | null {
+  const { signature } = module;
+  if (!device.synchronousReads || signature?.role === "backward") return null;
+  const checked = withIndexChecks(module.graph, (target) => findTarget(target)?.definition);
+  if (!checked) return null;
+  const { graph } = checked;
+  // Where the host reads the answer for nothing, knowing it beforehand brings nothing.
+  const inputs = device.hostReadable ? null : checked.inputs;
+  const failure = outputsOf(graph).length - 1;
+  const known = signature ?? { role: "inference", mutatedInputs: [], ownResults: 0 };
+  return { module: new GraphModule(graph, module.attributes, module.runner, { ...known, failure }), inputs };
+}
+
+/** The fastest form of a program; the usual one on devices that cannot tell. */
+function fastest(forms: ProgramForms, device: Device): Program {
+  const chosen = device.choose?.(forms);
+  if (chosen) return chosen;
+  const [{ program }] = forms;
+  logs.emit("perf_hints", `max-autotune has no alternatives for ${program.name} on ${device.name}`);
+  return program;
+}
+
+/** Memory for results that live until the next call, where the settings ask for it and gradients allow it. */
+function resultMemory({ signature }: GraphModule, device: DeviceName): ResultMemory | undefined {
+  if (!config.inductor.staticResults) return undefined;
+  const role = signature?.role ?? "inference";
+  if (role === "inference") return new ResultMemory(device);
+  if (role === "forward") {
+    logs.emit("perf_hints", "Results of a graph need gradients, so each call gives them memory of its own");
+  }
+  return undefined;
+}
