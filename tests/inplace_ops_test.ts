@@ -16,6 +16,7 @@ import { callInplace, callOp, ops } from "../lib/tensor/eager.ts";
 import { isTensor } from "../lib/tensor/tensor.ts";
 import "./support/devices.ts";
 import { makeSample } from "./support/samples.ts";
+import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const INPLACE: readonly OpDefinition[] = ALL_OPS.filter((definition) => definition.inplace);
@@ -213,22 +214,12 @@ function assertSameOutcome(found: Outcome, expected: Outcome, where: string): vo
 const breaksGraphs = ({ name, implementation }: OpDefinition) =>
   implementation.kind === "host" || name === "maskedScatter";
 
-const ALL = Deno.env.get("DYN_TEST_ALL") === "1";
-
 /** Tracing takes a while: of the compiled cases every third, so that each op has some and each view many. */
-const isPicked = (_: Case, k: number) => ALL || k % 3 === 0;
+const isPicked = (_: Case, k: number) => TAKES_ALL || k % 3 === 0;
 
 /** Some of the ops, by the seed; all where they are asked for. */
-function pickedOps(count: number): readonly OpDefinition[] {
-  const capturable = INPLACE.filter((definition) => !breaksGraphs(definition));
-  if (ALL) return capturable;
-  const seed = Number(Deno.env.get("DYN_TEST_SEED") ?? 1);
-  const order = capturable.map((definition, k) => ({
-    definition,
-    key: Math.sin(seed * 12.9898 + k * 78.233),
-  }));
-  return order.sort((a, b) => a.key - b.key).slice(0, count).map(({ definition }) => definition);
-}
+const pickedOps = (count: number): readonly OpDefinition[] =>
+  sampleBySeed(INPLACE.filter((definition) => !breaksGraphs(definition)), count);
 
 /** The cases of some ops through one compiled function, which writes into intermediates and into its inputs. */
 function checkCompiled(definitions: readonly OpDefinition[], device: string, backend: string): void {

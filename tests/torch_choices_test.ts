@@ -274,3 +274,18 @@ Deno.test("linear systems", () => {
   assertThrows(() => linalg.solve(ones([2, 2]), b), DynError, "singular");
   assertThrows(() => linalg.solve(a, ones([3])), DynError, "2 rows");
 });
+
+Deno.test("polynomials of every degree that a number can be", () => {
+  const double = (data: number | readonly number[]) => tensor(data, { dtype: "float64" });
+  const x = double([-2, -1, -0.5, 0, 0.7, 1, 1.5, nan]);
+  for (const none of [1e30, inf, nan, -1, -inf, 2 ** 63]) {
+    assertEquals(special.chebyshevPolynomialU(x, double(none)).tolist(), [0, 0, 0, 0, 0, 0, 0, 0]);
+    assertEquals(special.hermitePolynomialH(x, double(none)).tolist(), [0, 0, 0, 0, 0, 0, 0, 0]);
+  }
+  // Past what float64 holds, inside of [−1, 1] and at its ends
+  const u = double([nan, 1001, -1.0000000000000036, 1, -1.3725042285515467, 1001, nan, nan]);
+  assert(allclose(special.chebyshevPolynomialU(x, double(1000)), u, { rtol: 1e-12, equalNan: true }));
+  const v = double([nan, nan, nan, 2001, -0.9786857401172226, 1, nan, nan]);
+  assert(allclose(special.shiftedChebyshevPolynomialV(x, double(1000)), v, { rtol: 1e-12, equalNan: true }));
+  assertEquals(special.hermitePolynomialH(double(1), double(513)).item(), nan);
+});

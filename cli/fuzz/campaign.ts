@@ -6,18 +6,10 @@
 import fc from "fast-check";
 import { counters } from "../../lib/base/logs.ts";
 import type { Fuzzer } from "./fuzzer.ts";
-import type { CampaignEvent, Failure, Tier } from "./protocol.ts";
+import type { CampaignEvent, Failure, Tier, WorkerTask } from "./protocol.ts";
 
-/** Where a campaign begins and what ends it. */
-export interface CampaignOptions {
-  readonly tier: Tier;
-  readonly seed: number;
-  readonly programs: number;
-  readonly seconds: number;
-  /** Most seconds to make one failing program smaller. */
-  readonly shrinkSeconds: number;
-  /** One program: that of the seed at this path. */
-  readonly path?: string;
+/** A task without the fuzzer that it is for. */
+export interface CampaignOptions extends Omit<WorkerTask, "fuzzer" | "without"> {
   /** End after so many findings. */
   readonly enough?: number;
   readonly report: (event: CampaignEvent) => void;

@@ -77,7 +77,10 @@ export interface WorkerTask {
   readonly seed: number;
   readonly programs: number;
   readonly seconds: number;
+  /** Most seconds to make one failing program smaller. */
   readonly shrinkSeconds: number;
+  /** One program: that of the seed at this path. */
   readonly path?: string;
+  /** Kinds of statements not to make, kinds of observations not to compare. */
   readonly without: readonly string[];
 }

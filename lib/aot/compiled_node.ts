@@ -12,6 +12,7 @@ import {
   type InsideGradients,
   type InsideOptions,
   Node,
+  setHistory,
 } from "../autograd/node.ts";
 import { releasedError, SavedTensor } from "../autograd/saved.ts";
 import { ops } from "../tensor/eager.ts";
@@ -50,7 +51,8 @@ export class CompiledNode extends Node {
   readonly #sizes: readonly number[];
   /** Where the generator stood before the call. */
   readonly #random: typeof defaultGenerator.state;
-  readonly #layouts: readonly Layout[];
+  /** Of its results on the tape, by position. */
+  readonly #layouts: Layout[] = [];
   #values: { readonly inputs: readonly unknown[]; readonly outputs: readonly unknown[] } | null;
   #saved: readonly unknown[] | null = null;
   /** The forward's inputs, for differentiating again. */
@@ -78,11 +80,16 @@ export class CompiledNode extends Node {
     this.#sizes = sizes;
     this.#random = random;
     this.inputs = inputs.map((input, k) => edges[k] && isTensor(input) ? input.layout : null);
-    this.#layouts = pair.plan.differentiable.map((output) => tensorAt(outputs, output).layout);
     this.#values = { inputs, outputs };
   }
 
-  /** Saves what the backward reads; after the results know their history. */
+  /** Gives a result its history. */
+  makes(result: Tensor, place: number): void {
+    setHistory(result, this, place);
+    this.#layouts[place] = result.layout;
+  }
+
+  /** Saves what the backward reads; after the forward results know their history. */
   save(): void {
     if (!this.#values) throw releasedError();
     const { inputs, outputs } = this.#values;
@@ -233,7 +240,11 @@ export class CompiledNode extends Node {
     defaultGenerator.state = this.#random;
     try {
       const { leaves } = flatten(enableGrad(() => captured.forward(...inputs)), isTensor);
-      return plan.differentiable.map((output) => rootOf(plan, output, { leaves, inputs }));
+      return plan.differentiable.map((result) =>
+        result.kind === "view"
+          ? tensorAt(leaves, result.leaf)
+          : rootOf(plan, result.output, { leaves, inputs })
+      );
     } finally {
       defaultGenerator.state = former;
     }

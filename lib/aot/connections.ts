@@ -20,29 +20,19 @@ type Entry = TapeEntry<GraphValue>;
 
 /** Follows the tape from each value to the calls that it comes from; `reading`: those that read what was saved. */
 export function connectionsOf(
-  { tape, requiring }: Recorder,
+  recorder: Recorder,
   values: readonly GraphValue[],
   reading: ReadonlySet<Entry>,
 ): Connections {
-  const makers = new Map<GraphValue, Entry[]>();
-  const note = (value: GraphValue, entry: Entry) => makers.set(value, [...makers.get(value) ?? [], entry]);
-  for (const entry of tape) {
-    if (entry.kind === "same") note(entry.to, entry);
-    else for (const out of entry.outs) note(out, entry);
-  }
-  const sources = (entry: Entry): readonly GraphValue[] =>
-    entry.kind === "same" ? [entry.from] : tensorArguments(entry.args).map(({ value }) => value);
-  const historyOf = (value: GraphValue) => {
-    const seen = new Set<GraphValue>([value]), calls = new Set<Entry>();
+  const makers = makersOf(recorder.tape);
+  const histories = values.map((value) => {
+    const seen = historyOf(recorder, [value], makers);
+    const calls = new Set<Entry>();
     for (const each of seen) {
-      for (const entry of makers.get(each) ?? []) {
-        if (reading.has(entry)) calls.add(entry);
-        for (const source of sources(entry)) if (requiring.has(source)) seen.add(source);
-      }
+      for (const entry of makers.get(each) ?? []) if (reading.has(entry)) calls.add(entry);
     }
     return { seen, calls };
-  };
-  const histories = values.map(historyOf);
+  });
   const others = (holds: (a: number, b: number) => boolean) =>
     values.map((_, a) => values.flatMap((_, b) => holds(a, b) ? [b] : []));
   const at = (k: number) => histories[k] ?? raise(k);
@@ -53,6 +43,34 @@ export function connectionsOf(
     }),
     sharing: others((a, b) => !at(a).calls.isDisjointFrom(at(b).calls)),
   };
+}
+
+/** The entries of a tape by what they make. */
+function makersOf(tape: readonly Entry[]): ReadonlyMap<GraphValue, readonly Entry[]> {
+  const makers = new Map<GraphValue, Entry[]>();
+  const note = (value: GraphValue, entry: Entry) => makers.set(value, [...makers.get(value) ?? [], entry]);
+  for (const entry of tape) {
+    if (entry.kind === "same") note(entry.to, entry);
+    else for (const out of entry.outs) note(out, entry);
+  }
+  return makers;
+}
+
+/** The values, and all that gradients flow to from them. */
+export function historyOf(
+  { tape, requiring }: Recorder,
+  values: Iterable<GraphValue>,
+  makers = makersOf(tape),
+): ReadonlySet<GraphValue> {
+  const sources = (entry: Entry): readonly GraphValue[] =>
+    entry.kind === "same" ? [entry.from] : tensorArguments(entry.args).map(({ value }) => value);
+  const seen = new Set(values);
+  for (const each of seen) {
+    for (const entry of makers.get(each) ?? []) {
+      for (const source of sources(entry)) if (requiring.has(source)) seen.add(source);
+    }
+  }
+  return seen;
 }
 
 function raise(k: number): never {

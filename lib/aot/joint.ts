@@ -18,7 +18,7 @@ import { type Dim, mul, Sym } from "../sym/expr.ts";
 import { type FunctionalTensor, isFunctional, type ViewStep } from "../autograd/functional.ts";
 import { laidOut } from "../ops/rewrite/contract.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
-import { type Connections, connectionsOf } from "./connections.ts";
+import { type Connections, connectionsOf, historyOf } from "./connections.ts";
 import type { ForwardTrace } from "./trace.ts";
 
 /** How one leaf of the captured result is made at run time. */
@@ -37,6 +37,12 @@ export type OutputPlan =
   /** The same tensor as an earlier leaf. */
   | { readonly kind: "same"; readonly leaf: number };
 
+/** A tensor that a compiled call puts on the tape. */
+export type TapeResult =
+  | { readonly kind: "output"; readonly output: number }
+  /** A leaf that is made again as a view, although other results are computed from it: a view's own node hides that. */
+  | { readonly kind: "view"; readonly leaf: number };
+
 /** A mutated input, and whether a gradient flows through the write. */
 export interface Mutation extends MutatedInput {
   readonly differentiable: boolean;
@@ -47,8 +53,8 @@ export interface RuntimePlan {
   readonly outputs: readonly OutputPlan[];
   readonly tree: TreeSpec;
   readonly mutations: readonly Mutation[];
-  /** Forward results that require a gradient. */
-  readonly differentiable: readonly number[];
+  /** What requires a gradient, first all forward results that do. */
+  readonly differentiable: readonly TapeResult[];
   /** How they hang together, by position among them. */
   readonly connections: Connections;
   /** Forward results from which a backward pass must fail as it does on the tape, and its error. */
@@ -115,19 +121,26 @@ export function buildJoint(
     return loss ? [{ output, error: loss.cause }] : [];
   });
   const differentiable = requiring.filter((index) => lost.every(({ output }) => output !== index));
+  const views = viewsBehind(trace, outputs, at(values, differentiable));
+  const seeds = [...at(values, differentiable), ...views.map(({ value }) => value)];
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const inputCount = graph.placeholders.length;
   const training = differentiable.length > 0 && wanted.length > 0;
   const { tangents, gradients, reached, reading } = training
-    ? appendBackward(trace.replay, values, differentiable)
+    ? appendBackward(trace.replay, seeds)
     : { tangents: [], gradients: [], reached: [], reading: new Set<never>() };
   builder.output([...values.map((value) => value.node), ...gradients]);
   const plan: RuntimePlan = {
     outputs,
     tree: trace.outputTree,
     mutations,
-    differentiable: training ? differentiable : [],
-    connections: connectionsOf(recorder, training ? at(values, differentiable) : [], reading),
+    differentiable: training
+      ? [
+        ...differentiable.map((output) => ({ kind: "output", output }) as const),
+        ...views.map(({ leaf }) => ({ kind: "view", leaf }) as const),
+      ]
+      : [],
+    connections: connectionsOf(recorder, training ? seeds : [], reading),
     lost,
     overwritten: overwrittenInputs(trace.replay, mutations, at(values, differentiable)),
     lifted: trace.replay.lifted,
@@ -166,6 +179,24 @@ function overwrittenInputs(
   });
 }
 
+/** Leaves that are made again as views, and their values, from which others among some values are computed. */
+function viewsBehind(
+  { outputs, replay }: ForwardTrace,
+  plans: readonly OutputPlan[],
+  values: readonly GraphValue[],
+): { readonly leaf: number; readonly value: GraphValue }[] {
+  const views = plans.flatMap(({ kind }, leaf) => {
+    const tensor = outputs[leaf],
+      isView = kind === "inputView" || kind === "resultView" || kind === "leafView";
+    return isView && isFunctional(tensor) ? [{ leaf, value: tensor.value() }] : [];
+  });
+  if (views.length === 0) return [];
+  const history = historyOf(replay.recorder, values);
+  return views.filter(({ value }) =>
+    history.has(value) && !values.includes(value) && replay.lossBehind(value) === null
+  );
+}
+
 /** The nodes of values, and all that these are computed from. */
 function behind(values: readonly GraphValue[]): Set<Node> {
   const found = new Set(values.map(({ node }) => node));
@@ -193,14 +224,10 @@ interface Backward {
   readonly reading: ReadonlySet<RecordedCall<GraphValue>>;
 }
 
-/** The backward part: one tangent per differentiable result, one gradient per input that wants one. */
-function appendBackward(
-  replay: GraphReplay,
-  values: readonly GraphValue[],
-  differentiable: readonly number[],
-): Backward {
+/** The backward part: one tangent per result, one gradient per input that wants one. */
+function appendBackward(replay: GraphReplay, results: readonly GraphValue[]): Backward {
   const { builder, inputs } = replay;
-  const seeds = at(values, differentiable).map((value, position) => {
+  const seeds = results.map((value, position) => {
     const meta = contiguousMeta(value.shape, value.dtype, value.device);
     return { value, grad: builder.tensor(`tangents_${position}`, meta, { partition: "backward" }) };
   });

@@ -58,8 +58,8 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     if (backward && records(plan, tensors)) {
       const sizes = backward.sizes.map(sizeOf);
       node = new CompiledNode({ pair, backward, inputs, outputs, sizes, random });
-      for (const [at, output] of plan.differentiable.entries()) {
-        setHistory(tensorAt(outputs, output), node, at);
+      for (const [place, result] of plan.differentiable.entries()) {
+        if (result.kind === "output") node.makes(tensorAt(outputs, result.output), place);
       }
       node.save();
     } else if (backward) {
@@ -75,6 +75,9 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       return leaves[k];
     };
     for (let k = 0; k < plan.outputs.length; k++) leafAt(k);
+    for (const [place, result] of plan.differentiable.entries()) {
+      if (result.kind === "view") node?.makes(tensorAt(leaves, result.leaf), place);
+    }
     return unflatten(plan.tree, leaves);
   };
 }
@@ -138,7 +141,7 @@ function writeBack(
     if (!target) throw new InternalError(`Expected a tensor at input ${input}`);
     if (value === target) continue;
     if (differentiable && ambient.gradEnabled) {
-      const place = plan.differentiable.indexOf(output);
+      const place = plan.differentiable.findIndex((each) => each.kind === "output" && each.output === output);
       if (node === null || place < 0 || target.viewState !== null) target.copy_(value);
       else {
         // The same place of the tape, so that gradients of other results flow through it

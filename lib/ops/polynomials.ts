@@ -44,6 +44,10 @@ function aligned(a: OperandOf<HostTensor>, b: OperandOf<HostTensor>) {
 interface Family {
   readonly name: string;
   readonly doc: string;
+  /** The polynomial of degree n at x of [−1, 1] in one step; absent: there is no such formula. */
+  readonly closed?: (n: number, x: number) => number;
+  /** Degrees beyond it have no result that a type could hold: NaN. */
+  readonly greatest?: Readonly<Record<"float32" | "float64", number>>;
   readonly first: (x: number) => number;
   readonly next: (
     k: number,
@@ -53,13 +57,33 @@ interface Family {
   readonly argument?: (x: number) => number;
 }
 
-function valueOf(family: Family, x: number, degree: number): number {
-  const n = Math.trunc(degree);
+/** Up to this degree the recurrence is at least as exact as what stands for it inside of [−1, 1]. */
+const SHORT = 8;
+
+/**
+ * A number as a degree, as C++ converts it to an integer: what is none, or none of 64 bits, becomes the least
+ * integer, so that its polynomial is 0 and not a recurrence without end.
+ */
+function degreeOf(x: number): number {
+  return Math.abs(x) < 2 ** 63 ? Math.trunc(x) : -(2 ** 63);
+}
+
+function valueOf(
+  family: Family,
+  x: number,
+  { degree, dtype }: { readonly degree: number; readonly dtype: "float32" | "float64" },
+): number {
+  const n = degreeOf(degree);
   if (n < 0) return 0;
-  const z = family.argument ? family.argument(x) : x;
-  let before = 1, now = family.first(z);
   if (n === 0) return 1;
-  for (let k = 1; k < n; k++) [before, now] = [now, family.next(k, { x: z, now, before })];
+  if (family.greatest && n > family.greatest[dtype]) return NaN;
+  const z = family.argument ? family.argument(x) : x;
+  if (family.closed && n > SHORT && Math.abs(z) <= 1) return family.closed(n, z);
+  let before = 1, now = family.first(z);
+  // Once it is NaN it stays so
+  for (let k = 1; k < n && !Number.isNaN(now); k++) {
+    [before, now] = [now, family.next(k, { x: z, now, before })];
+  }
   return now;
 }
 
@@ -77,9 +101,9 @@ function polynomial(family: Family) {
       kind: "host",
       compute({ x, n }) {
         const { shape, left, right } = aligned(x, n);
-        const dtype = resultTypeOf([x, n]);
-        const values = left.map((v, i) => valueOf(family, Number(v), Number(right[i])));
-        return [hostTensor(shape, isFloat(dtype) ? dtype : "float32", values)];
+        const dtype = resultTypeOf([x, n]) === "float64" ? "float64" : "float32";
+        const values = left.map((v, i) => valueOf(family, Number(v), { degree: Number(right[i]), dtype }));
+        return [hostTensor(shape, dtype, values)];
       },
     },
     gradient: { kind: "none", because: "PyTorch defines none" },
@@ -90,41 +114,72 @@ function polynomial(family: Family) {
 type Step = { readonly x: number; readonly now: number; readonly before: number };
 const doubling = (_k: number, { x, now, before }: Step): number => 2 * x * now - before;
 const shifted = (x: number): number => 2 * x - 1;
+const sign = (n: number): number => n % 2 === 0 ? 1 : -1;
+
+/**
+ * One wave divided by another, both of the angle arccos x: Chebyshev's polynomials inside of (−1, 1). At an end where
+ * the divisor vanishes the quotient is its limit.
+ */
+const quotient = (
+  [above, below]: readonly [number, number],
+  { x, limits: [atMinusOne, atOne] }: { readonly x: number; readonly limits: readonly [number, number] },
+): number => x === 1 ? atOne : x === -1 ? atMinusOne : above / below;
+
+/** Where PyTorch ends Hermite's polynomials. */
+const HERMITE = { float32: 128, float64: 512 };
 
 const FAMILIES: readonly Family[] = [
   {
     name: "chebyshevPolynomialT",
     doc: "Chebyshev's polynomial of the first kind",
+    closed: (n, x) => quotient([Math.cos(n * Math.acos(x)), 1], { x, limits: [sign(n), 1] }),
     first: (x) => x,
     next: doubling,
   },
   {
     name: "chebyshevPolynomialU",
     doc: "Chebyshev's polynomial of the second kind",
+    closed: (n, x) =>
+      quotient([Math.sin((n + 1) * Math.acos(x)), Math.sin(Math.acos(x))], {
+        x,
+        limits: [sign(n) * (n + 1), n + 1],
+      }),
     first: (x) => 2 * x,
     next: doubling,
   },
   {
     name: "chebyshevPolynomialV",
     doc: "Chebyshev's polynomial of the third kind",
+    closed: (n, x) =>
+      quotient([Math.cos((n + 0.5) * Math.acos(x)), Math.cos(Math.acos(x) / 2)], {
+        x,
+        limits: [sign(n) * (2 * n + 1), 1],
+      }),
     first: (x) => 2 * x - 1,
     next: doubling,
   },
   {
     name: "chebyshevPolynomialW",
     doc: "Chebyshev's polynomial of the fourth kind",
+    closed: (n, x) =>
+      quotient([Math.sin((n + 0.5) * Math.acos(x)), Math.sin(Math.acos(x) / 2)], {
+        x,
+        limits: [sign(n), 2 * n + 1],
+      }),
     first: (x) => 2 * x + 1,
     next: doubling,
   },
   {
     name: "hermitePolynomialH",
     doc: "The physicists' Hermite polynomial",
+    greatest: HERMITE,
     first: (x) => 2 * x,
     next: (k, { x, now, before }) => 2 * x * now - 2 * k * before,
   },
   {
     name: "hermitePolynomialHe",
     doc: "The probabilists' Hermite polynomial",
+    greatest: HERMITE,
     first: (x) => x,
     next: (k, { x, now, before }) => x * now - k * before,
   },

@@ -14,6 +14,7 @@ import {
   rand,
   randint,
   randnLike,
+  special,
   splitWithSizesCopy,
   stdMean,
   type Tensor,
@@ -493,5 +494,47 @@ export const FOUND: Readonly<Record<string, Found>> = {
       life((x: Tensor, y: Tensor) => [x.logaddexp(y), y.logaddexp2(x)], [
         () => [tensor([true, false]), leaf([1, 2])],
       ]),
+  },
+  "a view of an input, and what is computed from it, before a break": {
+    make: () =>
+      life((x: Tensor) => {
+        const view = x.movedim(0, 0), y = view.sigmoid();
+        console.log("between");
+        return autograd.grad(y.sum(), [view, x], { allowUnused: true });
+      }, [() => [leaf(0.8125)], () => [leaf([0.5, 2])]]),
+  },
+  "gradients of a row that is used three times, after a failure": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor) => {
+        const row = x.select(0, 0), loss = nn.functional.tripletMarginWithDistanceLoss(row, row, row);
+        try {
+          loss.reshape([0]);
+        } catch (error) {
+          effects.push(String(error));
+        }
+        const [g] = autograd.grad(loss.sum(), [row], { allowUnused: true });
+        return [g?.sigmoid()];
+      };
+      return life(f, [() => [leaf([-1.234375])]], { effects });
+    },
+  },
+  "a sum whose largest numbers cancel": {
+    make: () =>
+      life((x: Tensor) => x.sum(), [
+        () => [float([1.71875, -0.40625, 1.765625, -1e30, 1, 0.671875, 1.578125, 1.953125, 1.828125, 1e30])],
+        () => [float([1e30, 1.5, 2.25, 0.5, -1e30, 4, 8, 16, 0.25, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])],
+      ]),
+  },
+  "polynomials of degrees that are no integers of 64 bits": {
+    make: () =>
+      life(
+        (x: Tensor, n: Tensor) => [
+          special.shiftedChebyshevPolynomialW(x, n),
+          special.legendrePolynomialP(x, n),
+          special.hermitePolynomialH(x, n),
+        ],
+        [() => [float([0.25, -2, 3, 1, 0.5]), float([1e30, Infinity, NaN, -1e30, 3])]],
+      ),
   },
 };

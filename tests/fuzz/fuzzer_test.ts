@@ -163,6 +163,17 @@ Deno.test("a result whose cancellation costs plain runs their digits may differ 
   assertEquals(difference, null);
 });
 
+Deno.test("what a sum is hangs on its order where its numbers lie far apart, and nowhere else", async () => {
+  const f = (x: Tensor) => [x.sum()];
+  const differs = async (values: readonly number[], by: number) => {
+    const x = tensor([...values], { dtype: "float32" });
+    return (await compare(runnable(f, x), { backend: changing((y) => y.add(by)) })).difference?.kind ?? null;
+  };
+  // 1.5 and 2.25 may be lost or not
+  assertEquals(await differs([1.5, -1e30, 2.25, 1e30], 3.75), null);
+  assertEquals(await differs([1.5, -64, 2.25, 64], 0.0625), "values");
+});
+
 Deno.test("shared memory, strides, errors and effects are compared", async () => {
   const x = () => tensor([[1, 2], [3, 4]], { dtype: "float32" });
   const kindOf = async (f: Instance["f"], backend: Backend) =>

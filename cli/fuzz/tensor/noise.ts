@@ -4,11 +4,11 @@
  * possible results. Invariant: exact results stay (where float32 can be held against float64), so that equal
  * numbers stay equal; without a seed in force, kernels compute what they always do.
  */
-import { HostMemory } from "../../../backends/cpu/host_memory.ts";
-import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../../../lib/base/dtype.ts";
+import { isFloat } from "../../../lib/base/dtype.ts";
 import type { CompiledProgram, Memory } from "../../../lib/loops/device.ts";
 import type { Program, Statement } from "../../../lib/loops/ir.ts";
 import { spacing } from "./facts.ts";
+import { floats, sizesOfSums } from "./sums.ts";
 import { widenedProgram, withoutRounding } from "./wide_program.ts";
 
 /** By how many units in the last place a result that was rounded moves at most, ... */
@@ -36,14 +36,6 @@ export function withNoise<R>(seed: number, body: () => R): R {
   }
 }
 
-function floats(memory: Memory, dtype: DType, byteOffset: number): Float32Array | Float64Array | null {
-  if (!(memory instanceof HostMemory) || !isFloat(dtype)) return null;
-  const start = Math.min(byteOffset, memory.byteLength);
-  const length = Math.floor((memory.byteLength - start) / itemSize(dtype));
-  const array: HostArray = hostArray(dtype, memory.buffer, { byteOffset: start, length });
-  return array instanceof Float32Array || array instanceof Float64Array ? array : null;
-}
-
 /** Whether a kernel computes anything that rounds: more than moving elements about. */
 function rounds({ kernels }: Program): boolean {
   const inList = (list: readonly Statement[]): boolean =>
@@ -66,25 +58,30 @@ const CANCELLING = /tanhshrink/;
 interface Rounded {
   readonly before: Float32Array | Float64Array;
   readonly exact: Float64Array | null;
-  /** Elements of the size that intermediate results were rounded at; absent: that of the results. */
+  /** Sizes that intermediate results were rounded at, by element; null: those of the results. */
   readonly scale: Float32Array | Float64Array | null;
+  /** Sums up to this size are exact whatever their order. */
+  readonly orderless: number;
 }
 
 /** Moves the elements of one output that a run has rounded. */
-function move(array: Float32Array | Float64Array, { before, exact, scale }: Rounded): void {
+function move(array: Float32Array | Float64Array, { before, exact, scale, orderless }: Rounded): void {
   const dtype = array instanceof Float32Array ? "float32" : "float64";
   for (let i = 0; i < array.length; i++) {
     const x = array[i] ?? 0;
     if (!Number.isFinite(x)) continue;
+    const within = scale?.[i] ?? NaN, size = Number.isFinite(within) ? within : x;
+    // What float64 agrees on may be rounded in both, or exact by the luck of one order
+    const isSettled = !(Math.abs(size) > orderless);
     if (exact === null) {
       // Elements that are as they were belong to nobody here
-      if (!Object.is(x, before[i])) array[i] = x + draw() * UNITS * spacing(dtype, x);
+      if (!Object.is(x, before[i])) array[i] = x + draw() * UNITS * spacing(dtype, size);
       continue;
     }
     const truth = exact[i] ?? 0;
-    if (x === truth) continue;
+    if (x === truth && isSettled) continue;
     const error = Number.isFinite(truth) ? Math.abs(x - truth) : 0;
-    array[i] = x + draw() * (UNITS * spacing(dtype, scale?.[i] ?? x) + ERRORS * error);
+    array[i] = x + draw() * (UNITS * spacing(dtype, size) + ERRORS * error);
   }
 }
 
@@ -104,17 +101,20 @@ export function noisy(program: Program, compiled: CompiledProgram): CompiledProg
       if (widened === undefined) widened = dtypes.includes("float32") ? widenedProgram(program) : null;
       // First, since the run may write into its own operands
       const exact = widened ? withoutRounding(program, widened, call) : [];
-      const arrays = call.outputs.map((memory, k) =>
-        floats(memory, dtypes[k] ?? "bool", call.byteOffsets?.[call.inputs.length + k] ?? 0)
-      );
+      const { sizes, orderless } = sizesOfSums(program, compiled, call);
+      const placed = (memory: Memory | null | undefined, k: number) =>
+        memory ? floats(memory, dtypes[k] ?? "bool", call.byteOffsets?.[call.inputs.length + k] ?? 0) : null;
+      const arrays = call.outputs.map(placed);
       const before = arrays.map((array) => array?.slice());
       const [operand] = call.inputs, place = call.byteOffsets?.[0] ?? 0;
       const type = program.buffers[program.inputs[0] ?? 0]?.dtype ?? "bool";
-      const scale = isCancelling && operand ? floats(operand, type, place)?.slice() ?? null : null;
+      const cancelled = isCancelling && operand ? floats(operand, type, place)?.slice() ?? null : null;
       const done = compiled.run(call);
       arrays.forEach((array, k) => {
         const former = before[k];
-        if (array && former) move(array, { before: former, exact: exact[k] ?? null, scale });
+        if (!array || !former) return;
+        const scale = cancelled ?? placed(sizes[k], k);
+        move(array, { before: former, exact: exact[k] ?? null, scale, orderless });
       });
       return done;
     },
