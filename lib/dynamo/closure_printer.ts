@@ -56,7 +56,7 @@ export const closurePrinter: ClosurePrinter = {
       forms: () => "value",
     });
     const name = constants.name(
-      registering(printed.make([], undefined, undefined), code, parts.cells),
+      registering(printed.make([], undefined), code, parts.cells),
       "$make",
     );
     const args = [...parts.free];

@@ -14,7 +14,6 @@ import { runtime } from "./bytecode/runtime.ts";
 export type Factory = (
   free: readonly unknown[],
   callee: unknown,
-  home: unknown,
 ) => (...args: unknown[]) => unknown;
 
 /** A printed function and its text. */
@@ -60,12 +59,11 @@ function evaluate(code: CodeObject, { source, strict, used }: Text): Factory {
   const make: unknown = new Function(
     "$rt",
     "$callee",
-    "$home",
     ...names,
     `${strict ? '"use strict";\n' : ""}return (${source});`,
   );
   if (typeof make !== "function") throw new TypeError("Expected a function");
-  return (free, callee, home) => make(runtime, callee, home, ...used.map((index) => free[index]));
+  return (free, callee) => make(runtime, callee, ...used.map((index) => free[index]));
 }
 
 const steps = new WeakMap<Instruction, CodeObject>();

@@ -5,7 +5,7 @@
  */
 import { invariant } from "../base/errors.ts";
 import type { CodeObject, Register } from "./bytecode/code.ts";
-import { doneByThrowing, successors } from "./bytecode/effects.ts";
+import { doneByThrowing, readsFrame, successors } from "./bytecode/effects.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
@@ -84,7 +84,7 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
   const { code, pc } = frame;
   const step = stepCode(code, pc);
   const instruction = code.instructions[pc];
-  if (!step || !instruction) return null;
+  if (!step || !instruction || readsFrame(instruction)) return null;
   // What always throws has no way on but the handler's.
   const goesOn = successors(code, pc).length > 0;
   const way = goesOn ? wayOn(unit, frames, { depth: frames.length, pc: pc + 1, given: step.writes }) : null;
@@ -108,7 +108,7 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
     const free = captured.map(({ value }) => value);
     let callee: string;
     if (frame.info.kind === "real") {
-      const fn = printed.make(free, frame.callee?.real, undefined);
+      const fn = printed.make(free, frame.callee?.real);
       callee = constants.name(fn, "$step");
     } else {
       const list = frame.info.free.map((bound) => rebuild.value(bound));
@@ -181,7 +181,7 @@ export function asyncTail(frames: readonly Frame[]): Tail | null {
         name: code.name || "rest",
         forms: (i) => captured[i]?.form ?? "value",
       });
-      const rest = printed.make(captured.map((c) => c.value), callee?.real, undefined);
+      const rest = printed.make(captured.map((c) => c.value), callee?.real);
       const args = values.map((v) => v ? rebuild.value(v) : "undefined");
       return [`return ${constants.name(rest, "$rest")}(${args.join(", ")});`];
     },

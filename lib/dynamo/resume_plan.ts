@@ -6,7 +6,7 @@
  */
 import { invariant } from "../base/errors.ts";
 import type { CodeObject, Register } from "./bytecode/code.ts";
-import { writes } from "./bytecode/effects.ts";
+import { readsFrame, writes } from "./bytecode/effects.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import { type Completion, type Frame, type FrameBindings } from "./trace/interpreter.ts";
 import { handlerOf, isReachable } from "./trace/machine.ts";
@@ -82,23 +82,9 @@ function numberOf(object: object): number {
   return number;
 }
 
-const INPUTS: ReadonlySet<string> = new Set([
-  "loadThis",
-  "loadArgument",
-  "loadRest",
-  "loadArguments",
-  "loadNewTarget",
-  "loadHome",
-  "loadCallee",
-  "generatorStart",
-]);
-
 /** Whether everything behind an offset has no need of the frame's inputs. */
 export function isPastPrologue(code: CodeObject, pc: number): boolean {
-  for (let at = pc; at < code.instructions.length; at++) {
-    if (INPUTS.has(code.instructions[at]?.op ?? "")) return false;
-  }
-  return true;
+  return !code.instructions.slice(pc).some(readsFrame);
 }
 
 /** The plan to go on from frames of a trace; null where some frame cannot be entered in the middle. */

@@ -4,7 +4,6 @@
  * Invariant: an exception finds the handler it would have found.
  */
 import { invariant } from "../base/errors.ts";
-import { findHomeObject } from "./frame/capture.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import type { CodeObject, Register } from "./bytecode/code.ts";
 import { doneByThrowing } from "./bytecode/effects.ts";
@@ -220,10 +219,7 @@ function runRest(frame: PlainFrame, pc: number): unknown {
   const { code } = frame.planned;
   const parameters = [...liveRegisters(code, pc)];
   const printed = restOf(code, pc, (i) => frame.free[i]?.form ?? "value");
-  const home = typeof frame.callee === "function"
-    ? findHomeObject(frame.callee, frame.registers.values().next().value)
-    : undefined;
-  const run = printed.make(frame.free.map((f) => f.value), frame.callee, home);
+  const run = printed.make(frame.free.map((f) => f.value), frame.callee);
   return run(...parameters.map((r) => frame.registers.get(r)));
 }
 

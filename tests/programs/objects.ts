@@ -5,6 +5,56 @@ import type { Corpus } from "../support/programs.ts";
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 
 export const objects: Corpus = {
+  "super of methods that have moved, and of methods that are called behind a break"({ compile, see }) {
+    class A {
+      v(): string {
+        return "A";
+      }
+      static s(): string {
+        return "static A";
+      }
+    }
+    class B extends A {
+      override v(): string {
+        return `B${super.v()}`;
+      }
+      static override s(): string {
+        return `B${super.s()}`;
+      }
+    }
+    const { v: moved } = B.prototype, { s } = B;
+    const borrowed = { v: moved, __proto__: { v: () => "wrong" } };
+    const holder = { s, __proto__: { s: () => "wrong" } };
+    const copied = {
+      ...{ w: 1, m: () => 0 },
+      ...{
+        m() {
+          return typeof Reflect.get(super.constructor, "name");
+        },
+      },
+    };
+    const uses: ((x: Tensor) => unknown)[] = [
+      () => [borrowed.v(), new B().v(), moved.call(new A() as B)],
+      () => [holder.s(), B.s(), s.call(A as typeof B)],
+      () => copied.m(),
+      (x) => {
+        const o = {
+          m() {
+            return super.toString === undefined ? 1 : this.v;
+          },
+          v: 3,
+        };
+        console.log(x);
+        return [o.m(), o];
+      },
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor) => [x.add(1), use(x)]);
+      for (const x of [v(1), v(2)]) see(f(x));
+    }
+    const g = compile(moved);
+    see(g.call(new B()), g.call(new A() as B));
+  },
   "classes with inheritance, super, statics and accessors"({ compile, see }) {
     class Base {
       static made = 0;

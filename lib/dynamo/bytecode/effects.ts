@@ -11,6 +11,7 @@ import type {
   KeyOperand,
   ObjectMember,
   Offset,
+  Opcode,
   Register,
 } from "./code.ts";
 
@@ -21,6 +22,23 @@ function keyRegisters(key: KeyOperand): readonly Register[] {
 function memberRegisters(member: ObjectMember): readonly Register[] {
   if (member.kind === "spread" || member.kind === "proto") return [member.register];
   return [...keyRegisters(member.key), member.register];
+}
+
+/** What only a running function has: its arguments, what it was called on, itself. */
+const FRAME_INPUTS: ReadonlySet<Opcode> = new Set<Opcode>([
+  "loadThis",
+  "loadArgument",
+  "loadRest",
+  "loadArguments",
+  "loadNewTarget",
+  "loadHome",
+  "loadCallee",
+  "generatorStart",
+]);
+
+/** Whether an instruction means nothing apart from the function that it begins. */
+export function readsFrame({ op }: Instruction): boolean {
+  return FRAME_INPUTS.has(op);
 }
 
 /** Registers an instruction reads, in the order in which it looks at them. */

@@ -10,9 +10,15 @@ import { compileClass, compileFunction } from "../bytecode/compile.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Unit } from "../bytecode/scope.ts";
-import { type ClassNode, type FunctionNode, isClassNode, isFunctionNode } from "../bytecode/syntax.ts";
+import {
+  type AstNode,
+  type ClassNode,
+  type FunctionNode,
+  isClassNode,
+  isFunctionNode,
+} from "../bytecode/syntax.ts";
 import { type Access, Bindings } from "./bindings.ts";
-import type { Captured } from "./info.ts";
+import type { Captured, CapturedFunction } from "./info.ts";
 import {
   type Fields,
   fieldsOf,
@@ -53,16 +59,30 @@ export function captureFunction(fn: object): Captured {
   return result;
 }
 
-/** The object a method belongs to, whose prototype its `super` means: the one on the receiver's chain that has it. */
+/**
+ * The object a method belongs to, whose prototype its `super` means: of a constructor the class's prototype; of a
+ * member of a class the object on the receiver's chain that has it and that the class has made. Null for others, as
+ * methods of object literals: that an object has a function says nothing of where the function was written.
+ */
 export function findHomeObject(fn: object, receiver: unknown): object | null {
+  const known = captureFunction(fn);
+  if (known.kind === "class") {
+    const prototype: unknown = Reflect.getOwnPropertyDescriptor(fn, "prototype")?.value;
+    return typeof prototype === "object" ? prototype : null;
+  }
+  if (known.kind !== "function" || known.member === null) return null;
+  const { owner, isStatic } = known.member;
+  const isMade = (object: object): boolean => {
+    const made: unknown = isStatic ? object : Reflect.getOwnPropertyDescriptor(object, "constructor")?.value;
+    if (typeof made !== "function") return false;
+    const by = captureFunction(made);
+    return by.kind === "class" && by.node === owner;
+  };
   if ((typeof receiver !== "object" && typeof receiver !== "function") || receiver === null) return null;
   for (let at: object | null = receiver; at && !types.isProxy(at); at = Reflect.getPrototypeOf(at)) {
     for (const key of Reflect.ownKeys(at)) {
       const d = Reflect.getOwnPropertyDescriptor(at, key);
-      if (d && (d.value === fn || d.get === fn || d.set === fn)) {
-        // An instance may hold a method of its class; then the class's prototype is meant and comes later.
-        return at;
-      }
+      if (d && (d.value === fn || d.get === fn || d.set === fn) && isMade(at)) return at;
     }
   }
   return null;
@@ -169,10 +189,23 @@ interface Site {
 /** The class whose constructor the function node is. */
 function classOf(node: FunctionNode, module: ParsedModule): ClassNode | null {
   const method = module.parentOf(node);
-  if (method?.type !== "MethodDefinition" || method.kind !== "constructor") return null;
-  const body = module.parentOf(method);
+  return method?.type === "MethodDefinition" && method.kind === "constructor"
+    ? ownerOf(method, module)
+    : null;
+}
+
+/** The class that a member is written in. */
+function ownerOf(member: AstNode, module: ParsedModule): ClassNode | null {
+  const body = module.parentOf(member);
   const owner = body ? module.parentOf(body) : null;
   return owner && isClassNode(owner) ? owner : null;
+}
+
+/** Which member of which class the function node is; null: none. */
+function memberOf(node: FunctionNode, module: ParsedModule): CapturedFunction["member"] {
+  const method = module.parentOf(node);
+  const owner = method?.type === "MethodDefinition" ? ownerOf(method, module) : null;
+  return owner && method?.type === "MethodDefinition" ? { owner, isStatic: method.static } : null;
 }
 
 function capturedFunction(use: Access, at: Site, node: FunctionNode): Captured {
@@ -188,6 +221,7 @@ function capturedFunction(use: Access, at: Site, node: FunctionNode): Captured {
       return code ??= compileFunction(node, module);
     },
     position: module.position(node.start),
+    member: memberOf(node, module),
     binding: (index) => bindings.of(unit, index),
   };
 }

@@ -43,6 +43,8 @@ export interface CapturedFunction {
   readonly code: CodeObject;
   /** Where the function was written. */
   readonly position: UserPosition;
+  /** The class of which it is a method, getter or setter; null: none. */
+  readonly member: { readonly owner: ClassNode; readonly isStatic: boolean } | null;
   /** The free variable of that index in `code.free`; asked for once, remembered. */
   readonly binding: (index: number) => FreeBinding;
 }

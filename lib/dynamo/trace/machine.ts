@@ -14,7 +14,7 @@ import { ambient } from "../../tensor/modes.ts";
 import { type BreakCause, breakGraph, BreakSignal } from "../break_reasons.ts";
 import type { CodeObject, Opcode } from "../bytecode/code.ts";
 import { instructionText } from "../bytecode/disassemble.ts";
-import { doneByThrowing } from "../bytecode/effects.ts";
+import { doneByThrowing, readsFrame } from "../bytecode/effects.ts";
 import { findHomeObject } from "../frame/capture.ts";
 import { missingInstructions, VariablesPending } from "../functions.ts";
 import type { LiveCell } from "../frame/info.ts";
@@ -88,23 +88,15 @@ class BranchSignal extends Error {
   }
 }
 
-/** Instructions that plain JavaScript cannot run apart from the rest: where to go on, and inputs of the frame. */
+/** Instructions that say where to go on. */
 const CONTROL: ReadonlySet<Opcode> = new Set<Opcode>([
   "jump",
   "jumpIf",
   "return",
   "throw",
-  "generatorStart",
   "yield",
   "yieldDelegate",
   "await",
-  "loadThis",
-  "loadArgument",
-  "loadRest",
-  "loadArguments",
-  "loadNewTarget",
-  "loadCallee",
-  "loadHome",
 ]);
 
 const MOST_STEPS = 1_000_000;
@@ -193,7 +185,7 @@ export class Machine implements Interpreter {
         if (planned?.kind === "raise") throw this.#exception(planned, step);
         if (
           config.forceBreak === frame.pc && this.frames.length === 1 && step > 0 &&
-          !CONTROL.has(instruction.op)
+          !CONTROL.has(instruction.op) && !readsFrame(instruction)
         ) {
           breakGraph("forced");
         }
@@ -573,6 +565,8 @@ export function isReachable({ info, code }: Pick<Frame, "info" | "code">): boole
 /** Whether generated code can hand the frame's result on. */
 function isResumable(frame: Frame): boolean {
   if (frame.generator || frame.code.async || !isReachable(frame)) return false;
+  const instruction = frame.code.instructions[frame.pc];
+  if (instruction && readsFrame(instruction)) return false;
   switch (frame.completion.kind) {
     case "register":
     case "discard":
