@@ -526,6 +526,10 @@ export const FOUND: Readonly<Record<string, Found>> = {
         () => [float([1e30, 1.5, 2.25, 0.5, -1e30, 4, 8, 16, 0.25, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])],
       ]),
   },
+  "digits of float64 that a function cancels": {
+    make: () =>
+      life((x: Tensor) => nn.functional.gelu(x), [() => [linspace(-4, 4, 257, { dtype: "float64" })]]),
+  },
   "polynomials of degrees that are no integers of 64 bits": {
     make: () =>
       life(

@@ -5,17 +5,27 @@
  * numbers stay equal; without a seed in force, kernels compute what they always do.
  */
 import { isFloat } from "../../../lib/base/dtype.ts";
-import type { CompiledProgram, Memory } from "../../../lib/loops/device.ts";
+import type { CompiledProgram, ProgramCall } from "../../../lib/loops/device.ts";
 import type { Program, Statement } from "../../../lib/loops/ir.ts";
+import { type Conversion, convertedProgram, runConverted } from "./converted_program.ts";
 import { spacing } from "./facts.ts";
-import { floats, sizesOfSums } from "./sums.ts";
-import { widenedProgram, withoutRounding } from "./wide_program.ts";
+import { sizesOfSums } from "./sums.ts";
+import { type Floats, resultsOf, varied } from "./variations.ts";
 
 /** By how many units in the last place a result that was rounded moves at most, ... */
 const UNITS = 3;
 
 /** ... and by how many times the error that it has. */
 const ERRORS = 2;
+
+/** Without rounding, as seen from float32. */
+const WIDER: Conversion = { from: "float32", to: "float64" };
+
+/** With half of the digits of float64, ... */
+const NARROWER: Conversion = { from: "float64", to: "float32" };
+
+/** ... and how much larger rounding errors are there. */
+const COARSENESS = 2 ** (53 - 24);
 
 let state: number | null = null;
 
@@ -49,72 +59,90 @@ function rounds({ kernels }: Program): boolean {
   return kernels.some((kernel) => kernel.kind === "extern" || inList(kernel.body));
 }
 
-/**
- * Ops that subtract from their operand what has been rounded at about its size: how near a result comes to the truth is
- * chance then, whatever computes it.
- */
-const CANCELLING = /tanhshrink/;
+/** How often operands are shaken to see what comes of it. */
+const SHAKES = 3;
 
+/** What is known of one output of a call. */
 interface Rounded {
-  readonly before: Float32Array | Float64Array;
-  readonly exact: Float64Array | null;
-  /** Sizes that intermediate results were rounded at, by element; null: those of the results. */
-  readonly scale: Float32Array | Float64Array | null;
+  readonly before: Floats;
+  /** The elements without rounding; null where nobody knows them. */
+  readonly exact: Floats | null;
+  /** The elements with fewer digits; null where there is no such type. */
+  readonly coarse: Floats | null;
+  /** The elements where operands are moved so, too: whatever a kernel cancels shows. */
+  readonly shaken: readonly Floats[];
+  /** Sizes of what was added up, by element; null: nothing. */
+  readonly sizes: Floats | null;
   /** Sums up to this size are exact whatever their order. */
   readonly orderless: number;
 }
 
+const dtypeOf = (array: Floats): "float32" | "float64" =>
+  array instanceof Float32Array ? "float32" : "float64";
+
+const finite = (x: number): number => Number.isFinite(x) ? x : 0;
+
 /** Moves the elements of one output that a run has rounded. */
-function move(array: Float32Array | Float64Array, { before, exact, scale, orderless }: Rounded): void {
-  const dtype = array instanceof Float32Array ? "float32" : "float64";
+function move(array: Floats, { before, exact, coarse, shaken, sizes, orderless }: Rounded): void {
+  const dtype = dtypeOf(array);
   for (let i = 0; i < array.length; i++) {
     const x = array[i] ?? 0;
-    if (!Number.isFinite(x)) continue;
-    const within = scale?.[i] ?? NaN, size = Number.isFinite(within) ? within : x;
-    // What float64 agrees on may be rounded in both, or exact by the luck of one order
-    const isSettled = !(Math.abs(size) > orderless);
-    if (exact === null) {
-      // Elements that are as they were belong to nobody here
-      if (!Object.is(x, before[i])) array[i] = x + draw() * UNITS * spacing(dtype, size);
-      continue;
-    }
-    const truth = exact[i] ?? 0;
-    if (x === truth && isSettled) continue;
-    const error = Number.isFinite(truth) ? Math.abs(x - truth) : 0;
-    array[i] = x + draw() * (UNITS * spacing(dtype, size) + ERRORS * error);
+    // Elements that are as they were belong to nobody here
+    if (!Number.isFinite(x) || (exact === null && Object.is(x, before[i]))) continue;
+    const within = sizes?.[i] ?? NaN, size = Number.isFinite(within) ? within : x;
+    const other = (exact ?? coarse)?.[i];
+    // What two types agree on may be rounded in both, or exact by the luck of one order
+    if (x === other && Math.abs(size) <= orderless) continue;
+    const error = finite(Math.abs(x - (other ?? x))) / (exact === null ? COARSENESS : 1);
+    const shift = Math.max(0, ...shaken.map((run) => finite(Math.abs(x - (run[i] ?? x)))));
+    array[i] = x + draw() * (UNITS * spacing(dtype, size) + ERRORS * (error + shift));
   }
 }
+
+/** A number near a number. */
+const neighbour = (x: number, among: Floats): number =>
+  x + draw() * UNITS * finite(spacing(dtypeOf(among), x));
 
 /** The program, with noise while it is in force. */
 export function noisy(program: Program, compiled: CompiledProgram): CompiledProgram {
   const dtypes = program.outputs.map((id) => program.buffers[id]?.dtype ?? "bool");
   if (!dtypes.some(isFloat) || !rounds(program)) return compiled;
-  let widened: CompiledProgram | null | undefined;
-  const isCancelling = program.kernels.some(({ name }) => CANCELLING.test(name)) ||
-    CANCELLING.test(program.name);
+  const converted = [WIDER, NARROWER].map((conversion) => {
+    let made: CompiledProgram | null | undefined;
+    return (call: ProgramCall) => {
+      if (made === undefined) {
+        made = dtypes.includes(conversion.from) ? convertedProgram(program, conversion) : null;
+      }
+      return made ? runConverted(program, made, { call, conversion }) : [];
+    };
+  });
   return {
     source: compiled.source,
     language: compiled.language,
     kernelCount: compiled.kernelCount,
     run(call) {
       if (state === null) return compiled.run(call);
-      if (widened === undefined) widened = dtypes.includes("float32") ? widenedProgram(program) : null;
       // First, since the run may write into its own operands
-      const exact = widened ? withoutRounding(program, widened, call) : [];
+      const [exact = [], coarse = []] = converted.map((run) => run(call));
       const { sizes, orderless } = sizesOfSums(program, compiled, call);
-      const placed = (memory: Memory | null | undefined, k: number) =>
-        memory ? floats(memory, dtypes[k] ?? "bool", call.byteOffsets?.[call.inputs.length + k] ?? 0) : null;
-      const arrays = call.outputs.map(placed);
+      const shaken = Array.from(
+        { length: SHAKES },
+        () => varied(program, compiled, { call, change: neighbour }),
+      );
+      const arrays = resultsOf(program, call, call.outputs);
       const before = arrays.map((array) => array?.slice());
-      const [operand] = call.inputs, place = call.byteOffsets?.[0] ?? 0;
-      const type = program.buffers[program.inputs[0] ?? 0]?.dtype ?? "bool";
-      const cancelled = isCancelling && operand ? floats(operand, type, place)?.slice() ?? null : null;
       const done = compiled.run(call);
       arrays.forEach((array, k) => {
         const former = before[k];
         if (!array || !former) return;
-        const scale = cancelled ?? placed(sizes[k], k);
-        move(array, { before: former, exact: exact[k] ?? null, scale, orderless });
+        move(array, {
+          before: former,
+          exact: exact[k] ?? null,
+          coarse: coarse[k] ?? null,
+          shaken: shaken.flatMap((run) => run[k] ?? []),
+          sizes: sizes[k] ?? null,
+          orderless,
+        });
       });
       return done;
     },
