@@ -1,8 +1,11 @@
 /**
- * Every op's samples through the inductor, with neighbours to fuse with, against the same graph op by op.
+ * Every op's samples through the inductor, with neighbours to fuse with, and through the passes of code generation,
+ * against the same graph op by op.
  */
 import { assert, assertEquals } from "@std/assert";
 import { isFloat } from "../lib/base/dtype.ts";
+import { generate } from "../lib/codegen/generate.ts";
+import type { Target } from "../lib/codegen/target.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../lib/graph/meta.ts";
 import type { OpDefinition, Sample, SampleArgument } from "../lib/ops/definition.ts";
@@ -94,7 +97,27 @@ function capture(definition: OpDefinition, each: Sample): ReturnType<typeof grap
   }
 }
 
-Deno.test("every op computes the same fused with its neighbours as by itself", () => {
+/** Targets that ask for every pass, also where a program is small. */
+const TARGETS: readonly Target[] = [
+  {
+    name: "lanes",
+    supports: () => "alone",
+    lanes: true,
+    grid: null,
+    kernelBuffers: Infinity,
+    unrolls: 400,
+  },
+  {
+    name: "grid",
+    supports: () => "none",
+    lanes: false,
+    grid: { groups: 64, elements: 2 },
+    kernelBuffers: 16,
+    unrolls: 0,
+  },
+];
+
+Deno.test("every op computes the same fused with its neighbours as by itself, and after the passes of targets", () => {
   let compared = 0;
   const wrong: string[] = [];
   for (const definition of ALL_OPS) {
@@ -109,17 +132,26 @@ Deno.test("every op computes the same fused with its neighbours as by itself", (
         ...Array.from({ length: keys }, (_, i) => sample([], "int32", [i * 100, i * 100 + 50])),
       ];
       const wanted = evaluateByOp(graph, given);
-      const found = runCompiled(compiled(graph), given);
+      const made = compiled(graph);
+      const found = runCompiled(made, given);
       assertEquals(found.length, wanted.length);
-      found.forEach((tensor, i) => {
-        const reference = wanted[i];
-        compared++;
-        if (!reference || difference(tensor, reference) > 3e-6) {
-          wrong.push(`${definition.name} ${JSON.stringify(each)} output ${i}`);
-        }
-      });
+      const judge = (form: string, tensors: readonly HostTensor[], references: readonly HostTensor[]) =>
+        tensors.forEach((tensor, i) => {
+          const reference = references[i];
+          compared++;
+          if (!reference || difference(tensor, reference) > 3e-6) {
+            wrong.push(`${definition.name} ${JSON.stringify(each)} ${form}, output ${i}`);
+          }
+        });
+      judge("fused", found, wanted);
+      // Passes may change the order of sums, which shows less the more digits there are
+      const digits = { precision: "wide" } as const, before = runCompiled(made, given, digits);
+      for (const target of TARGETS) {
+        const after = { ...made, program: generate(made.program, target) };
+        judge(target.name, runCompiled(after, given, digits), before);
+      }
     }
   }
   assertEquals(wrong, []);
-  assert(compared > 1000, `Expected more than 1000 comparisons but made ${compared}`);
+  assert(compared > 4000, `Expected more than 4000 comparisons but made ${compared}`);
 });

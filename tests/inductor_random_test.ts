@@ -132,7 +132,7 @@ function disagreement(
     const inputs = shapes.map((shape) => sample(shape.map(known)));
     const copies = inputs.map((t): HostTensor => ({ ...t, data: t.data.slice() }));
     const wanted = evaluateByOp(graph, copies, run);
-    const found = runCompiled(result, inputs, run);
+    const found = runCompiled(result, inputs, { sizes: run });
     for (const [i, tensor] of found.entries()) {
       const reference = wanted[i];
       if (!reference || difference(tensor, reference) > 1e-4) {

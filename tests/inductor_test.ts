@@ -336,7 +336,7 @@ Deno.test("programs over symbolic sizes serve every size", () => {
     const sizes = new Map([[batch, b], [length, l]]);
     const inputs = [sample([b, l, 8]), sample([8])];
     const wanted = evaluateByOp(graph, inputs, sizes);
-    runCompiled(result, inputs, sizes).forEach((tensor, i) => {
+    runCompiled(result, inputs, { sizes }).forEach((tensor, i) => {
       const reference = wanted[i];
       assert(reference && difference(tensor, reference) <= 1e-6);
     });

@@ -31,10 +31,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dynamo: [...upTo("autograd"), "nn"],
   aot: upTo("autograd"),
   inductor: upTo("tensor"),
+  codegen: upTo("loops"),
   compile: [...upTo("autograd"), "nn", "dynamo", "aot", "inductor"],
   debug: [...upTo("autograd"), "nn", "optim", "data", "dynamo", "aot", "inductor", "compile"],
-  // Graph backends make aot and inductor; one file joins their names to lib's compiler namespace.
-  backends: [...upTo("autograd"), "inductor"],
+  backends: [...upTo("autograd"), "inductor", "codegen"],
 };
 
 /** Rooms outside lib and backends that put the house together; they may import everything. */

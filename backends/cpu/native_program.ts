@@ -7,12 +7,14 @@ import { DynError, InternalError } from "../../lib/base/errors.ts";
 import { config } from "../../lib/base/config.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
+import { generate } from "../../lib/codegen/generate.ts";
 import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { HostMemory, passedGuard } from "./host_memory.ts";
 import { hostBuffer } from "./memory_pool.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
 import { frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
+import { nativeTarget } from "./native_target.ts";
 import { routineAddresses, routineSources } from "./runtime_library.ts";
 import { threadCount, toolchainStatus } from "./toolchain.ts";
 
@@ -36,6 +38,9 @@ function programOptions(): string[] {
   return options;
 }
 
+/** A program as C++. */
+const printed = (program: Program): PrintedProgram => printProgram(generate(program, nativeTarget));
+
 /** The translation units of a printed program. */
 function unitsOf({ text, parts }: PrintedProgram): Source[] {
   const options = programOptions();
@@ -44,22 +49,22 @@ function unitsOf({ text, parts }: PrintedProgram): Source[] {
 
 /** Compiles the libraries of several programs side by side, so that `compileNative` finds them. */
 export function prepareNative(programs: readonly Program[]): void {
-  const printed = programs.map(printProgram);
+  const texts = programs.map(printed);
   buildLibraries([
-    ...printed.flatMap(unitsOf),
-    ...routineSources([...new Set(printed.flatMap(({ routines }) => routines))]),
+    ...texts.flatMap(unitsOf),
+    ...routineSources([...new Set(texts.flatMap(({ routines }) => routines))]),
   ]);
 }
 
 /** Whether some loops of a program run on all threads unless told otherwise. */
 export function runsOnTeam(program: Program): boolean {
-  return printProgram(program).works.some((work) => typeof work !== "number" || work > TEAM_WORK);
+  return printed(program).works.some((work) => typeof work !== "number" || work > TEAM_WORK);
 }
 
 /** Compiles a program to native code; throws `ToolchainError` where there is no compiler. */
 export function compileNative(program: Program): CompiledProgram {
-  const printed = printProgram(program), { annotated, routines } = printed;
-  const units = unitsOf(printed);
+  const text = printed(program), { annotated, routines } = text;
+  const units = unitsOf(text);
   // the routines that are missing are compiled beside the program
   const [path = "", ...partPaths] = buildLibraries([...units, ...routineSources(routines)]).slice(
     0,

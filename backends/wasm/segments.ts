@@ -4,7 +4,7 @@
  * nothing in place is divided.
  */
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
-import { blockedSums } from "../../lib/loops/blocked_sums.ts";
+import { blockedSums } from "../../lib/codegen/blocked_sums.ts";
 import type { Loop, LoopKernel, Program, Statement, ValueId } from "../../lib/loops/ir.ts";
 import { SCALAR_OPS } from "../../lib/loops/scalar.ts";
 import type { FunctionBody } from "./binary.ts";

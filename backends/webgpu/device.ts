@@ -6,6 +6,7 @@ import { DynError } from "../../lib/base/errors.ts";
 import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { MemoryPool, WebGpuMemory } from "./memory.ts";
+import { webGpuTarget } from "./target.ts";
 import { type ProgramContext, WebGpuProgram } from "./program.ts";
 import { CommandQueue } from "./queue.ts";
 import { Readback, RefusedWork } from "./readback.ts";
@@ -37,10 +38,11 @@ class WebGpuDevice implements Device {
       failed: (error) => this.#failure ??= error.message,
     });
     const isRaised = readback.synchronous ? (flag: Memory) => this.readSync(flag, 0, 4)[0] !== 0 : null;
-    this.#context = { device, pool, queue, pipelines: new Map(), isRaised };
+    this.maxKernelBuffers = device.limits.maxStorageBuffersPerShaderStage - 1;
+    const target = webGpuTarget(this.maxKernelBuffers);
+    this.#context = { device, target, pool, queue, pipelines: new Map(), isRaised };
     this.#readback = readback;
     this.synchronousReads = readback.synchronous;
-    this.maxKernelBuffers = device.limits.maxStorageBuffersPerShaderStage - 1;
     device.pushErrorScope("validation");
     device.addEventListener("uncapturederror", (event) => {
       event.preventDefault();

@@ -4,10 +4,11 @@
  */
 import { DynError, InternalError } from "../../lib/base/errors.ts";
 import { itemSize } from "../../lib/base/dtype.ts";
+import type { Target } from "../../lib/codegen/target.ts";
 import { evaluate, type Sym } from "../../lib/sym/expr.ts";
-import { externAsLoops } from "../../lib/loops/extern_loops.ts";
+import { generate } from "../../lib/codegen/generate.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
-import type { BufferId, ExternKernel, Kernel, Program } from "../../lib/loops/ir.ts";
+import type { BufferId, Kernel, Program } from "../../lib/loops/ir.ts";
 import { isConvolution, printConvolution } from "./convolution.ts";
 import { printMatmul } from "./matmul.ts";
 import { fitsTiles, printTiledMatmul } from "./matmul_tiles.ts";
@@ -23,6 +24,7 @@ const MAX_GRID = 65535;
 /** What programs share on one device. */
 export interface ProgramContext {
   readonly device: GPUDevice;
+  readonly target: Target;
   readonly pool: MemoryPool;
   readonly queue: CommandQueue;
   /** Whether a flag is set, waiting for it; null where the runtime cannot wait. */
@@ -38,20 +40,12 @@ export function printProgram(program: Program, placement: Placement = APART): re
 
 function shadersOf(kernel: Kernel, program: Program, placement: Placement): readonly Shader[] {
   if (kernel.kind === "loops") return printKernel(kernel, program, placement);
-  return [
-    ...printExtern(kernel, program, placement),
-    ...(kernel.epilogue ? printKernel(kernel.epilogue, program, placement) : []),
-  ];
-}
-
-function printExtern(kernel: ExternKernel, program: Program, placement: Placement): readonly Shader[] {
   if (kernel.call.op === "matmul") {
     const print = fitsTiles(kernel, program, placement) ? printTiledMatmul : printMatmul;
     return [print(kernel, program, placement)];
   }
   if (isConvolution(kernel.call)) return printConvolution(kernel, kernel.call, { program, placement });
-  const dtypeOf = (buffer: number) => program.buffers[buffer]?.dtype ?? "float32";
-  return printKernel(externAsLoops(kernel, dtypeOf), program, placement);
+  throw new InternalError(`Expected a matrix product or a convolution but found ${kernel.call.op}`);
 }
 
 interface Stage {
@@ -79,7 +73,10 @@ export class WebGpuProgram implements CompiledProgram {
   readonly #bindGroups = new Map<string, readonly GPUBindGroup[]>();
   readonly #parameters = new Map<string, GPUBuffer>();
 
-  constructor(readonly program: Program, readonly context: ProgramContext) {
+  readonly program: Program;
+
+  constructor(given: Program, readonly context: ProgramContext) {
+    const program = this.program = generate(given, context.target);
     const plain = printProgram(program);
     this.#packed = inputsToPack(plain, program, context.device.limits.maxStorageBuffersPerShaderStage - 1);
     const stages = this.#stagesFor(new Map(), true);

@@ -41,6 +41,16 @@ export interface Axis {
 /** How a reduction combines. argmax and argmin keep the first index of the extreme; NaN counts as extreme. */
 export type ReductionOp = "sum" | "prod" | "max" | "min" | "any" | "all" | "argmax" | "argmin";
 
+/** The reductions that report a position. */
+export type PositionOp = "argmax" | "argmin";
+/** The others. */
+export type PlainOp = Exclude<ReductionOp, PositionOp>;
+
+/** Whether a reduction reports a position. */
+export function isPosition(op: ReductionOp): op is PositionOp {
+  return op === "argmax" || op === "argmin";
+}
+
 export interface Reduction {
   /** Holds the result after the loop; the neutral element where the loop runs zero times. */
   readonly id: ValueId;

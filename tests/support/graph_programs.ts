@@ -4,6 +4,7 @@
  * op evaluation shares no code with the inductor except the op definitions and the reference interpreter.
  */
 import { interpret } from "../../backends/reference/interpret.ts";
+import type { Precision } from "../../backends/reference/scalar.ts";
 import { type DType, type HostArray, hostArray, itemSize } from "../../lib/base/dtype.ts";
 import { contiguousMeta, contiguousStrides, type TensorMeta } from "../../lib/graph/meta.ts";
 import { type Argument, Graph, isList, Node } from "../../lib/graph/node.ts";
@@ -223,7 +224,10 @@ export function compiled(graph: Graph, options: CompileOptions = {}): CompiledGr
 export function runCompiled(
   { program, inputs: used, outputBuffers, outputs }: CompiledGraph,
   inputs: readonly HostTensor[],
-  sizes: ReadonlyMap<Sym, number> = new Map(),
+  { sizes = new Map(), precision = "exact" }: {
+    readonly sizes?: ReadonlyMap<Sym, number>;
+    readonly precision?: Precision;
+  } = {},
 ): HostTensor[] {
   const known = (d: Dim) => evaluate(d, (s) => sizes.get(s) ?? 0);
   const given = used.map((i) => {
@@ -234,7 +238,12 @@ export function runCompiled(
   const made = outputBuffers.map(({ length, dtype }) =>
     hostArray(dtype, new ArrayBuffer(known(length) * itemSize(dtype)))
   );
-  interpret(program, { inputs: given, outputs: made, sizes: program.sizes.map((s) => sizes.get(s) ?? 0) });
+  interpret(program, {
+    inputs: given,
+    outputs: made,
+    sizes: program.sizes.map((s) => sizes.get(s) ?? 0),
+    precision,
+  });
   return outputs.map((output): HostTensor => {
     if (output.kind === "input") {
       const input = inputs[output.placeholder];

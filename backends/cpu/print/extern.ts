@@ -1,19 +1,17 @@
 /**
  * Library calls of a program as C++: the argument structures, the calls, and epilogues. Input: an extern kernel;
- * output: lines of the program's body. Invariant: element types that the library does not have are computed by
- * plain loops (externAsLoops), so every call of the IR can be printed.
+ * output: lines of the program's body. Invariant: the library has the call and runs its epilogue (target.ts).
  */
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { DType } from "../../../lib/base/dtype.ts";
-import { externAsLoops } from "../../../lib/loops/extern_loops.ts";
-import type { BufferId, BufferView, ConvGeometry, ExternKernel } from "../../../lib/loops/ir.ts";
+import type { BufferView, ConvGeometry, ExternKernel } from "../../../lib/loops/ir.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { Routine } from "../runtime_library.ts";
 import { CONV_CALL } from "../runtime/conv.ts";
 import { GEMM_CALL } from "../runtime/gemm.ts";
 import { SORT_CALL } from "../runtime/sort.ts";
-import { type KernelContext, type Phase, printEpilogue, printLoopKernel } from "./kernel.ts";
+import { type KernelContext, printEpilogue } from "./kernel.ts";
 import type { Range } from "./nest.ts";
 
 /** What printing a call needs of the program around it. */
@@ -22,7 +20,6 @@ export interface ExternSite {
   readonly calls: TextWriter;
   /** A size expression over the program's table of sizes. */
   size(d: Dim): string;
-  phases(phases: readonly Phase[]): void;
   /** The name of an epilogue function with this body. */
   epilogue(body: string): string;
   /** The address of a routine. */
@@ -33,31 +30,20 @@ export interface ExternSite {
 
 /** Prints one library call. */
 export function printExtern(kernel: ExternKernel, site: ExternSite): void {
-  const dtypes = new Set([...kernel.inputs, ...kernel.outputs].map((v) => dtypeOf(v, site)));
-  const [only] = dtypes;
-  switch (kernel.call.op) {
+  const { call } = kernel;
+  switch (call.op) {
     case "matmul":
-      if (dtypes.size === 1 && (only === "float32" || only === "float64")) return matmul(kernel, only, site);
-      return asLoops(kernel, site);
+      return matmul(kernel, site);
     case "convForward":
-      if (dtypes.size === 1 && (only === "float32" || only === "float64")) {
-        return convolution(kernel, { geometry: kernel.call, kind: 0, dtype: only }, site);
-      }
-      return asLoops(kernel, site);
+      return convolution(kernel, { geometry: call, kind: 0 }, site);
     case "convBackwardInput":
-      if (dtypes.size === 1 && (only === "float32" || only === "float64")) {
-        return convolution(kernel, { geometry: kernel.call, kind: 1, dtype: only }, site);
-      }
-      return asLoops(kernel, site);
+      return convolution(kernel, { geometry: call, kind: 1 }, site);
     case "convBackwardWeight":
-      if (dtypes.size === 1 && (only === "float32" || only === "float64")) {
-        return convolution(kernel, { geometry: kernel.call, kind: 2, dtype: only }, site);
-      }
-      return asLoops(kernel, site);
+      return convolution(kernel, { geometry: call, kind: 2 }, site);
     case "sort":
-      return sort(kernel, kernel.call.descending, site);
+      return sort(kernel, call.descending, site);
     default:
-      kernel.call satisfies never;
+      call satisfies never;
   }
 }
 
@@ -65,12 +51,6 @@ function dtypeOf(view: BufferView, site: ExternSite): DType {
   const declared = site.context.buffers[view.buffer];
   if (declared === undefined) throw new InternalError(`Expected a buffer but found b${view.buffer}`);
   return declared.dtype;
-}
-
-function asLoops(kernel: ExternKernel, site: ExternSite): void {
-  const typeOf = (id: BufferId): DType => site.context.buffers[id]?.dtype ?? "float32";
-  site.phases(printLoopKernel(externAsLoops(kernel, typeOf), site.context));
-  if (kernel.epilogue) site.phases(printLoopKernel(kernel.epilogue, site.context));
 }
 
 const pointer = (view: BufferView, site: ExternSite, extra = ""): string =>
@@ -101,14 +81,13 @@ const PARTS = {
 /** The number of threads as the call gets it. */
 const threadsOf = (kernel: ExternKernel): string => kernel.team === "one" ? "1" : "threads";
 
-function matmul(kernel: ExternKernel, dtype: "float32" | "float64", site: ExternSite): void {
+function matmul(kernel: ExternKernel, site: ExternSite): void {
   const [a, b] = kernel.inputs, [c] = kernel.outputs;
   if (!a || !b || !c || kernel.call.op !== "matmul") {
     throw new InternalError("Expected two operands and a result of matmul");
   }
   site.declare(GEMM_CALL);
-  const { calls, size } = site, rank = c.shape.length;
-  if (rank > 3 && kernel.epilogue) return unfused(kernel, site);
+  const { calls, size } = site, rank = c.shape.length, dtype = dtypeOf(c, site);
   calls.block("{", () => {
     const parts = rank === 2 ? [PARTS.m, PARTS.c] : [PARTS.b, PARTS.m, PARTS.c];
     const epilogue = epilogueOf(kernel, parts, site);
@@ -143,13 +122,6 @@ function matmul(kernel: ExternKernel, dtype: "float32" | "float64", site: Extern
   });
 }
 
-/** The call, then its epilogue as a kernel of its own. */
-function unfused(kernel: ExternKernel, site: ExternSite): void {
-  const { epilogue, ...plain } = kernel;
-  printExtern(plain, site);
-  if (epilogue) site.phases(printLoopKernel(epilogue, site.context));
-}
-
 /** A view of rank 3 is one of height 1. */
 function image(view: BufferView): { shape: readonly Dim[]; strides: readonly Dim[] } {
   const { shape, strides } = view;
@@ -162,10 +134,9 @@ interface Convolution {
   readonly geometry: ConvGeometry;
   /** As in ConvCall. */
   readonly kind: 0 | 1 | 2;
-  readonly dtype: "float32" | "float64";
 }
 
-function convolution(kernel: ExternKernel, { geometry, kind, dtype }: Convolution, site: ExternSite): void {
+function convolution(kernel: ExternKernel, { geometry, kind }: Convolution, site: ExternSite): void {
   const [first, second, bias] = kernel.inputs, [out] = kernel.outputs;
   if (!first || !second || !out) throw new InternalError(`Expected operands of ${kernel.call.op}`);
   // kind 0: image, weight → result; 1: result, weight → image; 2: result, image → weight
@@ -175,8 +146,7 @@ function convolution(kernel: ExternKernel, { geometry, kind, dtype }: Convolutio
     ? [out, second, first]
     : [second, out, first];
   site.declare(CONV_CALL);
-  const { calls, size } = site;
-  if (kernel.epilogue && (kind === 2 || out.shape.length !== 4)) return unfused(kernel, site);
+  const { calls, size } = site, dtype = dtypeOf(out, site);
   calls.block("{", () => {
     const epilogue = epilogueOf(kernel, [PARTS.b, PARTS.m, PARTS.c, undefined], site);
     const x = image(input), w = image(weight), y = image(result);
@@ -239,5 +209,4 @@ function sort(kernel: ExternKernel, descending: boolean, site: ExternSite): void
       calls.line(`((void (*)(const SortCall*)) ${site.routine(SORT_ROUTINE[dtype])})(&call);`);
     });
   });
-  if (kernel.epilogue) site.phases(printLoopKernel(kernel.epilogue, site.context));
 }

@@ -6,15 +6,20 @@
  */
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import { add, boundsOf, type Dim, freeSymbols, mul, product, type Sym } from "../../../lib/sym/expr.ts";
-import type { BufferDecl, BufferId, Loop, LoopKernel, Statement } from "../../../lib/loops/ir.ts";
-import { blockedSums } from "../../../lib/loops/blocked_sums.ts";
+import {
+  type BufferDecl,
+  type BufferId,
+  isPosition,
+  type Loop,
+  type LoopKernel,
+  type Statement,
+} from "../../../lib/loops/ir.ts";
 import { SCALAR_OPS } from "../../../lib/loops/scalar.ts";
-import { collides, type KernelNames, NestPrinter, type Range, valueTypes } from "./nest.ts";
-import { combine, isPosition, neutral } from "./reductions.ts";
+import { valueTypes } from "../../../lib/loops/value_types.ts";
+import { collides, type KernelNames, NestPrinter, type Range } from "./nest.ts";
+import { combine, neutral } from "./reductions.ts";
 import type { Need } from "./scalar.ts";
 import { MEMORY_TYPE, VALUE_TYPE } from "./types.ts";
-import { unrollShort } from "./unroll.ts";
-import { vectorise } from "./vectorise.ts";
 
 /** What all kernels of a program share. */
 export interface KernelContext {
@@ -44,7 +49,7 @@ const PIECE = 4096;
 
 /** The phases of a loop kernel. */
 export function printLoopKernel(kernel: LoopKernel, context: KernelContext): Phase[] {
-  const body = unrollShort(vectorise(blockedSums(kernel.body)));
+  const { body } = kernel;
   const loops = body.filter((s): s is Loop => s.kind === "loop");
   const flows = loops.some((l) => l.reductions.length + l.carried.length > 0);
   const stores = body.some((s) => s.kind === "store" || s.kind === "masked");
@@ -252,14 +257,13 @@ export function printEpilogue(
   context: KernelContext,
 ): { readonly body: string; readonly buffers: readonly BufferId[] } {
   const ranges = new Map<Loop, Range>();
-  const retag = (body: readonly Statement[], depth: number): readonly Statement[] =>
-    body.map((s) => {
-      if (s.kind !== "loop" || depth >= parts.length) return s;
-      const loop: Loop = { ...s, vector: depth === parts.length - 1, body: retag(s.body, depth + 1) };
-      const range = parts[depth];
-      if (range !== undefined) ranges.set(loop, range);
-      return loop;
-    });
-  const body = retag(kernel.body, 0);
+  const divide = (body: readonly Statement[], [range, ...rest]: readonly (Range | undefined)[]): void => {
+    const loop = body.find((s) => s.kind === "loop");
+    if (!loop) return;
+    if (range !== undefined) ranges.set(loop, range);
+    divide(loop.body, rest);
+  };
+  const { body } = kernel;
+  divide(body, parts);
   return bodyText(context, (out, names) => printer(body, context, { out, names, ranges }).statements(body));
 }

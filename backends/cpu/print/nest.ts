@@ -8,7 +8,16 @@ import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { DType } from "../../../lib/base/dtype.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
-import type { BufferDecl, BufferId, Loop, Reduction, Statement, ValueId } from "../../../lib/loops/ir.ts";
+import {
+  type BufferDecl,
+  type BufferId,
+  isPosition,
+  type Loop,
+  type Reduction,
+  type Statement,
+  type ValueId,
+} from "../../../lib/loops/ir.ts";
+import { masksLoops } from "../../../lib/codegen/vectorise.ts";
 import { coefficientOf } from "../../../lib/loops/nest.ts";
 import {
   type Advance,
@@ -19,11 +28,10 @@ import {
   storedBuffers,
   varyingValues,
 } from "./plan.ts";
-import { combine, foldName, foldText, isPosition, LANES, neutral, takes } from "./reductions.ts";
+import { combine, foldName, foldText, LANES, neutral, takes } from "./reductions.ts";
 import { castExpression, type Need, scalarExpression } from "./scalar.ts";
 import { literal, MEMORY_TYPE, printIndex, VALUE_TYPE } from "./types.ts";
 import { type Trigonometry, trigonometry } from "./trigonometry.ts";
-import { masksLoops } from "./vectorise.ts";
 
 /** Lanes of a block; a multiple of LANES. */
 const BLOCK = 256;
@@ -528,19 +536,4 @@ export function collides(body: readonly Statement[]): boolean {
   return body.some((s) =>
     s.kind === "store" ? s.mode === "add" : (s.kind === "loop" || s.kind === "masked") && collides(s.body)
   );
-}
-
-/** Types of all values under some statements. */
-export function valueTypes(
-  body: readonly Statement[],
-  into: Map<ValueId, DType> = new Map(),
-): Map<ValueId, DType> {
-  for (const s of body) {
-    if (s.kind === "loop") {
-      for (const r of s.reductions) into.set(r.id, r.dtype);
-      for (const c of s.carried) into.set(c.id, c.dtype);
-    } else if (s.kind !== "store") into.set(s.id, s.dtype);
-    if (s.kind === "loop" || s.kind === "masked") valueTypes(s.body, into);
-  }
-  return into;
 }

@@ -139,7 +139,6 @@ export function printProgram(program: Program): PrintedProgram {
       context,
       calls,
       size: sizeText,
-      phases: (phases) => loopKernel(phases, phase, calls),
       epilogue: (body) =>
         functionOf("OUTL void (void* context, long b, long m0, long m1, long c0, long c1)", body),
       routine(name) {

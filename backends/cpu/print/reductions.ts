@@ -4,20 +4,11 @@
  * that a sum has the same bits at every vector width and on every printer that keeps this rule.
  */
 import { type DType, isFloat } from "../../../lib/base/dtype.ts";
-import type { ReductionOp } from "../../../lib/loops/ir.ts";
+import { isPosition, type PlainOp, type PositionOp, type ReductionOp } from "../../../lib/loops/ir.ts";
 import { literal, MEMORY_TYPE, SUFFIX, wrapping } from "./types.ts";
 
 /** Lanes of a vectorised reduction. */
 export const LANES = 16;
-
-/** The reductions that report a position. */
-export type PositionOp = "argmax" | "argmin";
-/** The others. */
-export type PlainOp = Exclude<ReductionOp, PositionOp>;
-
-export function isPosition(op: ReductionOp): op is PositionOp {
-  return op === "argmax" || op === "argmin";
-}
 
 const LEAST: Readonly<Record<DType, string>> = {
   float32: "(-__builtin_inff())",

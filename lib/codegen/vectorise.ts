@@ -2,9 +2,9 @@
  * Chooses the loop of each nest that runs in vector lanes, where the scheduler has not. Input: statements; output:
  * the same with at most one `vector` loop on each path. Invariant: only parallel and reduction loops are chosen.
  */
-import { type Dim, freeSymbols } from "../../../lib/sym/expr.ts";
-import type { Loop, Statement } from "../../../lib/loops/ir.ts";
-import { coefficientOf } from "../../../lib/loops/nest.ts";
+import { type Dim, freeSymbols } from "../sym/expr.ts";
+import type { Loop, Statement } from "../loops/ir.ts";
+import { coefficientOf } from "../loops/nest.ts";
 
 const isLoop = (s: Statement): s is Loop => s.kind === "loop";
 
@@ -59,6 +59,15 @@ function best(body: readonly Statement[]): Loop | undefined {
   };
   visit(body);
   return winner;
+}
+
+/** An epilogue with its last loop in lanes: its results lie side by side as those of the call do. */
+export function vectoriseEpilogue(body: readonly Statement[]): readonly Statement[] {
+  return body.map((s) => {
+    if (!isLoop(s)) return s;
+    const inner = s.body.some(isLoop);
+    return { ...s, vector: !inner, body: inner ? vectoriseEpilogue(s.body) : s.body };
+  });
 }
 
 /** The statements with vector loops chosen: one for each path that has none. */

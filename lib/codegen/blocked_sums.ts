@@ -6,8 +6,8 @@
  */
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, floorDiv, freeSymbols, min, mul, sub, type Sym, symbol } from "../sym/expr.ts";
-import type { Loop, Reduction, Statement, ValueId } from "./ir.ts";
-import { substituteIndices } from "./nest.ts";
+import type { Loop, Reduction, Statement, ValueId } from "../loops/ir.ts";
+import { substituteIndices } from "../loops/nest.ts";
 
 /** So many elements are added in one go, in 16 lanes of 256 and without further loops. */
 const LONG = 4096;

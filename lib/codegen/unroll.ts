@@ -3,20 +3,23 @@
  * straight run. Input: statements with vector loops chosen; output: the same computation with fresh value ids.
  * Invariant: reductions combine in the order of the loop, so results keep their bits.
  */
-import { type DType, isFloat } from "../../../lib/base/dtype.ts";
-import { InternalError } from "../../../lib/base/errors.ts";
-import { type Dim, substitute, type Sym, symbol } from "../../../lib/sym/expr.ts";
-import type { Loop, Reduction, Statement, ValueId } from "../../../lib/loops/ir.ts";
-import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
-import { valueTypes } from "./nest.ts";
-import { isPosition, type PlainOp } from "./reductions.ts";
+import { type DType, isFloat } from "../base/dtype.ts";
+import { InternalError } from "../base/errors.ts";
+import { type Dim, substitute, type Sym, symbol } from "../sym/expr.ts";
+import {
+  isPosition,
+  type Loop,
+  type PlainOp,
+  type Reduction,
+  type Statement,
+  type ValueId,
+} from "../loops/ir.ts";
+import type { ScalarOpName } from "../loops/scalar.ts";
+import { valueTypes } from "../loops/value_types.ts";
 import { masksLoops } from "./vectorise.ts";
 
-/** Most statements that a body may grow to. */
-const LIMIT = 400;
-
-/** Unrolls the short loops inside vector loops. */
-export function unrollShort(body: readonly Statement[]): readonly Statement[] {
+/** Unrolls the short loops inside vector loops, where that takes at most `limit` statements. */
+export function unrollShort(body: readonly Statement[], limit: number): readonly Statement[] {
   const types = valueTypes(body);
   let next = Math.max(-1, ...types.keys()) + 1;
   const unroller = new Unroller(types, () => next++);
@@ -24,8 +27,8 @@ export function unrollShort(body: readonly Statement[]): readonly Statement[] {
     list.map((s) => {
       if (s.kind !== "loop") return s;
       if (!s.vector) return { ...s, body: visit(s.body) };
-      if (masksLoops(s.body) || grown(s.body) > LIMIT) return s;
-      return { ...s, body: unroller.statements(s.body) };
+      if (masksLoops(s.body) || grown(s.body) > limit) return s;
+      return s.body.some((inner) => inner.kind === "loop") ? { ...s, body: unroller.statements(s.body) } : s;
     });
   return visit(body);
 }

@@ -6,8 +6,8 @@
 import { type DType, isFloat } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, mod, mul, sub, symbol } from "../sym/expr.ts";
-import type { BufferId, BufferView, ConvGeometry, ExternKernel, Loop, LoopKernel } from "./ir.ts";
-import { flatIndex, loadBufferOperand, type Loader, Recorder, type Value } from "./record.ts";
+import type { BufferId, BufferView, ConvGeometry, ExternKernel, Loop, LoopKernel } from "../loops/ir.ts";
+import { flatIndex, loadBufferOperand, type Loader, Recorder, type Value } from "../loops/record.ts";
 
 /** Builds nested loops around what a recorder records. */
 class Nest {

@@ -1,0 +1,33 @@
+/** Native code as a target: the C++ compiler's vectors, and the runtime library. */
+import type { CallSupport, Target } from "../../lib/codegen/target.ts";
+import type { DType } from "../../lib/base/dtype.ts";
+import type { ExternKernel } from "../../lib/loops/ir.ts";
+
+/** What printed C++ runs. */
+export const nativeTarget: Target = {
+  name: "native",
+  supports,
+  lanes: true,
+  grid: null,
+  kernelBuffers: Infinity,
+  unrolls: 400,
+};
+
+function supports({ call, outputs }: ExternKernel, dtypes: ReadonlySet<DType>): CallSupport {
+  const rank = outputs[0]?.shape.length ?? 0;
+  const floats = dtypes.size === 1 && (dtypes.has("float32") || dtypes.has("float64"));
+  switch (call.op) {
+    case "matmul":
+      // One batch dimension is the library's; the others are loops around it, which have no epilogue
+      return floats ? (rank > 3 ? "alone" : "fused") : "none";
+    case "convForward":
+    case "convBackwardInput":
+      return floats ? (rank === 4 ? "fused" : "alone") : "none";
+    case "convBackwardWeight":
+      return floats ? "alone" : "none";
+    case "sort":
+      return "alone";
+    default:
+      return call satisfies never;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * From a program of loops to one that a target's printer writes down as it stands. Input: a program and a target;
+ * output: the program that computes the same. Invariants: the passes run in the order of one list; after each the
+ * program satisfies the checks of loops/verify.ts and can be dumped.
+ */
+import { recording } from "../base/recording.ts";
+import type { Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { printProgram } from "../loops/print.ts";
+import { verifyProgram } from "../loops/verify.ts";
+import { blockedSums } from "./blocked_sums.ts";
+import { gridReductions } from "./grid_reductions.ts";
+import { libraryCalls } from "./library_calls.ts";
+import type { Target } from "./target.ts";
+import { unrollShort } from "./unroll.ts";
+import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
+
+/** One step of code generation. */
+export interface Pass {
+  readonly name: string;
+  /** Whether the target asks for it. */
+  readonly applies: (target: Target) => boolean;
+  readonly run: (program: Program, target: Target) => Program;
+}
+
+/** All passes, in their order. */
+export const PASSES: readonly Pass[] = [
+  { name: "library_calls", applies: () => true, run: libraryCalls },
+  { name: "grid_reductions", applies: ({ grid }) => grid !== null, run: gridReductions },
+  { name: "blocked_sums", applies: ({ lanes }) => lanes, run: perNest(blockedSums) },
+  { name: "vectorise", applies: ({ lanes }) => lanes, run: perNest(vectorise, vectoriseEpilogue) },
+  {
+    name: "unroll",
+    applies: ({ unrolls }) => unrolls > 0,
+    run: (program, { unrolls }) => perNest((body) => unrollShort(body, unrolls))(program),
+  },
+];
+
+/** Runs the passes that a target asks for. Throws InternalError where one breaks the rules of loop IR. */
+export function generate(program: Program, target: Target): Program {
+  return recording.phase(
+    "loop passes",
+    () =>
+      PASSES.filter((pass) => pass.applies(target)).reduce((before, pass) => {
+        const after = pass.run(before, target);
+        if (after === before) return before;
+        verifyProgram(after, pass.name);
+        recording.artifact(`loops_${pass.name}`, () => printProgram(after), { part: program.name });
+        return after;
+      }, program),
+  );
+}
+
+type Rewrite = (body: readonly Statement[]) => readonly Statement[];
+
+/** A pass that rewrites the statements of each loop kernel; of epilogues as `epilogue` says, which else stay. */
+function perNest(rewrite: Rewrite, epilogue: Rewrite = (body) => body): (program: Program) => Program {
+  const nest = (kernel: LoopKernel, by: Rewrite): LoopKernel => {
+    const body = by(kernel.body);
+    return body === kernel.body ? kernel : { ...kernel, body };
+  };
+  return (program) => {
+    const kernels = program.kernels.map((kernel): Kernel => {
+      if (kernel.kind === "loops") return nest(kernel, rewrite);
+      if (!kernel.epilogue) return kernel;
+      const after = nest(kernel.epilogue, epilogue);
+      return after === kernel.epilogue ? kernel : { ...kernel, epilogue: after };
+    });
+    return kernels.every((k, i) => k === program.kernels[i]) ? program : { ...program, kernels };
+  };
+}

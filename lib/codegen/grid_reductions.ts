@@ -1,0 +1,156 @@
+/**
+ * Long reductions with few results, in two kernels, so that a grid has work for all its workgroups: the first makes
+ * partial results, the second combines them. Input: a program; output: one whose partial results are temporaries.
+ * Invariant: how a reduction is cut follows from its sizes as they are known when it is compiled, and never changes
+ * which element of equal extremes is found.
+ */
+import { itemSize } from "../base/dtype.ts";
+import { hintOf } from "../sym/decide.ts";
+import { add, type Dim, floorDiv, max, min, mul, product, sub, symbol } from "../sym/expr.ts";
+import type { BufferDecl, Kernel, Loop, LoopKernel, Program, Reduction, Statement } from "../loops/ir.ts";
+import { isPosition } from "../loops/ir.ts";
+import { substituteIndices } from "../loops/nest.ts";
+import { usesOf } from "../loops/uses.ts";
+import { valueTypes } from "../loops/value_types.ts";
+import { replaceKernels } from "./kernels.ts";
+import type { Grid, Target } from "./target.ts";
+
+/** Cuts the reductions of a program for a target with a grid. */
+export function gridReductions(program: Program, { grid, kernelBuffers }: Target): Program {
+  if (!grid) return program;
+  const buffers: BufferDecl[] = [...program.buffers];
+  let bytes = program.arenaBytes;
+  /** A new temporary. */
+  const temporary = (dtype: BufferDecl["dtype"], length: Dim): number => {
+    const offset = mul(floorDiv(add(bytes, 63), 64), 64);
+    bytes = add(offset, mul(length, itemSize(dtype)));
+    return buffers.push({
+      name: `partial${buffers.length}`,
+      dtype,
+      length,
+      role: { kind: "temporary", offset },
+    }) - 1;
+  };
+  const cut = replaceKernels(program, (kernel): readonly Kernel[] => {
+    const found = kernel.kind === "loops" && usesOf(kernel).all.size < kernelBuffers
+      ? longReduction(kernel, grid)
+      : undefined;
+    return found ? inTwo(found, temporary) : [kernel];
+  });
+  return cut === program ? program : { ...cut, buffers, arenaBytes: mul(floorDiv(add(bytes, 63), 64), 64) };
+}
+
+interface LongReduction {
+  readonly kernel: LoopKernel;
+  /** The parallel loops around it, from the outermost. */
+  readonly around: readonly Loop[];
+  readonly before: readonly Statement[];
+  readonly loop: Loop;
+  readonly after: readonly Statement[];
+  readonly parts: number;
+}
+
+/** The reduction that a kernel is, where it is worth cutting. */
+function longReduction(kernel: LoopKernel, grid: Grid): LongReduction | undefined {
+  const around: Loop[] = [];
+  let level = kernel.body;
+  for (;;) {
+    const [only] = level;
+    if (level.length !== 1 || only?.kind !== "loop" || only.order !== "parallel") break;
+    around.push(only);
+    level = only.body;
+  }
+  const loops = level.filter((s) => s.kind === "loop"), [loop] = loops;
+  if (loops.length !== 1 || loop?.order !== "reduction" || loop.carried.length > 0) return undefined;
+  if (loop.reductions.some((r) => r.dtype === "bool") || !level.every((s) => s === loop || isPlain(s))) {
+    return undefined;
+  }
+  const at = level.indexOf(loop), before = level.slice(0, at);
+  if (before.some((s) => s.kind === "store")) return undefined;
+  const results = hintOf(product(around.map(({ axis }) => axis.size)));
+  const length = hintOf(loop.axis.size), elements = length * elementsOf(loop.body);
+  const parts = Math.min(
+    length,
+    Math.floor(elements / grid.elements),
+    Math.ceil(grid.groups / Math.max(1, results)),
+  );
+  return parts < 2 ? undefined : { kernel, around, before, loop, after: level.slice(at + 1), parts };
+}
+
+const isPlain = (s: Statement): boolean =>
+  s.kind !== "loop" && (s.kind !== "masked" || s.body.every(isPlain));
+
+/** Iterations of the loops in a body, as far as they are known. */
+function elementsOf(body: readonly Statement[]): number {
+  return body.reduce(
+    (most, s) =>
+      s.kind === "loop" ? Math.max(most, Math.max(1, hintOf(s.axis.size)) * elementsOf(s.body)) : most,
+    1,
+  );
+}
+
+function inTwo(
+  { kernel, around, before, loop, after, parts }: LongReduction,
+  temporary: (dtype: BufferDecl["dtype"], length: Dim) => number,
+): readonly Kernel[] {
+  const types = valueTypes(kernel.body);
+  let next = Math.max(-1, ...types.keys()) + 1;
+  const fresh = () => next++;
+  const { axis: { symbol: whole, size } } = loop;
+  const part = symbol("p", { kind: "axis" }, [0, parts - 1]),
+    again = symbol("q", { kind: "axis" }, [0, parts - 1]);
+  const length = floorDiv(add(size, parts - 1), parts),
+    most = typeof length === "number" ? length : length.upper;
+  const inner = symbol("r", { kind: "axis" }, [0, Math.max(0, most - 1)]), start = mul(part, length);
+  const count = product(around.map(({ axis }) => axis.size));
+  const place = around.reduce<Dim>((at, { axis }) => add(mul(at, axis.size), axis.symbol), 0);
+  const firsts: Reduction[] = [],
+    stores: Statement[] = [],
+    loads: Statement[] = [],
+    seconds: Reduction[] = [];
+  /** One partial result: what makes it, and how the second kernel finds it. */
+  const partial = (first: Reduction): number => {
+    const buffer = temporary(first.dtype, mul(count, parts)), id = fresh();
+    const at = (p: Dim): Dim => add(mul(place, parts), p);
+    firsts.push(first);
+    stores.push({ kind: "store", buffer, index: at(part), value: first.id, mode: "set" });
+    loads.push({ kind: "load", id, buffer, index: at(again), dtype: first.dtype });
+    return id;
+  };
+  for (const r of loop.reductions) {
+    if (!isPosition(r.op)) {
+      seconds.push({ ...r, value: partial({ ...r, id: fresh() }) });
+      continue;
+    }
+    const op = r.op === "argmax" ? "max" : "min", dtype = types.get(r.value) ?? "float32";
+    const extreme = partial({ id: fresh(), op, value: r.value, dtype });
+    seconds.push({ ...r, value: extreme, index: partial({ ...r, id: fresh() }) });
+  }
+  const nest = (body: readonly Statement[]): readonly Statement[] =>
+    around.reduceRight<readonly Statement[]>((list, outer) => [{ ...outer, body: list }], body);
+  const plain = { vector: false, carried: [] } as const;
+  const body = substituteIndices(loop.body, (s) => s === whole ? add(start, inner) : s);
+  const each = min(length, max(0, sub(size, start)));
+  const cut: Loop = { ...loop, axis: { symbol: inner, size: each }, body, reductions: firsts };
+  const first = nest([{
+    ...plain,
+    kind: "loop",
+    axis: { symbol: part, size: parts },
+    order: "parallel",
+    body: [...before, cut, ...stores],
+    reductions: [],
+  }]);
+  const second = nest([
+    ...before,
+    {
+      ...plain,
+      kind: "loop",
+      axis: { symbol: again, size: parts },
+      order: "reduction",
+      body: loads,
+      reductions: seconds,
+    },
+    ...after,
+  ]);
+  return [{ ...kernel, name: `${kernel.name}_parts`, body: first }, { ...kernel, body: second }];
+}

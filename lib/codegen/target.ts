@@ -1,0 +1,42 @@
+/**
+ * What a device can run, as far as code generation asks: passes read it, and nothing outside a device's own folder asks
+ * which device it has. Each tier of a device gives one.
+ */
+import type { DType } from "../base/dtype.ts";
+import type { ExternKernel } from "../loops/ir.ts";
+
+/** How a library call is run. */
+export type CallSupport =
+  /** By the library, which runs its epilogue on parts as they are finished. */
+  | "fused"
+  /** By the library; its epilogue is a kernel of its own. */
+  | "alone"
+  /** Not at all: it becomes loops. */
+  | "none";
+
+/** What keeps a grid busy. */
+export interface Grid {
+  /** Workgroups that fill it several times over. */
+  readonly groups: number;
+  /** Elements of a reduction that are worth a workgroup. */
+  readonly elements: number;
+}
+
+/** Facts about one way to run programs. */
+export interface Target {
+  /** For messages and dumps: "native". */
+  readonly name: string;
+  /** How a library call over operands of these types is run. */
+  supports(kernel: ExternKernel, dtypes: ReadonlySet<DType>): CallSupport;
+  /**
+   * Whether loops run in SIMD lanes along one loop of a nest. Then long sums are cut in blocks, so that all such targets
+   * add in one order.
+   */
+  readonly lanes: boolean;
+  /** The grid of workgroups that loops are mapped to, which few results of long reductions would leave idle. */
+  readonly grid: Grid | null;
+  /** How many buffers one kernel may touch. */
+  readonly kernelBuffers: number;
+  /** Most statements that the loops inside a vector loop may be unrolled to; 0: they stay loops. */
+  readonly unrolls: number;
+}
