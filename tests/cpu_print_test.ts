@@ -4,7 +4,17 @@
  * Float32 functions are held to a few units in the last place of the float64 result.
  */
 import { assert } from "@std/assert";
-import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../lib/base/dtype.ts";
+import { decodeElements } from "../lib/base/bfloat16.ts";
+import {
+  type DType,
+  DTYPES,
+  type HostArray,
+  hostArray,
+  isFloat,
+  isSmall,
+  itemSize,
+  type ValueType,
+} from "../lib/base/dtype.ts";
 import type { Body, Lowered, Operand } from "../lib/loops/body.ts";
 import type { Program } from "../lib/loops/ir.ts";
 import { axesOf, wrapLoops } from "../lib/loops/nest.ts";
@@ -76,9 +86,13 @@ function check(cases: readonly Case[]): void {
     });
     interpret(one, { inputs, outputs: expected, precision: "wide" });
     decls.forEach((decl, i) => {
-      const want = expected[i], memory = results[at++];
-      assert(decl && want && memory);
-      const got = hostArray(decl.dtype, memory.buffer, { length: want.length });
+      const stored = expected[i], memory = results[at++];
+      assert(decl && stored && memory);
+      const want = decodeElements(decl.dtype, stored);
+      const got = decodeElements(
+        decl.dtype,
+        hostArray(decl.dtype, memory.buffer, { length: stored.length }),
+      );
       for (let k = 0; k < want.length; k++) {
         const x = Number(got[k]), y = Number(want[k]);
         const same = x === y || (Number.isNaN(x) && Number.isNaN(y));
@@ -146,7 +160,7 @@ function columns(domain: readonly number[], arity: number): number[][] {
   );
 }
 
-function scalarCase(name: ScalarOpName, type: DType, domain: readonly number[]): Case {
+function scalarCase(name: ScalarOpName, type: ValueType, domain: readonly number[]): Case {
   const { arity } = SCALAR_OPS[name];
   const data = columns(domain, arity),
     shape = [data[0]?.length ?? 0],
@@ -194,7 +208,6 @@ test("scalar operations on integers and bool", () => {
     if (takes(name, "integer", "number", "any", "bits")) {
       const domain = name === "pow" ? [0, 1, 2, 3, -2, -1, 5] : INTEGERS;
       for (const type of ["int32", "int64"] as const) cases.push(scalarCase(name, type, domain));
-      cases.push(scalarCase(name, "uint8", domain.filter((x) => x >= 0 && x < 256).concat(200, 255)));
     }
     if (takes(name, "any", "bits") && name !== "shl" && name !== "shr") {
       cases.push(scalarCase(name, "bool", [0, 1]));
@@ -204,12 +217,10 @@ test("scalar operations on integers and bool", () => {
   check(cases);
 });
 
-const TYPES: readonly DType[] = ["float32", "float64", "int64", "int32", "uint8", "bool"];
-
 test("loads, casts and stores of every type, transposed", () => {
   const cases: Case[] = [];
-  for (const from of TYPES) {
-    for (const to of TYPES) {
+  for (const from of DTYPES) {
+    for (const to of DTYPES) {
       const shape = [3, 37];
       const values = Array.from({ length: 111 }, (_, i) => {
         if (from === "bool") return i % 3 === 0 ? 1 : 0;
@@ -445,12 +456,12 @@ test("library calls of all types", () => {
       })),
     });
   }
-  for (const dtype of TYPES) {
+  for (const dtype of DTYPES.filter((each) => !isSmall(each))) {
     for (const descending of [false, true]) {
       const rows = { shape: [3, 90], dtype };
       const values = Array.from(
         { length: 270 },
-        (_, i) => dtype === "bool" ? i % 2 : (i * 37 % 50) - (dtype === "uint8" ? 0 : 20),
+        (_, i) => dtype === "bool" ? i % 2 : (i * 37 % 50) - 20,
       );
       if (isFloat(dtype)) values[5] = values[100] = values[101] = NaN;
       const results = [rows, { shape: [3, 90], dtype: "int64" as const }];
@@ -495,7 +506,9 @@ function withEpilogue(program: Program, shape: readonly number[]): Program {
     recorder.loadBuffer(buffers.length - 2, last, "float32"),
   );
   const sum = recorder.add(scaled, recorder.index(index[index.length - 2] ?? 0, "float32"));
-  recorder.store(buffers.length - 1, at, { value: recorder.maximum(sum, recorder.constant(0, "float32")) });
+  recorder.store({ buffer: buffers.length - 1, dtype: "float32" }, at, {
+    value: recorder.maximum(sum, recorder.constant(0, "float32")),
+  });
   const body = wrapLoops(axes, recorder.statements);
   const arenaBytes = shape.reduce((a, b) => a * b, 4);
   return {
@@ -577,7 +590,9 @@ test("sizes known only in the call, in kernels, arenas and library calls", () =>
     reductions,
     carried: [],
   });
-  recorder.store(2, i.symbol, { value: recorder.add({ id, dtype: f32 }, recorder.index(n, f32)) });
+  recorder.store({ buffer: 2, dtype: f32 }, i.symbol, {
+    value: recorder.add({ id, dtype: f32 }, recorder.index(n, f32)),
+  });
   const view = (buffer: number, shape: readonly Dim[], strides: readonly Dim[]) => ({
     buffer,
     offset: 0,

@@ -86,7 +86,7 @@ Deno.test("broken safetensors files are errors that say what is wrong", () => {
     [fileOf("{").subarray(0, 8), "Expected a header of 1 bytes but found 0"],
     [fileOf("{oops"), "Expected a JSON header"],
     [fileOf("[]"), "Expected a JSON object"],
-    [fileOf(entry("F16", "[2]", "[0,4]"), 4), "Expected one of F32"],
+    [fileOf(entry("F8_E4M3", "[2]", "[0,4]"), 4), "Expected one of F32"],
     [fileOf(entry("F32", "[2]", "[0,4]"), 4), "Expected 8 bytes for x"],
     [fileOf(entry("F32", "[2]", "[0,8]"), 4), "Expected 8 bytes for x"],
     [fileOf(entry("F32", "[-1]", "[0,4]"), 4), "non-negative"],

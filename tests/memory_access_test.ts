@@ -4,7 +4,7 @@
  * so that every element must be equal.
  */
 import { assert, assertEquals } from "@std/assert";
-import { type DType, DTYPES, type HostArray, hostArray, itemSize } from "../lib/base/dtype.ts";
+import { type DType, DTYPES, type HostArray, hostArray, isSmall, itemSize } from "../lib/base/dtype.ts";
 import type { Body } from "../lib/loops/body.ts";
 import type { Program } from "../lib/loops/ir.ts";
 import { add, type Dim, mul } from "../lib/sym/expr.ts";
@@ -150,7 +150,7 @@ function writing(form: Form, mode: "set" | "add"): Case {
       }),
   }));
   // int64 is added to as it is
-  const lanes = mode === "set" ? dtype !== "float64" && dtype !== "uint8" : WORDS.includes(dtype);
+  const lanes = mode === "set" ? dtype !== "float64" && !isSmall(dtype) : WORDS.includes(dtype);
   return { label: `${mode} ${text(form)}`, program, inputs: [elements(from, length)], lanes };
 }
 
@@ -182,7 +182,7 @@ function allCases(extent: Extent): Case[] {
   for (const form of forms(extent)) {
     cases.push(reading(form));
     if (form.dtype === "int64") cases.push(comparing(form));
-    if (["int64", "int32", "uint8"].includes(form.dtype)) cases.push(picking(form));
+    if (["int64", "int32", "int16", "int8", "uint8"].includes(form.dtype)) cases.push(picking(form));
     if (form.step !== 0) cases.push(writing(form, "set"));
     cases.push(writing(form, "add"));
   }

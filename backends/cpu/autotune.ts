@@ -8,7 +8,8 @@
  * without fusion or without epilogues, other thresholds of storing values, other blocks of matrix products.
  */
 import { config } from "../../lib/base/config.ts";
-import { hostArray, isFloat, itemSize } from "../../lib/base/dtype.ts";
+import { encodeElements, numberArray } from "../../lib/base/bfloat16.ts";
+import { isFloat, itemSize } from "../../lib/base/dtype.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import { isPlainObject } from "../../lib/base/tree.ts";
 import { renumbered } from "../../lib/inductor/assemble.ts";
@@ -200,13 +201,11 @@ export function chooseTeam(
 
 /** Memory of a buffer with numbers that are harmless everywhere: halves, and zeros for what may be an index. */
 function filled(device: Device, { dtype, length }: BufferDecl) {
-  const bytes = new Uint8Array(Number(length) * itemSize(dtype));
-  if (isFloat(dtype)) {
-    const array = hostArray(dtype, bytes.buffer);
-    for (let i = 0; i < array.length; i++) array[i] = 0.5;
-  }
-  const memory = device.allocate(bytes.length);
-  device.write(memory, 0, bytes);
+  const numbers = numberArray(dtype, Number(length));
+  if (isFloat(dtype)) { for (let i = 0; i < numbers.length; i++) numbers[i] = 0.5; }
+  const { buffer } = encodeElements(dtype, numbers);
+  const memory = device.allocate(buffer.byteLength);
+  device.write(memory, 0, new Uint8Array(buffer));
   return memory;
 }
 

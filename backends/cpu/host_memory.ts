@@ -10,6 +10,9 @@ import type { Program } from "../../lib/loops/ir.ts";
 export class HostMemory implements Memory {
   readonly byteLength: number;
   #uint8: Uint8Array<ArrayBuffer> | undefined;
+  #int8: Int8Array | undefined;
+  #int16: Int16Array | undefined;
+  #uint16: Uint16Array | undefined;
   #int32: Int32Array | undefined;
   #int64: BigInt64Array | undefined;
   #float32: Float32Array | undefined;
@@ -23,6 +26,15 @@ export class HostMemory implements Memory {
 
   get uint8(): Uint8Array<ArrayBuffer> {
     return this.#uint8 ??= new Uint8Array(this.buffer);
+  }
+  get int8(): Int8Array {
+    return this.#int8 ??= new Int8Array(this.buffer);
+  }
+  get int16(): Int16Array {
+    return this.#int16 ??= new Int16Array(this.buffer);
+  }
+  get uint16(): Uint16Array {
+    return this.#uint16 ??= new Uint16Array(this.buffer);
   }
   get int32(): Int32Array {
     return this.#int32 ??= new Int32Array(this.buffer);

@@ -3,7 +3,7 @@
  * output: an expression text. Values are numbers (bool as 0 or 1), int64 is bigint. Invariant: a float32
  * expression is rounded to float32 whenever its operation may be inexact.
  */
-import { type DType, isFloat } from "../../lib/base/dtype.ts";
+import { isFloat, type ValueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { ScalarOpName } from "../../lib/loops/scalar.ts";
 
@@ -59,7 +59,7 @@ const COMPARE: Partial<Record<ScalarOpName, string>> = {
 };
 
 /** The expression of one operation on operands of type `dtype`. */
-export function scalarText(op: ScalarOpName, dtype: DType, args: readonly string[]): string {
+export function scalarText(op: ScalarOpName, dtype: ValueType, args: readonly string[]): string {
   const [a = "", b = "", c = ""] = args;
   const comparison = COMPARE[op];
   if (comparison) return `(${a} ${comparison} ${b} ? 1 : 0)`;
@@ -70,7 +70,7 @@ export function scalarText(op: ScalarOpName, dtype: DType, args: readonly string
   return dtype === "int64" ? bigText(op, a, b) : intText(op, dtype, a, b);
 }
 
-function floatText(op: ScalarOpName, dtype: DType, a: string, b: string, c: string): string {
+function floatText(op: ScalarOpName, dtype: ValueType, a: string, b: string, c: string): string {
   const round = (text: string) => dtype === "float32" ? `f(${text})` : text;
   const exact = EXACT[op];
   if (exact) return exact(a);
@@ -106,9 +106,8 @@ function floatText(op: ScalarOpName, dtype: DType, a: string, b: string, c: stri
   }
 }
 
-function intText(op: ScalarOpName, dtype: DType, a: string, b: string): string {
-  const wrap = (text: string) =>
-    dtype === "uint8" ? `(${text} & 255)` : dtype === "bool" ? `(${text} & 1)` : `(${text} | 0)`;
+function intText(op: ScalarOpName, dtype: ValueType, a: string, b: string): string {
+  const wrap = (text: string) => dtype === "bool" ? `(${text} & 1)` : `(${text} | 0)`;
   switch (op) {
     case "add":
       return wrap(`${a} + ${b}`);
@@ -145,9 +144,7 @@ function intText(op: ScalarOpName, dtype: DType, a: string, b: string): string {
     case "not":
       return wrap(`~${a}`);
     case "shl":
-      return dtype === "uint8"
-        ? `(${b} >>> 0 < 8 ? ${a} << ${b} & 255 : 0)`
-        : `(${b} >>> 0 < 32 ? ${a} << ${b} : 0)`;
+      return `(${b} >>> 0 < 32 ? ${a} << ${b} : 0)`;
     case "shr":
       return `(${b} >>> 0 < 32 ? ${a} >> ${b} : ${a} < 0 ? -1 : 0)`;
     default:
@@ -234,7 +231,7 @@ function bigText(op: ScalarOpName, a: string, b: string): string {
 }
 
 /** The expression of a conversion. */
-export function castText(from: DType, to: DType, a: string): string {
+export function castText(from: ValueType, to: ValueType, a: string): string {
   if (from === to) return a;
   if (to === "bool") return from === "int64" ? `(${a} !== 0n ? 1 : 0)` : `(${a} !== 0 ? 1 : 0)`;
   if (from === "int64") {
@@ -245,8 +242,6 @@ export function castText(from: DType, to: DType, a: string): string {
         return `f(Number(${a}))`;
       case "int32":
         return `Number(BigInt.asIntN(32, ${a}))`;
-      case "uint8":
-        return `Number(BigInt.asUintN(8, ${a}))`;
       case "int64":
         return a;
       default:
@@ -262,15 +257,13 @@ export function castText(from: DType, to: DType, a: string): string {
       return isFloat(from) ? `m.toBig(${a})` : `BigInt(${a})`;
     case "int32":
       return isFloat(from) ? `(${a} | 0)` : a;
-    case "uint8":
-      return from === "bool" ? a : `(${a} & 255)`;
     default:
       return to satisfies never;
   }
 }
 
 /** A constant as text. */
-export function constantText(value: number | bigint | boolean, dtype: DType): string {
+export function constantText(value: number | bigint | boolean, dtype: ValueType): string {
   if (dtype === "int64") return `(${BigInt(value)}n)`;
   const number = Number(value);
   if (Object.is(number, -0)) return "(-0)";

@@ -3,7 +3,7 @@
  * only used as indices or compared with such. Input: a kernel's statements; output: the ids of these values.
  * Invariant: a value that is computed with or stored as int64 is a bigint unless its bounds make numbers exact.
  */
-import type { DType } from "../../lib/base/dtype.ts";
+import type { ValueType } from "../../lib/base/dtype.ts";
 import type { Statement, ValueId } from "../../lib/loops/ir.ts";
 import { boundsOf, type Dim } from "../../lib/sym/expr.ts";
 
@@ -36,12 +36,10 @@ export function boundedIntegers(
   return analysis.bounded(limit);
 }
 
-function boundsOfType(dtype: DType): Bounds | undefined {
+function boundsOfType(dtype: ValueType): Bounds | undefined {
   switch (dtype) {
     case "bool":
       return [0, 1];
-    case "uint8":
-      return [0, 255];
     case "int32":
       return [-SMALL, SMALL - 1];
     case "int64":
@@ -54,7 +52,7 @@ function boundsOfType(dtype: DType): Bounds | undefined {
 }
 
 class Analysis {
-  readonly #types = new Map<ValueId, DType>();
+  readonly #types = new Map<ValueId, ValueType>();
   readonly #bounds = new Map<ValueId, Bounds>();
   /** Values without bounds that may be numbers where no use needs a bigint. */
   readonly #flexible = new Set<ValueId>();
@@ -80,7 +78,7 @@ class Analysis {
     return bounds !== undefined && bounds[0] >= -limit && bounds[1] <= limit;
   }
 
-  #define(id: ValueId, dtype: DType, bounds: Bounds | undefined): void {
+  #define(id: ValueId, dtype: ValueType, bounds: Bounds | undefined): void {
     this.#types.set(id, dtype);
     const known = bounds ?? boundsOfType(dtype);
     if (known && Number.isFinite(known[0]) && Number.isFinite(known[1])) this.#bounds.set(id, known);
@@ -138,7 +136,7 @@ class Analysis {
     return args.some((a) => this.#within(a, SMALL));
   }
 
-  #join(id: ValueId, dtype: DType, values: readonly ValueId[]): void {
+  #join(id: ValueId, dtype: ValueType, values: readonly ValueId[]): void {
     const all = values.map((v) => this.#bounds.get(v));
     const known = all.every((b) => b !== undefined)
       ? [Math.min(...all.map((b) => b[0])), Math.max(...all.map((b) => b[1]))] as const
@@ -209,7 +207,7 @@ class Analysis {
       case "store":
         return this.#need(s.value);
       case "cast":
-        if (s.dtype === "int32" || s.dtype === "uint8") this.#need(s.value);
+        if (s.dtype === "int32") this.#need(s.value);
         return;
       case "select":
         if (this.#needed.has(s.id)) this.#need(s.then, s.otherwise);
@@ -235,4 +233,4 @@ class Analysis {
   }
 }
 
-const isFloatType = (dtype: DType | undefined): boolean => dtype === "float32" || dtype === "float64";
+const isFloatType = (dtype: ValueType | undefined): boolean => dtype === "float32" || dtype === "float64";

@@ -3,7 +3,7 @@
  * `run(inputs, outputs, offsets, sizes, arena)`. Invariant: what an index expression needs of an outer loop is
  * computed in that loop, so the innermost loop adds its own part only.
  */
-import { type DType, isFloat, itemSize } from "../../lib/base/dtype.ts";
+import { type DType, isFloat, isHalf, itemSize, type ValueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferId, Loop, Program, Reduction, Statement, ValueId } from "../../lib/loops/ir.ts";
 import { boundsOf, type Dim, freeSymbols, type Sym } from "../../lib/sym/expr.ts";
@@ -30,7 +30,7 @@ class Printer {
   readonly #axisNames = new Map<Sym, string>();
   readonly #axisLevels = new Map<Sym, number>();
   #values = new Map<ValueId, string>();
-  #dtypes = new Map<ValueId, DType>();
+  #dtypes = new Map<ValueId, ValueType>();
   /** The int64 values of the kernel at hand that are numbers; all others are bigints. */
   #numbers: ReadonlySet<ValueId> = new Set();
   /** Buffers of int64 that are read as pairs of 32-bit words. */
@@ -150,19 +150,19 @@ class Printer {
     return this.#numbers.has(other) ? this.#number(id) : this.#exact(id);
   }
 
-  #dtype(id: ValueId): DType {
+  #dtype(id: ValueId): ValueType {
     const dtype = this.#dtypes.get(id);
     if (dtype === undefined) throw new InternalError(`Expected value ${id} to be defined before its use`);
     return dtype;
   }
 
   /** Declares the value of a statement under its own name. */
-  #define(id: ValueId, dtype: DType, text: string): void {
+  #define(id: ValueId, dtype: ValueType, text: string): void {
     this.#line(`const v${id} = ${text};`);
     this.#name(id, dtype, `v${id}`);
   }
 
-  #name(id: ValueId, dtype: DType, text: string): void {
+  #name(id: ValueId, dtype: ValueType, text: string): void {
     this.#values.set(id, text);
     this.#dtypes.set(id, dtype);
   }
@@ -416,13 +416,13 @@ class Printer {
   }
 }
 
-function castIndex(dtype: DType, text: string): string {
+function castIndex(dtype: ValueType, text: string): string {
   return dtype === "float64" ? `(${text})` : castText("float64", dtype, `(${text})`);
 }
 
-/** The typed view of a memory that holds this type. */
-function view(dtype: DType): DType {
-  return dtype === "bool" ? "uint8" : dtype;
+/** The typed view of a memory that holds this type; small floats are their bits. */
+function view(dtype: DType): DType | "uint16" {
+  return dtype === "bool" ? "uint8" : isHalf(dtype) ? "uint16" : dtype;
 }
 
 function neutral(r: Reduction, big: boolean): string {
@@ -444,7 +444,7 @@ function neutral(r: Reduction, big: boolean): string {
 }
 
 /** The least value of a type (or the greatest). */
-function extreme(dtype: DType, least: boolean): string {
+function extreme(dtype: ValueType, least: boolean): string {
   switch (dtype) {
     case "float32":
     case "float64":
@@ -453,8 +453,6 @@ function extreme(dtype: DType, least: boolean): string {
       return least ? "-9223372036854775808n" : "9223372036854775807n";
     case "int32":
       return least ? "-2147483648" : "2147483647";
-    case "uint8":
-      return least ? "0" : "255";
     case "bool":
       return least ? "0" : "1";
     default:

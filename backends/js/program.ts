@@ -4,7 +4,8 @@
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
-import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
+import { expandConversions } from "../../lib/codegen/conversions.ts";
+import type { BufferView, ExternKernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import type { HostArray } from "../../lib/base/dtype.ts";
 import { type HostView, runExtern } from "./extern.ts";
@@ -43,7 +44,7 @@ export function compileToJavaScript(
   program: Program,
   options: { readonly library?: ExternLibrary; readonly allocate?: (bytes: number) => HostMemory } = {},
 ): CompiledProgram {
-  const source = printProgram(jamReductions(program));
+  const source = printProgram(jamReductions(withoutConversions(program)));
   const externs = program.kernels.map((k) =>
     k.kind === "extern" ? externRunner(k, program, options.library) : undefined
   );
@@ -63,6 +64,16 @@ export function compileToJavaScript(
       run(call.inputs, call.outputs, offsets, call.sizes, arena?.(call.sizes));
       return passedGuard(program, call);
     },
+  };
+}
+
+function withoutConversions(program: Program): Program {
+  const expanded = (kernel: LoopKernel) => ({ ...kernel, body: expandConversions(kernel.body) });
+  return {
+    ...program,
+    kernels: program.kernels.map((k) =>
+      k.kind === "loops" ? expanded(k) : k.epilogue ? { ...k, epilogue: expanded(k.epilogue) } : k
+    ),
   };
 }
 

@@ -14,8 +14,11 @@ export interface Buffer {
   set(index: number, value: Element): void;
 }
 
-/** A buffer over a whole array; `name` is for messages. */
-export function hostBuffer(array: HostArray, dtype: DType, name: string): Buffer {
+/** A buffer over a whole array; `name` is for messages. Small floats are their bits. */
+export function hostBuffer(given: HostArray, dtype: DType, name: string): Buffer {
+  const array = given instanceof Float16Array
+    ? new Uint16Array(given.buffer, given.byteOffset, given.length)
+    : given;
   const check = (index: number) => {
     if (!Number.isInteger(index) || index < 0 || index >= array.length) {
       throw new InternalError(`Expected an index of ${name} in [0, ${array.length}) but found ${index}`);

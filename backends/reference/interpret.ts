@@ -3,7 +3,7 @@
  * the arrays written. Invariant: loops run in order, every load and store is checked against its buffer's length,
  * and (in "exact" precision) every float result is rounded to its element type once.
  */
-import { type DType, type HostArray, hostArray, itemSize } from "../../lib/base/dtype.ts";
+import { type HostArray, hostArray, itemSize, type ValueType, valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, print, type Sym } from "../../lib/sym/expr.ts";
 import type {
@@ -108,11 +108,11 @@ type Step = () => void;
 /** Turns a kernel into closures once and runs them. */
 function runLoops(kernel: LoopKernel, run: Run): void {
   const values: Element[] = [];
-  const dtypes = new Map<ValueId, DType>();
+  const dtypes = new Map<ValueId, ValueType>();
   const symbols = new Map(run.symbols);
   const valueSymbols = new Map<ValueId, Sym[]>();
   collectValueSymbols(kernel.body, (s, id) => valueSymbols.set(id, [...valueSymbols.get(id) ?? [], s]));
-  const put = (id: ValueId, dtype: DType): (value: Element) => void => {
+  const put = (id: ValueId, dtype: ValueType): (value: Element) => void => {
     dtypes.set(id, dtype);
     const indices = valueSymbols.get(id);
     if (!indices) return (value) => values[id] = value;
@@ -122,7 +122,7 @@ function runLoops(kernel: LoopKernel, run: Run): void {
     };
   };
   const get = (id: ValueId): Element => values[id] ?? missing(`value v${id}`);
-  const typeOf = (id: ValueId): DType => dtypes.get(id) ?? missing(`type of v${id}`);
+  const typeOf = (id: ValueId): ValueType => dtypes.get(id) ?? missing(`type of v${id}`);
   const buffer = (id: number): Buffer => run.buffers[id] ?? missing(`buffer b${id}`);
 
   const block = (body: readonly Statement[]): Step => {
@@ -164,7 +164,7 @@ function runLoops(kernel: LoopKernel, run: Run): void {
       case "store": {
         const to = buffer(s.buffer);
         if (s.mode === "set") return () => to.set(evaluateDim(s.index, symbols), get(s.value));
-        const add = scalarFunction(to.dtype === "bool" ? "or" : "add", to.dtype, run.precision);
+        const add = scalarFunction(to.dtype === "bool" ? "or" : "add", valueType(to.dtype), run.precision);
         return () => {
           const at = evaluateDim(s.index, symbols);
           to.set(at, add(to.get(at), get(s.value)));
@@ -210,7 +210,7 @@ function runLoops(kernel: LoopKernel, run: Run): void {
 
 interface Registers {
   readonly get: (id: ValueId) => Element;
-  readonly put: (id: ValueId, dtype: DType) => (value: Element) => void;
+  readonly put: (id: ValueId, dtype: ValueType) => (value: Element) => void;
   readonly precision: Precision;
 }
 
@@ -221,7 +221,7 @@ interface Reducer {
 }
 
 /** The value with which a reduction over nothing is left. */
-export function neutralElement(op: ReductionOp, dtype: DType): Element {
+export function neutralElement(op: ReductionOp, dtype: ValueType): Element {
   const number = (x: number): Element => castElement(x, dtype, "exact");
   switch (op) {
     case "sum":
@@ -241,14 +241,14 @@ export function neutralElement(op: ReductionOp, dtype: DType): Element {
       if (dtype === "bool") return most;
       if (dtype === "float32" || dtype === "float64") return most ? Infinity : -Infinity;
       if (dtype === "int64") return most ? 2n ** 63n - 1n : -(2n ** 63n);
-      return dtype === "int32" ? (most ? 2 ** 31 - 1 : -(2 ** 31)) : (most ? 255 : 0);
+      return most ? 2 ** 31 - 1 : -(2 ** 31);
     }
     default:
       return op satisfies never;
   }
 }
 
-function reducer(r: Reduction, valueType: DType, { get, put, precision }: Registers): Reducer {
+function reducer(r: Reduction, from: ValueType, { get, put, precision }: Registers): Reducer {
   const set = put(r.id, r.dtype);
   if (r.op === "argmax" || r.op === "argmin") {
     const sign = r.op === "argmax" ? 1 : -1;
@@ -267,7 +267,7 @@ function reducer(r: Reduction, valueType: DType, { get, put, precision }: Regist
   const names = { sum: "add", prod: "mul", max: "maximum", min: "minimum", any: "or", all: "and" } as const;
   // Sums of bools do not occur: contributions have the accumulator's type. Accumulators of floats are float64,
   // rounded once at the end
-  const combine = scalarFunction(names[r.op], valueType, "wide");
+  const combine = scalarFunction(names[r.op], from, "wide");
   let total: Element = 0;
   return {
     start: () => total = neutralElement(r.op, r.dtype),

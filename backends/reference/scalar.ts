@@ -3,9 +3,9 @@
  * Input: operands of one element type (numbers, bigint for int64, booleans); output: a value of the result type.
  * Invariant: float operations are computed in float64 and rounded once to the element type.
  */
-import { type DType, isFloat } from "../../lib/base/dtype.ts";
+import { isFloat, type ValueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import type { ScalarOpName } from "../../lib/loops/scalar.ts";
+import { SCALAR_OPS, type ScalarOpName } from "../../lib/loops/scalar.ts";
 import { digamma, erf, erfc, lgamma, philox, roundEven } from "./special.ts";
 
 /** One element: number, bigint for int64, boolean for bool. */
@@ -17,23 +17,23 @@ export type Precision = "exact" | "wide";
 /** Makes the function of an operation at an operand type. */
 export function scalarFunction(
   op: ScalarOpName,
-  dtype: DType,
+  dtype: ValueType,
   precision: Precision,
 ): (...args: readonly Element[]) => Element {
   if (dtype === "bool") return boolFunction(op);
   if (dtype === "int64") return bigFunction(op);
-  if (!isFloat(dtype)) return integerFunction(op, dtype);
+  if (!isFloat(dtype)) return integerFunction(op);
   const compute = FLOAT[op];
   if (!compute) throw new InternalError(`Expected an operation on floats but found ${op}`);
   const round = dtype === "float32" && precision === "exact" ? Math.fround : (x: number) => x;
   return (...args) => {
     const result = compute(Number(args[0]), Number(args[1]), Number(args[2]));
-    return typeof result === "number" && op !== "floatToBits" ? round(result) : result;
+    return typeof result === "number" && SCALAR_OPS[op].result === "same" ? round(result) : result;
   };
 }
 
 /** Converts between element types as `cast` does. */
-export function castElement(value: Element, to: DType, precision: Precision): Element {
+export function castElement(value: Element, to: ValueType, precision: Precision): Element {
   switch (to) {
     case "bool":
       return typeof value === "boolean" ? value : value != 0;
@@ -45,8 +45,6 @@ export function castElement(value: Element, to: DType, precision: Precision): El
       return BigInt.asIntN(64, whole(value));
     case "int32":
       return Number(BigInt.asIntN(32, whole(value)));
-    case "uint8":
-      return Number(BigInt.asUintN(8, whole(value)));
     default:
       return to satisfies never;
   }
@@ -137,6 +135,18 @@ const FLOAT: Partial<Record<ScalarOpName, FloatFunction>> = {
   gt: (a, b) => a > b,
   ge: (a, b) => a >= b,
   isNan: (a) => Number.isNaN(a),
+  floatToHalf: (a) => {
+    scratch.setFloat16(0, Math.fround(a));
+    return scratch.getUint16(0);
+  },
+  floatToBfloat: (a) => {
+    if (Number.isNaN(a)) return 0x7fc0;
+    // The unit in the last of 8 digits; below the normal numbers it stays that of the least of them
+    scratch.setFloat32(0, a);
+    const exponent = Math.max(1, scratch.getUint32(0) >>> 23 & 0xff), unit = 2 ** (exponent - 127 - 7);
+    scratch.setFloat32(0, roundEven(Math.fround(a) / unit) * unit);
+    return scratch.getUint16(0);
+  },
   floatToBits: (a) => {
     scratch.setFloat32(0, a);
     return scratch.getInt32(0);
@@ -180,7 +190,7 @@ function bigFunction(op: ScalarOpName): (...args: readonly Element[]) => Element
   };
 }
 
-function integerFunction(op: ScalarOpName, dtype: DType): (...args: readonly Element[]) => Element {
+function integerFunction(op: ScalarOpName): (...args: readonly Element[]) => Element {
   if (op === "random") return (k0, k1, c) => philox(Number(k0), Number(k1), Number(c));
   if (op === "bitsToFloat") {
     return (x) => {
@@ -188,16 +198,27 @@ function integerFunction(op: ScalarOpName, dtype: DType): (...args: readonly Ele
       return scratch.getFloat32(0);
     };
   }
-  const bits = dtype === "uint8" ? 8n : 32n;
-  const wrap = dtype === "uint8"
-    ? (x: bigint) => Number(BigInt.asUintN(8, x))
-    : (x: bigint) => Number(BigInt.asIntN(32, x));
-  const compute = integerOperation(op, bits);
+  const fromBits = FROM_BITS[op];
+  if (fromBits) return (x) => fromBits(Number(x) & 0xffff);
+  const wrap = (x: bigint) => Number(BigInt.asIntN(32, x));
+  const compute = integerOperation(op, 32n);
   return (x, y) => {
     const result = compute(BigInt(x ?? 0), BigInt(y ?? 0));
     return typeof result === "bigint" ? wrap(result) : result;
   };
 }
+
+/** What 16 bits stand for. */
+const FROM_BITS: Partial<Record<ScalarOpName, (bits: number) => number>> = {
+  halfToFloat(bits) {
+    scratch.setUint16(0, bits);
+    return scratch.getFloat16(0);
+  },
+  bfloatToFloat(bits) {
+    scratch.setUint32(0, bits * 65536);
+    return scratch.getFloat32(0);
+  },
+};
 
 type IntegerOperation = (a: bigint, b: bigint) => bigint | boolean;
 

@@ -27,6 +27,10 @@ function formOf(dtype: DType): Form {
     case "int64":
       return "clamped";
     case "float64":
+    case "float16":
+    case "bfloat16":
+    case "int16":
+    case "int8":
     case "uint8":
       throw new InternalError(`Expected elements that have lanes but found ${dtype}`);
     default:

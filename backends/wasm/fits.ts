@@ -5,7 +5,7 @@
  * (which lies in a tensor, hence far below), or compared with what is small. Sizes are taken to be below
  * `SIZE_LIMIT`, which whoever runs the kernel makes sure of.
  */
-import type { DType } from "../../lib/base/dtype.ts";
+import { type DType, isSmall } from "../../lib/base/dtype.ts";
 import type { Loop, LoopKernel, Program, Reduction, Statement, ValueId } from "../../lib/loops/ir.ts";
 import type { ScalarOpName } from "../../lib/loops/scalar.ts";
 import { boundedIntegers, type Bounds } from "../js/integers.ts";
@@ -99,6 +99,7 @@ class Check {
         return this.#exact(s.value) && (isLaneType(dtype) || (dtype === "int64" && s.mode === "set"));
       }
       case "load":
+        if (isSmall(this.program.buffers[s.buffer]?.dtype ?? "float64")) return false;
         return s.dtype === "int64"
           ? this.#clamp(s.id, 0)
           : isLaneType(s.dtype) && this.#define(s.id, s.dtype);

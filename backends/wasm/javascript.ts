@@ -13,6 +13,9 @@ class SharedViews implements Memory {
   readonly device: DeviceName = "cpu";
   readonly byteLength: number;
   readonly uint8: Uint8Array;
+  readonly int8: Int8Array;
+  readonly int16: Int16Array;
+  readonly uint16: Uint16Array;
   readonly int32: Int32Array;
   readonly int64: BigInt64Array;
   readonly float32: Float32Array;
@@ -21,6 +24,9 @@ class SharedViews implements Memory {
   constructor(readonly buffer: ArrayBufferLike) {
     this.byteLength = buffer.byteLength;
     this.uint8 = new Uint8Array(buffer);
+    this.int8 = new Int8Array(buffer);
+    this.int16 = new Int16Array(buffer);
+    this.uint16 = new Uint16Array(buffer);
     this.int32 = new Int32Array(buffer);
     this.int64 = new BigInt64Array(buffer);
     this.float32 = new Float32Array(buffer);

@@ -3,7 +3,7 @@
  * convolution call or one of its gradients; output: its shader. One product per group: the weight is a matrix of
  * output channels by taps (channel, ky, kx), an image one of channels by positions (image, y, x).
  */
-import type { DType } from "../../lib/base/dtype.ts";
+import { type ValueType, valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { add, type Dim, floorDiv, mul, product, symbol } from "../../lib/sym/expr.ts";
 import type {
@@ -36,8 +36,9 @@ export function printConvolution(
   { program, placement }: { readonly program: Program; readonly placement: Placement },
 ): readonly Shader[] {
   const [out] = kernel.outputs;
-  const dtype = program.buffers[out?.buffer ?? -1]?.dtype;
-  if (!out || !dtype) throw new InternalError("Expected a result of a convolution but found none");
+  const declared = program.buffers[out?.buffer ?? -1];
+  if (!out || !declared) throw new InternalError("Expected a result of a convolution but found none");
+  const dtype = valueType(declared.dtype);
   const splits = splitsOf(kernel, call, out);
   const mode = splits > 1 ? "add" : "set";
   const bindings = new Bindings(program, [
@@ -67,7 +68,7 @@ function splitsOf(kernel: ExternKernel, call: ConvolutionOp, out: BufferView): n
 }
 
 /** Zero everywhere. */
-function cleared(view: BufferView, dtype: DType): LoopKernel {
+function cleared(view: BufferView, dtype: ValueType): LoopKernel {
   const counters = view.shape.map((d, i) => ({ symbol: symbol(`i${i}`, { kind: "axis" }), size: d }));
   const index = counters.reduce<Dim>(
     (sum, { symbol }, d) => add(sum, mul(symbol, view.strides[d] ?? 0)),

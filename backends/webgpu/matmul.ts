@@ -2,6 +2,7 @@
  * Matrix products of any strides, types and sizes as WGSL. Input: a matmul call; output: its shader. Its epilogue
  * is a kernel of its own. Matrices that fit the fast tiles are matmul_tiles.ts's.
  */
+import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
@@ -19,7 +20,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
   }
   const { accumulate } = kernel.call;
   const rank = out.shape.length;
-  const dtype = program.buffers[out.buffer]?.dtype ?? "float32";
+  const dtype = valueType(program.buffers[out.buffer]?.dtype ?? "float32");
   const bindings = new Bindings(program, [
     ...[a, b, ...(accumulate ? [out] : [])].map((v) =>
       ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const

@@ -6,8 +6,17 @@
 
 import { DynError } from "./errors.ts";
 
+/** Types that exist in memory alone: values of them are computed with as float32 or int32. */
+export type SmallType = "float16" | "bfloat16" | "int16" | "int8" | "uint8";
+
+/** Types that elements have while they are computed with. */
+export type ValueType = "float32" | "float64" | "int64" | "int32" | "bool";
+
 /** The element type of a tensor. */
-export type DType = "float32" | "float64" | "int64" | "int32" | "uint8" | "bool";
+export type DType = ValueType | SmallType;
+
+/** The floating types. */
+export type FloatType = "float32" | "float64" | "float16" | "bfloat16";
 
 /** Promotion category, in ascending order. */
 export type DTypeCategory = "bool" | "integer" | "float";
@@ -15,19 +24,36 @@ export type DTypeCategory = "bool" | "integer" | "float";
 interface DTypeInfo {
   readonly bytes: number;
   readonly category: DTypeCategory;
+  /** The type of values of it. */
+  readonly value: ValueType;
 }
 
 const INFO: Readonly<Record<DType, DTypeInfo>> = {
-  float32: { bytes: 4, category: "float" },
-  float64: { bytes: 8, category: "float" },
-  int64: { bytes: 8, category: "integer" },
-  int32: { bytes: 4, category: "integer" },
-  uint8: { bytes: 1, category: "integer" },
-  bool: { bytes: 1, category: "bool" },
+  float32: { bytes: 4, category: "float", value: "float32" },
+  float64: { bytes: 8, category: "float", value: "float64" },
+  float16: { bytes: 2, category: "float", value: "float32" },
+  bfloat16: { bytes: 2, category: "float", value: "float32" },
+  int64: { bytes: 8, category: "integer", value: "int64" },
+  int32: { bytes: 4, category: "integer", value: "int32" },
+  int16: { bytes: 2, category: "integer", value: "int32" },
+  int8: { bytes: 1, category: "integer", value: "int32" },
+  uint8: { bytes: 1, category: "integer", value: "int32" },
+  bool: { bytes: 1, category: "bool", value: "bool" },
 };
 
 /** All element types, in no particular order. */
-export const DTYPES: readonly DType[] = ["float32", "float64", "int64", "int32", "uint8", "bool"];
+export const DTYPES: readonly DType[] = [
+  "float32",
+  "float64",
+  "float16",
+  "bfloat16",
+  "int64",
+  "int32",
+  "int16",
+  "int8",
+  "uint8",
+  "bool",
+];
 
 /** Bytes of one element. */
 export function itemSize(dtype: DType): number {
@@ -39,12 +65,27 @@ export function categoryOf(dtype: DType): DTypeCategory {
   return INFO[dtype].category;
 }
 
-export function isFloat(dtype: DType): boolean {
+/** The type in which elements of a type are computed with. */
+export function valueType(dtype: DType): ValueType {
+  return INFO[dtype].value;
+}
+
+export function isFloat(dtype: DType): dtype is FloatType {
   return INFO[dtype].category === "float";
 }
 
 export function isInteger(dtype: DType): boolean {
   return INFO[dtype].category === "integer";
+}
+
+/** Whether it is one of the floating types of 16 bits. */
+export function isHalf(dtype: DType): dtype is "float16" | "bfloat16" {
+  return dtype === "float16" || dtype === "bfloat16";
+}
+
+/** Whether a type exists in memory alone. */
+export function isSmall(dtype: DType): dtype is SmallType {
+  return dtype !== INFO[dtype].value;
 }
 
 /** Whether a value names an element type. */
@@ -58,11 +99,22 @@ export function promoteTypes(a: DType, b: DType): DType {
   const rank: Record<DTypeCategory, number> = { bool: 0, integer: 1, float: 2 };
   const ca = rank[categoryOf(a)], cb = rank[categoryOf(b)];
   if (ca !== cb) return ca > cb ? a : b;
-  return itemSize(a) >= itemSize(b) ? a : b;
+  // Neither holds the other: one has more digits and the other more range, or only one has a sign
+  if (itemSize(a) === itemSize(b)) return isFloat(a) ? "float32" : "int16";
+  return itemSize(a) > itemSize(b) ? a : b;
 }
 
-/** The typed array that holds one element type in host memory (bool as 0 or 1 in bytes). */
-export type HostArray = Float32Array | Float64Array | BigInt64Array | Int32Array | Uint8Array;
+/** The typed array that holds one element type in host memory (bool as 0 or 1 in bytes, bfloat16 as its bits). */
+export type HostArray =
+  | Float32Array
+  | Float64Array
+  | Float16Array
+  | BigInt64Array
+  | Int32Array
+  | Int16Array
+  | Int8Array
+  | Uint16Array
+  | Uint8Array;
 
 /** A part of a buffer; all of it unless told otherwise. */
 export interface HostPart {
@@ -79,10 +131,18 @@ export function hostArray(dtype: DType, buffer: ArrayBufferLike, part: HostPart 
       return new Float32Array(buffer, byteOffset, length);
     case "float64":
       return new Float64Array(buffer, byteOffset, length);
+    case "float16":
+      return new Float16Array(buffer, byteOffset, length);
+    case "bfloat16":
+      return new Uint16Array(buffer, byteOffset, length);
     case "int64":
       return new BigInt64Array(buffer, byteOffset, length);
     case "int32":
       return new Int32Array(buffer, byteOffset, length);
+    case "int16":
+      return new Int16Array(buffer, byteOffset, length);
+    case "int8":
+      return new Int8Array(buffer, byteOffset, length);
     case "uint8":
     case "bool":
       return new Uint8Array(buffer, byteOffset, length);
@@ -91,15 +151,15 @@ export function hostArray(dtype: DType, buffer: ArrayBufferLike, part: HostPart 
   }
 }
 
-let defaultFloat: "float32" | "float64" = "float32";
+let defaultFloat: FloatType = "float32";
 
 /** The floating type of numbers and of new tensors whose type is not given. */
-export function getDefaultDtype(): "float32" | "float64" {
+export function getDefaultDtype(): FloatType {
   return defaultFloat;
 }
 
 /** Changes it for the whole program, as `torch.set_default_dtype`. Throws where it is no floating type. */
-export function setDefaultDtype(dtype: "float32" | "float64"): void {
+export function setDefaultDtype(dtype: FloatType): void {
   if (!isDType(dtype) || !isFloat(dtype)) {
     throw new DynError(`Expected a floating type as the default but found ${String(dtype)}`);
   }

@@ -8,6 +8,7 @@ import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, floorDiv, freeSymbols, min, mul, sub, type Sym, symbol } from "../sym/expr.ts";
 import type { Loop, Reduction, Statement, ValueId } from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
+import { nextId } from "../loops/value_types.ts";
 
 /** So many elements are added in one go, in 16 lanes of 256 and without further loops. */
 const LONG = 4096;
@@ -20,8 +21,7 @@ const MANY = 1024;
 
 /** The statements with long sums cut. */
 export function blockedSums(body: readonly Statement[]): readonly Statement[] {
-  let next = 0;
-  forEachValue(body, (id) => next = Math.max(next, id + 1));
+  let next = nextId(body);
   const cut = (list: readonly Statement[]): readonly Statement[] =>
     list.map((s) => {
       if (s.kind === "masked") return { ...s, body: cut(s.body) };
@@ -77,13 +77,4 @@ function split(loop: Loop, [part, ...smaller]: readonly number[], fresh: () => V
     body: [split(body, smaller, fresh)],
     reductions: reductions.map((r, k): Reduction => ({ ...r, value: partial[k]?.id ?? r.value })),
   };
-}
-
-function forEachValue(body: readonly Statement[], visit: (id: ValueId) => void): void {
-  for (const s of body) {
-    if (s.kind === "loop") {
-      for (const each of [...s.reductions, ...s.carried]) visit(each.id);
-    } else if (s.kind !== "store") visit(s.id);
-    if (s.kind === "loop" || s.kind === "masked") forEachValue(s.body, visit);
-  }
 }

@@ -35,14 +35,14 @@ class Nest {
     });
   }
 
-  /** Σ over all counters of what `body` gives, in `dtype`. */
-  sum(sizes: readonly Dim[], dtype: DType, body: (index: readonly Dim[]) => Value): Value {
+  /** Σ over all counters of what `body` gives. */
+  sum(sizes: readonly Dim[], body: (index: readonly Dim[]) => Value): Value {
     const go = (rest: readonly Dim[], index: readonly Dim[]): Value => {
       const [size, ...inner] = rest;
       if (size === undefined) return body(index);
       const counter = this.#axis(size);
       const { statements, result } = this.recorder.nested(() => go(inner, [...index, counter]));
-      const id = this.recorder.ids.next();
+      const id = this.recorder.ids.next(), { dtype } = result;
       const loop: Loop = {
         kind: "loop",
         axis: { symbol: counter, size },
@@ -108,7 +108,7 @@ function take<T>(list: readonly T[], at: number): T {
 }
 
 function store({ nest }: Call, view: TypedView, index: readonly Dim[], value: Value): void {
-  nest.recorder.store(view.buffer, flatIndex(view, index), { value });
+  nest.recorder.store(view, flatIndex(view, index), { value });
 }
 
 /** a·b without rounding between product and sum where the type allows it is left to the printer. */
@@ -120,7 +120,6 @@ function matmul(call: Call, accumulate: boolean): void {
     const batch = index.slice(0, rank - 2), m = take(index, rank - 2), n = take(index, rank - 1);
     const dot = call.nest.sum(
       [take(a.shape, a.shape.length - 1)],
-      out.dtype,
       ([k = 0]) => o.mul(o.load(a, [...batch, m, k]), o.load(b, [...batch, k, n])),
     );
     store(call, out, index, accumulate ? o.add(o.load(out, index), dot) : dot);
@@ -152,7 +151,7 @@ function convForward(call: Call, g: ConvGeometry): void {
   call.nest.parallel(out.shape, (index) => {
     const [n = 0, oc = 0, oy = 0, ox = 0] = index;
     const group = floorDiv(oc, outPerGroup);
-    const total = call.nest.sum(weight.shape.slice(1), out.dtype, ([ic = 0, ky = 0, kx = 0]) => {
+    const total = call.nest.sum(weight.shape.slice(1), ([ic = 0, ky = 0, kx = 0]) => {
       const channel = add(mul(group, inPerGroup), ic);
       const x = loadInside(o, input, [n, channel], [tap(g, 0, oy, ky), tap(g, 1, ox, kx)]);
       return o.mul(x, o.load(weight, [oc, ic, ky, kx]));
@@ -169,7 +168,7 @@ function convBackwardInput(call: Call, g: ConvGeometry): void {
   call.nest.parallel(out.shape, (index) => {
     const [n = 0, channel = 0, y = 0, x = 0] = index;
     const group = floorDiv(channel, inPerGroup), ic = mod(channel, inPerGroup);
-    const total = call.nest.sum([outPerGroup, ...kernel], out.dtype, ([k = 0, ky = 0, kx = 0]) => {
+    const total = call.nest.sum([outPerGroup, ...kernel], ([k = 0, ky = 0, kx = 0]) => {
       const oc = add(mul(group, outPerGroup), k);
       // y = oy·stride + ky·dilation − padding, so oy exists where the difference is a multiple of the stride
       const dy = sub(add(y, g.padding[0]), mul(ky, g.dilation[0]));
@@ -194,7 +193,7 @@ function convBackwardWeight(call: Call, g: ConvGeometry): void {
     const [oc = 0, ic = 0, ky = 0, kx = 0] = index;
     const channel = add(mul(floorDiv(oc, outPerGroup), inPerGroup), ic);
     const over = [take(grad.shape, 0), take(grad.shape, 2), take(grad.shape, 3)];
-    const total = call.nest.sum(over, out.dtype, ([n = 0, oy = 0, ox = 0]) => {
+    const total = call.nest.sum(over, ([n = 0, oy = 0, ox = 0]) => {
       const x = loadInside(o, input, [n, channel], [tap(g, 0, oy, ky), tap(g, 1, ox, kx)]);
       return o.mul(o.load(grad, [n, oc, oy, ox]), x);
     });
@@ -212,7 +211,7 @@ function sort(call: Call, descending: boolean): void {
   call.nest.parallel(input.shape, (index) => {
     const outer = index.slice(0, -1), at = take(index, index.length - 1);
     const own = o.load(input, index);
-    const rank = call.nest.sum([length], "int64", ([other = 0]) => {
+    const rank = call.nest.sum([length], ([other = 0]) => {
       const value = o.load(input, [...outer, other]);
       const before = descending ? below(own, value) : below(value, own);
       const after = descending ? below(value, own) : below(own, value);

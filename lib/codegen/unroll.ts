@@ -3,7 +3,7 @@
  * straight run. Input: statements with vector loops chosen; output: the same computation with fresh value ids.
  * Invariant: reductions combine in the order of the loop, so results keep their bits.
  */
-import { type DType, isFloat } from "../base/dtype.ts";
+import { isFloat, type ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, substitute, type Sym, symbol } from "../sym/expr.ts";
 import {
@@ -64,7 +64,7 @@ interface Sofar {
 }
 
 class Unroller {
-  constructor(readonly types: Map<ValueId, DType>, readonly fresh: () => ValueId) {}
+  constructor(readonly types: Map<ValueId, ValueType>, readonly fresh: () => ValueId) {}
 
   /** Statements with all their loops unrolled. */
   statements(body: readonly Statement[]): Statement[] {
@@ -100,7 +100,7 @@ class Unroller {
     return out;
   }
 
-  #constant(value: number | boolean, dtype: DType, out: Statement[]): ValueId {
+  #constant(value: number | boolean, dtype: ValueType, out: Statement[]): ValueId {
     const id = this.fresh();
     this.types.set(id, dtype);
     const normal = dtype === "bool" ? Boolean(value) : dtype === "int64" ? BigInt(value) : Number(value);
@@ -118,7 +118,7 @@ class Unroller {
   #scalar(
     op: ScalarOpName,
     args: readonly ValueId[],
-    { dtype, out }: { dtype: DType; out: Statement[] },
+    { dtype, out }: { dtype: ValueType; out: Statement[] },
   ): ValueId {
     const id = this.fresh();
     this.types.set(id, dtype);
@@ -145,7 +145,7 @@ class Unroller {
       const first = this.#scalar("and", [now, this.#scalar("not", [ever], truth)], truth);
       take = this.#scalar("or", [take, first], truth);
     }
-    const pick = (then: ValueId, otherwise: ValueId, type: DType): ValueId => {
+    const pick = (then: ValueId, otherwise: ValueId, type: ValueType): ValueId => {
       const id = this.fresh();
       this.types.set(id, type);
       out.push({ kind: "select", id, condition: take, then, otherwise, dtype: type });
@@ -166,7 +166,7 @@ class Unroller {
         const { id } = sym.node.role, now = at(id);
         return now === id ? sym : symbol(`v${now}`, { kind: "value", id: now }, [sym.lower, sym.upper]);
       });
-    const define = (id: ValueId, dtype: DType): ValueId => {
+    const define = (id: ValueId, dtype: ValueType): ValueId => {
       const now = this.fresh();
       this.types.set(now, dtype);
       names.set(id, now);

@@ -4,14 +4,19 @@
  */
 import { DynError } from "../base/errors.ts";
 import { type DType, hostArray, itemSize } from "../base/dtype.ts";
+import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 const NAMES: Readonly<Record<DType, string>> = {
   float32: "F32",
   float64: "F64",
+  float16: "F16",
+  bfloat16: "BF16",
   int64: "I64",
   int32: "I32",
+  int16: "I16",
+  int8: "I8",
   uint8: "U8",
   bool: "BOOL",
 };
@@ -91,7 +96,7 @@ export function serialize(
     itemSize(y.dtype) - itemSize(x.dtype) || (a < b ? -1 : 1)
   );
   for (const [name, tensor] of ordered) {
-    const array = tensor.detach().cpu().toTypedArray();
+    const array = readStored(tensor.detach().cpu());
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
     header[name] = {
       dtype: NAMES[tensor.dtype],

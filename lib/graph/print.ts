@@ -97,8 +97,12 @@ function placeText(position: SourcePosition | undefined): string | undefined {
 const SHORT: Readonly<Record<DType, string>> = {
   float32: "f32",
   float64: "f64",
+  float16: "f16",
+  bfloat16: "bf16",
   int64: "i64",
   int32: "i32",
+  int16: "i16",
+  int8: "i8",
   uint8: "u8",
   bool: "b8",
 };

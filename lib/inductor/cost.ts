@@ -2,6 +2,7 @@
  * What formulas cost: weights of scalar operations in units of one addition, and what an op reads directly.
  * Input: a formula; output: its weight and operands. Invariant: weights only choose between equal programs.
  */
+import { valueType } from "../base/dtype.ts";
 import type { Operand } from "../loops/body.ts";
 import type { Statement } from "../loops/ir.ts";
 import { Recorder, type Value } from "../loops/record.ts";
@@ -29,7 +30,7 @@ export function ownCost(run: (recorder: Recorder) => void): OwnCost {
     let at = uses.indexOf(operand);
     if (at < 0) at = uses.push(operand) - 1;
     const key = index.map((d) => typeof d === "number" ? d : `#${d.id}`).join();
-    const { dtype } = operand;
+    const dtype = valueType(operand.dtype);
     return o.emit(`use ${at} ${key}`, dtype, (id) => ({ kind: "load", id, buffer: at, index: 0, dtype }));
   });
   run(recorder);

@@ -228,7 +228,7 @@ class Emission {
   #write(target: BufferOperand, index: readonly Dim[], value: Value): void {
     const { recorder, placement } = this.options;
     const at = flatIndex(target, index);
-    if (!placement.virtual.has(target.buffer)) recorder.store(target.buffer, at, { value });
+    if (!placement.virtual.has(target.buffer)) recorder.store(target, at, { value });
     // Readers of an input in this kernel mean its old value
     if (!placement.isInput(target.buffer)) recorder.forward(target.buffer, at, value);
   }

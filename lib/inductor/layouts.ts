@@ -3,6 +3,7 @@
  * transposed. Input: shapes, strides and formulas; output: strides and views. Invariant: a fresh result fills its
  * memory without gaps.
  */
+import { isHalf } from "../base/dtype.ts";
 import { contiguousStrides } from "../graph/meta.ts";
 import type { Argument, Node } from "../graph/node.ts";
 import type { Element, Operand } from "../loops/body.ts";
@@ -37,9 +38,13 @@ export function linearView(
 ): BufferOperand | undefined {
   const axes = result.shape.map((size, d) => newAxis(size, `i${d}`));
   const recorder = new Recorder(makeLoader());
-  element(recorder, axes.map((a) => a.symbol));
+  const value = element(recorder, axes.map((a) => a.symbol));
   const [load, ...rest] = recorder.statements;
-  if (load?.kind !== "load" || rest.length > 0 || load.dtype !== result.dtype) return undefined;
+  // Small floats are their bits in memory, which one conversion follows
+  if (load?.kind !== "load" || rest.length !== (isHalf(result.dtype) ? 1 : 0)) return undefined;
+  const inMemory = value.fits ?? load.dtype;
+  const last = rest[0] ?? load;
+  if (inMemory !== result.dtype || !("id" in last) || value.id !== last.id) return undefined;
   const strides: Dim[] = [];
   let offset: Dim = load.index;
   for (const axis of axes) {

@@ -4,7 +4,7 @@
  * something needs them in memory: an output, a library call, or readers that would repeat too much work.
  */
 import { InternalError } from "../base/errors.ts";
-import type { DType } from "../base/dtype.ts";
+import { type DType, valueType } from "../base/dtype.ts";
 import { type Argument, type Graph, isList, isRecord, Node } from "../graph/node.ts";
 import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
 import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
@@ -87,6 +87,8 @@ class Lowering {
   readonly #lazies: LazyTensor[] = [];
   /** Tensors with memory of their own, in the layout in which it was made. */
   readonly #made = new Set<BufferOperand>();
+  /** Operands of library calls as values. */
+  readonly #wide = new Map<Operand, Operand>();
   #order = 0;
 
   /** `results`: the outputs that the program sees, in the layout that their metadata promises. */
@@ -230,9 +232,9 @@ class Lowering {
     if (first?.kind === "extern") {
       const turned = first.call.op === "matmul" && wantedTransposed(from.node, this.results);
       const outputs = first.outputs.map(({ shape, dtype }, i) =>
-        this.#fresh(shape, dtype, turned ? transposedStrides(shape) : metas[i]?.strides)
+        this.#fresh(shape, valueType(dtype), turned ? transposedStrides(shape) : metas[i]?.strides)
       );
-      const inputs = first.inputs.map((input) => this.#materialize(input));
+      const inputs = first.inputs.map((input) => this.#materialize(this.#widened(input, from.label)));
       const [target] = outputs;
       if (!target) throw new InternalError(`Expected an output of ${from.label.target} but found none`);
       // (a·b)ᵀ = bᵀ·aᵀ: the product is made in the layout in which it is read
@@ -245,9 +247,32 @@ class Lowering {
         }
         : { kind: "extern", call: first.call, inputs, outputs };
       this.#job(work, turned ? transposed(target) : target, { over: [], label: from.label });
-      return outputs;
+      return outputs.map((output, i) => this.#asType(output, metas[i]?.dtype ?? output.dtype, from.label));
     }
     return lowered.map((each, i) => this.#result(each, metas[i], from));
+  }
+
+  /** An operand of a library call, which computes with the types of values. */
+  #widened(operand: Operand, label: Label): Operand {
+    const known = this.#wide.get(operand);
+    if (known) return known;
+    const wide = this.#asType(operand, valueType(operand.dtype), label);
+    this.#wide.set(operand, wide);
+    return wide;
+  }
+
+  /** A tensor in another type; as what its values are rounded to where it is stored. */
+  #asType(operand: Operand, dtype: DType, label: Label): Operand {
+    if (operand.dtype === dtype) return operand;
+    const { shape } = operand,
+      strides = isLazy(operand) || isBufferOperand(operand) ? operand.strides : undefined;
+    return this.#lazy((o, index) => o.load(operand, index), {
+      shape,
+      dtype,
+      label,
+      viewOf: undefined,
+      strides: denseStrides(shape, strides),
+    });
   }
 
   #result(lowered: Lowered, meta: TensorMeta | undefined, { label, viewOf }: ResultOrigin): Operand {
@@ -557,8 +582,10 @@ function scatterAsChoice(lowered: Lowered & { kind: "scatter" }): Element | unde
   if (over.length !== shape.length) return undefined;
   const axes = over.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
   // Only the form of the target is asked for, so loads may be anything
-  const opaque: Loader = (o, { dtype }, index) =>
-    o.emit(`any ${index}`, dtype, (id) => ({ kind: "load", id, buffer: 0, index: 0, dtype }));
+  const opaque: Loader = (o, operand, index) => {
+    const dtype = valueType(operand.dtype);
+    return o.emit(`any ${index}`, dtype, (id) => ({ kind: "load", id, buffer: 0, index: 0, dtype }));
+  };
   const recorder = new Recorder(opaque);
   const to = target(recorder, axes);
   const chosen = to.flatMap((d, k) => d === axes[k] ? [] : [k]);

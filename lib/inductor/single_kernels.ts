@@ -40,7 +40,7 @@ export function scanKernel(
     const value = work.element(recorder, index, [along.symbol]);
     const before: Value = { id: recorder.ids.next(), dtype: value.dtype };
     const next = work.combine(recorder, before, value);
-    recorder.store(target.buffer, at, { value: recorder.cast(next, target.dtype) });
+    recorder.store(target, at, { value: recorder.cast(next, target.dtype) });
     return { before, next };
   });
   const { before, next } = result;
@@ -68,7 +68,7 @@ export function scatterKernel(
   const position = symbolsOf(outer);
   const to = work.target(recorder, position);
   const value = recorder.cast(work.value(recorder, position), target.dtype);
-  recorder.store(target.buffer, flatIndex(target, to), { value, mode: work.mode });
+  recorder.store(target, flatIndex(target, to), { value, mode: work.mode });
   // An axis that is itself an index of the target takes different positions to different elements
   const free = new Set<Sym>(to.filter((d): d is Sym => typeof d !== "number"));
   const ordered = outer.filter((axis) => !free.has(axis.symbol) && axis.size !== 1);

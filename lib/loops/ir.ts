@@ -5,7 +5,7 @@
  * of the statement list that defines it and below; a loop's reductions and carried values are visible after it;
  * stores of different iterations of a parallel loop never touch one element, unless they accumulate atomically.
  */
-import type { DType } from "../base/dtype.ts";
+import type { DType, ValueType } from "../base/dtype.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
 import type { ScalarOpName } from "./scalar.ts";
 
@@ -60,7 +60,7 @@ export interface Reduction {
   /** argmax, argmin: the int64 index that goes with `value`. */
   readonly index?: ValueId;
   /** Type of the accumulator and of the result (int64 for argmax and argmin). */
-  readonly dtype: DType;
+  readonly dtype: ValueType;
 }
 
 /** A value handed from one iteration to the next (cumulative sums). Makes the loop sequential. */
@@ -69,7 +69,7 @@ export interface Carried {
   readonly id: ValueId;
   readonly initial: ValueId;
   readonly next: ValueId;
-  readonly dtype: DType;
+  readonly dtype: ValueType;
 }
 
 export interface Loop {
@@ -97,36 +97,40 @@ export type Statement =
     readonly kind: "constant";
     readonly id: ValueId;
     readonly value: number | bigint | boolean;
-    readonly dtype: DType;
+    readonly dtype: ValueType;
   }
   /** An index expression as a value. */
-  | { readonly kind: "index"; readonly id: ValueId; readonly index: Dim; readonly dtype: DType }
+  | { readonly kind: "index"; readonly id: ValueId; readonly index: Dim; readonly dtype: ValueType }
   | {
     readonly kind: "scalar";
     readonly id: ValueId;
     readonly op: ScalarOpName;
     readonly args: readonly ValueId[];
-    readonly dtype: DType;
+    readonly dtype: ValueType;
   }
-  | { readonly kind: "cast"; readonly id: ValueId; readonly value: ValueId; readonly dtype: DType }
+  | { readonly kind: "cast"; readonly id: ValueId; readonly value: ValueId; readonly dtype: ValueType }
   | {
     readonly kind: "select";
     readonly id: ValueId;
     readonly condition: ValueId;
     readonly then: ValueId;
     readonly otherwise: ValueId;
-    readonly dtype: DType;
+    readonly dtype: ValueType;
   }
-  /** Index expressions may contain axis symbols, size symbols and "value" symbols (indirect). */
+  /**
+   * Index expressions may contain axis symbols, size symbols and "value" symbols (indirect). A buffer of small
+   * integers gives them as int32, one of small floats their 16 bits in one.
+   */
   | {
     readonly kind: "load";
     readonly id: ValueId;
     readonly buffer: BufferId;
     readonly index: Dim;
-    readonly dtype: DType;
+    readonly dtype: ValueType;
   }
   /**
-   * The stored value has the buffer's type. `add` accumulates (bools by or), atomically where iterations may collide.
+   * The stored value has the type that loads give. `add` accumulates (bools by or), atomically where iterations may
+   * collide; buffers of small types have none.
    */
   | {
     readonly kind: "store";
@@ -146,7 +150,7 @@ export type Statement =
     readonly body: readonly Statement[];
     readonly value: ValueId;
     readonly otherwise: ValueId;
-    readonly dtype: DType;
+    readonly dtype: ValueType;
   };
 
 /** How many threads a kernel runs on, where a device has them and the choice was measured. */

@@ -88,7 +88,7 @@ function nestOf(lowered: LoopLowered, target: BufferOperand, recorder: Recorder)
     case "pointwise": {
       const axes = axesOf(lowered.shape), at = symbolsOf(axes);
       const value = recorder.cast(lowered.element(recorder, at), target.dtype);
-      recorder.store(target.buffer, flatIndex(target, at), { value });
+      recorder.store(target, flatIndex(target, at), { value });
       const merged = mergeAxes(axes, recorder.statements);
       return wrapLoops(merged.axes, merged.body);
     }
@@ -127,7 +127,7 @@ function reductionNest(
   if (merged.axes.length === 0 && arg && index) value = index;
   for (const each of body) recorder.push(each);
   const stored = arg && index ? index : value;
-  recorder.store(target.buffer, flatIndex(target, at), { value: recorder.cast(stored, target.dtype) });
+  recorder.store(target, flatIndex(target, at), { value: recorder.cast(stored, target.dtype) });
   const all = mergeAxes(outer, recorder.statements);
   return wrapLoops(all.axes, all.body);
 }
@@ -175,7 +175,7 @@ function scanNest(
     const value = lowered.element(recorder, at);
     const before: Value = { id: recorder.ids.next(), dtype: value.dtype };
     const next = lowered.combine(recorder, before, value);
-    recorder.store(target.buffer, flatIndex(target, at), { value: recorder.cast(next, target.dtype) });
+    recorder.store(target, flatIndex(target, at), { value: recorder.cast(next, target.dtype) });
     return { before, next };
   });
   const initial = recorder.constant(lowered.initial, result.before.dtype);
@@ -204,14 +204,14 @@ function scatterNest(
   const axes = axesOf(lowered.shape), at = symbolsOf(axes);
   const base = recorder.nested(() => {
     const value = recorder.cast(lowered.base(recorder, at), target.dtype);
-    recorder.store(target.buffer, flatIndex(target, at), { value });
+    recorder.store(target, flatIndex(target, at), { value });
   });
   const merged = mergeAxes(axes, base.statements);
   const over = axesOf(lowered.over, "s"), position = symbolsOf(over);
   const update = recorder.nested(() => {
     const to = lowered.target(recorder, position);
     const value = recorder.cast(lowered.value(recorder, position), target.dtype);
-    recorder.store(target.buffer, flatIndex(target, to), { value, mode: lowered.mode });
+    recorder.store(target, flatIndex(target, to), { value, mode: lowered.mode });
   });
   return [
     ...wrapLoops(merged.axes, merged.body),

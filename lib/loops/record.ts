@@ -4,7 +4,16 @@
  * Invariant: equal computations in one scope are recorded once; a value recorded inside a masked body is never
  * used outside it.
  */
-import { type DType, isFloat } from "../base/dtype.ts";
+import {
+  type DType,
+  isFloat,
+  isHalf,
+  isSmall,
+  type SmallType,
+  type ValueType,
+  valueType,
+} from "../base/dtype.ts";
+import { fromBfloat16, toBfloat16 } from "../base/bfloat16.ts";
 import { InternalError } from "../base/errors.ts";
 import { add, type Dim, mul, sub, type Sym, symbol } from "../sym/expr.ts";
 import type { Body, Operand } from "./body.ts";
@@ -14,9 +23,11 @@ import { resultType, SCALAR_OPS, type ScalarOpName, type ScalarOps } from "./sca
 /** A recorded value. */
 export interface Value {
   readonly id: ValueId;
-  readonly dtype: DType;
+  readonly dtype: ValueType;
   /** Where it is a constant: its value, as `normalizeConstant` gives it. */
   readonly constant?: number | bigint | boolean;
+  /** A small type whose memory holds the value as it is. */
+  readonly fits?: SmallType;
 }
 
 /** An operand that is a strided view of a buffer. */
@@ -31,7 +42,10 @@ export type Loader = (recorder: Recorder, operand: Operand, index: readonly Dim[
 
 /** Gives out the value ids of one kernel. */
 export class ValueIds {
-  #next = 0;
+  #next: ValueId;
+  constructor(first: ValueId = 0) {
+    this.#next = first;
+  }
   next(): ValueId {
     return this.#next++;
   }
@@ -63,17 +77,13 @@ export class Recorder implements Body<Value> {
   }
 
   /** Records a statement that makes a value, or finds the equal one that is in scope. */
-  emit(key: string, dtype: DType, make: (id: ValueId) => Statement): Value {
-    const found = this.known(key);
-    if (found) return found;
-    const id = this.ids.next();
-    const statement = make(id);
-    const value: Value = statement.kind === "constant"
-      ? { id, dtype, constant: statement.value }
-      : { id, dtype };
-    this.push(statement);
-    this.#scopes.at(-1)?.known.set(key, value);
-    return value;
+  emit(key: string, dtype: ValueType, make: (id: ValueId) => Statement): Value {
+    return this.memo(key, () => {
+      const id = this.ids.next();
+      const statement = make(id);
+      this.push(statement);
+      return statement.kind === "constant" ? { id, dtype, constant: statement.value } : { id, dtype };
+    });
   }
 
   /** The value known under a key of the caller's in any enclosing scope, or what `make` records now. */
@@ -136,20 +146,60 @@ export class Recorder implements Body<Value> {
   }
 
   constant(value: number | bigint | boolean, dtype: DType): Value {
-    const normal = normalizeConstant(value, dtype);
+    const type = valueType(dtype);
+    const normal = normalizeConstant(value, isHalf(dtype) ? type : dtype);
     const text = Object.is(normal, -0) ? "-0" : String(normal);
-    return this.emit(`= ${text} ${dtype}`, dtype, (id) => ({ kind: "constant", id, value: normal, dtype }));
+    return this.emit(
+      `= ${text} ${type}`,
+      type,
+      (id) => ({ kind: "constant", id, value: normal, dtype: type }),
+    );
   }
 
   cast(value: Value, dtype: DType): Value {
-    if (value.dtype === dtype) return value;
-    if (value.constant !== undefined) return this.constant(value.constant, dtype);
-    return this.emit(`cast ${value.id} ${dtype}`, dtype, (id) => ({
+    const type = valueType(dtype);
+    const wide = value.dtype === type ? value : this.#convert(value, type);
+    return isSmall(dtype) && !isHalf(dtype) ? this.#wrapped(wide, dtype) : wide;
+  }
+
+  narrow(value: Value, dtype: DType): Value {
+    const wide = this.cast(value, dtype);
+    if (!isHalf(dtype) || wide.fits === dtype) return wide;
+    if (wide.constant !== undefined) return this.constant(normalizeConstant(wide.constant, dtype), dtype);
+    return this.memo(
+      `narrow ${wide.id} ${dtype}`,
+      () => ({ ...this.#fromBits(this.#toBits(wide, dtype), dtype), fits: dtype }),
+    );
+  }
+
+  #convert(value: Value, type: ValueType): Value {
+    if (value.constant !== undefined) return this.constant(value.constant, type);
+    return this.emit(`cast ${value.id} ${type}`, type, (id) => ({
       kind: "cast",
       id,
       value: value.id,
-      dtype,
+      dtype: type,
     }));
+  }
+
+  /** An int32 value modulo the range of a smaller integer. */
+  #wrapped(value: Value, dtype: SmallType): Value {
+    if (value.fits === dtype || (value.fits === "uint8" && dtype === "int16")) return value;
+    if (value.fits === "int8" && dtype === "int16") return value;
+    if (value.constant !== undefined) return this.constant(value.constant, dtype);
+    return this.memo(`wrap ${value.id} ${dtype}`, () => {
+      if (dtype === "uint8") return { ...this.and(value, this.constant(255, "int32")), fits: dtype };
+      const by = this.constant(dtype === "int8" ? 24 : 16, "int32");
+      return { ...this.shr(this.shl(value, by), by), fits: dtype };
+    });
+  }
+
+  #fromBits(bits: Value, dtype: "float16" | "bfloat16"): Value {
+    return dtype === "float16" ? this.halfToFloat(bits) : this.bfloatToFloat(bits);
+  }
+
+  #toBits(value: Value, dtype: "float16" | "bfloat16"): Value {
+    return dtype === "float16" ? this.floatToHalf(value) : this.floatToBfloat(value);
   }
 
   select(condition: Value, then: Value, otherwise: Value): Value {
@@ -170,13 +220,20 @@ export class Recorder implements Body<Value> {
     }));
   }
 
-  dtypeOf(value: Value): DType {
+  dtypeOf(value: Value): ValueType {
     return value.dtype;
   }
 
   index(index: Dim, dtype: DType): Value {
     if (typeof index === "number") return this.constant(index, dtype);
-    return this.emit(`index ${index.id} ${dtype}`, dtype, (id) => ({ kind: "index", id, index, dtype }));
+    // What small integers and floats cannot hold is cut as any other value is
+    const type = isSmall(dtype) ? "int64" : valueType(dtype);
+    const value = this.emit(
+      `index ${index.id} ${type}`,
+      type,
+      (id) => ({ kind: "index", id, index, dtype: type }),
+    );
+    return this.cast(value, dtype);
   }
 
   indirect(value: Value, size: Dim): Dim {
@@ -225,15 +282,39 @@ export class Recorder implements Body<Value> {
     return this.loader(this, operand, index);
   }
 
-  /** Records a read of one buffer element. */
+  /** Records a read of one buffer element; that of a small type as what it is computed with. */
   loadBuffer(buffer: BufferId, index: Dim, dtype: DType): Value {
-    return this.emit(loadKey(buffer, index), dtype, (id) => ({ kind: "load", id, buffer, index, dtype }));
+    return this.memo(loadKey(buffer, index), () => this.#load(buffer, index, dtype));
   }
 
-  /** Records a write of one buffer element. */
-  store(buffer: BufferId, index: Dim, options: { value: Value; mode?: "set" | "add" }): void {
-    this.push({ kind: "store", buffer, index, value: options.value.id, mode: options.mode ?? "set" });
+  #load(buffer: BufferId, index: Dim, dtype: DType): Value {
+    const id = this.ids.next(), type = loadType(dtype);
+    this.push({ kind: "load", id, buffer, index, dtype: type });
+    if (!isSmall(dtype)) return { id, dtype: type };
+    if (!isHalf(dtype)) return { id, dtype: type, fits: dtype };
+    return { ...this.#fromBits({ id, dtype: type }, dtype), fits: dtype };
   }
+
+  /**
+   * Records a write of one element of a buffer of type `dtype`. Small types have no accumulating stores: the sum is
+   * loaded, added to and rounded, in loops that run in order.
+   */
+  store(
+    { buffer, dtype }: { readonly buffer: BufferId; readonly dtype: DType },
+    index: Dim,
+    { value, mode = "set" }: { value: Value; mode?: "set" | "add" },
+  ): void {
+    if (!isSmall(dtype)) return this.push({ kind: "store", buffer, index, value: value.id, mode });
+    // Not the load that other reads share: it sees what earlier iterations wrote
+    const written = mode === "add" ? this.add(this.#load(buffer, index, dtype), value) : value;
+    const bits = isHalf(dtype) ? this.#toBits(written, dtype) : written;
+    this.push({ kind: "store", buffer, index, value: bits.id, mode: "set" });
+  }
+}
+
+/** The type that a load gives: small integers as they are, the bits of small floats. */
+export function loadType(dtype: DType): ValueType {
+  return isSmall(dtype) ? "int32" : valueType(dtype);
 }
 
 function loadKey(buffer: BufferId, index: Dim): string {
@@ -289,8 +370,16 @@ export function normalizeConstant(value: number | bigint | boolean, dtype: DType
       return Math.fround(Number(value));
     case "int64":
       return BigInt.asIntN(64, typeof value === "number" ? BigInt(integral(value)) : BigInt(value));
+    case "float16":
+      return Math.f16round(Math.fround(Number(value)));
+    case "bfloat16":
+      return fromBfloat16(toBfloat16(Number(value)));
     case "int32":
       return Number(BigInt.asIntN(32, BigInt(typeof value === "number" ? integral(value) : value)));
+    case "int16":
+      return Number(BigInt.asIntN(16, BigInt(typeof value === "number" ? integral(value) : value)));
+    case "int8":
+      return Number(BigInt.asIntN(8, BigInt(typeof value === "number" ? integral(value) : value)));
     case "uint8":
       return Number(BigInt.asUintN(8, BigInt(typeof value === "number" ? integral(value) : value)));
     case "bool":

@@ -3,13 +3,25 @@
  * `ScalarOps<V>`; analyses, interpreters and printers implement it or walk the recorded form (ir.ts).
  * Invariant: operands of one operation have one element type, conversions are explicit casts.
  */
-import type { DType } from "../base/dtype.ts";
+import type { DType, ValueType } from "../base/dtype.ts";
 
 /** Result type of an operation: that of its operands, bool, or the type of as many bits ("bits"). */
 export type ResultRule = "same" | "bool" | "bits";
 
-/** Which operands an operation takes. `word` is int32 and int64, whose bits are those of a float. */
-export type OperandKind = "float" | "number" | "integer" | "bits" | "any" | "bool" | "random" | "word";
+/**
+ * Which operands an operation takes. `word` is int32 and int64, whose bits are those of a float; `single` is float32,
+ * `random` int32.
+ */
+export type OperandKind =
+  | "float"
+  | "single"
+  | "number"
+  | "integer"
+  | "bits"
+  | "any"
+  | "bool"
+  | "random"
+  | "word";
 
 /** What is known of an operation. */
 export interface ScalarOpInfo {
@@ -69,7 +81,11 @@ export type UnaryOpName =
   | "isNan"
   | "not"
   | "bitsToFloat"
-  | "floatToBits";
+  | "floatToBits"
+  | "halfToFloat"
+  | "floatToHalf"
+  | "bfloatToFloat"
+  | "floatToBfloat";
 
 /** Operations of two operands. */
 export type BinaryOpName =
@@ -114,6 +130,8 @@ export type ScalarOpName = UnaryOpName | BinaryOpName | TernaryOpName;
  * - and, or, xor, not: bitwise on integers, logical on bool.
  * - random(key0, key1, counter): 32 random bits (Philox 4×32-10, first word, counter in word 0), all int32.
  * - bitsToFloat, floatToBits: float32 ↔ int32 and float64 ↔ int64 reinterpretation.
+ * - halfToFloat, bfloatToFloat: the float32 that the low 16 bits of an int32 stand for. floatToHalf, floatToBfloat: the
+ *   16 bits of the nearest float16 or bfloat16 in an int32 (see math/half.ts).
  */
 export const SCALAR_OPS: Readonly<Record<ScalarOpName, ScalarOpInfo>> = {
   add: op(2, "number"),
@@ -177,6 +195,10 @@ export const SCALAR_OPS: Readonly<Record<ScalarOpName, ScalarOpInfo>> = {
   random: op(3, "random", LONG),
   bitsToFloat: op(1, "word", BITS),
   floatToBits: op(1, "float", BITS),
+  halfToFloat: op(1, "random", { ...BITS, weight: 4 }),
+  floatToHalf: op(1, "single", { ...BITS, weight: 4 }),
+  bfloatToFloat: op(1, "random", BITS),
+  floatToBfloat: op(1, "single", { ...BITS, weight: 4 }),
 };
 
 /** One method per operation, plus the ones whose arguments are not values. */
@@ -185,23 +207,29 @@ export type ScalarOps<V> =
   & { readonly [K in BinaryOpName]: (a: V, b: V) => V }
   & { readonly [K in TernaryOpName]: (a: V, b: V, c: V) => V }
   & {
+    /** A number as a value of what `dtype` is computed with; floats are not rounded to a small type. */
     constant(value: number | bigint | boolean, dtype: DType): V;
-    /** Converts; float to integer truncates, to bool is ≠ 0, from bool gives 0 or 1. */
+    /**
+     * Converts to what `dtype` is computed with; float to integer truncates, to bool is ≠ 0, from bool gives 0 or 1.
+     * Small integers wrap. Small floats keep the precision of float32 until they are stored.
+     */
     cast(value: V, dtype: DType): V;
+    /** The same, but rounds to what memory of `dtype` holds. */
+    narrow(value: V, dtype: DType): V;
     /** condition ? then : otherwise, both evaluated. */
     select(condition: V, then: V, otherwise: V): V;
-    dtypeOf(value: V): DType;
+    dtypeOf(value: V): ValueType;
   };
 
 /** The element type that an operation gives. */
-export function resultType(name: ScalarOpName, operand: DType): DType {
+export function resultType(name: ScalarOpName, operand: ValueType): ValueType {
   const rule: ResultRule = SCALAR_OPS[name].result;
   if (rule === "same") return operand;
   return rule === "bits" ? typeOfBits(operand) : rule;
 }
 
 /** The integer type with as many bits as a float type, and the other way round. Others have no such operation. */
-function typeOfBits(dtype: DType): DType {
+function typeOfBits(dtype: ValueType): ValueType {
   switch (dtype) {
     case "float32":
       return "int32";
@@ -210,7 +238,6 @@ function typeOfBits(dtype: DType): DType {
     case "int64":
       return "float64";
     case "int32":
-    case "uint8":
     case "bool":
       return "float32";
     default:

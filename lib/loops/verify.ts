@@ -3,10 +3,11 @@
  * the kernel and the broken rule. Invariant: what passes can be printed by every backend without further checks
  * of scope or type; index bounds are the reference interpreter's business, because they depend on data.
  */
-import { type DType, isFloat, isInteger } from "../base/dtype.ts";
+import { isFloat, isInteger, isSmall, type ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, freeSymbols, print, type Sym } from "../sym/expr.ts";
 import type { BufferView, ExternKernel, Loop, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
+import { loadType } from "./record.ts";
 import { usesOf } from "./uses.ts";
 import { type OperandKind, resultType, SCALAR_OPS } from "./scalar.ts";
 
@@ -65,7 +66,11 @@ function checkGuard(program: Program, fail: (message: string) => never): void {
 
 function checkExtern(program: Program, kernel: ExternKernel, fail: (message: string) => never): void {
   for (const view of [...kernel.inputs, ...kernel.outputs]) {
-    if (!program.buffers[view.buffer]) fail(`${kernel.name}: Expected a buffer but found b${view.buffer}`);
+    const buffer = program.buffers[view.buffer];
+    if (!buffer) fail(`${kernel.name}: Expected a buffer but found b${view.buffer}`);
+    else if (isSmall(buffer.dtype)) {
+      fail(`${kernel.name}: Expected operands of a type of values but found ${buffer.dtype}`);
+    }
     if (view.shape.length !== view.strides.length) {
       fail(`${kernel.name}: Expected as many strides as sizes but found ${view.shape} by ${view.strides}`);
     }
@@ -100,7 +105,7 @@ function checkWritable(program: Program, buffer: number, fail: (message: string)
 
 /** Checks scopes and types of one kernel. */
 class KernelChecker {
-  readonly #visible = new Map<ValueId, DType>();
+  readonly #visible = new Map<ValueId, ValueType>();
   readonly #defined = new Set<ValueId>();
   readonly #symbols: Set<Sym>;
 
@@ -116,18 +121,18 @@ class KernelChecker {
     throw new InternalError(`Kernel ${this.kernel.name} of ${this.program.name}: ${message}`);
   }
 
-  #define(id: ValueId, dtype: DType): void {
+  #define(id: ValueId, dtype: ValueType): void {
     if (this.#defined.has(id)) this.#fail(`Expected a fresh value but v${id} is defined twice`);
     this.#defined.add(id);
     this.#visible.set(id, dtype);
   }
 
-  #use(id: ValueId): DType {
+  #use(id: ValueId): ValueType {
     const dtype = this.#visible.get(id);
     return dtype ?? this.#fail(`Expected a visible value but found v${id}`);
   }
 
-  #expect(id: ValueId, dtype: DType): void {
+  #expect(id: ValueId, dtype: ValueType): void {
     const found = this.#use(id);
     if (found !== dtype) this.#fail(`Expected v${id} to be ${dtype} but found ${found}`);
   }
@@ -195,8 +200,8 @@ class KernelChecker {
       case "load": {
         this.#index(s.index);
         const buffer = this.program.buffers[s.buffer];
-        if (buffer?.dtype !== s.dtype) {
-          this.#fail(`Expected b${s.buffer} to be ${s.dtype} but found ${buffer?.dtype}`);
+        if (!buffer || loadType(buffer.dtype) !== s.dtype) {
+          this.#fail(`Expected b${s.buffer} to give ${s.dtype} but found ${buffer?.dtype}`);
         }
         return this.#define(s.id, s.dtype);
       }
@@ -205,7 +210,10 @@ class KernelChecker {
         const buffer = this.program.buffers[s.buffer];
         if (!buffer) return this.#fail(`Expected a buffer but found b${s.buffer}`);
         checkWritable(this.program, s.buffer, (m) => this.#fail(m));
-        this.#expect(s.value, buffer.dtype);
+        this.#expect(s.value, loadType(buffer.dtype));
+        if (s.mode === "add" && isSmall(buffer.dtype)) {
+          this.#fail(`Expected no accumulating store of ${buffer.dtype} but found one to b${s.buffer}`);
+        }
         if (s.mode === "set") this.#disjoint(s.index, scope);
         return;
       }
@@ -223,7 +231,7 @@ class KernelChecker {
     }
   }
 
-  #constant(value: number | bigint | boolean, dtype: DType): void {
+  #constant(value: number | bigint | boolean, dtype: ValueType): void {
     const wanted: string = dtype === "bool" ? "boolean" : dtype === "int64" ? "bigint" : "number";
     const found: string = typeof value;
     if (found !== wanted) this.#fail(`Expected a ${wanted} for ${dtype} but found ${found}`);
@@ -286,10 +294,12 @@ interface ScopeFacts {
   readonly parallel: readonly Sym[];
 }
 
-function admits(kind: OperandKind, dtype: DType): boolean {
+function admits(kind: OperandKind, dtype: ValueType): boolean {
   switch (kind) {
     case "float":
       return isFloat(dtype);
+    case "single":
+      return dtype === "float32";
     case "number":
       return dtype !== "bool";
     case "integer":

@@ -100,7 +100,7 @@ const signbit = unary({
   rule: "compare",
   body: (o, x) => {
     const dtype = o.dtypeOf(x);
-    if (dtype === "bool" || dtype === "uint8") return o.constant(false, "bool");
+    if (dtype === "bool") return o.constant(false, "bool");
     const zero = o.constant(0, dtype);
     if (!isFloat(dtype)) return o.lt(x, zero);
     // 1 / −0 is −∞

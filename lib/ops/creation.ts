@@ -26,7 +26,9 @@ function fromIndex(
   result: TensorMeta | undefined,
   element: <V>(o: Body<V>, index: readonly Dim[]) => V,
 ): Lowered[] {
-  return result ? [{ kind: "pointwise", shape: result.shape, dtype: result.dtype, element }] : [];
+  if (!result) return [];
+  const { shape, dtype } = result;
+  return [{ kind: "pointwise", shape, dtype, element: (o, index) => o.narrow(element(o, index), dtype) }];
 }
 
 function fill(result: TensorMeta | undefined, value: Scalar | Dim): Lowered[] {
@@ -458,6 +460,10 @@ export const creation = {
   double: conversion("double", "float64"),
   long: conversion("long", "int64"),
   int: conversion("int", "int32"),
+  half: conversion("half", "float16"),
+  bfloat16: conversion("bfloat16", "bfloat16"),
+  short: conversion("short", "int16"),
+  char: conversion("char", "int8"),
   byte: conversion("byte", "uint8"),
   bool: conversion("bool", "bool"),
   clone,

@@ -60,7 +60,7 @@ export type Implementation<P extends Params> =
   /** From elements in host memory, at once; never captured in a graph. */
   | { readonly kind: "host"; compute(args: ArgsOf<P, HostTensor>): readonly HostTensor[] };
 
-/** Elements of a tensor in host memory, row-major. */
+/** Elements of a tensor in host memory, row-major, as numbers (base/bfloat16.ts: numberArray). */
 export interface HostTensor {
   readonly shape: readonly number[];
   readonly dtype: DType;

@@ -144,6 +144,10 @@ export type OpName =
   | "double"
   | "long"
   | "int"
+  | "half"
+  | "bfloat16"
+  | "short"
+  | "char"
   | "byte"
   | "bool"
   | "clone"
@@ -2474,6 +2478,14 @@ export interface OpApi<T extends TensorLike> {
   long(self: T): T;
   /** The elements as int32, as `Tensor.int`. */
   int(self: T): T;
+  /** The elements as float16, as `Tensor.half`. */
+  half(self: T): T;
+  /** The elements as bfloat16, as `Tensor.bfloat16`. */
+  bfloat16(self: T): T;
+  /** The elements as int16, as `Tensor.short`. */
+  short(self: T): T;
+  /** The elements as int8, as `Tensor.char`. */
+  char(self: T): T;
   /** The elements as uint8, as `Tensor.byte`. */
   byte(self: T): T;
   /** The elements as bool, as `Tensor.bool`. */

@@ -2,7 +2,8 @@
  * Ops whose result sizes depend on elements: computed from host memory, never captured. Input: elements; output:
  * elements. Invariant: results are fresh, row-major and ordered as PyTorch orders them.
  */
-import { type DType, type HostArray, hostArray, itemSize } from "../base/dtype.ts";
+import { numberArray } from "../base/bfloat16.ts";
+import type { DType, HostArray } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { defineOp, type HostTensor } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
@@ -15,7 +16,7 @@ export function hostTensor(
   dtype: DType,
   values: ArrayLike<number | bigint>,
 ): HostTensor {
-  const data = hostArray(dtype, new ArrayBuffer(values.length * itemSize(dtype)));
+  const data = numberArray(dtype, values.length);
   for (let i = 0; i < values.length; i++) setElement(data, i, values[i] ?? 0);
   return { shape, dtype, data };
 }

@@ -89,11 +89,17 @@ export function lowest(dtype: DType): number | bigint | boolean {
   switch (dtype) {
     case "float32":
     case "float64":
+    case "float16":
+    case "bfloat16":
       return -Infinity;
     case "int64":
       return -(2n ** 63n);
     case "int32":
       return -(2 ** 31);
+    case "int16":
+      return -(2 ** 15);
+    case "int8":
+      return -(2 ** 7);
     case "uint8":
       return 0;
     case "bool":
@@ -108,11 +114,17 @@ export function highest(dtype: DType): number | bigint | boolean {
   switch (dtype) {
     case "float32":
     case "float64":
+    case "float16":
+    case "bfloat16":
       return Infinity;
     case "int64":
       return 2n ** 63n - 1n;
     case "int32":
       return 2 ** 31 - 1;
+    case "int16":
+      return 2 ** 15 - 1;
+    case "int8":
+      return 2 ** 7 - 1;
     case "uint8":
       return 255;
     case "bool":

@@ -4,7 +4,7 @@
  * compiler may draw them again instead of keeping them.
  */
 import { DynError } from "../base/errors.ts";
-import { type DType, getDefaultDtype, isFloat } from "../base/dtype.ts";
+import { type DType, getDefaultDtype, isFloat, valueType } from "../base/dtype.ts";
 import { type Dim, sub } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
@@ -33,7 +33,10 @@ function bits<V>(o: Body<V>, keys: Keys, at: { readonly flat: Dim; readonly stre
 /** Constants that tell the streams of one call apart. */
 const STREAMS = [0, 0x5bd1e995, 0x2545f491, 0x6c078965] as const;
 
-/** A number in [0, 1): 24 random bits of a float32, 53 of a float64. */
+/** Digits of the types that are computed with as float32. */
+const DIGITS: Partial<Record<DType, number>> = { float16: 11, bfloat16: 8 };
+
+/** A number in [0, 1), of as many random bits as the type has digits: none is rounded up to 1. */
 function unit<V>(
   o: Body<V>,
   keys: Keys,
@@ -42,7 +45,8 @@ function unit<V>(
   const low = (stream: number, mask: number) =>
     o.and(bits(o, keys, { flat: at.flat, stream }), o.constant(mask, "int32"));
   if (at.dtype !== "float64") {
-    return o.mul(o.cast(low(at.stream, 0xffffff), at.dtype), o.constant(2 ** -24, at.dtype));
+    const range = 2 ** (DIGITS[at.dtype] ?? 24);
+    return o.mul(o.cast(low(at.stream, range - 1), at.dtype), o.constant(1 / range, at.dtype));
   }
   const high = o.cast(low(at.stream, 0x3ffffff), "float64"),
     rest = o.cast(low(at.stream + 1, 0x7ffffff), "float64");
@@ -68,7 +72,7 @@ function drawn(
     kind: "pointwise",
     shape,
     dtype,
-    element: (o, index) => castTo(o, element(o, flatIndex(index, shape), index), dtype),
+    element: (o, index) => o.narrow(element(o, flatIndex(index, shape), index), dtype),
   }];
 }
 
@@ -92,7 +96,7 @@ function sampled(name: "rand" | "randn", distribution: string) {
     implementation: {
       kind: "random",
       lower: (_args, [result], keys) =>
-        drawn(result, (o, flat) => draw(o, name, keys, { flat, dtype: floatOf(result?.dtype) })),
+        drawn(result, (o, flat) => draw(o, name, keys, { flat, dtype: result?.dtype ?? "float32" })),
     },
     gradient: { kind: "none", because: NO_GRADIENT },
     samples: [{ args: [[2, 3]] }],
@@ -105,7 +109,9 @@ function draw<V>(
   keys: Keys,
   at: { readonly flat: Dim; readonly dtype: DType },
 ): V {
-  return name === "rand" ? unit(o, keys, { ...at, stream: 0 }) : normalOf(o, keys, at);
+  return name === "rand"
+    ? unit(o, keys, { ...at, stream: 0 })
+    : normalOf(o, keys, { ...at, dtype: valueType(at.dtype) });
 }
 
 /** randLike and randnLike. */
@@ -120,7 +126,7 @@ function sampledLike(name: "randLike" | "randnLike", base: "rand" | "randn") {
     implementation: {
       kind: "random",
       lower: (_args, [result], keys) =>
-        drawn(result, (o, flat) => draw(o, base, keys, { flat, dtype: floatOf(result?.dtype) })),
+        drawn(result, (o, flat) => draw(o, base, keys, { flat, dtype: result?.dtype ?? "float32" })),
     },
     gradient: { kind: "none", because: NO_GRADIENT },
     samples: [{ args: [t(2, 3)] }],
@@ -271,12 +277,12 @@ type Draw = <V>(o: Body<V>, keys: Keys, at: { flat: Dim; dtype: DType; a: number
 function drawnLike(
   self: Operand,
   keys: Keys,
-  spec: { readonly a: number; readonly b: number; readonly draw: Draw },
+  spec: { readonly a: number; readonly b: number; readonly draw: Draw; readonly dtype?: DType },
 ): Lowered[] {
   const meta = contiguousMeta(self.shape, self.dtype, "cpu");
   return drawn(
     meta,
-    (o, flat) => spec.draw(o, keys, { flat, dtype: floatOf(self.dtype), a: spec.a, b: spec.b }),
+    (o, flat) => spec.draw(o, keys, { flat, dtype: spec.dtype ?? floatOf(self.dtype), a: spec.a, b: spec.b }),
   );
 }
 
@@ -303,6 +309,7 @@ const uniform = defineOp({
       drawnLike(self, keys, {
         a: from,
         b: to,
+        dtype: self.dtype,
         draw: (o, k, { flat, dtype, a, b }) =>
           o.fma(unit(o, k, { flat, stream: 0, dtype }), o.constant(b - a, dtype), o.constant(a, dtype)),
       }),

@@ -3,15 +3,8 @@
  * Input: the values and a type, device and requiresGrad; output: a tensor. Invariant: without a type, integers
  * give int64 (the default type where they are to require grad), other numbers the default type, booleans bool.
  */
-import {
-  type DType,
-  DTYPES,
-  getDefaultDtype,
-  type HostArray,
-  hostArray,
-  isDType,
-  itemSize,
-} from "../base/dtype.ts";
+import { encodeElements, numberArray } from "../base/bfloat16.ts";
+import { type DType, DTYPES, getDefaultDtype, type HostArray, isDType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { normalizeConstant } from "../loops/record.ts";
@@ -27,9 +20,6 @@ export type TensorData =
   | Element
   | Tensor
   | HostArray
-  | Float32Array
-  | Int8Array
-  | Int16Array
   | readonly TensorData[];
 
 /** Options of tensor creation. */
@@ -73,9 +63,12 @@ export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor 
   return options.device && options.device !== typed.device ? ops.toDevice(typed, options.device) : typed;
 }
 
-/** A tensor of a shape (default: one dimension) with the elements of a typed array, copied. */
+/**
+ * A tensor of a shape (default: one dimension) with the elements of a typed array, copied. A Uint16Array is the bits of
+ * bfloat16 where that is the type asked for.
+ */
 export function fromTypedArray(
-  data: HostArray | Int8Array | Int16Array | Float32Array,
+  data: HostArray,
   shape: readonly number[] = [data.length],
   options: TensorOptions = {},
 ): Tensor {
@@ -99,7 +92,7 @@ export function scalarTensor(value: Element, options: TensorOptions = {}): Tenso
 function fromElements(flat: readonly Element[], shape: readonly number[], options: TensorOptions): Tensor {
   const dtype = options.dtype ?? getDefaultDtype();
   const made = allocate(shape, dtype, options.device ?? defaultDevice());
-  const array = hostArray(dtype, new ArrayBuffer(flat.length * itemSize(dtype)));
+  const array = numberArray(dtype, flat.length);
   if (array instanceof BigInt64Array) {
     flat.forEach((value, k) => array[k] = BigInt(normalizeConstant(value, dtype)));
   } else if (dtype === "float32" || dtype === "float64") {
@@ -107,7 +100,7 @@ function fromElements(flat: readonly Element[], shape: readonly number[], option
   } else {
     flat.forEach((value, k) => array[k] = Number(normalizeConstant(value, dtype)));
   }
-  writeElements(made.storage, array);
+  writeElements(made.storage, encodeElements(dtype, array));
   return finish(made, options);
 }
 
@@ -137,7 +130,10 @@ function dtypeOfArray(data: AnyArray): DType | undefined {
   if (data instanceof Float32Array) return "float32";
   if (data instanceof Float64Array) return "float64";
   if (data instanceof BigInt64Array) return "int64";
+  if (data instanceof Float16Array) return "float16";
   if (data instanceof Int32Array) return "int32";
+  if (data instanceof Int16Array) return "int16";
+  if (data instanceof Int8Array) return "int8";
   if (data instanceof Uint8Array) return "uint8";
   return undefined;
 }
@@ -151,16 +147,14 @@ function typeOfArrays(data: TensorData): DType | undefined {
 }
 
 function convert(data: AnyArray, dtype: DType): HostArray {
-  if (dtypeOfArray(data) === dtype && !(data instanceof Int8Array) && !(data instanceof Int16Array)) {
-    return data;
-  }
-  const array = hostArray(dtype, new ArrayBuffer(data.length * itemSize(dtype)));
+  if (dtypeOfArray(data) === dtype || (dtype === "bfloat16" && data instanceof Uint16Array)) return data;
+  const array = numberArray(dtype, data.length);
   for (let k = 0; k < data.length; k++) {
     const value = normalizeConstant(data[k] ?? 0, dtype);
     if (array instanceof BigInt64Array) array[k] = BigInt(value);
     else array[k] = Number(value);
   }
-  return array;
+  return encodeElements(dtype, array);
 }
 
 function shapeOf(data: TensorData): number[] {

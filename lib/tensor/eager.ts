@@ -3,6 +3,7 @@
  * see calls first; then the op's kernels run, views share storage, compositions call ops, and the tape records.
  * Invariant: a call either has its whole effect or throws before it has any.
  */
+import { encodeElements } from "../base/bfloat16.ts";
 import { getDefaultDtype, itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
@@ -279,7 +280,7 @@ function runOnHost(
     const place = typeof wanted === "string" ? wanted : device;
     const layout = contiguousLayout(shape, dtype, place);
     const storage = allocateStorage(place, Math.max(layout.byteLength, itemSize(dtype)), layout);
-    writeElements(storage, data);
+    writeElements(storage, encodeElements(dtype, data));
     return new Tensor(storage, layout);
   });
 }

@@ -328,6 +328,14 @@ export const double: OpApi<Tensor>["double"] = ops.double;
 export const long: OpApi<Tensor>["long"] = ops.long;
 /** The elements as int32, as `Tensor.int`. */
 export const int: OpApi<Tensor>["int"] = ops.int;
+/** The elements as float16, as `Tensor.half`. */
+export const half: OpApi<Tensor>["half"] = ops.half;
+/** The elements as bfloat16, as `Tensor.bfloat16`. */
+export const bfloat16: OpApi<Tensor>["bfloat16"] = ops.bfloat16;
+/** The elements as int16, as `Tensor.short`. */
+export const short: OpApi<Tensor>["short"] = ops.short;
+/** The elements as int8, as `Tensor.char`. */
+export const char: OpApi<Tensor>["char"] = ops.char;
 /** The elements as uint8, as `Tensor.byte`. */
 export const byte: OpApi<Tensor>["byte"] = ops.byte;
 /** The elements as bool, as `Tensor.bool`. */

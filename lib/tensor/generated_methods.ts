@@ -694,6 +694,14 @@ export interface TensorMethods<T> {
   long(): T;
   /** The elements as int32, as `Tensor.int`. */
   int(): T;
+  /** The elements as float16, as `Tensor.half`. */
+  half(): T;
+  /** The elements as bfloat16, as `Tensor.bfloat16`. */
+  bfloat16(): T;
+  /** The elements as int16, as `Tensor.short`. */
+  short(): T;
+  /** The elements as int8, as `Tensor.char`. */
+  char(): T;
   /** The elements as uint8, as `Tensor.byte`. */
   byte(): T;
   /** The elements as bool, as `Tensor.bool`. */

@@ -1,7 +1,9 @@
 /**
  * Elements of tensors in host memory. Input: a tensor (its storage and layout); output: typed arrays in
- * row-major order and single elements. Invariant: reading never changes the tensor; what is returned is a copy.
+ * row-major order and single elements. Invariant: reading never changes the tensor; what is returned is a copy, and
+ * its items are the numbers that the elements are (bfloat16 as float32) unless they are asked for as they are stored.
  */
+import { decodeElements, fromBfloat16 } from "../base/bfloat16.ts";
 import { type DType, type HostArray, hostArray, itemSize } from "../base/dtype.ts";
 import type { Layout } from "./layout.ts";
 import { deviceNamed, type Storage } from "./storage.ts";
@@ -16,16 +18,22 @@ export interface Readable {
   readonly offset: number;
 }
 
-/** An element of a typed array as JavaScript has it. */
+/** An element as memory holds it as JavaScript has it. */
 export function toElement(raw: number | bigint, dtype: DType): Element {
   if (typeof raw === "bigint") {
     return raw >= Number.MIN_SAFE_INTEGER && raw <= Number.MAX_SAFE_INTEGER ? Number(raw) : raw;
   }
+  if (dtype === "bfloat16") return fromBfloat16(raw);
   return dtype === "bool" ? raw !== 0 : raw;
 }
 
 /** All elements, row-major, waiting for the device. */
 export function readElements(tensor: Readable): HostArray {
+  return decodeElements(tensor.layout.dtype, readStored(tensor));
+}
+
+/** The same as memory holds them. */
+export function readStored(tensor: Readable): HostArray {
   const { layout, storage, offset } = tensor;
   if (layout.numel === 0) return hostArray(layout.dtype, new ArrayBuffer(0));
   const bytes = deviceNamed(layout.device).readSync(
@@ -39,13 +47,13 @@ export function readElements(tensor: Readable): HostArray {
 /** All elements, row-major, once the device is done. */
 export async function readElementsLater(tensor: Readable): Promise<HostArray> {
   const { layout, storage, offset } = tensor;
-  if (layout.numel === 0) return hostArray(layout.dtype, new ArrayBuffer(0));
+  if (layout.numel === 0) return readElements(tensor);
   const bytes = await deviceNamed(layout.device).read(
     storage.memory,
     offset * itemSize(layout.dtype),
     layout.byteLength,
   );
-  return pack(bytes, layout);
+  return decodeElements(layout.dtype, pack(bytes, layout));
 }
 
 /** One element, by its place in row-major order of a one-element tensor or its place in the addressed range. */
@@ -88,17 +96,19 @@ function pack(bytes: Uint8Array, layout: Layout): HostArray {
   return packed;
 }
 
-/** Writes row-major elements to the start of a storage. */
+/** Writes row-major elements, as memory holds them, to the start of a storage. */
 export function writeElements(storage: Storage, elements: HostArray): void {
   if (elements.length === 0) return;
   const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
   const device = deviceNamed(storage.device);
   device.write(storage.memory, 0, bytes);
   // Integers may become indices, whose check would wait for the device later.
-  if (!device.hostReadable && !(elements instanceof Float32Array || elements instanceof Float64Array)) {
+  if (!device.hostReadable && INTEGERS.some((kind) => elements instanceof kind)) {
     storage.noteBounds(boundsOf(elements));
   }
 }
+
+const INTEGERS = [BigInt64Array, Int32Array, Int16Array, Int8Array, Uint8Array];
 
 function boundsOf(elements: HostArray): { readonly least: number; readonly greatest: number } {
   let least = elements[0] ?? 0, greatest = least;

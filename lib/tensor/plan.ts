@@ -3,19 +3,19 @@
  * resolved call over tensors; output: a plan, made once per signature. Invariant: two calls with one signature
  * (types, layouts, constants) have one plan; a plan holds no tensor.
  */
-import { type DType, getDefaultDtype, itemSize } from "../base/dtype.ts";
+import { type DType, getDefaultDtype, isHalf, itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import type { CompiledProgram } from "../loops/device.ts";
 import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
-import { recordLowered } from "../loops/nest.ts";
 import type { BufferOperand } from "../loops/record.ts";
 import { isCreation, takesInplace } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
 import { Sym } from "../sym/expr.ts";
-import { type Layout, layoutOf } from "./layout.ts";
+import { concrete, contiguousLayout, type Layout, layoutOf } from "./layout.ts";
+import { type MakeTemporary, recordKernels } from "./library_calls.ts";
 import { deviceNamed } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
@@ -171,7 +171,9 @@ function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
     const value = args[param];
     if (typeof value !== "number" || !Number.isFinite(value)) return [];
     if (Number.isInteger(value)) return value === (value | 0) ? [{ param, dtype: "int32" }] : [];
-    return [{ param, dtype: double ? "float64" : getDefaultDtype() }];
+    if (double) return [{ param, dtype: "float64" }];
+    // Numbers are written as what is computed with
+    return isHalf(getDefaultDtype()) ? [] : [{ param, dtype: getDefaultDtype() }];
   });
 }
 
@@ -312,10 +314,22 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
     return { results, program: null, reads, numbers, draws };
   }
   const kernels: Kernel[] = [];
-  let at = 0;
+  let at = 0, arenaBytes = 0;
+  const temporary: MakeTemporary = (shape, dtype) => {
+    const layout = contiguousLayout(shape.map(concrete), dtype, "cpu"), length = Math.max(1, layout.numel);
+    buffers.push({
+      name: `t${buffers.length}`,
+      dtype,
+      length,
+      role: { kind: "temporary", offset: arenaBytes },
+    });
+    arenaBytes += Math.ceil(length * itemSize(dtype) / 64) * 64;
+    return { buffer: buffers.length - 1, offset: 0, shape, strides: layout.strides, dtype };
+  };
   for (const each of lower(operands, metas, keyOperands)) {
     const width = each.kind === "extern" ? each.outputs.length : 1;
-    kernels.push(recordLowered(each, outputs.slice(at, at + width), { name: entry.definition.name }));
+    const { name } = entry.definition;
+    kernels.push(...recordKernels(each, outputs.slice(at, at + width), { name, temporary }));
     at += width;
   }
   const program: Program = {
@@ -324,7 +338,7 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
     inputs,
     outputs: outputs.map((o) => o.buffer),
     sizes: [],
-    arenaBytes: 0,
+    arenaBytes,
     kernels,
   };
   const [first] = results;

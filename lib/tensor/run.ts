@@ -4,7 +4,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import type { Memory } from "../loops/device.ts";
-import { readElements, writeElements } from "./host.ts";
+import { readStored, writeElements } from "./host.ts";
 import { contiguousLayout } from "./layout.ts";
 import { byteOffsetOf, type Plan, type TensorArgs } from "./plan.ts";
 import { defaultGenerator } from "./random.ts";
@@ -88,6 +88,6 @@ function moveScalar(tensor: Tensor, device: string): Tensor {
 export function copyToDevice(tensor: Tensor, device: string): Tensor {
   const layout = contiguousLayout(tensor.shape, tensor.dtype, device);
   const storage = allocateStorage(device, layout.byteLength, layout);
-  writeElements(storage, readElements(tensor));
+  writeElements(storage, readStored(tensor));
   return new Tensor(storage, layout);
 }

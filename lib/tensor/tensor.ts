@@ -20,7 +20,7 @@ import type {
 } from "./autograd_state.ts";
 import { type BackwardArguments, namedBackward } from "./backward_arguments.ts";
 import type { TensorMethods } from "./generated_methods.ts";
-import { type Element, elementAt, readElements, readElementsLater, toElement } from "./host.ts";
+import { type Element, elementAt, readElements, readElementsLater, readStored, toElement } from "./host.ts";
 import type { IndexArgument } from "./index_syntax.ts";
 import type { Layout } from "./layout.ts";
 import { layoutOf } from "./layout.ts";
@@ -321,7 +321,7 @@ export class Tensor {
 
   /** All elements as nested arrays. */
   tolist(): NestedElements {
-    const elements = readElements(this);
+    const elements = readStored(this);
     let at = 0;
     const build = (d: number): NestedElements => {
       if (d === this.ndim) return toElement(elements[at++] ?? 0, this.dtype);
@@ -330,7 +330,7 @@ export class Tensor {
     return build(0);
   }
 
-  /** A copy of the elements in row-major order. */
+  /** A copy of the elements in row-major order; those of bfloat16, which no typed array has, as float32. */
   toTypedArray(): HostArray {
     return readElements(this);
   }

@@ -1,5 +1,6 @@
 /** Compares a printer with the reference interpreter. Input: a program and host arrays; output: an assertion. */
 import { assert } from "@std/assert";
+import { decodeElements, toBfloat16 } from "../../lib/base/bfloat16.ts";
 import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../../lib/base/dtype.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { interpret } from "../../backends/reference/interpret.ts";
@@ -18,7 +19,10 @@ export function toHost(dtype: DType, values: readonly number[]): HostArray {
     new ArrayBuffer(Math.ceil(values.length * itemSize(dtype) / 64) * 64),
     { length: values.length },
   );
-  values.forEach((v, i) => array[i] = array instanceof BigInt64Array ? BigInt(Math.trunc(v)) : v);
+  values.forEach((v, i) => {
+    if (array instanceof BigInt64Array) array[i] = BigInt(Math.trunc(v));
+    else array[i] = dtype === "bfloat16" ? toBfloat16(v) : v;
+  });
   return array;
 }
 
@@ -44,8 +48,9 @@ export function compare(
   interpret(program, { inputs, outputs: want });
   const source = options.run(program, inputs, got);
   decls.forEach(({ dtype, length }, i) => {
+    const [have, expected] = [got[i], want[i]].map((each) => each && decodeElements(dtype, each));
     for (let k = 0; k < length; k++) {
-      const x = Number(got[i]?.[k]), y = Number(want[i]?.[k]);
+      const x = Number(have?.[k]), y = Number(expected?.[k]);
       const close = Object.is(x, y) || x === y || (Number.isNaN(x) && Number.isNaN(y)) ||
         (isFloat(dtype) && Math.abs(x - y) <= tolerance * Math.max(1, Math.abs(y)));
       assert(close, `element ${k} is ${x}, expected ${y}\n${source}`);

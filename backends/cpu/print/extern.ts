@@ -4,7 +4,7 @@
  */
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
-import type { DType } from "../../../lib/base/dtype.ts";
+import { type DType, type ValueType, valueType } from "../../../lib/base/dtype.ts";
 import type { BufferView, ConvGeometry, ExternKernel } from "../../../lib/loops/ir.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { Routine } from "../runtime_library.ts";
@@ -179,12 +179,11 @@ function convolution(kernel: ExternKernel, { geometry, kind }: Convolution, site
   });
 }
 
-const SORT_ROUTINE: Readonly<Record<DType, Routine>> = {
+const SORT_ROUTINE: Readonly<Record<ValueType, Routine>> = {
   float32: "sort_f32",
   float64: "sort_f64",
   int64: "sort_i64",
   int32: "sort_i32",
-  uint8: "sort_u8",
   bool: "sort_u8",
 };
 
@@ -192,7 +191,7 @@ function sort(kernel: ExternKernel, descending: boolean, site: ExternSite): void
   const [input] = kernel.inputs, [values, indices] = kernel.outputs;
   if (!input || !values || !indices) throw new InternalError("Expected an input and two results of sort");
   site.declare(SORT_CALL);
-  const { calls, size } = site, dtype = dtypeOf(input, site), rank = input.shape.length;
+  const { calls, size } = site, dtype = valueType(dtypeOf(input, site)), rank = input.shape.length;
   const outer = input.shape.slice(0, Math.max(0, rank - 1));
   calls.block("{", () => {
     outer.forEach((n, d) => calls.line(`for (long x${d} = 0; x${d} < ${size(n)}; x${d}++)`));

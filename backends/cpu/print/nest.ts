@@ -6,7 +6,7 @@
  */
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
-import type { DType } from "../../../lib/base/dtype.ts";
+import { type DType, type ValueType, valueType } from "../../../lib/base/dtype.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
 import {
   type BufferDecl,
@@ -57,7 +57,7 @@ export interface KernelNames {
 
 interface Printed {
   readonly text: string;
-  readonly dtype: DType;
+  readonly dtype: ValueType;
 }
 
 /** Prints the statements of one kernel. */
@@ -99,7 +99,7 @@ export class NestPrinter {
   }
 
   /** Sets what a value is called. */
-  define(id: ValueId, dtype: DType, text = `v${id}`): string {
+  define(id: ValueId, dtype: ValueType, text = `v${id}`): string {
     this.#values.set(id, { text, dtype });
     return text;
   }
@@ -170,7 +170,7 @@ export class NestPrinter {
   #store(s: Statement & { kind: "store" }): void {
     const target = `${this.names.buffer(s.buffer)}[${this.index(s.index)}]`, value = this.value(s.value);
     if (s.mode === "set") return void this.out.line(`${target} = ${value};`);
-    const sum = combine("sum", this.#dtypeOf(s.buffer), [target, value]);
+    const sum = combine("sum", valueType(this.#dtypeOf(s.buffer)), [target, value]);
     this.out.line(`${target} = ${sum};`);
   }
 
@@ -228,7 +228,7 @@ export class NestPrinter {
   }
 
   /** The element type that argmax and argmin compare; known once their loop's body has been planned. */
-  #inputType(r: Reduction): DType {
+  #inputType(r: Reduction): ValueType {
     const found = this.#reduced.get(r.value);
     if (found === undefined) {
       throw new InternalError(`Expected the type of v${r.value} but it is not defined below`);
@@ -236,10 +236,10 @@ export class NestPrinter {
     return found;
   }
 
-  #reduced: ReadonlyMap<ValueId, DType> = new Map();
+  #reduced: ReadonlyMap<ValueId, ValueType> = new Map();
 
   /** Tells the types of all values of the kernel, before anything is printed. */
-  types(types: ReadonlyMap<ValueId, DType>): this {
+  types(types: ReadonlyMap<ValueId, ValueType>): this {
     this.#reduced = types;
     return this;
   }
@@ -399,7 +399,8 @@ export class NestPrinter {
   #directLoad(loop: Loop, r: Reduction): (Statement & { kind: "load" }) | undefined {
     if (isPosition(r.op) || r.op === "any" || r.op === "all" || r.dtype === "bool") return undefined;
     const load = loop.body.find((s) => s.kind === "load" && s.id === r.value);
-    if (load?.kind !== "load" || load.dtype !== r.dtype || indirect(load.index).length > 0) return undefined;
+    if (load?.kind !== "load" || indirect(load.index).length > 0) return undefined;
+    if (this.#dtypeOf(load.buffer) !== r.dtype) return undefined;
     if (coefficientOf(load.index, loop.axis.symbol) !== 1 || storedBuffers(loop.body).has(load.buffer)) {
       return undefined;
     }
@@ -496,7 +497,7 @@ export class NestPrinter {
     for (const item of items) {
       if (item.kind === "uniform") this.#statement(item.statement);
       else if (item.kind === "run") {
-        const kept: (Statement & { id: ValueId; dtype: DType })[] = [];
+        const kept: (Statement & { id: ValueId; dtype: ValueType })[] = [];
         each(() => {
           for (const s of item.statements) {
             if (s.kind === "advance") {

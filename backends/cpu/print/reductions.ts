@@ -3,32 +3,30 @@
  * Invariant: arrays are folded in 16 lanes, element i into lane i mod 16, and the lanes by halves at the end, so
  * that a sum has the same bits at every vector width and on every printer that keeps this rule.
  */
-import { type DType, isFloat } from "../../../lib/base/dtype.ts";
+import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { isPosition, type PlainOp, type PositionOp, type ReductionOp } from "../../../lib/loops/ir.ts";
 import { literal, MEMORY_TYPE, SUFFIX, wrapping } from "./types.ts";
 
 /** Lanes of a vectorised reduction. */
 export const LANES = 16;
 
-const LEAST: Readonly<Record<DType, string>> = {
+const LEAST: Readonly<Record<ValueType, string>> = {
   float32: "(-__builtin_inff())",
   float64: "(-__builtin_inf())",
   int64: "(-9223372036854775807L - 1)",
   int32: "(-2147483647 - 1)",
-  uint8: "(unsigned char) 0",
   bool: "false",
 };
-const GREATEST: Readonly<Record<DType, string>> = {
+const GREATEST: Readonly<Record<ValueType, string>> = {
   float32: "__builtin_inff()",
   float64: "__builtin_inf()",
   int64: "9223372036854775807L",
   int32: "2147483647",
-  uint8: "(unsigned char) 255",
   bool: "true",
 };
 
 /** What leaves every value as it is. */
-export function neutral(op: PlainOp, dtype: DType): string {
+export function neutral(op: PlainOp, dtype: ValueType): string {
   switch (op) {
     case "sum":
       return dtype === "bool" ? "false" : literal(0, dtype);
@@ -48,14 +46,13 @@ export function neutral(op: PlainOp, dtype: DType): string {
 }
 
 /** One step: `so far` and a value, both names. */
-export function combine(op: PlainOp, dtype: DType, [a, b]: readonly [string, string]): string {
+export function combine(op: PlainOp, dtype: ValueType, [a, b]: readonly [string, string]): string {
   const logical = dtype === "bool";
-  const cut = dtype === "uint8" ? "(unsigned char) " : "";
   switch (op) {
     case "sum":
-      return logical ? `${a} | ${b}` : `${cut}(${wrapping("+", dtype, [a, b])})`;
+      return logical ? `${a} | ${b}` : wrapping("+", dtype, [a, b]);
     case "prod":
-      return logical ? `${a} & ${b}` : `${cut}(${wrapping("*", dtype, [a, b])})`;
+      return logical ? `${a} & ${b}` : wrapping("*", dtype, [a, b]);
     case "max":
       return isFloat(dtype) ? `${b} > ${a} ? ${b} : is_nan(${b}) ? ${b} : ${a}` : `${b} > ${a} ? ${b} : ${a}`;
     case "min":
@@ -72,7 +69,7 @@ export function combine(op: PlainOp, dtype: DType, [a, b]: readonly [string, str
 /** Whether a value replaces the extreme found so far (`index` < 0 where there is none); NaN is extreme. */
 export function takes(
   op: PositionOp,
-  dtype: DType,
+  dtype: ValueType,
   { value, best, index }: { value: string; best: string; index: string },
 ): string {
   const better = `${value} ${op === "argmax" ? ">" : "<"} ${best}`;
@@ -81,19 +78,19 @@ export function takes(
 }
 
 /** Name of the function that folds an array into lanes; `_end` folds the lanes. */
-export function foldName(op: ReductionOp, dtype: DType): string {
+export function foldName(op: ReductionOp, dtype: ValueType): string {
   return `fold_${op}_${SUFFIX[dtype]}`;
 }
 
 /** One step over names of vectors, without care for NaN in extremes. */
-function stepOfVectors(op: PlainOp, dtype: DType): string {
+function stepOfVectors(op: PlainOp, dtype: ValueType): string {
   if (op === "max" || op === "min") return `x ${op === "max" ? ">" : "<"} a ? x : a`;
   if ((op === "sum" || op === "prod") && dtype !== "bool") return op === "sum" ? "a + x" : "a * x";
   return combine(op, dtype, ["a", "x"]);
 }
 
 /** Folds 16 lanes by halves: as vectors, because which of two is greater cannot be predicted. */
-function endText(op: PlainOp, dtype: DType): string {
+function endText(op: PlainOp, dtype: ValueType): string {
   const type = MEMORY_TYPE[dtype], name = foldName(op, dtype);
   const nan = (op === "max" || op === "min") && isFloat(dtype);
   const step = nan ? `(x ${op === "max" ? ">" : "<"} a) | (x != x) ? x : a` : stepOfVectors(op, dtype);
@@ -112,7 +109,7 @@ ${halves.join("\n")}
  * The loop over whole groups of lanes. Sums and products keep 16 lanes; what does not depend on the order runs in
  * four groups at once. Extremes of floats watch for NaN beside the comparison, which is then one instruction.
  */
-function mainLoop(op: PlainOp, dtype: DType): string {
+function mainLoop(op: PlainOp, dtype: ValueType): string {
   const type = MEMORY_TYPE[dtype];
   const groups = isFloat(dtype) && (op === "sum" || op === "prod") ? 1 : 4;
   const lines = [
@@ -124,7 +121,7 @@ function mainLoop(op: PlainOp, dtype: DType): string {
   const vectorStep = stepOfVectors(op, dtype), extreme = op === "max" || op === "min";
   // Bits without the sign, as integers, are greater than those of infinity only for NaN
   const watch = extreme && isFloat(dtype) ? (dtype === "float32" ? "int" : "long") : undefined;
-  const neutralValue = neutral(op, dtype === "bool" ? "uint8" : dtype);
+  const neutralValue = neutral(op, dtype);
   const loops: readonly (readonly [string, string])[] = groups > 1
     ? [["STEP", "ALL"], [`${LANES}`, "PARTS"]]
     : [["STEP", "ALL"]];
@@ -168,7 +165,7 @@ function mainLoop(op: PlainOp, dtype: DType): string {
 }
 
 /** The text of the fold functions of one reduction. */
-export function foldText(op: ReductionOp, dtype: DType): string {
+export function foldText(op: ReductionOp, dtype: ValueType): string {
   const type = MEMORY_TYPE[dtype], name = foldName(op, dtype);
   if (isPosition(op)) {
     return `OUTL void ${name}(${type}* best, long* index, const ${type}* v, const long* at, long n) {

@@ -3,7 +3,7 @@
  * output: an expression of the result type, and the math functions it needs through `need`.
  * Invariant: operands are used as they stand, so they must be names or literals (they may occur twice).
  */
-import { type DType, isFloat } from "../../../lib/base/dtype.ts";
+import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
 import { isMathFunction } from "./math.ts";
@@ -28,24 +28,20 @@ const OPERATORS: Partial<Record<ScalarOpName, string>> = {
 /** The expression of an operation on operands of type `dtype`. */
 export function scalarExpression(
   op: ScalarOpName,
-  dtype: DType,
+  dtype: ValueType,
   { args, need }: { readonly args: readonly string[]; readonly need: Need },
 ): string {
   if (dtype === "bool") return boolExpression(op, args);
   const operator = OPERATORS[op];
   const [a = "", b = "", c = ""] = args;
   if (operator === "+" || operator === "-" || operator === "*") {
-    return narrowed(dtype, wrapping(operator, dtype, [a, b]));
+    return wrapping(operator, dtype, [a, b]);
   }
-  if (operator !== undefined) return narrowed(dtype, `${a} ${operator} ${b}`, operator === "/");
+  if (operator !== undefined) return `${a} ${operator} ${b}`;
   return isFloat(dtype)
     ? floatExpression(op, dtype, { args: [a, b, c], need })
     : integerExpression(op, dtype, { args: [a, b, c], need });
 }
-
-/** Bytes are computed as ints and cut back. */
-const narrowed = (dtype: DType, text: string, arithmetic = true): string =>
-  dtype === "uint8" && arithmetic ? `(unsigned char) (${text})` : text;
 
 function boolExpression(op: ScalarOpName, args: readonly string[]): string {
   const [a = "", b = ""] = args;
@@ -83,7 +79,7 @@ interface Operands {
   readonly need: Need;
 }
 
-function floatExpression(op: ScalarOpName, dtype: DType, { args: [a, b, c], need }: Operands): string {
+function floatExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c], need }: Operands): string {
   const f = dtype === "float32" ? "f" : "", suffix = SUFFIX[dtype];
   const zero = dtype === "float32" ? "0.0f" : "0.0", one = dtype === "float32" ? "1.0f" : "1.0";
   const call = (name: string, ...rest: string[]): string => `${name}(${[a, ...rest].join(", ")})`;
@@ -171,7 +167,7 @@ const INTEGER_FUNCTIONS: Partial<Record<ScalarOpName, string>> = {
   pow: "pow",
 };
 
-function integerExpression(op: ScalarOpName, dtype: DType, { args: [a, b, c], need }: Operands): string {
+function integerExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c], need }: Operands): string {
   const named = INTEGER_FUNCTIONS[op];
   if (named !== undefined) {
     need("integers");
@@ -179,23 +175,23 @@ function integerExpression(op: ScalarOpName, dtype: DType, { args: [a, b, c], ne
   }
   switch (op) {
     case "neg":
-      return narrowed(dtype, wrapping("-", dtype, ["0", a]));
+      return wrapping("-", dtype, ["0", a]);
     case "abs":
-      return dtype === "uint8" ? a : `${a} < 0 ? ${wrapping("-", dtype, ["0", a])} : ${a}`;
+      return `${a} < 0 ? ${wrapping("-", dtype, ["0", a])} : ${a}`;
     case "sign":
-      return narrowed(dtype, `(${a} > 0) - (${a} < 0)`);
+      return `(${a} > 0) - (${a} < 0)`;
     case "minimum":
       return `${a} < ${b} ? ${a} : ${b}`;
     case "maximum":
       return `${a} > ${b} ? ${a} : ${b}`;
     case "and":
-      return narrowed(dtype, `${a} & ${b}`);
+      return `${a} & ${b}`;
     case "or":
-      return narrowed(dtype, `${a} | ${b}`);
+      return `${a} | ${b}`;
     case "xor":
-      return narrowed(dtype, `${a} ^ ${b}`);
+      return `${a} ^ ${b}`;
     case "not":
-      return narrowed(dtype, `~${a}`);
+      return `~${a}`;
     case "random":
       need("random");
       return `philox(${a}, ${b}, ${c})`;
@@ -208,7 +204,7 @@ function integerExpression(op: ScalarOpName, dtype: DType, { args: [a, b, c], ne
 }
 
 /** A conversion, as `cast` of the scalar vocabulary. */
-export function castExpression(value: string, from: DType, to: DType): string {
+export function castExpression(value: string, from: ValueType, to: ValueType): string {
   if (to === "bool") return from === "bool" ? value : `${value} != 0`;
   // through long: what has no integer becomes the least one, and narrower types keep its low bits
   if (isFloat(from) && !isFloat(to)) {

@@ -4,42 +4,52 @@
  * `bool` in registers; index expressions are `long`, which does not overflow (-fwrapv would let it, and makes GCC 12
  * mix up groups of masked loads).
  */
-import type { DType } from "../../../lib/base/dtype.ts";
+import type { DType, ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { boundsOf, type Dim, type Sym } from "../../../lib/sym/expr.ts";
 
 /** The type of a value in a register. */
-export const VALUE_TYPE: Readonly<Record<DType, string>> = {
+export const VALUE_TYPE: Readonly<Record<ValueType, string>> = {
   float32: "float",
   float64: "double",
   int64: "long",
   int32: "int",
-  uint8: "unsigned char",
   bool: "bool",
 };
 
-/** The type of an element in memory. */
-export const MEMORY_TYPE: Readonly<Record<DType, string>> = { ...VALUE_TYPE, bool: "unsigned char" };
+/** The type of an element in memory; small floats are their bits. */
+export const MEMORY_TYPE: Readonly<Record<DType, string>> = {
+  ...VALUE_TYPE,
+  float16: "unsigned short",
+  bfloat16: "unsigned short",
+  int16: "short",
+  int8: "signed char",
+  uint8: "unsigned char",
+  bool: "unsigned char",
+};
 
 /** An operator on elements; that of signed ones wraps. */
-export function wrapping(operator: "+" | "-" | "*", dtype: DType, [a, b]: readonly [string, string]): string {
+export function wrapping(
+  operator: "+" | "-" | "*",
+  dtype: ValueType,
+  [a, b]: readonly [string, string],
+): string {
   if (dtype !== "int64" && dtype !== "int32") return `${a} ${operator} ${b}`;
   const type = VALUE_TYPE[dtype];
   return `(${type}) ((unsigned ${type}) ${a} ${operator} (unsigned ${type}) ${b})`;
 }
 
 /** Suffix of library functions over an element type. */
-export const SUFFIX: Readonly<Record<DType, string>> = {
+export const SUFFIX: Readonly<Record<ValueType, string>> = {
   float32: "f32",
   float64: "f64",
   int64: "i64",
   int32: "i32",
-  uint8: "u8",
   bool: "b",
 };
 
 /** A constant as an expression of its type. */
-export function literal(value: number | bigint | boolean, dtype: DType): string {
+export function literal(value: number | bigint | boolean, dtype: ValueType): string {
   switch (dtype) {
     case "bool":
       return Number(value) !== 0 ? "true" : "false";
@@ -49,8 +59,6 @@ export function literal(value: number | bigint | boolean, dtype: DType): string 
     }
     case "int32":
       return Number(value) === -(2 ** 31) ? "(-2147483647 - 1)" : negative(`${Number(value)}`);
-    case "uint8":
-      return `(unsigned char) ${Number(value)}`;
     case "float32":
       return floating(Number(value), "f");
     case "float64":

@@ -1,12 +1,13 @@
 /**
  * The memory that one shader sees: which buffers are bound, as what WGSL type, and how elements are read and
- * written. Invariant: bool and uint8 are bytes packed in u32 words, int64 is two words of which the low one is
+ * written. Invariant: elements of one or two bytes are packed in u32 words, int64 is two words of which the low one is
  * computed with; words that several invocations may write at once are atomic.
  */
 import { type DType, itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program, Statement } from "../../../lib/loops/ir.ts";
 import { evaluate } from "../../../lib/sym/expr.ts";
+import { loadType } from "../../../lib/loops/record.ts";
 import { registerType } from "./scalar.ts";
 
 /** What is bound at a binding number (1, 2, …; 0 is the parameter words). */
@@ -122,11 +123,11 @@ export class Bindings {
   }
 
   /**
-   * Writing one component of a vector may touch all of it, so bytes, of which four make a word and not a vector,
-   * lie in an array of words.
+   * Writing one component of a vector may touch all of it, so narrow elements, of which four do not make a vector, lie
+   * in an array of words.
    */
   #isVectors({ dtype }: Variable): boolean {
-    return this.options.lanes === 4 && dtype !== "uint8" && dtype !== "bool";
+    return this.options.lanes === 4 && (dtype === undefined || !isNarrow(dtype));
   }
 
   /** The expression that reads the word at `position`. */
@@ -148,13 +149,12 @@ export class Bindings {
         return plain ? `bitcast<i32>(${word(at)})` : word(at);
       case "int64":
         return plain ? `bitcast<i32>(${word(`(${at}) * 2`)})` : word(`(${at}) * 2`);
-      case "uint8":
-      case "bool": {
-        const byte = `((${word(`(${at}) >> 2u`)} >> (u32((${at}) & 3) * 8u)) & 255u)`;
-        return dtype === "bool" ? `(${byte} != 0u)` : `i32(${byte})`;
-      }
-      default:
+      case "float64":
         throw new InternalError(`Expected a type of this device but found ${dtype}`);
+      default: {
+        const { place, shift } = packed(dtype, at);
+        return unpacked(dtype, `(${word(place)} >> ${shift})`);
+      }
     }
   }
 
@@ -173,14 +173,16 @@ export class Bindings {
         const words = `(${low}.x, ${low}.z, ${high}.x, ${high}.z)`;
         return variable.words ? `bitcast<vec4i>(vec4u${words})` : `vec4i${words}`;
       }
-      case "uint8":
-      case "bool": {
-        const word = this.#word(variable, `((${at}) >> 2u)`);
-        const bytes = `((vec4u(${word}) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u))`;
-        return dtype === "bool" ? `(${bytes} != vec4u(0u))` : `vec4i(${bytes})`;
-      }
-      default:
+      case "float64":
         throw new InternalError(`Expected a type of this device but found ${dtype}`);
+      default: {
+        const word = (plus: number) =>
+          this.#word(variable, `(((${at}) >> ${itemSize(dtype) === 1 ? 2 : 1}u) + ${plus})`);
+        const shifted = itemSize(dtype) === 1
+          ? `(vec4u(${word(0)}) >> vec4u(0u, 8u, 16u, 24u))`
+          : `(vec4u(${word(0)}, ${word(0)}, ${word(1)}, ${word(1)}) >> vec4u(0u, 16u, 0u, 16u))`;
+        return unpacked(dtype, shifted, "vec4");
+      }
     }
   }
 
@@ -201,16 +203,20 @@ export class Bindings {
         return put(`((${at}) * 2) >> 2u`, [`${a}`, `${b}`], "i") + " " +
           put(`(((${at}) * 2) >> 2u) + 1`, [`${c}`, `${d}`], "i");
       }
-      case "uint8":
-      case "bool": {
-        const bytes = elements.map((x, i) =>
-          `${dtype === "bool" ? `select(0u, 1u, ${x})` : `bitcast<u32>(${x} & 255)`} << ${8 * i}u`
-        );
-        if (this.#isVectors(variable)) throw new InternalError("Expected bytes in memory of their own");
-        return `${variable.name}[(${at}) >> 2u] = (${bytes.join(") | (")});`;
-      }
-      default:
+      case "float64":
         throw new InternalError(`Expected a type of this device but found ${dtype}`);
+      default: {
+        if (this.#isVectors(variable)) {
+          throw new InternalError("Expected narrow elements in words of their own");
+        }
+        const perWord = 4 / itemSize(dtype), width = 32 / perWord;
+        return Array.from({ length: itemSize(dtype) }, (_, k) => {
+          const parts = elements.slice(k * perWord, (k + 1) * perWord).map((x, i) =>
+            `(${bitsOf(dtype, x)} << ${width * i}u)`
+          );
+          return `${variable.name}[((${at}) >> ${perWord === 4 ? 2 : 1}u) + ${k}] = ${parts.join(" | ")};`;
+        }).join(" ");
+      }
     }
   }
 
@@ -230,15 +236,13 @@ export class Bindings {
       case "int64":
         return set(`(${at}) * 2`, `bitcast<u32>(${value.text})`, value.text) + " " +
           set(`(${at}) * 2 + 1`, `bitcast<u32>(${value.text} >> 31u)`, `${value.text} >> 31u`);
-      case "uint8":
-      case "bool": {
-        const byte = dtype === "bool" ? `select(0u, 1u, ${value.text})` : `bitcast<u32>(${value.text} & 255)`;
-        const shift = `(u32((${at}) & 3) * 8u)`;
-        return `atomicAnd(&${name}[(${at}) >> 2u], ~(255u << ${shift})); ` +
-          `atomicOr(&${name}[(${at}) >> 2u], ${byte} << ${shift});`;
-      }
-      default:
+      case "float64":
         throw new InternalError(`Expected a type of this device but found ${dtype}`);
+      default: {
+        const { place, shift, mask } = packed(dtype, at);
+        return `atomicAnd(&${name}[${place}], ~(${mask}u << ${shift})); ` +
+          `atomicOr(&${name}[${place}], ${bitsOf(dtype, value.text)} << ${shift});`;
+      }
     }
   }
 
@@ -254,13 +258,10 @@ export class Bindings {
           `atomicAdd(&${name}[place + 1], bitcast<u32>(${text} >> 31u) + select(0u, 1u, before + low < before)); }`;
       case "float32":
         return exchangeLoop(name, at, `bitcast<u32>(bitcast<f32>(seen) + ${text})`);
-      case "uint8":
       case "bool": {
-        const shift = `(u32((${at}) & 3) * 8u)`, byte = `((seen >> ${shift}) & 255u)`;
-        const sum = dtype === "bool"
-          ? `select(${byte}, 1u, ${text})`
-          : `((${byte} + bitcast<u32>(${text})) & 255u)`;
-        return exchangeLoop(name, `(${at}) >> 2u`, `(seen & ~(255u << ${shift})) | (${sum} << ${shift})`);
+        const { place, shift } = packed(dtype, at), byte = `((seen >> ${shift}) & 255u)`;
+        const sum = `select(${byte}, 1u, ${text})`;
+        return exchangeLoop(name, place, `(seen & ~(255u << ${shift})) | (${sum} << ${shift})`);
       }
       default:
         throw new InternalError(`Expected a type of this device but found ${dtype}`);
@@ -269,7 +270,7 @@ export class Bindings {
 
   #locate(buffer: BufferId, index: string): { variable: Variable; at: string; dtype: DType } {
     const { role, dtype } = this.#declaration(buffer);
-    registerType(dtype);
+    registerType(loadType(dtype));
     const variable = this.#variables.get(this.#variableOf(buffer));
     if (!variable) throw new InternalError(`Expected buffer ${buffer} to be bound`);
     if (role.kind === "temporary" && typeof role.offset === "number") {
@@ -298,10 +299,41 @@ export class Bindings {
         known.written = true;
         if (s.mode === "add") known.read = true;
         const { dtype } = this.#declaration(s.buffer);
-        if (s.mode === "add" || (itemSize(dtype) === 1 && this.options.lanes === 1)) known.atomic = true;
+        if (s.mode === "add" || (isNarrow(dtype) && this.options.lanes === 1)) known.atomic = true;
       } else if (s.kind === "loop" || s.kind === "masked") this.#collect(s.body);
     }
   }
+}
+
+/** Whether several elements share a word. */
+export const isNarrow = (dtype: DType): boolean => itemSize(dtype) < 4;
+
+/** The word in which element `at` of a narrow type lies, how far up, and the bits of one element. */
+function packed(
+  dtype: DType,
+  at: string,
+): { readonly place: string; readonly shift: string; readonly mask: number } {
+  return itemSize(dtype) === 1
+    ? { place: `(${at}) >> 2u`, shift: `(u32((${at}) & 3) * 8u)`, mask: 0xff }
+    : { place: `(${at}) >> 1u`, shift: `(u32((${at}) & 1) * 16u)`, mask: 0xffff };
+}
+
+/** A narrow element (or four) from the low bits of words; of small floats their bits. */
+function unpacked(dtype: DType, words: string, type: "" | "vec4" = ""): string {
+  const top = 32 - 8 * itemSize(dtype), mask = 2 ** (32 - top) - 1;
+  const [u, i] = type === "" ? ["u32", "i32"] : ["vec4u", "vec4i"];
+  if (dtype === "bool") return `((${words} & ${u}(${mask}u)) != ${u}(0u))`;
+  if (dtype === "int8" || dtype === "int16") {
+    return `((bitcast<${type === "" ? i : "vec4<i32>"}>(${words}) << ${u}(${top}u)) >> ${u}(${top}u))`;
+  }
+  return `${i}(${words} & ${u}(${mask}u))`;
+}
+
+/** A value as the bits of a narrow element. */
+function bitsOf(dtype: DType, value: string): string {
+  return dtype === "bool"
+    ? `select(0u, 1u, ${value})`
+    : `bitcast<u32>(${value} & ${2 ** (8 * itemSize(dtype)) - 1})`;
 }
 
 /** The type of a variable's words. */

@@ -5,10 +5,9 @@
  * loops are shared by the invocations and reductions end in workgroup memory). Invariant: barriers stand in
  * uniform control flow only.
  */
-import { itemSize } from "../../../lib/base/dtype.ts";
 import { type Dim, product } from "../../../lib/sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../../../lib/loops/ir.ts";
-import { APART, Bindings, type BoundMemory, type Placement } from "./bindings.ts";
+import { APART, Bindings, type BoundMemory, isNarrow, type Placement } from "./bindings.ts";
 import { type Fours, inFours } from "./fours.ts";
 import { ShaderWriter } from "./statements.ts";
 
@@ -117,7 +116,7 @@ function printShader(name: string, body: readonly Statement[], { program, placem
   const { loops, levels } = gridOf(body);
   const leaf = levels.at(-1) ?? [];
   const flat = levels.flat();
-  const fours = placement.aligned && !packsBytes(flat, program) ? inFours(loops, flat) : undefined;
+  const fours = placement.aligned && !packsElements(flat, program) ? inFours(loops, flat) : undefined;
   if (fours) return printFours(name, fours, { program, placement });
   // Parallel loops in a row below a row loop belong to the row; the grid is what encloses them
   const cooperative = loops.length === 0 ||
@@ -139,11 +138,11 @@ function printShader(name: string, body: readonly Statement[], { program, placem
   return { name, code: writer.finish(), memories: bindings.memories, workgroups };
 }
 
-/** Whether bytes are written among the temporaries, where invocations would share vectors. */
-function packsBytes(body: readonly Statement[], program: Program): boolean {
+/** Whether narrow elements are written among the temporaries, where invocations would share vectors. */
+function packsElements(body: readonly Statement[], program: Program): boolean {
   return body.some((s) => {
     const buffer = s.kind === "store" ? program.buffers[s.buffer] : undefined;
-    return buffer?.role.kind === "temporary" && itemSize(buffer.dtype) === 1;
+    return buffer?.role.kind === "temporary" && isNarrow(buffer.dtype);
   });
 }
 

@@ -3,21 +3,20 @@
  * text, and the helpers it needs. Invariant: in registers float32 is f32, bool is bool and every integer type is
  * i32 (int64 keeps its low word: results past ±2³¹ are out of this device's range).
  */
-import { type DType, isFloat } from "../../../lib/base/dtype.ts";
-import { DynError } from "../../../lib/base/errors.ts";
+import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
+import { DynError, InternalError } from "../../../lib/base/errors.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
 
 /** Collects the helpers that printed text needs. */
 export type Helpers = Set<string>;
 
 /** The register type of an element type. Throws for float64, which the language has not. */
-export function registerType(dtype: DType): "f32" | "i32" | "bool" {
+export function registerType(dtype: ValueType): "f32" | "i32" | "bool" {
   switch (dtype) {
     case "float32":
       return "f32";
     case "int64":
     case "int32":
-    case "uint8":
       return "i32";
     case "bool":
       return "bool";
@@ -29,7 +28,7 @@ export function registerType(dtype: DType): "f32" | "i32" | "bool" {
 }
 
 /** A literal. */
-export function constantText(value: number | bigint | boolean, dtype: DType, helpers: Helpers): string {
+export function constantText(value: number | bigint | boolean, dtype: ValueType, helpers: Helpers): string {
   switch (registerType(dtype)) {
     case "bool":
       return value ? "true" : "false";
@@ -60,9 +59,8 @@ function use(helpers: Helpers, name: string, text: string): string {
 }
 
 /** A conversion between register types. */
-export function castText(text: string, from: DType, to: DType): string {
+export function castText(text: string, from: ValueType, to: ValueType): string {
   const source = registerType(from), target = registerType(to);
-  if (to === "uint8" && from !== "uint8" && source !== "bool") return `(i32(${text}) & 255)`;
   return source === target ? text : `${target}(${text})`;
 }
 
@@ -70,27 +68,25 @@ export function castText(text: string, from: DType, to: DType): string {
 export function scalarText(
   op: ScalarOpName,
   args: readonly string[],
-  { dtype, helpers }: { dtype: DType; helpers: Helpers },
+  { dtype, helpers }: { dtype: ValueType; helpers: Helpers },
 ): string {
   const [a = "", b = "", c = ""] = args;
   const float = isFloat(dtype), bool = dtype === "bool";
   /** A helper of ours: the language's own is missing or too coarse. */
   const call = (name: string) => use(helpers, name, `${name}(${args.join(", ")})`);
-  // uint8 lives in i32 registers and wraps at 256
-  const wrap = (text: string) => dtype === "uint8" ? `(${text} & 255)` : text;
   switch (op) {
     case "add":
-      return bool ? `(${a} || ${b})` : wrap(`(${a} + ${b})`);
+      return bool ? `(${a} || ${b})` : `(${a} + ${b})`;
     case "sub":
-      return wrap(`(${a} - ${b})`);
+      return `(${a} - ${b})`;
     case "mul":
-      return bool ? `(${a} && ${b})` : wrap(`(${a} * ${b})`);
+      return bool ? `(${a} && ${b})` : `(${a} * ${b})`;
     case "div":
       return `(${a} / ${b})`;
     case "fma":
       return `fma(${a}, ${b}, ${c})`;
     case "neg":
-      return wrap(`(-${a})`);
+      return `(-${a})`;
     case "abs":
       return `abs(${a})`;
     case "sign":
@@ -144,7 +140,7 @@ export function scalarText(
     case "atanh":
       return call(`${op}_f`);
     case "pow":
-      return wrap(call(float ? "pow_f" : "pow_i"));
+      return call(float ? "pow_f" : "pow_i");
     case "eq":
       return `(${a} == ${b})`;
     case "ne":
@@ -167,13 +163,18 @@ export function scalarText(
     case "xor":
       return bool ? `(${a} != ${b})` : `(${a} ^ ${b})`;
     case "not":
-      return bool ? `(!${a})` : wrap(`(~${a})`);
+      return bool ? `(!${a})` : `(~${a})`;
     case "shl":
-      return wrap(`select(0, ${a} << (u32(${b}) & 31u), u32(${b}) < 32u)`);
+      return `select(0, ${a} << (u32(${b}) & 31u), u32(${b}) < 32u)`;
     case "shr":
       return `select(select(0, -1, ${a} < 0), ${a} >> (u32(${b}) & 31u), u32(${b}) < 32u)`;
     case "bitsToFloat":
       return `bitcast<f32>(${a})`;
+    case "halfToFloat":
+    case "floatToHalf":
+    case "bfloatToFloat":
+    case "floatToBfloat":
+      throw new InternalError(`Expected ${op} to be expanded before it is printed`);
     case "floatToBits":
       return `bitcast<i32>(${a})`;
     default:

@@ -3,7 +3,7 @@
  * for itself, or a workgroup together ("cooperative"): then plain values are computed by all, stores are done by
  * the first, parallel and reduction loops are shared out. Invariant: each value becomes one `let` or `var`.
  */
-import { type DType, isFloat } from "../../../lib/base/dtype.ts";
+import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
@@ -24,7 +24,7 @@ export interface ShaderSetting {
 }
 
 /** The value of an empty reduction. */
-function neutral(r: Reduction, dtype: DType, helpers: Helpers): string {
+function neutral(r: Reduction, dtype: ValueType, helpers: Helpers): string {
   switch (r.op) {
     case "sum":
       return constantText(0, dtype, helpers);
@@ -53,7 +53,7 @@ function neutral(r: Reduction, dtype: DType, helpers: Helpers): string {
 export class ShaderWriter {
   readonly #text = new TextWriter();
   readonly #helpers: Helpers = new Set();
-  readonly #types = new Map<ValueId, DType>();
+  readonly #types = new Map<ValueId, ValueType>();
   readonly #counters = new Map<Sym, string>();
   /** Types of the workgroup arrays in use, by name. */
   readonly #shared = new Map<string, string>();
@@ -202,12 +202,12 @@ export class ShaderWriter {
     }
   }
 
-  #let(id: ValueId, dtype: DType, text: string): void {
+  #let(id: ValueId, dtype: ValueType, text: string): void {
     this.#types.set(id, dtype);
     this.line(`let ${this.#value(id)}: ${registerType(dtype)} = ${text};`);
   }
 
-  #typeOf(id: ValueId | undefined): DType {
+  #typeOf(id: ValueId | undefined): ValueType {
     const dtype = id === undefined ? undefined : this.#types.get(id);
     if (!dtype) throw new InternalError(`Expected value ${id} to be defined before its use`);
     return dtype;
@@ -246,18 +246,18 @@ export class ShaderWriter {
   }
 
   /** argmax and argmin compare values of another type than their result. */
-  #valueType(loop: Loop, r: Reduction): DType {
+  #valueType(loop: Loop, r: Reduction): ValueType {
     if (r.op !== "argmax" && r.op !== "argmin") return r.dtype;
     return definedType(loop.body, r.value) ?? this.#typeOf(r.value);
   }
 
-  #openReduction(r: Reduction, value: DType): void {
+  #openReduction(r: Reduction, value: ValueType): void {
     this.line(`var a${r.id}: ${registerType(value)} = ${neutral(r, value, this.#helpers)};`);
     if (isArg(r)) this.line(`var p${r.id}: i32 = 2147483647;`);
   }
 
   /** a = a combined with a value. */
-  #combine(r: Reduction, dtype: DType, from: { value: string; index: string }): string {
+  #combine(r: Reduction, dtype: ValueType, from: { value: string; index: string }): string {
     const acc = `a${r.id}`, { value } = from;
     const scalar = (op: "add" | "mul" | "maximum" | "minimum") =>
       `${acc} = ${scalarText(op, [acc, value], { dtype, helpers: this.#helpers })};`;
@@ -283,7 +283,7 @@ export class ShaderWriter {
   }
 
   /** The first index of the extreme; NaN beats every number. */
-  #combineArg(r: Reduction, dtype: DType, { value, index }: { value: string; index: string }): string {
+  #combineArg(r: Reduction, dtype: ValueType, { value, index }: { value: string; index: string }): string {
     const acc = `a${r.id}`, at = `p${r.id}`;
     const isBool = dtype === "bool";
     const [x, y] = isBool ? [`i32(${value})`, `i32(${acc})`] : [value, acc];
@@ -297,7 +297,7 @@ export class ShaderWriter {
   }
 
   /** Combines the accumulators of all invocations, by halves, and gives everyone the result. */
-  #shareReduction(r: Reduction, dtype: DType): void {
+  #shareReduction(r: Reduction, dtype: ValueType): void {
     const type = registerType(dtype);
     // bool cannot lie in workgroup memory of every implementation
     const stored = type === "bool" ? "u32" : type;
@@ -327,7 +327,7 @@ export class ShaderWriter {
 }
 
 /** The type of a value that a statement list defines, also as what a loop in it leaves behind. */
-function definedType(body: readonly Statement[], id: ValueId): DType | undefined {
+function definedType(body: readonly Statement[], id: ValueId): ValueType | undefined {
   for (const s of body) {
     if ("id" in s && s.id === id) return s.dtype;
     const left = s.kind === "loop" ? [...s.reductions, ...s.carried].find((r) => r.id === id) : undefined;

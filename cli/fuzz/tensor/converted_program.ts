@@ -6,7 +6,7 @@
  */
 import { cpu } from "../../../backends/cpu/device.ts";
 import { HostMemory } from "../../../backends/cpu/host_memory.ts";
-import { type DType, itemSize } from "../../../lib/base/dtype.ts";
+import { isSmall, itemSize, type ValueType } from "../../../lib/base/dtype.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../../lib/loops/device.ts";
 import type { Kernel, Loop, Program, Statement } from "../../../lib/loops/ir.ts";
 
@@ -19,7 +19,15 @@ export interface Conversion {
 }
 
 /** Operations on the bits of a float, which mean nothing in another type, and random bits. */
-const OF_BITS: readonly string[] = ["bitsToFloat", "floatToBits", "random"];
+const OF_BITS: readonly string[] = [
+  "bitsToFloat",
+  "floatToBits",
+  "halfToFloat",
+  "floatToHalf",
+  "bfloatToFloat",
+  "floatToBfloat",
+  "random",
+];
 
 /** Thrown where a program has no meaning in another type. */
 class NotConverted extends Error {
@@ -30,7 +38,7 @@ class NotConverted extends Error {
 class Converter {
   constructor(readonly conversion: Conversion) {}
 
-  type(dtype: DType): DType {
+  type(dtype: ValueType): ValueType {
     return dtype === this.conversion.from ? this.conversion.to : dtype;
   }
 
@@ -71,7 +79,9 @@ class Converter {
     if (program.buffers.some(({ role }) => role.kind === "temporary")) throw new NotConverted();
     return {
       ...program,
-      buffers: program.buffers.map((buffer) => ({ ...buffer, dtype: this.type(buffer.dtype) })),
+      buffers: program.buffers.map((buffer) =>
+        isSmall(buffer.dtype) ? buffer : { ...buffer, dtype: this.type(buffer.dtype) }
+      ),
       kernels: program.kernels.map((kernel): Kernel =>
         kernel.kind === "extern"
           ? kernel

@@ -3,7 +3,7 @@
  * first. Invariant: each names only what it binds; none equals the program, and every step makes it smaller by a
  * measure that cannot fall for ever, so that shrinking ends. Whether one still runs is for the caller to find out.
  */
-import { isFloat } from "../../../lib/base/dtype.ts";
+import { isFloat, isInteger } from "../../../lib/base/dtype.ts";
 import {
   type Arg,
   blocksOf,
@@ -268,11 +268,9 @@ function* plainerData(program: Program): IterableIterator<Program> {
     const others: DataStatement[] = [];
     if (data.grad) others.push({ ...data, grad: false });
     if (values.special) others.push({ ...data, values: { ...values, special: false } });
-    if (data.dtype === "float64") others.push({ ...data, dtype: "float32" });
-    if (data.dtype === "int32" || data.dtype === "uint8") others.push({ ...data, dtype: "int64" });
-    if (!isFloat(data.dtype) && data.dtype !== "float32" && !data.grad) {
-      others.push({ ...data, dtype: "float32" });
-    }
+    if (data.dtype !== "float32" && isFloat(data.dtype)) others.push({ ...data, dtype: "float32" });
+    if (data.dtype !== "int64" && isInteger(data.dtype)) others.push({ ...data, dtype: "int64" });
+    if (!isFloat(data.dtype) && !data.grad) others.push({ ...data, dtype: "float32" });
     return others;
   });
 }

@@ -12,7 +12,7 @@
  *   differs from `exact`.
  * - Where a graph cannot run in double precision: 1e-3·|want| + 1e-4·max|want|.
  */
-import { type DType, type HostArray, isFloat } from "../../base/dtype.ts";
+import { type DType, type FloatType, type HostArray, isFloat } from "../../base/dtype.ts";
 
 /** Elements of one tensor. */
 export interface Elements {
@@ -40,10 +40,14 @@ export interface ElementDifference {
 }
 
 /** How near elements of a type are that differ by rounding alone, by their own size and by that of the largest. */
-const NEAR: Readonly<Record<"float32" | "float64", { readonly near: number; readonly scale: number }>> = {
+const NEAR: Readonly<Record<FloatType, { readonly near: number; readonly scale: number }>> = {
   float32: { near: 2e-5, scale: 1e-6 },
   float64: { near: 1e-11, scale: 1e-12 },
+  float16: { near: 2e-3, scale: 1e-3 },
+  bfloat16: { near: 1.6e-2, scale: 8e-3 },
 };
+
+const nearOf = (dtype: DType) => NEAR[isFloat(dtype) ? dtype : "float32"];
 
 /** What is allowed where nothing can be computed in double precision. */
 const FAR = { near: 1e-3, scale: 1e-4 } as const;
@@ -58,7 +62,7 @@ interface Bound {
 
 /** Whether two arrays are near each other without asking further. */
 export function areNear(got: Elements, want: Elements): boolean {
-  const { near, scale } = want.dtype === "float64" ? NEAR.float64 : NEAR.float32;
+  const { near, scale } = nearOf(want.dtype);
   return compareElements(got, want, (at, largest) => around(want, at, near, scale * largest)) === null;
 }
 
@@ -86,7 +90,7 @@ export function differenceOf(
       if (distance > noise && Number.isFinite(distance)) noise = distance;
     }
   }
-  const { near } = want.dtype === "float64" ? NEAR.float64 : NEAR.float32;
+  const { near } = nearOf(want.dtype);
   return compareElements(got, want, (at) => {
     const r = Number(exact[at]);
     return { of: r, allowed: NOISE * noise + near * Math.abs(r) };

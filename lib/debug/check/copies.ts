@@ -3,7 +3,7 @@
  * same with memory of their own. Invariant: copies share memory where the originals do, at the same offsets; they
  * require gradients where the originals do, and are leaves where the originals are.
  */
-import { type DType, isFloat } from "../../base/dtype.ts";
+import { type DType, type FloatType, isFloat } from "../../base/dtype.ts";
 import { type ApplyOptions, gradientEdge, Node, setHistory } from "../../autograd/node.ts";
 import { ops } from "../../tensor/eager.ts";
 import { fromTypedArray } from "../../tensor/creation.ts";
@@ -14,7 +14,7 @@ import { isTensor, modes, Tensor } from "../../tensor/tensor.ts";
 
 /**
  * What becomes of elements: "same" keeps them where they are; "double" brings them to the CPU, which has float64, and
- * makes float64 of float32; "perturbed" does so too and changes each by up to half a unit in float32's last place, as
+ * makes float64 of other floats; "perturbed" does so too and changes each by up to half a unit in its last place, as
  * rounding of the input might have.
  */
 export type Precision = "same" | "double" | "perturbed";
@@ -78,9 +78,17 @@ function copyStorages(tensors: readonly Tensor[], precision: Precision): Map<Sto
   return copies;
 }
 
+/** Half a unit in the last place of 1. */
+const UNIT: Readonly<Record<FloatType, number>> = {
+  float64: 2 ** -53,
+  float32: 2 ** -24,
+  float16: 2 ** -11,
+  bfloat16: 2 ** -8,
+};
+
 /** Each element times 1 + e, with e of the size of a rounding error and of either sign. */
 function perturbed(flat: Tensor, dtype: DType): Tensor {
-  const unit = dtype === "float64" ? 2 ** -53 : 2 ** -24;
+  const unit = isFloat(dtype) ? UNIT[dtype] : 0;
   let state = 12345;
   const factors = Float64Array.from({ length: flat.numel() }, () => {
     state = (Math.imul(state, 1103515245) + 12345) >>> 0;

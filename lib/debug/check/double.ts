@@ -3,7 +3,7 @@
  * ops on float64 copies; output: its result, with every float32 along the way a float64 on the CPU. Invariant: random ops draw
  * what they draw in the program's own precision.
  */
-import { getDefaultDtype, isFloat, setDefaultDtype } from "../../base/dtype.ts";
+import { getDefaultDtype, isDType, isFloat, setDefaultDtype } from "../../base/dtype.ts";
 import { entryOf, mapTensors, type TensorArgs } from "../../tensor/plan.ts";
 import { callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
 import { ambient, type DispatchMode, type ResolvedCall } from "../../tensor/modes.ts";
@@ -29,7 +29,8 @@ class DoubleMode implements DispatchMode<Tensor> {
     if (implementation.kind === "random") return this.#draw({ definition, args, inplace });
     const given: Record<string, TensorArgs[string]> = { ...args };
     for (const [name, { kind }] of Object.entries(definition.params)) {
-      if (kind === "dtype" && given[name] === "float32") given[name] = "float64";
+      const value = given[name];
+      if (kind === "dtype" && isDType(value) && isFloat(value)) given[name] = "float64";
       if (kind === "device") given[name] = "cpu";
     }
     if (inplace) return callResolvedInplace(definition, given);

@@ -3,7 +3,8 @@
  * writes, which people may change; output: the case, tried, and the exit code. Invariant: `run` says whether the
  * case still fails in the way that the description names; under `dyn minify` it hands the case over instead.
  */
-import { type DType, hostArray, isDType, itemSize } from "../../base/dtype.ts";
+import { encodeElements, numberArray } from "../../base/bfloat16.ts";
+import { type DType, type HostArray, isDType, itemSize } from "../../base/dtype.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/tree.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
@@ -14,7 +15,7 @@ import { add, type Dim, floorDiv, max, min, mod, mul, Sym } from "../../sym/expr
 import { defaultDevice } from "../../tensor/default_device.ts";
 import { layoutOf } from "../../tensor/layout.ts";
 import { contiguousStrides } from "../../graph/meta.ts";
-import { readElements, writeElements } from "../../tensor/host.ts";
+import { readStored, writeElements } from "../../tensor/host.ts";
 import { allocateStorage, type Storage } from "../../tensor/storage.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
 import { load as loadTensors } from "../../data/safetensors.ts";
@@ -270,14 +271,14 @@ function makeStorage(
   },
 ): Storage {
   if (data === undefined) throw new DynError(`Expected elements or memoryOf for ${name}`);
-  const elements = isTensor(data) ? readElements(data) : elementsOf(data, dtype);
+  const elements = isTensor(data) ? readStored(data) : elementsOf(data, dtype);
   const storage = allocateStorage(device, elements.byteLength);
   writeElements(storage, elements);
   return storage;
 }
 
-function elementsOf(data: readonly (number | bigint)[], dtype: DType): ReturnType<typeof hostArray> {
-  const elements = hostArray(dtype, new ArrayBuffer(data.length * itemSize(dtype)), { length: data.length });
+function elementsOf(data: readonly (number | bigint)[], dtype: DType): HostArray {
+  const elements = numberArray(dtype, data.length);
   data.forEach((each, at) => {
     try {
       elements[at] = elements instanceof BigInt64Array ? BigInt(each) : Number(each);
@@ -285,5 +286,5 @@ function elementsOf(data: readonly (number | bigint)[], dtype: DType): ReturnTyp
       throw new DynError(`Expected an element of ${dtype} but found ${each}: ${messageOf(cause)}`);
     }
   });
-  return elements;
+  return encodeElements(dtype, elements);
 }

@@ -3,7 +3,7 @@
  * operation and the type of its operands; output: straight-line statements over primitive operations and other
  * functions. Invariant: functions use each other without cycles, so a printer may emit them as functions of its own.
  */
-import type { DType } from "../../base/dtype.ts";
+import type { ValueType } from "../../base/dtype.ts";
 import { InternalError } from "../../base/errors.ts";
 import type { Statement, ValueId } from "../ir.ts";
 import { loadBufferOperand, Recorder, type Value, ValueIds } from "../record.ts";
@@ -16,7 +16,7 @@ export interface ScalarFunction {
   readonly name: string;
   readonly op: ScalarOpName;
   /** Type of the operands. */
-  readonly dtype: DType;
+  readonly dtype: ValueType;
   /** In order; all of type `dtype`. */
   readonly parameters: readonly Value[];
   /** Statements that are constants, scalar operations, casts, selects and masks. */
@@ -26,24 +26,23 @@ export interface ScalarFunction {
   readonly weight: number;
 }
 
-const SUFFIX: Readonly<Record<DType, string>> = {
+const SUFFIX: Readonly<Record<ValueType, string>> = {
   float32: "f32",
   float64: "f64",
   int64: "i64",
   int32: "i32",
-  uint8: "u8",
   bool: "bool",
 };
 
 const known = new Map<string, ScalarFunction>();
 
 /** Whether targets have the operation on operands of this type themselves. */
-export function isPrimitive(op: ScalarOpName, dtype: DType): boolean {
+export function isPrimitive(op: ScalarOpName, dtype: ValueType): boolean {
   return definitionOf(op, dtype) === undefined;
 }
 
 /** The function of an operation that is not primitive, for operands of this type. */
-export function functionOf(op: ScalarOpName, dtype: DType): ScalarFunction {
+export function functionOf(op: ScalarOpName, dtype: ValueType): ScalarFunction {
   const name = `${op}_${SUFFIX[dtype]}`;
   const found = known.get(name);
   if (found) return found;
@@ -52,7 +51,7 @@ export function functionOf(op: ScalarOpName, dtype: DType): ScalarFunction {
   return made;
 }
 
-function record(op: ScalarOpName, dtype: DType, name: string): ScalarFunction {
+function record(op: ScalarOpName, dtype: ValueType, name: string): ScalarFunction {
   const definition = definitionOf(op, dtype);
   if (!definition) throw new InternalError(`Expected a function but found the primitive ${op} of ${dtype}`);
   const ids = new ValueIds();
@@ -79,7 +78,7 @@ function record(op: ScalarOpName, dtype: DType, name: string): ScalarFunction {
 }
 
 /** The weight of straight-line statements; functions cost what they cost themselves. */
-function weigh(statements: readonly Statement[], types: Map<ValueId, DType>): number {
+function weigh(statements: readonly Statement[], types: Map<ValueId, ValueType>): number {
   let weight = 0;
   for (const s of statements) {
     switch (s.kind) {

@@ -1,8 +1,9 @@
 /** All scalar functions. */
-import type { DType } from "../../base/dtype.ts";
+import type { ValueType } from "../../base/dtype.ts";
 import type { ScalarOpName } from "../scalar.ts";
 import type { MathOps } from "./body.ts";
 import { expF32 } from "./exponential.ts";
+import { bfloatToFloat, floatToBfloat, floatToHalf, halfToFloat } from "./half.ts";
 import { tanhF32 } from "./hyperbolic.ts";
 import { logF32 } from "./logarithm.ts";
 import { cosF32, sinF32, tanF32 } from "./trigonometry.ts";
@@ -15,16 +16,20 @@ export interface Definition {
   readonly ulps: number;
 }
 
-const F: Partial<Record<ScalarOpName, Partial<Record<DType, Definition>>>> = {
+const F: Partial<Record<ScalarOpName, Partial<Record<ValueType, Definition>>>> = {
   exp: { float32: { body: expF32, ulps: 1 } },
   log: { float32: { body: logF32, ulps: 1 } },
   tanh: { float32: { body: tanhF32, ulps: 1 } },
   sin: { float32: { body: sinF32, ulps: 1 } },
   cos: { float32: { body: cosF32, ulps: 1 } },
   tan: { float32: { body: tanF32, ulps: 1 } },
+  halfToFloat: { int32: { body: halfToFloat, ulps: 0 } },
+  floatToHalf: { float32: { body: floatToHalf, ulps: 0 } },
+  bfloatToFloat: { int32: { body: bfloatToFloat, ulps: 0 } },
+  floatToBfloat: { float32: { body: floatToBfloat, ulps: 0 } },
 };
 
 /** The definition of an operation on a type; undefined where it is primitive. */
-export function definitionOf(op: ScalarOpName, dtype: DType): Definition | undefined {
+export function definitionOf(op: ScalarOpName, dtype: ValueType): Definition | undefined {
   return F[op]?.[dtype];
 }

@@ -1,0 +1,42 @@
+/**
+ * Conversions of small floats as the integer operations of which they are made. Input: a kernel's statements; output:
+ * the same over fewer operations. Invariant: values keep their ids, so nothing else changes.
+ */
+import type { Statement } from "../loops/ir.ts";
+import { HALF_CONVERSIONS } from "../loops/math/half.ts";
+import { loadBufferOperand, Recorder, type Value, ValueIds } from "../loops/record.ts";
+import { SCALAR_OPS, type ScalarOpName } from "../loops/scalar.ts";
+import { nextId } from "../loops/value_types.ts";
+
+/** The statements without conversions of small floats. */
+export function expandConversions(body: readonly Statement[]): readonly Statement[] {
+  if (!converts(body)) return body;
+  const ids = new ValueIds(nextId(body));
+  const expand = (list: readonly Statement[]): readonly Statement[] =>
+    list.flatMap((s) => {
+      if (s.kind === "loop" || s.kind === "masked") return [{ ...s, body: expand(s.body) }];
+      return s.kind === "scalar" && isConversion(s.op) ? expanded(s, s.op, ids) : [s];
+    });
+  return expand(body);
+}
+
+type Conversion = keyof typeof HALF_CONVERSIONS;
+
+const isConversion = (op: ScalarOpName): op is Conversion => Object.hasOwn(HALF_CONVERSIONS, op);
+
+function converts(body: readonly Statement[]): boolean {
+  return body.some((s) =>
+    s.kind === "scalar" ? isConversion(s.op) : (s.kind === "loop" || s.kind === "masked") && converts(s.body)
+  );
+}
+
+function expanded(s: Statement & { kind: "scalar" }, op: Conversion, ids: ValueIds): readonly Statement[] {
+  const [operand] = s.args;
+  if (operand === undefined) return [s];
+  const recorder = new Recorder(loadBufferOperand, ids);
+  const given: Value = { id: operand, dtype: SCALAR_OPS[op].operands === "single" ? "float32" : "int32" };
+  const result = HALF_CONVERSIONS[op](recorder, given);
+  return recorder.statements.map((made) =>
+    made.kind !== "loop" && made.kind !== "store" && made.id === result.id ? { ...made, id: s.id } : made
+  );
+}
