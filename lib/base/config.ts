@@ -69,6 +69,11 @@ export class InductorConfig extends Settings {
   tier: "wait" | "wasm" = "wait";
   /** Keep kernels on disk between processes. */
   kernelCache = true;
+  /**
+   * Round float16 and bfloat16 after every op, as eager execution does; otherwise fused kernels keep float32 between
+   * ops and round what they store.
+   */
+  emulatePrecisionCasts = false;
   /** Most operations that a consumer repeats rather than having the value stored. */
   realizeOpsThreshold = 30;
   /** Keep results in memory that the graph owns and overwrites in its next call, as CUDA graphs do; a stale one is an error. */

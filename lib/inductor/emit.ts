@@ -13,7 +13,7 @@ import { removeDead } from "./dead_code.ts";
 import { type Group, type Member, rebased } from "./group.ts";
 import { chooseOrder, type Tiling } from "./loop_order.ts";
 import { scanKernel, scatterKernel } from "./single_kernels.ts";
-import { inline, isLazy, makeLoader, storedForm } from "./tensors.ts";
+import { inline, isLazy, makeLoader, resultValue, storedForm } from "./tensors.ts";
 
 /** What the scheduler decided about the buffers of a group. */
 export interface Placement {
@@ -151,7 +151,7 @@ function groupLoader(
     }
     return recorder.memo(
       `again ${stored.buffer}`,
-      () => recorder.cast(work.element(recorder, own), target.dtype),
+      () => resultValue(recorder, work.element(recorder, own), target.dtype),
     );
   };
 }
@@ -214,7 +214,7 @@ class Emission {
       }
       const { recorder, placement } = this.options;
       const { index } = this.#indexOf(member);
-      const value = recorder.cast(work.element(recorder, index), target.dtype);
+      const value = resultValue(recorder, work.element(recorder, index), target.dtype);
       if (placement.isInput(target.buffer)) pending.push(() => this.#write(target, index, value));
       else this.#write(target, index, value);
     }
@@ -269,7 +269,11 @@ class Emission {
     for (const statement of body) recorder.push(statement);
     for (const { member, value, position } of contributions) {
       const { target } = member.computation;
-      this.#write(target, this.#indexOf(member).index, recorder.cast(position ?? value, target.dtype));
+      this.#write(
+        target,
+        this.#indexOf(member).index,
+        resultValue(recorder, position ?? value, target.dtype),
+      );
     }
   }
 }

@@ -4,6 +4,7 @@
  * any time before code is emitted, and from then on every reader loads it instead of computing it.
  */
 import type { DType } from "../base/dtype.ts";
+import { config } from "../base/config.ts";
 import { InternalError } from "../base/errors.ts";
 import type { Element, Operand } from "../loops/body.ts";
 import type { BufferId } from "../loops/ir.ts";
@@ -86,6 +87,11 @@ export function makeLoader(seen?: (tensor: LazyTensor) => void): Loader {
 export function inline(recorder: Recorder, tensor: LazyTensor, index: readonly Dim[]): Value {
   return recorder.memo(
     `tensor ${tensor.id} ${keyOf(index)}`,
-    () => recorder.cast(tensor.element(recorder, index), tensor.dtype),
+    () => resultValue(recorder, tensor.element(recorder, index), tensor.dtype),
   );
+}
+
+/** What an op's element is to those that use it before it is stored: unrounded unless that is asked for. */
+export function resultValue(recorder: Recorder, value: Value, dtype: DType): Value {
+  return config.inductor.emulatePrecisionCasts ? recorder.narrow(value, dtype) : recorder.cast(value, dtype);
 }
