@@ -107,17 +107,6 @@ export function findOp(op: string): Callable | undefined {
   return isCallable(own) ? (self, ...rest) => method(self, name, rest) : undefined;
 }
 
-/** Whether a sample has only types that there are here; PyTorch's half and complex numbers are not. */
-export function hasKnownTypes(sample: OpSample): boolean {
-  const known = (each: Encoded): boolean => {
-    if (each === null || typeof each !== "object") return true;
-    if (isList(each)) return each.every(known);
-    const type = each.t ?? each.dtype;
-    return (type === undefined || isDType(type)) && Object.values(each.dict ?? {}).every(known);
-  };
-  return [sample.args, sample.out ?? null, ...Object.values(sample.kwargs)].every(known);
-}
-
 /** Calls the op of a sample and compares. Throws an Error that tells the first difference. */
 export function replay(sample: OpSample, op: Callable, options: ReplayOptions): void {
   const decoder = new Decoder(options.device);
