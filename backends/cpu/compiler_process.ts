@@ -1,9 +1,13 @@
 /**
- * Runs compilers side by side, each within a time limit, and says how each of them ended.
+ * Runs compilers within a time limit and says how each of them ended: side by side while this process waits, or in the
+ * background.
  * Input: commands; output: one ending per command, in order. Invariants: nothing here throws for a compiler that
- * fails in whichever way; when this returns, every compiler that was started has ended or was killed.
+ * fails in whichever way; a compiler that was waited for has ended or was killed; one in the background ends with this
+ * process, and its folder goes with it.
  */
 import { constants } from "node:os";
+import process from "node:process";
+import { readText } from "./cache_directory.ts";
 
 /** One compiler to run. */
 export interface Command {
@@ -51,27 +55,34 @@ job() {
 
 const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Runs all commands at once and waits for all of them, none longer than `seconds`. */
-export function runSideBySide(commands: readonly Command[], seconds: number): Ending[] {
-  const calls = commands.map(({ words, log, output = "/dev/null" }, i) => {
+/** Compilers in the background at once: they leave room for the program that they are for. */
+const LANES = Math.max(1, navigator.hardwareConcurrency >> 1);
+
+/** The call of `job` for each command. */
+function callsOf(commands: readonly Command[], seconds: number): string[] {
+  return commands.map(({ words, log, output = "/dev/null" }, i) => {
     const args = [String(i), String(Math.ceil(seconds)), output, log, ...words];
-    return `( job ${args.map(quote).join(" ")} ) &`;
+    return `job ${args.map(quote).join(" ")}`;
   });
-  let told: string;
-  try {
-    const { stdout } = new Deno.Command("sh", {
-      args: ["-c", [SCRIPT, ...calls, "wait"].join("\n")],
-      // Messages are searched for a few words, which must not be translated.
-      env: { LC_ALL: "C" },
-      stdin: "null",
-    }).outputSync();
-    told = new TextDecoder().decode(stdout);
-  } catch (thrown) {
-    const because = thrown instanceof Error ? thrown.message : String(thrown);
-    return commands.map(() => ({ kind: "unstarted", because }));
-  }
+}
+
+/** Runs a script of the shell and gives what it writes; throws where there is no shell. */
+function shell(script: string, output: "piped" | "null"): string {
+  const ended = new Deno.Command("sh", {
+    args: ["-c", script],
+    // Messages are searched for a few words, which must not be translated.
+    env: { LC_ALL: "C" },
+    stdin: "null",
+    stdout: output,
+    stderr: "null",
+  }).outputSync();
+  return output === "piped" ? new TextDecoder().decode(ended.stdout) : "";
+}
+
+/** What a script tells of its jobs, as endings. */
+function endingsOf(told: string, count: number, seconds: number): Ending[] {
   const lines = told.split("\n").map((line) => line.split(" "));
-  return commands.map((_, i): Ending => {
+  return Array.from({ length: count }, (_, i): Ending => {
     const of = (word: string) => lines.find(([kind, number]) => kind === word && number === String(i));
     if (of("late")) return { kind: "timeout", seconds };
     const code = of("code")?.[2];
@@ -79,6 +90,87 @@ export function runSideBySide(commands: readonly Command[], seconds: number): En
       ? { kind: "unstarted", because: "its shell ended first" }
       : endingOf(Number(code));
   });
+}
+
+/** Runs all commands at once and waits for all of them, none longer than `seconds`. */
+export function runSideBySide(commands: readonly Command[], seconds: number): Ending[] {
+  const calls = callsOf(commands, seconds).map((call) => `( ${call} ) &`);
+  try {
+    const told = shell([SCRIPT, ...calls, "wait"].join("\n"), "piped");
+    return endingsOf(told, commands.length, seconds);
+  } catch (thrown) {
+    return commands.map(() => unstarted(thrown));
+  }
+}
+
+function unstarted(thrown: unknown): Ending {
+  return { kind: "unstarted", because: thrown instanceof Error ? thrown.message : String(thrown) };
+}
+
+/** Commands that run while this process goes on. */
+export interface BackgroundRun {
+  /** How they ended, once all of them have; looks at one file, and is done with once it gave the endings. */
+  poll(): readonly Ending[] | undefined;
+  /** Kills what runs and removes the folder. */
+  stop(): void;
+}
+
+/**
+ * Runs commands in the background, few at once; their files belong in `folder`, which is this run's alone. It
+ * holds no resource of the runtime and needs no turn of the event loop: a shell that has left its parent does the
+ * work, and looks each second whether this process still lives.
+ */
+export function runInBackground(
+  commands: readonly Command[],
+  { seconds, folder }: { readonly seconds: number; readonly folder: string },
+): BackgroundRun {
+  const [told, group] = [`${folder}/told`, `${folder}/group`];
+  // A group of its own, where the system has the command, can be killed with all that a compiler has started.
+  const calls = callsOf(commands, seconds);
+  const lanes = Array.from(
+    { length: Math.min(LANES, calls.length) },
+    (_, lane) => calls.filter((_, i) => i % LANES === lane),
+  );
+  const script = [
+    SCRIPT,
+    `folder=${quote(folder)} parent=${Deno.pid}`,
+    `export TMPDIR="$folder"`,
+    `( while kill -0 $parent 2>/dev/null; do sleep 1 & wait $!; done; rm -rf "$folder"; [ -z "$GROUP" ] || kill -KILL -$$ ) &`,
+    "watch=$!",
+    ...lanes.map((calls) => `( ${calls.join("; ")} ) >>"$folder/telling" & lanes="$lanes $!"`),
+    "wait $lanes",
+    "kill -KILL $watch 2>/dev/null",
+    `mv "$folder/telling" "$folder/told"`,
+  ].join("\n");
+  const start = `if command -v setsid >/dev/null 2>&1; then GROUP=1 setsid sh -c ${quote(script)} & ` +
+    `echo $! >${quote(group)}; else sh -c ${quote(script)} & fi`;
+  let failure: Ending | undefined;
+  try {
+    shell(start, "null");
+  } catch (thrown) {
+    failure = unstarted(thrown);
+  }
+  return {
+    poll() {
+      const ending = failure;
+      if (ending) return commands.map(() => ending);
+      const text = readText(told);
+      return text === undefined ? undefined : endingsOf(text, commands.length, seconds);
+    },
+    stop() {
+      const leader = Number(readText(group));
+      try {
+        if (leader > 1) process.kill(-leader, "SIGKILL");
+      } catch {
+        // It ended by itself.
+      }
+      try {
+        Deno.removeSync(folder, { recursive: true });
+      } catch {
+        // The shell was faster.
+      }
+    },
+  };
 }
 
 /** What a shell's exit code stands for. */

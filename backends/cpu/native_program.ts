@@ -61,15 +61,33 @@ export function runsOnTeam(program: Program): boolean {
   return printed(program).works.some((work) => typeof work !== "number" || work > TEAM_WORK);
 }
 
+/** A program as C++, and the libraries that it needs. */
+export interface PreparedProgram {
+  readonly program: Program;
+  readonly printed: PrintedProgram;
+  /** Its own units first, then the routines that are not loaded yet. */
+  readonly sources: readonly Source[];
+}
+
+/** Prints a program. */
+export function prepareProgram(program: Program): PreparedProgram {
+  const text = printed(program);
+  return { program, printed: text, sources: [...unitsOf(text), ...routineSources(text.routines)] };
+}
+
 /** Compiles a program to native code; throws `ToolchainError` where there is no compiler. */
 export function compileNative(program: Program): CompiledProgram {
-  const text = printed(program), { annotated, routines } = text;
-  const units = unitsOf(text);
+  const prepared = prepareProgram(program);
   // the routines that are missing are compiled beside the program
-  const [path = "", ...partPaths] = buildLibraries([...units, ...routineSources(routines)]).slice(
-    0,
-    units.length,
-  );
+  return linkNative(prepared, buildLibraries(prepared.sources));
+}
+
+/** Makes a program of its libraries, which are at `paths`; throws `ToolchainError` where one cannot be loaded. */
+export function linkNative(
+  { program, printed: { annotated, routines, parts } }: PreparedProgram,
+  paths: readonly string[],
+): CompiledProgram {
+  const [path = "", ...partPaths] = paths.slice(0, 1 + parts.length);
   const addresses = [...routineAddresses(routines), ...partPaths.map(entryAddress)];
   const call = nativeCall(path, "dyn_graph");
   const layout = frameLayout(program, addresses.length);

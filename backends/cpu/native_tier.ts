@@ -1,5 +1,6 @@
 /**
- * Which tier a graph runs on: native code, or WebAssembly SIMD where the C++ compiler is missing or fails.
+ * Which tier a graph runs on: native code, or WebAssembly SIMD where the C++ compiler is missing or fails, and where
+ * it is not to be waited for until it is done.
  * Input: programs over host memory; output: compiled programs. Invariants: a fault of the compiler or of this machine
  * costs speed and never the result; each is said, except that what is missing or given up is said once; errors of
  * dyn's own printers are not caught here.
@@ -15,6 +16,7 @@ import { compileToWasm } from "../wasm/program.ts";
 import { stoppedBy, ToolchainError } from "./compiler_faults.ts";
 import { nativeLibrary } from "./native_extern.ts";
 import { compileNative } from "./native_program.ts";
+import { compileTiered } from "./tiered_program.ts";
 import { toolchainForGraph, type ToolchainStatus, toolchainStatus } from "./toolchain.ts";
 
 /** Compiles a program for the tier that the settings ask for, or the best that works. */
@@ -23,21 +25,28 @@ export function compileForHost(program: Program): CompiledProgram {
   switch (tier) {
     case "wait":
       return compileForBest(program);
+    case "background":
+      return config.inductor.maxAutotune ? compileForBest(program) : compileForBest(program, compileTiered);
     case "wasm":
       return compileToWasm(program);
     default:
       tier satisfies never;
-      throw new DynError(`Expected inductor.tier "wait" or "wasm" but found ${String(tier)}`);
+      throw new DynError(`Expected inductor.tier "wait", "background" or "wasm" but found ${String(tier)}`);
   }
 }
 
-function compileForBest(program: Program): CompiledProgram {
+/** Compiles by `compile` where there is a compiler; what it throws, or is told later, is explained. */
+function compileForBest(
+  program: Program,
+  compile: (program: Program, failed: (thrown: unknown) => void) => CompiledProgram = compileNative,
+): CompiledProgram {
   const status = toolchainForGraph();
   if (status.kind === "ready") {
+    const failed = (thrown: unknown) => explain(thrown, `the ${program.name} graph runs`);
     try {
-      return compileNative(program);
+      return compile(program, failed);
     } catch (thrown) {
-      explain(thrown, `the ${program.name} graph runs`);
+      failed(thrown);
       return compileToWasm(program);
     }
   }

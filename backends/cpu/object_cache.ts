@@ -19,7 +19,13 @@ import {
   timeLimit,
   ToolchainError,
 } from "./compiler_faults.ts";
-import { type Command, type Ending, runSideBySide } from "./compiler_process.ts";
+import {
+  type BackgroundRun,
+  type Command,
+  type Ending,
+  runInBackground,
+  runSideBySide,
+} from "./compiler_process.ts";
 import { fingerprint, fingerprintText } from "./fingerprint.ts";
 import { requireToolchain, type Toolchain } from "./toolchain.ts";
 import { isOwn } from "./trust.ts";
@@ -101,34 +107,36 @@ function holds(path: string, key: string): boolean {
   return whole;
 }
 
-interface Job {
+/** A library that is not in the cache. */
+export interface Job {
   readonly source: Source;
   readonly key: string;
+  /** Where it will be. */
   readonly path: string;
-  /** Stem of the temporary files. */
+}
+
+/** A job and the stem of its temporary files. */
+interface Draft {
+  readonly job: Job;
   readonly stem: string;
 }
 
 /** Runs all compilers at once, waits for all of them and keeps what they made. Throws the first failure. */
 function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
   const start = performance.now();
+  const drafts = jobs.map((job): Draft => ({
+    job,
+    stem: `${dirname(job.path)}/${job.source.name}${uniqueSuffix()}`,
+  }));
   try {
     const seconds = timeLimit(config.inductor.cppTimeout);
-    const endings = runSideBySide(jobs.map((job) => commandOf(toolchain, job)), seconds);
-    const failures = jobs.flatMap((job, i) => {
-      const ending = endings[i];
-      return ending ? keep(toolchain, job, ending) ?? [] : [];
-    });
-    const [first] = failures;
-    if (first) throw first;
-    noteSuccess();
+    const endings = runSideBySide(drafts.map((draft) => commandOf(toolchain, draft)), seconds);
+    keepAll(toolchain, drafts, endings);
   } catch (thrown) {
-    const failure = thrown instanceof ToolchainError ? thrown : folderFailure(thrown, "compile");
-    noteFailure(failure.fault);
-    throw failure;
+    throw noted(thrown);
   } finally {
     counters.compileMs += performance.now() - start;
-    for (const { stem } of jobs) {
+    for (const { stem } of drafts) {
       for (const extension of ["cpp", "so", "log", "done"]) {
         try {
           Deno.removeSync(`${stem}.${extension}`);
@@ -140,8 +148,65 @@ function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
   }
 }
 
+/** Libraries that are compiled while this process goes on. */
+export interface BackgroundBuild {
+  /** Whether it is done; looks at one file. Throws the first failure, once. */
+  poll(): boolean;
+  /** Gives it up. */
+  stop(): void;
+}
+
+/** Starts to compile libraries in the background. Throws where nothing can be written. */
+export function compileInBackground(jobs: readonly Job[]): BackgroundBuild {
+  const toolchain = requireToolchain();
+  const folder = `${libraryFolder()}/background${uniqueSuffix()}`;
+  let drafts: readonly Draft[], run: BackgroundRun;
+  try {
+    Deno.mkdirSync(folder, { mode: 0o700 });
+    drafts = jobs.map((job, i): Draft => ({ job, stem: `${folder}/${i}` }));
+    const seconds = timeLimit(config.inductor.cppTimeout);
+    run = runInBackground(drafts.map((draft) => commandOf(toolchain, draft)), { seconds, folder });
+  } catch (thrown) {
+    throw noted(thrown);
+  }
+  return {
+    poll() {
+      const endings = run.poll();
+      if (!endings) return false;
+      try {
+        keepAll(toolchain, drafts, endings);
+        return true;
+      } catch (thrown) {
+        throw noted(thrown);
+      } finally {
+        run.stop();
+      }
+    },
+    stop: () => run.stop(),
+  };
+}
+
+/** Keeps what all compilers made, and remembers that they work; throws the first failure. */
+function keepAll(toolchain: Toolchain, drafts: readonly Draft[], endings: readonly Ending[]): void {
+  const failures = drafts.flatMap((draft, i) => {
+    const ending = endings[i];
+    return ending ? keep(toolchain, draft, ending) ?? [] : [];
+  });
+  const [first] = failures;
+  if (first) throw first;
+  noteSuccess();
+}
+
+/** The error of a compilation, kept in mind. */
+function noted(thrown: unknown): ToolchainError {
+  const failure = thrown instanceof ToolchainError ? thrown : folderFailure(thrown, "compile");
+  noteFailure(failure.fault);
+  return failure;
+}
+
 /** Writes a job's source down and says how it is compiled. */
-function commandOf({ compiler, options, linkOptions }: Toolchain, { source, stem }: Job): Command {
+function commandOf({ compiler, options, linkOptions }: Toolchain, { job, stem }: Draft): Command {
+  const { source } = job;
   Deno.writeTextFileSync(`${stem}.cpp`, source.text);
   const words = [
     compiler,
@@ -158,7 +223,7 @@ function commandOf({ compiler, options, linkOptions }: Toolchain, { source, stem
 /** Puts what a compiler made into the cache; returns the failure where that cannot be done. */
 function keep(
   { compiler }: Toolchain,
-  { source, key, path, stem }: Job,
+  { job: { source, key, path }, stem }: Draft,
   ending: Ending,
 ): ToolchainError | undefined {
   const failed = ending.kind !== "exit" || ending.code !== 0;
@@ -202,11 +267,15 @@ function libraryFolder(): string {
   }
 }
 
-/**
- * Paths of the libraries for these sources, in order; missing ones are compiled in parallel. Throws
- * `ToolchainError` with the compiler's own message where a source is rejected.
- */
-export function buildLibraries(sources: readonly Source[]): string[] {
+/** What is there of these sources, and what is not. */
+export interface Found {
+  /** In the order of the sources. */
+  readonly paths: readonly string[];
+  readonly missing: readonly Job[];
+}
+
+/** Looks for the libraries of these sources. Throws `ToolchainError` where there is no compiler. */
+export function findLibraries(sources: readonly Source[]): Found {
   const toolchain = requireToolchain();
   const folder = libraryFolder();
   const missing = new Map<string, Job>();
@@ -215,24 +284,38 @@ export function buildLibraries(sources: readonly Source[]): string[] {
     const path = `${folder}/${fingerprintText(key)}.so`;
     if (missing.has(path)) return path;
     if (holds(path, key)) counters.hits++;
-    else missing.set(path, { source, key, path, stem: `${folder}/${source.name}${uniqueSuffix()}` });
+    else missing.set(path, { source, key, path });
     return path;
   });
   const jobs = [...missing.values()];
   const found = new Set(paths).size - jobs.length;
   recording.artifact("kernel_cache", () => {
-    const compiled = jobs.map(({ source }) => source.name).join(", ");
-    return `${found} taken from ${folder}, ${jobs.length} compiled${compiled && `: ${compiled}`}`;
+    const absent = jobs.map(({ source }) => source.name).join(", ");
+    return `${found} taken from ${folder}, ${jobs.length} to compile${absent && `: ${absent}`}`;
   }, { meta: { hits: found, misses: jobs.length } });
-  if (jobs.length > 0) {
-    const stopped = stoppedBy();
-    if (stopped) {
-      throw new ToolchainError(
-        `Expected a compiler that works but found one that failed before: ${stopped}`,
-        "stopped",
-      );
-    }
-    recording.phase("compile_cxx", () => compileAll(toolchain, jobs), { libraries: jobs.length });
+  return { paths, missing: jobs };
+}
+
+/** Throws `ToolchainError` where the compiler is not asked any more. */
+export function refuseStopped(): void {
+  const stopped = stoppedBy();
+  if (stopped === undefined) return;
+  throw new ToolchainError(
+    `Expected a compiler that works but found one that failed before: ${stopped}`,
+    "stopped",
+  );
+}
+
+/**
+ * Paths of the libraries for these sources, in order; missing ones are compiled in parallel. Throws
+ * `ToolchainError` with the compiler's own message where a source is rejected.
+ */
+export function buildLibraries(sources: readonly Source[]): readonly string[] {
+  const { paths, missing } = findLibraries(sources);
+  if (missing.length > 0) {
+    refuseStopped();
+    const toolchain = requireToolchain();
+    recording.phase("compile_cxx", () => compileAll(toolchain, missing), { libraries: missing.length });
   }
   return paths;
 }

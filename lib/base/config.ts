@@ -40,6 +40,19 @@ export class TraceConfig extends Settings {
   graphDiagram = false;
 }
 
+const TIERS = ["wait", "background", "wasm"] as const;
+
+/** What CPU graphs become, see `InductorConfig.tier`. */
+export type Tier = typeof TIERS[number];
+
+/** The tier that the environment names. Throws DynError for a name that is none. */
+function tierOf(name: string | undefined): Tier {
+  if (!name) return "wait";
+  const found = TIERS.find((tier) => tier === name);
+  if (found) return found;
+  throw new DynError(`Expected DYN_TIER out of ${TIERS.join(", ")} but found ${name}`);
+}
+
 /** Settings of the code generator, `config.inductor`. */
 export class InductorConfig extends Settings {
   /** Fuse loops that share memory traffic. */
@@ -65,8 +78,12 @@ export class InductorConfig extends Settings {
   memoryPlanning = true;
   /** Draw random numbers in the eager order instead of inside the fused kernels. */
   fallbackRandom = false;
-  /** What CPU graphs become: "wait" for the C++ compiler where there is one; "wasm" does without it. */
-  tier: "wait" | "wasm" = "wait";
+  /**
+   * What CPU graphs become where there is a C++ compiler: "wait" for it; "background" runs WebAssembly until it is done,
+   * with the same bits but for what libraries compute, products and convolutions, whose last bits may change then;
+   * "wasm" does without it. DYN_TIER.
+   */
+  tier: Tier = tierOf(Deno.env.get("DYN_TIER"));
   /** Keep kernels on disk between processes. */
   kernelCache = true;
   /**

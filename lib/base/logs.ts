@@ -27,6 +27,7 @@ export const ARTIFACTS = [
   "perf_hints",
   "dynamic",
   "fallback",
+  "tiers",
   "shadow",
   "repro",
 ] as const;

@@ -1,0 +1,90 @@
+/**
+ * The queue of libraries that are compiled while the program goes on. Input: libraries that are missing; output:
+ * tickets that tell when they are there. Invariants: one build runs at a time, in the order of requests, and none has
+ * a library that an earlier one has; nothing here waits, so the queue moves on when somebody looks at a ticket.
+ */
+import { type BackgroundBuild, compileInBackground, type Job, refuseStopped } from "./object_cache.ts";
+
+/** Least milliseconds between two looks at the file that tells of a build's end: each costs some 20 µs. */
+const LOOK_EVERY = 2;
+
+/** A build of the queue. */
+interface Batch {
+  readonly jobs: readonly Job[];
+  state:
+    | { readonly kind: "queued" }
+    | { readonly kind: "running"; readonly build: BackgroundBuild }
+    | { readonly kind: "ended" }
+    | { readonly kind: "failed"; readonly thrown: unknown };
+}
+
+/** What somebody waits for. */
+export interface Ticket {
+  /** How it stands, from a look that is a few milliseconds old at most. `failed` has what was thrown. */
+  readonly look: () =>
+    | { readonly kind: "waiting" }
+    | { readonly kind: "ended" }
+    | { readonly kind: "failed"; readonly thrown: unknown };
+}
+
+const queue: Batch[] = [];
+let looked = 0;
+
+/** Asks for libraries. */
+export function requestLibraries(jobs: readonly Job[]): Ticket {
+  const isPart = ({ path }: Job) => (batch: Batch) => batch.jobs.some((job) => job.path === path);
+  const before = queue.filter((batch) => jobs.some((job) => isPart(job)(batch)));
+  const own = jobs.filter((job) => !queue.some(isPart(job)));
+  const needed = [...before];
+  if (own.length > 0) {
+    const batch: Batch = { jobs: own, state: { kind: "queued" } };
+    queue.push(batch);
+    needed.push(batch);
+    advance();
+  }
+  return {
+    look() {
+      const now = performance.now();
+      if (now - looked >= LOOK_EVERY) {
+        looked = now;
+        advance();
+      }
+      for (const { state } of needed) {
+        if (state.kind === "failed") return state;
+        if (state.kind !== "ended") return { kind: "waiting" };
+      }
+      return { kind: "ended" };
+    },
+  };
+}
+
+/** Takes what has ended out of the queue and starts the next. */
+function advance(): void {
+  for (let [first] = queue; first; [first] = queue) {
+    try {
+      if (first.state.kind === "queued") {
+        refuseStopped();
+        first.state = { kind: "running", build: compileInBackground(first.jobs) };
+        stopAtExit();
+      }
+      if (first.state.kind === "running") {
+        if (!first.state.build.poll()) return;
+        first.state = { kind: "ended" };
+      }
+    } catch (thrown) {
+      first.state = { kind: "failed", thrown };
+    }
+    queue.shift();
+  }
+}
+
+let stops = false;
+
+/** A build that nobody will use ends with the process. */
+function stopAtExit(): void {
+  if (stops) return;
+  stops = true;
+  globalThis.addEventListener("unload", () => {
+    for (const { state } of queue) if (state.kind === "running") state.build.stop();
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * Graphs that answer through WebAssembly while the C++ compiler works: the switch, its bits, faults of the compiler in
+ * the background, and what a process leaves behind that ends meanwhile.
+ */
+import { assertEquals, assertMatch } from "@std/assert";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { SKIP_NATIVE } from "./support/native.ts";
+import { type Outcome, runProgram, withFolder } from "./support/process.ts";
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Runs faults/background.ts with a compiler of some mode. */
+async function background(folder: string, mode: string, seconds = 60): Promise<Outcome> {
+  const compiler = join(folder, "compiler");
+  // A compiler file that changed would be another compiler to the cache.
+  const options = { createNew: true, mode: 0o755 };
+  await Deno.writeTextFile(compiler, await Deno.readTextFile(here("faults/compiler.sh")), options).catch(
+    (thrown) => {
+      if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;
+    },
+  );
+  const env = {
+    DYN_CXX: compiler,
+    DYN_CACHE_DIR: join(folder, "cache"),
+    DYN_ERROR_ON_FALLBACK: "0",
+    DYN_LOGS: "tiers",
+  };
+  const script = [here("faults/background.ts"), folder, mode, String(seconds)];
+  const args = ["run", "-A", "--no-check", "--config", here("../deno.json"), ...script];
+  return await runProgram(Deno.execPath(), args, { env });
+}
+
+/** What is left of compilations in a cache. */
+function leftovers(folder: string): string[] {
+  return [...Deno.readDirSync(join(folder, "cache/cpu"))].map((entry) => entry.name)
+    .filter((name) => name.includes(".tmp"));
+}
+
+interface Told {
+  readonly first: readonly number[];
+  readonly last: readonly number[];
+  readonly tiers: Readonly<Record<string, number>>;
+  readonly fallback: Readonly<Record<string, number>>;
+}
+
+const told = ({ stdout }: Outcome): Told => JSON.parse(stdout);
+
+function test(name: string, fn: (folder: string) => Promise<void>): void {
+  Deno.test({ name, ignore: SKIP_NATIVE, fn: () => withFolder(fn) });
+}
+
+test("a graph answers through WebAssembly and goes over to native code with the same bits", async (folder) => {
+  const cold = await background(folder, "works");
+  assertEquals(cold.code, 0, cold.stderr);
+  const { first, last, tiers, fallback } = told(cold);
+  assertEquals([last, tiers, fallback], [first, { wasm_first: 1, switched: 1 }, {}]);
+  assertMatch(
+    cold.stderr,
+    /^\[tiers\] inference: WebAssembly after .* ms; C\+\+ is compiled in the background: graph$/m,
+  );
+  assertMatch(cold.stderr, /^\[tiers\] inference: native code after .* s and \d+ calls$/m);
+  assertEquals(leftovers(folder), []);
+  // The next process finds the code and does not need the first tier.
+  const warm = await background(folder, "killed", 0);
+  assertEquals([told(warm).last, told(warm).tiers], [first, { native_at_once: 1 }]);
+});
+
+test("a compiler that fails in the background leaves the graph on WebAssembly, said once", async (folder) => {
+  for (const [mode, kind] of [["killed", "killed"], ["rejects", "rejected"], ["hangs", "timeout"]] as const) {
+    const { code, stdout, stderr } = await background(folder, mode, 1);
+    assertEquals(code, 0, stderr);
+    const { first, last, tiers, fallback } = told({ code, stdout, stderr });
+    assertEquals([last, tiers, fallback], [first, { wasm_first: 1 }, { [kind]: 1 }], mode);
+    assertEquals(stderr.match(/the inference graph runs as WebAssembly SIMD/g)?.length, 1, stderr);
+    assertEquals(leftovers(folder), []);
+  }
+});
+
+test("a process that ends during a compilation leaves nothing of it", async (folder) => {
+  // The compiler has a minute and uses all of it; the program is done after half a second.
+  const ended = await background(folder, "hangs", 0);
+  assertEquals(
+    [ended.code, told(ended).tiers, told(ended).fallback],
+    [0, { wasm_first: 1 }, {}],
+    ended.stderr,
+  );
+  assertEquals(leftovers(folder), []);
+});
