@@ -94,15 +94,12 @@ export function varyingValues(
     switch (s.kind) {
       case "loop":
         for (const c of s.carried) if (values.has(c.initial)) values.add(c.id);
-        // twice: a carried value may start uniform and be advanced by a varying one
+        // twice: a loop that runs in lanes keeps what it carries for each of them, also where all of them are equal
         for (let pass = 0; pass < 2; pass++) {
           varies = s.body.map(visit).some(Boolean) || depends(s.axis.size);
-          for (const c of s.carried) if (values.has(c.next) || values.has(c.initial)) values.add(c.id);
+          for (const c of s.carried) if (varies || values.has(c.initial)) values.add(c.id);
         }
-        if (varies) {
-          for (const r of s.reductions) values.add(r.id);
-          for (const c of s.carried) values.add(c.id);
-        }
+        if (varies) { for (const r of s.reductions) values.add(r.id); }
         break;
       case "masked":
         varies = s.body.map(visit).some(Boolean) || usesOf(s).some((id) => values.has(id));
