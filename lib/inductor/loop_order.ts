@@ -120,10 +120,10 @@ function tilesOf(
   return { outer: [...others, ...tilesOnly, line1, lane1], inner: [], vector: "outer", tiles };
 }
 
-/** The largest divisor of a known size within limits. */
+/** The largest number within limits that divides a size in every call. */
 function divisorWithin(size: Dim, [low, high]: readonly [number, number]): number | undefined {
-  if (typeof size !== "number") return undefined;
-  for (let d = Math.min(high, size); d >= low; d--) if (size % d === 0) return d;
+  const most = typeof size === "number" ? Math.min(high, size) : high;
+  for (let d = most; d >= low; d--) if (divideDims(size, d) !== undefined) return d;
   return undefined;
 }
 
