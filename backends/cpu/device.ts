@@ -5,12 +5,13 @@
 import { InternalError } from "../../lib/base/errors.ts";
 import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
+import "../eager_classes.ts";
 import { HostMemory } from "./host_memory.ts";
 import { MemoryPool } from "./memory_pool.ts";
 import { compileToJavaScript } from "../js/program.ts";
 import { freshBuffer } from "./host_heap.ts";
 import { autotune } from "./autotune.ts";
-import { compileForHost, hostLibrary } from "./native_tier.ts";
+import { compileClassForHost, compileForHost, hostLibrary } from "./native_tier.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 function host(memory: Memory): HostMemory {
@@ -36,6 +37,7 @@ export function createCpuDevice(): Device {
     readSync,
     read: (memory, byteOffset, byteLength) => Promise.resolve(readSync(memory, byteOffset, byteLength)),
     compileEager: interpreted,
+    compileClass: compileClassForHost,
     compile: compileForHost,
     choose: (forms) => toolchainStatus().kind === "ready" ? autotune(forms) : undefined,
     synchronize() {},

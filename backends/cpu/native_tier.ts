@@ -13,6 +13,7 @@ import type { Program } from "../../lib/loops/ir.ts";
 import type { ExternLibrary } from "../js/program.ts";
 import { wasmLibrary } from "../wasm/eager.ts";
 import { compileToWasm } from "../wasm/program.ts";
+import { compileByHeat } from "./class_program.ts";
 import { stoppedBy, ToolchainError } from "./compiler_faults.ts";
 import { nativeLibrary } from "./native_extern.ts";
 import { compileNative } from "./native_program.ts";
@@ -58,6 +59,11 @@ function compileForBest(
     saidStatus = status;
   }
   return compileToWasm(program);
+}
+
+/** Compiles a program of eager ops. */
+export function compileClassForHost(program: Program): CompiledProgram {
+  return compileByHeat(program, (thrown) => explain(thrown, `${program.name} of eager tensors runs`));
 }
 
 /** The matrix library of eager ops: native where that works, else WebAssembly. */

@@ -30,6 +30,8 @@ import type { Storage } from "./tensors.ts";
 export interface CompileOptions {
   readonly name?: string;
   readonly signature?: Partial<Pick<GraphSignature, "mutatedInputs" | "ownResults" | "failure">>;
+  /** Whether it is a part of eager execution, which counts and reports nothing. */
+  readonly silent?: boolean;
   /** Most buffers that a kernel of the device may touch; any number where absent. */
   readonly maxBuffers?: number;
   /** Chooses among the forms of the program. Absent: the usual one. */
@@ -39,7 +41,10 @@ export interface CompileOptions {
 /** Compiles a graph to a program. `lookup` finds op definitions by graph name. */
 export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOptions = {}): CompiledGraph {
   const name = options.name ?? "graph";
-  const record = (stage: string, text: () => string) => recording.artifact(stage, text, { part: name });
+  const silent = options.silent ?? false;
+  const record = (stage: string, text: () => string) => {
+    if (!silent) recording.artifact(stage, text, { part: name });
+  };
   const ready = config.inductor.patternMatcher
     ? recording.phase(
       "passes",
@@ -78,7 +83,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
       maxBuffers,
       first,
     }));
-  logs.emit("schedule", () => scheduleText(groups, storages), { part: name });
+  if (!silent) logs.emit("schedule", () => scheduleText(groups, storages), { part: name });
   const usual = recording.phase("codegen", () => programOf(groups));
   const forms = (): ProgramForms => [
     { name: TILING.name, program: usual.program },
@@ -87,6 +92,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   const { choose } = options;
   const compiled = choose ? { ...usual, program: recording.phase("autotune", () => choose(forms())) } : usual;
   verifyProgram(compiled.program);
+  if (silent) return compiled;
   counters.add("inductor", "graphs");
   counters.add("inductor", "kernels", compiled.metrics.kernels);
   counters.add("inductor", "extern_calls", compiled.metrics.externCalls);

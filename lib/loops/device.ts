@@ -82,6 +82,10 @@ export interface Device {
   read(memory: Memory, byteOffset: number, byteLength: number): Promise<Uint8Array>;
   /** For single ops run at once: cheap to make, decent to run. Callers cache the result. */
   compileEager(program: Program): CompiledProgram;
+  /**
+   * For single ops with symbolic sizes, run at once and perhaps very often. Absent: the device has its ops by shape.
+   */
+  readonly compileClass?: (program: Program) => CompiledProgram;
   /** For graphs: as fast as can be. Uses the kernel cache. */
   compile(program: Program): CompiledProgram;
   /** The program with each kernel in the form that is fastest; undefined where that cannot be told here. */

@@ -8,9 +8,11 @@ import { getDefaultDtype, itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
 import { parseCall, splitInplace, splitRequiresGrad } from "../ops/call.ts";
+import { OPS } from "../ops/table.ts";
 import type { HostTensor, Implementation, OpDefinition } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
 import type { Params } from "../ops/params.ts";
+import { classPlan } from "./classes.ts";
 import { onDefaultDevice } from "./default_device.ts";
 import { concrete, contiguousLayout, layoutOf } from "./layout.ts";
 import { type Element, readElements, writeElements } from "./host.ts";
@@ -115,8 +117,8 @@ function execute(entry: OpEntry, args: TensorArgs): readonly Tensor[] {
   const inputs = tensorsOf(entry, args);
   const records = ambient.gradEnabled && gradient.kind !== "none" && recordsGrad(inputs);
   if (implementation.kind === "composite") {
+    if (!records) return runComposite(entry, args, { implementation, inputs });
     checkArguments(entry, args);
-    if (!records) return composeAndFree(implementation, args);
     if (gradient.kind === "composite") return compose(implementation, args);
   }
   const results = records ? noGrad(() => compute(entry, args, inputs)) : compute(entry, args, inputs);
@@ -133,7 +135,7 @@ function compute(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[]): r
     case "view":
       return runView(entry, args, { implementation, inputs });
     case "composite":
-      return composeAndFree(implementation, args);
+      return runComposite(entry, args, { implementation, inputs });
     case "host":
       return runOnHost(entry, args, implementation);
     default:
@@ -147,6 +149,36 @@ function compose(
 ): readonly Tensor[] {
   const result = implementation.compose(ops, args);
   return isTensor(result) ? [result] : result;
+}
+
+/** A composition that is not recorded: as one program where it has a class, else op by op. */
+function runComposite(
+  entry: OpEntry,
+  args: TensorArgs,
+  { implementation, inputs }: {
+    readonly implementation: Implementation<Params> & { kind: "composite" };
+    readonly inputs: readonly Tensor[];
+  },
+): readonly Tensor[] {
+  if (entry.definition.dataDependent?.(args)) return composeAndFree(implementation, args);
+  const plan = findPlan(entry, args, {
+    cache: entry.composed,
+    make: (numbers) => {
+      inferResults(entry.definition, mapTensors(entry, args, (t) => t.meta));
+      return classPlan({ entry, args, numbers }) ?? null;
+    },
+  });
+  return plan === null ? composeAndFree(implementation, args) : runInto(plan, inputs, args);
+}
+
+/** Runs a plan into fresh memory. */
+function runInto(plan: Plan, inputs: readonly Tensor[], args: TensorArgs): readonly Tensor[] {
+  const results: Tensor[] = [];
+  for (const layout of plan.results) {
+    results.push(new Tensor(allocateStorage(layout.device, layout.byteLength, layout), layout));
+  }
+  runPlan(plan, { inputs, outputs: results, args });
+  return results;
 }
 
 /** A composition that is not recorded: its intermediates are dead when it returns, so their memory is reused. */
@@ -181,7 +213,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
   return findPlan(entry, args, {
     cache: entry.plans,
     make: (numbers) =>
-      makePlan({
+      classPlan({ entry, args, numbers }) ?? makePlan({
         entry,
         args,
         metas: inferResults(definition, mapTensors(entry, args, (t) => t.layout.meta)),
@@ -194,12 +226,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
 function runKernels(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[]): readonly Tensor[] {
   const plan = planOf(entry, args);
   if (entry.definition.ranges) checkRanges(entry.definition, args);
-  const results: Tensor[] = [];
-  for (const layout of plan.results) {
-    results.push(new Tensor(allocateStorage(layout.device, layout.byteLength, layout), layout));
-  }
-  runPlan(plan, { inputs, outputs: results, args });
-  return results;
+  return runInto(plan, inputs, args);
 }
 
 function runView(
@@ -214,20 +241,26 @@ function runView(
   const viewed = args[implementation.of];
   if (!isTensor(viewed)) throw new InternalError(`Expected a tensor to view in ${definition.name}`);
   const places = viewPlaces(entry, args, implementation);
+  if (places === null && definition === OPS.reshape) {
+    // Row-major elements have any shape, and copying them is a kernel that does not depend on it
+    const [packed] = compute(entryOf(OPS.contiguous), { self: viewed }, [viewed]);
+    return runView(entry, { ...args, self: packed ?? viewed }, {
+      implementation,
+      inputs: [packed ?? viewed],
+    });
+  }
   if (places === null) {
     const plan = findPlan(entry, args, {
       cache: entry.plans,
-      make: () =>
-        makePlan({
+      make: (numbers) =>
+        classPlan({ entry, args, numbers }) ?? makePlan({
           entry,
           args,
           metas: inferResults(definition, mapTensors(entry, args, (t) => t.meta)),
           lower: (operands, out) => implementation.lower(operands, out),
         }),
     });
-    const results = plan.results.map((l) => new Tensor(allocateStorage(l.device, l.byteLength, l), l));
-    runPlan(plan, { inputs, outputs: results, args });
-    return results;
+    return runInto(plan, inputs, args);
   }
   const differentiable = !ambient.inference && definition.gradient.kind !== "none";
   return places.map(({ layout, offset }, index) => {

@@ -12,6 +12,7 @@ import { Recorder } from "../loops/record.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import { OPS } from "../ops/table.ts";
 import type { Dim } from "../sym/expr.ts";
+import { classPlan } from "./classes.ts";
 import { type Layout, layoutOf, liesApart } from "./layout.ts";
 import { ambient, noGrad } from "./modes.ts";
 import {
@@ -223,6 +224,8 @@ function compileInplace(
   checkResult(layoutOf(meta), layout);
   const aligned = alignedOperands(entry, { args, metas });
   if (aligned === undefined) return null;
+  const shared = classPlan({ entry, args, numbers });
+  if (shared?.results[0] === layout) return { ...shared, aligned };
   const plan = makePlan({
     entry,
     args,

@@ -36,6 +36,8 @@ export interface Plan {
   readonly numbers: readonly LoadedNumber[];
   /** Whether each run takes keys from the generator, also one that has no use for them: calls are counted. */
   readonly draws: boolean;
+  /** The values of the program's sizes. */
+  readonly sizes: readonly number[];
 }
 
 /** A number that is handed to a program in memory. */
@@ -53,6 +55,7 @@ export interface ViewPlace {
 /** A slot for a parameter. */
 interface Slot {
   readonly name: string;
+  readonly kind: ParamKind;
   /** Whether tensors may stand there. */
   readonly tensors: boolean;
 }
@@ -79,6 +82,8 @@ export class OpEntry {
   /** Whether calls may ask for the result in the first tensor. */
   readonly takesInplace: boolean;
   readonly plans: PlanCache<Plan> = new PlanCache<Plan>();
+  /** Of compositions: those that run as one program; null where it runs op by op. */
+  readonly composed: PlanCache<Plan | null> = new PlanCache<Plan | null>();
   /** Parameters that may be loaded numbers. */
   readonly loadable: readonly string[];
   /** Of views: where results lie, by signature with offsets; null where the call copies. */
@@ -92,6 +97,7 @@ export class OpEntry {
       .filter(([, { kind, loadable }]) => kind === "operand" || loadable).map(([name]) => name);
     this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({
       name,
+      kind,
       tensors: takesTensors(kind),
     }));
   }
@@ -195,7 +201,8 @@ export function signatureOf(entry: OpEntry, args: TensorArgs, offsets = false): 
   return key;
 }
 
-function constantKey(value: unknown, offsets: boolean): string {
+/** A constant as part of a key. With `offsets`, views at different offsets differ. */
+export function constantKey(value: unknown, offsets: boolean): string {
   switch (typeof value) {
     case "number":
       return value === 0 && 1 / value < 0 ? "-0" : `${value}`;
@@ -311,7 +318,7 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
   ];
   const draws = entry.definition.implementation.kind === "random";
   if (results.every((layout) => layout.numel === 0)) {
-    return { results, program: null, reads, numbers, draws };
+    return { results, program: null, reads, numbers, draws, sizes: [] };
   }
   const kernels: Kernel[] = [];
   let at = 0, arenaBytes = 0;
@@ -343,7 +350,8 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
   };
   const [first] = results;
   if (!first) throw new InternalError(`Expected results of ${entry.definition.name} but found none`);
-  return { results, program: deviceNamed(first.device).compileEager(program), reads, numbers, draws };
+  const compiled = deviceNamed(first.device).compileEager(program);
+  return { results, program: compiled, reads, numbers, draws, sizes: [] };
 }
 
 type InputLayout = Pick<Layout, "shape" | "strides" | "dtype" | "extent">;

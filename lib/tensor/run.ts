@@ -45,7 +45,7 @@ export function runPlan(plan: Plan, { inputs, outputs, args }: PlanRun): void {
     targets.push(tensor.storage.memory);
     byteOffsets.push(byteOffsetOf(tensor));
   }
-  program.run({ inputs: memories, outputs: targets, byteOffsets, sizes: NO_SIZES });
+  program.run({ inputs: memories, outputs: targets, byteOffsets, sizes: plan.sizes });
   if (keys) deviceNamed(device).free(keys);
   if (numbers) deviceNamed(device).free(numbers);
 }
@@ -66,8 +66,6 @@ function writeNumbers(plan: Plan, device: string, args: TensorArgs): Memory {
   deviceNamed(device).write(memory, 0, new Uint8Array(view.buffer));
   return memory;
 }
-
-const NO_SIZES: readonly number[] = [];
 
 function writeKeys(device: string): Memory {
   const memory = deviceNamed(device).allocate(8);

@@ -1,0 +1,156 @@
+/**
+ * Forty eager ops on 2²⁰ elements, each beside the same op of PyTorch: warm, when native code has taken over; without
+ * a compiler, as WebAssembly; and the first call of all. Results are dropped, as programs drop them.
+ *
+ *   DYN_NUM_THREADS=2 DYN_BENCH_PYTHON=python deno run -A cli.ts bench eager_ops
+ */
+import { arange, cat, config, nn, noGrad, rand, randint, randn, type Tensor, zeros } from "../mod.ts";
+import { describeMachine, medianOf } from "./support/measure.ts";
+import { pytorch } from "./support/pytorch.ts";
+
+const SIDE = 1024, COUNT = SIDE * SIDE;
+const F = nn.functional;
+
+const x = randn([SIDE, SIDE]), y = randn([SIDE, SIDE]), p = rand([SIDE, SIDE]).add(0.1);
+const row = randn([SIDE]), column = randn([SIDE, 1]), flat = randn([COUNT]);
+const whole = randint(0, 1000, [SIDE, SIDE]), mask = x.gt(0), target = zeros([SIDE, SIDE]);
+const places = randint(0, SIDE, [SIDE]), image = randn([16, 64, 32, 32]), channel = rand([64]).add(0.5);
+const query = randn([4, 8, 128, 64]);
+
+/** An op, and the same in Python. */
+type Row = readonly [name: string, run: () => Tensor, python: string];
+
+const ROWS: readonly Row[] = [
+  ["add", () => x.add(y), "x + y"],
+  ["add a number", () => x.add(1.5), "x + 1.5"],
+  ["mul a row", () => x.mul(row), "x * row"],
+  ["mul a column", () => x.mul(column), "x * column"],
+  ["add transposed", () => x.t().add(y), "x.t() + y"],
+  ["div", () => x.div(p), "x / p"],
+  ["exp", () => x.exp(), "x.exp()"],
+  ["log", () => p.log(), "p.log()"],
+  ["sqrt", () => p.sqrt(), "p.sqrt()"],
+  ["tanh", () => x.tanh(), "x.tanh()"],
+  ["sigmoid", () => x.sigmoid(), "x.sigmoid()"],
+  ["relu", () => x.relu(), "x.relu()"],
+  ["gelu", () => F.gelu(x), "F.gelu(x)"],
+  ["sin", () => x.sin(), "x.sin()"],
+  ["pow 2", () => x.pow(2), "x.pow(2)"],
+  ["pow 1.7", () => p.pow(1.7), "p.pow(1.7)"],
+  ["clamp", () => x.clamp(-1, 1), "x.clamp(-1, 1)"],
+  ["where", () => x.where(mask, y), "torch.where(mask, x, y)"],
+  ["gt", () => x.gt(y), "x > y"],
+  ["add int64", () => whole.add(whole), "whole + whole"],
+  ["to float64", () => x.to("float64"), "x.to(torch.float64)"],
+  ["clone", () => x.clone(), "x.clone()"],
+  ["transposed copy", () => x.t().contiguous(), "x.t().contiguous()"],
+  ["cat", () => cat([x, y]), "torch.cat([x, y])"],
+  ["add_", () => noGrad(() => target.add_(x)), "target.add_(x)"],
+  ["fill_", () => target.fill_(2), "target.fill_(2)"],
+  ["arange", () => arange(COUNT), "torch.arange(COUNT)"],
+  ["rand", () => rand([COUNT]), "torch.rand(COUNT)"],
+  ["randn", () => randn([COUNT]), "torch.randn(COUNT)"],
+  ["sum", () => x.sum(), "x.sum()"],
+  ["sum rows", () => x.sum(1), "x.sum(1)"],
+  ["sum columns", () => x.sum(0), "x.sum(0)"],
+  ["max rows", () => x.amax(1), "x.amax(1)"],
+  ["argmax rows", () => x.argmax(1), "x.argmax(1)"],
+  ["cumsum", () => x.cumsum(1), "x.cumsum(1)"],
+  ["softmax", () => x.softmax(1), "x.softmax(1)"],
+  ["layerNorm", () => F.layerNorm(x, [SIDE], row, row), "F.layer_norm(x, [SIDE], row, row)"],
+  [
+    "batchNorm inference",
+    () => F.batchNorm(image, channel, channel),
+    "F.batch_norm(image, channel, channel)",
+  ],
+  [
+    "attention",
+    () => F.scaledDotProductAttention(query, query, query),
+    "F.scaled_dot_product_attention(query, query, query)",
+  ],
+  ["index rows", () => x.indexSelect(0, places), "x.index_select(0, places)"],
+  ["topk", () => x.topk(10)[0] ?? x, "x.topk(10)[0]"],
+  ["sort", () => flat.sort()[0] ?? flat, "flat.sort()[0]"],
+];
+
+/** Median milliseconds of a call. */
+function timed(run: () => unknown, milliseconds: number): number {
+  const samples: number[] = [], until = performance.now() + milliseconds;
+  while (performance.now() < until || samples.length < 5) {
+    const start = performance.now();
+    run();
+    samples.push(performance.now() - start);
+  }
+  return medianOf(samples);
+}
+
+/** Milliseconds by op: of the first call, and of later ones when all compilers are done. */
+type Timings = Readonly<Record<string, readonly [first: number, later: number]>>;
+
+function timings(): Timings {
+  return noGrad(() => {
+    const first = ROWS.map(([, run]) => {
+      const start = performance.now();
+      run();
+      return performance.now() - start;
+    });
+    // Until every op has native code: a compiler takes some tenths of a second for each
+    const patience = config.inductor.tier === "wasm" ? 20 : 700;
+    for (const [, run] of ROWS) timed(run, patience);
+    return Object.fromEntries(ROWS.map(([name, run], i) => [name, [first[i] ?? NaN, timed(run, 200)]]));
+  });
+}
+
+/** The same in a process of its own, without a compiler. */
+function withoutCompiler(): Timings {
+  const { stdout } = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", import.meta.filename ?? "", "child"],
+    env: { DYN_TIER: "wasm" },
+    stdout: "piped",
+    stderr: "inherit",
+  }).outputSync();
+  const found: Timings = JSON.parse(new TextDecoder().decode(stdout));
+  return found;
+}
+
+const mean = (ratios: readonly number[]): number =>
+  Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+
+function main(): void {
+  console.log(describeMachine());
+  const theirs = Object.fromEntries(
+    pytorch(`
+import torch.nn.functional as F
+SIDE, COUNT = ${SIDE}, ${COUNT}
+x, y, p = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE), torch.rand(SIDE, SIDE) + 0.1
+row, column, flat = torch.randn(SIDE), torch.randn(SIDE, 1), torch.randn(COUNT)
+whole, mask, target = torch.randint(0, 1000, (SIDE, SIDE)), x > 0, torch.zeros(SIDE, SIDE)
+places, image, channel = torch.randint(0, SIDE, (SIDE,)), torch.randn(16, 64, 32, 32), torch.rand(64) + 0.5
+query = torch.randn(4, 8, 128, 64)
+with torch.no_grad():
+${ROWS.map(([name, , python]) => `  measure(${JSON.stringify(name)}, lambda: ${python}, 0.2)`).join("\n")}
+`)?.map(({ name, median }) => [name, median]) ?? [],
+  );
+  const warm = timings(), wasm = withoutCompiler();
+  const ratios = { warm: Array<number>(), wasm: Array<number>(), first: Array<number>() };
+  const cell = (text: string) => text.padStart(10);
+  console.log(
+    "milliseconds".padEnd(22) + ["PyTorch", "warm", "×", "wasm", "×", "first", "×"].map(cell).join(""),
+  );
+  for (const [name] of ROWS) {
+    const base = theirs[name] ?? NaN, [first = NaN, later = NaN] = warm[name] ?? [];
+    const [, without = NaN] = wasm[name] ?? [];
+    ratios.warm.push(later / base);
+    ratios.wasm.push(without / base);
+    ratios.first.push(first / base);
+    const cells = [base, later, later / base, without, without / base, first, first / base];
+    console.log(
+      name.padEnd(22) + cells.map((each, i) => cell(each.toFixed(i % 2 === 0 && i > 0 ? 2 : 3))).join(""),
+    );
+  }
+  const means = [ratios.warm, ratios.wasm, ratios.first].map((each) => mean(each).toFixed(2));
+  console.log(`geometric means: warm ${means[0]}, without compiler ${means[1]}, first call ${means[2]}`);
+}
+
+if (Deno.args[0] === "child") console.log(JSON.stringify(timings()));
+else main();

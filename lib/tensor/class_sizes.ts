@@ -1,0 +1,175 @@
+/**
+ * The sizes of a class of calls: which numbers of a call are symbols of its program, and what was assumed of them.
+ * Input: a call; output: a key that all calls of the class have, and the values of its symbols in this call.
+ * Invariant: equal values of one call are one symbol; 0 and 1 stay numbers, since broadcasting makes them other
+ * programs.
+ */
+import { InternalError } from "../base/errors.ts";
+import { contiguousStrides } from "../graph/meta.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
+import { type Decider, type Dim, evaluate, mul, type Relation, sub, type Sym, symbol } from "../sym/expr.ts";
+import type { Layout } from "./layout.ts";
+import { constantKey, type LoadedNumber, type OpEntry, type TensorArgs, tensorsOf } from "./plan.ts";
+import { Tensor } from "./tensor.ts";
+
+/** A call as its class sees it. */
+export interface ClassCall {
+  readonly key: string;
+  /** The values of the symbols. */
+  readonly values: readonly number[];
+  /** For each symbol, of what it counts: sizes are multiples of it. */
+  readonly units: readonly number[];
+}
+
+/**
+ * Where an operand is strided, sizes that are multiples of this are known to be: transposed accesses go in tiles, whose
+ * sizes have to divide those of the tensors.
+ */
+const TILE = 32;
+
+/** Parameters whose numbers may be symbols. */
+const isSize = (kind: ParamKind | undefined): boolean => kind === "size" || kind === "sizes";
+
+function isNumbers(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "number");
+}
+
+/** Whether the strides of a layout are those of a fresh tensor, also along dimensions of size 1. */
+function isFresh({ contiguous, shape, strides }: Layout): boolean {
+  if (!contiguous) return false;
+  let step = 1;
+  for (let d = shape.length - 1; d >= 0; d--) {
+    if (strides[d] !== step) return false;
+    step *= shape[d] ?? 1;
+  }
+  return true;
+}
+
+/** The class of a call. */
+export function classOf(entry: OpEntry, args: TensorArgs, numbers: readonly LoadedNumber[]): ClassCall {
+  const values: number[] = [], units: number[] = [], names = new Map<number, string>();
+  const tiled = tensorsOf(entry, args).some(({ layout }) => layout.shape.length > 1 && !isFresh(layout));
+  const name = (value: number): string => {
+    if (value < 2) return `${value}`;
+    const known = names.get(value);
+    if (known !== undefined) return known;
+    const unit = tiled && value >= 2 * TILE && value % TILE === 0 ? TILE : 1;
+    units.push(unit);
+    const made = `${unit === 1 ? "" : `${unit}*`}s${values.push(value / unit) - 1}`;
+    names.set(value, made);
+    return made;
+  };
+  const ofTensor = ({ layout }: Tensor): string => {
+    let key = `${layout.dtype}(`;
+    for (const size of layout.shape) key += `${name(size)} `;
+    if (isFresh(layout)) return `${key})`;
+    key += ":";
+    for (const stride of layout.strides) key += `${name(stride)} `;
+    return `${key})`;
+  };
+  let key = "";
+  for (const { name: param, kind } of entry.slots) {
+    const value = args[param];
+    if (value instanceof Tensor) key += ofTensor(value);
+    else if (Array.isArray(value) && value.some((each) => each instanceof Tensor)) {
+      for (const each of value) key += each instanceof Tensor ? ofTensor(each) : "null";
+    } else if (isSize(kind)) key += sizeKey(value, name);
+    else {
+      const loaded = numbers.find((number) => number.param === param);
+      key += loaded ? `#${loaded.dtype}` : constantKey(value, false);
+    }
+    key += ",";
+  }
+  return { key, values, units };
+}
+
+function sizeKey(value: TensorArgs[string] | undefined, name: (value: number) => string): string {
+  if (typeof value === "number") return Number.isInteger(value) ? name(value) : `${value}`;
+  if (!Array.isArray(value)) return constantKey(value, false);
+  return `[${
+    value.map((each: unknown) => typeof each === "number" ? name(each) : constantKey(each, false))
+  }]`;
+}
+
+/** An answer that a class depends on. */
+interface Assumption {
+  readonly relation: Relation;
+  /** left − right */
+  readonly difference: Dim;
+  readonly outcome: boolean;
+}
+
+/** The symbols of a class, and the answers about them that its program was made with. */
+export class ClassSizes implements Decider {
+  readonly #places = new Map<Sym, number>();
+  readonly #assumptions: Assumption[] = [];
+
+  readonly #dims = new Map<number, Dim>();
+  readonly #values: readonly number[];
+
+  /** The sizes of the call that the class is made for. */
+  constructor({ values, units }: ClassCall) {
+    this.#values = values;
+    values.forEach((value, place) => {
+      const made = symbol(`s${place}`, { kind: "size", decider: this }, [2, Infinity]),
+        unit = units[place] ?? 1;
+      this.#places.set(made, place);
+      this.#dims.set(value * unit, mul(made, unit));
+    });
+  }
+
+  /** A number of the call over the symbols; numbers below 2 are themselves. */
+  symbolOf(value: number): Dim {
+    return this.#dims.get(value) ?? value;
+  }
+
+  hintOf(s: Sym): number {
+    return this.#values[this.#place(s)] ?? 0;
+  }
+
+  assume(relation: Relation, [left, right]: readonly [Dim, Dim], outcome: boolean): void {
+    this.#assumptions.push({ relation, difference: sub(left, right), outcome });
+  }
+
+  /** Whether the program serves a call with these values. */
+  admits(values: readonly number[]): boolean {
+    return this.#assumptions.every(({ relation, difference, outcome }) => {
+      const value = this.evaluate(difference, values);
+      return (relation === "eq" ? value === 0 : relation === "lt" ? value < 0 : value <= 0) === outcome;
+    });
+  }
+
+  /** An expression over the symbols under the values of a call. */
+  evaluate(d: Dim, values: readonly number[]): number {
+    return typeof d === "number" ? d : evaluate(d, (s) => values[this.#place(s)] ?? 0);
+  }
+
+  /** A tensor of the call, with symbols. */
+  metaOf({ layout }: Tensor): TensorMeta {
+    const { dtype, device } = layout;
+    const shape = layout.shape.map((size) => this.symbolOf(size));
+    const strides = isFresh(layout)
+      ? contiguousStrides(shape)
+      : layout.strides.map((stride) => this.symbolOf(stride));
+    return { shape, strides, offset: 0, dtype, device };
+  }
+
+  /** Arguments with symbols in place of their sizes; everything else stays. */
+  constants<T>(entry: OpEntry, args: ArgsOf<Params, T>): ArgsOf<Params, T> {
+    const changed: Record<string, ArgsOf<Params, T>[string]> = { ...args };
+    for (const { name, kind } of entry.slots) {
+      const value = args[name];
+      if (!isSize(kind)) continue;
+      if (typeof value === "number") changed[name] = this.symbolOf(value);
+      else if (isNumbers(value)) changed[name] = value.map((each) => this.symbolOf(each));
+    }
+    return changed;
+  }
+
+  #place(s: Sym): number {
+    const place = this.#places.get(s);
+    if (place === undefined) throw new InternalError(`Expected a size of the class but found ${s}`);
+    return place;
+  }
+}

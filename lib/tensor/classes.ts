@@ -1,0 +1,190 @@
+/**
+ * Classes of calls: calls of one op that differ in sizes only run one program, compiled as graphs are, with the sizes
+ * as its arguments. Input: a call; output: a plan for it. Invariant: a program serves a call only if everything that
+ * was assumed of sizes when it was made holds for that call; what has no class runs a program of its own shape.
+ *
+ * Making a class takes milliseconds, so calls have one where that pays: where there is much to do, or where the same
+ * call comes with ever other sizes.
+ */
+import { logs } from "../base/logs.ts";
+import type { DType } from "../base/dtype.ts";
+import { InternalError, messageOf } from "../base/errors.ts";
+import type { Graph } from "../graph/node.ts";
+import type { CompiledProgram, DeviceName } from "../loops/device.ts";
+import type { Program } from "../loops/ir.ts";
+import { printProgram } from "../loops/print.ts";
+import type { Dim } from "../sym/expr.ts";
+import { graphOf } from "./class_graph.ts";
+import { type ClassCall, classOf, ClassSizes } from "./class_sizes.ts";
+import { type Layout, layoutOf } from "./layout.ts";
+import { type LoadedNumber, type OpEntry, type Plan, type TensorArgs, tensorsOf } from "./plan.ts";
+import { deviceNamed } from "./storage.ts";
+import type { Tensor } from "./tensor.ts";
+
+/** A graph as a program, as far as calls need it. */
+export interface GraphProgram {
+  readonly program: Program;
+  /** For each program input: the placeholder that it is. */
+  readonly inputs: readonly number[];
+  readonly outputs: readonly (
+    | {
+      readonly kind: "tensor";
+      readonly of: "output" | "input";
+      readonly index: number;
+      readonly shape: readonly Dim[];
+      readonly strides: readonly Dim[];
+      readonly offset: Dim;
+      readonly dtype: DType;
+    }
+    | { readonly kind: "input" | "constant" | "size" }
+  )[];
+}
+
+/** Makes a program of a functional graph whose first results have memory of their own. */
+export type GraphToProgram = (
+  graph: Graph,
+  about: { readonly name: string; readonly ownResults: number },
+) => GraphProgram;
+
+let compiler: GraphToProgram | null = null;
+
+/** Says who makes programs of graphs; without it, calls run programs of their own shapes. */
+export function installGraphPrograms(compile: GraphToProgram): void {
+  compiler = compile;
+}
+
+/** Elements from which on a call has a class at once. */
+const LARGE = 1 << 14;
+/** Different sizes of one class that run programs of their own before the class is made. */
+const PATIENCE = 2;
+/** Programs of one key that differ in what they assume of sizes; what comes after them has none. */
+const MOST_VARIANTS = 8;
+
+/** A program that serves many sizes. */
+interface CallClass {
+  readonly sizes: ClassSizes;
+  readonly program: CompiledProgram;
+  readonly programSizes: readonly Dim[];
+  readonly reads: readonly number[];
+  readonly results: readonly {
+    readonly shape: readonly Dim[];
+    readonly strides: readonly Dim[];
+    readonly dtype: DType;
+  }[];
+}
+
+/** The classes of one key. */
+interface Family {
+  readonly classes: CallClass[];
+  /** Sizes that came. */
+  seen: number;
+}
+
+const families = new WeakMap<OpEntry, Map<string, Family>>();
+/** Compiled programs by device and complete text. */
+const programs = new Map<string, CompiledProgram>();
+
+/** A call that may have a class. */
+export interface ClassRequest {
+  readonly entry: OpEntry;
+  readonly args: TensorArgs;
+  readonly numbers: readonly LoadedNumber[];
+}
+
+/** The plan of a call by its class; undefined where it has none. */
+export function classPlan({ entry, args, numbers }: ClassRequest): Plan | undefined {
+  const tensors = tensorsOf(entry, args), device = deviceOf(tensors, args);
+  if (compiler === null || device === undefined || deviceNamed(device).compileClass === undefined) {
+    return undefined;
+  }
+  if (tensors.some(({ layout }) => layout.numel === 0)) return undefined;
+  const call = classOf(entry, args, numbers), { key, values } = call;
+  const family = familyOf(entry, `${device} ${key}`);
+  let found = family.classes.find(({ sizes }) => sizes.admits(values));
+  if (found === undefined) {
+    const large = tensors.some(({ layout }) => layout.numel >= LARGE) || elementsAsked(call) >= LARGE;
+    if (!large && family.seen++ < PATIENCE) return undefined;
+    if (family.classes.length >= MOST_VARIANTS) return undefined;
+    found = makeClass({ entry, args, numbers }, { device, call });
+    if (found === undefined) {
+      family.seen = -Infinity;
+      return undefined;
+    }
+    family.classes.push(found);
+  }
+  const { sizes, program, programSizes, reads } = found;
+  const at = (d: Dim) => sizes.evaluate(d, values);
+  const results = found.results.map(({ shape, strides, dtype }): Layout =>
+    layoutOf({ shape: shape.map(at), strides: strides.map(at), dtype, device })
+  );
+  if (results.some(({ numel }) => numel === 0)) return undefined;
+  const draws = entry.definition.implementation.kind === "random";
+  return { results, program, reads, numbers, draws, sizes: programSizes.map(at) };
+}
+
+/** How many elements a call without operands may be about. */
+function elementsAsked({ values, units }: ClassCall): number {
+  return values.reduce((product, value, k) => product * value * (units[k] ?? 1), 1);
+}
+
+function familyOf(entry: OpEntry, key: string): Family {
+  let byKey = families.get(entry);
+  if (!byKey) families.set(entry, byKey = new Map());
+  let family = byKey.get(key);
+  if (!family) byKey.set(key, family = { classes: [], seen: 0 });
+  return family;
+}
+
+/** Where a call runs, if all its tensors are there. */
+function deviceOf(tensors: readonly Tensor[], args: TensorArgs): DeviceName | undefined {
+  const [first] = tensors, { device: asked } = args;
+  const device = first?.layout.device ?? (typeof asked === "string" ? asked : "cpu");
+  return tensors.every(({ layout }) => layout.device === device) ? device : undefined;
+}
+
+function makeClass(
+  { entry, args, numbers }: ClassRequest,
+  { device, call }: { readonly device: DeviceName; readonly call: ClassCall },
+): CallClass | undefined {
+  const { name } = entry.definition;
+  const sizes = new ClassSizes(call);
+  try {
+    const made = graphOf({ entry, args, numbers, sizes, device });
+    if (!made || !compiler) return undefined;
+    const { program, inputs, outputs } = compiler(made.graph, { name, ownResults: made.results });
+    const results = outputs.flatMap((output, at) => {
+      if (output.kind !== "tensor" || output.of !== "output" || output.index !== at || output.offset !== 0) {
+        return [];
+      }
+      return [{ shape: output.shape, strides: output.strides, dtype: output.dtype }];
+    });
+    // A result that shows an operand, or part of another one, is not the program's to make
+    if (results.length !== made.results || program.outputs.length !== made.results) return undefined;
+    if (program.kernels.length === 0) return undefined;
+    return {
+      sizes,
+      program: compiledOnce(program, device),
+      programSizes: program.sizes,
+      reads: inputs.map((input) => made.places[input] ?? 0),
+      results,
+    };
+  } catch (thrown) {
+    logs.emit("tiers", () => `${name} runs by shape: ${messageOf(thrown)}`, "debug");
+    if (thrown instanceof InternalError) {
+      logs.emit("perf_hints", () => `${name} has no class: ${messageOf(thrown)}`);
+    }
+    return undefined;
+  }
+}
+
+/** The program for a device, shared by all classes with the same text. */
+function compiledOnce(program: Program, device: DeviceName): CompiledProgram {
+  const compile = deviceNamed(device).compileClass;
+  if (!compile) throw new InternalError(`Expected a device that compiles classes but found ${device}`);
+  const key = `${device}\n${printProgram(program, { origins: false })}`;
+  const known = programs.get(key);
+  if (known) return known;
+  const made = compile(program);
+  programs.set(key, made);
+  return made;
+}

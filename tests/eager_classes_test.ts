@@ -1,0 +1,127 @@
+/**
+ * Eager calls by class: one program for calls that differ in sizes, by whichever tier; what is assumed of sizes holds
+ * for every call that the program serves.
+ */
+import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { counters } from "../lib/base/logs.ts";
+import { OPS } from "../lib/ops/table.ts";
+import { classPlan } from "../lib/tensor/classes.ts";
+import { entryOf, type Plan } from "../lib/tensor/plan.ts";
+import { arange, DynError, manualSeed, nn, noGrad, rand, randn, type Tensor } from "../mod.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
+
+/** Ops of which some rows give rows of what the whole gives. */
+const ROW_WISE: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+  add: (x) => x.add(x),
+  exp: (x) => x.exp(),
+  pow: (x) => x.abs().pow(1.5),
+  "mul by a column": (x) => x.mul(x.narrow(1, 0, 1)),
+  "to int64": (x) => x.mul(100).to("int64"),
+  contiguous: (x) => x.contiguous(),
+  "reshape and back": (x) => x.reshape(-1).reshape(x.shape),
+  softmax: (x) => x.softmax(1),
+  logSoftmax: (x) => x.logSoftmax(1),
+  layerNorm: (x) => nn.functional.layerNorm(x, [x.size(1)]),
+  cumsum: (x) => x.cumsum(1),
+  sort: (x) => x.sort(1)[0] ?? x,
+  "sum of rows": (x) => x.sum(1),
+  argmax: (x) => x.argmax(1),
+  matmul: (x) => x.matmul(x.narrow(0, 0, 8).t().contiguous()),
+};
+
+const LAYOUTS: Readonly<Record<string, (rows: number, columns: number) => Tensor>> = {
+  dense: (rows, columns) => randn([rows, columns]),
+  transposed: (rows, columns) => randn([columns, rows]).t(),
+  "part of rows": (rows, columns) => randn([rows, 2 * columns]).narrow(1, 3, columns),
+  "one row for all": (rows, columns) => randn([1, columns]).expand(rows, columns),
+};
+
+for (const [name, run] of Object.entries(ROW_WISE)) {
+  Deno.test(`${name}: large calls of several shapes and strides give what small ones give`, () => {
+    manualSeed(1);
+    for (const [layout, make] of Object.entries(LAYOUTS)) {
+      for (const [rows, columns] of [[300, 64], [128, 256], [77, 301], [256, 128], [1024, 96]] as const) {
+        const x = make(rows, columns);
+        const [whole, part] = noGrad(() => [run(x), run(x.narrow(0, 0, 8))]);
+        const found = whole.narrow(0, 0, 8), what = `${layout} ${rows}×${columns}`;
+        assertEquals([found.shape, found.dtype], [part.shape, part.dtype], what);
+        assert(found.to("float64").allclose(part.to("float64"), { rtol: 1e-5, atol: 1e-4 }), what);
+      }
+    }
+  });
+}
+
+const planOf = (name: keyof typeof OPS, args: Readonly<Record<string, Tensor | number>>): Plan | undefined =>
+  classPlan({ entry: entryOf(OPS[name]), args: { alpha: 1, ...args }, numbers: [] });
+
+Deno.test("one program serves all sizes of a class, and no other class", () => {
+  const plan = (a: readonly number[], b: readonly number[]) =>
+    planOf("add", { self: randn(a), other: randn(b) });
+  const first = plan([200, 100], [200, 100]), second = plan([300, 200], [300, 200]);
+  assert(first && second);
+  assertEquals(first.program, second.program);
+  assertNotEquals(first.sizes, second.sizes);
+  assertEquals(second.results[0]?.shape, [300, 200]);
+  // A row is broadcast, a square has equal sizes: their programs may differ, their results must fit
+  assertNotEquals(plan([200, 100], [100])?.program, first.program);
+  assertEquals(plan([200, 200], [200, 200])?.results[0]?.shape, [200, 200]);
+});
+
+Deno.test("operands that do not fit are refused by their sizes, not by symbols", () => {
+  const [x, y] = [randn([200, 100]), randn([200, 101])];
+  assertThrows(() => x.add(y), DynError, "[200, 100] and [200, 101]");
+});
+
+Deno.test("large random tensors begin as small ones do", () => {
+  const drawn = [10, 1 << 15, 1 << 16].map((count) => {
+    manualSeed(3);
+    return rand([count]).narrow(0, 0, 10).tolist();
+  });
+  assertEquals(drawn[1], drawn[0]);
+  assertEquals(drawn[2], drawn[0]);
+});
+
+Deno.test("large writes in place see what was there before", () => {
+  const count = 1 << 15, from = () => arange(count).to("float32");
+  assertEquals(from().add_(from()).narrow(0, 0, 3).tolist(), [0, 2, 4]);
+  const x = from();
+  assertEquals(x.mul_(x).narrow(0, 2, 2).tolist(), [4, 9]);
+  const shifted = from();
+  shifted.narrow(0, 1, count - 1).copy_(shifted.narrow(0, 0, count - 1));
+  assertEquals(shifted.narrow(0, count - 3, 3).tolist(), [count - 4, count - 3, count - 2]);
+  const square = from().reshape(128, 256);
+  square.narrow(0, 0, 128).narrow(1, 0, 128).t().add_(square.narrow(1, 0, 128));
+  assertEquals(square.narrow(0, 1, 1).narrow(1, 0, 3).tolist(), [[256 + 1, 257 + 257, 258 + 513]]);
+});
+
+Deno.test({
+  name: "work that goes on becomes native code with the same bits",
+  ignore: SKIP_NATIVE,
+  fn: () => {
+    manualSeed(5);
+    const x = randn([512, 512]), y = randn([512]);
+    const ops: readonly (() => Tensor)[] = [
+      () => x.mul(y).add(1 + 1 / Deno.pid),
+      () => x.exp(),
+      () => x.tanh(),
+      () => x.sum(1),
+      () => x.softmax(1),
+    ];
+    for (const op of ops) {
+      noGrad(() => {
+        const first = op().toTypedArray(), until = performance.now() + 60_000;
+        const native = () => counters.get("tiers", "eager_native"), before = native();
+        let calls = 0;
+        while (native() === before && calls++ < 20 || pending()) {
+          op();
+          assert(performance.now() < until, "the compiler did not finish");
+        }
+        assertEquals(op().toTypedArray(), first);
+      });
+    }
+    assert(counters.get("tiers", "eager_native") > 0);
+  },
+});
+
+const pending = (): boolean =>
+  counters.get("tiers", "eager_native") < counters.get("tiers", "eager_requested");
