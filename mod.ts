@@ -22,7 +22,7 @@ export {
   Unsupported,
 } from "./lib/base/errors.ts";
 export { type Artifact, counters, logs } from "./lib/base/logs.ts";
-export { type DType, DTYPES, getDefaultDtype, setDefaultDtype } from "./lib/base/dtype.ts";
+export { type DType, DTYPES, getDefaultDtype, promoteTypes, setDefaultDtype } from "./lib/base/dtype.ts";
 
 export { isTensor, type Nearness, Tensor } from "./lib/tensor/tensor.ts";
 export {
@@ -43,6 +43,7 @@ export {
   atleast3d,
   broadcastShapes,
   equal,
+  resultType,
 } from "./lib/tensor/free_forms.ts";
 export * as linalg from "./lib/tensor/generated_linalg.ts";
 export * as special from "./lib/tensor/generated_special.ts";

@@ -7,12 +7,13 @@ import { type Dim, floorDiv, mod } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
 import { normalizeDim, shapeText, withSize } from "./shapes.ts";
 import { sigmoidOf } from "./unary.ts";
+import { defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const SAMPLES = unarySamples([-4, 4]);
@@ -44,7 +45,7 @@ function floatMeta(name: string, self: TensorMeta): TensorMeta {
 
 const SQRT_2_OVER_PI = Math.sqrt(2 / Math.PI), CUBE = 0.044715;
 
-const gelu = defineOp({
+const gelu = defineWideOp({
   name: "gelu",
   doc: "self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`.",
   params: { self: required("tensor"), approximate: optional("string", "none", { oneOf: ["none", "tanh"] }) },
@@ -125,7 +126,7 @@ function softplusOf<V>(o: Body<V>, x: V): V {
   return o.add(o.maximum(x, k(o, x, 0)), o.log1p(o.exp(o.neg(o.abs(x)))));
 }
 
-const softplus = defineOp({
+const softplus = defineWideOp({
   name: "softplus",
   doc: "log(1 + e^(beta · self)) / beta, self itself beyond the threshold, as `nn.functional.softplus`.",
   params: { self: required("tensor"), beta: optional("float", 1), threshold: optional("float", 20) },
@@ -194,7 +195,7 @@ interface Exponential {
   readonly rate: number;
 }
 
-const eluLinear = defineOp({
+const eluLinear = defineWideOp({
   name: "eluLinear",
   doc: "scale · self above 0, scale · alpha · (e^(rate · self) − 1) below.",
   params: {
@@ -231,7 +232,7 @@ function exponential<T extends TensorLike>(o: OpApi<T>, self: T, { alpha, scale,
   return o.eluLinear(self, alpha, scale, rate);
 }
 
-const elu = defineOp({
+const elu = defineWideOp({
   name: "elu",
   doc: "self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`.",
   params: ELU_PARAMS,
@@ -246,7 +247,7 @@ const elu = defineOp({
   samples: SAMPLES,
 });
 
-const celu = defineOp({
+const celu = defineWideOp({
   name: "celu",
   doc: "max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`.",
   params: ELU_PARAMS,
@@ -264,7 +265,7 @@ const celu = defineOp({
   samples: SAMPLES,
 });
 
-const selu = defineOp({
+const selu = defineWideOp({
   name: "selu",
   doc: "The self-normalizing elu, as `nn.functional.selu`.",
   params: { self: required("tensor") },
@@ -280,7 +281,7 @@ const selu = defineOp({
   samples: SAMPLES,
 });
 
-const glu = defineOp({
+const glu = defineWideOp({
   name: "glu",
   doc: "The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`.",
   params: { self: required("tensor"), dim: optional("int", -1) },

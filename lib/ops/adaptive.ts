@@ -2,11 +2,12 @@
  * Pooling to a given output size: window i of n covers [⌊i·size/n⌋, ⌈(i+1)·size/n⌉). Input: activations and sizes;
  * output: means or maxima. Invariant: one dimension is pooled after the other for means, all at once for maxima.
  */
+import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, mul, sub } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
@@ -14,6 +15,7 @@ import { t } from "./pointwise.ts";
 import { checkPooled } from "./windows.ts";
 import { within } from "./scatter_views.ts";
 import { flatIndex, knownSize, shapeText, withSize } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const INTERNAL = { method: false, free: false } as const;
@@ -45,7 +47,7 @@ function outputSizes(self: TensorLike, given: number | readonly (number | null)[
 const axisOf = (self: { readonly shape: readonly Dim[] }, dim: number): number =>
   dim < 0 ? dim + self.shape.length : dim;
 
-const adaptiveSum = defineOp({
+const adaptiveSum = defineWideOp({
   name: "adaptiveSum",
   doc: "Sums of the `count` windows that cover a dimension.",
   params: { self: required("tensor"), dim: required("int"), count: required("int") },
@@ -84,7 +86,7 @@ const adaptiveSum = defineOp({
   samples: [{ args: [t(2, 5), 1, 3] }, { args: [t(2, 6), 1, 3] }],
 });
 
-const adaptiveSumBackward = defineOp({
+const adaptiveSumBackward = defineWideOp({
   name: "adaptiveSumBackward",
   doc: "Gradients of windows given to each of their elements along a dimension of `size`.",
   params: { grad: required("tensor"), dim: required("int"), size: required("int") },
@@ -120,7 +122,7 @@ const adaptiveSumBackward = defineOp({
   samples: [{ args: [t(2, 3), 1, 5] }],
 });
 
-const windowLengths = defineOp({
+const windowLengths = defineWideOp({
   name: "windowLengths",
   doc: "How many elements each of `count` windows that cover `size` has.",
   params: { like: required("tensor"), size: required("int"), count: required("int") },
@@ -160,7 +162,7 @@ function meanAlong<T extends TensorLike>(o: OpApi<T>, x: T, at: { dim: number; c
 /** adaptiveAvgPool1d, 2d, 3d. */
 function adaptiveAverage(rank: 1 | 2 | 3) {
   const name = `adaptiveAvgPool${rank}d`, image = [2, 3, ...[5, 6, 4].slice(0, rank)];
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `Means of windows that cover ${rank} dimension(s), so many as the output size says, as ` +
       `\`nn.functional.adaptive_avg_pool${rank}d\`.`,
@@ -185,7 +187,7 @@ function adaptiveAverage(rank: 1 | 2 | 3) {
   });
 }
 
-const adaptiveMaxIndices = defineOp({
+const adaptiveMaxIndices = defineWideOp({
   name: "adaptiveMaxIndices",
   doc: "For each window over the last dimensions the flat index of its maximum among them.",
   params: { self: required("tensor"), sizes: required("ints") },
@@ -217,7 +219,7 @@ const adaptiveMaxIndices = defineOp({
   samples: [{ args: [t(2, 5), [3]] }],
 });
 
-const adaptiveMaxOffsets = defineOp({
+const adaptiveMaxOffsets = defineWideOp({
   name: "adaptiveMaxOffsets",
   doc: "For each window over the last dimensions the flat place of its maximum in a window of `kernel`.",
   params: { self: required("tensor"), sizes: required("ints"), kernel: required("ints") },
@@ -260,7 +262,7 @@ const adaptiveMaxOffsets = defineOp({
 /** adaptiveMaxPool1d, 2d, 3d. */
 function adaptiveMaximum(rank: 1 | 2 | 3) {
   const name = `adaptiveMaxPool${rank}d`, image = [2, 3, ...[5, 6, 4].slice(0, rank)];
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `Maxima of windows that cover ${rank} dimension(s), so many as the output size says, as ` +
       `\`nn.functional.adaptive_max_pool${rank}d\`.`,
@@ -274,7 +276,7 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
     exposure: FUNCTIONAL,
     infer({ self, outputSize, returnIndices }) {
       checkPooled(name, self, rank);
-      if (!self.dtype.startsWith("float")) {
+      if (!isFloat(self.dtype)) {
         throw new DynError(`Expected floats in ${name} but found ${self.dtype}`);
       }
       const shape = [...self.shape.slice(0, -rank), ...outputSizes(self, outputSize, rank)];
@@ -301,7 +303,7 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
 /** maxUnpool1d, 2d, 3d: values put where the maxima were. */
 function maxUnpool(rank: 1 | 2 | 3) {
   const name = `maxUnpool${rank}d`;
-  return defineOp({
+  return defineWideOp({
     name,
     doc:
       `Values put at the indices that maxPool${rank}d gave, zeros elsewhere, as \`nn.functional.max_unpool${rank}d\`.`,

@@ -24,6 +24,7 @@ import {
   t,
   typesOf,
 } from "./pointwise.ts";
+import { defineWideOp } from "./wide.ts";
 
 /** a · alpha, left alone where alpha is 1. */
 function scaled<T extends TensorLike>(o: OpApi<T>, value: T, alpha: OperandOf<T>): T {
@@ -131,6 +132,7 @@ const rsub = defineOp({
 
 const mul = binary({
   name: "mul",
+  oneStep: true,
   doc: "self · other, broadcast and promoted, as `torch.mul`.",
   rule: "promote",
   body: (o, a, b) => o.dtypeOf(a) === "bool" ? o.and(a, b) : o.mul(a, b),
@@ -170,7 +172,7 @@ function divide<V>(o: Body<V>, a: V, b: V, mode: string | null): V {
   return integers ? o.floorDiv(a, b) : floorDivide(o, a, b);
 }
 
-const div = defineOp({
+const div = defineWideOp({
   name: "div",
   graphName: "truediv",
   doc: 'self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`.',
@@ -279,7 +281,7 @@ function knownPower<V>(o: Body<V>, x: V, exponent: unknown): V | undefined {
   return undefined;
 }
 
-const pow = defineOp({
+const pow = defineWideOp({
   name: "pow",
   doc: "self to the power `exponent`, broadcast and promoted, as `torch.pow`. One of them may be a number.",
   params: { self: required("operand"), exponent: required("operand") },

@@ -7,11 +7,12 @@ import { DynError } from "../base/errors.ts";
 import { type Dim, floorDiv, mod } from "../sym/expr.ts";
 import { isEqual, specialize } from "../sym/decide.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { broadcastShapes, shapeText } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 /** Keys or values with each head repeated so that there are as many as queries have. */
 function repeatHeads<T extends TensorLike>(o: OpApi<T>, x: T, heads: Dim): T {
@@ -39,7 +40,7 @@ function bias<T extends TensorLike>(
   return o.where(mask, o.scalarTensor(0, { dtype: query.dtype, device: query.device }), -Infinity);
 }
 
-const scaledDotProductAttention = defineOp({
+const scaledDotProductAttention = defineWideOp({
   name: "scaledDotProductAttention",
   doc: "softmax(query · keyᵀ · scale + mask) · value, with dropout on the weights, as " +
     "`nn.functional.scaled_dot_product_attention`.",

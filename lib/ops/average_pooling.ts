@@ -7,7 +7,6 @@ import { categoryOf, isFloat } from "../base/dtype.ts";
 import { add, type Dim, mul, sub } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Body, Lowered } from "../loops/body.ts";
-import { defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo } from "./promotion.ts";
 import { t } from "./pointwise.ts";
@@ -20,6 +19,7 @@ import {
   type Windows,
   windowsOf,
 } from "./windows.ts";
+import { defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const INTERNAL = { method: false, free: false } as const;
@@ -55,7 +55,7 @@ const avgParams = {
 
 const undilated = (w: Omit<Windows, "dilation">): Windows => ({ ...w, dilation: w.kernel.map(() => 1) });
 
-const windowSum = defineOp({
+const windowSum = defineWideOp({
   name: "windowSum",
   doc: "The sum of each window over the last dimensions.",
   params: { self: required("tensor"), ...avgParams },
@@ -88,7 +88,7 @@ const windowSum = defineOp({
   samples: [{ args: [t(2, 5, 6), [2, 3], [2, 2], [1, 1], false] }],
 });
 
-const windowSumBackward = defineOp({
+const windowSumBackward = defineWideOp({
   name: "windowSumBackward",
   doc: "Gradients of windows given to each of their elements.",
   params: { grad: required("tensor"), inputSizes: required("sizes"), ...avgParams },
@@ -115,7 +115,7 @@ const windowSumBackward = defineOp({
   samples: [{ args: [t(2, 3, 3), [2, 5, 6], [2, 3], [2, 2], [1, 1], false] }],
 });
 
-const windowSizes = defineOp({
+const windowSizes = defineWideOp({
   name: "windowSizes",
   doc: "How many elements each window over the last dimensions has, of those in the (padded) input.",
   params: { self: required("tensor"), ...avgParams, countIncludePad: required("bool") },
@@ -145,7 +145,7 @@ const windowSizes = defineOp({
 /** avgPool1d, avgPool2d, avgPool3d. */
 function averagePool(rank: 1 | 2 | 3) {
   const name = `avgPool${rank}d`, image = [2, 3, ...[5, 6, 4].slice(0, rank)];
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `The mean of each window over ${rank} dimension(s), as \`nn.functional.avg_pool${rank}d\`.`,
     params: {

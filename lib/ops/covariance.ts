@@ -7,12 +7,12 @@ import { isFloat } from "../base/dtype.ts";
 import { sub } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { defineOp } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { pointwise, t } from "./pointwise.ts";
 import { shapeText } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
-const frequencies = defineOp({
+const frequencies = defineWideOp({
   name: "frequencies",
   doc: "Integers, of which none may be negative.",
   params: { self: required("tensor") },
@@ -40,7 +40,7 @@ const frequencies = defineOp({
 });
 
 /** Rows as variables: their covariance with frequencies and weights of observations. */
-const cov = defineOp({
+const cov = defineWideOp({
   name: "cov",
   doc: "The covariance of rows over columns, with frequencies and weights, as `torch.cov`.",
   params: {
@@ -121,7 +121,7 @@ const cov = defineOp({
   ],
 });
 
-const corrcoef = defineOp({
+const corrcoef = defineWideOp({
   name: "corrcoef",
   doc: "The correlation of rows over columns, as `torch.corrcoef`.",
   params: { self: required("tensor") },

@@ -8,12 +8,13 @@ import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
 import { findDevice } from "../loops/device.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
 import { castTo, highest, lowest } from "./promotion.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { normalizeDim } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 /** The type in which a scan goes on: float64 for float32 where the device has it, as PyTorch does. */
 function runningType({ dtype, device }: TensorMeta): DType {
@@ -46,7 +47,7 @@ const SAMPLES = [{ args: [t(3, 4), 0] }, { args: [t(3, 4), -1] }, { args: [t(0, 
   args: [t(), 0],
 }] as const;
 
-const cumsum = defineOp({
+const cumsum = defineWideOp({
   name: "cumsum",
   doc: "Running sums along a dimension, as `torch.cumsum`.",
   params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype", { keyword: true }) },
@@ -79,7 +80,7 @@ function reversedSums<T extends TensorLike>(o: OpApi<T>, x: T, dim: number): T {
   return o.flip(o.cumsum(o.flip(x, [dim]), dim), [dim]);
 }
 
-const cumprod = defineOp({
+const cumprod = defineWideOp({
   name: "cumprod",
   doc: "Running products along a dimension, as `torch.cumprod`.",
   params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype", { keyword: true }) },
@@ -122,7 +123,7 @@ function productGradient<T extends TensorLike>(
   return o.movedim(o.sum(o.mul(upTo, o.unsqueeze(g, -2)), -1), -1, dim);
 }
 
-const logcumsumexp = defineOp({
+const logcumsumexp = defineWideOp({
   name: "logcumsumexp",
   doc: "Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`.",
   params: { self: required("tensor"), dim: required("int") },
@@ -172,7 +173,7 @@ function startOf(kind: "max" | "min", dtype: DType): number {
 
 /** Running extremes: values. */
 function runningValues(name: "runningMax" | "runningMin", kind: "max" | "min") {
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `The ${kind}imum so far along a dimension.`,
     params: { self: required("tensor"), dim: required("int") },
@@ -194,7 +195,7 @@ function runningValues(name: "runningMax" | "runningMin", kind: "max" | "min") {
 
 /** cummax and cummin: the last index that attains the extreme so far. */
 function running(name: "cummax" | "cummin", values: "runningMax" | "runningMin") {
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `The ${name.slice(3)}imum so far along a dimension and where it was last met, as \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: required("int") },

@@ -2,6 +2,7 @@
  * Sums of products over named dimensions. Input: an equation and tensors; output: their contraction. Invariant:
  * operands are contracted from left to right, each pair as one batched matrix product.
  */
+import { type DType, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
@@ -107,11 +108,16 @@ function diagonalize<T extends TensorLike>(o: OpApi<T>, term: Named<T>): Named<T
 }
 
 /** Sums out labels that are not wanted. */
-function sumOut<T extends TensorLike>(o: OpApi<T>, term: Named<T>, wanted: ReadonlySet<string>): Named<T> {
+function sumOut<T extends TensorLike>(
+  o: OpApi<T>,
+  term: Named<T>,
+  wanted: ReadonlySet<string>,
+  dtype: DType | null = term.value.dtype,
+): Named<T> {
   const gone = term.labels.flatMap((l, d) => wanted.has(l) ? [] : [d]);
   if (gone.length === 0) return term;
   return {
-    value: o.sum(term.value, gone, false, { dtype: term.value.dtype }),
+    value: o.sum(term.value, gone, false, { dtype }),
     labels: term.labels.filter((l) => wanted.has(l)),
   };
 }
@@ -195,8 +201,16 @@ const einsum = defineOp({
   arrange: arrangeEinsum,
   infer({ equation, operands }) {
     if (operands.length === 0) throw new DynError("Expected at least one operand of einsum but found none");
-    const { output, sizes } = parse(equation, operands);
-    return contiguousMeta(output.map((l) => sizes.get(l) ?? 1), resultTypeOf(operands), deviceOf(operands));
+    const { inputs, output, sizes } = parse(equation, operands);
+    const [first = [], ...others] = inputs, kept = new Set(output);
+    // A sum of one operand is a sum; a product of several stays in their type
+    const isSum = others.length === 0 && first.some((l) => !kept.has(l));
+    const dtype = resultTypeOf(operands);
+    return contiguousMeta(
+      output.map((l) => sizes.get(l) ?? 1),
+      isSum && !isFloat(dtype) ? "int64" : dtype,
+      deviceOf(operands),
+    );
   },
   implementation: {
     kind: "composite",
@@ -212,7 +226,8 @@ const einsum = defineOp({
         result = contract(o, [result, next], { wanted, sizes });
         rest = later;
       }
-      return align(o, sumOut(o, result, new Set(output)), output);
+      const dtype = operands.length === 1 ? null : result.value.dtype;
+      return align(o, sumOut(o, result, new Set(output), dtype), output);
     },
   },
   gradient: { kind: "composite" },
@@ -343,7 +358,7 @@ const trace = defineOp({
   params: { self: required("tensor") },
   infer({ self }) {
     if (self.shape.length !== 2) throw new DynError(`Expected a matrix but found ${shapeText(self.shape)}`);
-    return contiguousMeta([], self.dtype.startsWith("float") ? self.dtype : "int64", self.device);
+    return contiguousMeta([], isFloat(self.dtype) ? self.dtype : "int64", self.device);
   },
   implementation: { kind: "composite", compose: (o, { self }) => o.sum(o.diagonal(self)) },
   gradient: { kind: "composite" },

@@ -5,7 +5,7 @@
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import type { Body } from "../loops/body.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
 import { isTensor } from "./promotion.ts";
@@ -20,6 +20,7 @@ import {
   t,
   typesOf,
 } from "./pointwise.ts";
+import { defineWideOp } from "./wide.ts";
 
 function k<V>(o: Body<V>, x: V, value: number): V {
   return o.constant(value, o.dtypeOf(x));
@@ -87,7 +88,7 @@ const copysign = binary({
   },
 });
 
-const xlogy = defineOp({
+const xlogy = defineWideOp({
   name: "xlogy",
   doc: "self · log(other), 0 where self is 0, as `torch.xlogy`. One of them may be a number.",
   params: { self: required("operand"), other: required("operand") },
@@ -138,7 +139,7 @@ const xlogy = defineOp({
   }],
 });
 
-const xlog1py = defineOp({
+const xlog1py = defineWideOp({
   name: "xlog1py",
   doc: "self · log1p(other), 0 where self is 0, as `torch.special.xlog1py`. One of them may be a number.",
   params: { self: required("operand"), other: required("operand") },
@@ -229,7 +230,7 @@ function shareOf<T extends TensorLike>(o: OpApi<T>, grad: T, lead: T, two: boole
   return o.div(grad, o.add(two ? o.exp2(lead) : o.exp(lead), 1));
 }
 
-const lerp = defineOp({
+const lerp = defineWideOp({
   name: "lerp",
   doc: "self + weight · (end − self), exact at both ends, as `torch.lerp`.",
   params: { self: required("tensor"), end: required("tensor"), weight: required("operand") },
@@ -276,7 +277,7 @@ const lerp = defineOp({
 
 /** addcmul and addcdiv: self + value · (tensor1 ∘ tensor2). */
 function addCombined(name: "addcmul" | "addcdiv") {
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `self + value · tensor1 ${name === "addcmul" ? "·" : "/"} tensor2, as \`torch.${name}\`.`,
     params: {
@@ -341,7 +342,7 @@ function addCombined(name: "addcmul" | "addcdiv") {
   });
 }
 
-const ldexp = defineOp({
+const ldexp = defineWideOp({
   name: "ldexp",
   doc: "self · 2^other, as `torch.ldexp`.",
   params: { self: required("tensor"), other: required("tensor") },

@@ -3,14 +3,15 @@
  * integers for exponents. Invariant: what is said of a number holds bit by bit, for zeros and NaN too.
  */
 import { DynError } from "../base/errors.ts";
-import { isFloat } from "../base/dtype.ts";
+import { isFloat, isHalf } from "../base/dtype.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import type { Body } from "../loops/body.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { required } from "./params.ts";
 import { checkCategory, pointwise, reduceTo, t, unary } from "./pointwise.ts";
 import { broadcastShapes } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 const angle = unary({
   name: "angle",
@@ -30,7 +31,7 @@ function timesPower<T extends TensorLike>(o: OpApi<T>, x: T, exponent: T): T {
   return o.mul(o.mul(x, o.exp2(o.neg(half))), o.exp2(o.sub(half, exponent)));
 }
 
-const frexpMantissa = defineOp({
+const frexpMantissa = defineWideOp({
   name: "frexp",
   doc: "Mantissas in [½, 1) and exponents of 2, as `torch.frexp`.",
   params: { self: required("tensor") },
@@ -71,6 +72,16 @@ function neighbour32<V>(o: Body<V>, a: V, b: V): V {
   return o.select(o.eq(a, zero), o.select(o.gt(b, zero), least, o.neg(least)), moved);
 }
 
+/** The same of a small float, by its 16 bits. */
+function neighbour16<V>(o: Body<V>, a: V, b: V, dtype: "float16" | "bfloat16"): V {
+  const zero = o.constant(0, "float32"), one = o.constant(1, "int32");
+  const bits = dtype === "float16" ? o.floatToHalf(a) : o.floatToBfloat(a);
+  const number = (x: V) => dtype === "float16" ? o.halfToFloat(x) : o.bfloatToFloat(x);
+  const away = o.eq(o.lt(a, b), o.gt(a, zero)), least = number(one);
+  const moved = number(o.select(away, o.add(bits, one), o.sub(bits, one)));
+  return o.select(o.eq(a, zero), o.select(o.gt(b, zero), least, o.neg(least)), moved);
+}
+
 /**
  * The same of float64, by arithmetic rounded to nearest: Rump, Zimmermann, Boldo and Melquiond, "Computing
  * predecessor and successor in rounding to nearest", 2009.
@@ -91,7 +102,7 @@ function neighbour64<V>(o: Body<V>, a: V, b: V): V {
 }
 
 /** The next number of a float type towards another: one unit in the last place. */
-const nextafter = defineOp({
+const nextafter = defineWideOp({
   name: "nextafter",
   doc: "The next float after self towards other, as `torch.nextafter`.",
   params: { self: required("tensor"), other: required("tensor") },
@@ -111,7 +122,12 @@ const nextafter = defineOp({
         compute: self.dtype,
         body(o, [a, b]) {
           if (a === undefined || b === undefined) throw new DynError("Expected operands");
-          const next = self.dtype === "float32" ? neighbour32(o, a, b) : neighbour64(o, a, b);
+          const { dtype } = self;
+          const next = isHalf(dtype)
+            ? neighbour16(o, a, b, dtype)
+            : dtype === "float32"
+            ? neighbour32(o, a, b)
+            : neighbour64(o, a, b);
           const nan = o.or(o.isNan(a), o.isNan(b));
           return o.select(nan, o.add(a, b), o.select(o.eq(a, b), b, next));
         },

@@ -3,7 +3,7 @@
  * elements. Invariant: results are fresh, row-major and ordered as PyTorch orders them.
  */
 import { numberArray } from "../base/bfloat16.ts";
-import type { DType, HostArray } from "../base/dtype.ts";
+import { type DType, type HostArray, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { defineOp, type HostTensor } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
@@ -251,7 +251,7 @@ const bincount = defineOp({
   implementation: {
     kind: "host",
     compute({ self, weights, minlength }) {
-      if (self.shape.length !== 1 || self.dtype.startsWith("float") || self.dtype === "bool") {
+      if (self.shape.length !== 1 || isFloat(self.dtype) || self.dtype === "bool") {
         throw new DynError(
           `Expected a vector of integers but found ${self.dtype} of shape ${shapeText(self.shape)}`,
         );

@@ -8,7 +8,7 @@ import { isFloat } from "../base/dtype.ts";
 import { type Dim } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type HostTensor, type TensorLike } from "./definition.ts";
+import { type HostTensor, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { hostTensor } from "./host.ts";
@@ -25,6 +25,7 @@ import {
   reducedShape,
   shapeText,
 } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 const LINALG = { method: false, free: false, namespaces: ["linalg"] } as const;
 
@@ -71,7 +72,7 @@ function matrixDims(x: TensorLike, dim: number | readonly number[]): number[] {
   return dims;
 }
 
-const linalgDiagonal = defineOp({
+const linalgDiagonal = defineWideOp({
   name: "linalgDiagonal",
   doc: "The diagonals of matrices, or of two other dimensions, as `torch.linalg.diagonal`.",
   params: {
@@ -91,7 +92,7 @@ const linalgDiagonal = defineOp({
   errors: [{ args: [t(3)], message: "Expected dim in" }],
 });
 
-const matrixNorm = defineOp({
+const matrixNorm = defineWideOp({
   name: "matrixNorm",
   doc: "The norm of matrices (fro, nuc, ±1, ±2, ±∞), as `torch.linalg.matrix_norm`.",
   params: {
@@ -118,7 +119,7 @@ const matrixNorm = defineOp({
   errors: [{ args: [t(3)], message: "at least 2" }],
 });
 
-const linalgNorm = defineOp({
+const linalgNorm = defineWideOp({
   name: "linalgNorm",
   doc: "The norm of vectors, or of matrices where two dims and an order are given, as `torch.linalg.norm`.",
   params: {
@@ -174,7 +175,7 @@ function crossDim(a: TensorLike, b: TensorLike, dim: number | null): number {
 /** cross and linalgCross, which differ in the dimension that they take by themselves. */
 function crossOp(name: "cross" | "linalgCross") {
   const wanted = (dim: number | null) => name === "linalgCross" ? dim ?? -1 : dim;
-  return defineOp({
+  return defineWideOp({
     name,
     doc: "The cross product of vectors of three elements, as `torch.cross`.",
     params: { self: required("tensor"), other: required("tensor"), dim: nullable("int") },
@@ -201,7 +202,7 @@ function crossOp(name: "cross" | "linalgCross") {
   });
 }
 
-const vecdot = defineOp({
+const vecdot = defineWideOp({
   name: "vecdot",
   doc: "Sums of products along a dimension, as `torch.linalg.vecdot`.",
   params: { x: required("tensor"), y: required("tensor"), dim: optional("int", -1) },
@@ -225,7 +226,7 @@ const vecdot = defineOp({
   samples: [{ args: [t(3, 4), t(3, 4)] }],
 });
 
-const multiDot = defineOp({
+const multiDot = defineWideOp({
   name: "multiDot",
   doc: "The product of several matrices (the first and last may be vectors), as `torch.linalg.multi_dot`.",
   params: { tensors: required("tensors") },
@@ -318,7 +319,7 @@ function eliminate(A: HostTensor): { inverse: number[] | null; sign: number[]; l
   return { inverse: singular ? null : inverse, sign, logabs };
 }
 
-const inv = defineOp({
+const inv = defineWideOp({
   name: "inv",
   doc: "The inverses of square matrices, as `torch.linalg.inv`. Computed on the host.",
   params: { A: required("tensor") },
@@ -348,7 +349,7 @@ const inv = defineOp({
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
-const slogdet = defineOp({
+const slogdet = defineWideOp({
   name: "slogdet",
   doc: "Signs and logarithms of determinants, as `torch.linalg.slogdet`. Computed on the host.",
   params: { A: required("tensor") },
@@ -380,7 +381,7 @@ const slogdet = defineOp({
 
 /** det and logdet. */
 function determinant(name: "det" | "logdet") {
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `${
       name === "det" ? "Determinants" : "Logarithms of determinants"
@@ -405,7 +406,7 @@ function determinant(name: "det" | "logdet") {
   });
 }
 
-const matrixPower = defineOp({
+const matrixPower = defineWideOp({
   name: "matrixPower",
   doc: "Square matrices to an integer power, as `torch.linalg.matrix_power`.",
   params: { A: required("tensor"), n: required("int") },
@@ -438,7 +439,7 @@ const matrixPower = defineOp({
   errors: [{ args: [t(2, 3), 2], message: "square" }],
 });
 
-const vander = defineOp({
+const vander = defineWideOp({
   name: "vander",
   doc: "Powers 0 … N − 1 of each element in a new last dimension, as `torch.linalg.vander`.",
   params: { x: required("tensor"), N: nullable("int") },

@@ -8,12 +8,13 @@ import { DynError } from "../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
-import { defineOp, type OpDefinition, type TensorLike } from "./definition.ts";
+import { type OpDefinition, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, type Param, type Params, required } from "./params.ts";
 import { reduceTo, t } from "./pointwise.ts";
 import { floatTypeOf } from "./promotion.ts";
 import { broadcastShapes, shapeText } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const REDUCTIONS = ["none", "mean", "sum"] as const;
@@ -40,7 +41,7 @@ function pairLoss(
   doc: string,
   element: <T extends TensorLike>(o: OpApi<T>, input: T, target: T) => T,
 ): OpDefinition<PairParams> {
-  return defineOp({
+  return defineWideOp({
     name,
     doc,
     params: { self: required("tensor"), target: required("tensor"), reduction: reductionParam },
@@ -89,7 +90,7 @@ function quadraticToLinear(
     readonly piece: <T extends TensorLike>(o: OpApi<T>, distance: T, width: number) => T;
   },
 ): OpDefinition<PairParams & { readonly [width: string]: Param }> {
-  return defineOp({
+  return defineWideOp({
     name,
     doc,
     params: {
@@ -180,7 +181,7 @@ function pick<T extends TensorLike>(o: OpApi<T>, { input, target, weight, ignore
   return { counts, losses: o.where(counts, o.mul(picked, weights), o.zerosLike(picked)), factor };
 }
 
-const nllLoss = defineOp({
+const nllLoss = defineWideOp({
   name: "nllLoss",
   doc: "−weight[target] · self[target] of log-probabilities [N, C, ...] and class indices [N, ...], as " +
     "`nn.functional.nll_loss`.",
@@ -211,7 +212,7 @@ const nllLoss = defineOp({
   errors: [{ args: [t(3, 5), { tensor: [4], dtype: "int64" }], message: "Expected class indices of shape" }],
 });
 
-const crossEntropy = defineOp({
+const crossEntropy = defineWideOp({
   name: "crossEntropy",
   doc:
     "Cross entropy of softmax(self) over the classes of logits [N, C, ...] against class indices [N, ...] or " +
@@ -281,7 +282,7 @@ const crossEntropy = defineOp({
   errors: [{ args: [t(3, 5), { tensor: [4], dtype: "int64" }], message: "Expected class indices of shape" }],
 });
 
-const binaryCrossEntropy = defineOp({
+const binaryCrossEntropy = defineWideOp({
   name: "binaryCrossEntropy",
   doc:
     "−(target · log self + (1 − target) · log(1 − self)) of probabilities, logarithms not below −100, as " +
@@ -334,7 +335,7 @@ const binaryCrossEntropy = defineOp({
   })),
 });
 
-const binaryCrossEntropyWithLogits = defineOp({
+const binaryCrossEntropyWithLogits = defineWideOp({
   name: "binaryCrossEntropyWithLogits",
   doc:
     "Binary cross entropy of sigmoid(self), without overflow for large logits; `posWeight` scales the positive " +
@@ -375,7 +376,7 @@ const binaryCrossEntropyWithLogits = defineOp({
   })),
 });
 
-const klDiv = defineOp({
+const klDiv = defineWideOp({
   name: "klDiv",
   doc: "target · (log target − self) of log-probabilities `self`, as `nn.functional.kl_div`.",
   params: {

@@ -7,12 +7,13 @@ import { isFloat } from "../base/dtype.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, sameShape, shapeText } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const reductionParam = optional("string", "mean", { oneOf: ["none", "mean", "sum"] });
@@ -34,7 +35,7 @@ const promoted = (...all: readonly TensorMeta[]): TensorMeta => {
   return { ...first, dtype: resultTypeOf(all) };
 };
 
-const marginRankingLoss = defineOp({
+const marginRankingLoss = defineWideOp({
   name: "marginRankingLoss",
   doc: "max(0, −target · (input1 − input2) + margin), as `nn.functional.margin_ranking_loss`.",
   params: {
@@ -71,7 +72,7 @@ const marginRankingLoss = defineOp({
   samples: [{ args: [t(4), t(4), t(4)] }, { args: [t(4), t(4), t(4), 0.5, "none"] }],
 });
 
-const hingeEmbeddingLoss = defineOp({
+const hingeEmbeddingLoss = defineWideOp({
   name: "hingeEmbeddingLoss",
   doc:
     "self where target is 1, max(0, margin − self) where it is −1, as `nn.functional.hinge_embedding_loss`.",
@@ -95,7 +96,7 @@ const hingeEmbeddingLoss = defineOp({
   samples: [{ args: [t(4), t(4)] }],
 });
 
-const cosineEmbeddingLoss = defineOp({
+const cosineEmbeddingLoss = defineWideOp({
   name: "cosineEmbeddingLoss",
   doc:
     "1 − cos where target is 1, max(0, cos − margin) where it is −1, as `nn.functional.cosine_embedding_loss`.",
@@ -137,7 +138,7 @@ const cosineEmbeddingLoss = defineOp({
 
 const floating = (x: TensorMeta): TensorMeta["dtype"] => isFloat(x.dtype) ? x.dtype : "float32";
 
-const gaussianNllLoss = defineOp({
+const gaussianNllLoss = defineWideOp({
   name: "gaussianNllLoss",
   doc: "½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`.",
   params: {
@@ -177,7 +178,7 @@ const gaussianNllLoss = defineOp({
   samples: [{ args: [t(3, 4), t(3, 4), { tensor: [3, 4], range: [0.5, 2] }] }],
 });
 
-const poissonNllLoss = defineOp({
+const poissonNllLoss = defineWideOp({
   name: "poissonNllLoss",
   doc: "e^self − target · self (or of rates where logInput is false), as `nn.functional.poisson_nll_loss`.",
   params: {
@@ -215,7 +216,7 @@ const poissonNllLoss = defineOp({
   samples: [{ args: [t(3, 4), { tensor: [3, 4], range: [0, 3] }] }],
 });
 
-const tripletMarginLoss = defineOp({
+const tripletMarginLoss = defineWideOp({
   name: "tripletMarginLoss",
   doc: "max(0, d(anchor, positive) − d(anchor, negative) + margin), as `nn.functional.triplet_margin_loss`.",
   params: {
@@ -266,7 +267,7 @@ function checkWeight(weight: TensorMeta | null, classes: Dim): void {
   }
 }
 
-const multiMarginLoss = defineOp({
+const multiMarginLoss = defineWideOp({
   name: "multiMarginLoss",
   doc:
     "The mean over wrong classes of max(0, margin − x[target] + x[class])^p, as `nn.functional.multi_margin_loss`.",
@@ -319,7 +320,7 @@ const multiMarginLoss = defineOp({
   samples: [{ args: [t(3, 4), { tensor: [3], dtype: "int64", range: [0, 4] }] }],
 });
 
-const multilabelSoftMarginLoss = defineOp({
+const multilabelSoftMarginLoss = defineWideOp({
   name: "multilabelSoftMarginLoss",
   doc: "The mean over classes of the logistic loss, as `nn.functional.multilabel_soft_margin_loss`.",
   params: {
@@ -349,7 +350,7 @@ const multilabelSoftMarginLoss = defineOp({
   samples: [{ args: [t(3, 4), { tensor: [3, 4], range: [0, 1] }] }],
 });
 
-const cdist = defineOp({
+const cdist = defineWideOp({
   name: "cdist",
   doc: "Distances between all rows of x1 and all rows of x2, as `torch.cdist`.",
   params: {
@@ -385,7 +386,7 @@ const cdist = defineOp({
   samples: [{ args: [t(3, 4), t(2, 4)] }, { args: [t(3, 4), t(2, 4), 1] }],
 });
 
-const pdist = defineOp({
+const pdist = defineWideOp({
   name: "pdist",
   doc: "Distances between all pairs of rows, i < j, as `nn.functional.pdist`.",
   params: { self: required("tensor"), p: optional("float", 2) },

@@ -8,12 +8,13 @@ import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, broadcastsTo, shapeText } from "./shapes.ts";
 import { deviceOf, type OperandOf, t } from "./pointwise.ts";
+import { defineWideOp } from "./wide.ts";
 
 /** Checks that two operands have one type and these ranks, and that their inner sizes agree. */
 function checkProduct(name: string, a: TensorMeta, b: TensorMeta, rank: number): void {
@@ -63,7 +64,7 @@ function productOf(a: Operand, b: Operand, result: TensorMeta | undefined): Lowe
   }];
 }
 
-const mm = defineOp({
+const mm = defineWideOp({
   name: "mm",
   doc: "The product of an n × k and a k × m matrix, as `torch.mm`.",
   params: { self: required("tensor"), mat2: required("tensor") },
@@ -92,7 +93,7 @@ const mm = defineOp({
   errors: [{ args: [t(3, 4), t(3, 4)], message: "multiply" }, { args: [t(3), t(3)], message: "2-d" }],
 });
 
-const bmm = defineOp({
+const bmm = defineWideOp({
   name: "bmm",
   doc: "Products of b × n × k and b × k × m matrices, as `torch.bmm`.",
   params: { self: required("tensor"), mat2: required("tensor") },
@@ -117,7 +118,7 @@ const bmm = defineOp({
   errors: [{ args: [t(2, 3, 4), t(3, 4, 2)], message: "multiply" }],
 });
 
-const mv = defineOp({
+const mv = defineWideOp({
   name: "mv",
   doc: "A matrix times a vector, as `torch.mv`.",
   params: { self: required("tensor"), vec: required("tensor") },
@@ -138,7 +139,7 @@ const mv = defineOp({
   errors: [{ args: [t(3, 4), t(3)], message: "multiply" }],
 });
 
-const dot = defineOp({
+const dot = defineWideOp({
   name: "dot",
   doc: "The sum of products of two vectors, as `torch.dot`.",
   params: { self: required("tensor"), tensor: required("tensor") },
@@ -184,7 +185,7 @@ function batched<T extends TensorLike>(o: OpApi<T>, x: T, batch: readonly Dim[])
   return o.reshape(o.expand(x, [...batch, ...matrix]), [product(batch), ...matrix]);
 }
 
-const matmul = defineOp({
+const matmul = defineWideOp({
   name: "matmul",
   doc: "The product of matrices, vectors and broadcast batches of matrices, as `torch.matmul`.",
   params: { self: required("tensor"), other: required("tensor") },
@@ -248,7 +249,7 @@ function addProduct(
   [whole, ...factors]: readonly [readonly number[], readonly number[], readonly number[]],
 ) {
   const operands = factors.map((s) => t(...s));
-  return defineOp({
+  return defineWideOp({
     name,
     doc:
       `beta · input + alpha · the product of the other two, as \`torch.${name}\`; ${second} is the second factor.`,
@@ -347,7 +348,7 @@ const addr = addProduct("addr", "vec2", (o, a, b) => o.outer(a, b), (a, b) => {
   return [a.shape[0] ?? 1, b.shape[0] ?? 1];
 }, [[3, 4], [3], [4]]);
 
-const outer = defineOp({
+const outer = defineWideOp({
   name: "outer",
   doc: "All products of elements of two vectors, as `torch.outer`.",
   params: { self: required("tensor"), vec2: required("tensor") },
@@ -366,7 +367,7 @@ const outer = defineOp({
   errors: [{ args: [t(3, 1), t(4)], message: "vectors" }],
 });
 
-const linear = defineOp({
+const linear = defineWideOp({
   name: "linear",
   doc: "input · weightᵀ + bias, for weight of shape [out, in], as `nn.functional.linear`.",
   params: { input: required("tensor"), weight: required("tensor"), bias: nullable("tensor") },

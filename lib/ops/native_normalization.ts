@@ -6,12 +6,13 @@ import { DynError } from "../base/errors.ts";
 import { mul } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
 import { floatTypeOf } from "./promotion.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 const LIST = { method: false } as const;
 
@@ -22,7 +23,7 @@ function standard<T extends TensorLike>(o: OpApi<T>, x: T, dims: readonly number
   return [o.mul(centred, rstd), mean, rstd];
 }
 
-const nativeLayerNorm = defineOp({
+const nativeLayerNorm = defineWideOp({
   name: "nativeLayerNorm",
   doc: "layerNorm with the mean and 1/deviation of each sample, as `torch.native_layer_norm`.",
   params: {
@@ -63,7 +64,7 @@ const nativeLayerNorm = defineOp({
   samples: [{ args: [t(2, 3), [3], t(3), t(3), 1e-5] }],
 });
 
-const nativeGroupNorm = defineOp({
+const nativeGroupNorm = defineWideOp({
   name: "nativeGroupNorm",
   doc: "groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`.",
   params: {
@@ -98,7 +99,7 @@ const nativeGroupNorm = defineOp({
   samples: [{ args: [t(2, 4, 3), t(4), t(4), 2, 4, 3, 2, 1e-5] }],
 });
 
-const nativeBatchNorm = defineOp({
+const nativeBatchNorm = defineWideOp({
   name: "nativeBatchNorm",
   doc:
     "batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but that it leaves " +
@@ -144,7 +145,7 @@ const nativeBatchNorm = defineOp({
   samples: [{ args: [t(2, 3, 4), t(3), t(3), null, null, true, 0.1, 1e-5] }],
 });
 
-const nativeDropoutBackward = defineOp({
+const nativeDropoutBackward = defineWideOp({
   name: "nativeDropoutBackward",
   doc: "grad · mask · scale, as `torch.native_dropout_backward`.",
   params: { gradOutput: required("tensor"), mask: required("tensor"), scale: required("float") },

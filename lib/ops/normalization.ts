@@ -8,11 +8,12 @@ import { DynError } from "../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type Dim, product } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { shapeText } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const same = (self: TensorMeta): TensorMeta => contiguousMeta(self.shape, self.dtype, self.device);
@@ -70,7 +71,7 @@ function checkAffine(name: string, parameter: TensorMeta | null, shape: readonly
   }
 }
 
-const layerNorm = defineOp({
+const layerNorm = defineWideOp({
   name: "layerNorm",
   doc: "Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as " +
     "`nn.functional.layer_norm`.",
@@ -120,7 +121,7 @@ const layerNorm = defineOp({
   errors: [{ args: [t(3, 5), [4]], message: "Expected an input that ends in [4]" }],
 });
 
-const rmsNorm = defineOp({
+const rmsNorm = defineWideOp({
   name: "rmsNorm",
   doc: "self / √(mean self² + eps) over the last dimensions, times weight, as `nn.functional.rms_norm`.",
   params: {
@@ -165,7 +166,7 @@ function perChannel<T extends TensorLike>(o: OpApi<T>, parameter: T | null, self
     : null;
 }
 
-const groupNorm = defineOp({
+const groupNorm = defineWideOp({
   name: "groupNorm",
   doc: "[N, C, ...] normalised over groups of channels, as `nn.functional.group_norm`.",
   params: {
@@ -204,7 +205,7 @@ const groupNorm = defineOp({
 const spatialDims = (self: TensorLike): number[] => self.shape.map((_, d) => d).slice(2);
 const batchDims = (self: TensorLike): number[] => [0, ...spatialDims(self)];
 
-const instanceNorm = defineOp({
+const instanceNorm = defineWideOp({
   name: "instanceNorm",
   doc: "[N, C, ...] normalised over each image of each channel, as `nn.functional.instance_norm`; with " +
     "`useInputStats` false by the running statistics.",
@@ -240,7 +241,7 @@ const instanceNorm = defineOp({
   samples: [{ args: [t(2, 3, 4)] }, { args: [t(2, 3, 4), null, null, t(3), t(3)] }],
 });
 
-const batchNormTraining = defineOp({
+const batchNormTraining = defineWideOp({
   name: "batchNormTraining",
   doc:
     "[N, C, ...] normalised by the batch's own statistics, which are results too: `mean` and the unbiased " +
@@ -303,7 +304,7 @@ const batchNormTraining = defineOp({
   errors: [{ args: [t(1, 3)], message: "Expected more than 1 value per channel when training" }],
 });
 
-const batchNormInference = defineOp({
+const batchNormInference = defineWideOp({
   name: "batchNormInference",
   doc: "[N, C, ...] normalised by running statistics [C].",
   params: {

@@ -22,6 +22,7 @@ import {
 } from "./definition.ts";
 import { castTo, elementOf, floatTypeOf, isTensor, resultTypeOf } from "./promotion.ts";
 import { broadcastShapes } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 /** Anything that may stand as an operand where tensors are T. */
 export type OperandOf<T> = T | Scalar | Dim;
@@ -181,7 +182,7 @@ function unaryGradient(derivative: UnarySpec["derivative"]): Gradient<UnaryParam
 export function unary(spec: UnarySpec): OpDefinition<UnaryParams> {
   const params: UnaryParams = { self: required("tensor") };
   const compute = (dtype: DType) => typesOf(spec.rule, [{ shape: [1], dtype }]);
-  return defineOp<UnaryParams>({
+  return defineWideOp<UnaryParams>({
     name: spec.name,
     ...(spec.graphName ? { graphName: spec.graphName } : {}),
     doc: spec.doc,
@@ -270,6 +271,8 @@ export interface BinarySpec {
   readonly check?: (call: { readonly compute: DType; readonly other: OperandOf<TensorMeta> }) => void;
   /** Whether numbers may not stand for `other`, as PyTorch has it. */
   readonly tensorsOnly?: boolean;
+  /** Whether each gradient is one operation, which rounds once by itself. */
+  readonly oneStep?: boolean;
   readonly inplace?: boolean;
   readonly exposure?: Exposure;
 }
@@ -305,7 +308,8 @@ function binaryGradient(derivative: BinarySpec["derivative"]): Gradient<BinaryPa
 export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
   const params: BinaryParams = { self: required("tensor"), other: required("operand") };
   const integral = sampleType(spec.accepts) === "int64";
-  return defineOp<BinaryParams>({
+  const define = spec.oneStep ? defineOp<BinaryParams> : defineWideOp<BinaryParams>;
+  return define({
     name: spec.name,
     ...(spec.graphName ? { graphName: spec.graphName } : {}),
     doc: spec.doc,

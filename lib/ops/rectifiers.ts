@@ -5,9 +5,10 @@
 import { type Body } from "../loops/body.ts";
 import { DynError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { defineOp, type Sample } from "./definition.ts";
+import { type Sample } from "./definition.ts";
 import { optional, required } from "./params.ts";
 import { checkCategory, pointwise, t, unary, unarySamples } from "./pointwise.ts";
+import { defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
@@ -32,7 +33,7 @@ const relu = unary({
   exposure: { namespaces: ["nn.functional"] },
 });
 
-const thresholdBackward = defineOp({
+const thresholdBackward = defineWideOp({
   name: "thresholdBackward",
   doc: "The gradient where `self` is above the threshold (or NaN), else 0.",
   params: { grad: required("tensor"), self: required("tensor"), threshold: required("float") },
@@ -75,7 +76,7 @@ const relu6 = unary({
   exposure: FUNCTIONAL,
 });
 
-const hardtanh = defineOp({
+const hardtanh = defineWideOp({
   name: "hardtanh",
   doc: "self limited to [minVal, maxVal], as `nn.functional.hardtanh`.",
   params: { self: required("tensor"), minVal: optional("float", -1), maxVal: optional("float", 1) },
@@ -109,7 +110,7 @@ const hardtanh = defineOp({
   samples: SAMPLES,
 });
 
-const leakyRelu = defineOp({
+const leakyRelu = defineWideOp({
   name: "leakyRelu",
   doc: "self above 0, negativeSlope · self below, as `nn.functional.leaky_relu`.",
   params: { self: required("tensor"), negativeSlope: optional("float", 0.01) },
@@ -140,7 +141,7 @@ const leakyRelu = defineOp({
   samples: SAMPLES,
 });
 
-const threshold = defineOp({
+const threshold = defineWideOp({
   name: "threshold",
   doc: "self above the threshold, else `value`, as `nn.functional.threshold`.",
   params: { self: required("tensor"), threshold: required("float"), value: required("float") },
@@ -171,7 +172,7 @@ const threshold = defineOp({
   samples: [{ args: [t(3, 4), 0.5, -1] }],
 });
 
-const prelu = defineOp({
+const prelu = defineWideOp({
   name: "prelu",
   doc: "self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`.",
   params: { self: required("tensor"), weight: required("tensor") },
@@ -237,7 +238,7 @@ const hardswish = unary({
 
 function shrink(name: "softshrink" | "hardshrink") {
   const soft = name === "softshrink";
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `0 within lambd of 0, else self${
       soft ? " brought nearer by lambd" : ""

@@ -9,7 +9,7 @@ import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
 import type { ReductionOp } from "../loops/ir.ts";
-import { defineOp, type Exposure, type Sample, type TensorLike } from "./definition.ts";
+import { type Exposure, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { castTo, floatTypeOf, isTensor } from "./promotion.ts";
@@ -23,6 +23,7 @@ import {
   reducedShape,
   shapeText,
 } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 /** Samples of a reduction over one or several dimensions. */
 export const REDUCTION_SAMPLES: readonly Sample[] = [
@@ -105,7 +106,7 @@ function sumType(dtype: DType): DType {
   return isFloat(dtype) ? dtype : "int64";
 }
 
-const sum = defineOp({
+const sum = defineWideOp({
   name: "sum",
   doc: "The sum over dimensions; integers and bools are summed as int64. As `torch.sum`.",
   params: reductionParams,
@@ -137,7 +138,7 @@ const sum = defineOp({
   errors: [{ args: [t(3, 4), 2], message: "Expected dim in [-2, 1]" }],
 });
 
-const mean = defineOp({
+const mean = defineWideOp({
   name: "mean",
   doc: "The mean over dimensions, of floats, as `torch.mean`.",
   params: reductionParams,
@@ -159,7 +160,7 @@ const mean = defineOp({
   errors: [{ args: [{ tensor: [3], dtype: "int64" }], message: "float" }],
 });
 
-const prod = defineOp({
+const prod = defineWideOp({
   name: "prod",
   doc: "The product over all elements or one dimension, as `torch.prod`.",
   params: {
@@ -231,7 +232,7 @@ function evenly<T extends TensorLike>(
 }
 
 function extreme(name: "amax" | "amin", op: "max" | "min") {
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `The ${op}imum over dimensions; NaN where there is one. As \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("dims"), keepdim: optional("bool", false) },
@@ -264,7 +265,7 @@ function extreme(name: "amax" | "amin", op: "max" | "min") {
 }
 
 function positionOf(name: "argmax" | "argmin") {
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `The index of the first ${name.slice(3)}imum over one dimension, or in the flattened tensor. As ` +
       `\`torch.${name}\`.`,
@@ -292,7 +293,7 @@ function positionOf(name: "argmax" | "argmin") {
 }
 
 function truth(name: "any" | "all") {
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `Whether ${name} of the elements over dimensions are not 0, as \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("dims"), keepdim: optional("bool", false) },
@@ -322,7 +323,7 @@ function truth(name: "any" | "all") {
 function extremeWithIndex(name: "max" | "min") {
   const value = name === "max" ? "amax" : "amin", index = name === "max" ? "argmax" : "argmin";
   const elementwise = name === "max" ? "maximum" : "minimum";
-  return defineOp({
+  return defineWideOp({
     name,
     doc:
       `The ${name}imum of all elements; with \`dim\`, values and first indices along it; with a tensor in its ` +
@@ -359,7 +360,7 @@ function extremeWithIndex(name: "max" | "min") {
   });
 }
 
-const countNonzero = defineOp({
+const countNonzero = defineWideOp({
   name: "countNonzero",
   doc: "How many elements are not 0 over dimensions, as `torch.count_nonzero`.",
   params: { self: required("tensor"), dim: nullable("dims") },
@@ -377,7 +378,7 @@ const countNonzero = defineOp({
 
 /** A reduction that leaves NaN out: sum or mean. */
 function withoutNan(name: "nansum" | "nanmean", exposure: Exposure = {}) {
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `The ${name.slice(3)} over dimensions of what is not NaN, as \`torch.${name}\`.`,
     params: reductionParams,

@@ -7,11 +7,12 @@ import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import { type Dim, floorDiv, mul } from "../sym/expr.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
 import { t } from "./pointwise.ts";
 import { knownSize, shapeText, sliceLength, spread } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 const MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] as const;
@@ -96,7 +97,7 @@ function cubic<T extends TensorLike>(
   return terms.slice(1).reduce((sum, term) => o.add(sum, term), terms[0] ?? x);
 }
 
-const interpolate = defineOp({
+const interpolate = defineWideOp({
   name: "interpolate",
   doc:
     "Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As " +
@@ -158,7 +159,7 @@ const interpolate = defineOp({
 
 /** upsampleNearest and upsampleBilinear: old names. */
 function upsample(name: "upsampleNearest" | "upsampleBilinear", mode: "nearest" | "bilinear") {
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `interpolate with mode ${mode}, as \`nn.functional.${name}\`.`,
     params: { self: required("tensor"), size: nullable("intOrInts"), scaleFactor: nullable("floatOrFloats") },
@@ -196,7 +197,7 @@ function windowsOver(spatial: readonly Dim[], args: FoldArgs): Dim[] {
   });
 }
 
-const im2col = defineOp({
+const im2col = defineWideOp({
   name: "im2col",
   doc: "The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`.",
   params: {
@@ -257,7 +258,7 @@ function shuffledShape(shape: readonly Dim[], r: number, up: boolean): Dim[] {
   return [...shape.slice(0, -3), ...up ? [c / (r * r), h * r, w * r] : [c * r * r, h / r, w / r]];
 }
 
-const pixelShuffle = defineOp({
+const pixelShuffle = defineWideOp({
   name: "pixelShuffle",
   doc: "Channels spread over pixels, as `nn.functional.pixel_shuffle`.",
   params: { self: required("tensor"), upscaleFactor: required("int") },
@@ -279,7 +280,7 @@ const pixelShuffle = defineOp({
   errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
 });
 
-const pixelUnshuffle = defineOp({
+const pixelUnshuffle = defineWideOp({
   name: "pixelUnshuffle",
   doc: "Channels gathered from pixels, as `nn.functional.pixel_unshuffle`.",
   params: { self: required("tensor"), downscaleFactor: required("int") },
@@ -301,7 +302,7 @@ const pixelUnshuffle = defineOp({
   errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
 });
 
-const channelShuffle = defineOp({
+const channelShuffle = defineWideOp({
   name: "channelShuffle",
   doc: "Channels in groups, interleaved, as `nn.functional.channel_shuffle`.",
   params: { self: required("tensor"), groups: required("int") },
@@ -327,7 +328,7 @@ const channelShuffle = defineOp({
   samples: [{ args: [t(1, 4, 2, 2), 2] }],
 });
 
-const localResponseNorm = defineOp({
+const localResponseNorm = defineWideOp({
   name: "localResponseNorm",
   doc:
     "Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`.",

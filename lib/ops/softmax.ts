@@ -5,11 +5,12 @@
 import type { DType } from "../base/dtype.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { isEqual } from "../sym/decide.ts";
-import { defineOp, type OpDefinition, type Sample, type TensorLike } from "./definition.ts";
+import { type OpDefinition, type Sample, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, type Param, type Params, required } from "./params.ts";
 import { checkCategory, t } from "./pointwise.ts";
 import { normalizeDim } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 interface SoftmaxParams extends Params {
   readonly self: Param<"tensor", false>;
@@ -35,7 +36,7 @@ function alongDim(
   },
 ): OpDefinition<SoftmaxParams> {
   const resultType = (self: { dtype: DType }, dtype: DType | null) => dtype ?? self.dtype;
-  return defineOp({
+  return defineWideOp({
     name,
     doc,
     params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype") },
@@ -91,7 +92,7 @@ const logSoftmax = alongDim("logSoftmax", "self − log Σ exp(self) along `dim`
   derivative: (o, { grad, out, dim }) => o.sub(grad, o.mul(o.exp(out), o.sum(grad, dim, true))),
 });
 
-const softmin = defineOp({
+const softmin = defineWideOp({
   name: "softmin",
   doc: "softmax(−self) along `dim`, as `nn.functional.softmin`.",
   params: { self: required("tensor"), dim: required("int"), dtype: nullable("dtype") },

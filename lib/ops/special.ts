@@ -6,11 +6,12 @@ import type { Body } from "../loops/body.ts";
 import { contiguousMeta } from "../graph/meta.ts";
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
-import { defineOp, type TensorLike } from "./definition.ts";
+import { type TensorLike } from "./definition.ts";
 import { required } from "./params.ts";
 import { floatTypeOf } from "./promotion.ts";
 import type { OpApi } from "./generated.ts";
 import { unary, type UnaryContext, type UnarySpec } from "./pointwise.ts";
+import { defineWideOp } from "./wide.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 const ofSelf = (of: Derivative): UnarySpec["derivative"] => ({ reads: ["self"], of });
@@ -310,9 +311,10 @@ const i1e = unary({
   rule: "float",
   body: (o, x) => scaledBessel(o, x, 1),
   derivative: {
-    reads: ["self", "out"],
-    of: (o, { grad, self, out }) => {
-      const slope = o.sub(o.i0e(self), o.mul(out, o.add(o.sign(self), o.reciprocal(self))));
+    reads: ["self"],
+    // Not from the result, whose rounding the difference of two near numbers would magnify
+    of: (o, { grad, self }) => {
+      const slope = o.sub(o.i0e(self), o.mul(o.i1e(self), o.add(o.sign(self), o.reciprocal(self))));
       return o.mul(grad, o.where(o.eq(self, 0), 0.5, slope));
     },
   },
@@ -432,7 +434,7 @@ const ndtri = unary({
   exposure: SPECIAL,
 });
 
-const mvlgamma = defineOp({
+const mvlgamma = defineWideOp({
   name: "mvlgamma",
   doc: "The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`.",
   params: { self: required("tensor"), p: required("int") },

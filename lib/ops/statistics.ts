@@ -7,7 +7,7 @@ import { type DType, isFloat } from "../base/dtype.ts";
 import { type Dim, max, sub } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
-import { defineOp, type Exposure, type TensorLike } from "./definition.ts";
+import { type Exposure, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { floatTypeOf } from "./promotion.ts";
@@ -21,6 +21,7 @@ import {
   reducedShape,
   shapeText,
 } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 type Dims = number | readonly number[] | boolean | null;
 
@@ -74,7 +75,7 @@ function reducedMeta(name: string, self: TensorMeta, dim: Dims, keepdim: boolean
 
 /** var and std. */
 function spreadOf(name: "var" | "std", exposure: Exposure) {
-  return defineOp({
+  return defineWideOp({
     name,
     doc:
       `The ${
@@ -113,7 +114,7 @@ function spreadOf(name: "var" | "std", exposure: Exposure) {
 /** varMean and stdMean. */
 function spreadMean(name: "varMean" | "stdMean") {
   const base = name === "varMean" ? "var" : "std";
-  return defineOp({
+  return defineWideOp({
     name,
     doc: `${base} and mean over dimensions, as \`torch.${base}_mean\`.`,
     params: spreadParams,
@@ -135,7 +136,7 @@ function spreadMean(name: "varMean" | "stdMean") {
   });
 }
 
-const logsumexp = defineOp({
+const logsumexp = defineWideOp({
   name: "logsumexp",
   doc: "log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`.",
   params: { self: required("tensor"), dim: required("dims"), keepdim: optional("bool", false) },
@@ -195,7 +196,7 @@ function normOf<T extends TensorLike>(
   }
 }
 
-const norm0 = defineOp({
+const norm0 = defineWideOp({
   name: "norm0",
   doc: "How many elements are not 0, over dimensions. Its gradient is 0, as PyTorch has it.",
   params: { self: required("tensor"), dim: required("ints"), keepdim: required("bool") },
@@ -216,7 +217,7 @@ const norm0 = defineOp({
   samples: [{ args: [t(3, 4), [1], false] }],
 });
 
-const norm2 = defineOp({
+const norm2 = defineWideOp({
   name: "norm2",
   doc: "√Σ self² over dimensions.",
   params: { self: required("tensor"), dim: required("ints"), keepdim: required("bool") },
@@ -239,7 +240,7 @@ const norm2 = defineOp({
   samples: [{ args: [t(3, 4), [1], false] }],
 });
 
-const normP = defineOp({
+const normP = defineWideOp({
   name: "normP",
   doc: "(Σ |self|^p)^(1/p) over dimensions.",
   params: {
@@ -269,7 +270,7 @@ const normP = defineOp({
   samples: [{ args: [t(3, 4), 3, [1], false] }],
 });
 
-const vectorNorm = defineOp({
+const vectorNorm = defineWideOp({
   name: "vectorNorm",
   doc: "The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`.",
   params: {
@@ -306,7 +307,7 @@ function checkedType(dtype: DType): DType {
   return dtype;
 }
 
-const norm = defineOp({
+const norm = defineWideOp({
   name: "norm",
   doc:
     'The norm of order p ("fro" is 2, "nuc" of singular values) of all elements or along dimensions, as `torch.norm`.',
@@ -345,7 +346,7 @@ const norm = defineOp({
 
 const FUNCTIONAL = { method: false, free: false, namespaces: ["nn.functional"] } as const;
 
-const normalize = defineOp({
+const normalize = defineWideOp({
   name: "normalize",
   doc: "self divided by its norm along a dimension, at least eps, as `nn.functional.normalize`.",
   params: {
@@ -370,7 +371,7 @@ const normalize = defineOp({
   samples: [{ args: [t(3, 4)] }],
 });
 
-const cosineSimilarity = defineOp({
+const cosineSimilarity = defineWideOp({
   name: "cosineSimilarity",
   doc: "The cosine of the angle between vectors along a dimension, as `nn.functional.cosine_similarity`.",
   params: {
@@ -397,7 +398,7 @@ const cosineSimilarity = defineOp({
   samples: [{ args: [t(3, 4), t(3, 4)] }],
 });
 
-const pairwiseDistance = defineOp({
+const pairwiseDistance = defineWideOp({
   name: "pairwiseDistance",
   doc: "The norm of x1 − x2 + eps along the last dimension, as `nn.functional.pairwise_distance`.",
   params: {
@@ -429,7 +430,7 @@ const pairwiseDistance = defineOp({
   samples: [{ args: [t(3, 4), t(3, 4)] }],
 });
 
-const dist = defineOp({
+const dist = defineWideOp({
   name: "dist",
   doc: "The norm of self − other, as `torch.dist`.",
   params: { self: required("tensor"), other: required("tensor"), p: optional("float", 2) },
@@ -447,7 +448,7 @@ const dist = defineOp({
   samples: [{ args: [t(3, 4), t(3, 4)] }],
 });
 
-const renorm = defineOp({
+const renorm = defineWideOp({
   name: "renorm",
   doc: "Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`.",
   params: {

@@ -4,7 +4,7 @@
  */
 import { isFloat } from "../base/dtype.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
-import { defineOp, type Exposure, type TensorLike } from "./definition.ts";
+import { type Exposure, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
 import { floatTypeOf } from "./promotion.ts";
@@ -18,6 +18,7 @@ import {
   unarySamples,
   type UnarySpec,
 } from "./pointwise.ts";
+import { defineWideOp } from "./wide.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 
@@ -86,7 +87,7 @@ const sign = unary({
   exposure: { aliases: ["sgn"] },
 });
 
-const square = defineOp({
+const square = defineWideOp({
   name: "square",
   doc: "self · self, of bools as integers, as `torch.square`.",
   params: { self: required("tensor") },
@@ -109,7 +110,7 @@ const square = defineOp({
   samples: unarySamples(),
 });
 
-const positive = defineOp({
+const positive = defineWideOp({
   name: "positive",
   doc: "self, as `torch.positive`.",
   params: { self: required("tensor") },
@@ -132,7 +133,7 @@ function rounding(name: "floor" | "ceil" | "trunc") {
   });
 }
 
-const round = defineOp({
+const round = defineWideOp({
   name: "round",
   doc: "The nearest integer, halves to even, or the nearest multiple of 10^−decimals, as `torch.round`.",
   params: { self: required("tensor"), decimals: nullable("int", { keyword: true }) },
@@ -196,7 +197,7 @@ function clampedApart<V>(o: ScalarOps<V>, x: V, eps: number): V {
   return o.select(o.lt(x, low), low, o.select(o.gt(x, high), high, x));
 }
 
-const logit = defineOp({
+const logit = defineWideOp({
   name: "logit",
   doc: "log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`.",
   params: { self: required("tensor"), eps: nullable("float") },

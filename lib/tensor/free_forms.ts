@@ -2,9 +2,12 @@
  * Free functions whose result is no tensor, or several where they get several. Input: tensors or shapes; output:
  * booleans, shapes, tensors. Invariant: everything about elements is asked of ops.
  */
+import type { DType } from "../base/dtype.ts";
+import { resultTypeOf } from "../ops/promotion.ts";
 import { broadcastShapes as broadcast } from "../ops/shapes.ts";
 import type { Dim } from "../sym/expr.ts";
 import { ops } from "./eager.ts";
+import type { Element } from "./host.ts";
 import { isTensor, type Tensor, type Tolerances } from "./tensor.ts";
 
 /** Whether two tensors have one shape and the same elements, as `torch.equal`. */
@@ -56,3 +59,8 @@ export const atleast2d: AtLeast = forms((x) => ops.atleast2d(x));
 
 /** With at least 3 dimensions, as `torch.atleast_3d`. */
 export const atleast3d: AtLeast = forms((x) => ops.atleast3d(x));
+
+/** The type in which an op of these two would compute, as `torch.result_type`. */
+export function resultType(a: Tensor | Element, b: Tensor | Element): DType {
+  return resultTypeOf([a, b]);
+}

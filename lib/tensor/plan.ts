@@ -191,7 +191,7 @@ function generalSignature(entry: OpEntry, args: TensorArgs, numbers: readonly Lo
 
 /** The signature of a call as text. With `offsets`, views at different offsets differ. */
 export function signatureOf(entry: OpEntry, args: TensorArgs, offsets = false): string {
-  let key = getDefaultDtype() === "float32" ? "" : "d";
+  let key = getDefaultDtype() === "float32" ? "" : `${getDefaultDtype()},`;
   for (const slot of entry.slots) {
     const value = args[slot.name];
     if (value instanceof Tensor) {

@@ -34,6 +34,9 @@ export interface OpSample {
   readonly kwargs: Readonly<Record<string, Encoded>>;
   readonly out?: Encoded;
   readonly grads?: readonly Encoded[];
+  /** The same computed in float64 from the same arguments, for types of few digits: what errors are measured from. */
+  readonly exact?: Encoded;
+  readonly exactGrads?: readonly Encoded[];
   /** The kind of PyTorch's error; the call must throw. */
   readonly error?: string;
   readonly match?: string;
@@ -115,13 +118,14 @@ export function replay(sample: OpSample, op: Callable, options: ReplayOptions): 
   if (Object.keys(named).length > 0) args.push(named);
   if (sample.error !== undefined) return expectError(() => op(...args), sample);
   const result = options.wrap(op)(...args);
-  agree(result, sample.out ?? null, { where: "result", slack: options.slack });
+  const { slack } = options, { exact, exactGrads } = sample;
+  agree(result, sample.out ?? null, { where: "result", slack, exact });
   if (!sample.grads) return;
   const total = weightedSum(result, options.device);
   const gradients = dyn.autograd.grad([total], decoder.leaves, undefined, { allowUnused: true });
   sample.grads.forEach((want, i) => {
     const got = gradients[i] ?? null, where = `gradient ${i}`;
-    if (want !== null) return agree(got, want, { where, slack: options.slack });
+    if (want !== null) return agree(got, want, { where, slack, exact: exactGrads?.[i] });
     if (got !== null && Number(got.abs().sum().item()) !== 0) fail(`no ${where}`, "one");
   });
 }
@@ -176,6 +180,7 @@ class Decoder {
 }
 
 const isList = (value: Encoded): value is readonly Encoded[] => Array.isArray(value);
+const isEncodedList = (value: Encoded | undefined): value is readonly Encoded[] => Array.isArray(value);
 
 function dtypeOf({ t }: EncodedObject): DType {
   return isDType(t) ? t : fail("a known type", String(t));
@@ -216,6 +221,7 @@ function weightedSum(result: unknown, device: string): Tensor {
 interface Place {
   readonly where: string;
   readonly slack: number;
+  readonly exact: Encoded | undefined;
 }
 
 /** Throws where a value is not what the sample says. */
@@ -232,7 +238,10 @@ function agree(got: unknown, want: Encoded, place: Place): void {
   } else if (isList(want)) {
     const list = Array.isArray(got) ? got : fail(`a list of results at ${place.where}`, typeof got);
     if (list.length !== want.length) fail(`${want.length} results at ${place.where}`, `${list.length}`);
-    want.forEach((each, i) => agree(list[i], each, { ...place, where: `${place.where}[${i}]` }));
+    const exact = (i: number) => isEncodedList(place.exact) ? place.exact[i] : undefined;
+    want.forEach((each, i) =>
+      agree(list[i], each, { ...place, where: `${place.where}[${i}]`, exact: exact(i) })
+    );
   } else if (want.dtype !== undefined) {
     if (got !== want.dtype) fail(`${place.where} ${want.dtype}`, String(got));
   } else if (isTensor(got)) agreeTensor(got, want, place);
@@ -248,15 +257,37 @@ function allowance(dtype: DType, want: number, scale: number): number {
   return dtype === "float64" ? 1e-10 * Math.abs(want) + 1e-12 * scale + 1e-14 : 0;
 }
 
-function agreeTensor(got: Tensor, encoded: EncodedObject, { where, slack }: Place): void {
+/** The distance between neighbours from 1 on. */
+const UNIT: Partial<Record<DType, number>> = { float16: 2 ** -10, bfloat16: 2 ** -7 };
+
+/**
+ * How far elements of few digits may be from exact ones: a unit in the last place and one of the largest element, for
+ * what was rounded on the way, and twice as far as PyTorch's. What is infinite there may be the number.
+ */
+function judgeOf(dtype: DType, want: readonly number[], exact: Encoded | undefined) {
+  const unit = UNIT[dtype];
+  if (unit === undefined || exact === null || typeof exact !== "object" || isList(exact)) return undefined;
+  const wide = rowMajor(exact), scale = largest(wide);
+  return want.map((x, k) => {
+    const of = wide[k] ?? NaN;
+    if (!Number.isFinite(of)) return { of: x, allowed: 0 };
+    const missed = Number.isFinite(x) ? Math.abs(x - of) : 0;
+    return { of, allowed: unit * (Math.abs(of) + scale) + 2 * missed + 1e-5 };
+  });
+}
+
+const largest = (list: readonly number[]): number =>
+  list.reduce((most, x) => Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most, 0);
+
+function agreeTensor(got: Tensor, encoded: EncodedObject, { where, slack, exact }: Place): void {
   const dtype = dtypeOf(encoded), { s: shape = [] } = encoded;
   if (got.dtype !== dtype) fail(`${where} of type ${dtype}`, got.dtype);
   if (`${got.shape}` !== `${shape}`) fail(`${where} of shape [${shape}]`, `[${got.shape}]`);
   const want = rowMajor(encoded), found = Array.from(got.detach().toTypedArray(), Number);
-  const scale = want.reduce((most, x) => Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most, 0);
+  const scale = largest(want), judge = judgeOf(dtype, want, exact);
   want.forEach((x, k) => {
-    const y = found[k] ?? NaN;
-    const same = Number.isFinite(x) ? Math.abs(x - y) <= slack * allowance(dtype, x, scale) : Object.is(x, y);
+    const y = found[k] ?? NaN, { of, allowed } = judge?.[k] ?? { of: x, allowed: allowance(dtype, x, scale) };
+    const same = Object.is(x, y) || (Number.isFinite(of) && Math.abs(of - y) <= slack * allowed);
     if (!same) fail(`${where}[${k}] = ${x}`, `${y}`);
   });
 }

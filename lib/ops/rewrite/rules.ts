@@ -3,8 +3,9 @@
  * value, or a call to put in its place. Invariant: a rule holds for every element, NaN, infinities and −0
  * included, unless its comment says which rounding it improves.
  */
-import { isFloat, itemSize } from "../../base/dtype.ts";
+import { isFloat, itemSize, promoteTypes } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
+import { normalizeConstant } from "../../loops/record.ts";
 import { type Argument, isList, Node } from "../../graph/node.ts";
 
 /**
@@ -68,8 +69,7 @@ const CONSTANTS: Readonly<Record<string, number>> = {
 
 /** Folding must round as the kernel would; integers and bools are left to it. */
 function rounded(value: number, { dtype }: TensorMeta): Rewrite | undefined {
-  if (!isFloat(dtype)) return undefined;
-  return { constant: dtype === "float32" ? Math.fround(value) : value };
+  return isFloat(dtype) ? { constant: Number(normalizeConstant(value, dtype)) } : undefined;
 }
 
 /** What may be simplified before a joint graph is cut: fewer values, hence less to save. */
@@ -181,11 +181,12 @@ export const INDUCTOR_RULES: readonly Rule[] = [
     apply: (node) => asNode(call(node.args[0], "neg")?.args[0]),
   },
   {
-    // |−x| → |x|, ||x|| → |x|, exact
+    // |−x| → |x|, ||x|| → |x|, exact, but that −x of an unsigned integer is another magnitude
     name: "abs_of_sign",
     targets: ["abs"],
-    apply: (node) => {
+    apply: (node, meta) => {
       const [argument] = node.args;
+      if (meta.dtype === "uint8") return call(argument, "abs");
       const inner = asNode(call(argument, "neg")?.args[0]);
       return inner ? { target: "abs", args: [inner] } : call(argument, "abs");
     },
@@ -264,9 +265,11 @@ export const INDUCTOR_RULES: readonly Rule[] = [
       const x = inner instanceof Node ? asNode(inner.args[0]) : undefined;
       const from = x && metaOf(x);
       if (!between || !from || from.dtype !== meta.dtype) return undefined;
-      const wider = isFloat(between.dtype) === isFloat(from.dtype) &&
-        itemSize(between.dtype) >= itemSize(from.dtype) &&
-        between.dtype !== "bool";
+      if (between.dtype === "bool" || isFloat(between.dtype) !== isFloat(from.dtype)) return undefined;
+      // Integers of one size hold each other, modulo 2 to the number of their bits
+      const wider = isFloat(from.dtype)
+        ? promoteTypes(from.dtype, between.dtype) === between.dtype
+        : itemSize(between.dtype) >= itemSize(from.dtype);
       return wider ? x : undefined;
     },
   },

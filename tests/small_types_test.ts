@@ -1,0 +1,203 @@
+/**
+ * Elements of 8 and 16 bits. PyTorch's op samples in float16, bfloat16, int8 and int16, replayed eager and compiled:
+ * tests/data/ops16.jsonl.gz holds what PyTorch computed and, for floats, the same in float64: errors are measured from
+ * that, and may be no larger than PyTorch's own and a rounding. Then conversions, promotion (tests/data/promotion.json,
+ * PyTorch's for all pairs of types) and memory in every form. Each run compiles some of the samples.
+ */
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { compile, compiler, ones, promoteTypes, resultType, type Tensor, tensor } from "../mod.ts";
+import { toolchainStatus } from "../backends/cpu/toolchain.ts";
+import { scalarFunction } from "../backends/reference/scalar.ts";
+import { config } from "../lib/base/config.ts";
+import { type DType, DTYPES } from "../lib/base/dtype.ts";
+import { fromTypedArray } from "../lib/tensor/creation.ts";
+import { readStored } from "../lib/tensor/host.ts";
+import "./support/devices.ts";
+import { type Callable, findOp, type OpSample, readSamples, replay, sampleName } from "./support/replay.ts";
+import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
+
+/** Samples that one run compiles. */
+const COMPILED_AT_ONCE = 60;
+
+async function samples(): Promise<readonly OpSample[]> {
+  const all = await readSamples(new URL("data/ops16.jsonl.gz", import.meta.url));
+  return all.filter(({ op }) => findOp(op));
+}
+
+function replayAll(list: readonly OpSample[], device: string, wrap: (op: Callable) => Callable): void {
+  const surprises: string[] = [];
+  for (const sample of list) {
+    const op = findOp(sample.op);
+    if (!op) throw new Error(`Expected the op ${sample.op}`);
+    try {
+      replay(sample, op, { device, wrap, slack: 1 });
+    } catch (error) {
+      surprises.push(`${sampleName(sample)}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  console.log(`${list.length - surprises.length} of ${list.length} samples agree`);
+  assertEquals(surprises, []);
+}
+
+const compiled = (op: Callable): Callable => {
+  compiler.reset();
+  const call = compile((f: Callable, args: readonly unknown[]) => f(...args), { backend: "inductor" });
+  return (...args) => call(op, args);
+};
+
+Deno.test("PyTorch's op samples in small types, eager", async () => {
+  const list = await samples();
+  assertEquals(list.length > 2500, true);
+  replayAll(list, "cpu", (op) => op);
+});
+
+Deno.test({
+  name: "PyTorch's op samples in small types, compiled to C++",
+  ignore: toolchainStatus().kind !== "ready",
+  fn: async () => {
+    const list = await samples();
+    replayAll(TAKES_ALL ? list : sampleBySeed(list, COMPILED_AT_ONCE, 3), "cpu", compiled);
+  },
+});
+
+Deno.test("PyTorch's op samples in small types, compiled to WebAssembly", async () => {
+  const list = await samples();
+  replayAll(TAKES_ALL ? list : sampleBySeed(list, COMPILED_AT_ONCE, 4), "wasm", compiled);
+});
+
+type Half = "float16" | "bfloat16";
+
+/** Where conversions run: op by op, and compiled by every tier of the CPU. */
+const TIERS: readonly { readonly name: string; readonly device: string; readonly compiled: boolean }[] = [
+  { name: "eager", device: "cpu", compiled: false },
+  ...(toolchainStatus().kind === "ready" ? [{ name: "C++", device: "cpu", compiled: true }] : []),
+  { name: "WebAssembly", device: "wasm", compiled: true },
+];
+
+function onTier(run: (x: Tensor) => Tensor, { compiled }: typeof TIERS[number]): (x: Tensor) => Tensor {
+  compiler.reset();
+  return compiled ? compile(run, { backend: "inductor" }) : run;
+}
+
+/** The bits, with one NaN for all. */
+const bitsOf = (stored: ArrayLike<number | bigint>, dtype: Half): number[] => {
+  const infinity = dtype === "float16" ? 0x7c00 : 0x7f80, nan = dtype === "float16" ? 0x7e00 : 0x7fc0;
+  return Array.from(stored, (each) => (Number(each) & 0x7fff) > infinity ? nan : Number(each));
+};
+
+const ALL = Uint16Array.from({ length: 65536 }, (_, i) => i);
+
+function halves(dtype: Half, device: string): Tensor {
+  const bits = dtype === "float16" ? new Float16Array(ALL.buffer) : ALL;
+  return fromTypedArray(bits, [65536], { dtype, device });
+}
+
+for (const dtype of ["float16", "bfloat16"] as const) {
+  Deno.test(`every ${dtype} is the float32 that it stands for, and back`, () => {
+    const exact = scalarFunction(dtype === "float16" ? "halfToFloat" : "bfloatToFloat", "int32", "exact");
+    const want = Array.from(ALL, (bits) => exact(bits));
+    for (const tier of TIERS) {
+      const wide = onTier((x) => x.to("float32"), tier)(halves(dtype, tier.device));
+      assertEquals(Array.from<number | bigint, unknown>(wide.toTypedArray(), Number), want, tier.name);
+      const back = onTier((x) => x.to(dtype), tier)(wide), stored = readStored(back);
+      const bits = new Uint16Array(stored.buffer, stored.byteOffset, stored.length);
+      assertEquals(bitsOf(bits, dtype), bitsOf(ALL, dtype), tier.name);
+    }
+  });
+
+  Deno.test(`float32 is rounded to the nearest ${dtype}, ties to even`, () => {
+    const round = scalarFunction(dtype === "float16" ? "floatToHalf" : "floatToBfloat", "float32", "exact");
+    const exact = scalarFunction(dtype === "float16" ? "halfToFloat" : "bfloatToFloat", "int32", "exact");
+    // Every number, the middle to the next one, and the float32 on either side of both
+    const single = new Float32Array(1), word = new Int32Array(single.buffer), list: number[] = [];
+    for (let bits = 0; bits < (dtype === "float16" ? 0x7c00 : 0x7f80); bits++) {
+      const x = Number(exact(bits)), next = Number(exact(bits + 1));
+      for (
+        const at of Number.isFinite(next) ? [x, (x + next) / 2] : [x, x * (1 + 2 ** -9), x * (1 + 2 ** -12)]
+      ) {
+        single[0] = at;
+        const middle = word[0] ?? 0;
+        for (const near of [-1, 0, 1]) {
+          word[0] = middle + near;
+          list.push(single[0] ?? 0);
+        }
+      }
+    }
+    const positive = Float32Array.from([...list, 65504, 65519.99, 65520, 3e38, Infinity, NaN, 1e-45, 0]);
+    const values = Float32Array.from([...positive, ...positive.map((x) => -x)]);
+    const want = bitsOf(Array.from(values, (x) => Number(round(x))), dtype);
+    for (const tier of TIERS) {
+      const rounded = onTier((x) => x.to(dtype), tier)(
+        fromTypedArray(values, [values.length], { device: tier.device }),
+      );
+      const stored = readStored(rounded),
+        bits = new Uint16Array(stored.buffer, stored.byteOffset, stored.length);
+      assertEquals(bitsOf(bits, dtype), want, tier.name);
+    }
+  });
+}
+
+Deno.test("promotion of all pairs of types, of 0-d tensors and of numbers is PyTorch's", async () => {
+  interface Table {
+    readonly types: readonly DType[];
+    readonly tensors: Readonly<Record<string, string[]>>;
+    readonly zeroDims: Readonly<Record<string, string[]>>;
+    readonly numbers: Readonly<Record<string, string[]>>;
+    readonly zeroDimNumbers: Readonly<Record<string, string[]>>;
+  }
+  const table: Table = JSON.parse(
+    await Deno.readTextFile(new URL("data/promotion.json", import.meta.url)),
+  );
+  assertEquals(table.types.toSorted(), DTYPES.toSorted());
+  const of = (dtype: DType, shape: number[]) => ones(shape, { dtype });
+  for (const a of table.types) {
+    const list = table.types;
+    assertEquals(list.map((b) => promoteTypes(a, b)), table.tensors[a], a);
+    assertEquals(list.map((b) => resultType(of(a, [2]), of(b, [2]))), table.tensors[a], a);
+    assertEquals(list.map((b) => resultType(of(a, [2]), of(b, []))), table.zeroDims[a], a);
+    assertEquals([true, 1, 1.5].map((b) => resultType(of(a, [2]), b)), table.numbers[a], a);
+    assertEquals([true, 1, 1.5].map((b) => resultType(of(a, []), b)), table.zeroDimNumbers[a], a);
+    // And what ops make of them
+    assertEquals(list.map((b) => of(a, [2]).mul(of(b, [2])).dtype), table.tensors[a], a);
+    assertEquals(list.map((b) => of(a, [2]).mul(of(b, [])).dtype), table.zeroDims[a], a);
+    assertEquals([true, 1, 1.5].map((b) => of(a, [2]).mul(b).dtype), table.numbers[a], a);
+  }
+});
+
+Deno.test("integers of 8 and 16 bits wrap at every op, fused ones too", () => {
+  const run = (a: Tensor, b: Tensor) => {
+    const sum = a.add(b), product = a.mul(b);
+    return [
+      sum.lt(a),
+      product.div(b, { roundingMode: "floor" }),
+      sum.neg().abs(),
+      sum.to("float32"),
+      product.max(),
+    ];
+  };
+  for (const dtype of ["int8", "int16", "uint8"] as const) {
+    const a = tensor([100, -100, 127, 30000, -128, 7], { dtype }),
+      b = tensor([100, -100, 1, 30000, -1, 3], { dtype });
+    const want = run(a, b).map((x) => [x.dtype, x.tolist()]);
+    if (dtype === "int8") assertEquals(want[0], ["bool", [true, false, true, false, false, false]]);
+    for (const tier of TIERS) {
+      compiler.reset();
+      const call = tier.compiled ? compile(run, { backend: "inductor" }) : run;
+      const got = call(a.to(tier.device), b.to(tier.device)).map((x) => [x.dtype, x.tolist()]);
+      assertEquals(got, want, `${dtype} ${tier.name}`);
+    }
+  }
+});
+
+Deno.test("fused kernels keep float32 between ops unless emulatePrecisionCasts is set", () => {
+  // What rounding takes from squares
+  const run = (x: Tensor) => x.mul(x).to("float32").sub(x.to("float32").square());
+  const x = tensor([0.1, 0.7, 1.3, 2.9], { dtype: "float16" }), eager = run(x).tolist();
+  assertNotEquals(eager, [0, 0, 0, 0]);
+  for (const emulatePrecisionCasts of [false, true]) {
+    compiler.reset();
+    const call = compile(run, { backend: "inductor" });
+    const found = config.patch({ inductor: { emulatePrecisionCasts } }, () => call(x).tolist());
+    assertEquals(found, emulatePrecisionCasts ? eager : [0, 0, 0, 0]);
+  }
+});
