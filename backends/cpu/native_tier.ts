@@ -66,20 +66,23 @@ export function compileClassForHost(program: Program): CompiledProgram {
   return compileByHeat(program, (thrown) => explain(thrown, `${program.name} of eager tensors runs`));
 }
 
-/** The matrix library of eager ops: native where that works, else WebAssembly. */
+/** The matrix library of eager ops: native where that works and is there, else WebAssembly. */
 export const hostLibrary: ExternLibrary = (kernel) => {
   if (toolchainStatus().kind !== "ready") return wasmLibrary(kernel);
   const native = nativeLibrary(kernel);
-  let instead: ReturnType<ExternLibrary> | null = null;
-  return native && ((views) => {
+  if (!native) return undefined;
+  let meanwhile: ReturnType<ExternLibrary>, failed = false;
+  return (views) => {
     try {
-      if (instead === null) return native(views);
+      const outcome = failed ? "later" : native(views);
+      if (outcome !== "later") return outcome === "done";
     } catch (thrown) {
       explain(thrown, `${kernel.call.op} of eager tensors runs`);
-      instead = wasmLibrary(kernel);
+      failed = true;
     }
-    return instead?.(views) ?? false;
-  });
+    meanwhile ??= wasmLibrary(kernel);
+    return meanwhile?.(views) ?? false;
+  };
 };
 
 const INSTEAD = "as WebAssembly SIMD, since the C++ compiler failed";
