@@ -2,70 +2,129 @@
  * Programs that answer at once: WebAssembly while the C++ compiler works in the background, native code from the call
  * on that finds it ready. Input: a program over host memory; output: a compiled program. Invariant: a switch happens
  * between two calls; a compiler that fails leaves the program where it is.
+ *
+ * Native code that is in the cache is used at once. Looking for it takes its text, hence milliseconds, so that what is
+ * quick as WebAssembly does without it in its first call.
  */
 import { counters, logs } from "../../lib/base/logs.ts";
-import type { CompiledProgram } from "../../lib/loops/device.ts";
+import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
+import { hintOf } from "../../lib/sym/decide.ts";
 import { compileToWasm } from "../wasm/program.ts";
-import { requestLibraries } from "./background.ts";
+import { requestLibraries, type Ticket } from "./background.ts";
 import { linkNative, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
 
-/**
- * Compiles a program for both tiers, or for the last one alone where its code is in the cache. `failed` says why there
- * is no native code, and throws what is no fault of the compiler or the machine.
- */
-export function compileTiered(program: Program, failed: (thrown: unknown) => void): CompiledProgram {
-  const prepared = prepareProgram(program), { name } = program;
-  const { paths, missing } = findLibraries(prepared.sources);
-  if (missing.length === 0) {
-    const native = linkNative(prepared, paths);
-    logs.emit("tiers", () => `${name}: native code, which was in the cache`);
-    counters.add("tiers", "native_at_once");
-    return native;
-  }
-  const start = performance.now(), ticket = requestLibraries(missing);
-  let current = compileToWasm(program), waits = true, calls = 0;
-  logs.emit("tiers", () => {
-    const made = performance.now() - start, what = missing.map(({ source }) => source.name).join(", ");
-    return `${name}: WebAssembly after ${made.toFixed(1)} ms; C++ is compiled in the background: ${what}`;
-  });
-  counters.add("tiers", "wasm_first");
-  /** Goes over to native code where it is there. */
-  const look = () => {
-    const state = ticket.look();
-    if (state.kind === "waiting") return;
-    waits = false;
-    try {
-      if (state.kind === "failed") throw state.thrown;
-      current = linkFound(prepared, current);
-    } catch (thrown) {
-      logs.emit("tiers", () => `${name}: stays WebAssembly, since its compilation failed`);
-      failed(thrown);
-      return;
-    }
-    counters.add("tiers", "switched");
-    logs.emit("tiers", () => {
-      const seconds = (performance.now() - start) / 1000;
-      return `${name}: native code after ${seconds.toFixed(2)} s and ${calls} calls`;
-    });
-  };
-  return {
-    source: prepared.printed.annotated,
-    language: "cpp",
-    kernelCount: program.kernels.length,
-    run(call) {
-      if (waits) {
-        look();
-        calls++;
-      }
-      return current.run(call);
-    },
-  };
+/** Elements of all buffers below which a program without library calls takes WebAssembly some milliseconds at most. */
+const QUICK = 1 << 18;
+
+/** Told why there is no native code; throws again what is no fault of the compiler or the machine. */
+export type OnFailure = (thrown: unknown) => void;
+
+type State =
+  /** Nobody has looked for native code. */
+  | { readonly kind: "fresh" }
+  | { readonly kind: "compiling"; readonly ticket: Ticket }
+  /** Nothing more will change. */
+  | { readonly kind: "settled" };
+
+/** Compiles a program for both tiers. */
+export function compileTiered(program: Program, failed: OnFailure): CompiledProgram {
+  const tiered = new TieredProgram(program, failed);
+  if (!isQuick(program)) tiered.look();
+  return tiered;
 }
 
-/** The program from libraries that were built; the other one where somebody has removed them since. */
-function linkFound(prepared: PreparedProgram, otherwise: CompiledProgram): CompiledProgram {
-  const { paths, missing } = findLibraries(prepared.sources);
-  return missing.length === 0 ? linkNative(prepared, paths) : otherwise;
+function isQuick({ buffers, kernels }: Program): boolean {
+  const elements = buffers.reduce((sum, { length }) => sum + hintOf(length), 0);
+  return elements < QUICK && kernels.every(({ kind }) => kind === "loops");
+}
+
+class TieredProgram implements CompiledProgram {
+  readonly language = "cpp";
+  readonly kernelCount: number;
+  readonly #program: Program;
+  readonly #failed: OnFailure;
+  readonly #start = performance.now();
+  #prepared: PreparedProgram | undefined;
+  #current: CompiledProgram | undefined;
+  #state: State = { kind: "fresh" };
+  #calls = 0;
+
+  constructor(program: Program, failed: OnFailure) {
+    this.#program = program;
+    this.#failed = failed;
+    this.kernelCount = program.kernels.length;
+  }
+
+  get source(): string {
+    return this.#text().printed.annotated;
+  }
+
+  run(call: ProgramCall): boolean {
+    if (this.#state.kind !== "settled" && this.#calls++ > 0) this.look();
+    return (this.#current ??= this.#wasm()).run(call);
+  }
+
+  /** Goes on as far as is possible without waiting. */
+  look(): void {
+    const state = this.#state;
+    try {
+      if (state.kind === "fresh") this.#state = this.#asked();
+      else if (state.kind === "compiling") this.#state = this.#switched(state);
+    } catch (thrown) {
+      this.#state = { kind: "settled" };
+      this.#current ??= this.#wasm();
+      logs.emit("tiers", () => `${this.#program.name}: stays WebAssembly, since its compilation failed`);
+      this.#failed(thrown);
+    }
+  }
+
+  #text(): PreparedProgram {
+    return this.#prepared ??= prepareProgram(this.#program);
+  }
+
+  #wasm(): CompiledProgram {
+    const made = compileToWasm(this.#program);
+    counters.add("tiers", "wasm_first");
+    logs.emit("tiers", () => `${this.#program.name}: WebAssembly after ${this.#since()}`);
+    return made;
+  }
+
+  #since(): string {
+    return `${((performance.now() - this.#start) / 1000).toFixed(3)} s`;
+  }
+
+  /** Takes native code from the cache, or has it compiled. */
+  #asked(): State {
+    const { paths, missing } = findLibraries(this.#text().sources);
+    const { name } = this.#program;
+    if (missing.length === 0) {
+      this.#current = linkNative(this.#text(), paths);
+      counters.add("tiers", "native_at_once");
+      logs.emit("tiers", () => `${name}: native code from the cache`);
+      return { kind: "settled" };
+    }
+    logs.emit("tiers", () => {
+      const libraries = missing.map(({ source }) => source.name).join(", ");
+      return `${name}: C++ is compiled in the background: ${libraries}`;
+    });
+    return { kind: "compiling", ticket: requestLibraries(missing) };
+  }
+
+  #switched(state: State & { kind: "compiling" }): State {
+    const seen = state.ticket.look();
+    if (seen.kind === "waiting") return state;
+    if (seen.kind === "failed") throw seen.thrown;
+    const { paths, missing } = findLibraries(this.#text().sources);
+    // Somebody has removed them since
+    if (missing.length > 0) return { kind: "settled" };
+    this.#current = linkNative(this.#text(), paths);
+    counters.add("tiers", "switched");
+    logs.emit(
+      "tiers",
+      () => `${this.#program.name}: native code after ${this.#since()}, ${this.#calls} calls`,
+    );
+    return { kind: "settled" };
+  }
 }
