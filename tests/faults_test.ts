@@ -33,7 +33,12 @@ async function failing(folder: string, modes: readonly string[]): Promise<Outcom
   const compiler = join(folder, "compiler");
   await Deno.copyFile(here("faults/compiler.sh"), compiler);
   await Deno.chmod(compiler, 0o755);
-  const env = { DYN_CXX: compiler, DYN_CACHE_DIR: join(folder, "cache"), DYN_ERROR_ON_FALLBACK: "0" };
+  const env = {
+    DYN_CXX: compiler,
+    DYN_CACHE_DIR: join(folder, "cache"),
+    DYN_ERROR_ON_FALLBACK: "0",
+    DYN_TIER: "wait",
+  };
   const args = ["run", "-A", "--no-check", "--config", CONFIG, here("faults/graphs.ts"), folder, ...modes];
   return await runProgram(Deno.execPath(), args, { env });
 }
