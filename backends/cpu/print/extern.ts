@@ -187,6 +187,9 @@ const SORT_ROUTINE: Readonly<Record<ValueType, Routine>> = {
   bool: "sort_u8",
 };
 
+/** Elements from which on the rows are sorted by all threads. */
+const SORT_TEAM = 16384;
+
 function sort(kernel: ExternKernel, descending: boolean, site: ExternSite): void {
   const [input] = kernel.inputs, [values, indices] = kernel.outputs;
   if (!input || !values || !indices) throw new InternalError("Expected an input and two results of sort");
@@ -194,6 +197,14 @@ function sort(kernel: ExternKernel, descending: boolean, site: ExternSite): void
   const { calls, size } = site, dtype = valueType(dtypeOf(input, site)), rank = input.shape.length;
   const outer = input.shape.slice(0, Math.max(0, rank - 1));
   calls.block("{", () => {
+    if (outer.length > 0) {
+      const all = input.shape.map((n) => `(double) (${size(n)})`).join(" * ");
+      calls.line(
+        "#ifdef _OPENMP",
+        `#pragma omp parallel for collapse(${outer.length}) schedule(dynamic, 4) num_threads(threads) if (threads > 1 && ${all} > ${SORT_TEAM}.0)`,
+        "#endif",
+      );
+    }
     outer.forEach((n, d) => calls.line(`for (long x${d} = 0; x${d} < ${size(n)}; x${d}++)`));
     const extra = (view: BufferView): string =>
       outer.map((_, d) => ` + x${d} * (${size(view.strides[d] ?? 0)})`).join("");

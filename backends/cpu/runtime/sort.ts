@@ -1,7 +1,7 @@
 /**
  * Stable sorting of one row, with positions, as a C++ translation unit for one element type. Output: the text that
  * exports `dyn_entry`, which gives the address of a `void(const SortCall*)`. Invariant: NaN is the greatest value,
- * equal values keep their order in both directions.
+ * equal values keep their order in both directions; a row has fewer than 2³² elements, and is not sorted in place.
  */
 
 /** The argument; 64-bit words. Also pasted into generated programs. */
@@ -15,47 +15,108 @@ struct SortCall {
 };
 `;
 
-const MERGE_SORT: string = String.raw`
+/**
+ * Every type has an unsigned number in the order of its values: what is sorted are those numbers with positions.
+ * Zeros of both signs have one number, and so have all NaNs; the values themselves are taken from the source again.
+ */
+const ORDER: string = String.raw`
+typedef unsigned long U64;
+typedef unsigned U32;
+template <int BYTES> struct UnsignedOf { typedef U64 type; };
+template <> struct UnsignedOf<4> { typedef U32 type; };
+template <> struct UnsignedOf<1> { typedef U32 type; };
+typedef UnsignedOf<sizeof(T)>::type Key;
+static const int KEY_BITS = sizeof(T) * 8;
+static const Key ALL = sizeof(T) == 1 ? (Key) 255 : ~(Key) 0, SIGN = (Key) 1 << (KEY_BITS - 1);
+static inline Key order(float x) {
+  U32 b;
+  __builtin_memcpy(&b, &x, 4);
+  if ((b & 0x7fffffff) > 0x7f800000) return ~(U32) 0;
+  if (b == 0x80000000) b = 0;
+  return b & 0x80000000 ? ~b : b | 0x80000000;
+}
+static inline Key order(double x) {
+  U64 b;
+  __builtin_memcpy(&b, &x, 8);
+  if ((b & 0x7fffffffffffffffUL) > 0x7ff0000000000000UL) return ~0UL;
+  if (b == 0x8000000000000000UL) b = 0;
+  return b & 0x8000000000000000UL ? ~b : b | 0x8000000000000000UL;
+}
+static inline Key order(int x) { return (Key) x ^ SIGN; }
+static inline Key order(long x) { return (Key) x ^ SIGN; }
+static inline Key order(unsigned char x) { return x; }
+`;
+
+const SORT: string = String.raw`
 extern "C" void* malloc(unsigned long);
 extern "C" void free(void*);
-struct Item { T value; long index; };
-// whether b must come before a, which stands in front of it
-static inline bool before(const T b, const T a, bool descending) {
-  if (b != b) return descending && a == a;
-  if (a != a) return !descending;
-  return descending ? b > a : b < a;
-}
-static void sort(const SortCall* call) {
-  const SortCall& c = *call;
-  const bool descending = c.descending != 0;
-  const T* source = (const T*) c.source;
-  Item* from = (Item*) malloc((unsigned long) (2 * c.n + 1) * sizeof(Item));
-  Item* const memory = from;
-  Item* to = from + c.n;
-  for (long i = 0; i < c.n; i++) from[i] = {source[i * c.source_stride], i};
-  for (long i = 0; i < c.n; i += 16) {   // short runs by insertion
-    const long end = i + 16 < c.n ? i + 16 : c.n;
-    for (long j = i + 1; j < end; j++) {
-      const Item x = from[j];
-      long k = j;
-      for (; k > i && before(x.value, from[k - 1].value, descending); k--) from[k] = from[k - 1];
-      from[k] = x;
-    }
+struct Item { Key key; U32 index; };
+// short rows by insertion
+static void insert_all(Item* items, long n) {
+  for (long j = 1; j < n; j++) {
+    const Item x = items[j];
+    long k = j;
+    for (; k > 0 && x.key < items[k - 1].key; k--) items[k] = items[k - 1];
+    items[k] = x;
   }
-  for (long width = 16; width < c.n; width *= 2) {
-    for (long i = 0; i < c.n; i += 2 * width) {
-      const long middle = i + width < c.n ? i + width : c.n, end = i + 2 * width < c.n ? i + 2 * width : c.n;
+}
+// rows of middle length by merging runs; gives the array that holds the result
+static Item* merge_all(Item* from, Item* to, long n) {
+  for (long i = 0; i < n; i += 16) insert_all(from + i, i + 16 < n ? 16 : n - i);
+  for (long width = 16; width < n; width *= 2) {
+    for (long i = 0; i < n; i += 2 * width) {
+      const long middle = i + width < n ? i + width : n, end = i + 2 * width < n ? i + 2 * width : n;
       long a = i, b = middle;
-      for (long k = i; k < end; k++)
-        to[k] = a < middle && (b >= end || !before(from[b].value, from[a].value, descending)) ? from[a++] : from[b++];
+      for (long k = i; k < end; k++) {
+        const bool left = a < middle && (b >= end || from[a].key <= from[b].key);
+        to[k] = from[left ? a : b];
+        a += left;
+        b += !left;
+      }
     }
     Item* const other = from;
     from = to;
     to = other;
   }
+  return from;
+}
+// long rows digit by digit from the lowest; digits that are the same everywhere are passed over
+static Item* radix_all(Item* from, Item* to, long n) {
+  const int DIGIT = 11, DIGITS = (KEY_BITS + DIGIT - 1) / DIGIT, VALUES = 1 << DIGIT;
+  static const int MASK = VALUES - 1;
+  U32* const counts = (U32*) malloc(sizeof(U32) * DIGITS * VALUES);
+  for (long i = 0; i < DIGITS * VALUES; i++) counts[i] = 0;
+  for (long i = 0; i < n; i++) {
+    for (int d = 0; d < DIGITS; d++) counts[d * VALUES + (int) (from[i].key >> (d * DIGIT) & MASK)]++;
+  }
+  for (int d = 0; d < DIGITS; d++) {
+    U32* const count = counts + d * VALUES;
+    if (count[(int) (from[0].key >> (d * DIGIT) & MASK)] == (U32) n) continue;
+    U32 sum = 0;
+    for (int v = 0; v < VALUES; v++) {
+      const U32 here = count[v];
+      count[v] = sum;
+      sum += here;
+    }
+    for (long i = 0; i < n; i++) to[count[(int) (from[i].key >> (d * DIGIT) & MASK)]++] = from[i];
+    Item* const other = from;
+    from = to;
+    to = other;
+  }
+  free(counts);
+  return from;
+}
+static void sort(const SortCall* call) {
+  const SortCall& c = *call;
+  const T* source = (const T*) c.source;
+  Item* const memory = (Item*) malloc((unsigned long) (2 * c.n + 1) * sizeof(Item));
+  const Key flip = c.descending ? ALL : 0;   // descending is ascending by the complement
+  for (long i = 0; i < c.n; i++) memory[i] = {(Key) (order(source[i * c.source_stride]) ^ flip), (U32) i};
+  Item* const sorted = c.n < 1024 ? merge_all(memory, memory + c.n, c.n) : radix_all(memory, memory + c.n, c.n);
   for (long i = 0; i < c.n; i++) {
-    ((T*) c.values)[i * c.value_stride] = from[i].value;
-    c.indices[i * c.index_stride] = from[i].index;
+    const long at = sorted[i].index;
+    ((T*) c.values)[i * c.value_stride] = source[at * c.source_stride];
+    c.indices[i * c.index_stride] = at;
   }
   free(memory);
 }
@@ -64,5 +125,5 @@ extern "C" __attribute__((visibility("default"))) void (*dyn_entry())(const Sort
 
 /** The translation unit of sorting over one element type, as C++ names it. */
 export function sortSource(type: string): string {
-  return `typedef ${type} T;\n${SORT_CALL}${MERGE_SORT}`;
+  return `typedef ${type} T;\n${SORT_CALL}${ORDER}${SORT}`;
 }
