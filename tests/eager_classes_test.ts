@@ -3,12 +3,10 @@
  * for every call that the program serves.
  */
 import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
-import { counters } from "../lib/base/logs.ts";
 import { OPS } from "../lib/ops/table.ts";
 import { classPlan } from "../lib/tensor/classes.ts";
 import { entryOf, type Plan } from "../lib/tensor/plan.ts";
 import { arange, DynError, manualSeed, nn, noGrad, rand, randn, type Tensor } from "../mod.ts";
-import { SKIP_NATIVE } from "./support/native.ts";
 
 /** Ops of which some rows give rows of what the whole gives. */
 const ROW_WISE: Readonly<Record<string, (x: Tensor) => Tensor>> = {
@@ -93,35 +91,3 @@ Deno.test("large writes in place see what was there before", () => {
   square.narrow(0, 0, 128).narrow(1, 0, 128).t().add_(square.narrow(1, 0, 128));
   assertEquals(square.narrow(0, 1, 1).narrow(1, 0, 3).tolist(), [[256 + 1, 257 + 257, 258 + 513]]);
 });
-
-Deno.test({
-  name: "work that goes on becomes native code with the same bits",
-  ignore: SKIP_NATIVE,
-  fn: () => {
-    manualSeed(5);
-    const x = randn([512, 512]), y = randn([512]);
-    const ops: readonly (() => Tensor)[] = [
-      () => x.mul(y).add(1 + 1 / Deno.pid),
-      () => x.exp(),
-      () => x.tanh(),
-      () => x.sum(1),
-      () => x.softmax(1),
-    ];
-    for (const op of ops) {
-      noGrad(() => {
-        const first = op().toTypedArray(), until = performance.now() + 60_000;
-        const native = () => counters.get("tiers", "eager_native"), before = native();
-        let calls = 0;
-        while (native() === before && calls++ < 20 || pending()) {
-          op();
-          assert(performance.now() < until, "the compiler did not finish");
-        }
-        assertEquals(op().toTypedArray(), first);
-      });
-    }
-    assert(counters.get("tiers", "eager_native") > 0);
-  },
-});
-
-const pending = (): boolean =>
-  counters.get("tiers", "eager_native") < counters.get("tiers", "eager_requested");

@@ -1,10 +1,12 @@
 /**
- * Graphs that answer through WebAssembly while the C++ compiler works: the switch, its bits, faults of the compiler in
- * the background, and what a process leaves behind that ends meanwhile.
+ * Graphs and eager calls that answer through WebAssembly while the C++ compiler works: the switch, its bits, faults of
+ * the compiler in the background, and what a process leaves behind that ends meanwhile.
  */
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { counters } from "../lib/base/logs.ts";
+import { manualSeed, noGrad, randn, type Tensor } from "../mod.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
 
@@ -87,3 +89,35 @@ test("a process that ends during a compilation leaves nothing of it", async (fol
   );
   assertEquals(leftovers(folder), []);
 });
+
+Deno.test({
+  name: "work that goes on becomes native code with the same bits",
+  ignore: SKIP_NATIVE,
+  fn: () => {
+    manualSeed(5);
+    const x = randn([512, 512]), y = randn([512]);
+    const ops: readonly (() => Tensor)[] = [
+      () => x.mul(y).add(1 + 1 / Deno.pid),
+      () => x.exp(),
+      () => x.tanh(),
+      () => x.sum(1),
+      () => x.softmax(1),
+    ];
+    for (const op of ops) {
+      noGrad(() => {
+        const first = op().toTypedArray(), until = performance.now() + 300_000;
+        const native = () => counters.get("tiers", "eager_native"), before = native();
+        let calls = 0;
+        while (native() === before && calls++ < 20 || pending()) {
+          op();
+          assert(performance.now() < until, "the compiler did not finish");
+        }
+        assertEquals(op().toTypedArray(), first);
+      });
+    }
+    assert(counters.get("tiers", "eager_native") > 0);
+  },
+});
+
+const pending = (): boolean =>
+  counters.get("tiers", "eager_native") < counters.get("tiers", "eager_requested");
