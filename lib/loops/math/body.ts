@@ -5,28 +5,31 @@
 import type { ScalarOps } from "../scalar.ts";
 
 /** The handler that a body is run with. V is opaque to bodies. */
-export interface MathOps<V> extends ScalarOps<V> {
+export interface MathBody<V> extends ScalarOps<V> {
   /** select(condition, body(), otherwise), where `body` may be skipped if no lane satisfies the condition. */
   masked(condition: V, body: () => V, otherwise: V): V;
 }
 
-/** A float type. */
-export type FloatType = "float32" | "float64";
-
 /** Σ coefficients[i]·xⁱ by Horner's rule, one fma for each coefficient but the last. */
-export function polynomial<V>(o: MathOps<V>, coefficients: readonly number[], x: V): V {
+export function polynomial<V>(o: MathBody<V>, coefficients: readonly number[], x: V): V {
   const dtype = o.dtypeOf(x);
   const constants = coefficients.map((c) => o.constant(c, dtype));
   return constants.reduceRight((sum, c) => o.fma(sum, x, c));
 }
 
+/** x + x³·Σ coefficients[i]·x²ⁱ. */
+export function oddPolynomial<V>(o: MathBody<V>, coefficients: readonly number[], x: V): V {
+  const z = o.mul(x, x);
+  return o.fma(o.mul(x, z), polynomial(o, coefficients, z), x);
+}
+
 /** The magnitude of a value that is not negative with the sign of another. */
-export function withSign<V>(o: MathOps<V>, magnitude: V, sign: V): V {
+export function withSign<V>(o: MathBody<V>, magnitude: V, sign: V): V {
   return o.bitsToFloat(o.or(o.floatToBits(magnitude), signBit(o, sign)));
 }
 
 /** The sign bit of a float alone, as an integer of the same width. */
-export function signBit<V>(o: MathOps<V>, x: V): V {
+export function signBit<V>(o: MathBody<V>, x: V): V {
   const mask = o.dtypeOf(x) === "float64"
     ? o.constant(-(2n ** 63n), "int64")
     : o.constant(-(2 ** 31), "int32");
@@ -34,7 +37,7 @@ export function signBit<V>(o: MathOps<V>, x: V): V {
 }
 
 /** x with its sign flipped where the integer of the same width has its sign bit set. */
-export function flipSign<V>(o: MathOps<V>, x: V, sign: V): V {
+export function flipSign<V>(o: MathBody<V>, x: V, sign: V): V {
   return o.bitsToFloat(o.xor(o.floatToBits(x), sign));
 }
 
@@ -45,13 +48,26 @@ export interface Pair<V> {
 }
 
 /** a + b without error, where |a| ≥ |b| or a is 0 (Dekker). */
-export function fastSum<V>(o: MathOps<V>, a: V, b: V): Pair<V> {
+export function fastSum<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
   const high = o.add(a, b);
   return { high, low: o.sub(b, o.sub(high, a)) };
 }
 
+/** a + b without error (Knuth). */
+export function exactSum<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
+  const high = o.add(a, b), ofB = o.sub(high, a), ofA = o.sub(high, ofB);
+  return { high, low: o.add(o.sub(a, ofA), o.sub(b, ofB)) };
+}
+
 /** a·b without error, where nothing underflows. */
-export function exactProduct<V>(o: MathOps<V>, a: V, b: V): Pair<V> {
+export function exactProduct<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
   const high = o.mul(a, b);
   return { high, low: o.fma(a, b, o.neg(high)) };
+}
+
+/** What rounding took from the square root of high + low. */
+export function lostByRoot<V>(o: MathBody<V>, root: V, { high, low }: Pair<V>): V {
+  const zero = o.constant(0, o.dtypeOf(root));
+  const rest = o.add(o.fma(o.neg(root), root, high), low);
+  return o.select(o.gt(root, zero), o.div(rest, o.add(root, root)), zero);
 }

@@ -66,15 +66,38 @@ function record(op: ScalarOpName, dtype: ValueType, name: string): ScalarFunctio
     throw new InternalError(`Expected ${name} to give ${resultType(op, dtype)} but found ${result.dtype}`);
   }
   const types = new Map(parameters.map((p) => [p.id, p.dtype]));
-  return {
-    name,
-    op,
-    dtype,
-    parameters,
-    body: recorder.statements,
-    result,
-    weight: weigh(recorder.statements, types),
-  };
+  const body = withoutUnused(recorder.statements, new Set([result.id]));
+  return { name, op, dtype, parameters, body, result, weight: weigh(body, types) };
+}
+
+/** The statements that lead to the values in `used`, to which it adds what they use. */
+function withoutUnused(statements: readonly Statement[], used: Set<ValueId>): readonly Statement[] {
+  return statements.toReversed().flatMap((s): Statement[] => {
+    if (s.kind === "store" || s.kind === "loop" || !used.has(s.id)) return [];
+    for (const id of usedBy(s)) used.add(id);
+    return [s.kind === "masked" ? { ...s, body: withoutUnused(s.body, used) } : s];
+  }).toReversed();
+}
+
+/** The values that a statement itself uses. */
+function usedBy(s: Exclude<Statement, { readonly kind: "loop" }>): readonly ValueId[] {
+  switch (s.kind) {
+    case "scalar":
+      return s.args;
+    case "cast":
+    case "store":
+      return [s.value];
+    case "select":
+      return [s.condition, s.then, s.otherwise];
+    case "masked":
+      return [s.condition, s.value, s.otherwise];
+    case "constant":
+    case "index":
+    case "load":
+      return [];
+    default:
+      return s satisfies never;
+  }
 }
 
 /** The weight of straight-line statements; functions cost what they cost themselves. */

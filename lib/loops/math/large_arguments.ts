@@ -1,8 +1,10 @@
 /**
  * Quarter turns of large arguments (Payne and Hanek, "Radian Reduction for Trigonometric Functions", 1983): the bits
- * of x times those bits of 1/2π that matter to the fraction of the product, in integers.
+ * of x times those bits of 1/2π that matter to the fraction of the product. float32 multiplies words of 32 bits, which
+ * every target has; float64 multiplies pieces of 53 bits, with exact products and sums.
  */
-import { exactProduct, fastSum, flipSign, type MathOps, type Pair } from "./body.ts";
+import { exactProduct, exactSum, fastSum, flipSign, type MathBody, type Pair } from "./body.ts";
+import { constantsLike, nearestInteger } from "./format.ts";
 
 /** x = n·π/2 + r. */
 export interface QuarterTurns<V> {
@@ -15,7 +17,7 @@ export interface QuarterTurns<V> {
 const TURN = [0, 0x28be60db, 0x9391054a, 0x7f09d5f4, 0x7d4d3770, 0x36d8a566, 0x4f10e410, 0x7f9458ea];
 
 /** The high word of the unsigned product of 24 bits and 32 bits. */
-function highProduct<V>(o: MathOps<V>, a: V, b: V): V {
+function highProduct<V>(o: MathBody<V>, a: V, b: V): V {
   const i = (value: number) => o.constant(value, "int32");
   const low = (x: V) => o.and(x, i(0xffff)), high = (x: V) => low(o.shr(x, i(16)));
   const [a0, a1, b0, b1] = [low(a), high(a), low(b), high(b)];
@@ -25,13 +27,13 @@ function highProduct<V>(o: MathOps<V>, a: V, b: V): V {
 }
 
 /** a < b for the bits of int32 as unsigned integers. */
-function lessUnsigned<V>(o: MathOps<V>, a: V, b: V): V {
+function lessUnsigned<V>(o: MathBody<V>, a: V, b: V): V {
   const sign = o.constant(-(2 ** 31), "int32");
   return o.lt(o.xor(a, sign), o.xor(b, sign));
 }
 
 /** For 1 ≤ |x| < ∞; NaN where x is infinite. */
-export function quarterTurnsOfLargeF32<V>(o: MathOps<V>, x: V): QuarterTurns<V> {
+export function quarterTurnsOfLargeF32<V>(o: MathBody<V>, x: V): QuarterTurns<V> {
   const i = (value: number) => o.constant(value, "int32"),
     c = (value: number) => o.constant(value, "float32");
   const bits = o.floatToBits(x);
@@ -75,4 +77,83 @@ export function quarterTurnsOfLargeF32<V>(o: MathOps<V>, x: V): QuarterTurns<V> 
     r: { high: o.add(flipSign(o, r.high, sign), infinite), low: flipSign(o, r.low, sign) },
     n: o.select(o.lt(x, c(0)), o.neg(n), n),
   };
+}
+
+/** 2/π = Σ piece[j]·2^(−53·j), each of at most 53 bits. */
+const PIECES = [
+  0.6366197723675813,
+  0.6455004762340146,
+  0.8260347502167291,
+  0.6177029686506639,
+  0.22946046207480975,
+  0.28461387860774945,
+  0.006138546976630632,
+  0.5660391411155584,
+  0.16270821739654884,
+  0.6478181222020806,
+  0.752362340216695,
+  0.7848375294503177,
+  0.2882121784458589,
+  0.3143043483578357,
+  0.505462883924126,
+  0.35474129975356194,
+  0.495348441190541,
+  0.9093006150323975,
+  0.7102755855591438,
+  0.9716433593102769,
+  0.645159640989469,
+  0.38377539675336436,
+  0.7971457910852385,
+  0.5253582608053253,
+];
+
+/** How many pieces it takes: the last ones are for arguments that come near a multiple of π/2. */
+const USED = 5;
+
+/** For 2³⁰ ≤ |x|; NaN where x is infinite. */
+export function quarterTurnsOfLargeF64<V>(o: MathBody<V>, x: V): QuarterTurns<V> {
+  const { format, c } = constantsLike(o, x);
+  // A piece whose product with the last bit of x is a multiple of 4 does not matter
+  let pieces = PIECES.map(c), scaled = x;
+  for (const step of [16, 8, 4, 2, 1]) {
+    const skips = o.ge(o.abs(scaled), c(2 ** (53 * step + 54)));
+    scaled = o.select(skips, o.mul(scaled, c(2 ** (-53 * step))), scaled);
+    pieces = pieces.slice(0, step - 1 + USED).map((piece, at) => {
+      const next = pieces[at + step];
+      return next === undefined ? piece : o.select(skips, next, piece);
+    });
+  }
+  const modulo4 = (p: V): V => o.fma(o.round(o.mul(p, c(0.25))), c(-4), p);
+  const terms = pieces.flatMap((piece, at) => {
+    const { high, low } = exactProduct(o, o.mul(scaled, c(2 ** (-53 * at))), piece);
+    return at > 1 ? [high, low] : [modulo4(high), modulo4(low)];
+  });
+  const { n, bits } = nearestInteger(
+    o,
+    o.add(terms.reduce((sum, term) => o.add(sum, term)), c(format.rounder)),
+  );
+  const turns = sumOf(o, [...terms.slice(0, USED), o.neg(n), ...terms.slice(USED)]);
+  const product = exactProduct(o, turns.high, c(1.5707963267948966));
+  const low = o.fma(
+    turns.high,
+    c(6.123233995736766e-17),
+    o.fma(turns.low, c(1.5707963267948966), product.low),
+  );
+  return { r: fastSum(o, product.high, low), n: bits };
+}
+
+/** A sum as if in three times the precision (Ogita, Rump and Oishi, "Accurate Sum and Dot Product", SumK for K = 3). */
+function sumOf<V>(o: MathBody<V>, terms: readonly V[]): Pair<V> {
+  let rest = terms;
+  for (let pass = 0; pass < 2; pass++) {
+    const lost: V[] = [];
+    const sum = rest.reduce((before, term) => {
+      const { high, low } = exactSum(o, before, term);
+      lost.push(low);
+      return high;
+    });
+    rest = [...lost, sum];
+  }
+  const sum = rest.at(-1), lost = rest.slice(0, -1).reduce((before, term) => o.add(before, term));
+  return sum === undefined ? { high: lost, low: lost } : fastSum(o, sum, lost);
 }

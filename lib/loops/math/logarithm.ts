@@ -1,10 +1,43 @@
 /**
- * log, log2, log10, log1p: x = 2ᵏ·(1 + f) with 1 + f about 1, a minimax polynomial in f, and k·ln 2 in two parts.
- * k is what the bits of x are above those of the least 1 + f; subnormal arguments are scaled up first.
+ * log, log2, log10, log1p: x = 2ᵏ·(1 + f) with 1 + f about 1, and k times the logarithm of 2 in two parts. float32
+ * takes a minimax polynomial in f; float64 takes log(1 + f) = 2·artanh(s), s = f/(2 + f), in the arrangement of Sun's
+ * fdlibm, whose largest term f is exact. Subnormal arguments are scaled up first. Results are unevaluated sums up to
+ * their last operation.
  */
-import { type MathOps, polynomial } from "./body.ts";
+import { exactProduct, fastSum, type MathBody, type Pair, polynomial } from "./body.ts";
+import { constantsLike, type FloatValueType } from "./format.ts";
 
-/** (log(1 + f) − f) / f² on −1/3 ≤ f ≤ 1/3, for float32. */
+interface LogarithmTable {
+  /** The bits of the least 1 + f. */
+  readonly least: bigint;
+  /** Logarithms of 2 in two parts; k times the first one is exact. */
+  readonly ln2: readonly [number, number];
+  readonly log10Of2: readonly [number, number];
+  /** 1/ln 2 and 1/ln 10 in two parts. */
+  readonly log2OfE: readonly [number, number];
+  readonly log10OfE: readonly [number, number];
+}
+
+const TABLES: Readonly<Record<FloatValueType, LogarithmTable>> = {
+  float32: {
+    // 2/3: f in [−1/3, 1/3)
+    least: 0x3f2aaaabn,
+    ln2: [0.693115234375, 3.194618329871446e-5],
+    log10Of2: [0.301025390625, 4.605039066518657e-6],
+    log2OfE: [1.4426950216293335, 1.925963033500011e-8],
+    log10OfE: [0.4342944920063019, -1.0103049952192578e-8],
+  },
+  float64: {
+    // √½: f in [−0.293, 0.414)
+    least: 0x3fe6a09e667f3bcdn,
+    ln2: [0.6931471805601177, -1.7239444525614835e-13],
+    log10Of2: [0.3010299956640665, -8.532344317057107e-14],
+    log2OfE: [1.4426950408889634, 2.0355273740931033e-17],
+    log10OfE: [0.4342944819032518, 1.098319650216765e-17],
+  },
+};
+
+/** (log(1 + f) − f) / f² on |f| ≤ 1/3, for float32. */
 const LOG_F32 = [
   -0.5,
   0.3333320915699005,
@@ -17,24 +50,136 @@ const LOG_F32 = [
   -0.12948833405971527,
 ];
 
-/** The mantissa of float32 above which 1 + f is halved: 2/3 as bits, so that 1 + f lies in [2/3, 4/3). */
-const TWO_THIRDS_F32 = 0x3f2aaaab;
+/** (log(1 + f) / s − 2) / s² in s², for float64. */
+const LOG_F64 = [
+  0.6666666666666735,
+  0.3999999999940939,
+  0.2857142874365992,
+  0.2222219843350633,
+  0.18183572041758617,
+  0.15313841753441243,
+  0.14798150494752702,
+];
 
-/** +∞, NaN, zero and negative arguments. */
-function logSpecial<V>(o: MathOps<V>, x: V, result: V): V {
-  const c = (value: number) => o.constant(value, o.dtypeOf(x));
+/** log(1 + f) as a sum. In float32 f²/2 is exact in it. */
+function logOfMantissa<V>(o: MathBody<V>, f: V): Pair<V> {
+  const { format, c } = constantsLike(o, f);
+  if (format.dtype === "float32") {
+    const square = exactProduct(o, f, f), sum = fastSum(o, f, o.mul(square.high, c(-0.5)));
+    const low = o.fma(square.low, c(-0.5), sum.low);
+    return { high: sum.high, low: o.fma(o.mul(f, square.high), polynomial(o, LOG_F32.slice(1), f), low) };
+  }
+  const s = o.div(f, o.add(f, c(2))), z = o.mul(s, s);
+  const half = o.mul(o.mul(f, c(0.5)), f);
+  return { high: f, low: o.sub(o.mul(s, o.fma(z, polynomial(o, LOG_F64, z), half)), half) };
+}
+
+/** x = 2ᵏ·(1 + f). */
+export interface Split<V> {
+  /** k as a float. */
+  readonly k: V;
+  readonly f: V;
+  /** k in the place of the exponent, as an integer. */
+  readonly exponent: V;
+}
+
+/** For positive normal numbers; `added` is added to k. */
+function split<V>(o: MathBody<V>, x: V, added: V): Split<V> {
+  const { format: { digits, dtype, rounder }, c, i } = constantsLike(o, x);
+  const bits = o.floatToBits(x);
+  const exponent = o.and(o.sub(bits, i(TABLES[dtype].least)), i(-(1n << BigInt(digits))));
+  const f = o.sub(o.bitsToFloat(o.sub(bits, exponent)), c(1));
+  if (dtype === "float32") return { k: o.fma(o.cast(exponent, dtype), c(2 ** -digits), added), f, exponent };
+  // Few targets convert int64 in lanes: k goes below the bits of a number whose ulp is 1
+  const whole = o.bitsToFloat(o.add(o.shr(exponent, i(digits)), o.floatToBits(c(rounder))));
+  return { k: o.add(o.sub(whole, c(rounder)), added), f, exponent };
+}
+
+/** For positive numbers. */
+export function splitAll<V>(o: MathBody<V>, x: V): Split<V> {
+  const { format: { digits, least }, c } = constantsLike(o, x);
+  const tiny = o.lt(x, c(least));
+  return split(o, o.select(tiny, o.mul(x, c(2 ** digits)), x), o.select(tiny, c(-digits), c(0)));
+}
+
+/** k·ln 2 + log(1 + f). */
+function natural<V>(o: MathBody<V>, { k, f }: { readonly k: V; readonly f: V }): Pair<V> {
+  const { format: { dtype }, c } = constantsLike(o, f), [high, low] = TABLES[dtype].ln2;
+  const mantissa = logOfMantissa(o, f), sum = fastSum(o, o.mul(k, c(high)), mantissa.high);
+  return { high: sum.high, low: o.add(sum.low, o.fma(k, c(low), mantissa.low)) };
+}
+
+/** log x of a positive finite number, as a sum. */
+export function logPair<V>(o: MathBody<V>, x: V): Pair<V> {
+  const { high, low } = natural(o, splitAll(o, x));
+  return fastSum(o, high, low);
+}
+
+/** Logarithms of what is not a positive number. */
+function special<V>(o: MathBody<V>, x: V, result: V): V {
+  const { c } = constantsLike(o, x);
   const finite = o.select(o.lt(x, c(Infinity)), result, o.add(x, x));
   return o.select(o.lt(x, c(0)), c(NaN), o.select(o.eq(x, c(0)), c(-Infinity), finite));
 }
 
-export function logF32<V>(o: MathOps<V>, x: V): V {
-  const c = (value: number) => o.constant(value, "float32"),
-    i = (value: number) => o.constant(value, "int32");
-  const tiny = o.lt(x, c(2 ** -126));
-  const bits = o.floatToBits(o.select(tiny, o.mul(x, c(2 ** 23)), x));
-  const exponent = o.and(o.sub(bits, i(TWO_THIRDS_F32)), i(-(2 ** 23)));
-  const f = o.sub(o.bitsToFloat(o.sub(bits, exponent)), c(1));
-  const k = o.fma(o.cast(exponent, "float32"), c(2 ** -23), o.select(tiny, c(-23), c(0)));
-  const mantissa = o.fma(o.mul(f, f), polynomial(o, LOG_F32, f), f);
-  return logSpecial(o, x, o.fma(k, c(0.693359375), o.fma(k, c(-2.12194440e-4), mantissa)));
+/** In float32 k·ln 2 is as exact in two fma. */
+export function log<V>(o: MathBody<V>, x: V): V {
+  const { format: { dtype }, c } = constantsLike(o, x), parts = splitAll(o, x);
+  if (dtype === "float64") {
+    const { high, low } = natural(o, parts);
+    return special(o, x, o.add(high, low));
+  }
+  const { k, f } = parts, mantissa = o.fma(o.mul(f, f), polynomial(o, LOG_F32, f), f);
+  return special(o, x, o.fma(k, c(0.693359375), o.fma(k, c(-2.12194440e-4), mantissa)));
+}
+
+/** k·log 2 + log(1 + f)·scale, for a base given by these two. */
+function inBase<V>(
+  o: MathBody<V>,
+  x: V,
+  { ofTwo, ofE }: { readonly ofTwo: readonly [number, number]; readonly ofE: readonly [number, number] },
+): V {
+  const { c } = constantsLike(o, x), { k, f } = splitAll(o, x);
+  const parts = logOfMantissa(o, f),
+    mantissa = fastSum(o, parts.high, parts.low),
+    product = exactProduct(o, mantissa.high, c(ofE[0]));
+  const low = o.fma(mantissa.high, c(ofE[1]), o.fma(mantissa.low, c(ofE[0]), product.low));
+  const sum = fastSum(o, o.mul(k, c(ofTwo[0])), product.high);
+  return special(o, x, o.add(sum.high, o.add(sum.low, o.fma(k, c(ofTwo[1]), low))));
+}
+
+export function log2<V>(o: MathBody<V>, x: V): V {
+  return inBase(o, x, { ofTwo: [1, 0], ofE: TABLES[constantsLike(o, x).format.dtype].log2OfE });
+}
+
+export function log10<V>(o: MathBody<V>, x: V): V {
+  const { log10Of2, log10OfE } = TABLES[constantsLike(o, x).format.dtype];
+  return inBase(o, x, { ofTwo: log10Of2, ofE: log10OfE });
+}
+
+/** log(1 + x) as a sum. */
+export interface Log1pParts<V> extends Pair<V> {
+  /** 1 + x, rounded. */
+  readonly whole: V;
+}
+
+/**
+ * log(1 + x) as a sum, for −1 < x < ∞: f = (1 + x)·2⁻ᵏ − 1, and what rounding took from it. Beyond the precision
+ * 1 + x is x.
+ */
+export function log1pParts<V>(o: MathBody<V>, x: V): Log1pParts<V> {
+  const { format: { digits, bias }, c, i } = constantsLike(o, x);
+  const whole = o.add(x, c(1)), { k, f, exponent } = split(o, whole, c(0));
+  const scale = o.bitsToFloat(o.sub(i(BigInt(bias) << BigInt(digits)), exponent));
+  const far = o.gt(k, c(digits + 4)), less = o.sub(scale, c(1)), near = o.fma(x, scale, less);
+  const exact = o.select(far, f, near);
+  const lost = o.select(far, c(0), o.fma(x, scale, o.sub(less, near)));
+  const { high, low } = natural(o, { k, f: exact });
+  return { high, low: o.add(low, o.fma(o.neg(exact), lost, lost)), whole };
+}
+
+export function log1p<V>(o: MathBody<V>, x: V): V {
+  const { c } = constantsLike(o, x), { high, low, whole } = log1pParts(o, x);
+  // 1 + x is 0, negative, infinite and NaN where the result is special
+  return o.select(o.eq(x, c(0)), x, special(o, whole, o.add(high, low)));
 }

@@ -1,35 +1,151 @@
-/** All scalar functions. */
+/**
+ * All scalar functions: for each operation and each type of operands that it takes, whether targets have it themselves
+ * or which body computes it, and how large its error may be. The bounds are what tests hold bodies to; they lie just
+ * above the largest errors that were found (float32: among all arguments of functions of one operand).
+ */
 import type { ValueType } from "../../base/dtype.ts";
 import type { ScalarOpName } from "../scalar.ts";
-import type { MathOps } from "./body.ts";
-import { expF32 } from "./exponential.ts";
+import type { MathBody } from "./body.ts";
+import { exp, exp2, expm1 } from "./exponential.ts";
+import { erfcF32, erfcF64, erfF32, erfF64 } from "./error_function.ts";
+import { digammaF32, digammaF64, lgammaF32, lgammaF64 } from "./gamma.ts";
+import { pow } from "./power.ts";
 import { bfloatToFloat, floatToBfloat, floatToHalf, halfToFloat } from "./half.ts";
-import { tanhF32 } from "./hyperbolic.ts";
-import { logF32 } from "./logarithm.ts";
-import { cosF32, sinF32, tanF32 } from "./trigonometry.ts";
+import { acosh, asinh, atanh, cosh, sinh, tanh } from "./hyperbolic.ts";
+import { acos, asin, atan, atan2 } from "./inverse_trigonometry.ts";
+import { log, log10, log1p, log2 } from "./logarithm.ts";
+import * as integers from "./integers.ts";
+import { random } from "./random.ts";
+import { floorMod, truncMod } from "./remainder.ts";
+import { rsqrt, sign } from "./simple.ts";
+import { cos, sin, tan } from "./trigonometry.ts";
+
+/** Records a function's result; surplus operands are to be ignored. */
+type Formula = <V>(o: MathBody<V>, a: V, b: V, c: V) => V;
 
 /** A function as a body. */
 export interface Definition {
-  /** Records the result; surplus operands are to be ignored. */
-  readonly body: <V>(o: MathOps<V>, a: V, b: V, c: V) => V;
-  /** A bound of its error, in units in the last place of the result. */
+  readonly body: Formula;
+  /** A bound of its error, in units in the last place of the result. 0 is exact. */
   readonly ulps: number;
+  /** Units are those of at least 1, or of at least the argument too, where terms of that size are subtracted. */
+  readonly atLeast?: "one" | "negative argument";
 }
 
-const F: Partial<Record<ScalarOpName, Partial<Record<ValueType, Definition>>>> = {
-  exp: { float32: { body: expF32, ulps: 1 } },
-  log: { float32: { body: logF32, ulps: 1 } },
-  tanh: { float32: { body: tanhF32, ulps: 1 } },
-  sin: { float32: { body: sinF32, ulps: 1 } },
-  cos: { float32: { body: cosF32, ulps: 1 } },
-  tan: { float32: { body: tanF32, ulps: 1 } },
+/** Targets have the operation. */
+const NATIVE = "native";
+
+/** What an operation is for each type that it takes. */
+interface FloatEntry {
+  readonly float32: Definition;
+  readonly float64: Definition;
+}
+interface IntegerEntry {
+  readonly int64: Definition;
+  readonly int32: Definition;
+}
+/** Operations on words of 32 bits, and on float32 alone. */
+interface WordEntry {
+  readonly int32: Definition;
+}
+interface SingleEntry {
+  readonly float32: Definition;
+}
+type Entry =
+  | typeof NATIVE
+  | FloatEntry
+  | IntegerEntry
+  | WordEntry
+  | SingleEntry
+  | (FloatEntry & IntegerEntry);
+
+/** One body for both float types. */
+const floats = (body: Formula, ulps32: number, ulps64: number): FloatEntry => ({
+  float32: { body, ulps: ulps32 },
+  float64: { body, ulps: ulps64 },
+});
+
+/** One exact body for all integer types. */
+const integer = (body: Formula): IntegerEntry => ({
+  int64: { body, ulps: 0 },
+  int32: { body, ulps: 0 },
+});
+
+const TABLE: Readonly<Record<ScalarOpName, Entry>> = {
+  add: NATIVE,
+  sub: NATIVE,
+  mul: NATIVE,
+  div: NATIVE,
+  fma: NATIVE,
+  neg: NATIVE,
+  abs: NATIVE,
+  sign: { ...floats(sign, 0, 0), ...integer(integers.sign) },
+  truncDiv: NATIVE,
+  truncMod: { ...floats(truncMod, 0, 0), ...integer(integers.truncMod) },
+  floorDiv: integer(integers.floorDiv),
+  floorMod: { ...floats(floorMod, 0.5, 0.5), ...integer(integers.floorMod) },
+  minimum: NATIVE,
+  maximum: NATIVE,
+  floor: NATIVE,
+  ceil: NATIVE,
+  trunc: NATIVE,
+  round: NATIVE,
+  sqrt: NATIVE,
+  rsqrt: floats(rsqrt, 1, 1),
+  exp: floats(exp, 1, 1),
+  exp2: floats(exp2, 1, 1),
+  expm1: floats(expm1, 1, 1),
+  log: floats(log, 1, 1),
+  log2: floats(log2, 1, 1),
+  log10: floats(log10, 1, 1),
+  log1p: floats(log1p, 1, 1),
+  sin: floats(sin, 1, 1),
+  cos: floats(cos, 1, 1),
+  tan: floats(tan, 1, 1),
+  asin: floats(asin, 1, 1),
+  acos: floats(acos, 1, 1),
+  atan: floats(atan, 1, 1),
+  sinh: floats(sinh, 1, 1),
+  cosh: floats(cosh, 1, 1),
+  tanh: floats(tanh, 1, 1),
+  asinh: floats(asinh, 1, 1),
+  acosh: floats(acosh, 1, 1),
+  atanh: floats(atanh, 1, 1),
+  erf: { float32: { body: erfF32, ulps: 1 }, float64: { body: erfF64, ulps: 1.5 } },
+  erfc: { float32: { body: erfcF32, ulps: 1 }, float64: { body: erfcF64, ulps: 4 } },
+  lgamma: {
+    float32: { body: lgammaF32, ulps: 1 },
+    float64: { body: lgammaF64, ulps: 4, atLeast: "negative argument" },
+  },
+  digamma: { float32: { body: digammaF32, ulps: 1 }, float64: { body: digammaF64, ulps: 4, atLeast: "one" } },
+  atan2: floats(atan2, 1, 1),
+  pow: { ...floats(pow, 1, 1), ...integer(integers.pow) },
+  eq: NATIVE,
+  ne: NATIVE,
+  lt: NATIVE,
+  le: NATIVE,
+  gt: NATIVE,
+  ge: NATIVE,
+  isNan: NATIVE,
+  and: NATIVE,
+  or: NATIVE,
+  xor: NATIVE,
+  not: NATIVE,
+  shl: NATIVE,
+  shr: NATIVE,
+  random: { int32: { body: random, ulps: 0 } },
+  bitsToFloat: NATIVE,
+  floatToBits: NATIVE,
   halfToFloat: { int32: { body: halfToFloat, ulps: 0 } },
   floatToHalf: { float32: { body: floatToHalf, ulps: 0 } },
   bfloatToFloat: { int32: { body: bfloatToFloat, ulps: 0 } },
   floatToBfloat: { float32: { body: floatToBfloat, ulps: 0 } },
 };
 
-/** The definition of an operation on a type; undefined where it is primitive. */
+/** The definition of an operation on a type; undefined where targets have the operation or it takes no such type. */
 export function definitionOf(op: ScalarOpName, dtype: ValueType): Definition | undefined {
-  return F[op]?.[dtype];
+  const entry: Entry = TABLE[op];
+  if (entry === NATIVE) return undefined;
+  const types: Partial<Record<ValueType, Definition>> = entry;
+  return types[dtype];
 }

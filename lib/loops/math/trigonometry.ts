@@ -4,107 +4,165 @@
  * ones multiply the bits of x with those of 1/2π around the binary point (Payne and Hanek, "Radian Reduction for
  * Trigonometric Functions", 1983), in a masked part.
  */
-import { exactProduct, fastSum, flipSign, type MathOps, type Pair, polynomial } from "./body.ts";
-import { type QuarterTurns, quarterTurnsOfLargeF32 } from "./large_arguments.ts";
+import { exactProduct, fastSum, flipSign, type MathBody, type Pair, polynomial } from "./body.ts";
+import { constantsLike, type FloatValueType, nearestInteger } from "./format.ts";
+import { quarterTurnsOfLargeF32, quarterTurnsOfLargeF64 } from "./large_arguments.ts";
+import type { QuarterTurns } from "./large_arguments.ts";
 
-/** (sin r / r − 1) / r² in r², |r| ≤ π/4, for float32. */
-const SIN_F32 = [-0.16666653752326965, 0.008332101628184319, -0.00019506820535752922];
-/** (cos r − 1) / r² in r². */
-const COS_F32 = [-0.5, 0.04166664555668831, -0.0013887298991903663, 2.443020093778614e-5];
-/** (tan r / r − 1) / r² in r². */
-const TAN_F32 = [
-  0.3333335220813751,
-  0.13332560658454895,
-  0.0540727861225605,
-  0.021211260929703712,
-  0.011028552427887917,
-  -0.0001639207184780389,
-  0.004505068529397249,
-];
-const ROUND_F32 = 12582912;
+interface TrigonometryTable {
+  /** π/2 as a sum. */
+  readonly quarter: readonly [number, number, number];
+  /** The largest |x| whose n and r the short reduction finds. */
+  readonly near: number;
+  /** (sin r / r − 1) / r², (cos r − 1) / r² and (tan r / r − 1) / r² in r², |r| ≤ π/4. */
+  readonly sin: readonly number[];
+  readonly cos: readonly number[];
+  readonly tan: readonly number[];
+}
 
-/** The largest |x| whose n and r the short reduction finds. */
-const NEAR_F32 = 2 ** 17;
+const TABLES: Readonly<Record<FloatValueType, TrigonometryTable>> = {
+  float32: {
+    quarter: [1.5707963705062866, -4.371138828673793e-8, -1.7151245100058819e-15],
+    near: 2 ** 17,
+    sin: [-0.16666653752326965, 0.008332101628184319, -0.00019506820535752922],
+    cos: [-0.5, 0.04166664555668831, -0.0013887298991903663, 2.443020093778614e-5],
+    tan: [
+      0.3333335220813751,
+      0.13332560658454895,
+      0.0540727861225605,
+      0.021211260929703712,
+      0.011028552427887917,
+      -0.0001639207184780389,
+      0.004505068529397249,
+    ],
+  },
+  float64: {
+    quarter: [1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33],
+    near: 2 ** 30,
+    sin: [
+      -0.16666666666666632,
+      0.008333333333322486,
+      -0.0001984126982985331,
+      2.755731370503179e-06,
+      -2.5050759883869057e-08,
+      1.5896886128390974e-10,
+    ],
+    cos: [
+      -0.5,
+      0.0416666666666666,
+      -0.001388888888887447,
+      2.4801587289666817e-05,
+      -2.7557314399204037e-07,
+      2.087572898109394e-09,
+      -1.1359916451057691e-11,
+    ],
+    tan: [
+      0.33333333333332776,
+      0.13333333333414824,
+      0.05396825392657134,
+      0.021869489611324663,
+      0.008863219131526235,
+      0.0035922893731129123,
+      0.0014547561893807476,
+      0.0005950721551244704,
+      0.00022235827769732068,
+      0.00013656895110735092,
+      -2.644570678218066e-05,
+      8.950534374630103e-05,
+      -4.490417499459715e-05,
+      2.086964790199647e-05,
+    ],
+  },
+};
 
-/** For |x| ≤ NEAR_F32. The parts of π/2: 24 bits rounded to nearest each. */
-function quarterTurnsF32<V>(o: MathOps<V>, x: V): QuarterTurns<V> {
-  const c = (value: number) => o.constant(value, "float32");
-  const shifted = o.fma(x, c(2 / Math.PI), c(ROUND_F32));
-  const n = o.sub(shifted, c(ROUND_F32));
-  const first = o.fma(n, c(-1.5707963705062866), x);
-  const second = exactProduct(o, n, c(4.371138828673793e-8));
-  const { high, low } = fastSum(o, first, second.high);
-  return {
-    r: { high, low: o.add(low, o.fma(n, c(1.7151245100058819e-15), second.low)) },
-    n: o.floatToBits(shifted),
-  };
+const tableOf = <V>(o: MathBody<V>, x: V): TrigonometryTable => TABLES[constantsLike(o, x).format.dtype];
+
+/** For |x| up to the table's `near`. The product with the second part of π/2 is kept whole: the first may cancel. */
+function quarterTurns<V>(o: MathBody<V>, x: V): QuarterTurns<V> {
+  const { format, c } = constantsLike(o, x), [p0, p1, p2] = tableOf(o, x).quarter;
+  const { n, bits } = nearestInteger(o, o.fma(x, c(2 / Math.PI), c(format.rounder)));
+  const second = exactProduct(o, n, c(-p1));
+  const { high, low } = fastSum(o, o.fma(n, c(-p0), x), second.high);
+  return { r: { high, low: o.add(low, o.fma(n, c(-p2), second.low)) }, n: bits };
 }
 
 /** r² with what the low part adds to it. */
-function square<V>(o: MathOps<V>, { high, low }: Pair<V>): V {
+function square<V>(o: MathBody<V>, { high, low }: Pair<V>): V {
   const half = o.mul(high, low);
   return o.fma(high, high, o.add(half, half));
 }
 
-/** sin r and cos r. */
-function sineAndCosineF32<V>(o: MathOps<V>, r: Pair<V>): { readonly sine: V; readonly cosine: V } {
-  const { high, low } = r, z = square(o, r);
-  const sine = o.add(high, o.fma(o.mul(high, z), polynomial(o, SIN_F32, z), low));
-  const cosine = o.fma(z, polynomial(o, COS_F32, z), o.constant(1, "float32"));
-  return { sine, cosine };
-}
-
-/** Whether the bit of an integer is set. */
-function hasBit<V>(o: MathOps<V>, x: V, bit: number): V {
+/** Whether a bit of an integer is set. */
+function hasBit<V>(o: MathBody<V>, x: V, bit: number): V {
   const dtype = o.dtypeOf(x);
   return o.ne(o.and(x, o.constant(bit, dtype)), o.constant(0, dtype));
 }
 
 /** sin(r + n·π/2). */
-function sineOfTurnsF32<V>(o: MathOps<V>, { r, n }: QuarterTurns<V>): V {
-  const { sine, cosine } = sineAndCosineF32(o, r);
-  const flip = o.and(o.shl(n, o.constant(30, "int32")), o.constant(-(2 ** 31), "int32"));
+function sineOfTurns<V>(o: MathBody<V>, { r, n }: QuarterTurns<V>): V {
+  const { format: { digits }, c, i } = constantsLike(o, r.high), table = tableOf(o, r.high);
+  const z = square(o, r);
+  const sine = o.add(r.high, o.fma(o.mul(r.high, z), polynomial(o, table.sin, z), r.low));
+  const cosine = o.fma(z, polynomial(o, table.cos, z), c(1));
+  const top = digits === 23 ? 31 : 63;
+  const flip = o.and(o.shl(n, i(top - 1)), i(-(1n << BigInt(top))));
   return flipSign(o, o.select(hasBit(o, n, 1), cosine, sine), flip);
 }
 
-/** tan(r + n·π/2): tan r, or −1 / tan r corrected by one step of Newton's method. */
-function tangentOfTurnsF32<V>(o: MathOps<V>, { r, n }: QuarterTurns<V>): V {
-  const { high, low } = r, twice = o.mul(high, low);
-  // r³/3 is too large a part of the result to be rounded three times
-  const [third = 0, ...others] = TAN_F32, c = o.constant(third, "float32");
-  const z = exactProduct(o, high, high), zLow = o.add(z.low, o.add(twice, twice));
-  const cube = exactProduct(o, high, z.high), part = exactProduct(o, cube.high, c);
-  const rest = o.fma(o.mul(cube.high, z.high), polynomial(o, others, z.high), low);
-  const cubeLow = o.fma(high, zLow, cube.low);
+/**
+ * tan(r + n·π/2): tan r, or −1 / tan r corrected by one step of Newton's method. r³/3 is too large a part of the
+ * result to be rounded three times, so that it is kept as a sum.
+ */
+function tangentOfTurns<V>(o: MathBody<V>, { r, n }: QuarterTurns<V>): V {
+  const { c } = constantsLike(o, r.high), { high, low } = r;
+  const [third = 0, ...others] = tableOf(o, high).tan, half = o.mul(high, low);
+  const z = exactProduct(o, high, high), zLow = o.add(z.low, o.add(half, half));
+  const cube = exactProduct(o, high, z.high), part = exactProduct(o, cube.high, c(third));
+  const square = o.add(z.high, zLow);
+  const rest = o.fma(o.mul(cube.high, square), polynomial(o, others, square), low);
+  const partLow = o.fma(o.fma(high, zLow, cube.low), c(third), part.low);
   const sum = fastSum(o, high, part.high);
-  const tangent = fastSum(o, sum.high, o.add(sum.low, o.add(rest, o.fma(cubeLow, c, part.low))));
-  const reciprocal = o.div(o.constant(-1, "float32"), tangent.high);
-  const wrong = o.fma(reciprocal, tangent.high, o.constant(1, "float32"));
+  const tangent = fastSum(o, sum.high, o.add(sum.low, o.add(rest, partLow)));
+  const reciprocal = o.div(c(-1), tangent.high);
+  const wrong = o.fma(reciprocal, tangent.high, c(1));
   const inverse = o.fma(reciprocal, o.fma(reciprocal, tangent.low, wrong), reciprocal);
   return o.select(hasBit(o, n, 1), inverse, tangent.high);
 }
 
 /** A function of quarter turns, for near and far arguments. */
-function byQuarterTurnsF32<V>(o: MathOps<V>, x: V, of: (turns: QuarterTurns<V>) => V): V {
-  const far = o.gt(o.abs(x), o.constant(NEAR_F32, "float32"));
-  return o.masked(far, () => of(quarterTurnsOfLargeF32(o, x)), of(quarterTurnsF32(o, x)));
+function byQuarterTurns<V>(o: MathBody<V>, x: V, of: (turns: QuarterTurns<V>) => V): V {
+  const { format: { dtype }, c } = constantsLike(o, x), { near } = TABLES[dtype];
+  const large = dtype === "float64" ? quarterTurnsOfLargeF64 : quarterTurnsOfLargeF32;
+  return o.masked(o.gt(o.abs(x), c(near)), () => of(large(o, x)), of(quarterTurns(o, x)));
 }
 
-const nextQuarter = <V>(o: MathOps<V>, { r, n }: QuarterTurns<V>): QuarterTurns<V> => ({
+const nextQuarter = <V>(o: MathBody<V>, { r, n }: QuarterTurns<V>): QuarterTurns<V> => ({
   r,
   n: o.add(n, o.constant(1, o.dtypeOf(n))),
 });
 
-export function sinF32<V>(o: MathOps<V>, x: V): V {
-  const sine = byQuarterTurnsF32(o, x, (turns) => sineOfTurnsF32(o, turns));
-  return o.select(o.eq(x, o.constant(0, "float32")), x, sine);
+/** Zeros are their own, with their sign. */
+function keepingZero<V>(o: MathBody<V>, x: V, result: V): V {
+  return o.select(o.eq(x, o.constant(0, o.dtypeOf(x))), x, result);
 }
 
-export function cosF32<V>(o: MathOps<V>, x: V): V {
-  return byQuarterTurnsF32(o, x, (turns) => sineOfTurnsF32(o, nextQuarter(o, turns)));
+export function sin<V>(o: MathBody<V>, x: V): V {
+  return keepingZero(o, x, byQuarterTurns(o, x, (turns) => sineOfTurns(o, turns)));
 }
 
-export function tanF32<V>(o: MathOps<V>, x: V): V {
-  const tangent = byQuarterTurnsF32(o, x, (turns) => tangentOfTurnsF32(o, turns));
-  return o.select(o.eq(x, o.constant(0, "float32")), x, tangent);
+export function cos<V>(o: MathBody<V>, x: V): V {
+  return byQuarterTurns(o, x, (turns) => sineOfTurns(o, nextQuarter(o, turns)));
+}
+
+export function tan<V>(o: MathBody<V>, x: V): V {
+  return keepingZero(o, x, byQuarterTurns(o, x, (turns) => tangentOfTurns(o, turns)));
+}
+
+/** sin(π·f) for |f| ≤ ½, as sums of quarter turns. */
+export function sineOfHalfTurns<V>(o: MathBody<V>, f: V): V {
+  const { format: { rounder }, c } = constantsLike(o, f);
+  const { n, bits } = nearestInteger(o, o.add(o.add(f, f), c(rounder)));
+  const rest = o.fma(n, c(-0.5), f), [p0, p1] = tableOf(o, f).quarter;
+  const product = exactProduct(o, rest, c(2 * p0));
+  return sineOfTurns(o, { r: { high: product.high, low: o.fma(rest, c(2 * p1), product.low) }, n: bits });
 }

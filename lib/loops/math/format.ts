@@ -1,0 +1,74 @@
+/**
+ * What bodies that serve both float types have to know of each: how its bits lie, and where its integers end.
+ */
+import type { MathBody } from "./body.ts";
+
+/** A float type. */
+export type FloatValueType = "float32" | "float64";
+
+/** The layout of a float type. */
+export interface FloatFormat {
+  readonly dtype: FloatValueType;
+  /** The integer type with as many bits. */
+  readonly integer: "int32" | "int64";
+  /** Bits of the fraction; the exponent stands above them. */
+  readonly digits: 23 | 52;
+  /** What the exponent's bits are for 1. */
+  readonly bias: 127 | 1023;
+  /** 1.5·2^digits: adding it rounds to an integer, which the low bits of the sum then hold. */
+  readonly rounder: number;
+  /** Least normal number. */
+  readonly least: number;
+}
+
+const FORMATS: Readonly<Record<FloatValueType, FloatFormat>> = {
+  float32: {
+    dtype: "float32",
+    integer: "int32",
+    digits: 23,
+    bias: 127,
+    rounder: 1.5 * 2 ** 23,
+    least: 2 ** -126,
+  },
+  float64: {
+    dtype: "float64",
+    integer: "int64",
+    digits: 52,
+    bias: 1023,
+    rounder: 1.5 * 2 ** 52,
+    least: 2 ** -1022,
+  },
+};
+
+/** The layout of the type of a float value. */
+export function formatOf<V>(o: MathBody<V>, x: V): FloatFormat {
+  return FORMATS[o.dtypeOf(x) === "float64" ? "float64" : "float32"];
+}
+
+/** Constants of a float value's type, and of the integer type as wide. */
+export interface Constants<V> {
+  readonly format: FloatFormat;
+  c(value: number): V;
+  i(value: number | bigint): V;
+}
+
+export function constantsLike<V>(o: MathBody<V>, x: V): Constants<V> {
+  const format = formatOf(o, x);
+  return {
+    format,
+    c: (value) => o.constant(value, format.dtype),
+    i: (value) => o.constant(value, format.integer),
+  };
+}
+
+/** x plus a whole number rounded to: the sum, whose low bits hold the integer, and the integer as a float. */
+export function nearestInteger<V>(o: MathBody<V>, shifted: V): { readonly n: V; readonly bits: V } {
+  const { format, c } = constantsLike(o, shifted);
+  return { n: o.sub(shifted, c(format.rounder)), bits: o.floatToBits(shifted) };
+}
+
+/** 2ⁿ for the n in the low bits of an integer, where that is a normal number. */
+export function powerOfTwo<V>(o: MathBody<V>, like: V, n: V): V {
+  const { format: { digits, bias }, i } = constantsLike(o, like);
+  return o.bitsToFloat(o.add(o.shl(n, i(digits)), i(BigInt(bias) << BigInt(digits))));
+}
