@@ -15,8 +15,14 @@ export interface CampaignOptions extends Omit<WorkerTask, "fuzzer" | "without"> 
   readonly report: (event: CampaignEvent) => void;
 }
 
-/** Programs that share a module and a seed. */
-const BATCH: Readonly<Record<Tier, number>> = { eager: 25, aot_eager: 25, wasm: 25, native: 8, webgpu: 8 };
+/** Programs that share a module and a seed. To look at a new module, dyn asks V8 for all that it has read. */
+const BATCH: Readonly<Record<Tier, number>> = {
+  eager: 100,
+  aot_eager: 100,
+  wasm: 100,
+  native: 25,
+  webgpu: 8,
+};
 
 /** Beyond this a process should make way for a new one. */
 const MOST_MEMORY = 1.5 * 2 ** 30;
