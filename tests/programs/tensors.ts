@@ -6,7 +6,10 @@ import {
   cat,
   compiler,
   enableGrad,
+  full,
   isGradEnabled,
+  linspace,
+  logspace,
   manualSeed,
   nn,
   noGrad,
@@ -26,6 +29,23 @@ const leaf = (...values: number[]): Tensor => v(...values).requiresGrad_();
 const grid = (n: number, m: number): Tensor => arange(n * m, { dtype: "float32" }).reshape([n, m]);
 
 export const tensors: Corpus = {
+  "tensors that stand for numbers"({ compile, see, attempt }) {
+    const uses: ((x: Tensor) => Tensor)[] = [
+      (x) => logspace(x as never, 2, 3),
+      (x) => linspace(0, x as never, 3),
+      (x) => arange(x as never).add(x),
+      (x) => full([2], x as never),
+      (x) => x.mul(2).clamp(x as never, 3),
+      (x) => x.add(1, { alpha: x as never }),
+      (x) => linspace(0, x.reshape([1, 1]) as never, 3),
+      (x) => full([2], x.expand([2]) as never),
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor) => use(x).add(1));
+      for (const n of [2, 3]) attempt(() => f(tensor(n, { dtype: "float32" })));
+    }
+    see("end");
+  },
   "the same tensor passed twice, then different ones"({ compile, see }) {
     const f = compile((a: Tensor, b: Tensor) => {
       a.add_(1);

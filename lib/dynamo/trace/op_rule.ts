@@ -56,14 +56,23 @@ interface ResolvedCall {
 /** Parses the arguments, first with sizes as symbols, then with their values. */
 export function resolveArguments(m: Interpreter, site: OpCallSite): ResolvedCall {
   const { definition } = site;
+  let readsElement = false;
+  const anyNumber = () => {
+    readsElement = true;
+    return 0;
+  };
   const parse = (form: NumberForm): Attempt<ResolvedCall> => {
     const all = site.args.map((value) => toGiven(m, site, value, form));
     return attempt(() => {
       const { given, inplace } = splitInplace(definition, all);
-      return { parsed: onDefaultDevice(definition, parseCall(definition, given, isGraphValue)), inplace };
+      const parsed = parseCall(definition, given, isGraphValue, anyNumber);
+      return { parsed: onDefaultDevice(definition, parsed), inplace };
     });
   };
   const symbolic = parse("symbolic");
+  if (readsElement) {
+    breakGraph("tensorItem", `a tensor stands for a number among the arguments of ${definition.name}`);
+  }
   if (symbolic.ok) return symbolic.value;
   if (!site.args.some((value) => mentionsNumber(m, value))) refuseCall(messageOf(symbolic.error));
   const known = parse("specialized");
