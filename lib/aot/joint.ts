@@ -10,7 +10,6 @@ import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type Argument, type Graph, isList, Node } from "../graph/node.ts";
 import type { MutatedInput } from "../graph/signature.ts";
 import { GraphValue } from "../ops/graph_builder.ts";
-import { findTarget } from "../ops/table.ts";
 import type { RecordedCall } from "../autograd/gradient_tape.ts";
 import type { GraphReplay } from "../autograd/graph_replay.ts";
 import { provablyEqual } from "../sym/decide.ts";
@@ -109,7 +108,6 @@ export function buildJoint(
     mutations.push({ input, output: results.add(storage.value, storage.meta), differentiable });
   }
   const returned = results.values.length;
-  keepChecks(graph, results);
   const values = results.values;
   const passedOn = new Set(mutations.filter((m) => !m.differentiable).map((m) => m.output));
   const requiring = [...values.keys()].slice(0, returned).filter((index) => {
@@ -202,18 +200,6 @@ function behind(values: readonly GraphValue[]): Set<Node> {
   const found = new Set(values.map(({ node }) => node));
   for (const node of found) for (const input of node.inputs()) found.add(input);
   return found;
-}
-
-/** Makes results of calls that nothing reads but that may fail by the elements they are given, as programs notice. */
-function keepChecks(graph: Graph, results: Results): void {
-  const read = behind(results.values);
-  for (const node of graph.nodes) {
-    if (read.has(node) || node.op !== "call_function" || !findTarget(node.target)?.definition.ranges) {
-      continue;
-    }
-    const meta = metaOf(node);
-    results.add(new GraphValue(node, meta), meta);
-  }
 }
 
 interface Backward {

@@ -13,6 +13,7 @@ import { OPS } from "../ops/table.ts";
 import type { JointGraph } from "./joint.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { refreshMeta } from "../ops/rewrite/metadata.ts";
+import { mayFail } from "../ops/rewrite/passes.ts";
 import { FlowNetwork } from "./max_flow.ts";
 import { bannedFromRecomputation, bytesOf, Classifier, metasOf } from "./recompute.ts";
 
@@ -82,11 +83,16 @@ function ancestors(graph: Graph, of: readonly Argument[]): Set<Node> {
   return ordered;
 }
 
+/** What the forward is run for: its results, and calls that may fail whoever reads them. */
+function forwardEnds({ graph, results }: JointGraph): readonly Argument[] {
+  return [...results, ...graph.nodes.filter(mayFail)];
+}
+
 /** The values to save: a minimum cut between what exists in the forward and what the backward reads. */
 function chooseSaved(joint: JointGraph): Set<Node> {
   const { graph } = joint;
   const independent = independentNodes(joint);
-  const required = ancestors(graph, joint.results);
+  const required = ancestors(graph, forwardEnds(joint));
   const classifier = new Classifier();
   const banned = bannedFromRecomputation({ required, independent, classifier });
   const materialized = new Set<Argument>(joint.results);
@@ -167,7 +173,7 @@ function split(joint: JointGraph, chosen: ReadonlySet<Node>): Partition {
   for (const node of graph.nodes) {
     if (inputs.includes(node)) copies.set(node, copyNode(forward, node, copies));
   }
-  for (const node of ancestors(graph, [...results, ...kept])) {
+  for (const node of ancestors(graph, [...forwardEnds(joint), ...kept])) {
     if (node.op !== "placeholder") copies.set(node, copyNode(forward, node, copies));
   }
   const builder = new GraphBuilder(forward);

@@ -1,11 +1,12 @@
 /**
  * Clean-up of joint graphs before they are cut. Input: a joint graph; output: the same with fewer nodes: constants as
- * `full`, no-ops and repeated calls gone. Invariant: that of all passes over functional graphs.
+ * `full`, no-ops and repeated calls gone. Invariant: that of all passes over functional graphs; and calls that may fail stay.
  */
 import {
   COMMON_SUBEXPRESSIONS,
-  DEAD_CODE,
+  deadCode,
   type GraphPass,
+  keepChecks,
   patterns,
   runPasses,
 } from "../ops/rewrite/passes.ts";
@@ -14,8 +15,8 @@ import type { JointGraph } from "./joint.ts";
 
 /** All passes in order. */
 export const JOINT_PASSES: readonly GraphPass[] = [
-  DEAD_CODE,
-  patterns("rewrite_joint_patterns", JOINT_RULES, "joint_rules"),
+  deadCode(keepChecks),
+  patterns("rewrite_joint_patterns", { rules: JOINT_RULES, part: "joint_rules", kept: keepChecks }),
   COMMON_SUBEXPRESSIONS,
 ];
 

@@ -10,8 +10,7 @@ import { formatArgument, type Graph, type Node, type NodeMeta } from "./node.ts"
  * same call gives the same elements.
  */
 export function eliminateCommonSubexpressions(graph: Graph): boolean {
-  const seen = new Map<string, Node>();
-  let changed = false;
+  const seen = new Map<string, Node>(), repeated = new Set<Node>();
   for (const node of graph.nodes) {
     if (node.op !== "call_function" && node.op !== "get_attr") continue;
     const key = `${node.op} ${node.target}(${formatArgument(node.args)}, ${formatArgument(node.kwargs)})`;
@@ -22,9 +21,9 @@ export function eliminateCommonSubexpressions(graph: Graph): boolean {
     }
     node.replaceAllUsesWith(earlier);
     mergeMeta(earlier.meta, node.meta);
-    changed = true;
+    repeated.add(node);
   }
-  return graph.eliminateDeadCode() || changed;
+  return graph.eliminateDeadCode((node) => !repeated.has(node));
 }
 
 /** What the surviving node does, it does for both: a forward use makes it part of the forward. */

@@ -7,7 +7,7 @@ import type { Graph } from "../graph/node.ts";
 import { printGraph } from "../graph/print.ts";
 import {
   COMMON_SUBEXPRESSIONS,
-  DEAD_CODE,
+  deadCode,
   type GraphPass,
   patterns,
   runPasses,
@@ -16,9 +16,9 @@ import { INDUCTOR_RULES } from "../ops/rewrite/rules.ts";
 
 /** All passes in order. */
 export const INDUCTOR_PASSES: readonly GraphPass[] = [
-  DEAD_CODE,
+  deadCode(),
   COMMON_SUBEXPRESSIONS,
-  patterns("rewrite_patterns", INDUCTOR_RULES, "graph_rules"),
+  patterns("rewrite_patterns", { rules: INDUCTOR_RULES, part: "graph_rules" }),
 ];
 
 /** What cleaning may be told. */

@@ -5,6 +5,8 @@
 import {
   arange,
   autograd,
+  cat,
+  gather,
   isTensor,
   linspace,
   meshgrid,
@@ -21,6 +23,7 @@ import {
   tensor,
   uniqueConsecutive,
   zeros,
+  zerosLike,
 } from "../../mod.ts";
 import type { Instance } from "../../cli/fuzz/tensor/instance.ts";
 import type { Mode } from "../../cli/fuzz/tensor/observe.ts";
@@ -525,6 +528,20 @@ export const FOUND: Readonly<Record<string, Found>> = {
         () => [float([1.71875, -0.40625, 1.765625, -1e30, 1, 0.671875, 1.578125, 1.953125, 1.828125, 1e30])],
         () => [float([1e30, 1.5, 2.25, 0.5, -1e30, 4, 8, 16, 0.25, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])],
       ]),
+  },
+  "an index out of range in what is read for its shape only": {
+    make: () =>
+      life(
+        (
+          x: Tensor,
+          i: Tensor,
+        ) => [zerosLike(gather(x, 0, i)), cat([x.indexSelect(0, i.flatten()), x]).narrow(0, 3, 1)],
+        [
+          () => [float([[1, 2, 3]]), int([[0, 0, 0]])],
+          () => [float([[1, 2, 3]]), int([[3, 0, 0]])],
+          () => [leaf([[1, 2, 3]]), int([[0, 0, -1]])],
+        ],
+      ),
   },
   "digits of float64 that a function cancels": {
     make: () =>

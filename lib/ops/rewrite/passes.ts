@@ -4,11 +4,11 @@
  * memory of their own have it, and the contract is verified.
  */
 import { bisection, type BisectPart } from "../../base/bisect.ts";
-import type { Graph } from "../../graph/node.ts";
+import { type Graph, hasEffect, type Node } from "../../graph/node.ts";
 import { eliminateCommonSubexpressions } from "../../graph/passes.ts";
 import { GraphContract, type Promises } from "./contract.ts";
-import { rewrite } from "./rewrite.ts";
-import type { Rule } from "./rules.ts";
+import { findTarget } from "../table.ts";
+import { rewrite, type RewriteOptions } from "./rewrite.ts";
 
 /** One pass; tells whether it changed anything. */
 export interface GraphPass {
@@ -16,11 +16,22 @@ export interface GraphPass {
   readonly run: (graph: Graph) => boolean;
 }
 
+/** Which calls stay although nothing reads them. */
+export type Kept = (node: Node) => boolean;
+
+/** Keeps what the graph as a whole would be another without: that a call fails is seen even where its result is not. */
+export const keepChecks: Kept = (node) => hasEffect(node) || mayFail(node);
+
+/** Whether a call of the forward part may fail by the elements it is given. */
+export function mayFail({ op, target, meta }: Node): boolean {
+  return op === "call_function" && meta.partition !== "backward" &&
+    findTarget(target)?.definition.ranges !== undefined;
+}
+
 /** Drops calls that nothing reads. */
-export const DEAD_CODE: GraphPass = {
-  name: "eliminate_dead_code",
-  run: (graph) => graph.eliminateDeadCode(),
-};
+export function deadCode(kept?: Kept): GraphPass {
+  return { name: "eliminate_dead_code", run: (graph) => graph.eliminateDeadCode(kept) };
+}
 
 /** Makes equal calls of equal arguments one. */
 export const COMMON_SUBEXPRESSIONS: GraphPass = {
@@ -28,9 +39,9 @@ export const COMMON_SUBEXPRESSIONS: GraphPass = {
   run: eliminateCommonSubexpressions,
 };
 
-/** Applies rules until none fits; `part` is what a bisection calls one application. */
-export function patterns(name: string, rules: readonly Rule[], part: BisectPart): GraphPass {
-  return { name, run: (graph) => rewrite(graph, rules, part) };
+/** Applies rules until none fits. */
+export function patterns(name: string, options: RewriteOptions): GraphPass {
+  return { name, run: (graph) => rewrite(graph, options) };
 }
 
 /** How passes are run. */

@@ -17,8 +17,17 @@ import type { Rewrite, Rule } from "./rules.ts";
 /** Most rounds: a rule may make room for another one. */
 const MOST_ROUNDS = 8;
 
-/** Applies rules until none fits; tells whether any did. `part` is what a bisection calls one application. */
-export function rewrite(graph: Graph, rules: readonly Rule[], part: BisectPart): boolean {
+/** What is applied, and how. */
+export interface RewriteOptions {
+  readonly rules: readonly Rule[];
+  /** What a bisection calls one application. */
+  readonly part: BisectPart;
+  /** Which calls stay although nothing reads them; those with effects unless given. */
+  readonly kept?: (node: Node) => boolean;
+}
+
+/** Applies rules until none fits; tells whether any did. */
+export function rewrite(graph: Graph, { rules, part, kept }: RewriteOptions): boolean {
   const byTarget = Map.groupBy(
     rules.flatMap((rule) => rule.targets.map((target) => ({ target, rule }))),
     ({ target }) => target,
@@ -38,7 +47,7 @@ export function rewrite(graph: Graph, rules: readonly Rule[], part: BisectPart):
     }
     if (!again) break;
     changed = true;
-    graph.eliminateDeadCode();
+    graph.eliminateDeadCode(kept);
   }
   return changed;
 }
