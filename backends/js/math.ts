@@ -120,9 +120,9 @@ export function erf(x: number): number {
 /** Complementary error function, with full relative precision in the tail. */
 export function erfc(x: number): number {
   if (Number.isNaN(x)) return NaN;
+  // From here on 1 − erf x would lose digits
   if (x < 0.5) return 1 - erf(x);
-  if (x > 27.3) return 0;
-  return x < 2 ? erfcMiddle(x) : erfcTail(x);
+  return x > 27.3 ? 0 : erfcTail(x);
 }
 
 /** 2/√π · e^{−x²} · Σ 2ⁿ x^{2n+1} / (1·3·…·(2n+1)): all terms of one sign, hence no cancellation. */
@@ -139,7 +139,7 @@ function erfSeries(x: number): number {
 
 /** Lentz evaluation of the continued fraction erfc(x) = e^{−x²}/√π · 1/(x + ½/(x + 1/(x + 3/2/(x + …)))). */
 function erfcTail(x: number): number {
-  const terms = x < 2 ? 400 : x < 3 ? 120 : 60;
+  const terms = x < 1 ? 900 : x < 2 ? 400 : x < 3 ? 120 : 60;
   let fraction = x;
   for (let n = terms; n >= 1; n--) fraction = x + n / 2 / fraction;
   return expOfSquare(x) / (fraction * 1.772453850905516);
@@ -149,10 +149,6 @@ function erfcTail(x: number): number {
 function expOfSquare(x: number): number {
   const high = Math.fround(x);
   return Math.exp(-high * high) * Math.exp(-(x - high) * (x + high));
-}
-
-function erfcMiddle(x: number): number {
-  return x < 1 ? 1 - erfSeries(x) : erfcTail(x);
 }
 
 /** (−1)ᵏ (ζ(k) − 1) / k from k = 2 on; before them 1 − γ: log Γ(2 + z) / z in powers of z (DLMF 5.7.3). */
