@@ -544,6 +544,22 @@ export const FOUND: Readonly<Record<string, Found>> = {
         () => [float([1, 2, 3]), int([3, 0])],
       ]),
   },
+  "a hook behind which a second pass has nothing left to read": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor, w: Tensor, scale: Tensor) => {
+        const hidden = w.mul(scale), result = x.mul(hidden);
+        if (+x.sum() > 100) result.neg_();
+        hidden.registerHook((g) => {
+          effects.push("hook", g.shape.join());
+          return g.mul(0.5);
+        });
+        hidden.sum().backward();
+        return [result];
+      };
+      return life(f, [() => [leaf([1, 2]), leaf([3, 4]), float([2, 5])]], { effects });
+    },
+  },
   "digits of float64 that a function cancels": {
     make: () =>
       life((x: Tensor) => nn.functional.gelu(x), [() => [linspace(-4, 4, 257, { dtype: "float64" })]]),

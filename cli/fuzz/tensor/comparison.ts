@@ -75,6 +75,7 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
     const unknown = withoutKnown(differences, {
       device: options.device ?? "cpu",
       mode: runnable.modes[k] ?? "grad",
+      failedPass: facts.some(isFailedPass),
     });
     const all = unknown.filter(({ aspect }) => !options.without?.has(aspect));
     const left = await judge.unexplained(k, all);

@@ -15,6 +15,8 @@ interface KnownDifference {
   readonly device?: DeviceName;
   /** Only in calls that record no gradients. */
   readonly unrecorded?: true;
+  /** Only in calls in which a backward pass fails plainly. */
+  readonly failedPass?: true;
   readonly is: (difference: FactDifference) => boolean;
   /** What follows from it in the same call, which is then none either. */
   readonly hides: (other: FactDifference) => boolean;
@@ -34,6 +36,12 @@ const KNOWN: readonly KnownDifference[] = [
     because: "a graph is one node of the tape, which saves other values and counts its writes as one",
     is: ({ expected, found }) => REFUSED.test(text(expected)) && REFUSED.test(text(found)),
     hides: ofPass,
+  },
+  {
+    because: "a graph is one node of the tape, which fails before the hooks inside of it are called",
+    failedPass: true,
+    is: ({ aspect }) => aspect === "effects",
+    hides: () => false,
   },
   {
     because:
@@ -90,15 +98,18 @@ const KNOWN: readonly KnownDifference[] = [
 export interface CallContext {
   readonly device: DeviceName;
   readonly mode: Mode;
+  /** Whether a backward pass of the plain call failed. */
+  readonly failedPass: boolean;
 }
 
 /** The differences that are not meant to be. */
 export function withoutKnown(
   differences: readonly FactDifference[],
-  { device, mode }: CallContext,
+  { device, mode, failedPass }: CallContext,
 ): readonly FactDifference[] {
   const here = KNOWN.filter((each) =>
-    (each.device === undefined || each.device === device) && (!each.unrecorded || mode !== "grad")
+    (each.device === undefined || each.device === device) && (!each.unrecorded || mode !== "grad") &&
+    (!each.failedPass || failedPass)
   );
   const known = here.filter(({ is }) => differences.some(is));
   return differences.filter((each) => !known.some(({ is, hides }) => is(each) || hides(each)));
