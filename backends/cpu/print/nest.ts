@@ -31,13 +31,9 @@ import {
 import { combine, foldName, foldText, LANES, neutral, takes } from "./reductions.ts";
 import { castExpression, type Need, scalarExpression } from "./scalar.ts";
 import { literal, MEMORY_TYPE, printIndex, VALUE_TYPE } from "./types.ts";
-import { type Trigonometry, trigonometry } from "./trigonometry.ts";
 
 /** Lanes of a block; a multiple of LANES. */
 const BLOCK = 256;
-
-/** Elements of a strip. */
-const STRIP = 1024;
 
 /** The part [from, to) of a loop that is printed, as C++ expressions. */
 export interface Range {
@@ -49,7 +45,6 @@ export interface Range {
 export interface KernelNames {
   buffer(id: BufferId): string;
   size(symbol: Sym): string;
-  /** Declares a math function. */
   readonly need: Need;
   /** Declares a reduction function, by its text. */
   fold(text: string): void;
@@ -65,8 +60,8 @@ export class NestPrinter {
   readonly #values = new Map<ValueId, Printed>();
   readonly #axes = new Map<Sym, string>();
   #counter = 0;
-  /** Trigonometric values whose arguments are known to be of moderate size. */
-  #near: ReadonlySet<ValueId> = new Set();
+  /** How many masked parts are around what is printed. */
+  #masks = 0;
 
   constructor(
     readonly out: TextWriter,
@@ -148,11 +143,11 @@ export class NestPrinter {
         const args = s.args.map((id) => this.#value(id));
         const first = args[0];
         if (first === undefined) throw new InternalError(`Expected operands of ${s.op} but found none`);
-        if (this.#near.has(s.id)) {
-          this.names.need(`${s.op}_near_f32`);
-          return `${s.op}_near_f32(${first.text})`;
-        }
-        return scalarExpression(s.op, first.dtype, { args: args.map((a) => a.text), need: this.names.need });
+        return scalarExpression(s.op, first.dtype, {
+          args: args.map((a) => a.text),
+          need: this.names.need,
+          form: this.#masks > 0 ? "inline" : "vector",
+        });
       }
       case "cast": {
         const { text, dtype } = this.#value(s.value);
@@ -178,7 +173,9 @@ export class NestPrinter {
     const name = `v${s.id}`, condition = this.value(s.condition);
     this.out.line(`${VALUE_TYPE[s.dtype]} ${name} = ${this.value(s.otherwise)};`);
     this.out.block(`if (${condition}) {`, () => {
+      this.#masks++;
       this.statements(s.body);
+      this.#masks--;
       this.out.line(`${name} = ${this.value(s.value)};`);
     });
     this.define(s.id, s.dtype, name);
@@ -273,49 +270,8 @@ export class NestPrinter {
         if (varies(s)) lanes.push(s);
         else this.#statement(s);
       }
-      const run = (from: string, to: string, body: readonly Statement[], end?: () => void): void => {
-        this.out.line('_Pragma("GCC ivdep")');
-        this.out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => {
-          this.statements(body);
-          end?.();
-        });
-      };
-      const trig = trigonometry(lanes, this.#reduced);
-      if (trig.length === 0) return run(from, to, lanes);
-      this.#strips({ from, to }, trig, (strip, body, end) => run(strip.from, strip.to, body ?? lanes, end));
-    });
-  }
-
-  /**
-   * A loop with trigonometry, in strips that first see whether their arguments need the reduction for large ones,
-   * which takes twice the time.
-   */
-  #strips(
-    { from, to }: Range,
-    trig: readonly Trigonometry[],
-    run: (strip: Range, body?: readonly Statement[], end?: () => void) => void,
-  ): void {
-    const { out } = this,
-      b = `b${this.#counter++}`,
-      end = `e${this.#counter++}`,
-      strip = { from: b, to: end };
-    const near = new Set(trig.map(({ id }) => id));
-    const within = (ids: ReadonlySet<ValueId>, print: () => void): void => {
-      this.#near = ids;
-      print();
-      this.#near = new Set();
-    };
-    const open = trig.filter(({ bounded }) => !bounded);
-    if (open.length === 0) return within(near, () => run({ from, to }));
-    out.block(`for (long ${b} = ${from}; ${b} < ${to}; ${b} += ${STRIP}) {`, () => {
-      out.line(`const long ${end} = ${to} - ${b} < ${STRIP} ? ${to} : ${b} + ${STRIP};`, "int far = 0;");
-      const before = open.at(-1)?.before ?? [];
-      within(near, () =>
-        run(strip, before, () => {
-          for (const { argument } of open) out.line(`far |= is_far(${this.value(argument)});`);
-        }));
-      out.block("if (far) {", () => run(strip));
-      out.block("else {", () => within(near, () => run(strip)));
+      this.out.line('_Pragma("GCC ivdep")');
+      this.out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => this.statements(lanes));
     });
   }
 

@@ -10,8 +10,8 @@ import type { Dim } from "../../../lib/sym/expr.ts";
 import type { BufferId, ExternKernel, Program, Team } from "../../../lib/loops/ir.ts";
 import type { Routine } from "../runtime_library.ts";
 import { printExtern } from "./extern.ts";
+import { FUNCTION_PRELUDE, ScalarFunctions } from "./functions.ts";
 import { type KernelContext, type Phase, printLoopKernel } from "./kernel.ts";
-import { mathText } from "./math.ts";
 import { MEMORY_TYPE, printIndex } from "./types.ts";
 
 /** A printed program. */
@@ -56,7 +56,7 @@ const PRELUDE = String.raw`#define INL static inline __attribute__((always_inlin
 #define UNROLL _Pragma("GCC unroll 64")
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64 };
-#elif defined(__AVX2__)
+#elif defined(__AVX__)
 enum { VECTOR_BYTES = 32 };
 #else
 enum { VECTOR_BYTES = 16 };
@@ -67,6 +67,17 @@ extern "C" void free(void*);
 // by bits, because x != x is folded into selections that then do not vectorise
 INL bool is_nan(float x) { int b; __builtin_memcpy(&b, &x, 4); return (b & 0x7fffffff) > 0x7f800000; }
 INL bool is_nan(double x) { long b; __builtin_memcpy(&b, &x, 8); return (b & 0x7fffffffffffffffL) > 0x7ff0000000000000L; }
+INL int float_bits(float x) { int r; __builtin_memcpy(&r, &x, 4); return r; }
+INL long float_bits(double x) { long r; __builtin_memcpy(&r, &x, 8); return r; }
+INL float bits_float(int x) { float r; __builtin_memcpy(&r, &x, 4); return r; }
+INL double bits_float(long x) { double r; __builtin_memcpy(&r, &x, 8); return r; }
+// by zero gives zero; the quotient of the least integer and -1 wraps; shifts beyond the width leave the sign
+template <class T> INL T trunc_div(T a, T b) {
+  const T d = b == (T) 0 ? (T) 1 : b;
+  return b == (T) 0 ? (T) 0 : (T) -1 < 0 && d == (T) -1 ? (T) (0 - (unsigned long) a) : (T) (a / d);
+}
+template <class T> INL T shl(T a, T b) { const int w = 8 * sizeof(T); return b >= 0 && b < w ? (T) ((unsigned long) a << (b & (w - 1))) : (T) 0; }
+template <class T> INL T shr(T a, T b) { const int w = 8 * sizeof(T); return b >= 0 && b < w ? (T) (a >> (b & (w - 1))) : (T) (a < 0 ? -1 : 0); }
 INL long index_div(long a, long b) { const long q = a / b, r = a % b; return r != 0 && (r < 0) != (b < 0) ? q - 1 : q; }
 INL long index_mod(long a, long b) { const long r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
 INL long chunk_length(long n, long inner, long elements) { const long l = inner > 0 ? elements / inner : n; return l < 1 ? 1 : l; }
@@ -90,7 +101,7 @@ OUTL void run(Kernel k, void* const* a, const long* s, char* partials, long thre
 
 /** Prints a program. */
 export function printProgram(program: Program): PrintedProgram {
-  const needs = new Set<string>(), folds = new Set<string>();
+  const functions = new ScalarFunctions(), folds = new Set<string>();
   const context: KernelContext = {
     buffers: program.buffers,
     sizeIndex(symbol) {
@@ -98,14 +109,14 @@ export function printProgram(program: Program): PrintedProgram {
       if (at < 0) throw new InternalError(`Expected a size of the program but found ${symbol}`);
       return at;
     },
-    need: (name) => void needs.add(name),
+    need: functions.need,
     fold: (text) => void folds.add(text),
   };
-  const functions = new Map<string, string>();
-  const functionOf = (signature: string, body: string): string => {
+  const kernels = new Map<string, string>();
+  const kernelOf = (signature: string, body: string): string => {
     const key = signature + body;
-    let name = functions.get(key);
-    if (name === undefined) functions.set(key, name = `k${functions.size}`);
+    let name = kernels.get(key);
+    if (name === undefined) kernels.set(key, name = `k${kernels.size}`);
     return name;
   };
   const routines: Routine[] = [];
@@ -115,7 +126,7 @@ export function printProgram(program: Program): PrintedProgram {
   const works: Dim[] = [];
   const phase = (p: Phase): void => {
     works.push(p.work);
-    const name = functionOf(
+    const name = kernelOf(
       `${KERNEL}, const long* s, char* partials, long t, long nt)`,
       p.body,
     );
@@ -140,7 +151,7 @@ export function printProgram(program: Program): PrintedProgram {
       calls,
       size: sizeText,
       epilogue: (body) =>
-        functionOf("OUTL void (void* context, long b, long m0, long m1, long c0, long c1)", body),
+        kernelOf("OUTL void (void* context, long b, long m0, long m1, long c0, long c1)", body),
       routine(name) {
         if (!routines.includes(name)) routines.push(name);
         return `routine[${routines.indexOf(name)}]`;
@@ -148,8 +159,8 @@ export function printProgram(program: Program): PrintedProgram {
       declare: (text) => void declarations.add(text),
     });
   }
-  const shared = [PRELUDE, ...declarations, mathText(needs), ...folds];
-  const bodies = [...functions].map(([key, name]) => ({
+  const shared = [PRELUDE, FUNCTION_PRELUDE, ...declarations, functions.text, ...folds];
+  const bodies = [...kernels].map(([key, name]) => ({
     name,
     kernel: key.startsWith(KERNEL),
     text: functionText(key, name),

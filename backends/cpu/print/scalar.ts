@@ -1,16 +1,24 @@
 /**
  * One scalar operation as a C++ expression. Input: operation, operand type, operand texts (names or literals);
- * output: an expression of the result type, and the math functions it needs through `need`.
+ * output: an expression of the result type; `need` names the function of an operation that is not primitive.
  * Invariant: operands are used as they stand, so they must be names or literals (they may occur twice).
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
-import { isMathFunction } from "./math.ts";
-import { SUFFIX, VALUE_TYPE, wrapping } from "./types.ts";
+import { VALUE_TYPE, wrapping } from "./types.ts";
 
-/** Declares that a math function (a key of math.ts) is used. */
-export type Need = (name: string) => void;
+/** How a call is compiled. */
+export type CallForm =
+  /** By the vector form of the function, where there is one. */
+  | "vector"
+  /** Into its place: under a condition, where loops cannot call vector forms. */
+  | "inline"
+  /** Into the place of another function, unless it has parts that are seldom needed. */
+  | "nested";
+
+/** Gives the name by which an operation is called, and sees to it that it is defined. */
+export type Need = (op: ScalarOpName, dtype: ValueType, form: CallForm) => string;
 
 const OPERATORS: Partial<Record<ScalarOpName, string>> = {
   add: "+",
@@ -29,7 +37,7 @@ const OPERATORS: Partial<Record<ScalarOpName, string>> = {
 export function scalarExpression(
   op: ScalarOpName,
   dtype: ValueType,
-  { args, need }: { readonly args: readonly string[]; readonly need: Need },
+  { args, need, form }: { readonly args: readonly string[]; readonly need: Need; readonly form: CallForm },
 ): string {
   if (dtype === "bool") return boolExpression(op, args);
   const operator = OPERATORS[op];
@@ -38,9 +46,11 @@ export function scalarExpression(
     return wrapping(operator, dtype, [a, b]);
   }
   if (operator !== undefined) return `${a} ${operator} ${b}`;
-  return isFloat(dtype)
-    ? floatExpression(op, dtype, { args: [a, b, c], need })
-    : integerExpression(op, dtype, { args: [a, b, c], need });
+  const operands: Operands = {
+    args: [a, b, c],
+    called: () => `${need(op, dtype, form)}(${args.join(", ")})`,
+  };
+  return isFloat(dtype) ? floatExpression(op, dtype, operands) : integerExpression(op, dtype, operands);
 }
 
 function boolExpression(op: ScalarOpName, args: readonly string[]): string {
@@ -76,23 +86,20 @@ function boolExpression(op: ScalarOpName, args: readonly string[]): string {
 
 interface Operands {
   readonly args: readonly [string, string, string];
-  readonly need: Need;
+  /** A call of the operation's function in the shared mathematics. */
+  readonly called: () => string;
 }
 
-function floatExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c], need }: Operands): string {
-  const f = dtype === "float32" ? "f" : "", suffix = SUFFIX[dtype];
-  const zero = dtype === "float32" ? "0.0f" : "0.0", one = dtype === "float32" ? "1.0f" : "1.0";
+function floatExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c], called }: Operands): string {
+  const f = dtype === "float32" ? "f" : "";
   const call = (name: string, ...rest: string[]): string => `${name}(${[a, ...rest].join(", ")})`;
   switch (op) {
     case "fma":
-      need(`fma_${suffix}`);
-      return call(`fma_${suffix}`, b, c);
+      return call(`__builtin_fma${f}`, b, c);
     case "neg":
       return `-${a}`;
     case "abs":
       return call(`__builtin_fabs${f}`);
-    case "sign":
-      return `${a} > ${zero} ? ${one} : ${a} < ${zero} ? -${one} : ${a}`;
     case "minimum":
       return extreme("<", a, b);
     case "maximum":
@@ -104,34 +111,12 @@ function floatExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c], 
       return call(`__builtin_${op}${f}`);
     case "round":
       return call(`__builtin_rint${f}`);
-    case "rsqrt":
-      return `${one} / __builtin_sqrt${f}(${a})`;
-    case "truncMod":
-      need("fmod");
-      return call(`fmod${f}`, b);
-    case "floorMod":
-      need("fmod");
-      return call(`floor_mod_${suffix}`, b);
     case "isNan":
-      return `is_nan(${a})`;
+      return call("is_nan");
     case "floatToBits":
-      need("bits");
       return call("float_bits");
-    case "atan2":
-      need(`atan2_${suffix}`);
-      return call(`atan2_${suffix}`, b);
-    case "pow": {
-      const power = constantPower(a, b);
-      if (power !== undefined) return power;
-      need(`pow_${suffix}`);
-      return call(`pow_${suffix}`, b);
-    }
-    default: {
-      const name = `${op}_${suffix}`;
-      if (!isMathFunction(name)) throw new InternalError(`Expected an operation on ${dtype} but found ${op}`);
-      need(name);
-      return call(name);
-    }
+    default:
+      return called();
   }
 }
 
@@ -148,38 +133,12 @@ function extreme(sign: "<" | ">", a: string, b: string): string {
 
 const isNumber = (text: string): boolean => /^\(?-?\d/.test(text);
 
-/** Powers that are products, exactly as the C library computes them to within a rounding. */
-function constantPower(base: string, exponent: string): string | undefined {
-  if (/^1\.0f?$/.test(exponent)) return base;
-  if (/^2\.0f?$/.test(exponent)) return `${base} * ${base}`;
-  if (/^3\.0f?$/.test(exponent)) return `${base} * ${base} * ${base}`;
-  if (/^\(-1\.0f?\)$/.test(exponent)) return `${exponent.includes("f") ? "1.0f" : "1.0"} / ${base}`;
-  return undefined;
-}
-
-const INTEGER_FUNCTIONS: Partial<Record<ScalarOpName, string>> = {
-  truncDiv: "trunc_div",
-  truncMod: "trunc_mod",
-  floorDiv: "floor_div",
-  floorMod: "floor_mod",
-  shl: "shl",
-  shr: "shr",
-  pow: "pow",
-};
-
-function integerExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c], need }: Operands): string {
-  const named = INTEGER_FUNCTIONS[op];
-  if (named !== undefined) {
-    need("integers");
-    return `${named}_${SUFFIX[dtype]}(${a}, ${b})`;
-  }
+function integerExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b], called }: Operands): string {
   switch (op) {
     case "neg":
       return wrapping("-", dtype, ["0", a]);
     case "abs":
       return `${a} < 0 ? ${wrapping("-", dtype, ["0", a])} : ${a}`;
-    case "sign":
-      return `(${a} > 0) - (${a} < 0)`;
     case "minimum":
       return `${a} < ${b} ? ${a} : ${b}`;
     case "maximum":
@@ -192,14 +151,15 @@ function integerExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c]
       return `${a} ^ ${b}`;
     case "not":
       return `~${a}`;
-    case "random":
-      need("random");
-      return `philox(${a}, ${b}, ${c})`;
+    case "shl":
+    case "shr":
+      return `${op}(${a}, ${b})`;
+    case "truncDiv":
+      return `trunc_div(${a}, ${b})`;
     case "bitsToFloat":
-      need("bits");
       return `bits_float(${a})`;
     default:
-      throw new InternalError(`Expected an operation on ${dtype} but found ${op}`);
+      return called();
   }
 }
 
