@@ -14,7 +14,7 @@ import { castExpression, type Need, scalarExpression } from "./scalar.ts";
 import { literal, VALUE_TYPE } from "./types.ts";
 
 /** Up to how many primitive operations a function is inlined. */
-const INLINE_WEIGHT = 24;
+const INLINE_WEIGHT = 40;
 
 /** The functions that one translation unit needs. */
 export class ScalarFunctions {
