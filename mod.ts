@@ -34,6 +34,12 @@ export {
   type TensorOptions,
 } from "./lib/tensor/creation.ts";
 export { getRngState, initialSeed, manualSeed, setRngState } from "./lib/tensor/random.ts";
+export {
+  autocast,
+  type AutocastOptions,
+  getAutocastDtype,
+  isAutocastEnabled,
+} from "./lib/tensor/autocast.ts";
 export { enableGrad, inferenceMode, isGradEnabled, isInferenceMode, noGrad } from "./lib/tensor/modes.ts";
 export * from "./lib/tensor/generated_free.ts";
 export {
@@ -51,6 +57,7 @@ export * as special from "./lib/tensor/generated_special.ts";
 export * as autograd from "./lib/autograd/autograd.ts";
 export * as nn from "./lib/nn/mod.ts";
 export * as optim from "./lib/optim/mod.ts";
+export { GradScaler, type GradScalerOptions, type GradScalerState } from "./lib/optim/grad_scaler.ts";
 export * as data from "./lib/data/mod.ts";
 export * as safetensors from "./lib/data/safetensors.ts";
 

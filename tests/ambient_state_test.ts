@@ -2,13 +2,16 @@
 import { assertEquals } from "@std/assert";
 import { faults } from "../cli/fuzz/language/observation.ts";
 import {
+  autocast,
   compile,
   config,
   enableGrad,
+  getAutocastDtype,
   getDefaultDtype,
   getRngState,
   inferenceMode,
   initialSeed,
+  isAutocastEnabled,
   isGradEnabled,
   isInferenceMode,
   manualSeed,
@@ -25,6 +28,8 @@ import { chooseDefaultDevice, defaultDevice } from "../lib/tensor/default_device
 import { setGradEnabled } from "../lib/tensor/modes.ts";
 
 type Program = (x: Tensor) => unknown;
+
+const product = (x: Tensor) => x.unsqueeze(0).mm(x.unsqueeze(1)).dtype;
 
 /** What each piece of state does in programs that tell it and change it; the state is what it was when they end. */
 const PROGRAMS: Readonly<
@@ -54,6 +59,36 @@ const PROGRAMS: Readonly<
         });
       }
       return [...seen, isGradEnabled()];
+    },
+  ],
+  autocast: [
+    () => [isAutocastEnabled(), getAutocastDtype()],
+    (x) => [autocast("cpu", () => [isAutocastEnabled(), product(x)]), isAutocastEnabled(), product(x)],
+    (x) =>
+      autocast({ dtype: "float16" }, () => [
+        getAutocastDtype(),
+        autocast({ enabled: false }, () => [isAutocastEnabled(), product(x)]),
+        product(x),
+      ]),
+    (x) => {
+      try {
+        autocast("cpu", () => {
+          throw new Error("inside");
+        });
+      } catch {
+        // It has ended.
+      }
+      return [isAutocastEnabled(), product(x)];
+    },
+    (x) => {
+      const seen: unknown[] = [];
+      for (let i = 0; i < 2; i++) {
+        autocast("cpu", () => {
+          console.assert(true);
+          seen.push(isAutocastEnabled(), product(x));
+        });
+      }
+      return [...seen, isAutocastEnabled()];
     },
   ],
   inference: [
@@ -169,6 +204,7 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/logs.ts sink": "what is printed",
   "lib/base/recording.ts current": "what is recorded",
   "lib/base/recording.ts frames": "what is recorded",
+  "lib/tensor/classes.ts compiler": "set once, when the library is put together",
   "lib/tensor/default_device.ts chosen": "ambient",
   "lib/tensor/storage.ts serial": "names storages apart",
   "lib/tensor/storage.ts watched": "collects within one call",

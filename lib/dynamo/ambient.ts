@@ -5,6 +5,7 @@
  * breaks the graph, so that every graph and every unit runs under the state that its guard demands.
  */
 import { getDefaultDtype, setDefaultDtype } from "../base/dtype.ts";
+import { autocast, autocastSettings, getAutocastDtype, isAutocastEnabled } from "../tensor/autocast.ts";
 import { chooseDefaultDevice, defaultDevice } from "../tensor/default_device.ts";
 import {
   ambient,
@@ -19,9 +20,22 @@ import { getRngState, initialSeed, manualSeed, setRngState } from "../tensor/ran
 import { breakGraph, type BreakKind } from "./break_reasons.ts";
 import type { AmbientState } from "./guards/ambient_state.ts";
 import type { ModelTable } from "./trace/builtins/table.ts";
-import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./trace/interpreter.ts";
+import { enumerableKeys, findProperty } from "./trace/objects.ts";
+import {
+  type CallRequest,
+  type CallResult,
+  type Interpreter,
+  PUSHED,
+  type TracedModes,
+} from "./trace/interpreter.ts";
 import { constant, isCallable, type Primitive, UNDEFINED, type Value } from "./variables/value.ts";
 import { functionLabel } from "./variables/wrap.ts";
+
+/** A body and what holds in it. */
+interface Region {
+  readonly body: Value | undefined;
+  readonly modes: Partial<TracedModes>;
+}
 
 /** One piece of it. */
 interface AmbientEntry<T extends Primitive> {
@@ -34,7 +48,7 @@ interface AmbientEntry<T extends Primitive> {
   /** Functions that change it for a body, which is stepped through: which body, and to what. */
   readonly scopes: readonly {
     readonly fn: object;
-    readonly read: (args: readonly Value[]) => { readonly body: Value | undefined; readonly value: T };
+    readonly read: (m: Interpreter, args: readonly Value[]) => Region;
   }[];
   /** Functions that change it and break the graph. */
   readonly setters: readonly object[];
@@ -49,9 +63,9 @@ const TABLE: AmbientTable = {
     traced: (m) => m.gradEnabled,
     getters: [isGradEnabled],
     scopes: [
-      { fn: noGrad, read: ([body]) => ({ body, value: false }) },
-      { fn: enableGrad, read: ([body]) => ({ body, value: true }) },
-      { fn: setGradEnabled, read: ([enabled, body]) => ({ body, value: flag(enabled) }) },
+      { fn: noGrad, read: (_m, [body]) => ({ body, modes: { gradEnabled: false } }) },
+      { fn: enableGrad, read: (_m, [body]) => ({ body, modes: { gradEnabled: true } }) },
+      { fn: setGradEnabled, read: (_m, [on, body]) => ({ body, modes: { gradEnabled: flag(on) } }) },
     ],
     setters: [],
     breaks: "gradientState",
@@ -80,7 +94,40 @@ const TABLE: AmbientTable = {
     setters: [chooseDefaultDevice],
     breaks: "builtin",
   },
+  autocast: {
+    now: () => ambient.autocast ?? "",
+    traced: (m) => m.autocast,
+    getters: [],
+    scopes: [{
+      fn: autocast,
+      read(m, [options, body]) {
+        const { dtype, enabled } = settingsOf(m, options);
+        return { body, modes: { autocast: enabled ? dtype : "" } };
+      },
+    }],
+    setters: [],
+    breaks: "gradientState",
+  },
 };
+
+/** The options of a region that are known; the program's error where they are wrong. */
+function settingsOf(m: Interpreter, options: Value | undefined): ReturnType<typeof autocastSettings> {
+  const unknown = () => breakGraph("gradientState", "a region of autocast whose options are not known");
+  const given: Record<string, unknown> = {};
+  if (options?.kind === "constant" && typeof options.value === "string") given["deviceType"] = options.value;
+  else if (options?.kind === "object" && options.exotic.kind === "plain") {
+    for (const key of enumerableKeys(m, options)) {
+      const found = findProperty(m, options, key);
+      if (found.kind !== "value" || found.value.kind !== "constant") return unknown();
+      given[String(key)] = found.value.value;
+    }
+  } else return unknown();
+  try {
+    return autocastSettings(given);
+  } catch {
+    return breakGraph("throws", "autocast");
+  }
+}
 
 /** Graphs take random numbers as they run, so that no guard looks at the generator, whose calls stand between graphs. */
 const RANDOM: readonly object[] = [manualSeed, initialSeed, getRngState, setRngState];
@@ -99,12 +146,15 @@ export function ambientState(): AmbientState {
     inference: TABLE.inference.now(),
     defaultDtype: TABLE.defaultDtype.now(),
     defaultDevice: TABLE.defaultDevice.now(),
+    autocast: TABLE.autocast.now(),
   };
 }
 
 /** Adds the models of everything that tells or changes ambient state. */
 export function addAmbient(table: ModelTable): void {
   for (const entry of Object.values(TABLE)) addEntry(table, entry);
+  table.call(isAutocastEnabled, (m) => constant(m.autocast !== ""));
+  table.call(getAutocastDtype, (m) => constant(m.autocast === "" ? "bfloat16" : m.autocast));
   for (const fn of RANDOM) table.call(fn, () => breakGraph("builtin", functionLabel(fn)));
 }
 
@@ -113,26 +163,21 @@ function addEntry(table: ModelTable, entry: AmbientEntry<Primitive>): void {
   for (const fn of entry.setters) table.call(fn, () => breakGraph(entry.breaks, functionLabel(fn)));
   for (const { fn, read } of entry.scopes) {
     table.call(fn, (m, request) => {
-      const { body, value } = read(request.args);
-      return withGradients(m, request, { body, enabled: value === true });
+      return inRegion(m, request, read(m, request.args));
     });
   }
 }
 
-/** Steps through a body with gradients off or on. */
-function withGradients(
-  m: Interpreter,
-  request: CallRequest,
-  { body, enabled }: { readonly body: Value | undefined; readonly enabled: boolean },
-): CallResult {
+/** Steps through a body with gradients or autocast off or on. */
+function inRegion(m: Interpreter, request: CallRequest, { body, modes }: Region): CallResult {
   if (!body || !isCallable(body)) return breakGraph("throws", "a body that is no function");
-  const former = m.gradEnabled;
-  m.gradEnabled = enabled;
+  const former: TracedModes = { gradEnabled: m.gradEnabled, autocast: m.autocast };
+  Object.assign(m, modes);
   m.call({
     callee: body,
     self: UNDEFINED,
     args: [],
-    completion: { kind: "gradMode", former, outer: request.completion },
+    completion: { kind: "ambientMode", former, outer: request.completion },
   });
   return PUSHED;
 }

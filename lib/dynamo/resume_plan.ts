@@ -33,7 +33,7 @@ export type Parameter =
 export type PlannedCompletion =
   | Exclude<
     Completion,
-    { kind: "inside" } | { kind: "gradMode" } | { kind: "iterator" } | { kind: "construct" }
+    { kind: "inside" } | { kind: "ambientMode" } | { kind: "iterator" } | { kind: "construct" }
   >
   | {
     readonly kind: "construct";
@@ -194,7 +194,7 @@ function planCompletion(completion: Completion): PlannedCompletion | null {
     case "construct":
       return { kind: "construct", register: completion.register };
     case "iterator":
-    case "gradMode":
+    case "ambientMode":
     case "inside":
       return null;
     default:

@@ -13,6 +13,7 @@ import { nullable, required } from "./params.ts";
 import { deviceOf, t } from "./pointwise.ts";
 import { resultTypeOf } from "./promotion.ts";
 import { broadcastShapes, normalizeDims, reducedShape, shapeText } from "./shapes.ts";
+import { defineWideOp } from "./wide.ts";
 
 /** Labels of dimensions: letters, and numbers for those under an ellipsis. */
 type Labels = readonly string[];
@@ -269,7 +270,7 @@ function contracted(
   };
 }
 
-const tensordotDims = defineOp({
+const tensordotDims = defineWideOp({
   name: "tensordotDims",
   doc: "Sums of products over dimensions of one tensor paired with dimensions of another.",
   params: {
@@ -304,6 +305,17 @@ const tensordotDims = defineOp({
     kind: "composite",
     compose(o, { self, other, dimsSelf, dimsOther }) {
       const at = contracted({ self, other, dims: dimsSelf, otherDims: dimsOther });
+      const rest = (x: typeof self, gone: readonly number[]) => x.shape.filter((_, d) => !gone.includes(d));
+      const left = [...rest(self, at.left), ...rest(other, at.right)];
+      if (left.every((size) => size === 1)) {
+        // One number: the sum of products, which is no product of matrices
+        const flat = (x: typeof self, dims: readonly number[]) =>
+          o.reshape(o.permute(x, [...dims, ...x.shape.map((_, d) => d).filter((d) => !dims.includes(d))]), [
+            -1,
+          ]);
+        const products = o.mul(flat(self, at.left), flat(other, at.right));
+        return o.reshape(o.sum(products, null, false, { dtype: products.dtype }), left);
+      }
       const name = (i: number) => String.fromCharCode(97 + i);
       const a = self.shape.map((_, d) => name(d));
       const b = other.shape.map((_, d) => {

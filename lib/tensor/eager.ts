@@ -13,6 +13,7 @@ import type { HostTensor, Implementation, OpDefinition } from "../ops/definition
 import type { OpApi } from "../ops/generated.ts";
 import type { Params } from "../ops/params.ts";
 import { classPlan } from "./classes.ts";
+import { autocastCall, convertedArgs, withoutAutocast } from "./autocast.ts";
 import { onDefaultDevice } from "./default_device.ts";
 import { concrete, contiguousLayout, layoutOf } from "./layout.ts";
 import { type Element, readElements, writeElements } from "./host.ts";
@@ -72,6 +73,18 @@ const valueOf = (tensor: Tensor): Element | NestedElements =>
 
 /** Calls an op with resolved arguments. */
 export function callResolved(definition: OpDefinition, args: TensorArgs): Tensor | readonly Tensor[] {
+  if (ambient.autocast !== null) {
+    const cast = autocastCall(definition, args, ambient.autocast);
+    if (cast.kind === "plain") return withoutAutocast(() => callResolved(definition, args));
+    if (cast.kind === "convert") {
+      const { dtype } = cast;
+      const converted = convertedArgs(definition, args, {
+        dtype,
+        convert: (x) => withoutAutocast(() => ops.to(x, dtype)),
+      });
+      return withoutAutocast(() => callResolved(definition, converted));
+    }
+  }
   if (modes.top !== null) {
     const mode = modes.top;
     return modes.without(() => mode.call({ definition, args, inplace: false }));
@@ -88,6 +101,7 @@ export function callInplace(definition: OpDefinition, given: readonly unknown[])
 
 /** The same with resolved arguments. */
 export function callResolvedInplace(definition: OpDefinition, args: TensorArgs): Tensor {
+  if (ambient.autocast !== null) return withoutAutocast(() => callResolvedInplace(definition, args));
   if (modes.top !== null) {
     const mode = modes.top;
     const result = modes.without(() => mode.call({ definition, args, inplace: true }));

@@ -6,6 +6,7 @@ import { DynError } from "../base/errors.ts";
 import type { Runner } from "../graph/interpreter.ts";
 import { RANDOM_KEYS } from "../graph/signature.ts";
 import { findTarget } from "../ops/table.ts";
+import { withoutAutocast } from "./autocast.ts";
 import { callInplace, callOp, ops } from "./eager.ts";
 import { noGrad } from "./modes.ts";
 import { lastSerial, type Storage } from "./storage.ts";
@@ -21,7 +22,9 @@ export const graphRunner: Runner = {
     const { definition, inplace } = found;
     const { [RANDOM_KEYS]: keys, ...named } = kwargs;
     const given = Object.keys(named).length > 0 ? [...args, named] : args;
-    const run = () => inplace ? callInplace(definition, given) : callOp(definition, given);
+    // Graphs say their types
+    const call = () => inplace ? callInplace(definition, given) : callOp(definition, given);
+    const run = () => withoutAutocast(call);
     return keys === undefined ? run() : withKeys(keysOf(keys), run);
   },
   gradients({ outputs, inputs, tangents, retainGraph }) {

@@ -3,6 +3,7 @@
  * execution does. Input: scoped changes; output: what dispatch reads. Invariant: every change is undone when its
  * body ends, for promises when they settle; a mode never sees the calls that it makes itself.
  */
+import type { AutocastType } from "../ops/autocast.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
 
@@ -24,10 +25,18 @@ export interface DispatchMode<T> {
 interface Ambient {
   gradEnabled: boolean;
   inference: boolean;
+  /** The type in which matrix products and their like compute; null: that of their operands. */
+  autocast: AutocastType | null;
+  autocastCaches: boolean;
 }
 
-/** The state in force. Change it with the functions of this file only. */
-export const ambient: Ambient = { gradEnabled: true, inference: false };
+/** The state in force. Change it with the functions of this file and of autocast.ts only. */
+export const ambient: Ambient = {
+  gradEnabled: true,
+  inference: false,
+  autocast: null,
+  autocastCaches: true,
+};
 
 /** Runs `body`, then `restore`; where it returns a promise, after that settles. */
 export function scoped<R>(body: () => R, restore: () => void): R {

@@ -110,12 +110,21 @@ export function findOp(op: string): Callable | undefined {
   return isCallable(own) ? (self, ...rest) => method(self, name, rest) : undefined;
 }
 
+/** The arguments of a sample's call. */
+export function callOf(sample: OpSample, device: string): readonly unknown[] {
+  return argumentsOf(sample, new Decoder(device));
+}
+
+function argumentsOf(sample: OpSample, decoder: Decoder): unknown[] {
+  const args: unknown[] = sample.args.map((each) => decoder.decode(each));
+  const named = decoder.dictionary(sample.kwargs);
+  return Object.keys(named).length > 0 ? [...args, named] : args;
+}
+
 /** Calls the op of a sample and compares. Throws an Error that tells the first difference. */
 export function replay(sample: OpSample, op: Callable, options: ReplayOptions): void {
   const decoder = new Decoder(options.device);
-  const args: unknown[] = sample.args.map((each) => decoder.decode(each));
-  const named = decoder.dictionary(sample.kwargs);
-  if (Object.keys(named).length > 0) args.push(named);
+  const args = argumentsOf(sample, decoder);
   if (sample.error !== undefined) return expectError(() => op(...args), sample);
   const result = options.wrap(op)(...args);
   const { slack } = options, { exact, exactGrads } = sample;

@@ -207,7 +207,7 @@ export function factText(fact: Fact): string {
       return `Object.${fact.level === "frozen" ? "isFrozen" : "isSealed"}(${sourceText(fact.source)})`;
     case "globalState":
       return `___check_global_state(grad=${fact.state.gradEnabled}, dtype=${fact.state.defaultDtype}, ` +
-        `device=${fact.state.defaultDevice})`;
+        `device=${fact.state.defaultDevice}${fact.state.autocast && `, autocast=${fact.state.autocast}`})`;
     default:
       return fact satisfies never;
   }

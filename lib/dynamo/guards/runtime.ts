@@ -145,7 +145,8 @@ export function layoutIs(
 /** Whether operations mean at the moment what they meant in the trace. */
 export function ambientIs(expected: AmbientState): boolean {
   return ambient.gradEnabled === expected.gradEnabled && ambient.inference === expected.inference &&
-    getDefaultDtype() === expected.defaultDtype && defaultDevice() === expected.defaultDevice;
+    getDefaultDtype() === expected.defaultDtype && defaultDevice() === expected.defaultDevice &&
+    (ambient.autocast ?? "") === expected.autocast;
 }
 
 /** Whether a tensor has no history, and nobody listens to its gradients. */

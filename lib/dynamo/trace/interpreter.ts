@@ -4,12 +4,16 @@
  * nothing before it is certain to complete; otherwise it breaks the graph and the frame is as it was.
  */
 import type { BreakCause } from "../break_reasons.ts";
+import type { AutocastType } from "../../ops/autocast.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { FreeBinding } from "../frame/info.ts";
 import type { CellPlace, CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import type { OutputGraph } from "./output_graph.ts";
+
+/** What a region of the program changes until it ends. */
+export type TracedModes = Pick<Interpreter, "gradEnabled" | "autocast">;
 
 /** What happens with a callee's result, in the frame below. */
 export type Completion =
@@ -25,8 +29,8 @@ export type Completion =
   | { readonly kind: "iterator"; readonly iterator: number; readonly next: number }
   /** `iteratorNext`: the result is taken apart. */
   | { readonly kind: "step"; readonly done: number; readonly value: number }
-  /** Gradients were switched off or on for the callee; the former state comes back. */
-  | { readonly kind: "gradMode"; readonly former: boolean; readonly outer: Completion }
+  /** Gradients or autocast were switched for the callee; the former state comes back. */
+  | { readonly kind: "ambientMode"; readonly former: TracedModes; readonly outer: Completion }
   /** The function itself ends with the result. */
   | { readonly kind: "root" }
   /** Goes on inside an operation of the interpreter, which generated code cannot enter in the middle. */
@@ -95,6 +99,8 @@ export interface Interpreter {
   readonly wrapper: Wrapper;
   /** Whether gradients are recorded at this point of the program. */
   gradEnabled: boolean;
+  /** The type of the region of autocast that this point is in; "" outside of one. */
+  autocast: AutocastType | "";
   /** The op of a public name. */
   opNamed(name: string): CallTarget;
   /** The prototype of tensors that operations make. */

@@ -45,6 +45,7 @@ import {
   type Interpreter,
   ProgramThrow,
   PUSHED,
+  type TracedModes,
 } from "./interpreter.ts";
 import { iteratorResult, takeApart } from "./iteration.ts";
 import { assignProperty, builtinPrototype, findProperty, newObject } from "./objects.ts";
@@ -123,6 +124,7 @@ export class Machine implements Interpreter {
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
   gradEnabled = ambient.gradEnabled;
+  autocast: Interpreter["autocast"] = ambient.autocast ?? "";
   /** How many instructions have begun. */
   steps = 0;
   #returned: Value | null = null;
@@ -283,7 +285,12 @@ export class Machine implements Interpreter {
   #leave(frame: Frame): void {
     const exotic = frame.generator?.exotic;
     if (exotic?.kind === "generator") exotic.state = "completed";
-    for (let c = frame.completion; c.kind === "gradMode"; c = c.outer) this.gradEnabled = c.former;
+    for (let c = frame.completion; c.kind === "ambientMode"; c = c.outer) this.#restore(c.former);
+  }
+
+  #restore({ gradEnabled, autocast }: TracedModes): void {
+    this.gradEnabled = gradEnabled;
+    this.autocast = autocast;
   }
 
   restartAt(step: number, cause: BreakCause): never {
@@ -371,9 +378,9 @@ export class Machine implements Interpreter {
         this.top.pc++;
         return;
       }
-      case "gradMode":
+      case "ambientMode":
         // A body that pushed no frame leaves none either.
-        this.gradEnabled = completion.former;
+        this.#restore(completion.former);
         return this.complete(completion.outer, value);
       case "inside":
         return completion.then(value);
@@ -576,7 +583,7 @@ function isResumable(frame: Frame): boolean {
     case "root":
       return true;
     case "iterator":
-    case "gradMode":
+    case "ambientMode":
     case "inside":
       return false;
     default:

@@ -5,7 +5,8 @@
  */
 import { categoryOf, type DType, type DTypeCategory, isFloat } from "../../base/dtype.ts";
 import { Sym } from "../../sym/expr.ts";
-import type { TensorMeta } from "../../graph/meta.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import { autocastOf, type AutocastType, isEligible } from "../../ops/autocast.ts";
 import { type Argument, isList, type Node, type NodeMeta } from "../../graph/node.ts";
 import type { ComposedMeta } from "../../ops/composition.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
@@ -46,7 +47,35 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
   };
   const { parsed, inplace } = resolveArguments(m, { definition, args, forms });
   if (isDataDependent(m, definition, parsed)) breakGraph("dataDependentShape", definition.name);
-  return append(m, { definition, inplace: target.inplace || inplace }, parsed, method);
+  const isInplace = target.inplace || inplace;
+  const given = m.autocast === "" || isInplace ? parsed : underAutocast(m, definition, parsed, m.autocast);
+  return append(m, { definition, inplace: isInplace }, given, method);
+}
+
+/** The arguments as a region of autocast has them. */
+function underAutocast(
+  m: Interpreter,
+  definition: OpDefinition,
+  args: Resolved,
+  region: AutocastType,
+): Resolved {
+  const operands = tensorArguments(args).map(({ value }) => value.meta.dtype);
+  const cast = autocastOf(definition.name, region, { operands, mode: args["mode"] });
+  switch (cast.kind) {
+    case "plain":
+      return args;
+    case "through":
+      // A node stands for the whole composition, whose parts the region looks at
+      return breakGraph("gradientState", `a region of autocast sees the parts of ${definition.name}`);
+    case "convert": {
+      const { dtype } = cast;
+      return mapArguments(
+        args,
+        (value) =>
+          value.meta.dtype === dtype || !isEligible(value.meta.dtype) ? value : converted(m, value, dtype),
+      );
+    }
+  }
 }
 
 function scalarOperand(m: Interpreter, value: NumberValue): GraphValue {
@@ -140,18 +169,20 @@ function withFittingScalars(m: Interpreter, definition: OpDefinition, args: Reso
   return mapArguments(args, (value) => isScalar(value) ? converted(m, value, type) : value);
 }
 
-/** A scalar input in another floating type. */
+/** A tensor in another floating type. */
 function converted(m: Interpreter, value: GraphValue, dtype: DType): GraphValue {
-  const tensor: TensorMeta = { ...value.meta, dtype };
+  const { shape, device } = value.meta, tensor: TensorMeta = contiguousMeta(shape, dtype, device);
+  const grad = m.gradEnabled && requiresGrad(m, value);
   const node = m.output.graph.create("call_function", "to", {
     args: [value.node, dtype],
     meta: {
       stack: m.output.whereabouts.stack(),
-      value: { kind: "tensor", tensor, requiresGrad: false },
+      value: { kind: "tensor", tensor, requiresGrad: grad },
       ...(m.gradEnabled ? {} : { noGrad: true as const }),
     },
   });
   m.output.noteOperation(node);
+  remember(m, new TensorValue(tensor, grad, node, null, null));
   return new GraphValue(node, tensor);
 }
 

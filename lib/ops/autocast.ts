@@ -1,0 +1,127 @@
+/**
+ * Which ops change the types of their operands while types are chosen automatically, as PyTorch's on the CPU. Input: an
+ * op, its arguments and the type of the region; output: the type to convert floating operands to, or that nothing
+ * changes. Invariant: float64, integers and bools stay as they are.
+ */
+import { type DType, isFloat } from "../base/dtype.ts";
+import type { OpName } from "./generated.ts";
+
+/** A type that a region may compute with. */
+export type AutocastType = "float16" | "bfloat16";
+
+/**
+ * - lower: in the region's type. float32: in float32. widest: in the widest type of the operands.
+ * - through: a composition whose ops are looked at one by one; all others are left alone with what they are made of.
+ */
+type Policy = "lower" | "float32" | "widest" | "through";
+
+const LISTS: Readonly<Record<Policy, readonly OpName[]>> = {
+  lower: [
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "convTranspose1d",
+    "convTranspose2d",
+    "bmm",
+    "mm",
+    "vecdot",
+    "baddbmm",
+    "addmm",
+    "addbmm",
+    "linear",
+    "matmul",
+    "prelu",
+    "scaledDotProductAttention",
+  ],
+  float32: [
+    "avgPool3d",
+    "adaptiveAvgPool3d",
+    "adaptiveMaxPool3d",
+    "maxPool3d",
+    "maxUnpool1d",
+    "maxUnpool2d",
+    "maxUnpool3d",
+    "padBy",
+    "binaryCrossEntropy",
+    "binaryCrossEntropyWithLogits",
+    "crossEntropy",
+    "nllLoss",
+    "klDiv",
+    "mseLoss",
+    "l1Loss",
+    "smoothL1Loss",
+    "huberLoss",
+    "cosineEmbeddingLoss",
+    "hingeEmbeddingLoss",
+    "poissonNllLoss",
+    "marginRankingLoss",
+    "softMarginLoss",
+    "tripletMarginLoss",
+    "multiMarginLoss",
+    "prod",
+    "quantile",
+    "nanquantile",
+    "cdist",
+    "trace",
+    "inv",
+    "invEx",
+    "solve",
+    "solveEx",
+    "svdvals",
+    "tensorinv",
+  ],
+  widest: ["cat", "stack", "indexCopy"],
+  through: [
+    "einsum",
+    "tensordot",
+    "tensordotDims",
+    "inner",
+    "multiDot",
+    "cov",
+    "corrcoef",
+    "matrixPower",
+    "pad",
+  ],
+};
+
+const named = (policy: Policy) => LISTS[policy].map((name) => [name, policy] as const);
+
+const POLICIES: ReadonlyMap<string, Policy> = new Map(
+  [...named("lower"), ...named("float32"), ...named("widest"), ...named("through")],
+);
+
+/** What becomes of a call. */
+export type Autocast =
+  /** Floating operands other than float64 are converted to this type. */
+  | { readonly kind: "convert"; readonly dtype: DType }
+  /** It runs as it is, and so do the ops it is made of. */
+  | { readonly kind: "plain" }
+  /** Its composition is looked at op by op. */
+  | { readonly kind: "through" };
+
+const PLAIN: Autocast = { kind: "plain" }, THROUGH: Autocast = { kind: "through" };
+
+/** What becomes of a call of an op with operands of these types; `mode`: its parameter of that name. */
+export function autocastOf(
+  name: string,
+  region: AutocastType,
+  { operands, mode }: { readonly operands: Iterable<DType>; readonly mode: unknown },
+): Autocast {
+  switch (POLICIES.get(name)) {
+    case undefined:
+      return PLAIN;
+    case "through":
+      return THROUGH;
+    case "lower":
+      return { kind: "convert", dtype: region };
+    case "float32":
+      return name === "padBy" && mode === "circular" ? PLAIN : { kind: "convert", dtype: "float32" };
+    case "widest":
+      return { kind: "convert", dtype: [...operands].includes("float32") ? "float32" : region };
+  }
+}
+
+/** Whether autocast converts elements of a type. */
+export function isEligible(dtype: DType): boolean {
+  return isFloat(dtype) && dtype !== "float64";
+}

@@ -1,0 +1,214 @@
+/**
+ * Scaling of losses, so that small gradients of float16 do not become 0, as `torch.amp.GradScaler`. Input: losses and
+ * optimizers; output: the same steps, but that those with infinite gradients are left out. Invariant: between two
+ * calls of `update` each optimizer is unscaled and stepped at most once.
+ */
+import { DynError } from "../base/errors.ts";
+import { noGrad } from "../tensor/modes.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+
+/** What is read and changed of an optimizer. */
+export interface Scaled {
+  readonly paramGroups: readonly { readonly params: readonly Tensor[] }[];
+  step(closure?: () => unknown): unknown;
+}
+
+/** Settings, as PyTorch has them. */
+export interface GradScalerOptions {
+  readonly initScale?: number;
+  /** What the scale is multiplied by after `growthInterval` steps without infinite gradients. */
+  readonly growthFactor?: number;
+  /** What it is multiplied by after a step with some. */
+  readonly backoffFactor?: number;
+  readonly growthInterval?: number;
+  readonly enabled?: boolean;
+}
+
+/** What `stateDict` gives, by PyTorch's names; empty where the scaler is disabled. */
+export interface GradScalerState {
+  readonly scale?: number;
+  readonly growth_factor?: number;
+  readonly backoff_factor?: number;
+  readonly growth_interval?: number;
+  readonly _growth_tracker?: number;
+}
+
+/** How far an optimizer has come since the last update, and whether its gradients are infinite. */
+interface Progress {
+  stage: "unscaled" | "stepped";
+  readonly foundInf: boolean;
+}
+
+type Losses = Tensor | readonly Losses[];
+
+/** Scales losses, and steps optimizers whose gradients are finite. */
+export class GradScaler {
+  #scale: number;
+  #growthFactor: number;
+  #backoffFactor: number;
+  #growthInterval: number;
+  #growthTracker = 0;
+  readonly #enabled: boolean;
+  readonly #progress = new Map<Scaled, Progress>();
+
+  /** `device` is PyTorch's first argument; gradients are found wherever they are. */
+  constructor(device: string | GradScalerOptions = {}, options: GradScalerOptions = {}) {
+    const given = typeof device === "string" ? options : device;
+    const { initScale = 2 ** 16, growthFactor = 2, backoffFactor = 0.5, growthInterval = 2000 } = given;
+    if (!(growthFactor > 1)) throw new DynError(`Expected a growthFactor above 1 but found ${growthFactor}`);
+    if (!(backoffFactor < 1)) {
+      throw new DynError(`Expected a backoffFactor below 1 but found ${backoffFactor}`);
+    }
+    this.#scale = Math.fround(initScale);
+    this.#growthFactor = growthFactor;
+    this.#backoffFactor = backoffFactor;
+    this.#growthInterval = growthInterval;
+    this.#enabled = given.enabled ?? true;
+  }
+
+  /** A loss, or several, times the scale. */
+  scale(outputs: Tensor): Tensor;
+  scale(outputs: readonly Losses[]): readonly Losses[];
+  scale(outputs: Losses): Losses {
+    if (!this.#enabled) return outputs;
+    return isTensor(outputs) ? outputs.mul(this.#scale) : outputs.map((each) => this.#scaled(each));
+  }
+
+  #scaled(outputs: Losses): Losses {
+    return isTensor(outputs) ? outputs.mul(this.#scale) : outputs.map((each) => this.#scaled(each));
+  }
+
+  /**
+   * Divides an optimizer's gradients by the scale, for clipping before `step`. Throws DynError where that was done since
+   * the last update, and for gradients of float16, which would lose what scaling saved.
+   */
+  unscale_(optimizer: Scaled): void {
+    if (!this.#enabled) return;
+    const { stage } = this.#progress.get(optimizer) ?? {};
+    if (stage === "unscaled") {
+      throw new DynError("Expected one unscale_() of this optimizer since the last update() but found two");
+    }
+    if (stage === "stepped") throw new DynError("Expected unscale_() before step() but found it after");
+    this.#progress.set(optimizer, { stage: "unscaled", foundInf: this.#unscale(optimizer) });
+  }
+
+  /** Unscales; gives whether some gradient is not finite. */
+  #unscale({ paramGroups }: Scaled): boolean {
+    const inverse = Math.fround(1 / this.#scale);
+    const grads = paramGroups.flatMap(({ params }) => params.flatMap(({ grad }) => grad ? [grad] : []));
+    if (grads.some(({ dtype }) => dtype === "float16")) {
+      throw new DynError("Expected gradients of more digits to unscale but found float16");
+    }
+    if (grads.length === 0) {
+      throw new DynError("Expected gradients to unscale but found none");
+    }
+    return noGrad(() => {
+      let finite: Tensor | undefined;
+      for (const grad of grads) {
+        const here = grad.isfinite().all();
+        finite = finite?.logicalAnd(here) ?? here;
+        grad.mul_(inverse);
+      }
+      return finite?.item() === false;
+    });
+  }
+
+  /**
+   * The optimizer's step, unless its gradients (unscaled now, where they were not) are infinite; then undefined. Throws
+   * DynError where it has stepped since the last update.
+   */
+  step(optimizer: Scaled, ...args: readonly (() => unknown)[]): unknown {
+    if (!this.#enabled) return optimizer.step(...args);
+    if (args.length > 0) throw new DynError("Expected no closure for a scaled step but found one");
+    if (this.#progress.get(optimizer)?.stage === "stepped") {
+      throw new DynError("Expected one step() of this optimizer since the last update() but found two");
+    }
+    if (!this.#progress.has(optimizer)) this.unscale_(optimizer);
+    const foundInf = this.#progress.get(optimizer)?.foundInf ?? false;
+    this.#progress.set(optimizer, { stage: "stepped", foundInf });
+    return foundInf ? undefined : optimizer.step();
+  }
+
+  /** Changes the scale by what was found since the last time, or to `newScale`. */
+  update(newScale: number | Tensor | null = null): void {
+    if (!this.#enabled) return;
+    if (newScale !== null) {
+      this.#scale = Math.fround(Number(isTensor(newScale) ? newScale.item() : newScale));
+    } else {
+      if (this.#progress.size === 0) {
+        throw new DynError("Expected a step before update() but found no checked gradients");
+      }
+      if ([...this.#progress.values()].some(({ foundInf }) => foundInf)) {
+        this.#scale = Math.fround(this.#scale * this.#backoffFactor);
+        this.#growthTracker = 0;
+      } else if (++this.#growthTracker === this.#growthInterval) {
+        const grown = Math.fround(this.#scale * this.#growthFactor);
+        if (Number.isFinite(grown)) this.#scale = grown;
+        this.#growthTracker = 0;
+      }
+    }
+    this.#progress.clear();
+  }
+
+  /** The scale; 1 where the scaler is disabled. */
+  getScale(): number {
+    return this.#enabled ? this.#scale : 1;
+  }
+
+  getGrowthFactor(): number {
+    return this.#growthFactor;
+  }
+
+  setGrowthFactor(factor: number): void {
+    this.#growthFactor = factor;
+  }
+
+  getBackoffFactor(): number {
+    return this.#backoffFactor;
+  }
+
+  setBackoffFactor(factor: number): void {
+    this.#backoffFactor = factor;
+  }
+
+  getGrowthInterval(): number {
+    return this.#growthInterval;
+  }
+
+  setGrowthInterval(interval: number): void {
+    this.#growthInterval = interval;
+  }
+
+  isEnabled(): boolean {
+    return this.#enabled;
+  }
+
+  /** The scale and its settings. */
+  stateDict(): GradScalerState {
+    if (!this.#enabled) return {};
+    return {
+      scale: this.#scale,
+      growth_factor: this.#growthFactor,
+      backoff_factor: this.#backoffFactor,
+      growth_interval: this.#growthInterval,
+      _growth_tracker: this.#growthTracker,
+    };
+  }
+
+  /** Takes over what `stateDict` gave. Throws DynError for the state of a disabled scaler. */
+  loadStateDict(state: GradScalerState): void {
+    if (!this.#enabled) return;
+    const { scale, growth_factor, backoff_factor, growth_interval, _growth_tracker } = state;
+    if (
+      scale === undefined || growth_factor === undefined || backoff_factor === undefined ||
+      growth_interval === undefined || _growth_tracker === undefined
+    ) {
+      throw new DynError("Expected the state of an enabled scaler but found that of a disabled one");
+    }
+    this.#scale = scale;
+    this.#growthFactor = growth_factor;
+    this.#backoffFactor = backoff_factor;
+    this.#growthInterval = growth_interval;
+    this.#growthTracker = _growth_tracker;
+  }
+}

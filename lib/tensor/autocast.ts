@@ -1,0 +1,118 @@
+/**
+ * Regions in which the types of matrix products, convolutions and losses are chosen automatically, as
+ * `torch.autocast`. Input: calls of ops; output: the same with operands converted. Invariant: what converts a call is
+ * decided by lib/ops/autocast.ts alone; conversions are ordinary ops, so the tape and every mode see them.
+ */
+import type { DType } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { type Autocast, autocastOf, type AutocastType, isEligible } from "../ops/autocast.ts";
+import type { OpDefinition } from "../ops/definition.ts";
+import { ambient, scoped } from "./modes.ts";
+import { entryOf, mapTensors, type TensorArgs, tensorsOf } from "./plan.ts";
+import type { Tensor } from "./tensor.ts";
+
+/** Options of a region, in PyTorch's terms. */
+export interface AutocastOptions {
+  /** The device whose ops it is for; "cpu" where absent. Every device has the same lists. */
+  readonly deviceType?: string;
+  /** bfloat16 where absent. */
+  readonly dtype?: AutocastType;
+  readonly enabled?: boolean;
+  /** Whether parameters are converted once in a region rather than at each use. */
+  readonly cacheEnabled?: boolean;
+}
+
+/** The converted parameters of the outermost region, by whether gradients were recorded. */
+const cache = {
+  depth: 0,
+  recorded: new WeakMap<Tensor, Converted>(),
+  plain: new WeakMap<Tensor, Converted>(),
+};
+
+interface Converted {
+  readonly version: number;
+  readonly tensor: Tensor;
+}
+
+/** The options of a region, checked. Throws DynError for a type that is none of 16 bits. */
+export function autocastSettings(options: AutocastOptions | string): Required<AutocastOptions> {
+  const { deviceType = "cpu", dtype = "bfloat16", enabled = true, cacheEnabled = true } =
+    typeof options === "string" ? { deviceType: options } : options;
+  if (dtype !== "bfloat16" && dtype !== "float16") {
+    throw new DynError(`Expected autocast to bfloat16 or float16 but found ${String(dtype)}`);
+  }
+  return { deviceType, dtype, enabled, cacheEnabled };
+}
+
+/** Runs `body` with types chosen automatically (or not, with `enabled: false`), as `torch.autocast`. */
+export function autocast<R>(options: AutocastOptions | string, body: () => R): R {
+  const { dtype, enabled, cacheEnabled } = autocastSettings(options);
+  const former = { region: ambient.autocast, caches: ambient.autocastCaches };
+  ambient.autocast = enabled ? dtype : null;
+  ambient.autocastCaches = cacheEnabled;
+  cache.depth++;
+  return scoped(body, () => {
+    ambient.autocast = former.region;
+    ambient.autocastCaches = former.caches;
+    if (--cache.depth === 0) {
+      cache.recorded = new WeakMap();
+      cache.plain = new WeakMap();
+    }
+  });
+}
+
+/** Whether types are chosen automatically now. */
+export function isAutocastEnabled(_deviceType = "cpu"): boolean {
+  return ambient.autocast !== null;
+}
+
+/** The type of the region, or the one that a region has where none is said. */
+export function getAutocastDtype(_deviceType = "cpu"): DType {
+  return ambient.autocast ?? "bfloat16";
+}
+
+/** Runs `body`, whose ops say all of their types themselves, outside of regions. */
+export function withoutAutocast<R>(body: () => R): R {
+  const { autocast: former } = ambient;
+  if (former === null) return body();
+  ambient.autocast = null;
+  return scoped(body, () => ambient.autocast = former);
+}
+
+/** What the region makes of a call. */
+export function autocastCall(definition: OpDefinition, args: TensorArgs, region: AutocastType): Autocast {
+  const entry = entryOf(definition);
+  return autocastOf(definition.name, region, {
+    operands: tensorsOf(entry, args).map(({ dtype }) => dtype),
+    mode: args["mode"],
+  });
+}
+
+/** The arguments with floating operands converted. */
+export function convertedArgs(
+  definition: OpDefinition,
+  args: TensorArgs,
+  { dtype, convert }: { readonly dtype: DType; readonly convert: (tensor: Tensor, dtype: DType) => Tensor },
+): TensorArgs {
+  return mapTensors<Tensor>(entryOf(definition), args, (tensor) => {
+    if (tensor.dtype === dtype || !isEligible(tensor.dtype)) return tensor;
+    return isKept(tensor, dtype)
+      ? keptConversion(tensor, () => convert(tensor, dtype))
+      : convert(tensor, dtype);
+  });
+}
+
+/** Parameters are converted once in a region, as PyTorch does: float32 leaves that require gradients. */
+function isKept(tensor: Tensor, dtype: DType): boolean {
+  return ambient.autocastCaches && dtype === ambient.autocast && tensor.dtype === "float32" &&
+    tensor.requiresGrad && tensor.isLeaf && tensor.viewState === null;
+}
+
+function keptConversion(tensor: Tensor, convert: () => Tensor): Tensor {
+  const kept = ambient.gradEnabled ? cache.recorded : cache.plain, known = kept.get(tensor);
+  const { version } = tensor.storage;
+  if (known?.version === version) return known.tensor;
+  const made = convert();
+  kept.set(tensor, { version, tensor: made });
+  return made;
+}
