@@ -6,6 +6,7 @@
 import { isFloat, type ValueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../../lib/loops/scalar.ts";
+import { fma } from "./fused.ts";
 import { digamma, erf, erfc, lgamma, philox, roundEven } from "./special.ts";
 
 /** One element: number, bigint for int64, boolean for bool. */
@@ -23,9 +24,11 @@ export function scalarFunction(
   if (dtype === "bool") return boolFunction(op);
   if (dtype === "int64") return bigFunction(op);
   if (!isFloat(dtype)) return integerFunction(op);
-  const compute = FLOAT[op];
+  if (op === "floatToBits" && dtype === "float64") return (a) => bitsOfDouble(Number(a));
+  const type = dtype === "float32" && precision === "exact" ? "float32" : "float64";
+  const compute: FloatFunction | undefined = op === "fma" ? (a, b, c) => fma([a, b, c], type) : FLOAT[op];
   if (!compute) throw new InternalError(`Expected an operation on floats but found ${op}`);
-  const round = dtype === "float32" && precision === "exact" ? Math.fround : (x: number) => x;
+  const round = type === "float32" ? Math.fround : (x: number) => x;
   return (...args) => {
     const result = compute(Number(args[0]), Number(args[1]), Number(args[2]));
     return typeof result === "number" && SCALAR_OPS[op].result === "same" ? round(result) : result;
@@ -63,23 +66,6 @@ type FloatFunction = (a: number, b: number, c: number) => number | boolean;
 
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** a·b + c rounded once: the product is split exactly (Dekker) and summed with compensation. */
-function fma(a: number, b: number, c: number): number {
-  const product = a * b;
-  if (!Number.isFinite(product) || !Number.isFinite(c)) return product + c;
-  const split = (x: number): [number, number] => {
-    const scaled = 134217729 * x;
-    const high = scaled - (scaled - x);
-    return [high, x - high];
-  };
-  const [ah, al] = split(a), [bh, bl] = split(b);
-  const error = al * bl - (product - ah * bh - al * bh - ah * bl);
-  const sum = product + c;
-  const virtual = sum - product;
-  const sumError = (product - (sum - virtual)) + (c - virtual);
-  return Number.isFinite(error) ? sum + (sumError + error) : sum;
-}
-
 const floorMod = (a: number, b: number) => {
   const r = a % b;
   return r !== 0 && (r < 0) !== (b < 0) ? r + b : r;
@@ -89,7 +75,6 @@ const FLOAT: Partial<Record<ScalarOpName, FloatFunction>> = {
   sub: (a, b) => a - b,
   mul: (a, b) => a * b,
   div: (a, b) => a / b,
-  fma,
   neg: (a) => -a,
   abs: Math.abs,
   sign: Math.sign,
@@ -182,7 +167,18 @@ function boolFunction(op: ScalarOpName): (...args: readonly Element[]) => Elemen
   }
 }
 
+function bitsOfDouble(x: number): bigint {
+  scratch.setFloat64(0, x);
+  return scratch.getBigInt64(0);
+}
+
 function bigFunction(op: ScalarOpName): (...args: readonly Element[]) => Element {
+  if (op === "bitsToFloat") {
+    return (x) => {
+      scratch.setBigInt64(0, BigInt(x ?? 0));
+      return scratch.getFloat64(0);
+    };
+  }
   const compute = integerOperation(op, 64n);
   return (x, y) => {
     const result = compute(BigInt(x ?? 0), BigInt(y ?? 0));
