@@ -8,6 +8,7 @@ export const nativeTarget: Target = {
   name: "native",
   supports,
   lanes: true,
+  chunks: false,
   grid: null,
   kernelBuffers: Infinity,
   unrolls: 400,

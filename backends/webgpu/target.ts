@@ -8,6 +8,7 @@ export function webGpuTarget(kernelBuffers: number): Target {
     name: "webgpu",
     supports: ({ call }) => call.op === "matmul" || isConvolution(call) ? "alone" : "none",
     lanes: false,
+    chunks: false,
     grid: { groups: 2048, elements: 1 << 14 },
     kernelBuffers,
     unrolls: 0,

@@ -8,6 +8,7 @@ import type { Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { blockedSums } from "./blocked_sums.ts";
+import { chunkedReductions } from "./chunked_reductions.ts";
 import { expandConversions } from "./conversions.ts";
 import { gridReductions } from "./grid_reductions.ts";
 import { libraryCalls } from "./library_calls.ts";
@@ -34,6 +35,7 @@ export const PASSES: readonly Pass[] = [
     applies: ({ unrolls }) => unrolls > 0,
     run: (program, { unrolls }) => perNest((body) => unrollShort(body, unrolls))(program),
   },
+  { name: "chunked_reductions", applies: ({ chunks }) => chunks, run: chunkedReductions },
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
 ];
 

@@ -33,6 +33,8 @@ export interface Target {
    * add in one order.
    */
   readonly lanes: boolean;
+  /** Whether reductions of everything are to be cut in chunks; a printer may do the same with teams of threads. */
+  readonly chunks: boolean;
   /** The grid of workgroups that loops are mapped to, which few results of long reductions would leave idle. */
   readonly grid: Grid | null;
   /** How many buffers one kernel may touch. */

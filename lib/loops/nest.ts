@@ -309,7 +309,10 @@ export function substituteIndices(
 ): readonly Statement[] {
   return body.map((s) => {
     switch (s.kind) {
-      case "loop":
+      case "loop": {
+        const axis = { ...s.axis, size: substitute(s.axis.size, replace) };
+        return { ...s, axis, body: substituteIndices(s.body, replace) };
+      }
       case "masked":
         return { ...s, body: substituteIndices(s.body, replace) };
       case "index":

@@ -1,0 +1,138 @@
+/**
+ * Reductions of everything in chunks, so that threads share them out. Input: a program with vector loops chosen;
+ * output: one where such a reduction is two kernels, of which the first stores the results of the chunks and the second
+ * combines them in order. Invariant: where to cut follows from the sizes alone, so that every printer that runs this
+ * pass, on however many threads, combines in one order.
+ */
+import { type DType, itemSize } from "../base/dtype.ts";
+import {
+  add,
+  boundsOf,
+  type Dim,
+  floorDiv,
+  freeSymbols,
+  max,
+  min,
+  mul,
+  sub,
+  type Sym,
+  symbol,
+} from "../sym/expr.ts";
+import { isPosition } from "../loops/ir.ts";
+import type { BufferDecl, BufferId, Kernel, Loop, Program, Reduction, Statement } from "../loops/ir.ts";
+import { substituteIndices } from "../loops/nest.ts";
+import { valueTypes } from "../loops/value_types.ts";
+import { replaceKernels } from "./kernels.ts";
+
+/** Elements of a chunk. */
+const CHUNK = 32768;
+
+/** Cuts the reductions of a program. */
+export function chunkedReductions(program: Program): Program {
+  const buffers: BufferDecl[] = [...program.buffers];
+  let bytes = program.arenaBytes;
+  const temporary = (dtype: DType, length: Dim): BufferId => {
+    const offset = rounded(bytes), name = `partial${buffers.length}`;
+    bytes = add(offset, mul(length, itemSize(dtype)));
+    return buffers.push({ name, dtype, length, role: { kind: "temporary", offset } }) - 1;
+  };
+  const cut = replaceKernels(program, (kernel): readonly Kernel[] => {
+    if (kernel.kind !== "loops") return [kernel];
+    const found = chunkedReduction(kernel.body, temporary);
+    if (!found) return [kernel];
+    return [{ ...kernel, name: `${kernel.name}_parts`, body: found.parts }, { ...kernel, body: found.end }];
+  });
+  return cut === program ? program : { ...cut, buffers, arenaBytes: rounded(bytes) };
+}
+
+/** Bytes up to the next multiple of 64. */
+const rounded = (bytes: Dim): Dim => mul(floorDiv(add(bytes, 63), 64), 64);
+
+/** A reduction in chunks. */
+interface ChunkedReduction {
+  /** Stores the results of the chunks. */
+  readonly parts: readonly Statement[];
+  /** Combines them, and does what follows the reduction. */
+  readonly end: readonly Statement[];
+}
+
+/**
+ * The reduction of everything that statements are; undefined where they are something else, or little. `buffer` makes
+ * a buffer for the results of so many chunks.
+ */
+function chunkedReduction(
+  body: readonly Statement[],
+  buffer: (dtype: DType, chunks: Dim) => BufferId,
+): ChunkedReduction | undefined {
+  const loops = body.filter((s): s is Loop => s.kind === "loop"), [loop] = loops;
+  if (loops.length !== 1 || !loop || loop.order !== "reduction" || loop.reductions.length === 0) {
+    return undefined;
+  }
+  if (loop.carried.length > 0 || loop.reductions.some((r) => isPosition(r.op)) || adds(body)) {
+    return undefined;
+  }
+  const count = elementsOf(loop);
+  if (boundsOf(count)[1] <= 2 * CHUNK || [...freeSymbols(count)].some((s) => !isSize(s))) return undefined;
+  const before = body.slice(0, body.indexOf(loop)), after = body.slice(body.indexOf(loop) + 1);
+  if (before.some((s) => s.kind === "store" || s.kind === "masked")) return undefined;
+  const { symbol: whole, size } = loop.axis;
+  const length = max(1, floorDiv(CHUNK, max(1, elementsIn(loop))));
+  const chunks = floorDiv(sub(add(size, length), 1), length);
+  const axis = {
+    symbol: symbol("c", { kind: "axis" }, [0, Math.max(0, boundsOf(chunks)[1] - 1)]),
+    size: chunks,
+  };
+  const inner = symbol("r", { kind: "axis" }, [0, Math.max(0, boundsOf(length)[1] - 1)]);
+  const start = mul(axis.symbol, length);
+  const chunk: Loop = {
+    ...loop,
+    axis: { symbol: inner, size: min(length, sub(size, start)) },
+    body: substituteIndices(loop.body, (s) => s === whole ? add(start, inner) : s),
+  };
+  const kept = loop.reductions.map((r) => ({ r, buffer: buffer(r.dtype, chunks) }));
+  const stores = kept.map(({ r, buffer }): Statement => ({
+    kind: "store",
+    buffer,
+    index: axis.symbol,
+    value: r.id,
+    mode: "set",
+  }));
+  const plain = { kind: "loop", axis, vector: false, carried: [] } as const;
+  let next = Math.max(-1, ...valueTypes(body).keys()) + 1;
+  const loads = kept.map(({ r, buffer }) =>
+    ({ kind: "load", id: next++, buffer, index: axis.symbol, dtype: r.dtype }) as const
+  );
+  const combine: Loop = {
+    ...plain,
+    order: "reduction",
+    body: loads,
+    reductions: loop.reductions.map((r, n): Reduction => ({ ...r, value: loads[n]?.id ?? r.value })),
+  };
+  return {
+    parts: [{ ...plain, order: "parallel", body: [...before, chunk, ...stores], reductions: [] }],
+    end: [...before, combine, ...after],
+  };
+}
+
+const isSize = ({ node }: Sym): boolean => node.kind === "symbol" && node.role.kind === "size";
+
+const adds = (body: readonly Statement[]): boolean =>
+  body.some((s) =>
+    s.kind === "store" ? s.mode === "add" : (s.kind === "loop" || s.kind === "masked") && adds(s.body)
+  );
+
+/** How many innermost iterations a nest has (of its deepest path). */
+const elementsOf = (loop: Loop): Dim => mul(lengthOf(loop.axis.size), elementsIn(loop));
+
+/** How many of them one iteration of its outermost loop has. */
+function elementsIn({ body }: Loop): Dim {
+  const inner = body.filter((s): s is Loop => s.kind === "loop").map(elementsOf);
+  return inner.reduce<Dim>(
+    (most, d) =>
+      typeof most === "number" && typeof d === "number" ? Math.max(most, d) : most === 1 ? d : most,
+    1,
+  );
+}
+
+/** A loop's length; the most that it can be where that differs within a call. */
+const lengthOf = (size: Dim): Dim => [...freeSymbols(size)].every(isSize) ? size : boundsOf(size)[1];
