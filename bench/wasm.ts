@@ -5,7 +5,8 @@
  *   deno run -A cli.ts bench wasm
  */
 import type { ExternOp } from "../lib/loops/ir.ts";
-import { libraryBytes, type Operand, runLibrary } from "../backends/wasm/library.ts";
+import { libraryBytes, runLibrary } from "../backends/wasm/library.ts";
+import type { Operand } from "../backends/wasm/operands.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { threadCount } from "../backends/cpu/toolchain.ts";
 import { compile, manualSeed, nn, optim, randint, randn, type Tensor } from "../mod.ts";

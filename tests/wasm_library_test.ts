@@ -1,6 +1,6 @@
 /** The WebAssembly library of matrix products and convolutions against the reference, on one thread and several. */
 import { assert, assertEquals } from "@std/assert";
-import type { HostArray } from "../lib/base/dtype.ts";
+import { type DType, type HostArray, hostArray, itemSize } from "../lib/base/dtype.ts";
 import type { Program } from "../lib/loops/ir.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
@@ -241,5 +241,74 @@ Deno.test("results have the same bits however many threads there are", () => {
       return [...to];
     });
     assertEquals(one, several);
+  }
+});
+
+/** Small whole numbers of a type, whose products and sums are exact. */
+const whole = (dtype: DType, length: number): HostArray => {
+  const array = hostArray(dtype, new ArrayBuffer(Math.ceil(length * itemSize(dtype) / 64) * 64), { length });
+  for (let k = 0; k < length; k++) {
+    const value = (k * 7 + (k >> 2)) % 11 - 5;
+    array[k] = array instanceof BigInt64Array ? BigInt(value) : value;
+  }
+  return array;
+};
+
+Deno.test("products and convolutions of every type, without rounding", () => {
+  for (const dtype of ["float64", "int64", "int32"] as const) {
+    const of = (...shape: readonly number[]): TestOperand => ({ shape, dtype });
+    const [m, n, k] = [7, 9, 5];
+    const a = { ...of(2, m, k), strides: [m * k, 1, m] }, b = of(2, k, n), product = of(2, m, n);
+    const products = singleOp([a, b], [product], (x, y) => ({
+      kind: "extern",
+      call: { op: "matmul", accumulate: false },
+      inputs: [x, y],
+      outputs: [product],
+    }));
+    check(products, [whole(dtype, 2 * m * k), whole(dtype, 2 * k * n)], 0);
+    const geometry = { stride: [2, 1], padding: [1, 2], dilation: [1, 2], groups: 2 } as const;
+    const [input, weight, bias, result] = [of(2, 4, 6, 7), of(6, 2, 3, 2), of(6), of(2, 6, 3, 9)];
+    const runs = [
+      { op: "convForward", operands: [input, weight, bias], out: result },
+      { op: "convBackwardInput", operands: [result, weight], out: input },
+      { op: "convBackwardWeight", operands: [result, input], out: weight },
+    ] as const;
+    for (const { op, operands, out } of runs) {
+      const program = singleOp(operands, [out], (...xs) => ({
+        kind: "extern",
+        call: { op, ...geometry },
+        inputs: xs,
+        outputs: [out],
+      }));
+      check(program, operands.map((t) => whole(dtype, count(t))), 0);
+    }
+  }
+});
+
+/** A tensor whose last two dimensions lie the other way round in memory, elements so far apart. */
+const turned = ({ shape }: TestOperand, by: number): TestOperand => {
+  const [n = 1, c = 1, h = 1, w = 1] = shape;
+  return float([n, c, h, w], [c * h * w, h * w, 1, h].map((stride) => stride * by));
+};
+
+Deno.test("convolutions of operands with any strides, on one thread and several", () => {
+  const geometry = { stride: [1, 1], padding: [1, 1], dilation: [1, 1], groups: 1 } as const;
+  const [input, weight, result] = [float([3, 4, 6, 7]), float([5, 4, 3, 3]), float([3, 5, 6, 7])].map((t) =>
+    turned(t, 2)
+  );
+  assert(input && weight && result);
+  const runs = [
+    { op: "convForward", operands: [input, weight], out: result },
+    { op: "convBackwardInput", operands: [result, weight], out: input },
+    { op: "convBackwardWeight", operands: [result, input], out: weight },
+  ] as const;
+  for (const { op, operands, out } of runs) {
+    const program = singleOp(operands, [turned(out, 1)], (...xs) => ({
+      kind: "extern",
+      call: { op, ...geometry },
+      inputs: xs,
+      outputs: [turned(out, 1)],
+    }));
+    check(program, operands.map((t) => wave(2 * count(t))), 3e-5);
   }
 });

@@ -1,56 +1,57 @@
 /**
- * Loads and stores of lanes. Input: an element type, an address that instructions push, the step from lane to
- * lane; output: instructions that push or take four lanes of 32 bits. Invariant: a bool is a byte in memory and a
- * mask in lanes; int64 is int32 in lanes, clamped when it is read. How wide an element is in memory is known here
- * and nowhere else; others count elements.
+ * Loads and stores of lanes. Input: an element type, an address that instructions push, the step from lane to lane;
+ * output: instructions that set or store the vectors of four elements. Invariant: a bool is a byte in memory and a mask
+ * in lanes; small integers are int32 in lanes, small floats their bits. How wide an element is in memory is known here and nowhere else; others count
+ * elements.
  */
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import type { FunctionBody } from "./binary.ts";
+import type { FunctionBody } from "./function_body.ts";
+import type { SIMD } from "./opcodes.ts";
+import type { Parts } from "./values.ts";
 
 /** Bytes behind the last element of memory that a load may touch. */
 export const LOAD_SLACK = 64;
 
-/** Where int64 values are clamped: ± this much. */
-export const CLAMP = 2 ** 30;
-
-/** How elements of a type lie in memory, where lanes take them. */
-type Form = "word" | "byte" | "clamped";
+/** How elements of a type lie in memory. */
+type Form = "word" | "long" | "truth" | SmallForm;
+/** Those that instructions load one by one into a wider integer, by the instruction. */
+type SmallForm = "i32Load8U" | "i32Load8S" | "i32Load16U" | "i32Load16S";
 
 function formOf(dtype: DType): Form {
   switch (dtype) {
     case "float32":
     case "int32":
       return "word";
-    case "bool":
-      return "byte";
-    case "int64":
-      return "clamped";
     case "float64":
+    case "int64":
+      return "long";
+    case "uint8":
+      return "i32Load8U";
+    case "int8":
+      return "i32Load8S";
+    case "int16":
+      return "i32Load16S";
     case "float16":
     case "bfloat16":
-    case "int16":
-    case "int8":
-    case "uint8":
-      throw new InternalError(`Expected elements that have lanes but found ${dtype}`);
+      return "i32Load16U";
+    case "bool":
+      return "truth";
     default:
       return dtype satisfies never;
   }
 }
 
-/** Pushes an int64 element as an i32. */
-function pushClamped(body: FunctionBody, address: () => void, offset = 0): void {
-  const value = body.local("i64");
-  address();
-  body.memory("i64Load", offset).set(value);
-  for (const [limit, beyond] of [[CLAMP, "i64LtS"], [-CLAMP, "i64GtS"]] as const) {
-    body.get(value).i64(limit).get(value).i64(limit).op(beyond, "select").set(value);
-  }
-  body.get(value).op("i32WrapI64");
-}
-
 /** Bytes on the stack as masks. */
 const pushMasks = (body: FunctionBody): void => void body.splatConstant(0).simd("i32Ne");
+
+/** Instructions that widen the low elements of a vector to 32 bits. */
+const WIDEN = {
+  i32Load8U: ["i16ExtendLowU8", "i32ExtendLowU16"],
+  i32Load8S: ["i16ExtendLowS8", "i32ExtendLowS16"],
+  i32Load16U: ["i32ExtendLowU16"],
+  i32Load16S: ["i32ExtendLowS16"],
+} as const satisfies Record<SmallForm, readonly (keyof typeof SIMD)[]>;
 
 /** Pushes one element in all lanes, or in lane 0. */
 export function pushElement(
@@ -59,22 +60,23 @@ export function pushElement(
   address: () => void,
   lanes: "all" | "first",
 ): void {
-  switch (formOf(dtype)) {
-    case "clamped":
-      pushClamped(body, address);
-      return void body.simd("i32Splat");
-    case "byte":
-      address();
+  const form = formOf(dtype);
+  address();
+  switch (form) {
+    case "truth":
       body.memory("i32Load8U").simd("i32Splat");
       return pushMasks(body);
     case "word":
-      address();
       return void body.simdMemory(lanes === "all" ? "load32Splat" : "load32Zero");
+    case "long":
+      return void body.simdMemory(lanes === "all" ? "load64Splat" : "load64Zero");
+    default:
+      return void body.memory(form).simd("i32Splat");
   }
 }
 
 /** Four elements in memory: where the first lies, and how many elements further each next one. */
-interface Lanes {
+interface Row {
   readonly address: () => void;
   readonly step: number;
 }
@@ -86,7 +88,7 @@ interface Lanes {
 function spread(
   body: FunctionBody,
   dtype: DType,
-  { address, step }: Lanes,
+  { address, step }: Row,
 ): { readonly at: () => void; readonly offsets: readonly number[] } {
   const bytes = step * itemSize(dtype), lowest = Math.min(0, 3 * bytes), local = body.local("i32");
   address();
@@ -98,118 +100,186 @@ function spread(
   };
 }
 
-/** Pushes four elements. */
-export function pushLanes(body: FunctionBody, dtype: DType, lanes: Lanes): void {
-  const { address, step } = lanes, form = formOf(dtype);
-  if (step === 0) return pushElement(body, dtype, address, "all");
-  if (step === 1 && form === "word") {
-    address();
-    return void body.simdMemory("load");
+/** Puts one element into its lane of vectors. */
+export function loadLane(
+  body: FunctionBody,
+  dtype: DType,
+  { address, parts, lane, offset = 0 }: {
+    readonly address: () => void;
+    readonly parts: Parts;
+    readonly lane: number;
+    readonly offset?: number;
+  },
+): void {
+  const form = formOf(dtype), part = parts[form === "long" ? lane >> 1 : 0] ?? -1;
+  switch (form) {
+    case "truth":
+      // 0 or −1
+      body.get(part);
+      address();
+      body.memory("i32Load8U", offset).op("i32Eqz").i32(1).op("i32Sub").lane("i32Replace", lane);
+      break;
+    case "word":
+      address();
+      body.get(part).laneMemory("load32Lane", offset, lane);
+      break;
+    case "long":
+      address();
+      body.get(part).laneMemory("load64Lane", offset, lane & 1);
+      break;
+    default:
+      body.get(part);
+      address();
+      body.memory(form, offset).lane("i32Replace", lane);
   }
-  if (step === 1 && form === "byte") {
-    address();
-    body.simdMemory("load32Zero").simd("i16ExtendLowU8", "i32ExtendLowU16");
-    return pushMasks(body);
+  body.set(part);
+}
+
+/** Four elements, in locals of their own. */
+export function loadRow(body: FunctionBody, dtype: DType, row: Row): Parts {
+  const { address, step } = row, form = formOf(dtype);
+  const parts = Array.from({ length: form === "long" ? 2 : 1 }, () => body.local("v128"));
+  const [low = -1, high = -1] = parts;
+  if (step === 0) {
+    pushElement(body, dtype, address, "all");
+    body.set(low);
+    return [low];
   }
-  const { at, offsets } = spread(body, dtype, lanes);
+  if (step === 1 && form !== "long") {
+    address();
+    if (form === "word") body.simdMemory("load");
+    else {
+      body.simdMemory(itemSize(dtype) === 1 ? "load32Zero" : "load64Zero");
+      body.simd(...WIDEN[form === "truth" ? "i32Load8U" : form]);
+      if (form === "truth") pushMasks(body);
+    }
+    body.set(low);
+    return parts;
+  }
+  const { at, offsets } = spread(body, dtype, row);
+  if (step === 1) {
+    at();
+    body.simdMemory("load").set(low);
+    at();
+    body.simdMemory("load", 16).set(high);
+    return parts;
+  }
   if (step === 2 && form === "word") {
     at();
     body.simdMemory("load");
     at();
-    body.simdMemory("load", 16);
-    return void body.shuffle([0, 8, 16, 24].flatMap((byte) => [byte, byte + 1, byte + 2, byte + 3]));
+    body.simdMemory("load", 16).words([0, 2, 4, 6]).set(low);
+    return parts;
   }
-  const gathered = body.local("v128");
+  if (form !== "word" && form !== "long") body.splatConstant(0).set(low);
   offsets.forEach((offset, lane) => {
-    switch (form) {
-      case "word":
-        at();
-        if (lane === 0) body.simdMemory("load32Zero", offset);
-        else body.get(gathered).laneMemory("load32Lane", offset, lane);
-        break;
-      case "byte":
-      case "clamped":
-        if (lane > 0) body.get(gathered);
-        if (form === "clamped") pushClamped(body, at, offset);
-        else {
-          at();
-          body.memory("i32Load8U", offset);
-        }
-        if (lane === 0) body.simd("i32Splat");
-        else body.lane("i32Replace", lane);
-        break;
-      default:
-        form satisfies never;
-    }
-    body.set(gathered);
+    const first = form === "word" ? lane === 0 : (lane & 1) === 0;
+    if ((form === "word" || form === "long") && first) {
+      at();
+      body.simdMemory(form === "word" ? "load32Zero" : "load64Zero", offset).set(lane < 2 ? low : high);
+    } else loadLane(body, dtype, { address: at, parts, lane, offset });
   });
-  body.get(gathered);
-  if (form === "byte") pushMasks(body);
+  return parts;
 }
 
 /**
- * Whether `pushLanes` may run though only the first of its elements exists: what it reads beyond that lies within
- * the slack.
+ * Whether `loadRow` may run though only the first of its elements exists: what it reads beyond that lies within the
+ * slack.
  */
 export function mayLoadBeyond(dtype: DType, step: number): boolean {
   return step >= 0 && 4 * step * itemSize(dtype) <= LOAD_SLACK;
 }
 
+/** A lane of a value, and where it goes. */
+interface Lane {
+  readonly address: () => void;
+  readonly parts: Parts;
+  readonly lane: number;
+  readonly offset?: number;
+}
+
+/** The local and the lane in it. */
+const placeOf = (dtype: DType, { parts, lane }: Lane): readonly [local: number, lane: number] =>
+  formOf(dtype) === "long" ? [parts[lane >> 1] ?? parts[0] ?? -1, lane & 1] : [parts[0] ?? -1, lane];
+
+const narrowStore = (dtype: DType): "i32Store8" | "i32Store16" =>
+  itemSize(dtype) === 1 ? "i32Store8" : "i32Store16";
+
 /** Stores one lane. */
-export function storeLane(
-  body: FunctionBody,
-  dtype: DType,
-  at: {
-    readonly address: () => void;
-    readonly value: number;
-    readonly lane: number;
-    readonly offset?: number;
-  },
-): void {
-  const { address, value, lane, offset = 0 } = at;
+export function storeLane(body: FunctionBody, dtype: DType, at: Lane): void {
+  const form = formOf(dtype), { address, offset = 0 } = at, [local, lane] = placeOf(dtype, at);
   address();
-  switch (formOf(dtype)) {
-    case "byte":
-      return void body.get(value).lane("i32Extract", lane).i32(1).op("i32And").memory("i32Store8", offset);
-    case "clamped":
-      return void body.get(value).lane("i32Extract", lane).op("i64ExtendI32S").memory("i64Store", offset);
+  body.get(local);
+  switch (form) {
+    case "truth":
+      return void body.lane("i32Extract", lane).i32(1).op("i32And").memory("i32Store8", offset);
     case "word":
-      return void body.get(value).laneMemory("store32Lane", offset, lane);
+      return void body.laneMemory("store32Lane", offset, lane);
+    case "long":
+      return void body.laneMemory("store64Lane", offset, lane);
+    default:
+      return void body.lane("i32Extract", lane).memory(narrowStore(dtype), offset);
   }
 }
 
 /** Adds one lane to an element; bools add by or. */
-export function addLane(
-  body: FunctionBody,
-  dtype: DType,
-  { address, value, lane }: { readonly address: () => void; readonly value: number; readonly lane: number },
-): void {
-  const [at, sum] = [body.local("i32"), body.local("v128")];
-  address();
-  body.set(at);
-  pushElement(body, dtype, () => body.get(at), "all");
-  body.get(value).simd(dtype === "bool" ? "or" : dtype === "float32" ? "f32Add" : "i32Add").set(sum);
-  storeLane(body, dtype, { address: () => body.get(at), value: sum, lane });
+export function addLane(body: FunctionBody, dtype: DType, at: Lane): void {
+  const to = body.local("i32"), [local, lane] = placeOf(dtype, at);
+  at.address();
+  body.tee(to).get(to);
+  switch (dtype) {
+    case "float32":
+      return void body.memory("f32Load").get(local).lane("f32Extract", lane).op("f32Add").memory("f32Store");
+    case "float64":
+      return void body.memory("f64Load").get(local).lane("f64Extract", lane).op("f64Add").memory("f64Store");
+    case "int64":
+      return void body.memory("i64Load").get(local).lane("i64Extract", lane).op("i64Add").memory("i64Store");
+    case "int32":
+      return void body.memory("i32Load").get(local).lane("i32Extract", lane).op("i32Add").memory("i32Store");
+    case "bool":
+      body.memory("i32Load8U").get(local).lane("i32Extract", lane).i32(1).op("i32And", "i32Or");
+      return void body.memory("i32Store8");
+    case "float16":
+    case "bfloat16":
+    case "int16":
+    case "int8":
+    case "uint8":
+      throw new InternalError(`Expected a type that values have for a sum in place but found ${dtype}`);
+    default:
+      return dtype satisfies never;
+  }
 }
 
 /** Stores four lanes, or the first of them (1 to 3), as many as the local `count` says. */
-export function storeLanes(
+export function storeRow(
   body: FunctionBody,
   dtype: DType,
-  { value, count, ...lanes }: Lanes & { readonly value: number; readonly count?: number },
+  { parts, count, ...row }: Row & { readonly parts: Parts; readonly count?: number },
 ): void {
-  const { address, step } = lanes, form = formOf(dtype);
-  if (step === 1 && count === undefined && form !== "clamped") {
+  const { address, step } = row, form = formOf(dtype);
+  if (step === 1 && count === undefined && form !== "long") {
     address();
-    body.get(value);
+    if (form === "truth") body.splatConstant(1);
+    body.get(parts[0] ?? -1);
     if (form === "word") return void body.simdMemory("store");
-    const bytes = [0, 4, 8, 12, ...new Array<number>(12).fill(0)];
-    body.splatConstant(1).simd("and").get(value).shuffle(bytes).lane("i32Extract", 0).memory("i32Store");
+    if (form === "truth") body.simd("and");
+    const packed = body.local("v128"), size = itemSize(dtype);
+    const bytes = Array.from({ length: 16 }, (_, byte) => 4 * (Math.floor(byte / size) % 4) + byte % size);
+    body.tee(packed).get(packed).shuffle(bytes);
+    return void (size === 1
+      ? body.lane("i32Extract", 0).memory("i32Store")
+      : body.lane("i64Extract", 0).memory("i64Store"));
+  }
+  const { at, offsets } = spread(body, dtype, row);
+  if (step === 1 && count === undefined) {
+    for (const part of [0, 1]) {
+      at();
+      body.get(parts[part] ?? parts[0] ?? -1).simdMemory("store", 16 * part);
+    }
     return;
   }
-  const { at, offsets } = spread(body, dtype, lanes);
   offsets.forEach((offset, lane) => {
-    const store = () => storeLane(body, dtype, { address: at, value, lane, offset });
+    const store = () => storeLane(body, dtype, { address: at, parts, lane, offset });
     if (count === undefined) store();
     else if (lane < 3) body.get(count).i32(lane).op("i32GtS").when(store);
   });

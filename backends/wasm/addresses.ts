@@ -1,28 +1,31 @@
 /**
  * Counters, index expressions and element addresses of one kernel. Input: loops as they are opened, indices; output:
- * instructions that push i32. Invariant: what the innermost loop does not change of an address is computed ahead
- * of that loop, unless the vector counter is being moved from lane to lane.
+ * instructions that push integers. Invariants: what the innermost loop does not change of an address is computed ahead
+ * of that loop, unless the vector counter is being moved from lane to lane; a counter has 64 bits where its loop is
+ * too long for 32.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
 import { add, type Dim, freeSymbols, mul, substitute, type Sym } from "../../lib/sym/expr.ts";
 import { coefficientOf } from "../../lib/loops/nest.ts";
 import type { BufferId, Program, ValueId } from "../../lib/loops/ir.ts";
-import type { FunctionBody } from "./binary.ts";
-import { pushIndex } from "./indices.ts";
+import type { FunctionBody } from "./function_body.ts";
+import { fitsWord, type IndexScope, pushIndex } from "./indices.ts";
+import type { Bounds } from "./integers.ts";
+import type { IntegerType } from "./opcodes.ts";
+import { isWide, type LaneValue, partOf } from "./values.ts";
 
-/** Iterations of a loop: instructions that push an i32. */
+/** Iterations of a loop: instructions that push integers of its counter's type. */
 export interface Range {
   readonly from: () => void;
   readonly to: () => void;
   readonly step?: number;
 }
 
-/** What an index takes from a value. */
-interface IndexValue {
+/** A loop's counter. */
+export interface Counter {
   readonly local: number;
-  /** Whether all lanes are equal. */
-  readonly equal: boolean;
+  readonly type: IntegerType;
 }
 
 /** An open loop. */
@@ -32,12 +35,16 @@ interface Level {
   readonly ahead: Map<BufferId, Map<Dim, number>>;
 }
 
-const valueOf = (symbol: Sym): ValueId | undefined =>
+/** Elements that are further apart are no distance that an instruction can hold. */
+const LARGEST_STEP = 2 ** 26;
+
+/** The value that a symbol stands for. */
+export const valueOf = (symbol: Sym): ValueId | undefined =>
   symbol.node.kind === "symbol" && symbol.node.role.kind === "value" ? symbol.node.role.id : undefined;
 
 /** The addresses of a function whose parameter 0 is the description of buffers and sizes. */
-export class Addresses {
-  readonly #counters = new Map<Sym, number>();
+export class Addresses implements IndexScope {
+  readonly #counters = new Map<Sym, Counter>();
   /** Values of counters of loops that are written out. */
   readonly #written = new Map<Sym, number>();
   readonly #levels: Level[] = [];
@@ -48,8 +55,15 @@ export class Addresses {
   constructor(
     readonly body: FunctionBody,
     readonly program: Program,
-    readonly value: (id: ValueId) => IndexValue,
+    readonly scope: {
+      readonly bounds: (index: Dim) => Bounds;
+      readonly value: (id: ValueId) => LaneValue;
+    },
   ) {}
+
+  bounds(index: Dim): Bounds {
+    return this.scope.bounds(index);
+  }
 
   /** The type of a buffer's elements. */
   dtype(buffer: BufferId): DType {
@@ -58,44 +72,57 @@ export class Addresses {
     return decl.dtype;
   }
 
-  /** The local of a loop's counter. */
-  counter(symbol: Sym): number {
+  /** Opens a loop over `size` iterations: its counter. */
+  counter(symbol: Sym, size: Dim): Counter {
     const known = this.#counters.get(symbol);
     if (known !== undefined) return known;
-    const local = this.body.local("i32");
-    this.#counters.set(symbol, local);
-    return local;
+    const type: IntegerType = fitsWord(this.bounds(size)) ? "i32" : "i64";
+    const made = { local: this.body.local(type), type };
+    this.#counters.set(symbol, made);
+    return made;
+  }
+
+  #opened(symbol: Sym): Counter {
+    const found = this.#counters.get(symbol);
+    if (!found) throw new InternalError(`Expected an open loop over ${symbol}`);
+    return found;
   }
 
   /** A loop over a range. */
-  iterate(counter: Sym, range: Range, run: () => void): void {
-    this.#levels.push({ counter, ahead: new Map() });
-    this.body.loop(this.counter(counter), { step: 1, ...range }, run);
+  iterate(symbol: Sym, range: Range, run: () => void): void {
+    const { local, type } = this.#opened(symbol);
+    this.#levels.push({ counter: symbol, ahead: new Map() });
+    this.body.loop(local, { step: 1, ...range, type }, run);
     this.#levels.pop();
   }
 
   /** A loop written out. */
-  writeOut(counter: Sym, count: number, run: () => void): void {
+  writeOut(symbol: Sym, count: number, run: () => void): void {
+    const { local, type } = this.#opened(symbol);
     for (let i = 0; i < count; i++) {
-      this.body.i32(i).set(this.counter(counter));
-      this.#written.set(counter, i);
+      this.body.integer(type, i).set(local);
+      this.#written.set(symbol, i);
       run();
     }
-    this.#written.delete(counter);
+    this.#written.delete(symbol);
+  }
+
+  /** Adds to a counter. */
+  advance(symbol: Sym, by: number): void {
+    const { local, type } = this.#opened(symbol);
+    this.body.get(local).integer(type, by).op(`${type}Add`).set(local);
   }
 
   /** Runs `each` with the vector counter moved to every lane in turn. */
   eachLane(axis: Sym, each: (lane: number) => void): void {
-    const { body } = this, counter = this.counter(axis);
     this.#stepping = true;
     for (let lane = 0; lane < 4; lane++) {
       this.#lane = lane;
       each(lane);
-      if (lane < 3) body.get(counter).i32(1).op("i32Add").set(counter);
+      this.advance(axis, lane < 3 ? 1 : -3);
     }
     this.#lane = 0;
     this.#stepping = false;
-    body.get(counter).i32(3).op("i32Sub").set(counter);
   }
 
   /** The step of an index from lane to lane; undefined where it is not constant. */
@@ -103,24 +130,43 @@ export class Addresses {
     if (!axis) return 0;
     for (const symbol of freeSymbols(index)) {
       const id = valueOf(symbol);
-      if (id !== undefined && !this.value(id).equal) return undefined;
+      if (id !== undefined && !this.scope.value(id).equal) return undefined;
     }
-    return coefficientOf(index, axis);
+    const step = coefficientOf(index, axis);
+    return typeof step === "number" && Math.abs(step) > LARGEST_STEP ? undefined : step;
   }
 
   /** Pushes the value of an index expression. */
-  pushIndex(d: Dim): void {
-    pushIndex(this.body, d, (symbol) => this.#pushSymbol(symbol));
+  pushIndex(d: Dim, type: IntegerType): void {
+    pushIndex(this, d, type);
   }
 
-  #pushSymbol(symbol: Sym): void {
+  pushSymbol(symbol: Sym, type: IntegerType): void {
     const id = valueOf(symbol);
-    if (id !== undefined) return void this.body.get(this.value(id).local).lane("i32Extract", this.#lane);
+    if (id !== undefined) return this.#pushValue(this.scope.value(id), type);
     const counter = this.#counters.get(symbol);
-    if (counter !== undefined) return void this.body.get(counter);
+    if (counter !== undefined) {
+      this.body.get(counter.local);
+      return this.#convert(counter.type, type);
+    }
     const size = this.program.sizes.indexOf(symbol);
     if (size < 0) throw new InternalError(`Expected a counter or a size but found ${symbol}`);
-    this.body.wordAt(0, 4 * (this.program.buffers.length + size));
+    // The low word of a size lies first
+    this.body.wordAt(0, sizeOffset(this.program, size), type);
+  }
+
+  #pushValue(value: LaneValue, type: IntegerType): void {
+    const { body } = this, lane = this.#lane;
+    if (isWide(value.type)) {
+      body.get(partOf(value, lane >> 1)).lane("i64Extract", lane & 1);
+      return this.#convert("i64", type);
+    }
+    body.get(partOf(value, 0)).lane("i32Extract", lane);
+    this.#convert("i32", type);
+  }
+
+  #convert(from: IntegerType, to: IntegerType): void {
+    if (from !== to) this.body.op(to === "i32" ? "i32WrapI64" : "i64ExtendI32S");
   }
 
   /** Pushes the byte address of an element. */
@@ -134,7 +180,7 @@ export class Addresses {
 
   #addScaled(buffer: BufferId, index: Dim): void {
     const shift = Math.log2(itemSize(this.dtype(buffer)));
-    this.pushIndex(index);
+    this.pushIndex(index, "i32");
     if (shift > 0) this.body.i32(shift).op("i32Shl");
     this.body.op("i32Add");
   }
@@ -167,3 +213,9 @@ export class Addresses {
     return [fixed, changing];
   }
 }
+
+/** Where a description holds the size of this number: behind one word for each buffer, 64 bits each. */
+export const sizeOffset = ({ buffers }: Program, size: number): number => 4 * buffers.length + 8 * size;
+
+/** Bytes of a description. */
+export const descriptionBytes = (program: Program): number => sizeOffset(program, program.sizes.length);

@@ -1,19 +1,23 @@
 /**
- * Bounds of index expressions where sizes are known only in the call. Input: a kernel's loops and the program's
- * size symbols; output: the range of any index expression in the kernel. Invariant: the ranges hold as long as
- * every size is below `SIZE_LIMIT`.
+ * Bounds of index expressions where sizes are known only in the call. Input: a kernel's loops, the program's size
+ * symbols and a limit of the sizes; output: the range of any index expression in the kernel. Invariant: the ranges hold
+ * as long as every size is below the limit.
  */
 import type { Statement } from "../../lib/loops/ir.ts";
 import { boundsOf, type Dim, type Sym } from "../../lib/sym/expr.ts";
-import type { Bounds } from "../js/integers.ts";
+import type { Bounds } from "./integers.ts";
 
-/** Sizes from here on are left to JavaScript. */
-export const SIZE_LIMIT = 2 ** 20;
+/** Below this sizes and positions are known to have few bits; kernels are printed once more for larger ones. */
+export const SIZE_LIMIT = 2 ** 28;
 
-/** The range of index expressions in a kernel. */
-export function boundsWithin(body: readonly Statement[], sizes: readonly Sym[]): (index: Dim) => Bounds {
+/** The range of index expressions in a kernel, where every size is below `limit`. */
+export function boundsWithin(
+  body: readonly Statement[],
+  sizes: readonly Sym[],
+  limit: number,
+): (index: Dim) => Bounds {
   if (sizes.length === 0) return boundsOf;
-  const known = new Map<Sym, Bounds>(sizes.map((s) => [s, [s.lower, Math.min(s.upper, SIZE_LIMIT - 1)]]));
+  const known = new Map<Sym, Bounds>(sizes.map((s) => [s, [s.lower, Math.min(s.upper, limit - 1)]]));
   const bounds = (d: Dim): Bounds => rangeOf(d, known);
   const visit = (list: readonly Statement[]): void => {
     for (const s of list) {

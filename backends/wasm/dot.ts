@@ -4,7 +4,7 @@
  * is summed in four lanes (k mod 4, what is beyond the last whole vector in lane 0), folded as (0 + 2) + (1 + 3),
  * and added to the old value.
  */
-import type { FunctionBody } from "./binary.ts";
+import type { FunctionBody } from "./function_body.ts";
 import {
   add,
   assign,

@@ -3,16 +3,25 @@
  * a function over host views that says whether it did the call (not where memory is short). Invariant: operands are copied into the WebAssembly
  * memory before and results out of it after, elements between those of a result unchanged.
  */
-import type { HostView } from "../js/extern.ts";
-import type { ExternLibrary, ExternViews } from "../js/program.ts";
-import type { ExternOp } from "../../lib/loops/ir.ts";
-import { fitsLibrary, libraryBytes, type Operand, runLibrary } from "./library.ts";
+import type { HostArray } from "../../lib/base/dtype.ts";
+import type { ExternKernel, ExternOp } from "../../lib/loops/ir.ts";
+import { libraryBytes, runLibrary } from "./library.ts";
+import type { Operand, Operands, Shaped } from "./operands.ts";
 import { wasmPool } from "./threads.ts";
 
-/** The library, as the JavaScript printer takes it. */
-export const wasmLibrary: ExternLibrary = ({ call }) => {
+/** A strided view of host memory; offset in elements. */
+interface HostView extends Shaped {
+  readonly data: HostArray;
+  readonly offset: number;
+}
+
+type ExternViews = Operands<HostView>;
+
+/** Does a library call on host memory; says whether it did. Undefined for what the library does not have. */
+export const wasmLibrary = ({ call }: ExternKernel): ((views: ExternViews) => boolean) | undefined => {
   if (call.op === "sort") return undefined;
-  return (views) => fitsLibrary(call, views) && runOutside(views, call);
+  return (views) =>
+    [...views.inputs, ...views.outputs].every(({ dtype }) => dtype === "float32") && runOutside(views, call);
 };
 
 /** Elements from the first to the last of a view. */

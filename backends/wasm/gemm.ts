@@ -4,7 +4,8 @@
  * packed in blocks, b where it cannot be read in place. Invariant: every element is one chain of fused products
  * in ascending k, which starts at 0 or at the old value, whatever the blocks are.
  */
-import type { FunctionBody, ModuleWriter } from "./binary.ts";
+import type { ModuleWriter } from "./binary.ts";
+import type { FunctionBody } from "./function_body.ts";
 import {
   add,
   assign,

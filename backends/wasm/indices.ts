@@ -1,46 +1,63 @@
 /**
- * Index expressions as i32 instructions. Input: an expression, and what pushes a symbol; output: instructions that
- * push its value. Invariant: division rounds down, as the expressions mean it.
+ * Index expressions as integer instructions. Input: an expression, the type that is wanted, and what pushes a symbol;
+ * output: instructions that push its value, modulo 2³² where 32 bits are wanted: byte addresses have no more. Invariants:
+ * division rounds down, as the expressions mean it; what must be exact inside (operands of divisions and comparisons)
+ * takes 64 bits where its range needs them.
  */
-import { boundsOf, type Dim, type Sym } from "../../lib/sym/expr.ts";
-import type { FunctionBody } from "./binary.ts";
+import type { Dim, Sym } from "../../lib/sym/expr.ts";
+import type { FunctionBody } from "./function_body.ts";
+import type { Bounds } from "./integers.ts";
+import type { IntegerType } from "./opcodes.ts";
+
+/** Where index expressions are written. */
+export interface IndexScope {
+  readonly body: FunctionBody;
+  /** The range of an index expression. */
+  bounds(index: Dim): Bounds;
+  /** Pushes the value of a symbol. */
+  pushSymbol(symbol: Sym, type: IntegerType): void;
+}
+
+/** Whether all integers of a range have 32 bits, with some room for what a loop adds to its counter. */
+export const fitsWord = ([low, high]: Bounds): boolean => low >= -(2 ** 31) && high < 2 ** 31 - 64;
 
 /** Pushes the value of an index expression. */
-export function pushIndex(body: FunctionBody, d: Dim, pushSymbol: (symbol: Sym) => void): void {
-  const push = (part: Dim) => pushIndex(body, part, pushSymbol);
-  if (typeof d === "number") return void body.i32(d);
+export function pushIndex(scope: IndexScope, d: Dim, type: IntegerType): void {
+  const { body } = scope, push = (part: Dim) => pushIndex(scope, part, type);
+  if (typeof d === "number") return void body.integer(type, d);
   const { node } = d;
   switch (node.kind) {
     case "symbol":
-      return pushSymbol(d);
+      return scope.pushSymbol(d, type);
     case "sum": {
       let first = true;
       for (const { term, coefficient } of node.terms) {
         push(term);
-        if (coefficient !== 1) body.i32(coefficient).op("i32Mul");
-        if (!first) body.op("i32Add");
+        if (coefficient !== 1) body.integer(type, coefficient).op(`${type}Mul`);
+        if (!first) body.op(`${type}Add`);
         first = false;
       }
-      if (first) body.i32(node.constant);
-      else if (node.constant !== 0) body.i32(node.constant).op("i32Add");
+      if (first) body.integer(type, node.constant);
+      else if (node.constant !== 0) body.integer(type, node.constant).op(`${type}Add`);
       return;
     }
     case "product":
       node.factors.forEach((factor, n) => {
         push(factor);
-        if (n > 0) body.op("i32Mul");
+        if (n > 0) body.op(`${type}Mul`);
       });
       return;
     case "floorDiv":
     case "mod":
-      return pushDivision(body, node.kind, { left: node.left, right: node.right, push });
     case "min":
     case "max": {
-      const [a, b] = [body.local("i32"), body.local("i32")];
-      push(node.left);
-      body.set(a);
-      push(node.right);
-      body.set(b).get(a).get(b).get(a).get(b).op(node.kind === "min" ? "i32LtS" : "i32GtS", "select");
+      const exact = type === "i32" &&
+        !(fitsWord(scope.bounds(node.left)) && fitsWord(scope.bounds(node.right)));
+      const inner = exact ? "i64" : type;
+      if (node.kind === "min" || node.kind === "max") {
+        pushChoice(scope, node.kind, [node.left, node.right, inner]);
+      } else pushDivision(scope, node.kind, [node.left, node.right, inner]);
+      if (exact) body.op("i32WrapI64");
       return;
     }
     default:
@@ -48,24 +65,35 @@ export function pushIndex(body: FunctionBody, d: Dim, pushSymbol: (symbol: Sym) 
   }
 }
 
-function pushDivision(
-  body: FunctionBody,
-  kind: "floorDiv" | "mod",
-  { left, right, push }: { readonly left: Dim; readonly right: Dim; readonly push: (part: Dim) => void },
-): void {
-  if (boundsOf(left)[0] >= 0 && boundsOf(right)[0] > 0) {
-    push(left);
-    push(right);
-    body.op(kind === "mod" ? "i32RemS" : "i32DivS");
+type Operands = readonly [left: Dim, right: Dim, type: IntegerType];
+
+function pushChoice(scope: IndexScope, kind: "min" | "max", [left, right, type]: Operands): void {
+  const { body } = scope, [a, b] = [body.local(type), body.local(type)];
+  pushIndex(scope, left, type);
+  body.set(a);
+  pushIndex(scope, right, type);
+  body.set(b).get(a).get(b).get(a).get(b);
+  body.op(kind === "min" ? `${type}LtS` : `${type}GtS`, "select");
+}
+
+function pushDivision(scope: IndexScope, kind: "floorDiv" | "mod", [left, right, type]: Operands): void {
+  const { body } = scope;
+  if (scope.bounds(left)[0] >= 0 && scope.bounds(right)[0] > 0) {
+    pushIndex(scope, left, type);
+    pushIndex(scope, right, type);
+    body.op(kind === "mod" ? `${type}RemS` : `${type}DivS`);
     return;
   }
   // The remainder gets the divisor's sign: r + b where r ≠ 0 and the signs differ
-  const [a, b, r, wrong] = [body.local("i32"), body.local("i32"), body.local("i32"), body.local("i32")];
-  push(left);
+  const [a, b, r] = [body.local(type), body.local(type), body.local(type)], wrong = body.local("i32");
+  pushIndex(scope, left, type);
   body.set(a);
-  push(right);
-  body.set(b).get(a).get(b).op("i32RemS").tee(r).i32(0).op("i32Ne");
-  body.get(r).get(b).op("i32Xor").i32(0).op("i32LtS", "i32And").set(wrong);
-  if (kind === "mod") body.get(r).get(b).get(wrong).op("i32Mul", "i32Add");
-  else body.get(a).get(b).op("i32DivS").get(wrong).op("i32Sub");
+  pushIndex(scope, right, type);
+  body.set(b).get(a).get(b).op(`${type}RemS`).tee(r).integer(type, 0).op(`${type}Ne`);
+  body.get(r).get(b).op(`${type}Xor`).integer(type, 0).op(`${type}LtS`, "i32And").set(wrong);
+  if (kind === "mod") body.get(r).get(b).integer(type, 0).get(wrong).op("select", `${type}Add`);
+  else {
+    body.get(a).get(b).op(`${type}DivS`).integer(type, 1).integer(type, 0).get(wrong);
+    body.op("select", `${type}Sub`);
+  }
 }

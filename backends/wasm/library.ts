@@ -1,33 +1,17 @@
 /**
  * Library calls on WebAssembly: matrix products, and convolutions as products over unfolded images, on all threads
- * of the pool. Input: a call and operands in the WebAssembly memory; output: results there. Invariant: float32
- * only; what does not fit is left to the caller.
+ * of the pool; sorting. Input: a call and operands in the WebAssembly memory; output: results there. Invariant:
+ * products and convolutions are of float32.
  */
-import type { DType } from "../../lib/base/dtype.ts";
 import type { ConvGeometry, ExternOp } from "../../lib/loops/ir.ts";
+import { denseBytes, withDense } from "./dense.ts";
 import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
+import { aligned, count, type Operands, type Placed, type Shaped } from "./operands.ts";
 import { type LibraryJob, libraryModule, PRODUCT_FIELDS, UNIT_FIELDS } from "./products.ts";
+import { runSort, sortCallBytes } from "./sort_call.ts";
 import type { Code, ThreadPool } from "./threads.ts";
 import { COLUMN_SLACK, CONV_FIELDS, type ConvField } from "./unfold.ts";
 import { MOST_PADDING } from "./unfold_same.ts";
-
-/** An operand of a call: strides in elements. */
-export interface Shaped {
-  readonly dtype: DType;
-  readonly shape: readonly number[];
-  readonly strides: readonly number[];
-}
-
-/** The same at a byte address. */
-export interface Operand extends Shaped {
-  readonly address: number;
-}
-
-/** Operands by role. */
-export interface Operands<V> {
-  readonly inputs: readonly V[];
-  readonly outputs: readonly V[];
-}
 
 const libraries = new WeakMap<ThreadPool, Code>();
 
@@ -40,39 +24,30 @@ function codeOf(pool: ThreadPool): Code {
   return code;
 }
 
-const aligned = (bytes: number): number => Math.ceil(bytes / 64) * 64;
-
-/** Whether the library takes a call on such operands. */
-export function fitsLibrary(call: ExternOp, { inputs, outputs }: Operands<Shaped>): boolean {
-  const all = [...inputs, ...outputs];
-  if (call.op === "sort" || !all.every((v) => v.dtype === "float32")) return false;
-  return call.op === "matmul" || all.every(isDense);
-}
-
 /** Bytes behind the operands that a call needs: description, packed weight, every thread's scratch memory. */
 export function libraryBytes(pool: ThreadPool, call: ExternOp, operands: Operands<Shaped>): number {
   const { threads } = pool;
-  if (call.op === "sort" || isEmpty(operands)) return 0;
+  if (isEmpty(operands)) return 0;
+  if (call.op === "sort") return sortCallBytes(pool, operands);
   if (call.op === "matmul") return aligned(4 * productWords(operands, threads)) + threads * PRODUCT_SCRATCH;
   const shape = convShape(pool, call, operands);
-  return aligned(4 * CONV_FIELDS.length) + packedBytes(shape) + threads * threadBytes(shape);
+  const own = aligned(4 * CONV_FIELDS.length) + packedBytes(shape) + threads * threadBytes(shape);
+  return denseBytes(operands) + own;
 }
 
-/** Operands in memory, and the address of the bytes that `libraryBytes` asked for. */
-export interface Placed extends Operands<Operand> {
-  readonly free: number;
-}
-
-/** Runs a call that fits. */
+/** Runs a call. */
 export function runLibrary(pool: ThreadPool, call: ExternOp, placed: Placed): void {
   if (isEmpty(placed)) return;
-  if (call.op === "matmul") runProducts(pool, placed, call.accumulate);
-  else if (call.op !== "sort") runConvolution(pool, call, placed);
+  if (call.op === "matmul") return runProducts(pool, placed, call.accumulate);
+  if (call.op === "sort") return runSort(pool, placed, call.descending);
+  const { free } = placed, behind = free + denseBytes(placed);
+  withDense({ pool, code: codeOf(pool), free }, placed, (dense) => {
+    runConvolution(pool, call, { ...dense, free: behind });
+  });
 }
 
 const PRODUCT_SCRATCH = aligned(GEMM_SCRATCH + GEMM_SLACK);
 
-const count = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
 /** Whether there is nothing to compute. */
 const isEmpty = ({ outputs }: Operands<Shaped>): boolean => outputs.every(({ shape }) => count(shape) === 0);
 const size = (view: Shaped | undefined, d: number): number => view?.shape.at(d) ?? 1;
@@ -204,15 +179,6 @@ function convShape({ threads }: ThreadPool, call: ConvCall, operands: Operands<S
 const threadBytes = ({ columnBytes }: ConvShape): number => columnBytes + PRODUCT_SCRATCH;
 const packedBytes = ({ groups, outChannels, depth }: ConvShape): number =>
   aligned(4 * groups * outChannels * depth);
-
-function isDense(view: Shaped): boolean {
-  let step = 1;
-  for (let d = view.shape.length - 1; d >= 0; d--) {
-    if (view.shape[d] !== 1 && view.strides[d] !== step) return false;
-    step *= view.shape[d] ?? 1;
-  }
-  return true;
-}
 
 function runConvolution(pool: ThreadPool, call: ConvCall, operands: Placed): void {
   const { free } = operands;

@@ -3,7 +3,9 @@
  * have the parameters of a job: the address of a description, the units to do (`from` to `to`) and scratch memory
  * of the thread's own. Invariant: units write disjoint memory, and no result depends on how they are divided.
  */
-import { type FunctionBody, type MemoryKind, ModuleWriter } from "./binary.ts";
+import { type MemoryKind, ModuleWriter } from "./binary.ts";
+import type { FunctionBody } from "./function_body.ts";
+import { copyFunction } from "./dense.ts";
 import { dotFunction } from "./dot.ts";
 import { addGemm, GEMM_PARAMS, type GemmFunctions } from "./gemm.ts";
 import {
@@ -25,11 +27,9 @@ import {
   withParams,
   word,
 } from "./terms.ts";
+import { JOB_PARAMS } from "./threads.ts";
 import { fields, foldFunction, unfoldFunction } from "./unfold.ts";
 import { foldSameFunction, unfoldSameFunction } from "./unfold_same.ts";
-
-/** The parameters of a job. */
-export const JOB_PARAMS = ["description", "from", "to", "scratch"] as const;
 
 /** The words of a list of products that hold for all of them, in order; the products' own words follow. */
 export const PRODUCT_FIELDS = [
@@ -48,7 +48,7 @@ export const UNIT_FIELDS = ["a", "b", "out", "m", "n"] as const;
 /** Names of the exported functions. */
 export type LibraryJob = "products" | "convForward" | "convBackwardInput" | "convBackwardWeight";
 
-/** The module of the library. Beside the jobs it exports `packAll` (gemm.ts). */
+/** The module of the library. Beside the jobs it exports `packAll` (gemm.ts) and `copy` (dense.ts). */
 export function libraryModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
   const module = new ModuleWriter(memory);
   const gemm = addGemm(module);
@@ -61,6 +61,7 @@ export function libraryModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
     dot: module.add(dotFunction()),
   };
   module.export(gemm.packAll, "packAll");
+  module.export(module.add(copyFunction()), "copy");
   const jobs: Record<LibraryJob, FunctionBody> = {
     products: productsFunction(parts),
     convForward: forwardFunction(parts),

@@ -1,123 +1,106 @@
 /**
  * Programs on WebAssembly, for CPUs without a C++ compiler. Input: a Program over host memory; output: a
- * CompiledProgram. Kernels whose values have lanes become SIMD functions, library calls go to the library, others
- * run as JavaScript over the same memory. Invariant: operands are copied into the WebAssembly memory before the
- * first kernel and written ones out after the last, so nothing stays there between calls.
+ * CompiledProgram. Loops become SIMD functions, library calls go to the library. Invariant: operands are copied into
+ * the WebAssembly memory before the first kernel and written ones out after the last, so nothing stays there between
+ * calls.
  */
+import { generate } from "../../lib/codegen/generate.ts";
 import { type HostArray, hostArray, itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import { reportFallback } from "../../lib/base/fallback.ts";
 import { type Dim, evaluate, print as printDim, type Sym } from "../../lib/sym/expr.ts";
-import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
-import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
+import { type CompiledProgram, type Memory, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
+import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import { printProgram } from "../../lib/loops/print.ts";
 import { HostMemory, passedGuard } from "../cpu/host_memory.ts";
-import { compileToJavaScript } from "../js/program.ts";
 import { LOAD_SLACK } from "./access.ts";
-import { SIZE_LIMIT } from "./bounds.ts";
+import { descriptionBytes, sizeOffset } from "./addresses.ts";
 import { ModuleWriter } from "./binary.ts";
-import { javaScriptStep } from "./javascript.ts";
-import {
-  fitsLibrary,
-  libraryBytes,
-  type Operand,
-  type Operands,
-  runLibrary,
-  type Shaped,
-} from "./library.ts";
-import type { Run } from "./run.ts";
+import { SIZE_LIMIT } from "./bounds.ts";
+import { Functions } from "./functions.ts";
+import { engineFuses } from "./fused.ts";
+import { libraryBytes, runLibrary } from "./library.ts";
+import type { Operand, Operands, Shaped } from "./operands.ts";
 import { type Segment, segmentsOf } from "./segments.ts";
+import { wasmTarget } from "./target.ts";
 import { type Code, type ThreadPool, wasmPool } from "./threads.ts";
 
-/** One kernel. */
-type Step = (run: Run) => void;
-
-/** How a kernel runs, for listings. */
-type Form = "SIMD" | "library" | "JavaScript";
+/** What can be chosen besides the pool. */
+export interface WasmOptions {
+  /** Whether the engine's multiplications with addition are taken to round once; found out unless told. */
+  readonly fuses?: boolean;
+}
 
 /** Compiles a program for the threads and the memory of a pool. */
-export function compileToWasm(program: Program, pool: ThreadPool = wasmPool()): CompiledProgram {
-  const writer = new ModuleWriter(pool.memory.kind);
-  const loopStep = (kernel: LoopKernel): Step | undefined => {
-    const parts = segmentsOf(kernel, program)?.map((segment) => {
-      const name = `segment${writer.add(segment.body)}`;
-      writer.export(Number(name.slice(7)), name);
-      return { segment, name };
-    });
-    return parts && ((run) => {
-      for (const { segment, name } of parts) runSegment(pool, { code, name, segment, run });
-    });
-  };
-  const made = program.kernels.map((kernel): { readonly step: Step; readonly form: Form } => {
-    const loops = kernel.kind === "loops" ? kernel : kernel.epilogue;
-    const after = loops && loopStep(loops);
-    const plain = () => javaScriptStep(kernel, program, pool.memory);
-    if (kernel.kind === "loops") {
-      return after ? { step: within(after, plain), form: "SIMD" } : { step: plain(), form: "JavaScript" };
-    }
-    if (loops && !after) return { step: plain(), form: "JavaScript" };
-    return { step: within(externStep(kernel, { program, pool, after, plain }), plain), form: "library" };
-  });
-  let plain: CompiledProgram | undefined;
-  const withoutRoom = (call: ProgramCall): boolean => {
-    if (!plain) {
-      plain = compileToJavaScript(program);
-      reportFallback(
-        "memory",
-        `${program.name} runs as JavaScript: WebAssembly has no room for its operands`,
-      );
-    }
-    return plain.run(call);
-  };
-  const code = pool.load(writer.finish());
-  const steps = made.map((m) => m.step);
+export function compileToWasm(
+  program: Program,
+  pool: ThreadPool = wasmPool(),
+  { fuses = engineFuses() }: WasmOptions = {},
+): CompiledProgram {
+  const generated = generate(program, wasmTarget);
+  const small = loadCode(generated, pool, { limit: SIZE_LIMIT, fuses });
+  let large: LoadedCode | undefined;
   return {
-    source: sourceOf(program, made.map((m) => m.form)),
+    source: sourceOf(generated),
     language: "txt",
     kernelCount: program.kernels.length,
-    run: (call) => runProgram(pool, { program, steps, call }) ?? withoutRoom(call),
+    run(call) {
+      const isSmall = call.sizes.every((size) => size < SIZE_LIMIT);
+      const code = isSmall ? small : large ??= loadCode(generated, pool, { limit: Infinity, fuses });
+      return runProgram(pool, { program: generated, code, call });
+    },
   };
 }
 
-/** A step where every size is below the limit, another where one is not. */
-function within(step: Step, plain: () => Step): Step {
-  let beyond: Step | undefined;
-  return (run) => {
-    if (run.sizes.every((size) => size < SIZE_LIMIT)) step(run);
-    else (beyond ??= plain())(run);
-  };
+/** The loops of a program as a module. */
+interface LoadedCode {
+  readonly code: Code;
+  /** The parts of each kernel, in order, with the names of their functions. */
+  readonly segments: readonly (readonly { readonly name: string; readonly segment: Segment }[])[];
+}
+
+function loadCode(
+  program: Program,
+  pool: ThreadPool,
+  { limit, fuses }: { readonly limit: number; readonly fuses: boolean },
+): LoadedCode {
+  const writer = new ModuleWriter(pool.memory.kind), room = new Functions(writer, fuses);
+  const segments = program.kernels.map((kernel) =>
+    kernel.kind === "extern" ? [] : segmentsOf(kernel, { program, room, limit }).map((segment) => {
+      const index = writer.add(segment.body), name = `segment${index}`;
+      writer.export(index, name);
+      return { name, segment };
+    })
+  );
+  return { code: pool.load(writer.finish()), segments };
+}
+
+/** One call of a program, as its kernels see it. */
+interface Run {
+  /** Byte addresses of all buffers. */
+  readonly addresses: readonly number[];
+  /** The value of a size symbol. */
+  readonly value: (symbol: Sym) => number;
+  /** Where the description of buffers and sizes is. */
+  readonly description: number;
+  /** First address of the scratch memory. */
+  readonly free: number;
 }
 
 function runSegment(
   pool: ThreadPool,
-  { code, name, segment, run }: { code: Code; name: string; segment: Segment; run: Run },
-): void {
-  const { units, grain } = segment;
-  pool.run(code, name, {
-    description: run.description,
-    units: units === undefined ? 1 : evaluate(units, run.value),
-    grain,
-    work: units === undefined ? 0 : segment.work(run.value),
-  });
-}
-
-/** A library call with its epilogue; where the library does not take it, JavaScript does both. */
-function externStep(
-  kernel: ExternKernel,
-  { program, pool, after, plain }: {
-    program: Program;
-    pool: ThreadPool;
-    after: Step | undefined;
-    plain: () => Step;
+  code: Code,
+  { name, segment: { units, grain, work }, run: { description, value } }: {
+    readonly name: string;
+    readonly segment: Segment;
+    readonly run: Run;
   },
-): Step {
-  let fallback: Step | undefined;
-  return (run) => {
-    const operands = operandsOf(kernel, run, program);
-    if (!fitsLibrary(kernel.call, operands)) return (fallback ??= plain())(run);
-    runLibrary(pool, kernel.call, { ...operands, free: run.free });
-    after?.(run);
-  };
+): void {
+  pool.run(code, name, {
+    description,
+    units: units === undefined ? 1 : evaluate(units, value),
+    grain,
+    work: units === undefined ? 0 : work(value),
+  });
 }
 
 function viewIn(view: BufferView, program: Program, value: (d: Dim) => number): Shaped {
@@ -136,11 +119,15 @@ function operandsOf(kernel: ExternKernel, run: Run, program: Program): Operands<
   return { inputs: kernel.inputs.map(at), outputs: kernel.outputs.map(at) };
 }
 
-/** Runs a program in the pool's memory; null, and nothing happened, where that has no room for it. */
+/** Runs a program in the pool's memory. Throws `OutOfMemory` where that has no room for it. */
 function runProgram(
   pool: ThreadPool,
-  { program, steps, call }: { program: Program; steps: readonly Step[]; call: ProgramCall },
-): boolean | null {
+  { program, code: { code, segments }, call }: {
+    readonly program: Program;
+    readonly code: LoadedCode;
+    readonly call: ProgramCall;
+  },
+): boolean {
   const { memory } = pool;
   const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, call.sizes[i] ?? 0]));
   const symbol = (s: Sym) => known.get(s) ?? 0;
@@ -154,29 +141,29 @@ function runProgram(
     bytes += Math.ceil(value(length) * itemSize(dtype) / 64) * 64;
     return address;
   });
-  const words = [...addresses, ...call.sizes];
-  const wordBytes = Math.ceil((4 * words.length + LOAD_SLACK) / 64) * 64;
-  if (!memory.reserve(bytes, wordBytes + scratchOf(pool, program, value))) return null;
+  const described = Math.ceil((descriptionBytes(program) + LOAD_SLACK) / 64) * 64;
+  const scratch = described + scratchOf(pool, program, (view) => viewIn(view, program, value));
+  if (!memory.reserve(bytes, scratch)) {
+    throw new OutOfMemory("cpu", bytes + scratch, undefined, { what: `${program.name} in WebAssembly` });
+  }
   const { buffer } = memory.memory;
-  new Int32Array(buffer, memory.top, words.length).set(words);
+  const words = new DataView(buffer, memory.top, described);
+  addresses.forEach((address, id) => words.setUint32(4 * id, address, true));
+  call.sizes.forEach((size, n) => words.setBigInt64(sizeOffset(program, n), BigInt(size), true));
   const inside = program.buffers.map(({ dtype, length }, id) =>
     hostArray(dtype, buffer, { byteOffset: addresses[id], length: value(length) })
   );
   program.buffers.forEach(({ role }, id) => {
     if (role.kind === "input") copy(outside[id], inside[id]);
   });
-  const run: Run = {
-    program,
-    addresses,
-    sizes: call.sizes,
-    value: symbol,
-    description: memory.top,
-    free: memory.top + wordBytes,
-  };
+  const run: Run = { addresses, value: symbol, description: memory.top, free: memory.top + described };
   const { guard } = program;
-  for (const [at, step] of steps.entries()) {
+  for (const [at, kernel] of program.kernels.entries()) {
     if (guard?.after === at && inside[guard.flag]?.[0]) break;
-    step(run);
+    if (kernel.kind === "extern") {
+      runLibrary(pool, kernel.call, { ...operandsOf(kernel, run, program), free: run.free });
+    }
+    for (const part of segments[at] ?? []) runSegment(pool, code, { ...part, run });
   }
   program.buffers.forEach(({ role }, id) => {
     if (role.kind === "output" || (role.kind === "input" && role.written)) copy(inside[id], outside[id]);
@@ -185,10 +172,13 @@ function runProgram(
 }
 
 /** Bytes of scratch memory that the library calls of a program need. */
-function scratchOf(pool: ThreadPool, program: Program, value: (d: Dim) => number): number {
-  return program.kernels.reduce((most, kernel: Kernel) => {
+function scratchOf(
+  pool: ThreadPool,
+  { kernels }: Program,
+  shaped: (view: BufferView) => Shaped,
+): number {
+  return kernels.reduce((most, kernel) => {
     if (kernel.kind !== "extern") return most;
-    const shaped = (view: BufferView) => viewIn(view, program, value);
     const operands = { inputs: kernel.inputs.map(shaped), outputs: kernel.outputs.map(shaped) };
     return Math.max(most, libraryBytes(pool, kernel.call, operands));
   }, 0);
@@ -221,8 +211,10 @@ function copy(from: HostArray | undefined, to: HostArray | undefined): void {
     .set(new Uint8Array(from.buffer, from.byteOffset, count * from.BYTES_PER_ELEMENT));
 }
 
-function sourceOf(program: Program, forms: readonly Form[]): string {
+function sourceOf(program: Program): string {
   const head = `// WebAssembly SIMD, arena ${printDim(program.arenaBytes)} bytes`;
-  const names = program.kernels.map((k, i) => `// ${k.name}: ${forms[i]}`);
-  return [head, ...names, printProgram(program)].join("\n");
+  const forms = program.kernels.map(({ name, kind }) =>
+    `// ${name}: ${kind === "extern" ? "library" : "SIMD"}`
+  );
+  return [head, ...forms, printProgram(program)].join("\n");
 }

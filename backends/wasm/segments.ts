@@ -1,15 +1,18 @@
 /**
- * Kernels as jobs. Input: a kernel; output: functions to run in order, each with the number of units that threads
+ * Kernels as jobs. Input: a loop kernel; output: functions to run in order, each with the number of units that threads
  * may divide among themselves. Invariant: only a parallel loop that shares no value with its neighbours and adds
  * nothing in place is divided.
  */
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
-import { blockedSums } from "../../lib/codegen/blocked_sums.ts";
-import type { Loop, LoopKernel, Program, Statement, ValueId } from "../../lib/loops/ir.ts";
+import type { Loop, LoopKernel, Program, Statement } from "../../lib/loops/ir.ts";
 import { SCALAR_OPS } from "../../lib/loops/scalar.ts";
-import type { FunctionBody } from "./binary.ts";
-import { laneValues } from "./fits.ts";
-import { printStatements } from "./kernel.ts";
+import { valueTypes } from "../../lib/loops/value_types.ts";
+import { boundsWithin } from "./bounds.ts";
+import type { FunctionBody } from "./function_body.ts";
+import { boundedIntegers } from "./integers.ts";
+import { type KernelFacts, KernelWriter } from "./kernel.ts";
+import type { Room } from "./lanes.ts";
+import { adds, standsAlone } from "./statements.ts";
 
 /** A part of a kernel. */
 export interface Segment {
@@ -22,69 +25,41 @@ export interface Segment {
   readonly work: (value: (symbol: Sym) => number) => number;
 }
 
-/** The parts of a kernel; undefined where it cannot be printed. */
-export function segmentsOf(given: LoopKernel, program: Program): readonly Segment[] | undefined {
-  const kernel = { ...given, body: blockedSums(given.body) };
-  const types = laneValues(kernel, program);
-  if (!types) return undefined;
-  const segment = (body: readonly Statement[], divided: Loop | undefined): Segment => ({
-    body: printStatements({ body, types, program, divided: divided !== undefined }),
-    units: divided?.axis.size,
-    grain: divided?.vector ? 16 : 1,
-    work: (value) => workOf(body, value),
-  });
-  if (!kernel.body.every(standsAlone)) return [segment(kernel.body, undefined)];
-  return kernel.body.map((s) => segment([s], s.kind === "loop" && isDivisible(s) ? s : undefined));
+/** Greatest magnitude of an int64 value that is int32 in lanes. */
+const LARGEST = 2 ** 31 - 1;
+
+/** Where kernels are printed. */
+export interface Printing {
+  readonly program: Program;
+  readonly room: Room;
+  /** Every size is below this. */
+  readonly limit: number;
+}
+
+/** The parts of a kernel. */
+export function segmentsOf({ body }: LoopKernel, { program, room, limit }: Printing): readonly Segment[] {
+  const bounds = boundsWithin(body, program.sizes, limit);
+  const small = boundedIntegers(body, LARGEST, bounds);
+  const types = valueTypes(body);
+  for (const [id, dtype] of types) if (dtype === "int64" && small.has(id)) types.set(id, "int32");
+  const facts: KernelFacts = { program, bounds, types };
+  const segment = (list: readonly Statement[], divided: Loop | undefined): Segment => {
+    const writer = new KernelWriter(facts, room);
+    if (divided) writer.divided(divided);
+    else writer.statements(list, { width: "equal" });
+    return {
+      body: writer.body,
+      units: divided?.axis.size,
+      grain: divided?.vector ? 16 : 1,
+      work: (value) => workOf(list, value),
+    };
+  };
+  if (!body.every(standsAlone)) return [segment(body, undefined)];
+  return body.map((s) => segment([s], s.kind === "loop" && isDivisible(s) ? s : undefined));
 }
 
 const isDivisible = (loop: Loop): boolean =>
   loop.order === "parallel" && loop.reductions.length === 0 && loop.carried.length === 0 && !adds(loop.body);
-
-/** Whether something is added in place, which threads would do at the same time. */
-const adds = (body: readonly Statement[]): boolean =>
-  body.some((s) =>
-    s.kind === "store" ? s.mode === "add" : s.kind === "loop" || s.kind === "masked" ? adds(s.body) : false
-  );
-
-/** Whether a statement uses no values but its own. */
-function standsAlone(s: Statement): boolean {
-  if (s.kind !== "loop") return false;
-  const own = new Set<ValueId>();
-  const known = (...ids: readonly ValueId[]) => ids.every((id) => own.has(id));
-  const visit = (body: readonly Statement[]): boolean =>
-    body.every((each) => {
-      switch (each.kind) {
-        case "loop": {
-          if (!known(...each.carried.map((c) => c.initial))) return false;
-          for (const c of each.carried) own.add(c.id);
-          const fine = visit(each.body) && known(...each.carried.map((c) => c.next)) &&
-            each.reductions.every((r) => known(r.value, ...(r.index === undefined ? [] : [r.index])));
-          for (const r of each.reductions) own.add(r.id);
-          return fine;
-        }
-        case "store":
-          return known(each.value);
-        case "masked": {
-          const fine = known(each.condition, each.otherwise) && visit(each.body) && known(each.value);
-          own.add(each.id);
-          return fine;
-        }
-        case "scalar":
-          return known(...each.args) && own.add(each.id) !== undefined;
-        case "cast":
-          return known(each.value) && own.add(each.id) !== undefined;
-        case "select":
-          return known(each.condition, each.then, each.otherwise) && own.add(each.id) !== undefined;
-        case "constant":
-        case "index":
-        case "load":
-          return own.add(each.id) !== undefined;
-        default:
-          return each satisfies never;
-      }
-    });
-  return visit([s]);
-}
 
 /** Operations of statements; a vector takes as long as an element. */
 function workOf(body: readonly Statement[], value: (symbol: Sym) => number): number {

@@ -3,7 +3,8 @@
  * that push one i32 when they are applied to a function body. Invariant: a term has no state, so it may be pushed
  * several times and in several places.
  */
-import { FunctionBody, type OP } from "./binary.ts";
+import { FunctionBody } from "./function_body.ts";
+import type { OP, WasmType } from "./opcodes.ts";
 
 /** Pushes one i32. */
 export type Term = (body: FunctionBody) => void;
@@ -89,7 +90,8 @@ const i32s = (count: number) => new Array<"i32">(count).fill("i32");
 /** A function whose parameters are all i32, by name. */
 export function withParams<Name extends string>(
   names: readonly Name[],
+  results: readonly WasmType[] = [],
 ): { body: FunctionBody; at: (name: Name) => Term; local: (name: Name) => number } {
   const local = (name: Name) => names.indexOf(name);
-  return { body: new FunctionBody(i32s(names.length), []), at: (name) => ref(local(name)), local };
+  return { body: new FunctionBody(i32s(names.length), results), at: (name) => ref(local(name)), local };
 }

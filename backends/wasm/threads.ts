@@ -11,7 +11,10 @@ import { logs } from "../../lib/base/logs.ts";
 import { WasmMemory } from "./memory.ts";
 import { WORD, workerSource } from "./worker.ts";
 
-/** A function of a module: (description, from, to, scratch). */
+/** The parameters of a job, all i32. */
+export const JOB_PARAMS = ["description", "from", "to", "scratch"] as const;
+
+/** A function of a module with these parameters. */
 export type JobFunction = (description: number, from: number, to: number, scratch: number) => void;
 
 /** A loaded module. */

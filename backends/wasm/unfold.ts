@@ -5,7 +5,7 @@
  * addresses, so that a vector that runs over a row's end is put right by what follows; behind the columns there
  * are `COLUMN_SLACK` bytes for the last one.
  */
-import type { FunctionBody } from "./binary.ts";
+import type { FunctionBody } from "./function_body.ts";
 import {
   add,
   assign,

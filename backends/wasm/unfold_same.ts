@@ -4,7 +4,7 @@
  * edges is put right. Input and output as in unfold.ts. Invariant: reading may run over either end of an image,
  * writing only over the end of what is written next; folding writes inside the image alone.
  */
-import type { FunctionBody } from "./binary.ts";
+import type { FunctionBody } from "./function_body.ts";
 import {
   add,
   assign,

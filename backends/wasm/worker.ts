@@ -45,7 +45,7 @@ function load(address, length) {
 
 function work(ticket) {
   const address = words[${WORD.address}], length = words[${WORD.length}], at = words[${WORD.function}];
-  const description = words[${WORD.description}], units = words[${WORD.units}], per = words[${WORD.per}];
+  const description = words[${WORD.description}], units = words[${WORD.units}] >>> 0, per = words[${WORD.per}] >>> 0;
   const scratch = words[${WORD.scratch}] + place * words[${WORD.scratchBytes}];
   // The words are the ticket's only if it is still the same job
   if (Atomics.load(words, ${WORD.ticket}) >>> 16 !== ticket >>> 16) return;

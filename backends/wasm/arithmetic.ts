@@ -1,0 +1,195 @@
+/**
+ * The primitive operations of the scalar vocabulary on lanes. Input: an operation and values of one type; output: a
+ * value of the result type. Invariants: an element's bits do not depend on its lane, so that loop tails may use one
+ * lane.
+ */
+import type { ValueType } from "../../lib/base/dtype.ts";
+import { InternalError } from "../../lib/base/errors.ts";
+import { resultType, type ScalarOpName } from "../../lib/loops/scalar.ts";
+import { allEqual, type Lanes } from "./lanes.ts";
+import type { SIMD } from "./opcodes.ts";
+import { shifted } from "./shifts.ts";
+import { type LaneValue, partOf } from "./values.ts";
+
+type Instruction = keyof typeof SIMD;
+
+/** What lanes of a type are to instructions. */
+const SHAPE = { float32: "f32", float64: "f64", int32: "i32", int64: "i64" } as const;
+type Number = keyof typeof SHAPE;
+
+const isFloat = (type: Number): type is "float32" | "float64" => type === "float32" || type === "float64";
+
+const COMPARISONS = { eq: "Eq", ne: "Ne", lt: "Lt", le: "Le", gt: "Gt", ge: "Ge" } as const;
+const OF_INTEGERS = { eq: "Eq", ne: "Ne", lt: "LtS", le: "LeS", gt: "GtS", ge: "GeS" } as const;
+
+const comparison = (op: keyof typeof COMPARISONS, type: Number): Instruction =>
+  isFloat(type)
+    ? `${SHAPE[type]}${COMPARISONS[op]}`
+    : `${type === "int64" ? "i64" : "i32"}${OF_INTEGERS[op]}`;
+
+const SIMPLE = { add: "Add", sub: "Sub", mul: "Mul", neg: "Neg", abs: "Abs" } as const;
+const FLOAT = {
+  div: "Div",
+  sqrt: "Sqrt",
+  floor: "Floor",
+  ceil: "Ceil",
+  trunc: "Trunc",
+  round: "Nearest",
+} as const;
+const LOGICAL = { and: "and", or: "or", xor: "xor", not: "not" } as const;
+
+const has = <Table extends object>(table: Table, op: string): op is Extract<keyof Table, string> =>
+  Object.hasOwn(table, op);
+
+/** The result of a primitive operation. */
+export function primitive(
+  lanes: Lanes,
+  op: ScalarOpName,
+  { args, four }: { readonly args: readonly LaneValue[]; readonly four: boolean },
+): LaneValue {
+  const [a, b] = args;
+  if (!a) throw new InternalError(`Expected operands of ${op} but found none`);
+  const { type } = a;
+  if (type === "bool") return onBools(lanes, op, { args, four });
+  const shape = SHAPE[type];
+  const simple = (instruction: Instruction, result: ValueType = type) =>
+    lanes.each(result, args, { four, then: () => void lanes.body.simd(instruction) });
+  if (has(COMPARISONS, op)) {
+    const instruction = comparison(op, type);
+    return lanes.compared(args, { four, then: () => void lanes.body.simd(instruction) });
+  }
+  if (has(SIMPLE, op)) {
+    return simple(`${shape}${SIMPLE[op]}`);
+  }
+  if (has(LOGICAL, op) && !isFloat(type)) return simple(LOGICAL[op]);
+  if (has(FLOAT, op) && isFloat(type)) return simple(`${SHAPE[type]}${FLOAT[op]}`);
+  switch (op) {
+    case "fma":
+      if (isFloat(type)) return fused(lanes, type, { args, four });
+      break;
+    case "minimum":
+    case "maximum":
+      if (b) return extreme(lanes, op, { a, b, four });
+      break;
+    case "isNan":
+      return lanes.compared([a, a], { four, then: () => void lanes.body.simd(`${shape}Ne`) });
+    case "bitsToFloat":
+    case "floatToBits":
+      return { type: resultType(op, type), parts: a.parts, equal: a.equal };
+    case "shl":
+    case "shr":
+      if (b && !isFloat(type)) return shifted(lanes, op, { value: a, count: b, four });
+      break;
+    case "truncDiv":
+      if (type === "int64") return byVector(lanes, args, four);
+      return lanes.call(lanes.room.helper("divideInt32"), args, { type, four });
+    default:
+  }
+  throw new InternalError(`Expected a primitive operation on ${type} but found ${op}`);
+}
+
+function fused(
+  lanes: Lanes,
+  type: "float32" | "float64",
+  { args, four }: { readonly args: readonly LaneValue[]; readonly four: boolean },
+): LaneValue {
+  const { room, body } = lanes, float = type === "float32";
+  return lanes.each(type, args, {
+    four,
+    then: () =>
+      void (room.fuses
+        ? body.simd(float ? "f32Madd" : "f64Madd")
+        : body.call(room.helper(float ? "fmaFloat32" : "fmaFloat64"))),
+  });
+}
+
+/** A quotient of int64, pair by pair. */
+const byVector = (lanes: Lanes, args: readonly LaneValue[], four: boolean): LaneValue =>
+  lanes.each("int64", args, { four, then: () => void lanes.body.call(lanes.room.helper("divideInt64")) });
+
+const isNumber = ({ constant }: LaneValue): boolean =>
+  constant !== undefined && !Number.isNaN(Number(constant));
+
+/** The greater or the lesser operand; NaN if either is, the first of equal ones. */
+function extreme(
+  lanes: Lanes,
+  op: "minimum" | "maximum",
+  { a, b, four }: { readonly a: LaneValue; readonly b: LaneValue; readonly four: boolean },
+): LaneValue {
+  const { body } = lanes, { type } = a, least = op === "minimum";
+  if (type === "bool") throw new InternalError(`Expected ${op} of numbers but found bools`);
+  if (type === "int32") {
+    return lanes.each(type, [a, b], { four, then: () => void body.simd(least ? "i32MinS" : "i32MaxS") });
+  }
+  const equal = allEqual([a, b]);
+  if (type === "int64") {
+    return lanes.make(type, { four, equal }, (part) => {
+      body.get(partOf(b, part)).get(partOf(a, part));
+      body.get(partOf(b, part)).get(partOf(a, part)).simd(least ? "i64LtS" : "i64GtS", "bitselect");
+    });
+  }
+  const shape = SHAPE[type];
+  const push = (part: number) =>
+    void body.get(partOf(a, part)).get(partOf(b, part)).simd(least ? `${shape}PMin` : `${shape}PMax`);
+  return lanes.make(type, { four, equal }, (part) => {
+    if (isNumber(b)) return push(part);
+    const second = partOf(b, part);
+    if (isNumber(a)) {
+      const first = partOf(a, part);
+      body.get(first).get(second).get(second).get(first).simd(least ? `${shape}Ge` : `${shape}Le`);
+    } else {
+      body.get(second);
+      push(part);
+      body.get(second).get(second).simd(`${shape}Ne`);
+    }
+    body.simd("bitselect");
+  });
+}
+
+/** How bools combine: the instruction, and which operand is negated first. */
+const ON_BOOLS: Partial<
+  Record<ScalarOpName, { readonly by: "and" | "or" | "xor"; readonly not?: "first" | "second" | "result" }>
+> = {
+  and: { by: "and" },
+  minimum: { by: "and" },
+  mul: { by: "and" },
+  or: { by: "or" },
+  maximum: { by: "or" },
+  add: { by: "or" },
+  xor: { by: "xor" },
+  ne: { by: "xor" },
+  eq: { by: "xor", not: "result" },
+  lt: { by: "and", not: "first" },
+  le: { by: "or", not: "first" },
+  gt: { by: "and", not: "second" },
+  ge: { by: "or", not: "second" },
+};
+
+function onBools(
+  lanes: Lanes,
+  op: ScalarOpName,
+  { args, four }: { readonly args: readonly LaneValue[]; readonly four: boolean },
+): LaneValue {
+  const { body } = lanes, [a, b] = args;
+  if (a && op === "not") return bools(lanes, [a], { four, then: () => void body.simd("not") });
+  const form = ON_BOOLS[op];
+  if (!a || !b || !form) throw new InternalError(`Expected an operation on bools but found ${op}`);
+  const negated = (value: LaneValue) => bools(lanes, [value], { four, then: () => void body.simd("not") });
+  const operands = [form.not === "first" ? negated(a) : a, form.not === "second" ? negated(b) : b];
+  const made = bools(lanes, operands, { four, then: () => void body.simd(form.by) });
+  return form.not === "result" ? negated(made) : made;
+}
+
+/** A bool from bools; where all have masks of 64 bits, it has them, too. */
+function bools(
+  lanes: Lanes,
+  operands: readonly LaneValue[],
+  { four, then }: { readonly four: boolean; readonly then: () => void },
+): LaneValue {
+  const made = lanes.each("bool", operands, { four, then });
+  const wide = operands.flatMap(({ masks, equal }): LaneValue[] =>
+    masks ? [{ type: "int64", parts: masks, equal }] : []
+  );
+  if (wide.length < operands.length) return made;
+  return { ...made, masks: lanes.each("int64", wide, { four, then }).parts };
+}

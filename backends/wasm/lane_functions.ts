@@ -1,0 +1,125 @@
+/**
+ * Conversions and divisions that have no instruction for lanes, as functions of a module. Input: a name; output: the
+ * function's body. Invariants: what is written lane by lane cannot trap, whatever the lanes hold.
+ */
+import { fmaFloat32, fmaFloat64 } from "./fused_functions.ts";
+import { FunctionBody } from "./function_body.ts";
+import type { HelperName } from "./lanes.ts";
+import { constantBits } from "./values.ts";
+
+/** The body of a helper. */
+export function helperBody(name: HelperName): FunctionBody {
+  switch (name) {
+    case "fmaFloat32":
+      return fmaFloat32();
+    case "fmaFloat64":
+      return fmaFloat64();
+    case "int64OfDoubles":
+      return int64OfDoubles();
+    case "int32OfDoubles":
+      return int32OfDoubles();
+    case "float32OfInt64":
+      return float32OfInt64();
+    case "divideInt32":
+      return divideInt32();
+    case "divideInt64":
+      return divideInt64();
+    default:
+      return name satisfies never;
+  }
+}
+
+const VECTOR = ["v128"] as const, TWO_VECTORS = ["v128", "v128"] as const;
+
+const pushDouble = (body: FunctionBody, value: number): FunctionBody =>
+  body.splatConstant(...constantBits(value, "float64"));
+
+/** What has no integer becomes the least one. */
+function int64OfDoubles(): FunctionBody {
+  const body = new FunctionBody(VECTOR, VECTOR), x = 0, result = body.local("v128");
+  pushDouble(body.get(x).simd("f64Abs"), 2 ** 51).simd("f64Lt", "i64AllTrue").when(() => {
+    // 1.5·2⁵² + x has x in its low bits
+    const magic = 1.5 * 2 ** 52;
+    pushDouble(body.get(x).simd("f64Trunc"), magic).simd("f64Add");
+    pushDouble(body, magic).simd("i64Sub").set(result);
+  }, () => {
+    for (const lane of [0, 1]) {
+      if (lane === 1) body.get(result);
+      body.get(x).lane("f64Extract", lane).misc("i64TruncSatF64S").i64(-(2n ** 63n));
+      body.get(x).lane("f64Extract", lane).op("f64Abs").f64(2 ** 63).op("f64Lt", "select");
+      if (lane === 0) body.simd("i64Splat");
+      else body.lane("i64Replace", 1);
+      body.set(result);
+    }
+  });
+  body.get(result);
+  return body;
+}
+
+/** The low words of the int64 values of four doubles. */
+function int32OfDoubles(): FunctionBody {
+  const body = new FunctionBody(TWO_VECTORS, VECTOR);
+  const small = (x: number) => pushDouble(body.get(x).simd("f64Abs"), 2 ** 31).simd("f64Lt");
+  const result = body.local("v128");
+  small(0);
+  small(1).simd("and", "i64AllTrue").when(() => {
+    body.get(0).simd("i32TruncF64Zero").get(1).simd("i32TruncF64Zero").words([0, 1, 4, 5]).set(result);
+  }, () => {
+    lowWords(body, result);
+  });
+  body.get(result);
+  return body;
+}
+
+/** The low words of both parameters' elements, one after the other. */
+function lowWords(body: FunctionBody, result: number): void {
+  for (const lane of [0, 1, 2, 3]) {
+    const x = lane >> 1, half = lane & 1;
+    if (lane > 0) body.get(result);
+    body.get(x).lane("f64Extract", half).misc("i64TruncSatF64S").op("i32WrapI64").i32(0);
+    body.get(x).lane("f64Extract", half).op("f64Abs").f64(2 ** 63).op("f64Lt", "select");
+    if (lane === 0) body.simd("i32Splat");
+    else body.lane("i32Replace", lane);
+    body.set(result);
+  }
+}
+
+/** Two elements in the low half. */
+function float32OfInt64(): FunctionBody {
+  const body = new FunctionBody(VECTOR, VECTOR);
+  body.get(0).lane("i64Extract", 0).op("f32ConvertI64S").simd("f32Splat");
+  body.get(0).lane("i64Extract", 1).op("f32ConvertI64S").lane("f32Replace", 1);
+  return body;
+}
+
+/** Quotients of int32 are exact enough as doubles; by zero gives 0. */
+function divideInt32(): FunctionBody {
+  const body = new FunctionBody(TWO_VECTORS, VECTOR), [a, b] = [0, 1];
+  const zero = body.constant(0), minusOne = body.constant(-1);
+  body.get(a).simd("i32Neg");
+  for (const half of [[0, 1, 0, 1], [2, 3, 2, 3]] as const) {
+    for (const x of [a, b]) body.get(x).get(x).words(half).simd("f64ConvertLowI32");
+    body.simd("f64Div", "i32TruncF64Zero");
+  }
+  body.words([0, 1, 4, 5]).get(b).get(minusOne).simd("i32Eq", "bitselect");
+  body.get(b).get(zero).simd("i32Ne", "and");
+  return body;
+}
+
+/** By zero gives 0; the least integer by −1 gives itself. */
+function divideInt64(): FunctionBody {
+  const body = new FunctionBody(TWO_VECTORS, VECTOR), a = body.local("i64"), b = body.local("i64");
+  const result = body.local("v128");
+  for (const lane of [0, 1]) {
+    body.get(0).lane("i64Extract", lane).set(a).get(1).lane("i64Extract", lane).set(b);
+    if (lane === 1) body.get(result);
+    body.i64(0).i64(0).get(a).op("i64Sub");
+    body.get(a).i64(1).get(b).get(b).i64(1).op("i64Add").i64(2).op("i64LtU", "select", "i64DivS");
+    body.get(b).i64(-1).op("i64Eq", "select").get(b).op("i64Eqz", "select");
+    if (lane === 0) body.simd("i64Splat");
+    else body.lane("i64Replace", 1);
+    body.set(result);
+  }
+  body.get(result);
+  return body;
+}

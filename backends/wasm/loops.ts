@@ -1,0 +1,187 @@
+/**
+ * The forms of loops. A vector loop runs four lanes at a time, its tail as a vector that is stored in part, or one
+ * element after the other; reductions keep 16 partial results, element i in number i mod 16. Other loops run one
+ * iteration after the other, in the lanes around them. Input: a loop; output: instructions. Invariant: the order in
+ * which elements are combined is that of the printed C++.
+ */
+import { masksLoops } from "../../lib/codegen/vectorise.ts";
+import { type Dim, freeSymbols, type Sym } from "../../lib/sym/expr.ts";
+import { isPosition, type Loop, type Reduction, type Statement } from "../../lib/loops/ir.ts";
+import { mayLoadBeyond } from "./access.ts";
+import { type Range, valueOf } from "./addresses.ts";
+import { openExtreme, takeExtreme } from "./extremes.ts";
+import { isFour, type Place, type StatementWriter } from "./place.ts";
+import { combined, combineFirst, dependsOnOrder, foldPartials, neutral, rotate } from "./reduce.ts";
+import { adds } from "./statements.ts";
+import { partOf } from "./values.ts";
+
+/** Partial results of a reduction, in groups of four. */
+const PARTIALS = 4;
+/** Loops of at most so many iterations are written out. */
+const UNROLLED = 4;
+
+/** Writes a loop, or a range of it. */
+export function writeLoop(
+  writer: StatementWriter,
+  loop: Loop,
+  { place, range }: { readonly place: Place; readonly range?: Range },
+): void {
+  const { symbol, size } = loop.axis, { type } = writer.at.counter(symbol, size);
+  const whole = range ?? {
+    from: () => void writer.body.integer(type, 0),
+    to: () => writer.at.pushIndex(size, type),
+  };
+  if (loop.vector && place.width === "equal" && hasLanes(loop)) return vectorLoop(writer, loop, whole);
+  const short = range === undefined && typeof size === "number" && size <= UNROLLED;
+  plainLoop(writer, loop, { place, range: short ? size : whole });
+}
+
+/** Whether the iterations of a loop may run in lanes, and be combined in another order than theirs. */
+function hasLanes({ reductions, carried, body }: Loop): boolean {
+  if (carried.length > 0 || reductions.some((r) => isPosition(r.op))) return false;
+  return reductions.length === 0 || !(masksLoops(body) || adds(body));
+}
+
+/** One iteration after the other: over a range, or a few that are written out. */
+function plainLoop(
+  writer: StatementWriter,
+  loop: Loop,
+  { place, range }: { readonly place: Place; readonly range: Range | number },
+): void {
+  const { lanes } = writer, four = isFour(place), form = { four, equal: place.width === "equal" };
+  const sums = loop.reductions.map((r) => ({ r, take: accumulator(writer, r, form) }));
+  const carried = loop.carried.map((c) => {
+    const made = lanes.variable(writer.typeOf(c.id), form);
+    lanes.assign(made, writer.as(writer.value(c.initial), made.type, place));
+    writer.define(c.id, made);
+    return made;
+  });
+  const iteration = () => {
+    writer.statements(loop.body, place);
+    for (const { take } of sums) take(place);
+    const next = loop.carried.map((c, n) =>
+      writer.as(writer.value(c.next), carried[n]?.type ?? c.dtype, place)
+    );
+    carried.forEach(({ parts }, n) => {
+      const value = next[n];
+      if (value) parts.forEach((_, part) => writer.body.get(partOf(value, part)));
+    });
+    for (const { parts } of carried.toReversed()) lanes.assignStack(parts);
+  };
+  const { symbol } = loop.axis;
+  if (typeof range === "number") writer.at.writeOut(symbol, range, iteration);
+  else writer.at.iterate(symbol, range, iteration);
+}
+
+/** Opens what a reduction accumulates into, one element after the other; gives what takes the next one. */
+function accumulator(
+  writer: StatementWriter,
+  r: Reduction,
+  form: { readonly four: boolean; readonly equal: boolean },
+): (place: Place) => void {
+  const { lanes } = writer, { four } = form, { op } = r, type = writer.typeOf(r.id);
+  if (op === "argmax" || op === "argmin") {
+    const extreme = openExtreme(lanes, { value: writer.typeOf(r.value), position: type }, form);
+    writer.define(r.id, extreme.position);
+    return (place) => {
+      const position = writer.as(writer.value(r.index ?? r.value), type, place);
+      takeExtreme(lanes, extreme, { op, four, value: writer.value(r.value), position });
+    };
+  }
+  const combination = { op, dtype: type }, total = lanes.variable(type, form);
+  lanes.assign(total, lanes.constant(neutral(combination), type));
+  writer.define(r.id, total);
+  return (place) => {
+    const args = [total, writer.as(writer.value(r.value), type, place)] as const;
+    lanes.assign(total, combined(lanes, combination, { args, four }));
+  };
+}
+
+function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
+  const { body, lanes } = writer, { symbol, size } = loop.axis, { type } = writer.at.counter(symbol, size);
+  const wide = loop.reductions.length > 0 ? PARTIALS : 1;
+  const sums = loop.reductions.map((r) => {
+    const combination = { op: r.op, dtype: writer.typeOf(r.id) };
+    const groups = Array.from({ length: wide }, () => {
+      const made = lanes.variable(combination.dtype, { four: true, equal: false });
+      lanes.assign(made, lanes.constant(neutral(combination), combination.dtype));
+      return made;
+    });
+    return { r, combination, groups };
+  });
+  const [start, whole, end] = [body.local(type), body.local(type), body.local(type)];
+  range.from();
+  body.set(start);
+  range.to();
+  body.tee(end).get(start).op(`${type}Sub`).integer(type, -4 * wide).op(`${type}And`);
+  body.get(start).op(`${type}Add`).set(whole);
+  const four: Place = { width: "four", axis: symbol };
+  writer.at.iterate(symbol, { from: () => body.get(start), to: () => body.get(whole), step: 4 }, () => {
+    for (let part = 0; part < wide; part++) {
+      writer.statements(loop.body, four);
+      for (const { r, combination, groups } of sums) {
+        const total = groups[part];
+        if (!total) continue;
+        const args = [total, writer.as(writer.value(r.value), total.type, four)] as const;
+        lanes.assign(total, combined(lanes, combination, { args, four: true }));
+      }
+      if (part < wide - 1) writer.at.advance(symbol, 4);
+    }
+  });
+  if (loop.reductions.length === 0 && runsBeyond(writer, loop.body, symbol)) {
+    const rest = body.local("i32");
+    body.get(end).get(whole).op(`${type}Sub`);
+    if (type === "i64") body.op("i32WrapI64");
+    body.set(rest);
+    writer.at.iterate(symbol, { from: () => body.get(whole), to: () => body.get(end), step: 4 }, () => {
+      writer.statements(loop.body, { ...four, rest });
+    });
+    return;
+  }
+  const one: Place = { width: "one", axis: symbol };
+  writer.at.iterate(symbol, { from: () => body.get(whole), to: () => body.get(end) }, () => {
+    writer.statements(loop.body, one);
+    for (const { r, combination, groups } of sums) {
+      const [first] = groups;
+      if (!first) continue;
+      combineFirst(lanes, combination, [first, writer.as(writer.value(r.value), combination.dtype, one)]);
+      if (dependsOnOrder(combination)) rotate(lanes, groups);
+    }
+  });
+  for (const { r, combination, groups } of sums) {
+    writer.define(r.id, foldPartials(lanes, combination, groups));
+  }
+}
+
+/** Whether four lanes may run though some are beyond the end: what they load exists, or lies just behind it. */
+function runsBeyond(writer: StatementWriter, body: readonly Statement[], axis: Sym): boolean {
+  const step = (index: Dim) => dependsOnValues(index) ? undefined : writer.at.step(index, axis);
+  return body.every((s) => {
+    switch (s.kind) {
+      case "loop":
+        return runsBeyond(writer, s.body, axis);
+      case "masked":
+        return false;
+      case "load": {
+        const by = step(s.index);
+        return typeof by === "number" && mayLoadBeyond(writer.at.dtype(s.buffer), by);
+      }
+      case "store": {
+        const by = step(s.index);
+        return s.mode === "set" && typeof by === "number" && by > 0;
+      }
+      case "index":
+        return !dependsOnValues(s.index);
+      case "constant":
+      case "scalar":
+      case "cast":
+      case "select":
+        return true;
+      default:
+        return s satisfies never;
+    }
+  });
+}
+
+const dependsOnValues = (index: Dim): boolean =>
+  [...freeSymbols(index)].some((symbol) => valueOf(symbol) !== undefined);

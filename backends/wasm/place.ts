@@ -1,0 +1,39 @@
+/** Where a statement of a kernel runs: outside of lanes, in four lanes, or in one; and what writes statements there. */
+import type { ValueType } from "../../lib/base/dtype.ts";
+import type { Statement, ValueId } from "../../lib/loops/ir.ts";
+import type { Sym } from "../../lib/sym/expr.ts";
+import type { Addresses } from "./addresses.ts";
+import type { FunctionBody } from "./function_body.ts";
+import type { Lanes } from "./lanes.ts";
+import type { LaneValue } from "./values.ts";
+
+/** How many elements values stand for at a point: all lanes equal, four elements, or one in lane 0. */
+export type Width = "equal" | "four" | "one";
+
+/** A point in a kernel. */
+export interface Place {
+  readonly width: Width;
+  /** The counter of the vector loop around. */
+  readonly axis?: Sym;
+  /** In four lanes: the mask of those that may load and store. */
+  readonly guard?: number;
+  /** In four lanes: how many of them are stored, 1 to 3; undefined for all. */
+  readonly rest?: number;
+}
+
+/** Whether all four lanes count. */
+export const isFour = ({ width }: Place): boolean => width === "four";
+
+/** Writes the statements of a kernel into a function. */
+export interface StatementWriter {
+  readonly body: FunctionBody;
+  readonly lanes: Lanes;
+  readonly at: Addresses;
+  statements(list: readonly Statement[], place: Place): void;
+  value(id: ValueId): LaneValue;
+  define(id: ValueId, value: LaneValue): void;
+  /** What the lanes of a value are. */
+  typeOf(id: ValueId): ValueType;
+  /** A value with lanes of another type; int64 and int32 that stands for it have the same values. */
+  as(value: LaneValue, type: ValueType, place: Place): LaneValue;
+}

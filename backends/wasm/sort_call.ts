@@ -1,0 +1,53 @@
+/**
+ * Calls of sorting. Input: operands in the WebAssembly memory; output: sorted rows there, on all threads of the pool.
+ * Invariant: rows go along the last dimension, whatever the strides are.
+ */
+import { itemSize } from "../../lib/base/dtype.ts";
+import { InternalError } from "../../lib/base/errors.ts";
+import type { Operand, Operands, Placed, Shaped } from "./operands.ts";
+import { aligned } from "./operands.ts";
+import { DIMENSION_WORDS, SORT_FIELDS, sortBytes, sortModule } from "./sort.ts";
+import type { Code, ThreadPool } from "./threads.ts";
+
+const modules = new WeakMap<ThreadPool, Code>();
+
+function codeOf(pool: ThreadPool): Code {
+  const known = modules.get(pool);
+  if (known) return known;
+  const code = pool.load(sortModule(pool.memory.kind));
+  modules.set(pool, code);
+  return code;
+}
+
+const lengthOf = ({ inputs: [input] }: Operands<Shaped>): number => input?.shape.at(-1) ?? 1;
+const words = ({ inputs: [input] }: Operands<Shaped>): number =>
+  SORT_FIELDS.length + DIMENSION_WORDS * Math.max(0, (input?.shape.length ?? 0) - 1);
+
+/** Bytes behind the operands that a call needs: description, every thread's scratch memory. */
+export function sortCallBytes({ threads }: ThreadPool, operands: Operands<Shaped>): number {
+  return aligned(4 * words(operands)) + threads * aligned(sortBytes(lengthOf(operands)));
+}
+
+/** Sorts. */
+export function runSort(pool: ThreadPool, placed: Placed, descending: boolean): void {
+  const { inputs: [input], outputs: [values, indices], free } = placed;
+  if (!input || !values || !indices) throw new InternalError("Expected an input and two results of sort");
+  const length = lengthOf(placed), outer = input.shape.slice(0, -1);
+  const step = (view: Operand, d: number) => (view.strides.at(d) ?? 0) * itemSize(view.dtype);
+  const operands = [input, values, indices];
+  new Int32Array(pool.memory.memory.buffer, free, words(placed)).set([
+    length,
+    descending ? 1 : 0,
+    ...operands.map(({ address }) => address),
+    ...operands.map((view) => step(view, -1)),
+    outer.length,
+    ...outer.flatMap((rows, d) => [rows, ...operands.map((view) => step(view, d))]),
+  ]);
+  const rows = outer.reduce((product, n) => product * n, 1);
+  pool.run(codeOf(pool), input.dtype, {
+    description: free,
+    units: rows,
+    scratch: { bytes: aligned(sortBytes(length)), address: free + aligned(4 * words(placed)) },
+    work: rows * length * 4 * Math.ceil(Math.log2(length + 1)),
+  });
+}

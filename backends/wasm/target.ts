@@ -1,0 +1,20 @@
+/** WebAssembly as a target: vectors of 128 bits, and a library for float32 and sorting. */
+import type { CallSupport, Target } from "../../lib/codegen/target.ts";
+import { type DType, isSmall } from "../../lib/base/dtype.ts";
+import type { ExternKernel } from "../../lib/loops/ir.ts";
+
+/** What printed WebAssembly runs. */
+export const wasmTarget: Target = {
+  name: "wasm",
+  supports,
+  lanes: true,
+  chunks: true,
+  grid: null,
+  kernelBuffers: Infinity,
+  unrolls: 400,
+};
+
+function supports({ call }: ExternKernel, dtypes: ReadonlySet<DType>): CallSupport {
+  if (call.op === "sort") return [...dtypes].some(isSmall) ? "none" : "alone";
+  return dtypes.size === 1 && dtypes.has("float32") ? "alone" : "none";
+}

@@ -1,0 +1,63 @@
+/**
+ * Values in lanes: groups of four elements. Invariants: elements of 32 bits take one vector, elements of 64 bits two,
+ * low pair first; a bool is a mask of all ones or zeros. A value whose lanes
+ * are all equal, or of which only lane 0 counts, has its low vector in both places, so that it is computed once.
+ */
+import { itemSize, type ValueType } from "../../lib/base/dtype.ts";
+
+/** The locals of a value's vectors. */
+export type Parts = readonly number[];
+
+/** A value. */
+export interface LaneValue {
+  /** What its lanes are; an int64 value that fits may be int32 here (types.ts). */
+  readonly type: ValueType;
+  readonly parts: Parts;
+  /** Whether all lanes are equal. */
+  readonly equal: boolean;
+  /** Of a bool that lanes of 64 bits were compared for: the same as masks of that width. */
+  readonly masks?: Parts;
+  /** What it is, where that is known. */
+  readonly constant?: number | bigint | boolean;
+}
+
+/** Whether elements of a type have lanes of 64 bits. */
+export function isWide(type: ValueType): type is "float64" | "int64" {
+  return itemSize(type) === 8;
+}
+
+/** How many vectors hold four elements. */
+export const vectorsOf = (type: ValueType): number => isWide(type) ? 2 : 1;
+
+/** The local of a vector of a value; the only one where there is one. */
+export function partOf({ parts }: LaneValue, part: number): number {
+  return parts[part] ?? parts[0] ?? -1;
+}
+
+const view = new DataView(new ArrayBuffer(8));
+
+/** The bits of a constant in a lane: low word, high word. Narrow lanes have the same word in both places. */
+export function constantBits(value: number | bigint | boolean, dtype: ValueType): readonly [number, number] {
+  switch (dtype) {
+    case "float32":
+      view.setFloat32(0, Number(value), true);
+      view.setFloat32(4, Number(value), true);
+      break;
+    case "float64":
+      view.setFloat64(0, Number(value), true);
+      break;
+    case "int64":
+      view.setBigInt64(0, BigInt.asIntN(64, BigInt(value)), true);
+      break;
+    case "int32":
+      view.setInt32(0, Number(value), true);
+      view.setInt32(4, Number(value), true);
+      break;
+    case "bool":
+      view.setBigInt64(0, value ? -1n : 0n, true);
+      break;
+    default:
+      dtype satisfies never;
+  }
+  return [view.getInt32(0, true), view.getInt32(4, true)];
+}

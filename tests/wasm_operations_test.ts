@@ -1,0 +1,425 @@
+/**
+ * Every scalar operation, conversion and reduction on every element type as WebAssembly, against the reference
+ * interpreter: special values in all pairs, steps through memory, every length of a tail. What is exact must be equal;
+ * mathematics is held against the same statements of its function.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { toBfloat16 } from "../lib/base/bfloat16.ts";
+import {
+  type DType,
+  DTYPES,
+  type HostArray,
+  hostArray,
+  isFloat,
+  isInteger,
+  itemSize,
+  type ValueType,
+  valueType,
+} from "../lib/base/dtype.ts";
+import type { Lowered, Operand } from "../lib/loops/body.ts";
+import type { Program, ReductionOp } from "../lib/loops/ir.ts";
+import { type OperandKind, resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
+import { mul } from "../lib/sym/expr.ts";
+import { compileNative } from "../backends/cpu/native_program.ts";
+import { HostMemory } from "../backends/cpu/host_memory.ts";
+import { toolchainStatus } from "../backends/cpu/toolchain.ts";
+import { interpret } from "../backends/reference/interpret.ts";
+import { compileToWasm } from "../backends/wasm/program.ts";
+import { ThreadPool } from "../backends/wasm/threads.ts";
+import { expanded } from "./support/expanded.ts";
+import { mergePrograms } from "./support/merge.ts";
+import { singleOp, vectorised } from "./support/single_op.ts";
+
+const POOL = new ThreadPool(1);
+const VALUE_TYPES = DTYPES.map(valueType).filter((dtype, k, all) => all.indexOf(dtype) === k);
+
+const FLOATS = [
+  0,
+  -0,
+  1,
+  -1,
+  0.5,
+  -0.5,
+  1.5,
+  2.5,
+  -2.5,
+  NaN,
+  Infinity,
+  -Infinity,
+  3.7,
+  -7.25,
+  255,
+  256.5,
+  1e-3,
+  88.7,
+];
+const LARGE = [
+  2 ** 31,
+  -(2 ** 31),
+  2 ** 31 - 128,
+  2 ** 32 + 512,
+  2 ** 51,
+  2 ** 62,
+  2 ** 63,
+  -(2 ** 63),
+  1e20,
+  -1e20,
+];
+const WHOLE = [0, 1, -1, 2, 3, -3, 7, 31, 32, 33, 63, 64, 65, 100, -100, 2 ** 31 - 1, -(2 ** 31)];
+const SPECIAL: Readonly<Record<DType, readonly (number | bigint)[]>> = {
+  float32: [...FLOATS, ...LARGE, 1e-45, -1e-40, 2 ** -126, 3.4028234663852886e38, 16777217],
+  float64: [...FLOATS, ...LARGE, 5e-324, -1e-310, 2 ** -1022, 1.7976931348623157e308, 2 ** 53 + 2, 0.1],
+  int64: [
+    ...WHOLE.map(BigInt),
+    2n ** 63n - 1n,
+    -(2n ** 63n),
+    2n ** 53n + 1n,
+    -(2n ** 53n) - 1n,
+    2n ** 32n,
+    2n ** 31n,
+    0x123456789abcdefn,
+    -0x7654321fedcba98n,
+  ],
+  int32: WHOLE,
+  float16: [...FLOATS, 65504, -65504, 6e-8, 6e-5, 2049],
+  bfloat16: [...FLOATS, 3e38, 1e-40, 257],
+  int16: [0, 1, -1, 2, 7, 100, -100, 127, 128, 255, 256, 32767, -32768],
+  int8: [0, 1, -1, 2, 7, 100, -100, 127, -128],
+  uint8: [0, 1, 2, 3, 7, 8, 9, 31, 100, 127, 128, 200, 254, 255],
+  bool: [0, 1],
+};
+
+function admits(kind: OperandKind, dtype: ValueType): boolean {
+  switch (kind) {
+    case "float":
+      return isFloat(dtype);
+    case "number":
+      return dtype !== "bool";
+    case "integer":
+      return isInteger(dtype);
+    case "bits":
+      return !isFloat(dtype);
+    case "any":
+      return true;
+    case "bool":
+      return dtype === "bool";
+    case "random":
+      return dtype === "int32";
+    case "word":
+      return dtype === "int32" || dtype === "int64";
+    case "single":
+      return dtype === "float32";
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** A host array of values, and room behind it as memories have it. */
+function hostOf(dtype: DType, values: readonly (number | bigint)[]): HostArray {
+  const bytes = Math.ceil(values.length * itemSize(dtype) / 64) * 64;
+  const array = hostArray(dtype, new ArrayBuffer(bytes), { length: values.length });
+  values.forEach((v, i) => {
+    if (array instanceof BigInt64Array) array[i] = BigInt(v);
+    else array[i] = dtype === "bfloat16" ? toBfloat16(Number(v)) : Number(v);
+  });
+  return array;
+}
+
+interface Case {
+  readonly label: string;
+  readonly program: Program;
+  readonly inputs: readonly HostArray[];
+}
+
+type Run = (program: Program, inputs: readonly HostArray[], outputs: readonly HostArray[]) => void;
+
+function memoryOf(array: HostArray): HostMemory {
+  assert(array.buffer instanceof ArrayBuffer);
+  return new HostMemory("cpu", array.buffer);
+}
+
+const onWasm = (fuses: boolean): Run => (program, inputs, outputs) => {
+  const call = { inputs: inputs.map(memoryOf), outputs: outputs.map(memoryOf), sizes: [] };
+  compileToWasm(program, POOL, { fuses }).run(call);
+};
+const native: Run = (program, inputs, outputs) => {
+  compileNative(program).run({ inputs: inputs.map(memoryOf), outputs: outputs.map(memoryOf), sizes: [] });
+};
+const reference: Run = (program, inputs, outputs) => interpret(expanded(program), { inputs, outputs });
+
+function outputsOf({ outputs, buffers }: Program): HostArray[] {
+  return outputs.map((id) => {
+    const decl = buffers[id];
+    assert(decl && typeof decl.length === "number");
+    return hostOf(decl.dtype, new Array<number>(decl.length).fill(0));
+  });
+}
+
+/** Runs programs as one, two ways; says which elements differ: NaN equals NaN, and −0 is not 0. */
+function differences(cases: readonly Case[], [run, expected]: readonly [Run, Run]): string[] {
+  const merged = mergePrograms(cases.map((c) => c.program)), inputs = cases.flatMap((c) => c.inputs);
+  const [found, wanted] = [outputsOf(merged), outputsOf(merged)];
+  run(merged, inputs, found);
+  expected(merged, inputs, wanted);
+  return cases.flatMap(({ label }, k) => {
+    const [got = hostOf("bool", []), want = got] = [found[k], wanted[k]];
+    const at = [...got].findIndex((x, i) => !Object.is(x, want[i]));
+    return at < 0 ? [] : [`${label}: element ${at} is ${got[at]}, expected ${want[at]}`];
+  });
+}
+
+const inLanes = (each: Case): Case => ({
+  ...each,
+  label: `${each.label}, lanes`,
+  program: vectorised(each.program, "innermost"),
+});
+
+/** Runs many cases in parts. */
+function check(cases: readonly Case[], runs: readonly [Run, Run]): void {
+  const failures: string[] = [];
+  for (let k = 0; k < cases.length; k += 100) failures.push(...differences(cases.slice(k, k + 100), runs));
+  assertEquals(failures, []);
+}
+
+/** A pointwise program over operands read at a step. */
+function pointwise(
+  operands: readonly DType[],
+  result: DType,
+  { length, step, element }: {
+    readonly length: number;
+    readonly step: number;
+    readonly element: (...args: Parameters<typeof elementOf>) => ReturnType<typeof elementOf>;
+  },
+): Program {
+  const count = step * (length - 1) + 1;
+  return singleOp(
+    operands.map((dtype) => ({ shape: [count], dtype })),
+    [{ shape: [length], dtype: result }],
+    (...xs) => element(xs, { length, step, result }),
+  );
+}
+
+interface Form {
+  readonly length: number;
+  readonly step: number;
+  readonly result: DType;
+}
+
+/** What an operation makes of its operands. */
+const elementOf = (
+  xs: readonly Operand[],
+  { length, step, result }: Form,
+  op: ScalarOpName = "add",
+): Lowered => ({
+  kind: "pointwise",
+  shape: [length],
+  dtype: result,
+  element: (o, [i = 0]) => Reflect.apply(o[op], o, xs.map((x) => o.load(x, [mul(i, step)]))),
+});
+
+/** All values with all others, as far as there are operands. */
+function grid(dtype: DType, arity: number, count: number): HostArray[] {
+  const values = SPECIAL[dtype], n = values.length;
+  return Array.from({ length: arity }, (_, p) =>
+    hostOf(
+      dtype,
+      Array.from({ length: count }, (_, i) =>
+        values[(p === 0 ? i : p === 1 ? Math.floor(i / n) + i : 7 * i + 3) % n] ?? 0),
+    ));
+}
+
+/** Every length of a tail, every step, and all pairs of values. */
+function* forms(dtype: DType, arity: number): Generator<{ readonly length: number; readonly step: number }> {
+  const all = SPECIAL[dtype].length ** Math.min(2, arity);
+  yield { length: all + 3, step: 1 };
+  for (let length = 1; length <= 17; length++) yield { length, step: [1, 2, 3, 5][length % 4] ?? 1 };
+  for (const step of [1, 2, 3, 5]) yield { length: 21, step };
+}
+
+function operationCases(op: ScalarOpName, dtype: ValueType): Case[] {
+  const { arity } = SCALAR_OPS[op], result = resultType(op, dtype);
+  return [...forms(dtype, arity)].map(({ length, step }) => ({
+    label: `${op} of ${dtype}, length ${length}, step ${step}`,
+    program: pointwise(new Array<DType>(arity).fill(dtype), result, {
+      length,
+      step,
+      element: (xs, form) => elementOf(xs, form, op),
+    }),
+    inputs: grid(dtype, arity, step * (length - 1) + 1),
+  }));
+}
+
+const OPERATIONS = Object.keys(SCALAR_OPS).filter((op): op is ScalarOpName => op in SCALAR_OPS);
+
+for (const fuses of [true, false]) {
+  Deno.test(`every operation on every type${fuses ? "" : ", where the engine does not round once"}`, () => {
+    for (const op of OPERATIONS) {
+      for (const dtype of VALUE_TYPES) {
+        if (!admits(SCALAR_OPS[op].operands, dtype)) continue;
+        const plain = operationCases(op, dtype);
+        check([...plain, ...plain.map(inLanes)], [onWasm(fuses), reference]);
+      }
+    }
+  });
+}
+
+Deno.test("every conversion", () => {
+  for (const from of DTYPES) {
+    for (const to of DTYPES) {
+      const plain = [...forms(from, 1)].map(({ length, step }): Case => ({
+        label: `${from} to ${to}, length ${length}, step ${step}`,
+        program: pointwise([from], to, {
+          length,
+          step,
+          element: ([x]) => ({
+            kind: "pointwise",
+            shape: [length],
+            dtype: to,
+            element: (o, [i = 0]) => x ? o.cast(o.load(x, [mul(i, step)]), to) : o.constant(0, to),
+          }),
+        }),
+        inputs: grid(from, 1, step * (length - 1) + 1),
+      }));
+      check([...plain, ...plain.map(inLanes)], [onWasm(true), reference]);
+    }
+  }
+});
+
+const REDUCTIONS: readonly ReductionOp[] = ["sum", "prod", "max", "min", "any", "all", "argmax", "argmin"];
+
+/** Whether a reduction of a type means something. */
+function reduces(op: ReductionOp, dtype: ValueType): boolean {
+  if (op === "any" || op === "all") return dtype === "bool";
+  return dtype !== "bool" || (op !== "sum" && op !== "prod");
+}
+
+/** Rows of so many elements, read at a step. */
+function reductionProgram(
+  { op, dtype, rows, length, step }: {
+    readonly op: ReductionOp;
+    readonly dtype: ValueType;
+    readonly rows: number;
+    readonly length: number;
+    readonly step: number;
+  },
+): Program {
+  const positional = op === "argmax" || op === "argmin", result: ValueType = positional ? "int64" : dtype;
+  return singleOp([{ shape: [rows, length], dtype, strides: [length * step, step] }], [{
+    shape: [rows],
+    dtype: result,
+  }], (x) => ({
+    kind: "reduction",
+    shape: [rows],
+    dtype: result,
+    op,
+    over: [length],
+    accumulator: dtype,
+    element: (o, [row = 0], [k = 0]) => o.load(x, [row, k]),
+    ...(positional ? { position: ([k = 0]) => k } : {}),
+  }));
+}
+
+/** Small whole numbers, whose sums and products are exact in any order; some NaN. */
+const small = (dtype: ValueType, k: number): number | bigint => {
+  if (dtype === "bool") return (k * k) % 3 === 0 ? 1 : 0;
+  const value = [1, 2, 1, 3, 1, 1, 5, 1, 1, 2][(k * 7 + (k >> 3)) % 10] ?? 1;
+  if (k % 3 > 0) return dtype === "int64" ? BigInt(value) : value;
+  return dtype === "int64" ? BigInt(-value) : isFloat(dtype) && k % 29 === 0 ? NaN : -value;
+};
+
+Deno.test("every reduction of every type", () => {
+  for (const dtype of VALUE_TYPES) {
+    const cases: Case[] = [];
+    for (const op of REDUCTIONS) {
+      if (!reduces(op, dtype)) continue;
+      for (const length of [...Array.from({ length: 17 }, (_, k) => k + 1), 40, 67]) {
+        const step = [1, 2, 3, 5][length % 4] ?? 1, rows = 3;
+        const program = reductionProgram({ op, dtype, rows, length, step });
+        const values = Array.from({ length: rows * length * step }, (_, k) => small(dtype, k));
+        const label = `${op} of ${length} ${dtype}, step ${step}`;
+        cases.push({ label, program, inputs: [hostOf(dtype, values)] });
+        cases.push({
+          label: `${label}, rows in lanes`,
+          program: vectorised(program, "outermost"),
+          inputs: [hostOf(dtype, values)],
+        });
+      }
+    }
+    check([...cases, ...cases.filter((_, k) => k % 2 === 0).map(inLanes)], [onWasm(true), reference]);
+  }
+});
+
+/** Numbers whose sums depend on their order. */
+const noise = (dtype: DType, count: number): HostArray =>
+  hostOf(dtype, Array.from({ length: count }, (_, k) => Math.sin(k * 12.9898) * 10 ** (k % 5)));
+
+Deno.test({
+  name: "sums of C++ have the same bits, in rows and of everything",
+  ignore: toolchainStatus().kind !== "ready",
+  fn: () => {
+    const cases: Case[] = [];
+    for (const dtype of ["float32", "float64"] as const) {
+      for (const op of ["sum", "prod"] as const) {
+        for (const length of [1, 5, 16, 17, 31, 32, 100, 5000]) {
+          const program = reductionProgram({ op, dtype, rows: 2, length, step: 1 });
+          cases.push({ label: `${op} of ${length} ${dtype}`, program, inputs: [noise(dtype, 2 * length)] });
+        }
+        for (const over of [[100_000], [300, 400], [7, 20_000], [70_000, 3]]) {
+          const count = over.reduce((x, y) => x * y, 1);
+          const program = singleOp([{ shape: over, dtype }], [{ shape: [], dtype }], (x) => ({
+            kind: "reduction",
+            shape: [],
+            dtype,
+            op,
+            over,
+            accumulator: dtype,
+            element: (o, _, reduced) => o.load(x, reduced),
+          }));
+          cases.push({ label: `${op} of ${over} ${dtype}`, program, inputs: [noise(dtype, count)] });
+        }
+      }
+    }
+    check([...cases, ...cases.map(inLanes)], [onWasm(true), native]);
+  },
+});
+
+Deno.test({
+  name: "operations of C++ have the same bits",
+  ignore: toolchainStatus().kind !== "ready",
+  fn: () => {
+    const cases = VALUE_TYPES.flatMap((dtype) =>
+      OPERATIONS.filter((op) => admits(SCALAR_OPS[op].operands, dtype))
+        .map((op) => operationCases(op, dtype).slice(0, 1).map(inLanes)).flat()
+    );
+    check(cases, [onWasm(true), native]);
+  },
+});
+
+Deno.test("sorting, of every type, whatever the strides are", () => {
+  const [rows, length] = [5, 77];
+  for (const dtype of VALUE_TYPES) {
+    for (const descending of [false, true]) {
+      for (const strides of [[length, 1], [1, rows], [2 * length, 2]]) {
+        const out = { shape: [rows, length], dtype },
+          places = { shape: [rows, length], dtype: "int64" as const };
+        const program = singleOp([{ shape: [rows, length], dtype, strides }], [out, places], (x) => ({
+          kind: "extern",
+          call: { op: "sort", descending },
+          inputs: [x],
+          outputs: [out, places],
+        }));
+        const values = SPECIAL[dtype], count = 2 * rows * length;
+        const inputs = [
+          hostOf(
+            dtype,
+            Array.from({ length: count }, (_, k) => values[(k * k + 3 * k) % values.length] ?? 0),
+          ),
+        ];
+        const [found, wanted] = [outputsOf(program), outputsOf(program)];
+        onWasm(true)(program, inputs, found);
+        reference(program, inputs, wanted);
+        assertEquals(found, wanted, `${dtype} ${descending} ${strides}`);
+      }
+    }
+  }
+});
