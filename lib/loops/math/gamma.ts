@@ -4,12 +4,13 @@
  * lgamma: below 8 the argument is moved to y in [1.5, 2.5) by the recurrence Γ(x + 1) = x·Γ(x), where
  * log Γ(y) = (y − 2)·P(y − 2) keeps its relative precision at the zeros 1 and 2; from 8 on Stirling's series. Negative
  * arguments are reflected in a masked part.
- * digamma: below 8 the recurrence, as one fraction; then the asymptotic series (Abramowitz and Stegun 6.3.18).
+ * digamma: below 4 the recurrence, as one fraction; then log x − 1/(2x) and a polynomial in 1/x² (compare Abramowitz
+ * and Stegun 6.3.18).
  */
-import { exactProduct, type MathBody, polynomial } from "./body.ts";
+import { exactProduct, exactSum, flipSign, type MathBody, type Pair, polynomial, signBit } from "./body.ts";
 import { constantsLike } from "./format.ts";
 import { logPair } from "./logarithm.ts";
-import { sineOfHalfTurns } from "./trigonometry.ts";
+import { sineOfHalfTurns, tangentOfHalfTurns } from "./trigonometry.ts";
 
 /** log Γ(2 + z) / z, |z| ≤ ½. */
 const NEAR_TWO = [
@@ -44,15 +45,18 @@ const STIRLING = [
   0.004429659621197438,
 ];
 
-/** (ψ(x) − log x + 1/(2x))·x² in 1/x², x ≥ 8. */
+/** (ψ(x) − log x + 1/(2x))·x² in 1/x², x ≥ 4. */
 const DIGAMMA = [
-  -0.08333333333333333,
-  0.008333333333287283,
-  -0.003968253916854173,
-  0.0041666459764599425,
-  -0.007571819184143335,
-  0.020704891062863984,
-  -0.06376183628707524,
+  -0.08333333333333234,
+  0.008333333332527466,
+  -0.003968253740472559,
+  0.004166634562785725,
+  -0.0075731249835172335,
+  0.020956400171981405,
+  -0.07864453756301411,
+  0.33261098167726233,
+  -1.1919978499268833,
+  2.349615706524507,
 ];
 
 /** log Γ(x) for x ≥ 0. */
@@ -92,20 +96,47 @@ export function lgammaF64<V>(o: MathBody<V>, x: V): V {
   return o.select(o.eq(size, c(Infinity)), c(Infinity), result);
 }
 
-/** ψ(x) for x > 0. */
+/** over/under + 1/y, both fractions of sums. */
+function withReciprocal<V>(o: MathBody<V>, { over, under }: Fraction<V>, y: V): Fraction<V> {
+  const first = exactProduct(o, over.high, y), sum = exactSum(o, first.high, under.high);
+  const low = o.add(o.fma(over.low, y, first.low), o.add(under.low, sum.low));
+  const product = exactProduct(o, under.high, y);
+  return {
+    over: { high: sum.high, low },
+    under: { high: product.high, low: o.fma(under.low, y, product.low) },
+  };
+}
+
+interface Fraction<V> {
+  readonly over: Pair<V>;
+  readonly under: Pair<V>;
+}
+
+/** ψ(x) for x > 0. The terms cancel at the zero near 1.46 and below it, so that they are sums. */
 function digammaOfPositive<V>(o: MathBody<V>, x: V): V {
-  const { c } = constantsLike(o, x);
-  // ψ(x) = ψ(y) − over / under
-  let y = x, over = c(0), under = c(1);
-  for (let step = 0; step < 8; step++) {
-    const up = o.lt(y, c(8));
-    over = o.select(up, o.fma(over, y, under), over);
-    under = o.select(up, o.mul(under, y), under);
-    y = o.select(up, o.add(y, c(1)), y);
+  const { c } = constantsLike(o, x), none = { high: c(0), low: c(0) };
+  // ψ(x) = ψ(y) − fraction, y = x + steps
+  let y = x, steps = c(0), fraction: Fraction<V> = { over: none, under: { high: c(1), low: c(0) } };
+  for (let step = 0; step < 4; step++) {
+    const up = o.lt(x, c(4 - step)), next = withReciprocal(o, fraction, y), before = fraction;
+    const chosen = (of: (from: Fraction<V>) => V): V => o.select(up, of(next), of(before));
+    fraction = {
+      over: { high: chosen((from) => from.over.high), low: chosen((from) => from.over.low) },
+      under: { high: chosen((from) => from.under.high), low: chosen((from) => from.under.low) },
+    };
+    steps = o.select(up, c(step + 1), steps);
+    y = o.select(up, o.add(x, c(step + 1)), y);
   }
-  const inverse = o.div(c(1), y), square = o.mul(inverse, inverse);
+  const { over, under } = fraction, scale = o.div(c(1), under.high), quotient = o.mul(over.high, scale);
+  const minus = o.neg(quotient),
+    rest = o.add(o.fma(minus, under.high, over.high), o.fma(minus, under.low, over.low));
+  const inverse = o.div(c(1), y), square = o.mul(inverse, inverse), log = logPair(o, y);
   const series = o.fma(inverse, c(-0.5), o.mul(square, polynomial(o, DIGAMMA, square)));
-  return o.sub(o.add(o.log(y), series), o.div(over, under));
+  const lost = o.mul(o.sub(x, o.sub(y, steps)), inverse);
+  const sum = exactSum(o, log.high, minus);
+  const small = o.add(o.add(log.low, lost), o.fma(o.neg(rest), scale, series));
+  const finite = o.select(o.lt(quotient, c(Infinity)), o.add(sum.high, o.add(sum.low, small)), minus);
+  return o.select(o.lt(x, c(Infinity)), finite, x);
 }
 
 /** ψ(x); ∓∞ at ±0, NaN at the other poles. Reflection: ψ(1 − x) − π / tan πx. */
@@ -113,8 +144,11 @@ export function digammaF64<V>(o: MathBody<V>, x: V): V {
   const { c } = constantsLike(o, x), negative = o.lt(x, c(0));
   const usual = digammaOfPositive(o, o.select(negative, o.sub(c(1), x), x));
   const result = o.masked(negative, () => {
-    const part = o.sub(x, o.round(x)), quarter = o.sub(c(0.5), o.abs(part));
-    const cotangent = o.div(sineOfHalfTurns(o, quarter), sineOfHalfTurns(o, part));
+    // cot πx = tan(π/2 − πx), which is exact to subtract from a quarter on
+    const part = o.sub(x, o.round(x)), isNear = o.lt(o.abs(part), c(0.25));
+    const other = flipSign(o, o.sub(c(0.5), o.abs(part)), signBit(o, part));
+    const tangent = tangentOfHalfTurns(o, o.select(isNear, part, other));
+    const cotangent = o.select(isNear, o.div(c(1), tangent), tangent);
     return o.select(o.eq(part, c(0)), c(NaN), o.fma(cotangent, c(-Math.PI), usual));
   }, usual);
   return o.select(o.eq(x, c(0)), o.div(c(-1), x), result);

@@ -158,11 +158,20 @@ export function tan<V>(o: MathBody<V>, x: V): V {
   return keepingZero(o, x, byQuarterTurns(o, x, (turns) => tangentOfTurns(o, turns)));
 }
 
-/** sin(π·f) for |f| ≤ ½, as sums of quarter turns. */
-export function sineOfHalfTurns<V>(o: MathBody<V>, f: V): V {
-  const { format: { rounder }, c } = constantsLike(o, f);
+/** π·f for |f| ≤ ½, as quarter turns and a rest. */
+function halfTurns<V>(o: MathBody<V>, f: V): QuarterTurns<V> {
+  const { format: { rounder }, c } = constantsLike(o, f), [p0, p1] = tableOf(o, f).quarter;
   const { n, bits } = nearestInteger(o, o.add(o.add(f, f), c(rounder)));
-  const rest = o.fma(n, c(-0.5), f), [p0, p1] = tableOf(o, f).quarter;
-  const product = exactProduct(o, rest, c(2 * p0));
-  return sineOfTurns(o, { r: { high: product.high, low: o.fma(rest, c(2 * p1), product.low) }, n: bits });
+  const rest = o.fma(n, c(-0.5), f), product = exactProduct(o, rest, c(2 * p0));
+  return { r: { high: product.high, low: o.fma(rest, c(2 * p1), product.low) }, n: bits };
+}
+
+/** sin(π·f) for |f| ≤ ½. */
+export function sineOfHalfTurns<V>(o: MathBody<V>, f: V): V {
+  return sineOfTurns(o, halfTurns(o, f));
+}
+
+/** tan(π·f) for |f| ≤ ½. */
+export function tangentOfHalfTurns<V>(o: MathBody<V>, f: V): V {
+  return tangentOfTurns(o, halfTurns(o, f));
 }
