@@ -33,6 +33,16 @@ export {
   type TensorData,
   type TensorOptions,
 } from "./lib/tensor/creation.ts";
+export {
+  emptyCache,
+  maxMemoryAllocated,
+  maxMemoryReserved,
+  memoryAllocated,
+  memoryReserved,
+  memorySummary,
+  resetPeakMemoryStats,
+  setMemoryLimit,
+} from "./lib/tensor/memory_use.ts";
 export { getRngState, initialSeed, manualSeed, setRngState } from "./lib/tensor/random.ts";
 export {
   autocast,
@@ -53,6 +63,8 @@ export {
 } from "./lib/tensor/free_forms.ts";
 export * as linalg from "./lib/tensor/generated_linalg.ts";
 export * as special from "./lib/tensor/generated_special.ts";
+
+export { OutOfMemory, type Shortage } from "./lib/loops/device.ts";
 
 export * as autograd from "./lib/autograd/autograd.ts";
 export * as nn from "./lib/nn/mod.ts";

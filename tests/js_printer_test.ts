@@ -6,7 +6,7 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { interpret } from "../backends/reference/interpret.ts";
 import * as math from "../backends/js/math.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
-import { MemoryPool, sizeClass } from "../backends/cpu/memory_pool.ts";
+import { sizeClass } from "../backends/memory/size_class.ts";
 import { compileToJavaScript } from "../backends/js/program.ts";
 import { type DType, type HostArray, hostArray } from "../lib/base/dtype.ts";
 import type { Lowered, Operand } from "../lib/loops/body.ts";
@@ -267,14 +267,4 @@ Deno.test("special functions", () => {
   assertEquals(math.philox(0, 0, 0) >>> 0, 0x6627e8d5);
   assertEquals([math.pow(1, NaN), math.pow(NaN, 0), math.pow(-1, Infinity)], [1, 1, 1]);
   assertEquals(math.toBig(NaN), -(2n ** 63n));
-});
-
-Deno.test("a pool hands freed memory out again up to its limit", () => {
-  const pool = new MemoryPool("cpu", 1 << 20);
-  const first = pool.allocate(1000);
-  pool.free(first);
-  assertEquals(pool.allocate(990), first);
-  const large = pool.allocate(2 << 20);
-  pool.free(large);
-  assert(pool.allocate(2 << 20) !== large);
 });

@@ -3,12 +3,13 @@
  * multiple of 64, so that every typed view covers it.
  */
 import { InternalError } from "../../lib/base/errors.ts";
-import type { DeviceName, Memory, ProgramCall } from "../../lib/loops/device.ts";
+import type { DeviceName, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
+import { Block, type BlockMemory } from "../memory/block_pool.ts";
+import { Findable } from "../memory/live_set.ts";
 
-/** A piece of host memory. Views are made once; generated code reads them by name. */
-export class HostMemory implements Memory {
-  readonly byteLength: number;
+/** An array buffer and what is made of it, once. One block serves one memory after another. */
+export class HostBlock extends Block {
   #uint8: Uint8Array<ArrayBuffer> | undefined;
   #int8: Int8Array | undefined;
   #int16: Int16Array | undefined;
@@ -17,11 +18,10 @@ export class HostMemory implements Memory {
   #int64: BigInt64Array | undefined;
   #float32: Float32Array | undefined;
   #float64: Float64Array | undefined;
-  #pointer: Deno.PointerObject | undefined;
   #address: number | undefined;
 
-  constructor(readonly device: DeviceName, readonly buffer: ArrayBuffer) {
-    this.byteLength = buffer.byteLength;
+  constructor(readonly buffer: ArrayBuffer) {
+    super();
   }
 
   get uint8(): Uint8Array<ArrayBuffer> {
@@ -49,19 +49,47 @@ export class HostMemory implements Memory {
     return this.#float64 ??= new Float64Array(this.buffer);
   }
 
-  /** The same as a number, 0 for an empty buffer. */
+  /** Of its first byte, 0 for an empty buffer. Costs 400 ns the first time, hence kept. */
   get address(): number {
-    return this.#address ??= this.byteLength === 0
+    return this.#address ??= this.buffer.byteLength === 0
       ? 0
       : Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(this.buffer)));
   }
+}
 
-  /** Its address for foreign functions. Costs 400 ns the first time, hence kept. */
-  get pointer(): Deno.PointerObject {
-    if (this.#pointer) return this.#pointer;
-    const pointer = Deno.UnsafePointer.of(this.buffer);
-    if (!pointer) throw new Error("Expected the address of a buffer but found null");
-    return this.#pointer = pointer;
+/**
+ * A piece of host memory. Generated code reads the views by name. Whoever uses a view or the address holds the memory,
+ * or allocates nothing meanwhile: a dropped memory's block is used again.
+ */
+export class HostMemory extends Findable implements BlockMemory<HostBlock> {
+  readonly byteLength: number;
+
+  constructor(
+    readonly device: DeviceName,
+    readonly buffer: ArrayBuffer,
+    readonly block: HostBlock = new HostBlock(buffer),
+  ) {
+    super();
+    this.byteLength = buffer.byteLength;
+  }
+
+  get uint8(): Uint8Array<ArrayBuffer> {
+    return this.block.uint8;
+  }
+  get int32(): Int32Array {
+    return this.block.int32;
+  }
+  get int64(): BigInt64Array {
+    return this.block.int64;
+  }
+  get float32(): Float32Array {
+    return this.block.float32;
+  }
+  get float64(): Float64Array {
+    return this.block.float64;
+  }
+  get address(): number {
+    return this.block.address;
   }
 }
 

@@ -1,73 +1,52 @@
-/**
- * Freed host memory, kept to be used again. Input: byte counts; output: memories. Invariant: a pooled memory is
- * referred to by nobody.
- */
-import { type DeviceName, OutOfMemory } from "../../lib/loops/device.ts";
-import { HostMemory } from "./host_memory.ts";
+/** The host's memory as a pool of blocks, for each device that computes in it. */
+import type { DeviceName } from "../../lib/loops/device.ts";
+import { BlockPool } from "../memory/block_pool.ts";
+import { sizeClass } from "../memory/size_class.ts";
+import { HostBlock, HostMemory } from "./host_memory.ts";
+import { discardPages, hostPages } from "./host_pages.ts";
 
-/** A buffer of host memory. Throws `OutOfMemory` where there is no room, which the runtime calls a wrong range. */
-export function hostBuffer(
-  device: DeviceName,
-  bytes: number,
-  make: (bytes: number) => ArrayBuffer = (n) => new ArrayBuffer(n),
-): ArrayBuffer {
+/** What results of a loop may take until they are looked for: the look is a few hundredths of the kernels' time. */
+const YOUNG_BYTES = 2 ** 27, YOUNG_BLOCKS = 8;
+
+/** Memory of which a new object and its place in a set would be felt beside a call's time. */
+const SMALL_BYTES = 2 ** 16;
+
+/** What a program may hold before all that it has is searched. */
+const MOST_OLD_BYTES = 2 ** 30;
+
+/** Where a pool's buffers come from. */
+export interface HostBuffers {
+  /** A buffer of so many bytes. Throws RangeError where there is no room, as the runtime does. */
+  readonly make: (bytes: number) => ArrayBuffer;
+  readonly discard: (buffers: readonly ArrayBuffer[]) => void;
+}
+
+/** A pool of host memory with arbitrary content. */
+export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
+  constructor(device: DeviceName, buffers: HostBuffers = { make: hostPages, discard: discardPages }) {
+    super({
+      device,
+      sizeFor: sizeClass,
+      make: (size) => blockOrNone(buffers, size),
+      over: (block) => new HostMemory(device, block.buffer, block),
+      isMemory: (found): found is HostMemory => found instanceof HostMemory,
+      isGood: () => true,
+      discard: (blocks) => buffers.discard(blocks.map(({ buffer }) => buffer)),
+      smallBytes: SMALL_BYTES,
+      youngBytes: (size) => Math.max(YOUNG_BYTES, YOUNG_BLOCKS * size),
+      oldBytes: Math.min(MOST_OLD_BYTES, Deno.systemMemoryInfo().total / 8),
+    });
+  }
+}
+
+function blockOrNone({ make }: HostBuffers, size: number): HostBlock | undefined {
   try {
-    return make(bytes);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new OutOfMemory(device, bytes, Deno.memoryUsage().rss, { cause });
+    return new HostBlock(make(size));
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return undefined;
+    throw thrown;
   }
 }
 
-/** Rounds a byte count up to a size class: few enough classes that freed memory is found again. */
-export function sizeClass(bytes: number): number {
-  if (bytes <= 64) return 64;
-  if (bytes <= 4096) return Math.ceil(bytes / 64) * 64;
-  const step = 2 ** Math.max(6, Math.floor(Math.log2(bytes)) - 3);
-  return Math.ceil(bytes / step) * step;
-}
-
-/** Freed memories by size class, up to a total; beyond it they are left to the collector. */
-export class MemoryPool {
-  readonly #free = new Map<number, HostMemory[]>();
-  #pooled = 0;
-
-  constructor(
-    readonly device: DeviceName,
-    readonly limit: number = 1 << 30,
-    private readonly fresh: (bytes: number) => ArrayBuffer = (bytes) => new ArrayBuffer(bytes),
-  ) {}
-
-  allocate(byteLength: number): HostMemory {
-    const size = sizeClass(byteLength);
-    if (this.#pooled > 0) {
-      const found = this.#free.get(size)?.pop();
-      if (found) {
-        this.#pooled -= size;
-        return found;
-      }
-    }
-    return new HostMemory(this.device, this.#make(size));
-  }
-
-  /** A new buffer; what the pool keeps makes room where there is none. */
-  #make(size: number): ArrayBuffer {
-    try {
-      return this.fresh(size);
-    } catch (thrown) {
-      if (!(thrown instanceof RangeError)) throw thrown;
-    }
-    this.#free.clear();
-    this.#pooled = 0;
-    return hostBuffer(this.device, size, this.fresh);
-  }
-
-  free(memory: HostMemory): void {
-    const size = memory.byteLength;
-    if (this.#pooled + size > this.limit) return;
-    const list = this.#free.get(size);
-    if (list) list.push(memory);
-    else this.#free.set(size, [memory]);
-    this.#pooled += size;
-  }
-}
+/** The memory of the device "cpu", temporaries of its programs included. */
+export const hostPool: MemoryPool = new MemoryPool("cpu");

@@ -1,7 +1,7 @@
 /**
  * Programs as native code: printed, compiled (or found in the cache), called through one foreign function call.
  * Input: a program over host memory; output: a compiled program. Invariants: the frame's address never changes;
- * nothing is allocated in a call; the memories handed in stay alive because the caller holds them.
+ * nothing but the arena is allocated in a call; the memories handed in stay alive because the caller holds them.
  */
 import { DynError, InternalError } from "../../lib/base/errors.ts";
 import { config } from "../../lib/base/config.ts";
@@ -10,7 +10,7 @@ import type { Program } from "../../lib/loops/ir.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { HostMemory, passedGuard } from "./host_memory.ts";
-import { hostBuffer } from "./memory_pool.ts";
+import { hostPool } from "./memory_pool.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
 import { frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
@@ -19,11 +19,12 @@ import { routineAddresses, routineSources } from "./runtime_library.ts";
 import { threadCount, toolchainStatus } from "./toolchain.ts";
 
 /** Memory for temporaries, shared by all programs: they run one after another and leave nothing in it. */
-let arena = new HostMemory("cpu", new ArrayBuffer(0));
+let arena = hostPool.allocate(0);
 
 function arenaOf(bytes: number): HostMemory {
   if (arena.byteLength < bytes) {
-    arena = new HostMemory("cpu", hostBuffer("cpu", Math.ceil(bytes * 1.25 / 4096) * 4096));
+    hostPool.free(arena);
+    arena = hostPool.allocate(bytes * 1.25);
   }
   return arena;
 }
@@ -107,12 +108,13 @@ export function linkNative(
           `Expected ${count} inputs, ${results} outputs and ${program.sizes.length} sizes but found ${inputs.length}, ${outputs.length} and ${sizes.length}`,
         );
       }
+      // Before any address is taken: memory that only an address names may be used again by an allocation
+      if (arenaBytes !== undefined) frame[layout.arena] = arenaOf(arenaBytes(sizes)).address;
       for (let i = 0; i < count; i++) frame[layout.inputs + i] = address(inputs[i]) + (byteOffsets?.[i] ?? 0);
       for (let i = 0; i < results; i++) {
         frame[layout.outputs + i] = address(outputs[i]) + (byteOffsets?.[count + i] ?? 0);
       }
       for (let i = 0; i < sizes.length; i++) frame[layout.sizes + i] = sizes[i] ?? 0;
-      if (arenaBytes !== undefined) frame[layout.arena] = arenaOf(arenaBytes(sizes)).address;
       call(pointer);
       return passedGuard(program, given);
     },

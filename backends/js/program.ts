@@ -10,8 +10,8 @@ import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import type { HostArray } from "../../lib/base/dtype.ts";
 import { type HostView, runExtern } from "./extern.ts";
 import * as math from "./math.ts";
-import { HostMemory, passedGuard } from "../cpu/host_memory.ts";
-import { hostBuffer } from "../cpu/memory_pool.ts";
+import { type HostMemory, passedGuard } from "../cpu/host_memory.ts";
+import { hostPool } from "../cpu/memory_pool.ts";
 import { jamReductions } from "./jam.ts";
 import { printProgram } from "./print.ts";
 
@@ -49,10 +49,7 @@ export function compileToJavaScript(
     k.kind === "extern" ? externRunner(k, program, options.library) : undefined
   );
   const run = instantiate(source, externs);
-  const arena = arenaOf(
-    program,
-    options.allocate ?? ((bytes) => new HostMemory("cpu", hostBuffer("cpu", bytes))),
-  );
+  const arena = arenaOf(program, options.allocate ?? ((bytes) => hostPool.allocate(bytes)));
   const few = program.inputs.length + program.outputs.length <= ZEROS.length;
   return {
     source,

@@ -3,9 +3,17 @@
  * Invariant: work runs in the order in which it was issued; errors of the device surface at the next read.
  */
 import { DynError } from "../../lib/base/errors.ts";
-import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
+import {
+  type CompiledProgram,
+  type Device,
+  type Memory,
+  type MemoryUse,
+  OutOfMemory,
+  registerDevice,
+} from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
-import { MemoryPool, WebGpuMemory } from "./memory.ts";
+import { BlockPool } from "../memory/block_pool.ts";
+import { Buffers, onWebGpu, own } from "./memory.ts";
 import { webGpuTarget } from "./target.ts";
 import { type ProgramContext, WebGpuProgram } from "./program.ts";
 import { CommandQueue } from "./queue.ts";
@@ -28,26 +36,36 @@ class WebGpuDevice implements Device {
   readonly lacksFloat64 = true;
   readonly #context: ProgramContext;
   readonly #readback: Readback;
-  #failure: string | undefined;
+  /** Memories whose elements are on their way, which nobody else may have. */
+  readonly #reading = new Set<Memory>();
+  /** What went wrong that no read has told of. */
+  #failure: DynError | undefined;
 
   constructor(device: GPUDevice, readback: Readback) {
     const queue = new CommandQueue(device, readback.receipts);
-    const pool = new MemoryPool(device, {
+    const buffers = new Buffers(device, {
       isValid: (buffer) => readback.synchronous ? this.#isReadable(buffer) : undefined,
       flush: () => queue.flush(),
-      failed: (error) => this.#failure ??= error.message,
+      failed: (bytes) => this.#failure ??= this.#outOfMemory(bytes),
     });
+    const pool = new BlockPool(buffers);
     const isRaised = readback.synchronous ? (flag: Memory) => this.readSync(flag, 0, 4)[0] !== 0 : null;
     this.maxKernelBuffers = device.limits.maxStorageBuffersPerShaderStage - 1;
     const target = webGpuTarget(this.maxKernelBuffers);
-    this.#context = { device, target, pool, queue, pipelines: new Map(), isRaised };
+    this.#context = { device, target, buffers, pool, queue, pipelines: new Map(), isRaised };
     this.#readback = readback;
     this.synchronousReads = readback.synchronous;
     device.pushErrorScope("validation");
     device.addEventListener("uncapturederror", (event) => {
       event.preventDefault();
-      this.#failure ??= event instanceof GPUUncapturedErrorEvent ? event.error.message : "an unknown error";
+      this.#failure ??= refusal(
+        event instanceof GPUUncapturedErrorEvent ? event.error.message : "an unknown error",
+      );
     });
+  }
+
+  get memoryUse(): MemoryUse {
+    return this.#context.pool;
   }
 
   allocate(byteLength: number): Memory {
@@ -55,12 +73,12 @@ class WebGpuDevice implements Device {
   }
 
   free(memory: Memory): void {
-    this.#context.pool.free(own(memory));
+    this.#context.pool.free(onWebGpu(memory));
   }
 
   write(memory: Memory, byteOffset: number, bytes: Uint8Array): void {
     this.#context.queue.flush();
-    const { buffer } = own(memory);
+    const { buffer } = own(memory, this.#context);
     const start = byteOffset - byteOffset % 4, end = Math.ceil((byteOffset + bytes.byteLength) / 4) * 4;
     if (start === byteOffset && end === byteOffset + bytes.byteLength) {
       this.#context.device.queue.writeBuffer(buffer, start, bytes.slice());
@@ -73,11 +91,11 @@ class WebGpuDevice implements Device {
   }
 
   readSync(memory: Memory, byteOffset: number, byteLength: number): Uint8Array {
-    const { queue, pool } = this.#context;
+    const { queue, buffers } = this.#context;
     queue.flush();
     try {
-      const bytes = this.#readback.readSync(own(memory).buffer, byteOffset, byteLength);
-      pool.settle();
+      const bytes = this.#readback.readSync(own(memory, this.#context).buffer, byteOffset, byteLength);
+      buffers.settle();
       // The runtime tells of what is wrong between jobs only: what refused no work surfaces in a later one
       void this.#collectErrors();
       this.#raise();
@@ -90,11 +108,12 @@ class WebGpuDevice implements Device {
   }
 
   async read(memory: Memory, byteOffset: number, byteLength: number): Promise<Uint8Array> {
-    const { queue, pool } = this.#context;
+    const { queue, buffers } = this.#context;
     queue.flush();
+    this.#reading.add(memory);
     try {
-      const bytes = await this.#readback.read(own(memory).buffer, byteOffset, byteLength);
-      pool.settle();
+      const bytes = await this.#readback.read(own(memory, this.#context).buffer, byteOffset, byteLength);
+      buffers.settle();
       await this.#collectErrors();
       this.#raise();
       return bytes;
@@ -102,6 +121,8 @@ class WebGpuDevice implements Device {
       if (!(thrown instanceof RefusedWork)) throw thrown;
       await this.#collectErrors();
       throw this.#refused();
+    } finally {
+      this.#reading.delete(memory);
     }
   }
 
@@ -117,17 +138,17 @@ class WebGpuDevice implements Device {
     }
   }
 
-  /** The error of work that was not done; the cause where it is known by now. */
+  /** The error of work that was not done; the cause where it can be found. */
   #refused(): DynError {
-    const { pool } = this.#context, known = this.#failure;
+    const known = this.#failure;
     this.#failure = undefined;
-    pool.distrustRecent();
-    return new DynError(
-      known === undefined
-        ? "Expected the device to accept the work but found that it refused some of it, as it does where it has no " +
-          `room for a tensor (${pool.held} bytes are held)`
-        : `Expected the device to accept the work but found: ${known}`,
-    );
+    const bytes = this.#context.buffers.findFault();
+    if (bytes !== undefined) return this.#outOfMemory(bytes);
+    return known ?? refusal("that it refused some of it");
+  }
+
+  #outOfMemory(bytes: number): OutOfMemory {
+    return new OutOfMemory("webgpu", bytes, { held: this.#context.pool.reserved });
   }
 
   /** Asks for the first error so far and opens a new scope for those to come. */
@@ -140,7 +161,7 @@ class WebGpuDevice implements Device {
 
   async #collectErrors(): Promise<void> {
     const error = await this.#takeErrors();
-    if (error) this.#failure ??= error.message;
+    if (error) this.#failure ??= refusal(error.message);
   }
 
   compileEager(program: Program): CompiledProgram {
@@ -158,16 +179,14 @@ class WebGpuDevice implements Device {
   }
 
   #raise(): void {
-    if (this.#failure === undefined) return;
-    const message = this.#failure;
+    const failure = this.#failure;
     this.#failure = undefined;
-    throw new DynError(`Expected the device to accept the work but found: ${message}`);
+    if (failure !== undefined) throw failure;
   }
 }
 
-function own(memory: Memory): WebGpuMemory {
-  if (memory instanceof WebGpuMemory) return memory;
-  throw new DynError(`Expected memory on webgpu but found ${memory.device}`);
+function refusal(found: string): DynError {
+  return new DynError(`Expected the device to accept the work but found ${found}`);
 }
 
 const LIMITS = [

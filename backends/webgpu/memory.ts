@@ -1,90 +1,117 @@
 /**
- * Device memory: buffers in a pool by size class. Invariants: a buffer is either held by one WebGpuMemory or in the
- * pool; memory that the program drops comes back when the collector finds it; a buffer that the device had no room
- * for never comes back.
+ * Buffers of the device, and the memories over them. Input: byte counts; output: memories from a pool. Invariant: a
+ * buffer that the device had no room for is never used: large ones are looked at when they are made, of others the
+ * runtime tells between jobs or the next read finds out.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { type Memory, OutOfMemory } from "../../lib/loops/device.ts";
+import { Block, type BlockMemory, type BlockPool, type BlockSource } from "../memory/block_pool.ts";
+import { Findable } from "../memory/live_set.ts";
+import { sizeClass } from "../memory/size_class.ts";
+import type { Visible } from "../memory/weak_entries.ts";
 
-/** A storage buffer, at least as large as asked for. `id` names the buffer, also after it went through the pool. */
-export class WebGpuMemory implements Memory {
+/** A storage buffer. */
+export class BufferBlock extends Block {
+  constructor(readonly buffer: GPUBuffer, readonly bufferId: number) {
+    super();
+  }
+}
+
+/** A part of a buffer from its start on. `bufferId` names the buffer, whose memory others were before. */
+export class WebGpuMemory extends Findable implements BlockMemory<BufferBlock> {
   readonly device = "webgpu";
-  constructor(readonly buffer: GPUBuffer, readonly byteLength: number, readonly id: number) {}
+  readonly buffer: GPUBuffer;
+  readonly bufferId: number;
+
+  constructor(readonly block: BufferBlock, readonly byteLength: number) {
+    super();
+    this.buffer = block.buffer;
+    this.bufferId = block.bufferId;
+  }
 }
 
-/** Sizes are rounded up to powers of two below 64 KiB and to steps of 1/8 of one above, so that few differ. */
-function sizeClass(byteLength: number): number {
-  const least = Math.max(256, byteLength);
-  const power = 2 ** Math.ceil(Math.log2(least));
-  if (power <= 65536) return power;
-  const step = power / 16;
-  return Math.ceil(least / step) * step;
-}
-
-/** What a pool needs of its device. */
-export interface PoolOwner {
+/** What buffers need of their device. */
+export interface BufferOwner {
   /** Whether a new buffer is one: asks the device and waits. Undefined where it cannot be waited for. */
   readonly isValid: (buffer: GPUBuffer) => boolean | undefined;
-  /** Hands all work over that refers to buffers of the pool. */
+  /** Hands all work over that refers to buffers. */
   readonly flush: () => void;
   /** Told later, between jobs, of a buffer that there was no room for. */
-  readonly failed: (error: OutOfMemory) => void;
+  readonly failed: (bytes: number) => void;
 }
 
 /** New buffers from this size on are looked at before they are used. */
-const LARGE_BYTES = 16 << 20;
+const LARGE_BYTES = 1 << 20;
 
-export class MemoryPool {
+/** What results of a loop may take until they are looked for: a look takes as long as several kernels. */
+const YOUNG_BYTES = 2 ** 28, YOUNG_BLOCKS = 16;
+
+/** What a program may hold before all that it has is searched. */
+const OLD_BYTES = 2 ** 30;
+
+/** Makes buffers and knows which are none. */
+export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
+  readonly device = "webgpu";
+  readonly oldBytes = OLD_BYTES;
+  /** A memory knows how much of its buffer was asked for: no other call's. */
+  readonly smallBytes = 0;
   readonly #device: GPUDevice;
-  readonly #owner: PoolOwner;
+  readonly #owner: BufferOwner;
   readonly #invalid = new WeakSet<GPUBuffer>();
+  #nextId = 0;
   /** Buffers made since the device was last known to have done everything. */
   #recent: GPUBuffer[] = [];
-  #held = 0;
-  readonly #free = new Map<number, GPUBuffer[]>();
-  readonly #collected = new FinalizationRegistry<GPUBuffer>((buffer) => this.#recycle(buffer));
-  readonly #released = new WeakSet<WebGpuMemory>();
-  readonly #ids = new WeakMap<GPUBuffer, number>();
-  #nextId = 0;
 
-  constructor(device: GPUDevice, owner: PoolOwner) {
+  constructor(device: GPUDevice, owner: BufferOwner) {
     this.#device = device;
     this.#owner = owner;
   }
 
-  /** Bytes of all buffers, those in the pool included. */
-  get held(): number {
-    return this.#held;
-  }
-
-  /** Uninitialised storage. */
-  allocate(byteLength: number): WebGpuMemory {
+  /** A size class, of whole vectors and no more than one binding reaches. Throws DynError where that is too little. */
+  sizeFor(bytes: number): number {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
     const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
-    if (byteLength > most) {
-      throw new DynError(
-        `Expected at most ${most} bytes in one tensor on webgpu but found ${byteLength}`,
-      );
+    if (bytes > most) {
+      throw new DynError(`Expected at most ${most} bytes in one tensor on webgpu but found ${bytes}`);
     }
-    const size = Math.min(sizeClass(byteLength), most - most % 16);
-    const buffer = this.#free.get(size)?.pop() ?? this.#make(size);
-    const memory = new WebGpuMemory(buffer, byteLength, this.#ids.get(buffer) ?? -1);
-    this.#collected.register(memory, buffer, memory);
-    return memory;
+    return Math.min(sizeClass(Math.max(256, bytes)), most - most % 16);
   }
 
-  /** Takes memory back at once. The caller promises that nothing uses it any more. */
-  free(memory: WebGpuMemory): void {
-    if (this.#released.has(memory)) return;
-    this.#released.add(memory);
-    this.#collected.unregister(memory);
-    this.#recycle(memory.buffer);
+  make(size: number): BufferBlock | undefined {
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    this.#device.pushErrorScope("out-of-memory");
+    const buffer = this.#device.createBuffer({ label: `${size} bytes`, size, usage });
+    const told = this.#device.popErrorScope();
+    if (size >= LARGE_BYTES && this.#owner.isValid(buffer) === false) {
+      this.#invalid.add(buffer);
+      return undefined;
+    }
+    this.#recent.push(buffer);
+    void told.then((error) => {
+      if (error && this.#exclude(buffer)) this.#owner.failed(size);
+    });
+    return new BufferBlock(buffer, this.#nextId++);
   }
 
-  /** Puts no buffer to use again that was made since the last time: one of them may be none. */
-  distrustRecent(): void {
-    for (const buffer of this.#recent) this.#drop(buffer);
-    this.settle();
+  over(block: BufferBlock, bytes: number): WebGpuMemory {
+    return new WebGpuMemory(block, bytes);
+  }
+
+  isMemory(found: Visible): found is WebGpuMemory {
+    return found instanceof WebGpuMemory;
+  }
+
+  isGood({ buffer }: BufferBlock): boolean {
+    return !this.#invalid.has(buffer);
+  }
+
+  discard(blocks: readonly BufferBlock[]): void {
+    this.#owner.flush();
+    for (const { buffer } of blocks) buffer.destroy();
+  }
+
+  youngBytes(size: number): number {
+    return Math.max(YOUNG_BYTES, YOUNG_BLOCKS * size);
   }
 
   /** The device has done everything so far: all buffers are good. */
@@ -92,62 +119,42 @@ export class MemoryPool {
     this.#recent = [];
   }
 
-  /** A new buffer. Where a large one finds no room, the pool gives up what it keeps and asks once more. */
-  #make(size: number): GPUBuffer {
-    const buffer = this.#create(size);
-    if (size < LARGE_BYTES || this.#owner.isValid(buffer) !== false) return buffer;
-    this.#drop(buffer);
-    this.#trim();
-    const again = this.#create(size);
-    if (this.#owner.isValid(again) !== false) return again;
-    this.#drop(again);
-    throw new OutOfMemory("webgpu", size, this.#held);
-  }
-
-  #create(size: number): GPUBuffer {
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    this.#device.pushErrorScope("out-of-memory");
-    const buffer = this.#device.createBuffer({ label: `${size} bytes`, size, usage });
-    this.#held += size;
-    this.#recent.push(buffer);
-    this.#ids.set(buffer, this.#nextId++);
-    this.#device.popErrorScope().then((error) => {
-      if (error) this.#fail(buffer);
-    });
-    return buffer;
-  }
-
-  #fail(buffer: GPUBuffer): void {
-    if (this.#invalid.has(buffer)) return;
-    this.#drop(buffer);
-    this.#owner.failed(new OutOfMemory("webgpu", buffer.size, this.#held));
-  }
-
-  /** Counts a buffer out that is none, or may be none. */
-  #drop(buffer: GPUBuffer): void {
-    if (this.#invalid.has(buffer)) return;
-    this.#invalid.add(buffer);
-    this.#held -= buffer.size;
-    const list = this.#free.get(buffer.size);
-    if (list?.includes(buffer)) this.#free.set(buffer.size, list.filter((each) => each !== buffer));
-  }
-
-  /** Gives everything back that nobody uses. */
-  #trim(): void {
-    this.#owner.flush();
-    for (const list of this.#free.values()) {
-      for (const buffer of list) {
-        this.#held -= buffer.size;
-        buffer.destroy();
-      }
+  /**
+   * Looks for a reason why the device refused work: the bytes of a recent buffer that is none, or undefined. Where it
+   * cannot be asked, no recent buffer is used again.
+   */
+  findFault(): number | undefined {
+    let fault: number | undefined;
+    for (const buffer of this.#recent) {
+      const valid = !this.#invalid.has(buffer) ? this.#owner.isValid(buffer) : false;
+      if (valid === true) continue;
+      this.#exclude(buffer);
+      if (valid === false) fault ??= buffer.size;
     }
-    this.#free.clear();
+    this.settle();
+    return fault;
   }
 
-  #recycle(buffer: GPUBuffer): void {
-    if (this.#invalid.has(buffer)) return;
-    const list = this.#free.get(buffer.size) ?? [];
-    list.push(buffer);
-    this.#free.set(buffer.size, list);
+  /** Uses a buffer never again; whether that is new. */
+  #exclude(buffer: GPUBuffer): boolean {
+    if (this.#invalid.has(buffer)) return false;
+    this.#invalid.add(buffer);
+    return true;
   }
+}
+
+/** The device's memory. */
+export type BufferPool = BlockPool<BufferBlock, WebGpuMemory>;
+
+/** Memory handed in as the device's own. Throws DynError for another device's, OutOfMemory where it is none. */
+export function own(memory: Memory, { buffers, pool }: { buffers: Buffers; pool: BufferPool }): WebGpuMemory {
+  const found = onWebGpu(memory);
+  if (buffers.isGood(found.block)) return found;
+  throw new OutOfMemory("webgpu", found.byteLength, { held: pool.reserved });
+}
+
+/** Memory as the device's own. Throws DynError for another device's. */
+export function onWebGpu(memory: Memory): WebGpuMemory {
+  if (memory instanceof WebGpuMemory) return memory;
+  throw new DynError(`Expected memory on webgpu but found some on ${memory.device}`);
 }

@@ -7,12 +7,12 @@ import { itemSize } from "../../lib/base/dtype.ts";
 import type { Target } from "../../lib/codegen/target.ts";
 import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { generate } from "../../lib/codegen/generate.ts";
-import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
+import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferId, Kernel, Program } from "../../lib/loops/ir.ts";
 import { isConvolution, printConvolution } from "./convolution.ts";
 import { printMatmul } from "./matmul.ts";
 import { fitsTiles, printTiledMatmul } from "./matmul_tiles.ts";
-import { type MemoryPool, WebGpuMemory } from "./memory.ts";
+import { type BufferPool, type Buffers, own, type WebGpuMemory } from "./memory.ts";
 import { APART, parameterWords, type Placement } from "./print/bindings.ts";
 import { printKernel, type Shader } from "./print/kernel.ts";
 import type { CommandQueue } from "./queue.ts";
@@ -25,7 +25,8 @@ const MAX_GRID = 65535;
 export interface ProgramContext {
   readonly device: GPUDevice;
   readonly target: Target;
-  readonly pool: MemoryPool;
+  readonly buffers: Buffers;
+  readonly pool: BufferPool;
   readonly queue: CommandQueue;
   /** Whether a flag is set, waiting for it; null where the runtime cannot wait. */
   readonly isRaised: ((flag: WebGpuMemory) => boolean) | null;
@@ -87,7 +88,7 @@ export class WebGpuProgram implements CompiledProgram {
   run(call: ProgramCall): boolean {
     const { program, context } = this;
     const { guard } = program;
-    const memories = [...call.inputs, ...call.outputs].map(own);
+    const memories = [...call.inputs, ...call.outputs].map((memory) => own(memory, context));
     const valueOf = sizeLookup(program, call.sizes);
     const arenaBytes = evaluate(program.arenaBytes, valueOf);
     const arena = arenaBytes > 0 ? context.pool.allocate(arenaBytes) : undefined;
@@ -137,11 +138,11 @@ export class WebGpuProgram implements CompiledProgram {
     ids.forEach((id, i) => {
       const role = buffers[id]?.role, memory = memories[i];
       if (memory && (role?.kind === "output" || (role?.kind === "input" && role.written))) {
-        writers.set(memory.id, id);
+        writers.set(memory.bufferId, id);
       }
     });
     ids.forEach((id, i) => {
-      const owner = writers.get(memories[i]?.id ?? -1);
+      const owner = writers.get(memories[i]?.bufferId ?? -1);
       if (owner === undefined || owner === id || this.#packed.has(id)) return;
       if (buffers[owner]?.dtype !== buffers[id]?.dtype) {
         throw new DynError("Expected one element type of tensors that share memory with a written one");
@@ -183,7 +184,7 @@ export class WebGpuProgram implements CompiledProgram {
     { memories, arena, pack }: Bound,
     words: Int32Array<ArrayBuffer>,
   ): readonly GPUBindGroup[] {
-    const key = `${memories.map((m) => m.id)};${arena?.id};${pack?.id};${words}`;
+    const key = `${memories.map((m) => m.bufferId)};${arena?.bufferId};${pack?.bufferId};${words}`;
     const known = this.#bindGroups.get(key);
     if (known) return known;
     if (this.#bindGroups.size >= KEPT_BIND_GROUPS) {
@@ -275,11 +276,6 @@ function pipelineOf(shader: Shader, { device, pipelines }: ProgramContext): GPUC
   });
   pipelines.set(shader.code, pipeline);
   return pipeline;
-}
-
-function own(memory: Memory): WebGpuMemory {
-  if (memory instanceof WebGpuMemory) return memory;
-  throw new DynError(`Expected all tensors on webgpu but found one on ${memory.device}`);
 }
 
 function present<T>(value: T | undefined): T {

@@ -140,7 +140,7 @@ class Pass {
   /** How many buffered gradients lie in a storage made by this pass. */
   readonly #pending = new Map<Storage, number>();
   /** Storages that left the pass: in `.grad`, captured, or seen by a hook. */
-  readonly #given = new Set<Storage>();
+  readonly #given = new WeakSet<Storage>();
   readonly #start = lastSerial();
 
   constructor(readonly roots: readonly Root[], readonly options: PassOptions) {

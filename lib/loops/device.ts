@@ -15,23 +15,51 @@ export interface Memory {
   readonly byteLength: number;
 }
 
+/** What is known of a device's memory where an allocation fails. */
+export interface Shortage {
+  /** Bytes of the device that the program holds already. */
+  readonly held?: number;
+  /** The most that it may hold. */
+  readonly limit?: number;
+  /** What the room is for, as in "float32 [3, 4]". */
+  readonly what?: string;
+}
+
 /** A device has no room for what was asked. */
 export class OutOfMemory extends DynError {
   override readonly name: string = "OutOfMemory";
 
-  /**
-   * `held`: bytes that the program holds already, where that is known; `what` the room is for, as in "float32 [3, 4]".
-   */
+  /** `bytes`: those that were asked for. */
   constructor(
     readonly device: DeviceName,
     readonly bytes: number,
-    readonly held?: number,
-    { what, ...options }: ErrorOptions & { readonly what?: string } = {},
+    readonly shortage: Shortage = {},
+    options?: ErrorOptions,
   ) {
-    const already = held === undefined ? "" : `, where ${held} bytes are held`;
+    const { held, limit, what } = shortage;
     const asked = what === undefined ? `${bytes} bytes` : `${what} (${bytes} bytes)`;
-    super(`Expected room for ${asked} on ${device} but found none${already}`, options);
+    const already = held === undefined ? "" : `, where ${held} bytes are held`;
+    const most = limit === undefined ? "" : `${already === "" ? "," : ""} of at most ${limit}`;
+    super(`Expected room for ${asked} on ${device} but found none${already}${most}`, options);
   }
+}
+
+/** How much memory of a device is in use, in bytes. */
+export interface MemoryUse {
+  /** What tensors have. What the program dropped counts until it is found. */
+  readonly allocated: number;
+  /** That and what is kept for later allocations. */
+  readonly reserved: number;
+  /** The most that `allocated` was since the peaks were reset. */
+  readonly mostAllocated: number;
+  /** The same of `reserved`. */
+  readonly mostReserved: number;
+  /** The most that `reserved` may be; undefined where only the device itself sets a limit. */
+  limit: number | undefined;
+  /** Lets the peaks start from what is now. */
+  resetPeaks(): void;
+  /** Finds everything that the program dropped, and gives back to the system what nothing uses. */
+  giveBack(): void;
 }
 
 /** A program ready to run. */
@@ -75,6 +103,8 @@ export interface Device {
   allocate(byteLength: number): Memory;
   /** Gives memory back for reuse. The caller promises that nothing refers to it any more. */
   free(memory: Memory): void;
+  /** How much memory is in use. */
+  readonly memoryUse: MemoryUse;
   /** Host → device. */
   write(memory: Memory, byteOffset: number, bytes: Uint8Array): void;
   /** Device → host, waiting for earlier work. Throws where the device cannot wait (message says what to do). */

@@ -128,7 +128,7 @@ function allocate(
     if (!(cause instanceof OutOfMemory) || !elements) throw cause;
     const { dtype, shape = [byteLength / itemSize(dtype)] } = elements;
     const what = `${dtype} [${shape.join(", ")}]`;
-    throw new OutOfMemory(device, byteLength, cause.held, { what, cause });
+    throw new OutOfMemory(device, byteLength, { ...cause.shortage, what }, { cause });
   }
 }
 

@@ -29,6 +29,7 @@ function hostDevice(name: string, compilers: (allocate: (bytes: number) => HostM
     synchronousReads: true,
     allocate,
     free: (memory) => pool.free(host(memory)),
+    memoryUse: pool,
     write: (memory, at, bytes) => host(memory).uint8.set(bytes, at),
     readSync,
     read: (memory, at, length) => Promise.resolve(readSync(memory, at, length)),

@@ -1,0 +1,254 @@
+/**
+ * Blocks of a device's memory, used again once nobody has them: given back by the program, or dropped by it and found
+ * by looking for what is alive, which happens inside of an allocation and needs no end of the job.
+ *
+ * Input: sizes; output: memories over blocks. Invariants: a block has one memory at a time; `reserved` never exceeds
+ * `limit`; a block is given out only after the last memory over it was given back or collected.
+ */
+import { type DeviceName, type Memory, type MemoryUse, OutOfMemory } from "../../lib/loops/device.ts";
+import { Gauge } from "./gauge.ts";
+import { memoryLimit } from "./limit.ts";
+import { type Findable, LiveSet } from "./live_set.ts";
+import type { Visible } from "./weak_entries.ts";
+
+/** A piece of a device's memory, and what its pool knows of it. */
+export class Block {
+  size = 0;
+  /** Whether somebody has it. */
+  isInUse = false;
+  /** The memory that the program has it by, or had: by id, since a pool keeps no memory alive. */
+  memoryId = 0;
+  /** The last look that saw that memory, and the last that came by this block. */
+  seenBy = 0;
+  countedBy = 0;
+}
+
+/** A memory over a block. */
+export interface BlockMemory<B extends Block> extends Memory, Findable {
+  readonly block: B;
+}
+
+/** Where a pool has its blocks from. */
+export interface BlockSource<B extends Block, M extends BlockMemory<B>> {
+  readonly device: DeviceName;
+  /** The size of the block for so many bytes. */
+  sizeFor(bytes: number): number;
+  /** A new block; undefined where there is no room. */
+  make(size: number): B | undefined;
+  /** A new memory over a block. */
+  over(block: B, bytes: number): M;
+  isMemory(found: Visible): found is M;
+  /** Whether a block is fit for use, still. */
+  isGood(block: B): boolean;
+  /** Gives blocks back to the system. */
+  discard(blocks: readonly B[]): void;
+  /**
+   * Below this size a memory that is given back is handed out again itself, for less than a new one costs. It may be
+   * old then, so that it is found later when it is dropped.
+   */
+  readonly smallBytes: number;
+  /** The bytes that memories made lately may have until it is worth 0.1 ms to look which of them were dropped. */
+  readonly youngBytes: (size: number) => number;
+  /** The bytes in use below which a search through everything, for 50 ms and more, is not worth it. */
+  readonly oldBytes: number;
+}
+
+/** Memories made lately from which it is worth it, too, however small they are. */
+const YOUNG_COUNT = 1 << 13;
+
+/** A block that nobody has, with its memory where that is to be handed out again. */
+interface Kept<B, M> {
+  readonly block: B;
+  readonly memory: M | undefined;
+}
+
+/** Memories of one device. */
+export class BlockPool<B extends Block, M extends BlockMemory<B>> implements MemoryUse {
+  readonly #source: BlockSource<B, M>;
+  readonly #live: LiveSet<M>;
+  /** Blocks whose memories were made lately; some may be in it twice, or not in use any more. */
+  #young: B[] = [];
+  /** The same of others. */
+  #old: B[] = [];
+  /** Bytes in the first list that came since the last look. */
+  #youngBytes = 0;
+  #looks = 0;
+  /** Blocks that nobody has, by size; those that came last are used first. */
+  readonly #kept = new Map<number, Kept<B, M>[]>();
+  #lastKept = 0;
+  readonly #allocated = new Gauge();
+  readonly #reserved = new Gauge();
+  /** The bytes in use from which everything is searched. */
+  #searchFrom: number;
+  limit: number | undefined;
+
+  constructor(source: BlockSource<B, M>) {
+    this.#source = source;
+    this.#live = new LiveSet(source.isMemory);
+    this.#searchFrom = source.oldBytes;
+    this.limit = memoryLimit(source.device);
+  }
+
+  get allocated(): number {
+    return this.#allocated.now;
+  }
+  get mostAllocated(): number {
+    return this.#allocated.most;
+  }
+  get reserved(): number {
+    return this.#reserved.now;
+  }
+  get mostReserved(): number {
+    return this.#reserved.most;
+  }
+
+  resetPeaks(): void {
+    this.#allocated.reset();
+    this.#reserved.reset();
+  }
+
+  /** Uninitialised memory. Throws OutOfMemory. */
+  allocate(bytes: number): M {
+    const size = this.#source.sizeFor(bytes);
+    // Also where blocks are kept: those that come back now are likelier to be in a cache
+    const due = this.#youngBytes >= this.#source.youngBytes(size) || this.#young.length >= YOUNG_COUNT;
+    if (due) this.#searchYoung();
+    const { block, memory: known } = this.#take(size) ?? this.#search(size) ?? this.#make(size) ??
+      this.#makeRoom(size, bytes);
+    block.isInUse = true;
+    this.#allocated.add(size);
+    if (known) return known;
+    const memory = this.#source.over(block, bytes);
+    block.memoryId = memory.id;
+    this.#young.push(block);
+    this.#youngBytes += size;
+    this.#live.add(memory);
+    return memory;
+  }
+
+  /** Takes memory back. The caller promises that nobody uses it any more. */
+  free(memory: M): void {
+    const { block } = memory;
+    if (!block.isInUse || block.memoryId !== memory.id) return;
+    if (memory.age === 0) this.#youngBytes -= block.size;
+    this.#keep(block, block.size < this.#source.smallBytes ? memory : undefined);
+  }
+
+  giveBack(): void {
+    this.#searchAll();
+    this.#discardKept(0);
+  }
+
+  /** A kept block that is fit for use. */
+  #take(size: number): Kept<B, M> | undefined {
+    const all = this.#kept.get(size);
+    for (let kept = all?.pop(); kept !== undefined; kept = all?.pop()) {
+      if (this.#source.isGood(kept.block)) return kept;
+      this.#reserved.add(-size);
+    }
+    return undefined;
+  }
+
+  #keep(block: B, memory?: M): void {
+    const { size } = block;
+    block.isInUse = false;
+    this.#allocated.add(-size);
+    if (!this.#source.isGood(block)) {
+      this.#reserved.add(-size);
+      return;
+    }
+    const all = this.#kept.get(size) ?? [];
+    all.push({ block, memory });
+    if (size === this.#lastKept && all.length > 1) return;
+    // The size that was in use last comes last
+    this.#kept.delete(size);
+    this.#kept.set(size, all);
+    this.#lastKept = size;
+  }
+
+  /** Looks for dropped memory among all where so much is in use that it may be worth it. */
+  #search(size: number): Kept<B, M> | undefined {
+    if (this.allocated + size <= this.#searchFrom) return undefined;
+    this.#searchAll();
+    return this.#take(size);
+  }
+
+  #searchYoung(): void {
+    const young = this.#young, look = ++this.#looks;
+    this.#young = [];
+    this.#youngBytes = 0;
+    const aged = new Set<B>();
+    for (const { id, block, age } of this.#live.young()) {
+      if (block.memoryId !== id) continue;
+      block.seenBy = look;
+      if (age > 1) aged.add(block);
+    }
+    this.#recycle(young, look, (block) => (aged.has(block) ? this.#old : this.#young).push(block));
+  }
+
+  /** The next such search comes when twice as much is in use as this one left, so that its time is spread. */
+  #searchAll(): void {
+    const all = [...this.#young, ...this.#old], look = ++this.#looks;
+    this.#young = [];
+    this.#youngBytes = 0;
+    this.#old = [];
+    for (const { id, block } of this.#live.all()) {
+      if (block.memoryId === id) block.seenBy = look;
+    }
+    this.#recycle(all, look, (block) => this.#old.push(block));
+    this.#searchFrom = Math.max(this.#source.oldBytes, 2 * this.allocated);
+  }
+
+  /** Keeps those blocks for later whose memories a look did not see; `stay` is told of the others. */
+  #recycle(blocks: readonly B[], look: number, stay: (block: B) => void): void {
+    for (const block of blocks) {
+      if (block.countedBy === look) continue;
+      block.countedBy = look;
+      if (block.seenBy === look) stay(block);
+      else if (block.isInUse) this.#keep(block);
+    }
+  }
+
+  /** A new block where the limit and the device have room for it beside what is kept. */
+  #make(size: number): Kept<B, M> | undefined {
+    // A program whose sizes change would keep blocks of each
+    const keepable = Math.max(this.#source.oldBytes, this.allocated);
+    if (this.reserved - this.allocated > keepable) this.#discardKept(keepable);
+    if (this.reserved + size > (this.limit ?? Infinity)) return undefined;
+    const block = this.#source.make(size);
+    if (block === undefined) return undefined;
+    block.size = size;
+    this.#reserved.add(size);
+    return { block, memory: undefined };
+  }
+
+  /** A block where room has to be made first, by everything that there is to try. */
+  #makeRoom(size: number, bytes: number): Kept<B, M> {
+    const steps = [() => this.#searchYoung(), () => this.#discardKept(0), () => this.giveBack()];
+    for (const step of steps) {
+      step();
+      const found = this.#take(size) ?? this.#make(size);
+      if (found !== undefined) return found;
+    }
+    const { reserved, limit } = this;
+    throw new OutOfMemory(this.#source.device, bytes, {
+      held: reserved,
+      ...limit !== undefined && { limit },
+    });
+  }
+
+  /** Gives kept blocks back until they have at most so many bytes, those of sizes unused for longest first. */
+  #discardKept(bytes: number): void {
+    const blocks: B[] = [];
+    let kept = this.reserved - this.allocated;
+    for (const [size, each] of this.#kept) {
+      const excess = Math.min(each.length, Math.ceil((kept - bytes) / size));
+      if (excess <= 0) break;
+      for (const { block } of each.splice(0, excess)) blocks.push(block);
+      if (each.length === 0) this.#kept.delete(size);
+      kept -= excess * size;
+      this.#reserved.add(-excess * size);
+    }
+    if (blocks.length > 0) this.#source.discard(blocks);
+  }
+}

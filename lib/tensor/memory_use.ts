@@ -1,0 +1,78 @@
+/**
+ * How much memory tensors take, for users: PyTorch's `torch.cuda.memory_allocated` and its kin, for every device. Input:
+ * a device's name; output: bytes. Invariant: the numbers are the allocator's own; nothing is estimated.
+ */
+import { DynError } from "../base/errors.ts";
+import type { DeviceName, MemoryUse } from "../loops/device.ts";
+import { defaultDevice } from "./default_device.ts";
+import { deviceNamed } from "./storage.ts";
+
+const useOf = (device: DeviceName | undefined): MemoryUse => deviceNamed(device ?? defaultDevice()).memoryUse;
+
+/**
+ * The bytes that tensors occupy on a device, by default the default one, each rounded up to the allocator's sizes. What
+ * the program dropped counts until the allocator finds it, when it needs memory or in `emptyCache`; what was given back,
+ * as by `using`, does not. Throws DynError for a device that is not initialised.
+ * As `torch.cuda.memory_allocated`.
+ */
+export function memoryAllocated(device?: DeviceName): number {
+  return useOf(device).allocated;
+}
+
+/** The bytes that the allocator holds: those of tensors, and those kept for later ones. As `torch.cuda.memory_reserved`. */
+export function memoryReserved(device?: DeviceName): number {
+  return useOf(device).reserved;
+}
+
+/** The most that `memoryAllocated` was since the start or `resetPeakMemoryStats`. As `torch.cuda.max_memory_allocated`. */
+export function maxMemoryAllocated(device?: DeviceName): number {
+  return useOf(device).mostAllocated;
+}
+
+/** The most that `memoryReserved` was since the start or `resetPeakMemoryStats`. As `torch.cuda.max_memory_reserved`. */
+export function maxMemoryReserved(device?: DeviceName): number {
+  return useOf(device).mostReserved;
+}
+
+/** Lets the peaks start again from what is now. As `torch.cuda.reset_peak_memory_stats`. */
+export function resetPeakMemoryStats(device?: DeviceName): void {
+  useOf(device).resetPeaks();
+}
+
+/**
+ * Finds every tensor that the program dropped, and gives all memory that no tensor occupies back to the system. Takes
+ * 50 ms and more; a program needs it only where others want the memory. As `torch.cuda.empty_cache`.
+ */
+export function emptyCache(device?: DeviceName): void {
+  useOf(device).giveBack();
+}
+
+/**
+ * Sets the most bytes that the allocator may hold on a device; null lifts it. An allocation past it first gives back
+ * what is kept and looks for what was dropped, then throws OutOfMemory. `DYN_MEMORY_LIMIT` sets it from outside.
+ * Throws DynError for anything but a number of bytes. As `torch.cuda.set_per_process_memory_fraction`, in bytes.
+ */
+export function setMemoryLimit(bytes: number | null, device?: DeviceName): void {
+  if (bytes !== null && !(bytes > 0)) {
+    throw new DynError(`Expected a positive number of bytes or null but found ${Deno.inspect(bytes)}`);
+  }
+  useOf(device).limit = bytes ?? undefined;
+}
+
+/** The numbers of a device as a table. As `torch.cuda.memory_summary`. */
+export function memorySummary(device?: DeviceName): string {
+  const { allocated, reserved, mostAllocated, mostReserved, limit } = useOf(device);
+  const rows = [
+    [`memory of ${device ?? defaultDevice()}`, "now", "peak"],
+    ["allocated", inMebibytes(allocated), inMebibytes(mostAllocated)],
+    ["reserved", inMebibytes(reserved), inMebibytes(mostReserved)],
+    ["limit", limit === undefined ? "none" : inMebibytes(limit), ""],
+  ];
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    row.map((cell, k) => k === 0 ? cell.padEnd(widths[k] ?? 0) : cell.padStart(widths[k] ?? 0)).join("  ")
+      .trimEnd();
+  return rows.map(line).join("\n");
+}
+
+const inMebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(2)} MiB`;

@@ -1,0 +1,261 @@
+/**
+ * Memory that a program drops comes back within the same job, on every device; living memory never does. What the
+ * allocator says of itself, and what it throws where there is no room.
+ */
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { hostPages } from "../backends/cpu/host_pages.ts";
+import { MemoryPool } from "../backends/cpu/memory_pool.ts";
+import { memoryLimit } from "../backends/memory/limit.ts";
+import { Findable, LiveSet } from "../backends/memory/live_set.ts";
+import { sizeClass } from "../backends/memory/size_class.ts";
+import {
+  compile,
+  emptyCache,
+  full,
+  init,
+  maxMemoryAllocated,
+  memoryAllocated,
+  memoryReserved,
+  memorySummary,
+  noGrad,
+  ones,
+  OutOfMemory,
+  resetPeakMemoryStats,
+  setMemoryLimit,
+  type Tensor,
+} from "../mod.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
+
+const MIB = 2 ** 20;
+
+const isFindable = (found: object): found is Findable => found instanceof Findable;
+
+/** Makes objects, and keeps one of so many. */
+function fill(set: LiveSet<Findable>, kept: Findable[], keepEach: number): void {
+  for (let i = 0; i < 1000; i++) {
+    const made = new Findable();
+    set.add(made);
+    if (i % keepEach === 0) kept.push(made);
+  }
+}
+
+/** How many more than those kept may be found: the last one made may still stand in a register. */
+const SLACK = 1;
+
+/** Whether a look finds all those kept, and hardly anything else. In a frame of its own, that keeps nothing. */
+function findsOnly(look: () => Findable[], kept: readonly Findable[]): void {
+  const found = new Set(look());
+  assert(kept.every((each) => found.has(each)));
+  assert(found.size <= kept.length + SLACK, `Expected ${kept.length} objects but found ${found.size}`);
+}
+
+Deno.test("a live set finds what is alive, in the middle of a job", () => {
+  const set = new LiveSet(isFindable), kept: Findable[] = [];
+  fill(set, kept, 10);
+  for (let look = 0; look < 2; look++) findsOnly(() => set.young(), kept);
+  assertEquals(set.young().length, 0);
+  fill(set, kept, 100);
+  findsOnly(() => set.all(), kept);
+  kept.length = 5;
+  findsOnly(() => set.all(), kept);
+});
+
+Deno.test("a pool uses dropped memory again in a loop that does not wait", () => {
+  const pool = new MemoryPool("cpu");
+  for (let i = 0; i < 10_000; i++) pool.allocate(4 * MIB);
+  assert(pool.mostReserved <= 256 * MIB, `Expected at most 256 MiB but found ${pool.mostReserved}`);
+  const { mostReserved } = pool;
+  for (let i = 0; i < 100_000; i++) pool.allocate(64);
+  assert(pool.mostReserved - mostReserved < 4 * MIB);
+});
+
+Deno.test("memory that lived for long and was dropped then is found when twice as much is in use", () => {
+  const pool = new MemoryPool("cpu"),
+    size = 64 * MIB,
+    window = Array.from({ length: 8 }, () => pool.allocate(size));
+  for (let i = 0; i < 200; i++) window[i % window.length] = pool.allocate(size);
+  assert(pool.mostReserved <= 1280 * MIB, `Expected at most 1280 MiB but found ${pool.mostReserved}`);
+  assertEquals(window.length, 8);
+});
+
+Deno.test("memory that is kept shares no block, whatever its size", () => {
+  const pool = new MemoryPool("cpu"), kept: Int32Array[] = [];
+  const holders: unknown[] = [];
+  for (let i = 0; i < 600; i++) {
+    const memory = pool.allocate([64, MIB, 4 * MIB][i % 3] ?? 0), words = memory.int32.subarray(0, 4096);
+    words.fill(i);
+    // Some live long, most are dropped soon
+    if (i % 10 !== 0) continue;
+    kept.push(words);
+    holders.push(memory);
+  }
+  kept.forEach((words, i) => assert(words.every((word) => word === 10 * i), `memory ${i} was overwritten`));
+  assertEquals(holders.length, kept.length);
+});
+
+Deno.test("results of a compiled function keep their values while others come and go", () => {
+  const f = compile((x: Tensor, n: Tensor) => x.add(n));
+  const x = full([1024, 1024], 1);
+  const kept: Tensor[] = [];
+  for (let i = 0; i < 60; i++) {
+    const y = f(x, full([1], i));
+    if (i % 7 === 0) kept.push(y);
+  }
+  kept.forEach((y, i) => assertEquals([y.min().item(), y.max().item()], [1 + 7 * i, 1 + 7 * i]));
+});
+
+Deno.test("a loop of 10,000 ops that drops its results holds a few of them", () => {
+  const x = ones([16, 1024]);
+  emptyCache("cpu");
+  resetPeakMemoryStats("cpu");
+  const before = memoryReserved("cpu"), limit = before + 8 * MIB;
+  setMemoryLimit(limit, "cpu");
+  try {
+    let y = x;
+    noGrad(() => {
+      for (let i = 0; i < 10_000; i++) {
+        x.add(1);
+        if (i % 10 === 0) y = y.add(1);
+      }
+    });
+    assertEquals([y.at(0, 0).item(), y.at(15, 1023).item()], [1001, 1001]);
+  } finally {
+    setMemoryLimit(null, "cpu");
+  }
+});
+
+Deno.test("the numbers follow what a program makes, gives back and drops", () => {
+  emptyCache("cpu");
+  const before = memoryAllocated("cpu");
+  resetPeakMemoryStats("cpu");
+  const kept = ones([2, MIB]);
+  for (let i = 0; i < 3; i++) {
+    using _given = ones([MIB]);
+  }
+  assertEquals(memoryAllocated("cpu") - before, 8 * MIB);
+  assertEquals(maxMemoryAllocated("cpu") - before, 12 * MIB);
+  assertEquals(memoryReserved("cpu") >= before + 12 * MIB, true);
+  noGrad(() => {
+    for (let i = 0; i < 3; i++) ones([MIB]);
+  });
+  assertEquals(memoryAllocated("cpu") - before, 20 * MIB);
+  emptyCache("cpu");
+  // The last one made may still stand in a register
+  assert(memoryAllocated("cpu") - before <= 12 * MIB);
+  assertEquals(memoryReserved("cpu"), memoryAllocated("cpu"));
+  assertEquals(kept.at(1, 5).item(), 1);
+  assertMatch(
+    memorySummary("cpu"),
+    /^memory of cpu +now +peak\nallocated +\d+\.\d\d MiB +\d+\.\d\d MiB\nreserved /,
+  );
+});
+
+Deno.test("what does not fit under the limit says what was asked for and what is held", () => {
+  emptyCache("cpu");
+  const held = memoryReserved("cpu"), limit = held + 16 * MIB;
+  setMemoryLimit(limit, "cpu");
+  try {
+    const error = assertThrows(() => ones([8, MIB]), OutOfMemory);
+    assertEquals(
+      error.message,
+      `Expected room for float32 [8, 1048576] (33554432 bytes) on cpu but found none, where ${held} bytes are held of at most ${limit}`,
+    );
+    assertEquals(error.shortage, { held, limit, what: "float32 [8, 1048576]" });
+    // What was in the way is no longer, and what fits does
+    assertEquals(ones([2, MIB]).at(1, 5).item(), 1);
+  } finally {
+    setMemoryLimit(null, "cpu");
+  }
+  assertThrows(
+    () => setMemoryLimit(-1, "cpu"),
+    Error,
+    "Expected a positive number of bytes or null but found -1",
+  );
+});
+
+Deno.test("the limit of a device comes from the environment", () => {
+  assertEquals(memoryLimit("cpu", ""), undefined);
+  assertEquals(memoryLimit("cpu", "1.5GiB"), 1.5 * 2 ** 30);
+  assertEquals(memoryLimit("cpu", "webgpu=1GiB"), undefined);
+  assertEquals(memoryLimit("webgpu", "4096, webgpu=512MiB"), 512 * MIB);
+  assertThrows(
+    () => memoryLimit("cpu", "much"),
+    Error,
+    'as in 8GiB or cpu=8GiB,webgpu=512MiB but found "much"',
+  );
+});
+
+Deno.test("sizes of memory are few and little larger than what is asked for", () => {
+  const sizes = new Set<number>();
+  for (let bytes = 1; bytes < 64 * MIB; bytes = Math.ceil(bytes * 1.01)) {
+    const size = sizeClass(bytes);
+    assert(size >= bytes && size <= Math.max(bytes * 1.125, bytes + 63), `${bytes} bytes take ${size}`);
+    assertEquals([size % 64, sizeClass(size)], [0, size]);
+    sizes.add(size);
+  }
+  assert(sizes.size < 200);
+});
+
+Deno.test("large buffers of the host begin where huge pages do, and cost nothing after they are given back", () => {
+  const buffer = hostPages(4 * MIB), address = Deno.UnsafePointer.value(Deno.UnsafePointer.of(buffer));
+  new Uint8Array(buffer).fill(1);
+  if (Deno.build.os === "linux") assertEquals(Number(address) % (2 * MIB), 0);
+  assertEquals(new Uint8Array(buffer)[4 * MIB - 1], 1);
+});
+
+/** The storages of a backward pass, in multiples of one of them, counted where each gradient of a chain arrives. */
+function storagesInBackward(links: number, retainGraph: boolean): number[] {
+  const x = ones([256, 1024], { requiresGrad: true }), counts: number[] = [];
+  const build = (): Tensor => {
+    let y = x;
+    for (let i = 0; i < links; i++) {
+      y = y.exp();
+      y.registerHook(() => {
+        emptyCache("cpu");
+        counts.push(Math.round((memoryAllocated("cpu") - before) / MIB));
+      });
+    }
+    return y.sum();
+  };
+  emptyCache("cpu");
+  const before = memoryAllocated("cpu"), loss = build();
+  loss.backward(null, { retainGraph });
+  return counts;
+}
+
+Deno.test("backward drops what each node saved before the next one runs", () => {
+  const counts = storagesInBackward(5, false);
+  assertEquals(counts.slice(2).map((count) => count - (counts.at(-1) ?? 0)), [2, 1, 0]);
+  const kept = storagesInBackward(5, true);
+  assertEquals(new Set(kept.slice(2)).size, 1);
+});
+
+Deno.test({
+  name: "webgpu: a loop of 10,000 ops that drops its results holds a few of them",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    await init({ device: "webgpu" });
+    const x = ones([16, 1024], { device: "webgpu" });
+    const limit = memoryReserved("webgpu") + 4 * MIB;
+    setMemoryLimit(limit, "webgpu");
+    try {
+      let y = x;
+      noGrad(() => {
+        for (let i = 0; i < 10_000; i++) {
+          x.add(1);
+          if (i % 10 === 0) y = y.add(1);
+        }
+      });
+      assertEquals([y.at(0, 0).item(), y.at(15, 1023).item()], [1001, 1001]);
+      const most = Math.floor((limit - memoryAllocated("webgpu")) / (4 * MIB)) * MIB + limit;
+      const error = assertThrows(() => ones([most / 4], { device: "webgpu" }), OutOfMemory);
+      assertMatch(
+        error.message,
+        /^Expected room for float32 \[\d+\] \(\d+ bytes\) on webgpu but found none, where \d+ bytes are held of at most \d+$/,
+      );
+      assertEquals(x.add(1).sum().item(), 2 * 16 * 1024);
+    } finally {
+      setMemoryLimit(null, "webgpu");
+    }
+  },
+});
