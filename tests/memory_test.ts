@@ -93,6 +93,15 @@ Deno.test("memory that is kept shares no block, whatever its size", () => {
   assertEquals(holders.length, kept.length);
 });
 
+Deno.test("a pool gives back what it keeps, whatever sizes it kept before", () => {
+  const pool = new MemoryPool("cpu"), give = (size: number) => pool.free(pool.allocate(size));
+  for (const size of [MIB, 2 * MIB, 4 * MIB]) give(size);
+  // The first list is empty, the others are not
+  const held = pool.allocate(MIB);
+  pool.giveBack();
+  assertEquals([pool.allocated, pool.reserved, held.byteLength], [MIB, MIB, MIB]);
+});
+
 Deno.test("results of a compiled function keep their values while others come and go", () => {
   const f = compile((x: Tensor, n: Tensor) => x.add(n));
   const x = full([1024, 1024], 1);

@@ -76,6 +76,15 @@ export class HostMemory extends Findable implements BlockMemory<HostBlock> {
   get uint8(): Uint8Array<ArrayBuffer> {
     return this.block.uint8;
   }
+  get int8(): Int8Array {
+    return this.block.int8;
+  }
+  get int16(): Int16Array {
+    return this.block.int16;
+  }
+  get uint16(): Uint16Array {
+    return this.block.uint16;
+  }
   get int32(): Int32Array {
     return this.block.int32;
   }

@@ -242,8 +242,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     const blocks: B[] = [];
     let kept = this.reserved - this.allocated;
     for (const [size, each] of this.#kept) {
+      if (kept <= bytes) break;
       const excess = Math.min(each.length, Math.ceil((kept - bytes) / size));
-      if (excess <= 0) break;
       for (const { block } of each.splice(0, excess)) blocks.push(block);
       if (each.length === 0) this.#kept.delete(size);
       kept -= excess * size;

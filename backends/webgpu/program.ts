@@ -18,7 +18,7 @@ import { printKernel, type Shader } from "./print/kernel.ts";
 import type { CommandQueue } from "./queue.ts";
 
 /** Bind groups kept for calls with the same memories. */
-const KEPT_BIND_GROUPS = 64;
+const KEPT_BIND_GROUPS = 256;
 const MAX_GRID = 65535;
 
 /** What programs share on one device. */
