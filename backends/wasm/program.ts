@@ -144,7 +144,7 @@ function runProgram(
   const described = Math.ceil((descriptionBytes(program) + LOAD_SLACK) / 64) * 64;
   const scratch = described + scratchOf(pool, program, (view) => viewIn(view, program, value));
   if (!memory.reserve(bytes, scratch)) {
-    throw new OutOfMemory("cpu", bytes + scratch, undefined, { what: `${program.name} in WebAssembly` });
+    throw new OutOfMemory("cpu", bytes + scratch, { what: `${program.name} in WebAssembly` });
   }
   const { buffer } = memory.memory;
   const words = new DataView(buffer, memory.top, described);
