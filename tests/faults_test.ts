@@ -9,6 +9,7 @@ import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { MemoryPool } from "../backends/cpu/memory_pool.ts";
+import { roomy } from "../backends/cpu/roomy_program.ts";
 import { counters, logs } from "../lib/base/logs.ts";
 import { findDevice, OutOfMemory, registerDevice } from "../lib/loops/device.ts";
 import {
@@ -215,23 +216,40 @@ Deno.test("memory that a pool keeps makes room for what does not fit", () => {
   assertEquals(pool.allocate(64).byteLength, 64);
 });
 
+/** A program over so many elements that doubles them, and a call of it. */
+function doubling(size: number) {
+  const flat = { shape: [size], dtype: "float32" } as const;
+  const program = singleOp([flat], [flat], (x) => ({
+    ...flat,
+    kind: "pointwise",
+    element: (o, index) => o.mul(o.load(x, index), o.constant(2, "float32")),
+  }));
+  const [input, output] = [0, 1].map(() => new HostMemory("cpu", new ArrayBuffer(4 * size)));
+  assert(input && output);
+  input.float32.fill(21);
+  return { program, call: { inputs: [input], outputs: [output], sizes: [] }, output };
+}
+
 Deno.test("a program that does not fit into the memory of WebAssembly says so, and another runs", () => {
-  const pool = new ThreadPool(1, undefined, 4);
-  const run = (size: number) => {
-    const flat = { shape: [size], dtype: "float32" } as const;
-    const program = singleOp([flat], [flat], (x) => ({
-      ...flat,
-      kind: "pointwise",
-      element: (o, index) => o.mul(o.load(x!, index), o.constant(2, "float32")),
-    }));
-    const [input, output] = [0, 1].map(() => new HostMemory("cpu", new ArrayBuffer(4 * size)));
-    assert(input && output);
-    input.float32.fill(21);
-    compileToWasm(program, pool).run({ inputs: [input], outputs: [output], sizes: [] });
-    return output.float32;
-  };
-  assertThrows(() => run(1 << 17), OutOfMemory, "single in WebAssembly");
-  assert(run(1 << 10).every((x) => x === 42));
+  const pool = new ThreadPool(1, undefined, 4), large = doubling(1 << 17), little = doubling(1 << 10);
+  assertThrows(
+    () => compileToWasm(large.program, pool).run(large.call),
+    OutOfMemory,
+    "single in WebAssembly",
+  );
+  compileToWasm(little.program, pool).run(little.call);
+  assert(little.output.float32.every((x) => x === 42));
+});
+
+Deno.test({
+  name: "with a compiler, what does not fit into the memory of WebAssembly is native",
+  ignore: SKIP_NATIVE,
+  fn: () => {
+    const pool = new ThreadPool(1, undefined, 4), { program, call, output } = doubling(1 << 17);
+    const compiled = roomy(program, compileToWasm(program, pool));
+    for (let n = 0; n < 2; n++) compiled.run(call);
+    assert(output.float32.every((x) => x === 42));
+  },
 });
 
 Deno.test({

@@ -11,6 +11,7 @@ import { compileToWasm } from "../wasm/program.ts";
 import { requestLibraries, type Ticket } from "./background.ts";
 import { linkNative, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
+import { roomy } from "./roomy_program.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 /** Milliseconds of work after which a program is compiled natively. */
@@ -24,7 +25,8 @@ type State =
 
 /** Compiles a program; `failed` says why there is no native code. */
 export function compileByHeat(program: Program, failed: (thrown: unknown) => void): CompiledProgram {
-  let current = compileToWasm(program);
+  const wasm = compileToWasm(program);
+  let current = config.inductor.tier === "wasm" ? wasm : roomy(program, wasm);
   let state: State = { kind: "cool", spent: 0 };
   const settle = (native: CompiledProgram | null): State => {
     if (native) {

@@ -14,6 +14,7 @@ import { compileToWasm } from "../wasm/program.ts";
 import { requestLibraries, type Ticket } from "./background.ts";
 import { linkNative, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
+import { roomy } from "./roomy_program.ts";
 
 /** Elements of all buffers below which a program without library calls takes WebAssembly some milliseconds at most. */
 const QUICK = 1 << 18;
@@ -85,7 +86,7 @@ class TieredProgram implements CompiledProgram {
   }
 
   #wasm(): CompiledProgram {
-    const made = compileToWasm(this.#program);
+    const made = roomy(this.#program, compileToWasm(this.#program));
     counters.add("tiers", "wasm_first");
     logs.emit("tiers", () => `${this.#program.name}: WebAssembly after ${this.#since()}`);
     return made;
