@@ -40,7 +40,7 @@ const op = (
   { result = "same", weight = 1, bounded = false }: Partial<ScalarOpInfo> = {},
 ): ScalarOpInfo => ({ arity, operands, result, weight, bounded });
 
-const TEST = { result: "bool" } as const, BITS = { result: "bits" } as const;
+const TEST = { result: "bool" } as const, BITS = { result: "bits", weight: 0 } as const;
 const DIVISION = { weight: 4 }, FUNCTION = { weight: 16 }, LONG = { weight: 40 };
 const SWING = { weight: 16, bounded: true };
 
@@ -197,7 +197,7 @@ export const SCALAR_OPS: Readonly<Record<ScalarOpName, ScalarOpInfo>> = {
   floatToBits: op(1, "float", BITS),
   halfToFloat: op(1, "random", { ...BITS, weight: 4 }),
   floatToHalf: op(1, "single", { ...BITS, weight: 4 }),
-  bfloatToFloat: op(1, "random", BITS),
+  bfloatToFloat: op(1, "random", { ...BITS, weight: 1 }),
   floatToBfloat: op(1, "single", { ...BITS, weight: 4 }),
 };
 

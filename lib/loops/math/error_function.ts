@@ -84,6 +84,7 @@ export function erfF32<V>(o: MathBody<V>, x: V): V {
   return withSign(o, o.select(o.lt(size, c(1)), near, far), x);
 }
 
+/** An odd polynomial below 0.85, 1 − erfc above. */
 export function erfF64<V>(o: MathBody<V>, x: V): V {
   const { c } = constantsLike(o, x), size = o.abs(x);
   const near = o.fma(polynomial(o, NEAR_F64, o.mul(x, x)), size, size);
@@ -103,6 +104,7 @@ export function erfcF64<V>(o: MathBody<V>, x: V): V {
   return o.select(o.lt(size, c(BORDER)), near, o.select(o.lt(x, c(0)), o.sub(c(2), far), far));
 }
 
+/** Rounded once from float64. */
 export function erfcF32<V>(o: MathBody<V>, x: V): V {
   return o.cast(o.erfc(o.cast(x, "float64")), "float32");
 }

@@ -174,6 +174,7 @@ export function atMost<V>(o: MathBody<V>, x: V, bound: number): V {
   return o.select(o.gt(x, c(bound)), c(bound), x);
 }
 
+/** e^x, the mantissa e^r as one polynomial. */
 export function exp<V>(o: MathBody<V>, x: V): V {
   const { largest, zero, exp: series } = tableOf(o, x);
   const { r: { high }, bits } = reduced(o, atLeast(o, x, zero));

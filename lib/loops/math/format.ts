@@ -52,6 +52,7 @@ export interface Constants<V> {
   i(value: number | bigint): V;
 }
 
+/** Makers of constants that go with a float value. */
 export function constantsLike<V>(o: MathBody<V>, x: V): Constants<V> {
   const format = formatOf(o, x);
   return {

@@ -154,10 +154,12 @@ export function digammaF64<V>(o: MathBody<V>, x: V): V {
   return o.select(o.eq(x, c(0)), o.div(c(-1), x), result);
 }
 
+/** Rounded once from float64. */
 export function lgammaF32<V>(o: MathBody<V>, x: V): V {
   return o.cast(o.lgamma(o.cast(x, "float64")), "float32");
 }
 
+/** Rounded once from float64. */
 export function digammaF32<V>(o: MathBody<V>, x: V): V {
   return o.cast(o.digamma(o.cast(x, "float64")), "float32");
 }

@@ -96,12 +96,14 @@ function halfSum<V>(o: MathBody<V>, size: V, sign: 1 | -1): V {
   return o.add(half, half);
 }
 
+/** An odd polynomial below 1, ½·(e^|x| − e^−|x|) above. */
 export function sinh<V>(o: MathBody<V>, x: V): V {
   const { c } = constantsLike(o, x), size = o.abs(x);
   const large = flipSign(o, halfSum(o, size, -1), signBit(o, x));
   return o.select(o.lt(size, c(1)), oddPolynomial(o, tableOf(o, x).sinh, x), large);
 }
 
+/** ½·(e^|x| + e^−|x|). */
 export function cosh<V>(o: MathBody<V>, x: V): V {
   return halfSum(o, o.abs(x), 1);
 }

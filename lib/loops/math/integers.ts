@@ -24,15 +24,18 @@ function isBelow<V>(o: MathBody<V>, rest: V, b: V): V {
   return o.and(o.ne(rest, i(0)), o.xor(o.lt(rest, i(0)), o.lt(b, i(0))));
 }
 
+/** a − b·(quotient towards zero): the remainder with the sign of the dividend. */
 export function truncMod<V>(o: MathBody<V>, a: V, b: V): V {
   return divided(o, a, b).rest;
 }
 
+/** The quotient towards −∞. */
 export function floorDiv<V>(o: MathBody<V>, a: V, b: V): V {
   const { quotient, rest } = divided(o, a, b);
   return o.select(isBelow(o, rest, b), o.sub(quotient, like(o, a)(1)), quotient);
 }
 
+/** The remainder with the sign of the divisor. */
 export function floorMod<V>(o: MathBody<V>, a: V, b: V): V {
   const { rest } = divided(o, a, b);
   return o.select(isBelow(o, rest, b), o.add(rest, b), rest);

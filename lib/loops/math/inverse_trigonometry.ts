@@ -108,6 +108,7 @@ function minus<V>(o: MathBody<V>, base: Pair<V>, { high, low }: Pair<V>): V {
   return o.add(sum.high, o.add(sum.low, o.sub(base.low, low)));
 }
 
+/** asin |x| below ½, π/2 − 2·asin √((1 − |x|)/2) above. */
 export function asin<V>(o: MathBody<V>, x: V): V {
   const { c } = constantsLike(o, x), [high, low] = tableOf(o, x).pi, { s, tail, halved } = halfAngle(o, x);
   const quarter = { high: c(high / 2), low: c(low / 2) };

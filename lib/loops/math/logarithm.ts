@@ -148,10 +148,12 @@ function inBase<V>(
   return special(o, x, o.add(sum.high, o.add(sum.low, o.fma(k, c(ofTwo[1]), low))));
 }
 
+/** k + log(1 + f)/ln 2; exact for powers of two. */
 export function log2<V>(o: MathBody<V>, x: V): V {
   return inBase(o, x, { ofTwo: [1, 0], ofE: TABLES[constantsLike(o, x).format.dtype].log2OfE });
 }
 
+/** k·log₁₀ 2 + log(1 + f)/ln 10. */
 export function log10<V>(o: MathBody<V>, x: V): V {
   const { log10Of2, log10OfE } = TABLES[constantsLike(o, x).format.dtype];
   return inBase(o, x, { ofTwo: log10Of2, ofE: log10OfE });
@@ -178,6 +180,7 @@ export function log1pParts<V>(o: MathBody<V>, x: V): Log1pParts<V> {
   return { high, low: o.add(low, o.fma(o.neg(exact), lost, lost)), whole };
 }
 
+/** log(1 + x), exact to the last place near 0; −0 is its own. */
 export function log1p<V>(o: MathBody<V>, x: V): V {
   const { c } = constantsLike(o, x), { high, low, whole } = log1pParts(o, x);
   // 1 + x is 0, negative, infinite and NaN where the result is special

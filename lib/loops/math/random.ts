@@ -8,6 +8,7 @@ import type { MathBody } from "./body.ts";
 const ROUNDS = 10;
 const WORD = 0xffffffffn;
 
+/** 32 random bits for a key of two words and a counter, all int32. */
 export function random<V>(o: MathBody<V>, key0: V, key1: V, counter: V): V {
   const i = (value: bigint) => o.constant(value, "int64");
   const low = (x: V): V => o.and(x, i(WORD)), high = (x: V): V => low(o.shr(x, i(32n)));

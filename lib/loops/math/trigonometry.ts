@@ -146,14 +146,17 @@ function keepingZero<V>(o: MathBody<V>, x: V, result: V): V {
   return o.select(o.eq(x, o.constant(0, o.dtypeOf(x))), x, result);
 }
 
+/** sin x; zeros are their own. */
 export function sin<V>(o: MathBody<V>, x: V): V {
   return keepingZero(o, x, byQuarterTurns(o, x, (turns) => sineOfTurns(o, turns)));
 }
 
+/** cos x = sin(x + π/2), one quarter turn more. */
 export function cos<V>(o: MathBody<V>, x: V): V {
   return byQuarterTurns(o, x, (turns) => sineOfTurns(o, nextQuarter(o, turns)));
 }
 
+/** tan x; zeros are their own. */
 export function tan<V>(o: MathBody<V>, x: V): V {
   return keepingZero(o, x, byQuarterTurns(o, x, (turns) => tangentOfTurns(o, turns)));
 }
