@@ -2,14 +2,22 @@
  * Has the classes of eager calls compiled as graphs are. Imported for its effect. Invariant: eager execution shows up
  * in no count and no record of compiled graphs.
  */
+import { LONG, sumLengths } from "../lib/codegen/blocked_sums.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
+import { withSizeArguments } from "../lib/loops/size_arguments.ts";
 import { findTarget } from "../lib/ops/table.ts";
 import { installGraphPrograms } from "../lib/tensor/classes.ts";
 
-installGraphPrograms((graph, { name, ownResults }) =>
-  compileGraph(graph, (target) => findTarget(target)?.definition, {
+installGraphPrograms((graph, { name, ownResults }) => {
+  const compiled = compileGraph(graph, (target) => findTarget(target)?.definition, {
     name,
     signature: { ownResults },
     silent: true,
-  })
-);
+  });
+  const lengths = sumLengths(compiled.program);
+  return {
+    ...compiled,
+    ...withSizeArguments(compiled.program),
+    limits: lengths.map((size) => ({ size, limit: LONG })),
+  };
+});

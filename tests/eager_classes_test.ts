@@ -60,6 +60,9 @@ Deno.test("one program serves all sizes of a class, and no other class", () => {
   assertEquals(first.program, second.program);
   assertNotEquals(first.sizes, second.sizes);
   assertEquals(second.results[0]?.shape, [300, 200]);
+  // Dense operands are walked as one, whatever their dimensions
+  assertEquals(plan([20000], [20000])?.program, first.program);
+  assertEquals(plan([20, 10, 100], [20, 10, 100])?.program, first.program);
   // A row is broadcast, a square has equal sizes: their programs may differ, their results must fit
   assertNotEquals(plan([200, 100], [100])?.program, first.program);
   assertEquals(plan([200, 200], [200, 200])?.results[0]?.shape, [200, 200]);

@@ -5,13 +5,13 @@
  * calls.
  */
 import { generate } from "../../lib/codegen/generate.ts";
-import { type HostArray, hostArray, itemSize } from "../../lib/base/dtype.ts";
+import { itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, evaluate, print as printDim, type Sym } from "../../lib/sym/expr.ts";
-import { type CompiledProgram, type Memory, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
+import { type CompiledProgram, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import { printProgram } from "../../lib/loops/print.ts";
-import { HostMemory, passedGuard } from "../cpu/host_memory.ts";
+import { passedGuard } from "../cpu/host_memory.ts";
 import { LOAD_SLACK } from "./access.ts";
 import { descriptionBytes, sizeOffset } from "./addresses.ts";
 import { ModuleWriter } from "./binary.ts";
@@ -20,9 +20,10 @@ import { Functions } from "./functions.ts";
 import { engineFuses } from "./fused.ts";
 import { libraryBytes, runLibrary } from "./library.ts";
 import type { Operand, Operands, Shaped } from "./operands.ts";
+import { BySizes, enter, leave, place, type Placement, WholeMemory } from "./placement.ts";
 import { type Segment, segmentsOf } from "./segments.ts";
 import { wasmTarget } from "./target.ts";
-import { type Code, type ThreadPool, wasmPool } from "./threads.ts";
+import { type Code, type Job, type ThreadPool, wasmPool } from "./threads.ts";
 
 /** What can be chosen besides the pool. */
 export interface WasmOptions {
@@ -39,14 +40,18 @@ export function compileToWasm(
   const generated = generate(program, wasmTarget);
   const small = loadCode(generated, pool, { limit: SIZE_LIMIT, fuses });
   let large: LoadedCode | undefined;
+  const whole = new WholeMemory(pool.memory), runs = new BySizes<Run>();
   return {
     source: sourceOf(generated),
     language: "txt",
     kernelCount: program.kernels.length,
     run(call) {
       const isSmall = call.sizes.every((size) => size < SIZE_LIMIT);
-      const code = isSmall ? small : large ??= loadCode(generated, pool, { limit: Infinity, fuses });
-      return runProgram(pool, { program: generated, code, call });
+      const { code, segments } = isSmall
+        ? small
+        : large ??= loadCode(generated, pool, { limit: Infinity, fuses });
+      const run = runs.get(call.sizes, () => runOf(pool, { program: generated, segments }, call.sizes));
+      return runProgram(whole, { pool, program: generated, code, call, run });
     },
   };
 }
@@ -74,33 +79,28 @@ function loadCode(
   return { code: pool.load(writer.finish()), segments };
 }
 
-/** One call of a program, as its kernels see it. */
+/** A call of given sizes, as its kernels see it. */
 interface Run {
-  /** Byte addresses of all buffers. */
-  readonly addresses: readonly number[];
-  /** The value of a size symbol. */
-  readonly value: (symbol: Sym) => number;
+  readonly placed: Placement;
   /** Where the description of buffers and sizes is. */
   readonly description: number;
+  /** What is written there. */
+  readonly words: Uint8Array;
   /** First address of the scratch memory. */
   readonly free: number;
+  /** Bytes behind the operands. */
+  readonly scratch: number;
+  /** The parts of each kernel, in order. */
+  readonly jobs: readonly (readonly { readonly name: string; readonly job: Job }[])[];
 }
 
-function runSegment(
-  pool: ThreadPool,
-  code: Code,
-  { name, segment: { units, grain, work }, run: { description, value } }: {
-    readonly name: string;
-    readonly segment: Segment;
-    readonly run: Run;
-  },
-): void {
-  pool.run(code, name, {
+function jobOf({ units, grain, work }: Segment, description: number, value: (symbol: Sym) => number): Job {
+  return {
     description,
     units: units === undefined ? 1 : evaluate(units, value),
     grain,
     work: units === undefined ? 0 : work(value),
-  });
+  };
 }
 
 function viewIn(view: BufferView, program: Program, value: (d: Dim) => number): Shaped {
@@ -109,65 +109,73 @@ function viewIn(view: BufferView, program: Program, value: (d: Dim) => number): 
   return { dtype: decl.dtype, shape: view.shape.map(value), strides: view.strides.map(value) };
 }
 
-function operandsOf(kernel: ExternKernel, run: Run, program: Program): Operands<Operand> {
-  const value = (d: Dim) => evaluate(d, run.value);
+function operandsOf(
+  kernel: ExternKernel,
+  { value, addresses }: Placement,
+  program: Program,
+): Operands<Operand> {
   const at = (view: BufferView): Operand => {
     const shaped = viewIn(view, program, value);
-    const address = (run.addresses[view.buffer] ?? 0) + value(view.offset) * itemSize(shaped.dtype);
+    const address = (addresses[view.buffer] ?? 0) + value(view.offset) * itemSize(shaped.dtype);
     return { ...shaped, address };
   };
   return { inputs: kernel.inputs.map(at), outputs: kernel.outputs.map(at) };
 }
 
+/** What calls of these sizes have in common. */
+function runOf(
+  pool: ThreadPool,
+  { program, segments }: { readonly program: Program; readonly segments: LoadedCode["segments"] },
+  given: readonly number[],
+): Run {
+  const sizes = [...given], placed = place(program, sizes, pool.memory.base);
+  const described = Math.ceil((descriptionBytes(program) + LOAD_SLACK) / 64) * 64;
+  const words = new Uint8Array(described), view = new DataView(words.buffer);
+  placed.addresses.forEach((address, id) => view.setUint32(4 * id, address, true));
+  sizes.forEach((size, n) => view.setBigInt64(sizeOffset(program, n), BigInt(size), true));
+  const description = pool.memory.base + Math.ceil(placed.bytes / 64) * 64;
+  return {
+    placed,
+    description,
+    words,
+    free: description + described,
+    scratch: described + scratchOf(pool, program, (each) => viewIn(each, program, placed.value)),
+    jobs: segments.map((parts) =>
+      parts.map(({ name, segment }) => ({ name, job: jobOf(segment, description, placed.symbol) }))
+    ),
+  };
+}
+
 /** Runs a program in the pool's memory. Throws `OutOfMemory` where that has no room for it. */
 function runProgram(
-  pool: ThreadPool,
-  { program, code: { code, segments }, call }: {
+  whole: WholeMemory,
+  { pool, program, code, call, run }: {
+    readonly pool: ThreadPool;
     readonly program: Program;
-    readonly code: LoadedCode;
+    readonly code: Code;
     readonly call: ProgramCall;
+    readonly run: Run;
   },
 ): boolean {
-  const { memory } = pool;
-  const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, call.sizes[i] ?? 0]));
-  const symbol = (s: Sym) => known.get(s) ?? 0;
-  const value = (d: Dim) => evaluate(d, symbol);
-  const outside = outsideOf(program, call);
-  // The arena first, then operands one after another
-  let bytes = Math.ceil(value(program.arenaBytes) / 64) * 64;
-  const addresses = program.buffers.map(({ role, dtype, length }) => {
-    if (role.kind === "temporary") return memory.base + value(role.offset);
-    const address = memory.base + bytes;
-    bytes += Math.ceil(value(length) * itemSize(dtype) / 64) * 64;
-    return address;
-  });
-  const described = Math.ceil((descriptionBytes(program) + LOAD_SLACK) / 64) * 64;
-  const scratch = described + scratchOf(pool, program, (view) => viewIn(view, program, value));
-  if (!memory.reserve(bytes, scratch)) {
-    throw new OutOfMemory("cpu", bytes + scratch, { what: `${program.name} in WebAssembly` });
+  const { placed, scratch, words, description, free, jobs } = run;
+  if (!whole.memory.reserve(placed.bytes, scratch)) {
+    throw new OutOfMemory("cpu", placed.bytes + scratch, {
+      what: `${program.name} in WebAssembly`,
+    });
   }
-  const { buffer } = memory.memory;
-  const words = new DataView(buffer, memory.top, described);
-  addresses.forEach((address, id) => words.setUint32(4 * id, address, true));
-  call.sizes.forEach((size, n) => words.setBigInt64(sizeOffset(program, n), BigInt(size), true));
-  const inside = program.buffers.map(({ dtype, length }, id) =>
-    hostArray(dtype, buffer, { byteOffset: addresses[id], length: value(length) })
-  );
-  program.buffers.forEach(({ role }, id) => {
-    if (role.kind === "input") copy(outside[id], inside[id]);
-  });
-  const run: Run = { addresses, value: symbol, description: memory.top, free: memory.top + described };
-  const { guard } = program;
-  for (const [at, kernel] of program.kernels.entries()) {
-    if (guard?.after === at && inside[guard.flag]?.[0]) break;
-    if (kernel.kind === "extern") {
-      runLibrary(pool, kernel.call, { ...operandsOf(kernel, run, program), free: run.free });
+  const { bytes } = whole;
+  enter(bytes, placed, { program, call });
+  bytes.set(words, description);
+  const { guard, kernels } = program;
+  for (let at = 0; at < kernels.length; at++) {
+    const kernel = kernels[at];
+    if (guard?.after === at && bytes[placed.addresses[guard.flag] ?? 0] !== 0) break;
+    if (kernel?.kind === "extern") {
+      runLibrary(pool, kernel.call, { ...operandsOf(kernel, placed, program), free });
     }
-    for (const part of segments[at] ?? []) runSegment(pool, code, { ...part, run });
+    for (const { name, job } of jobs[at] ?? []) pool.run(code, name, job);
   }
-  program.buffers.forEach(({ role }, id) => {
-    if (role.kind === "output" || (role.kind === "input" && role.written)) copy(inside[id], outside[id]);
-  });
+  leave(whole.bytes, placed, { program, call });
   return passedGuard(program, call);
 }
 
@@ -182,33 +190,6 @@ function scratchOf(
     const operands = { inputs: kernel.inputs.map(shaped), outputs: kernel.outputs.map(shaped) };
     return Math.max(most, libraryBytes(pool, kernel.call, operands));
   }, 0);
-}
-
-/** Host arrays of the operands by buffer. */
-function outsideOf(program: Program, call: ProgramCall): (HostArray | undefined)[] {
-  const arrays: (HostArray | undefined)[] = program.buffers.map(() => undefined);
-  const take = (id: number, memory: Memory | undefined, offset: number) => {
-    if (!(memory instanceof HostMemory)) {
-      throw new InternalError(`Expected host memory but found ${memory?.device}`);
-    }
-    const dtype = program.buffers[id]?.dtype ?? "float32";
-    // A tensor without elements may begin behind the end of its memory
-    const byteOffset = Math.min(offset, memory.byteLength);
-    const count = (memory.byteLength - byteOffset) / itemSize(dtype);
-    arrays[id] = hostArray(dtype, memory.buffer, { byteOffset, length: Math.floor(count) });
-  };
-  program.inputs.forEach((id, i) => take(id, call.inputs[i], call.byteOffsets?.[i] ?? 0));
-  program.outputs.forEach((id, i) =>
-    take(id, call.outputs[i], call.byteOffsets?.[program.inputs.length + i] ?? 0)
-  );
-  return arrays;
-}
-
-function copy(from: HostArray | undefined, to: HostArray | undefined): void {
-  if (!from || !to) throw new InternalError("Expected memory for every operand");
-  const count = Math.min(from.length, to.length);
-  new Uint8Array(to.buffer, to.byteOffset, count * to.BYTES_PER_ELEMENT)
-    .set(new Uint8Array(from.buffer, from.byteOffset, count * from.BYTES_PER_ELEMENT));
 }
 
 function sourceOf(program: Program): string {

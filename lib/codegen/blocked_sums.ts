@@ -6,12 +6,12 @@
  */
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, floorDiv, freeSymbols, min, mul, sub, type Sym, symbol } from "../sym/expr.ts";
-import type { Loop, Reduction, Statement, ValueId } from "../loops/ir.ts";
+import type { Loop, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
 import { nextId } from "../loops/value_types.ts";
 
 /** So many elements are added in one go, in 16 lanes of 256 and without further loops. */
-const LONG = 4096;
+export const LONG = 4096;
 /** Elements of a block of a longer sum. */
 const BLOCK = 1024;
 /** Blocks of a group, whose sums are added in one go; groups of a larger one. */
@@ -33,6 +33,22 @@ export function blockedSums(body: readonly Statement[]): readonly Statement[] {
 }
 
 const isSize = (s: Sym): boolean => s.node.kind === "symbol" && s.node.role.kind === "size";
+
+/**
+ * The sizes of loops by which this pass goes, over those of the program: who makes one program for several sizes has to
+ * keep those apart that are longer than `LONG` from those that are not.
+ */
+export function sumLengths({ kernels }: Pick<Program, "kernels">): Dim[] {
+  const found = new Set<Dim>();
+  const visit = (body: readonly Statement[]): void => {
+    for (const s of body) {
+      if (s.kind === "loop" && s.order === "reduction" && lengthOf(s.axis.size) > 0) found.add(s.axis.size);
+      if (s.kind === "loop" || s.kind === "masked") visit(s.body);
+    }
+  };
+  for (const kernel of kernels) if (kernel.kind === "loops") visit(kernel.body);
+  return [...found].filter((size) => typeof size !== "number");
+}
 
 /** How often a loop runs in the call that it is made for; 0 where that differs within a call. */
 function lengthOf(size: Dim): number {

@@ -222,8 +222,8 @@ export function floorDiv(a: Dim, b: Dim): Dim {
     if (p !== undefined) return mod(floorDiv(inner.left, b), p);
   }
   // (x div p) div q → x div (p·q), p, q > 0
-  if (inner?.kind === "floorDiv" && typeof inner.right === "number" && typeof b === "number") {
-    return floorDiv(inner.left, inner.right * b);
+  if (inner?.kind === "floorDiv" && boundsOf(inner.right)[0] > 0 && lb > 0) {
+    return floorDiv(inner.left, mul(inner.right, b));
   }
   return intern(`/${keyOf(a)},${keyOf(b)}`, () => {
     const [lo, hi] = quotientBounds([la, ua], boundsOf(b));

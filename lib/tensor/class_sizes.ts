@@ -28,6 +28,12 @@ export interface ClassCall {
  */
 const TILE = 32;
 
+/**
+ * Magnitudes of sizes: how loops are ordered depends on them, and with it the order of additions. One program for all
+ * would compute in the order that is best for the sizes that came first.
+ */
+const MAGNITUDES: readonly number[] = [16, 256, 4096];
+
 /** Parameters whose numbers may be symbols. */
 const isSize = (kind: ParamKind | undefined): boolean => kind === "size" || kind === "sizes";
 
@@ -56,7 +62,8 @@ export function classOf(entry: OpEntry, args: TensorArgs, numbers: readonly Load
     if (known !== undefined) return known;
     const unit = tiled && value >= 2 * TILE && value % TILE === 0 ? TILE : 1;
     units.push(unit);
-    const made = `${unit === 1 ? "" : `${unit}*`}s${values.push(value / unit) - 1}`;
+    const magnitude = MAGNITUDES.filter((limit) => value > limit).length;
+    const made = `${unit === 1 ? "" : `${unit}*`}s${values.push(value / unit) - 1}^${magnitude}`;
     names.set(value, made);
     return made;
   };
@@ -130,6 +137,13 @@ export class ClassSizes implements Decider {
 
   assume(relation: Relation, [left, right]: readonly [Dim, Dim], outcome: boolean): void {
     this.#assumptions.push({ relation, difference: sub(left, right), outcome });
+  }
+
+  /** Whether an expression is at most a number in the call that the class is made for; and so in all of the class. */
+  isAtMost(d: Dim, limit: number): boolean {
+    const outcome = evaluate(d, (s) => this.hintOf(s)) <= limit;
+    this.assume("le", [d, limit], outcome);
+    return outcome;
   }
 
   /** Whether the program serves a call with these values. */

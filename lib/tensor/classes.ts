@@ -24,6 +24,10 @@ import type { Tensor } from "./tensor.ts";
 /** A graph as a program, as far as calls need it. */
 export interface GraphProgram {
   readonly program: Program;
+  /** The values of its sizes, over those of the graph. */
+  readonly sizes: readonly Dim[];
+  /** Code depends on whether such a size is at most its limit, so that calls with another answer need another program. */
+  readonly limits: readonly { readonly size: Dim; readonly limit: number }[];
   /** For each program input: the placeholder that it is. */
   readonly inputs: readonly number[];
   readonly outputs: readonly (
@@ -151,7 +155,8 @@ function makeClass(
   try {
     const made = graphOf({ entry, args, numbers, sizes, device });
     if (!made || !compiler) return undefined;
-    const { program, inputs, outputs } = compiler(made.graph, { name, ownResults: made.results });
+    const compiled = compiler(made.graph, { name, ownResults: made.results });
+    const { program, inputs, outputs, limits } = compiled;
     const results = outputs.flatMap((output, at) => {
       if (output.kind !== "tensor" || output.of !== "output" || output.index !== at || output.offset !== 0) {
         return [];
@@ -163,8 +168,8 @@ function makeClass(
     if (program.kernels.length === 0) return undefined;
     return {
       sizes,
-      program: compiledOnce(program, device),
-      programSizes: program.sizes,
+      program: compiledOnce(program, device, limits.map(({ size, limit }) => sizes.isAtMost(size, limit))),
+      programSizes: compiled.sizes,
       reads: inputs.map((input) => made.places[input] ?? 0),
       results,
     };
@@ -177,11 +182,11 @@ function makeClass(
   }
 }
 
-/** The program for a device, shared by all classes with the same text. */
-function compiledOnce(program: Program, device: DeviceName): CompiledProgram {
+/** The program for a device, shared by all classes with the same text and answers. */
+function compiledOnce(program: Program, device: DeviceName, answers: readonly boolean[]): CompiledProgram {
   const compile = deviceNamed(device).compileClass;
   if (!compile) throw new InternalError(`Expected a device that compiles classes but found ${device}`);
-  const key = `${device}\n${printProgram(program, { origins: false })}`;
+  const key = `${device} ${answers}\n${printProgram(program, { origins: false })}`;
   const known = programs.get(key);
   if (known) return known;
   const made = compile(program);

@@ -1,0 +1,108 @@
+/**
+ * Where the operands of a program lie in the WebAssembly memory, and their way in and out. Input: a program, the sizes of
+ * a call, host memories; output: addresses, and elements where they belong. Invariant: a placement depends on the sizes
+ * alone, so that calls with the sizes of a former one have it again.
+ */
+import { itemSize } from "../../lib/base/dtype.ts";
+import { InternalError } from "../../lib/base/errors.ts";
+import type { Memory, ProgramCall } from "../../lib/loops/device.ts";
+import type { Program } from "../../lib/loops/ir.ts";
+import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
+import { HostMemory } from "../cpu/host_memory.ts";
+import type { WasmMemory } from "./memory.ts";
+
+/** Places for the operands of calls with the same sizes. */
+export interface Placement {
+  readonly sizes: readonly number[];
+  readonly value: (d: Dim) => number;
+  /** The value of a size symbol. */
+  readonly symbol: (s: Sym) => number;
+  /** By buffer. */
+  readonly addresses: readonly number[];
+  readonly byteLengths: readonly number[];
+  /** All operands and the arena. */
+  readonly bytes: number;
+}
+
+const aligned = (bytes: number): number => Math.ceil(bytes / 64) * 64;
+
+/** Places the arena first, then operands one after another. */
+export function place(program: Program, sizes: readonly number[], base: number): Placement {
+  const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, sizes[i] ?? 0]));
+  const symbol = (s: Sym) => known.get(s) ?? 0;
+  const value = (d: Dim) => typeof d === "number" ? d : evaluate(d, symbol);
+  let bytes = aligned(value(program.arenaBytes));
+  const byteLengths = program.buffers.map(({ dtype, length }) => value(length) * itemSize(dtype));
+  const addresses = program.buffers.map(({ role }, id) => {
+    if (role.kind === "temporary") return base + value(role.offset);
+    const address = base + bytes;
+    bytes += aligned(byteLengths[id] ?? 0);
+    return address;
+  });
+  return { sizes, value, symbol, addresses, byteLengths, bytes };
+}
+
+/** Remembers what was made for the sizes of former calls: callers with classes of shapes hand in the same lists. */
+export class BySizes<T> {
+  readonly #made = new WeakMap<readonly number[], T>();
+  #last: { readonly sizes: readonly number[]; readonly made: T } | undefined;
+
+  get(sizes: readonly number[], make: () => T): T {
+    const known = this.#made.get(sizes);
+    if (known !== undefined) return known;
+    const last = this.#last;
+    if (last && last.sizes.length === sizes.length && last.sizes.every((size, i) => size === sizes[i])) {
+      return last.made;
+    }
+    const made = make();
+    this.#made.set(sizes, made);
+    this.#last = { sizes: [...sizes], made };
+    return made;
+  }
+}
+
+/** The bytes of a memory that may grow: a view of all of them, made again when they have moved. */
+export class WholeMemory {
+  #bytes: Uint8Array | undefined;
+
+  constructor(readonly memory: WasmMemory) {}
+
+  get bytes(): Uint8Array {
+    const { buffer } = this.memory.memory;
+    if (this.#bytes?.buffer !== buffer) this.#bytes = new Uint8Array(buffer);
+    return this.#bytes;
+  }
+}
+
+function hostOf(memory: Memory | undefined): HostMemory {
+  if (memory instanceof HostMemory) return memory;
+  throw new InternalError(`Expected host memory but found ${memory?.device}`);
+}
+
+/** Copies what a program reads into the memory. */
+export function enter(bytes: Uint8Array, { inputs }: Program, call: ProgramCall, placed: Placement): void {
+  for (let i = 0; i < inputs.length; i++) {
+    const id = inputs[i] ?? 0, host = hostOf(call.inputs[i]), from = call.byteOffsets?.[i] ?? 0;
+    const address = placed.addresses[id] ?? 0, length = placed.byteLengths[id] ?? 0;
+    // A tensor without elements may begin behind the end of its memory
+    if (length === 0) continue;
+    const whole = from === 0 && host.byteLength <= aligned(length);
+    bytes.set(whole ? host.uint8 : host.uint8.subarray(from, from + length), address);
+  }
+}
+
+/** Copies what a program has written out of the memory. */
+export function leave(bytes: Uint8Array, program: Program, call: ProgramCall, placed: Placement): void {
+  const { inputs, outputs, buffers } = program;
+  const copy = (id: number, memory: Memory | undefined, to: number): void => {
+    const address = placed.addresses[id] ?? 0, length = placed.byteLengths[id] ?? 0;
+    if (length > 0) hostOf(memory).uint8.set(bytes.subarray(address, address + length), to);
+  };
+  for (let i = 0; i < inputs.length; i++) {
+    const id = inputs[i] ?? 0, role = buffers[id]?.role;
+    if (role?.kind === "input" && role.written) copy(id, call.inputs[i], call.byteOffsets?.[i] ?? 0);
+  }
+  for (let i = 0; i < outputs.length; i++) {
+    copy(outputs[i] ?? 0, call.outputs[i], call.byteOffsets?.[inputs.length + i] ?? 0);
+  }
+}
