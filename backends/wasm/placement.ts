@@ -79,8 +79,14 @@ function hostOf(memory: Memory | undefined): HostMemory {
   throw new InternalError(`Expected host memory but found ${memory?.device}`);
 }
 
+/** A call of a program. */
+export interface Running {
+  readonly program: Program;
+  readonly call: ProgramCall;
+}
+
 /** Copies what a program reads into the memory. */
-export function enter(bytes: Uint8Array, { inputs }: Program, call: ProgramCall, placed: Placement): void {
+export function enter(bytes: Uint8Array, placed: Placement, { program: { inputs }, call }: Running): void {
   for (let i = 0; i < inputs.length; i++) {
     const id = inputs[i] ?? 0, host = hostOf(call.inputs[i]), from = call.byteOffsets?.[i] ?? 0;
     const address = placed.addresses[id] ?? 0, length = placed.byteLengths[id] ?? 0;
@@ -92,7 +98,7 @@ export function enter(bytes: Uint8Array, { inputs }: Program, call: ProgramCall,
 }
 
 /** Copies what a program has written out of the memory. */
-export function leave(bytes: Uint8Array, program: Program, call: ProgramCall, placed: Placement): void {
+export function leave(bytes: Uint8Array, placed: Placement, { program, call }: Running): void {
   const { inputs, outputs, buffers } = program;
   const copy = (id: number, memory: Memory | undefined, to: number): void => {
     const address = placed.addresses[id] ?? 0, length = placed.byteLengths[id] ?? 0;
