@@ -5,7 +5,7 @@
  * the number of operations and not with the size of their polynomials. Invariant: a lane's bits do not depend on the
  * form that is called, for all forms run the widest one.
  */
-import type { ValueType } from "../../../lib/base/dtype.ts";
+import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Statement, ValueId } from "../../../lib/loops/ir.ts";
@@ -137,11 +137,20 @@ class BodyPrinter {
   }
 }
 
-/** What instruction sets call vector forms, by the letter of the ABI, and the bytes of their vectors. */
-const VECTOR_ABI: readonly { readonly when: string; readonly letter: string; readonly bytes: number }[] = [
+/** A vector form of the ABI: when it is called, its letter, and the bytes of its vectors. */
+interface VectorForm {
+  readonly when: string;
+  readonly letter: string;
+  readonly bytes: number;
+  /** Of functions that give integers, where those have narrower vectors. */
+  readonly integerBytes?: number;
+}
+
+/** What instruction sets call vector forms. */
+const VECTOR_ABI: readonly VectorForm[] = [
   { when: "defined(__AVX512F__)", letter: "e", bytes: 64 },
   { when: "defined(__AVX2__)", letter: "d", bytes: 32 },
-  { when: "defined(__AVX__)", letter: "c", bytes: 32 },
+  { when: "defined(__AVX__)", letter: "c", bytes: 32, integerBytes: 16 },
   { when: "defined(__SSE2__)", letter: "b", bytes: 16 },
   { when: "defined(__aarch64__)", letter: "n", bytes: 16 },
 ];
@@ -168,7 +177,8 @@ function vectorText(f: ScalarFunction): string {
       out.line(`Lanes<${result}> y;`, `${name}_wide(${given}, y.x);`, `return first<${results}>(y);`);
     });
   };
-  for (const { when, letter, bytes } of VECTOR_ABI) {
+  for (const { when, letter, ...sizes } of VECTOR_ABI) {
+    const bytes = isFloat(f.result.dtype) ? sizes.bytes : sizes.integerBytes ?? sizes.bytes;
     const symbol = `_ZGV${letter}N${bytes / width}${"v".repeat(types.length)}_${name}`;
     const vector = (type: string): string => `Vector<${type}, ${bytes}>`;
     out.line(`#if ${when}`);
