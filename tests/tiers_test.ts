@@ -99,8 +99,12 @@ Deno.test({
     const ops: readonly (() => Tensor)[] = [
       () => x.mul(y).add(1 + 1 / Deno.pid),
       () => x.abs().sqrt().div(y),
+      () => x.exp(),
+      () => x.tanh(),
+      () => x.sin(),
       () => x.sum(1),
       () => x.amax(0),
+      () => x.softmax(1),
     ];
     for (const op of ops) {
       noGrad(() => {
