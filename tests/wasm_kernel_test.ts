@@ -317,7 +317,7 @@ Deno.test("stores within masks, in lanes and not", () => {
     const [step, dtype] of [[1, "float32"], [2, "float64"], [3, "int32"], [1, "bool"], [1, "int64"]] as const
   ) {
     const i = symbol("i", { kind: "axis" }, [0, n - 1]);
-    const recorded = singleOp([{ shape: [n], dtype }], [{ shape: [count], dtype }], (x) => ({
+    const recorded = singleOp([{ shape: [n], dtype }], [{ shape: [count], dtype }], () => ({
       kind: "pointwise",
       shape: [count],
       dtype,
