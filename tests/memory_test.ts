@@ -69,6 +69,16 @@ Deno.test("a pool uses dropped memory again in a loop that does not wait", () =>
   assert(pool.mostReserved - mostReserved < 4 * MIB);
 });
 
+Deno.test("memory larger than what is searched for is found among the young", () => {
+  const pool = new MemoryPool("cpu");
+  for (let i = 0; i < 100; i++) pool.allocate(600 * MIB);
+  // Those that a look comes by while they stand in a register are old from the next one on
+  assert(
+    pool.mostReserved <= 2400 * MIB,
+    `Expected at most 2400 MiB but found ${pool.mostReserved / MIB} MiB`,
+  );
+});
+
 Deno.test("memory that lived for long and was dropped then is found when twice as much is in use", () => {
   const pool = new MemoryPool("cpu"),
     size = 64 * MIB,
@@ -157,6 +167,15 @@ Deno.test("the numbers follow what a program makes, gives back and drops", () =>
     memorySummary("cpu"),
     /^memory of cpu +now +peak\nallocated +\d+\.\d\d MiB +\d+\.\d\d MiB\nreserved /,
   );
+});
+
+Deno.test("a compiled function asks for the numbers where it stands", () => {
+  const f = compile((x: Tensor) => {
+    const before = memoryAllocated("cpu"), y = x.add(1), more = memoryAllocated("cpu") - before;
+    return [y.mul(2), more] as const;
+  });
+  const x = ones([MIB]);
+  for (let call = 0; call < 3; call++) assertEquals(f(x)[1], 4 * MIB);
 });
 
 Deno.test("what does not fit under the limit says what was asked for and what is held", () => {

@@ -19,11 +19,14 @@ import { routineAddresses, routineSources } from "./runtime_library.ts";
 import { threadCount, toolchainStatus } from "./toolchain.ts";
 
 /** Memory for temporaries, shared by all programs: they run one after another and leave nothing in it. */
-let arena = hostPool.allocate(0);
+const NO_ARENA = hostPool.allocate(0);
+let arena = NO_ARENA;
 
 function arenaOf(bytes: number): HostMemory {
   if (arena.byteLength < bytes) {
-    hostPool.free(arena);
+    if (arena !== NO_ARENA) hostPool.free(arena);
+    // Where there is no room for the new one, the old one is not ours any more
+    arena = NO_ARENA;
     arena = hostPool.allocate(bytes * 1.25);
   }
   return arena;

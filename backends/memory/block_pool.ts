@@ -166,11 +166,15 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     this.#lastKept = size;
   }
 
-  /** Looks for dropped memory among all where so much is in use that it may be worth it. */
+  /** Looks for dropped memory where so much is in use that it may be worth it, among the young first. */
   #search(size: number): Kept<B, M> | undefined {
-    if (this.allocated + size <= this.#searchFrom) return undefined;
-    this.#searchAll();
-    return this.#take(size);
+    for (const search of [() => this.#searchYoung(), () => this.#searchAll()]) {
+      if (this.allocated + size <= this.#searchFrom) return undefined;
+      search();
+      const found = this.#take(size);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   #searchYoung(): void {

@@ -16,6 +16,7 @@ import {
   noGrad,
   setGradEnabled,
 } from "../tensor/modes.ts";
+import * as memoryUse from "../tensor/memory_use.ts";
 import { getRngState, initialSeed, manualSeed, setRngState } from "../tensor/random.ts";
 import { breakGraph, type BreakKind } from "./break_reasons.ts";
 import type { AmbientState } from "./guards/ambient_state.ts";
@@ -132,6 +133,9 @@ function settingsOf(m: Interpreter, options: Value | undefined): ReturnType<type
 /** Graphs take random numbers as they run, so that no guard looks at the generator, whose calls stand between graphs. */
 const RANDOM: readonly object[] = [manualSeed, initialSeed, getRngState, setRngState];
 
+/** They ask what the program holds at that moment, which a graph has not come to yet. */
+const MEMORY: readonly object[] = Object.values(memoryUse);
+
 function flag(value: Value | undefined): boolean {
   if (value?.kind !== "constant" || typeof value.value !== "boolean") {
     return breakGraph("gradientState", "a mode that is not known");
@@ -155,7 +159,7 @@ export function addAmbient(table: ModelTable): void {
   for (const entry of Object.values(TABLE)) addEntry(table, entry);
   table.call(isAutocastEnabled, (m) => constant(m.autocast !== ""));
   table.call(getAutocastDtype, (m) => constant(m.autocast === "" ? "bfloat16" : m.autocast));
-  for (const fn of RANDOM) table.call(fn, () => breakGraph("builtin", functionLabel(fn)));
+  for (const fn of [...RANDOM, ...MEMORY]) table.call(fn, () => breakGraph("builtin", functionLabel(fn)));
 }
 
 function addEntry(table: ModelTable, entry: AmbientEntry<Primitive>): void {
