@@ -30,19 +30,16 @@ export interface ScalarOpInfo {
   readonly result: ResultRule;
   /** What it costs in units of one addition. Weights only choose between equal programs. */
   readonly weight: number;
-  /** Whether its results are small whatever its operands are. */
-  readonly bounded: boolean;
 }
 
 const op = (
   arity: 1 | 2 | 3,
   operands: OperandKind,
-  { result = "same", weight = 1, bounded = false }: Partial<ScalarOpInfo> = {},
-): ScalarOpInfo => ({ arity, operands, result, weight, bounded });
+  { result = "same", weight = 1 }: Partial<ScalarOpInfo> = {},
+): ScalarOpInfo => ({ arity, operands, result, weight });
 
 const TEST = { result: "bool" } as const, BITS = { result: "bits", weight: 0 } as const;
 const DIVISION = { weight: 4 }, FUNCTION = { weight: 16 }, LONG = { weight: 40 };
-const SWING = { weight: 16, bounded: true };
 
 /** Operations of one operand. */
 export type UnaryOpName =
@@ -161,19 +158,19 @@ export const SCALAR_OPS: Readonly<Record<ScalarOpName, ScalarOpInfo>> = {
   log2: op(1, "float", FUNCTION),
   log10: op(1, "float", FUNCTION),
   log1p: op(1, "float", FUNCTION),
-  sin: op(1, "float", SWING),
-  cos: op(1, "float", SWING),
+  sin: op(1, "float", FUNCTION),
+  cos: op(1, "float", FUNCTION),
   tan: op(1, "float", FUNCTION),
   asin: op(1, "float", FUNCTION),
   acos: op(1, "float", FUNCTION),
   atan: op(1, "float", FUNCTION),
   sinh: op(1, "float", FUNCTION),
   cosh: op(1, "float", FUNCTION),
-  tanh: op(1, "float", SWING),
+  tanh: op(1, "float", FUNCTION),
   asinh: op(1, "float", FUNCTION),
   acosh: op(1, "float", FUNCTION),
   atanh: op(1, "float", FUNCTION),
-  erf: op(1, "float", SWING),
+  erf: op(1, "float", FUNCTION),
   erfc: op(1, "float", FUNCTION),
   lgamma: op(1, "float", LONG),
   digamma: op(1, "float", LONG),

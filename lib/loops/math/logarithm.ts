@@ -118,7 +118,7 @@ export function logPair<V>(o: MathBody<V>, x: V): Pair<V> {
 /** Logarithms of what is not a positive number. */
 function special<V>(o: MathBody<V>, x: V, result: V): V {
   const { c } = constantsLike(o, x);
-  const finite = o.select(o.lt(x, c(Infinity)), result, o.add(x, x));
+  const finite = o.select(o.lt(x, c(Infinity)), result, x);
   return o.select(o.lt(x, c(0)), c(NaN), o.select(o.eq(x, c(0)), c(-Infinity), finite));
 }
 
