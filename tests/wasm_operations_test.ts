@@ -238,15 +238,28 @@ function* forms(dtype: DType, arity: number): Generator<{ readonly length: numbe
 
 function operationCases(op: ScalarOpName, dtype: ValueType): Case[] {
   const { arity } = SCALAR_OPS[op], result = resultType(op, dtype);
-  return [...forms(dtype, arity)].map(({ length, step }) => ({
+  const operands = new Array<DType>(arity).fill(dtype);
+  const make = (length: number, step: number, inputs: readonly HostArray[]): Case => ({
     label: `${op} of ${dtype}, length ${length}, step ${step}`,
-    program: pointwise(new Array<DType>(arity).fill(dtype), result, {
+    program: pointwise(operands, result, {
       length,
       step,
       element: (xs, form) => elementOf(xs, form, op),
     }),
-    inputs: grid(dtype, arity, step * (length - 1) + 1),
-  }));
+    inputs,
+  });
+  const apart = [...forms(dtype, arity)].map(({ length, step }) =>
+    make(length, step, grid(dtype, arity, step * (length - 1) + 1))
+  );
+  // The same element again and again: all lanes are equal
+  const again = SPECIAL[dtype].map((value, k) =>
+    make(
+      7,
+      0,
+      operands.map((_, p) => hostOf(dtype, [SPECIAL[dtype][(k + p) % SPECIAL[dtype].length] ?? value])),
+    )
+  );
+  return [...apart, ...again];
 }
 
 const OPERATIONS = Object.keys(SCALAR_OPS).filter((op): op is ScalarOpName => op in SCALAR_OPS);

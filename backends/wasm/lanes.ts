@@ -150,6 +150,12 @@ export class Lanes {
     body.call(index);
     const parts = Array.from({ length: full ? vectorsOf(type) : 1 }, () => body.local("v128"));
     this.assignStack(parts);
+    // A function on one vector promises its first element only
+    if (equal) {
+      for (const local of parts) {
+        body.get(local).get(local).words(isWide(type) ? [0, 1, 0, 1] : [0, 0, 0, 0]).set(local);
+      }
+    }
     return { type, parts, equal };
   }
 }

@@ -66,7 +66,7 @@ export function apply(
           break;
         case "masked": {
           const condition = value(s.condition), otherwise = value(s.otherwise);
-          const made = lanes.variable(s.dtype, { four, equal: false });
+          const made = lanes.variable(s.dtype, { four, equal: allEqual(args) });
           lanes.assign(made, otherwise);
           lanes.body.get(partOf(condition, 0)).simd("anyTrue").when(() => {
             run(s.body);
