@@ -16,49 +16,52 @@ function reduce<V>(o: MathBody<V>, size: V, step: V): V {
   return o.select(o.lt(rest, c(0)), o.add(rest, step), rest);
 }
 
-/** size modulo base·2⁵²ᵏ for k = count, …, 1. */
-function reduceBySteps<V>(
-  o: MathBody<V>,
-  size: V,
-  { base, count }: { readonly base: V; readonly count: number },
-): V {
-  const { c } = constantsLike(o, size);
-  return o.masked(o.ge(size, o.mul(base, c(2 ** STEP))), () => {
-    let rest = size;
-    for (let k = count; k >= 1; k--) {
-      const step = o.mul(base, c(2 ** (STEP * k)));
-      rest = o.select(o.lt(step, c(Infinity)), reduce(o, rest, step), rest);
-    }
-    return rest;
-  }, size);
+/** How large a quotient may be: `groups` times `steps` steps above the last one. */
+interface Reach {
+  readonly groups: number;
+  readonly steps: number;
 }
 
-/** |a| modulo |b| in float64; `groups` of ten steps. An infinite b leaves what is finite. */
-function remainderOfSizes<V>(
-  o: MathBody<V>,
-  { a, b }: { readonly a: V; readonly b: V },
-  counts: readonly number[],
-): V {
+/** |a| modulo |b| in float64. An infinite b leaves what is finite. */
+function remainderOfSizes<V>(o: MathBody<V>, a: V, b: V, { groups, steps }: Reach): V {
   const { c } = constantsLike(o, a);
-  const bases = counts.map((_, group) => group).reduce<V[]>(
-    (done, group) => [...done, group === 0 ? b : o.mul(done[group - 1] ?? b, c(2 ** (STEP * 10)))],
-    [],
-  );
-  const rest = bases.reduceRight(
-    (size, base, group) => reduceBySteps(o, size, { base, count: counts[group] ?? 0 }),
-    a,
-  );
+  let rest = a;
+  for (let group = groups - 1; group >= 0; group--) {
+    let base = b;
+    for (let n = 0; n < group; n++) base = o.mul(base, c(2 ** (STEP * steps)));
+    rest = o.masked(
+      o.ge(rest, o.mul(base, c(2 ** STEP))),
+      () => reduceBySteps(o, { size: rest, base }, steps),
+      rest,
+    );
+  }
   const alone = o.and(o.eq(b, c(Infinity)), o.lt(a, c(Infinity)));
   return o.select(alone, a, reduce(o, rest, b));
 }
 
+/** size modulo base·2⁵²ᵏ for k = steps, …, 1, where that is finite. */
+function reduceBySteps<V>(
+  o: MathBody<V>,
+  { size, base }: { readonly size: V; readonly base: V },
+  steps: number,
+): V {
+  const { c } = constantsLike(o, size);
+  let rest = size;
+  for (let k = steps; k >= 1; k--) {
+    const step = o.mul(base, c(2 ** (STEP * k)));
+    rest = o.select(o.lt(step, c(Infinity)), reduce(o, rest, step), rest);
+  }
+  return rest;
+}
+
 /** With the sign of the dividend, as fmod. NaN where the divisor is 0 or the dividend infinite. */
 export function truncMod<V>(o: MathBody<V>, a: V, b: V): V {
+  const sizeA = o.abs(a), sizeB = o.abs(b);
   if (o.dtypeOf(a) === "float64") {
-    return withSign(o, remainderOfSizes(o, { a: o.abs(a), b: o.abs(b) }, [10, 10, 10, 10]), a);
+    return withSign(o, remainderOfSizes(o, sizeA, sizeB, { groups: 4, steps: 10 }), a);
   }
-  const sizes = { a: o.cast(o.abs(a), "float64"), b: o.cast(o.abs(b), "float64") };
-  return withSign(o, o.cast(remainderOfSizes(o, sizes, [5]), "float32"), a);
+  const [wideA, wideB] = [o.cast(sizeA, "float64"), o.cast(sizeB, "float64")];
+  return withSign(o, o.cast(remainderOfSizes(o, wideA, wideB, { groups: 1, steps: 5 }), "float32"), a);
 }
 
 /** With the sign of the divisor, as PyTorch's remainder; a zero keeps the sign of the dividend. */
