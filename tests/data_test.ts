@@ -63,6 +63,10 @@ Deno.test("safetensors keep every type and shape, empty and strided ones too", (
     bytes: tensor([255, 0], { dtype: "uint8" }),
     wide: tensor([1 / 3], { dtype: "float64" }),
     small: tensor([-1], { dtype: "int32" }),
+    half: tensor([[1.5, -65504], [1e-7, NaN]], { dtype: "float16" }).t(),
+    brain: tensor([1 / 3, -3e38, Infinity], { dtype: "bfloat16" }),
+    short: tensor([-32768, 7], { dtype: "int16" }),
+    char: tensor([-128, 127], { dtype: "int8" }),
   };
   const file = safetensors.serialize(state, { format: "pt" });
   assertEquals(new DataView(file.buffer).getUint32(0, true) % 8, 0);

@@ -4,8 +4,24 @@
  * that, and may be no larger than PyTorch's own and a rounding. Then conversions, promotion (tests/data/promotion.json,
  * PyTorch's for all pairs of types) and memory in every form. Each run compiles some of the samples.
  */
-import { assertEquals, assertNotEquals } from "@std/assert";
-import { compile, compiler, ones, promoteTypes, resultType, type Tensor, tensor } from "../mod.ts";
+import { assertAlmostEquals, assertEquals, assertNotEquals } from "@std/assert";
+import {
+  arange,
+  compile,
+  compiler,
+  manualSeed,
+  nn,
+  ones,
+  optim,
+  promoteTypes,
+  rand,
+  randn,
+  resultType,
+  setDefaultDtype,
+  type Tensor,
+  tensor,
+  zeros,
+} from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { scalarFunction } from "../backends/reference/scalar.ts";
 import { config } from "../lib/base/config.ts";
@@ -199,5 +215,103 @@ Deno.test("fused kernels keep float32 between ops unless emulatePrecisionCasts i
     const call = compile(run, { backend: "inductor" });
     const found = config.patch({ inductor: { emulatePrecisionCasts } }, () => call(x).tolist());
     assertEquals(found, emulatePrecisionCasts ? eager : [0, 0, 0, 0]);
+  }
+});
+
+Deno.test("small types are made, printed, read and told apart", () => {
+  const half = tensor([[1, 2.5], [300.75, -4]], { dtype: "float16" });
+  assertEquals(`${half}`, "tensor([[  1.0000,   2.5000],\n        [300.7500,  -4.0000]], dtype=float16)");
+  assertEquals(`${tensor([1, -2], { dtype: "int8" })}`, "tensor([ 1, -2], dtype=int8)");
+  assertEquals(half.toTypedArray(), new Float16Array([1, 2.5, 300.75, -4]));
+  const brain = half.bfloat16();
+  assertEquals(brain.toTypedArray(), new Float32Array([1, 2.5, 300, -4]));
+  assertEquals([brain.dtype, brain.isFloatingPoint(), brain.at(0, 1).item()], ["bfloat16", true, 2.5]);
+  assertEquals(brain.tolist(), [[1, 2.5], [300, -4]]);
+  const methods = [
+    half.float(),
+    half.double(),
+    half.half(),
+    half.short(),
+    half.char(),
+    half.byte(),
+    half.long(),
+    half.bool(),
+  ];
+  assertEquals(methods.map(({ dtype }) => dtype), [
+    "float32",
+    "float64",
+    "float16",
+    "int16",
+    "int8",
+    "uint8",
+    "int64",
+    "bool",
+  ]);
+  // 300.75 and −4 modulo 256
+  assertEquals([half.char().tolist(), half.byte().tolist()], [[[1, 2], [44, -4]], [[1, 2], [44, 252]]]);
+  assertEquals(fromTypedArray(new Int8Array([1, -1])).dtype, "int8");
+  assertEquals(tensor(new Int16Array([1, -1])).dtype, "int16");
+  assertEquals(fromTypedArray(new Float16Array([0.5]), [1]).dtype, "float16");
+  assertEquals(fromTypedArray(new Uint16Array([0x3f80]), [1], { dtype: "bfloat16" }).item(), 1);
+});
+
+Deno.test("the default type may be a small one", () => {
+  try {
+    for (const dtype of ["float16", "bfloat16", "float32", "float64", "float16"] as const) {
+      setDefaultDtype(dtype);
+      const made = [
+        tensor([1.5]),
+        zeros([2]),
+        rand([2]),
+        tensor([1]).mul(1.5),
+        tensor([1]).div(2),
+        arange(0, 1, 0.5),
+      ];
+      assertEquals([...made, new nn.Linear(2, 2).weight].map((x) => x.dtype), Array(7).fill(dtype), dtype);
+    }
+  } finally {
+    setDefaultDtype("float32");
+  }
+});
+
+Deno.test("random numbers of small floats lie in [0, 1), and the same in graphs", () => {
+  for (const dtype of ["float16", "bfloat16"] as const) {
+    manualSeed(3);
+    const drawn = rand([20000], { dtype }), list = drawn.tolist();
+    assertEquals(Number(drawn.max().item()) < 1, true);
+    assertAlmostEquals(Number(drawn.float().mean().item()), 0.5, 0.02);
+    manualSeed(3);
+    assertEquals(compile(() => rand([20000], { dtype }))().tolist(), list);
+  }
+});
+
+Deno.test("models and optimizers of small floats train, eager and compiled", () => {
+  for (const dtype of ["float16", "bfloat16"] as const) {
+    for (const tier of TIERS) {
+      compiler.reset();
+      manualSeed(7);
+      const model = new nn.Sequential(
+        new nn.Conv2d(2, 4, 3, { padding: 1 }),
+        new nn.BatchNorm2d(4),
+        new nn.ReLU(),
+        new nn.Flatten(),
+        new nn.Linear(4 * 16, 3),
+      ).to(tier.device);
+      const made: Tensor[] = [...(dtype === "float16" ? model.half() : model.bfloat16()).parameters()];
+      const optimizer = new optim.SGD(made, { lr: 0.05, momentum: 0.9 });
+      const x = randn([6, 2, 4, 4]).to(dtype).to(tier.device), y = tensor([0, 1, 2, 0, 1, 2]).to(tier.device);
+      const step = (x: Tensor, y: Tensor): Tensor => {
+        optimizer.zeroGrad();
+        const loss = nn.functional.crossEntropy(model.forward(x), y);
+        loss.backward();
+        optimizer.step();
+        return loss;
+      };
+      const run = tier.compiled ? compile(step, { fullgraph: true }) : step;
+      const losses = Array.from({ length: 8 }, () => Number(run(x, y).item()));
+      const [first = 0] = losses, last = losses.at(-1) ?? NaN;
+      assertEquals(last < 0.5 * first, true, `${dtype} ${tier.name}: ${losses}`);
+      for (const p of made) assertEquals([p.dtype, p.grad?.dtype], [dtype, dtype]);
+    }
   }
 });

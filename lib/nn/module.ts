@@ -265,6 +265,14 @@ export class Module {
     return this.to("float64" satisfies DType);
   }
 
+  half(): this {
+    return this.to("float16" satisfies DType);
+  }
+
+  bfloat16(): this {
+    return this.to("bfloat16" satisfies DType);
+  }
+
   /**
    * A copy of the model with parameters, buffers, gradients and hooks of its own, as Python's `copy.deepcopy`: what
    * is shared inside of it (tied weights) is shared inside of the copy. The copy is not compiled. Throws DynError

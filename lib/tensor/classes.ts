@@ -7,7 +7,7 @@
  * call comes with ever other sizes.
  */
 import { logs } from "../base/logs.ts";
-import type { DType } from "../base/dtype.ts";
+import { type DType, getDefaultDtype } from "../base/dtype.ts";
 import { InternalError, messageOf } from "../base/errors.ts";
 import type { Graph } from "../graph/node.ts";
 import type { CompiledProgram, DeviceName } from "../loops/device.ts";
@@ -103,7 +103,7 @@ export function classPlan({ entry, args, numbers }: ClassRequest): Plan | undefi
   }
   if (tensors.some(({ layout }) => layout.numel === 0)) return undefined;
   const call = classOf(entry, args, numbers), { key, values } = call;
-  const family = familyOf(entry, `${device} ${key}`);
+  const family = familyOf(entry, `${device} ${getDefaultDtype()} ${key}`);
   let found = family.classes.find(({ sizes }) => sizes.admits(values));
   if (found === undefined) {
     const large = tensors.some(({ layout }) => layout.numel >= LARGE) || elementsAsked(call) >= LARGE;

@@ -174,7 +174,10 @@ function runComposite(
     readonly inputs: readonly Tensor[];
   },
 ): readonly Tensor[] {
-  if (entry.definition.dataDependent?.(args)) return composeAndFree(implementation, args);
+  // A region of autocast looks at the parts
+  if (ambient.autocast !== null || entry.definition.dataDependent?.(args)) {
+    return composeAndFree(implementation, args);
+  }
   const plan = findPlan(entry, args, {
     cache: entry.composed,
     make: (numbers) => {
