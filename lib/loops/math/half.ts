@@ -13,30 +13,28 @@ const REBIAS = 127 - 15;
 
 /** The float32 that the low 16 bits stand for as a float16. */
 export function halfToFloat<V>(o: ScalarOps<V>, bits: V): V {
-  const magnitude = o.and(bits, int(o, 0x7fff)), shifted = o.shl(magnitude, int(o, 13));
-  const normal = o.add(shifted, int(o, REBIAS << 23));
-  // A subnormal one is a whole number of the least steps
-  const small = o.floatToBits(o.mul(o.cast(magnitude, "float32"), o.constant(2 ** -24, "float32")));
-  const special = o.or(
-    shifted,
-    o.select(o.gt(magnitude, int(o, 0x7c00)), int(o, 0x7fc00000), int(o, 0x7f800000)),
-  );
-  const finite = o.select(o.lt(magnitude, int(o, 0x400)), small, normal);
-  const result = o.select(o.lt(magnitude, int(o, 0x7c00)), finite, special);
-  return o.bitsToFloat(o.or(result, o.shl(o.and(bits, int(o, 0x8000)), int(o, 16))));
+  const magnitude = o.and(bits, int(o, 0x7fff));
+  const isSmall = o.lt(magnitude, int(o, 0x400)), isSpecial = o.ge(magnitude, int(o, 0x7c00));
+  // Numbers below the normal ones get the leading digit that they lack, which is subtracted again; infinity and NaN
+  // get the greatest exponent. Constants are chosen, not results, so that nothing is left to branch over.
+  const offset = o.select(isSpecial, int(o, 2 * REBIAS << 23), int(o, REBIAS << 23));
+  const raised = o.add(o.shl(magnitude, int(o, 13)), o.select(isSmall, int(o, (REBIAS + 1) << 23), offset));
+  const digit = o.select(isSmall, o.constant(2 ** -14, "float32"), o.constant(0, "float32"));
+  const value = o.floatToBits(o.sub(o.bitsToFloat(raised), digit));
+  return o.bitsToFloat(o.or(value, o.shl(o.and(bits, int(o, 0x8000)), int(o, 16))));
 }
 
 /** The float16 nearest to a float32, in the low 16 bits. */
 export function floatToHalf<V>(o: ScalarOps<V>, x: V): V {
-  const bits = o.floatToBits(x),
-    magnitude = o.and(bits, int(o, 0x7fffffff)),
-    cut = o.shr(magnitude, int(o, 13));
-  const up = o.add(o.add(magnitude, int(o, 0xfff)), o.and(cut, int(o, 1)));
-  const normal = o.minimum(o.sub(o.shr(up, int(o, 13)), int(o, REBIAS << 10)), int(o, 0x7c00));
+  const bits = o.floatToBits(x), magnitude = o.and(bits, int(o, 0x7fffffff));
   // The last place of numbers from 1/2 on is the least step of float16, so the sum rounds to whole ones
-  const small = o.sub(o.floatToBits(o.add(o.abs(x), o.constant(0.5, "float32"))), int(o, 0x3f000000));
-  const number = o.select(o.lt(magnitude, int(o, 0x38800000)), small, normal);
-  const nan = o.or(o.and(cut, int(o, 0x3ff)), int(o, 0x7e00));
+  const isSmall = o.lt(magnitude, int(o, 0x38800000));
+  const rounding = o.select(isSmall, o.constant(0.5, "float32"), o.constant(0, "float32"));
+  const sum = o.floatToBits(o.add(o.abs(x), rounding)), cut = o.shr(sum, int(o, 13));
+  const up = o.add(o.add(sum, int(o, 0xfff)), o.and(cut, int(o, 1)));
+  const normal = o.minimum(o.sub(o.shr(up, int(o, 13)), int(o, REBIAS << 10)), int(o, 0x7c00));
+  const number = o.select(isSmall, o.sub(sum, int(o, 0x3f000000)), normal);
+  const nan = o.or(o.and(o.shr(magnitude, int(o, 13)), int(o, 0x3ff)), int(o, 0x7e00));
   const result = o.select(o.gt(magnitude, int(o, 0x7f800000)), nan, number);
   return o.or(result, o.and(o.shr(bits, int(o, 16)), int(o, 0x8000)));
 }
