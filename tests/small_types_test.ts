@@ -20,6 +20,7 @@ import {
   setDefaultDtype,
   type Tensor,
   tensor,
+  webgpu,
   zeros,
 } from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
@@ -31,6 +32,7 @@ import { readStored } from "../lib/tensor/host.ts";
 import "./support/devices.ts";
 import { type Callable, findOp, type OpSample, readSamples, replay, sampleName } from "./support/replay.ts";
 import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 /** Samples that one run compiles. */
 const COMPILED_AT_ONCE = 60;
@@ -83,11 +85,28 @@ Deno.test("PyTorch's op samples in small types, compiled to WebAssembly", async 
 
 type Half = "float16" | "bfloat16";
 
-/** Where conversions run: op by op, and compiled by every tier of the CPU. */
+if (!SKIP_WEBGPU) await webgpu.init();
+
+/** Whether a sample is about float64, which that device has not; comparisons of integers with tolerances use it. */
+const needsDoubles = ({ op, dtype, args, kwargs, out }: OpSample): boolean =>
+  JSON.stringify([args, kwargs, out]).includes("float64") ||
+  (op === "isclose" && (dtype ?? "").startsWith("int"));
+
+Deno.test({
+  name: "PyTorch's op samples in small types, on WebGPU",
+  ignore: SKIP_WEBGPU,
+  fn: async () => {
+    const list = (await samples()).filter((sample) => !needsDoubles(sample));
+    replayAll(TAKES_ALL ? list : sampleBySeed(list, COMPILED_AT_ONCE, 5), "webgpu", (op) => op);
+  },
+});
+
+/** Where conversions run: op by op, and compiled by every tier of the CPU and on WebGPU. */
 const TIERS: readonly { readonly name: string; readonly device: string; readonly compiled: boolean }[] = [
   { name: "eager", device: "cpu", compiled: false },
   ...(toolchainStatus().kind === "ready" ? [{ name: "C++", device: "cpu", compiled: true }] : []),
   { name: "WebAssembly", device: "wasm", compiled: true },
+  ...(SKIP_WEBGPU ? [] : [{ name: "WebGPU", device: "webgpu", compiled: true }]),
 ];
 
 function onTier(run: (x: Tensor) => Tensor, { compiled }: typeof TIERS[number]): (x: Tensor) => Tensor {
