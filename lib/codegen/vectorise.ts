@@ -40,6 +40,10 @@ function worth(index: Dim, loop: Loop): number {
   return coefficientOf(index, loop.axis.symbol) === 1 ? 3 : -2;
 }
 
+/** Whether a loop below hands values from one iteration to the next. */
+const scans = (body: readonly Statement[]): boolean =>
+  body.some((s) => isLoop(s) && (s.carried.length > 0 || scans(s.body)));
+
 const eligible = (loop: Loop): boolean =>
   loop.order !== "sequential" && loop.carried.length === 0 && loop.axis.size !== 1 && !masksLoops(loop.body);
 
@@ -52,7 +56,8 @@ function best(body: readonly Statement[]): Loop | undefined {
       if (eligible(s)) {
         const long = typeof s.axis.size === "number" && s.axis.size < 8 ? -1000 : 0;
         const value = score(s, s.body) + long;
-        if (value >= most) [winner, most] = [s, value];
+        // Lanes over the rows of a scan would touch a cache line for each element
+        if (value >= most && (value >= 0 || !scans(s.body))) [winner, most] = [s, value];
       }
       visit(s.body);
     }
