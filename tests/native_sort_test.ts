@@ -9,7 +9,7 @@ import { SKIP_NATIVE } from "./support/native.ts";
 const DTYPES: readonly DType[] = ["float32", "float64", "int32", "int64", "bool"];
 
 /** Short rows, rows that are merged, rows that go digit by digit. */
-const LENGTHS = [1, 7, 16, 100, 1023, 1024, 5000];
+const LENGTHS = [1, 7, 16, 100, 255, 256, 5000, 20000];
 
 function numbers(rows: number, length: number, dtype: DType): Tensor {
   if (dtype === "bool") return randint(0, 2, [rows, length]).to("bool");
@@ -43,7 +43,7 @@ for (const dtype of DTYPES) {
         for (const length of LENGTHS) {
           const x = numbers(6, length, dtype);
           const [values, indices] = sorted(x);
-          for (let r = 0; r < 6; r++) {
+          for (let r = 0; r < (length > 5000 ? 1 : 6); r++) {
             const row = elements(x.select(0, r));
             const wanted = positions(row, descending);
             assertEquals(

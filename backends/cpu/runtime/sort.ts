@@ -81,9 +81,8 @@ static Item* merge_all(Item* from, Item* to, long n) {
   return from;
 }
 // long rows digit by digit from the lowest; digits that are the same everywhere are passed over
-static Item* radix_all(Item* from, Item* to, long n) {
-  const int DIGIT = 11, DIGITS = (KEY_BITS + DIGIT - 1) / DIGIT, VALUES = 1 << DIGIT;
-  static const int MASK = VALUES - 1;
+template <int DIGIT> static Item* radix_all(Item* from, Item* to, long n) {
+  const int DIGITS = (KEY_BITS + DIGIT - 1) / DIGIT, VALUES = 1 << DIGIT, MASK = VALUES - 1;
   U32* const counts = (U32*) malloc(sizeof(U32) * DIGITS * VALUES);
   for (long i = 0; i < DIGITS * VALUES; i++) counts[i] = 0;
   for (long i = 0; i < n; i++) {
@@ -112,7 +111,10 @@ static void sort(const SortCall* call) {
   Item* const memory = (Item*) malloc((unsigned long) (2 * c.n + 1) * sizeof(Item));
   const Key flip = c.descending ? ALL : 0;   // descending is ascending by the complement
   for (long i = 0; i < c.n; i++) memory[i] = {(Key) (order(source[i * c.source_stride]) ^ flip), (U32) i};
-  Item* const sorted = c.n < 1024 ? merge_all(memory, memory + c.n, c.n) : radix_all(memory, memory + c.n, c.n);
+  // few values of a digit where counting them would take longer than moving the items
+  Item* const sorted = c.n < 256 ? merge_all(memory, memory + c.n, c.n)
+    : c.n < 16384                ? radix_all<8>(memory, memory + c.n, c.n)
+                                 : radix_all<11>(memory, memory + c.n, c.n);
   for (long i = 0; i < c.n; i++) {
     const long at = sorted[i].index;
     ((T*) c.values)[i * c.value_stride] = source[at * c.source_stride];
