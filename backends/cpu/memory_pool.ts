@@ -5,8 +5,12 @@ import { sizeClass } from "../memory/size_class.ts";
 import { HostBlock, HostMemory } from "./host_memory.ts";
 import { discardPages, hostPages } from "./host_pages.ts";
 
-/** What results of a loop may take until they are looked for: the look is a few hundredths of the kernels' time. */
-const YOUNG_BYTES = 2 ** 27, YOUNG_BLOCKS = 8;
+/**
+ * What small results of a loop may take until they are looked for: less than caches hold, and so many that the look is
+ * a few hundredths of their kernels' time. Larger ones are looked for each time: the next is written where the last
+ * one is in a cache still.
+ */
+const YOUNG_BYTES = 2 ** 25, LARGE_BYTES = 2 ** 24;
 
 /** Memory of which a new object and its place in a set would be felt beside a call's time. */
 const SMALL_BYTES = 2 ** 16;
@@ -24,6 +28,7 @@ export interface HostBuffers {
 /** A pool of host memory with arbitrary content. */
 export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
   constructor(device: DeviceName, buffers: HostBuffers = { make: hostPages, discard: discardPages }) {
+    const { total } = Deno.systemMemoryInfo();
     super({
       device,
       sizeFor: sizeClass,
@@ -33,8 +38,9 @@ export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
       isGood: () => true,
       discard: (blocks) => buffers.discard(blocks.map(({ buffer }) => buffer)),
       smallBytes: SMALL_BYTES,
-      youngBytes: (size) => Math.max(YOUNG_BYTES, YOUNG_BLOCKS * size),
-      oldBytes: Math.min(MOST_OLD_BYTES, Deno.systemMemoryInfo().total / 8),
+      youngBytes: (size) => size < LARGE_BYTES ? YOUNG_BYTES : size,
+      oldBytes: Math.min(MOST_OLD_BYTES, total / 8),
+      manyBytes: total / 2,
     });
   }
 }

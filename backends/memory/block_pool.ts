@@ -51,10 +51,14 @@ export interface BlockSource<B extends Block, M extends BlockMemory<B>> {
   readonly youngBytes: (size: number) => number;
   /** The bytes in use below which a search through everything, for 50 ms and more, is not worth it. */
   readonly oldBytes: number;
+  /** The bytes in use beyond which it is worth it much sooner, where no limit is set. */
+  readonly manyBytes: number;
 }
 
 /** Memories made lately from which it is worth it, too, however small they are. */
 const YOUNG_COUNT = 1 << 13;
+
+const MOST_PATIENCE = 8;
 
 /** A block that nobody has, with its memory where that is to be handed out again. */
 interface Kept<B, M> {
@@ -73,6 +77,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   /** Bytes in the first list that came since the last look. */
   #youngBytes = 0;
   #looks = 0;
+  /** How many times as many are awaited: a look makes old what it sees twice, and that is not found soon. */
+  #patience = 1;
   /** Blocks that nobody has, by size; those that came last are used first. */
   readonly #kept = new Map<number, Kept<B, M>[]>();
   #lastKept = 0;
@@ -111,7 +117,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   allocate(bytes: number): M {
     const size = this.#source.sizeFor(bytes);
     // Also where blocks are kept: those that come back now are likelier to be in a cache
-    const due = this.#youngBytes >= this.#source.youngBytes(size) || this.#young.length >= YOUNG_COUNT;
+    const due = this.#youngBytes >= this.#patience * this.#source.youngBytes(size) ||
+      this.#young.length >= YOUNG_COUNT;
     if (due) this.#searchYoung();
     const { block, memory: known } = this.#take(size) ?? this.#search(size) ?? this.#make(size) ??
       this.#makeRoom(size, bytes);
@@ -187,10 +194,16 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
       block.seenBy = look;
       if (age > 1) aged.add(block);
     }
+    this.#patience = aged.size > 0
+      ? Math.min(2 * this.#patience, MOST_PATIENCE)
+      : Math.max(this.#patience / 2, 1);
     this.#recycle(young, look, (block) => (aged.has(block) ? this.#old : this.#young).push(block));
   }
 
-  /** The next such search comes when twice as much is in use as this one left, so that its time is spread. */
+  /**
+   * The next such search comes when twice as much is in use as this one left, so that its time is spread, and sooner
+   * where that is much of what there is.
+   */
   #searchAll(): void {
     const all = [...this.#young, ...this.#old], look = ++this.#looks;
     this.#young = [];
@@ -200,7 +213,9 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
       if (block.memoryId === id) block.seenBy = look;
     }
     this.#recycle(all, look, (block) => this.#old.push(block));
-    this.#searchFrom = Math.max(this.#source.oldBytes, 2 * this.allocated);
+    const { oldBytes, manyBytes } = this.#source,
+      many = Math.max(this.limit ?? manyBytes, 1.125 * this.allocated);
+    this.#searchFrom = Math.max(oldBytes, Math.min(2 * this.allocated, many));
   }
 
   /** Keeps those blocks for later whose memories a look did not see; `stay` is told of the others. */

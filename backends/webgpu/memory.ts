@@ -53,6 +53,8 @@ const OLD_BYTES = 2 ** 30;
 export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
   readonly device = "webgpu";
   readonly oldBytes = OLD_BYTES;
+  /** Nobody tells how much memory a device has. */
+  readonly manyBytes = Infinity;
   /** A memory knows how much of its buffer was asked for: no other call's. */
   readonly smallBytes = 0;
   readonly #device: GPUDevice;
