@@ -35,6 +35,9 @@ interface Level {
   readonly ahead: Map<BufferId, Map<Dim, number>>;
 }
 
+/** The parts of an index that a loop leaves as they are, and those that it changes. */
+type Parts = readonly [fixed: Dim, changing: Dim];
+
 /** Elements that are further apart are no distance that an instruction can hold. */
 const LARGEST_STEP = 2 ** 26;
 
@@ -48,6 +51,8 @@ export class Addresses implements IndexScope {
   /** Values of counters of loops that are written out. */
   readonly #written = new Map<Sym, number>();
   readonly #levels: Level[] = [];
+  /** What was found for loops and indices where no loop is written out. */
+  readonly #parts = new Map<Sym, Map<Dim, Parts>>();
   /** Whether the vector counter is being moved, and to which lane. */
   #stepping = false;
   #lane = 0;
@@ -199,7 +204,16 @@ export class Addresses implements IndexScope {
   }
 
   /** An index as the sum of what a loop leaves as it is and what it changes. */
-  #partsOf(index: Dim, counter: Sym): readonly [fixed: Dim, changing: Dim] {
+  #partsOf(index: Dim, counter: Sym): Parts {
+    if (this.#written.size > 0) return this.#split(index, counter);
+    const known = this.#parts.get(counter) ?? new Map<Dim, Parts>();
+    this.#parts.set(counter, known);
+    const found = known.get(index) ?? this.#split(index, counter);
+    known.set(index, found);
+    return found;
+  }
+
+  #split(index: Dim, counter: Sym): Parts {
     const known = substitute(index, (s) => this.#written.get(s) ?? s);
     if (typeof known === "number") return [known, 0];
     const isFixed = (part: Dim) =>

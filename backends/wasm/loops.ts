@@ -17,8 +17,8 @@ import { partOf } from "./values.ts";
 
 /** Partial results of a reduction, in groups of four. */
 const PARTIALS = 4;
-/** Loops of at most so many iterations are written out. */
-const UNROLLED = 4;
+/** Loops of at most so many iterations are written out, if that takes at most so many statements. */
+const UNROLLED = { iterations: 4, statements: 100 };
 
 /** Writes a loop, or a range of it. */
 export function writeLoop(
@@ -32,8 +32,19 @@ export function writeLoop(
     to: () => writer.at.pushIndex(size, type),
   };
   if (loop.vector && place.width === "equal" && hasLanes(loop)) return vectorLoop(writer, loop, whole);
-  const short = range === undefined && typeof size === "number" && size <= UNROLLED;
+  const short = range === undefined && typeof size === "number" && writtenOut(loop) <= UNROLLED.statements;
   plainLoop(writer, loop, { place, range: short ? size : whole });
+}
+
+/** Statements of a loop that is written out; infinite where it is too long, or one in it is. */
+function writtenOut({ axis: { size }, body }: Loop): number {
+  if (typeof size !== "number" || size > UNROLLED.iterations) return Infinity;
+  const count = (list: readonly Statement[]): number =>
+    list.reduce(
+      (sum, s) => sum + (s.kind === "loop" ? writtenOut(s) : s.kind === "masked" ? 1 + count(s.body) : 1),
+      0,
+    );
+  return size * count(body);
 }
 
 /** Whether the iterations of a loop may run in lanes, and be combined in another order than theirs. */
