@@ -7,12 +7,12 @@
 import { masksLoops } from "../../lib/codegen/vectorise.ts";
 import { type Dim, freeSymbols, type Sym } from "../../lib/sym/expr.ts";
 import { isPosition, type Loop, type Reduction, type Statement } from "../../lib/loops/ir.ts";
+import { collides } from "../../lib/loops/uses.ts";
 import { mayLoadBeyond } from "./access.ts";
 import { type Range, valueOf } from "./addresses.ts";
 import { openExtreme, takeExtreme } from "./extremes.ts";
 import { isFour, type Place, type StatementWriter } from "./place.ts";
 import { combined, combineFirst, dependsOnOrder, foldPartials, neutral, rotate } from "./reduce.ts";
-import { adds } from "./statements.ts";
 import { partOf } from "./values.ts";
 
 /** Partial results of a reduction, in groups of four. */
@@ -50,7 +50,7 @@ function writtenOut({ axis: { size }, body }: Loop): number {
 /** Whether the iterations of a loop may run in lanes, and be combined in another order than theirs. */
 function hasLanes({ reductions, carried, body }: Loop): boolean {
   if (carried.length > 0 || reductions.some((r) => isPosition(r.op))) return false;
-  return reductions.length === 0 || !(masksLoops(body) || adds(body));
+  return reductions.length === 0 || !(masksLoops(body) || collides(body));
 }
 
 /** One iteration after the other: over a range, or a few that are written out. */

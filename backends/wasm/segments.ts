@@ -6,13 +6,14 @@
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../../lib/loops/ir.ts";
 import { SCALAR_OPS } from "../../lib/loops/scalar.ts";
+import { collides } from "../../lib/loops/uses.ts";
 import { valueTypes } from "../../lib/loops/value_types.ts";
 import { boundsWithin } from "./bounds.ts";
 import type { FunctionBody } from "./function_body.ts";
 import { boundedIntegers } from "./integers.ts";
 import { type KernelFacts, KernelWriter } from "./kernel.ts";
 import type { Room } from "./lanes.ts";
-import { adds, standsAlone } from "./statements.ts";
+import { standsAlone } from "./independence.ts";
 
 /** A part of a kernel. */
 export interface Segment {
@@ -59,7 +60,8 @@ export function segmentsOf({ body }: LoopKernel, { program, room, limit }: Print
 }
 
 const isDivisible = (loop: Loop): boolean =>
-  loop.order === "parallel" && loop.reductions.length === 0 && loop.carried.length === 0 && !adds(loop.body);
+  loop.order === "parallel" && loop.reductions.length === 0 && loop.carried.length === 0 &&
+  !collides(loop.body);
 
 /** Operations of statements; a vector takes as long as an element. */
 function workOf(body: readonly Statement[], value: (symbol: Sym) => number): number {

@@ -21,6 +21,7 @@ import {
 import { isPosition } from "../loops/ir.ts";
 import type { BufferDecl, BufferId, Kernel, Loop, Program, Reduction, Statement } from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
+import { collides } from "../loops/uses.ts";
 import { valueTypes } from "../loops/value_types.ts";
 import { replaceKernels } from "./kernels.ts";
 
@@ -68,7 +69,7 @@ function chunkedReduction(
   if (loops.length !== 1 || !loop || loop.order !== "reduction" || loop.reductions.length === 0) {
     return undefined;
   }
-  if (loop.carried.length > 0 || loop.reductions.some((r) => isPosition(r.op)) || adds(body)) {
+  if (loop.carried.length > 0 || loop.reductions.some((r) => isPosition(r.op)) || collides(body)) {
     return undefined;
   }
   const count = elementsOf(loop);
@@ -115,11 +116,6 @@ function chunkedReduction(
 }
 
 const isSize = ({ node }: Sym): boolean => node.kind === "symbol" && node.role.kind === "size";
-
-const adds = (body: readonly Statement[]): boolean =>
-  body.some((s) =>
-    s.kind === "store" ? s.mode === "add" : (s.kind === "loop" || s.kind === "masked") && adds(s.body)
-  );
 
 /** How many innermost iterations a nest has (of its deepest path). */
 const elementsOf = (loop: Loop): Dim => mul(lengthOf(loop.axis.size), elementsIn(loop));

@@ -1,5 +1,5 @@
 /**
- * Which buffers a kernel touches. Input: a kernel; output: the buffers it mentions, and those it writes. Invariant: a
+ * Which buffers a kernel touches, and how. Input: a kernel; output: the buffers it mentions, and those it writes. Invariant: a
  * library call's epilogue counts as part of it.
  */
 import type { BufferId, Kernel, Statement } from "./ir.ts";
@@ -21,4 +21,11 @@ export function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<Buffe
     visit(kernel.epilogue?.body ?? []);
   }
   return { all, written };
+}
+
+/** Whether something is added in place, which iterations may do to one element: such loops run in order, on one thread. */
+export function collides(body: readonly Statement[]): boolean {
+  return body.some((s) =>
+    s.kind === "store" ? s.mode === "add" : (s.kind === "loop" || s.kind === "masked") && collides(s.body)
+  );
 }

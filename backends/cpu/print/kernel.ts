@@ -15,8 +15,9 @@ import {
   type Statement,
 } from "../../../lib/loops/ir.ts";
 import { SCALAR_OPS } from "../../../lib/loops/scalar.ts";
+import { collides } from "../../../lib/loops/uses.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
-import { collides, type KernelNames, NestPrinter, type Range } from "./nest.ts";
+import { type KernelNames, NestPrinter, type Range } from "./nest.ts";
 import { combine, neutral } from "./reductions.ts";
 import type { Need } from "./scalar.ts";
 import { MEMORY_TYPE, VALUE_TYPE } from "./types.ts";

@@ -19,6 +19,7 @@ import {
 } from "../../../lib/loops/ir.ts";
 import { masksLoops } from "../../../lib/codegen/vectorise.ts";
 import { coefficientOf } from "../../../lib/loops/nest.ts";
+import { collides } from "../../../lib/loops/uses.ts";
 import {
   type Advance,
   deepUses,
@@ -486,11 +487,4 @@ export class NestPrinter {
       }
     }
   }
-}
-
-/** Whether stores accumulate where iterations may meet: such loops run in order, on one thread. */
-export function collides(body: readonly Statement[]): boolean {
-  return body.some((s) =>
-    s.kind === "store" ? s.mode === "add" : (s.kind === "loop" || s.kind === "masked") && collides(s.body)
-  );
 }

@@ -1,14 +1,8 @@
 /**
- * What statements of kernels say about themselves. Input: statements; output: facts. Invariant: nested statements
- * count.
+ * Which statements of a kernel may run apart from the others. Input: a statement; output: whether it uses no values but
+ * its own. Invariant: nested statements count.
  */
 import type { Statement, ValueId } from "../../lib/loops/ir.ts";
-
-/** Whether something is added in place, which iterations may do to one element. */
-export const adds = (body: readonly Statement[]): boolean =>
-  body.some((s) =>
-    s.kind === "store" ? s.mode === "add" : (s.kind === "loop" || s.kind === "masked") && adds(s.body)
-  );
 
 /** Whether a statement is a loop that uses no values but its own. */
 export function standsAlone(s: Statement): boolean {
