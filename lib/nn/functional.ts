@@ -45,8 +45,8 @@ export function batchNorm(
   const share = named.momentum ?? (typeof momentum === "number" ? momentum : 0.1);
   const [output, mean, variance] = batchNormTraining(input, scale, shift, small);
   noGrad(() => {
-    runningMean?.lerp_(mean, share);
-    runningVar?.lerp_(variance, share);
+    runningMean?.lerp_(mean.to(runningMean.dtype), share);
+    runningVar?.lerp_(variance.to(runningVar.dtype), share);
   });
   return output;
 }

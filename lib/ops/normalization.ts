@@ -4,6 +4,7 @@
  * centred values, so that large means lose no digits; statistics are recomputed by gradients, for the compiler to
  * share or to save.
  */
+import { valueType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type Dim, product } from "../sym/expr.ts";
@@ -267,7 +268,8 @@ const batchNormTraining = defineWideOp({
         `Expected more than 1 value per channel when training but found shape ${shapeText(self.shape)}`,
       );
     }
-    const statistics = contiguousMeta([channels], self.dtype, self.device);
+    // Of small floats as they are computed
+    const statistics = contiguousMeta([channels], valueType(self.dtype), self.device);
     return [same(self), statistics, statistics];
   },
   implementation: {

@@ -65,7 +65,9 @@ const DTYPE_WEIGHTS: readonly (readonly [number, DType])[] = [
   [10, "float64"],
   [14, "int64"],
   [7, "int32"],
-  [5, "uint8"],
+  [4, "uint8"],
+  [3, "int16"],
+  [3, "int8"],
   [9, "bool"],
 ];
 

@@ -44,7 +44,11 @@ export class TensorFuzzer implements Fuzzer<Program> {
     const statements = tier === "native" ? 6 : 8;
     const features = FEATURES.filter((feature) => !this.#without.has(feature));
     return tier === "webgpu"
-      ? programs({ features, statements: 5, dtypes: ["float32", "int64", "int32", "uint8", "bool"] })
+      ? programs({
+        features,
+        statements: 5,
+        dtypes: ["float32", "int64", "int32", "int16", "int8", "uint8", "bool"],
+      })
       : programs({ features, statements });
   }
 
