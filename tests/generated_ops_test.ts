@@ -24,23 +24,36 @@ import { makeSample, resultsOf } from "./support/samples.ts";
 const samplesOf = (definition: OpDefinition): readonly Sample[] =>
   definition.samples.filter((s) => !s.args.includes("cpu"));
 
-/** How far results may be from the reference's, relative to themselves and to the largest of them. */
+/**
+ * How far results may be from the reference's, relative to themselves, to the largest of them and, for compositions,
+ * whose intermediates are as large, to the largest operand.
+ */
 const ALLOWED = { float32: 1e-6, float64: 1e-13 } as const;
 
-function assertClose(actual: Tensor, expected: Tensor, where: string): void {
+function assertClose(
+  actual: Tensor,
+  expected: Tensor,
+  { where, least }: { where: string; least: number },
+): void {
   const { dtype } = actual;
   assertEquals(actual.shape, expected.shape, `${where}: shape`);
   assertEquals(dtype, expected.dtype, `${where}: dtype`);
   const a = actual.detach().toTypedArray(), e = expected.detach().toTypedArray();
   const allowed = dtype === "float32" || dtype === "float64" ? ALLOWED[dtype] : 0;
-  let scale = 0;
-  for (const x of e) if (Number.isFinite(Number(x))) scale = Math.max(scale, Math.abs(Number(x)));
+  const scale = Math.max(least, largest(e));
   a.forEach((x: number | bigint, k: number) => {
     const want = Number(e[k]), got = Number(x);
     const near = Object.is(want, got) || want === got ||
       Math.abs(got - want) <= allowed * (Math.abs(want) + scale);
     if (!near) fail(`${where}: [${k}] is ${got}, the reference says ${want}`);
   });
+}
+
+/** The largest magnitude among finite elements. */
+function largest(elements: Iterable<number | bigint>): number {
+  let most = 0;
+  for (const x of elements) if (Number.isFinite(Number(x))) most = Math.max(most, Math.abs(Number(x)));
+  return most;
 }
 
 /** The call of a sample on the reference, which creation ops have to be asked for. */
@@ -58,7 +71,9 @@ for (const definition of ALL_OPS) {
       const where = `sample ${k}`;
       manualSeed(k);
       const state = getRngState();
-      const { given } = makeSample(sample);
+      const { given, tensors } = makeSample(sample);
+      const composed = definition.implementation.kind === "composite";
+      const least = composed ? Math.max(0, ...tensors.map((t) => largest(t.toTypedArray()))) : 0;
       const actual = resultsOf(callOp(definition, given));
       if (!definition.dataDependent) {
         const args = parseCall(definition, given, isTensor);
@@ -69,7 +84,9 @@ for (const definition of ALL_OPS) {
       const expected = callOnReference(definition, sample);
       assertEquals(actual.length, expected.length, where);
       if (/^empty|^newEmpty/.test(definition.name)) return;
-      actual.forEach((each, i) => assertClose(each, expected[i] ?? each, `${where}, result ${i}`));
+      actual.forEach((each, i) =>
+        assertClose(each, expected[i] ?? each, { where: `${where}, result ${i}`, least })
+      );
     });
   });
   const { gradient, implementation } = definition;

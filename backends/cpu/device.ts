@@ -1,16 +1,14 @@
 /**
- * The device "cpu": pooled host memory, eager programs as JavaScript, graphs as native code or as WebAssembly SIMD.
+ * The device "cpu": pooled host memory; programs as WebAssembly SIMD or as native code.
  * Input: memories and programs; output: elements. Invariant: work is done when a call returns.
  */
 import { InternalError } from "../../lib/base/errors.ts";
-import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
-import type { Program } from "../../lib/loops/ir.ts";
+import { type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import "../eager_classes.ts";
 import { HostMemory } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
-import { compileToJavaScript } from "../js/program.ts";
 import { autotune } from "./autotune.ts";
-import { compileClassForHost, compileForHost, hostLibrary } from "./native_tier.ts";
+import { compileEagerForHost, compileForHost } from "./native_tier.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 function host(memory: Memory): HostMemory {
@@ -34,9 +32,8 @@ export const cpu: Device = {
   write: (memory, byteOffset, bytes) => host(memory).uint8.set(bytes, byteOffset),
   readSync,
   read: (memory, byteOffset, byteLength) => Promise.resolve(readSync(memory, byteOffset, byteLength)),
-  compileEager: (program: Program): CompiledProgram =>
-    compileToJavaScript(program, { allocate, library: hostLibrary }),
-  compileClass: compileClassForHost,
+  compileEager: compileEagerForHost,
+  compileClass: compileEagerForHost,
   compile: compileForHost,
   choose: (forms) => toolchainStatus().kind === "ready" ? autotune(forms) : undefined,
   synchronize() {},

@@ -10,15 +10,12 @@ import { DynError } from "../../lib/base/errors.ts";
 import { reportFallback } from "../../lib/base/fallback.ts";
 import type { CompiledProgram } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
-import type { ExternLibrary } from "../js/program.ts";
-import { wasmLibrary } from "../wasm/eager.ts";
 import { compileToWasm } from "../wasm/program.ts";
 import { compileByHeat } from "./class_program.ts";
 import { stoppedBy, ToolchainError } from "./compiler_faults.ts";
-import { nativeLibrary } from "./native_extern.ts";
 import { compileNative } from "./native_program.ts";
 import { compileTiered } from "./tiered_program.ts";
-import { toolchainForGraph, type ToolchainStatus, toolchainStatus } from "./toolchain.ts";
+import { toolchainForGraph, type ToolchainStatus } from "./toolchain.ts";
 
 /** Compiles a program for the tier that the settings ask for, or the best that works. */
 export function compileForHost(program: Program): CompiledProgram {
@@ -62,28 +59,9 @@ function compileForBest(
 }
 
 /** Compiles a program of eager ops. */
-export function compileClassForHost(program: Program): CompiledProgram {
+export function compileEagerForHost(program: Program): CompiledProgram {
   return compileByHeat(program, (thrown) => explain(thrown, `${program.name} of eager tensors runs`));
 }
-
-/** The matrix library of eager ops: native where that works and is there, else WebAssembly. */
-export const hostLibrary: ExternLibrary = (kernel) => {
-  if (toolchainStatus().kind !== "ready") return wasmLibrary(kernel);
-  const native = nativeLibrary(kernel);
-  if (!native) return undefined;
-  let meanwhile: ReturnType<ExternLibrary>, failed = false;
-  return (views) => {
-    try {
-      const outcome = failed ? "later" : native(views);
-      if (outcome !== "later") return outcome === "done";
-    } catch (thrown) {
-      explain(thrown, `${kernel.call.op} of eager tensors runs`);
-      failed = true;
-    }
-    meanwhile ??= wasmLibrary(kernel);
-    return meanwhile?.(views) ?? false;
-  };
-};
 
 const INSTEAD = "as WebAssembly SIMD, since the C++ compiler failed";
 

@@ -4,8 +4,7 @@
  * shared library, compiled when it is first asked for and kept in the object cache; several are compiled at once.
  */
 import { entryAddress } from "./ffi.ts";
-import { requestLibraries, type Ticket } from "./background.ts";
-import { buildLibraries, findLibraries, type Source } from "./object_cache.ts";
+import { buildLibraries, type Source } from "./object_cache.ts";
 import { convSource } from "./runtime/conv.ts";
 import { gemmSource } from "./runtime/gemm.ts";
 import { sortSource } from "./runtime/sort.ts";
@@ -56,29 +55,4 @@ export function routineAddresses(routines: readonly Routine[]): number[] {
     missing.forEach((name, i) => loaded.set(name, entryAddress(paths[i] ?? "")));
   }
   return routines.map((name) => loaded.get(name) ?? 0);
-}
-
-const requested = new Map<Routine, Ticket>();
-
-/**
- * The address of a routine, for callers that do not wait: undefined while it is compiled in the background. Throws
- * `ToolchainError` where that fails; the next call asks again.
- */
-export function routineIfReady(name: Routine): number | undefined {
-  const known = loaded.get(name);
-  if (known !== undefined) return known;
-  const ticket = requested.get(name);
-  if (!ticket) {
-    const { missing } = findLibraries(routineSources([name]));
-    if (missing.length > 0) {
-      requested.set(name, requestLibraries(missing));
-      return undefined;
-    }
-  } else {
-    const state = ticket.look();
-    if (state.kind === "waiting") return undefined;
-    requested.delete(name);
-    if (state.kind === "failed") throw state.thrown;
-  }
-  return routineAddresses([name])[0];
 }

@@ -85,15 +85,23 @@ export interface Running {
   readonly call: ProgramCall;
 }
 
-/** Copies what a program reads into the memory. */
-export function enter(bytes: Uint8Array, placed: Placement, { program: { inputs }, call }: Running): void {
-  for (let i = 0; i < inputs.length; i++) {
-    const id = inputs[i] ?? 0, host = hostOf(call.inputs[i]), from = call.byteOffsets?.[i] ?? 0;
+/** Copies what a program reads, and what it leaves between what it writes, into the memory. */
+export function enter(bytes: Uint8Array, placed: Placement, { program, call }: Running): void {
+  const { inputs, outputs, buffers } = program;
+  const copy = (id: number, memory: Memory | undefined, from: number): void => {
     const address = placed.addresses[id] ?? 0, length = placed.byteLengths[id] ?? 0;
     // A tensor without elements may begin behind the end of its memory
-    if (length === 0) continue;
-    const whole = from === 0 && host.byteLength <= aligned(length);
-    bytes.set(whole ? host.uint8 : host.uint8.subarray(from, from + length), address);
+    if (length === 0) return;
+    const { uint8, byteLength } = hostOf(memory);
+    const whole = from === 0 && byteLength <= aligned(length);
+    bytes.set(whole ? uint8 : uint8.subarray(from, from + length), address);
+  };
+  for (let i = 0; i < inputs.length; i++) copy(inputs[i] ?? 0, call.inputs[i], call.byteOffsets?.[i] ?? 0);
+  for (let i = 0; i < outputs.length; i++) {
+    const id = outputs[i] ?? 0, role = buffers[id]?.role;
+    if (role?.kind === "output" && role.partly) {
+      copy(id, call.outputs[i], call.byteOffsets?.[inputs.length + i] ?? 0);
+    }
   }
 }
 

@@ -73,7 +73,7 @@ export interface CompiledProgram {
   /** The generated source, for logs. */
   readonly source: string;
   /** The language of the source, as file names end. */
-  readonly language: "cpp" | "wgsl" | "js" | "txt";
+  readonly language: "cpp" | "wgsl" | "txt";
   /** Kernel launches (loop nests and library calls) in one run. */
   readonly kernelCount: number;
 }

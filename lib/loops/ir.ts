@@ -26,8 +26,8 @@ export interface BufferDecl {
 export type BufferRole =
   /** Handed in by the caller, in `Program.inputs` order; may also be written (in-place results). */
   | { readonly kind: "input"; readonly written: boolean }
-  /** Allocated by the caller, wholly written by the program. */
-  | { readonly kind: "output" }
+  /** Allocated by the caller, written by the program: wholly, unless `partly` says that some elements keep their value. */
+  | { readonly kind: "output"; readonly partly?: boolean }
   /** Lives in the program's arena at this byte offset (a multiple of 64). */
   | { readonly kind: "temporary"; readonly offset: Dim };
 

@@ -28,6 +28,8 @@ export function printProgram(program: Program, options: PrintOptions = {}): stri
         ? `temporary @${names.dim(role.offset)}`
         : role.kind === "input" && role.written
         ? "input, written"
+        : role.kind === "output" && role.partly
+        ? "output, partly"
         : role.kind;
       writer.line(`b${id} ${buffer.name}: ${buffer.dtype}[${names.dim(buffer.length)}] ${place}`);
     });

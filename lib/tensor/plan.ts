@@ -296,7 +296,8 @@ export function makePlan({ entry, args, metas, lower, targets, numbers = [] }: P
       name: `out${k}`,
       dtype: layout.dtype,
       length: Math.max(1, layout.extent),
-      role: { kind: "output" },
+      // What lies between the elements of an in-place result stays
+      role: layout.extent > layout.numel ? { kind: "output", partly: true } : { kind: "output" },
     });
     const { shape, strides, dtype } = layout;
     return { buffer: buffers.length - 1, offset: 0, shape, strides, dtype };

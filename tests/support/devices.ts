@@ -6,9 +6,7 @@
 import { fail } from "@std/assert";
 import { HostMemory } from "../../backends/cpu/host_memory.ts";
 import { MemoryPool } from "../../backends/cpu/memory_pool.ts";
-import { compileToJavaScript } from "../../backends/js/program.ts";
 import { interpret } from "../../backends/reference/interpret.ts";
-import { wasmLibrary } from "../../backends/wasm/eager.ts";
 import { compileToWasm } from "../../backends/wasm/program.ts";
 import { hostArray, itemSize } from "../../lib/base/dtype.ts";
 import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
@@ -19,22 +17,21 @@ const host = (memory: Memory): HostMemory => memory instanceof HostMemory ? memo
 
 type Compilers = Pick<Device, "compile" | "compileEager">;
 
-function hostDevice(name: string, compilers: (allocate: (bytes: number) => HostMemory) => Compilers): Device {
+function hostDevice(name: string, compilers: Compilers): Device {
   const pool = new MemoryPool(name);
-  const allocate = (bytes: number) => pool.allocate(bytes);
   const readSync = (memory: Memory, at: number, length: number) => host(memory).uint8.slice(at, at + length);
   return {
     name,
     hostReadable: true,
     synchronousReads: true,
-    allocate,
+    allocate: (bytes) => pool.allocate(bytes),
     free: (memory) => pool.free(host(memory)),
     memoryUse: pool,
     write: (memory, at, bytes) => host(memory).uint8.set(bytes, at),
     readSync,
     read: (memory, at, length) => Promise.resolve(readSync(memory, at, length)),
     synchronize() {},
-    ...compilers(allocate),
+    ...compilers,
   };
 }
 
@@ -63,8 +60,5 @@ function interpreted(program: Program): CompiledProgram {
   };
 }
 
-registerDevice(hostDevice("oracle", () => ({ compile: interpreted, compileEager: interpreted })));
-registerDevice(hostDevice("wasm", (allocate) => ({
-  compile: (program) => compileToWasm(program),
-  compileEager: (program) => compileToJavaScript(program, { allocate, library: wasmLibrary }),
-})));
+registerDevice(hostDevice("oracle", { compile: interpreted, compileEager: interpreted }));
+registerDevice(hostDevice("wasm", { compile: compileToWasm, compileEager: compileToWasm }));
