@@ -45,7 +45,6 @@ export const compileFunctional: GraphCompiler = (original) => {
     name,
     ...(signature ? { signature } : {}),
     maxBuffers: device.maxKernelBuffers ?? Infinity,
-    cutsReductions: device.cutsReductions ?? false,
     ...(config.inductor.maxAutotune ? { choose: (forms: ProgramForms) => fastest(forms, device) } : {}),
   });
   const program = compiled.program.kernels.length > 0

@@ -34,7 +34,6 @@ class WebGpuDevice implements Device {
   readonly maxKernelBuffers: number;
   readonly synchronousReads: boolean;
   readonly lacksFloat64 = true;
-  readonly cutsReductions = true;
   readonly #context: ProgramContext;
   readonly #readback: Readback;
   /** Memories whose elements are on their way, which nobody else may have. */

@@ -32,8 +32,6 @@ export interface CompileOptions {
   readonly signature?: Partial<Pick<GraphSignature, "mutatedInputs" | "ownResults" | "failure">>;
   /** Whether it is a part of eager execution, which counts and reports nothing. */
   readonly silent?: boolean;
-  /** Whether the device cuts long reductions itself. */
-  readonly cutsReductions?: boolean;
   /** Most buffers that a kernel of the device may touch; any number where absent. */
   readonly maxBuffers?: number;
   /** Chooses among the forms of the program. Absent: the usual one. */
@@ -57,7 +55,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   const { lowered, storages, computations } = recording.phase("lowering", () => {
     const lowered = lowerGraph(ready, lookup, options.signature);
     const storages = [...lowered.storages];
-    const jobs = options.cutsReductions ? lowered.jobs : splitReductions(lowered.jobs, storages);
+    const jobs = splitReductions(lowered.jobs, storages);
     return { lowered, storages, computations: liveComputations(jobs, lowered.outputs, storages) };
   });
   const maxBuffers = options.maxBuffers ?? Infinity, first = lowered.flag;

@@ -126,8 +126,6 @@ export interface Device {
   readonly synchronousReads: boolean;
   /** Whether it cannot compute in float64. */
   readonly lacksFloat64?: boolean;
-  /** Whether it cuts long reductions itself, for a grid of its own. */
-  readonly cutsReductions?: boolean;
   /** How many buffers one kernel may touch, where the device sets a limit. */
   readonly maxKernelBuffers?: number;
   /** Waits until everything issued is done. */
