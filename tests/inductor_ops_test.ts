@@ -111,7 +111,8 @@ const TARGETS: readonly Target[] = [
   },
   {
     name: "grid",
-    supports: () => "none",
+    // A convolution as loops rounds what is added up next
+    supports: ({ call }) => call.op === "matmul" || call.op === "sort" ? "none" : "alone",
     lanes: false,
     chunks: false,
     grid: { groups: 64, elements: 2 },
