@@ -5,12 +5,12 @@
  */
 import { invariant } from "../base/errors.ts";
 import type { CodeObject, Instruction } from "./bytecode/code.ts";
-import type { FreeForm } from "./bytecode/print_types.ts";
 import { runtime } from "./bytecode/runtime.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import type { ClosureParts, ClosurePrinter } from "./codegen/rebuild.ts";
 import type { Constants } from "./guards/reader.ts";
 import { printRest, stepOf } from "./printed.ts";
+import { bindingsOf, capturedBy, type CapturedValue, isFixed } from "./captured.ts";
 import { boxOfCell, cellOfBox, isBox } from "./cells.ts";
 import type { FreeBinding, LiveCell } from "./frame/info.ts";
 import { infoOf, registerMade } from "./functions.ts";
@@ -132,15 +132,26 @@ function printGenerator(
   const suspended = exotic.state === "suspendedYield";
   // A suspended generator begins at its yield again, whose value is dropped.
   const parameters = [...liveRegisters(code, frame.pc)];
-  const free = code.free.map((_, i) => bindingText(info, i, rebuild, constants));
-  const printed = printRest(code, {
-    entry: frame.pc,
-    parameters,
-    name: code.name || "generator",
-    forms: (i) => free[i]?.form ?? "value",
-  });
+  const makerOf = (captured: readonly CapturedValue[]) =>
+    printRest(code, {
+      entry: frame.pc,
+      parameters,
+      name: code.name || "generator",
+      forms: (i) => captured[i]?.form ?? "value",
+    }).make;
+  const withCaptured = (info: Frame["info"], callee: unknown) => {
+    const captured = capturedBy({ info, code });
+    return makerOf(captured)(captured.map(({ value }) => value), callee);
+  };
   constants.add("$resumeGenerator", resumeGenerator);
-  const make = constants.name(printed.make, "$generator");
+  let make: string;
+  if (info.kind === "made") {
+    const list = info.free.map((bound) => rebuild(bound));
+    make = `${constants.name(makerOf(capturedBy(frame)), "$generator")}([${list.join(", ")}])`;
+  } else if (frame.callee && !isFixed(frame)) {
+    const byFunction = (fn: object) => withCaptured(bindingsOf(fn), fn);
+    make = `${constants.name(byFunction, "$generator")}(${rebuild(frame.callee)})`;
+  } else make = constants.name(withCaptured(info, frame.callee?.real), "$generator");
   const waiting = code.instructions[frame.pc];
   const values = parameters.map((r) => {
     if (waiting?.op === "yieldDelegate" && waiting.source === r && frame.delegates) {
@@ -151,36 +162,7 @@ function printGenerator(
     invariant(value, "Expected a value for every parameter");
     return rebuild(value);
   });
-  return `$resumeGenerator(${make}([${free.map((f) => f.text).join(", ")}]), [${
-    values.join(", ")
-  }], ${suspended})`;
-}
-
-function bindingText(
-  info: Frame["info"],
-  index: number,
-  rebuild: (value: Value) => string,
-  constants: Constants,
-): { readonly text: string; readonly form: FreeForm } {
-  if (info.kind === "made") {
-    const bound = info.free[index];
-    invariant(bound, "Expected a captured variable");
-    return { text: rebuild(bound), form: bound.kind === "cell" ? "cell" : "value" };
-  }
-  const found = info.binding(index);
-  switch (found.kind) {
-    case "value":
-      return { text: constants.name(found.value), form: "value" };
-    case "cell":
-      return { text: constants.name(found.cell), form: "live" };
-    case "private":
-      return { text: constants.name(found.access), form: "private" };
-    case "pending":
-    case "unreachable":
-      return { text: "undefined", form: "value" };
-    default:
-      return found satisfies never;
-  }
+  return `$resumeGenerator(${make}, [${values.join(", ")}], ${suspended})`;
 }
 
 /** Makes a generator and, where it stands behind a yield, takes it there. */

@@ -7,8 +7,8 @@ import { invariant } from "../base/errors.ts";
 import type { CodeObject, Register } from "./bytecode/code.ts";
 import { doneByThrowing, readsFrame, successors } from "./bytecode/effects.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
-import type { FreeForm } from "./bytecode/print_types.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
+import { bindingsOf, capturedBy, isFixed } from "./captured.ts";
 import type { Program } from "./program.ts";
 import { printRest, stepCode } from "./printed.ts";
 import { checkPlain, resumedBody } from "./resumed_body.ts";
@@ -96,24 +96,29 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
     invariant(value, `Expected a value in register ${register}`);
     return value;
   });
-  const captured = capturedBy(frame);
-  const write = (out: ModifiedCode): readonly string[] => {
-    const { rebuild, constants, names } = out;
+  const { info } = frame;
+  // Another call may run another function of this code, which has captured something else.
+  const running = info.kind === "real" && !isFixed(frame) ? frame.callee : null;
+  const stepOf = ({ info, code }: Pick<Frame, "info" | "code">, callee: unknown) => {
+    const captured = capturedBy({ info, code });
     const printed = printRest(step.code, {
       entry: 1,
       parameters: step.reads,
       name: `step_${instruction.op}`,
       forms: (i) => captured[i]?.form ?? "value",
     });
-    const free = captured.map(({ value }) => value);
+    return { ...printed, run: () => printed.make(captured.map(({ value }) => value), callee) };
+  };
+  const write = (out: ModifiedCode): readonly string[] => {
+    const { rebuild, constants, names } = out;
     let callee: string;
-    if (frame.info.kind === "real") {
-      const fn = printed.make(free, frame.callee?.real);
-      callee = constants.name(fn, "$step");
-    } else {
-      const list = frame.info.free.map((bound) => rebuild.value(bound));
-      callee = `${constants.name(printed.make, "$step")}([${list.join(", ")}])`;
-    }
+    if (info.kind === "made") {
+      const list = info.free.map((bound) => rebuild.value(bound));
+      callee = `${constants.name(stepOf(frame, undefined).make, "$step")}([${list.join(", ")}])`;
+    } else if (running) {
+      const byFunction = (fn: object) => stepOf({ info: bindingsOf(fn), code }, fn).run();
+      callee = `${constants.name(byFunction, "$step")}(${rebuild.value(running)})`;
+    } else callee = constants.name(stepOf(frame, frame.callee?.real).run(), "$step");
     const call = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
     const given = new Map<Register, string>();
     const live = new Set(
@@ -156,7 +161,8 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
       ...reads,
       ...valuesOf(way),
       ...(thrown ? valuesOf(thrown.way) : []),
-      ...(frame.info.kind === "made" ? frame.info.free : []),
+      ...(info.kind === "made" ? info.free : []),
+      ...(running ? [running] : []),
     ],
     write,
   };
@@ -212,33 +218,6 @@ function handlerWay(
     return way ? { way, register: handler.register } : "none";
   }
   return null;
-}
-
-/** Free variables of a frame as printed code takes them. */
-function capturedBy(
-  frame: Pick<Frame, "info" | "code">,
-): readonly { readonly form: FreeForm; readonly value: unknown }[] {
-  const { info, code } = frame;
-  return code.free.map((_, index) => {
-    if (info.kind === "made") {
-      const bound = info.free[index];
-      return { form: bound?.kind === "cell" ? "cell" : "value", value: undefined };
-    }
-    const found = info.binding(index);
-    switch (found.kind) {
-      case "value":
-        return { form: "value", value: found.value };
-      case "cell":
-        return { form: "live", value: found.cell };
-      case "private":
-        return { form: "private", value: found.access };
-      case "pending":
-      case "unreachable":
-        return { form: "value", value: undefined };
-      default:
-        return found satisfies never;
-    }
-  });
 }
 
 /** The statements after a jump that the graph decides: one unit a side. */

@@ -8,6 +8,7 @@ import { invariant } from "../base/errors.ts";
 import type { CodeObject, Register } from "./bytecode/code.ts";
 import { readsFrame, writes } from "./bytecode/effects.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
+import { isFixed } from "./captured.ts";
 import { type Completion, type Frame, type FrameBindings } from "./trace/interpreter.ts";
 import { handlerOf, isReachable } from "./trace/machine.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
@@ -134,7 +135,7 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
         parameters.push({ kind: "captured", frame: i, index, form, name: name(wished) });
         values.push(bound);
       });
-    } else if (callee?.source?.kind === "known" || frame.completion.kind === "root") known = callee;
+    } else if (isFixed(frame)) known = callee;
     else if (callee) {
       parameters.push({ kind: "callee", frame: i, name: name("callee") });
       values.push(callee);

@@ -5,6 +5,41 @@ import type { Corpus } from "../support/programs.ts";
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 
 export const objects: Corpus = {
+  "what functions of one code have captured, behind a break in them"({ compile, see }) {
+    const classes = (k: number) => () => {
+      class Local {
+        m() {
+          return k;
+        }
+      }
+      return new Local().m();
+    };
+    const generators = (a: number, b: number) =>
+      function* () {
+        yield a;
+        yield b;
+      };
+    const f = compile((x: Tensor, run: () => number) => [x.add(1), run()]);
+    for (const k of [1, 2, 3]) see(f(v(1), classes(k)));
+    const g = compile((x: Tensor, run: () => Iterator<number>) => {
+      const it = run(), first = it.next().value;
+      console.log(x);
+      return [x.add(1), first, it.next().value];
+    });
+    for (const [a, b] of [[1, 2], [1, 3], [2, 3]] as const) see(g(v(1), generators(a, b)));
+    const h = compile((x: Tensor, k: number, list: number[]) => {
+      const use = (...rest: unknown[]) => {
+        class Local {
+          m() {
+            return k + rest.length;
+          }
+        }
+        return new Local().m();
+      };
+      return [x.add(1), use(...list.toSorted((a, b) => a - b), x)];
+    });
+    for (const k of [1, 0, 2]) see(h(v(1), k, []));
+  },
   "super of methods that have moved, and of methods that are called behind a break"({ compile, see }) {
     class A {
       v(): string {

@@ -155,6 +155,7 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
       break;
     case "generator":
       for (const value of exotic.frame?.registers ?? []) if (value) yield value;
+      if (exotic.frame?.callee) yield exotic.frame.callee;
       if (exotic.frame?.delegates) yield exotic.frame.delegates.iterator;
       break;
     case "listIterator":

@@ -213,6 +213,8 @@ export interface GeneratorExotic {
 /** What the interpreter keeps of a generator between two `next` calls. */
 export interface SuspendedFrame {
   readonly code: CodeObject;
+  /** The generator function. */
+  readonly callee: ObjectValue | null;
   readonly registers: readonly (Value | undefined)[];
   readonly pc: number;
   readonly delegates: { readonly iterator: ObjectValue } | null;
