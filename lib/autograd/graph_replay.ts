@@ -207,7 +207,7 @@ export class GraphReplay {
     return this.inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   }
 
-  /** Gradients of inputs, null where none arrives. Throws HistoryLost. */
+  /** Gradients of inputs, null where none arrives. Throws HistoryLost, and NotFunctional where a rule refuses. */
   gradients(
     seeds: readonly Seed<GraphValue>[],
     inputs: readonly GraphValue[],
@@ -225,7 +225,13 @@ export class GraphReplay {
       return new LostValue(value, () => new HistoryLost("overwritten", overwrittenError(value, at)));
     };
     const { tape } = this.recorder;
-    return differentiate({ api: this.core, tape, seeds, inputs, unpack, ...(visit ? { visit } : {}) });
+    try {
+      return differentiate({ api: this.core, tape, seeds, inputs, unpack, ...(visit ? { visit } : {}) });
+    } catch (error) {
+      if (!(error instanceof DynError) || error instanceof NotFunctional) throw error;
+      // A rule refuses its gradient when a pass comes to it, not where the program is compiled
+      throw new NotFunctional(error.message);
+    }
   }
 
   /** The gradients of a captured call for them, null where none arrives. Throws HistoryLost. */

@@ -560,6 +560,22 @@ export const FOUND: Readonly<Record<string, Found>> = {
       return life(f, [() => [leaf([1, 2]), leaf([3, 4]), float([2, 5])]], { effects });
     },
   },
+  "a gradient that its rule refuses, of a result": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => x.pow(y), [() => [leaf([0.25, -0.5, 3]), tensor([false, true, true])]]),
+  },
+  "a gradient that its rule refuses, behind an effect": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor, y: Tensor) => {
+        const power = x.pow(y);
+        effects.push("before");
+        power.sum().backward();
+        return [];
+      };
+      return life(f, [() => [leaf([0.25, -0.5, 3]), tensor([false, true, true])]], { effects });
+    },
+  },
   "digits of float64 that a function cancels": {
     make: () =>
       life((x: Tensor) => nn.functional.gelu(x), [() => [linspace(-4, 4, 257, { dtype: "float64" })]]),
