@@ -6,13 +6,16 @@ import {
   arange,
   autograd,
   cat,
+  fill,
   gather,
+  ger,
   isTensor,
   linspace,
   meshgrid,
   nativeLayerNorm,
   nn,
   noGrad,
+  optim,
   rand,
   randint,
   randnLike,
@@ -558,6 +561,25 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [result];
       };
       return life(f, [() => [leaf([1, 2]), leaf([3, 4]), float([2, 5])]], { effects });
+    },
+  },
+  "a result that is a gradient, to which a pass adds that fails where weights have changed": {
+    make() {
+      const w = leaf([[1.5, 0.5], [-0.5, 0.25]]), scale = leaf(0.5);
+      const optimizer = new optim.SGD([w, scale], { lr: 0.1, momentum: 0.9 });
+      const f = (x: Tensor, view: Tensor, y: Tensor) => {
+        const product = w.mul(x), scaled = scale.mul(view);
+        product.sum().backward({ retainGraph: true });
+        const gradient = x.grad, outer = ger(x, y);
+        fill(view, scaled).sum().backward();
+        optimizer.step();
+        return [outer, gradient];
+      };
+      const call = () => {
+        const x = leaf([-0.25, -0.75]);
+        return [x, x.select(0, 0), float([0.25, 2, -1])];
+      };
+      return life(f, [call], { state: { w, scale }, optimizer });
     },
   },
   "a gradient that its rule refuses, of a result": {

@@ -28,8 +28,10 @@ const CHANGED = /modified by an inplace operation/;
 
 const EMPTY_CHANGED = /modified by an inplace operation: \[\w+ \[(\d+,)*0(,\d+)*\]\]/;
 
-/** What a backward pass adds up, and what hooks do in it. */
-const ofPass = ({ aspect }: FactDifference): boolean => aspect === "gradients" || aspect === "effects";
+/** What a backward pass adds up, also in gradients that are results themselves, and what hooks do in it. */
+const ofPass = ({ aspect, place }: FactDifference): boolean =>
+  aspect === "gradients" || aspect === "effects" ||
+  (aspect === "memory" && place.endsWith("after writing results"));
 
 const KNOWN: readonly KnownDifference[] = [
   {
