@@ -27,10 +27,12 @@ import type { Mutation, RuntimePlan } from "./joint.ts";
 /** The history of a result whose backward pass would read what is no longer there. */
 export class LostNode extends Node {
   readonly name = "CompiledFunctionBackward";
-  readonly inputs: readonly Layout[] = [];
+  readonly inputs: readonly Layout[];
 
-  constructor(readonly error: DynError) {
-    super([]);
+  /** `behind`: the tensors to which a pass would lead, so that it fails for who asks about them. */
+  constructor(readonly error: DynError, behind: readonly Tensor[]) {
+    super(behind.map(gradientEdge));
+    this.inputs = behind.map(({ layout }) => layout);
   }
 
   apply(): never {

@@ -47,6 +47,14 @@ export interface Mutation extends MutatedInput {
   readonly differentiable: boolean;
 }
 
+/** A result from which a backward pass must fail. */
+export interface LostResult {
+  readonly output: number;
+  readonly error: DynError;
+  /** Inputs to which the pass would lead. */
+  readonly inputs: readonly number[];
+}
+
 /** What the runtime does around the compiled graphs. */
 export interface RuntimePlan {
   readonly outputs: readonly OutputPlan[];
@@ -57,7 +65,7 @@ export interface RuntimePlan {
   /** How they hang together, by position among them. */
   readonly connections: Connections;
   /** Forward results from which a backward pass must fail as it does on the tape, and its error. */
-  readonly lost: readonly { readonly output: number; readonly error: DynError }[];
+  readonly lost: readonly LostResult[];
   /** Inputs that are written to, and on whose former elements results that require a gradient depend. */
   readonly overwritten: readonly Mutation[];
   readonly lifted: readonly unknown[];
@@ -116,7 +124,7 @@ export function buildJoint(
   });
   const lost = requiring.flatMap((output) => {
     const value = values[output], loss = value && trace.replay.lossBehind(value);
-    return loss ? [{ output, error: loss.cause }] : [];
+    return loss ? [{ output, error: loss.cause, inputs: trace.replay.inputsBehind(value) }] : [];
   });
   const differentiable = requiring.filter((index) => lost.every(({ output }) => output !== index));
   const views = viewsBehind(trace, outputs, at(values, differentiable));

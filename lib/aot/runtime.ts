@@ -65,7 +65,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     } else if (backward) {
       releaseUnshared(inputs, outputs, backward.savedFrom);
     }
-    if (ambient.gradEnabled) markLost(plan, outputs);
+    if (ambient.gradEnabled) markLost(plan, inputs, outputs);
     writeBack(pair, tensors, { outputs, node });
     const leaves: unknown[] = [], made: boolean[] = [];
     const leafAt = (k: number): unknown => {
@@ -93,8 +93,11 @@ function records({ recordsAlways }: RuntimePlan, tensors: readonly (Tensor | nul
 }
 
 /** Results require a gradient also where a backward pass from them must fail. */
-function markLost({ lost }: RuntimePlan, outputs: readonly unknown[]): void {
-  for (const { output, error } of lost) setHistory(tensorAt(outputs, output), new LostNode(error), 0);
+function markLost({ lost }: RuntimePlan, inputs: readonly unknown[], outputs: readonly unknown[]): void {
+  for (const { output, error, inputs: behind } of lost) {
+    const node = new LostNode(error, behind.map((at) => tensorAt(inputs, at)));
+    setHistory(tensorAt(outputs, output), node, 0);
+  }
 }
 
 /** Frees what was made for a backward that will not come. */

@@ -93,7 +93,15 @@ export function callsBehind<T extends TensorLike>(
   tape: readonly TapeEntry<T>[],
   values: Iterable<T>,
 ): RecordedCall<T>[] {
-  const behind = new Set<T>(values);
+  return historyBehind(tape, values).calls;
+}
+
+/** The calls whose gradients a pass from some values reaches, latest first, and all values on its way. */
+export function historyBehind<T extends TensorLike>(
+  tape: readonly TapeEntry<T>[],
+  from: Iterable<T>,
+): { readonly calls: RecordedCall<T>[]; readonly values: ReadonlySet<T> } {
+  const behind = new Set<T>(from);
   const found: RecordedCall<T>[] = [];
   for (const entry of tape.toReversed()) {
     if (entry.kind === "same") {
@@ -103,7 +111,7 @@ export function callsBehind<T extends TensorLike>(
       mapArguments(entry.args, (value) => (behind.add(value), value));
     }
   }
-  return found;
+  return { calls: found, values: behind };
 }
 
 /** The results of a call that a gradient can reach: of floating type, and not merely kept for the backward. */

@@ -29,6 +29,7 @@ import {
   callsBehind,
   differentiate,
   type FoundGradient,
+  historyBehind,
   type RecordedCall,
   type Seed,
 } from "./gradient_tape.ts";
@@ -184,6 +185,14 @@ export class GraphReplay {
   /** Whether a gradient can reach a captured tensor as it is now. */
   requiresGrad(node: Node): boolean {
     return this.recorder.requiring.has(this.tensor(node).value());
+  }
+
+  /** The inputs that require grad to which a backward pass from a value leads. */
+  inputsBehind(value: GraphValue): number[] {
+    const { values } = historyBehind(this.recorder.tape, [value]);
+    return this.inputs.flatMap(({ value: held, requiresGrad }, at) =>
+      held && requiresGrad && values.has(held) ? [at] : []
+    );
   }
 
   /** The error that a backward pass from a value meets, because what it reads is lost; null: none. */

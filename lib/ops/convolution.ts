@@ -265,6 +265,7 @@ function settle(
       `Expected ${name} of tensors of one type but found ${input.dtype} and ${weight.dtype}`,
     );
   }
+  if (input.dtype === "bool") throw new DynError(`Expected ${name} of numbers but found bool tensors`);
   const stride = spread(args.stride, rank, "stride"), dilation = spread(args.dilation, rank, "dilation");
   const { before, extra } = paddingOf(args.padding, { kernel: weight.shape.slice(2), stride, dilation });
   const geometry = { stride, padding: before, dilation, groups: args.groups };

@@ -613,4 +613,12 @@ export const FOUND: Readonly<Record<string, Found>> = {
         [() => [float([0.25, -2, 3, 1, 0.5]), float([1e30, Infinity, NaN, -1e30, 3])]],
       ),
   },
+  "a lost gradient that is asked about": {
+    make: () =>
+      life((w: Tensor, p: Tensor) => {
+        const v = w.tanh();
+        v.fill_(p);
+        return autograd.grad(v.sum(), [w], { allowUnused: true });
+      }, [() => [leaf([1.5]), tensor(-1.5)]]),
+  },
 };
