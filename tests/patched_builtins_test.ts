@@ -208,14 +208,15 @@ Deno.test("replaced builtins do not hinder the parser, and capture runs none of 
     // What the tensor library prepares for an operation is the program's own business.
     for (const k of [n, 2]) x.add(k).mul(k);
     const c = capture(fn);
-    const undo = patches.map((patch) => patch());
-    let result: Tensor;
-    try {
-      // Nor is what it prepares where a program has become hot
-      result = config.patch({ inductor: { tier: "wasm" } }, () => c.run(x));
-    } finally {
-      for (let i = undo.length - 1; i >= 0; i--) undo[i]?.();
-    }
+    // Nor what it prepares for one that has become hot.
+    const result = config.patch({ inductor: { tier: "wasm" } }, () => {
+      const undo = patches.map((patch) => patch());
+      try {
+        return c.run(x);
+      } finally {
+        for (let i = undo.length - 1; i >= 0; i--) undo[i]?.();
+      }
+    });
     assertEquals([result.tolist(), c.ops()], [[2 * n + 2, 2 * n + 2], [["add", "mul"]]]);
     assertEquals(statusOf(c.run)?.uncompiled, []);
   }
