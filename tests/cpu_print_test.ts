@@ -26,7 +26,7 @@ import { definitionOf } from "../lib/loops/math/table.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
-import { interpret } from "../backends/reference/interpret.ts";
+import { interpret } from "./reference/interpret.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { singleOp, type TestOperand } from "./support/single_op.ts";

@@ -5,7 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { compile, full, manualSeed, rand, type Tensor } from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
-import { interpret } from "../backends/reference/interpret.ts";
+import { interpret } from "./reference/interpret.ts";
 import { blockedSums } from "../lib/codegen/blocked_sums.ts";
 import type { Program, Statement } from "../lib/loops/ir.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";

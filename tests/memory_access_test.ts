@@ -11,7 +11,7 @@ import { add, type Dim, mul } from "../lib/sym/expr.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
-import { interpret } from "../backends/reference/interpret.ts";
+import { interpret } from "./reference/interpret.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { toHost } from "./support/compare.ts";

@@ -24,7 +24,7 @@ import {
   zeros,
 } from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
-import { scalarFunction } from "../backends/reference/scalar.ts";
+import { scalarFunction } from "./reference/scalar.ts";
 import { config } from "../lib/base/config.ts";
 import { type DType, DTYPES } from "../lib/base/dtype.ts";
 import { fromTypedArray } from "../lib/tensor/creation.ts";

@@ -3,7 +3,7 @@
  * the nearest double (or its neighbour) everywhere, next to zeros too.
  */
 import { assert } from "@std/assert";
-import * as reference from "../backends/reference/special.ts";
+import * as reference from "./reference/special.ts";
 
 type Name = "erf" | "erfc" | "lgamma" | "digamma";
 

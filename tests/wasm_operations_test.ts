@@ -23,7 +23,7 @@ import { mul } from "../lib/sym/expr.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
-import { interpret } from "../backends/reference/interpret.ts";
+import { interpret } from "./reference/interpret.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { expanded } from "./support/expanded.ts";

@@ -3,7 +3,7 @@ import { assert } from "@std/assert";
 import { decodeElements, toBfloat16 } from "../../lib/base/bfloat16.ts";
 import { type DType, type HostArray, hostArray, isFloat, itemSize } from "../../lib/base/dtype.ts";
 import type { Program } from "../../lib/loops/ir.ts";
-import { interpret } from "../../backends/reference/interpret.ts";
+import { interpret } from "../reference/interpret.ts";
 
 /** How a program is run by the printer under test. Fills the outputs; returns the generated source. */
 export type Runner = (

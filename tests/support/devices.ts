@@ -6,7 +6,7 @@
 import { fail } from "@std/assert";
 import { HostMemory } from "../../backends/cpu/host_memory.ts";
 import { MemoryPool } from "../../backends/cpu/memory_pool.ts";
-import { interpret } from "../../backends/reference/interpret.ts";
+import { interpret } from "../reference/interpret.ts";
 import { compileToWasm } from "../../backends/wasm/program.ts";
 import { hostArray, itemSize } from "../../lib/base/dtype.ts";
 import { type CompiledProgram, type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";

@@ -3,8 +3,8 @@
  * the decomposed graph, its results computed op by op, and those of its compiled program. Invariant: the op by
  * op evaluation shares no code with the inductor except the op definitions and the reference interpreter.
  */
-import { interpret } from "../../backends/reference/interpret.ts";
-import type { Precision } from "../../backends/reference/scalar.ts";
+import { interpret } from "../reference/interpret.ts";
+import type { Precision } from "../reference/scalar.ts";
 import { type DType, type HostArray, hostArray, itemSize } from "../../lib/base/dtype.ts";
 import { contiguousMeta, contiguousStrides, type TensorMeta } from "../../lib/graph/meta.ts";
 import { type Argument, Graph, isList, Node } from "../../lib/graph/node.ts";
