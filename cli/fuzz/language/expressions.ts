@@ -66,7 +66,9 @@ function numbers(tie: Tie): Text {
     [1, code`${list}.${word("length", "indexOf(2)", "at(-1)")}`],
     [1, code`${list}.findIndex((e) => e > ${closed(number)})`],
     [1, code`${list}.reduce((a, b) => a + ${choose([2, word("b")], [1, closed(number)])}, 0)`],
-    [2, code`${tensor}.${word("sum", "max", "min")}().item()`],
+    [1, code`${tensor}.sum().item()`],
+    // Which of 0 and −0 is greater nobody says: it hangs on the order of the elements
+    [1, code`(${tensor}.${word("max", "min")}().item() + 0)`],
     [1, code`(() => { ${closed(tie("statement"))} return ${closed(number)}; })()`],
     [1, code`((a = ${closed(number)}, b = a + 1) => a * b)(${choose([1, word("")], [1, number])})`],
     [1, code`(${value}, ${number})`],
