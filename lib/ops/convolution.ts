@@ -467,7 +467,11 @@ function transposedSizes(
       throw new DynError(`Expected outputPadding below stride or dilation but found ${more}`);
     }
     const grown = add(mul(sub(size, 1), stride), mul(sub(args.weight.shape[d + 2] ?? 1, 1), dilation));
-    return add(grown, 1 + more - 2 * (g.padding[d] ?? 0));
+    const made = add(grown, 1 + more - 2 * (g.padding[d] ?? 0));
+    if (typeof made === "number" && made < 1) {
+      throw new DynError(`Expected an output with elements but its dimension ${d - rank} would have ${made}`);
+    }
+    return made;
   });
 }
 

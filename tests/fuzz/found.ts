@@ -6,6 +6,7 @@ import {
   arange,
   autograd,
   cat,
+  convTranspose2d,
   fill,
   gather,
   ger,
@@ -581,6 +582,13 @@ export const FOUND: Readonly<Record<string, Found>> = {
       };
       return life(f, [call], { state: { w, scale }, optimizer });
     },
+  },
+  "a transposed convolution whose output would have less than no elements": {
+    make: () =>
+      life((x: Tensor, weight: Tensor) => {
+        convTranspose2d(x, weight, { stride: 2, padding: 1, outputPadding: 1 });
+        return [];
+      }, [() => [zeros([0, 2, 1]), zeros([0, 2, 0, 0])], () => [zeros([1, 2, 1, 1]), zeros([2, 2, 1, 1])]]),
   },
   "a gradient that its rule refuses, of a result": {
     make: () =>
