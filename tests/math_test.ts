@@ -3,11 +3,11 @@
  * (math/make_tables.py), exact where they promise it, total, and made of primitive operations only.
  */
 import { assert, assertEquals } from "@std/assert";
-import { isFloat, isInteger, type ValueType } from "../lib/base/dtype.ts";
+import { isFloat, type ValueType } from "../lib/base/dtype.ts";
 import type { Statement } from "../lib/loops/ir.ts";
 import { functionOf, isPrimitive, type ScalarFunction } from "../lib/loops/math/function.ts";
 import { type Definition, definitionOf } from "../lib/loops/math/table.ts";
-import { SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
+import { admits, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { evaluate } from "./math/evaluate.ts";
 import { fmaDouble, fmaSingle } from "./math/exact_fma.ts";
 import { randomNumbers, testSeed } from "./support/sampling.ts";
@@ -120,32 +120,8 @@ for (const f of FUNCTIONS) {
   });
 }
 
-/** What an operation's kind of operands says of a type. */
-function takes(op: ScalarOpName, dtype: ValueType): boolean {
-  const { operands } = SCALAR_OPS[op];
-  switch (operands) {
-    case "float":
-      return isFloat(dtype);
-    case "single":
-      return dtype === "float32";
-    case "number":
-      return dtype !== "bool";
-    case "integer":
-      return isInteger(dtype);
-    case "bits":
-      return !isFloat(dtype);
-    case "any":
-      return true;
-    case "bool":
-      return dtype === "bool";
-    case "random":
-      return dtype === "int32";
-    case "word":
-      return isInteger(dtype);
-    default:
-      return operands satisfies never;
-  }
-}
+/** Whether an operation takes operands of a type. */
+const takes = (op: ScalarOpName, dtype: ValueType): boolean => admits(SCALAR_OPS[op].operands, dtype);
 
 Deno.test("math: an operation is primitive on all types that it takes, or on none", () => {
   for (const op of NAMES) {

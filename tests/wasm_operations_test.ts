@@ -11,14 +11,13 @@ import {
   type HostArray,
   hostArray,
   isFloat,
-  isInteger,
   itemSize,
   type ValueType,
   valueType,
 } from "../lib/base/dtype.ts";
 import type { Lowered, Operand } from "../lib/loops/body.ts";
 import type { Program, ReductionOp } from "../lib/loops/ir.ts";
-import { type OperandKind, resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
+import { admits, resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { mul } from "../lib/sym/expr.ts";
 import { compileNative } from "../backends/cpu/native_program.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
@@ -88,31 +87,6 @@ const SPECIAL: Readonly<Record<DType, readonly (number | bigint)[]>> = {
   uint8: [0, 1, 2, 3, 7, 8, 9, 31, 100, 127, 128, 200, 254, 255],
   bool: [0, 1],
 };
-
-function admits(kind: OperandKind, dtype: ValueType): boolean {
-  switch (kind) {
-    case "float":
-      return isFloat(dtype);
-    case "number":
-      return dtype !== "bool";
-    case "integer":
-      return isInteger(dtype);
-    case "bits":
-      return !isFloat(dtype);
-    case "any":
-      return true;
-    case "bool":
-      return dtype === "bool";
-    case "random":
-      return dtype === "int32";
-    case "word":
-      return dtype === "int32" || dtype === "int64";
-    case "single":
-      return dtype === "float32";
-    default:
-      return kind satisfies never;
-  }
-}
 
 /** A host array of values, and room behind it as memories have it. */
 function hostOf(dtype: DType, values: readonly (number | bigint)[]): HostArray {

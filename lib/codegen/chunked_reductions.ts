@@ -4,7 +4,6 @@
  * combines them in order. Invariant: where to cut follows from the sizes alone, so that every printer that runs this
  * pass, on however many threads, combines in one order.
  */
-import { type DType, itemSize } from "../base/dtype.ts";
 import {
   add,
   boundsOf,
@@ -19,35 +18,24 @@ import {
   symbol,
 } from "../sym/expr.ts";
 import { isPosition } from "../loops/ir.ts";
-import type { BufferDecl, BufferId, Kernel, Loop, Program, Reduction, Statement } from "../loops/ir.ts";
+import type { Loop, Program, Reduction, Statement } from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
 import { collides } from "../loops/uses.ts";
 import { valueTypes } from "../loops/value_types.ts";
-import { replaceKernels } from "./kernels.ts";
+import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 
 /** Elements of a chunk. */
 const CHUNK = 32768;
 
 /** Cuts the reductions of a program. */
 export function chunkedReductions(program: Program): Program {
-  const buffers: BufferDecl[] = [...program.buffers];
-  let bytes = program.arenaBytes;
-  const temporary = (dtype: DType, length: Dim): BufferId => {
-    const offset = rounded(bytes), name = `partial${buffers.length}`;
-    bytes = add(offset, mul(length, itemSize(dtype)));
-    return buffers.push({ name, dtype, length, role: { kind: "temporary", offset } }) - 1;
-  };
-  const cut = replaceKernels(program, (kernel): readonly Kernel[] => {
+  return replaceWithTemporaries(program, (kernel, temporary) => {
     if (kernel.kind !== "loops") return [kernel];
     const found = chunkedReduction(kernel.body, temporary);
     if (!found) return [kernel];
     return [{ ...kernel, name: `${kernel.name}_parts`, body: found.parts }, { ...kernel, body: found.end }];
   });
-  return cut === program ? program : { ...cut, buffers, arenaBytes: rounded(bytes) };
 }
-
-/** Bytes up to the next multiple of 64. */
-const rounded = (bytes: Dim): Dim => mul(floorDiv(add(bytes, 63), 64), 64);
 
 /** A reduction in chunks. */
 interface ChunkedReduction {
@@ -63,7 +51,7 @@ interface ChunkedReduction {
  */
 function chunkedReduction(
   body: readonly Statement[],
-  buffer: (dtype: DType, chunks: Dim) => BufferId,
+  buffer: MakeTemporary,
 ): ChunkedReduction | undefined {
   const loops = body.filter((s): s is Loop => s.kind === "loop"), [loop] = loops;
   if (loops.length !== 1 || !loop || loop.order !== "reduction" || loop.reductions.length === 0) {

@@ -4,15 +4,14 @@
  * Invariant: how a reduction is cut follows from its sizes as they are known when it is compiled, and never changes
  * which element of equal extremes is found.
  */
-import { itemSize } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, floorDiv, max, min, mul, product, sub, symbol } from "../sym/expr.ts";
-import type { BufferDecl, Kernel, Loop, LoopKernel, Program, Reduction, Statement } from "../loops/ir.ts";
+import type { Kernel, Loop, LoopKernel, Program, Reduction, Statement } from "../loops/ir.ts";
 import { isPosition } from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
 import { usesOf } from "../loops/uses.ts";
 import { valueTypes } from "../loops/value_types.ts";
-import { replaceKernels } from "./kernels.ts";
+import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
 /** Invocations of a workgroup that keep it busy. */
@@ -21,26 +20,12 @@ const INVOCATIONS = 64;
 /** Cuts the reductions of a program for a target with a grid. */
 export function gridReductions(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
-  const buffers: BufferDecl[] = [...program.buffers];
-  let bytes = program.arenaBytes;
-  /** A new temporary. */
-  const temporary = (dtype: BufferDecl["dtype"], length: Dim): number => {
-    const offset = mul(floorDiv(add(bytes, 63), 64), 64);
-    bytes = add(offset, mul(length, itemSize(dtype)));
-    return buffers.push({
-      name: `partial${buffers.length}`,
-      dtype,
-      length,
-      role: { kind: "temporary", offset },
-    }) - 1;
-  };
-  const cut = replaceKernels(program, (kernel): readonly Kernel[] => {
+  return replaceWithTemporaries(program, (kernel, temporary) => {
     const found = kernel.kind === "loops" && usesOf(kernel).all.size < kernelBuffers
       ? longReduction(kernel, grid)
       : undefined;
     return found ? inTwo(found, temporary) : [kernel];
   });
-  return cut === program ? program : { ...cut, buffers, arenaBytes: mul(floorDiv(add(bytes, 63), 64), 64) };
 }
 
 interface LongReduction {
@@ -95,7 +80,7 @@ function elementsOf(body: readonly Statement[]): number {
 
 function inTwo(
   { kernel, around, before, loop, after, parts }: LongReduction,
-  temporary: (dtype: BufferDecl["dtype"], length: Dim) => number,
+  temporary: MakeTemporary,
 ): readonly Kernel[] {
   const types = valueTypes(kernel.body);
   let next = Math.max(-1, ...types.keys()) + 1;

@@ -1,5 +1,7 @@
 /** Programs whose kernels are replaced. Input: a program; output: the same with other kernels in their places. */
-import type { Kernel, Program } from "../loops/ir.ts";
+import { type DType, itemSize } from "../base/dtype.ts";
+import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
+import { add, type Dim, floorDiv, mul } from "../sym/expr.ts";
 
 /**
  * The program with each kernel replaced by some. The decision of its guard stays in front of what stood behind it. Gives
@@ -15,3 +17,25 @@ export function replaceKernels(program: Program, replace: (kernel: Kernel) => re
     guard: guard && { ...guard, after: parts.slice(0, guard.after).flat().length },
   };
 }
+
+/** Makes a temporary of so many elements. */
+export type MakeTemporary = (dtype: DType, length: Dim) => BufferId;
+
+/** As `replaceKernels`, where kernels may hand partial results to each other in temporaries behind the program's own. */
+export function replaceWithTemporaries(
+  program: Program,
+  replace: (kernel: Kernel, temporary: MakeTemporary) => readonly Kernel[],
+): Program {
+  const buffers: BufferDecl[] = [...program.buffers];
+  let bytes = program.arenaBytes;
+  const temporary: MakeTemporary = (dtype, length) => {
+    const offset = rounded(bytes), name = `partial${buffers.length}`;
+    bytes = add(offset, mul(length, itemSize(dtype)));
+    return buffers.push({ name, dtype, length, role: { kind: "temporary", offset } }) - 1;
+  };
+  const replaced = replaceKernels(program, (kernel) => replace(kernel, temporary));
+  return replaced === program ? program : { ...replaced, buffers, arenaBytes: rounded(bytes) };
+}
+
+/** Bytes up to the next multiple of 64. */
+const rounded = (bytes: Dim): Dim => mul(floorDiv(add(bytes, 63), 64), 64);

@@ -3,7 +3,7 @@
  * `ScalarOps<V>`; analyses, interpreters and printers implement it or walk the recorded form (ir.ts).
  * Invariant: operands of one operation have one element type, conversions are explicit casts.
  */
-import type { DType, ValueType } from "../base/dtype.ts";
+import { type DType, isFloat, isInteger, type ValueType } from "../base/dtype.ts";
 
 /** Result type of an operation: that of its operands, bool, or the type of as many bits ("bits"). */
 export type ResultRule = "same" | "bool" | "bits";
@@ -239,5 +239,31 @@ function typeOfBits(dtype: ValueType): ValueType {
       return "float32";
     default:
       return dtype satisfies never;
+  }
+}
+
+/** Whether operands of a kind may be of a type. */
+export function admits(kind: OperandKind, dtype: ValueType): boolean {
+  switch (kind) {
+    case "float":
+      return isFloat(dtype);
+    case "single":
+      return dtype === "float32";
+    case "number":
+      return dtype !== "bool";
+    case "integer":
+      return isInteger(dtype);
+    case "bits":
+      return !isFloat(dtype);
+    case "any":
+      return true;
+    case "bool":
+      return dtype === "bool";
+    case "random":
+      return dtype === "int32";
+    case "word":
+      return dtype === "int32" || dtype === "int64";
+    default:
+      return kind satisfies never;
   }
 }

@@ -3,13 +3,13 @@
  * the kernel and the broken rule. Invariant: what passes can be printed by every backend without further checks
  * of scope or type; index bounds are the reference interpreter's business, because they depend on data.
  */
-import { isFloat, isInteger, isSmall, type ValueType } from "../base/dtype.ts";
+import { isInteger, isSmall, type ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, freeSymbols, print, type Sym } from "../sym/expr.ts";
 import type { BufferView, ExternKernel, Loop, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
 import { loadType } from "./record.ts";
 import { usesOf } from "./uses.ts";
-import { type OperandKind, resultType, SCALAR_OPS } from "./scalar.ts";
+import { admits, resultType, SCALAR_OPS } from "./scalar.ts";
 
 /** Checks a whole program; `stage` says after which step, for the message. */
 export function verifyProgram(program: Program, stage = "scheduling"): void {
@@ -292,29 +292,4 @@ class KernelChecker {
 interface ScopeFacts {
   readonly vector: boolean;
   readonly parallel: readonly Sym[];
-}
-
-function admits(kind: OperandKind, dtype: ValueType): boolean {
-  switch (kind) {
-    case "float":
-      return isFloat(dtype);
-    case "single":
-      return dtype === "float32";
-    case "number":
-      return dtype !== "bool";
-    case "integer":
-      return isInteger(dtype);
-    case "bits":
-      return !isFloat(dtype);
-    case "any":
-      return true;
-    case "bool":
-      return dtype === "bool";
-    case "random":
-      return dtype === "int32";
-    case "word":
-      return dtype === "int32" || dtype === "int64";
-    default:
-      return kind satisfies never;
-  }
 }
