@@ -29,7 +29,10 @@ export type OutputPlan =
   /** A view of an input, made again so that it aliases the caller's tensor. */
   | { readonly kind: "inputView"; readonly input: number; readonly steps: readonly ViewStep[] }
   | { readonly kind: "result"; readonly output: number }
-  /** A view of an intermediate that has other aliases among the results, or whose elements lie apart. */
+  /**
+   * A view of an intermediate that has other aliases among the results, whose elements lie apart, or that has a
+   * history: writes in place give views another one than the tensors that they show.
+   */
   | { readonly kind: "resultView"; readonly output: number; readonly steps: readonly ViewStep[] }
   /** A view of what another leaf shows, so that gradients of the one flow through the other. */
   | { readonly kind: "leafView"; readonly leaf: number; readonly steps: readonly ViewStep[] }
@@ -269,7 +272,10 @@ class Results {
   }
 }
 
-function planOutputs({ outputs, replay: { inputs } }: ForwardTrace, results: Results): OutputPlan[] {
+function planOutputs(
+  { outputs, replay: { inputs, recorder } }: ForwardTrace,
+  results: Results,
+): OutputPlan[] {
   const leafOf = new Map<FunctionalTensor, number>();
   const tensors = [...new Set(outputs.filter(isFunctional))];
   const baseOf = new Map<FunctionalTensor["storage"], number>();
@@ -291,8 +297,9 @@ function planOutputs({ outputs, replay: { inputs } }: ForwardTrace, results: Res
         : { kind: "inputView", input: storage.input, steps };
     }
     const shared = tensors.some((other) => other !== leaf && other.storage === storage);
-    if (!shared && isDense(leaf.meta)) {
-      return { kind: "result", output: results.add(leaf.value(), leaf.meta) };
+    const value = leaf.value(), isView = steps.length > 0 && recorder.requiring.has(value);
+    if (!shared && !isView && isDense(leaf.meta)) {
+      return { kind: "result", output: results.add(value, leaf.meta) };
     }
     const output = baseOf.get(storage) ?? results.add(storage.value, storage.meta);
     baseOf.set(storage, output);

@@ -36,6 +36,7 @@ import { Machine, type Outcome } from "./trace/machine.ts";
 import { type Interruption, Restart, SymbolicLimit } from "./trace/restart.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
 import { userFrames } from "./trace/positions.ts";
+import { guardWrites } from "./trace/written_memory.ts";
 import { backendFailure, CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "./variables/wrap.ts";
 import { Parameter } from "../nn/parameter.ts";
@@ -265,7 +266,6 @@ function assemble(
   const { body } = unit;
   guardAliases(machine, output);
   guardElements(machine, output);
-  guardMemory(machine, output);
   let graph: GraphModule | null = null;
   const modified = buildModified({
     name: body.name === ANONYMOUS ? "anonymous" : body.name,
@@ -296,6 +296,7 @@ function assemble(
       if (output.operations === 0 && results.every((node) => node.op === "placeholder")) {
         if (results.length === 0) return null;
       }
+      guardWrites(machine, output, results);
       const compiled = compileGraph(traced, results);
       graph = compiled.gm;
       return compiled;
@@ -356,26 +357,6 @@ function guardElements(machine: Machine, output: OutputGraph): void {
     if (exotic.elements.length !== exotic.originals.length) {
       output.guard({ kind: "dataKey", source, key: "length", writable: true });
     }
-  }
-}
-
-/**
- * Histories are traced as if inputs had memory of their own. Where one is written to with a gradient, others that show
- * its memory would require grad as well, and one that is a view hands its history on to what it shows.
- */
-function guardMemory(machine: Machine, output: OutputGraph): void {
-  const tensors = output.inputs.flatMap((input) => input.kind === "tensor" ? [input.value] : []);
-  for (const node of output.history.writtenInputs()) {
-    const written = output.tensors.get(node);
-    if (!written?.source || !written.real) continue;
-    const others = tensors.filter((other) => other !== written);
-    const { storage, viewState } = written.real;
-    if (viewState !== null || others.some(({ real }) => real?.storage === storage)) {
-      const detail = "an input is written to that shows the memory of another tensor";
-      throw new Restart(machine.firstWrite, { kind: "break", cause: { kind: "gradientState", detail } });
-    }
-    const sources = others.flatMap(({ source }) => source ?? []);
-    output.guard({ kind: "apart", source: written.source, others: sources });
   }
 }
 

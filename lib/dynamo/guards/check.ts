@@ -138,6 +138,10 @@ class ConditionWriter {
         return `${this.helper("liesApart")}(${reader.read(fact.source)}, [${
           fact.others.map((o) => reader.read(o)).join(", ")
         }])`;
+      case "elsewhere":
+        return `${this.helper("liesElsewhere")}(${reader.read(fact.source)}, [${
+          fact.others.map((o) => reader.read(o)).join(", ")
+        }])`;
       case "tensor":
         return this.tensor(reader.read(fact.source), fact.expected);
       case "leaf":

@@ -101,6 +101,8 @@ export type Fact =
   | { readonly kind: "distinct"; readonly source: Source; readonly others: readonly Source[] }
   /** A tensor whose memory none of the others shares. */
   | { readonly kind: "apart"; readonly source: Source; readonly others: readonly Source[] }
+  /** A tensor that shares no memory with the others, be it a view or not. */
+  | { readonly kind: "elsewhere"; readonly source: Source; readonly others: readonly Source[] }
   | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
   /** A tensor without history and without hooks. */
   | { readonly kind: "leaf"; readonly source: Source }
@@ -181,6 +183,8 @@ export function factText(fact: Fact): string {
       return `${sourceText(fact.source)} === ${sourceText(fact.other)}`;
     case "apart":
       return `___own_memory(${sourceText(fact.source)}, [${fact.others.map(sourceText).join(", ")}])`;
+    case "elsewhere":
+      return `___other_memory(${sourceText(fact.source)}, [${fact.others.map(sourceText).join(", ")}])`;
     case "distinct":
       return `___check_no_aliasing(${[fact.source, ...fact.others].map(sourceText).join(", ")})`;
     case "tensor":

@@ -158,3 +158,8 @@ export function isPlainLeaf(tensor: Tensor): boolean {
 export function liesApart({ storage, viewState }: Tensor, others: readonly Tensor[]): boolean {
   return viewState === null && others.every((other) => other.storage !== storage);
 }
+
+/** Whether no other tensor shares the memory of one. */
+export function liesElsewhere({ storage }: Tensor, others: readonly Tensor[]): boolean {
+  return others.every((other) => other.storage !== storage);
+}

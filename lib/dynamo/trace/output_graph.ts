@@ -202,6 +202,7 @@ function keyOf(fact: Fact): string {
     case "same":
       return `same ${subject} ${fact.other.name}`;
     case "apart":
+    case "elsewhere":
     case "distinct":
       return `${fact.kind} ${subject} ${fact.others.map((o) => o.name).join()}`;
     case "expression":

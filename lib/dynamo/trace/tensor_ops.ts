@@ -10,17 +10,8 @@ import { autocastOf, type AutocastType, isEligible } from "../../ops/autocast.ts
 import { type Argument, isList, type Node, type NodeMeta } from "../../graph/node.ts";
 import type { ComposedMeta } from "../../ops/composition.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
-import {
-  argumentsOfNode,
-  graphNameOf,
-  GraphValue,
-  isGraphValue,
-  mapArguments,
-  tensorArguments,
-  valueOfNode,
-} from "../../ops/graph_builder.ts";
-import { type CallTarget, findTarget } from "../../ops/table.ts";
-import { showsArgument } from "../../autograd/shows_argument.ts";
+import { graphNameOf, GraphValue, mapArguments, tensorArguments } from "../../ops/graph_builder.ts";
+import type { CallTarget } from "../../ops/table.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { dataSlot, type NumberValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { newArray } from "./objects.ts";
@@ -35,6 +26,7 @@ import {
   type Resolved,
 } from "./op_rule.ts";
 import { sameShape } from "../../ops/shapes.ts";
+import { shownInput } from "./written_memory.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
@@ -216,26 +208,10 @@ function checkInplace(target: GraphValue, result: Inferred): void {
 
 /** A leaf that requires grad must not be written to while recording, nor through its views: the tape says so. */
 function checkLeaf(m: Interpreter, target: GraphValue): void {
-  const root = viewedInput(target.node);
+  const root = shownInput(target.node, { detached: false });
   const value = root ? m.output.tensors.get(root) : undefined;
   if (!value?.requiresGrad) return;
   if (value.real?.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
-}
-
-/** The input that a node shows elements of by views with gradients, if it is a view of one or an input itself. */
-function viewedInput(node: Node): Node | null {
-  for (let at: Node | undefined = node; at;) {
-    if (at.op === "placeholder") return at;
-    const [first]: (Node | undefined)[] = [...at.inputs()];
-    const definition = at.target === "getitem" ? undefined : findTarget(at.target)?.definition;
-    if (at.target !== "getitem") {
-      if (!definition) return null;
-      const args = argumentsOfNode(at, definition, valueOfNode, isGraphValue);
-      if (definition.gradient.kind === "none" || !showsArgument({ definition, args })) return null;
-    }
-    at = first;
-  }
-  return null;
 }
 
 /** The receiver of an in-place call; all tensors that share its memory may require grad from now on. */

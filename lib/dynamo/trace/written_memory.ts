@@ -1,0 +1,110 @@
+/**
+ * Inputs that a trace writes to, and those that show their memory. Input: a finished trace; output: guards, or a break
+ * before the write. Invariant: the history that an input has when its graph begins is the one that it has at its end,
+ * so that a compiled call may be one node of the tape, which takes the histories of its inputs once.
+ */
+import { showsArgument } from "../../autograd/shows_argument.ts";
+import type { Node } from "../../graph/node.ts";
+import { argumentsOfNode, isGraphValue, valueOfNode } from "../../ops/graph_builder.ts";
+import { findTarget } from "../../ops/table.ts";
+import type { Tensor } from "../../tensor/tensor.ts";
+import type { Source } from "../source.ts";
+import type { TensorValue } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import type { OutputGraph } from "./output_graph.ts";
+import { Restart } from "./restart.ts";
+
+/** Guards what a graph with these results writes to. Throws Restart where the tape has to follow a write. */
+export function guardWrites(machine: Interpreter, output: OutputGraph, results: readonly Node[]): void {
+  const tensors = output.inputs.flatMap((input) => input.kind === "tensor" ? [input.value] : []);
+  guardRecordedWrites(machine, output, tensors);
+  const recorded = results.some((node) => isRecorded(output.tensors.get(node))) ||
+    output.history.writtenInputs().length > 0;
+  if (recorded) guardViews(output, tensors);
+}
+
+/**
+ * Where an input is written to with a gradient, others that show its memory would require grad as well, and one that
+ * is a view hands its history on to what it shows.
+ */
+function guardRecordedWrites(
+  machine: Interpreter,
+  output: OutputGraph,
+  tensors: readonly TensorValue[],
+): void {
+  for (const node of output.history.writtenInputs()) {
+    const written = output.tensors.get(node);
+    if (!written?.source || !written.real) continue;
+    const others = tensors.filter((other) => other !== written);
+    const { storage, viewState } = written.real;
+    if (viewState !== null || others.some(({ real }) => real?.storage === storage)) {
+      throw breakBefore(machine.firstWrite);
+    }
+    output.guard({
+      kind: "apart",
+      source: written.source,
+      others: others.flatMap(({ source }) => source ?? []),
+    });
+  }
+}
+
+/** A write without a gradient gives every view of that memory a new history, without the hooks of its former one. */
+function guardViews(output: OutputGraph, tensors: readonly TensorValue[]): void {
+  const writes = writesToInputs(output);
+  if (writes.length === 0) return;
+  const written = writes.flatMap(({ source }) => source);
+  for (const { real, source } of tensors) {
+    if (!real?.requiresGrad || !source) continue;
+    if (real.viewState === null) {
+      output.guard({ kind: "apart", source, others: [] });
+      continue;
+    }
+    const write = writes.find(({ tensor }) => tensor.storage === real.storage);
+    if (write) throw breakBefore(write.step);
+    output.guard({ kind: "elsewhere", source, others: written });
+  }
+}
+
+interface Write {
+  /** The input that is written to, or that shows what is. */
+  readonly tensor: Tensor;
+  readonly source: Source;
+  /** Number of the instruction. */
+  readonly step: number;
+}
+
+function writesToInputs(output: OutputGraph): Write[] {
+  return output.graph.nodes.flatMap((node): Write[] => {
+    const [target] = node.inputs(), step = output.madeAt(node);
+    if (!target || step === undefined || !node.target.endsWith("_")) return [];
+    const input = shownInput(target, { detached: true });
+    const { real: tensor, source } = (input && output.tensors.get(input)) ?? {};
+    return tensor && source ? [{ tensor, source, step }] : [];
+  });
+}
+
+/** The input that a node is, or shows elements of; `detached`: also by views that have no gradient. */
+export function shownInput(node: Node, { detached }: { readonly detached: boolean }): Node | null {
+  for (let at: Node | undefined = node; at;) {
+    if (at.op === "placeholder") return at;
+    const [first]: (Node | undefined)[] = [...at.inputs()];
+    if (at.target !== "getitem") {
+      const definition = findTarget(at.target)?.definition;
+      if (!definition || (!detached && definition.gradient.kind === "none")) return null;
+      const args = argumentsOfNode(at, definition, valueOfNode, isGraphValue);
+      if (!showsArgument({ definition, args })) return null;
+    }
+    at = first;
+  }
+  return null;
+}
+
+/** Whether a tensor was made in the trace, with a history. */
+function isRecorded(tensor: TensorValue | undefined): boolean {
+  return tensor !== undefined && tensor.requiresGrad && tensor.real === null;
+}
+
+function breakBefore(step: number): Restart {
+  const detail = "an input is written to that shows the memory of another tensor";
+  return new Restart(step, { kind: "break", cause: { kind: "gradientState", detail } });
+}
