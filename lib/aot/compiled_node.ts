@@ -22,6 +22,7 @@ import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { type CompiledBackward, type CompiledPair, listOf, tensorAt } from "./compiled_pair.ts";
+import { placesOf, type Reading } from "./connections.ts";
 import type { Mutation, RuntimePlan } from "./joint.ts";
 
 /** The history of a result whose backward pass would read what is no longer there. */
@@ -60,10 +61,10 @@ export class CompiledNode extends Node {
   /** The forward's inputs, for differentiating again. */
   #primals: readonly unknown[] | null = null;
   #lent: Tensor[] = [];
-  /** Results to which the latest pass has brought gradients, by position. */
-  #arrived: readonly number[] = [];
-  /** Results that cannot be differentiated any more. */
-  readonly #spent = new Set<number>();
+  /** What the latest pass has read. */
+  #read: readonly Reading[] = [];
+  /** What an earlier pass has let go of. */
+  readonly #spent = new Set<Reading>();
 
   constructor(
     { pair, backward, inputs, outputs, sizes, random }: {
@@ -123,14 +124,14 @@ export class CompiledNode extends Node {
     );
     // Edges are the node's, where on the tape each result would have its own
     if (!leads.includes(true)) {
-      this.#arrived = [];
+      this.#read = [];
       return this.edges.map(() => null);
     }
-    this.#noteArrival(grads);
+    this.#noteArrival(grads, { ...options, results: [] });
     const again = () => this.#differentiate(grads, { ...options, results: [] }).edges;
-    if (ambient.gradEnabled) return again();
+    if (ambient.gradEnabled || this.#saved === null) return again();
     const tangents = this.#tangents(grads);
-    const saved = this.#unpack(this.#saved);
+    const saved = this.#saved.map((each) => this.#unpack(each));
     const found = listOf(this.#backward.run(...saved, ...this.#sizes, ...tangents));
     const results = this.edges.map((edge, k) => {
       const grad = found[k];
@@ -159,30 +160,38 @@ export class CompiledNode extends Node {
     return this.#pair.plan.connections.dependents[output] ?? [];
   }
 
-  /** On the tape, results without operations in common keep their histories apart. */
+  /** On the tape, operations without saved values in common keep them apart. */
   release(): void {
-    const { differentiable, connections } = this.#pair.plan;
-    for (const k of this.#arrived) for (const other of connections.sharing[k] ?? []) this.#spent.add(other);
-    if (this.#spent.size === differentiable.length) this.#free();
+    for (const each of this.#read) this.#spent.add(each);
+    const { readings } = this.#pair.plan.connections;
+    if (readings.length > 0 && this.#spent.size === readings.length) this.#free();
   }
 
   #free(): void {
     this.#saved?.forEach((each) => each instanceof SavedTensor && each.release());
-    this.#primals?.forEach((each) => each instanceof SavedTensor && each.release());
     for (const tensor of this.#lent) tensor.storage.release();
     this.#saved = null;
-    this.#primals = null;
+    this.#primals = this.#primals?.map((each, k) => {
+      if (!(each instanceof SavedTensor)) return each;
+      each.release();
+      return new Freed(each.layout, this.edges[k] !== null);
+    }) ?? null;
     this.#lent = [];
   }
 
-  /** Throws where gradients have arrived at results that cannot be differentiated any more. */
-  #noteArrival(grads: readonly (Tensor | null)[]): void {
-    this.#arrived = grads.flatMap((grad, k) => grad ? [k] : []);
-    if (this.#arrived.some((k) => this.#spent.has(k))) throw releasedError();
+  /** Notes what a pass is going to read. Throws where an earlier one has let go of that. */
+  #noteArrival(grads: readonly (Tensor | null)[], { wanted, results }: InsideOptions): void {
+    const from = placesOf(grads.flatMap((grad, k) => grad ? [k] : []));
+    const inputs = placesOf(this.edges.flatMap((edge, k) => edge && wanted(k) ? [k] : [])),
+      inside = placesOf(results);
+    this.#read = this.#pair.plan.connections.readings.filter((each) =>
+      (each.from & from) !== 0n && ((each.inputs & inputs) !== 0n || (each.results & inside) !== 0n)
+    );
+    if (this.#read.some((each) => this.#spent.has(each))) throw releasedError();
   }
 
   override applyInside(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
-    this.#noteArrival(grads);
+    this.#noteArrival(grads, options);
     return this.#differentiate(grads, options);
   }
 
@@ -200,9 +209,13 @@ export class CompiledNode extends Node {
       );
     }
     // Attributes of the graph, which come after its inputs, stand for themselves
-    const aliases = this.#unpack(this.#primals).map((primal, k) =>
-      isTensor(primal) && this.edges[k] && k < count ? enableGrad(() => ops.viewAs(primal, primal)) : primal
-    );
+    if (this.#primals === null) throw releasedError();
+    const aliases = this.#primals.map((each, k) => {
+      const primal = this.#unpack(each);
+      return isTensor(primal) && this.edges[k] && k < count
+        ? enableGrad(() => ops.viewAs(primal, primal))
+        : primal;
+    });
     const tangents = this.#tangents(grads), results = this.#runAgain(aliases.slice(0, count));
     const roots = results.flatMap((root, k) => {
       const tangent = tangents[k];
@@ -262,9 +275,21 @@ export class CompiledNode extends Node {
     });
   }
 
-  #unpack(values: readonly unknown[] | null): unknown[] {
-    if (values === null) throw releasedError();
-    return values.map((each) => each instanceof SavedTensor ? each.unpack(this.name) : each);
+  #unpack(value: unknown): unknown {
+    if (value instanceof Freed) return value.standIn();
+    return value instanceof SavedTensor ? value.unpack(this.name) : value;
+  }
+}
+
+/** An input that was let go of, for passes that read no elements. */
+class Freed {
+  constructor(readonly layout: Layout, readonly requiresGrad: boolean) {}
+
+  standIn(): Tensor {
+    const { shape, dtype, device } = this.layout;
+    const zeros = ops.zeros(shape, { dtype, device });
+    zeros.requiresGrad = this.requiresGrad;
+    return zeros;
   }
 }
 

@@ -1,78 +1,112 @@
 /**
- * How the results of one graph hang together on the tape of which they are one node. Input: a recorded tape and
- * values of it; output: which results are computed from which, and which cannot be differentiated one after the
- * other. Invariant: positions are those of the list of values.
+ * How the results of one graph hang together on the tape of which they are one node. Input: a recorded tape, and the
+ * inputs and results of its graph; output: which results are computed from which, and what passes use up. Invariant:
+ * positions are those of the lists of inputs and results.
  */
-import { InternalError } from "../base/errors.ts";
 import { type GraphValue, tensorArguments } from "../ops/graph_builder.ts";
 import type { Recorder } from "../autograd/recorder.ts";
 import type { TapeEntry } from "../autograd/gradient_tape.ts";
+
+/** Positions as the bits of a number. */
+type Places = bigint;
+
+/** Calls whose gradients read what was saved, and between which a pass cannot tell. */
+export interface Reading {
+  /** Results from which a gradient comes to them. */
+  readonly from: Places;
+  /** Inputs to which they hand it on. */
+  readonly inputs: Places;
+  /** Results to which they hand it on. */
+  readonly results: Places;
+}
 
 /** What holds between results, by position. */
 export interface Connections {
   /** The other results whose gradients flow through each. */
   readonly dependents: readonly (readonly number[])[];
-  /** The results, mostly itself included, whose gradients read what the backward pass of each lets go of. */
-  readonly sharing: readonly (readonly number[])[];
+  /** What backward passes let go of. */
+  readonly readings: readonly Reading[];
 }
 
 type Entry = TapeEntry<GraphValue>;
 
-/** Follows the tape from each value to the calls that it comes from; `reading`: those that read what was saved. */
+/** The bits of some positions. */
+export function placesOf(positions: Iterable<number>): Places {
+  let found = 0n;
+  for (const each of positions) found |= 1n << BigInt(each);
+  return found;
+}
+
+/** Follows the tape between inputs and results; `reading`: the calls whose gradients read what was saved. */
 export function connectionsOf(
   recorder: Recorder,
-  values: readonly GraphValue[],
-  reading: ReadonlySet<Entry>,
+  { inputs, results, reading }: {
+    readonly inputs: readonly (GraphValue | undefined)[];
+    readonly results: readonly GraphValue[];
+    readonly reading: ReadonlySet<Entry>;
+  },
 ): Connections {
-  const makers = makersOf(recorder.tape);
-  const histories = values.map((value) => {
-    const seen = historyOf(recorder, [value], makers);
-    const calls = new Set<Entry>();
-    for (const each of seen) {
-      for (const entry of makers.get(each) ?? []) if (reading.has(entry)) calls.add(entry);
-    }
-    return { seen, calls };
-  });
-  const others = (holds: (a: number, b: number) => boolean) =>
-    values.map((_, a) => values.flatMap((_, b) => holds(a, b) ? [b] : []));
-  const at = (k: number) => histories[k] ?? raise(k);
+  const arriving = new PlaceMap(results), toResults = new PlaceMap(results), toInputs = new PlaceMap(inputs);
+  const { tape } = recorder;
+  for (const entry of tape) {
+    const { sources, made } = endsOf(entry, recorder);
+    for (const leads of [toResults, toInputs]) leads.add(made, leads.all(sources));
+  }
+  for (const entry of tape.toReversed()) {
+    const { sources, made } = endsOf(entry, recorder);
+    arriving.add(sources, arriving.all(made));
+  }
+  const readings = new Map<string, Reading>();
+  for (const entry of reading) {
+    const { sources, made } = endsOf(entry, recorder);
+    const from = arriving.all(made), to = toInputs.all(sources), inside = toResults.all(sources);
+    readings.set(`${from} ${to} ${inside}`, { from, inputs: to, results: inside });
+  }
   return {
-    dependents: others((a, b) => {
-      const value = values[a];
-      return a !== b && value !== undefined && at(b).seen.has(value);
+    dependents: results.map((value, a) => {
+      const from = arriving.all([value]);
+      return results.flatMap((_, b) => b !== a && from & placesOf([b]) ? [b] : []);
     }),
-    sharing: others((a, b) => !at(a).calls.isDisjointFrom(at(b).calls)),
+    readings: [...readings.values()],
   };
 }
 
-/** The entries of a tape by what they make. */
-function makersOf(tape: readonly Entry[]): ReadonlyMap<GraphValue, readonly Entry[]> {
-  const makers = new Map<GraphValue, Entry[]>();
-  const note = (value: GraphValue, entry: Entry) => makers.set(value, [...makers.get(value) ?? [], entry]);
-  for (const entry of tape) {
-    if (entry.kind === "same") note(entry.to, entry);
-    else for (const out of entry.outs) note(out, entry);
+/** Sets of positions by value. */
+class PlaceMap {
+  readonly #places = new Map<GraphValue, Places>();
+
+  /** Each of some values stands at its own position. */
+  constructor(values: readonly (GraphValue | undefined)[]) {
+    values.forEach((value, k) => value && this.add([value], placesOf([k])));
   }
-  return makers;
+
+  add(values: readonly GraphValue[], places: Places): void {
+    for (const value of values) this.#places.set(value, this.all([value]) | places);
+  }
+
+  all(values: readonly GraphValue[]): Places {
+    return values.reduce((found, value) => found | (this.#places.get(value) ?? 0n), 0n);
+  }
+}
+
+/** What a gradient flows from and to at an entry. */
+function endsOf(
+  entry: Entry,
+  { requiring }: Recorder,
+): { readonly sources: readonly GraphValue[]; readonly made: readonly GraphValue[] } {
+  if (entry.kind === "same") {
+    return { sources: requiring.has(entry.from) ? [entry.from] : [], made: [entry.to] };
+  }
+  const sources = tensorArguments(entry.args).flatMap(({ value }) => requiring.has(value) ? value : []);
+  return { sources, made: entry.outs };
 }
 
 /** The values, and all that gradients flow to from them. */
-export function historyOf(
-  { tape, requiring }: Recorder,
-  values: Iterable<GraphValue>,
-  makers = makersOf(tape),
-): ReadonlySet<GraphValue> {
-  const sources = (entry: Entry): readonly GraphValue[] =>
-    entry.kind === "same" ? [entry.from] : tensorArguments(entry.args).map(({ value }) => value);
+export function historyOf(recorder: Recorder, values: Iterable<GraphValue>): ReadonlySet<GraphValue> {
   const seen = new Set(values);
-  for (const each of seen) {
-    for (const entry of makers.get(each) ?? []) {
-      for (const source of sources(entry)) if (requiring.has(source)) seen.add(source);
-    }
+  for (const entry of recorder.tape.toReversed()) {
+    const { sources, made } = endsOf(entry, recorder);
+    if (made.some((each) => seen.has(each))) { for (const source of sources) seen.add(source); }
   }
   return seen;
-}
-
-function raise(k: number): never {
-  throw new InternalError(`Expected the history of result ${k}`);
 }

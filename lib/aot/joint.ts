@@ -149,7 +149,11 @@ export function buildJoint(
         ...views.map(({ leaf }) => ({ kind: "view", leaf }) as const),
       ]
       : [],
-    connections: connectionsOf(recorder, training ? seeds : [], reading),
+    connections: connectionsOf(recorder, {
+      inputs: inputs.map(({ value, requiresGrad }) => requiresGrad ? value : undefined),
+      results: training ? seeds : [],
+      reading,
+    }),
     lost,
     overwritten: overwrittenInputs(trace.replay, mutations, at(values, differentiable)),
     lifted: trace.replay.lifted,

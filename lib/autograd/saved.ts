@@ -14,14 +14,14 @@ import { type Edge, gradientEdge, setHistory } from "./node.ts";
 export class SavedTensor {
   readonly #version: number;
   readonly #edge: Edge | null;
-  readonly #layout: Layout;
+  readonly layout: Layout;
   #tensor: Tensor | null;
 
   /** Saves a tensor; `edge` is its place in the graph where that is not yet known to it. */
   constructor(tensor: Tensor, edge: Edge | null = gradientEdge(tensor)) {
     this.#tensor = tensor;
     this.#version = tensor.storage.version;
-    this.#layout = tensor.layout;
+    this.layout = tensor.layout;
     this.#edge = edge;
   }
 
@@ -30,7 +30,7 @@ export class SavedTensor {
    * may have no use for them in this pass.
    */
   unpack(node: string): Tensor {
-    const tensor = this.#tensor, layout = this.#layout;
+    const tensor = this.#tensor, layout = this.layout;
     if (tensor === null) return hollowLike({ device: layout.device, layout }, releasedError);
     const now = tensor.storage.version, then = this.#version;
     if (now !== then) {

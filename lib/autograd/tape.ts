@@ -26,7 +26,10 @@ export function record(call: {
     const name = call.definition.results?.[output];
     const auxiliary = name !== undefined && call.definition.auxiliary?.includes(name);
     if (isFloat(result.dtype) && !auxiliary) setHistory(result, node, output);
-    if (result.viewState !== null) result.viewState.version = result.storage.version;
+    if (result.viewState === null) return;
+    // What a composition with a rule of its own shows is an intermediate of it, which has no history
+    if (call.definition.implementation.kind !== "view") result.viewState = null;
+    else result.viewState.version = result.storage.version;
   });
   node.saveResults(call.results);
 }

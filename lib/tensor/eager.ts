@@ -260,11 +260,11 @@ function runView(
   const places = viewPlaces(entry, args, implementation);
   if (places === null && definition === OPS.reshape) {
     // Row-major elements have any shape, and copying them is a kernel that does not depend on it
-    const [packed] = compute(entryOf(OPS.contiguous), { self: viewed }, [viewed]);
-    return runView(entry, { ...args, self: packed ?? viewed }, {
-      implementation,
-      inputs: [packed ?? viewed],
-    });
+    const [packed = viewed] = compute(entryOf(OPS.contiguous), { self: viewed }, [viewed]);
+    const reshaped = runView(entry, { ...args, self: packed }, { implementation, inputs: [packed] });
+    // The copy is nobody's: what is written into the result has the history of the reshape, not that of the copy
+    for (const each of reshaped) each.viewState = null;
+    return reshaped;
   }
   if (places === null) {
     const plan = findPlan(entry, args, {

@@ -146,6 +146,8 @@ class ConditionWriter {
         return this.tensor(reader.read(fact.source), fact.expected);
       case "leaf":
         return `${this.helper("isPlainLeaf")}(${reader.read(fact.source)})`;
+      case "made":
+        return `!${reader.read(fact.source)}.isLeaf`;
       case "integer": {
         const value = reader.read(fact.source);
         return `Number.isInteger(${value})`;

@@ -106,6 +106,8 @@ export type Fact =
   | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
   /** A tensor without history and without hooks. */
   | { readonly kind: "leaf"; readonly source: Source }
+  /** A tensor that an operation made. */
+  | { readonly kind: "made"; readonly source: Source }
   | { readonly kind: "integer"; readonly source: Source }
   | { readonly kind: "number"; readonly source: Source }
   | { readonly kind: "expression"; readonly expression: HostExpression; readonly expected: boolean | number }
@@ -191,6 +193,8 @@ export function factText(fact: Fact): string {
       return tensorText(fact.source, fact.expected);
     case "leaf":
       return `___check_leaf(${sourceText(fact.source)})`;
+    case "made":
+      return `!${sourceText(fact.source)}.isLeaf`;
     case "integer":
       return `Number.isInteger(${sourceText(fact.source)})`;
     case "number":

@@ -229,6 +229,7 @@ function keyOf(fact: Fact): string {
     case "code":
     case "tensor":
     case "leaf":
+    case "made":
     case "integer":
     case "number":
     case "argumentCount":

@@ -209,9 +209,11 @@ function checkInplace(target: GraphValue, result: Inferred): void {
 /** A leaf that requires grad must not be written to while recording, nor through its views: the tape says so. */
 function checkLeaf(m: Interpreter, target: GraphValue): void {
   const root = shownInput(target.node, { detached: false });
-  const value = root ? m.output.tensors.get(root) : undefined;
-  if (!value?.requiresGrad) return;
-  if (value.real?.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
+  const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
+  // What requires grad by a write of the graph has a history
+  if (!real?.requiresGrad || !source) return;
+  if (real.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
+  m.output.guard({ kind: "made", source });
 }
 
 /** The receiver of an in-place call; all tensors that share its memory may require grad from now on. */

@@ -1,0 +1,132 @@
+/**
+ * Results of every op, written to in place, whole and by a view: the gradients are those of the same program out of
+ * place, or the tape says what it misses; compiled programs give what plain ones give. Compiled calls of a few ops,
+ * picked by a seed (DYN_TEST_SEED), or of all of them (DYN_TEST_ALL=1).
+ */
+import { assert, assertEquals } from "@std/assert";
+import { compile, DynError, manualSeed, type Tensor } from "../mod.ts";
+import { isFloat } from "../lib/base/dtype.ts";
+import { mapTree } from "../lib/base/tree.ts";
+import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
+import { ALL_OPS } from "../lib/ops/table.ts";
+import { callOp } from "../lib/tensor/eager.ts";
+import { isTensor } from "../lib/tensor/tensor.ts";
+import { makeSample, resultsOf } from "./support/samples.ts";
+import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
+
+const DIFFERENTIABLE: readonly OpDefinition[] = ALL_OPS.filter(({ gradient, implementation }) =>
+  gradient.kind !== "none" && implementation.kind !== "host"
+);
+
+/** Ways to double a tensor of some dimensions, or the part of it that a view shows. */
+const WRITES: Readonly<Record<string, { inPlace(x: Tensor): void; outOfPlace(x: Tensor): Tensor }>> = {
+  whole: {
+    inPlace: (x) => void x.mul_(2),
+    outOfPlace: (x) => x.mul(2),
+  },
+  "by a view": {
+    inPlace: (x) => void x.unsqueeze(0).mul_(2),
+    outOfPlace: (x) => x.unsqueeze(0).mul(2).squeeze(0),
+  },
+};
+
+/** What a program gives, or its error. */
+type Outcome =
+  | { readonly kind: "gradients"; readonly gradients: readonly (Tensor | null)[] }
+  | { readonly kind: "refused"; readonly message: string };
+
+/** The gradients of a weighted sum of an op's results, after `change` has made others of them. */
+function gradientsOf(
+  definition: OpDefinition,
+  sample: Sample,
+  { change, backend }: { readonly change: (result: Tensor) => Tensor; readonly backend?: string },
+): Outcome {
+  const { given, tensors } = makeSample(sample, { requiresGrad: true });
+  const program = (...leaves: readonly unknown[]) => {
+    // What views show must not be a leaf
+    const operands = leaves.map((each) =>
+      mapTree(each, (leaf) => isTensor(leaf) && leaf.requiresGrad ? leaf.mul(1) : leaf, isTensor)
+    );
+    const results = resultsOf(callOp(definition, operands)).filter((each) => each.requiresGrad);
+    return results.map((each) => change(each));
+  };
+  manualSeed(0);
+  try {
+    const results = (backend ? compile(program, { backend }) : program)(...given);
+    for (const result of results) if (!result.requiresGrad) throw new DynError("a result without history");
+    const sums = results.map((each, k) => each.mul(each.add(k + 1)).sum());
+    sums.reduce((a, b) => a.add(b)).backward();
+  } catch (error) {
+    if (error instanceof DynError) return { kind: "refused", message: error.message };
+    throw error;
+  }
+  return { kind: "gradients", gradients: tensors.map(({ grad }) => grad) };
+}
+
+function hasGradient(definition: OpDefinition, sample: Sample): boolean {
+  const { given, tensors } = makeSample(sample, { requiresGrad: true });
+  if (!tensors.some(({ requiresGrad }) => requiresGrad)) return false;
+  return resultsOf(callOp(definition, given)).some(({ requiresGrad, dtype }) =>
+    requiresGrad && isFloat(dtype)
+  );
+}
+
+/** What the tape and the checks of writes may say: a value that is missing, memory that several elements share. */
+const REFUSALS =
+  /modified by an inplace operation|several indices|share|view and is being modified inplace|several views|overlap/;
+
+/** How an outcome differs from another; null where it does not. */
+function difference(found: Outcome, expected: Outcome): string | null {
+  if (found.kind === "refused" || expected.kind === "refused") {
+    const say = (each: Outcome) => each.kind === "refused" ? each.message : "gradients";
+    return say(found) === say(expected) ? null : `found ${say(found)}, expected ${say(expected)}`;
+  }
+  for (const [k, grad] of found.gradients.entries()) {
+    const wanted = expected.gradients[k] ?? null;
+    const same = grad && wanted
+      ? grad.allclose(wanted, { rtol: 1e-4, atol: 1e-5, equalNan: true })
+      : grad === wanted;
+    if (!same) return `gradient ${k}: found ${grad}, expected ${wanted}`;
+  }
+  return null;
+}
+
+Deno.test("results of ops that are written to keep their gradients", () => {
+  let compared = 0;
+  const differences: string[] = [];
+  for (const definition of DIFFERENTIABLE) {
+    for (const [k, sample] of definition.samples.entries()) {
+      if (!hasGradient(definition, sample)) continue;
+      for (const [name, { inPlace, outOfPlace }] of Object.entries(WRITES)) {
+        const label = `${definition.name} sample ${k} ${name}`;
+        const written = gradientsOf(definition, sample, { change: (x) => (inPlace(x), x) });
+        if (written.kind === "refused") {
+          if (!REFUSALS.test(written.message)) differences.push(`${label}: ${written.message}`);
+          continue;
+        }
+        compared++;
+        const found = difference(written, gradientsOf(definition, sample, { change: outOfPlace }));
+        if (found) differences.push(`${label}: ${found}`);
+      }
+    }
+  }
+  assertEquals(differences, []);
+  assert(compared > 500, `Expected most ops to be compared but found ${compared} samples`);
+});
+
+Deno.test("results of ops that are written to keep their gradients, compiled", () => {
+  const differences: string[] = [];
+  const definitions = TAKES_ALL ? DIFFERENTIABLE : sampleBySeed(DIFFERENTIABLE, 12);
+  for (const definition of definitions) {
+    for (const [k, sample] of definition.samples.entries()) {
+      if (!hasGradient(definition, sample)) continue;
+      for (const [name, { inPlace }] of Object.entries(WRITES)) {
+        const change = (x: Tensor) => (inPlace(x), x), label = `${definition.name} sample ${k} ${name}`;
+        const plain = gradientsOf(definition, sample, { change });
+        const found = difference(gradientsOf(definition, sample, { change, backend: "aot_eager" }), plain);
+        if (found) differences.push(`${label}: ${found}`);
+      }
+    }
+  }
+  assertEquals(differences, []);
+});
