@@ -629,4 +629,29 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return autograd.grad(v.sum(), [w], { allowUnused: true });
       }, [() => [leaf([1.5]), tensor(-1.5)]]),
   },
+  "two passes that read different operations": {
+    make: () =>
+      life((w: Tensor, x: Tensor) => {
+        const product = x.mul(w), view = product.transpose(0, 0);
+        const through = autograd.grad(view.sum(), [w], { allowUnused: true });
+        return [...through, ...autograd.grad(view.sum(), [product], { allowUnused: true })];
+      }, [() => [leaf(0.75), float(1.25)]]),
+  },
+  "a leaf where a former call had a result, in place of which nothing is written": {
+    make: () =>
+      life((x: Tensor) => {
+        x.dropout2d_({ training: false });
+        x.registerHook((grad) => grad.mul(-1));
+        x.set(["0:0", ":", ":"], 0);
+        return [];
+      }, [() => [leaf([[[-1]]]).mul(1)], () => [leaf([[[-1]]])]]),
+  },
+  "a copy that is reshaped and written to": {
+    make: () =>
+      life((x: Tensor) => {
+        const wide = x.sin().repeatInterleave(2);
+        wide.sigmoid_();
+        return [wide];
+      }, [() => [leaf([-0.5, 1.25])]]),
+  },
 };
