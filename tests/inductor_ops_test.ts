@@ -107,6 +107,8 @@ const TARGETS: readonly Target[] = [
     chunks: true,
     grid: null,
     kernelBuffers: Infinity,
+    integers: 64,
+    sizeLimit: Infinity,
     unrolls: 400,
   },
   {
@@ -117,6 +119,8 @@ const TARGETS: readonly Target[] = [
     chunks: false,
     grid: { groups: 64, elements: 2 },
     kernelBuffers: 16,
+    integers: 32,
+    sizeLimit: Infinity,
     unrolls: 0,
   },
 ];

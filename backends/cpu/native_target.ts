@@ -11,6 +11,8 @@ export const nativeTarget: Target = {
   chunks: false,
   grid: null,
   kernelBuffers: Infinity,
+  integers: 64,
+  sizeLimit: Infinity,
   unrolls: 400,
 };
 

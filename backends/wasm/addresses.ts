@@ -11,7 +11,7 @@ import { coefficientOf } from "../../lib/loops/nest.ts";
 import type { BufferId, Program, ValueId } from "../../lib/loops/ir.ts";
 import type { FunctionBody } from "./function_body.ts";
 import { fitsWord, type IndexScope, pushIndex } from "./indices.ts";
-import type { Bounds } from "./integers.ts";
+import type { Bounds } from "../../lib/codegen/index_bounds.ts";
 import type { IntegerType } from "./opcodes.ts";
 import { isWide, type LaneValue, partOf } from "./values.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { Dim, Sym } from "../../lib/sym/expr.ts";
 import type { FunctionBody } from "./function_body.ts";
-import type { Bounds } from "./integers.ts";
+import type { Bounds } from "../../lib/codegen/index_bounds.ts";
 import type { IntegerType } from "./opcodes.ts";
 
 /** Where index expressions are written. */

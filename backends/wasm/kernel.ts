@@ -13,7 +13,7 @@ import { Addresses } from "./addresses.ts";
 import { cast } from "./casts.ts";
 import { FunctionBody } from "./function_body.ts";
 import { fitsWord } from "./indices.ts";
-import type { Bounds } from "./integers.ts";
+import type { Bounds } from "../../lib/codegen/index_bounds.ts";
 import { Lanes, type Room } from "./lanes.ts";
 import { writeLoop } from "./loops.ts";
 import { isFour, type Place, type StatementWriter } from "./place.ts";
@@ -76,10 +76,6 @@ export class KernelWriter implements StatementWriter {
     return type;
   }
 
-  as(value: LaneValue, type: ValueType, place: Place): LaneValue {
-    return cast(this.lanes, value, { to: type, four: isFour(place) });
-  }
-
   #statement(s: Statement, place: Place): void {
     switch (s.kind) {
       case "loop":
@@ -92,19 +88,18 @@ export class KernelWriter implements StatementWriter {
   }
 
   #result(s: Exclude<Statement, Loop | { readonly kind: "store" }>, place: Place): LaneValue {
-    const type = this.typeOf(s.id), four = isFour(place);
+    const { dtype: type } = s, four = isFour(place);
     switch (s.kind) {
       case "constant":
         return this.lanes.constant(s.value, type);
       case "index":
         return this.#index(s.index, type, place);
       case "scalar":
-        return this.as(this.#scalar(s, place), type, place);
+        return scalar(this.lanes, s.op, { args: s.args.map((a) => this.value(a)), four });
       case "cast":
-        return this.as(this.value(s.value), type, place);
+        return cast(this.lanes, this.value(s.value), { to: type, four });
       case "select": {
-        const [then, otherwise] = [this.value(s.then), this.value(s.otherwise)];
-        const operands = [this.as(then, type, place), this.as(otherwise, type, place)] as const;
+        const operands = [this.value(s.then), this.value(s.otherwise)] as const;
         return this.lanes.select(this.value(s.condition), operands, four);
       }
       case "load":
@@ -114,17 +109,6 @@ export class KernelWriter implements StatementWriter {
       default:
         return s satisfies never;
     }
-  }
-
-  /** Where all operands are small and the result is, too, int64 is computed as int32. */
-  #scalar({ id, op, args }: Statement & { readonly kind: "scalar" }, place: Place): LaneValue {
-    const values = args.map((a) => this.value(a)), four = isFour(place);
-    const integers = values.every((v) => v.type === "int64" || v.type === "int32");
-    const wide = values.some((v) => v.type === "int64") || this.typeOf(id) === "int64";
-    return scalar(this.lanes, op, {
-      args: integers && wide ? values.map((v) => this.as(v, "int64", place)) : values,
-      four,
-    });
   }
 
   #index(index: Dim, type: ValueType, place: Place): LaneValue {
@@ -202,7 +186,7 @@ export class KernelWriter implements StatementWriter {
 
   #store({ buffer, index, value, mode }: Statement & { readonly kind: "store" }, place: Place): void {
     const { body } = this, step = this.at.step(index, place.axis), dtype = this.at.dtype(buffer);
-    const { parts } = this.as(this.value(value), loadType(dtype), place);
+    const { parts } = this.value(value);
     const address = () => this.at.push(buffer, index);
     const one = (lane: number) =>
       (mode === "add" ? addLane : storeLane)(body, dtype, { address, parts, lane });
@@ -230,13 +214,13 @@ export class KernelWriter implements StatementWriter {
 
   #masked(s: Statement & { readonly kind: "masked" }, type: ValueType, place: Place): LaneValue {
     const { body, lanes } = this, four = isFour(place), condition = this.value(s.condition);
-    const otherwise = this.as(this.value(s.otherwise), type, place);
+    const otherwise = this.value(s.otherwise);
     const result = lanes.variable(type, { four, equal: place.width === "equal" });
     lanes.assign(result, otherwise);
     if (!four) {
       body.get(partOf(condition, 0)).lane("i32Extract", 0).when(() => {
         this.statements(s.body, place);
-        lanes.assign(result, this.as(this.value(s.value), type, place));
+        lanes.assign(result, this.value(s.value));
       });
       return result;
     }
@@ -245,7 +229,7 @@ export class KernelWriter implements StatementWriter {
     if (place.guard !== undefined) body.get(place.guard).simd("and");
     body.tee(guard).simd("anyTrue").when(() => {
       this.statements(s.body, { ...place, guard });
-      const value = this.as(this.value(s.value), type, place);
+      const value = this.value(s.value);
       lanes.assign(
         result,
         lanes.select({ type: "bool", parts: [guard], equal: false }, [value, otherwise], true),

@@ -62,17 +62,15 @@ function plainLoop(
   const { lanes } = writer, four = isFour(place), form = { four, equal: place.width === "equal" };
   const sums = loop.reductions.map((r) => ({ r, take: accumulator(writer, r, form) }));
   const carried = loop.carried.map((c) => {
-    const made = lanes.variable(writer.typeOf(c.id), form);
-    lanes.assign(made, writer.as(writer.value(c.initial), made.type, place));
+    const made = lanes.variable(c.dtype, form);
+    lanes.assign(made, writer.value(c.initial));
     writer.define(c.id, made);
     return made;
   });
   const iteration = () => {
     writer.statements(loop.body, place);
-    for (const { take } of sums) take(place);
-    const next = loop.carried.map((c, n) =>
-      writer.as(writer.value(c.next), carried[n]?.type ?? c.dtype, place)
-    );
+    for (const { take } of sums) take();
+    const next = loop.carried.map((c) => writer.value(c.next));
     carried.forEach(({ parts }, n) => {
       const value = next[n];
       if (value) parts.forEach((_, part) => writer.body.get(partOf(value, part)));
@@ -89,21 +87,21 @@ function accumulator(
   writer: StatementWriter,
   r: Reduction,
   form: { readonly four: boolean; readonly equal: boolean },
-): (place: Place) => void {
-  const { lanes } = writer, { four } = form, { op } = r, type = writer.typeOf(r.id);
+): () => void {
+  const { lanes } = writer, { four } = form, { op, dtype: type } = r;
   if (op === "argmax" || op === "argmin") {
     const extreme = openExtreme(lanes, { value: writer.typeOf(r.value), position: type }, form);
     writer.define(r.id, extreme.position);
-    return (place) => {
-      const position = writer.as(writer.value(r.index ?? r.value), type, place);
+    return () => {
+      const position = writer.value(r.index ?? r.value);
       takeExtreme(lanes, extreme, { op, four, value: writer.value(r.value), position });
     };
   }
   const combination = { op, dtype: type }, total = lanes.variable(type, form);
   lanes.assign(total, lanes.constant(neutral(combination), type));
   writer.define(r.id, total);
-  return (place) => {
-    const args = [total, writer.as(writer.value(r.value), type, place)] as const;
+  return () => {
+    const args = [total, writer.value(r.value)] as const;
     lanes.assign(total, combined(lanes, combination, { args, four }));
   };
 }
@@ -112,7 +110,7 @@ function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
   const { body, lanes } = writer, { symbol, size } = loop.axis, { type } = writer.at.counter(symbol, size);
   const wide = loop.reductions.length > 0 ? PARTIALS : 1;
   const sums = loop.reductions.map((r) => {
-    const combination = { op: r.op, dtype: writer.typeOf(r.id) };
+    const combination = { op: r.op, dtype: r.dtype };
     const groups = Array.from({ length: wide }, () => {
       const made = lanes.variable(combination.dtype, { four: true, equal: false });
       lanes.assign(made, lanes.constant(neutral(combination), combination.dtype));
@@ -133,7 +131,7 @@ function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
       for (const { r, combination, groups } of sums) {
         const total = groups[part];
         if (!total) continue;
-        const args = [total, writer.as(writer.value(r.value), total.type, four)] as const;
+        const args = [total, writer.value(r.value)] as const;
         lanes.assign(total, combined(lanes, combination, { args, four: true }));
       }
       if (part < wide - 1) writer.at.advance(symbol, 4);
@@ -155,7 +153,7 @@ function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
     for (const { r, combination, groups } of sums) {
       const [first] = groups;
       if (!first) continue;
-      combineFirst(lanes, combination, [first, writer.as(writer.value(r.value), combination.dtype, one)]);
+      combineFirst(lanes, combination, [first, writer.value(r.value)]);
       if (dependsOnOrder(combination)) rotate(lanes, groups);
     }
   });

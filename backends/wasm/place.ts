@@ -34,6 +34,4 @@ export interface StatementWriter {
   define(id: ValueId, value: LaneValue): void;
   /** What the lanes of a value are. */
   typeOf(id: ValueId): ValueType;
-  /** A value with lanes of another type; int64 and int32 that stands for it have the same values. */
-  as(value: LaneValue, type: ValueType, place: Place): LaneValue;
 }

@@ -15,14 +15,13 @@ import { passedGuard } from "../cpu/host_memory.ts";
 import { LOAD_SLACK } from "./access.ts";
 import { descriptionBytes, sizeOffset } from "./addresses.ts";
 import { ModuleWriter } from "./binary.ts";
-import { SIZE_LIMIT } from "./bounds.ts";
 import { Functions } from "./functions.ts";
 import { engineFuses } from "./fused.ts";
 import { libraryBytes, runLibrary } from "./library.ts";
 import type { Operand, Operands, Shaped } from "./operands.ts";
 import { BySizes, enter, leave, place, type Placement, WholeMemory } from "./placement.ts";
 import { type Segment, segmentsOf } from "./segments.ts";
-import { wasmTarget } from "./target.ts";
+import { SIZE_LIMIT, wasmTarget } from "./target.ts";
 import { type Code, type Job, type ThreadPool, wasmPool } from "./threads.ts";
 
 /** What can be chosen besides the pool. */
@@ -37,27 +36,26 @@ export function compileToWasm(
   pool: ThreadPool = wasmPool(),
   { fuses = engineFuses() }: WasmOptions = {},
 ): CompiledProgram {
-  const generated = generate(program, wasmTarget);
-  const small = loadCode(generated, pool, { limit: SIZE_LIMIT, fuses });
+  const small = loadCode(program, pool, { limit: SIZE_LIMIT, fuses });
   let large: LoadedCode | undefined;
   const whole = new WholeMemory(pool.memory), runs = new BySizes<Run>();
   return {
-    source: sourceOf(generated),
+    source: sourceOf(small.generated),
     language: "txt",
     kernelCount: program.kernels.length,
     run(call) {
       const isSmall = call.sizes.every((size) => size < SIZE_LIMIT);
-      const { code, segments } = isSmall
-        ? small
-        : large ??= loadCode(generated, pool, { limit: Infinity, fuses });
-      const run = runs.get(call.sizes, () => runOf(pool, { program: generated, segments }, call.sizes));
-      return runProgram(whole, { pool, program: generated, code, call, run });
+      const loaded = isSmall ? small : large ??= loadCode(program, pool, { limit: Infinity, fuses });
+      const run = runs.get(call.sizes, () => runOf(pool, loaded, call.sizes));
+      return runProgram(whole, { pool, loaded, call, run });
     },
   };
 }
 
 /** The loops of a program as a module. */
 interface LoadedCode {
+  /** The program as it was printed. */
+  readonly generated: Program;
   readonly code: Code;
   /** The parts of each kernel, in order, with the names of their functions. */
   readonly segments: readonly (readonly { readonly name: string; readonly segment: Segment }[])[];
@@ -68,15 +66,16 @@ function loadCode(
   pool: ThreadPool,
   { limit, fuses }: { readonly limit: number; readonly fuses: boolean },
 ): LoadedCode {
+  const generated = generate(program, wasmTarget(limit));
   const writer = new ModuleWriter(pool.memory.kind), room = new Functions(writer, fuses);
-  const segments = program.kernels.map((kernel) =>
-    kernel.kind === "extern" ? [] : segmentsOf(kernel, { program, room, limit }).map((segment) => {
+  const segments = generated.kernels.map((kernel) =>
+    kernel.kind === "extern" ? [] : segmentsOf(kernel, { program: generated, room, limit }).map((segment) => {
       const index = writer.add(segment.body), name = `segment${index}`;
       writer.export(index, name);
       return { name, segment };
     })
   );
-  return { code: pool.load(writer.finish()), segments };
+  return { generated, code: pool.load(writer.finish()), segments };
 }
 
 /** A call of given sizes, as its kernels see it. */
@@ -125,7 +124,7 @@ function operandsOf(
 /** What calls of these sizes have in common. */
 function runOf(
   pool: ThreadPool,
-  { program, segments }: { readonly program: Program; readonly segments: LoadedCode["segments"] },
+  { generated: program, segments }: LoadedCode,
   given: readonly number[],
 ): Run {
   const sizes = [...given], placed = place(program, sizes, pool.memory.base);
@@ -149,10 +148,9 @@ function runOf(
 /** Runs a program in the pool's memory. Throws `OutOfMemory` where that has no room for it. */
 function runProgram(
   whole: WholeMemory,
-  { pool, program, code, call, run }: {
+  { pool, loaded: { generated: program, code }, call, run }: {
     readonly pool: ThreadPool;
-    readonly program: Program;
-    readonly code: Code;
+    readonly loaded: LoadedCode;
     readonly call: ProgramCall;
     readonly run: Run;
   },

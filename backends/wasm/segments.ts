@@ -8,9 +8,8 @@ import type { Loop, LoopKernel, Program, Statement } from "../../lib/loops/ir.ts
 import { SCALAR_OPS } from "../../lib/loops/scalar.ts";
 import { collides } from "../../lib/loops/uses.ts";
 import { valueTypes } from "../../lib/loops/value_types.ts";
-import { boundsWithin } from "./bounds.ts";
+import { boundsWithin } from "../../lib/codegen/index_bounds.ts";
 import type { FunctionBody } from "./function_body.ts";
-import { boundedIntegers } from "./integers.ts";
 import { type KernelFacts, KernelWriter } from "./kernel.ts";
 import type { Room } from "./lanes.ts";
 import { standsAlone } from "./independence.ts";
@@ -26,9 +25,6 @@ export interface Segment {
   readonly work: (value: (symbol: Sym) => number) => number;
 }
 
-/** Greatest magnitude of an int64 value that is int32 in lanes. */
-const LARGEST = 2 ** 31 - 1;
-
 /** Where kernels are printed. */
 export interface Printing {
   readonly program: Program;
@@ -39,11 +35,11 @@ export interface Printing {
 
 /** The parts of a kernel. */
 export function segmentsOf({ body }: LoopKernel, { program, room, limit }: Printing): readonly Segment[] {
-  const bounds = boundsWithin(body, program.sizes, limit);
-  const small = boundedIntegers(body, LARGEST, bounds);
-  const types = valueTypes(body);
-  for (const [id, dtype] of types) if (dtype === "int64" && small.has(id)) types.set(id, "int32");
-  const facts: KernelFacts = { program, bounds, types };
+  const facts: KernelFacts = {
+    program,
+    bounds: boundsWithin(body, program.sizes, limit),
+    types: valueTypes(body),
+  };
   const segment = (list: readonly Statement[], divided: Loop | undefined): Segment => {
     const writer = new KernelWriter(facts, room);
     if (divided) writer.divided(divided);

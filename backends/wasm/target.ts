@@ -3,16 +3,23 @@ import type { CallSupport, Target } from "../../lib/codegen/target.ts";
 import { type DType, isSmall } from "../../lib/base/dtype.ts";
 import type { ExternKernel } from "../../lib/loops/ir.ts";
 
-/** What printed WebAssembly runs. */
-export const wasmTarget: Target = {
-  name: "wasm",
-  supports,
-  lanes: true,
-  chunks: true,
-  grid: null,
-  kernelBuffers: Infinity,
-  unrolls: 400,
-};
+/** Below this sizes and positions are known to have few bits; kernels are printed once more for larger ones. */
+export const SIZE_LIMIT = 2 ** 28;
+
+/** What printed WebAssembly runs, where every size is below a limit. */
+export function wasmTarget(sizeLimit: number): Target {
+  return {
+    name: "wasm",
+    supports,
+    lanes: true,
+    chunks: true,
+    grid: null,
+    kernelBuffers: Infinity,
+    integers: 64,
+    sizeLimit,
+    unrolls: 400,
+  };
+}
 
 function supports({ call }: ExternKernel, dtypes: ReadonlySet<DType>): CallSupport {
   if (call.op === "sort") return [...dtypes].some(isSmall) ? "none" : "alone";

@@ -11,6 +11,8 @@ export function webGpuTarget(kernelBuffers: number): Target {
     chunks: false,
     grid: { groups: 2048, elements: 1 << 14 },
     kernelBuffers,
+    integers: 32,
+    sizeLimit: Infinity,
     unrolls: 0,
   };
 }

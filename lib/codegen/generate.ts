@@ -12,6 +12,7 @@ import { chunkedReductions } from "./chunked_reductions.ts";
 import { expandConversions } from "./conversions.ts";
 import { gridReductions } from "./grid_reductions.ts";
 import { libraryCalls } from "./library_calls.ts";
+import { narrowIntegers } from "./narrow.ts";
 import type { Target } from "./target.ts";
 import { unrollShort } from "./unroll.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
@@ -36,6 +37,7 @@ export const PASSES: readonly Pass[] = [
     run: (program, { unrolls }) => perNest((body) => unrollShort(body, unrolls))(program),
   },
   { name: "chunked_reductions", applies: ({ chunks }) => chunks, run: chunkedReductions },
+  { name: "narrow", applies: () => true, run: narrowIntegers },
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
 ];
 

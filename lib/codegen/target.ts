@@ -39,6 +39,10 @@ export interface Target {
   readonly grid: Grid | null;
   /** How many buffers one kernel may touch. */
   readonly kernelBuffers: number;
+  /** Bits of the widest integers that it computes with: where 32, int64 keeps its low ones. */
+  readonly integers: 32 | 64;
+  /** Every size of a call is below this. */
+  readonly sizeLimit: number;
   /** Most statements that the loops inside a vector loop may be unrolled to; 0: they stay loops. */
   readonly unrolls: number;
 }

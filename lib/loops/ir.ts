@@ -57,9 +57,9 @@ export interface Reduction {
   readonly op: ReductionOp;
   /** The contribution of one iteration, defined in the loop's body. */
   readonly value: ValueId;
-  /** argmax, argmin: the int64 index that goes with `value`. */
+  /** argmax, argmin: the index that goes with `value`, of the result's type. */
   readonly index?: ValueId;
-  /** Type of the accumulator and of the result (int64 for argmax and argmin). */
+  /** Type of the accumulator and of the result (for argmax and argmin an integer: int64 until it is narrowed). */
   readonly dtype: ValueType;
 }
 

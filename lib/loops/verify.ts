@@ -275,8 +275,8 @@ class KernelChecker {
         if (positional !== (r.index !== undefined)) {
           this.#fail(`Expected an index for ${r.op} exactly where positional`);
         }
-        if (r.index !== undefined) this.#expect(r.index, "int64");
-        if (positional ? r.dtype !== "int64" : this.#use(r.value) !== r.dtype) {
+        if (r.index !== undefined) this.#expect(r.index, r.dtype);
+        if (positional ? !isInteger(r.dtype) : this.#use(r.value) !== r.dtype) {
           this.#fail(`Expected ${r.op} of ${this.#use(r.value)} but found ${r.dtype}`);
         }
         this.#use(r.value);

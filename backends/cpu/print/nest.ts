@@ -214,7 +214,7 @@ export class NestPrinter {
     const value = `v${r.id}`;
     if (isPosition(r.op)) {
       const type = MEMORY_TYPE[this.#inputType(r)];
-      if (lane === "") this.out.line(`${type} ${value}_best = 0;`, `long ${value} = -1;`);
+      if (lane === "") this.out.line(`${type} ${value}_best = 0;`, `${VALUE_TYPE[r.dtype]} ${value} = -1;`);
       else this.out.line(`${value}_best[${lane}] = 0, ${value}_[${lane}] = -1;`);
     } else if (lane === "") this.out.line(`${VALUE_TYPE[r.dtype]} ${value} = ${neutral(r.op, r.dtype)};`);
     else this.out.line(`${value}_[${lane}] = ${neutral(r.op, r.dtype)};`);
@@ -377,8 +377,10 @@ export class NestPrinter {
 
   #closeLanes(r: Reduction): void {
     if (isPosition(r.op)) return this.#closeReduction(r);
-    this.names.fold(foldText(r.op, r.dtype));
-    this.out.line(`const ${VALUE_TYPE[r.dtype]} v${r.id} = ${foldName(r.op, r.dtype)}_end(v${r.id}_lanes);`);
+    this.names.fold(foldText(r.op, r.dtype, r.dtype));
+    this.out.line(
+      `const ${VALUE_TYPE[r.dtype]} v${r.id} = ${foldName(r.op, r.dtype, r.dtype)}_end(v${r.id}_lanes);`,
+    );
     this.define(r.id, r.dtype);
   }
 
@@ -393,8 +395,8 @@ export class NestPrinter {
       readonly crossing: ReadonlySet<ValueId>;
     },
   ): void {
-    const dtype = isPosition(r.op) ? this.#inputType(r) : r.dtype, name = foldName(r.op, dtype);
-    this.names.fold(foldText(r.op, dtype));
+    const dtype = isPosition(r.op) ? this.#inputType(r) : r.dtype, name = foldName(r.op, dtype, r.dtype);
+    this.names.fold(foldText(r.op, dtype, r.dtype));
     const array = (id: ValueId, type: string): string => {
       if (crossing.has(id)) return `v${id}_`;
       const filled = `f${this.#counter++}`;
@@ -405,7 +407,8 @@ export class NestPrinter {
       return filled;
     };
     if (isPosition(r.op)) {
-      const values = array(r.value, MEMORY_TYPE[dtype]), positions = array(r.index ?? r.value, "long");
+      const values = array(r.value, MEMORY_TYPE[dtype]),
+        positions = array(r.index ?? r.value, VALUE_TYPE[r.dtype]);
       this.out.line(`${name}(&v${r.id}_best, &v${r.id}, ${values}, ${positions}, ${count});`);
     } else if (load !== undefined) {
       this.out.block("{", () => {

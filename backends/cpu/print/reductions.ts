@@ -5,7 +5,7 @@
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { isPosition, type PlainOp, type PositionOp, type ReductionOp } from "../../../lib/loops/ir.ts";
-import { literal, MEMORY_TYPE, SUFFIX, wrapping } from "./types.ts";
+import { literal, MEMORY_TYPE, SUFFIX, VALUE_TYPE, wrapping } from "./types.ts";
 
 /** Lanes of a vectorised reduction. */
 export const LANES = 16;
@@ -77,9 +77,9 @@ export function takes(
   return `${index} < 0 || ${better}${nan}`;
 }
 
-/** Name of the function that folds an array into lanes; `_end` folds the lanes. */
-export function foldName(op: ReductionOp, dtype: ValueType): string {
-  return `fold_${op}_${SUFFIX[dtype]}`;
+/** Name of the function that folds an array of values into a result, of lanes or a position; `_end` folds the lanes. */
+export function foldName(op: ReductionOp, dtype: ValueType, result: ValueType): string {
+  return `fold_${op}_${SUFFIX[dtype]}${isPosition(op) ? `_${SUFFIX[result]}` : ""}`;
 }
 
 /** One step over names of vectors, without care for NaN in extremes. */
@@ -91,7 +91,7 @@ function stepOfVectors(op: PlainOp, dtype: ValueType): string {
 
 /** Folds 16 lanes by halves: as vectors, because which of two is greater cannot be predicted. */
 function endText(op: PlainOp, dtype: ValueType): string {
-  const type = MEMORY_TYPE[dtype], name = foldName(op, dtype);
+  const type = MEMORY_TYPE[dtype], name = foldName(op, dtype, dtype);
   const nan = (op === "max" || op === "min") && isFloat(dtype);
   const step = nan ? `(x ${op === "max" ? ">" : "<"} a) | (x != x) ? x : a` : stepOfVectors(op, dtype);
   const halves = [8, 4, 2].map((h) =>
@@ -165,12 +165,13 @@ function mainLoop(op: PlainOp, dtype: ValueType): string {
 }
 
 /** The text of the fold functions of one reduction. */
-export function foldText(op: ReductionOp, dtype: ValueType): string {
-  const type = MEMORY_TYPE[dtype], name = foldName(op, dtype);
+export function foldText(op: ReductionOp, dtype: ValueType, result: ValueType): string {
+  const type = MEMORY_TYPE[dtype], name = foldName(op, dtype, result);
   if (isPosition(op)) {
-    return `OUTL void ${name}(${type}* best, long* index, const ${type}* v, const long* at, long n) {
+    const place = VALUE_TYPE[result];
+    return `OUTL void ${name}(${type}* best, ${place}* index, const ${type}* v, const ${place}* at, long n) {
   ${type} b = *best;
-  long found = *index;
+  ${place} found = *index;
   for (long k = 0; k < n; k += 64) {   // most pieces hold nothing better, which is seen in lanes
     const long end = k + 64 < n ? k + 64 : n;
     int better = found < 0;

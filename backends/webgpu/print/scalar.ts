@@ -33,10 +33,7 @@ export function constantText(value: number | bigint | boolean, dtype: ValueType,
     case "bool":
       return value ? "true" : "false";
     case "i32": {
-      // Constants of more than 32 bits stand for "as far as can be", others for their bits
-      const n = Math.abs(Number(value)) >= 2 ** 32
-        ? Math.min(2 ** 31 - 1, Math.max(-(2 ** 31), Number(value)))
-        : Number(BigInt.asIntN(32, BigInt(value)));
+      const n = Number(value);
       return n === -(2 ** 31) ? "(-2147483647 - 1)" : n < 0 ? `(${n})` : `${n}`;
     }
     case "f32":

@@ -2,12 +2,10 @@
  * Which integer values of a kernel provably stay small. Input: a kernel's statements, and the range of index
  * expressions; output: bounds of values. Invariant: a bound holds whatever the buffers contain.
  */
-import { isFloat, type ValueType } from "../../lib/base/dtype.ts";
-import type { Statement, ValueId } from "../../lib/loops/ir.ts";
-import type { Dim } from "../../lib/sym/expr.ts";
-
-/** Least and greatest value, both included. */
-export type Bounds = readonly [low: number, high: number];
+import { isFloat, type ValueType } from "../base/dtype.ts";
+import type { Statement, ValueId } from "../loops/ir.ts";
+import type { Dim } from "../sym/expr.ts";
+import type { Bounds } from "./index_bounds.ts";
 
 /** Integers up to here are exact as numbers, and so are their sums. */
 const EXACT = 2 ** 52, SMALL = 2 ** 31;

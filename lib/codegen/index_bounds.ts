@@ -3,12 +3,11 @@
  * symbols and a limit of the sizes; output: the range of any index expression in the kernel. Invariant: the ranges hold
  * as long as every size is below the limit.
  */
-import type { Statement } from "../../lib/loops/ir.ts";
-import { boundsOf, type Dim, type Sym } from "../../lib/sym/expr.ts";
-import type { Bounds } from "./integers.ts";
+import type { Statement } from "../loops/ir.ts";
+import { boundsOf, type Dim, type Sym } from "../sym/expr.ts";
 
-/** Below this sizes and positions are known to have few bits; kernels are printed once more for larger ones. */
-export const SIZE_LIMIT = 2 ** 28;
+/** Least and greatest value, both included. */
+export type Bounds = readonly [low: number, high: number];
 
 /** The range of index expressions in a kernel, where every size is below `limit`. */
 export function boundsWithin(
