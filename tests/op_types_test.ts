@@ -26,6 +26,11 @@ function typed({ args, options }: Sample, dtype: DType, which: "first" | "all"):
   return { args: args.map(change), ...options ? { options } : {} };
 }
 
+/** The sample with results of another type, for ops that take one. */
+function resultTyped({ args, options }: Sample, dtype: DType): Sample {
+  return { args, options: { ...options, dtype } };
+}
+
 function isList(a: SampleArgument): a is readonly SampleArgument[] {
   return Array.isArray(a);
 }
@@ -49,9 +54,14 @@ Deno.test("every op refuses a type, or has kernels for it that verify", () => {
       const [sample] = definition.samples;
       if (!sample || sample.args.includes("cpu")) continue;
       for (const dtype of DTYPES) {
-        for (const which of ["first", "all"] as const) {
+        const forms = [
+          ["first", typed(sample, dtype, "first")],
+          ["all", typed(sample, dtype, "all")],
+          ..."dtype" in definition.params ? [["result", resultTyped(sample, dtype)] as const] : [],
+        ] as const;
+        for (const [which, form] of forms) {
           try {
-            callOp(definition, makeSample(typed(sample, dtype, which)).given);
+            callOp(definition, makeSample(form).given);
           } catch (thrown) {
             if (thrown instanceof DynError) continue;
             wrong.push(`${definition.name} of ${dtype} (${which}): ${thrown}`);

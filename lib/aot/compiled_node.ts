@@ -105,13 +105,14 @@ export class CompiledNode extends Node {
     });
     this.#lent = madeForBackward(inputs, outputs, savedFrom);
     // What the runtime is about to write back overwrites elements that the graph would need to be made again
-    const { overwritten: written } = this.#pair.plan;
-    const overwritten = new Set(
-      written.flatMap(({ input, differentiable }) => differentiable ? [input] : []),
-    );
+    const { overwritten: read, mutations } = this.#pair.plan;
+    const written = new Set(mutations.map(({ input }) => input));
+    for (const { input } of read) written.delete(input);
+    const kept = new Set(read.flatMap(({ input, differentiable }) => differentiable ? [input] : []));
     this.#primals = inputs.map((input, k) => {
       if (!isTensor(input)) return input;
-      return overwritten.has(k)
+      if (written.has(k)) return new StandIn(input.layout, this.edges[k] !== null);
+      return kept.has(k)
         ? new SavedTensor(noGrad(() => ops.clone(input)), gradientEdge(input))
         : new SavedTensor(input);
     });
@@ -174,7 +175,7 @@ export class CompiledNode extends Node {
     this.#primals = this.#primals?.map((each, k) => {
       if (!(each instanceof SavedTensor)) return each;
       each.release();
-      return new Freed(each.layout, this.edges[k] !== null);
+      return new StandIn(each.layout, this.edges[k] !== null);
     }) ?? null;
     this.#lent = [];
   }
@@ -276,16 +277,16 @@ export class CompiledNode extends Node {
   }
 
   #unpack(value: unknown): unknown {
-    if (value instanceof Freed) return value.standIn();
+    if (value instanceof StandIn) return value.make();
     return value instanceof SavedTensor ? value.unpack(this.name) : value;
   }
 }
 
-/** An input that was let go of, for passes that read no elements. */
-class Freed {
+/** An input whose elements no pass reads any more, or none ever did. */
+class StandIn {
   constructor(readonly layout: Layout, readonly requiresGrad: boolean) {}
 
-  standIn(): Tensor {
+  make(): Tensor {
     const { shape, dtype, device } = this.layout;
     const zeros = ops.zeros(shape, { dtype, device });
     zeros.requiresGrad = this.requiresGrad;

@@ -3,6 +3,7 @@
  * Invariant: element i combines elements 0 … i, in order.
  */
 import { type DType, isFloat } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
 import type { Dim } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
@@ -43,6 +44,11 @@ function scan(
 }
 
 const sumType = (dtype: DType): DType => isFloat(dtype) ? dtype : "int64";
+/** The type of running sums and products: a number's. */
+function scanType(name: string, dtype: DType): DType {
+  if (dtype === "bool") throw new DynError(`Expected ${name} of numbers but found type bool`);
+  return dtype;
+}
 const SAMPLES = [{ args: [t(3, 4), 0] }, { args: [t(3, 4), -1] }, { args: [t(0, 2), 0] }, {
   args: [t(), 0],
 }] as const;
@@ -54,7 +60,7 @@ const cumsum = defineWideOp({
   inplace: true,
   infer({ self, dim, dtype }) {
     normalizeDim(dim, self.shape.length);
-    return contiguousMeta(self.shape, dtype ?? sumType(self.dtype), self.device);
+    return contiguousMeta(self.shape, scanType("cumsum", dtype ?? sumType(self.dtype)), self.device);
   },
   implementation: {
     kind: "lower",
@@ -87,7 +93,7 @@ const cumprod = defineWideOp({
   inplace: true,
   infer({ self, dim, dtype }) {
     normalizeDim(dim, self.shape.length);
-    return contiguousMeta(self.shape, dtype ?? sumType(self.dtype), self.device);
+    return contiguousMeta(self.shape, scanType("cumprod", dtype ?? sumType(self.dtype)), self.device);
   },
   implementation: {
     kind: "lower",

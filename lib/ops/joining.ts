@@ -275,6 +275,9 @@ function triangleIndices(name: "triuIndices" | "trilIndices") {
       if (row < 0 || col < 0) {
         throw new DynError(`Expected sizes that are not negative but found ${row} and ${col}`);
       }
+      if (dtype !== null && dtype !== "int32" && dtype !== "int64") {
+        throw new DynError(`Expected ${name} of type int32 or int64 but found ${dtype}`);
+      }
       return contiguousMeta([2, count(row, col, offset)], dtype ?? "int64", device ?? "cpu");
     },
     implementation: {

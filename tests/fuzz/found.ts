@@ -654,4 +654,15 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [wide];
       }, [() => [leaf([-0.5, 1.25])]]),
   },
+  "gradients of gradients behind a write to what they do not depend on": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        y.div_(3);
+        const grads = autograd.grad(x.sum(), [x], { createGraph: true });
+        return [...grads, y];
+      }, [() => [leaf([2, -1]), float(1.5)]]),
+  },
+  "running sums and products of bools": {
+    make: () => life((x: Tensor) => [x.cumsum(0, { dtype: "bool" })], [() => [float([0.5, 0])]]),
+  },
 };

@@ -8,6 +8,7 @@ import { messageOf } from "../../../lib/base/errors.ts";
 import { counters } from "../../../lib/base/logs.ts";
 import type { DeviceName } from "../../../lib/loops/device.ts";
 import { chooseDefaultDevice } from "../../../lib/tensor/default_device.ts";
+import { compileOptions } from "./compile_options.ts";
 import { type Aspect, compareFacts, type Fact, type FactDifference, factText } from "./facts.ts";
 import type { Instance } from "./instance.ts";
 import { withoutKnown } from "./known_differences.ts";
@@ -51,7 +52,10 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
   let compiled: Instance["f"] | undefined;
   const wrap = (f: Instance["f"]) => {
     const dynamic = options.dynamic ?? null;
-    return compiled = compile(f, { backend: options.backend, ...dynamic === null ? {} : { dynamic } });
+    return compiled = compile(f, {
+      ...compileOptions(options.backend),
+      ...dynamic === null ? {} : { dynamic },
+    });
   };
   let found: readonly (readonly Fact[])[];
   try {

@@ -3,6 +3,7 @@
  * and its calls), joined in a module, or a whole file that shows what a program does plainly and compiled.
  * Invariant: the text that a fuzzer runs is the text that a person gets, bar types.
  */
+import { compileOptions } from "./compile_options.ts";
 import { makeData } from "./data.ts";
 import {
   type Arg,
@@ -243,6 +244,8 @@ export function fileText(
   if (wrapped.includes("noGrad")) names.add("noGrad");
   if (wrapped.includes("inference")) names.add("inferenceMode");
   const dynamic = program.dynamic === null ? "" : `, dynamic: ${program.dynamic}`;
+  const chosen = compileOptions(options.backend).options;
+  const rounding = chosen ? `, options: ${JSON.stringify(chosen)}` : "";
   const run = (k: number) => {
     const call = `run(...args)`;
     const mode = wrapped[k];
@@ -259,7 +262,7 @@ export function fileText(
     "",
     `for (const backend of [null, ${JSON.stringify(options.backend)}]) {`,
     "  const { f, calls, effects, state } = make();",
-    `  const run = backend === null ? f : compile(f, { backend${dynamic} });`,
+    `  const run = backend === null ? f : compile(f, { backend${dynamic}${rounding} });`,
     ...program.calls.flatMap((_, k) => [
       "  try {",
       `    manualSeed(${callSeed(k)});`,
