@@ -256,7 +256,12 @@ function backwardGraph(
   for (const node of wanted) make(node);
   builder.output(gradients.map((node) => node && copyOf(copies, node)));
   // Saving nothing else keeps a value that only metadata needed out of the way.
-  const bound = new Set(sizeBindings(backward).map(({ symbol }) => symbol));
+  // Kernels choose strides themselves where no element shows them
+  const bound = new Set(
+    sizeBindings(backward).flatMap(({ symbol, part }) =>
+      part.kind === "stride" || part.kind === "offset" ? [] : [symbol]
+    ),
+  );
   const sizes = [...symbolsOf(backward)].filter((symbol) => !bound.has(symbol));
   const firstTangent = copies.get(tangents[0] ?? backward.output);
   for (const size of sizes) {

@@ -151,12 +151,34 @@ const unravelIndex = defineOp({
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 6] }, [2, 3]] }],
 });
 
-/** Choices of r positions out of n, in order. */
-function choices(n: number, r: number, repeat: boolean, from = 0): number[][] {
-  if (r === 0) return [[]];
-  const found: number[][] = [];
-  for (let i = from; i < n; i++) {
-    for (const rest of choices(n, r - 1, repeat, repeat ? i : i + 1)) found.push([i, ...rest]);
+/** Most positions that all choices together may name: a GiB of them. */
+const MOST_POSITIONS = 2 ** 27;
+
+/** How many choices of r positions out of n there are. Throws DynError where they cannot be listed. */
+function countChoices(n: number, r: number, repeat: boolean): number {
+  const from = repeat ? Math.max(0, n + r - 1) : n;
+  if (from < r) return 0;
+  let count = 1;
+  for (let k = 1; k <= r; k++) {
+    count = count * (from - r + k) / k;
+    if (count * r > MOST_POSITIONS) {
+      throw new DynError(
+        `Expected at most ${MOST_POSITIONS} indices but choices of ${r} out of ${n} have more`,
+      );
+    }
+  }
+  return count;
+}
+
+/** Choices of r positions out of n, in order, one behind the other. */
+function choices(n: number, r: number, repeat: boolean): number[] {
+  const found: number[] = [];
+  const row = Array.from({ length: r }, (_, place) => repeat ? 0 : place);
+  for (let left = countChoices(n, r, repeat); left > 0; left--) {
+    found.push(...row);
+    const last = row.findLastIndex((position, place) => position < (repeat ? n - 1 : n - r + place));
+    const next = (row[last] ?? 0) + 1;
+    for (let place = Math.max(0, last); place < r; place++) row[place] = repeat ? next : next + place - last;
   }
   return found;
 }
@@ -171,7 +193,7 @@ const combinations = defineOp({
     }
     if (r < 0) throw new DynError(`Expected r that is not negative but found ${r}`);
     const n = knownSize(self.shape[0] ?? 1);
-    const count = r === 0 ? 0 : choices(n, r, withReplacement).length;
+    const count = r === 0 ? 0 : countChoices(n, r, withReplacement);
     return contiguousMeta(r === 0 ? [0] : [count, r], self.dtype, self.device);
   },
   implementation: {
@@ -199,12 +221,11 @@ const choiceIndices = defineOp({
   },
   exposure: { method: false, free: false },
   infer: ({ n, r, repeat, device }) =>
-    contiguousMeta([choices(n, r, repeat).length, r], "int64", device ?? "cpu"),
+    contiguousMeta([countChoices(n, r, repeat), r], "int64", device ?? "cpu"),
   implementation: {
     kind: "host",
     compute({ n, r, repeat }) {
-      const rows = choices(n, r, repeat);
-      return [hostTensor([rows.length, r], "int64", rows.flat())];
+      return [hostTensor([countChoices(n, r, repeat), r], "int64", choices(n, r, repeat))];
     },
   },
   gradient: { kind: "none", because: "its result is made of indices" },

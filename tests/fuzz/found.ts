@@ -6,6 +6,7 @@ import {
   arange,
   autograd,
   cat,
+  combinations,
   convTranspose2d,
   fill,
   gather,
@@ -664,5 +665,12 @@ export const FOUND: Readonly<Record<string, Found>> = {
   },
   "running sums and products of bools": {
     make: () => life((x: Tensor) => [x.cumsum(0, { dtype: "bool" })], [() => [float([0.5, 0])]]),
+  },
+  "a size that only a stride of something empty shows": {
+    make: () => life((x: Tensor) => x.at(0, "17:14:2").sin(), [() => [leaf([[-1.5, -1.25]])]]),
+    dynamic: true,
+  },
+  "more combinations than can be listed": {
+    make: () => life((x: Tensor) => [combinations(x, x.shape[0] ?? 0, true)], [() => [zeros([17])]]),
   },
 };
