@@ -4,6 +4,7 @@ import {
   type CacheEntry,
   explain as explainCall,
   type Explanation,
+  type ExplanationOf,
   frozen,
   markDimension,
   reset as resetCapture,
@@ -21,7 +22,7 @@ import { Module } from "./nn/module.ts";
 import type { Tensor } from "./tensor/tensor.ts";
 
 export { allowInGraph, assumeConstantResult, disable, isCompiling } from "./dynamo/mod.ts";
-export type { CacheEntry, Explanation, Stance, UncompiledCalls } from "./dynamo/mod.ts";
+export type { CacheEntry, Explanation, ExplanationOf, Stance, UncompiledCalls } from "./dynamo/mod.ts";
 export { CompilationProfiler, CompileCounter } from "./compile_counter.ts";
 export type { CompileStatistics } from "./compile.ts";
 export {
@@ -44,10 +45,17 @@ export function reset(): void {
   counters.clear();
 }
 
-/** A function that captures one call with these arguments and reports graphs, breaks and guards. */
-export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => Explanation;
-export function explain<M extends Module>(module: M): (...args: Parameters<M["forward"]>) => Explanation;
-export function explain(target: AnyFunction | Module): (...args: never[]) => Explanation {
+/**
+ * A function that captures one call with these arguments and reports graphs, breaks and guards; of an async function,
+ * when the call is done.
+ */
+export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => ExplanationOf<F>;
+export function explain<M extends Module>(
+  module: M,
+): (...args: Parameters<M["forward"]>) => ExplanationOf<M["forward"]>;
+export function explain(
+  target: AnyFunction | Module,
+): (...args: never[]) => Explanation | Promise<Explanation> {
   if (target instanceof Module) {
     const report = explainCall(target.forward);
     return (...args) => Reflect.apply(report, target, args);

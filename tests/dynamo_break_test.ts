@@ -179,7 +179,7 @@ Deno.test("an exception that leaves the function is the original's own", () => {
   assertEquals(calls, 3);
 });
 
-Deno.test("async functions are captured up to their first wait, and keep their order", async () => {
+Deno.test("async functions are captured on both sides of their waits, and keep their order", async () => {
   const log: string[] = [];
   const fn = async (x: Tensor, fails: boolean) => {
     const y = x.add(1).mul(2);
@@ -194,7 +194,7 @@ Deno.test("async functions are captured up to their first wait, and keep their o
   log.push("called");
   assertEquals(list(await pending), [5]);
   assertEquals(log, ["before", "called", "after"]);
-  assertEquals(c.ops(), [["add", "mul"]]);
+  assertEquals(c.ops(), [["add", "mul"], ["add"]]);
   await assertRejects(() => c.run(vector(1), true), RangeError, "late");
 });
 

@@ -220,6 +220,13 @@ const CATALOGUE = {
     explanation: "Compiling it failed",
     hint: "config.suppressErrors leaves such functions uncompiled; without it the error is thrown",
   },
+  waits: {
+    id: "GB0035",
+    category: "wait of an async function or a generator",
+    explanation:
+      "Other code runs before the function goes on: one graph ends here and another begins behind it",
+    hint: "None is needed; what should be one graph belongs between two waits, or into a function of its own",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** What there is in the catalogue. */

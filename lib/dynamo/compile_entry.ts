@@ -31,7 +31,8 @@ import { nextGraphName } from "./program.ts";
 import { cellOfBox } from "./cells.ts";
 import { cellOf, closurePrinter } from "./closure_printer.ts";
 import { ANONYMOUS } from "./root_body.ts";
-import { asyncTail, branchTail, breakTail, type Tail } from "./resume.ts";
+import { branchTail, breakTail, type Tail, waitTail } from "./resume.ts";
+import { asyncCall, Whole } from "./suspension.ts";
 import { Machine, type Outcome } from "./trace/machine.ts";
 import { type Interruption, Restart, SymbolicLimit } from "./trace/restart.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
@@ -125,17 +126,13 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
 }
 
 function makeEntry(traced: Traced, outcome: Outcome): Entry {
-  const { unit, machine: { isAsync } } = traced;
+  const { unit } = traced;
   switch (outcome.kind) {
     case "return":
       return resumed(traced, [], () => ({
         needed: [outcome.value],
-        write: ({ rebuild, constants }) => {
+        write: ({ rebuild }) => {
           const text = rebuild.value(outcome.value);
-          if (isAsync) {
-            constants.add("$promise", promiseOf);
-            return [`return $promise(${text});`];
-          }
           return text === "undefined" ? [] : [`return ${text};`];
         },
       }));
@@ -146,12 +143,12 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
     case "break": {
       const { frames, cause } = outcome;
       reportBreak(traced, frames, cause);
-      return resumed(traced, frames, () => isAsync ? asyncTail(frames) : breakTail(unit, frames));
+      return resumed(traced, frames, () => waitTail(unit, frames) ?? breakTail(unit, frames));
     }
     case "branch": {
       const { frames, test } = outcome;
       reportBreak(traced, frames, { kind: "genericJump", detail: "" });
-      return resumed(traced, frames, () => isAsync ? asyncTail(frames) : branchTail(unit, frames, test));
+      return resumed(traced, frames, () => branchTail(unit, frames, test));
     }
     default:
       return outcome satisfies never;
@@ -208,12 +205,6 @@ function throwingEntry(traced: Traced, { because, stack }: Extract<Outcome, { ki
   return entry;
 }
 
-/** What an async function gives that has not waited for anything. */
-function promiseOf(value: unknown): Promise<unknown> {
-  // Resolving inside the constructor takes as many turns as returning from an async function.
-  return new Promise((resolve) => resolve(value));
-}
-
 /** An entry that leaves calls to plain JavaScript: exactly those that would end the same way. */
 function plainEntry({ unit, output }: Traced, around: (run: () => unknown) => unknown): Entry {
   const { body } = unit;
@@ -263,7 +254,7 @@ function assemble(
   tail: (code: ModifiedCode) => readonly string[],
 ): Entry {
   const { unit, machine, output } = traced;
-  const { body } = unit;
+  const { body } = unit, isAsyncCall = machine.isAsync && !body.resumed;
   guardAliases(machine, output);
   guardElements(machine, output);
   let graph: GraphModule | null = null;
@@ -288,7 +279,8 @@ function assemble(
         "dynamo",
         () => `A graph of ${body.name} failed; the call runs as it is: ${messageOf(error)}`,
       );
-      return body.runPlain(self, Array.from(given));
+      const result = body.runPlain(self, Array.from(given));
+      return isAsyncCall ? new Whole(result) : result;
     },
     needed: [...needed, ...machine.deferred.flatMap((r) => [r.callee, r.self, ...r.args])],
     tail: (code) => [...machine.deferred.map((request) => deferredCall(code, request)), ...tail(code)],
@@ -307,7 +299,12 @@ function assemble(
   unit.program.options.hooks.onGuards?.(texts);
   logs.emit("guards", () => `Guards of ${body.name}:\n${texts.map((t) => `  ${t}`).join("\n")}`);
   logs.emit("bytecode", () => `Modified code of ${body.name}:\n${modified.text}`);
-  const { run, text: code } = modified;
+  const { text: code } = modified;
+  const run = isAsyncCall
+    ? function (this: unknown, ...args: readonly unknown[]) {
+      return asyncCall(() => Reflect.apply(modified.run, this, args));
+    }
+    : modified.run;
   return { ...checked(guards, output), guards, run, code, graph, plain: false, hits: 0 };
 }
 

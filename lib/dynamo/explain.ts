@@ -28,9 +28,17 @@ function operationsOf(gm: GraphModule): string[] {
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
 
-/** A function with the same parameters that calls `fn` once, compiled afresh, and reports. */
-export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => Explanation {
-  return function (this: unknown, ...args: Parameters<F>): Explanation {
+/** What `explain` gives: the report of an async function when that is done. */
+export type ExplanationOf<F extends AnyFunction> = ReturnType<F> extends PromiseLike<unknown>
+  ? Promise<Explanation>
+  : Explanation;
+
+/**
+ * A function with the same parameters that calls `fn` once, compiled afresh, and reports; where `fn` is async, with a
+ * promise of the report, which rejects as the call does.
+ */
+export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => ExplanationOf<F> {
+  return function (this: unknown, ...args: Parameters<F>): ExplanationOf<F> {
     const graphs: GraphModule[] = [];
     const breakReasons: BreakReason[] = [];
     const guards: string[] = [];
@@ -45,20 +53,24 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
         onGuards: (texts) => void guards.push(...texts),
       },
     });
-    Reflect.apply(compiled, this, args);
-    const opsPerGraph = graphs.map(operationsOf);
-    const opCount = opsPerGraph.reduce((sum, ops) => sum + ops.length, 0);
-    return {
-      graphCount: graphs.length,
-      graphBreakCount: breakReasons.length,
-      opCount,
-      breakReasons,
-      uncompiled,
-      graphs,
-      guards,
-      opsPerGraph,
-      toString: () => text({ graphs: graphs.length, opCount, breakReasons, uncompiled }),
+    const report = (): Explanation => {
+      const opsPerGraph = graphs.map(operationsOf);
+      const opCount = opsPerGraph.reduce((sum, ops) => sum + ops.length, 0);
+      return {
+        graphCount: graphs.length,
+        graphBreakCount: breakReasons.length,
+        opCount,
+        breakReasons,
+        uncompiled,
+        graphs,
+        guards,
+        opsPerGraph,
+        toString: () => text({ graphs: graphs.length, opCount, breakReasons, uncompiled }),
+      };
     };
+    const result: unknown = Reflect.apply(compiled, this, args);
+    const reported = result instanceof Promise ? result.then(report) : report();
+    return reported as ExplanationOf<F>;
   };
 }
 

@@ -1,6 +1,6 @@
 /** Capture of JavaScript programs: the room's surface for the layers above. */
 export { markDimension } from "./automatic_dynamic.ts";
-export { explain, type Explanation } from "./explain.ts";
+export { explain, type Explanation, type ExplanationOf } from "./explain.ts";
 export { allowInGraph, assumeConstantResult, disable, isCompiling } from "./marks.ts";
 export {
   cacheEntries,

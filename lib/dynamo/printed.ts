@@ -66,6 +66,29 @@ function evaluate(code: CodeObject, { source, strict, used }: Text): Factory {
   return (free, callee) => make(runtime, callee, ...used.map((index) => free[index]));
 }
 
+const inTurns = new WeakMap<CodeObject, CodeObject>();
+
+/** The code of an async function as that of a generator of what it waits for; other code as it is. */
+export function inSteps(code: CodeObject): CodeObject {
+  if (!code.async) return code;
+  let made = inTurns.get(code);
+  if (!made) {
+    const instructions = code.instructions.map((i): Instruction =>
+      i.op === "await" ? { op: "yield", dst: i.dst, src: i.src, onReturn: null } : i
+    );
+    inTurns.set(code, made = derived(code, { async: false, generator: true, instructions }));
+  }
+  return made;
+}
+
+/** Made from the original, so that the printer still finds where nested classes were written. */
+function derived(code: CodeObject, changed: Partial<CodeObject>): CodeObject {
+  return Object.create(
+    code,
+    Object.fromEntries(Object.entries(changed).map(([key, value]) => [key, { value, enumerable: true }])),
+  );
+}
+
 const steps = new WeakMap<Instruction, CodeObject>();
 
 /** One instruction as a function of what it reads; gives what it writes, as a list where that is not one value. */
@@ -129,7 +152,7 @@ function oneStep(code: CodeObject, parts: StepParts): CodeObject {
     ...parts.instructions,
     { op: "return", src: parts.result },
   ];
-  const changed: Partial<CodeObject> = {
+  return derived(code, {
     kind: "function",
     generator: false,
     async: false,
@@ -147,11 +170,5 @@ function oneStep(code: CodeObject, parts: StepParts): CodeObject {
     spans: instructions.map(() => span),
     handlers: [],
     children: parts.children,
-  };
-  // Derived from the original, so that the printer still finds where nested classes were written.
-  const made: CodeObject = Object.create(
-    code,
-    Object.fromEntries(Object.entries(changed).map(([key, value]) => [key, { value, enumerable: true }])),
-  );
-  return made;
+  });
 }

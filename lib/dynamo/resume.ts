@@ -4,17 +4,17 @@
  * Invariant: an exception of the plain instruction goes where the program would have sent it.
  */
 import { invariant } from "../base/errors.ts";
-import type { CodeObject, Register } from "./bytecode/code.ts";
+import type { CodeObject, Offset, Register } from "./bytecode/code.ts";
 import { doneByThrowing, readsFrame, successors } from "./bytecode/effects.ts";
-import { liveRegisters } from "./bytecode/liveness.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
 import { bindingsOf, capturedBy, isFixed } from "./captured.ts";
 import type { Program } from "./program.ts";
 import { printRest, stepCode } from "./printed.ts";
 import { checkPlain, resumedBody } from "./resumed_body.ts";
-import { type Continuation, isPastPrologue, planResume, type ResumePlan } from "./resume_plan.ts";
+import { type Continuation, planResume, type ResumePlan } from "./resume_plan.ts";
+import { generatorOf, Waiting, type Ways } from "./suspension.ts";
 import type { Frame } from "./trace/interpreter.ts";
-import { handlerOf, isReachable } from "./trace/machine.ts";
+import { handlerOf } from "./trace/machine.ts";
 import { Unit } from "./unit.ts";
 import { type ItemValue, TRUE, type Value } from "./variables/value.ts";
 
@@ -168,30 +168,79 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
   };
 }
 
-/** The statements of an async function that has to wait: its rest runs plainly. */
-export function asyncTail(frames: readonly Frame[]): Tail | null {
+/**
+ * The statements where the function itself waits, or becomes a generator, with a way on for each end of the wait; null
+ * where it does neither.
+ */
+export function waitTail(unit: Unit, frames: readonly Frame[]): Tail | null {
   const [frame] = frames;
-  invariant(frame && frames.length === 1, "Expected one frame of an async function");
-  const { code, pc, callee } = frame;
-  if (!isPastPrologue(code, pc) || !isReachable(frame)) return null;
-  const parameters = [...liveRegisters(code, pc)];
-  const values = parameters.map((register) => frame.registers[register]);
-  if (values.some((v) => v === undefined)) return null;
-  const captured = capturedBy(frame);
-  return {
-    needed: values.filter((v) => v !== undefined),
-    write: ({ rebuild, constants }) => {
-      const printed = printRest(code, {
-        entry: pc,
-        parameters,
-        name: code.name || "rest",
-        forms: (i) => captured[i]?.form ?? "value",
+  if (!frame || frames.length !== 1) return null;
+  const { code, pc, callee } = frame, instruction = code.instructions[pc];
+  switch (instruction?.op) {
+    case "generatorStart": {
+      const way = wayOn(unit, frames, { depth: 1, pc: pc + 1, given: [] });
+      if (!way || !callee) return null;
+      return {
+        needed: [...valuesOf(way), callee],
+        write: (out) => {
+          const make = out.constants.name(generatorOf, "$generator");
+          return [
+            `return ${make}(${out.rebuild.value(callee)}, () => { ${callText(way, out, new Map())} });`,
+          ];
+        },
+      };
+    }
+    case "await":
+      return waitFor(unit, frame, {
+        kind: "await",
+        on: instruction.src,
+        dst: instruction.dst,
+        onReturn: null,
       });
-      const rest = printed.make(captured.map((c) => c.value), callee?.real);
-      const args = values.map((v) => v ? rebuild.value(v) : "undefined");
-      return [`return ${constants.name(rest, "$rest")}(${args.join(", ")});`];
+    case "yield": {
+      const { src, dst, onReturn } = instruction;
+      return waitFor(unit, frame, { kind: "yield", on: src, dst, onReturn });
+    }
+    case "yieldDelegate": {
+      const { source, dst, onReturn } = instruction;
+      return waitFor(unit, frame, { kind: "delegate", on: source, dst, onReturn });
+    }
+    default:
+      return null;
+  }
+}
+
+function waitFor(unit: Unit, frame: Frame, { kind, on, dst, onReturn }: {
+  readonly kind: Waiting["kind"];
+  readonly on: Register;
+  readonly dst: Register;
+  readonly onReturn: Offset | null;
+}): Tail | null {
+  const frames = [frame], value = frame.registers[on];
+  const way = wayOn(unit, frames, { depth: 1, pc: frame.pc + 1, given: [dst] });
+  const thrown = handlerWay(unit, frames);
+  const returned = onReturn === null ? null : wayOn(unit, frames, { depth: 1, pc: onReturn, given: [dst] });
+  if (!way || !value || thrown === "none" || (onReturn !== null && !returned)) return null;
+  return {
+    needed: [value, ...valuesOf(way), ...valuesOf(thrown?.way ?? null), ...valuesOf(returned)],
+    write: (out) => {
+      const { rebuild, constants, names } = out, given = names.fresh("given");
+      const wait = constants.name(waiting, "$wait");
+      const goOn = (to: Way, register: Register) => callText(to, out, new Map([[register, given]]));
+      return [
+        `// ${describe(frame.code, frame.pc)}`,
+        `return ${wait}(${JSON.stringify(kind)}, ${rebuild.value(value)}, {`,
+        `  next(${given}) { ${goOn(way, dst)} },`,
+        `  throw(${given}) { ${thrown ? goOn(thrown.way, thrown.register) : `throw ${given};`} },`,
+        `  return(${given}) { ${returned ? goOn(returned, dst) : `return ${given};`} },`,
+        "});",
+      ];
     },
   };
+}
+
+function waiting(kind: Waiting["kind"], value: unknown, ways: Ways): Waiting {
+  return new Waiting(kind, value, ways);
 }
 
 /** What the user wrote at an instruction, in one line. */

@@ -10,11 +10,12 @@ import { doneByThrowing } from "./bytecode/effects.ts";
 import { UNINITIALIZED as TDZ } from "./bytecode/runtime.ts";
 import { cellOfBox, isBox } from "./cells.ts";
 import { infoOf } from "./functions.ts";
-import { type Printed, printRest } from "./printed.ts";
+import { inSteps, type Printed, printRest } from "./printed.ts";
 import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./resume_plan.ts";
 import { argumentSource, knownSource } from "./source.ts";
 import { type Completion, Frame, type FrameBindings, type Interpreter } from "./trace/interpreter.ts";
 import { positionOf } from "./trace/positions.ts";
+import { waitsOf } from "./suspension.ts";
 import type { UnitBody } from "./unit.ts";
 import { ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "./variables/value.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
@@ -188,7 +189,7 @@ function plainFrame(plan: ResumePlan, frame: number, args: readonly unknown[]): 
 
 /** The rest of a frame's function from an offset. Throws UnsupportedSyntax. */
 function restOf(code: CodeObject, pc: number, forms: (index: number) => FreeForm): Printed {
-  return printRest(code, {
+  return printRest(inSteps(code), {
     entry: pc,
     parameters: [...liveRegisters(code, pc)],
     name: code.name || "rest",
@@ -220,7 +221,10 @@ function runRest(frame: PlainFrame, pc: number): unknown {
   const parameters = [...liveRegisters(code, pc)];
   const printed = restOf(code, pc, (i) => frame.free[i]?.form ?? "value");
   const run = printed.make(frame.free.map((f) => f.value), frame.callee);
-  return run(...parameters.map((r) => frame.registers.get(r)));
+  const result = run(...parameters.map((r) => frame.registers.get(r)));
+  if (!code.async && !code.generator) return result;
+  // Printed as a generator of its waits
+  return waitsOf(result as Iterator<unknown>, code.async ? "await" : "yield");
 }
 
 /** Runs the plan without tracing. */

@@ -102,13 +102,11 @@ export class Unit {
 
   /** Serves a call to its end. */
   call(self: unknown, args: readonly unknown[]): unknown {
-    let result = this.#begin(self, args);
-    // Loops with graph breaks come back here, so that the stack does not grow.
-    while (result instanceof Resumption) result = result.unit.#begin(undefined, result.args);
-    return result;
+    return settle(this.begin(self, args));
   }
 
-  #begin(self: unknown, args: readonly unknown[]): unknown {
+  /** Serves a call as far as its entry goes: gives its result, or where it goes on. */
+  begin(self: unknown, args: readonly unknown[]): unknown {
     const { entries } = this;
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i];
@@ -259,6 +257,13 @@ function entryText({ graph, guards }: Entry): string {
 /** What a modified function gives where the rest of the program is another unit. */
 export class Resumption {
   constructor(readonly unit: Unit, readonly args: readonly unknown[]) {}
+}
+
+/** The result of a call that has got so far. Loops with graph breaks come back here, so that the stack does not grow. */
+export function settle(begun: unknown): unknown {
+  let result = begun;
+  while (result instanceof Resumption) result = result.unit.begin(undefined, result.args);
+  return result;
 }
 
 /** A frame has no instructions to trace. */

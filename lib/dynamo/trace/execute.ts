@@ -81,6 +81,7 @@ export function execute(
     case "loadHome":
       return step.set(instruction.dst, m.homeOf(frame));
     case "generatorStart":
+      if (!frame.generator) return breakGraph("waits", "a generator begins");
       return m.startGenerator();
     case "loadFree":
       return step.set(instruction.dst, m.loadFree(frame, instruction.index));
@@ -256,11 +257,13 @@ export function execute(
     case "forInNext":
       return executeForInNext(step, instruction);
     case "yield":
+      if (!step.frame.generator) return breakGraph("waits", "yield");
       return m.suspend(step.get(instruction.src));
     case "yieldDelegate":
+      if (!step.frame.generator) return breakGraph("waits", "yield*");
       return m.delegate(step.get(instruction.source), instruction.dst);
     case "await":
-      return breakGraph("generator", "await");
+      return breakGraph("waits", "await");
     case "getDisposer": {
       const value = step.get(instruction.src);
       if (instruction.async) return breakGraph("generator", "await using");

@@ -252,10 +252,7 @@ export class Machine implements Interpreter {
 
   /** Generated code can only go on in frames that wait for a plain result. */
   #refuseUnresumable(reason: BreakCause): void {
-    const [root] = this.frames;
-    // The rest of an async function runs plainly, so that its waiting is the language's own.
     const again = { kind: "break", cause: reason } as const;
-    if (root && this.isAsync && this.frames.length > 1) throw new Restart(root.waitingSince, again);
     for (let i = 1; i < this.frames.length; i++) {
       const frame = this.frames[i], below = this.frames[i - 1];
       if (frame && below && !isResumable(frame)) throw new Restart(below.waitingSince, again);

@@ -1,0 +1,305 @@
+/**
+ * Functions that wait, compiled in pieces: results, effects and their order among other microtasks are those of the
+ * plain program, and what follows a wait is compiled too.
+ */
+import { assertEquals } from "@std/assert";
+import { compile, compiler, type Tensor, tensor } from "../mod.ts";
+
+type Log = unknown[];
+
+/** What a test shows of a value. */
+const shown = (value: unknown): unknown => {
+  if (value instanceof Error) return String(value);
+  return typeof value === "object" && value !== null && "tolist" in value
+    ? (value as Tensor).tolist()
+    : value;
+};
+
+type AsyncProgram = (x: Tensor, log: Log) => Promise<unknown>;
+
+const ASYNC: Readonly<Record<string, AsyncProgram>> = {
+  "a wait between operations": async (x, log) => {
+    let y = x.add(1);
+    await null;
+    log.push("after");
+    for (let i = 0; i < 5; i++) y = y.mul(2).sin();
+    return y;
+  },
+  "a rejection that is caught": async (x, log) => {
+    const twice = x.mul(2);
+    try {
+      await Promise.reject(new Error("no"));
+      return twice;
+    } catch (error) {
+      log.push(String(error));
+      return twice.add(3).mul(2);
+    } finally {
+      log.push("finally");
+    }
+  },
+  "a rejection that leaves": async (x, log) => {
+    const y = x.mul(2);
+    log.push(y.shape);
+    await Promise.reject(new RangeError("left"));
+  },
+  "waits in a loop": async (x, log) => {
+    let y = x;
+    for (let i = 0; i < 3; i++) {
+      y = y.mul(2).add(i);
+      log.push(await i);
+    }
+    return y;
+  },
+  "for await over an async generator": async (x, log) => {
+    async function* values() {
+      yield 1;
+      await null;
+      yield 2;
+    }
+    let y = x;
+    for await (const value of values()) {
+      y = y.add(value).mul(2);
+      log.push(value);
+    }
+    return y;
+  },
+  "for await over an array, left early": async (x, log) => {
+    let y = x;
+    for await (const value of [Promise.resolve(1), 2, 3]) {
+      y = y.mul(value + 1);
+      if (value === 2) break;
+      log.push(value);
+    }
+    return y;
+  },
+  "closures that wait together": async (x, log) => {
+    const parts = await Promise.all([1, 2, 3].map(async (k) => {
+      const y = x.mul(k);
+      await null;
+      log.push(k);
+      return y.sin();
+    }));
+    return parts.reduce((a, b) => a.add(b));
+  },
+  "calls of another async function": async (x, log) => {
+    const inner = async (y: Tensor, k: number) => {
+      log.push(`in ${k}`);
+      const z = y.mul(k);
+      if (k === 1) return z;
+      await k;
+      if (k === 3) throw new Error("three");
+      return z.add(k);
+    };
+    const first = await inner(x, 1), second = await inner(first, 2);
+    try {
+      return await inner(second, 3);
+    } catch (error) {
+      log.push(String(error));
+      return second.mul(4);
+    }
+  },
+  "an error before the first wait": async (x, log) => {
+    const y = x.mul(2);
+    log.push("before");
+    if (y.shape[0] === 2) throw new TypeError("early");
+    await null;
+  },
+  "no wait where it matters": async (x, log) => {
+    if (log.length > 1e6) await null;
+    return x.mul(2);
+  },
+  "a promise as the result": async (x, log) => {
+    const number = Promise.resolve(5), y = x.mul(await number);
+    log.push("between");
+    return Promise.resolve(y.add(await number));
+  },
+  "a break and a wait": async (x, log) => {
+    const step = (y: Tensor) => {
+      const z = y.mul(3);
+      log.push(z.sum().item());
+      return z.add(1);
+    };
+    const first = step(x);
+    await 1;
+    return step(first);
+  },
+  "a resource that is given back asynchronously": async (x, log) => {
+    const resource = {
+      async [Symbol.asyncDispose]() {
+        await null;
+        log.push("given back");
+      },
+    };
+    await using held = resource;
+    log.push(typeof held);
+    const y = x.mul(2);
+    await null;
+    return y.add(1);
+  },
+};
+
+/** What happens in two calls of a program, beside another chain of microtasks. */
+async function lifeOf(program: AsyncProgram): Promise<Log> {
+  const log: Log = [];
+  for (let call = 0; call < 2; call++) {
+    const beside = (async () => {
+      for (let tick = 0; tick < 16; tick++) {
+        await null;
+        log.push(`tick ${tick}`);
+      }
+    })();
+    const promise = program(tensor([1, 2]), log);
+    log.push("called", promise.constructor === Promise);
+    const result = await promise.then(shown, (error) => `rejected: ${error}`);
+    log.push("settled");
+    await beside;
+    log.push(result);
+  }
+  return log;
+}
+
+for (const [name, program] of Object.entries(ASYNC)) {
+  Deno.test(`compiled async function: ${name}`, async () => {
+    const plain = await lifeOf(program);
+    for (const backend of ["eager", "aot_eager"]) {
+      assertEquals(await lifeOf(compile(program, { backend })), plain, backend);
+    }
+  });
+}
+
+Deno.test("what follows a wait is compiled, and found again", async () => {
+  const counter = new compiler.CompileCounter();
+  const step = compile(async (x: Tensor) => {
+    const y = x.mul(2);
+    await null;
+    return y.add(1).sin();
+  }, { backend: counter });
+  for (let call = 0; call < 3; call++) await step(tensor([1, 2]));
+  assertEquals([counter.frameCount, counter.opCount], [2, 3]);
+  assertEquals(compiler.status(step).uncompiled, []);
+});
+
+Deno.test("an explanation tells of what follows a wait", async () => {
+  const report = await compiler.explain(async (x: Tensor) => {
+    const y = x.mul(2);
+    await null;
+    return y.add(1).sin();
+  })(tensor([1, 2]));
+  assertEquals(report.opsPerGraph, [["mul"], ["add", "sin"]]);
+  assertEquals(report.breakReasons.map(({ id }) => id), ["GB0035"]);
+});
+
+type GeneratorProgram = (x: Tensor, log: Log, factor?: number) => Generator<unknown, unknown, unknown>;
+
+const GENERATORS: Readonly<Record<string, GeneratorProgram>> = {
+  "values of a loop": function* (x, log) {
+    let y = x.add(1);
+    log.push("started");
+    yield y;
+    for (let i = 0; i < 3; i++) {
+      y = y.mul(2).add(i);
+      log.push(yield y);
+    }
+    return y.mul(10);
+  },
+  "handlers around the values": function* (x, log) {
+    try {
+      const y = x.mul(2);
+      yield y;
+      yield y.add(1);
+    } catch (error) {
+      log.push(`caught ${error}`);
+      yield x.mul(5);
+    } finally {
+      log.push("finally");
+      yield x.mul(7);
+    }
+  },
+  "values of others": function* (x, log) {
+    const y = x.mul(2);
+    log.push(yield* [y, y.add(1)]);
+    const given = yield* (function* () {
+      try {
+        log.push(yield y.mul(3));
+        return 5;
+      } finally {
+        log.push("inner finally");
+      }
+    })();
+    return y.add(given);
+  },
+  "a parameter that is computed": function* (x, log, factor = (log.push("default"), 3)) {
+    yield x.mul(factor);
+  },
+  "an array that is returned early": function* (x) {
+    const [first] = (function* () {
+      yield x.mul(2);
+      yield x.mul(3);
+    })();
+    yield first;
+  },
+};
+
+/** Ways to use a generator. */
+const USES: Readonly<Record<string, (generator: Generator, log: Log) => void>> = {
+  "to its end": (generator, log) => {
+    let result = generator.next("first");
+    for (let k = 0; !result.done; k++) {
+      log.push(shown(result.value));
+      result = generator.next(k);
+    }
+    log.push("end", shown(result.value), generator.next().done);
+  },
+  "returned from": (generator, log) => {
+    log.push(shown(generator.next().value));
+    for (let result = generator.return(42), k = 0; k < 4; result = generator.next(), k++) {
+      log.push(shown(result.value), result.done);
+    }
+  },
+  "thrown into": (generator, log) => {
+    log.push(shown(generator.next().value));
+    try {
+      for (let result = generator.throw(new Error("thrown")); !result.done; result = generator.next()) {
+        log.push(shown(result.value));
+      }
+    } catch (error) {
+      log.push(shown(error));
+    }
+    log.push(generator.next().done);
+  },
+  "returned from before it starts": (generator, log) => {
+    const { value, done } = generator.return(1);
+    log.push(value, done, generator.next().done);
+  },
+  "left by a loop": (generator, log) => {
+    for (const value of generator) {
+      log.push(shown(value));
+      break;
+    }
+    log.push(generator.next().done);
+  },
+};
+
+function useOf(program: GeneratorProgram, original: GeneratorProgram): Log[] {
+  return Object.entries(USES).flatMap(([name, use]) =>
+    [1, 2].map(() => {
+      const log: Log = [];
+      const generator = program(tensor([1, 2]), log);
+      log.push(name, Object.getPrototypeOf(generator) === original.prototype, String(generator));
+      use(generator, log);
+      return log;
+    })
+  );
+}
+
+for (const [name, program] of Object.entries(GENERATORS)) {
+  Deno.test(`compiled generator: ${name}`, () => {
+    const plain = useOf(program, program);
+    assertEquals(plain.length, 10);
+    for (const backend of ["eager", "aot_eager"]) {
+      const compiled = compile(program, { backend });
+      assertEquals(useOf(compiled, program), plain, backend);
+      assertEquals(compiler.status(compiled).givenUp, null);
+    }
+  });
+}
