@@ -16,10 +16,10 @@ import type {
   Statement,
 } from "../../lib/loops/ir.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
-import { printKernel, type Shader } from "./print/kernel.ts";
+import type { Shader } from "./print/kernel.ts";
 import { constantText, registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
-import { printTiles, splitsFor, TILE_THREADS, type TileProduct } from "./tiles.ts";
+import { printTiles, TILE_THREADS, type TileProduct } from "./tiles.ts";
 
 /** The calls that this file prints. */
 export type ConvolutionOp = Extract<ExternOp, ConvGeometry>;
@@ -29,17 +29,17 @@ export function isConvolution(call: ExternOp): call is ConvolutionOp {
   return call.op === "convForward" || call.op === "convBackwardInput" || call.op === "convBackwardWeight";
 }
 
-/** The shaders of a convolution: one, preceded by one that clears the result where parts of sums are added to it. */
+/** The shader of a convolution. */
 export function printConvolution(
   kernel: ExternKernel,
   call: ConvolutionOp,
   { program, placement }: { readonly program: Program; readonly placement: Placement },
-): readonly Shader[] {
+): Shader {
   const [out] = kernel.outputs;
   const declared = program.buffers[out?.buffer ?? -1];
   if (!out || !declared) throw new InternalError("Expected a result of a convolution but found none");
   const dtype = valueType(declared.dtype);
-  const splits = splitsOf(kernel, call, out);
+  const splits = kernel.parts ?? 1;
   const mode = splits > 1 ? "add" : "set";
   const bindings = new Bindings(program, [
     ...kernel.inputs.map((v) => ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const),
@@ -55,43 +55,7 @@ export function printConvolution(
   };
   const gather = new Gather({ w, bindings, call, mode });
   const workgroups = printTiles(w, { ...element, ...productOf(kernel, call, gather) });
-  const shader = { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
-  return splits > 1 ? [...printKernel(cleared(out, dtype), program, placement), shader] : [shader];
-}
-
-/** Gradients of weights have few elements, each a sum over all positions of all images. */
-function splitsOf(kernel: ExternKernel, call: ConvolutionOp, out: BufferView): number {
-  const [grad] = kernel.inputs;
-  if (call.op !== "convBackwardWeight" || !grad) return 1;
-  const rows = floorDiv(size(out, 0), call.groups);
-  return splitsFor(rows, mul(product(out.shape.slice(1)), call.groups), positions(grad));
-}
-
-/** Zero everywhere. */
-function cleared(view: BufferView, dtype: ValueType): LoopKernel {
-  const counters = view.shape.map((d, i) => ({ symbol: symbol(`i${i}`, { kind: "axis" }), size: d }));
-  const index = counters.reduce<Dim>(
-    (sum, { symbol }, d) => add(sum, mul(symbol, view.strides[d] ?? 0)),
-    view.offset,
-  );
-  const body = counters.reduceRight<readonly Statement[]>(
-    (inner, axis, d) => [
-      {
-        kind: "loop",
-        axis,
-        order: "parallel",
-        vector: d === counters.length - 1,
-        body: inner,
-        reductions: [],
-        carried: [],
-      },
-    ],
-    [
-      { kind: "constant", id: 0, value: 0, dtype },
-      { kind: "store", buffer: view.buffer, index, value: 0, mode: "set" },
-    ],
-  );
-  return { kind: "loops", name: "clear", body, origins: [] };
+  return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
 }
 
 type Product = Pick<TileProduct, "rows" | "columns" | "depth" | "a" | "b" | "store">;

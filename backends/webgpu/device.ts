@@ -51,7 +51,7 @@ class WebGpuDevice implements Device {
     const pool = new BlockPool(buffers);
     const isRaised = readback.synchronous ? (flag: Memory) => this.readSync(flag, 0, 4)[0] !== 0 : null;
     this.maxKernelBuffers = device.limits.maxStorageBuffersPerShaderStage - 1;
-    const target = webGpuTarget(this.maxKernelBuffers);
+    const target = (vectors: boolean) => webGpuTarget(this.maxKernelBuffers, vectors);
     this.#context = { device, target, buffers, pool, queue, pipelines: new Map(), isRaised };
     this.#readback = readback;
     this.synchronousReads = readback.synchronous;

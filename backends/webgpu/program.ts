@@ -24,7 +24,8 @@ const MAX_GRID = 65535;
 /** What programs share on one device. */
 export interface ProgramContext {
   readonly device: GPUDevice;
-  readonly target: Target;
+  /** What runs, where buffers start at whole vectors or do not. */
+  readonly target: (vectors: boolean) => Target;
   readonly buffers: Buffers;
   readonly pool: BufferPool;
   readonly queue: CommandQueue;
@@ -34,16 +35,12 @@ export interface ProgramContext {
   readonly pipelines: Map<string, GPUComputePipeline>;
 }
 
-/** The shaders of a whole program, in order. */
-export function printProgram(program: Program, placement: Placement = APART): readonly Shader[] {
-  return program.kernels.flatMap((kernel) => shadersOf(kernel, program, placement));
-}
-
-function shadersOf(kernel: Kernel, program: Program, placement: Placement): readonly Shader[] {
+/** The shader of a kernel. */
+export function shaderOf(kernel: Kernel, program: Program, placement: Placement): Shader {
   if (kernel.kind === "loops") return printKernel(kernel, program, placement);
   if (kernel.call.op === "matmul") {
     const print = fitsTiles(kernel, program, placement) ? printTiledMatmul : printMatmul;
-    return [print(kernel, program, placement)];
+    return print(kernel, program, placement);
   }
   if (isConvolution(kernel.call)) return printConvolution(kernel, kernel.call, { program, placement });
   throw new InternalError(`Expected a matrix product or a convolution but found ${kernel.call.op}`);
@@ -52,8 +49,6 @@ function shadersOf(kernel: Kernel, program: Program, placement: Placement): read
 interface Stage {
   readonly shader: Shader;
   readonly pipeline: GPUComputePipeline;
-  /** The kernel of the program that it is, or is part of. */
-  readonly kernel: number;
 }
 
 /** The memories of one call; `buffers` are those of inputs and outputs, in order. */
@@ -69,16 +64,18 @@ export class WebGpuProgram implements CompiledProgram {
   readonly kernelCount: number;
   /** Inputs that calls copy into one memory, for adapters that bind few. */
   readonly #packed: ReadonlySet<BufferId>;
-  /** Stages by which buffers share memory. */
+  /** One stage for each kernel, by which buffers share memory. */
   readonly #stages = new Map<string, readonly Stage[]>();
   readonly #bindGroups = new Map<string, readonly GPUBindGroup[]>();
   readonly #parameters = new Map<string, GPUBuffer>();
 
   readonly program: Program;
+  /** The program where buffers do not start at whole vectors. */
+  #unaligned: Program | undefined;
 
-  constructor(given: Program, readonly context: ProgramContext) {
-    const program = this.program = generate(given, context.target);
-    const plain = printProgram(program);
+  constructor(readonly given: Program, readonly context: ProgramContext) {
+    const program = this.program = generate(given, context.target(true));
+    const plain = program.kernels.map((kernel) => shaderOf(kernel, program, APART));
     this.#packed = inputsToPack(plain, program, context.device.limits.maxStorageBuffersPerShaderStage - 1);
     const stages = this.#stagesFor(new Map(), true);
     this.source = stages.map(({ shader }) => `// ${shader.name}\n${shader.code}`).join("\n");
@@ -104,8 +101,7 @@ export class WebGpuProgram implements CompiledProgram {
       const workgroups = [x, Math.ceil(count / x)] as const;
       context.queue.dispatch({ pipeline, bindGroup: present(groups[i]), workgroups });
     };
-    const behind = guard ? stages.findIndex(({ kernel }) => kernel >= guard.after) : -1;
-    const decided = behind < 0 ? stages.length : behind;
+    const decided = guard ? guard.after : stages.length;
     stages.slice(0, decided).forEach(dispatch);
     const passes = !guard || call.passes === true ||
       // Where nobody can wait, flags count as clear
@@ -121,11 +117,13 @@ export class WebGpuProgram implements CompiledProgram {
     const key = `${aligned} ${[...aliases].join(";")}`, known = this.#stages.get(key);
     if (known) return known;
     const placement = { aliases, packed: this.#packed, aligned };
-    const made = this.program.kernels.flatMap((each, kernel) =>
-      shadersOf(each, this.program, placement).map((shader): Stage => {
-        return { shader, pipeline: pipelineOf(shader, this.context), kernel };
-      })
-    );
+    const program = aligned
+      ? this.program
+      : this.#unaligned ??= generate(this.given, this.context.target(false));
+    const made = program.kernels.map((kernel): Stage => {
+      const shader = shaderOf(kernel, program, placement);
+      return { shader, pipeline: pipelineOf(shader, this.context) };
+    });
     this.#stages.set(key, made);
     return made;
   }

@@ -1,15 +1,26 @@
 /** WebGPU as a target: loops mapped to a grid of workgroups; matrix products and convolutions as shaders of their own. */
 import type { Target } from "../../lib/codegen/target.ts";
-import { isConvolution } from "./convolution.ts";
 
-/** What printed WGSL runs, where a kernel may touch so many buffers. */
-export function webGpuTarget(kernelBuffers: number): Target {
+/** Invocations of a workgroup. */
+export const INVOCATIONS = 256;
+
+/** Rows and columns of a product that a workgroup makes. */
+export const TILE = 64;
+
+/** What printed WGSL runs, where a kernel may touch so many buffers, and these start at whole vectors or do not. */
+export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
   return {
     name: "webgpu",
-    supports: ({ call }) => call.op === "matmul" || isConvolution(call) ? "alone" : "none",
+    supports: ({ call }) => call.op === "sort" ? "none" : "alone",
     lanes: false,
     chunks: false,
-    grid: { groups: 2048, elements: 1 << 14 },
+    grid: {
+      groups: 2048,
+      elements: 1 << 14,
+      invocations: INVOCATIONS,
+      vectors,
+      tiles: { side: TILE, busy: 256, depth: 512 },
+    },
     kernelBuffers,
     integers: 32,
     sizeLimit: Infinity,

@@ -4,13 +4,11 @@
  * a shader. Invariant: elements outside the matrices count as zero and are never written.
  */
 import { type Dim, product } from "../../lib/sym/expr.ts";
+import { TILE } from "./target.ts";
 import type { WorkgroupCount } from "./print/kernel.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 
-const TILE = 64, DEPTH = 16, PER_THREAD = 4, SIDE = TILE / PER_THREAD;
-
-/** Workgroups that fill a large device, and the least depth that is worth one. */
-const BUSY = 256, LEAST_DEPTH = 512;
+const DEPTH = 16, PER_THREAD = 4, SIDE = TILE / PER_THREAD;
 
 /** Invocations of a workgroup. */
 export const TILE_THREADS = 256;
@@ -125,14 +123,6 @@ function stage(w: ShaderWriter, { type, zero }: TileProduct, { operand, name, st
     w.line(`tile_${name}[kk * ${TILE} + rr] = value;`);
     w.line("}");
   }
-}
-
-/** Into how many parts to split the depth so that few tiles keep a device busy; 1 where sizes are symbolic. */
-export function splitsFor(rows: Dim, columns: Dim, depth: Dim): number {
-  if (typeof rows !== "number" || typeof columns !== "number" || typeof depth !== "number") return 1;
-  const tiles = Math.ceil(rows / TILE) * Math.ceil(columns / TILE);
-  // Each part should be long against the tile that it adds to the result
-  return Math.max(1, Math.min(Math.ceil(BUSY / tiles), Math.floor(depth / LEAST_DEPTH)));
 }
 
 /** A symbolic count of tiles is bounded by the size itself; surplus workgroups return at once. */

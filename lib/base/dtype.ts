@@ -88,6 +88,11 @@ export function isSmall(dtype: DType): dtype is SmallType {
   return dtype !== INFO[dtype].value;
 }
 
+/** Whether several elements share a word of 32 bits. */
+export function isNarrow(dtype: DType): boolean {
+  return itemSize(dtype) < 4;
+}
+
 /** Whether a value names an element type. */
 export function isDType(value: unknown): value is DType {
   return typeof value === "string" && Object.hasOwn(INFO, value);

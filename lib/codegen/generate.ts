@@ -15,6 +15,9 @@ import { libraryCalls } from "./library_calls.ts";
 import { narrowIntegers } from "./narrow.ts";
 import type { Target } from "./target.ts";
 import { unrollShort } from "./unroll.ts";
+import { mapToGrid } from "./grid.ts";
+import { separateLoops } from "./separate.ts";
+import { splitProducts } from "./split_products.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
 
 /** One step of code generation. */
@@ -28,6 +31,8 @@ export interface Pass {
 /** All passes, in their order. */
 export const PASSES: readonly Pass[] = [
   { name: "library_calls", applies: () => true, run: libraryCalls },
+  { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
+  { name: "separate", applies: () => true, run: separateLoops },
   { name: "grid_reductions", applies: ({ grid }) => grid !== null, run: gridReductions },
   { name: "blocked_sums", applies: ({ lanes }) => lanes, run: perNest(blockedSums) },
   { name: "vectorise", applies: ({ lanes }) => lanes, run: perNest(vectorise, vectoriseEpilogue) },
@@ -39,6 +44,7 @@ export const PASSES: readonly Pass[] = [
   { name: "chunked_reductions", applies: ({ chunks }) => chunks, run: chunkedReductions },
   { name: "narrow", applies: () => true, run: narrowIntegers },
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
+  { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
 ];
 
 /** Runs the passes that a target asks for. Throws InternalError where one breaks the rules of loop IR. */

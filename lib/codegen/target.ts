@@ -14,12 +14,27 @@ export type CallSupport =
   /** Not at all: it becomes loops. */
   | "none";
 
+/** Products of matrices in tiles. */
+export interface Tiles {
+  /** Rows and columns of a tile. */
+  readonly side: number;
+  /** Tiles that fill a large device, which may share the depth of a product where it has fewer. */
+  readonly busy: number;
+  /** The least depth that is worth a tile. */
+  readonly depth: number;
+}
+
 /** What keeps a grid busy. */
 export interface Grid {
   /** Workgroups that fill it several times over. */
   readonly groups: number;
   /** Elements of a reduction that are worth a workgroup. */
   readonly elements: number;
+  /** Invocations of a workgroup. */
+  readonly invocations: number;
+  /** Whether buffers start where four elements may be read and written as a vector. */
+  readonly vectors: boolean;
+  readonly tiles: Tiles;
 }
 
 /** Facts about one way to run programs. */

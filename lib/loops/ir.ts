@@ -86,6 +86,11 @@ export interface Loop {
    * run scalar with vector-valued bodies. Correctness never depends on it.
    */
   readonly vector: boolean;
+  /**
+   * Who runs the iterations, where a pass has decided it: each a point of the grid, or all shared out among a team (the
+   * threads of a kernel, or the invocations of a workgroup). Absent: whoever comes to the loop runs all of them.
+   */
+  readonly share?: "grid" | "team";
   readonly body: readonly Statement[];
   readonly reductions: readonly Reduction[];
   readonly carried: readonly Carried[];
@@ -163,6 +168,8 @@ export interface LoopKernel {
   readonly body: readonly Statement[];
   /** Absent: the device decides. */
   readonly team?: Team;
+  /** How many invocations run a point of the grid together. Absent: one does. */
+  readonly workgroup?: number;
   /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */
   readonly origins: readonly string[];
 }
@@ -206,6 +213,8 @@ export interface ExternKernel {
    * outer loops are exactly one parallel loop per output dimension, in order, with no reductions.
    */
   readonly epilogue?: LoopKernel;
+  /** Into how many parts its sums are cut, each of which adds to the output: that is zero before. Absent: one, which sets. */
+  readonly parts?: number;
   /** Absent: the device decides. */
   readonly team?: Team;
   readonly origins: readonly string[];

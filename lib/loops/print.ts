@@ -135,13 +135,15 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
   names.startKernel();
   const team = kernel.team ? ` on ${kernel.team === "one" ? "one thread" : "all threads"}` : "";
   if (kernel.kind === "loops") {
-    writer.line(`loops ${kernel.name}${team}${originText(kernel.origins, options)}`);
+    const workgroup = kernel.workgroup === undefined ? "" : ` by workgroups of ${kernel.workgroup}`;
+    writer.line(`loops ${kernel.name}${team}${workgroup}${originText(kernel.origins, options)}`);
     writer.indent(() => writeStatements(writer, kernel.body, names));
     return;
   }
   const { op, ...attributes } = kernel.call;
   const described = Object.entries(attributes).map(([k, v]) => ` ${k}=${JSON.stringify(v)}`).join("");
-  writer.line(`${op} ${kernel.name}${described}${team}${originText(kernel.origins, options)}`);
+  const parts = kernel.parts === undefined ? "" : ` in ${kernel.parts} parts`;
+  writer.line(`${op} ${kernel.name}${described}${team}${parts}${originText(kernel.origins, options)}`);
   writer.indent(() => {
     for (const view of kernel.inputs) writer.line(`in ${names.view(view)}`);
     for (const view of kernel.outputs) writer.line(`out ${names.view(view)}`);
@@ -167,7 +169,8 @@ function writeStatement(writer: TextWriter, s: Statement, names: Names): void {
     case "loop": {
       const carried = s.carried.map((c) => ({ c, before: `${v(c.id)} = ${v(c.initial)}` }));
       const size = names.dim(s.axis.size);
-      const head = `${s.order}${s.vector ? " vector" : ""} ${names.axis(s.axis.symbol)} < ${size}`;
+      const share = s.share === undefined ? "" : ` ${s.share}`;
+      const head = `${s.order}${s.vector ? " vector" : ""}${share} ${names.axis(s.axis.symbol)} < ${size}`;
       const from = carried.length === 0 ? "" : ` from ${carried.map(({ before }) => before).join(", ")}`;
       writer.line(`${head}${from}:`);
       writer.indent(() => {

@@ -3,7 +3,7 @@
  * written. Invariant: elements of one or two bytes are packed in u32 words, int64 is two words of which the low one is
  * computed with; words that several invocations may write at once are atomic.
  */
-import { type DType, itemSize } from "../../../lib/base/dtype.ts";
+import { type DType, isNarrow, itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program, Statement } from "../../../lib/loops/ir.ts";
 import { evaluate } from "../../../lib/sym/expr.ts";
@@ -304,9 +304,6 @@ export class Bindings {
     }
   }
 }
-
-/** Whether several elements share a word. */
-export const isNarrow = (dtype: DType): boolean => itemSize(dtype) < 4;
 
 /** The word in which element `at` of a narrow type lies, how far up, and the bits of one element. */
 function packed(

@@ -9,7 +9,7 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
 import type { Loop, Program, Reduction, Statement, ValueId } from "../../../lib/loops/ir.ts";
 import type { Bindings } from "./bindings.ts";
-import { accessOf, type Fours } from "./fours.ts";
+import { neighboursOf } from "../../../lib/codegen/fours.ts";
 import { indexText } from "./index.ts";
 import { preludeOf } from "./prelude.ts";
 import { castText, constantText, type Helpers, registerType, scalarText } from "./scalar.ts";
@@ -117,16 +117,16 @@ export class ShaderWriter {
     for (const s of list) this.#statement(s);
   }
 
-  /** The body of a kernel in fours: everything once for what the four share, else four times. */
-  fours({ body, uniform, at }: Fours): void {
-    for (const s of body) {
-      const lanes = "id" in s && uniform.has(s.id) ? [0] : [0, 1, 2, 3];
-      if ((s.kind === "load" || s.kind === "store") && accessOf(s.index, { at, uniform }) === "four") {
+  /** A loop over four neighbours: everything once for what they share, else four times. */
+  four(loop: Loop): void {
+    const { uniform, access, at } = neighboursOf(loop);
+    for (const s of loop.body) {
+      if ((s.kind === "load" || s.kind === "store") && access(s.index) === "four") {
         this.#lane = { at: 0, uniform };
         this.#four(s, this.index(at(s.index, 0)), uniform);
         continue;
       }
-      for (const lane of lanes) {
+      for (const lane of "id" in s && uniform.has(s.id) ? [0] : [0, 1, 2, 3]) {
         this.#lane = { at: lane, uniform };
         this.#statement("index" in s ? { ...s, index: at(s.index, lane) } : s);
       }
@@ -218,7 +218,7 @@ export class ShaderWriter {
   }
 
   #loop(loop: Loop): void {
-    const shared = this.#together && loop.order !== "sequential";
+    const shared = loop.share === "team";
     const counter = this.counter(loop.axis.symbol), size = this.index(loop.axis.size);
     for (const c of loop.carried) {
       this.#types.set(c.id, c.dtype);

@@ -1,0 +1,103 @@
+/**
+ * Loops mapped to a grid. Input: a program whose kernels have one nest each; output: the same with the loops marked
+ * that make the grid, and where a workgroup runs a grid point those that it shares out. One invocation makes an element
+ * where the body is scalar or reduces across the fast axis, a workgroup a row where the body's own loops run along it.
+ * Invariant: the last loop of a grid is the fast one, whose neighbours are neighbouring invocations.
+ */
+import type { Dim } from "../sym/expr.ts";
+import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { inFours } from "./fours.ts";
+import { replaceKernels } from "./kernels.ts";
+import { isPure } from "./separate.ts";
+import type { Grid, Target } from "./target.ts";
+
+/** Shorter loops are done by one invocation each: windows of pooling, small rows. */
+const WORTH_SHARING = 32;
+
+/** The program with grids. */
+export function mapToGrid(program: Program, { grid }: Target): Program {
+  if (!grid) return program;
+  return replaceKernels(
+    program,
+    (kernel) => [kernel.kind === "loops" ? mapped(kernel, program, grid) : kernel],
+  );
+}
+
+function mapped(kernel: LoopKernel, { buffers }: Program, grid: Grid): LoopKernel {
+  const { loops, body } = nestOf(kernel.body.map(relaxed));
+  const fours = grid.vectors ? inFours(loops, body, buffers) : undefined;
+  if (fours) return { ...kernel, body: gridOf(fours.loops, fours.body) };
+  // Parallel loops in a row below a row loop belong to the row; the grid is what encloses them
+  const together = loops.length === 0 ||
+    (isLong(body) && (containsVectorLoop(body) || !loops.some(({ vector }) => vector)));
+  if (!together) return { ...kernel, body: gridOf(loops, body) };
+  return { ...kernel, workgroup: workgroupFor(body, grid), body: gridOf(loops, body.map(shared)) };
+}
+
+/** A sequential loop that only accumulates may run in any order, since accumulation is atomic. */
+function relaxed(s: Statement): Statement {
+  if (s.kind !== "loop" || s.order !== "sequential" || s.carried.length > 0) return s;
+  const accumulated = new Set<number>(), loaded = new Set<number>();
+  const collect = (list: readonly Statement[]): boolean =>
+    list.every((x) => {
+      if (x.kind === "load") loaded.add(x.buffer);
+      if (x.kind === "store") accumulated.add(x.buffer);
+      if (x.kind === "loop" || x.kind === "masked") return collect(x.body);
+      return x.kind !== "store" || x.mode === "add";
+    });
+  if (!collect(s.body) || [...accumulated].some((buffer) => loaded.has(buffer))) return s;
+  return { ...s, order: "parallel", body: s.body.map(relaxed) };
+}
+
+/** The parallel loops around everything, and what each of their points does. */
+function nestOf(body: readonly Statement[]): {
+  readonly loops: readonly Loop[];
+  readonly body: readonly Statement[];
+} {
+  const loops: Loop[] = [], values: Statement[] = [];
+  let level = body;
+  for (;;) {
+    const last = level.at(-1), before = level.slice(0, -1);
+    const next = last?.kind === "loop" && last.order === "parallel" ? last : undefined;
+    if (!next || !before.every(isPure)) break;
+    loops.push(next);
+    values.push(...before);
+    level = next.body;
+  }
+  return { loops, body: [...values, ...level] };
+}
+
+/** The fast axis varies fastest among neighbouring invocations. */
+const gridOf = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
+  loops.toSorted((a, b) => Number(a.vector) - Number(b.vector))
+    .reduceRight<readonly Statement[]>((inner, loop) => [{ ...loop, share: "grid", body: inner }], body);
+
+/** The statements of a workgroup, which shares out the outermost loops that have no order. */
+function shared(s: Statement): Statement {
+  if (s.kind === "loop" && s.order !== "sequential") return { ...s, share: "team" };
+  return s.kind === "loop" || s.kind === "masked" ? { ...s, body: s.body.map(shared) } : s;
+}
+
+/** Whether there is a loop whose iterations a workgroup can share, long enough to keep it busy. */
+const isLong = (body: readonly Statement[]): boolean =>
+  sharedLengths(body).some((size) => typeof size !== "number" || size >= WORTH_SHARING);
+
+function containsVectorLoop(body: readonly Statement[]): boolean {
+  return body.some((s) => s.kind === "loop" && (s.vector || containsVectorLoop(s.body)));
+}
+
+/** Invocations for a row: about four elements each, since barriers cost the more the more take part. */
+function workgroupFor(body: readonly Statement[], { invocations }: Grid): number {
+  const lengths = sharedLengths(body);
+  if (lengths.some((size) => typeof size !== "number")) return invocations;
+  const longest = Math.max(1, ...lengths.map(Number));
+  return Math.min(invocations, Math.max(64, 2 ** Math.ceil(Math.log2(longest / 4))));
+}
+
+/** Lengths of the loops that a workgroup shares. */
+function sharedLengths(body: readonly Statement[]): readonly Dim[] {
+  return body.flatMap((s) => {
+    if (s.kind === "loop" && s.order !== "sequential") return [s.axis.size];
+    return s.kind === "loop" || s.kind === "masked" ? sharedLengths(s.body) : [];
+  });
+}

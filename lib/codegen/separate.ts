@@ -1,0 +1,25 @@
+/**
+ * Loops that have nothing to do with each other as kernels of their own, so that each is mapped to threads or to a grid
+ * by itself. Input: a program; output: one whose kernels have one loop each, wherever no value goes from one to the
+ * next. Invariant: what stands in front of the loops is computed again for each, and nothing that it reads changes.
+ */
+import type { LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { usesOf } from "../loops/uses.ts";
+import { replaceKernels } from "./kernels.ts";
+
+/** The program with separate loops. */
+export const separateLoops = (program: Program): Program =>
+  replaceKernels(program, (kernel) => kernel.kind === "loops" ? separated(kernel) : [kernel]);
+
+function separated(kernel: LoopKernel): readonly LoopKernel[] {
+  const { body } = kernel, values = body.filter(isPure), loops = body.filter((s) => s.kind === "loop");
+  if (loops.length < 2 || values.length + loops.length < body.length) return [kernel];
+  if (loops.some((loop) => loop.reductions.length + loop.carried.length > 0)) return [kernel];
+  const { written } = usesOf(kernel), { all: read } = usesOf({ ...kernel, body: values });
+  if ([...read].some((buffer) => written.has(buffer))) return [kernel];
+  return loops.map((loop, i) => ({ ...kernel, name: `${kernel.name}_${i}`, body: [...values, loop] }));
+}
+
+/** Whether a statement only computes values, without loops. */
+export const isPure = (s: Statement): boolean =>
+  s.kind !== "loop" && s.kind !== "store" && (s.kind !== "masked" || s.body.every(isPure));
