@@ -104,7 +104,7 @@ const TARGETS: readonly Target[] = [
     name: "lanes",
     supports: () => "alone",
     lanes: true,
-    chunks: true,
+    threads: "nest",
     grid: null,
     kernelBuffers: Infinity,
     integers: 64,
@@ -116,7 +116,7 @@ const TARGETS: readonly Target[] = [
     // A convolution as loops rounds what is added up next
     supports: ({ call }) => call.op === "matmul" || call.op === "sort" ? "none" : "alone",
     lanes: false,
-    chunks: false,
+    threads: "none",
     grid: {
       groups: 64,
       elements: 2,

@@ -22,6 +22,8 @@ import {
   tensor,
 } from "../mod.ts";
 import type { Mode } from "../mod.ts";
+import { generate } from "../lib/codegen/generate.ts";
+import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { chooseTeam } from "../backends/cpu/autotune.ts";
 import { printProgram as printCpp } from "../backends/cpu/print/program.ts";
 import type { Team } from "../lib/loops/ir.ts";
@@ -329,10 +331,10 @@ Deno.test("all forms of a program give the same bits", () => {
 Deno.test("a kernel on one thread or on all of them is the same code with another count", () => {
   const { program } = compiled(traced([[64, 64]], (o, [x]) => x ? [o.exp(x), o.matmul(x, x)] : []));
   const printed = (team: Team | undefined): string =>
-    printCpp({
+    printCpp(generate({
       ...program,
       kernels: program.kernels.map((kernel) => team ? { ...kernel, team } : kernel),
-    }).text;
+    }, nativeTarget)).text;
   const usual = printed(undefined), one = printed("one"), all = printed("all");
   const calls = (text: string) => text.match(/threads, [^;]*\); \}$/gm);
   assertEquals(calls(usual)?.length, 1);

@@ -42,9 +42,6 @@ function programOptions(): string[] {
   return options;
 }
 
-/** A program as C++. */
-const printed = (program: Program): PrintedProgram => printProgram(generate(program, nativeTarget));
-
 /** The translation units of a printed program. */
 function unitsOf({ text, parts }: PrintedProgram): Source[] {
   const options = programOptions();
@@ -53,7 +50,7 @@ function unitsOf({ text, parts }: PrintedProgram): Source[] {
 
 /** Compiles the libraries of several programs side by side, so that `compileNative` finds them. */
 export function prepareNative(programs: readonly Program[]): void {
-  const texts = programs.map(printed);
+  const texts = programs.map((program) => printProgram(generate(program, nativeTarget)));
   buildLibraries([
     ...texts.flatMap(unitsOf),
     ...routineSources([...new Set(texts.flatMap(({ routines }) => routines))]),
@@ -62,21 +59,32 @@ export function prepareNative(programs: readonly Program[]): void {
 
 /** Whether some loops of a program run on all threads unless told otherwise. */
 export function runsOnTeam(program: Program): boolean {
-  return printed(program).works.some((work) => typeof work !== "number" || work > TEAM_WORK);
+  return generate(program, nativeTarget).kernels.some((kernel) =>
+    kernel.kind === "loops" && kernel.work !== undefined &&
+    (typeof kernel.work !== "number" || kernel.work > TEAM_WORK)
+  );
 }
 
 /** A program as C++, and the libraries that it needs. */
 export interface PreparedProgram {
+  /** As it was printed. */
   readonly program: Program;
+  /** Of what it was made of. */
+  readonly kernelCount: number;
   readonly printed: PrintedProgram;
   /** Its own units first, then the routines that are not loaded yet. */
   readonly sources: readonly Source[];
 }
 
 /** Prints a program. */
-export function prepareProgram(program: Program): PreparedProgram {
-  const text = printed(program);
-  return { program, printed: text, sources: [...unitsOf(text), ...routineSources(text.routines)] };
+export function prepareProgram(given: Program): PreparedProgram {
+  const program = generate(given, nativeTarget), text = printProgram(program);
+  return {
+    program,
+    kernelCount: given.kernels.length,
+    printed: text,
+    sources: [...unitsOf(text), ...routineSources(text.routines)],
+  };
 }
 
 /** Compiles a program to native code; throws `ToolchainError` where there is no compiler. */
@@ -88,7 +96,7 @@ export function compileNative(program: Program): CompiledProgram {
 
 /** Makes a program of its libraries, which are at `paths`; throws `ToolchainError` where one cannot be loaded. */
 export function linkNative(
-  { program, printed: { annotated, routines, parts } }: PreparedProgram,
+  { program, kernelCount, printed: { annotated, routines, parts } }: PreparedProgram,
   paths: readonly string[],
 ): CompiledProgram {
   const [path = "", ...partPaths] = paths.slice(0, 1 + parts.length);
@@ -103,7 +111,7 @@ export function linkNative(
   return {
     source: annotated,
     language: "cpp",
-    kernelCount: program.kernels.length,
+    kernelCount,
     run(given: ProgramCall): boolean {
       const { inputs, outputs, byteOffsets, sizes } = given;
       if (inputs.length !== count || outputs.length !== results || sizes.length !== program.sizes.length) {

@@ -8,7 +8,7 @@ export const nativeTarget: Target = {
   name: "native",
   supports,
   lanes: true,
-  chunks: false,
+  threads: "nest",
   grid: null,
   kernelBuffers: Infinity,
   integers: 64,

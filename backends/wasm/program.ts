@@ -20,7 +20,7 @@ import { engineFuses } from "./fused.ts";
 import { libraryBytes, runLibrary } from "./library.ts";
 import type { Operand, Operands, Shaped } from "./operands.ts";
 import { BySizes, enter, leave, place, type Placement, WholeMemory } from "./placement.ts";
-import { type Segment, segmentsOf } from "./segments.ts";
+import { type Segment, segmentOf } from "./segments.ts";
 import { SIZE_LIMIT, wasmTarget } from "./target.ts";
 import { type Code, type Job, type ThreadPool, wasmPool } from "./threads.ts";
 
@@ -57,8 +57,8 @@ interface LoadedCode {
   /** The program as it was printed. */
   readonly generated: Program;
   readonly code: Code;
-  /** The parts of each kernel, in order, with the names of their functions. */
-  readonly segments: readonly (readonly { readonly name: string; readonly segment: Segment }[])[];
+  /** Each kernel of loops with the name of its function. */
+  readonly segments: readonly ({ readonly name: string; readonly segment: Segment } | undefined)[];
 }
 
 function loadCode(
@@ -68,13 +68,13 @@ function loadCode(
 ): LoadedCode {
   const generated = generate(program, wasmTarget(limit));
   const writer = new ModuleWriter(pool.memory.kind), room = new Functions(writer, fuses);
-  const segments = generated.kernels.map((kernel) =>
-    kernel.kind === "extern" ? [] : segmentsOf(kernel, { program: generated, room, limit }).map((segment) => {
-      const index = writer.add(segment.body), name = `segment${index}`;
-      writer.export(index, name);
-      return { name, segment };
-    })
-  );
+  const segments = generated.kernels.map((kernel) => {
+    if (kernel.kind === "extern") return undefined;
+    const segment = segmentOf(kernel, { program: generated, room, limit });
+    const index = writer.add(segment.body), name = `segment${index}`;
+    writer.export(index, name);
+    return { name, segment };
+  });
   return { generated, code: pool.load(writer.finish()), segments };
 }
 
@@ -89,16 +89,19 @@ interface Run {
   readonly free: number;
   /** Bytes behind the operands. */
   readonly scratch: number;
-  /** The parts of each kernel, in order. */
-  readonly jobs: readonly (readonly { readonly name: string; readonly job: Job }[])[];
+  /** Of each kernel of loops. */
+  readonly jobs: readonly ({ readonly name: string; readonly job: Job } | undefined)[];
 }
+
+/** Units of work that a vector of four lanes does at once, as one instruction that loads or computes counts. */
+const WORK_OF_LANES = 8;
 
 function jobOf({ units, grain, work }: Segment, description: number, value: (symbol: Sym) => number): Job {
   return {
     description,
     units: units === undefined ? 1 : evaluate(units, value),
     grain,
-    work: units === undefined ? 0 : work(value),
+    work: units === undefined ? 0 : evaluate(work, value) / WORK_OF_LANES,
   };
 }
 
@@ -139,8 +142,8 @@ function runOf(
     words,
     free: description + described,
     scratch: described + scratchOf(pool, program, (each) => viewIn(each, program, placed.value)),
-    jobs: segments.map((parts) =>
-      parts.map(({ name, segment }) => ({ name, job: jobOf(segment, description, placed.symbol) }))
+    jobs: segments.map((each) =>
+      each && { name: each.name, job: jobOf(each.segment, description, placed.symbol) }
     ),
   };
 }
@@ -171,7 +174,8 @@ function runProgram(
     if (kernel?.kind === "extern") {
       runLibrary(pool, kernel.call, { ...operandsOf(kernel, placed, program), free });
     }
-    for (const { name, job } of jobs[at] ?? []) pool.run(code, name, job);
+    const loops = jobs[at];
+    if (loops) pool.run(code, loops.name, loops.job);
   }
   leave(whole.bytes, placed, { program, call });
   return passedGuard(program, call);

@@ -12,7 +12,7 @@ export function wasmTarget(sizeLimit: number): Target {
     name: "wasm",
     supports,
     lanes: true,
-    chunks: true,
+    threads: "outermost",
     grid: null,
     kernelBuffers: Infinity,
     integers: 64,

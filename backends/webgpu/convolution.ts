@@ -3,18 +3,10 @@
  * convolution call or one of its gradients; output: its shader. One product per group: the weight is a matrix of
  * output channels by taps (channel, ky, kx), an image one of channels by positions (image, y, x).
  */
-import { type ValueType, valueType } from "../../lib/base/dtype.ts";
+import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import { add, type Dim, floorDiv, mul, product, symbol } from "../../lib/sym/expr.ts";
-import type {
-  BufferView,
-  ConvGeometry,
-  ExternKernel,
-  ExternOp,
-  LoopKernel,
-  Program,
-  Statement,
-} from "../../lib/loops/ir.ts";
+import { type Dim, floorDiv, mul, product } from "../../lib/sym/expr.ts";
+import type { BufferView, ConvGeometry, ExternKernel, ExternOp, Program } from "../../lib/loops/ir.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import type { Shader } from "./print/kernel.ts";
 import { constantText, registerType } from "./print/scalar.ts";

@@ -13,7 +13,7 @@ export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
     name: "webgpu",
     supports: ({ call }) => call.op === "sort" ? "none" : "alone",
     lanes: false,
-    chunks: false,
+    threads: "none",
     grid: {
       groups: 2048,
       elements: 1 << 14,

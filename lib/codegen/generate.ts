@@ -18,6 +18,7 @@ import { unrollShort } from "./unroll.ts";
 import { mapToGrid } from "./grid.ts";
 import { separateLoops } from "./separate.ts";
 import { splitProducts } from "./split_products.ts";
+import { mapToThreads } from "./threads.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
 
 /** One step of code generation. */
@@ -41,9 +42,10 @@ export const PASSES: readonly Pass[] = [
     applies: ({ unrolls }) => unrolls > 0,
     run: (program, { unrolls }) => perNest((body) => unrollShort(body, unrolls))(program),
   },
-  { name: "chunked_reductions", applies: ({ chunks }) => chunks, run: chunkedReductions },
+  { name: "chunked_reductions", applies: ({ threads }) => threads !== "none", run: chunkedReductions },
   { name: "narrow", applies: () => true, run: narrowIntegers },
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
+  { name: "threads", applies: ({ threads }) => threads !== "none", run: mapToThreads },
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
 ];
 

@@ -37,6 +37,9 @@ export interface Grid {
   readonly tiles: Tiles;
 }
 
+/** What a team of threads shares out of a nest: its outermost loop, or several parallel loops as one. */
+export type ThreadSharing = "outermost" | "nest";
+
 /** Facts about one way to run programs. */
 export interface Target {
   /** For messages and dumps: "native". */
@@ -48,8 +51,8 @@ export interface Target {
    * add in one order.
    */
   readonly lanes: boolean;
-  /** Whether reductions of everything are to be cut in chunks; a printer may do the same with teams of threads. */
-  readonly chunks: boolean;
+  /** How threads share out loops; "none" where there are none, and reductions of everything are not cut for them. */
+  readonly threads: ThreadSharing | "none";
   /** The grid of workgroups that loops are mapped to, which few results of long reductions would leave idle. */
   readonly grid: Grid | null;
   /** How many buffers one kernel may touch. */

@@ -168,6 +168,8 @@ export interface LoopKernel {
   readonly body: readonly Statement[];
   /** Absent: the device decides. */
   readonly team?: Team;
+  /** Where threads share out loops: about how much work it is, loads and stores 4, operations by their weight. */
+  readonly work?: Dim;
   /** How many invocations run a point of the grid together. Absent: one does. */
   readonly workgroup?: number;
   /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */

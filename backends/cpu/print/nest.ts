@@ -56,6 +56,12 @@ interface Printed {
   readonly dtype: ValueType;
 }
 
+/** The loops that a team shares out as one, from the outermost. */
+function teamOf(loop: Loop): readonly Loop[] {
+  const [inner] = loop.body;
+  return [loop, ...(inner?.kind === "loop" && inner.share === "team" ? teamOf(inner) : [])];
+}
+
 /** Prints the statements of one kernel. */
 export class NestPrinter {
   readonly #values = new Map<ValueId, Printed>();
@@ -182,12 +188,42 @@ export class NestPrinter {
     this.define(s.id, s.dtype, name);
   }
 
-  /** The bounds that are printed for a loop. */
+  /** The bounds that are printed for a loop: those of one thread where a team shares it out. */
   #range(loop: Loop): Range {
-    return this.ranges.get(loop) ?? { from: "0", to: this.index(loop.axis.size) };
+    const size = this.index(loop.axis.size);
+    if (loop.share === "team") {
+      return loop.vector
+        ? { from: "from", to: "to" }
+        : { from: `(${size}) * t / nt`, to: `(${size}) * (t + 1) / nt` };
+    }
+    return this.ranges.get(loop) ?? { from: "0", to: size };
+  }
+
+  /** Loops right inside of each other that a team shares out as one. */
+  #team(loops: readonly Loop[], body: readonly Statement[]): void {
+    const parts = loops.map(({ axis }) => ({
+      name: this.axis(axis.symbol),
+      size: `(${this.index(axis.size)})`,
+    }));
+    this.out.line(`const long total = ${parts.map((p) => p.size).join(" * ")};`);
+    this.out.block("for (long w = total * t / nt; w < total * (t + 1) / nt; w++) {", () => {
+      parts.forEach((p, i) => {
+        const below = parts.slice(i + 1).map((q) => ` / ${q.size}`).join("");
+        this.out.line(`const long ${p.name} = w${below}${i > 0 ? ` % ${p.size}` : ""};`);
+      });
+      this.statements(body);
+    });
   }
 
   #loop(loop: Loop): void {
+    if (loop.share === "team") {
+      const loops = teamOf(loop), size = this.index(loop.axis.size);
+      if (loops.length > 1) return this.#team(loops, loops.at(-1)?.body ?? []);
+      if (loop.vector) {
+        this.out.line(`const long groups = (${size} + 15) / 16, from = groups * t / nt * 16;`);
+        this.out.line(`const long end = groups * (t + 1) / nt * 16, to = end < ${size} ? end : ${size};`);
+      }
+    }
     if (!loop.vector || loop.carried.length > 0 || masksLoops(loop.body) || collides(loop.body)) {
       return this.#scalarLoop(loop);
     }

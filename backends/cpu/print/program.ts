@@ -7,11 +7,11 @@
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
-import type { BufferId, ExternKernel, Program, Team } from "../../../lib/loops/ir.ts";
+import type { BufferId, ExternKernel, LoopKernel, Program, Team } from "../../../lib/loops/ir.ts";
 import type { Routine } from "../runtime_library.ts";
 import { printExtern } from "./extern.ts";
 import { FUNCTION_PRELUDE, ScalarFunctions } from "./functions.ts";
-import { type KernelContext, type Phase, printLoopKernel } from "./kernel.ts";
+import { type KernelContext, printLoopKernel } from "./kernel.ts";
 import { MEMORY_TYPE, printIndex } from "./types.ts";
 
 /** A printed program. */
@@ -27,8 +27,6 @@ export interface PrintedProgram {
    * whose address the frame holds behind those of the routines.
    */
   readonly parts: readonly string[];
-  /** The estimated work of each phase of loops, as Phase has it. */
-  readonly works: readonly Dim[];
 }
 
 /** Estimated work from which on waking a team pays. */
@@ -61,9 +59,7 @@ enum { VECTOR_BYTES = 32 };
 #else
 enum { VECTOR_BYTES = 16 };
 #endif
-typedef void (*Kernel)(void* const* a, const long* s, char* partials, long t, long nt);
-extern "C" void* aligned_alloc(unsigned long, unsigned long);
-extern "C" void free(void*);
+typedef void (*Kernel)(void* const* a, const long* s, long t, long nt);
 // by bits, because x != x is folded into selections that then do not vectorise
 INL bool is_nan(float x) { int b; __builtin_memcpy(&b, &x, 4); return (b & 0x7fffffff) > 0x7f800000; }
 INL bool is_nan(double x) { long b; __builtin_memcpy(&b, &x, 8); return (b & 0x7fffffffffffffffL) > 0x7ff0000000000000L; }
@@ -80,22 +76,20 @@ template <class T> INL T shl(T a, T b) { const int w = 8 * sizeof(T); return b >
 template <class T> INL T shr(T a, T b) { const int w = 8 * sizeof(T); return b >= 0 && b < w ? (T) (a >> (b & (w - 1))) : (T) (a < 0 ? -1 : 0); }
 INL long index_div(long a, long b) { const long q = a / b, r = a % b; return r != 0 && (r < 0) != (b < 0) ? q - 1 : q; }
 INL long index_mod(long a, long b) { const long r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
-INL long chunk_length(long n, long inner, long elements) { const long l = inner > 0 ? elements / inner : n; return l < 1 ? 1 : l; }
-INL long chunk_count(long n, long each) { return (n + each - 1) / each; }
 #ifdef _OPENMP
 extern "C" int omp_get_thread_num();
 extern "C" int omp_get_num_threads();
 #endif
 // Runs a kernel on a team where the work pays for waking it.
-OUTL void run(Kernel k, void* const* a, const long* s, char* partials, long threads, double work) {
+OUTL void run(Kernel k, void* const* a, const long* s, long threads, double work) {
 #ifdef _OPENMP
   if (threads > 1 && work > ${TEAM_WORK}.0) {
     #pragma omp parallel num_threads(threads)
-    k(a, s, partials, omp_get_thread_num(), omp_get_num_threads());
+    k(a, s, omp_get_thread_num(), omp_get_num_threads());
     return;
   }
 #endif
-  k(a, s, partials, 0, 1);
+  k(a, s, 0, 1);
 }
 `;
 
@@ -123,26 +117,18 @@ export function printProgram(program: Program): PrintedProgram {
   const declarations = new Set<string>();
   const calls = new TextWriter();
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
-  const works: Dim[] = [];
-  const phase = (p: Phase): void => {
-    works.push(p.work);
-    const name = kernelOf(
-      `${KERNEL}, const long* s, char* partials, long t, long nt)`,
-      p.body,
-    );
-    calls.line(
-      `{ void* const a[] = {${addresses(p.buffers)}}; run(${name}, a, s, partials, threads, ${
-        workText(p.work, sizeText)
-      }); }`,
-    );
+  const loopKernel = (kernel: LoopKernel): void => {
+    const { body, buffers, work } = printLoopKernel(kernel, context);
+    const name = kernelOf(`${KERNEL}, const long* s, long t, long nt)`, body);
+    const effort = workText(onTeam(work, kernel.team), sizeText);
+    calls.line(`{ void* const a[] = {${addresses(buffers)}}; run(${name}, a, s, threads, ${effort}); }`);
   };
   calls.indent(() => {
     for (const [at, kernel] of program.kernels.entries()) {
       if (program.guard?.after === at) calls.line(`if (*b${program.guard.flag}) return;`);
       for (const origin of kernel.origins) calls.line(`${ORIGIN}${origin.replaceAll("\n", " ")}`);
-      if (kernel.kind === "loops") {
-        loopKernel(printLoopKernel(kernel, context).map((p) => onTeam(p, kernel.team)), phase, calls);
-      } else externKernel(kernel);
+      if (kernel.kind === "loops") loopKernel(kernel);
+      else externKernel(kernel);
     }
   });
   function externKernel(kernel: ExternKernel): void {
@@ -188,7 +174,6 @@ export function printProgram(program: Program): PrintedProgram {
     annotated: [...partTexts.map((t) => t.slice(t.indexOf(KERNEL))), annotated].join("\n"),
     routines,
     parts: partTexts,
-    works,
   };
 }
 
@@ -231,10 +216,10 @@ extern "C" __attribute__((visibility("default"))) const Kernel* dyn_entry() { re
 `;
 }
 
-/** A phase on the chosen team. One without work runs in order, whatever was chosen. */
-function onTeam(phase: Phase, team: Team | undefined): Phase {
-  if (team === undefined || phase.work === 0) return phase;
-  return { ...phase, work: team === "one" ? 0 : 1e15 };
+/** The work of a kernel on the chosen team. One without work runs in order, whatever was chosen. */
+function onTeam(work: Dim, team: Team | undefined): Dim {
+  if (team === undefined || work === 0) return work;
+  return team === "one" ? 0 : 1e15;
 }
 
 const ORIGIN = "// from ";
@@ -243,19 +228,6 @@ const addresses = (buffers: readonly BufferId[]): string => buffers.map((id) => 
 
 function workText(work: Dim, size: (d: Dim) => string): string {
   return typeof work === "number" ? `${Math.min(work, 1e15)}.0` : `(double) (${size(work)})`;
-}
-
-function loopKernel(phases: readonly Phase[], phase: (p: Phase) => void, calls: TextWriter): void {
-  const partials = phases[0]?.partials;
-  if (partials === undefined) return phases.forEach(phase);
-  const chunks = partials.chunks.replaceAll(/\bs(\d+)\b/g, "s[$1]");
-  calls.block("{", () => {
-    calls.line(
-      `char* const partials = (char*) aligned_alloc(64, (${chunks} * ${partials.bytes} + 127) / 64 * 64);`,
-    );
-    phases.forEach(phase);
-    calls.line("free(partials);");
-  });
 }
 
 function entryText(
@@ -272,7 +244,7 @@ function entryText(
   const out = new TextWriter();
   const address = (at: number): string => `(char*) (unsigned long) frame[${at}]`;
   out.block('extern "C" __attribute__((visibility("default"))) void dyn_graph(const double* frame) {', () => {
-    out.line("const long threads = (long) frame[0];", "char* const partials = 0;");
+    out.line("const long threads = (long) frame[0];");
     const values = program.sizes.map((_, i) => `(long) frame[${layout.sizes + i}]`);
     out.line(`const long s[] = {${values.join(", ") || "0"}};`);
     if (routines > 0) {
@@ -300,7 +272,7 @@ function entryText(
       }
       out.line(`${type}* const b${id} = (${type}*) (${at});`);
     });
-    out.line("(void) threads, (void) partials, (void) s, (void) arena;");
+    out.line("(void) threads, (void) s, (void) arena;");
   }, "");
   return `${out.toString().trimEnd()}\n${calls}}\n`;
 }

@@ -1,0 +1,108 @@
+/**
+ * Loops mapped to threads. Input: a program whose kernels have one nest each; output: the same with the loops marked
+ * that a team of threads shares out, and about how much work there is, by which it is seen whether that pays. Invariant:
+ * iterations that threads share out are independent, so results do not depend on the number of threads.
+ */
+import {
+  add,
+  boundsOf,
+  type Dim,
+  floorDiv,
+  freeSymbols,
+  min,
+  mul,
+  product,
+  sub,
+  type Sym,
+  symbol,
+} from "../sym/expr.ts";
+import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { substituteIndices } from "../loops/nest.ts";
+import { SCALAR_OPS } from "../loops/scalar.ts";
+import { collides } from "../loops/uses.ts";
+import { replaceKernels } from "./kernels.ts";
+import { isPure } from "./separate.ts";
+import type { Target, ThreadSharing } from "./target.ts";
+
+/** Iterations of an outermost loop that keep all threads busy. */
+const MANY = 64;
+/** Lanes of one piece where a vector loop is shared out together with the loops around it. */
+const PIECE = 4096;
+
+/** The program with loops for teams. */
+export function mapToThreads(program: Program, { threads }: Target): Program {
+  if (threads === "none") return program;
+  return replaceKernels(
+    program,
+    (kernel) => [kernel.kind === "loops" ? mapped(kernel, threads) : kernel],
+  );
+}
+
+function mapped(kernel: LoopKernel, threads: ThreadSharing): LoopKernel {
+  const { body } = kernel, loop = body.at(-1), values = body.slice(0, -1);
+  if (loop?.kind !== "loop" || !values.every(isPure)) return kernel;
+  if (loop.order !== "parallel" || collides([loop])) return kernel;
+  const shared = threads === "outermost" ? { ...loop, share: "team" as const } : sharedOut(loop);
+  return { ...kernel, work: workOf(body), body: [...values, shared] };
+}
+
+/** A nest with the loops marked that threads share out as one. */
+function sharedOut(loop: Loop): Loop {
+  const outer: Loop[] = [];
+  let last = loop;
+  for (; !last.vector;) {
+    outer.push(last);
+    const [inner] = last.body;
+    if (last.body.length !== 1 || inner?.kind !== "loop" || inner.order !== "parallel") break;
+    last = inner;
+  }
+  const vector = last.vector ? last : undefined;
+  if (outer.length === 0) return { ...loop, share: "team" };
+  const outside = product(outer.map(({ axis }) => axis.size));
+  const pieces = vector !== undefined && boundsOf(vector.axis.size)[1] > PIECE &&
+    !(boundsOf(outside)[0] >= MANY);
+  const alone = typeof loop.axis.size === "number" && loop.axis.size >= MANY;
+  if (alone || (outer.length === 1 && !pieces)) return { ...loop, share: "team" };
+  const innermost = pieces ? [inPieces(vector)] : outer.at(-1)?.body ?? [];
+  const [nest = loop] = outer.reduceRight<readonly Loop[]>(
+    (inner, each) => [{ ...each, share: "team", body: inner.length > 0 ? inner : innermost }],
+    [],
+  );
+  return nest;
+}
+
+/** A vector loop as a loop over pieces of it, which threads share out. */
+function inPieces(loop: Loop): Loop {
+  const { axis: { symbol: whole, size } } = loop;
+  const count = floorDiv(add(size, PIECE - 1), PIECE);
+  const piece = symbol("p", { kind: "axis" }, [0, Math.max(0, boundsOf(count)[1] - 1)]);
+  const place = symbol("i", { kind: "axis" }, [0, PIECE - 1]), start = mul(piece, PIECE);
+  const even = typeof size === "number" && size % PIECE === 0;
+  const part: Loop = {
+    ...loop,
+    axis: { symbol: place, size: even ? PIECE : min(PIECE, sub(size, start)) },
+    body: substituteIndices(loop.body, (s) => s === whole ? add(start, place) : s),
+  };
+  return { ...loop, axis: { symbol: piece, size: count }, vector: false, share: "team", body: [part] };
+}
+
+const isSize = ({ node }: Sym): boolean => node.kind === "symbol" && node.role.kind === "size";
+
+/** A loop's length; the most that it can be where that differs within a call. */
+function lengthOf(size: Dim): Dim {
+  return [...freeSymbols(size)].every(isSize) ? size : boundsOf(size)[1];
+}
+
+/** The estimate that LoopKernel.work describes. */
+function workOf(body: readonly Statement[]): Dim {
+  let total: Dim = 0;
+  for (const s of body) {
+    if (s.kind === "loop") {
+      const length = lengthOf(s.axis.size);
+      total = add(total, mul(length === Infinity ? 64 : length, workOf(s.body)));
+    } else if (s.kind === "masked") total = add(total, workOf(s.body));
+    else if (s.kind === "load" || s.kind === "store") total = add(total, 4);
+    else if (s.kind === "scalar") total = add(total, SCALAR_OPS[s.op].weight);
+  }
+  return total;
+}
