@@ -9,6 +9,7 @@
  *
  * @module
  */
+import "./preload.ts";
 import "./lib/tensor/install.ts";
 import "./backends/cpu/device.ts";
 import "./lib/debug/install.ts";

@@ -11,6 +11,7 @@ import process from "node:process";
 import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
 import { errorText, messageOf } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
+import { rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import { type Command, expectNoMore } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { type Declarations, DECLARE, prepare, type Prepared, typedColumn } from "./repl_input.ts";
@@ -240,6 +241,7 @@ export const replCommand: Command = {
     expectNoMore("repl", args);
     await checkChoices();
     redirectOtherCheckouts();
+    rewriteLoadedModules();
     Object.defineProperty(globalThis, "dyn", { value: await toolkit(), writable: true, configurable: true });
     const terminal = Deno.stdin.isTerminal() && Deno.stdout.isTerminal();
     if (terminal) console.log(`dyn on Deno ${Deno.version.deno}; :help helps, :quit leaves`);

@@ -12,6 +12,7 @@ import { registerHooks } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isPlainObject } from "../lib/base/tree.ts";
+import { markAsMain, rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./command.ts";
 import { reportFailure, reportRejections } from "./errors.ts";
@@ -54,28 +55,12 @@ export function redirectOtherCheckouts(): void {
   });
 }
 
-/**
- * Makes `import.meta.main` true in one module. Only a module that mentions `import.meta` is touched, because the
- * assignment moves the columns of its first line; and the hook goes as soon as it has done so, because while there
- * is one, CommonJS packages cannot require JSON.
- */
-function markAsMain(url: string): void {
-  if (!Deno.readTextFileSync(new URL(url)).includes("import.meta")) return;
-  const hook = registerHooks({
-    load(loaded, context, next) {
-      const result = next(loaded, context);
-      if (loaded !== url || typeof result.source !== "string") return result;
-      hook.deregister();
-      return { ...result, source: `import.meta.main = true;${result.source}` };
-    },
-  });
-}
-
 /** Runs a script to the end of its top level. Rejects with what it throws. */
 export async function runScript(path: string, args: readonly string[]): Promise<void> {
   const url = scriptUrl(path);
   Object.defineProperty(Deno, "args", { value: [...args], enumerable: true, configurable: true });
   redirectOtherCheckouts();
+  rewriteLoadedModules();
   markAsMain(url);
   await import(url);
 }

@@ -28,12 +28,14 @@ export interface ParseOptions {
   readonly sourceType?: "module" | "script";
   /** Maps an offset to the user's file; by default the offset's line and column in `text`. */
   readonly position?: (offset: number) => UserPosition;
+  /** Sees each token of a text whose kind is given. */
+  readonly onToken?: (token: acorn.Token) => void;
 }
 
 /** Parses a script as a module, or as a sloppy script where it is none. Throws SyntaxError if it is neither. */
 export function parseModule(options: ParseOptions): ParsedModule {
   const { url, text } = options;
-  const { program, parens } = parseText(text, options.sourceType);
+  const { program, parens } = parseText(options);
   const parents = new Map<AstNode, AstNode>();
   const functions = new Map<number, FunctionNode | ClassNode>();
   index(program);
@@ -102,8 +104,7 @@ function plainPosition(url: string, text: string): (offset: number) => UserPosit
 }
 
 function parseText(
-  text: string,
-  sourceType?: "module" | "script",
+  { text, sourceType, onToken }: ParseOptions,
 ): { program: acorn.Program; parens: number[] } {
   let parens: number[] = [];
   const options: acorn.Options = {
@@ -112,6 +113,7 @@ function parseText(
     allowReturnOutsideFunction: true,
     onToken: (token) => {
       if (token.type.label === "(") parens.push(token.start);
+      onToken?.(token);
     },
   };
   if (sourceType) return { program: acorn.parse(text, { ...options, sourceType }), parens };

@@ -1,18 +1,22 @@
 /**
- * The free variables of one function: final values, live cells, or why there is neither.
+ * The free variables of a function that V8 loaded as it was written: final values, live cells, or why there is neither.
  *
  * Input: a function's place and the inspector. Output: a binding for each variable, made when it is asked for.
  * Invariant: a binding that is not pending never changes.
+ *
+ * The inspector shows what variables hold, which does for those that stay. Accessors for the others can only be made
+ * where the variable's name means it, that is inside a call of the function; so they come with its next call.
  */
 import { freeVariables } from "../bytecode/free.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";
-import { accessText, bindingsFrom, makeBindings } from "./cells.ts";
+import { accessText, entryText } from "./access_text.ts";
+import { type Accessors, bindingFrom, moduleCell } from "./cells.ts";
 import { importOrigin } from "./imports.ts";
 import type { FreeBinding } from "./info.ts";
 import { noteNamespace } from "./namespaces.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
-import type { Located } from "./live_edit.ts";
+import { type Located, meansInside, moduleVariablesAt } from "./located.ts";
 import { type CallWatch, watchCalls } from "./next_call.ts";
 import { readScopes, type ScopeSnapshot } from "./scopes.ts";
 import type { Scripts } from "./scripts.ts";
@@ -52,7 +56,7 @@ export function atNextCall<T>(run: () => T): T {
 interface Waiting {
   readonly inspector: Inspector;
   watch(): CallWatch;
-  take(values: readonly unknown[]): void;
+  take(calls: readonly (readonly Accessors[])[]): void;
 }
 
 /** Runs in which a function with pending variables was not called, after which they are given up. */
@@ -78,9 +82,12 @@ export class Bindings {
     }
     const known = this.made.get(variable) ?? this.fromSnapshot(variable);
     if (known) return known;
-    // One edit of the script serves all variables of the function that need it.
-    this.makeLive(all.filter((v) => !this.made.has(v) && this.fromSnapshot(v) === null));
-    return this.made.get(variable) ?? { kind: "unreachable", because: `${variable.name} cannot be reached` };
+    const at = this.inside();
+    for (const each of all) {
+      if (!this.made.has(each) && this.fromSnapshot(each) === null) this.made.set(each, later(each, at));
+    }
+    if (at) this.wait(at);
+    return this.made.get(variable) ?? later(variable, at);
   }
 
   /** The value as it is, where it cannot change. */
@@ -98,31 +105,6 @@ export class Bindings {
     return binding;
   }
 
-  private makeLive(wanted: readonly Variable[]): void {
-    try {
-      const at = this.inside();
-      const none = "no function of the class can be called without running it";
-      for (const variable of wanted) {
-        if (!at) {
-          this.made.set(variable, {
-            kind: "unreachable",
-            because: `${variable.name} cannot be reached: ${none}`,
-          });
-        }
-      }
-      if (!at) return;
-      for (const [variable, binding] of makeBindings(this.use.inspector, at, wanted)) {
-        this.made.set(variable, binding);
-      }
-      this.wait(at);
-    } catch (error) {
-      if (!(error instanceof InspectorUnavailable)) throw error;
-      // Not remembered: a later request may come from a place where the inspector answers.
-    } finally {
-      this.use.inspector.release();
-    }
-  }
-
   /** Registers the function for its next call, unless that has been in vain too often. */
   private wait(at: Located): void {
     const pending = [...this.made].flatMap(([variable, binding]) =>
@@ -134,42 +116,50 @@ export class Bindings {
       return;
     }
     const variables = pending.map(({ variable }) => variable);
+    // The module's other variables come along, for its other functions.
+    const all = [...variables, ...moduleVariablesAt(at).filter((each) => !variables.includes(each))];
     waiting.add({
       inspector: this.use.inspector,
-      watch: () => ({ fn: at.fn, expression: accessText(variables), values: [] }),
-      take: (values) => {
+      watch: () => ({ fn: at.fn, expression: accessText(all), values: [] }),
+      take: (calls) => {
         for (const variable of variables) this.made.delete(variable);
-        if (!this.takeFrom(at.fn, variables, values)) this.vain++;
+        if (!this.takeFrom(at.fn, { variables, all }, calls)) this.vain++;
       },
     });
   }
 
   /** Whether one of the calls was of this very closure; then its accessors are the bindings. */
-  private takeFrom(fn: object, variables: readonly Variable[], calls: readonly unknown[]): boolean {
+  private takeFrom(
+    fn: object,
+    { variables, all }: { readonly variables: readonly Variable[]; readonly all: readonly Variable[] },
+    calls: readonly (readonly Accessors[])[],
+  ): boolean {
     for (const call of calls) {
-      const bindings = bindingsFrom(variables, call);
-      if (variables.every((variable) => this.isSame(fn, variable, bindings.get(variable)))) {
-        for (const [variable, binding] of bindings) this.made.set(variable, binding);
-        return true;
+      const accessors = new Map(all.map((variable, i) => [variable, call[i] ?? []]));
+      if (!variables.every((variable) => this.isSame(fn, variable, accessors.get(variable) ?? []))) continue;
+      for (const [variable, each] of accessors) {
+        const binding = bindingFrom(variable, each);
+        if (variables.includes(variable)) this.made.set(variable, binding);
       }
+      return true;
     }
     return false;
   }
 
-  /** Whether a write through the cell shows in the variables V8 tells of the function. */
-  private isSame(fn: object, variable: Variable, binding: FreeBinding | undefined): boolean {
-    if (binding?.kind !== "cell") return false;
-    const { cell } = binding;
+  /** Whether what reaches a variable of some call of the code reaches that of this closure. */
+  private isSame(fn: object, variable: Variable, [get, set]: Accessors): boolean {
+    if (!get) return false;
+    if (variable.kind === "private") return true;
     const mark = {};
     try {
-      const held = cell.get();
+      const held = get();
       if (variable.single) return true;
-      cell.set(mark);
+      if (!set) return this.holds(fn, variable, held);
+      set(mark);
       try {
-        const found = this.scopesOf(fn).lookup(variable.name);
-        return found.kind === "value" && found.value === mark;
+        return this.holds(fn, variable, mark);
       } finally {
-        cell.set(held);
+        set(held);
       }
     } catch (error) {
       if (error instanceof InspectorUnavailable || error instanceof ReferenceError) return false;
@@ -179,8 +169,24 @@ export class Bindings {
     }
   }
 
+  private holds(fn: object, variable: Variable, value: unknown): boolean {
+    const found = this.scopesOf(fn).lookup(variable.name);
+    return found.kind === "value" && found.value === value;
+  }
+
   private scopesOf(fn: object): ScopeSnapshot {
     const { inspector } = this.use;
     return readScopes(inspector, textField(inspector.internals(fn).get("Scopes") ?? {}, "objectId"));
   }
+}
+
+/** What a variable is until the function's next call. */
+function later(variable: Variable, at: Located | null): FreeBinding {
+  const shared = moduleCell(variable);
+  if (shared) return { kind: "cell", cell: shared };
+  if (entryText(variable) === null) {
+    return { kind: "unreachable", because: `${variable.name} of an enclosing method cannot be read` };
+  }
+  const because = `${variable.name} is assigned, and can be reached only in a call`;
+  return { kind: at && meansInside(at, variable) ? "pending" : "unreachable", because };
 }

@@ -18,8 +18,10 @@ import {
   isFunctionNode,
 } from "../bytecode/syntax.ts";
 import { type Access, Bindings } from "./bindings.ts";
-import type { Captured, CapturedFunction } from "./info.ts";
+import { HandedBindings } from "./handed_bindings.ts";
+import type { Captured, CapturedFunction, FreeBinding } from "./info.ts";
 import {
+  batch,
   type Fields,
   fieldsOf,
   Inspector,
@@ -27,8 +29,9 @@ import {
   numberField,
   textField,
 } from "./inspector.ts";
-import type { Located } from "./live_edit.ts";
+import type { Located } from "./located.ts";
 import { type Export, exportOf } from "./namespaces.ts";
+import { rewrittenFunction, rewrittenModule } from "./rewritten.ts";
 import { readScopes, type ScopeSnapshot } from "./scopes.ts";
 import { type Script, Scripts } from "./scripts.ts";
 
@@ -50,7 +53,7 @@ export function captureFunction(fn: object): Captured {
   if (known) return known;
   let result: Captured;
   try {
-    result = capture(open(), fn);
+    result = captureRewritten(fn) ?? capture(open(), fn);
   } catch (error) {
     if (!(error instanceof InspectorUnavailable)) throw error;
     result = { kind: "unavailable", because: error.message, retry: error.retry };
@@ -90,21 +93,34 @@ export function findHomeObject(fn: object, receiver: unknown): object | null {
 
 /** What the export `key` of a module's namespace object is. */
 export function namespaceExport(namespace: object, key: string): Export {
-  const { scripts } = open();
-  return exportOf(namespace, key, (url) => scripts.moduleAt(url));
+  return exportOf(namespace, key, moduleAt);
 }
 
 /** Runs `run`, in which many functions may be captured, faster than each by itself. */
 export function captureMany<T>(run: () => T): T {
-  let inspector: Inspector;
-  try {
-    inspector = open().inspector;
-  } catch (error) {
-    // The captures say so themselves.
-    if (error instanceof InspectorUnavailable) return run();
-    throw error;
+  return batch(run);
+}
+
+/** The module loaded from a URL. */
+function moduleAt(url: string): ParsedModule | null {
+  return rewrittenModule(url) ?? open().scripts.moduleAt(url);
+}
+
+/** A function or class of a module that was rewritten when it was loaded. */
+function captureRewritten(fn: object): Captured | null {
+  const found = rewrittenFunction(fn);
+  if (!found) return null;
+  const { module, node } = found;
+  const bindings = new HandedBindings(found, moduleAt);
+  if (isFunctionNode(node)) return capturedFunction({ fn, module, bindings }, node);
+  return capturedClass({ fn, module, bindings }, node, constructorOf(node));
+}
+
+function constructorOf(node: ClassNode): FunctionNode | null {
+  for (const member of node.body.body) {
+    if (member.type === "MethodDefinition" && member.kind === "constructor") return member.value;
   }
-  return inspector.batch(run);
+  return null;
 }
 
 function capture(use: Access, fn: object): Captured {
@@ -133,10 +149,15 @@ function capture(use: Access, fn: object): Captured {
       return { kind: "unavailable", because: "The function is not where V8 says it is", retry: false };
     }
     const scopesId = textField(internals.get("Scopes") ?? {}, "objectId");
-    const at: Site = { fn, script, module, offset, scopes: readScopes(inspector, scopesId) };
+    const at: Site = { fn, module, scopes: readScopes(inspector, scopesId) };
     const classNode = isClassNode(node) ? node : classOf(node, module);
-    if (classNode) return capturedClass(use, at, classNode, isFunctionNode(node) ? node : null);
-    return isFunctionNode(node) ? capturedFunction(use, at, node) : { kind: "native", name: nameOf(fn) };
+    if (classNode) {
+      const constructor = isFunctionNode(node) ? node : null;
+      const bindings = new Bindings(use, at, () => donor(use, at, classNode, constructor));
+      return capturedClass({ fn, module, bindings }, classNode, constructor);
+    }
+    if (!isFunctionNode(node)) return { kind: "native", name: nameOf(fn) };
+    return capturedFunction({ fn, module, bindings: new Bindings(use, at, () => ({ ...at, node })) }, node);
   } finally {
     inspector.release();
   }
@@ -180,10 +201,15 @@ function valueOf(inspector: Inspector, remote: Fields): unknown {
 /** A function value and what is known of its place before its kind. */
 interface Site {
   readonly fn: object;
-  readonly script: Script;
   readonly module: ParsedModule;
-  readonly offset: number;
   readonly scopes: ScopeSnapshot;
+}
+
+/** A function value, the text it was parsed from, and its variables. */
+interface Found {
+  readonly fn: object;
+  readonly module: ParsedModule;
+  readonly bindings: { of(unit: Unit, index: number): FreeBinding };
 }
 
 /** The class whose constructor the function node is. */
@@ -208,14 +234,12 @@ function memberOf(node: FunctionNode, module: ParsedModule): CapturedFunction["m
   return owner && method?.type === "MethodDefinition" ? { owner, isStatic: method.static } : null;
 }
 
-function capturedFunction(use: Access, at: Site, node: FunctionNode): Captured {
-  const { module } = at;
+function capturedFunction({ fn, module, bindings }: Found, node: FunctionNode): Captured {
   const unit = unitOf(module, node);
   let code: CodeObject | null = null;
-  const bindings = new Bindings(use, at, () => ({ ...at, node }));
   return {
     kind: "function",
-    fn: at.fn,
+    fn,
     module,
     get code() {
       return code ??= compileFunction(node, module);
@@ -226,13 +250,15 @@ function capturedFunction(use: Access, at: Site, node: FunctionNode): Captured {
   };
 }
 
-function capturedClass(use: Access, at: Site, node: ClassNode, constructor: FunctionNode | null): Captured {
-  const { module } = at;
+function capturedClass(
+  { fn, module, bindings }: Found,
+  node: ClassNode,
+  constructor: FunctionNode | null,
+): Captured {
   const parts = compileClass(node, module);
-  const bindings = new Bindings(use, at, () => donor(use, at, node, constructor));
   return {
     kind: "class",
-    fn: at.fn,
+    fn,
     module,
     node,
     position: module.position(node.start),
@@ -259,13 +285,9 @@ function unitOf(module: ParsedModule, node: Parameters<ReadonlyMap<Unit["node"],
   return unit;
 }
 
-/**
- * A function in the scope of a class that can be called without running anything of the user's: the constructor,
- * unless instance fields would be initialised first; otherwise a method.
- */
+/** A function in the scope of a class, whose next call reaches what the class does: its constructor or a method. */
 function donor(use: Access, at: Site, node: ClassNode, constructor: FunctionNode | null): Located | null {
-  const fields = node.body.body.some((m) => m.type === "PropertyDefinition" && !m.static);
-  if (constructor && (node.superClass || !fields)) return { ...at, node: constructor };
+  if (constructor) return { ...at, node: constructor };
   const prototype: unknown = Reflect.getOwnPropertyDescriptor(at.fn, "prototype")?.value;
   const owners = [prototype, at.fn].filter((o) =>
     (typeof o === "object" && o !== null) || typeof o === "function"
@@ -296,5 +318,5 @@ function locate(use: Access, fn: object): Located | null {
   const offset = (script.lines[numberField(location, "lineNumber")] ?? 0) +
     numberField(location, "columnNumber");
   const node = module.functionAt(offset);
-  return node && isFunctionNode(node) ? { fn, script, module, node, offset } : null;
+  return node && isFunctionNode(node) ? { fn, module, node } : null;
 }

@@ -47,13 +47,30 @@ const STASH: unique symbol = Symbol.for("dyn.stash");
 const STASH_TEXT = `globalThis[Symbol.for("dyn.stash")]`;
 const GROUP = "dyn";
 
+let batches = 0;
+/** What ends with the outermost batch. */
+const inBatch = new Set<() => void>();
+
+/** Runs `body`, in which the debugger is enabled at most once: that tells of every script and takes long. */
+export function batch<T>(body: () => T): T {
+  batches++;
+  try {
+    return body();
+  } finally {
+    if (--batches === 0) {
+      const ends = [...inBatch];
+      inBatch.clear();
+      for (const end of ends) end();
+    }
+  }
+}
+
 export class Inspector {
   private readonly session = new Session();
   private drain: (() => void) | null = null;
   private debugging = 0;
   /** How often the debugger has been enabled. */
   timesEnabled = 0;
-  private batches = 0;
   private endBatch: (() => void) | null = null;
 
   constructor() {
@@ -121,24 +138,17 @@ export class Inspector {
   /** Runs `body` with the debugger enabled. Inside a batch it stays so until the batch ends. */
   withDebugger<T>(body: () => T): T {
     const release = this.holdDebugger();
-    if (this.batches > 0 && this.endBatch === null) this.endBatch = this.holdDebugger();
+    if (batches > 0 && this.endBatch === null) {
+      this.endBatch = this.holdDebugger();
+      inBatch.add(() => {
+        this.endBatch?.();
+        this.endBatch = null;
+      });
+    }
     try {
       return body();
     } finally {
       release();
-    }
-  }
-
-  /** Runs `body`, in which the debugger is enabled at most once: that tells of every script and takes long. */
-  batch<T>(body: () => T): T {
-    this.batches++;
-    try {
-      return body();
-    } finally {
-      if (--this.batches === 0) {
-        this.endBatch?.();
-        this.endBatch = null;
-      }
     }
   }
 
@@ -196,17 +206,14 @@ function settle(
   return outcome.result;
 }
 
-/** Hands a value to code that the inspector or an edited function evaluates. */
-export function setStash(value: unknown): void {
+/** Hands a value to code that the inspector evaluates. */
+function setStash(value: unknown): void {
   Object.defineProperty(globalThis, STASH, { value, configurable: true, writable: true, enumerable: false });
 }
 
-export function clearStash(): void {
+function clearStash(): void {
   Reflect.deleteProperty(globalThis, STASH);
 }
-
-/** Source text that reads what `setStash` gave. */
-export const STASH_EXPRESSION: string = STASH_TEXT;
 
 let inRepl: boolean | null = null;
 

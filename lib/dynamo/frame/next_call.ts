@@ -6,18 +6,18 @@
  * Invariant: the run does what it does without us; nothing pauses, and no breakpoint is left behind.
  *
  * A breakpoint stands at the function's first statement. Its condition hands the value out and is false, so V8 goes
- * on at once. Unlike an edit of the text this works while the function runs, but all closures of the same code stop
- * at it, so the caller must find out whose values they are.
+ * on at once. All closures of the same code stop at it, so the caller must find out whose values they are.
  */
+import type { Accessors } from "./cells.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 
 /** What is wanted of a function's calls. */
 export interface CallWatch {
   readonly fn: object;
-  /** Text of an expression that means something at the function's first statement. */
+  /** Text of an expression, for variables' accessors, that means something at the function's first statement. */
   readonly expression: string;
   /** The values, in the order of the calls; filled in during the run. */
-  readonly values: unknown[];
+  readonly values: (readonly Accessors[])[];
 }
 
 /** Calls looked at in one run; a recursive function would make any number. */
@@ -72,7 +72,7 @@ function closeWatch(id: number): void {
 }
 
 /** The condition of every breakpoint: false, so that nothing stops. */
-function handOut(id: number, value: unknown): false {
+function handOut(id: number, value: readonly Accessors[]): false {
   const watch = open.get(id);
   if (watch && watch.values.length < MOST_CALLS) watch.values.push(value);
   return false;

@@ -6,9 +6,9 @@
  */
 import { findSourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
-import type { UserPosition } from "../bytecode/code.ts";
-import { lineColumn, lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
-import { type Inspector, InspectorUnavailable, numberField, textField } from "./inspector.ts";
+import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
+import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
+import { userPosition } from "./positions.ts";
 
 /** A loaded script. */
 export interface Script {
@@ -28,6 +28,8 @@ export class Scripts {
   private readonly loaded = new Map<string, Script>();
   private readonly urls = new Map<string, string>();
   private readonly modules = new Set<string>();
+  /** URLs that no script has. */
+  private readonly absent = new Set<string>();
   /** Times the debugger was enabled to fetch texts. */
   private enabled = 0;
 
@@ -55,9 +57,18 @@ export class Scripts {
 
   /** The module loaded from a URL, if any. */
   moduleAt(url: string): ParsedModule | null {
-    for (const [id, known] of this.urls) {
-      if (known === url && this.modules.has(id)) return this.get(id)?.module ?? null;
-    }
+    const id = this.idOf(url);
+    if (id !== null) return this.get(id)?.module ?? null;
+    if (this.absent.has(url)) return null;
+    // Enabling the debugger tells of all scripts.
+    this.inspector.withDebugger(() => {});
+    const found = this.idOf(url);
+    if (found === null) this.absent.add(url);
+    return found === null ? null : this.get(found)?.module ?? null;
+  }
+
+  private idOf(url: string): string | null {
+    for (const [id, known] of this.urls) if (known === url && this.modules.has(id)) return id;
     return null;
   }
 
@@ -105,7 +116,12 @@ function makeScript(source: Pick<Script, "id" | "url" | "text">, isModule: boole
             url,
             text,
             sourceType: isModule ? "module" : "script",
-            position: userPosition(url, text, lines),
+            position: userPosition({
+              url,
+              text,
+              lines,
+              map: () => url.startsWith("file:") ? findSourceMap(fileURLToPath(url)) : undefined,
+            }),
           });
         } catch {
           parsed = null;
@@ -114,52 +130,4 @@ function makeScript(source: Pick<Script, "id" | "url" | "text">, isModule: boole
       return parsed;
     },
   };
-}
-
-const fileLines = new Map<string, readonly string[] | null>();
-
-/** Lines of a file as it is on disk; null where it cannot be read. */
-function linesOf(file: string): readonly string[] | null {
-  let lines = fileLines.get(file);
-  if (lines === undefined) {
-    try {
-      lines = Deno.readTextFileSync(file).split("\n");
-    } catch {
-      lines = null;
-    }
-    fileLines.set(file, lines);
-  }
-  return lines;
-}
-
-/** Maps offsets in the loaded text to the file the user wrote. */
-function userPosition(url: string, text: string, lines: readonly number[]): (offset: number) => UserPosition {
-  const own = url.startsWith("file:") ? fileURLToPath(url) : null;
-  const map = own ? findSourceMap(own) : undefined;
-  return (offset) => {
-    const { line, column } = lineColumn(lines, offset);
-    const entry: Readonly<Record<string, unknown>> = { ...map?.findEntry(line, column) };
-    const originalLine = numberField(entry, "originalLine");
-    if (originalLine < 0) {
-      const end = text.indexOf("\n", offset);
-      const shown = text.slice(lines[line], end < 0 ? text.length : end);
-      return { file: own ?? url, line: line + 1, column, text: shown };
-    }
-    const source = textField(entry, "originalSource");
-    const file = source.startsWith("file:") ? fileURLToPath(source) : source || (own ?? url);
-    // An entry covers what follows it on its line, so the distance from it counts.
-    const generatedColumn = numberField(entry, "generatedColumn");
-    const sameLine = numberField(entry, "generatedLine") === line;
-    const shift = sameLine && generatedColumn >= 0 ? column - generatedColumn : 0;
-    const written = linesOf(file)?.[originalLine] ?? null;
-    const originalColumn = numberField(entry, "originalColumn");
-    const at = fitColumn(originalColumn, shift, written, text.slice(offset, offset + 1));
-    return { file, line: originalLine + 1, column: at, text: written };
-  };
-}
-
-/** Adds the distance from the mapped place only where that lands on the same character. */
-function fitColumn(column: number, shift: number, written: string | null, character: string): number {
-  if (shift === 0 || written === null) return column;
-  return written[column + shift] === character ? column + shift : column;
 }

@@ -1,0 +1,32 @@
+/**
+ * The text of functions that reach a variable, for evaluation where the variable's name means it.
+ *
+ * Input: variables. Output: text of an array of functions.
+ * Invariant: evaluating the text makes functions and does nothing else.
+ */
+import type { Variable } from "../bytecode/scope.ts";
+
+/** Text of an array with the accessors of each variable, which all have some. */
+export function accessText(variables: readonly Variable[]): string {
+  return `[${variables.map((v) => entryText(v)).join(",")}]`;
+}
+
+/** Text of an array of functions that reach the variable; null where there is none. */
+export function entryText(variable: Variable): string | null {
+  const { name } = variable;
+  switch (variable.kind) {
+    case "private":
+      return `[o=>${name} in o,o=>o.${name},(o,$dyn_v)=>{o.${name}=$dyn_v}]`;
+    case "this":
+    case "newTarget":
+    case "importMeta":
+    case "arguments":
+      return `[()=>${name}]`;
+    case "home":
+    case "callee":
+      return variable.declaredAt < 0 ? null : `[()=>${name}]`;
+    default:
+      if (variable.assignment !== "plain" || !variable.reassigned) return `[()=>${name}]`;
+      return `[()=>${name},$dyn_v=>{${name}=$dyn_v}]`;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * A function value in the text that V8 has of it, and which variables their names reach there.
+ *
+ * Input: a located function. Output: what names mean in it. Invariant: nothing is evaluated.
+ */
+import type { ParsedModule } from "../bytecode/parse.ts";
+import type { Variable } from "../bytecode/scope.ts";
+import type { FunctionNode } from "../bytecode/syntax.ts";
+import { moduleCell } from "./cells.ts";
+
+/** A function value with the node of its text. */
+export interface Located {
+  readonly fn: object;
+  readonly module: ParsedModule;
+  readonly node: FunctionNode;
+}
+
+/** Kinds of variables that a name alone reaches. */
+const NAMED: ReadonlySet<Variable["kind"]> = new Set<Variable["kind"]>([
+  "let",
+  "const",
+  "var",
+  "function",
+  "class",
+  "parameter",
+  "import",
+  "private",
+]);
+
+/** Whether a name means that variable anywhere in the function. */
+export function meansInside(at: Located, variable: Variable): boolean {
+  if (variable.kind === "this") return at.node.type === "ArrowFunctionExpression";
+  if (!NAMED.has(variable.kind)) return false;
+  for (const [node, scope] of at.module.analysis.scopes) {
+    const inside = node.start >= at.node.start && node.end <= at.node.end;
+    if (inside && scope.variables.has(variable.name)) return false;
+  }
+  return true;
+}
+
+/**
+ * Variables of the module itself that change, have no cell yet, and mean the same in the whole function. One that no
+ * function captures is kept where only the module's own code finds it.
+ */
+export function moduleVariablesAt(at: Located): readonly Variable[] {
+  const { analysis, program } = at.module;
+  const top = analysis.scopes.get(program);
+  if (!top || program.sourceType !== "module") return [];
+  return [...top.variables.values()].filter((v) =>
+    v.reassigned && v.capturers.size > 0 && moduleCell(v) === null && meansInside(at, v)
+  );
+}

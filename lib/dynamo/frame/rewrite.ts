@@ -1,0 +1,222 @@
+/**
+ * Where a module's text gets entries by which its functions and classes hand out their variables.
+ *
+ * Input: a parsed module. Output: insertions into its text, and what each numbered function or class hands out.
+ * Invariant: without its insertions the text is what it was, lines stay lines, and while nothing probes, the
+ * rewritten module does what the module does: an entry is one compare at the start of a function's body, before
+ * which nothing but its parameters has run.
+ *
+ * A function's entry stands in front of its body and calls `probe` instead of it. Parameters are no hindrance: called
+ * with arguments that fit any pattern, no default is evaluated; a computed key in a pattern has the entry in front of
+ * itself. A class's entry is a static block, since calling a class would make an object.
+ */
+import type * as ast from "acorn";
+import { freeVariables } from "../bytecode/free.ts";
+import type { ParsedModule } from "../bytecode/parse.ts";
+import type { Scope, Variable } from "../bytecode/scope.ts";
+import { type AstNode, childrenOf, type ClassNode, type FunctionNode } from "../bytecode/syntax.ts";
+import { accessText, entryText } from "./access_text.ts";
+
+/** Text that the program did not write, in front of an offset of what it wrote. */
+export interface Insertion {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** A function or class with an entry. */
+export interface Entry {
+  readonly node: FunctionNode | ClassNode;
+  /** In how many parameter lists, one inside the other, it is written. */
+  readonly depth: number;
+  /** Whether its entry stands in its parameters, so that what follows must be cut off. */
+  readonly cutOff: boolean;
+  /** The variables that it hands out itself, in that order. */
+  readonly own: readonly Variable[];
+}
+
+/** What becomes of a module. */
+export interface Rewriting {
+  readonly insertions: readonly Insertion[];
+  /** By number, from the first. */
+  readonly entries: readonly Entry[];
+  /** The module's own variables, which all its functions hand out together. */
+  readonly variables: readonly Variable[];
+  /** Text behind the module's last line. */
+  readonly tail: string;
+}
+
+/** Names in rewritten text; none of them may be in the module's own. */
+export interface Names {
+  readonly probe: string;
+  readonly noteClass: string;
+  readonly variables: string;
+  /** Stands before and behind each insertion. */
+  readonly mark: string;
+}
+
+/** Numbers and places for one module. */
+export interface RewriteOptions {
+  readonly names: Names;
+  /** URL of the module that `probe` and `noteClass` come from. */
+  readonly door: string;
+  /** Number of the first entry. */
+  readonly first: number;
+  /** Offset of the arrow in front of an arrow function's body. */
+  readonly arrowBefore: (offset: number) => number;
+}
+
+/** Finds the insertions. */
+export function rewrite(module: ParsedModule, options: RewriteOptions): Rewriting {
+  const top = module.analysis.scopes.get(module.program);
+  const variables = [...top?.variables.values() ?? []].filter((v) =>
+    v.capturers.size > 0 && entryText(v) !== null
+  );
+  const rewriter = new Rewriter(module, options, new Set(variables));
+  rewriter.walk(module.program, 0);
+  const { names, door } = options;
+  const imports = `{probe as ${names.probe},noteClass as ${names.noteClass}}`;
+  return {
+    insertions: rewriter.insertions.toSorted((a, b) => a.at - b.at),
+    entries: rewriter.entries,
+    variables,
+    tail: `\nimport${imports}from${JSON.stringify(door)};` +
+      `function ${names.variables}(){return${accessText(variables)}}`,
+  };
+}
+
+class Rewriter {
+  readonly insertions: Insertion[] = [];
+  readonly entries: Entry[] = [];
+
+  constructor(
+    private readonly module: ParsedModule,
+    private readonly options: RewriteOptions,
+    private readonly shared: ReadonlySet<Variable>,
+  ) {}
+
+  walk(node: AstNode, depth: number): void {
+    switch (node.type) {
+      case "ArrowFunctionExpression":
+      case "FunctionDeclaration":
+      case "FunctionExpression":
+        if (!this.isConstructor(node)) this.enterFunction(node, depth);
+        for (const parameter of node.params) this.walk(parameter, depth + 1);
+        return this.walk(node.body, depth);
+      case "ClassDeclaration":
+      case "ClassExpression":
+        this.enterClass(node, depth);
+        break;
+      default:
+    }
+    childrenOf(node, (child) => this.walk(child, depth));
+  }
+
+  private isConstructor(node: FunctionNode): boolean {
+    const parent = this.module.parentOf(node);
+    return parent?.type === "MethodDefinition" && parent.kind === "constructor";
+  }
+
+  private enterFunction(node: FunctionNode, depth: number): void {
+    const unit = this.module.analysis.units.get(node);
+    if (!unit) return;
+    const own = freeVariables(unit, this.module).filter((variable) =>
+      !this.shared.has(variable) && entryText(variable) !== null && !this.isHidden(variable, node)
+    );
+    const key = firstComputedKey(node.params);
+    const call = this.call(this.options.names.probe, "", own);
+    this.entries.push({ node, depth, cutOff: key !== null, own });
+    if (key !== null) this.insert(key, `${this.options.names.probe}?${call}:`);
+    else if (node.body.type !== "BlockStatement") {
+      this.insert(
+        this.options.arrowBefore(node.body.start) + "=>".length,
+        `${this.options.names.probe}?${call}:`,
+      );
+    } else {
+      let at = node.body.start + 1, end = "";
+      for (const statement of node.body.body) {
+        if (statement.type !== "ExpressionStatement" || statement.directive === undefined) break;
+        [at, end] = [statement.end, ";"];
+      }
+      this.insert(at, `${end}if(${this.options.names.probe})return ${call};`);
+    }
+  }
+
+  private enterClass(node: ClassNode, depth: number): void {
+    const inside = node.body.body.flatMap((member): AstNode[] => {
+      if (member.type === "PropertyDefinition") return member.static ? [] : [member];
+      return member.type === "MethodDefinition" && member.kind === "constructor" ? [member.value] : [];
+    });
+    const free = new Set<Variable>();
+    for (const each of inside) {
+      const unit = this.module.analysis.units.get(each);
+      for (const variable of unit ? freeVariables(unit, this.module) : []) free.add(variable);
+    }
+    // In a static block the words for what belongs to a call mean the block's own.
+    const own = [...free].filter((variable) =>
+      !this.shared.has(variable) && !OF_CALLS.has(variable.kind) && entryText(variable) !== null
+    );
+    const call = this.call(this.options.names.noteClass, "this,", own);
+    this.entries.push({ node, depth, cutOff: false, own });
+    this.insert(node.body.start + 1, `static{${call}}`);
+  }
+
+  /** Hands out, under the number of the entry that is pushed next. */
+  private call(callee: string, first: string, own: readonly Variable[]): string {
+    const id = this.options.first + this.entries.length;
+    const list = own.length === 0 ? "" : `,()=>${accessText(own)}`;
+    return `${callee}(${first}${id},${this.options.names.variables}${list})`;
+  }
+
+  private insert(at: number, text: string): void {
+    const { mark } = this.options.names;
+    this.insertions.push({ at, text: `${mark}${text}${mark}` });
+  }
+
+  /** Whether a variable's name means another one at the entry of the function. */
+  private isHidden(variable: Variable, node: FunctionNode): boolean {
+    const { scopes } = this.module.analysis;
+    const inside = (scope: Scope | undefined): boolean => {
+      const found = scope?.variables.get(variable.name);
+      return found !== undefined && found !== variable;
+    };
+    return inside(scopes.get(node)) || inside(scopes.get(node.body));
+  }
+}
+
+const OF_CALLS: ReadonlySet<Variable["kind"]> = new Set<Variable["kind"]>([
+  "this",
+  "newTarget",
+  "arguments",
+  "home",
+  "callee",
+]);
+
+/** Offset behind the bracket of the first computed key that binding the parameters evaluates. */
+function firstComputedKey(patterns: readonly (ast.Pattern | null)[]): number | null {
+  for (const pattern of patterns) {
+    const found = pattern && computedKeyIn(pattern);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function computedKeyIn(pattern: ast.Pattern): number | null {
+  switch (pattern.type) {
+    case "ObjectPattern":
+      for (const p of pattern.properties) {
+        if (p.type === "Property" && p.computed) return p.start + 1;
+        const found = computedKeyIn(p.type === "RestElement" ? p.argument : p.value);
+        if (found !== null) return found;
+      }
+      return null;
+    case "ArrayPattern":
+      return firstComputedKey(pattern.elements);
+    case "AssignmentPattern":
+      return computedKeyIn(pattern.left);
+    case "RestElement":
+      return computedKeyIn(pattern.argument);
+    default:
+      return null;
+  }
+}
+

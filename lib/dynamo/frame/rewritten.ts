@@ -1,0 +1,155 @@
+/**
+ * Functions of rewritten modules: which code they are, and their variables as they hand them out.
+ *
+ * Input: the rewriting of each module when it is loaded; later functions and classes. Output: `RewrittenFunction`.
+ * Invariant: nothing of the user's runs: only what is known to begin with an entry is called, and with arguments for
+ * which no default, computed key or getter of the program is evaluated.
+ */
+import type * as ast from "acorn";
+import type { ParsedModule } from "../bytecode/parse.ts";
+import type { Variable } from "../bytecode/scope.ts";
+import { type ClassNode, type FunctionNode, isFunctionNode } from "../bytecode/syntax.ts";
+import type { Accessors } from "./cells.ts";
+import { type Handed, handedByClass, type HandOut, probing } from "./probe.ts";
+import type { Entry, Names, Rewriting } from "./rewrite.ts";
+import { loadedText } from "./source_text.ts";
+
+/** A function or class of a rewritten module. */
+export interface RewrittenFunction {
+  readonly module: ParsedModule;
+  readonly node: FunctionNode | ClassNode;
+  /** What reaches one of its free variables; undefined: it cannot hand that out. */
+  readonly accessors: (variable: Variable) => Accessors | undefined;
+}
+
+interface RewrittenModule {
+  readonly parsed: ParsedModule;
+  /** The module's own variables; their accessors come with the first entry that is asked. */
+  readonly variables: readonly Variable[];
+  accessors: ReadonlyMap<Variable, Accessors> | null;
+}
+
+interface Numbered {
+  readonly module: RewrittenModule;
+  readonly entry: Entry;
+}
+
+const entries: Numbered[] = [];
+const modules = new Map<string, RewrittenModule>();
+
+/**
+ * Names in the texts of all rewritten modules. They are the process's own, so that no text that it loads can have
+ * them by accident.
+ */
+export const NAMES: Names = makeNames();
+
+function makeNames(): Names {
+  const [random = 0] = crypto.getRandomValues(new BigUint64Array(1));
+  const name = `$dyn${random.toString(36)}`;
+  return { probe: name, noteClass: `${name}c`, variables: `${name}m`, mark: `/*${name}*/` };
+}
+
+const ENTRY = new RegExp(`${NAMES.probe.replaceAll("$", "\\$")}\\((\\d+)`, "g");
+const INSERTED = new RegExp(
+  [NAMES.mark, NAMES.mark].map((m) => m.replace(/[$*/]/g, "\\$&")).join("[^\\n]*?"),
+  "g",
+);
+
+/** The text of a function as the program wrote it. */
+export function withoutEntries(text: string): string {
+  return text.includes(NAMES.mark) ? text.replace(INSERTED, "") : text;
+}
+
+/** The number that the next module's first entry gets. */
+export function firstEntry(): number {
+  return entries.length;
+}
+
+/** Remembers a module's rewriting. */
+export function addModule(parsed: ParsedModule, { entries: added, variables }: Rewriting): void {
+  const module: RewrittenModule = { parsed, variables, accessors: null };
+  for (const entry of added) entries.push({ module, entry });
+  modules.set(parsed.url, module);
+}
+
+/** The rewritten module of a URL, if there is one. */
+export function rewrittenModule(url: string): ParsedModule | null {
+  return modules.get(url)?.parsed ?? null;
+}
+
+/** What a function or class of a rewritten module is and hands out; null for all others. */
+export function rewrittenFunction(fn: object): RewrittenFunction | null {
+  const noted = handedByClass(fn);
+  if (noted) return described(noted);
+  const found = typeof fn === "function" ? entryOf(loadedText(fn)) : null;
+  const numbered = found === null ? undefined : entries[found];
+  if (!numbered || typeof fn !== "function") return null;
+  const { node } = numbered.entry;
+  if (!isFunctionNode(node)) return null;
+  const args = argumentsFor(node.params);
+  const handed = probing(() => settle(Reflect.apply(fn, undefined, args)), numbered.entry.cutOff);
+  return handed?.id === found ? described(handed) : null;
+}
+
+/**
+ * The number of the function's own entry. Functions written in its parameters stand in front of it in the text, but
+ * deeper in parameter lists; those in its body stand behind it.
+ */
+function entryOf(text: string): number | null {
+  if (!text.includes(NAMES.probe) || /^class(?:\s+[^\s(]|\s*\{)/.test(text)) return null;
+  let own: number | null = null, least = Infinity;
+  for (const [, digits] of text.matchAll(ENTRY)) {
+    const id = Number(digits);
+    const depth = entries[id]?.entry.depth ?? Infinity;
+    if (depth < least) [own, least] = [id, depth];
+    if (least === 0) break;
+  }
+  return own;
+}
+
+function described(handed: Handed): RewrittenFunction | null {
+  const numbered = entries[handed.id];
+  if (!numbered) return null;
+  const { module, entry } = numbered;
+  let own: ReadonlyMap<Variable, Accessors> | null = null;
+  return {
+    module: module.parsed,
+    node: entry.node,
+    accessors: (variable) => {
+      const shared = module.accessors ??= accessorsOf(module.variables, handed.module);
+      return shared.get(variable) ?? (own ??= accessorsOf(entry.own, handed.own)).get(variable);
+    },
+  };
+}
+
+function accessorsOf(
+  variables: readonly Variable[],
+  handOut: HandOut | undefined,
+): ReadonlyMap<Variable, Accessors> {
+  const list = handOut?.() ?? [];
+  return new Map(variables.map((variable, i) => [variable, list[i] ?? []]));
+}
+
+/** Starts a generator, whose body is where its entry is, and takes what an asynchronous function may reject with. */
+function settle(result: unknown): void {
+  if (typeof result !== "object" || result === null) return;
+  if (result instanceof Promise) result.catch(() => {});
+  else if ("next" in result && typeof result.next === "function") settle(result.next());
+}
+
+/** A value that any pattern fits: each of its properties and items is such a value again. */
+const FITTING: object = new Proxy({}, {
+  get: (_, key) => key === Symbol.iterator ? endless : FITTING,
+  ownKeys: () => [],
+});
+
+function* endless(): Generator<object> {
+  while (true) yield FITTING;
+}
+
+/** Arguments with which no default of these parameters is evaluated. */
+function argumentsFor(patterns: readonly ast.Pattern[]): readonly object[] {
+  const last = patterns.at(-1);
+  const rest = last?.type === "RestElement" && last.argument.type === "ArrayPattern" ? last.argument : null;
+  return Array.from({ length: patterns.length + (rest?.elements.length ?? 0) }, () => FITTING);
+}

@@ -1,0 +1,28 @@
+/**
+ * The texts of functions: as V8 loaded them, and as the program may see them.
+ *
+ * Input: functions. Output: texts. Invariant: `Function.prototype.toString`, once shown clean texts, gives of every
+ * function what it would give had its module not been rewritten; of itself what it always gave.
+ */
+const native = Function.prototype.toString;
+
+/** The text as V8 has it. */
+export function loadedText(fn: object): string {
+  return Reflect.apply(native, fn, []);
+}
+
+/** Has the program see texts that `clean` has been through. */
+export function showClean(clean: (text: string) => string): void {
+  // Methods cannot be constructed, as builtins cannot.
+  const { toString } = {
+    toString(this: unknown): string {
+      return this === toString ? Reflect.apply(native, native, []) : clean(Reflect.apply(native, this, []));
+    },
+  };
+  Object.defineProperty(Function.prototype, "toString", {
+    value: toString,
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
+}
