@@ -7,12 +7,13 @@
  * The inspector shows what variables hold, which does for those that stay. Accessors for the others can only be made
  * where the variable's name means it, that is inside a call of the function; so they come with its next call.
  */
+import { logs } from "../../base/logs.ts";
 import { freeVariables } from "../bytecode/free.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";
 import { accessText, entryText } from "./access_text.ts";
 import { type Accessors, bindingFrom, moduleCell } from "./cells.ts";
-import { importOrigin } from "./imports.ts";
+import { type FindModule, importOrigin } from "./imports.ts";
 import type { FreeBinding } from "./info.ts";
 import { noteNamespace } from "./namespaces.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
@@ -25,6 +26,7 @@ import type { Scripts } from "./scripts.ts";
 export interface Access {
   readonly inspector: Inspector;
   readonly scripts: Scripts;
+  readonly find: FindModule;
 }
 
 /** Where a function's variables are. */
@@ -62,11 +64,18 @@ interface Waiting {
 /** Runs in which a function with pending variables was not called, after which they are given up. */
 const MOST_IN_VAIN = 3;
 
+/** Closures of one code that wait for their variables; where more are made each would only ever be called once. */
+const MOST_CLOSURES = 8;
+
+/** How many closures have waited for their own variable of a declaration. */
+const waited = new WeakMap<Variable, number>();
+
 /** Bindings of free variables, made when they are asked for and kept. */
 export class Bindings {
   private readonly made = new Map<Variable, FreeBinding>();
   /** Runs that were watched in vain. */
   private vain = 0;
+  private readonly counted = new Set<Variable>();
 
   constructor(
     private readonly use: Access,
@@ -93,9 +102,7 @@ export class Bindings {
   /** The value as it is, where it cannot change. */
   private fromSnapshot(variable: Variable): FreeBinding | null {
     if (variable.reassigned || variable.kind === "private" || variable.kind === "this") return null;
-    const origin = variable.kind === "import"
-      ? importOrigin(variable, this.at.module, (url) => this.use.scripts.moduleAt(url))
-      : null;
+    const origin = variable.kind === "import" ? importOrigin(variable, this.at.module, this.use.find) : null;
     if (origin?.kind === "changing") return null;
     const found = this.at.scopes.lookup(variable.name);
     if (found.kind !== "value") return null;
@@ -111,8 +118,9 @@ export class Bindings {
       binding.kind === "pending" ? [{ variable, because: binding.because }] : []
     );
     if (pending.length === 0) return;
-    if (this.vain >= MOST_IN_VAIN) {
+    if (this.vain >= MOST_IN_VAIN || !this.maySpend(pending.map(({ variable }) => variable))) {
       for (const { variable, because } of pending) this.made.set(variable, { kind: "unreachable", because });
+      logs.announce("graph_breaks", givenUpText(at, pending.map(({ variable }) => variable.name)));
       return;
     }
     const variables = pending.map(({ variable }) => variable);
@@ -126,6 +134,17 @@ export class Bindings {
         if (!this.takeFrom(at.fn, { variables, all }, calls)) this.vain++;
       },
     });
+  }
+
+  /** Whether this closure may wait, counted once for each variable. */
+  private maySpend(variables: readonly Variable[]): boolean {
+    const own = variables.filter((variable) => !variable.single && !this.counted.has(variable));
+    if (own.some((variable) => (waited.get(variable) ?? 0) >= MOST_CLOSURES)) return false;
+    for (const variable of own) {
+      this.counted.add(variable);
+      waited.set(variable, (waited.get(variable) ?? 0) + 1);
+    }
+    return true;
   }
 
   /** Whether one of the calls was of this very closure; then its accessors are the bindings. */
@@ -187,6 +206,17 @@ function later(variable: Variable, at: Located | null): FreeBinding {
   if (entryText(variable) === null) {
     return { kind: "unreachable", because: `${variable.name} of an enclosing method cannot be read` };
   }
-  const because = `${variable.name} is assigned, and can be reached only in a call`;
+  const because = `${variable.name} can be reached only in a call`;
   return { kind: at && meansInside(at, variable) ? "pending" : "unreachable", because };
+}
+
+/** For a user who wonders why a function is slow. */
+function givenUpText({ module, node }: Located, names: readonly string[]): string {
+  const { file, line } = module.position(node.start);
+  const name = module.analysis.units.get(node)?.name || "a function";
+  return `${name} (${file}:${line}) runs uncompiled: ${
+    names.join(", ")
+  }, which it captures, cannot be reached, ` +
+    "because its module was loaded before dyn could prepare it. Start the program with dyn instead of deno run, or " +
+    "with deno run --preload=jsr:@x/dyn/preload";
 }

@@ -40,7 +40,7 @@ let access: Access | null = null;
 function open(): Access {
   if (!access) {
     const inspector = new Inspector();
-    access = { inspector, scripts: new Scripts(inspector) };
+    access = { inspector, scripts: new Scripts(inspector), find: moduleAt };
   }
   return access;
 }

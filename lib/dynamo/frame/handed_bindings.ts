@@ -37,7 +37,8 @@ export class HandedBindings {
     if (!accessors) {
       return {
         kind: "unreachable",
-        because: `${variable.name} cannot be reached: where the function begins the name means another variable`,
+        because:
+          `${variable.name} cannot be reached: where the function begins the name means another variable`,
       };
     }
     if (variable.reassigned || variable.kind === "private" || variable.kind === "this") {

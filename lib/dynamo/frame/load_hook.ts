@@ -11,7 +11,7 @@
  */
 import { type LoadFnOutput, registerHooks } from "node:module";
 import { lineStarts } from "../bytecode/parse.ts";
-import { loadedModule, type LoadedModule } from "./loaded_module.ts";
+import { type LoadedModule, loadedModule } from "./loaded_module.ts";
 import { rewrite } from "./rewrite.ts";
 import { addModule, firstEntry, NAMES, withoutEntries } from "./rewritten.ts";
 import { mapComment, withInsertions } from "./source_map.ts";

@@ -46,7 +46,7 @@ export function probing(call: () => void, cutOff: boolean): Handed | null {
 const classes = new WeakMap<object, Handed>();
 
 /** Called by a rewritten class while it is made. */
-export function noteClass(made: object, id: number, module: HandOut, own?: HandOut): void {
+export function noteClass(made: object, id: number, ...[module, own]: readonly [HandOut, HandOut?]): void {
   classes.set(made, { id, module, own });
 }
 

@@ -219,4 +219,3 @@ function computedKeyIn(pattern: ast.Pattern): number | null {
       return null;
   }
 }
-

@@ -69,7 +69,15 @@ export function identityMap(url: string, tokens: readonly number[], starts: read
     lines[place.line]?.push({ column: place.column, rest });
     last = place;
   }
-  const payload = { file: "", version: 3, sources: [url], sourcesContent: [], names: [], mappings: "", sourceRoot: "" };
+  const payload = {
+    file: "",
+    version: 3,
+    sources: [url],
+    sourcesContent: [],
+    names: [],
+    mappings: "",
+    sourceRoot: "",
+  };
   return { payload, lines };
 }
 
