@@ -122,6 +122,9 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
   if (typeof frames === "string") throw new CannotTrace(frames);
   for (const frame of frames) machine.push(frame);
   const outcome = recording.phase("trace", () => modes.without(() => machine.run()));
+  if (!program.options.fullgraph || (outcome.kind !== "break" && outcome.kind !== "branch")) {
+    machine.standIns.demandNothing();
+  }
   return makeEntry({ unit, machine, output, args }, outcome);
 }
 

@@ -12,9 +12,9 @@ import { freeVariables } from "../bytecode/free.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";
 import { accessText, entryText } from "./access_text.ts";
-import { type Accessors, bindingFrom, moduleCell } from "./cells.ts";
+import { type Accessors, bindingFrom, moduleCell, privateMember } from "./cells.ts";
 import { type FindModule, importOrigin } from "./imports.ts";
-import type { FreeBinding } from "./info.ts";
+import type { FreeBinding, Held, PrivateAccess } from "./info.ts";
 import { noteNamespace } from "./namespaces.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 import { type Located, meansInside, moduleVariablesAt } from "./located.ts";
@@ -93,10 +93,38 @@ export class Bindings {
     if (known) return known;
     const at = this.inside();
     for (const each of all) {
-      if (!this.made.has(each) && this.fromSnapshot(each) === null) this.made.set(each, later(each, at));
+      if (!this.made.has(each) && this.fromSnapshot(each) === null) this.made.set(each, this.later(each, at));
     }
     if (at) this.wait(at);
-    return this.made.get(variable) ?? later(variable, at);
+    return this.made.get(variable) ?? this.later(variable, at);
+  }
+
+  /** What a variable is until the function's next call. */
+  private later(variable: Variable, at: Located | null): FreeBinding {
+    const shared = moduleCell(variable);
+    if (shared) return { kind: "cell", cell: shared };
+    if (entryText(variable) === null) {
+      return { kind: "unreachable", because: `${variable.name} of an enclosing method cannot be read` };
+    }
+    const because = `${variable.name} can be reached only in a call`;
+    if (!at || !meansInside(at, variable)) return { kind: "unreachable", because };
+    const access = variable.kind === "private" ? shownAccess(this.use.inspector, variable) : null;
+    return {
+      kind: "pending",
+      because,
+      held: () => this.heldBy(at.fn, variable),
+      access,
+      declaration: variable,
+    };
+  }
+
+  private heldBy(fn: object, variable: Variable): Held {
+    try {
+      const found = this.scopesOf(fn).lookup(variable.name);
+      return found.kind === "absent" ? { kind: "unknown" } : found;
+    } finally {
+      this.use.inspector.release();
+    }
   }
 
   /** The value as it is, where it cannot change. */
@@ -190,7 +218,7 @@ export class Bindings {
 
   private holds(fn: object, variable: Variable, value: unknown): boolean {
     const found = this.scopesOf(fn).lookup(variable.name);
-    return found.kind === "value" && found.value === value;
+    return found.kind === "value" && Object.is(found.value, value);
   }
 
   private scopesOf(fn: object): ScopeSnapshot {
@@ -199,15 +227,24 @@ export class Bindings {
   }
 }
 
-/** What a variable is until the function's next call. */
-function later(variable: Variable, at: Located | null): FreeBinding {
-  const shared = moduleCell(variable);
-  if (shared) return { kind: "cell", cell: shared };
-  if (entryText(variable) === null) {
-    return { kind: "unreachable", because: `${variable.name} of an enclosing method cannot be read` };
-  }
-  const because = `${variable.name} can be reached only in a call`;
-  return { kind: at && meansInside(at, variable) ? "pending" : "unreachable", because };
+/** Private members as the inspector shows them. */
+function shownAccess(inspector: Inspector, variable: Variable): PrivateAccess {
+  const shown = (object: object): Held => {
+    try {
+      return inspector.privateMember(object, variable.name);
+    } finally {
+      inspector.release();
+    }
+  };
+  return {
+    has: (object) => shown(object).kind === "value",
+    get: (object) => {
+      const found = shown(object);
+      return found.kind === "value" ? found.value : undefined;
+    },
+    set: () => {},
+    member: privateMember(variable.unit, variable),
+  };
 }
 
 /** For a user who wonders why a function is slow. */

@@ -185,17 +185,7 @@ function bound(inspector: Inspector, target: Fields, internals: ReadonlyMap<stri
   const args: unknown[] = [];
   for (let i = 0; Object.hasOwn(list, String(i)); i++) args.push(list[String(i)]);
   if (!fn) return { kind: "unavailable", because: "The target of the bound function is gone", retry: false };
-  return { kind: "bound", target: fn, self: valueOf(inspector, internals.get("BoundThis") ?? {}), args };
-}
-
-/** The value of a remote object, which the protocol spells out if it is a primitive. */
-function valueOf(inspector: Inspector, remote: Fields): unknown {
-  const id = textField(remote, "objectId");
-  if (id) return inspector.valueOf(id);
-  const spelled = textField(remote, "unserializableValue");
-  if (spelled.endsWith("n")) return BigInt(spelled.slice(0, -1));
-  if (spelled) return Number(spelled);
-  return remote.value;
+  return { kind: "bound", target: fn, self: inspector.plainValue(internals.get("BoundThis") ?? {}), args };
 }
 
 /** A function value and what is known of its place before its kind. */

@@ -104,7 +104,7 @@ function privateAccess(variable: Variable, parts: readonly [Callback, Callback, 
 }
 
 /** What kind of member a #name is. */
-function privateMember(unit: Unit, variable: Variable): PrivateAccess["member"] {
+export function privateMember(unit: Unit, variable: Variable): PrivateAccess["member"] {
   const { node } = unit;
   if (node.type !== "ClassDeclaration" && node.type !== "ClassExpression") return "field";
   for (const member of node.body.body) {

@@ -23,6 +23,12 @@ export interface PrivateAccess {
   readonly member: "field" | "method" | "accessor";
 }
 
+/** What a variable holds at a moment. */
+export type Held =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "uninitialized" }
+  | { readonly kind: "unknown" };
+
 /** A free variable of a captured function. */
 export type FreeBinding =
   /** Never changes again. */
@@ -30,7 +36,16 @@ export type FreeBinding =
   | { readonly kind: "cell"; readonly cell: LiveCell }
   | { readonly kind: "private"; readonly access: PrivateAccess }
   /** Not to be had while the function runs; `atNextCall` takes it from the function's next call. */
-  | { readonly kind: "pending"; readonly because: string }
+  | {
+    readonly kind: "pending";
+    readonly because: string;
+    /** What it holds now. */
+    readonly held: () => Held;
+    /** Of a private name: reads what objects have now, and writes nothing; null for variables. */
+    readonly access: PrivateAccess | null;
+    /** Stands for the variable's declaration. */
+    readonly declaration: object;
+  }
   /** Not to be had; `because` says why. */
   | { readonly kind: "unreachable"; readonly because: string };
 

@@ -11,6 +11,7 @@
  */
 import { Session } from "node:inspector";
 import process from "node:process";
+import type { Held } from "./info.ts";
 
 /** The inspector cannot be used. */
 export class InspectorUnavailable extends Error {
@@ -185,6 +186,28 @@ export class Inspector {
       found.set(textField(fields, "name").replace(/^\[\[|\]\]$/g, ""), fieldsOf(fields.value));
     }
     return found;
+  }
+
+  /** What an object has under a private name. Of classes with equal names the innermost counts. */
+  privateMember(object: object, name: string): Held {
+    const reply = this.post("Runtime.getProperties", { objectId: this.idOf(object), ownProperties: true });
+    const list = reply.privateProperties;
+    for (const item of Array.isArray(list) ? list : []) {
+      const fields = fieldsOf(item);
+      if (textField(fields, "name") !== name) continue;
+      return { kind: "value", value: this.plainValue(fieldsOf(fields.value)) };
+    }
+    return { kind: "unknown" };
+  }
+
+  /** The value of a remote object, which the protocol spells out if it is a primitive. */
+  plainValue(remote: Fields): unknown {
+    const id = textField(remote, "objectId");
+    if (id) return this.valueOf(id);
+    const spelled = textField(remote, "unserializableValue");
+    if (spelled.endsWith("n")) return BigInt(spelled.slice(0, -1));
+    if (spelled) return Number(spelled);
+    return remote.value;
   }
 
   /** Lets go of every value an id was made for. */

@@ -181,7 +181,7 @@ export function execute(
     case "getPrivate":
       return getPrivate(m, frame, instruction);
     case "setPrivate":
-      return setPrivate(frame, instruction, step.get(instruction.value));
+      return setPrivate(m, frame, { ...instruction, value: step.get(instruction.value) });
     case "hasPrivate":
       return hasPrivate(m, frame, instruction);
     case "definePrivate":

@@ -11,6 +11,7 @@ import type { FreeBinding } from "../frame/info.ts";
 import type { CellPlace, CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import type { OutputGraph } from "./output_graph.ts";
+import type { StandIns } from "./stand_ins.ts";
 
 /** What a region of the program changes until it ends. */
 export type TracedModes = Pick<Interpreter, "gradEnabled" | "autocast">;
@@ -119,6 +120,8 @@ export interface Interpreter {
   readonly backwards: number[];
   /** Number of the first instruction that writes to a tensor while gradients are recorded. */
   firstWrite: number;
+  /** What is missing of captured variables. */
+  readonly standIns: StandIns;
   /** Begins the trace again, to break at an earlier instruction. */
   restartAt(step: number, cause: BreakCause): never;
   /** Number of the instruction under way. */

@@ -51,6 +51,7 @@ import { iteratorResult, takeApart } from "./iteration.ts";
 import { assignProperty, builtinPrototype, findProperty, newObject } from "./objects.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import { positionOf, positionsOf, userFrames } from "./positions.ts";
+import { StandIns } from "./stand_ins.ts";
 import { type Interruption, Restart } from "./restart.ts";
 import type { ExecutionContext } from "./step.ts";
 import { rowsOf } from "./tensor_methods.ts";
@@ -123,6 +124,7 @@ export class Machine implements Interpreter {
   firstWrite = Infinity;
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
+  readonly standIns = new StandIns();
   gradEnabled = ambient.gradEnabled;
   autocast: Interpreter["autocast"] = ambient.autocast ?? "";
   /** How many instructions have begun. */
@@ -255,7 +257,7 @@ export class Machine implements Interpreter {
     const again = { kind: "break", cause: reason } as const;
     for (let i = 1; i < this.frames.length; i++) {
       const frame = this.frames[i], below = this.frames[i - 1];
-      if (frame && below && !isResumable(frame)) throw new Restart(below.waitingSince, again);
+      if (frame && below && !isResumable(frame, this.standIns)) throw new Restart(below.waitingSince, again);
     }
   }
 
@@ -444,7 +446,7 @@ export class Machine implements Interpreter {
       case "private":
         return breakGraph("privateState", variable.name);
       case "pending":
-        throw new VariablesPending(found.because);
+        return this.cellValue(variable.name, { kind: "live", cell: this.standIns.cellFor(found) });
       case "unreachable":
         return breakGraph("noSource", found.because);
       default:
@@ -556,19 +558,27 @@ export function handlerOf(frame: Frame): { readonly target: number; readonly reg
   return frame.code.handlers.find((h) => h.start <= frame.pc && frame.pc < h.end) ?? null;
 }
 
-/** Whether printed code can reach everything that a frame's function has captured. */
-export function isReachable({ info, code }: Pick<Frame, "info" | "code">): boolean {
+/**
+ * Whether printed code can reach everything that a frame's function has captured. What the next call gives counts as
+ * reached where that is noted. Throws VariablesPending where it is not.
+ */
+export function isReachable(
+  { info, code }: Pick<Frame, "info" | "code">,
+  standIns: StandIns | null = null,
+): boolean {
   if (info.kind === "made") return true;
   const bindings = code.free.map((_, i) => info.binding(i));
   for (const binding of bindings) {
-    if (binding.kind === "pending") throw new VariablesPending(binding.because);
+    if (binding.kind !== "pending") continue;
+    if (!standIns) throw new VariablesPending(binding.because);
+    standIns.note(binding);
   }
   return bindings.every((binding) => binding.kind !== "unreachable");
 }
 
 /** Whether generated code can hand the frame's result on. */
-function isResumable(frame: Frame): boolean {
-  if (frame.generator || frame.code.async || !isReachable(frame)) return false;
+function isResumable(frame: Frame, standIns: StandIns): boolean {
+  if (frame.generator || frame.code.async || !isReachable(frame, standIns)) return false;
   const instruction = frame.code.instructions[frame.pc];
   if (instruction && readsFrame(instruction)) return false;
   switch (frame.completion.kind) {

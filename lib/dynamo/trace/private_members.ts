@@ -11,10 +11,11 @@ import { constant, type ObjectValue, type Value } from "../variables/value.ts";
 import { refuseOpaque } from "./contents.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 
-function accessOf(frame: Frame, index: number): PrivateAccess {
+function accessOf(m: Interpreter, frame: Frame, index: number): PrivateAccess {
   const { info } = frame;
   if (info.kind !== "real") return breakGraph("privateState", "in a function made here");
   const found = info.binding(index);
+  if (found.kind === "pending" && found.access) return m.standIns.accessFor(found, found.access);
   return found.kind === "private" ? found.access : breakGraph("privateState", "not reachable");
 }
 
@@ -53,7 +54,7 @@ function isSameMember(object: object, a: PrivateAccess, b: PrivateAccess): boole
 
 /** object.#name */
 export function getPrivate(m: Interpreter, frame: Frame, instruction: InstructionOf<"getPrivate">): void {
-  const given = accessOf(frame, instruction.name);
+  const given = accessOf(m, frame, instruction.name);
   const object = receiverOf(frame, instruction.object);
   const { real, source } = object;
   invariant(real && source, "Expected a real object");
@@ -74,11 +75,15 @@ export function getPrivate(m: Interpreter, frame: Frame, instruction: Instructio
 
 /** object.#name = value */
 export function setPrivate(
+  m: Interpreter,
   frame: Frame,
-  { object: register, name }: { readonly object: number; readonly name: number },
-  value: Value,
+  { object: register, name, value }: {
+    readonly object: number;
+    readonly name: number;
+    readonly value: Value;
+  },
 ): void {
-  const access = accessOf(frame, name);
+  const access = accessOf(m, frame, name);
   const object = receiverOf(frame, register);
   if (access.member !== "field") breakGraph("privateState", "a private accessor");
   if (object.real && !access.has(object.real)) breakGraph("throws", "a private member of another class");
@@ -88,7 +93,7 @@ export function setPrivate(
 
 /** #name in object */
 export function hasPrivate(m: Interpreter, frame: Frame, instruction: InstructionOf<"hasPrivate">): void {
-  const access = accessOf(frame, instruction.name);
+  const access = accessOf(m, frame, instruction.name);
   const object = frame.registers[instruction.object];
   if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
   // Objects made in the trace have no private members.

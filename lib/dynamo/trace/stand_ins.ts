@@ -1,0 +1,58 @@
+/**
+ * Variables that the next call gives, while a trace goes on without them: it finds the others that are missing, so
+ * that one call gives all, and what is no graph at all, which `fullgraph` demands to know before anything runs.
+ *
+ * Input: pending variables. Output: cells that hold what the variables hold now. Invariant: a trace with a stand-in
+ * makes no entry; two variables that may be the same one share a stand-in.
+ */
+import { VariablesPending } from "../functions.ts";
+import type { FreeBinding, LiveCell, PrivateAccess } from "../frame/info.ts";
+
+type Pending = Extract<FreeBinding, { kind: "pending" }>;
+
+export class StandIns {
+  /** Why there is no entry; null while nothing is missing. */
+  missing: string | null = null;
+  readonly #accesses = new Map<object, PrivateAccess>();
+  readonly #cells = new Map<object, Map<unknown, LiveCell>>();
+
+  /** Notes that something is missing. */
+  note({ because }: Pending): void {
+    this.missing ??= because;
+  }
+
+  /** The cell of a missing variable. Throws VariablesPending where nothing tells what it holds. */
+  cellFor(pending: Pending): LiveCell {
+    this.note(pending);
+    const held = pending.held();
+    if (held.kind === "unknown") throw new VariablesPending(pending.because);
+    const value = held.kind === "value" ? held.value : held;
+    const cells = this.#cells.get(pending.declaration) ?? new Map<unknown, LiveCell>();
+    this.#cells.set(pending.declaration, cells);
+    const known = cells.get(value);
+    if (known) return known;
+    const cell: LiveCell = {
+      get: () => {
+        if (held.kind === "value") return held.value;
+        throw new ReferenceError("Cannot access a variable before initialization");
+      },
+      set: () => {},
+    };
+    cells.set(value, cell);
+    return cell;
+  }
+
+  /** The access to a missing private name; functions of one class share it. */
+  accessFor(pending: Pending, shown: PrivateAccess): PrivateAccess {
+    this.note(pending);
+    const known = this.#accesses.get(pending.declaration);
+    if (known) return known;
+    this.#accesses.set(pending.declaration, shown);
+    return shown;
+  }
+
+  /** Throws VariablesPending if anything was missing. */
+  demandNothing(): void {
+    if (this.missing !== null) throw new VariablesPending(this.missing);
+  }
+}
