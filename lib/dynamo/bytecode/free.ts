@@ -8,10 +8,16 @@ import type { FreeVariable } from "./code.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { Unit, Variable } from "./scope.ts";
 
+const lists = new WeakMap<Unit, readonly Variable[]>();
+
 /** Variables of enclosing units that a unit or anything in it uses. `this` of a module itself is a constant. */
 export function freeVariables(unit: Unit, module: ParsedModule): readonly Variable[] {
-  const top = module.analysis.program;
-  return [...unit.free].filter((v) => !(v.kind === "this" && v.unit === top));
+  let list = lists.get(unit);
+  if (!list) {
+    const top = module.analysis.program;
+    lists.set(unit, list = [...unit.free].filter((v) => !(v.kind === "this" && v.unit === top)));
+  }
+  return list;
 }
 
 /** Describes a free variable of `unit`. */

@@ -6,13 +6,16 @@
  */
 import type { Variable } from "../bytecode/scope.ts";
 
+/** Names of tokens beside variables. */
+export type TokenNames = ReadonlyMap<Variable, string>;
+
 /** Text of an array with the accessors of each variable, which all have some. */
-export function accessText(variables: readonly Variable[]): string {
-  return `[${variables.map((v) => entryText(v)).join(",")}]`;
+export function accessText(variables: readonly Variable[], tokens?: TokenNames): string {
+  return `[${variables.map((v) => entryText(v, tokens)).join(",")}]`;
 }
 
-/** Text of an array of functions that reach the variable; null where there is none. */
-export function entryText(variable: Variable): string | null {
+/** Text of an array of functions: to read and write the variable, to get its token; null where there is none. */
+export function entryText(variable: Variable, tokens?: TokenNames): string | null {
   const { name } = variable;
   switch (variable.kind) {
     case "private":
@@ -27,6 +30,10 @@ export function entryText(variable: Variable): string | null {
       return variable.declaredAt < 0 ? null : `[()=>${name}]`;
     default:
       if (variable.assignment !== "plain" || !variable.reassigned) return `[()=>${name}]`;
-      return `[()=>${name},$dyn_v=>{${name}=$dyn_v}]`;
+      return `[()=>${name},$dyn_v=>{${name}=$dyn_v}${tokenText(tokens?.get(variable))}]`;
   }
+}
+
+function tokenText(token: string | undefined): string {
+  return token === undefined ? "" : `,()=>${token}??={}`;
 }

@@ -53,7 +53,14 @@ export function bindingFrom(variable: Variable, [first, second, third]: Accessor
       return { kind: "value", value: get() };
     default:
   }
-  return { kind: "cell", cell: canonical(variable, { get, set }) };
+  const token = third?.();
+  const cell: Cell = { get, set };
+  return {
+    kind: "cell",
+    cell: typeof token === "object" && token !== null
+      ? cellBeside(token, variable, cell)
+      : canonical(variable, cell),
+  };
 }
 
 /** As V8 words it. */
@@ -61,6 +68,19 @@ const CONSTANT_ASSIGNED = "Assignment to constant variable.";
 
 function refuseWrite(): never {
   throw new TypeError(CONSTANT_ASSIGNED);
+}
+
+/** Cells by the token of their scope's run. */
+const beside = new WeakMap<object, Map<Variable, Cell>>();
+
+/** The one cell of a variable in the run of its scope that a token stands for. */
+function cellBeside(token: object, variable: Variable, cell: Cell): LiveCell {
+  let cells = beside.get(token);
+  if (!cells) beside.set(token, cells = new Map());
+  const known = cells.get(variable);
+  if (known) return known;
+  cells.set(variable, cell);
+  return cell;
 }
 
 /** The cell already known for the same variable of the same call, if there is one. */

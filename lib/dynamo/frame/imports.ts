@@ -9,6 +9,7 @@
 import type * as ast from "acorn";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import { boundNames, type Variable } from "../bytecode/scope.ts";
+import { isOwn } from "./own_modules.ts";
 
 /** Finds a loaded module by its URL. */
 export type FindModule = (url: string) => ParsedModule | null;
@@ -67,6 +68,7 @@ function spelled(node: ast.Identifier | ast.Literal): string {
 }
 
 function originAt(name: string, url: string | null, search: Search): Origin {
+  // The house exports nothing that changes.
   const module = url === null || isOwn(url) ? null : search.find(url);
   const key = `${url} ${name}`;
   if (!module || search.seen.has(key)) return FINAL;
@@ -107,13 +109,6 @@ function localOrigin(name: string, module: ParsedModule, search: Search): Origin
   const variable = module.analysis.scopes.get(module.program)?.variables.get(name);
   if (variable?.kind === "import") return importedOrigin(variable, module, search);
   return variable?.reassigned ? { kind: "changing", variable } : FINAL;
-}
-
-const ROOT = new URL("../../../", import.meta.url).href;
-
-/** Whether the module is a part of dyn, which exports nothing that changes. */
-function isOwn(url: string): boolean {
-  return url === `${ROOT}mod.ts` || url.startsWith(`${ROOT}lib/`) || url.startsWith(`${ROOT}backends/`);
 }
 
 /** The URL a module names; null for what only an import map knows. */

@@ -6,6 +6,7 @@
  */
 import type * as acorn from "acorn";
 import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
+import { isOwn } from "./own_modules.ts";
 import { userPosition } from "./positions.ts";
 import { identityMap, inlineMap, sourceMap, type WrittenMap } from "./source_map.ts";
 
@@ -52,14 +53,9 @@ export function loadedModule(url: string, loaded: string, reserved: string): Loa
   }
 }
 
-/** The house's own modules, which functions of the user do not come from. */
-const OWN = ["mod.ts", "cli.ts", "preload.ts", "lib/", "backends/", "cli/"].map((path) =>
-  new URL(`../../../${path}`, import.meta.url).href
-);
-
 /** Whether functions that will be captured are likely to come from there. */
 function isUsers(url: string): boolean {
   if (url.startsWith("data:")) return /^data:(?:text|application)\/javascript[;,]/.test(url);
   if (!url.startsWith("file:") || url.includes("/node_modules/")) return false;
-  return /\.(?:m?[jt]s|[jt]sx)$/.test(url) && !OWN.some((own) => url.startsWith(own));
+  return /\.(?:m?[jt]s|[jt]sx)$/.test(url) && !isOwn(url);
 }

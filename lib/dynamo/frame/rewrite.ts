@@ -16,6 +16,7 @@ import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Scope, Variable } from "../bytecode/scope.ts";
 import { type AstNode, childrenOf, type ClassNode, type FunctionNode } from "../bytecode/syntax.ts";
 import { accessText, entryText } from "./access_text.ts";
+import { scopeTokens } from "./scope_tokens.ts";
 
 /** Text that the program did not write, in front of an offset of what it wrote. */
 export interface Insertion {
@@ -50,6 +51,8 @@ export interface Names {
   readonly probe: string;
   readonly noteClass: string;
   readonly variables: string;
+  /** Begins the names of tokens. */
+  readonly token: string;
   /** Stands before and behind each insertion. */
   readonly mark: string;
 }
@@ -71,9 +74,12 @@ export function rewrite(module: ParsedModule, options: RewriteOptions): Rewritin
   const variables = [...top?.variables.values() ?? []].filter((v) =>
     v.capturers.size > 0 && entryText(v) !== null
   );
-  const rewriter = new Rewriter(module, options, new Set(variables));
+  const { names, door, arrowBefore } = options;
+  const tokens = scopeTokens(module, names.token, (body) => startOfBody(body, arrowBefore).at);
+  const rewriter = new Rewriter(module, options, { shared: new Set(variables), tokens: tokens.names });
+  // In front of entries at the same place, which can then be part of an expression.
+  for (const { at, text } of tokens.insertions) rewriter.insert(at, text);
   rewriter.walk(module.program, 0);
-  const { names, door } = options;
   const imports = `{probe as ${names.probe},noteClass as ${names.noteClass}}`;
   return {
     insertions: rewriter.insertions.toSorted((a, b) => a.at - b.at),
@@ -91,7 +97,10 @@ class Rewriter {
   constructor(
     private readonly module: ParsedModule,
     private readonly options: RewriteOptions,
-    private readonly shared: ReadonlySet<Variable>,
+    private readonly given: {
+      readonly shared: ReadonlySet<Variable>;
+      readonly tokens: ReadonlyMap<Variable, string>;
+    },
   ) {}
 
   walk(node: AstNode, depth: number): void {
@@ -120,24 +129,19 @@ class Rewriter {
     const unit = this.module.analysis.units.get(node);
     if (!unit) return;
     const own = freeVariables(unit, this.module).filter((variable) =>
-      !this.shared.has(variable) && entryText(variable) !== null && !this.isHidden(variable, node)
+      !this.given.shared.has(variable) && entryText(variable) !== null && !this.isHidden(variable, node)
     );
     const key = firstComputedKey(node.params);
     const call = this.call(this.options.names.probe, "", own);
     this.entries.push({ node, depth, cutOff: key !== null, own });
     if (key !== null) this.insert(key, `${this.options.names.probe}?${call}:`);
-    else if (node.body.type !== "BlockStatement") {
+    else {
+      const { at, before } = startOfBody(node.body, this.options.arrowBefore);
+      const { probe } = this.options.names;
       this.insert(
-        this.options.arrowBefore(node.body.start) + "=>".length,
-        `${this.options.names.probe}?${call}:`,
+        at,
+        node.body.type === "BlockStatement" ? `${before}if(${probe})return ${call};` : `${probe}?${call}:`,
       );
-    } else {
-      let at = node.body.start + 1, end = "";
-      for (const statement of node.body.body) {
-        if (statement.type !== "ExpressionStatement" || statement.directive === undefined) break;
-        [at, end] = [statement.end, ";"];
-      }
-      this.insert(at, `${end}if(${this.options.names.probe})return ${call};`);
     }
   }
 
@@ -153,7 +157,7 @@ class Rewriter {
     }
     // In a static block the words for what belongs to a call mean the block's own.
     const own = [...free].filter((variable) =>
-      !this.shared.has(variable) && !OF_CALLS.has(variable.kind) && entryText(variable) !== null
+      !this.given.shared.has(variable) && !OF_CALLS.has(variable.kind) && entryText(variable) !== null
     );
     const call = this.call(this.options.names.noteClass, "this,", own);
     this.entries.push({ node, depth, cutOff: false, own });
@@ -163,11 +167,11 @@ class Rewriter {
   /** Hands out, under the number of the entry that is pushed next. */
   private call(callee: string, first: string, own: readonly Variable[]): string {
     const id = this.options.first + this.entries.length;
-    const list = own.length === 0 ? "" : `,()=>${accessText(own)}`;
+    const list = own.length === 0 ? "" : `,()=>${accessText(own, this.given.tokens)}`;
     return `${callee}(${first}${id},${this.options.names.variables}${list})`;
   }
 
-  private insert(at: number, text: string): void {
+  insert(at: number, text: string): void {
     const { mark } = this.options.names;
     this.insertions.push({ at, text: `${mark}${text}${mark}` });
   }
@@ -181,6 +185,20 @@ class Rewriter {
     };
     return inside(scopes.get(node)) || inside(scopes.get(node.body));
   }
+}
+
+/** Where the statements of a function or block, or the expression of an arrow function, begin. */
+function startOfBody(
+  body: AstNode,
+  arrowBefore: RewriteOptions["arrowBefore"],
+): { readonly at: number; readonly before: string } {
+  if (body.type !== "BlockStatement") return { at: arrowBefore(body.start) + "=>".length, before: "" };
+  let at = body.start + 1, before = "";
+  for (const statement of body.body) {
+    if (statement.type !== "ExpressionStatement" || statement.directive === undefined) break;
+    [at, before] = [statement.end, ";"];
+  }
+  return { at, before };
 }
 
 const OF_CALLS: ReadonlySet<Variable["kind"]> = new Set<Variable["kind"]>([

@@ -46,10 +46,15 @@ export const NAMES: Names = makeNames();
 function makeNames(): Names {
   const [random = 0] = crypto.getRandomValues(new BigUint64Array(1));
   const name = `$dyn${random.toString(36)}`;
-  return { probe: name, noteClass: `${name}c`, variables: `${name}m`, mark: `/*${name}*/` };
+  return {
+    probe: name,
+    noteClass: `${name}c`,
+    variables: `${name}m`,
+    token: `${name}t`,
+    mark: `/*${name}*/`,
+  };
 }
 
-const ENTRY = new RegExp(`${NAMES.probe.replaceAll("$", "\\$")}\\((\\d+)`, "g");
 const INSERTED = new RegExp(
   [NAMES.mark, NAMES.mark].map((m) => m.replace(/[$*/]/g, "\\$&")).join("[^\\n]*?"),
   "g",
@@ -91,20 +96,53 @@ export function rewrittenFunction(fn: object): RewrittenFunction | null {
   return handed?.id === found ? described(handed) : null;
 }
 
+// Taken when dyn loads: the program may replace them, and this runs in the midst of it.
+const { apply } = Reflect;
+const { indexOf, charCodeAt } = String.prototype;
+const ENTRY = `${NAMES.probe}(`;
+
 /**
  * The number of the function's own entry. Functions written in its parameters stand in front of it in the text, but
  * deeper in parameter lists; those in its body stand behind it.
  */
 function entryOf(text: string): number | null {
-  if (!text.includes(NAMES.probe) || /^class(?:\s+[^\s(]|\s*\{)/.test(text)) return null;
   let own: number | null = null, least = Infinity;
-  for (const [, digits] of text.matchAll(ENTRY)) {
-    const id = Number(digits);
+  for (let at = apply(indexOf, text, [ENTRY]); at >= 0; at = apply(indexOf, text, [ENTRY, at + 1])) {
+    // A class hands out its variables by itself.
+    if (own === null && isClassText(text)) return null;
+    const id = numberAt(text, at + ENTRY.length);
     const depth = entries[id]?.entry.depth ?? Infinity;
-    if (depth < least) [own, least] = [id, depth];
+    if (depth < least) {
+      own = id;
+      least = depth;
+    }
     if (least === 0) break;
   }
   return own;
+}
+
+/** Whether a text is that of a class and not of a method that is called so. */
+function isClassText(text: string): boolean {
+  if (apply(indexOf, text, ["class"]) !== 0) return false;
+  const brace = apply(indexOf, text, ["{"]), parenthesis = apply(indexOf, text, ["("]);
+  const space = apply(charCodeAt, text, ["class".length]) !== 0x28;
+  return parenthesis < 0 || brace < parenthesis || (space && nameFollows(text));
+}
+
+/** Whether a word follows the first one. */
+function nameFollows(text: string): boolean {
+  let at = "class".length;
+  while (apply(charCodeAt, text, [at]) <= 0x20) at++;
+  return apply(charCodeAt, text, [at]) !== 0x28;
+}
+
+function numberAt(text: string, from: number): number {
+  let number = 0;
+  for (let at = from;; at++) {
+    const digit = apply(charCodeAt, text, [at]) - 0x30;
+    if (!(digit >= 0 && digit <= 9)) return number;
+    number = number * 10 + digit;
+  }
 }
 
 function described(handed: Handed): RewrittenFunction | null {

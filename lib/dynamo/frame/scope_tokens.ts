@@ -1,0 +1,70 @@
+/**
+ * An object for each run of a scope, by which two functions that share a variable are known to share it.
+ *
+ * Input: a parsed module. Output: for variables that change, the name of a variable beside them that holds the object,
+ * and the insertions that declare it. Invariant: whoever captures a variable that has a token can see the token, and
+ * there is one token for each of the variable: a loop's body runs once for each of its head's variables.
+ */
+import type { ParsedModule } from "../bytecode/parse.ts";
+import type { Variable } from "../bytecode/scope.ts";
+import type { AstNode } from "../bytecode/syntax.ts";
+
+/** Text around a scope's statements. */
+interface Place {
+  /** Where what runs first in each run of the scope begins, and where the last ends. */
+  readonly start: number;
+  readonly end: number;
+  /** An expression that has to become a statement, for which there is room for a declaration. */
+  readonly isExpression: boolean;
+}
+
+/** Tokens of a module. */
+export interface Tokens {
+  readonly names: ReadonlyMap<Variable, string>;
+  readonly insertions: readonly { readonly at: number; readonly text: string }[];
+}
+
+/** Gives tokens to the variables of a module where they can have them. `prefix` begins their names. */
+export function scopeTokens(
+  module: ParsedModule,
+  prefix: string,
+  startOf: (body: AstNode) => number,
+): Tokens {
+  const names = new Map<Variable, string>();
+  const insertions: { at: number; text: string }[] = [];
+  let count = 0;
+  for (const [node, scope] of module.analysis.scopes) {
+    const wanted = [...scope.variables.values()].filter((v) =>
+      v.reassigned && v.capturers.size > 0 && !v.single
+    );
+    const place = wanted.length > 0 ? placeOf(node, startOf) : null;
+    if (!place) continue;
+    const within = ({ node: { start, end } }: Variable["unit"]) => start >= place.start && end <= place.end;
+    const given = wanted.filter((variable) => [...variable.capturers].every(within));
+    if (given.length === 0) continue;
+    const name = `${prefix}${count++}`;
+    for (const variable of given) names.set(variable, name);
+    insertions.push({ at: place.start, text: place.isExpression ? `{let ${name};return(` : `let ${name};` });
+    if (place.isExpression) insertions.push({ at: place.end, text: ")}" });
+  }
+  return { names, insertions };
+}
+
+function placeOf(node: AstNode, startOf: (body: AstNode) => number): Place | null {
+  switch (node.type) {
+    case "ArrowFunctionExpression":
+    case "FunctionDeclaration":
+    case "FunctionExpression":
+      if (node.body.type === "BlockStatement") return placeOf(node.body, startOf);
+      return { start: startOf(node.body), end: node.end, isExpression: true };
+    case "ForStatement":
+    case "ForInStatement":
+    case "ForOfStatement":
+    case "CatchClause":
+      return node.body.type === "BlockStatement" ? placeOf(node.body, startOf) : null;
+    case "BlockStatement":
+      return { start: startOf(node), end: node.end, isExpression: false };
+    default:
+      return null;
+  }
+}
