@@ -98,6 +98,92 @@ const ASYNC: Readonly<Record<string, AsyncProgram>> = {
       return second.mul(4);
     }
   },
+  "async functions in async functions": async (x, log) => {
+    const leaf = async (y: Tensor) => {
+      const z = y.mul(2);
+      await null;
+      log.push("leaf");
+      return z.add(1);
+    };
+    const middle = async (y: Tensor) => {
+      const z = await leaf(y.add(1));
+      log.push("middle");
+      return (await leaf(z)).mul(3);
+    };
+    return (await middle(x)).add(await leaf(x));
+  },
+  "errors of async functions that are called": async (x, log) => {
+    const fails = async (y: Tensor, how: string) => {
+      const z = y.mul(2);
+      try {
+        if (how === "early") throw new Error(how);
+        log.push(z.sum().item());
+        await null;
+        if (how === "late") throw new Error(how);
+        if (how === "never") return z;
+        throw new RangeError("caught inside");
+      } catch (error) {
+        if (error instanceof RangeError) return z.add(1);
+        throw error;
+      } finally {
+        log.push(`finally ${how}`);
+      }
+    };
+    let y = x;
+    for (const how of ["early", "never", "late", "inside"]) {
+      const promise = fails(y, how);
+      log.push(`called ${how}`);
+      try {
+        y = y.add(await promise);
+      } catch (error) {
+        log.push(String(error));
+      }
+    }
+    return y;
+  },
+  "a promise that nobody waits for at once": async (x, log) => {
+    const work = async (y: Tensor) => {
+      const z = y.mul(2);
+      await null;
+      log.push("worked");
+      return z;
+    };
+    const pending = work(x);
+    const meanwhile = x.add(5);
+    log.push("meanwhile");
+    return meanwhile.add(await pending);
+  },
+  "closures of one code with different variables": async (x, log) => {
+    const make = (factor: number) => {
+      let calls = 0;
+      return async (y: Tensor) => {
+        calls++;
+        const z = y.mul(factor);
+        await null;
+        calls++;
+        log.push(calls);
+        return z.add(calls);
+      };
+    };
+    const double = make(2), triple = make(3);
+    return (await double(x)).add(await triple(x)).add(await double(x));
+  },
+  "methods that wait": async (x, log) => {
+    class Model {
+      calls = 0;
+      constructor(readonly scale: number) {}
+      async forward(y: Tensor): Promise<Tensor> {
+        const z = y.mul(this.scale);
+        await null;
+        this.calls++;
+        return z.add(this.calls);
+      }
+    }
+    const model = new Model(3);
+    const y = await model.forward(await model.forward(x));
+    log.push(model.calls);
+    return y;
+  },
   "an error before the first wait": async (x, log) => {
     const y = x.mul(2);
     log.push("before");

@@ -16,7 +16,7 @@ export interface CapturedValue {
 
 /** Whether the running function of a frame is the same in all calls, and so is what it has captured. */
 export function isFixed({ callee, completion }: Pick<Frame, "callee" | "completion">): boolean {
-  return callee?.source?.kind === "known" || completion.kind === "root";
+  return callee?.source?.kind === "known" || (completion.kind === "root" && completion.fixed);
 }
 
 /** What a function has captured that is not the one of the trace, but of the same code. */

@@ -4,7 +4,7 @@
  * Invariant: an exception of the plain instruction goes where the program would have sent it.
  */
 import { invariant } from "../base/errors.ts";
-import type { CodeObject, Offset, Register } from "./bytecode/code.ts";
+import type { CodeObject, Offset, Opcode, Register } from "./bytecode/code.ts";
 import { doneByThrowing, readsFrame, successors } from "./bytecode/effects.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
 import { bindingsOf, capturedBy, isFixed } from "./captured.ts";
@@ -12,7 +12,7 @@ import type { Program } from "./program.ts";
 import { printRest, stepCode } from "./printed.ts";
 import { checkPlain, resumedBody } from "./resumed_body.ts";
 import { type Continuation, planResume, type ResumePlan } from "./resume_plan.ts";
-import { generatorOf, Waiting, type Ways } from "./suspension.ts";
+import { asyncCall, generatorOf, Waiting, type Ways } from "./suspension.ts";
 import type { Frame } from "./trace/interpreter.ts";
 import { handlerOf } from "./trace/machine.ts";
 import { Unit } from "./unit.ts";
@@ -77,6 +77,9 @@ function valuesOf(way: Way | null): Value[] {
   return way ? way.plan.values.filter((v) => v !== null) : [];
 }
 
+/** Instructions that mean nothing outside of their function. */
+const SUSPENDS: ReadonlySet<Opcode> = new Set<Opcode>(["await", "yield", "yieldDelegate", "return"]);
+
 /** The statements after a break at the instruction of the top frame; null where there is no way on. */
 export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
   const frame = frames.at(-1);
@@ -84,7 +87,7 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
   const { code, pc } = frame;
   const step = stepCode(code, pc);
   const instruction = code.instructions[pc];
-  if (!step || !instruction || readsFrame(instruction)) return null;
+  if (!step || !instruction || readsFrame(instruction) || SUSPENDS.has(instruction.op)) return null;
   // What always throws has no way on but the handler's.
   const goesOn = successors(code, pc).length > 0;
   const way = goesOn ? wayOn(unit, frames, { depth: frames.length, pc: pc + 1, given: step.writes }) : null;
@@ -151,7 +154,7 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
         wanted ? (results.length === 1 ? `${pattern} = ${call};` : `(${pattern} = ${call});`) : `${call};`
       }`,
       `} catch (${error}) {`,
-      `  ${callText(thrown.way, out, new Map([[thrown.register, error]]))}`,
+      `  ${callText(thrown.way, out, new Map([[thrown.register, thrown.take(out, error)]]))}`,
       "}",
       ...then,
     ];
@@ -169,14 +172,51 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
 }
 
 /**
- * The statements where the function itself waits, or becomes a generator, with a way on for each end of the wait; null
- * where it does neither.
+ * The statements where a function waits, or becomes a generator, with a way on for each end of the wait; where it was
+ * called in the trace, its callers go on with its promise. Null where it does neither.
  */
 export function waitTail(unit: Unit, frames: readonly Frame[]): Tail | null {
-  const [frame] = frames;
-  if (!frame || frames.length !== 1) return null;
-  const { code, pc, callee } = frame, instruction = code.instructions[pc];
+  const frame = frames.at(-1);
+  invariant(frame, "Expected a frame");
+  const wait = pieceAt(unit, frame);
+  if (!wait || frames.length === 1) return wait;
+  const callers = callersOf(unit, frames);
+  if (!callers) return null;
+  return {
+    needed: [...wait.needed, ...valuesOf(callers.way)],
+    write: (out) => {
+      const promise = out.names.fresh("promise"), call = out.constants.name(asyncCall, "$async");
+      return [
+        `const ${promise} = ${call}(() => {`,
+        ...wait.write(out).map((line) => `  ${line}`),
+        "});",
+        callText(callers.way, out, new Map([[callers.register, promise]])),
+      ];
+    },
+  };
+}
+
+/** How the callers of an async function go on with its promise. */
+function callersOf(
+  unit: Unit,
+  frames: readonly Frame[],
+): { readonly way: Way; readonly register: Register } | null {
+  const depth = frames.length - 1, caller = frames[depth - 1], completion = frames[depth]?.completion;
+  if (!caller || completion?.kind !== "promise") return null;
+  const { register } = completion;
+  const way = wayOn(unit, frames, { depth, pc: caller.pc + 1, given: [register] });
+  return way && { way, register };
+}
+
+/** What a function does where it waits, becomes a generator, or ends as an async function that was called. */
+function pieceAt(unit: Unit, frame: Frame): Tail | null {
+  const { code, pc, callee } = frame, frames = [frame], instruction = code.instructions[pc];
   switch (instruction?.op) {
+    case "return": {
+      const value = frame.registers[instruction.src];
+      if (frame.completion.kind !== "promise" || !value) return null;
+      return { needed: [value], write: ({ rebuild }) => [`return ${rebuild.value(value)};`] };
+    }
     case "generatorStart": {
       const way = wayOn(unit, frames, { depth: 1, pc: pc + 1, given: [] });
       if (!way || !callee) return null;
@@ -230,9 +270,9 @@ function waitFor(unit: Unit, frame: Frame, { kind, on, dst, onReturn }: {
       return [
         `// ${describe(frame.code, frame.pc)}`,
         `return ${wait}(${JSON.stringify(kind)}, ${rebuild.value(value)}, {`,
-        `  next(${given}) { ${goOn(way, dst)} },`,
-        `  throw(${given}) { ${thrown ? goOn(thrown.way, thrown.register) : `throw ${given};`} },`,
-        `  return(${given}) { ${returned ? goOn(returned, dst) : `return ${given};`} },`,
+        `  next: (${given}) => { ${goOn(way, dst)} },`,
+        `  throw: (${given}) => { ${thrown ? goOn(thrown.way, thrown.register) : `throw ${given};`} },`,
+        `  return: (${given}) => { ${returned ? goOn(returned, dst) : `return ${given};`} },`,
         "});",
       ];
     },
@@ -250,21 +290,34 @@ function describe(code: CodeObject, pc: number): string {
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;
 }
 
+/** Where an exception goes, and what of it goes there. */
+interface Handled {
+  readonly way: Way;
+  readonly register: Register;
+  readonly take: (out: ModifiedCode, error: string) => string;
+}
+
 /** Where an exception of the plain instruction goes; null: to the caller, "none": it cannot be said. */
 function handlerWay(
   unit: Unit,
   frames: readonly Frame[],
-): { readonly way: Way; readonly register: Register } | null | "none" {
+): Handled | null | "none" {
   for (let i = frames.length - 1; i >= 0; i--) {
     const frame = frames[i];
     const handler = frame ? handlerOf(frame) : null;
+    if (frame && !handler && i > 0 && frame.completion.kind === "promise") {
+      const callers = callersOf(unit, frames.slice(0, i + 1));
+      const take = ({ constants }: ModifiedCode, error: string) =>
+        `${constants.name(asyncCall, "$async")}(() => { throw ${error}; })`;
+      return callers ? { ...callers, take } : "none";
+    }
     if (!frame || !handler) continue;
     const done = doneByThrowing(frame.code.instructions[frame.pc]);
     const former = done === null ? undefined : frame.registers[done];
     if (done !== null) frame.registers[done] = TRUE;
     const way = wayOn(unit, frames, { depth: i + 1, pc: handler.target, given: [handler.register] });
     if (done !== null) frame.registers[done] = former;
-    return way ? { way, register: handler.register } : "none";
+    return way ? { way, register: handler.register, take: (_out, error) => error } : "none";
   }
   return null;
 }

@@ -110,7 +110,8 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
     const at = innermost ? pc : frame.pc;
     if (!isReachable(frame)) return null;
     if (!isPastPrologue(frame.code, innermost ? at : at + 1)) return null;
-    const completion = planCompletion(frame.completion);
+    // What is the outermost of a unit ends with it
+    const completion = i === 0 ? rootOf(frame.completion) : planCompletion(frame.completion);
     if (!completion) return null;
     const registers = liveIn(frame, at, innermost);
     for (const register of registers) {
@@ -150,7 +151,7 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
       completion,
       callee: known,
       bindings: info.kind,
-      real: info.kind === "real" && (known || frame.completion.kind === "root") ? info : null,
+      real: info.kind === "real" && isFixed(frame) ? info : null,
     };
     const who = known?.real ? numberOf(known.real) : "?";
     parts.push(
@@ -184,12 +185,18 @@ function liveIn(frame: Frame, at: number, innermost: boolean): readonly Register
   return [...live].sort((a, b) => a - b);
 }
 
+/** The outermost function of a unit ends it, also one whose callers do not wait for it. */
+function rootOf(completion: Completion): PlannedCompletion {
+  return completion.kind === "root" ? completion : { kind: "root", fixed: false };
+}
+
 function planCompletion(completion: Completion): PlannedCompletion | null {
   switch (completion.kind) {
     case "register":
     case "discard":
     case "close":
     case "step":
+    case "promise":
     case "root":
       return completion;
     case "construct":

@@ -15,7 +15,7 @@ import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./r
 import { argumentSource, knownSource } from "./source.ts";
 import { type Completion, Frame, type FrameBindings, type Interpreter } from "./trace/interpreter.ts";
 import { positionOf } from "./trace/positions.ts";
-import { waitsOf } from "./suspension.ts";
+import { asyncCall, waitsOf } from "./suspension.ts";
 import type { UnitBody } from "./unit.ts";
 import { ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "./variables/value.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
@@ -227,6 +227,16 @@ function runRest(frame: PlainFrame, pc: number): unknown {
   return waitsOf(result as Iterator<unknown>, code.async ? "await" : "yield");
 }
 
+/** Hands an exception of what a frame waits for to its handler and gives its place. Throws where there is none. */
+function handle({ planned: { code, pc }, registers }: PlainFrame, error: unknown): number {
+  const handler = code.handlers.find((h) => h.start <= pc && pc < h.end);
+  if (!handler) throw error;
+  const done = doneByThrowing(code.instructions[pc]);
+  if (done !== null) registers.set(done, true);
+  registers.set(handler.register, error);
+  return handler.target;
+}
+
 /** Runs the plan without tracing. */
 function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
   let result: unknown, error: unknown, failed = false;
@@ -239,26 +249,17 @@ function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
     }
   };
   for (let i = plan.frames.length - 1; i >= 0; i--) {
-    const frame = plainFrame(plan, i, args);
-    const { code, pc } = frame.planned;
-    let from = pc;
-    const above = plan.frames[i + 1];
-    if (above) {
-      from = pc + 1;
-      if (!failed) {
-        attempt(() => deliver(frame, above.completion, result, plainFrame(plan, i + 1, args).construction));
-      }
-      if (failed) {
-        const handler = code.handlers.find((h) => h.start <= pc && pc < h.end);
-        if (!handler) continue;
-        const done = doneByThrowing(code.instructions[pc]);
-        if (done !== null) frame.registers.set(done, true);
-        frame.registers.set(handler.register, error);
-        failed = false;
-        from = handler.target;
-      }
-    }
-    attempt(() => result = runRest(frame, from));
+    const frame = plainFrame(plan, i, args), above = plan.frames[i + 1];
+    const { planned: { pc, completion } } = frame;
+    const run = (): unknown => {
+      if (!above) return runRest(frame, pc);
+      const construction = plainFrame(plan, i + 1, args).construction;
+      if (!failed) attempt(() => deliver(frame, above.completion, result, construction));
+      if (!failed) return runRest(frame, pc + 1);
+      failed = false;
+      return runRest(frame, handle(frame, error));
+    };
+    attempt(() => result = completion.kind === "promise" ? asyncCall(run) : run());
   }
   if (failed) throw error;
   return result;
@@ -278,6 +279,7 @@ function deliver(
   const { registers } = frame;
   switch (completion.kind) {
     case "register":
+    case "promise":
       registers.set(completion.register, result);
       return;
     case "construct":

@@ -52,7 +52,7 @@ export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitB
       if (typeof receiver === "string") return receiver;
       const bindings = { kind: "real", binding: info.binding } as const;
       const values = argumentValues(m, found, args);
-      return [new Frame(bindings, found, callee, receiver, values, UNDEFINED, { kind: "root" })];
+      return [new Frame(bindings, found, callee, receiver, values, UNDEFINED, { kind: "root", fixed: true })];
     },
     runPlain: (self, args) => Reflect.apply(fn, self, args),
   };

@@ -99,9 +99,9 @@ function unbind(
 /** Pushes the frame of a call. */
 function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, request: CallRequest): void {
   refuseOwnState(code);
-  if (code.async) return breakGraph("generator", `${code.name || "an async function"} is called`);
+  const completion = code.async ? promiseOf(code, request.completion) : request.completion;
   const self = receiver(m, code, request.self);
-  const frame = new Frame(bindings, code, request.callee, self, request.args, UNDEFINED, request.completion);
+  const frame = new Frame(bindings, code, request.callee, self, request.args, UNDEFINED, completion);
   if (code.generator) {
     frame.generator = new ObjectValue(
       { kind: "generator", state: "suspendedStart", frame: null },
@@ -111,6 +111,12 @@ function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, reques
     );
   }
   m.push(frame);
+}
+
+/** Where the promise of an async function goes. */
+function promiseOf({ name, generator }: CodeObject, completion: Completion): Completion {
+  if (!generator && completion.kind === "register") return { kind: "promise", register: completion.register };
+  return breakGraph("generator", `${name || "an async function"} is called`);
 }
 
 function receiver(m: Interpreter, code: CodeObject, self: Value): Value {

@@ -32,8 +32,10 @@ export type Completion =
   | { readonly kind: "step"; readonly done: number; readonly value: number }
   /** Gradients or autocast were switched for the callee; the former state comes back. */
   | { readonly kind: "ambientMode"; readonly former: TracedModes; readonly outer: Completion }
-  /** The function itself ends with the result. */
-  | { readonly kind: "root" }
+  /** An async function was called: its promise goes to a register. */
+  | { readonly kind: "promise"; readonly register: number }
+  /** The unit ends with the result. `fixed`: its function is the same in all calls. */
+  | { readonly kind: "root"; readonly fixed: boolean }
   /** Goes on inside an operation of the interpreter, which generated code cannot enter in the middle. */
   | { readonly kind: "inside"; readonly then: (value: Value) => void };
 

@@ -4,7 +4,7 @@
  * the instruction that ended the trace. Invariant: frames, values and graph always show the program before the
  * current instruction or after it, never in between.
  */
-import { invariant, type UserFrame } from "../../base/errors.ts";
+import { InternalError, invariant, type UserFrame } from "../../base/errors.ts";
 import { config } from "../../base/config.ts";
 import { logs } from "../../base/logs.ts";
 import type { SourcePosition } from "../../graph/node.ts";
@@ -152,7 +152,7 @@ export class Machine implements Interpreter {
     };
   }
 
-  /** Whether the program is an async function. */
+  /** Whether the function itself is async. */
   get isAsync(): boolean {
     return this.#async;
   }
@@ -249,7 +249,7 @@ export class Machine implements Interpreter {
 
   /** Whether any frame catches what the current instruction throws. */
   #isHandled(): boolean {
-    return this.frames.some((f) => handlerOf(f) !== null);
+    return this.frames.some((f) => handlerOf(f) !== null || f.completion.kind === "promise");
   }
 
   /** Generated code can only go on in frames that wait for a plain result. */
@@ -274,10 +274,18 @@ export class Machine implements Interpreter {
         frame.pc = handler.target;
         return true;
       }
+      if (frame.completion.kind === "promise") throw this.#rejection(value);
       this.frames.pop();
       this.#leave(frame);
       if (frame.completion.kind === "root") return false;
     }
+  }
+
+  /** An exception leaves an async function that was called: plain JavaScript throws it, and a promise takes it. */
+  #rejection(value: Value): Restart {
+    const known = value.kind === "object" && value.exotic.kind === "thrown" ? value.exotic : null;
+    const cause = known?.cause ?? { kind: "throws", detail: "an exception that leaves an async function" };
+    return new Restart(known?.step ?? this.steps - 1, { kind: "break", cause });
   }
 
   /** What ends with a frame, however it is left. */
@@ -337,6 +345,7 @@ export class Machine implements Interpreter {
   }
 
   returnFrom(value: Value): void {
+    if (this.top.completion.kind === "promise") return breakGraph("waits", "an async function ends");
     const frame = this.frames.pop();
     invariant(frame, "Expected a frame");
     this.#leave(frame);
@@ -383,6 +392,8 @@ export class Machine implements Interpreter {
         return this.complete(completion.outer, value);
       case "inside":
         return completion.then(value);
+      case "promise":
+        throw new InternalError("Expected a promise to be made where its function waits or ends");
       default:
         return completion satisfies never;
     }
@@ -431,7 +442,8 @@ export class Machine implements Interpreter {
         return this.#final(found.value, variable.name, frame, index);
       case "cell": {
         const source = frame.callee?.source;
-        if (!source || source.kind === "known" || frame.completion.kind === "root") {
+        const { completion } = frame, isFixed = completion.kind === "root" && completion.fixed;
+        if (!source || source.kind === "known" || isFixed) {
           return this.cellValue(variable.name, { kind: "live", cell: found.cell });
         }
         const place = capturedSource(source, variable.name, index);
@@ -578,7 +590,7 @@ export function isReachable(
 
 /** Whether generated code can hand the frame's result on. */
 function isResumable(frame: Frame, standIns: StandIns): boolean {
-  if (frame.generator || frame.code.async || !isReachable(frame, standIns)) return false;
+  if (frame.generator || !isReachable(frame, standIns)) return false;
   const instruction = frame.code.instructions[frame.pc];
   if (instruction && readsFrame(instruction)) return false;
   switch (frame.completion.kind) {
@@ -587,6 +599,7 @@ function isResumable(frame: Frame, standIns: StandIns): boolean {
     case "close":
     case "construct":
     case "step":
+    case "promise":
     case "root":
       return true;
     case "iterator":
