@@ -19,7 +19,8 @@ import { ambient } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { hintOf } from "../sym/decide.ts";
 import { GraphContract } from "../ops/rewrite/contract.ts";
-import type { CompiledPair } from "./compiled_pair.ts";
+import type { CompiledPair, SavedLayout } from "./compiled_pair.ts";
+import { isContiguous } from "../graph/meta.ts";
 import { buildJoint } from "./joint.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
@@ -139,7 +140,7 @@ function compilePair(
       sizes: parts.sizes,
       savedFrom: parts.savedFrom,
       reached: joint.reached,
-      layouts: parts.backward.placeholders.slice(0, parts.saved.length).map(knownLayout),
+      layouts: parts.backward.placeholders.slice(0, parts.saved.length).map(savedLayout),
     },
   };
   return { run: runtimeOf(pair), mutated };
@@ -158,11 +159,14 @@ function module(graph: Graph, signature: GraphSignature | undefined): GraphModul
   return new GraphModule(graph, {}, graphRunner, signature);
 }
 
-/** The layout of an input whose sizes are known. */
-function knownLayout({ meta: { value } }: Node): Layout | undefined {
-  if (value.kind !== "tensor") return undefined;
+/** How a graph expects one of its inputs. */
+function savedLayout({ meta: { value } }: Node): SavedLayout {
+  if (value.kind !== "tensor") return { kind: "any" };
   const { shape, strides } = value.tensor;
-  return [...shape, ...strides].every((d) => typeof d === "number") ? layoutOf(value.tensor) : undefined;
+  if ([...shape, ...strides].every((d) => typeof d === "number")) {
+    return { kind: "known", layout: layoutOf(value.tensor) };
+  }
+  return isContiguous(value.tensor) ? { kind: "rowMajor" } : { kind: "strides", strides };
 }
 
 /** Example values for a graph's placeholders: the call's own where they are known, else tensors without elements. */

@@ -21,7 +21,14 @@ import type { Layout } from "../tensor/layout.ts";
 import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { type CompiledBackward, type CompiledPair, listOf, tensorAt } from "./compiled_pair.ts";
+import {
+  type CompiledBackward,
+  type CompiledPair,
+  listOf,
+  type SavedLayout,
+  tensorAt,
+} from "./compiled_pair.ts";
+import { evaluate, type Sym } from "../sym/expr.ts";
 import { placesOf, type Reading } from "./connections.ts";
 import type { Mutation, RuntimePlan } from "./joint.ts";
 
@@ -92,15 +99,15 @@ export class CompiledNode extends Node {
     this.#layouts[place] = result.layout;
   }
 
-  /** Saves what the backward reads; after the forward results know their history. */
-  save(): void {
+  /** Saves what the backward reads; after the forward results know their history. `sizeOf`: the call's sizes. */
+  save(sizeOf: (symbol: Sym) => number): void {
     if (!this.#values) throw releasedError();
     const { inputs, outputs } = this.#values;
     const { saved, savedFrom, layouts } = this.#backward;
     this.#saved = saved.map((value, at) => {
       const found = value.kind === "input"
         ? inputs[value.input]
-        : laidOut(outputs[value.output], layouts[at]);
+        : laidOut(outputs[value.output], layouts[at], sizeOf);
       return isTensor(found) ? new SavedTensor(found) : found;
     });
     this.#lent = madeForBackward(inputs, outputs, savedFrom);
@@ -111,7 +118,7 @@ export class CompiledNode extends Node {
     const kept = new Set(read.flatMap(({ input, differentiable }) => differentiable ? [input] : []));
     this.#primals = inputs.map((input, k) => {
       if (!isTensor(input)) return input;
-      if (written.has(k)) return new StandIn(input.layout, this.edges[k] !== null);
+      if (written.has(k)) return new StandIn(input.layout);
       return kept.has(k)
         ? new SavedTensor(noGrad(() => ops.clone(input)), gradientEdge(input))
         : new SavedTensor(input);
@@ -172,10 +179,10 @@ export class CompiledNode extends Node {
     this.#saved?.forEach((each) => each instanceof SavedTensor && each.release());
     for (const tensor of this.#lent) tensor.storage.release();
     this.#saved = null;
-    this.#primals = this.#primals?.map((each, k) => {
+    this.#primals = this.#primals?.map((each) => {
       if (!(each instanceof SavedTensor)) return each;
       each.release();
-      return new StandIn(each.layout, this.edges[k] !== null);
+      return new StandIn(each.layout);
     }) ?? null;
     this.#lent = [];
   }
@@ -213,9 +220,10 @@ export class CompiledNode extends Node {
     if (this.#primals === null) throw releasedError();
     const aliases = this.#primals.map((each, k) => {
       const primal = this.#unpack(each);
-      return isTensor(primal) && this.edges[k] && k < count
-        ? enableGrad(() => ops.viewAs(primal, primal))
-        : primal;
+      if (!isTensor(primal) || !this.edges[k] || k >= count) return primal;
+      // What stands for elements that are gone has no history, but still the input's place on the tape
+      if (!primal.requiresGrad) primal.requiresGrad = true;
+      return enableGrad(() => ops.viewAs(primal, primal));
     });
     const tangents = this.#tangents(grads), results = this.#runAgain(aliases.slice(0, count));
     const roots = results.flatMap((root, k) => {
@@ -284,13 +292,11 @@ export class CompiledNode extends Node {
 
 /** An input whose elements no pass reads any more, or none ever did. */
 class StandIn {
-  constructor(readonly layout: Layout, readonly requiresGrad: boolean) {}
+  constructor(readonly layout: Layout) {}
 
   make(): Tensor {
     const { shape, dtype, device } = this.layout;
-    const zeros = ops.zeros(shape, { dtype, device });
-    zeros.requiresGrad = this.requiresGrad;
-    return zeros;
+    return ops.zeros(shape, { dtype, device });
   }
 }
 
@@ -319,20 +325,32 @@ function rootOf(
   throw new InternalError(`Expected result ${output} among what the captured graph gives`);
 }
 
-/** A saved value in the layout that the backward was compiled for. */
-function laidOut(value: unknown, layout: Layout | undefined): unknown {
-  if (!isTensor(value) || !layout || value.layout === layout || equalStrides(value.layout, layout)) {
-    return value;
+/** A saved value as the backward expects it: what a graph has written in place lies as the caller's tensor does. */
+function laidOut(
+  value: unknown,
+  expected: SavedLayout | undefined,
+  sizeOf: (symbol: Sym) => number,
+): unknown {
+  if (!isTensor(value) || !expected) return value;
+  switch (expected.kind) {
+    case "any":
+      return value;
+    case "known":
+      return value.layout === expected.layout ? value : withStrides(value, expected.layout.strides);
+    case "rowMajor":
+      return ops.contiguous(value);
+    case "strides":
+      return withStrides(value, expected.strides.map((stride) => evaluate(stride, sizeOf)));
   }
-  if (layout.contiguous) return ops.contiguous(value);
-  throw new InternalError(
-    `Expected strides [${layout.strides}] of a saved value but found [${value.strides}]`,
-  );
 }
 
-/** Strides of dimensions of size 1 do not matter. */
-function equalStrides(a: Layout, b: Layout): boolean {
-  return a.shape.every((size, d) => size === 1 || a.strides[d] === b.strides[d]);
+/** A tensor with the elements of another, densely in the order of these strides; itself where they are its own. */
+function withStrides(value: Tensor, strides: readonly number[]): Tensor {
+  // Strides of dimensions of size 1 do not matter
+  if (value.shape.every((size, d) => size === 1 || value.strides[d] === strides[d])) return value;
+  const order = [...strides.keys()].sort((a, b) => (strides[b] ?? 0) - (strides[a] ?? 0) || a - b);
+  const dense = ops.contiguous(ops.permute(value, order));
+  return ops.permute(dense, order.map((_, d) => order.indexOf(d)));
 }
 
 /** The saved outputs whose memory no input or result shares. */

@@ -5,11 +5,21 @@
 import { DynError, InternalError } from "../base/errors.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import type { Graph } from "../graph/node.ts";
-import type { Sym } from "../sym/expr.ts";
+import type { Dim, Sym } from "../sym/expr.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import type { RuntimePlan } from "./joint.ts";
 import type { SavedValue } from "./partition.ts";
+
+/** How a saved value must lie. */
+export type SavedLayout =
+  /** It is no tensor. */
+  | { readonly kind: "any" }
+  /** Its sizes are known. */
+  | { readonly kind: "known"; readonly layout: Layout }
+  /** In row-major order, whatever its sizes. */
+  | { readonly kind: "rowMajor" }
+  | { readonly kind: "strides"; readonly strides: readonly Dim[] };
 
 /** A compiled graph: takes the placeholders' values, returns the output list. */
 export type CompiledGraph = (...args: unknown[]) => unknown;
@@ -33,8 +43,8 @@ export interface CompiledBackward {
   readonly sizes: readonly Sym[];
   /** Forward outputs from this index on are made for the backward only. */
   readonly savedFrom: number;
-  /** How the backward expects what is saved, where sizes are known. */
-  readonly layouts: readonly (Layout | undefined)[];
+  /** How the backward expects what is saved. */
+  readonly layouts: readonly SavedLayout[];
   /** For each gradient, the positions of the tangents that it comes from. */
   readonly reached: readonly (readonly number[])[];
 }

@@ -311,11 +311,15 @@ function planOutputs(
   });
 }
 
-/** The tensor of most views, among some, that another is a view of. */
+/**
+ * The tensor of most views, among some, that another is a view of. A write gives a view the history of what it shows in
+ * the end, past other views.
+ */
 function longestPrefix(
-  { storage, steps }: FunctionalTensor,
+  { storage, steps, madeAt }: FunctionalTensor,
   tensors: readonly FunctionalTensor[],
 ): FunctionalTensor | undefined {
+  if (madeAt !== storage.version) return undefined;
   const shown = tensors.filter((other) =>
     other.storage === storage && other.steps.length > 0 && other.steps.length < steps.length &&
     other.steps.every((step, k) => step === steps[k])

@@ -61,7 +61,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       for (const [place, result] of plan.differentiable.entries()) {
         if (result.kind === "output") node.makes(tensorAt(outputs, result.output), place);
       }
-      node.save();
+      node.save(sizeOf);
     } else if (backward) {
       releaseUnshared(inputs, outputs, backward.savedFrom);
     }

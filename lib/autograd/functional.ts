@@ -62,6 +62,8 @@ interface Held {
 /** A tensor of the captured program. */
 export class FunctionalTensor implements TensorLike {
   #known: Held;
+  /** How often its elements had been written to when it was made. */
+  readonly madeAt: number;
 
   /** `meta` is that of the tensor in the captured program, whose strides its value need not share. */
   constructor(
@@ -71,6 +73,7 @@ export class FunctionalTensor implements TensorLike {
     public steps: readonly ViewStep[],
     value: GraphValue,
   ) {
+    this.madeAt = storage.version;
     this.#known = this.#hold(value);
   }
 

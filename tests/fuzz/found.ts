@@ -673,4 +673,44 @@ export const FOUND: Readonly<Record<string, Found>> = {
   "more combinations than can be listed": {
     make: () => life((x: Tensor) => [combinations(x, x.shape[0] ?? 0, true)], [() => [zeros([17])]]),
   },
+  "a gradient that reads what was written through a view, of any size": {
+    make: () =>
+      life((x: Tensor, y: Tensor, w: Tensor) => {
+        x.sub_(y);
+        return [x.mul(w)];
+      }, [() => [float([[1, -2], [3, -4], [5, -6]]).select(-1, 1), float(1.5), leaf(-0.75)]]),
+    dynamic: true,
+  },
+  "a view of a view, made before what both show is written to": {
+    make() {
+      const effects: unknown[] = [];
+      const f = (x: Tensor) => {
+        const turned = x.transpose(-1, -2), part = turned.at(0);
+        noGrad(() => x.fill_(1.5));
+        const result = part.atan();
+        turned.registerHook((grad) => {
+          effects.push("hook", grad.shape.join());
+        });
+        return [result];
+      };
+      return life(f, [() => [leaf([[1, -2], [3, -4]])]], { effects });
+    },
+  },
+  "a hook in a pass behind a step of the optimizer": {
+    make() {
+      const w = zeros([3, 0], { requiresGrad: true }), effects: unknown[] = [];
+      const optimizer = new optim.SGD([w], { lr: 0.05 });
+      const f = (x: Tensor) => {
+        const product = w.mul(x.mean()), hidden = product.sigmoid().mul(13), turned = hidden.T;
+        product.registerHook((grad) => {
+          effects.push("hook", grad.shape.join());
+          return grad.mul(0.5);
+        });
+        hidden.sum().backward();
+        optimizer.step();
+        return [turned];
+      };
+      return life(f, [() => [float([2, 1])]], { effects, state: { w }, optimizer });
+    },
+  },
 };
