@@ -6,11 +6,10 @@ import { HostBlock, HostMemory } from "./host_memory.ts";
 import { discardPages, hostPages } from "./host_pages.ts";
 
 /**
- * What small results of a loop may take until they are looked for: less than caches hold, and so many that the look is
- * a few hundredths of their kernels' time. Larger ones are looked for each time: the next is written where the last
- * one is in a cache still.
+ * What results of a loop may take until they are looked for: so little that the next ones are written where a cache holds
+ * them still, and so much that the look is a few hundredths of their kernels' time.
  */
-const YOUNG_BYTES = 2 ** 25, LARGE_BYTES = 2 ** 24;
+const YOUNG_BYTES = 3 * 2 ** 24;
 
 /** Memory of which a new object and its place in a set would be felt beside a call's time. */
 const SMALL_BYTES = 2 ** 16;
@@ -38,7 +37,7 @@ export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
       isGood: () => true,
       discard: (blocks) => buffers.discard(blocks.map(({ buffer }) => buffer)),
       smallBytes: SMALL_BYTES,
-      youngBytes: (size) => size < LARGE_BYTES ? YOUNG_BYTES : size,
+      youngBytes: () => YOUNG_BYTES,
       oldBytes: Math.min(MOST_OLD_BYTES, total / 8),
       manyBytes: total / 2,
     });

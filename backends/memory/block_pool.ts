@@ -60,6 +60,9 @@ const YOUNG_COUNT = 1 << 13;
 
 const MOST_PATIENCE = 8;
 
+/** Looks that make nothing old after which the next comes sooner. */
+const CALM_LOOKS = 4;
+
 /** A block that nobody has, with its memory where that is to be handed out again. */
 interface Kept<B, M> {
   readonly block: B;
@@ -79,6 +82,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   #looks = 0;
   /** How many times as many are awaited: a look makes old what it sees twice, and that is not found soon. */
   #patience = 1;
+  /** Looks since the last one that made something old. */
+  #calm = 0;
   /** Blocks that nobody has, by size; those that came last are used first. */
   readonly #kept = new Map<number, Kept<B, M>[]>();
   #lastKept = 0;
@@ -194,9 +199,9 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
       block.seenBy = look;
       if (age > 1) aged.add(block);
     }
-    this.#patience = aged.size > 0
-      ? Math.min(2 * this.#patience, MOST_PATIENCE)
-      : Math.max(this.#patience / 2, 1);
+    this.#calm = aged.size > 0 ? 0 : this.#calm + 1;
+    if (aged.size > 0) this.#patience = Math.min(2 * this.#patience, MOST_PATIENCE);
+    else if (this.#calm % CALM_LOOKS === 0) this.#patience = Math.max(this.#patience / 2, 1);
     this.#recycle(young, look, (block) => (aged.has(block) ? this.#old : this.#young).push(block));
   }
 
