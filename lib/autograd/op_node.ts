@@ -9,6 +9,7 @@ import { InternalError } from "../base/errors.ts";
 import { hollowLike, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { entryOf, mapTensors, type OpEntry, type TensorArgs, tensorsOf } from "../tensor/plan.ts";
+import { type Place, runRule } from "../tensor/rule_programs.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { type ApplyOptions, fitGradient, gradientEdge, Node } from "./node.ts";
 import { SavedTensor } from "./saved.ts";
@@ -25,12 +26,6 @@ export function nodeNameOf(definition: OpDefinition): string {
   const name = `${definition.name.charAt(0).toUpperCase()}${definition.name.slice(1)}Backward0`;
   nodeNames.set(definition, name);
   return name;
-}
-
-/** Where each tensor of a call sits. */
-interface Place {
-  readonly param: string;
-  readonly index: number | null;
 }
 
 /** The places of a call's tensors, in the order of `tensorsOf`. */
@@ -133,9 +128,16 @@ export class OpNode extends Node {
       return value instanceof SavedTensor ? value.unpack(this.name) : value;
     };
     const args: ArgsOf<Params, Tensor> = mapTensors(this.#entry, this.#args, (t) => unpack(kept.get(t)));
+    const out = this.#out.map(unpack);
+    const sought = this.#places.filter((_, k) => this.inputs[k] && wanted(k));
+    const made = runRule({ definition: this.definition, args, out, grads, wanted: sought });
+    if (made !== null) {
+      let next = 0;
+      return this.#places.map((_, k) => this.inputs[k] && wanted(k) ? made[next++] ?? null : null);
+    }
     const context: GradientContext<Params, Tensor> = {
       args,
-      out: this.#out.map(unpack),
+      out,
       grads,
       needs: (param) => this.#places.some((place, k) => place.param === param && this.edges[k] && wanted(k)),
     };

@@ -33,7 +33,7 @@ export interface ClassGraph {
  * Thrown inside a composition that has to run op by op: its ops check elements, draw numbers or run on the host, or
  * it gives an operand itself.
  */
-class OpByOp extends Error {
+export class OpByOp extends Error {
   override readonly name: string = "OpByOp";
 }
 

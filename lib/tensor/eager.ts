@@ -33,7 +33,7 @@ import {
   type ViewPlace,
 } from "./plan.ts";
 import { checkRanges } from "./ranges.ts";
-import { runPlan } from "./run.ts";
+import { runInto } from "./run.ts";
 import { allocateStorage, Storage, watchAllocations } from "./storage.ts";
 import { autograd, isTensor, modes, type NestedElements, recordsGrad, Tensor } from "./tensor.ts";
 
@@ -185,17 +185,7 @@ function runComposite(
       return classPlan({ entry, args, numbers }) ?? null;
     },
   });
-  return plan === null ? composeAndFree(implementation, args) : runInto(plan, inputs, args);
-}
-
-/** Runs a plan into fresh memory. */
-function runInto(plan: Plan, inputs: readonly Tensor[], args: TensorArgs): readonly Tensor[] {
-  const results: Tensor[] = [];
-  for (const layout of plan.results) {
-    results.push(new Tensor(allocateStorage(layout.device, layout.byteLength, layout), layout));
-  }
-  runPlan(plan, { inputs, outputs: results, args });
-  return results;
+  return plan === null ? composeAndFree(implementation, args) : runInto(plan, { inputs, args });
 }
 
 /** A composition that is not recorded: its intermediates are dead when it returns, so their memory is reused. */
@@ -243,7 +233,7 @@ function planOf(entry: OpEntry, args: TensorArgs): Plan {
 function runKernels(entry: OpEntry, args: TensorArgs, inputs: readonly Tensor[]): readonly Tensor[] {
   const plan = planOf(entry, args);
   if (entry.definition.ranges) checkRanges(entry.definition, args);
-  return runInto(plan, inputs, args);
+  return runInto(plan, { inputs, args });
 }
 
 function runView(
@@ -277,7 +267,7 @@ function runView(
           lower: (operands, out) => implementation.lower(operands, out),
         }),
     });
-    return runInto(plan, inputs, args);
+    return runInto(plan, { inputs, args });
   }
   const differentiable = !ambient.inference && definition.gradient.kind !== "none";
   return places.map(({ layout, offset }, index) => {

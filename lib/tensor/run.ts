@@ -20,6 +20,16 @@ export interface PlanRun {
   readonly args: TensorArgs;
 }
 
+/** Runs a plan into fresh memory. */
+export function runInto(plan: Plan, given: Omit<PlanRun, "outputs">): readonly Tensor[] {
+  const outputs: Tensor[] = [];
+  for (const layout of plan.results) {
+    outputs.push(new Tensor(allocateStorage(layout.device, layout.byteLength, layout), layout));
+  }
+  runPlan(plan, { ...given, outputs });
+  return outputs;
+}
+
 /** Runs a plan's program over tensors. */
 export function runPlan(plan: Plan, { inputs, outputs, args }: PlanRun): void {
   const { program } = plan;

@@ -1,0 +1,133 @@
+/**
+ * Gradient rules as one program each, the way compositions run. Input: what a rule is given; output: the gradients that
+ * are wanted, or null where the rule has to run op by op. Invariant: a program computes what the rule's ops compute, and
+ * reads only what these would read.
+ */
+import type { OpDefinition } from "../ops/definition.ts";
+import type { OpApi } from "../ops/generated.ts";
+import { type ArgsOf, nullable, type Param, type Params, required } from "../ops/params.ts";
+import type { TensorLike } from "../ops/tensor_like.ts";
+import { isEqual } from "../sym/decide.ts";
+import { OpByOp } from "./class_graph.ts";
+import { classPlan } from "./classes.ts";
+import { ambient } from "./modes.ts";
+import { findPlan, OpEntry, type Plan, PlanCache, type TensorArgs, tensorsOf } from "./plan.ts";
+import { runInto } from "./run.ts";
+import { modes, type Tensor } from "./tensor.ts";
+
+/** Where a tensor of a call sits: a parameter, and its index where that is a list. */
+export interface Place {
+  readonly param: string;
+  readonly index: number | null;
+}
+
+/** What a rule is given. */
+export interface RuleCall {
+  readonly definition: OpDefinition;
+  readonly args: TensorArgs;
+  readonly out: readonly Tensor[];
+  readonly grads: readonly (Tensor | null)[];
+  /** The tensors whose gradients are wanted. */
+  readonly wanted: readonly Place[];
+}
+
+/** A rule as an op whose results are the gradients that are wanted. */
+interface RuleOp {
+  readonly entry: OpEntry;
+  readonly plans: PlanCache<Plan | null>;
+}
+
+/** Parameters of a rule's op besides those of its call, in which no call has these characters. */
+const OUT = "out of the call", GRADS = "gradients of the results", WANTED = "wanted gradients";
+
+const ruleOps = new WeakMap<OpDefinition, RuleOp>();
+
+/** Gradients in the order of `wanted`; null where the rule has to run op by op. */
+export function runRule(call: RuleCall): readonly Tensor[] | null {
+  const { definition, args, out, grads, wanted } = call;
+  // What is recorded, traced or cast is each op of the rule, and views are not worth a program
+  if (ambient.gradEnabled || modes.top !== null || ambient.autocast !== null) return null;
+  if (definition.implementation.kind === "view" || wanted.length === 0) return null;
+  const { entry, plans } = ruleOpOf(definition);
+  const given: TensorArgs = { ...args, [OUT]: out, [GRADS]: grads, [WANTED]: wanted.map(textOf).join() };
+  const plan = findPlan(entry, given, {
+    cache: plans,
+    // A rule computes with its numbers, so that each has a program; those that keep changing have none
+    make: (numbers) => numbers.length > 0 ? null : classPlan({ entry, args: given, numbers }) ?? null,
+  });
+  return plan === null ? null : runInto(plan, { inputs: tensorsOf(entry, given), args: given });
+}
+
+const textOf = ({ param, index }: Place): string => index === null ? param : `${param}:${index}`;
+
+function placeOf(text: string): Place {
+  const [param = "", index] = text.split(":");
+  return { param, index: index === undefined ? null : Number(index) };
+}
+
+function ruleOpOf(definition: OpDefinition): RuleOp {
+  const known = ruleOps.get(definition);
+  if (known) return known;
+  const made = { entry: new OpEntry(asOp(definition)), plans: new PlanCache<Plan | null>() };
+  ruleOps.set(definition, made);
+  return made;
+}
+
+function asOp(definition: OpDefinition): OpDefinition {
+  const params: Record<string, Param> = {};
+  for (const [name, param] of Object.entries(definition.params)) params[name] = { ...param, nullable: true };
+  params[OUT] = required("tensorsOrNulls");
+  params[GRADS] = required("tensorsOrNulls");
+  params[WANTED] = nullable("string");
+  return {
+    name: `${definition.name}Backward`,
+    doc: `The gradient rule of ${definition.name}.`,
+    params,
+    resultList: true,
+    infer: ({ [GRADS]: grads }) => isList(grads) ? grads.flatMap((each) => each ?? []) : [],
+    implementation: { kind: "composite", compose: (o, args) => gradientsOf(definition, o, args) },
+    gradient: { kind: "none", because: "a pass that records runs the rule's ops" },
+    samples: [],
+  };
+}
+
+/** The wanted gradients, of the shapes and types of what they are gradients of. */
+function gradientsOf<T extends TensorLike>(
+  definition: OpDefinition,
+  o: OpApi<T>,
+  given: ArgsOf<Params, T>,
+): readonly T[] {
+  const { gradient } = definition;
+  const { [OUT]: out, [GRADS]: grads, [WANTED]: wanted, ...args } = given;
+  if (gradient.kind !== "rule" || !isList(out) || !isList(grads)) throw new OpByOp();
+  const places = String(wanted).split(",").map(placeOf);
+  const found = gradient.rule<T>(o, {
+    args,
+    out: out.flatMap((each) => each ?? []),
+    grads,
+    needs: (param) => places.some((place) => place.param === param),
+  });
+  return places.map(({ param, index }) => {
+    const grad = at<T>(found[param], index), of = at<T>(args[param], index);
+    if (grad === null || of === null) throw new OpByOp();
+    const fits = grad.shape.length === of.shape.length &&
+      grad.shape.every((size, d) => isEqual(size, of.shape[d] ?? 1));
+    const fitted = fits ? grad : o.sumToSize(grad, of.shape);
+    return fitted.dtype === of.dtype ? fitted : o.to(fitted, of.dtype);
+  });
+}
+
+const isTensorLike = <T extends TensorLike>(value: unknown): value is T =>
+  typeof value === "object" && value !== null && "dtype" in value && "shape" in value;
+
+function isList<T extends TensorLike>(
+  value: ArgsOf<Params, T>[string] | undefined,
+): value is readonly (T | null)[] {
+  return Array.isArray(value) && value.every((each) => each === null || isTensorLike<T>(each));
+}
+
+/** The tensor at a place; null where there is none. */
+function at<T extends TensorLike>(value: unknown, index: number | null): T | null {
+  const found: unknown = index === null ? value : Array.isArray(value) ? value[index] : null;
+  return isTensorLike<T>(found) ? found : null;
+}
