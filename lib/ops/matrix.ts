@@ -398,7 +398,23 @@ const linear = defineWideOp({
       return bias ? o.add(result, bias) : result;
     },
   },
-  gradient: { kind: "composite" },
+  gradient: {
+    kind: "rule",
+    saves: ["input", "weight"],
+    rule(o, { args: { input, weight, bias }, grads: [grad], needs }) {
+      if (!grad) return {};
+      const given = weight.shape.length === 1 ? o.unsqueeze(grad, -1) : grad;
+      const matrix = weight.shape.length === 1 ? o.unsqueeze(weight, 0) : weight;
+      const rows = <T extends TensorLike>(api: OpApi<T>, x: T): T =>
+        x.shape.length === 2 ? x : api.reshape(x, [product(x.shape.slice(0, -1)), x.shape.at(-1) ?? 1]);
+      return {
+        input: needs("input") ? o.matmul(given, matrix) : null,
+        // Of the layout that the weight has
+        weight: needs("weight") ? o.reshape(o.mm(o.t(rows(o, given)), rows(o, input)), weight.shape) : null,
+        bias: bias && needs("bias") ? o.sumToSize(grad, bias.shape) : null,
+      };
+    },
+  },
   samples: [{ args: [t(3, 4), t(2, 4), t(2)] }, { args: [t(2, 3, 4), t(2, 4)] }, { args: [t(4), t(2, 4)] }],
   errors: [{ args: [t(3, 4), t(2, 3)], message: "features" }],
 });
