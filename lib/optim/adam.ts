@@ -62,8 +62,9 @@ abstract class AdamFamily extends Optimizer<AdamOptions> {
     const correction1 = step.mul(Math.log(beta1)).expm1().neg();
     const correction2 = step.mul(Math.log(beta2)).expm1().neg();
     if (largest) largest.copy_(largest.maximum(square));
-    const scale = (largest ?? square).sqrt().div(correction2.sqrt()).add(eps);
-    param.sub_(mean.div(scale).mul(correction1.reciprocal().mul(lr)));
+    // What is fresh is written over: one buffer instead of three
+    const scale = (largest ?? square).sqrt().div_(correction2.sqrt()).add_(eps);
+    param.sub_(mean.div(scale).mul_(correction1.reciprocal().mul(lr)));
   }
 
   private stateOf(param: Tensor, amsgrad: boolean): ParamState {
