@@ -1,9 +1,19 @@
 /**
- * Sorting in native code: rows of every length class and element type against a stable sort by comparison, with NaN
+ * Sorting, and the first of the order, in native code and as WebAssembly: rows of every length class and element type against a stable sort by comparison, with NaN
  * as the greatest value and zeros of both signs equal.
  */
 import { assertEquals } from "@std/assert";
-import { compile, type DType, manualSeed, randint, randn, type Tensor, tensor } from "../mod.ts";
+import {
+  arange,
+  compile,
+  type DType,
+  manualSeed,
+  randint,
+  randn,
+  type Tensor,
+  tensor,
+  zeros,
+} from "../mod.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 
 const DTYPES: readonly DType[] = ["float32", "float64", "int32", "int64", "bool"];
@@ -58,3 +68,53 @@ for (const dtype of DTYPES) {
     },
   });
 }
+
+/** How many elements of rows of a length are asked for. */
+const COUNTS: readonly (readonly [length: number, counts: readonly number[]])[] = [
+  [1, [1]],
+  [40, [1, 3, 40]],
+  [1000, [1, 10, 200, 300, 999, 1000]],
+  [20000, [5, 1000, 6000]],
+];
+
+for (const tier of ["wait", "wasm"] as const) {
+  for (const dtype of DTYPES) {
+    Deno.test({
+      name: `the first of the order of ${dtype} are those of the whole order, inductor.tier ${tier}`,
+      ignore: SKIP_NATIVE && tier === "wait",
+      fn: () => {
+        manualSeed(8);
+        for (const largest of [false, true]) {
+          const dense = compile((x: Tensor, count: number) => x.topk(count, 1, largest), {
+            options: { tier },
+          });
+          const strided = compile((x: Tensor, count: number) => x.t().topk(count, 0, largest), {
+            options: { tier },
+          });
+          for (const [length, counts] of COUNTS) {
+            const x = numbers(5, length, dtype);
+            for (const count of counts) {
+              const [values, indices] = dense(x, count), [others, places] = strided(x, count);
+              assertEquals(others.t().tolist(), values.tolist());
+              assertEquals(places.t().tolist(), indices.tolist());
+              for (let r = 0; r < (length > 5000 ? 1 : 5); r++) {
+                const row = elements(x.select(0, r)), wanted = positions(row, largest).slice(0, count);
+                const found = Array.from(indices.select(0, r).toTypedArray(), Number);
+                assertEquals(found, wanted, `${dtype} ${count} of ${length}`);
+                assertEquals(elements(values.select(0, r)), wanted.map((i) => row[i] ?? 0));
+              }
+            }
+          }
+        }
+      },
+    });
+  }
+}
+
+Deno.test("what comes in the order that is asked for last is found, too", () => {
+  for (const direction of [1, -1]) {
+    const x = arange(4000).mul(direction).to("float32"), largest = direction > 0;
+    assertEquals(x.topk(5, -1, largest)[1]?.tolist(), [3999, 3998, 3997, 3996, 3995]);
+    assertEquals(zeros([4000]).topk(5, -1, largest)[1]?.tolist(), [0, 1, 2, 3, 4]);
+  }
+});

@@ -1,8 +1,8 @@
 /**
- * Sorting rows, as WebAssembly functions. Every element becomes a key of 64 bits whose order as an integer is that of
+ * Sorting rows or the first elements of their order, as WebAssembly functions. Every element becomes a key of 64 bits whose order as an integer is that of
  * the elements, and is merged with its place in the row. Input: a description of the rows in memory; output: sorted
  * values and their places. Invariants: equal elements stay in their order, NaN is the greatest, −0 equals 0; a row is
- * read as a whole before anything of it is written.
+ * not sorted in place.
  */
 import { itemSize, type ValueType } from "../../lib/base/dtype.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
@@ -11,7 +11,9 @@ import { isBelow, isLess, type Long, long, longRef } from "./long_terms.ts";
 import {
   add,
   assign,
+  atLeast,
   call,
+  choose,
   div,
   each,
   int,
@@ -33,6 +35,8 @@ import { JOB_PARAMS } from "./threads.ts";
 /** The words of a description: of a row, then four words for each dimension of rows, the outermost first. */
 export const SORT_FIELDS = [
   "length",
+  /** How many elements of the order are wanted. */
+  "count",
   "descending",
   "input",
   "values",
@@ -50,11 +54,15 @@ export const DIMENSION_WORDS = 4;
 /** The types of elements that are sorted. */
 const TYPES = ["float32", "float64", "int64", "int32", "bool"] as const satisfies readonly ValueType[];
 
-/** Bytes of a key with its place, and of an element as it was. */
-const RECORD = 16, RAW = 8;
+/** Bytes of a key with its place. */
+const RECORD = 16;
+
+/** Records from which those beyond the first of the order are let go; rows that are much longer are not sorted whole. */
+const roomFor = (count: number): number => 2 * count + 16, MUCH = 8;
 
 /** Bytes of scratch memory that a row takes. */
-export const sortBytes = (length: number): number => length * (2 * RECORD + RAW);
+export const sortBytes = (length: number, count: number): number =>
+  2 * RECORD * (MUCH * roomFor(count) < length ? roomFor(count) : length);
 
 /** The module of sorting: one job for each element type, by its name. */
 export function sortModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
@@ -62,7 +70,13 @@ export function sortModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
   const merge = module.add(mergeFunction());
   const merged = module.add(mergeSortFunction(merge));
   for (const dtype of TYPES) {
-    const parts = { keys: module.add(keysFunction(dtype)), merged, write: module.add(writeFunction(dtype)) };
+    const key = module.add(keyFunction(dtype));
+    const parts = {
+      keys: module.add(keysFunction(key)),
+      select: module.add(selectFunction(key, merged)),
+      merged,
+      write: module.add(writeFunction(dtype)),
+    };
     module.export(module.add(sortFunction(parts)), dtype);
   }
   return module.finish();
@@ -162,46 +176,101 @@ function orderFloat(body: FunctionBody, dtype: keyof typeof FLOATS, bits: number
   });
 }
 
-/** (from, step, length, records, raw, flip): the keys of a row, xor −1 where they are flipped. */
-function keysFunction(dtype: ValueType): FunctionBody {
-  const { body, at } = withParams(["from", "step", "length", "records", "raw", "descending"]);
-  const bits = body.local("i64"), flip = body.local("i64");
+/** (address, descending): the key of an element, xor −1 where the order is turned round. */
+function keyFunction(dtype: ValueType): FunctionBody {
+  const { body, at } = withParams(["address", "descending"], ["i64"]);
+  const bits = body.local("i64");
+  pushRaw(body, dtype, at("address"));
+  body.set(bits);
+  if (dtype === "float32" || dtype === "float64") orderFloat(body, dtype, bits);
+  body.get(bits);
   sub(int(0), at("descending"))(body);
-  body.op("i64ExtendI32S").set(flip);
+  body.op("i64ExtendI32S", "i64Xor");
+  return body;
+}
+
+/** (from, step, length, records, descending): the records of a row. */
+function keysFunction(key: number): FunctionBody {
+  const { body, at } = withParams(["from", "step", "length", "records", "descending"]);
   each(body, { to: at("length") }, (index) => {
     const record = keep(body, add(at("records"), mul(index, int(RECORD))));
-    pushRaw(body, dtype, add(at("from"), mul(index, at("step"))));
-    body.set(bits);
-    add(at("raw"), mul(index, int(RAW)))(body);
-    body.get(bits).memory("i64Store");
-    if (dtype === "float32" || dtype === "float64") orderFloat(body, dtype, bits);
-    body.get(record).get(bits).get(flip).op("i64Xor").memory("i64Store");
     body.get(record);
+    call(body, key, [add(at("from"), mul(index, at("step"))), at("descending")]);
+    body.memory("i64Store").get(record);
     index(body);
     body.memory("i32Store", 8);
   });
   return body;
 }
 
-/** (records, raw, length, values, valuesStep, indices, indicesStep): the results of a row. */
+/**
+ * (from, step, length, records, as much room for others, descending, count): the first records of a row's order; gives
+ * their address. Sorts what was found so far whenever there is no room for more: what is not below the last of the first
+ * is none of them, since those that equal it come earlier.
+ */
+function selectFunction(key: number, merged: number): FunctionBody {
+  const { body, at, local } = withParams(
+    ["from", "step", "length", "records", "others", "descending", "count"],
+    ["i32"],
+  );
+  const found = keep(body, int(0)), enough = keep(body, int(0)), sorted = body.local("i32");
+  const room = keep(body, add(mul(at("count"), int(2)), int(roomFor(0))));
+  const own = body.local("i64"), limit = body.local("i64");
+  const sort = () => {
+    call(body, merged, [at("records"), at("others"), ref(found)]);
+    body.set(sorted);
+  };
+  each(body, { to: at("length") }, (index) => {
+    call(body, key, [add(at("from"), mul(index, at("step"))), at("descending")]);
+    body.set(own);
+    isLess(longRef(own), longRef(limit))(body);
+    body.get(enough).op("i32Eqz", "i32Or").when(() => {
+      const record = keep(body, add(at("records"), mul(ref(found), int(RECORD))));
+      body.get(record).get(own).memory("i64Store").get(record);
+      index(body);
+      body.memory("i32Store", 8);
+      assign(body, found, add(ref(found), int(1)));
+      when(body, atLeast(ref(found), ref(room)), () => {
+        sort();
+        body.get(sorted);
+        at("records")(body);
+        body.op("i32Ne").when(() => {
+          assign(body, local("others"), at("records"));
+          assign(body, local("records"), ref(sorted));
+        });
+        assign(body, found, at("count"));
+        add(at("records"), mul(sub(ref(found), int(1)), int(RECORD)))(body);
+        body.memory("i64Load").set(limit);
+        assign(body, enough, int(1));
+      });
+    });
+  });
+  sort();
+  body.get(sorted);
+  return body;
+}
+
+/** (records, from, step, count, values, valuesStep, indices, indicesStep): the results of a row. */
 function writeFunction(dtype: ValueType): FunctionBody {
   const { body, at } = withParams([
     "records",
-    "raw",
-    "length",
+    "from",
+    "step",
+    "count",
     "values",
     "valuesStep",
     "indices",
     "indicesStep",
   ]);
-  each(body, { to: at("length") }, (index) => {
+  each(body, { to: at("count") }, (index) => {
     const place = keep(body, word(add(at("records"), mul(index, int(RECORD))), 8));
     const to = keep(body, add(at("values"), mul(index, at("valuesStep"))));
     body.get(to);
-    add(at("raw"), mul(ref(place), int(RAW)))(body);
+    add(at("from"), mul(ref(place), at("step")))(body);
     const bytes = itemSize(dtype);
     if (bytes === 8) body.memory("i64Load").memory("i64Store");
-    else body.memory("i32Load").memory(bytes === 4 ? "i32Store" : "i32Store8");
+    else if (bytes === 4) body.memory("i32Load").memory("i32Store");
+    else body.memory("i32Load8U").memory("i32Store8");
     add(at("indices"), mul(index, at("indicesStep")))(body);
     body.get(place).op("i64ExtendI32U").memory("i64Store");
   });
@@ -210,19 +279,22 @@ function writeFunction(dtype: ValueType): FunctionBody {
 
 interface Parts {
   readonly keys: number;
+  readonly select: number;
   readonly merged: number;
   readonly write: number;
 }
 
 /** Units are rows. */
-function sortFunction({ keys, merged, write }: Parts): FunctionBody {
+function sortFunction({ keys, select, merged, write }: Parts): FunctionBody {
   const { body, at } = withParams(JOB_PARAMS);
   const known = new Map(
     SORT_FIELDS.map((name, i) => [name, ref(keep(body, word(at("description"), 4 * i)))] as const),
   );
   const of = (name: SortField): Term => known.get(name) ?? int(0);
-  const others = keep(body, add(at("scratch"), mul(of("length"), int(RECORD))));
-  const raw = keep(body, add(ref(others), mul(of("length"), int(RECORD))));
+  const room = keep(body, add(mul(of("count"), int(2)), int(roomFor(0))));
+  const selects = keep(body, less(mul(ref(room), int(MUCH)), of("length")));
+  const most = keep(body, choose(ref(selects), ref(room), of("length")));
+  const others = keep(body, add(at("scratch"), mul(ref(most), int(RECORD))));
   each(body, { from: at("from"), to: at("to") }, (unit) => {
     const rest = keep(body, unit);
     const rows = (["input", "values", "indices"] as const).map((name) => keep(body, of(name)));
@@ -244,14 +316,20 @@ function sortFunction({ keys, merged, write }: Parts): FunctionBody {
     });
     const [input, values, indices] = rows.map(ref);
     if (!input || !values || !indices) throw new RangeError("Expected three operands");
-    call(body, keys, [input, of("inputStep"), of("length"), at("scratch"), ref(raw), of("descending")]);
-    const sorted = body.local("i32");
-    call(body, merged, [at("scratch"), ref(others), of("length")]);
-    body.set(sorted);
+    const sorted = body.local("i32"), given = [input, of("inputStep"), of("length"), at("scratch")];
+    when(body, ref(selects), () => {
+      call(body, select, [...given, ref(others), of("descending"), of("count")]);
+      body.set(sorted);
+    }, () => {
+      call(body, keys, [...given, of("descending")]);
+      call(body, merged, [at("scratch"), ref(others), of("length")]);
+      body.set(sorted);
+    });
     call(body, write, [
       ref(sorted),
-      ref(raw),
-      of("length"),
+      input,
+      of("inputStep"),
+      of("count"),
       values,
       of("valuesStep"),
       indices,

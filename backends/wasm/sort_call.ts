@@ -20,23 +20,25 @@ function codeOf(pool: ThreadPool): Code {
 }
 
 const lengthOf = ({ inputs: [input] }: Operands<Shaped>): number => input?.shape.at(-1) ?? 1;
+const countOf = ({ outputs: [values] }: Operands<Shaped>): number => values?.shape.at(-1) ?? 1;
 const words = ({ inputs: [input] }: Operands<Shaped>): number =>
   SORT_FIELDS.length + DIMENSION_WORDS * Math.max(0, (input?.shape.length ?? 0) - 1);
 
 /** Bytes behind the operands that a call needs: description, every thread's scratch memory. */
 export function sortCallBytes({ threads }: ThreadPool, operands: Operands<Shaped>): number {
-  return aligned(4 * words(operands)) + threads * aligned(sortBytes(lengthOf(operands)));
+  return aligned(4 * words(operands)) + threads * aligned(sortBytes(lengthOf(operands), countOf(operands)));
 }
 
 /** Sorts. */
 export function runSort(pool: ThreadPool, placed: Placed, descending: boolean): void {
   const { inputs: [input], outputs: [values, indices], free } = placed;
   if (!input || !values || !indices) throw new InternalError("Expected an input and two results of sort");
-  const length = lengthOf(placed), outer = input.shape.slice(0, -1);
+  const length = lengthOf(placed), count = countOf(placed), outer = input.shape.slice(0, -1);
   const step = (view: Operand, d: number) => (view.strides.at(d) ?? 0) * itemSize(view.dtype);
   const operands = [input, values, indices];
   new Int32Array(pool.memory.memory.buffer, free, words(placed)).set([
     length,
+    count,
     descending ? 1 : 0,
     ...operands.map(({ address }) => address),
     ...operands.map((view) => step(view, -1)),
@@ -47,7 +49,7 @@ export function runSort(pool: ThreadPool, placed: Placed, descending: boolean): 
   pool.run(codeOf(pool), input.dtype, {
     description: free,
     units: rows,
-    scratch: { bytes: aligned(sortBytes(length)), address: free + aligned(4 * words(placed)) },
+    scratch: { bytes: aligned(sortBytes(length, count)), address: free + aligned(4 * words(placed)) },
     work: rows * length * 4 * Math.ceil(Math.log2(length + 1)),
   });
 }

@@ -5,21 +5,61 @@
 import type { DType } from "../base/dtype.ts";
 import type { BufferId, ExternKernel, Kernel, Program } from "../loops/ir.ts";
 import { externAsLoops } from "./extern_loops.ts";
-import { replaceKernels } from "./kernels.ts";
+import { product } from "../sym/expr.ts";
+import { contiguousStrides } from "../graph/meta.ts";
+import { recordLowered } from "../loops/nest.ts";
+import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import type { Target } from "./target.ts";
 
 /** The program with the library calls of a target. */
 export function libraryCalls(program: Program, target: Target): Program {
   const typeOf = (id: BufferId): DType => program.buffers[id]?.dtype ?? "float32";
-  return replaceKernels(
+  return replaceWithTemporaries(
     program,
-    (kernel) => kernel.kind === "loops" ? [kernel] : expanded(kernel, target, typeOf),
+    (kernel, temporary) =>
+      kernel.kind === "loops" ? [kernel] : expanded(kernel, { target, typeOf, temporary }),
   );
 }
 
-function expanded(kernel: ExternKernel, target: Target, typeOf: (id: BufferId) => DType): readonly Kernel[] {
+interface Context {
+  readonly target: Target;
+  readonly typeOf: (id: BufferId) => DType;
+  readonly temporary: MakeTemporary;
+}
+
+function expanded(kernel: ExternKernel, context: Context): readonly Kernel[] {
+  const { target, typeOf } = context;
   const dtypes = new Set([...kernel.inputs, ...kernel.outputs].map(({ buffer }) => typeOf(buffer)));
   const support = target.supports(kernel, dtypes), { epilogue, ...call } = kernel;
   if (support === "fused" || (support === "alone" && !epilogue)) return [kernel];
-  return [support === "none" ? externAsLoops(kernel, typeOf) : call, ...(epilogue ? [epilogue] : [])];
+  const calls = support === "none" ? asLoops(kernel, context) : [call];
+  return [...calls, ...(epilogue ? [epilogue] : [])];
+}
+
+/** The call as loops. Those that sort give every element a place, so that the first of the order are copied. */
+function asLoops(kernel: ExternKernel, { typeOf, temporary }: Context): readonly Kernel[] {
+  const [input] = kernel.inputs, [first] = kernel.outputs;
+  const partly = kernel.call.op === "sort" && input !== undefined && first !== undefined &&
+    input.shape.at(-1) !== first.shape.at(-1);
+  if (!partly) return [externAsLoops(kernel, typeOf)];
+  const { shape } = input, strides = contiguousStrides(shape);
+  const whole = kernel.outputs.map(({ buffer }) => {
+    const dtype = typeOf(buffer);
+    return { buffer: temporary(dtype, product(shape)), offset: 0, shape, strides, dtype };
+  });
+  const typeOfAll = (id: BufferId): DType => whole.find(({ buffer }) => buffer === id)?.dtype ?? typeOf(id);
+  const copies = kernel.outputs.map((to, k) => {
+    const from = whole[k], dtype = typeOf(to.buffer);
+    return recordLowered(
+      {
+        kind: "pointwise",
+        shape: to.shape,
+        dtype,
+        element: (o, index) => from ? o.load(from, index) : o.constant(0, dtype),
+      },
+      [{ ...to, dtype }],
+      { name: `${kernel.name}_first` },
+    );
+  });
+  return [externAsLoops({ ...kernel, outputs: whole }, typeOfAll), ...copies];
 }

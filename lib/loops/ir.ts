@@ -194,7 +194,10 @@ export type ExternOp =
   | ({ readonly op: "convBackwardInput" } & ConvGeometry)
   /** Inputs: gradOutput, input. Output: gradWeight. */
   | ({ readonly op: "convBackwardWeight" } & ConvGeometry)
-  /** Stable sort along the last dimension. Outputs: values, indices (int64). NaN is greatest. */
+  /**
+   * Stable sort along the last dimension; the results may have fewer elements there, the first of the order. Outputs:
+   * values, indices (int64). NaN is greatest.
+   */
   | { readonly op: "sort"; readonly descending: boolean };
 
 export interface ConvGeometry {

@@ -275,6 +275,7 @@ export type OpName =
   | "scatterExtreme"
   | "indexReduce"
   | "sortLast"
+  | "firstOfSorted"
   | "sort"
   | "argsort"
   | "msort"
@@ -3055,6 +3056,12 @@ export interface OpApi<T extends TensorLike> {
   /** Sorted along the last dimension, stable, with indices. */
   sortLast(
     self: T,
+    descending: boolean,
+  ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
+  /** The first `count` elements of the last dimension as `sortLast` orders it, with indices. */
+  firstOfSorted(
+    self: T,
+    count: Dim,
     descending: boolean,
   ): [values: T, indices: T] & { readonly values: T; readonly indices: T };
   /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */

@@ -27,6 +27,15 @@ const valuesAndIndices = (self: TensorMeta, shape: readonly Dim[]): TensorMeta[]
   contiguousMeta(shape, "int64", self.device),
 ];
 
+/** What positions of elements say of a gradient of these elements. */
+function scattered<T extends TensorLike>(o: OpApi<T>, { args: { self }, out: [, indices], grads: [grad] }: {
+  readonly args: { readonly self: T };
+  readonly out: readonly T[];
+  readonly grads: readonly (T | null)[];
+}): { readonly self?: T } {
+  return grad && indices ? { self: o.scatterAdd(o.newZeros(grad, self.shape), -1, indices, grad) } : {};
+}
+
 const sortLast = defineOp({
   name: "sortLast",
   doc: "Sorted along the last dimension, stable, with indices.",
@@ -45,14 +54,34 @@ const sortLast = defineOp({
       }];
     },
   },
-  gradient: {
-    kind: "rule",
-    saves: ["out"],
-    rule(o, { args: { self }, out: [, indices], grads: [grad] }) {
-      return grad && indices ? { self: o.scatterAdd(o.newZeros(grad, self.shape), -1, indices, grad) } : {};
+  gradient: { kind: "rule", saves: ["out"], rule: scattered },
+  samples: [{ args: [t(3, 4), false] }, { args: [t(5), true] }],
+});
+
+const firstOfSorted = defineOp({
+  name: "firstOfSorted",
+  doc: "The first `count` elements of the last dimension as `sortLast` orders it, with indices.",
+  params: { self: required("tensor"), count: required("size"), descending: required("bool") },
+  results: ["values", "indices"],
+  exposure: { method: false, free: false },
+  infer({ self, count }) {
+    checkCount(count, self.shape.at(-1) ?? 1);
+    return valuesAndIndices(self, withSize(self.shape, self.shape.length - 1, count));
+  },
+  implementation: {
+    kind: "lower",
+    lower({ self, descending }, out) {
+      return [{
+        kind: "extern",
+        call: { op: "sort", descending },
+        inputs: [self],
+        outputs: out.map(({ shape, dtype }) => ({ shape, dtype })),
+      }];
     },
   },
-  samples: [{ args: [t(3, 4), false] }, { args: [t(5), true] }],
+  gradient: { kind: "rule", saves: ["out"], rule: scattered },
+  samples: [{ args: [t(3, 40), 3, false] }, { args: [t(2, 20), 4, true] }, { args: [t(5), 5, true] }],
+  errors: [{ args: [t(3), 4, false], message: "Expected k in [0, 3]" }],
 });
 
 /** Sorted along any dimension: moved last and back. */
@@ -151,9 +180,11 @@ const topk = defineOp({
     kind: "composite",
     compose(o, { self, k, dim, largest }) {
       if (self.shape.length === 0) return sorted(o, self, { dim, descending: largest });
-      const [, indices] = sorted(o, o.detach(self), { dim, descending: largest });
-      const first = o.slice(indices, dim, 0, k);
-      return [o.gather(self, dim, first), first];
+      const at = normalizeDim(dim, self.shape.length), last = at === self.shape.length - 1;
+      const rows = o.detach(self);
+      const [, order] = o.firstOfSorted(last ? rows : o.movedim(rows, at, -1), k, largest);
+      const indices = last ? order : o.movedim(order, -1, at);
+      return [o.gather(self, at, indices), indices];
     },
   },
   gradient: { kind: "composite" },
@@ -522,6 +553,7 @@ function quantile(name: "quantile" | "nanquantile") {
 
 export const selection = {
   sortLast,
+  firstOfSorted,
   sort,
   argsort,
   msort,

@@ -648,6 +648,8 @@ export const scatterExtreme: OpApi<Tensor>["scatterExtreme"] = ops.scatterExtrem
 export const indexReduce: OpApi<Tensor>["indexReduce"] = ops.indexReduce;
 /** Sorted along the last dimension, stable, with indices. */
 export const sortLast: OpApi<Tensor>["sortLast"] = ops.sortLast;
+/** The first `count` elements of the last dimension as `sortLast` orders it, with indices. */
+export const firstOfSorted: OpApi<Tensor>["firstOfSorted"] = ops.firstOfSorted;
 /** Sorted along a dimension, with the indices of where elements were; always stable. As `torch.sort`. */
 export const sort: OpApi<Tensor>["sort"] = ops.sort;
 /** The indices that sort a dimension, as `torch.argsort`. */

@@ -174,7 +174,7 @@ function eachTap(call: ConvGeometry, { input, weight, output }: ConvViews, visit
 }
 
 function sort(input: View, [values, indices]: readonly [View, View], descending: boolean): void {
-  const rows = input.shape.slice(0, -1), length = input.shape.at(-1) ?? 1;
+  const rows = input.shape.slice(0, -1), length = input.shape.at(-1) ?? 1, count = values.shape.at(-1) ?? 1;
   const rank = (a: Element, b: Element) => {
     const na = Number.isNaN(a), nb = Number.isNaN(b);
     if (na || nb) return na === nb ? 0 : na ? 1 : -1;
@@ -185,7 +185,7 @@ function sort(input: View, [values, indices]: readonly [View, View], descending:
     const order = Array.from({ length }, (_, i) => ({ i, value: input.read(...prefix, i) }));
     // toSorted is stable, also where the order is turned round
     const sorted = order.toSorted((a, b) => descending ? rank(b.value, a.value) : rank(a.value, b.value));
-    sorted.forEach(({ i, value }, place) => {
+    sorted.slice(0, count).forEach(({ i, value }, place) => {
       values.write(value, [...prefix, place]);
       indices.write(BigInt(i), [...prefix, place]);
     });

@@ -212,7 +212,7 @@ function sort(kernel: ExternKernel, descending: boolean, site: ExternSite): void
       const views = [input, values, indices];
       calls.line(`const SortCall call = {${views.map((v) => pointer(v, site, extra(v))).join(", ")},`);
       calls.line(
-        `  ${size(input.shape[rank - 1] ?? 1)}, ${
+        `  ${size(input.shape[rank - 1] ?? 1)}, ${size(values.shape[rank - 1] ?? 1)}, ${
           views.map((v) => size(v.strides[rank - 1] ?? 0)).join(", ")
         }, ${descending ? 1 : 0}};`,
       );

@@ -1,17 +1,17 @@
 /**
- * Stable sorting of one row, with positions, as a C++ translation unit for one element type. Output: the text that
+ * Stable sorting of one row or the first elements of its order, with positions, as a C++ translation unit for one element type. Output: the text that
  * exports `dyn_entry`, which gives the address of a `void(const SortCall*)`. Invariant: NaN is the greatest value,
  * equal values keep their order in both directions; a row has fewer than 2³² elements, and is not sorted in place.
  */
 
 /** The argument; 64-bit words. Also pasted into generated programs. */
 export const SORT_CALL: string = String.raw`
-// values and positions of 'source' in order; strides in elements
+// the first 'count' values and positions of 'source' in order; strides in elements
 struct SortCall {
   const void* source;
   void* values;
   long* indices;
-  long n, source_stride, value_stride, index_stride, descending;
+  long n, count, source_stride, value_stride, index_stride, descending;
 };
 `;
 
@@ -105,17 +105,86 @@ template <int DIGIT> static Item* radix_all(Item* from, Item* to, long n) {
   free(counts);
   return from;
 }
+// gives the array that holds the result; few values of a digit where counting them would take longer than moving items
+static Item* sort_all(Item* from, Item* to, long n) {
+  return n < 256 ? merge_all(from, to, n) : n < 16384 ? radix_all<8>(from, to, n) : radix_all<11>(from, to, n);
+}
+static inline Key key_at(const SortCall& c, long i, Key flip) {
+  return order(((const T*) c.source)[i * c.source_stride]) ^ flip;
+}
+// The first of the order: what is not below the last of those found so far is none of them, since those that are equal
+// to it come earlier. 'take' is given the others, and what the last of the first is once there are enough.
+template <class TAKE> static void each_candidate(const SortCall& c, Key flip, bool& enough, Key& limit, TAKE take) {
+  const long BLOCK = 16;
+  for (long start = 0; start < c.n; start += BLOCK) {
+    const long here = c.n - start < BLOCK ? c.n - start : BLOCK;
+    Key keys[BLOCK];
+    if (here == BLOCK && c.source_stride == 1) {
+      const T* block = (const T*) c.source + start;
+      Key below = 0;
+      for (long j = 0; j < BLOCK; j++) {
+        keys[j] = order(block[j]) ^ flip;
+        below |= keys[j] < limit;
+      }
+      if (enough && !below) continue;
+    } else {
+      for (long j = 0; j < here; j++) keys[j] = key_at(c, start + j, flip);
+    }
+    for (long j = 0; j < here; j++) {
+      if (!enough || keys[j] < limit) take(Item{keys[j], (U32) (start + j)});
+    }
+  }
+}
+// few of them are kept in order
+static Item* insert_first(const SortCall& c, Item* items, Key flip) {
+  long found = 0;
+  bool enough = false;
+  Key limit = 0;
+  each_candidate(c, flip, enough, limit, [&](const Item& item) {
+    long k = enough ? found - 1 : found++;
+    for (; k > 0 && item.key < items[k - 1].key; k--) items[k] = items[k - 1];
+    items[k] = item;
+    enough = found == c.count;
+    limit = items[found - 1].key;
+  });
+  return items;
+}
+// many are sorted whenever there is no room for more
+static Item* select_first(const SortCall& c, Item* from, Item* to, long room, Key flip) {
+  long found = 0;
+  bool enough = false;
+  Key limit = 0;
+  each_candidate(c, flip, enough, limit, [&](const Item& item) {
+    from[found++] = item;
+    if (found < room) return;
+    Item* const sorted = sort_all(from, to, found);
+    to = sorted == from ? to : from;
+    from = sorted;
+    found = c.count;
+    limit = from[found - 1].key;
+    enough = true;
+  });
+  return sort_all(from, to, found);
+}
 static void sort(const SortCall* call) {
   const SortCall& c = *call;
+  if (c.count == 0) return;
   const T* source = (const T*) c.source;
-  Item* const memory = (Item*) malloc((unsigned long) (2 * c.n + 1) * sizeof(Item));
+  const long FEW = 32, room = 2 * c.count + 16;
+  const bool few = c.count <= FEW && 2 * c.count < c.n, some = 8 * room < c.n;
+  const long most = few ? c.count : some ? room : c.n;
+  Item* const memory = (Item*) malloc((unsigned long) (2 * most + 1) * sizeof(Item));
   const Key flip = c.descending ? ALL : 0;   // descending is ascending by the complement
-  for (long i = 0; i < c.n; i++) memory[i] = {(Key) (order(source[i * c.source_stride]) ^ flip), (U32) i};
-  // few values of a digit where counting them would take longer than moving the items
-  Item* const sorted = c.n < 256 ? merge_all(memory, memory + c.n, c.n)
-    : c.n < 16384                ? radix_all<8>(memory, memory + c.n, c.n)
-                                 : radix_all<11>(memory, memory + c.n, c.n);
-  for (long i = 0; i < c.n; i++) {
+  Item* sorted;
+  if (few) {
+    sorted = insert_first(c, memory, flip);
+  } else if (some) {
+    sorted = select_first(c, memory, memory + most, room, flip);
+  } else {
+    for (long i = 0; i < c.n; i++) memory[i] = {key_at(c, i, flip), (U32) i};
+    sorted = sort_all(memory, memory + most, c.n);
+  }
+  for (long i = 0; i < c.count; i++) {
     const long at = sorted[i].index;
     ((T*) c.values)[i * c.value_stride] = source[at * c.source_stride];
     c.indices[i * c.index_stride] = at;
