@@ -6,7 +6,6 @@ import type { DType } from "../base/dtype.ts";
 import type { BufferId, ExternKernel, Kernel, Program } from "../loops/ir.ts";
 import { externAsLoops } from "./extern_loops.ts";
 import { product } from "../sym/expr.ts";
-import { contiguousStrides } from "../graph/meta.ts";
 import { recordLowered } from "../loops/nest.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import type { Target } from "./target.ts";
@@ -42,7 +41,7 @@ function asLoops(kernel: ExternKernel, { typeOf, temporary }: Context): readonly
   const partly = kernel.call.op === "sort" && input !== undefined && first !== undefined &&
     input.shape.at(-1) !== first.shape.at(-1);
   if (!partly) return [externAsLoops(kernel, typeOf)];
-  const { shape } = input, strides = contiguousStrides(shape);
+  const { shape } = input, strides = shape.map((_, d) => product(shape.slice(d + 1)));
   const whole = kernel.outputs.map(({ buffer }) => {
     const dtype = typeOf(buffer);
     return { buffer: temporary(dtype, product(shape)), offset: 0, shape, strides, dtype };
