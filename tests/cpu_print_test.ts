@@ -92,7 +92,7 @@ function check(cases: readonly Case[]): void {
       const want = decodeElements(decl.dtype, stored);
       const got = decodeElements(
         decl.dtype,
-        hostArray(decl.dtype, memory.buffer, { length: stored.length }),
+        hostArray(decl.dtype, memory.uint8.buffer, { length: stored.length }),
       );
       for (let k = 0; k < want.length; k++) {
         const x = Number(got[k]), y = Number(want[k]);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
-import { HostMemory } from "../backends/cpu/host_memory.ts";
+import { HostBlock, HostMemory } from "../backends/cpu/host_memory.ts";
 import { MemoryPool } from "../backends/cpu/memory_pool.ts";
 import { roomy } from "../backends/cpu/roomy_program.ts";
 import { counters, logs } from "../lib/base/logs.ts";
@@ -199,13 +199,12 @@ Deno.test("a host without room for a tensor says how much was asked for", () => 
 
 Deno.test("memory that a pool keeps makes room for what does not fit", () => {
   let room = 1024;
-  const make = (bytes: number): ArrayBuffer => {
+  const make = (bytes: number): HostBlock => {
     if (bytes > room) throw new RangeError("Array buffer allocation failed");
     room -= bytes;
-    return new ArrayBuffer(bytes);
+    return new HostBlock(new Uint8Array(bytes));
   };
-  const discard = (buffers: readonly ArrayBuffer[]) =>
-    buffers.forEach(({ byteLength }) => room += byteLength);
+  const discard = (blocks: readonly HostBlock[]) => blocks.forEach(({ size }) => room += size);
   const pool = new MemoryPool("cpu", { make, discard });
   pool.free(pool.allocate(512));
   const kept = pool.allocate(1024);

@@ -8,9 +8,14 @@ import type { Program } from "../../lib/loops/ir.ts";
 import { Block, type BlockMemory } from "../memory/block_pool.ts";
 import { Findable } from "../memory/live_set.ts";
 
-/** An array buffer and what is made of it, once. One block serves one memory after another. */
+/** A place in a memory besides the host's own addresses, as WebAssembly has them. */
+export interface MemoryPlace {
+  readonly memory: object;
+  readonly address: number;
+}
+
+/** Bytes of an array buffer and what is made of them, once. One block serves one memory after another. */
 export class HostBlock extends Block {
-  #uint8: Uint8Array<ArrayBuffer> | undefined;
   #int8: Int8Array | undefined;
   #int16: Int16Array | undefined;
   #uint16: Uint16Array | undefined;
@@ -20,40 +25,43 @@ export class HostBlock extends Block {
   #float64: Float64Array | undefined;
   #address: number | undefined;
 
-  constructor(readonly buffer: ArrayBuffer) {
+  /** `place`: where other code reaches the bytes, too, if they lie in a memory of its own. */
+  constructor(readonly uint8: Uint8Array, readonly place?: MemoryPlace) {
     super();
   }
 
-  get uint8(): Uint8Array<ArrayBuffer> {
-    return this.#uint8 ??= new Uint8Array(this.buffer);
-  }
   get int8(): Int8Array {
-    return this.#int8 ??= new Int8Array(this.buffer);
+    return this.#int8 ??= this.#view(Int8Array, 1);
   }
   get int16(): Int16Array {
-    return this.#int16 ??= new Int16Array(this.buffer);
+    return this.#int16 ??= this.#view(Int16Array, 2);
   }
   get uint16(): Uint16Array {
-    return this.#uint16 ??= new Uint16Array(this.buffer);
+    return this.#uint16 ??= this.#view(Uint16Array, 2);
   }
   get int32(): Int32Array {
-    return this.#int32 ??= new Int32Array(this.buffer);
+    return this.#int32 ??= this.#view(Int32Array, 4);
   }
   get int64(): BigInt64Array {
-    return this.#int64 ??= new BigInt64Array(this.buffer);
+    return this.#int64 ??= this.#view(BigInt64Array, 8);
   }
   get float32(): Float32Array {
-    return this.#float32 ??= new Float32Array(this.buffer);
+    return this.#float32 ??= this.#view(Float32Array, 4);
   }
   get float64(): Float64Array {
-    return this.#float64 ??= new Float64Array(this.buffer);
+    return this.#float64 ??= this.#view(Float64Array, 8);
   }
 
-  /** Of its first byte, 0 for an empty buffer. Costs 400 ns the first time, hence kept. */
+  #view<T>(make: new (buffer: ArrayBufferLike, byteOffset: number, length: number) => T, size: number): T {
+    const { buffer, byteOffset, byteLength } = this.uint8;
+    return new make(buffer, byteOffset, byteLength / size);
+  }
+
+  /** Of its first byte, 0 where there is none. Costs 400 ns the first time, hence kept. */
   get address(): number {
-    return this.#address ??= this.buffer.byteLength === 0
+    return this.#address ??= this.uint8.byteLength === 0
       ? 0
-      : Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(this.buffer)));
+      : Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(this.uint8)));
   }
 }
 
@@ -63,17 +71,18 @@ export class HostBlock extends Block {
  */
 export class HostMemory extends Findable implements BlockMemory<HostBlock> {
   readonly byteLength: number;
+  readonly block: HostBlock;
 
   constructor(
     readonly device: DeviceName,
-    readonly buffer: ArrayBuffer,
-    readonly block: HostBlock = new HostBlock(buffer),
+    bytes: ArrayBuffer | HostBlock,
   ) {
     super();
-    this.byteLength = buffer.byteLength;
+    this.block = bytes instanceof HostBlock ? bytes : new HostBlock(new Uint8Array(bytes));
+    this.byteLength = this.block.uint8.byteLength;
   }
 
-  get uint8(): Uint8Array<ArrayBuffer> {
+  get uint8(): Uint8Array {
     return this.block.uint8;
   }
   get int8(): Int8Array {

@@ -3,7 +3,7 @@ import type { DeviceName } from "../../lib/loops/device.ts";
 import { BlockPool } from "../memory/block_pool.ts";
 import { sizeClass } from "../memory/size_class.ts";
 import { HostBlock, HostMemory } from "./host_memory.ts";
-import { discardPages, hostPages } from "./host_pages.ts";
+import { discardBlocks, makeBlock } from "./host_blocks.ts";
 
 /**
  * What results of a loop may take until they are looked for: so little that the next ones are written where a cache holds
@@ -19,23 +19,23 @@ const MOST_OLD_BYTES = 2 ** 30;
 
 /** Where a pool's buffers come from. */
 export interface HostBuffers {
-  /** A buffer of so many bytes. Throws RangeError where there is no room, as the runtime does. */
-  readonly make: (bytes: number) => ArrayBuffer;
-  readonly discard: (buffers: readonly ArrayBuffer[]) => void;
+  /** A block of so many bytes. Throws RangeError where there is no room, as the runtime does. */
+  readonly make: (bytes: number) => HostBlock;
+  readonly discard: (blocks: readonly HostBlock[]) => void;
 }
 
 /** A pool of host memory with arbitrary content. */
 export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
-  constructor(device: DeviceName, buffers: HostBuffers = { make: hostPages, discard: discardPages }) {
+  constructor(device: DeviceName, buffers: HostBuffers = { make: makeBlock, discard: discardBlocks }) {
     const { total } = Deno.systemMemoryInfo();
     super({
       device,
       sizeFor: sizeClass,
       make: (size) => blockOrNone(buffers, size),
-      over: (block) => new HostMemory(device, block.buffer, block),
+      over: (block) => new HostMemory(device, block),
       isMemory: (found): found is HostMemory => found instanceof HostMemory,
       isGood: () => true,
-      discard: (blocks) => buffers.discard(blocks.map(({ buffer }) => buffer)),
+      discard: buffers.discard,
       smallBytes: SMALL_BYTES,
       youngBytes: () => YOUNG_BYTES,
       oldBytes: Math.min(MOST_OLD_BYTES, total / 8),
@@ -46,7 +46,7 @@ export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
 
 function blockOrNone({ make }: HostBuffers, size: number): HostBlock | undefined {
   try {
-    return new HostBlock(make(size));
+    return make(size);
   } catch (thrown) {
     if (thrown instanceof RangeError) return undefined;
     throw thrown;

@@ -1,8 +1,8 @@
 /**
- * The one memory that all WebAssembly code of this device works in. Programs copy their operands in and out,
- * since WebAssembly reaches only its own memory. Layout: words of the thread pool, code that the pool's threads
- * load, then what one call needs. Invariant: no tensor lives here between two calls; growing may detach earlier
- * views, so a call reserves everything it needs before it makes views.
+ * The one memory that all WebAssembly code of this device works in, since WebAssembly reaches only its own. Layout:
+ * words of the thread pool, code that the pool's threads load, then what one call needs, operands that it copies in and
+ * out among it, then tensors that live here (heap.ts). Invariant: growing may detach earlier views of a memory that is
+ * not shared, so a call reserves everything it needs before it makes views, and no tensor lives in such a memory.
  */
 import type { MemoryKind } from "./binary.ts";
 
@@ -12,6 +12,8 @@ const MAX_PAGES = 65536;
 const CONTROL_BYTES = 4096;
 /** Bytes for code; what is never written takes no room. */
 const CODE_BYTES = 64 << 20;
+/** Where tensors begin in a memory that may be large enough for them. */
+const TENSORS = 2 ** 31;
 
 /** Bytes from 0 upwards. */
 export class WasmMemory {
@@ -41,7 +43,14 @@ export class WasmMemory {
    */
   reserve(bytes: number, scratch: number): boolean {
     this.#top = this.base + Math.ceil(bytes / 64) * 64;
-    return this.#grow(this.#top + scratch);
+    const end = this.#top + scratch, { from, to } = this.tensors;
+    return (from === to || end <= from) && this.reach(end);
+  }
+
+  /** Where tensors may live: between these addresses. */
+  get tensors(): { readonly from: number; readonly to: number } {
+    const end = this.kind.maximum * PAGE;
+    return { from: this.kind.shared ? Math.min(TENSORS, end) : end, to: end };
   }
 
   /** The address of the first byte behind the operands. */
@@ -58,7 +67,8 @@ export class WasmMemory {
     return address;
   }
 
-  #grow(bytes: number): boolean {
+  /** Has the memory reach up to an address. False where it cannot. */
+  reach(bytes: number): boolean {
     const pages = Math.ceil(bytes / PAGE), missing = pages - this.memory.buffer.byteLength / PAGE;
     if (missing <= 0) return true;
     if (pages > this.kind.maximum) return false;

@@ -1,7 +1,7 @@
 /**
- * Where the operands of a program lie in the WebAssembly memory, and their way in and out. Input: a program, the sizes of
- * a call, host memories; output: addresses, and elements where they belong. Invariant: a placement depends on the sizes
- * alone, so that calls with the sizes of a former one have it again.
+ * Where the operands of a program lie in the WebAssembly memory, and the way in and out of those that do not live there.
+ * Input: a program, the sizes of a call, host memories; output: addresses, and elements where they belong. Invariant: a
+ * placement depends on the sizes alone, so that calls with the sizes of a former one have it again.
  */
 import { itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -64,6 +64,7 @@ export class BySizes<T> {
 /** The bytes of a memory that may grow: a view of all of them, made again when they have moved. */
 export class WholeMemory {
   #bytes: Uint8Array | undefined;
+  #words: Uint32Array | undefined;
 
   constructor(readonly memory: WasmMemory) {}
 
@@ -71,6 +72,13 @@ export class WholeMemory {
     const { buffer } = this.memory.memory;
     if (this.#bytes?.buffer !== buffer) this.#bytes = new Uint8Array(buffer);
     return this.#bytes;
+  }
+
+  /** The same as words. */
+  get words(): Uint32Array {
+    const { buffer } = this.memory.memory;
+    if (this.#words?.buffer !== buffer) this.#words = new Uint32Array(buffer);
+    return this.#words;
   }
 }
 
@@ -83,15 +91,37 @@ function hostOf(memory: Memory | undefined): HostMemory {
 export interface Running {
   readonly program: Program;
   readonly call: ProgramCall;
+  readonly placed: Placement;
+}
+
+/** The addresses of a call's buffers: the operands that live in the memory are used where they are. */
+export function addressesIn(memory: WasmMemory, { program, call, placed }: Running): readonly number[] {
+  const { inputs, outputs } = program;
+  let addresses: number[] | undefined;
+  const find = (id: number, operand: Memory | undefined, offset: number): void => {
+    const { place } = hostOf(operand).block;
+    if (place?.memory !== memory) return;
+    addresses ??= [...placed.addresses];
+    addresses[id] = place.address + offset;
+  };
+  for (let i = 0; i < inputs.length; i++) find(inputs[i] ?? 0, call.inputs[i], call.byteOffsets?.[i] ?? 0);
+  for (let i = 0; i < outputs.length; i++) {
+    find(outputs[i] ?? 0, call.outputs[i], call.byteOffsets?.[inputs.length + i] ?? 0);
+  }
+  return addresses ?? placed.addresses;
 }
 
 /** Copies what a program reads, and what it leaves between what it writes, into the memory. */
-export function enter(bytes: Uint8Array, placed: Placement, { program, call }: Running): void {
+export function enter(
+  bytes: Uint8Array,
+  addresses: readonly number[],
+  { program, call, placed }: Running,
+): void {
   const { inputs, outputs, buffers } = program;
   const copy = (id: number, memory: Memory | undefined, from: number): void => {
-    const address = placed.addresses[id] ?? 0, length = placed.byteLengths[id] ?? 0;
+    const address = addresses[id] ?? 0, length = placed.byteLengths[id] ?? 0;
     // A tensor without elements may begin behind the end of its memory
-    if (length === 0) return;
+    if (length === 0 || address !== placed.addresses[id]) return;
     const { uint8, byteLength } = hostOf(memory);
     const whole = from === 0 && byteLength <= aligned(length);
     bytes.set(whole ? uint8 : uint8.subarray(from, from + length), address);
@@ -106,11 +136,16 @@ export function enter(bytes: Uint8Array, placed: Placement, { program, call }: R
 }
 
 /** Copies what a program has written out of the memory. */
-export function leave(bytes: Uint8Array, placed: Placement, { program, call }: Running): void {
+export function leave(
+  bytes: Uint8Array,
+  addresses: readonly number[],
+  { program, call, placed }: Running,
+): void {
   const { inputs, outputs, buffers } = program;
   const copy = (id: number, memory: Memory | undefined, to: number): void => {
-    const address = placed.addresses[id] ?? 0, length = placed.byteLengths[id] ?? 0;
-    if (length > 0) hostOf(memory).uint8.set(bytes.subarray(address, address + length), to);
+    const address = addresses[id] ?? 0, length = placed.byteLengths[id] ?? 0;
+    const isCopy = length > 0 && address === placed.addresses[id];
+    if (isCopy) hostOf(memory).uint8.set(bytes.subarray(address, address + length), to);
   };
   for (let i = 0; i < inputs.length; i++) {
     const id = inputs[i] ?? 0, role = buffers[id]?.role;

@@ -1,8 +1,7 @@
 /**
  * Programs on WebAssembly, for CPUs without a C++ compiler. Input: a Program over host memory; output: a
- * CompiledProgram. Loops become SIMD functions, library calls go to the library. Invariant: operands are copied into
- * the WebAssembly memory before the first kernel and written ones out after the last, so nothing stays there between
- * calls.
+ * CompiledProgram. Loops become SIMD functions, library calls go to the library. Invariant: operands that do not live in
+ * the WebAssembly memory are copied there before the first kernel and written ones out after the last.
  */
 import { generate } from "../../lib/codegen/generate.ts";
 import { itemSize } from "../../lib/base/dtype.ts";
@@ -19,7 +18,7 @@ import { Functions } from "./functions.ts";
 import { engineFuses } from "./fused.ts";
 import { libraryBytes, runLibrary } from "./library.ts";
 import type { Operand, Operands, Shaped } from "./operands.ts";
-import { BySizes, enter, leave, place, type Placement, WholeMemory } from "./placement.ts";
+import { addressesIn, BySizes, enter, leave, place, type Placement, WholeMemory } from "./placement.ts";
 import { type Segment, segmentOf } from "./segments.ts";
 import { SIZE_LIMIT, wasmTarget } from "./target.ts";
 import { type Code, type Job, type ThreadPool, wasmPool } from "./threads.ts";
@@ -113,7 +112,7 @@ function viewIn(view: BufferView, program: Program, value: (d: Dim) => number): 
 
 function operandsOf(
   kernel: ExternKernel,
-  { value, addresses }: Placement,
+  { value, addresses }: Pick<Placement, "value" | "addresses">,
   program: Program,
 ): Operands<Operand> {
   const at = (view: BufferView): Operand => {
@@ -164,20 +163,25 @@ function runProgram(
       what: `${program.name} in WebAssembly`,
     });
   }
-  const { bytes } = whole;
-  enter(bytes, placed, { program, call });
+  const { bytes } = whole, running = { program, call, placed };
+  const addresses = addressesIn(whole.memory, running);
+  enter(bytes, addresses, running);
   bytes.set(words, description);
+  if (addresses !== placed.addresses) whole.words.set(addresses, description / 4);
   const { guard, kernels } = program;
   for (let at = 0; at < kernels.length; at++) {
     const kernel = kernels[at];
-    if (guard?.after === at && bytes[placed.addresses[guard.flag] ?? 0] !== 0) break;
+    if (guard?.after === at && bytes[addresses[guard.flag] ?? 0] !== 0) break;
     if (kernel?.kind === "extern") {
-      runLibrary(pool, kernel.call, { ...operandsOf(kernel, placed, program), free });
+      runLibrary(pool, kernel.call, {
+        ...operandsOf(kernel, { value: placed.value, addresses }, program),
+        free,
+      });
     }
     const loops = jobs[at];
     if (loops) pool.run(code, loops.name, loops.job);
   }
-  leave(whole.bytes, placed, { program, call });
+  leave(whole.bytes, addresses, running);
   return passedGuard(program, call);
 }
 

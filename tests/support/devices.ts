@@ -48,7 +48,8 @@ function interpreted(program: Program): CompiledProgram {
       const arrays = [...inputs, ...outputs].map((memory, k) => {
         const dtype = dtypes[k] ?? "float32", offset = byteOffsets?.[k] ?? 0;
         const length = Math.floor((memory.byteLength - offset) / itemSize(dtype));
-        return hostArray(dtype, host(memory).buffer, { byteOffset: offset, length });
+        const { buffer, byteOffset } = host(memory).uint8;
+        return hostArray(dtype, buffer, { byteOffset: byteOffset + offset, length });
       });
       interpret(program, {
         inputs: arrays.slice(0, inputs.length),

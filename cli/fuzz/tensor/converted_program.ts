@@ -130,8 +130,8 @@ export function runConverted(
     return new HostMemory("cpu", new ArrayBuffer(memory.byteLength));
   });
   compiled.run({ inputs, outputs, byteOffsets, sizes: call.sizes });
-  return outputs.map(({ buffer }, i) => {
-    const place = call.inputs.length + i, at = byteOffsets[place] ?? 0;
+  return outputs.map(({ uint8: { buffer, byteOffset } }, i) => {
+    const place = call.inputs.length + i, at = byteOffset + (byteOffsets[place] ?? 0);
     if (!isConverted(place)) return null;
     return to === "float64" ? new Float64Array(buffer, at) : new Float32Array(buffer, at);
   });

@@ -15,7 +15,8 @@ export function floats(memory: Memory, dtype: DType, byteOffset: number): Floats
   if (!(memory instanceof HostMemory) || !isFloat(dtype)) return null;
   const start = Math.min(byteOffset, memory.byteLength);
   const length = Math.floor((memory.byteLength - start) / itemSize(dtype));
-  const array: HostArray = hostArray(dtype, memory.buffer, { byteOffset: start, length });
+  const { buffer, byteOffset: from } = memory.uint8;
+  const array: HostArray = hostArray(dtype, buffer, { byteOffset: from + start, length });
   return array instanceof Float32Array || array instanceof Float64Array ? array : null;
 }
 
@@ -58,5 +59,5 @@ const dtypeOf = (program: Program, id: number | undefined): DType =>
   program.buffers[id ?? 0]?.dtype ?? "bool";
 
 function copyOf(memory: Memory): Memory {
-  return memory instanceof HostMemory ? new HostMemory("cpu", memory.buffer.slice(0)) : memory;
+  return memory instanceof HostMemory ? new HostMemory("cpu", new Uint8Array(memory.uint8).buffer) : memory;
 }

@@ -1,0 +1,49 @@
+/**
+ * Pieces of the WebAssembly memory that tensors have for as long as they live, so that programs reach them where they
+ * are. Input: sizes; output: addresses. Invariant: pieces do not overlap each other or what calls use.
+ */
+import { LOAD_SLACK } from "./access.ts";
+import type { WasmMemory } from "./memory.ts";
+
+/** Bytes from an address on that nobody has. */
+interface Gap {
+  readonly address: number;
+  readonly bytes: number;
+}
+
+/** The upper part of a memory. */
+export class TensorHeap {
+  /** In the order of addresses; no two of them touch. */
+  #gaps: Gap[];
+
+  constructor(readonly memory: WasmMemory) {
+    const { from, to } = memory.tensors;
+    // Loads may go a little beyond the last piece
+    this.#gaps = to - LOAD_SLACK > from ? [{ address: from, bytes: to - LOAD_SLACK - from }] : [];
+  }
+
+  /** The address of so many bytes, a multiple of 64; undefined where there is no room. */
+  allocate(bytes: number): number | undefined {
+    const at = this.#gaps.findIndex((gap) => gap.bytes >= bytes), gap = this.#gaps[at];
+    if (!gap || !this.memory.reach(gap.address + bytes + LOAD_SLACK)) return undefined;
+    const rest = { address: gap.address + bytes, bytes: gap.bytes - bytes };
+    this.#gaps.splice(at, 1, ...rest.bytes > 0 ? [rest] : []);
+    return gap.address;
+  }
+
+  /** Takes a piece back. */
+  free(address: number, bytes: number): void {
+    const following = this.#gaps.findIndex((gap) => gap.address > address);
+    const at = following < 0 ? this.#gaps.length : following;
+    const before = this.#gaps[at - 1], after = this.#gaps[at];
+    const joinsBefore = before !== undefined && before.address + before.bytes === address;
+    const joinsAfter = after !== undefined && address + bytes === after.address;
+    const from = joinsBefore ? before.address : address;
+    const to = joinsAfter ? after.address + after.bytes : address + bytes;
+    this.#gaps.splice(
+      joinsBefore ? at - 1 : at,
+      Number(joinsBefore) + Number(joinsAfter),
+      { address: from, bytes: to - from },
+    );
+  }
+}
