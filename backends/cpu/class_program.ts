@@ -1,11 +1,12 @@
 /**
  * Programs of eager ops over host memory: WebAssembly at once, native code once they have done enough work that a
- * compiler pays. Input: a program with symbolic sizes; output: a compiled program. Invariant: the compiler works in
- * the background; what it cannot do leaves the program where it is.
+ * compiler pays, or from the first call on where that is large and the code is in the cache. Input: a program with
+ * symbolic sizes; output: a compiled program. Invariant: the compiler works in the background; what it cannot do leaves
+ * the program where it is.
  */
 import { config } from "../../lib/base/config.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
-import type { CompiledProgram } from "../../lib/loops/device.ts";
+import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { compileToWasm } from "../wasm/program.ts";
 import { requestLibraries, type Ticket } from "./background.ts";
@@ -17,6 +18,9 @@ import { toolchainStatus } from "./toolchain.ts";
 /** Milliseconds of work after which a program is compiled natively. */
 const HOT = 1;
 
+/** Bytes of operands from which on a call takes that long as WebAssembly, the first time at any rate. */
+const LARGE_BYTES = 2 ** 20;
+
 type State =
   | { readonly kind: "cool"; readonly spent: number }
   | { readonly kind: "compiling"; readonly prepared: PreparedProgram; readonly ticket: Ticket }
@@ -25,8 +29,12 @@ type State =
 
 /** Compiles a program; `failed` says why there is no native code. */
 export function compileByHeat(program: Program, failed: (thrown: unknown) => void): CompiledProgram {
-  const wasm = compileToWasm(program);
-  let current = config.inductor.tier === "wasm" ? wasm : roomy(program, wasm);
+  const { tier } = config.inductor;
+  const wasm = (): CompiledProgram => {
+    const made = compileToWasm(program);
+    return tier === "wasm" ? made : roomy(program, made);
+  };
+  let current: CompiledProgram | undefined;
   let state: State = { kind: "cool", spent: 0 };
   const settle = (native: CompiledProgram | null): State => {
     if (native) {
@@ -65,15 +73,28 @@ export function compileByHeat(program: Program, failed: (thrown: unknown) => voi
     });
   };
   return {
-    source: current.source,
-    language: current.language,
-    kernelCount: current.kernelCount,
+    get source() {
+      return (current ??= wasm()).source;
+    },
+    get language() {
+      return (current ??= wasm()).language;
+    },
+    kernelCount: program.kernels.length,
     run(call) {
       if (state.kind === "compiling") state = looked(state.prepared, state.ticket);
+      else if (current === undefined && isLarge(call)) state = heated(HOT);
+      current ??= wasm();
       if (state.kind !== "cool") return current.run(call);
       const start = performance.now(), passed = current.run(call);
       state = heated(state.spent + performance.now() - start);
       return passed;
     },
   };
+}
+
+function isLarge({ inputs, outputs }: ProgramCall): boolean {
+  let bytes = 0;
+  for (const { byteLength } of inputs) bytes += byteLength;
+  for (const { byteLength } of outputs) bytes += byteLength;
+  return bytes >= LARGE_BYTES;
 }
