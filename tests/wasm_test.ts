@@ -1,9 +1,12 @@
 /** The WebAssembly printer against the reference interpreter: loops, reductions, library calls. */
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { HostArray } from "../lib/base/dtype.ts";
 import type { Program } from "../lib/loops/ir.ts";
-import { HostMemory } from "../backends/cpu/host_memory.ts";
+import { HostBlock, HostMemory } from "../backends/cpu/host_memory.ts";
+import { TensorHeap } from "../backends/wasm/heap.ts";
+import { WasmMemory } from "../backends/wasm/memory.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
+import { ThreadPool } from "../backends/wasm/threads.ts";
 import { compare, type Runner } from "./support/compare.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
 
@@ -127,4 +130,59 @@ Deno.test("wasm: sine and cosine of large angles", () => {
     inputs.set(angles);
     check(program, [inputs]);
   }
+});
+
+Deno.test("wasm: operands that live in the memory are used where they are, beside others", () => {
+  const pool = new ThreadPool(2), heap = new TensorHeap(pool.memory), shape = [1000];
+  const resident = (): HostMemory => {
+    const address = heap.allocate(4096), { memory } = pool;
+    assert(address !== undefined && address >= memory.tensors.from);
+    const bytes = new Uint8Array(memory.memory.buffer, address, 4096);
+    return new HostMemory("cpu", new HostBlock(bytes, { memory, address }));
+  };
+  const program = singleOp(
+    [{ shape, dtype: "float32" }, { shape, dtype: "float32" }],
+    [{ shape, dtype: "float32" }],
+    (x, y) => ({
+      kind: "pointwise",
+      shape,
+      dtype: "float32",
+      element: (o, [i]) => o.sub(o.load(x!, [i!]), o.mul(o.load(y!, [i!]), o.constant(2, "float32"))),
+    }),
+  );
+  const compiled = compileToWasm(program, pool),
+    ordinary = () => new HostMemory("cpu", new ArrayBuffer(4096));
+  for (const [first, second, result] of [[true, true, true], [true, false, false], [false, true, true]]) {
+    const [x, y, out] = [first, second, result].map((lives) => lives ? resident() : ordinary());
+    assert(x && y && out);
+    x.float32.set(wave(1000));
+    y.float32.set(wave(1000, 3));
+    const wanted = Array.from({ length: 990 }, (_, i) => {
+      return Math.fround((x.float32[i + 10] ?? 0) - 2 * (y.float32[i] ?? 0));
+    });
+    // Offsets, and a result over an operand
+    const byteOffsets = [40, 0, 0];
+    compiled.run({ inputs: [x, y], outputs: [out], byteOffsets, sizes: [] });
+    assertEquals([...out.float32.subarray(0, 990)], wanted);
+    compiled.run({ inputs: [out, y], outputs: [out], sizes: [] });
+    assertEquals(
+      [...out.float32.subarray(0, 990)],
+      wanted.map((w, i) => Math.fround(w - 2 * (y.float32[i] ?? 0))),
+    );
+  }
+});
+
+Deno.test("wasm: pieces of the memory are apart, come back, and join", () => {
+  const memory = new WasmMemory(true), heap = new TensorHeap(memory);
+  const [a, b, c] = [heap.allocate(128), heap.allocate(64), heap.allocate(256)],
+    { from, to } = memory.tensors;
+  assert(a !== undefined && b !== undefined && c !== undefined);
+  assertEquals([a, b, c], [from, from + 128, from + 192]);
+  heap.free(a, 128);
+  heap.free(c, 256);
+  assertEquals(heap.allocate(256), c);
+  heap.free(b, 64);
+  // What was given back on both sides of it is one piece
+  assertEquals([heap.allocate(192), heap.allocate(to - from)], [a, undefined]);
+  assertEquals(new TensorHeap(new WasmMemory(false)).allocate(64), undefined);
 });

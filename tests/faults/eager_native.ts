@@ -1,0 +1,13 @@
+/**
+ * One large eager call in a process of its own, run by tiers_test.ts: tells how many programs were native when it
+ * returned. With "wait" it goes on until the compiler has finished.
+ */
+import { counters } from "../../lib/base/logs.ts";
+import { noGrad, ones } from "../../mod.ts";
+
+const x = ones([512, 512]), native = () => counters.get("tiers", "eager_native");
+const before = native();
+noGrad(() => x.atan());
+console.log(native() - before);
+const until = performance.now() + 60_000;
+while (Deno.args[0] === "wait" && native() === before && performance.now() < until) noGrad(() => x.atan());
