@@ -7,7 +7,7 @@ import { messageOf } from "../base/errors.ts";
 import { counters } from "../base/logs.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
-import { captureFunction } from "./frame/capture.ts";
+import { captureAgain, captureFunction } from "./frame/capture.ts";
 import { ReplacedBuiltins, withOwnBuiltins } from "./own_builtins.ts";
 import type { Captured, CapturedClass, FreeBinding } from "./frame/info.ts";
 
@@ -63,14 +63,24 @@ export type CallableInfo = FunctionInfo | ClassInfo | BoundInfo | NoInfo;
 
 const known = new WeakMap<object, CallableInfo>();
 
+/** Code whose instructions have been made. */
+const made = new WeakSet<CodeObject>();
+
 /** What is known of a function or class. */
 export function infoOf(fn: object): CallableInfo {
   let info = known.get(fn);
   if (!info) {
-    info = look(fn);
+    info = again(fn) ?? look(fn);
     if (info.kind !== "none" || !info.retry) known.set(fn, info);
   }
   return info;
+}
+
+/** Another closure of code whose instructions have been made: met anew in each call, so it is found without a look. */
+function again(fn: object): FunctionInfo | null {
+  const captured = captureAgain(fn);
+  if (!captured || !made.has(captured.code)) return null;
+  return { kind: "function", code: captured.code, binding: captured.binding };
 }
 
 /** Notes what is known of a function whose maker says it: generated code of what it makes. */
@@ -103,6 +113,7 @@ function find(fn: object): CallableInfo {
         const { code, binding } = captured;
         // Instructions are made at the first look; a construct without any shows here.
         void code.instructions;
+        made.add(code);
         return { kind: "function", code, binding };
       }
       case "class":

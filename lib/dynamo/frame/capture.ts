@@ -31,7 +31,7 @@ import {
 } from "./inspector.ts";
 import type { Located } from "./located.ts";
 import { type Export, exportOf } from "./namespaces.ts";
-import { rewrittenFunction, rewrittenModule } from "./rewritten.ts";
+import { type RewrittenFunction, rewrittenFunction, rewrittenModule } from "./rewritten.ts";
 import { readScopes, type ScopeSnapshot } from "./scopes.ts";
 import { type Script, Scripts } from "./scripts.ts";
 
@@ -46,6 +46,9 @@ function open(): Access {
 }
 
 const captured = new WeakMap<object, Captured>();
+
+/** Code objects that have been looked at, by function. */
+const codes = new WeakMap<FunctionNode, CodeObject>();
 
 /** What a callable value is: code and variables, or why there are none. */
 export function captureFunction(fn: object): Captured {
@@ -106,10 +109,27 @@ function moduleAt(url: string): ParsedModule | null {
   return rewrittenModule(url) ?? open().scripts.moduleAt(url);
 }
 
+/**
+ * What a function is whose code has been compiled before, for another closure, in a module that was rewritten when it
+ * was loaded; null for others. Nothing is parsed or compiled.
+ */
+export function captureAgain(fn: object): CapturedFunction | null {
+  const known = captured.get(fn);
+  if (known) return known.kind === "function" ? known : null;
+  const found = rewrittenFunction(fn);
+  const result = found && isFunctionNode(found.node) && codes.has(found.node) ? describe(fn, found) : null;
+  if (result?.kind !== "function") return null;
+  captured.set(fn, result);
+  return result;
+}
+
 /** A function or class of a module that was rewritten when it was loaded. */
 function captureRewritten(fn: object): Captured | null {
   const found = rewrittenFunction(fn);
-  if (!found) return null;
+  return found && describe(fn, found);
+}
+
+function describe(fn: object, found: RewrittenFunction): Captured {
   const { module, node } = found;
   const bindings = new HandedBindings(found, moduleAt);
   if (isFunctionNode(node)) return capturedFunction({ fn, module, bindings }, node);
@@ -226,16 +246,21 @@ function memberOf(node: FunctionNode, module: ParsedModule): CapturedFunction["m
 
 function capturedFunction({ fn, module, bindings }: Found, node: FunctionNode): Captured {
   const unit = unitOf(module, node);
-  let code: CodeObject | null = null;
   return {
     kind: "function",
     fn,
     module,
     get code() {
-      return code ??= compileFunction(node, module);
+      let code = codes.get(node);
+      if (!code) codes.set(node, code = compileFunction(node, module));
+      return code;
     },
-    position: module.position(node.start),
-    member: memberOf(node, module),
+    get position() {
+      return module.position(node.start);
+    },
+    get member() {
+      return memberOf(node, module);
+    },
     binding: (index) => bindings.of(unit, index),
   };
 }
