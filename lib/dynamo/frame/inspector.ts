@@ -70,8 +70,6 @@ export class Inspector {
   private readonly session = new Session();
   private drain: (() => void) | null = null;
   private debugging = 0;
-  /** How often the debugger has been enabled. */
-  timesEnabled = 0;
   private endBatch: (() => void) | null = null;
 
   constructor() {
@@ -126,7 +124,6 @@ export class Inspector {
   holdDebugger(): () => void {
     if (this.debugging === 0) {
       this.post("Debugger.enable");
-      this.timesEnabled++;
       // A `debugger` statement of the program would stop this very thread for good.
       this.post("Debugger.setSkipAllPauses", { skip: true });
     }

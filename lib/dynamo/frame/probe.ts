@@ -8,9 +8,11 @@
 
 /** Gives for each of some variables the functions that reach it. */
 export type HandOut = () => readonly (readonly ((...args: readonly unknown[]) => unknown)[])[];
-
-/** What a rewritten function calls in place of its body: with its number, its module's variables and its others. */
-export type Probe = (id: number, module: HandOut, own?: HandOut) => void;
+/**
+ * What a rewritten function tags a template with in place of its body: with its number, what gives its module's
+ * variables, and what gives its others.
+ */
+export type Probe = (template: TemplateStringsArray, ...given: readonly [number, HandOut, HandOut?]) => void;
 
 /** Set during a probing call only. */
 export let probe: Probe | null = null;
@@ -28,7 +30,7 @@ export const STOP: unique symbol = Symbol("stop");
 /** Runs `call`, which enters one rewritten function, and gives what that hands out; null: it handed out nothing. */
 export function probing(call: () => void, cutOff: boolean): Handed | null {
   const found: Handed[] = [];
-  probe = (id, module, own) => {
+  probe = (_, id, module, own) => {
     probe = null;
     found.push({ id, module, own });
     if (cutOff) throw STOP;
@@ -46,7 +48,10 @@ export function probing(call: () => void, cutOff: boolean): Handed | null {
 const classes = new WeakMap<object, Handed>();
 
 /** Called by a rewritten class while it is made. */
-export function noteClass(made: object, id: number, ...[module, own]: readonly [HandOut, HandOut?]): void {
+export function noteClass(
+  _: TemplateStringsArray,
+  ...[id, made, module, own]: readonly [number, object, HandOut, HandOut?]
+): void {
   classes.set(made, { id, module, own });
 }
 

@@ -53,7 +53,7 @@ export interface Names {
   readonly variables: string;
   /** Begins the names of tokens. */
   readonly token: string;
-  /** Stands before and behind each insertion. */
+  /** Stands before and behind each insertion; behind one that ends a function there is none. */
   readonly mark: string;
 }
 
@@ -78,7 +78,7 @@ export function rewrite(module: ParsedModule, options: RewriteOptions): Rewritin
   const tokens = scopeTokens(module, names.token, (body) => startOfBody(body, arrowBefore).at);
   const rewriter = new Rewriter(module, options, { shared: new Set(variables), tokens: tokens.names });
   // In front of entries at the same place, which can then be part of an expression.
-  for (const { at, text } of tokens.insertions) rewriter.insert(at, text);
+  for (const { at, text, isEnd } of tokens.insertions) rewriter.insert(at, text, isEnd);
   rewriter.walk(module.program, 0);
   const imports = `{probe as ${names.probe},noteClass as ${names.noteClass}}`;
   return {
@@ -132,7 +132,7 @@ class Rewriter {
       !this.given.shared.has(variable) && entryText(variable) !== null && !this.isHidden(variable, node)
     );
     const key = firstComputedKey(node.params);
-    const call = this.call(this.options.names.probe, "", own);
+    const call = this.call(this.options.names.probe, [], own);
     this.entries.push({ node, depth, cutOff: key !== null, own });
     if (key !== null) this.insert(key, `${this.options.names.probe}?${call}:`);
     else {
@@ -159,21 +159,26 @@ class Rewriter {
     const own = [...free].filter((variable) =>
       !this.given.shared.has(variable) && !OF_CALLS.has(variable.kind) && entryText(variable) !== null
     );
-    const call = this.call(this.options.names.noteClass, "this,", own);
+    const call = this.call(this.options.names.noteClass, ["this"], own);
     this.entries.push({ node, depth, cutOff: false, own });
     this.insert(node.body.start + 1, `static{${call}}`);
   }
 
-  /** Hands out, under the number of the entry that is pushed next. */
-  private call(callee: string, first: string, own: readonly Variable[]): string {
+  /**
+   * Hands out, under the number of the entry that is pushed next. A tagged template, since calls change the names
+   * that V8 gives to anonymous functions around them in stack traces.
+   */
+  private call(callee: string, first: readonly string[], own: readonly Variable[]): string {
     const id = this.options.first + this.entries.length;
-    const list = own.length === 0 ? "" : `,()=>${accessText(own, this.given.tokens)}`;
-    return `${callee}(${first}${id},${this.options.names.variables}${list})`;
+    const parts = [String(id), ...first, this.options.names.variables];
+    if (own.length > 0) parts.push(`()=>${accessText(own, this.given.tokens)}`);
+    return `${callee}\`${parts.map((part) => `\${${part}}`).join("")}\``;
   }
 
-  insert(at: number, text: string): void {
+  /** What ends a function has no mark behind it: that would not be of the function's text. */
+  insert(at: number, text: string, isEnd = false): void {
     const { mark } = this.options.names;
-    this.insertions.push({ at, text: `${mark}${text}${mark}` });
+    this.insertions.push({ at, text: mark + text + (isEnd ? "" : mark) });
   }
 
   /** Whether a variable's name means another one at the entry of the function. */

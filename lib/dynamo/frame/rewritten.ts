@@ -12,6 +12,7 @@ import { type ClassNode, type FunctionNode, isFunctionNode } from "../bytecode/s
 import type { Accessors } from "./cells.ts";
 import { type Handed, handedByClass, type HandOut, probing } from "./probe.ts";
 import type { Entry, Names, Rewriting } from "./rewrite.ts";
+import { END } from "./scope_tokens.ts";
 import { loadedText } from "./source_text.ts";
 
 /** A function or class of a rewritten module. */
@@ -55,10 +56,8 @@ function makeNames(): Names {
   };
 }
 
-const INSERTED = new RegExp(
-  [NAMES.mark, NAMES.mark].map((m) => m.replace(/[$*/]/g, "\\$&")).join("[^\\n]*?"),
-  "g",
-);
+const [MARK, ENDING] = [NAMES.mark, END].map((text) => text.replace(/[$*/(){}]/g, "\\$&"));
+const INSERTED = new RegExp(`${MARK}${ENDING}|${MARK}[^\\n]*?${MARK}`, "g");
 
 /** The text of a function as the program wrote it. */
 export function withoutEntries(text: string): string {
@@ -99,7 +98,7 @@ export function rewrittenFunction(fn: object): RewrittenFunction | null {
 // Taken when dyn loads: the program may replace them, and this runs in the midst of it.
 const { apply } = Reflect;
 const { indexOf, charCodeAt } = String.prototype;
-const ENTRY = `${NAMES.probe}(`;
+const ENTRY = `${NAMES.probe}\`\${`;
 
 /**
  * The number of the function's own entry. Functions written in its parameters stand in front of it in the text, but

@@ -18,10 +18,20 @@ interface Place {
   readonly isExpression: boolean;
 }
 
+/** What declares a token, or ends what was begun for its sake. */
+interface TokenInsertion {
+  readonly at: number;
+  readonly text: string;
+  readonly isEnd: boolean;
+}
+
+/** The text that ends a function's body. */
+export const END = ")}";
+
 /** Tokens of a module. */
 export interface Tokens {
   readonly names: ReadonlyMap<Variable, string>;
-  readonly insertions: readonly { readonly at: number; readonly text: string }[];
+  readonly insertions: readonly TokenInsertion[];
 }
 
 /** Gives tokens to the variables of a module where they can have them. `prefix` begins their names. */
@@ -31,7 +41,7 @@ export function scopeTokens(
   startOf: (body: AstNode) => number,
 ): Tokens {
   const names = new Map<Variable, string>();
-  const insertions: { at: number; text: string }[] = [];
+  const insertions: TokenInsertion[] = [];
   let count = 0;
   for (const [node, scope] of module.analysis.scopes) {
     const wanted = [...scope.variables.values()].filter((v) =>
@@ -44,8 +54,9 @@ export function scopeTokens(
     if (given.length === 0) continue;
     const name = `${prefix}${count++}`;
     for (const variable of given) names.set(variable, name);
-    insertions.push({ at: place.start, text: place.isExpression ? `{let ${name};return(` : `let ${name};` });
-    if (place.isExpression) insertions.push({ at: place.end, text: ")}" });
+    const text = place.isExpression ? `{let ${name};return(` : `let ${name};`;
+    insertions.push({ at: place.start, text, isEnd: false });
+    if (place.isExpression) insertions.push({ at: place.end, text: END, isEnd: true });
   }
   return { names, insertions };
 }

@@ -2,12 +2,13 @@
  * The scripts V8 has loaded: their texts, parsed, with positions in the user's files.
  *
  * Input: script ids. Output: `Script`s. Invariant: a script is fetched and parsed at most once; fetching needs the
- * debugger, so all texts that may be wanted are fetched together once a program asks repeatedly.
+ * debugger, so the texts that may be wanted are fetched together.
  */
 import { findSourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
+import { isOwn } from "./own_modules.ts";
 import { userPosition } from "./positions.ts";
 
 /** A loaded script. */
@@ -22,7 +23,7 @@ export interface Script {
 }
 
 /** Total size of texts fetched ahead of need, in characters. */
-const FETCH_AHEAD = 8_000_000;
+const FETCH_AHEAD = 2_000_000;
 
 export class Scripts {
   private readonly loaded = new Map<string, Script>();
@@ -30,8 +31,6 @@ export class Scripts {
   private readonly modules = new Set<string>();
   /** URLs that no script has. */
   private readonly absent = new Set<string>();
-  /** Times the debugger was enabled to fetch texts. */
-  private enabled = 0;
 
   constructor(private readonly inspector: Inspector) {
     const note = (params: Record<string, unknown>): void => {
@@ -46,11 +45,9 @@ export class Scripts {
   get(id: string): Script | null {
     const known = this.loaded.get(id);
     if (known) return known;
-    const before = this.inspector.timesEnabled;
     this.inspector.withDebugger(() => {
       this.fetch(id);
-      // A program that comes again will come often; the first time it may be for a few scripts only.
-      if (this.inspector.timesEnabled > before && ++this.enabled === 2) this.fetchAhead();
+      this.fetchAhead();
     });
     return this.loaded.get(id) ?? null;
   }
@@ -79,11 +76,12 @@ export class Scripts {
     return text.length;
   }
 
+  /** Fetches what may be wanted next while the debugger is enabled, which costs more than many texts. */
   private fetchAhead(): void {
     let total = 0;
     for (const [id, url] of this.urls) {
       if (total > FETCH_AHEAD) return;
-      if (this.loaded.has(id) || !isUsers(url)) continue;
+      if (this.loaded.has(id) || !isLikely(url)) continue;
       try {
         total += this.fetch(id);
       } catch (error) {
@@ -94,10 +92,14 @@ export class Scripts {
   }
 }
 
+/** Parts of the house that programs' functions go through. */
+const GONE_THROUGH = /\/lib\/(?:nn|optim)\/|\/lib\/(?:tensor\/tensor|dynamo\/polyfills)\.ts$/;
+
 /** Whether a script is likely to hold functions that will be captured. */
-function isUsers(url: string): boolean {
-  return !/^(ext|node|internal|checkin|wasm):/.test(url) && !url.includes("/node_modules/") &&
-    !url.includes("/npm/");
+function isLikely(url: string): boolean {
+  if (/^(ext|node|internal|checkin|wasm):/.test(url)) return false;
+  if (url.includes("/node_modules/") || url.includes("/npm/")) return false;
+  return !isOwn(url) || GONE_THROUGH.test(url);
 }
 
 function makeScript(source: Pick<Script, "id" | "url" | "text">, isModule: boolean): Script {
