@@ -284,7 +284,7 @@ function knownPower<V>(o: Body<V>, x: V, exponent: unknown): V | undefined {
 const pow = defineWideOp({
   name: "pow",
   doc: "self to the power `exponent`, broadcast and promoted, as `torch.pow`. One of them may be a number.",
-  params: { self: required("operand"), exponent: required("operand") },
+  params: { self: required("operand"), exponent: required("operand", { loadable: "natural" }) },
   inplace: true,
   exposure: { method: true },
   infer({ self, exponent }) {

@@ -10,6 +10,7 @@ import { nullable, required } from "./params.ts";
 import { elementOf, highest, isTensor, lowest } from "./promotion.ts";
 import { binary, type OperandOf, pointwise, pointwiseMeta, reduceTo, t, typesOf } from "./pointwise.ts";
 import type { TensorMeta } from "../graph/meta.ts";
+import { max as greatest, min as least } from "../sym/expr.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 
 /** The gradient of the larger or smaller of two: equal operands share it. */
@@ -73,8 +74,9 @@ function given<T>(self: T, ...bounds: readonly (OperandOf<T> | null)[]): Operand
 
 /** A bound as a number that the type holds: −3 of uint8 bounds nothing from below, as 0 does. */
 function representable(bound: OperandOf<Operand>, dtype: DType): OperandOf<Operand> {
-  if (typeof bound !== "number" || !isInteger(dtype) || dtype === "int64") return bound;
-  return Math.min(Math.max(bound, Number(lowest(dtype))), Number(highest(dtype)));
+  if (isTensor(bound) || typeof bound === "boolean" || typeof bound === "bigint") return bound;
+  if (!isInteger(dtype) || dtype === "int64") return bound;
+  return least(greatest(bound, Number(lowest(dtype))), Number(highest(dtype)));
 }
 
 function lowerClamp(

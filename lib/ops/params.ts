@@ -58,8 +58,11 @@ export interface Param<K extends ParamKind = ParamKind, N extends boolean = bool
   readonly default?: Scalar | string | readonly number[] | null;
   /** Only by name, in the options object. */
   readonly keyword?: boolean;
-  /** A scalar that lowering treats as it treats operands, so that it may be loaded instead of being a constant. */
-  readonly loadable?: boolean;
+  /**
+   * A scalar that lowering treats as it treats operands, so that it may be loaded instead of being a constant, as
+   * operands may. "natural": beside integers only where it is not negative, for which there is an error.
+   */
+  readonly loadable?: true | "natural";
   /** Allowed texts of a string parameter. */
   readonly oneOf?: readonly string[];
   /** `sizes` and `dims`: may also be spread over the trailing positional arguments, as x.view(2, 3). */
@@ -77,7 +80,7 @@ export type ArgsOf<P extends Params, T> = {
 /** A required parameter. */
 export function required<K extends ParamKind>(
   kind: K,
-  options: { variadic?: boolean; oneOf?: readonly string[] } = {},
+  options: { variadic?: boolean; oneOf?: readonly string[]; loadable?: "natural" } = {},
 ): Param<K, false> {
   return { kind, nullable: false, ...options };
 }
@@ -86,7 +89,7 @@ export function required<K extends ParamKind>(
 export function optional<K extends ParamKind>(
   kind: K,
   value: Scalar | string | readonly number[],
-  options: { keyword?: boolean; oneOf?: readonly string[]; loadable?: boolean } = {},
+  options: { keyword?: boolean; oneOf?: readonly string[]; loadable?: true } = {},
 ): Param<K, false> {
   return { kind, nullable: false, default: value, ...options };
 }

@@ -3,7 +3,7 @@
  * resolved call over tensors; output: a plan, made once per signature. Invariant: two calls with one signature
  * (types, layouts, constants) have one plan; a plan holds no tensor.
  */
-import { type DType, getDefaultDtype, isHalf, itemSize } from "../base/dtype.ts";
+import { type DType, getDefaultDtype, isFloat, isHalf, isInteger, itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
@@ -13,6 +13,7 @@ import type { BufferOperand } from "../loops/record.ts";
 import { isCreation, takesInplace } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
+import { highest, lowest } from "../ops/promotion.ts";
 import { Sym } from "../sym/expr.ts";
 import { concrete, contiguousLayout, type Layout, layoutOf } from "./layout.ts";
 import { type MakeTemporary, recordKernels } from "./library_calls.ts";
@@ -84,8 +85,8 @@ export class OpEntry {
   readonly plans: PlanCache<Plan> = new PlanCache<Plan>();
   /** Of compositions: those that run as one program; null where it runs op by op. */
   readonly composed: PlanCache<Plan | null> = new PlanCache<Plan | null>();
-  /** Parameters that may be loaded numbers. */
-  readonly loadable: readonly string[];
+  /** Parameters that may be loaded numbers, and whether these must be natural beside integers. */
+  readonly loadable: readonly { readonly param: string; readonly natural: boolean }[];
   /** Of views: where results lie, by signature with offsets; null where the call copies. */
   readonly views = new Map<string, readonly ViewPlace[] | null>();
   /** Signatures whose arguments `infer` accepted, for compositions. */
@@ -94,7 +95,8 @@ export class OpEntry {
     this.creates = isCreation(definition);
     this.takesInplace = takesInplace(definition);
     this.loadable = Object.entries(definition.params)
-      .filter(([, { kind, loadable }]) => kind === "operand" || loadable).map(([name]) => name);
+      .filter(([, { kind, loadable }]) => kind === "operand" || loadable)
+      .map(([param, { loadable }]) => ({ param, natural: loadable === "natural" }));
     this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({
       name,
       kind,
@@ -163,20 +165,27 @@ export function findPlan<P>(
 
 /**
  * Numbers that may be loaded as 0-d operands without a change of types: those beside a tensor of numbers with
- * dimensions, which outranks them within their category.
+ * dimensions, which outranks them within their category. A number that its type does not hold stays a constant, of
+ * which ops know how far it is out of range.
  */
 function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
   if (entry.loadable.length === 0) return [];
-  let dims = false, double = false;
-  for (const each of tensorsOf(entry, args)) {
-    if (each.layout.shape.length > 0 && each.layout.dtype !== "bool") dims = true;
-    if (each.layout.dtype === "float64") double = true;
+  let dims = false, double = false, low = -(2 ** 31), high = 2 ** 31 - 1, integers = true;
+  for (const { layout: { shape, dtype } } of tensorsOf(entry, args)) {
+    if (shape.length > 0 && dtype !== "bool") dims = true;
+    if (dtype === "float64") double = true;
+    if (isInteger(dtype)) {
+      [low, high] = [Math.max(low, Number(lowest(dtype))), Math.min(high, Number(highest(dtype)))];
+    } else if (isFloat(dtype)) integers = false;
   }
   if (!dims) return [];
-  return entry.loadable.flatMap((param): LoadedNumber[] => {
+  return entry.loadable.flatMap(({ param, natural }): LoadedNumber[] => {
     const value = args[param];
     if (typeof value !== "number" || !Number.isFinite(value)) return [];
-    if (Number.isInteger(value)) return value === (value | 0) ? [{ param, dtype: "int32" }] : [];
+    if (Number.isInteger(value)) {
+      const least = natural && integers ? 0 : low;
+      return value >= least && value <= high ? [{ param, dtype: "int32" }] : [];
+    }
     if (double) return [{ param, dtype: "float64" }];
     // Numbers are written as what is computed with
     return isHalf(getDefaultDtype()) ? [] : [{ param, dtype: getDefaultDtype() }];

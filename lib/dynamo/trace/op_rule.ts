@@ -81,18 +81,23 @@ export function resolveArguments(m: Interpreter, site: OpCallSite): ResolvedCall
 
 /** The metadata of the results. */
 export function inferResults(m: Interpreter, definition: OpDefinition, args: Resolved): Inferred {
-  const infer = (given: Resolved) =>
-    inferComposed(
-      definition,
-      mapArguments(given, ({ node, meta }) => ({
-        ...meta,
-        requiresGrad: m.gradEnabled && (m.output.tensors.get(node)?.requiresGrad ?? false),
-      })),
-    );
-  const symbolic = attempt(() => infer(args));
+  const infer = (given: Resolved) => inferred(m, definition, given), symbolic = attempt(() => infer(args));
   return symbolic.ok
     ? symbolic.value
     : refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, infer);
+}
+
+/** Whether the op takes these arguments. */
+export function isAccepted(m: Interpreter, definition: OpDefinition, args: Resolved): boolean {
+  return attempt(() => inferred(m, definition, args)).ok;
+}
+
+function inferred(m: Interpreter, definition: OpDefinition, args: Resolved): Inferred {
+  const metas = mapArguments(args, ({ node, meta }) => ({
+    ...meta,
+    requiresGrad: m.gradEnabled && (m.output.tensors.get(node)?.requiresGrad ?? false),
+  }));
+  return inferComposed(definition, metas);
 }
 
 /** Whether the shape of the result depends on elements. */

@@ -21,6 +21,7 @@ import {
   type ArgumentForms,
   type Inferred,
   inferResults,
+  isAccepted,
   isDataDependent,
   resolveArguments,
   type Resolved,
@@ -148,7 +149,9 @@ function remember(m: Interpreter, tensor: TensorValue): TensorValue {
 function withFittingScalars(m: Interpreter, definition: OpDefinition, args: Resolved): Resolved {
   const isScalar = (value: GraphValue) => m.output.scalars.has(value.node);
   const tensors = tensorArguments(args).map(({ value }) => value);
-  if (!tensors.some(isScalar) || scalarsFit(m, args)) return args;
+  if (!tensors.some(isScalar)) return args;
+  // Some ops take numbers of any type, but tensors of one only
+  if (scalarsFit(m, args) && isAccepted(m, definition, args)) return args;
   const [type, ...others] = new Set(
     tensors.filter((value) => !isScalar(value)).map(({ meta }) => meta.dtype),
   );
@@ -178,12 +181,12 @@ function converted(m: Interpreter, value: GraphValue, dtype: DType): GraphValue 
   return new GraphValue(node, tensor);
 }
 
-/** A float64 scalar takes the place of a number only beside floating tensors that have dimensions. */
+/** A float64 scalar takes the place of a number only beside floating tensors that have dimensions; masks do not count. */
 function scalarsFit(m: Interpreter, args: Resolved): boolean {
   const others = tensorArguments(args).filter(({ value }) => !m.output.scalars.has(value.node))
     .map(({ value }) => value.meta);
   return others.length > 0 && others.some((meta) => meta.shape.length > 0 && isFloat(meta.dtype)) &&
-    others.every((meta) => isFloat(meta.dtype));
+    others.every(({ dtype }) => isFloat(dtype) || dtype === "bool");
 }
 
 function requiresGrad(m: Interpreter, value: GraphValue): boolean {

@@ -223,7 +223,8 @@ export const INDUCTOR_RULES: readonly Rule[] = [
     },
   },
   {
-    // x / 2^k → x · 2^−k, exact: both only change the exponent, and subnormal results round the same value
+    // x / 2^k → x · 2^−k, exact: both only change the exponent, and subnormal results round the same value. Of
+    // integers only where 2^−k is none, as their product with an integer is one
     name: "divide_by_power_of_two",
     targets: ["truediv"],
     apply: (node, meta) => {
@@ -231,7 +232,8 @@ export const INDUCTOR_RULES: readonly Rule[] = [
       if (!plain(node) || !x || typeof divisor !== "number" || divisor === 1 || !isFloat(meta.dtype)) {
         return undefined;
       }
-      return isPowerOfTwo(divisor) ? { target: "mul", args: [x, 1 / divisor] } : undefined;
+      const whole = Number.isInteger(1 / divisor) && !isFloat(metaOf(x)?.dtype ?? "int64");
+      return isPowerOfTwo(divisor) && !whole ? { target: "mul", args: [x, 1 / divisor] } : undefined;
     },
   },
   {
