@@ -13,7 +13,7 @@ import { GraphModule } from "../graph/graph_module.ts";
 import { type GraphCompiler, interposedCompiler } from "../graph/interpose.ts";
 import type { Graph, Node } from "../graph/node.ts";
 import type { GraphSignature } from "../graph/signature.ts";
-import { type Layout, layoutOf, liesApart } from "../tensor/layout.ts";
+import { layoutOf, liesApart } from "../tensor/layout.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
