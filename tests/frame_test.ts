@@ -1,11 +1,12 @@
 /**
  * Frame access: code, positions and variables of every kind of function.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import "../preload.ts";
 import { atNextCall } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";
 import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
+import { type Outcome, runProgram } from "./support/process.ts";
 
 // Modules that are loaded from here on are rewritten; this one is not.
 await import("./frame/cases.ts");
@@ -55,27 +56,37 @@ Deno.test("without the permission there is a clear reason; rewritten modules nee
   assertEquals(await probe("--allow-read", PRELOAD), `main cell\nworker ${why}`);
 });
 
+/** Types lines into Deno's own REPL. */
+async function typed(lines: readonly string[]): Promise<Outcome> {
+  const stdin = lines.map((line) => `${line}\n`).join("");
+  return await runProgram(Deno.execPath(), ["repl", "-A", "--quiet"], { stdin });
+}
+
 Deno.test("inside a REPL expression: later, from a timer", async () => {
   const url = new URL("../lib/dynamo/frame/capture.ts", import.meta.url).href;
-  const lines = [
+  const { stdout } = await typed([
     `const { captureFunction } = await import(${JSON.stringify(url)});`,
     "let n = 1; const f = () => n++;",
     "const report = (c) => console.log('now', c.kind, c.retry, c.kind === 'function' && c.binding(0).kind);",
     "report(captureFunction(f));",
     "await new Promise((done) => setTimeout(() => { report(captureFunction(f)); done(); }, 1));",
-  ];
-  const command = new Deno.Command(Deno.execPath(), {
-    args: ["repl", "-A", "--quiet"],
-    stdin: "piped",
-    stdout: "piped",
-  });
-  const child = command.spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(`${lines.join("\n")}\n`));
-  await writer.close();
-  const text = new TextDecoder().decode((await child.output()).stdout);
-  assertEquals(text.split("\n").filter((l) => l.startsWith("now")), [
+  ]);
+  assertEquals(stdout.split("\n").filter((l) => l.startsWith("now")), [
     "now unavailable true false",
     "now function undefined pending",
   ]);
+});
+
+Deno.test("deno repl says at once that what is typed there is not compiled; what is imported is", async () => {
+  const at = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
+  const { stdout, stderr } = await typed([
+    `const { compile, compiler, tensor } = await import(${at("../mod.ts")});`,
+    `const { scaled } = await import(${at("./frame/scaled.ts")});`,
+    "const typed = compile((x) => x.add(1)), imported = compile(scaled, { backend: 'eager' });",
+    "for (const f of [typed, imported]) { f(tensor([1])); f(tensor([1])); }",
+    "console.log('graphs', [typed, imported].map((f) => compiler.status(f).graphs));",
+  ]);
+  assertStringIncludes(stdout, "graphs [ 0, 2 ]");
+  assertStringIncludes(stderr, "Functions that are typed into a notebook or deno repl cannot be read there");
+  assertEquals(stderr.trimEnd().split("\n").length, 1);
 });

@@ -251,10 +251,9 @@ function refuseInsideDispatch(): void {
   const outermost = stack.trimEnd().split("\n").at(-1) ?? "";
   if (!outermost.includes("ext:")) {
     throw new InspectorUnavailable(
-      "Functions cannot be read from inside a REPL expression; call from a timer",
-      {
-        retry: true,
-      },
+      "Functions that are typed into a notebook or deno repl cannot be read there; import them from a module, or " +
+        "type them into dyn's own REPL",
+      { retry: true },
     );
   }
 }
