@@ -15,6 +15,7 @@ import {
   GradScaler,
   isAutocastEnabled,
   isTensor,
+  linalg,
   manualSeed,
   nn,
   noGrad,
@@ -23,6 +24,7 @@ import {
   randn,
   type Tensor,
   tensor,
+  tensordot,
   zeros,
 } from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
@@ -181,6 +183,35 @@ Deno.test("compiled functions are guarded by the region, break in it, and leave 
     const plain = compile(off, { backend });
     assertEquals(autocast("cpu", () => plain(x)).dtype, "float32", backend);
   }
+});
+
+Deno.test("a region looks at the parts of compositions in compiled functions as it does plainly, without a break", () => {
+  const x = randn([3, 3]), y = x.bfloat16(), rows = randn([1, 2, 4]);
+  const programs: readonly ((x: Tensor, y: Tensor) => Tensor)[] = [
+    (x, y) => einsum("ij,jk->ik", [x, y]).exp(),
+    (x, y) => tensordot(x, y, 1).mul(2),
+    (x, y) => x.inner(y).mul(2),
+    (x, y) => linalg.multiDot([x, y, x]).mul(2),
+    (x) => x.cov().mul(2),
+    (x) => x.corrcoef().mul(2),
+    (x) => linalg.matrixPower(x, 3).mul(2),
+    (x) => nn.functional.pad(rows, [1, 1], "reflect").mul(x.sum()),
+  ];
+  for (const [i, program] of programs.entries()) {
+    const inRegion = (x: Tensor, y: Tensor) => autocast("cpu", () => program(x, y));
+    compiler.reset();
+    const wanted = inRegion(x, y), found = compile(inRegion, { fullgraph: true, backend: "eager" })(x, y);
+    assertEquals([found.dtype, found.tolist()], [wanted.dtype, wanted.tolist()], `program ${i}`);
+    const leaf = x.clone().requiresGrad_(), other = x.clone().requiresGrad_();
+    inRegion(leaf, y).sum().backward();
+    compile(inRegion, { fullgraph: true, backend: "aot_eager" })(other, y).sum().backward();
+    // Plainly a leaf is converted once, so that its gradients are added in bfloat16, of eight bits
+    const [gradient, expected] = [other.grad ?? x, leaf.grad ?? y];
+    const gap = gradient.sub(expected).abs().max().item(), size = expected.abs().max().item();
+    assertEquals(Number(gap) <= 2 ** -7 * Number(size), true, `gradient of program ${i}`);
+  }
+  const wrong = (x: Tensor, y: Tensor) => autocast("cpu", () => tensordot(x, y, 3));
+  assertThrows(() => compile(wrong)(x, y), DynError);
 });
 
 Deno.test("GradScaler takes PyTorch's steps, and leaves the infinite ones out", () => {

@@ -10,11 +10,20 @@ import { autocastOf, type AutocastType, isEligible } from "../../ops/autocast.ts
 import { type Argument, isList, type Node, type NodeMeta } from "../../graph/node.ts";
 import type { ComposedMeta } from "../../ops/composition.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
-import { graphNameOf, GraphValue, mapArguments, tensorArguments } from "../../ops/graph_builder.ts";
+import {
+  graphNameOf,
+  GraphValue,
+  isGraphValue,
+  mapArguments,
+  tensorArguments,
+} from "../../ops/graph_builder.ts";
 import type { CallTarget } from "../../ops/table.ts";
+import { DynError, messageOf } from "../../base/errors.ts";
+import { makeOpApi, nameResults } from "../../ops/api.ts";
+import { parseCall } from "../../ops/call.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { dataSlot, type NumberValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
-import { newArray } from "./objects.ts";
+import { allElements, newArray } from "./objects.ts";
 import { argumentItself } from "./identity.ts";
 import type { Interpreter } from "./interpreter.ts";
 import {
@@ -41,34 +50,68 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
   const { parsed, inplace } = resolveArguments(m, { definition, args, forms });
   if (isDataDependent(m, definition, parsed)) breakGraph("dataDependentShape", definition.name);
   const isInplace = target.inplace || inplace;
-  const given = m.autocast === "" || isInplace ? parsed : underAutocast(m, definition, parsed, m.autocast);
-  return append(m, { definition, inplace: isInplace }, given, method);
+  if (m.autocast === "" || isInplace) return append(m, { definition, inplace: isInplace }, parsed, method);
+  return underAutocast(m, definition, parsed, { region: m.autocast, method });
 }
 
-/** The arguments as a region of autocast has them. */
+/** A call in a region of autocast, which converts its arguments or looks at what it is composed of. */
 function underAutocast(
   m: Interpreter,
   definition: OpDefinition,
   args: Resolved,
-  region: AutocastType,
-): Resolved {
+  { region, method }: { readonly region: AutocastType; readonly method: boolean },
+): Value {
+  const target = { definition, inplace: false };
   const operands = tensorArguments(args).map(({ value }) => value.meta.dtype);
   const cast = autocastOf(definition.name, region, { operands, mode: args["mode"] });
   switch (cast.kind) {
     case "plain":
-      return args;
+      return append(m, target, args, method);
     case "through":
-      // A node stands for the whole composition, whose parts the region looks at
-      return breakGraph("gradientState", `a region of autocast sees the parts of ${definition.name}`);
+      return composed(m, definition, args, region);
     case "convert": {
       const { dtype } = cast;
-      return mapArguments(
+      const given = mapArguments(
         args,
         (value) =>
           value.meta.dtype === dtype || !isEligible(value.meta.dtype) ? value : converted(m, value, dtype),
       );
+      return append(m, target, given, method);
     }
   }
+}
+
+/** The calls that an op is composed of, each as the region has it. */
+function composed(m: Interpreter, definition: OpDefinition, args: Resolved, region: AutocastType): Value {
+  const { implementation } = definition;
+  if (implementation.kind !== "composite") return breakGraph("tensorMethod", definition.name);
+  const api = makeOpApi<GraphValue>((part, given) => {
+    if (part.implementation.kind === "host") breakGraph("tensorMethod", part.name);
+    const parsed = parseCall(part, given, isGraphValue);
+    if (isDataDependent(m, part, parsed)) breakGraph("dataDependentShape", part.name);
+    return shownValue(m, underAutocast(m, part, parsed, { region, method: false }), part);
+  });
+  try {
+    const result = implementation.compose(api, args);
+    const value = isGraphValue(result) ? m.output.tensors.get(result.node) : undefined;
+    return value ?? breakGraph("tensorMethod", `a composition of several results: ${definition.name}`);
+  } catch (thrown) {
+    if (thrown instanceof DynError) refuseCall(messageOf(thrown));
+    throw thrown;
+  }
+}
+
+/** What a call of the program made, as values of the graph. */
+function shownValue(
+  m: Interpreter,
+  value: Value,
+  definition: OpDefinition,
+): GraphValue | readonly GraphValue[] {
+  const shown = (each: Value): GraphValue =>
+    each.kind === "tensor"
+      ? new GraphValue(m.output.nodeOf(each), each.meta)
+      : breakGraph("tensorMethod", `a part of ${definition.name}`);
+  return value.kind === "object" ? nameResults(definition, allElements(m, value).map(shown)) : shown(value);
 }
 
 function scalarOperand(m: Interpreter, value: NumberValue): GraphValue {
