@@ -88,6 +88,13 @@ Deno.test("functions of one module share the cell of a variable", () => {
   assert(cell(one, "counter") === cell(two, "counter"));
 });
 
+/** A default or key that nobody may evaluate. */
+function never(): never {
+  throw new Error("Expected that nothing runs");
+}
+
+type Items = readonly unknown[];
+
 Deno.test("every kind of function gives its code and its variables", () => {
   let local = 1;
   const touch = (): void => void local++;
@@ -114,11 +121,27 @@ Deno.test("every kind of function gives its code and its variables", () => {
     pattern({ a } = { a: 1 }, [b] = [2]): number {
       return a + b + local;
     }
+    rests(
+      { a: [first = never(), ...others], ...more }: { a: number[] },
+      [, ...[c, { d }]]: [unknown, unknown, { d: number }],
+      ...[e, ...{ length }]: Items
+    ) {
+      return [first, others, more, c, d, e, length, local];
+    }
+    computed({ a, [never()]: b }: Record<string, number>, { c = never() } = {}): unknown {
+      return [a, b, c, local];
+    }
   }
   const proto = Box.prototype;
   const getter = Object.getOwnPropertyDescriptor(proto, "getter")?.get;
   const setter = Object.getOwnPropertyDescriptor(proto, "setter")?.set;
   assert(getter && setter);
+  const bySetter = Object.getOwnPropertyDescriptor({
+    set s({ a: { b } }: { a: { b: number } }) {
+      local = b;
+    },
+  }, "s")?.set;
+  assert(bySetter);
   const kinds: readonly object[] = [
     function () {
       return local;
@@ -158,6 +181,10 @@ Deno.test("every kind of function gives its code and its variables", () => {
     proto.later,
     proto.items,
     proto.pattern,
+    proto.rests,
+    proto.computed,
+    (f = (g = (): number => local) => g) => f()() + local,
+    bySetter,
     touch,
   ];
   for (const fn of kinds) {

@@ -257,6 +257,6 @@ function givenUpText({ module, node }: Located, names: readonly string[]): strin
   return `${name} (${file}:${line}) runs uncompiled: ${
     names.join(", ")
   }, which it captures, cannot be reached, ` +
-    "because its module was loaded before dyn could prepare it. Start the program with dyn instead of deno run, or " +
-    "with deno run --preload=jsr:@x/dyn/preload";
+    "because dyn has not prepared its module while it was loaded. Start the program with dyn instead of deno run, " +
+    "or with deno run --preload=jsr:@x/dyn/preload";
 }

@@ -116,7 +116,13 @@ function moduleAt(url: string): ParsedModule | null {
 export function captureAgain(fn: object): CapturedFunction | null {
   const known = captured.get(fn);
   if (known) return known.kind === "function" ? known : null;
-  const found = rewrittenFunction(fn);
+  let found: RewrittenFunction | null;
+  try {
+    found = rewrittenFunction(fn);
+  } catch (error) {
+    if (error instanceof InspectorUnavailable) return null;
+    throw error;
+  }
   const result = found && isFunctionNode(found.node) && codes.has(found.node) ? describe(fn, found) : null;
   if (result?.kind !== "function") return null;
   captured.set(fn, result);

@@ -57,5 +57,5 @@ export function loadedModule(url: string, loaded: string, reserved: string): Loa
 function isUsers(url: string): boolean {
   if (url.startsWith("data:")) return /^data:(?:text|application)\/javascript[;,]/.test(url);
   if (!url.startsWith("file:") || url.includes("/node_modules/")) return false;
-  return /\.(?:m?[jt]s|[jt]sx)$/.test(url) && !isOwn(url);
+  return /\.(?:m?[jt]s|[jt]sx)(?:[?#]|$)/.test(url) && !isOwn(url);
 }

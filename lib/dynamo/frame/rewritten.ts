@@ -5,11 +5,12 @@
  * Invariant: nothing of the user's runs: only what is known to begin with an entry is called, and with arguments for
  * which no default, computed key or getter of the program is evaluated.
  */
-import type * as ast from "acorn";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Variable } from "../bytecode/scope.ts";
 import { type ClassNode, type FunctionNode, isFunctionNode } from "../bytecode/syntax.ts";
 import type { Accessors } from "./cells.ts";
+import { fittingArguments } from "./fitting_arguments.ts";
+import { InspectorUnavailable } from "./inspector.ts";
 import { type Handed, handedByClass, type HandOut, probing } from "./probe.ts";
 import type { Entry, Names, Rewriting } from "./rewrite.ts";
 import { END } from "./scope_tokens.ts";
@@ -33,6 +34,8 @@ interface RewrittenModule {
 interface Numbered {
   readonly module: RewrittenModule;
   readonly entry: Entry;
+  /** With which a function is called to ask for its variables; made at the first time. */
+  arguments: readonly object[] | null;
 }
 
 const entries: Numbered[] = [];
@@ -72,7 +75,7 @@ export function firstEntry(): number {
 /** Remembers a module's rewriting. */
 export function addModule(parsed: ParsedModule, { entries: added, variables }: Rewriting): void {
   const module: RewrittenModule = { parsed, variables, accessors: null };
-  for (const entry of added) entries.push({ module, entry });
+  for (const entry of added) entries.push({ module, entry, arguments: null });
   modules.set(parsed.url, module);
 }
 
@@ -90,9 +93,12 @@ export function rewrittenFunction(fn: object): RewrittenFunction | null {
   if (!numbered || typeof fn !== "function") return null;
   const { node } = numbered.entry;
   if (!isFunctionNode(node)) return null;
-  const args = argumentsFor(node.params);
-  const handed = probing(() => settle(Reflect.apply(fn, undefined, args)), numbered.entry.cutOff);
-  return handed?.id === found ? described(handed) : null;
+  const args = numbered.arguments ??= fittingArguments(node.params);
+  const handed = handedOut(() => settle(apply(fn, undefined, args)), numbered.entry);
+  if (handed?.id !== found) {
+    throw new InspectorUnavailable("The function did not begin with what its module's text begins it with");
+  }
+  return described(handed);
 }
 
 // Taken when dyn loads: the program may replace them, and this runs in the midst of it.
@@ -167,26 +173,18 @@ function accessorsOf(
   return new Map(variables.map((variable, i) => [variable, list[i] ?? []]));
 }
 
+/** What a function hands out; null: it threw while its parameters were bound. */
+function handedOut(call: () => void, { cutOff }: Entry): Handed | null {
+  try {
+    return probing(call, cutOff);
+  } catch {
+    return null;
+  }
+}
+
 /** Starts a generator, whose body is where its entry is, and takes what an asynchronous function may reject with. */
 function settle(result: unknown): void {
   if (typeof result !== "object" || result === null) return;
   if (result instanceof Promise) result.catch(() => {});
   else if ("next" in result && typeof result.next === "function") settle(result.next());
-}
-
-/** A value that any pattern fits: each of its properties and items is such a value again. */
-const FITTING: object = new Proxy({}, {
-  get: (_, key) => key === Symbol.iterator ? endless : FITTING,
-  ownKeys: () => [],
-});
-
-function* endless(): Generator<object> {
-  while (true) yield FITTING;
-}
-
-/** Arguments with which no default of these parameters is evaluated. */
-function argumentsFor(patterns: readonly ast.Pattern[]): readonly object[] {
-  const last = patterns.at(-1);
-  const rest = last?.type === "RestElement" && last.argument.type === "ArrayPattern" ? last.argument : null;
-  return Array.from({ length: patterns.length + (rest?.elements.length ?? 0) }, () => FITTING);
 }
