@@ -230,7 +230,7 @@ function doubling(size: number) {
 }
 
 Deno.test("a program that does not fit into the memory of WebAssembly says so, and another runs", () => {
-  const pool = new ThreadPool(1, undefined, 4), large = doubling(1 << 17), little = doubling(1 << 10);
+  const pool = new ThreadPool(1, { maxPages: 4 }), large = doubling(1 << 17), little = doubling(1 << 10);
   assertThrows(
     () => compileToWasm(large.program, pool).run(large.call),
     OutOfMemory,
@@ -244,7 +244,7 @@ Deno.test({
   name: "with a compiler, what does not fit into the memory of WebAssembly is native",
   ignore: SKIP_NATIVE,
   fn: () => {
-    const pool = new ThreadPool(1, undefined, 4), { program, call, output } = doubling(1 << 17);
+    const pool = new ThreadPool(1, { maxPages: 4 }), { program, call, output } = doubling(1 << 17);
     const compiled = roomy(program, compileToWasm(program, pool));
     for (let n = 0; n < 2; n++) compiled.run(call);
     assert(output.float32.every((x) => x === 42));

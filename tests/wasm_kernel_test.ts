@@ -12,7 +12,7 @@ import { JOB_PARAMS, ThreadPool } from "../backends/wasm/threads.ts";
 import { compare, type Runner, toHost } from "./support/compare.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
 
-const POOLS = [new ThreadPool(1), new ThreadPool(3, 0)];
+const POOLS = [new ThreadPool(1), new ThreadPool(3, { leastWork: 0 })];
 
 const runner = (pool: ThreadPool, form: string): Runner => (program, inputs, outputs) => {
   const memoryOf = (array: HostArray) => {
@@ -498,7 +498,7 @@ function slowJob(trap: boolean, pool: ThreadPool): Uint8Array<ArrayBuffer> {
 }
 
 Deno.test("units of a job are done by several threads, each with scratch memory of its own", () => {
-  const pool = new ThreadPool(2, 0), { memory } = pool;
+  const pool = new ThreadPool(2, { leastWork: 0 }), { memory } = pool;
   const code = pool.load(slowJob(false, pool));
   memory.reserve(4096, 0);
   const units = 16, scratch = { bytes: 100, address: memory.base + 1024 };
@@ -513,7 +513,7 @@ Deno.test("units of a job are done by several threads, each with scratch memory 
 });
 
 Deno.test("a unit that fails is reported, and the threads go on", () => {
-  const pool = new ThreadPool(2, 0), { memory } = pool;
+  const pool = new ThreadPool(2, { leastWork: 0 }), { memory } = pool;
   const bad = pool.load(slowJob(true, pool)), good = pool.load(slowJob(false, pool));
   memory.reserve(4096, 0);
   for (let round = 0; round < 3; round++) {
@@ -524,7 +524,7 @@ Deno.test("a unit that fails is reported, and the threads go on", () => {
 });
 
 Deno.test("running a program again and again takes no more memory", () => {
-  const pool = new ThreadPool(2, 0);
+  const pool = new ThreadPool(2, { leastWork: 0 });
   const program = singleOp([float(64, 64), float(64, 64)], [float(64, 64)], (x, y) => ({
     kind: "extern",
     call: { op: "matmul", accumulate: false },

@@ -9,7 +9,7 @@ import { compare, type Runner } from "./support/compare.ts";
 import { singleOp, type TestOperand } from "./support/single_op.ts";
 
 /** Several threads take part however little there is to do. */
-const POOLS = [new ThreadPool(1), new ThreadPool(3, 0)];
+const POOLS = [new ThreadPool(1), new ThreadPool(3, { leastWork: 0 })];
 
 const runner = (pool: ThreadPool): Runner => (program, inputs, outputs) => {
   const memoryOf = (array: HostArray) => {

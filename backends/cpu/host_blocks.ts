@@ -7,7 +7,7 @@ import { config } from "../../lib/base/config.ts";
 import { TensorHeap } from "../wasm/heap.ts";
 import { wasmPool } from "../wasm/threads.ts";
 import { HostBlock } from "./host_memory.ts";
-import { discardPages, hostPages } from "./host_pages.ts";
+import { adviseHugePages, discardPages, hostPages } from "./host_pages.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 /** Below this size copying costs less than it takes to run a kernel. */
@@ -18,7 +18,7 @@ let heap: TensorHeap | undefined;
 /** A block of `bytes`, a multiple of 64. Throws RangeError where there is no room. */
 export function makeBlock(bytes: number): HostBlock {
   if (bytes >= COPIED_BYTES && runsAsWasm()) {
-    heap ??= new TensorHeap(wasmPool().memory);
+    heap ??= new TensorHeap(wasmPool().memory, adviseHugePages);
     const address = heap.allocate(bytes), { memory } = heap;
     if (address !== undefined) {
       return new HostBlock(new Uint8Array(memory.memory.buffer, address, bytes), { memory, address });

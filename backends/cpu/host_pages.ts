@@ -54,6 +54,12 @@ export function discardPages(buffers: readonly ArrayBuffer[]): void {
   }
 }
 
+/** Asks for huge pages where bytes lie that nobody has touched. */
+export function adviseHugePages(bytes: Uint8Array): void {
+  system ??= findSystem();
+  system?.madvise(Deno.UnsafePointer.of(bytes), BigInt(bytes.byteLength), MADV_HUGEPAGE);
+}
+
 const mapped = new WeakSet<ArrayBuffer>();
 
 function mapPages(bytes: number): ArrayBuffer | undefined {

@@ -11,13 +11,22 @@ interface Gap {
   readonly bytes: number;
 }
 
+/** Bytes by which the memory grows. */
+const STEP = 2 ** 26;
+
 /** The upper part of a memory. */
 export class TensorHeap {
   /** In the order of addresses; no two of them touch. */
   #gaps: Gap[];
+  /** Up to where the memory reaches. */
+  #end: number;
+  readonly #grown: (part: Uint8Array) => void;
 
-  constructor(readonly memory: WasmMemory) {
+  /** `grown` is told of what the memory has grown by, before anything of it is touched. */
+  constructor(readonly memory: WasmMemory, grown: (part: Uint8Array) => void = () => {}) {
     const { from, to } = memory.tensors;
+    this.#end = from;
+    this.#grown = grown;
     // Loads may go a little beyond the last piece
     this.#gaps = to - LOAD_SLACK > from ? [{ address: from, bytes: to - LOAD_SLACK - from }] : [];
   }
@@ -25,10 +34,20 @@ export class TensorHeap {
   /** The address of so many bytes, a multiple of 64; undefined where there is no room. */
   allocate(bytes: number): number | undefined {
     const at = this.#gaps.findIndex((gap) => gap.bytes >= bytes), gap = this.#gaps[at];
-    if (!gap || !this.memory.reach(gap.address + bytes + LOAD_SLACK)) return undefined;
+    if (!gap || !this.#reach(gap.address + bytes + LOAD_SLACK)) return undefined;
     const rest = { address: gap.address + bytes, bytes: gap.bytes - bytes };
     this.#gaps.splice(at, 1, ...rest.bytes > 0 ? [rest] : []);
     return gap.address;
+  }
+
+  #reach(address: number): boolean {
+    const { memory } = this, from = this.#end;
+    if (address <= from) return true;
+    const to = Math.min(memory.tensors.to, from + Math.ceil((address - from) / STEP) * STEP);
+    if (!memory.reach(to)) return false;
+    this.#end = to;
+    this.#grown(new Uint8Array(memory.memory.buffer, from, to - from));
+    return true;
   }
 
   /** Takes a piece back. */

@@ -43,22 +43,32 @@ const LEAST_WORK = 100_000;
 /** Chunks of a job per thread: enough to even out what disturbs one of them. */
 const CHUNKS = 4;
 
+/** What can be chosen of a pool. */
+export interface PoolOptions {
+  /** The work that is worth waking other threads. */
+  readonly leastWork?: number;
+  /** How far the memory may grow. */
+  readonly maxPages?: number;
+  /** Whether the memory is shared, so that it never moves; it has to be where there are several threads. */
+  readonly shared?: boolean;
+}
+
 /** Threads over one memory. */
 export class ThreadPool {
   readonly memory: WasmMemory;
+  readonly leastWork: number;
   readonly #words: Int32Array | undefined;
   readonly #workers: Worker[] = [];
   /** Threads that there can be, this one included. */
   #most: number;
   #generation = 0;
 
-  /**
-   * `threads`: how many work at once, this one included; `leastWork`: the work that is worth waking them; `maxPages`:
-   * how far the memory may grow.
-   */
-  constructor(readonly threads: number, readonly leastWork: number = LEAST_WORK, maxPages?: number) {
+  /** `threads`: how many work at once, this one included. */
+  constructor(readonly threads: number, options: PoolOptions = {}) {
+    const { leastWork = LEAST_WORK, maxPages, shared = threads > 1 } = options;
     this.#most = threads;
-    this.memory = new WasmMemory(threads > 1, maxPages);
+    this.leastWork = leastWork;
+    this.memory = new WasmMemory(shared, maxPages);
     if (threads > 1) this.#words = new Int32Array(this.memory.memory.buffer, 0, 64);
   }
 
@@ -200,10 +210,10 @@ export function wasmPool(): ThreadPool {
   return pool ??= makePool(threadCount());
 }
 
-/** As many threads as asked for, or this one alone where no memory can be shared. */
+/** As many threads as asked for over a memory in which tensors may live, or this one alone where none can be shared. */
 function makePool(threads: number): ThreadPool {
   try {
-    return new ThreadPool(threads);
+    return new ThreadPool(threads, { shared: true });
   } catch (error) {
     logs.emit("perf_hints", `Graphs run on one thread, since no memory can be shared: ${error}`);
     return new ThreadPool(1);
