@@ -206,6 +206,22 @@ Deno.test("printing follows PyTorch", () => {
     lines(ops.arange(2000)),
     "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])",
   );
+  // The ends of a view of a large tensor, of every type
+  const rows = ops.arange(12000).reshape([100, 120]).narrow(1, 10, 50).t();
+  assertEquals(
+    lines(rows),
+    "tensor([[   10,   130,   250,  ..., 11650, 11770, 11890],\n" +
+      "        [   11,   131,   251,  ..., 11651, 11771, 11891],\n" +
+      "        [   12,   132,   252,  ..., 11652, 11772, 11892],\n" +
+      "        ...,\n" +
+      "        [   57,   177,   297,  ..., 11697, 11817, 11937],\n" +
+      "        [   58,   178,   298,  ..., 11698, 11818, 11938],\n" +
+      "        [   59,   179,   299,  ..., 11699, 11819, 11939]])",
+  );
+  for (const dtype of ["bfloat16", "float16", "bool", "float64", "int8"] as const) {
+    const typed = rows.remainder(2).to(dtype);
+    assertEquals(lines(typed.t().contiguous().t()), lines(typed.contiguous()), dtype);
+  }
   assertEquals(lines(tensor([1.5], { requiresGrad: true })), "tensor([1.5000], requiresGrad=true)");
 });
 

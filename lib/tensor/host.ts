@@ -64,6 +64,26 @@ export function elementAt(tensor: Readable, place: number): Element {
   return toElement(aligned(bytes, layout.dtype)[0] ?? 0, layout.dtype);
 }
 
+/** From so many elements on, they are not all read where few are asked for. */
+const MANY = 1024;
+
+/** Reads elements by their indices, as numbers. */
+export function elementReader(tensor: Readable): (index: readonly number[]) => number | bigint {
+  const { layout: { dtype, device, numel, shape, strides }, storage, offset } = tensor;
+  const read = deviceNamed(device), size = itemSize(dtype);
+  const placeOf = (index: readonly number[], steps: readonly number[]): number =>
+    index.reduce((place, i, d) => place + i * (steps[d] ?? 0), 0);
+  if (read.hostReadable && numel > MANY) {
+    return (index) => {
+      const bytes = read.readSync(storage.memory, (offset + placeOf(index, strides)) * size, size);
+      return decodeElements(dtype, aligned(bytes, dtype))[0] ?? 0;
+    };
+  }
+  const all = readElements(tensor), steps = shape.map(() => 1);
+  for (let d = shape.length - 2; d >= 0; d--) steps[d] = (steps[d + 1] ?? 1) * (shape[d + 1] ?? 1);
+  return (index) => all[placeOf(index, steps)] ?? 0;
+}
+
 /** Bytes as elements; copied only where they do not start on a multiple of the element's size. */
 function aligned(bytes: Uint8Array, dtype: DType): HostArray {
   const size = itemSize(dtype);

@@ -3,7 +3,7 @@
  * it, ends of long dimensions only. Input: a tensor's facts and its elements; output: text. Invariant: the
  * output equals PyTorch's with its default print options.
  */
-import { type DType, type HostArray, isFloat } from "../base/dtype.ts";
+import { type DType, isFloat } from "../base/dtype.ts";
 
 const PRECISION = 4, THRESHOLD = 1000, EDGE = 3, WIDTH = 80;
 
@@ -22,8 +22,11 @@ interface Format {
   text(value: number | bigint): string;
 }
 
-/** The text of a tensor. `elements` are all of them, row-major. */
-export function tensorText(tensor: Printable, elements: HostArray): string {
+/** An element by its indices. */
+type ElementOf = (index: readonly number[]) => number | bigint;
+
+/** The text of a tensor, for which those elements are read that it shows. */
+export function tensorText(tensor: Printable, elementOf: () => ElementOf): string {
   const suffix: string[] = [];
   if (tensor.device !== "cpu") suffix.push(`device='${tensor.device}'`);
   const numel = tensor.shape.reduce((a, b) => a * b, 1);
@@ -34,7 +37,7 @@ export function tensorText(tensor: Printable, elements: HostArray): string {
   if (tensor.gradFn) suffix.push(`gradFn=<${tensor.gradFn.name}>`);
   else if (tensor.requiresGrad) suffix.push("requiresGrad=true");
   const indent = "tensor(".length;
-  const body = numel === 0 ? "[]" : bodyText(tensor, elements, indent);
+  const body = numel === 0 ? "[]" : bodyText(tensor, elementOf(), { indent, summarize: numel > THRESHOLD });
   if (suffix.length === 0) return `tensor(${body})`;
   const lastLine = body.slice(body.lastIndexOf("\n") + 1).length + (body.includes("\n") ? 0 : indent);
   let line = lastLine, text = `tensor(${body}`;
@@ -50,36 +53,39 @@ export function tensorText(tensor: Printable, elements: HostArray): string {
   return `${text})`;
 }
 
-function bodyText(tensor: Printable, elements: HostArray, indent: number): string {
-  const { shape, dtype } = tensor;
-  const summarize = elements.length > THRESHOLD;
+function bodyText(
+  { shape, dtype }: Printable,
+  elementOf: ElementOf,
+  { indent, summarize }: { readonly indent: number; readonly summarize: boolean },
+): string {
+  // In the order in which they are written
   const shown: (number | bigint)[] = [];
-  const collect = (d: number, at: number) => {
-    if (d === shape.length) {
-      shown.push(elements[at] ?? 0);
+  const collect = (index: readonly number[]) => {
+    if (index.length === shape.length) {
+      shown.push(elementOf(index));
       return;
     }
-    const step = shape.slice(d + 1).reduce((a, b) => a * b, 1);
-    for (const i of places(shape[d] ?? 0, summarize)) if (i !== null) collect(d + 1, at + i * step);
+    for (const i of places(shape[index.length] ?? 0, summarize)) if (i !== null) collect([...index, i]);
   };
-  collect(0, 0);
+  collect([]);
   const format = formatOf(shown, dtype);
-  const write = (d: number, at: number, depth: number): string => {
-    if (d === shape.length) return format.text(elements[at] ?? 0);
-    const step = shape.slice(d + 1).reduce((a, b) => a * b, 1);
+  let written = 0;
+  const next = (): string => format.text(shown[written++] ?? 0);
+  const write = (d: number, depth: number): string => {
+    if (d === shape.length) return next();
     const list = places(shape[d] ?? 0, summarize);
     if (d === shape.length - 1) {
       const perLine = Math.max(1, Math.floor((WIDTH - depth) / (format.width + 2)));
-      const cells = list.map((i) => i === null ? " ..." : format.text(elements[at + i] ?? 0));
+      const cells = list.map((i) => i === null ? " ..." : next());
       const lines: string[] = [];
       for (let i = 0; i < cells.length; i += perLine) lines.push(cells.slice(i, i + perLine).join(", "));
       return `[${lines.join(`,\n${" ".repeat(depth + 1)}`)}]`;
     }
-    const parts = list.map((i) => i === null ? "..." : write(d + 1, at + i * step, depth + 1));
+    const parts = list.map((i) => i === null ? "..." : write(d + 1, depth + 1));
     const gap = `,${"\n".repeat(shape.length - 1 - d)}${" ".repeat(depth + 1)}`;
     return `[${parts.join(gap)}]`;
   };
-  return write(0, 0, indent);
+  return write(0, indent);
 }
 
 /** Indices along a dimension; null stands for those left out. */

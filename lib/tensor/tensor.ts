@@ -20,7 +20,15 @@ import type {
 } from "./autograd_state.ts";
 import { type BackwardArguments, namedBackward } from "./backward_arguments.ts";
 import type { TensorMethods } from "./generated_methods.ts";
-import { type Element, elementAt, readElements, readElementsLater, readStored, toElement } from "./host.ts";
+import {
+  type Element,
+  elementAt,
+  elementReader,
+  readElements,
+  readElementsLater,
+  readStored,
+  toElement,
+} from "./host.ts";
 import type { IndexArgument } from "./index_syntax.ts";
 import type { Layout } from "./layout.ts";
 import { layoutOf } from "./layout.ts";
@@ -440,7 +448,7 @@ export class Tensor {
 
   /** As PyTorch prints it. */
   toString(): string {
-    return tensorText(this, readElements(this));
+    return tensorText(this, () => elementReader(this));
   }
 
   [Symbol.for("Deno.customInspect")](): string {
