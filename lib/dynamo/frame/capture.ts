@@ -29,6 +29,7 @@ import {
   numberField,
   textField,
 } from "./inspector.ts";
+import type { FunctionPlace } from "./loaded_texts.ts";
 import type { Located } from "./located.ts";
 import { type Export, exportOf } from "./namespaces.ts";
 import { type RewrittenFunction, rewrittenFunction, rewrittenModule } from "./rewritten.ts";
@@ -162,15 +163,14 @@ function capture(use: Access, fn: object): Captured {
     if (target) return bound(inspector, target, internals);
     const location = fieldsOf(internals.get("FunctionLocation")?.value);
     const id = textField(location, "scriptId");
-    const script = id ? scripts.get(id) : null;
+    const place = placeOf(location);
+    const script = id ? scripts.scriptOf(fn, id, place) : null;
     if (!script || isRuntimes(script)) return { kind: "native", name: nameOf(fn) };
     const module = script.module;
     if (!module) {
       return { kind: "unavailable", because: `The text of ${script.url} cannot be parsed`, retry: false };
     }
-    const offset = (script.lines[numberField(location, "lineNumber")] ?? 0) +
-      numberField(location, "columnNumber");
-    const node = module.functionAt(offset);
+    const node = module.functionAt((script.lines[place.line] ?? 0) + place.column);
     if (!node) {
       return { kind: "unavailable", because: "The function is not where V8 says it is", retry: false };
     }
@@ -187,6 +187,10 @@ function capture(use: Access, fn: object): Captured {
   } finally {
     inspector.release();
   }
+}
+
+function placeOf(location: Fields): FunctionPlace {
+  return { line: numberField(location, "lineNumber"), column: numberField(location, "columnNumber") };
 }
 
 /** Scripts that belong to the runtime itself. */
@@ -333,11 +337,10 @@ function insideClass(located: Located, node: ClassNode): boolean {
 function locate(use: Access, fn: object): Located | null {
   const location = fieldsOf(use.inspector.internals(fn).get("FunctionLocation")?.value);
   const id = textField(location, "scriptId");
-  const script = id ? use.scripts.get(id) : null;
+  const place = placeOf(location);
+  const script = id ? use.scripts.scriptOf(fn, id, place) : null;
   const module = script?.module;
   if (!script || !module) return null;
-  const offset = (script.lines[numberField(location, "lineNumber")] ?? 0) +
-    numberField(location, "columnNumber");
-  const node = module.functionAt(offset);
+  const node = module.functionAt((script.lines[place.line] ?? 0) + place.column);
   return node && isFunctionNode(node) ? { fn, module, node } : null;
 }

@@ -12,6 +12,7 @@
 import { type LoadFnOutput, registerHooks } from "node:module";
 import { lineStarts } from "../bytecode/parse.ts";
 import { type LoadedModule, loadedModule } from "./loaded_module.ts";
+import { noteText } from "./loaded_texts.ts";
 import { rewrite } from "./rewrite.ts";
 import { addModule, firstEntry, NAMES, withoutEntries } from "./rewritten.ts";
 import { mapComment, withInsertions } from "./source_map.ts";
@@ -42,6 +43,7 @@ export function rewriteLoadedModules(): void {
       if (text === null) return imported(url, result);
       const module = loadedModule(url, text, NAMES.probe);
       if (module) return { ...result, format: "module", source: rewritten(module) };
+      if (typeof result.source === "string") noteText(url, text);
       return url === main ? { ...result, source: MARK_AS_MAIN + text } : imported(url, result);
     },
   });

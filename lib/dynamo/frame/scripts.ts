@@ -8,12 +8,12 @@ import { findSourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
-import { isOwn } from "./own_modules.ts";
+import { type FunctionPlace, isLikely, type LoadedText, textAt, textOf } from "./loaded_texts.ts";
 import { userPosition } from "./positions.ts";
+import { loadedText } from "./source_text.ts";
 
 /** A loaded script. */
 export interface Script {
-  readonly id: string;
   readonly url: string;
   readonly text: string;
   /** Offsets at which lines begin. */
@@ -27,6 +27,7 @@ const FETCH_AHEAD = 2_000_000;
 
 export class Scripts {
   private readonly loaded = new Map<string, Script>();
+  private readonly byUrl = new Map<string, Script>();
   private readonly urls = new Map<string, string>();
   private readonly modules = new Set<string>();
   /** URLs that no script has. */
@@ -41,8 +42,16 @@ export class Scripts {
     inspector.on("Debugger.scriptFailedToParse", note);
   }
 
-  /** The script of that id, null if V8 does not give its text. */
-  get(id: string): Script | null {
+  /** The script of that id in which a function stands; null if V8 does not give its text. */
+  scriptOf(fn: object, id: string, place: FunctionPlace): Script | null {
+    if (!this.loaded.has(id)) {
+      const found = textOf(loadedText(fn), place);
+      if (found) this.loaded.set(id, this.noted(found));
+    }
+    return this.get(id);
+  }
+
+  private get(id: string): Script | null {
     const known = this.loaded.get(id);
     if (known) return known;
     this.inspector.withDebugger(() => {
@@ -54,6 +63,8 @@ export class Scripts {
 
   /** The module loaded from a URL, if any. */
   moduleAt(url: string): ParsedModule | null {
+    const text = textAt(url);
+    if (text) return this.noted(text).module;
     const id = this.idOf(url);
     if (id !== null) return this.get(id)?.module ?? null;
     if (this.absent.has(url)) return null;
@@ -69,10 +80,24 @@ export class Scripts {
     return null;
   }
 
+  /** The one script of a module whose text was seen when it was loaded. */
+  private noted({ url, text }: LoadedText): Script {
+    const known = this.byUrl.get(url);
+    if (known) return known;
+    const script = makeScript({ url, text }, true);
+    this.byUrl.set(url, script);
+    return script;
+  }
+
   /** Returns the length of the text. */
   private fetch(id: string): number {
+    const seen = textAt(this.urls.get(id) ?? "");
+    if (seen) {
+      this.loaded.set(id, this.noted(seen));
+      return 0;
+    }
     const text = textField(this.inspector.post("Debugger.getScriptSource", { scriptId: id }), "scriptSource");
-    this.loaded.set(id, makeScript({ id, url: this.urls.get(id) ?? "", text }, this.modules.has(id)));
+    this.loaded.set(id, makeScript({ url: this.urls.get(id) ?? "", text }, this.modules.has(id)));
     return text.length;
   }
 
@@ -92,22 +117,11 @@ export class Scripts {
   }
 }
 
-/** Parts of the house that programs' functions go through. */
-const GONE_THROUGH = /\/lib\/(?:nn|optim)\/|\/lib\/(?:tensor\/tensor|dynamo\/polyfills)\.ts$/;
-
-/** Whether a script is likely to hold functions that will be captured. */
-function isLikely(url: string): boolean {
-  if (/^(ext|node|internal|checkin|wasm):/.test(url)) return false;
-  if (url.includes("/node_modules/") || url.includes("/npm/")) return false;
-  return !isOwn(url) || GONE_THROUGH.test(url);
-}
-
-function makeScript(source: Pick<Script, "id" | "url" | "text">, isModule: boolean): Script {
-  const { id, url, text } = source;
+function makeScript(source: Pick<Script, "url" | "text">, isModule: boolean): Script {
+  const { url, text } = source;
   const lines = lineStarts(text);
   let parsed: ParsedModule | null | undefined;
   return {
-    id,
     url,
     text,
     lines,

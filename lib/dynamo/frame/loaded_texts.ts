@@ -1,0 +1,63 @@
+/**
+ * Texts of modules that are loaded as they are: with them a function's script is known without the debugger, which
+ * takes long to enable.
+ *
+ * Input: texts, when they are loaded; later the text of a function and where V8 says that it stands. Output: the
+ * module. Invariant: a module is only named if the function stands in it at that very place, and in no other.
+ */
+import { lineStarts } from "../bytecode/parse.ts";
+import { isOwn } from "./own_modules.ts";
+
+/** A module's text. */
+export interface LoadedText {
+  readonly url: string;
+  readonly text: string;
+}
+
+/** Where V8 says that a function stands, counted from 0. */
+export interface FunctionPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+const texts = new Map<string, LoadedText & { lines: readonly number[] | null }>();
+
+/** Shorter functions may stand at the same place of several modules. */
+const TELLING = 40;
+
+/** Parts of the house that programs' functions go through. */
+const GONE_THROUGH =
+  /\/lib\/(?:(?:nn|optim|autograd)\/|tensor\/(?:tensor|creation)\.|ops\/api\.|dynamo\/(?:polyfills|marks)\.)/;
+
+/** Whether a script is likely to hold functions that will be captured. */
+export function isLikely(url: string): boolean {
+  if (/^(ext|node|internal|checkin|wasm):/.test(url)) return false;
+  if (url.includes("/node_modules/") || url.includes("/npm/")) return false;
+  return !isOwn(url) || GONE_THROUGH.test(url);
+}
+
+/** Remembers the text of a module that is about to be loaded. */
+export function noteText(url: string, text: string): void {
+  if (isLikely(url)) texts.set(url, { url, text, lines: null });
+}
+
+/** The text loaded from a URL. */
+export function textAt(url: string): LoadedText | null {
+  return texts.get(url) ?? null;
+}
+
+/** The module in which a function stands at that place; null: none or not to be told. */
+export function textOf(shown: string, { line, column }: FunctionPlace): LoadedText | null {
+  if (shown.length < TELLING) return null;
+  let found: LoadedText | null = null;
+  for (const each of texts.values()) {
+    const start = (each.lines ??= lineStarts(each.text))[line];
+    if (start === undefined) continue;
+    const offset = start + column;
+    const at = each.text.lastIndexOf(shown, offset);
+    if (at < 0 || offset >= at + shown.length) continue;
+    if (found) return null;
+    found = each;
+  }
+  return found;
+}
