@@ -5,11 +5,11 @@
  * which elements are combined is that of the printed C++.
  */
 import { masksLoops } from "../../lib/codegen/vectorise.ts";
-import { type Dim, freeSymbols, type Sym } from "../../lib/sym/expr.ts";
+import type { Dim, Sym } from "../../lib/sym/expr.ts";
 import { isPosition, type Loop, type Reduction, type Statement } from "../../lib/loops/ir.ts";
-import { collides } from "../../lib/loops/uses.ts";
+import { collides, indirect } from "../../lib/loops/uses.ts";
 import { mayLoadBeyond } from "./access.ts";
-import { type Range, valueOf } from "./addresses.ts";
+import type { Range } from "./addresses.ts";
 import { openExtreme, takeExtreme } from "./extremes.ts";
 import { isFour, type Place, type StatementWriter } from "./place.ts";
 import { combined, combineFirst, dependsOnOrder, foldPartials, neutral, rotate } from "./reduce.ts";
@@ -192,5 +192,4 @@ function runsBeyond(writer: StatementWriter, body: readonly Statement[], axis: S
   });
 }
 
-const dependsOnValues = (index: Dim): boolean =>
-  [...freeSymbols(index)].some((symbol) => valueOf(symbol) !== undefined);
+const dependsOnValues = (index: Dim): boolean => indirect(index).length > 0;

@@ -76,8 +76,6 @@ export class InductorConfig extends Settings {
   freezing = false;
   /** Reuse the memory of intermediates. */
   memoryPlanning = true;
-  /** Draw random numbers in the eager order instead of inside the fused kernels. */
-  fallbackRandom = false;
   /**
    * What CPU graphs become where there is a C++ compiler: "wait" for it; "background" runs WebAssembly until it is done,
    * with the same bits but for what libraries compute, products and convolutions, whose last bits may change then;

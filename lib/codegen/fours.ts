@@ -7,6 +7,7 @@ import { isNarrow } from "../base/dtype.ts";
 import { add, type Dim, freeSymbols, mod, mul, sub, substitute, type Sym, symbol } from "../sym/expr.ts";
 import type { BufferDecl, Loop, Statement, ValueId } from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
+import { indirect } from "../loops/uses.ts";
 
 /** How four neighbours touch a buffer. */
 export type Access = "uniform" | "four" | "apart";
@@ -59,10 +60,7 @@ function packsElements(body: readonly Statement[], buffers: readonly BufferDecl[
 /** What the iterations of a loop over four neighbours have in common. */
 export function neighboursOf({ axis: { symbol: lane }, body }: Loop): Neighbours {
   const uniform = new Set<ValueId>();
-  const varies = (index: Dim): boolean =>
-    [...freeSymbols(index)].some((s) =>
-      s.node.kind === "symbol" && s.node.role.kind === "value" && !uniform.has(s.node.role.id)
-    );
+  const varies = (index: Dim): boolean => indirect(index).some((id) => !uniform.has(id));
   const at = (index: Dim, n: number): Dim => substitute(index, (s: Sym) => s === lane ? n : s);
   const access = (index: Dim): Access => {
     if (varies(index)) return "apart";
@@ -100,10 +98,7 @@ function fits(s: Statement, { uniform, access }: Neighbours): boolean {
   switch (s.kind) {
     case "load":
       // Neighbours that lie apart are read better by neighbouring invocations, unless they are anywhere anyway
-      return access(s.index) !== "apart" ||
-        [...freeSymbols(s.index)].some(({ node }) =>
-          node.kind === "symbol" && node.role.kind === "value" && !uniform.has(node.role.id)
-        );
+      return access(s.index) !== "apart" || indirect(s.index).some((id) => !uniform.has(id));
     case "store":
       return s.mode === "set" && access(s.index) === "four";
     case "masked":

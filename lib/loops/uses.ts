@@ -1,8 +1,9 @@
 /**
- * Which buffers a kernel touches, and how. Input: a kernel; output: the buffers it mentions, and those it writes. Invariant: a
- * library call's epilogue counts as part of it.
+ * What kernels and statements use. Input: a kernel; output: the buffers it mentions, and those it writes; of statements the
+ * values they read. Invariant: a library call's epilogue counts as part of it.
  */
-import type { BufferId, Kernel, Statement } from "./ir.ts";
+import { type Dim, freeSymbols } from "../sym/expr.ts";
+import type { BufferId, Kernel, Statement, ValueId } from "./ir.ts";
 
 /** The buffers that a kernel mentions. */
 export function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<BufferId> } {
@@ -28,4 +29,58 @@ export function collides(body: readonly Statement[]): boolean {
   return body.some((s) =>
     s.kind === "store" ? s.mode === "add" : (s.kind === "loop" || s.kind === "masked") && collides(s.body)
   );
+}
+
+/** Value ids that a statement reads itself (not its nested statements). */
+export function valuesOf(s: Statement): readonly ValueId[] {
+  switch (s.kind) {
+    case "constant":
+      return [];
+    case "index":
+    case "load":
+      return indirect(s.index);
+    case "scalar":
+      return s.args;
+    case "cast":
+      return [s.value];
+    case "select":
+      return [s.condition, s.then, s.otherwise];
+    case "store":
+      return [s.value, ...indirect(s.index)];
+    case "masked":
+      return [s.condition, s.value, s.otherwise];
+    case "loop":
+      return [
+        ...indirect(s.axis.size),
+        ...s.reductions.flatMap((r) => r.index === undefined ? [r.value] : [r.value, r.index]),
+        ...s.carried.flatMap((c) => [c.initial, c.next]),
+      ];
+    default:
+      return s satisfies never;
+  }
+}
+
+/** Values that an index expression contains. */
+export function indirect(d: Dim): ValueId[] {
+  if (typeof d === "number") return [];
+  const found: ValueId[] = [];
+  for (const symbol of freeSymbols(d)) {
+    if (symbol.node.kind === "symbol" && symbol.node.role.kind === "value") found.push(symbol.node.role.id);
+  }
+  return found;
+}
+
+/** All uses in a statement, nested statements included. */
+export function deepUses(s: Statement, visit: (id: ValueId) => void): void {
+  valuesOf(s).forEach(visit);
+  if (s.kind === "loop" || s.kind === "masked") s.body.forEach((inner) => deepUses(inner, visit));
+}
+
+/** Buffers that statements write. */
+export function storedBuffers(body: readonly Statement[], into: Set<BufferId> = new Set()): Set<BufferId> {
+  for (const s of body) {
+    if (s.kind === "store") into.add(s.buffer);
+    else if (s.kind === "loop" || s.kind === "masked") storedBuffers(s.body, into);
+  }
+  return into;
 }

@@ -12,7 +12,7 @@ import { CONV_CALL } from "../runtime/conv.ts";
 import { GEMM_CALL } from "../runtime/gemm.ts";
 import { SORT_CALL } from "../runtime/sort.ts";
 import { type KernelContext, printEpilogue } from "./kernel.ts";
-import type { Range } from "./nest.ts";
+import type { Range } from "./names.ts";
 
 /** What printing a call needs of the program around it. */
 export interface ExternSite {

@@ -6,7 +6,8 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
 import type { BufferDecl, BufferId, Loop, LoopKernel, Statement } from "../../../lib/loops/ir.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
-import { type KernelNames, NestPrinter, type Range } from "./nest.ts";
+import type { KernelNames, Range } from "./names.ts";
+import { NestPrinter } from "./nest.ts";
 import type { Need } from "./scalar.ts";
 import { MEMORY_TYPE } from "./types.ts";
 

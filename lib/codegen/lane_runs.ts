@@ -4,8 +4,9 @@
  * that must be kept in arrays because another run needs them. Invariant: running the items in order, each run for
  * all lanes, is running the body for all lanes.
  */
-import { type Dim, freeSymbols, type Sym } from "../../../lib/sym/expr.ts";
-import type { BufferId, Carried, Loop, Reduction, Statement, ValueId } from "../../../lib/loops/ir.ts";
+import { type Dim, freeSymbols, type Sym } from "../sym/expr.ts";
+import type { Carried, Loop, Reduction, Statement, ValueId } from "../loops/ir.ts";
+import { deepUses, indirect, storedBuffers, valuesOf } from "../loops/uses.ts";
 
 /** Ends an iteration of an inner loop: its reductions and carried values take their next value. */
 export interface Advance {
@@ -24,60 +25,6 @@ export interface LanePlan {
   readonly items: readonly Item[];
   /** Values defined in one run and used elsewhere. */
   readonly crossing: ReadonlySet<ValueId>;
-}
-
-/** Value ids that a statement reads itself (not its nested statements). */
-export function usesOf(s: Statement): readonly ValueId[] {
-  switch (s.kind) {
-    case "constant":
-      return [];
-    case "index":
-    case "load":
-      return indirect(s.index);
-    case "scalar":
-      return s.args;
-    case "cast":
-      return [s.value];
-    case "select":
-      return [s.condition, s.then, s.otherwise];
-    case "store":
-      return [s.value, ...indirect(s.index)];
-    case "masked":
-      return [s.condition, s.value, s.otherwise];
-    case "loop":
-      return [
-        ...indirect(s.axis.size),
-        ...s.reductions.flatMap((r) => r.index === undefined ? [r.value] : [r.value, r.index]),
-        ...s.carried.flatMap((c) => [c.initial, c.next]),
-      ];
-    default:
-      return s satisfies never;
-  }
-}
-
-/** Values that an index expression contains. */
-export function indirect(d: Dim): ValueId[] {
-  if (typeof d === "number") return [];
-  const found: ValueId[] = [];
-  for (const symbol of freeSymbols(d)) {
-    if (symbol.node.kind === "symbol" && symbol.node.role.kind === "value") found.push(symbol.node.role.id);
-  }
-  return found;
-}
-
-/** All uses in a statement, nested statements included. */
-export function deepUses(s: Statement, visit: (id: ValueId) => void): void {
-  usesOf(s).forEach(visit);
-  if (s.kind === "loop" || s.kind === "masked") s.body.forEach((inner) => deepUses(inner, visit));
-}
-
-/** Buffers that statements write. */
-export function storedBuffers(body: readonly Statement[], into: Set<BufferId> = new Set()): Set<BufferId> {
-  for (const s of body) {
-    if (s.kind === "store") into.add(s.buffer);
-    else if (s.kind === "loop" || s.kind === "masked") storedBuffers(s.body, into);
-  }
-  return into;
 }
 
 /** The values under `body` that differ from lane to lane of a loop over `axis`. */
@@ -102,7 +49,7 @@ export function varyingValues(
         if (varies) { for (const r of s.reductions) values.add(r.id); }
         break;
       case "masked":
-        varies = s.body.map(visit).some(Boolean) || usesOf(s).some((id) => values.has(id));
+        varies = s.body.map(visit).some(Boolean) || valuesOf(s).some((id) => values.has(id));
         if (varies) values.add(s.id);
         break;
       case "store":
@@ -121,7 +68,7 @@ export function varyingValues(
       case "scalar":
       case "cast":
       case "select":
-        varies = usesOf(s).some((id) => values.has(id));
+        varies = valuesOf(s).some((id) => values.has(id));
         if (varies) values.add(s.id);
         break;
       default:
