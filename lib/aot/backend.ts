@@ -21,7 +21,7 @@ import { hintOf } from "../sym/decide.ts";
 import { GraphContract } from "../ops/rewrite/contract.ts";
 import type { CompiledPair, SavedLayout } from "./compiled_pair.ts";
 import { isContiguous } from "../graph/meta.ts";
-import { buildJoint } from "./joint.ts";
+import { buildJoint, type RuntimePlan } from "./joint.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
 import { runtimeOf } from "./runtime.ts";
@@ -86,6 +86,7 @@ interface Compiled {
   readonly run: CompiledFunction;
   /** Inputs that the program writes to. */
   readonly mutated: readonly number[];
+  readonly addressed: RuntimePlan["addressed"];
 }
 
 function compilePair(
@@ -97,7 +98,7 @@ function compilePair(
     simplify(built);
     return built;
   });
-  const { plan } = joint;
+  const { plan } = joint, { addressed } = plan;
   const mutated = plan.mutations.map(({ input }) => input);
   for (const at of mutated) refuseFolded(joint.graph.placeholders[at]);
   // Where a gradient flows through a write, the tape has to see it: the runtime copies.
@@ -110,7 +111,7 @@ function compilePair(
   if (joint.tangents.length === 0) {
     const gm = module(joint.graph, { role: "inference", mutatedInputs, ownResults: joint.results.length });
     const forward = compile(fwCompiler, gm, withExamples(gm.graph, exampleInputs));
-    return { run: runtimeOf({ plan, forward, captured, functional: gm.graph }), mutated };
+    return { run: runtimeOf({ plan, forward, captured, functional: gm.graph }), mutated, addressed };
   }
   logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"), { part: "joint" });
   const cut = bisection.allows("joint_passes", () => "the choice of what is saved for the backward")
@@ -143,7 +144,7 @@ function compilePair(
       layouts: parts.backward.placeholders.slice(0, parts.saved.length).map(savedLayout),
     },
   };
-  return { run: runtimeOf(pair), mutated };
+  return { run: runtimeOf(pair), mutated, addressed };
 }
 
 /** An input whose indices share elements cannot be written back as a whole. */
@@ -194,12 +195,14 @@ function exampleOf({ name, meta: { value } }: Node): unknown {
 
 /**
  * Functional graphs see inputs as separate, and their elements as apart. Where a call writes to an input whose memory
- * another input shares, or whose indices share elements, the captured graph is run op by op instead.
+ * another input shares, or whose indices share elements, or addresses memory before an input, the captured graph is
+ * run op by op instead.
  */
-function guardAliases(captured: GraphModule, { run, mutated }: Compiled): CompiledFunction {
-  if (mutated.length === 0) return run;
+function guardAliases(captured: GraphModule, { run, mutated, addressed }: Compiled): CompiledFunction {
+  if (mutated.length === 0 && addressed.length === 0) return run;
+  const isElsewhere = (input: unknown) => isTensor(input) && input.offset !== 0;
   return (...inputs) => {
-    const shares = mutated.some((at) => {
+    const shares = addressed.some((at) => isElsewhere(inputs[at])) || mutated.some((at) => {
       const input = inputs[at];
       if (isTensor(input) && !liesApart(input.layout)) return true;
       return inputs.some((other, k) => k !== at && overlap(input, other));

@@ -6,14 +6,13 @@
  */
 import { type DynError, InternalError } from "../base/errors.ts";
 import type { TreeSpec } from "../base/tree.ts";
-import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
+import { contiguousMeta, isDense, type TensorMeta } from "../graph/meta.ts";
 import { type Argument, type Graph, isList, Node } from "../graph/node.ts";
 import type { MutatedInput } from "../graph/signature.ts";
 import { GraphValue } from "../ops/graph_builder.ts";
 import type { RecordedCall } from "../autograd/gradient_tape.ts";
 import type { GraphReplay } from "../autograd/graph_replay.ts";
-import { provablyEqual } from "../sym/decide.ts";
-import { type Dim, mul, Sym } from "../sym/expr.ts";
+import { Sym } from "../sym/expr.ts";
 import { type FunctionalTensor, isFunctional, type ViewStep } from "../autograd/functional.ts";
 import { laidOut } from "../ops/rewrite/contract.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
@@ -71,6 +70,8 @@ export interface RuntimePlan {
   readonly lost: readonly LostResult[];
   /** Inputs that are written to, and on whose former elements results that require a gradient depend. */
   readonly overwritten: readonly Mutation[];
+  /** Inputs of which a view addresses elements as they lie in memory, from its beginning. */
+  readonly addressed: readonly number[];
   readonly lifted: readonly unknown[];
   /** Random ops, for which keys are an input, the last one; 0: no such input. */
   readonly randomOps: number;
@@ -156,6 +157,7 @@ export function buildJoint(
     }),
     lost,
     overwritten: overwrittenInputs(trace.replay, mutations, at(values, differentiable)),
+    addressed: inputs.flatMap(({ tensor }, input) => tensor?.storage.addressed ? [input] : []),
     lifted: trace.replay.lifted,
     randomOps: trace.randomOps,
     inputCount,
@@ -325,19 +327,6 @@ function longestPrefix(
     other.steps.every((step, k) => step === steps[k])
   );
   return shown.toSorted((a, b) => b.steps.length - a.steps.length)[0];
-}
-
-/** Whether the elements of a tensor fill its memory without gaps, for all sizes. */
-function isDense({ shape, strides }: TensorMeta): boolean {
-  const left = shape.flatMap((size, d) => size === 1 ? [] : [{ size, stride: strides[d] ?? 0 }]);
-  if (left.some(({ size }) => size === 0)) return true;
-  for (let step: Dim = 1; left.length > 0;) {
-    const at = left.findIndex(({ stride }) => stride === step || provablyEqual(stride, step) === true);
-    const [next] = at < 0 ? [] : left.splice(at, 1);
-    if (!next) return false;
-    step = mul(step, next.size);
-  }
-  return true;
 }
 
 /** Metadata of a tensor node. Throws InternalError for others. */

@@ -6,9 +6,10 @@
  */
 import { type DType, isFloat } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
-import { isContiguous, type TensorMeta } from "../graph/meta.ts";
+import { elementCount, isContiguous, type TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
+import { OPS } from "../ops/table.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition, TensorLike } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
@@ -21,9 +22,11 @@ import {
   tensorArguments,
 } from "../ops/graph_builder.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
+import { laidOut } from "../ops/rewrite/contract.ts";
 import type { RecordedCall } from "./gradient_tape.ts";
 import type { Recorder } from "./recorder.ts";
-import type { Dim } from "../sym/expr.ts";
+import { isLess } from "../sym/decide.ts";
+import { add, type Dim, mul, sub, Sym } from "../sym/expr.ts";
 
 /** A captured program whose views and writes cannot be expressed by pure ops: it has to run op by op. */
 export class NotFunctional extends DynError {
@@ -36,6 +39,8 @@ export class FunctionalStorage {
   version = 0;
   /** Whether a write took place while gradients were recorded. */
   recordedWrite = false;
+  /** Whether a view addresses its elements as they lie in memory. */
+  addressed = false;
 
   /** `input` is the index of the graph input that it belongs to, if any; `meta` the base's in the captured program. */
   constructor(public value: GraphValue, readonly input?: number, readonly meta: TensorMeta = value.meta) {}
@@ -115,12 +120,19 @@ export class FunctionalTensor implements TensorLike {
         "Expected no gradient in what is written through a detached alias but found one",
       );
     }
-    const written = this.functional.recording(recorded, () => this.#writtenBack(value));
+    const written = this.functional.recording(recorded, () => this.#likeBase(this.#writtenBack(value)));
     if (!recorded) this.functional.keepHistory(storage.value, written);
     storage.value = written;
     storage.version++;
     if (recorded) storage.recordedWrite = true;
     if (this.steps.length === 0) this.#known = this.#hold(written);
+  }
+
+  /** The value of a base with its dimensions in their order in memory, so that every view of it can be repeated. */
+  #likeBase(value: GraphValue): GraphValue {
+    const { meta } = this.storage, { api } = this.functional.recorder;
+    if (isContiguous(meta)) return isContiguous(value.meta) ? value : api.contiguous(value);
+    return laidOut(api, value, meta);
   }
 
   /** The base with the elements of this view replaced. */
@@ -162,11 +174,19 @@ export interface FunctionalCall extends OpCall<FunctionalTensor> {
   readonly inplace: boolean;
 }
 
+const isDim = (value: unknown): value is Dim => typeof value === "number" || value instanceof Sym;
+
+const isDims = (value: unknown): value is readonly Dim[] => Array.isArray(value) && value.every(isDim);
+
 type FunctionalResults = FunctionalTensor | readonly FunctionalTensor[];
 
 function isMetas(result: TensorMeta | readonly TensorMeta[]): result is readonly TensorMeta[] {
   return Array.isArray(result);
 }
+
+/** A view as an op on values, which have no memory of their own to address. */
+const onValues = (definition: OpDefinition): OpDefinition =>
+  definition === OPS.asStrided ? OPS.readStrided : definition;
 
 /** Turns calls on aliasing tensors into calls on values. */
 export class Functionalizer {
@@ -227,7 +247,7 @@ export class Functionalizer {
   repeat({ definition, args, of, index, recorded }: ViewStep, value: GraphValue): GraphValue {
     const former = this.recorder.enabled;
     this.recorder.enabled = recorded;
-    const results = this.recorder.call({ definition, args: { ...args, [of]: value } });
+    const results = this.recorder.call({ definition: onValues(definition), args: { ...args, [of]: value } });
     this.recorder.enabled = former;
     const found = index === undefined && isGraphValue(results) ? results : listOf(results)[index ?? 0];
     if (!found) throw new InternalError(`Expected result ${index} of ${definition.name}`);
@@ -263,8 +283,9 @@ export class Functionalizer {
     const metas: TensorMeta | readonly TensorMeta[] = definition.infer(
       mapArguments(args, (tensor) => tensor.meta),
     );
+    if (definition === OPS.asStrided) this.#address(viewed, args);
     const values = mapArguments(args, (tensor) => tensor.value());
-    const results = this.recorder.call({ definition, args: values });
+    const results = this.recorder.call({ definition: onValues(definition), args: values });
     const step = { definition, args: values, of, recorded: this.recorder.enabled };
     const alias = (value: GraphValue, meta: TensorMeta | undefined, index?: number) => {
       const steps = [...viewed.steps, index === undefined ? step : { ...step, index }];
@@ -275,6 +296,25 @@ export class Functionalizer {
       definition,
       results.map((value, index) => alias(value, isMetas(metas) ? metas[index] : metas, index)),
     );
+  }
+
+  /** Notes that a tensor is seen through its memory. Throws NotFunctional where that is more than its elements in order. */
+  #address(viewed: FunctionalTensor, args: ArgsOf<Params, FunctionalTensor>): void {
+    const { storage, meta, steps } = viewed;
+    const { size, stride, storageOffset } = args;
+    const last = isDims(size) && isDims(stride)
+      ? size.reduce<Dim>(
+        (at, n, d) => add(at, mul(sub(n, 1), stride[d] ?? 0)),
+        isDim(storageOffset) ? storageOffset : 0,
+      )
+      : null;
+    const isWhole = steps.length === 0 && isContiguous(meta) && meta.offset === 0;
+    if (!isWhole || last === null || !isLess(last, elementCount(meta))) {
+      throw new NotFunctional(
+        "Expected asStrided of a whole tensor in row-major order but found other memory",
+      );
+    }
+    storage.addressed = true;
   }
 
   #inPlace({ definition, args }: FunctionalCall): FunctionalTensor {
@@ -308,8 +348,7 @@ export class Functionalizer {
       this.recorder.enabled && this.recorder.requiring.has(before);
     const value = cut ? api.copy(before, whole) : whole;
     for (const entry of tape.slice(recorded)) if (entry.kind === "call") this.#copied.set(entry, before);
-    // a value in row-major order lets every view be repeated on it
-    receiver.write(isContiguous(value.meta) ? value : api.contiguous(value));
+    receiver.write(value);
     this.note(result, receiver.storage);
     return receiver;
   }

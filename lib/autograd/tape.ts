@@ -3,9 +3,10 @@
  * output: results that know their node. Invariant: after an in-place call the written tensor, its base and all
  * views of that base have a history that includes the call.
  */
-import { InternalError } from "../base/errors.ts";
+import { DynError, InternalError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
 import type { OpDefinition } from "../ops/definition.ts";
+import { OPS } from "../ops/table.ts";
 import type { HookHandle, TensorHook, ViewState, ViewStep } from "../tensor/autograd_state.ts";
 import { callResolved, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
@@ -46,16 +47,49 @@ export function recordInplace(
     : undefined;
   const node = new OpNode(call.definition, call.args, copy ? { before: { target, copy } } : {});
   const { viewState } = target;
-  const baseEdge = viewState ? gradientEdge(viewState.base) : null;
-  write();
   if (viewState === null) {
+    write();
     setHistory(target, node, 0);
   } else {
-    const { base, steps } = viewState;
+    const { base } = viewState, baseEdge = gradientEdge(base), steps = stepsToWrite(target, viewState);
+    write();
     setHistory(base, new CopySlices(node, { base: base.layout, baseEdge, steps }), 0);
     refreshView(target, viewState);
   }
   node.saveResults([target]);
+}
+
+/** A step on the way from the gradient of a base to that of a view, and back. */
+interface SliceStep {
+  readonly read: (whole: Tensor) => Tensor;
+  /** The whole with the elements of the step replaced. */
+  readonly write: (whole: Tensor, value: Tensor) => Tensor;
+}
+
+/**
+ * The steps between a base and a view that is written to. Where a view repeats elements or addresses memory, all of
+ * them are one, by strides. Throws DynError for a base that strides do not describe.
+ */
+function stepsToWrite(view: Tensor, { base, steps }: ViewState<Tensor>): readonly SliceStep[] {
+  const isInvertible = ({ definition, definition: { implementation } }: ViewStep<Tensor>) =>
+    implementation.kind === "view" && implementation.writeBack !== undefined && definition !== OPS.asStrided;
+  if (steps.every(isInvertible)) {
+    return steps.map((step) => ({
+      read: (whole) => applyStep(whole, step),
+      write: (whole, value) => writeBack(step, whole, value),
+    }));
+  }
+  if (!base.isContiguous()) {
+    throw new DynError(
+      `Expected a row-major tensor behind a view that is written to but found strides [${base.strides}] of shape ` +
+        `[${base.shape}]`,
+    );
+  }
+  const { shape, strides } = view, offset = view.offset - base.offset;
+  return [{
+    read: (whole) => ops.readStrided(whole, shape, strides, offset),
+    write: (whole, value) => ops.writeStrided(whole, value, shape, strides, offset),
+  }];
 }
 
 /** The operation that made a tensor; for views of what was written in place, as of now. */
@@ -107,7 +141,7 @@ class CopySlices extends Node {
   readonly name = "CopySlices";
   readonly inputs: readonly (Layout | null)[];
   readonly #receiver: number;
-  readonly #steps: readonly ViewStep<Tensor>[];
+  readonly #steps: readonly SliceStep[];
   readonly #inner: OpNode;
 
   constructor(
@@ -115,7 +149,7 @@ class CopySlices extends Node {
     { base, baseEdge, steps }: {
       readonly base: Layout;
       readonly baseEdge: Edge | null;
-      readonly steps: readonly ViewStep<Tensor>[];
+      readonly steps: readonly SliceStep[];
     },
   ) {
     const receiver = inner.receiver;
@@ -131,7 +165,7 @@ class CopySlices extends Node {
     // bases are row-major, and what viewed them may need that
     const whole = ops.contiguous(grad);
     const along: Tensor[] = [whole];
-    for (const step of this.#steps) along.push(applyStep(along.at(-1) ?? whole, step));
+    for (const step of this.#steps) along.push(step.read(along.at(-1) ?? whole));
     const slice = along.at(-1) ?? whole;
     const place = (k: number) => k < this.#receiver ? k + 1 : k;
     const inner = this.#inner.apply([slice], {
@@ -142,7 +176,7 @@ class CopySlices extends Node {
       for (let s = this.#steps.length - 1; s >= 0; s--) {
         const step = this.#steps[s], viewed = along[s];
         if (!step || !viewed) throw new InternalError("Expected as many viewed gradients as view steps");
-        value = writeBack(step, viewed, value);
+        value = step.write(viewed, value);
       }
     }
     return [this.edges[0] ? value : null, ...inner.filter((_, k) => k !== this.#receiver)];

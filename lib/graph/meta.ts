@@ -4,7 +4,7 @@
  */
 import type { DType } from "../base/dtype.ts";
 import { type Dim, mul, product } from "../sym/expr.ts";
-import { isEqual } from "../sym/decide.ts";
+import { isEqual, provablyEqual } from "../sym/decide.ts";
 import type { DeviceName } from "../loops/device.ts";
 
 export interface TensorMeta {
@@ -85,6 +85,19 @@ function placesDiffer(
     }
     if (seen[place] === 1) return false;
     seen[place] = 1;
+  }
+  return true;
+}
+
+/** Whether the elements of a tensor fill its memory without gaps, for all sizes. */
+export function isDense({ shape, strides }: Pick<TensorMeta, "shape" | "strides">): boolean {
+  const left = shape.flatMap((size, d) => size === 1 ? [] : [{ size, stride: strides[d] ?? 0 }]);
+  if (left.some(({ size }) => size === 0)) return true;
+  for (let step: Dim = 1; left.length > 0;) {
+    const at = left.findIndex(({ stride }) => stride === step || provablyEqual(stride, step) === true);
+    const [next] = at < 0 ? [] : left.splice(at, 1);
+    if (!next) return false;
+    step = mul(step, next.size);
   }
   return true;
 }

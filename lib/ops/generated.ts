@@ -188,6 +188,7 @@ export type OpName =
   | "diagEmbed"
   | "unfoldBackward"
   | "asStridedBackward"
+  | "readStrided"
   | "writeStrided"
   | "asStridedScatter"
   | "transpose"
@@ -941,6 +942,11 @@ export interface DiagEmbedOptions {
 
 /** Arguments of asStridedBackward by name. */
 export interface AsStridedBackwardOptions {
+  readonly storageOffset?: Dim | null | undefined;
+}
+
+/** Arguments of readStrided by name. */
+export interface ReadStridedOptions {
   readonly storageOffset?: Dim | null | undefined;
 }
 
@@ -2652,6 +2658,14 @@ export interface OpApi<T extends TensorLike> {
     stride: readonly Dim[],
     storageOffset?: Dim | null | AsStridedBackwardOptions,
     options?: AsStridedBackwardOptions,
+  ): T;
+  /** What asStrided shows of self, taken as row-major, wherever its elements lie. */
+  readStrided(
+    self: T,
+    size: readonly Dim[],
+    stride: readonly Dim[],
+    storageOffset?: Dim | null | ReadStridedOptions,
+    options?: ReadStridedOptions,
   ): T;
   /** self, taken as row-major, with `src` put where asStrided reads. */
   writeStrided(

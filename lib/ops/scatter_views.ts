@@ -21,7 +21,7 @@ import {
   unravel,
   withSize,
 } from "./shapes.ts";
-import { diagonalOf } from "./views.ts";
+import { diagonalOf, readAt } from "./views.ts";
 
 /** lo ≤ index < hi as a condition. */
 export function within<V>(o: Body<V>, index: Dim, lo: Dim, hi: Dim): V {
@@ -284,6 +284,35 @@ function stridedPosition(index: readonly Dim[], stride: readonly Dim[], offset: 
   return index.reduce<Dim>((at, i, d) => add(at, mul(i, stride[d] ?? 0)), offset);
 }
 
+const readStrided = defineOp({
+  name: "readStrided",
+  doc: "What asStrided shows of self, taken as row-major, wherever its elements lie.",
+  params: {
+    self: required("tensor"),
+    size: required("sizes"),
+    stride: required("sizes"),
+    storageOffset: nullable("size"),
+  },
+  exposure: { method: false, free: false },
+  infer: ({ self, size }) => contiguousMeta(size, self.dtype, self.device),
+  implementation: {
+    kind: "lower",
+    lower: ({ self, stride, storageOffset }, [out]) =>
+      readAt(
+        self,
+        out,
+        (index) => unravel(stridedPosition(index, stride, storageOffset ?? 0), self.shape),
+      ),
+  },
+  gradient: {
+    kind: "rule",
+    saves: [],
+    rule: (o, { args: { self, size, stride, storageOffset }, grads: [grad] }) =>
+      grad ? { self: o.asStridedBackward(grad, self.shape, size, stride, storageOffset) } : {},
+  },
+  samples: [{ args: [t(6), [2, 2], [2, 1], 1] }],
+});
+
 const asStridedBackward = defineOp({
   name: "asStridedBackward",
   doc: "Adds the elements of a strided view back into a row-major tensor of the shape it had.",
@@ -316,7 +345,7 @@ const asStridedBackward = defineOp({
     kind: "rule",
     saves: [],
     rule: (o, { args: { size, stride, storageOffset }, grads: [grad] }) =>
-      grad ? { grad: o.asStrided(o.contiguous(grad), size, stride, storageOffset) } : {},
+      grad ? { grad: o.readStrided(grad, size, stride, storageOffset) } : {},
   },
   samples: [{ args: [t(2, 2), [6], [2, 2], [2, 1], 1] }],
 });
@@ -367,7 +396,7 @@ const writeStrided = defineOp({
       grad
         ? {
           self: o.writeStrided(grad, o.zerosLike(src), size, stride, storageOffset),
-          src: o.asStrided(o.contiguous(grad), size, stride, storageOffset),
+          src: o.readStrided(grad, size, stride, storageOffset),
         }
         : {},
   },
@@ -391,7 +420,7 @@ const asStridedScatter = defineOp({
     saves: [],
     rule(o, { args: { size, stride, storageOffset }, grads: [grad] }) {
       if (!grad) return {};
-      const part = o.asStrided(o.contiguous(grad), size, stride, storageOffset);
+      const part = o.readStrided(grad, size, stride, storageOffset);
       return { self: o.writeStrided(o.zerosLike(grad), part, size, stride, storageOffset), src: part };
     },
   },
@@ -405,6 +434,7 @@ export const scatterViews = {
   diagEmbed,
   unfoldBackward,
   asStridedBackward,
+  readStrided,
   writeStrided,
   asStridedScatter,
 } as const;

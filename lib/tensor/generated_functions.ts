@@ -422,6 +422,8 @@ export const diagEmbed: OpApi<Tensor>["diagEmbed"] = ops.diagEmbed;
 export const unfoldBackward: OpApi<Tensor>["unfoldBackward"] = ops.unfoldBackward;
 /** Adds the elements of a strided view back into a row-major tensor of the shape it had. */
 export const asStridedBackward: OpApi<Tensor>["asStridedBackward"] = ops.asStridedBackward;
+/** What asStrided shows of self, taken as row-major, wherever its elements lie. */
+export const readStrided: OpApi<Tensor>["readStrided"] = ops.readStrided;
 /** self, taken as row-major, with `src` put where asStrided reads. */
 export const writeStrided: OpApi<Tensor>["writeStrided"] = ops.writeStrided;
 /**

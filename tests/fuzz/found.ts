@@ -713,4 +713,11 @@ export const FOUND: Readonly<Record<string, Found>> = {
       return life(f, [() => [float([2, 1])]], { effects, state: { w }, optimizer });
     },
   },
+  "a view of what was written to through its transposed view": {
+    make: () =>
+      life((x: Tensor) => {
+        x.transpose(1, 0).log10_();
+        return [x.view([-1])];
+      }, [() => [float([[0.75, 1.25], [1.5, 2]])]]),
+  },
 };

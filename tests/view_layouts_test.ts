@@ -1,0 +1,118 @@
+/**
+ * Views of tensors that lie in memory in every way, written to by one view and read by another: compiled programs give
+ * the elements, strides and gradients of plain ones. Some of the combinations, picked by a seed (DYN_TEST_SEED), or all
+ * of them (DYN_TEST_ALL=1).
+ */
+import { assert, assertEquals } from "@std/assert";
+import { arange, compile, DynError, type Tensor } from "../mod.ts";
+import { sampleBySeed } from "./support/sampling.ts";
+
+type ViewOf = (x: Tensor) => Tensor;
+
+/** How a tensor lies in the memory of a matrix of 3 × 4. */
+const LAYOUTS: Readonly<Record<string, ViewOf>> = {
+  rows: (x) => x,
+  columns: (x) => x.t(),
+  gaps: (x) => x.at(":", "::2"),
+  behind: (x) => x.at("1:"),
+  repeated: (x) => x.at("0:1").expand([3, 4]),
+};
+
+const WRITES: Readonly<Record<string, (x: Tensor) => unknown>> = {
+  nothing: () => {},
+  whole: (x) => x.mul_(2),
+  transposed: (x) => x.t().add_(1),
+  "a row": (x) => x.select(0, 1).add_(10),
+  "a column": (x) => x.select(1, 0).mul_(3),
+  "the diagonal": (x) => x.diagonal().add_(5),
+  flat: (x) => x.view([-1]).add_(1),
+  "by strides": (x) => x.asStrided([2, 2], [2, 1], x.storageOffset()).add_(7),
+  windows: (x) => x.unfold(0, 2, 2).add_(1),
+  "with one dimension more": (x) => x.unsqueeze(0).add_(1),
+  narrowed: (x) => x.narrow(1, 0, 1).fill_(3),
+};
+
+const READS: Readonly<Record<string, ViewOf>> = {
+  flat: (x) => x.view([-1]),
+  "by strides": (x) => x.asStrided([3], [1], x.storageOffset()),
+  "by strides from the beginning": (x) => x.asStrided([2, 2], [1, 2]),
+  transposed: (x) => x.t(),
+  windows: (x) => x.unfold(1, 2, 1),
+  "the diagonal": (x) => x.diagonal(),
+  "a product": (x) => x.mul(1),
+  reshaped: (x) => x.reshape([-1]),
+  "transposed and flat": (x) => x.t().view([-1]),
+  "a part": (x) => x.split(1, 1)[0] ?? x,
+};
+
+/** Where the tensor is made: outside of the program, in it, or in it from an intermediate. */
+const PLACES = ["outside", "inside", "of an intermediate"] as const;
+
+interface Combination {
+  readonly layout: string;
+  readonly write: string;
+  readonly read: string;
+  readonly place: typeof PLACES[number];
+  /** Whether the view that is read was made before the write. */
+  readonly early: boolean;
+  readonly requiresGrad: boolean;
+}
+
+const COMBINATIONS: readonly Combination[] = Object.keys(LAYOUTS).flatMap((layout) =>
+  Object.keys(WRITES).flatMap((write) =>
+    Object.keys(READS).flatMap((read) =>
+      PLACES.flatMap((place) =>
+        [false, true].flatMap((early) =>
+          [false, true].map((requiresGrad) => ({ layout, write, read, place, early, requiresGrad }))
+        )
+      )
+    )
+  )
+);
+
+/** What a program shows of itself, or why it refuses. */
+function outcomeOf(combination: Combination, backend?: string): unknown {
+  const { place, early, requiresGrad } = combination;
+  const layout = LAYOUTS[combination.layout],
+    write = WRITES[combination.write],
+    read = READS[combination.read];
+  assert(layout && write && read);
+  const leaf = arange(0, 12, { dtype: "float32" }).reshape([3, 4]).requiresGrad_(requiresGrad);
+  const program = (x: Tensor): readonly [Tensor, Tensor] => {
+    const base = place === "outside" ? x : layout(place === "inside" ? x : x.mul(1));
+    const former = early ? read(base) : null;
+    write(base);
+    return [former ?? read(base), base];
+  };
+  const own = requiresGrad ? leaf.mul(1) : leaf.clone();
+  try {
+    const run = backend ? compile(program, { backend }) : program;
+    const [result, base] = run(place === "outside" ? layout(own) : own);
+    const shown = [result.tolist(), result.strides, base.tolist(), own.tolist()];
+    if (!requiresGrad) return shown;
+    const weights = arange(1, result.numel() + 1, { dtype: "float32" }).reshape(result.shape);
+    result.mul(weights).sum().backward();
+    return [...shown, leaf.grad?.tolist()];
+  } catch (error) {
+    if (error instanceof DynError) {
+      return `refused: ${error.message.replace(/needed by \w+, is at version.*/, "")}`;
+    }
+    throw error;
+  }
+}
+
+for (const [backend, count] of [["aot_eager", 400], ["inductor", 12]] as const) {
+  Deno.test(`views of tensors in every layout, ${backend}`, () => {
+    let refused = 0;
+    const combinations = sampleBySeed(COMBINATIONS, count);
+    for (const combination of combinations) {
+      const plain = outcomeOf(combination);
+      if (typeof plain === "string") refused++;
+      assertEquals(outcomeOf(combination, backend), plain, JSON.stringify(combination));
+    }
+    assert(
+      refused < count / 2 || count < 100,
+      `Expected most programs to be accepted but ${refused} were refused`,
+    );
+  });
+}
