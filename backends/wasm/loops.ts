@@ -7,12 +7,13 @@
 import { masksLoops } from "../../lib/codegen/vectorise.ts";
 import type { Dim, Sym } from "../../lib/sym/expr.ts";
 import { isPosition, type Loop, type Reduction, type Statement } from "../../lib/loops/ir.ts";
+import { neutralOf } from "../../lib/loops/reductions.ts";
 import { collides, indirect } from "../../lib/loops/uses.ts";
 import { mayLoadBeyond } from "./access.ts";
 import type { Range } from "./addresses.ts";
 import { openExtreme, takeExtreme } from "./extremes.ts";
 import { isFour, type Place, type StatementWriter } from "./place.ts";
-import { combined, combineFirst, dependsOnOrder, foldPartials, neutral, rotate } from "./reduce.ts";
+import { combined, combineFirst, dependsOnOrder, foldPartials, rotate } from "./reduce.ts";
 import { partOf } from "./values.ts";
 
 /** Partial results of a reduction, in groups of four. */
@@ -98,7 +99,7 @@ function accumulator(
     };
   }
   const combination = { op, dtype: type }, total = lanes.variable(type, form);
-  lanes.assign(total, lanes.constant(neutral(combination), type));
+  lanes.assign(total, lanes.constant(neutralOf(op, type), type));
   writer.define(r.id, total);
   return () => {
     const args = [total, writer.value(r.value)] as const;
@@ -113,7 +114,7 @@ function vectorLoop(writer: StatementWriter, loop: Loop, range: Range): void {
     const combination = { op: r.op, dtype: r.dtype };
     const groups = Array.from({ length: wide }, () => {
       const made = lanes.variable(combination.dtype, { four: true, equal: false });
-      lanes.assign(made, lanes.constant(neutral(combination), combination.dtype));
+      lanes.assign(made, lanes.constant(neutralOf(r.op, r.dtype), r.dtype));
       return made;
     });
     return { r, combination, groups };

@@ -1,12 +1,12 @@
 /**
- * Reductions in lanes: neutral elements, combining, folding partial results. Input: a reduction and its partial
+ * Reductions in lanes: combining, folding partial results. Input: a reduction and its partial
  * results; output: values. Invariant: combining is lane by lane; partial results fold as a tree over groups of four
  * and then over lanes, so that the order is that of the printed C++.
  */
 import { InternalError } from "../../lib/base/errors.ts";
-import { isFloat, type ValueType } from "../../lib/base/dtype.ts";
-import type { Reduction } from "../../lib/loops/ir.ts";
-import type { ScalarOpName } from "../../lib/loops/scalar.ts";
+import { isFloat } from "../../lib/base/dtype.ts";
+import { isPosition, type Reduction } from "../../lib/loops/ir.ts";
+import { combinationOf, neutralOf } from "../../lib/loops/reductions.ts";
 import type { Lanes } from "./lanes.ts";
 import { scalar } from "./straight_line.ts";
 import { constantBits, isWide, type LaneValue, partOf } from "./values.ts";
@@ -14,70 +14,14 @@ import { constantBits, isWide, type LaneValue, partOf } from "./values.ts";
 /** What reductions combine: their operation and the type of their lanes. */
 export type Combination = Pick<Reduction, "op" | "dtype">;
 
-const LEAST = {
-  float32: -Infinity,
-  float64: -Infinity,
-  int64: -(2n ** 63n),
-  int32: -(2 ** 31),
-  bool: false,
-} as const satisfies Record<ValueType, number | bigint | boolean>;
-const GREATEST = {
-  float32: Infinity,
-  float64: Infinity,
-  int64: 2n ** 63n - 1n,
-  int32: 2 ** 31 - 1,
-  bool: true,
-} as const satisfies Record<ValueType, number | bigint | boolean>;
-
-/** What leaves every value as it is. */
-export function neutral({ op, dtype }: Combination): number | bigint | boolean {
-  switch (op) {
-    case "sum":
-    case "any":
-    case "argmax":
-    case "argmin":
-      return dtype === "bool" ? false : 0;
-    case "prod":
-    case "all":
-      return dtype === "bool" ? true : 1;
-    case "max":
-      return LEAST[dtype];
-    case "min":
-      return GREATEST[dtype];
-    default:
-      return op satisfies never;
-  }
-}
-
-function operationOf({ op, dtype }: Combination): ScalarOpName {
-  switch (op) {
-    case "sum":
-      return dtype === "bool" ? "or" : "add";
-    case "prod":
-      return dtype === "bool" ? "and" : "mul";
-    case "max":
-      return "maximum";
-    case "min":
-      return "minimum";
-    case "any":
-      return "or";
-    case "all":
-      return "and";
-    case "argmax":
-    case "argmin":
-      throw new InternalError(`Expected a reduction without positions but found ${op}`);
-    default:
-      return op satisfies never;
-  }
-}
-
 /** What came so far combined with a value, lane by lane. */
 export function combined(
   lanes: Lanes,
   r: Combination,
   { args, four }: { readonly args: readonly [LaneValue, LaneValue]; readonly four: boolean },
 ): LaneValue {
-  return scalar(lanes, operationOf(r), { args, four });
+  if (isPosition(r.op)) throw new InternalError(`Expected a reduction without positions but found ${r.op}`);
+  return scalar(lanes, combinationOf(r.op, r.dtype), { args, four });
 }
 
 /** A partial result combined with lane 0 of a value; the other lanes stay as they are. */
@@ -87,7 +31,7 @@ export function combineFirst(
   [partial, value]: readonly [LaneValue, LaneValue],
 ) {
   const { body } = lanes, wide = isWide(r.dtype);
-  body.get(partOf(value, 0)).splatConstant(...constantBits(neutral(r), r.dtype));
+  body.get(partOf(value, 0)).splatConstant(...constantBits(neutralOf(r.op, r.dtype), r.dtype));
   body.lanes([-1, wide ? -1 : 0, 0, 0]).simd("bitselect");
   const alone = body.local("v128");
   body.set(alone);

@@ -55,6 +55,29 @@ export const DTYPES: readonly DType[] = [
   "bool",
 ];
 
+const LIMITS: Readonly<Record<DType, readonly [number | bigint | boolean, number | bigint | boolean]>> = {
+  float32: [-Infinity, Infinity],
+  float64: [-Infinity, Infinity],
+  float16: [-Infinity, Infinity],
+  bfloat16: [-Infinity, Infinity],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  int16: [-(2 ** 15), 2 ** 15 - 1],
+  int8: [-(2 ** 7), 2 ** 7 - 1],
+  uint8: [0, 255],
+  bool: [false, true],
+};
+
+/** The least value of a type: the neutral element of max. */
+export function lowest(dtype: DType): number | bigint | boolean {
+  return LIMITS[dtype][0];
+}
+
+/** The greatest value of a type: the neutral element of min. */
+export function highest(dtype: DType): number | bigint | boolean {
+  return LIMITS[dtype][1];
+}
+
 /** Bytes of one element. */
 export function itemSize(dtype: DType): number {
   return INFO[dtype].bytes;

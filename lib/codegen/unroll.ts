@@ -6,15 +6,9 @@
 import { isFloat, type ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, substitute, type Sym, symbol } from "../sym/expr.ts";
-import {
-  isPosition,
-  type Loop,
-  type PlainOp,
-  type Reduction,
-  type Statement,
-  type ValueId,
-} from "../loops/ir.ts";
+import { isPosition, type Loop, type Reduction, type Statement, type ValueId } from "../loops/ir.ts";
 import type { ScalarOpName } from "../loops/scalar.ts";
+import { combinationOf, neutralOf } from "../loops/reductions.ts";
 import { valueTypes } from "../loops/value_types.ts";
 import { masksLoops } from "./vectorise.ts";
 
@@ -44,15 +38,6 @@ function grown(body: readonly Statement[]): number {
   }
   return total;
 }
-
-const COMBINE: Readonly<Record<PlainOp, ScalarOpName>> = {
-  sum: "add",
-  prod: "mul",
-  max: "maximum",
-  min: "minimum",
-  any: "or",
-  all: "and",
-};
 
 type Names = Map<ValueId, ValueId>;
 
@@ -100,19 +85,13 @@ class Unroller {
     return out;
   }
 
-  #constant(value: number | boolean, dtype: ValueType, out: Statement[]): ValueId {
-    const id = this.fresh();
-    this.types.set(id, dtype);
-    const normal = dtype === "bool" ? Boolean(value) : dtype === "int64" ? BigInt(value) : Number(value);
-    out.push({ kind: "constant", id, value: normal, dtype });
-    return id;
-  }
-
   /** Where sums and products start; extremes start with their first value. */
   #neutral(r: Reduction, out: Statement[]): Sofar | undefined {
     if (isPosition(r.op) || r.op === "max" || r.op === "min") return undefined;
-    const one = r.op === "prod" || r.op === "all";
-    return { value: this.#constant(one ? 1 : 0, r.dtype, out) };
+    const id = this.fresh(), { dtype } = r;
+    this.types.set(id, dtype);
+    out.push({ kind: "constant", id, value: neutralOf(r.op, dtype), dtype });
+    return { value: id };
   }
 
   #scalar(
@@ -133,8 +112,7 @@ class Unroller {
   ): Sofar {
     if (before === undefined) return given;
     if (!isPosition(r.op)) {
-      const logical = r.dtype === "bool" ? { sum: "or", prod: "and" } as const : undefined;
-      const op = (r.op === "sum" || r.op === "prod") && logical ? logical[r.op] : COMBINE[r.op];
+      const op = combinationOf(r.op, r.dtype);
       return { value: this.#scalar(op, [before.value, given.value], { dtype: r.dtype, out }) };
     }
     const dtype = this.types.get(r.value) ?? "float32", truth = { dtype: "bool", out } as const;

@@ -3,11 +3,11 @@
  * the promoted type. Invariant: NaN wins in maximum, minimum and clamp, and loses in fmax and fmin.
  */
 import { DynError } from "../base/errors.ts";
-import { type DType, isFloat, isInteger } from "../base/dtype.ts";
+import { type DType, highest, isFloat, isInteger, lowest } from "../base/dtype.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, required } from "./params.ts";
-import { elementOf, highest, isTensor, lowest } from "./promotion.ts";
+import { elementOf, isTensor } from "./promotion.ts";
 import { binary, type OperandOf, pointwise, pointwiseMeta, reduceTo, t, typesOf } from "./pointwise.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { max as greatest, min as least } from "../sym/expr.ts";

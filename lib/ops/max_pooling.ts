@@ -9,7 +9,7 @@ import type { Body, Lowered } from "../loops/body.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { optional, required } from "./params.ts";
-import { lowest } from "./promotion.ts";
+import { lowest } from "../base/dtype.ts";
 import { t } from "./pointwise.ts";
 import {
   checkPooled,

@@ -3,7 +3,16 @@
  * resolved call over tensors; output: a plan, made once per signature. Invariant: two calls with one signature
  * (types, layouts, constants) have one plan; a plan holds no tensor.
  */
-import { type DType, getDefaultDtype, isFloat, isHalf, isInteger, itemSize } from "../base/dtype.ts";
+import {
+  type DType,
+  getDefaultDtype,
+  highest,
+  isFloat,
+  isHalf,
+  isInteger,
+  itemSize,
+  lowest,
+} from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
@@ -13,7 +22,6 @@ import type { BufferOperand } from "../loops/record.ts";
 import { isCreation, takesInplace } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
-import { highest, lowest } from "../ops/promotion.ts";
 import { Sym } from "../sym/expr.ts";
 import { concrete, contiguousLayout, type Layout, layoutOf } from "./layout.ts";
 import { type MakeTemporary, recordKernels } from "./library_calls.ts";

@@ -5,65 +5,24 @@
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { isPosition, type PlainOp, type PositionOp, type ReductionOp } from "../../../lib/loops/ir.ts";
-import { literal, MEMORY_TYPE, SUFFIX, VALUE_TYPE, wrapping } from "./types.ts";
+import { combinationOf, neutralOf } from "../../../lib/loops/reductions.ts";
+import { InternalError } from "../../../lib/base/errors.ts";
+import { scalarExpression } from "./scalar.ts";
+import { literal, MEMORY_TYPE, SUFFIX, VALUE_TYPE } from "./types.ts";
 
 /** Lanes of a vectorised reduction. */
 export const LANES = 16;
 
-const LEAST: Readonly<Record<ValueType, string>> = {
-  float32: "(-__builtin_inff())",
-  float64: "(-__builtin_inf())",
-  int64: "(-9223372036854775807L - 1)",
-  int32: "(-2147483647 - 1)",
-  bool: "false",
-};
-const GREATEST: Readonly<Record<ValueType, string>> = {
-  float32: "__builtin_inff()",
-  float64: "__builtin_inf()",
-  int64: "9223372036854775807L",
-  int32: "2147483647",
-  bool: "true",
-};
-
 /** What leaves every value as it is. */
-export function neutral(op: PlainOp, dtype: ValueType): string {
-  switch (op) {
-    case "sum":
-      return dtype === "bool" ? "false" : literal(0, dtype);
-    case "prod":
-      return literal(1, dtype);
-    case "max":
-      return LEAST[dtype];
-    case "min":
-      return GREATEST[dtype];
-    case "any":
-      return literal(0, dtype);
-    case "all":
-      return literal(1, dtype);
-    default:
-      return op satisfies never;
-  }
-}
+export const neutral = (op: PlainOp, dtype: ValueType): string => literal(neutralOf(op, dtype), dtype);
 
 /** One step: `so far` and a value, both names. */
-export function combine(op: PlainOp, dtype: ValueType, [a, b]: readonly [string, string]): string {
-  const logical = dtype === "bool";
-  switch (op) {
-    case "sum":
-      return logical ? `${a} | ${b}` : wrapping("+", dtype, [a, b]);
-    case "prod":
-      return logical ? `${a} & ${b}` : wrapping("*", dtype, [a, b]);
-    case "max":
-      return isFloat(dtype) ? `${b} > ${a} ? ${b} : is_nan(${b}) ? ${b} : ${a}` : `${b} > ${a} ? ${b} : ${a}`;
-    case "min":
-      return isFloat(dtype) ? `${b} < ${a} ? ${b} : is_nan(${b}) ? ${b} : ${a}` : `${b} < ${a} ? ${b} : ${a}`;
-    case "any":
-      return `${a} | ${b}`;
-    case "all":
-      return `${a} & ${b}`;
-    default:
-      return op satisfies never;
-  }
+export function combine(op: PlainOp, dtype: ValueType, args: readonly [string, string]): string {
+  const name = combinationOf(op, dtype);
+  const need = (): never => {
+    throw new InternalError(`Expected ${name} to be an operation of the language`);
+  };
+  return scalarExpression(name, dtype, { args, need, form: "inline" });
 }
 
 /** Whether a value replaces the extreme found so far (`index` < 0 where there is none); NaN is extreme. */

@@ -7,7 +7,15 @@ import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim, Sym } from "../../../lib/sym/expr.ts";
-import type { Loop, Program, Reduction, Statement, ValueId } from "../../../lib/loops/ir.ts";
+import {
+  isPosition,
+  type Loop,
+  type Program,
+  type Reduction,
+  type Statement,
+  type ValueId,
+} from "../../../lib/loops/ir.ts";
+import { combinationOf, neutralOf } from "../../../lib/loops/reductions.ts";
 import type { Bindings } from "./bindings.ts";
 import { neighboursOf } from "../../../lib/codegen/fours.ts";
 import { indexText } from "./index.ts";
@@ -21,32 +29,6 @@ export interface ShaderSetting {
   /** Invocations of a workgroup. */
   readonly threads: number;
   readonly cooperative: boolean;
-}
-
-/** The value of an empty reduction. */
-function neutral(r: Reduction, dtype: ValueType, helpers: Helpers): string {
-  switch (r.op) {
-    case "sum":
-      return constantText(0, dtype, helpers);
-    case "prod":
-      return constantText(1, dtype, helpers);
-    case "any":
-      return "false";
-    case "all":
-      return "true";
-    case "max":
-    case "argmax":
-      return dtype === "bool"
-        ? "false"
-        : constantText(isFloat(dtype) ? -Infinity : -(2 ** 31), dtype, helpers);
-    case "min":
-    case "argmin":
-      return dtype === "bool"
-        ? "true"
-        : constantText(isFloat(dtype) ? Infinity : 2 ** 31 - 1, dtype, helpers);
-    default:
-      return r.op satisfies never;
-  }
 }
 
 /** Writes the body of one shader. */
@@ -252,34 +234,17 @@ export class ShaderWriter {
   }
 
   #openReduction(r: Reduction, value: ValueType): void {
-    this.line(`var a${r.id}: ${registerType(value)} = ${neutral(r, value, this.#helpers)};`);
-    if (isArg(r)) this.line(`var p${r.id}: i32 = 2147483647;`);
+    this.line(
+      `var a${r.id}: ${registerType(value)} = ${constantText(neutralOf(r.op, value), value, this.#helpers)};`,
+    );
+    if (isPosition(r.op)) this.line(`var p${r.id}: i32 = 2147483647;`);
   }
 
   /** a = a combined with a value. */
   #combine(r: Reduction, dtype: ValueType, from: { value: string; index: string }): string {
-    const acc = `a${r.id}`, { value } = from;
-    const scalar = (op: "add" | "mul" | "maximum" | "minimum") =>
-      `${acc} = ${scalarText(op, [acc, value], { dtype, helpers: this.#helpers })};`;
-    switch (r.op) {
-      case "sum":
-        return scalar("add");
-      case "prod":
-        return scalar("mul");
-      case "max":
-        return scalar("maximum");
-      case "min":
-        return scalar("minimum");
-      case "any":
-        return `${acc} = ${acc} || ${value};`;
-      case "all":
-        return `${acc} = ${acc} && ${value};`;
-      case "argmax":
-      case "argmin":
-        return this.#combineArg(r, dtype, from);
-      default:
-        return r.op satisfies never;
-    }
+    if (isPosition(r.op)) return this.#combineArg(r, dtype, from);
+    const acc = `a${r.id}`, args = [acc, from.value];
+    return `${acc} = ${scalarText(combinationOf(r.op, dtype), args, { dtype, helpers: this.#helpers })};`;
   }
 
   /** The first index of the extreme; NaN beats every number. */
@@ -303,26 +268,28 @@ export class ShaderWriter {
     const stored = type === "bool" ? "u32" : type;
     const values = `shared_${stored}`;
     this.#shared.set(values, stored);
-    if (isArg(r)) this.#shared.set("shared_at", "i32");
+    if (isPosition(r.op)) this.#shared.set("shared_at", "i32");
     const put = type === "bool" ? `select(0u, 1u, a${r.id})` : `a${r.id}`;
     const get = (at: string) => type === "bool" ? `(${values}[${at}] != 0u)` : `${values}[${at}]`;
-    const publish = `${values}[lid] = ${put};${isArg(r) ? ` shared_at[lid] = p${r.id};` : ""}`;
+    const publish = `${values}[lid] = ${put};${isPosition(r.op) ? ` shared_at[lid] = p${r.id};` : ""}`;
     this.line(publish);
     this.line("workgroupBarrier();");
     this.line(`for (var half = ${this.setting.threads / 2}; half > 0; half = half / 2) {`);
     this.line("if (lid < half) {");
-    this.line(`let other = ${get("lid + half")};${isArg(r) ? " let other_at = shared_at[lid + half];" : ""}`);
+    this.line(
+      `let other = ${get("lid + half")};${isPosition(r.op) ? " let other_at = shared_at[lid + half];" : ""}`,
+    );
     this.line(this.#combine(r, dtype, { value: "other", index: "other_at" }));
     this.line(publish);
     this.line("}");
     this.line("workgroupBarrier();");
     this.line("}");
-    this.line(`a${r.id} = ${get("0")};${isArg(r) ? ` p${r.id} = shared_at[0];` : ""}`);
+    this.line(`a${r.id} = ${get("0")};${isPosition(r.op) ? ` p${r.id} = shared_at[0];` : ""}`);
     this.line("workgroupBarrier();");
   }
 
   #closeReduction(r: Reduction): void {
-    this.#let(r.id, r.dtype, isArg(r) ? `select(p${r.id}, 0, p${r.id} == 2147483647)` : `a${r.id}`);
+    this.#let(r.id, r.dtype, isPosition(r.op) ? `select(p${r.id}, 0, p${r.id} == 2147483647)` : `a${r.id}`);
   }
 }
 
@@ -335,8 +302,6 @@ function definedType(body: readonly Statement[], id: ValueId): ValueType | undef
   }
   return undefined;
 }
-
-const isArg = (r: Reduction): boolean => r.op === "argmax" || r.op === "argmin";
 
 function writesWhatIsRead(body: readonly Statement[], bindings: Bindings): boolean {
   return body.some((s) =>

@@ -1,0 +1,43 @@
+/** What reductions start with and how they combine, as operations of the scalar vocabulary. */
+import { highest, lowest, type ValueType } from "../base/dtype.ts";
+import { type PlainOp, type ReductionOp } from "./ir.ts";
+import type { ScalarOpName } from "./scalar.ts";
+
+/** What leaves every value as it is: where extremes are looked for, no value is better than it. */
+export function neutralOf(op: ReductionOp, dtype: ValueType): number | bigint | boolean {
+  switch (op) {
+    case "sum":
+    case "any":
+      return ofType(0, dtype);
+    case "prod":
+    case "all":
+      return ofType(1, dtype);
+    case "max":
+    case "argmax":
+      return lowest(dtype);
+    case "min":
+    case "argmin":
+      return highest(dtype);
+    default:
+      return op satisfies never;
+  }
+}
+
+/** A number as a constant of a type. */
+const ofType = (value: 0 | 1, dtype: ValueType): number | bigint | boolean =>
+  dtype === "bool" ? value === 1 : dtype === "int64" ? BigInt(value) : value;
+
+const COMBINE: Readonly<Record<PlainOp, ScalarOpName>> = {
+  sum: "add",
+  prod: "mul",
+  max: "maximum",
+  min: "minimum",
+  any: "or",
+  all: "and",
+};
+
+/** The operation on what came so far and the next value. */
+export function combinationOf(op: PlainOp, dtype: ValueType): ScalarOpName {
+  if (dtype === "bool" && op === "sum") return "or";
+  return dtype === "bool" && op === "prod" ? "and" : COMBINE[op];
+}
