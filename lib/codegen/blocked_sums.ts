@@ -5,10 +5,10 @@
  * every printer that runs this pass adds in one order. Printers that accumulate in float64 have no need of it.
  */
 import { hintOf } from "../sym/decide.ts";
-import { add, type Dim, floorDiv, freeSymbols, min, mul, sub, type Sym, symbol } from "../sym/expr.ts";
+import type { Dim } from "../sym/expr.ts";
 import type { Loop, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
-import { substituteIndices } from "../loops/nest.ts";
 import { nextId } from "../loops/value_types.ts";
+import { cutLoop, isFixed } from "./cut_loop.ts";
 
 /** So many elements are added in one go, in 16 lanes of 256 and without further loops. */
 export const LONG = 4096;
@@ -32,8 +32,6 @@ export function blockedSums(body: readonly Statement[]): readonly Statement[] {
   return cut(body);
 }
 
-const isSize = (s: Sym): boolean => s.node.kind === "symbol" && s.node.role.kind === "size";
-
 /**
  * The sizes of loops by which this pass goes, over those of the program: who makes one program for several sizes has to
  * keep those apart that are longer than `LONG` from those that are not.
@@ -53,7 +51,7 @@ export function sumLengths({ kernels }: Pick<Program, "kernels">): Dim[] {
 /** How often a loop runs in the call that it is made for; 0 where that differs within a call. */
 function lengthOf(size: Dim): number {
   if (typeof size === "number") return size;
-  return [...freeSymbols(size)].every(isSize) ? hintOf(size) : 0;
+  return isFixed(size) ? hintOf(size) : 0;
 }
 
 function isLongSum({ order, carried, reductions, axis }: Loop): boolean {
@@ -72,25 +70,15 @@ function inBlocks(loop: Loop, fresh: () => ValueId): Loop {
 /** Loops over parts of falling lengths, and in them one over the elements of the last. */
 function split(loop: Loop, [part, ...smaller]: readonly number[], fresh: () => ValueId): Loop {
   if (part === undefined) return loop;
-  const { axis: { symbol: whole, size }, reductions } = loop;
-  const count = floorDiv(add(size, part - 1), part), most = typeof count === "number" ? count : count.upper;
-  const outer = symbol("b", { kind: "axis" }, [0, Math.max(0, most - 1)]);
-  const inner = symbol("r", { kind: "axis" }, [0, part - 1]), start = mul(outer, part);
-  const even = typeof size === "number" && size % part === 0;
+  const { reductions } = loop, { axis, part: block } = cutLoop(loop, part);
   const partial = reductions.map((r): Reduction => ({ ...r, id: fresh() }));
-  const body: Loop = {
-    ...loop,
-    axis: { symbol: inner, size: even ? part : min(part, sub(size, start)) },
-    body: substituteIndices(loop.body, (s) => s === whole ? add(start, inner) : s),
-    reductions: partial,
-  };
   return {
     kind: "loop",
-    axis: { symbol: outer, size: count },
+    axis,
     order: "reduction",
     vector: false,
     carried: [],
-    body: [split(body, smaller, fresh)],
+    body: [split({ ...block, reductions: partial }, smaller, fresh)],
     reductions: reductions.map((r, k): Reduction => ({ ...r, value: partial[k]?.id ?? r.value })),
   };
 }

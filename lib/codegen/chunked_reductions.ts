@@ -4,24 +4,12 @@
  * combines them in order. Invariant: where to cut follows from the sizes alone, so that every printer that runs this
  * pass, on however many threads, combines in one order.
  */
-import {
-  add,
-  boundsOf,
-  type Dim,
-  floorDiv,
-  freeSymbols,
-  max,
-  min,
-  mul,
-  sub,
-  type Sym,
-  symbol,
-} from "../sym/expr.ts";
+import { boundsOf, type Dim, floorDiv, max, mul } from "../sym/expr.ts";
 import { isPosition } from "../loops/ir.ts";
 import type { Loop, Program, Reduction, Statement } from "../loops/ir.ts";
-import { substituteIndices } from "../loops/nest.ts";
 import { collides } from "../loops/uses.ts";
 import { valueTypes } from "../loops/value_types.ts";
+import { cutLoop, isFixed, lengthOf } from "./cut_loop.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 
 /** Elements of a chunk. */
@@ -61,24 +49,11 @@ function chunkedReduction(
     return undefined;
   }
   const count = elementsOf(loop);
-  if (boundsOf(count)[1] <= 2 * CHUNK || [...freeSymbols(count)].some((s) => !isSize(s))) return undefined;
+  if (boundsOf(count)[1] <= 2 * CHUNK || !isFixed(count)) return undefined;
   const before = body.slice(0, body.indexOf(loop)), after = body.slice(body.indexOf(loop) + 1);
   if (before.some((s) => s.kind === "store" || s.kind === "masked")) return undefined;
-  const { symbol: whole, size } = loop.axis;
-  const length = max(1, floorDiv(CHUNK, max(1, elementsIn(loop))));
-  const chunks = floorDiv(sub(add(size, length), 1), length);
-  const axis = {
-    symbol: symbol("c", { kind: "axis" }, [0, Math.max(0, boundsOf(chunks)[1] - 1)]),
-    size: chunks,
-  };
-  const inner = symbol("r", { kind: "axis" }, [0, Math.max(0, boundsOf(length)[1] - 1)]);
-  const start = mul(axis.symbol, length);
-  const chunk: Loop = {
-    ...loop,
-    axis: { symbol: inner, size: min(length, sub(size, start)) },
-    body: substituteIndices(loop.body, (s) => s === whole ? add(start, inner) : s),
-  };
-  const kept = loop.reductions.map((r) => ({ r, buffer: buffer(r.dtype, chunks) }));
+  const { axis, part: chunk } = cutLoop(loop, max(1, floorDiv(CHUNK, max(1, elementsIn(loop)))));
+  const kept = loop.reductions.map((r) => ({ r, buffer: buffer(r.dtype, axis.size) }));
   const stores = kept.map(({ r, buffer }): Statement => ({
     kind: "store",
     buffer,
@@ -103,8 +78,6 @@ function chunkedReduction(
   };
 }
 
-const isSize = ({ node }: Sym): boolean => node.kind === "symbol" && node.role.kind === "size";
-
 /** How many innermost iterations a nest has (of its deepest path). */
 const elementsOf = (loop: Loop): Dim => mul(lengthOf(loop.axis.size), elementsIn(loop));
 
@@ -117,6 +90,3 @@ function elementsIn({ body }: Loop): Dim {
     1,
   );
 }
-
-/** A loop's length; the most that it can be where that differs within a call. */
-const lengthOf = (size: Dim): Dim => [...freeSymbols(size)].every(isSize) ? size : boundsOf(size)[1];

@@ -5,12 +5,12 @@
  * which element of equal extremes is found.
  */
 import { hintOf } from "../sym/decide.ts";
-import { add, type Dim, floorDiv, max, min, mul, product, sub, symbol } from "../sym/expr.ts";
+import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
 import type { Kernel, Loop, LoopKernel, Program, Reduction, Statement } from "../loops/ir.ts";
 import { isPosition } from "../loops/ir.ts";
-import { substituteIndices } from "../loops/nest.ts";
 import { usesOf } from "../loops/uses.ts";
 import { valueTypes } from "../loops/value_types.ts";
+import { axisOf, cutLoop } from "./cut_loop.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
@@ -85,12 +85,8 @@ function inTwo(
   const types = valueTypes(kernel.body);
   let next = Math.max(-1, ...types.keys()) + 1;
   const fresh = () => next++;
-  const { axis: { symbol: whole, size } } = loop;
-  const part = symbol("p", { kind: "axis" }, [0, parts - 1]),
-    again = symbol("q", { kind: "axis" }, [0, parts - 1]);
-  const length = floorDiv(add(size, parts - 1), parts),
-    most = typeof length === "number" ? length : length.upper;
-  const inner = symbol("r", { kind: "axis" }, [0, Math.max(0, most - 1)]), start = mul(part, length);
+  const { axis: part, part: cut } = cutLoop(loop, floorDiv(add(loop.axis.size, parts - 1), parts), parts);
+  const again = axisOf("q", parts);
   const count = product(around.map(({ axis }) => axis.size));
   const place = around.reduce<Dim>((at, { axis }) => add(mul(at, axis.size), axis.symbol), 0);
   const firsts: Reduction[] = [],
@@ -102,8 +98,8 @@ function inTwo(
     const buffer = temporary(first.dtype, mul(count, parts)), id = fresh();
     const at = (p: Dim): Dim => add(mul(place, parts), p);
     firsts.push(first);
-    stores.push({ kind: "store", buffer, index: at(part), value: first.id, mode: "set" });
-    loads.push({ kind: "load", id, buffer, index: at(again), dtype: first.dtype });
+    stores.push({ kind: "store", buffer, index: at(part.symbol), value: first.id, mode: "set" });
+    loads.push({ kind: "load", id, buffer, index: at(again.symbol), dtype: first.dtype });
     return id;
   };
   for (const r of loop.reductions) {
@@ -118,15 +114,12 @@ function inTwo(
   const nest = (body: readonly Statement[]): readonly Statement[] =>
     around.reduceRight<readonly Statement[]>((list, outer) => [{ ...outer, body: list }], body);
   const plain = { vector: false, carried: [] } as const;
-  const body = substituteIndices(loop.body, (s) => s === whole ? add(start, inner) : s);
-  const each = min(length, max(0, sub(size, start)));
-  const cut: Loop = { ...loop, axis: { symbol: inner, size: each }, body, reductions: firsts };
   const first = nest([{
     ...plain,
     kind: "loop",
-    axis: { symbol: part, size: parts },
+    axis: part,
     order: "parallel",
-    body: [...before, cut, ...stores],
+    body: [...before, { ...cut, reductions: firsts }, ...stores],
     reductions: [],
   }]);
   const second = nest([
@@ -134,7 +127,7 @@ function inTwo(
     {
       ...plain,
       kind: "loop",
-      axis: { symbol: again, size: parts },
+      axis: again,
       order: "reduction",
       body: loads,
       reductions: seconds,

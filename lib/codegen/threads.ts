@@ -3,23 +3,11 @@
  * that a team of threads shares out, and about how much work there is, by which it is seen whether that pays. Invariant:
  * iterations that threads share out are independent, so results do not depend on the number of threads.
  */
-import {
-  add,
-  boundsOf,
-  type Dim,
-  floorDiv,
-  freeSymbols,
-  min,
-  mul,
-  product,
-  sub,
-  type Sym,
-  symbol,
-} from "../sym/expr.ts";
+import { add, boundsOf, type Dim, mul, product } from "../sym/expr.ts";
 import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
-import { substituteIndices } from "../loops/nest.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { collides } from "../loops/uses.ts";
+import { cutLoop, lengthOf } from "./cut_loop.ts";
 import { replaceKernels } from "./kernels.ts";
 import { isPure } from "./separate.ts";
 import type { Target, ThreadSharing } from "./target.ts";
@@ -73,24 +61,8 @@ function sharedOut(loop: Loop): Loop {
 
 /** A vector loop as a loop over pieces of it, which threads share out. */
 function inPieces(loop: Loop): Loop {
-  const { axis: { symbol: whole, size } } = loop;
-  const count = floorDiv(add(size, PIECE - 1), PIECE);
-  const piece = symbol("p", { kind: "axis" }, [0, Math.max(0, boundsOf(count)[1] - 1)]);
-  const place = symbol("i", { kind: "axis" }, [0, PIECE - 1]), start = mul(piece, PIECE);
-  const even = typeof size === "number" && size % PIECE === 0;
-  const part: Loop = {
-    ...loop,
-    axis: { symbol: place, size: even ? PIECE : min(PIECE, sub(size, start)) },
-    body: substituteIndices(loop.body, (s) => s === whole ? add(start, place) : s),
-  };
-  return { ...loop, axis: { symbol: piece, size: count }, vector: false, share: "team", body: [part] };
-}
-
-const isSize = ({ node }: Sym): boolean => node.kind === "symbol" && node.role.kind === "size";
-
-/** A loop's length; the most that it can be where that differs within a call. */
-function lengthOf(size: Dim): Dim {
-  return [...freeSymbols(size)].every(isSize) ? size : boundsOf(size)[1];
+  const { axis, part } = cutLoop(loop, PIECE);
+  return { ...loop, axis, vector: false, share: "team", body: [part] };
 }
 
 /** The estimate that LoopKernel.work describes. */

@@ -1,0 +1,54 @@
+/** Loops cut into parts, and how long loops are. */
+import {
+  add,
+  boundsOf,
+  type Dim,
+  floorDiv,
+  freeSymbols,
+  max,
+  min,
+  mul,
+  sub,
+  type Sym,
+  symbol,
+} from "../sym/expr.ts";
+import type { Axis, Loop } from "../loops/ir.ts";
+import { substituteIndices } from "../loops/nest.ts";
+
+/** A loop in parts. */
+export interface CutLoop {
+  /** Counts the parts. */
+  readonly axis: Axis;
+  /** The loop over one of them, the last of which may be shorter. */
+  readonly part: Loop;
+}
+
+/** A loop in parts of this length; of these, `count` where that is given, of which the last may be empty. */
+export function cutLoop(loop: Loop, length: Dim, count?: number): CutLoop {
+  const { axis: { symbol: whole, size } } = loop;
+  const axis = axisOf("p", count ?? floorDiv(sub(add(size, length), 1), length)), inner = axisOf("r", length);
+  const start = mul(axis.symbol, length), left = sub(size, start);
+  const even = typeof size === "number" && typeof length === "number" && size % length === 0;
+  const part: Loop = {
+    ...loop,
+    axis: {
+      symbol: inner.symbol,
+      size: even && count === undefined ? length : min(length, count === undefined ? left : max(0, left)),
+    },
+    body: substituteIndices(loop.body, (s) => s === whole ? add(start, inner.symbol) : s),
+  };
+  return { axis, part };
+}
+
+/** A loop counter of its own. */
+export function axisOf(name: string, size: Dim): Axis {
+  return { symbol: symbol(name, { kind: "axis" }, [0, Math.max(0, boundsOf(size)[1] - 1)]), size };
+}
+
+/** Whether a length is the same for a whole call. */
+export const isFixed = (length: Dim): boolean => [...freeSymbols(length)].every(isSize);
+
+const isSize = ({ node }: Sym): boolean => node.kind === "symbol" && node.role.kind === "size";
+
+/** A loop's length; the most that it can be where that differs within a call. */
+export const lengthOf = (size: Dim): Dim => isFixed(size) ? size : boundsOf(size)[1];
