@@ -720,4 +720,11 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [x.view([-1])];
       }, [() => [float([[0.75, 1.25], [1.5, 2]])]]),
   },
+  "indices that are results of comparisons": {
+    make: () =>
+      life((x: Tensor) => {
+        const positive = x.gt(0);
+        return [positive.at(positive.remainder(3)), x.at(positive.to("int64"))];
+      }, [() => [arange(0, 40, { dtype: "float32" }).remainder(5).sub(1.5)]]),
+  },
 };

@@ -36,12 +36,16 @@ export function printLoopKernel({ body, work = 0 }: LoopKernel, context: KernelC
   return { ...printed, work };
 }
 
+/** A zero of which the compiler knows nothing. */
+const NOTHING = "nothing";
+
 /** Collects what a function refers to and puts its declarations in front. */
 function bodyText(
   context: KernelContext,
   print: (out: TextWriter, names: KernelNames) => void,
 ): { body: string; buffers: BufferId[] } {
   const buffers: BufferId[] = [], sizes = new Set<number>();
+  let usesNothing = false;
   const names: KernelNames = {
     buffer(id) {
       let at = buffers.indexOf(id);
@@ -53,6 +57,10 @@ function bodyText(
       sizes.add(at);
       return `s${at}`;
     },
+    nothing() {
+      usesNothing = true;
+      return NOTHING;
+    },
     need: context.need,
     fold: (text) => context.fold(text),
   };
@@ -63,6 +71,7 @@ function bodyText(
     return `  ${type}* const p${i} = (${type}*) a[${i}];`;
   });
   for (const at of [...sizes].sort((x, y) => x - y)) declarations.push(`  const long s${at} = s[${at}];`);
+  if (usesNothing) declarations.push(`  long ${NOTHING} = 0; __asm__("" : "+r"(${NOTHING}));`);
   return { body: [...declarations, out.toString()].join("\n"), buffers };
 }
 

@@ -15,6 +15,11 @@ export interface Range {
 /** What a kernel's statements refer to outside of them. */
 export interface KernelNames {
   buffer(id: BufferId): string;
+  /**
+   * The name of a zero to be put into indices that are computed: where GCC 12 and 13 know such an index to be a
+   * comparison's result, they gather with AVX-512 from elsewhere.
+   */
+  nothing(): string;
   size(symbol: Sym): string;
   readonly need: Need;
   /** Declares a reduction function, by its text. */

@@ -98,7 +98,7 @@ export class NestPrinter implements StatementPrinter {
       case "size":
         return this.names.size(symbol);
       case "value":
-        return `(long) ${this.#value(role.id).text}`;
+        return `((long) ${this.#value(role.id).text} | ${this.names.nothing()})`;
       default:
         return role satisfies never;
     }
