@@ -4,19 +4,17 @@
  * something needs them in memory: an output, a library call, or readers that would repeat too much work.
  */
 import { InternalError } from "../base/errors.ts";
-import { type DType, valueType } from "../base/dtype.ts";
+import { valueType } from "../base/dtype.ts";
 import { type Argument, type Graph, isList, isRecord, Node } from "../graph/node.ts";
-import { contiguousStrides, type TensorMeta } from "../graph/meta.ts";
+import type { TensorMeta } from "../graph/meta.ts";
 import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
-import type { Element, Lowered, Operand } from "../loops/body.ts";
+import type { Lowered, Operand } from "../loops/body.ts";
 import type { BufferId, Statement } from "../loops/ir.ts";
-import { type BufferOperand, flatIndex, isBufferOperand, type Loader, Recorder } from "../loops/record.ts";
+import { type BufferOperand, flatIndex, isBufferOperand, Recorder } from "../loops/record.ts";
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
-import { hintOf } from "../sym/decide.ts";
-import { type Dim, product } from "../sym/expr.ts";
+import type { Dim } from "../sym/expr.ts";
 import { newAxis, type Work } from "./computation.ts";
-import { ownCost } from "./cost.ts";
 import {
   denseStrides,
   lengthOf,
@@ -25,25 +23,12 @@ import {
   transposedStrides,
   wantedTransposed,
 } from "./layouts.ts";
-import { chooseStored, type Entry } from "./realize.ts";
+import { scatterAsChoice } from "./scatter_choice.ts";
 import { isLazy, type Label, type LazyTensor, makeLoader, type Storage, storedForm } from "./tensors.ts";
+import { isEmpty, type Job, WorkPlan } from "./work_plan.ts";
 
 /** Finds the definition of a graph's call target. */
 export type OpLookup = (target: string) => OpDefinition | undefined;
-
-/** A computation before its accesses are known. */
-export interface Job {
-  readonly order: number;
-  readonly work: Work;
-  readonly target: BufferOperand;
-  readonly sizes: readonly Dim[];
-  readonly over: readonly Dim[];
-  readonly label: Label;
-  /** The tensor whose formula it stores. */
-  readonly tensor?: LazyTensor;
-  /** A buffer that must be there before it runs, though it reads nothing of it. */
-  readonly after?: BufferId;
-}
 
 /** One entry of the graph's output list. */
 export type OutputValue =
@@ -80,16 +65,10 @@ type LoweredSignature = Pick<GraphSignature, "mutatedInputs" | "ownResults" | "f
 type NodeTensor = Operand | readonly Operand[];
 
 class Lowering {
-  readonly #storages: Storage[] = [];
-  readonly #jobs: Job[] = [];
-  readonly #entries: Entry[] = [];
+  readonly #plan = new WorkPlan();
   readonly #tensors = new Map<Node, NodeTensor>();
-  readonly #lazies: LazyTensor[] = [];
-  /** Tensors with memory of their own, in the layout in which it was made. */
-  readonly #made = new Set<BufferOperand>();
   /** Operands of library calls as values. */
   readonly #wide = new Map<Operand, Operand>();
-  #order = 0;
 
   /** `results`: the outputs that the program sees, in the layout that their metadata promises. */
   constructor(readonly graph: Graph, readonly lookup: OpLookup, readonly results: ReadonlySet<Argument>) {}
@@ -97,7 +76,7 @@ class Lowering {
   run(mutations: GraphSignature["mutatedInputs"], failure: number | undefined): LoweredGraph {
     const inputs = this.graph.placeholders.map((node, i) => this.#placeholder(node, i));
     for (const node of this.graph.nodes) {
-      this.#order++;
+      this.#plan.order++;
       if (node.op === "call_function") this.#call(node);
       else if (node.op !== "placeholder" && node.op !== "output") {
         throw new InternalError(
@@ -106,15 +85,7 @@ class Lowering {
       }
     }
     const { outputs, flag } = this.#outputs(mutations, failure);
-    chooseStored(this.#entries, (tensor) => this.#store(tensor));
-    this.#jobs.sort((a, b) => a.order - b.order);
-    return { storages: this.#storages, jobs: this.#jobs, outputs, inputs, flag };
-  }
-
-  #storage(name: string, dtype: DType, rest: Pick<Storage, "length" | "role">): Storage {
-    const storage = { id: this.#storages.length, name, dtype, ...rest };
-    this.#storages.push(storage);
-    return storage;
+    return { ...this.#plan.finish(), outputs, inputs, flag };
   }
 
   #placeholder(node: Node, input: number): Storage | undefined {
@@ -128,7 +99,7 @@ class Lowering {
       : { shape: [], strides: [], dtype: value.dtype };
     // The caller points at the first element, so views of larger tensors start at 0
     const view = { shape, strides, offset: 0 };
-    const storage = this.#storage(node.name, dtype, {
+    const storage = this.#plan.storage(node.name, dtype, {
       length: lengthOf(view),
       role: { kind: "input", input },
     });
@@ -188,7 +159,7 @@ class Lowering {
     const args = parseCall<Operand>(definition, given, isOperand);
     const { implementation } = definition;
     const label: Label = { target: node.target, origin: originOf(node) };
-    if (metas.every(isEmpty)) return metas.map((meta) => this.#nothing(meta, label));
+    if (metas.every(isEmpty)) return metas.map((meta) => this.#plan.nothing(meta, label));
     switch (implementation.kind) {
       case "lower":
         return this.#results(implementation.lower(args, metas), metas, { label, viewOf: undefined, node });
@@ -221,20 +192,14 @@ class Lowering {
     }
   }
 
-  /** A result without elements: nothing computes them, and no index is divided by a size of 0. */
-  #nothing({ shape, dtype }: Pick<TensorMeta, "shape" | "dtype">, label: Label): Operand {
-    const element: Element = (o) => o.constant(dtype === "bool" ? false : 0, dtype);
-    return this.#lazy(element, { shape, dtype, label, viewOf: undefined, strides: contiguousStrides(shape) });
-  }
-
   #results(lowered: readonly Lowered[], metas: readonly TensorMeta[], from: ResultOrigin): Operand[] {
     const [first] = lowered;
     if (first?.kind === "extern") {
       const turned = first.call.op === "matmul" && wantedTransposed(from.node, this.results);
       const outputs = first.outputs.map(({ shape, dtype }, i) =>
-        this.#fresh(shape, valueType(dtype), turned ? transposedStrides(shape) : metas[i]?.strides)
+        this.#plan.fresh(shape, valueType(dtype), turned ? transposedStrides(shape) : metas[i]?.strides)
       );
-      const inputs = first.inputs.map((input) => this.#materialize(this.#widened(input, from.label)));
+      const inputs = first.inputs.map((input) => this.#plan.materialize(this.#widened(input, from.label)));
       const [target] = outputs;
       if (!target) throw new InternalError(`Expected an output of ${from.label.target} but found none`);
       // (a·b)ᵀ = bᵀ·aᵀ: the product is made in the layout in which it is read
@@ -246,8 +211,10 @@ class Lowering {
           outputs: outputs.map(transposed),
         }
         : { kind: "extern", call: first.call, inputs, outputs };
-      this.#job(work, turned ? transposed(target) : target, { over: [], label: from.label });
-      return outputs.map((output, i) => this.#asType(output, metas[i]?.dtype ?? output.dtype, from.label));
+      this.#plan.job(work, turned ? transposed(target) : target, { over: [], label: from.label });
+      return outputs.map((output, i) =>
+        this.#plan.asType(output, metas[i]?.dtype ?? output.dtype, from.label)
+      );
     }
     return lowered.map((each, i) => this.#result(each, metas[i], from));
   }
@@ -256,23 +223,9 @@ class Lowering {
   #widened(operand: Operand, label: Label): Operand {
     const known = this.#wide.get(operand);
     if (known) return known;
-    const wide = this.#asType(operand, valueType(operand.dtype), label);
+    const wide = this.#plan.asType(operand, valueType(operand.dtype), label);
     this.#wide.set(operand, wide);
     return wide;
-  }
-
-  /** A tensor in another type; as what its values are rounded to where it is stored. */
-  #asType(operand: Operand, dtype: DType, label: Label): Operand {
-    if (operand.dtype === dtype) return operand;
-    const { shape } = operand,
-      strides = isLazy(operand) || isBufferOperand(operand) ? operand.strides : undefined;
-    return this.#lazy((o, index) => o.load(operand, index), {
-      shape,
-      dtype,
-      label,
-      viewOf: undefined,
-      strides: denseStrides(shape, strides),
-    });
   }
 
   #result(lowered: Lowered, meta: TensorMeta | undefined, { label, viewOf }: ResultOrigin): Operand {
@@ -280,13 +233,13 @@ class Lowering {
       throw new InternalError(`Expected library calls of ${label.target} to come alone`);
     }
     const { shape, dtype } = lowered;
-    if (isEmpty(lowered)) return this.#nothing(lowered, label);
+    if (isEmpty(lowered)) return this.#plan.nothing(lowered, label);
     if (lowered.kind === "pointwise") {
       const { element } = lowered;
       const base = viewOf && storedForm(viewOf);
       const strided = base && linearView(element, { shape, dtype });
       if (strided) return strided;
-      return this.#lazy(element, {
+      return this.#plan.lazy(element, {
         shape,
         dtype,
         label,
@@ -296,8 +249,8 @@ class Lowering {
     }
     switch (lowered.kind) {
       case "reduction": {
-        const target = this.#fresh(shape, dtype, meta?.strides);
-        this.#job(
+        const target = this.#plan.fresh(shape, dtype, meta?.strides);
+        this.#plan.job(
           {
             kind: "reduction",
             op: lowered.op,
@@ -311,7 +264,7 @@ class Lowering {
         return target;
       }
       case "scan": {
-        const target = this.#fresh(shape, dtype, meta?.strides);
+        const target = this.#plan.fresh(shape, dtype, meta?.strides);
         const { dim, element, initial, combine } = lowered;
         const size = shape[dim] ?? 1;
         const without = <T>(list: readonly T[]) => list.filter((_, d) => d !== dim);
@@ -321,7 +274,7 @@ class Lowering {
           shape: [...without(target.shape), size],
           strides: [...without(target.strides), target.strides[dim] ?? 0],
         };
-        this.#job(
+        this.#plan.job(
           {
             kind: "scan",
             initial,
@@ -337,7 +290,7 @@ class Lowering {
       case "scatter": {
         const chosen = scatterAsChoice(lowered);
         if (chosen) {
-          return this.#lazy(chosen, {
+          return this.#plan.lazy(chosen, {
             shape,
             dtype,
             label,
@@ -345,108 +298,20 @@ class Lowering {
             strides: denseStrides(shape, meta?.strides),
           });
         }
-        const target = this.#fresh(shape, dtype, meta?.strides);
-        this.#job({ kind: "pointwise", element: lowered.base }, target, { over: [], label });
-        this.#order += 0.5;
-        this.#job(
+        const target = this.#plan.fresh(shape, dtype, meta?.strides);
+        this.#plan.job({ kind: "pointwise", element: lowered.base }, target, { over: [], label });
+        this.#plan.order += 0.5;
+        this.#plan.job(
           { kind: "scatter", mode: lowered.mode, target: lowered.target, value: lowered.value },
           target,
           { sizes: lowered.over, over: [], label },
         );
-        this.#order -= 0.5;
+        this.#plan.order -= 0.5;
         return target;
       }
       default:
         return lowered satisfies never;
     }
-  }
-
-  #fresh(shape: readonly Dim[], dtype: DType, wanted: readonly Dim[] | undefined): BufferOperand {
-    const view = { shape, strides: denseStrides(shape, wanted), offset: 0 };
-    const storage = this.#storage(`t${this.#storages.length}`, dtype, {
-      length: product(shape),
-      role: { kind: "internal" },
-    });
-    const made = { ...view, dtype, buffer: storage.id };
-    this.#made.add(made);
-    return made;
-  }
-
-  #lazy(
-    element: Element,
-    rest: Pick<LazyTensor, "shape" | "dtype" | "label" | "viewOf" | "strides">,
-  ): LazyTensor {
-    const tensor: LazyTensor = {
-      kind: "lazy",
-      id: this.#lazies.length,
-      element,
-      stored: undefined,
-      order: this.#order,
-      ...rest,
-    };
-    this.#lazies.push(tensor);
-    const axes = tensor.shape.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
-    this.#entries.push({
-      cost: ownCost((recorder) => element(recorder, axes)),
-      iterations: countOf(tensor.shape),
-      tensor,
-    });
-    return tensor;
-  }
-
-  #job(
-    work: Work,
-    target: BufferOperand,
-    { sizes = target.shape, over, label, order = this.#order, tensor, after }: {
-      sizes?: readonly Dim[];
-      over: readonly Dim[];
-      label: Label;
-      order?: number;
-      tensor?: LazyTensor;
-      after?: BufferId | undefined;
-    },
-  ): void {
-    if (isEmpty({ shape: sizes })) return;
-    const more = { ...(tensor ? { tensor } : {}), ...(after === undefined ? {} : { after }) };
-    this.#jobs.push({ order, work, target, sizes, over, label, ...more });
-    if (tensor || work.kind === "extern") return;
-    const index = sizes.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
-    const reduced = over.map((size, d): Dim => newAxis(size, `r${d}`).symbol);
-    const cost = ownCost((recorder) => {
-      if (work.kind === "pointwise") work.element(recorder, index);
-      else if (work.kind === "reduction" || work.kind === "scan") work.element(recorder, index, reduced);
-      else {
-        work.target(recorder, index);
-        work.value(recorder, index);
-      }
-    });
-    this.#entries.push({ cost, iterations: countOf(sizes) * countOf(over), tensor: undefined });
-  }
-
-  /** Has the elements of a lazy tensor stored. */
-  #store(tensor: LazyTensor): BufferOperand {
-    if (tensor.stored) return tensor.stored;
-    const { element, shape, dtype, order, label } = tensor;
-    const target = this.#fresh(shape, dtype, tensor.strides);
-    tensor.stored = target;
-    this.#job({ kind: "pointwise", element }, target, { over: [], label, order, tensor });
-    return target;
-  }
-
-  /** A strided view of memory with an operand's elements: of what it shows, where strides can say so. */
-  #materialize(operand: Operand): BufferOperand {
-    const stored = storedForm(operand);
-    if (stored) return stored;
-    if (!isLazy(operand)) {
-      throw new InternalError(`Expected a tensor of the graph but found shape ${operand.shape}`);
-    }
-    const { viewOf } = operand;
-    if (viewOf && (storedForm(viewOf) || countOf(viewOf.shape) <= countOf(operand.shape))) {
-      this.#materialize(viewOf);
-      const strided = linearView(operand.element, operand);
-      if (strided) return strided;
-    }
-    return this.#store(operand);
   }
 
   #outputs(
@@ -459,7 +324,7 @@ class Lowering {
     const mutated = new Set(
       mutations.map((m) => storedForm(this.#operandOf(this.#placeholderAt(m.input)))?.buffer),
     );
-    this.#order++;
+    this.#plan.order++;
     const failing = failure === undefined ? undefined : flat[failure];
     const flag = failing instanceof Node ? this.#output(failing, mutated).buffer : undefined;
     const outputs = flat.map((argument, i): OutputValue => {
@@ -496,15 +361,15 @@ class Lowering {
    */
   #output(node: Node, mutated: ReadonlySet<number | undefined>): BufferOperand {
     const operand = this.#operandOf(node);
-    const view = this.#materialize(operand);
-    if (!mutated.has(view.buffer) && (this.#made.has(view) || hasLayoutOf(view, node))) return view;
-    return this.#store(this.#copyOf(operand, node));
+    const view = this.#plan.materialize(operand);
+    if (!mutated.has(view.buffer) && (this.#plan.made.has(view) || hasLayoutOf(view, node))) return view;
+    return this.#plan.store(this.#copyOf(operand, node));
   }
 
   #copyOf(operand: Operand, node: Node): LazyTensor {
     const { value } = node.meta;
     const promised = value.kind === "tensor" ? value.tensor.strides : undefined;
-    return this.#lazy((o, index) => o.load(operand, index), {
+    return this.#plan.lazy((o, index) => o.load(operand, index), {
       shape: operand.shape,
       dtype: operand.dtype,
       label: { target: "copy", origin: originOf(node) },
@@ -528,11 +393,11 @@ class Lowering {
     if (operand === target) return;
     const from = this.#readsOthers(operand, target, mutated) ? this.#detached(operand, value) : operand;
     const label: Label = { target: "copy_", origin: originOf(value) };
-    this.#job({ kind: "pointwise", element: (o, index) => o.load(from, index) }, target, {
+    this.#plan.job({ kind: "pointwise", element: (o, index) => o.load(from, index) }, target, {
       sizes: target.shape,
       over: [],
       label,
-      order: this.#order + 0.5,
+      order: this.#plan.order + 0.5,
       after: flag,
     });
   }
@@ -546,12 +411,12 @@ class Lowering {
 
   #storedCopy(operand: Operand, node: Node): LazyTensor {
     const copy = this.#copyOf(operand, node);
-    this.#store(copy);
+    this.#plan.store(copy);
     return copy;
   }
 
   #materializeLazy(operand: Operand): void {
-    if (isLazy(operand)) this.#store(operand);
+    if (isLazy(operand)) this.#plan.store(operand);
   }
 
   /**
@@ -571,34 +436,6 @@ class Lowering {
       );
     return check(recorder.statements);
   }
-}
-
-/**
- * A scatter that writes one element of each row, as a choice per element: result[i, j] = j is row i's place ? value
- * : base. It fuses with what is around it, where a scatter is a kernel of its own.
- */
-function scatterAsChoice(lowered: Lowered & { kind: "scatter" }): Element | undefined {
-  const { shape, over, base, target, value, mode } = lowered;
-  if (over.length !== shape.length) return undefined;
-  const axes = over.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
-  // Only the form of the target is asked for, so loads may be anything
-  const opaque: Loader = (o, operand, index) => {
-    const dtype = valueType(operand.dtype);
-    return o.emit(`any ${index}`, dtype, (id) => ({ kind: "load", id, buffer: 0, index: 0, dtype }));
-  };
-  const recorder = new Recorder(opaque);
-  const to = target(recorder, axes);
-  const chosen = to.flatMap((d, k) => d === axes[k] ? [] : [k]);
-  const [at] = chosen;
-  if (at === undefined || chosen.length !== 1 || over[at] !== 1) return undefined;
-  if (over.some((size, k) => k !== at && size !== shape[k])) return undefined;
-  return (o, index) => {
-    const position = index.map((d, k) => k === at ? 0 : d);
-    const here = o.eq(o.index(index[at] ?? 0, "int64"), o.index(target(o, position)[at] ?? 0, "int64"));
-    const before = base(o, index), written = o.cast(value(o, position), o.dtypeOf(before));
-    const sum = () => o.dtypeOf(before) === "bool" ? o.or(before, written) : o.add(before, written);
-    return o.select(here, mode === "add" ? sum() : written, before);
-  };
 }
 
 interface ResultOrigin {
@@ -622,11 +459,6 @@ function hasLayoutOf({ shape, strides }: BufferOperand, { meta: { value } }: Nod
   const promised = value.tensor.strides;
   return shape.every((size, d) => size === 1 || strides[d] === promised[d]);
 }
-
-/** Whether it has no elements, whatever the call. */
-const isEmpty = ({ shape }: { readonly shape: readonly Dim[] }): boolean => shape.includes(0);
-
-const countOf = (shape: readonly Dim[]) => hintOf(product(shape));
 
 /** The innermost user line of a node, as comments show it. */
 export function originOf(node: Node): string | undefined {

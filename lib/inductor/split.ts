@@ -9,7 +9,7 @@ import { coefficientOf } from "../loops/nest.ts";
 import type { BufferOperand } from "../loops/record.ts";
 import { add, type Dim, mul, product } from "../sym/expr.ts";
 import { makeComputation, type Work } from "./computation.ts";
-import type { Job } from "./lowering.ts";
+import type { Job } from "./work_plan.ts";
 import type { Storage } from "./tensors.ts";
 
 /** Below this many elements one thread does it all. */
