@@ -11,12 +11,21 @@ import { rewrite } from "../lib/dynamo/frame/rewrite.ts";
 import { NAMES, withoutEntries } from "../lib/dynamo/frame/rewritten.ts";
 import { withInsertions } from "../lib/dynamo/frame/source_map.ts";
 import { filesBelow } from "./support/files.ts";
-import { runProgram, withFolder } from "./support/process.ts";
+import { type Outcome, runProgram, withFolder } from "./support/process.ts";
 
 const PRELOAD = fileURLToPath(new URL("../preload.ts", import.meta.url));
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
 const CONFIG = fileURLToPath(new URL("../deno.json", import.meta.url));
 const PROGRAMS = new URL("./rewriting/", import.meta.url);
+
+/** Runs a program as it is, and rewritten in both ways; the result is what they all did. */
+async function runsAlike(script: string): Promise<Outcome> {
+  const options = ["run", "-A", "--no-check", `--config=${CONFIG}`];
+  const plain = await runProgram(Deno.execPath(), [...options, script]);
+  assertEquals(await runProgram(Deno.execPath(), [...options, `--preload=${PRELOAD}`, script]), plain);
+  assertEquals(await runProgram(Deno.execPath(), [...options, CLI, script]), plain);
+  return plain;
+}
 
 Deno.test("a program's texts, names, places and errors are those of the program as it was written", async () => {
   await withFolder(async (folder) => {
@@ -27,13 +36,19 @@ Deno.test("a program's texts, names, places and errors are those of the program 
       join(folder, "shared_types.ts"),
       "export interface Shape { readonly sides: number[] }",
     );
-    const script = join(folder, "looks.ts");
-    const options = ["run", "-A", "--no-check", `--config=${CONFIG}`];
-    const plain = await runProgram(Deno.execPath(), [...options, script]);
-    assertEquals(plain.code, 1);
-    assert(plain.stdout.includes("one line") && plain.stderr.includes("looks.ts"), plain.stderr);
-    assertEquals(await runProgram(Deno.execPath(), [...options, `--preload=${PRELOAD}`, script]), plain);
-    assertEquals(await runProgram(Deno.execPath(), [...options, CLI, script]), plain);
+    const { code, stdout, stderr } = await runsAlike(join(folder, "looks.ts"));
+    assertEquals(code, 1);
+    assert(stdout.includes("one line") && stderr.includes("looks.ts"), stderr);
+  });
+});
+
+Deno.test("rare syntax does what it did", async () => {
+  await withFolder(async (folder) => {
+    const script = join(folder, "exotic.js");
+    await Deno.copyFile(new URL("exotic.txt", PROGRAMS), script);
+    const { code, stdout, stderr } = await runsAlike(script);
+    assertEquals([code, stderr], [0, ""]);
+    assert(stdout.endsWith("disposed 4\n"), stdout);
   });
 });
 

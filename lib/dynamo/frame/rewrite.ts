@@ -16,7 +16,7 @@ import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Scope, Variable } from "../bytecode/scope.ts";
 import { type AstNode, childrenOf, type ClassNode, type FunctionNode } from "../bytecode/syntax.ts";
 import { accessText, entryText } from "./access_text.ts";
-import { scopeTokens } from "./scope_tokens.ts";
+import { scopeTokens, type StartOfBody } from "./scope_tokens.ts";
 
 /** Text that the program did not write, in front of an offset of what it wrote. */
 export interface Insertion {
@@ -75,7 +75,7 @@ export function rewrite(module: ParsedModule, options: RewriteOptions): Rewritin
     v.capturers.size > 0 && entryText(v) !== null
   );
   const { names, door, arrowBefore } = options;
-  const tokens = scopeTokens(module, names.token, (body) => startOfBody(body, arrowBefore).at);
+  const tokens = scopeTokens(module, names.token, (body) => startOfBody(body, arrowBefore));
   const rewriter = new Rewriter(module, options, { shared: new Set(variables), tokens: tokens.names });
   // In front of entries at the same place, which can then be part of an expression.
   for (const { at, text, isEnd } of tokens.insertions) rewriter.insert(at, text, isEnd);
@@ -136,10 +136,10 @@ class Rewriter {
     this.entries.push({ node, depth, cutOff: key !== null, own });
     if (key !== null) this.insert(key, `${this.options.names.probe}?${call}:`);
     else {
-      const { at, before } = startOfBody(node.body, this.options.arrowBefore);
+      const { start, before } = startOfBody(node.body, this.options.arrowBefore);
       const { probe } = this.options.names;
       this.insert(
-        at,
+        start,
         node.body.type === "BlockStatement" ? `${before}if(${probe})return ${call};` : `${probe}?${call}:`,
       );
     }
@@ -196,14 +196,14 @@ class Rewriter {
 function startOfBody(
   body: AstNode,
   arrowBefore: RewriteOptions["arrowBefore"],
-): { readonly at: number; readonly before: string } {
-  if (body.type !== "BlockStatement") return { at: arrowBefore(body.start) + "=>".length, before: "" };
-  let at = body.start + 1, before = "";
+): ReturnType<StartOfBody> {
+  if (body.type !== "BlockStatement") return { start: arrowBefore(body.start) + "=>".length, before: "" };
+  let start = body.start + 1, before = "";
   for (const statement of body.body) {
     if (statement.type !== "ExpressionStatement" || statement.directive === undefined) break;
-    [at, before] = [statement.end, ";"];
+    [start, before] = [statement.end, ";"];
   }
-  return { at, before };
+  return { start, before };
 }
 
 const OF_CALLS: ReadonlySet<Variable["kind"]> = new Set<Variable["kind"]>([

@@ -14,9 +14,14 @@ interface Place {
   /** Where what runs first in each run of the scope begins, and where the last ends. */
   readonly start: number;
   readonly end: number;
+  /** Ends what stands in front of it. */
+  readonly before: string;
   /** An expression that has to become a statement, for which there is room for a declaration. */
   readonly isExpression: boolean;
 }
+
+/** Where the statements of a body, or its expression, begin. */
+export type StartOfBody = (body: AstNode) => Pick<Place, "start" | "before">;
 
 /** What declares a token, or ends what was begun for its sake. */
 interface TokenInsertion {
@@ -38,7 +43,7 @@ export interface Tokens {
 export function scopeTokens(
   module: ParsedModule,
   prefix: string,
-  startOf: (body: AstNode) => number,
+  startOf: StartOfBody,
 ): Tokens {
   const names = new Map<Variable, string>();
   const insertions: TokenInsertion[] = [];
@@ -54,27 +59,27 @@ export function scopeTokens(
     if (given.length === 0) continue;
     const name = `${prefix}${count++}`;
     for (const variable of given) names.set(variable, name);
-    const text = place.isExpression ? `{let ${name};return(` : `let ${name};`;
+    const text = place.isExpression ? `{let ${name};return(` : `${place.before}let ${name};`;
     insertions.push({ at: place.start, text, isEnd: false });
     if (place.isExpression) insertions.push({ at: place.end, text: END, isEnd: true });
   }
   return { names, insertions };
 }
 
-function placeOf(node: AstNode, startOf: (body: AstNode) => number): Place | null {
+function placeOf(node: AstNode, startOf: StartOfBody): Place | null {
   switch (node.type) {
     case "ArrowFunctionExpression":
     case "FunctionDeclaration":
     case "FunctionExpression":
       if (node.body.type === "BlockStatement") return placeOf(node.body, startOf);
-      return { start: startOf(node.body), end: node.end, isExpression: true };
+      return { ...startOf(node.body), end: node.end, isExpression: true };
     case "ForStatement":
     case "ForInStatement":
     case "ForOfStatement":
     case "CatchClause":
       return node.body.type === "BlockStatement" ? placeOf(node.body, startOf) : null;
     case "BlockStatement":
-      return { start: startOf(node), end: node.end, isExpression: false };
+      return { ...startOf(node), end: node.end, isExpression: false };
     default:
       return null;
   }
