@@ -20,6 +20,12 @@ const WORSE = 4;
 /** Noisy runs: so many at first, so many where they disagree among themselves. */
 const FEW_RUNS = 8, MANY_RUNS = 48;
 
+/** The tensor of which a fact says whether it was written to. */
+const writtenPlace = (place: string): string => place.replace(/ written$/, "");
+
+const isWhetherChanged = (fact: Fact | undefined): boolean =>
+  fact?.kind === "text" && (fact.text === "changed" || fact.text === "as before");
+
 /** How many times the spread of noisy runs a difference may be. */
 const SPREAD = 3;
 
@@ -40,15 +46,20 @@ export class RoundingJudge {
 
   /** The differences of call `k` that rounding does not explain. */
   async unexplained(k: number, differences: readonly FactDifference[]): Promise<readonly FactDifference[]> {
-    const left: FactDifference[] = [];
+    const left: FactDifference[] = [], explained = new Set<string>();
     for (const difference of differences) {
       const { expected, found } = difference;
       const isNumeric = expected?.kind === "elements" && found?.kind === "elements" &&
         expected.elements.length === found.elements.length;
-      if (isNumeric && isFloat(expected.dtype) && await this.#isNoWorse(k, expected, found)) continue;
-      if (!this.#happensByNoise(k, difference)) left.push(difference);
+      if (isNumeric && isFloat(expected.dtype) && await this.#isNoWorse(k, expected, found)) {
+        explained.add(difference.place);
+      } else if (this.#happensByNoise(k, difference)) explained.add(difference.place);
+      else left.push(difference);
     }
-    return left;
+    // Whether a tensor has changed follows from what it holds
+    return left.filter(({ place, expected, found }) =>
+      !(explained.has(writtenPlace(place)) && isWhetherChanged(expected) && isWhetherChanged(found))
+    );
   }
 
   /** Whether each differing element is about as near to the float64 result as the plain one. */
