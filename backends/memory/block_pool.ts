@@ -60,8 +60,14 @@ const YOUNG_COUNT = 1 << 13;
 
 const MOST_PATIENCE = 8;
 
-/** Looks that make nothing old after which the next comes sooner. */
+/** What a look makes old is much from this part of what it looked at on. */
+const AGED_PART = 4;
+
+/** Looks that make little old after which the next comes sooner. */
 const CALM_LOOKS = 4;
+
+/** Looks after which it is asked whether everything was collected meanwhile. */
+const OLD_LOOKS = 8;
 
 /** A block that nobody has, with its memory where that is to be handed out again. */
 interface Kept<B, M> {
@@ -82,7 +88,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   #looks = 0;
   /** How many times as many are awaited: a look makes old what it sees twice, and that is not found soon. */
   #patience = 1;
-  /** Looks since the last one that made something old. */
+  /** Looks since the last one that made much old. */
   #calm = 0;
   /** Blocks that nobody has, by size; those that came last are used first. */
   readonly #kept = new Map<number, Kept<B, M>[]>();
@@ -190,19 +196,34 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   }
 
   #searchYoung(): void {
-    const young = this.#young, look = ++this.#looks;
+    const young = this.#young, youngBytes = this.#youngBytes, look = ++this.#looks;
     this.#young = [];
     this.#youngBytes = 0;
     const aged = new Set<B>();
+    let agedBytes = 0;
     for (const { id, block, age } of this.#live.young()) {
       if (block.memoryId !== id) continue;
       block.seenBy = look;
-      if (age > 1) aged.add(block);
+      if (age <= 1) continue;
+      aged.add(block);
+      agedBytes += block.size;
     }
-    this.#calm = aged.size > 0 ? 0 : this.#calm + 1;
-    if (aged.size > 0) this.#patience = Math.min(2 * this.#patience, MOST_PATIENCE);
+    const isMuch = AGED_PART * agedBytes > youngBytes;
+    this.#calm = isMuch ? 0 : this.#calm + 1;
+    if (isMuch) this.#patience = Math.min(2 * this.#patience, MOST_PATIENCE);
     else if (this.#calm % CALM_LOOKS === 0) this.#patience = Math.max(this.#patience / 2, 1);
     this.#recycle(young, look, (block) => (aged.has(block) ? this.#old : this.#young).push(block));
+    if (look % OLD_LOOKS === 0) this.#searchOld();
+  }
+
+  /** Looks among the old where that costs no collection. */
+  #searchOld(): void {
+    const alive = this.#live.old();
+    if (alive === undefined) return;
+    const old = this.#old, look = ++this.#looks;
+    this.#old = [];
+    for (const { id, block } of alive) if (block.memoryId === id) block.seenBy = look;
+    this.#recycle(old, look, (block) => this.#old.push(block));
   }
 
   /**

@@ -15,11 +15,35 @@ export class Findable extends Visible {
   age = 0;
 }
 
+/** Collections of young objects after which what is still there is old, and one to spare. */
+const OLD_AGE = 3;
+
+/** An object that nobody has and that only a collection of everything takes, since it was had until it was old. */
+class Elder {
+  readonly #set = new WeakSet<Visible>();
+  #held: Visible | undefined = new Visible();
+  #age = 0;
+
+  constructor() {
+    if (this.#held) this.#set.add(this.#held);
+  }
+
+  /** Told of a collection of young objects. */
+  outlive(): void {
+    if (++this.#age >= OLD_AGE) this.#held = undefined;
+  }
+
+  get isGone(): boolean {
+    return this.#held === undefined && entriesOf(this.#set).length === 0;
+  }
+}
+
 /** Objects by generation, since young ones are collected alone, and in a hundredth of the time. */
 export class LiveSet<T extends Findable> {
   readonly #isMember: (found: Visible) => found is T;
   #young = new WeakSet<Visible>();
   #old = new WeakSet<Visible>();
+  #elder = new Elder();
 
   constructor(isMember: (found: Visible) => found is T) {
     this.#isMember = isMember;
@@ -40,7 +64,15 @@ export class LiveSet<T extends Findable> {
     }
     this.#young = new WeakSet();
     for (const each of members) (each.age++ === 0 ? this.#young : this.#old).add(each);
+    this.#elder.outlive();
     return members;
+  }
+
+  /** The old ones alive, where V8 has collected everything of its own accord since they were last asked for. */
+  old(): T[] | undefined {
+    if (!this.#elder.isGone) return undefined;
+    this.#elder = new Elder();
+    return entriesOf(this.#old).filter(this.#isMember);
   }
 
   /** The young; undefined where there was no collection. */
