@@ -128,9 +128,9 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   allocate(bytes: number): M {
     const size = this.#source.sizeFor(bytes);
     // Also where blocks are kept: those that come back now are likelier to be in a cache
-    const due = this.#youngBytes >= this.#patience * this.#source.youngBytes(size) ||
-      this.#young.length >= YOUNG_COUNT;
-    if (due) this.#searchYoung();
+    const areMany = this.#young.length >= YOUNG_COUNT;
+    const due = this.#youngBytes >= this.#patience * this.#source.youngBytes(size) || areMany;
+    if (due) this.#searchYoung(areMany);
     const { block, memory: known } = this.#take(size) ?? this.#search(size) ?? this.#make(size) ??
       this.#makeRoom(size, bytes);
     block.isInUse = true;
@@ -186,7 +186,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
 
   /** Looks for dropped memory where so much is in use that it may be worth it, among the young first. */
   #search(size: number): Kept<B, M> | undefined {
-    for (const search of [() => this.#searchYoung(), () => this.#searchAll()]) {
+    for (const search of [() => this.#searchYoung(true), () => this.#searchAll()]) {
       if (this.allocated + size <= this.#searchFrom) return undefined;
       search();
       const found = this.#take(size);
@@ -195,13 +195,15 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     return undefined;
   }
 
-  #searchYoung(): void {
-    const young = this.#young, youngBytes = this.#youngBytes, look = ++this.#looks;
-    this.#young = [];
+  #searchYoung(isUrgent: boolean): void {
+    const youngBytes = this.#youngBytes, alive = this.#live.young(isUrgent);
     this.#youngBytes = 0;
+    if (alive === undefined) return;
+    const young = this.#young, look = ++this.#looks;
+    this.#young = [];
     const aged = new Set<B>();
     let agedBytes = 0;
-    for (const { id, block, age } of this.#live.young()) {
+    for (const { id, block, age } of alive) {
       if (block.memoryId !== id) continue;
       block.seenBy = look;
       if (age <= 1) continue;
@@ -269,7 +271,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
 
   /** A block where room has to be made first, by everything that there is to try. */
   #makeRoom(size: number, bytes: number): Kept<B, M> {
-    const steps = [() => this.#searchYoung(), () => this.#discardKept(0), () => this.giveBack()];
+    const steps = [() => this.#searchYoung(true), () => this.#discardKept(0), () => this.giveBack()];
     for (const step of steps) {
       step();
       const found = this.#take(size) ?? this.#make(size);

@@ -8,7 +8,7 @@ import { entriesOf, Visible } from "./weak_entries.ts";
 
 /** More bytes of young array buffers than V8 lets stand. */
 const PRESSURE = 65 * 2 ** 20;
-/** Bytes of young objects that are made at once, and in all. */
+/** Bytes of young objects that are made at once; in all; and in all where it can wait. */
 const PART = 2 ** 18, MOST = 2 ** 26, FEW = 2 ** 22;
 
 /** Looks that do without pressing after one in which it did not help, and after a collection of everything. */
@@ -42,14 +42,14 @@ export function pressForYoung(): void {
 
 /**
  * The same, where pressing did not help: while V8 marks everything, only objects that find no room make it finish. Some
- * of what was dropped lately may stay then.
+ * of what was dropped lately may stay then. Whether it collected; where that is urgent, it nearly always does.
  */
-export function collectYoung(): void {
-  if (resting === 0) resting = REST;
-  for (let made = 0; made < MOST && !collects(makeGarbage); made += PART) {
-    // So much room is there for young objects that pressing costs less
-    if (made > FEW) resting = 0;
-  }
+export function collectYoung(isUrgent: boolean): boolean {
+  resting = REST;
+  for (let made = 0; made < (isUrgent ? MOST : FEW); made += PART) if (collects(makeGarbage)) return true;
+  // Either V8 marks everything, or there is so much room that pressing costs less
+  resting = 0;
+  return false;
 }
 
 /** Holds each piece until the next is made, so that the compiler leaves none out. */
