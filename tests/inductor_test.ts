@@ -429,6 +429,14 @@ Deno.test("the checker rejects programs that break the rules", () => {
   assertThrows(() => verifyProgram(broken(intoInput)), InternalError, "Expected a writable buffer");
   const sameElement = loop.body.map((s) => s.kind === "store" ? { ...s, index: 0 } : s);
   assertThrows(() => verifyProgram(broken(sameElement)), InternalError, "Expected a store index with");
+  const shared = (share: "grid" | "team") => ({
+    ...program,
+    kernels: [{ ...kernel, body: [{ ...loop, order: "sequential" as const, share }] }],
+  });
+  assertThrows(() => verifyProgram(shared("grid")), InternalError, "as the grid");
+  assertThrows(() => verifyProgram(shared("team")), InternalError, "a team can share out");
+  const beside = { ...program, kernels: [{ ...kernel, body: [loop, { ...loop, share: "grid" as const }] }] };
+  assertThrows(() => verifyProgram(beside), InternalError, "as the grid");
 });
 
 Deno.test("an input of another type is refused by name", () => {

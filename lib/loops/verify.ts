@@ -114,7 +114,7 @@ class KernelChecker {
   }
 
   check(): void {
-    this.#statements(this.kernel.body, { vector: false, parallel: [] });
+    this.#statements(this.kernel.body, { vector: false, parallel: [], grid: true, team: false });
   }
 
   #fail(message: string): never {
@@ -148,7 +148,8 @@ class KernelChecker {
     }
   }
 
-  #statements(statements: readonly Statement[], scope: ScopeFacts): void {
+  #statements(statements: readonly Statement[], around: ScopeFacts): void {
+    const scope = { ...around, grid: around.grid && statements.length === 1 };
     for (const s of statements) this.#statement(s, scope);
   }
 
@@ -249,6 +250,18 @@ class KernelChecker {
     }
   }
 
+  /** A grid is what encloses everything else; a team shares out loops without an order, one or several as one. */
+  #shared({ share, order }: Loop, { grid, team }: ScopeFacts): void {
+    if (share === "grid" && !(grid && order === "parallel")) {
+      this.#fail("Expected parallel loops around everything as the grid but found others");
+    }
+    if (share !== "team") return;
+    if (team) this.#fail("Expected a loop that is not part of one that a team shares out but found one");
+    if (order === "sequential" || (order === "reduction" && this.kernel.workgroup === undefined)) {
+      this.#fail(`Expected a loop that a team can share out but found a ${order} one`);
+    }
+  }
+
   #loop(loop: Loop, scope: ScopeFacts): void {
     this.#index(loop.axis.size);
     if (loop.vector && scope.vector) this.#fail("Expected one vector loop on a path but found two");
@@ -258,6 +271,7 @@ class KernelChecker {
     if (loop.carried.length > 0 && loop.order !== "sequential") {
       this.#fail(`Expected a sequential loop for carried values but found ${loop.order}`);
     }
+    this.#shared(loop, scope);
     for (const c of loop.carried) this.#expect(c.initial, c.dtype);
     const { symbol } = loop.axis;
     if (this.#symbols.has(symbol)) this.#fail(`Expected a fresh axis but found ${print(symbol)} again`);
@@ -265,8 +279,12 @@ class KernelChecker {
     const grows = loop.order === "parallel" && loop.axis.size !== 1;
     this.#scoped(() => {
       for (const c of loop.carried) this.#define(c.id, c.dtype);
+      const [inner] = loop.body;
+      const chained = loop.body.length === 1 && inner?.kind === "loop" && inner.share === "team";
       this.#statements(loop.body, {
         vector: scope.vector || loop.vector,
+        grid: loop.share === "grid",
+        team: scope.team || (loop.share === "team" && !chained),
         parallel: grows ? [...scope.parallel, symbol] : scope.parallel,
       });
       for (const c of loop.carried) this.#expect(c.next, c.dtype);
@@ -290,6 +308,10 @@ class KernelChecker {
 
 /** What encloses a statement. */
 interface ScopeFacts {
+  /** Whether it stands alone in loops of the grid. */
+  readonly grid: boolean;
+  /** Whether a team has shared out what it belongs to. */
+  readonly team: boolean;
   readonly vector: boolean;
   readonly parallel: readonly Sym[];
 }
