@@ -1,9 +1,10 @@
 /** Variables of functions in modules that were loaded before dyn: taken from the function's next call. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { atNextCall } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";
 import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
 import { compile, compiler, type Tensor, tensor } from "../mod.ts";
+import { runProgram } from "./support/process.ts";
 
 function binding(fn: object, name: string): FreeBinding {
   const info = captureFunction(fn);
@@ -118,6 +119,38 @@ Deno.test("a function compiled inside itself is compiled from its next call on",
   assertEquals(calls, 6);
   assertEquals(compiler.status(compiled).graphBreaks, 0);
   assertEquals(counter.frameCount, 2);
+});
+
+class Scaler {
+  by = 2;
+  #calls = 0;
+  readonly run = (x: Tensor): Tensor => {
+    this.#calls++;
+    return x.mul(this.by + this.#calls);
+  };
+}
+
+Deno.test("a compiled arrow function gives its this and its private names with its first call", () => {
+  const counter = new compiler.CompileCounter();
+  const [one, two] = [new Scaler(), new Scaler()].map(({ run }) => compile(run, { backend: counter }));
+  assert(one && two);
+  assertEquals([one, one, two, one, two].map((run) => run(tensor([1])).item()), [3, 4, 3, 5, 4]);
+  assertEquals([one, two].map((run) => compiler.status(run).uncompiled.map(({ calls }) => calls)), [[1], [
+    1,
+  ]]);
+  assertEquals([one, two].map((run) => compiler.status(run).graphBreaks), [0, 0]);
+});
+
+Deno.test("a closure made anew for each call stays uncompiled, and that is said once", async () => {
+  const script = new URL("frame/fresh_closures.ts", import.meta.url).pathname;
+  const { code, stdout, stderr } = await runProgram(Deno.execPath(), ["run", "-A", "--no-check", script]);
+  assertEquals([code, stdout], [0, "600 24\n"]);
+  const [line = "", ...others] = stderr.trimEnd().split("\n");
+  assertEquals(others, []);
+  assertMatch(
+    line,
+    /step \(.*fresh_closures\.ts:9\) runs uncompiled: n, .*deno run --preload=jsr:@x\/dyn\/preload$/,
+  );
 });
 
 Deno.test("a function compiled while its module still runs", async () => {

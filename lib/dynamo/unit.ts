@@ -188,7 +188,8 @@ export class Unit {
   /** Runs plainly this once, so that the functions whose variables are missing give them. */
   #postpone(because: string, self: unknown, args: readonly unknown[]): unknown {
     this.#countUncompiled("postponed", because, { expected: true })();
-    return atNextCall(() => this.body.runPlain(self, args));
+    const first = this.body.resumed ? null : this.program.fn;
+    return atNextCall(() => this.body.runPlain(self, args), first);
   }
 
   /** Has every further call run plainly. Throws Unsupported where the user wants whole graphs only. */

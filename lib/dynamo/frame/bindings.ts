@@ -41,17 +41,17 @@ const waiting = new Set<Waiting>();
 
 /**
  * Runs `run`, in which functions with pending variables may be called; those that are give them. Afterwards they
- * are asked for anew.
+ * are asked for anew. `first` is the function, if any, that `run` begins by calling.
  */
-export function atNextCall<T>(run: () => T): T {
-  const [first, ...others] = [...waiting].map((one) => ({ one, watch: one.watch() }));
+export function atNextCall<T>(run: () => T, first: object | null = null): T {
+  const [one, ...others] = [...waiting].map((one) => ({ one, watch: one.watch() }));
   waiting.clear();
-  if (!first) return run();
-  const watched = [first, ...others];
+  if (!one) return run();
+  const watched = [one, ...others];
   try {
-    return watchCalls(first.one.inspector, watched.map(({ watch }) => watch), run);
+    return watchCalls(one.one.inspector, watched.map(({ watch }) => watch), run);
   } finally {
-    for (const { one, watch } of watched) one.take(watch.values);
+    for (const { one, watch } of watched) one.take(watch.values, watch.fn === first);
   }
 }
 
@@ -59,7 +59,8 @@ export function atNextCall<T>(run: () => T): T {
 interface Waiting {
   readonly inspector: Inspector;
   watch(): CallWatch;
-  take(calls: readonly (readonly Accessors[])[]): void;
+  /** `isFirst`: the first of the calls was of this very function. */
+  take(calls: readonly (readonly Accessors[])[], isFirst: boolean): void;
 }
 
 /** Runs in which a function with pending variables was not called, after which they are given up. */
@@ -160,9 +161,11 @@ export class Bindings {
     waiting.add({
       inspector: this.use.inspector,
       watch: () => ({ fn: at.fn, expression: accessText(all), values: [] }),
-      take: (calls) => {
+      take: (calls, isFirst) => {
         for (const variable of variables) this.made.delete(variable);
-        if (!this.takeFrom(at.fn, { variables, all }, calls)) this.vain++;
+        // Names as parameters bind without calling anything that might be of the same code.
+        const [certain] = isFirst && at.node.params.every(({ type }) => type === "Identifier") ? calls : [];
+        if (!this.takeFrom(at.fn, { variables, all, certain }, calls)) this.vain++;
       },
     });
   }
@@ -181,12 +184,19 @@ export class Bindings {
   /** Whether one of the calls was of this very closure; then its accessors are the bindings. */
   private takeFrom(
     fn: object,
-    { variables, all }: { readonly variables: readonly Variable[]; readonly all: readonly Variable[] },
+    { variables, all, certain }: {
+      readonly variables: readonly Variable[];
+      readonly all: readonly Variable[];
+      /** A call known to be of this closure. */
+      readonly certain: readonly Accessors[] | undefined;
+    },
     calls: readonly (readonly Accessors[])[],
   ): boolean {
     for (const call of calls) {
       const accessors = new Map(all.map((variable, i) => [variable, call[i] ?? []]));
-      if (!variables.every((variable) => this.isSame(fn, variable, accessors.get(variable) ?? []))) continue;
+      const isOurs = call === certain ||
+        variables.every((variable) => this.isSame(fn, variable, accessors.get(variable) ?? []));
+      if (!isOurs) continue;
       for (const [variable, each] of accessors) {
         const binding = bindingFrom(variable, each);
         if (variables.includes(variable)) this.made.set(variable, binding);
