@@ -1,6 +1,6 @@
 /**
  * The loop IR: programs of loop nests and calls over flat buffers, as data. Made by lowering and scheduling,
- * consumed by printers (C++, WebAssembly, WGSL, JavaScript) and the reference interpreter.
+ * consumed by printers (C++, WebAssembly, WGSL) and the reference interpreter.
  * Invariants (verify.ts checks them): value ids are defined once and before use; a value is visible in the rest
  * of the statement list that defines it and below; a loop's reductions and carried values are visible after it;
  * stores of different iterations of a parallel loop never touch one element, unless they accumulate atomically.
@@ -82,8 +82,8 @@ export interface Loop {
    */
   readonly order: "parallel" | "reduction" | "sequential";
   /**
-   * The loop to run in SIMD lanes on a CPU: at most one on a path from the root to a leaf. Loops inside it
-   * run scalar with vector-valued bodies. Correctness never depends on it.
+   * The loop to run in SIMD lanes, or as the elements of vectors: at most one on a path from the root to a leaf. Loops
+   * inside it run scalar with vector-valued bodies. Correctness never depends on it.
    */
   readonly vector: boolean;
   /**
