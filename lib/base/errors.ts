@@ -123,7 +123,7 @@ const OWN_ROOT = import.meta.url.endsWith("/lib/base/errors.ts")
   : import.meta.url;
 
 /** Parts of the source tree that a stack trace should treat as dyn's; examples and tests are users of it. */
-const OWN_PARTS = ["lib/", "backends/", "cli/", "cli.ts", "mod.ts"];
+const OWN_PARTS = ["lib/", "backends/", "cli/", "cli.ts", "mod.ts", "preload.ts"];
 
 /** Whether a file, by its path, is one of dyn's own. */
 export function isOwnFile(path: string): boolean {

@@ -99,6 +99,8 @@ function marked(fn: object): BuiltinModel | undefined {
   switch (mark?.kind) {
     case undefined:
       return undefined;
+    case "builtin":
+      return () => breakGraph("builtin", `${functionLabel(fn)} (a function of the runtime)`);
     case "disabled":
       return () => breakGraph("disabled", functionLabel(fn));
     case "isCompiling":

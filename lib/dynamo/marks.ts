@@ -7,6 +7,8 @@
 export type FunctionMark =
   /** Runs outside of graphs. */
   | { readonly kind: "disabled" }
+  /** Stands for a function of the runtime, which is not modelled. */
+  | { readonly kind: "builtin" }
   /** Becomes one node. */
   | { readonly kind: "inGraph" }
   /** Its first result stands for all. */

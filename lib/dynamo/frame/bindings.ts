@@ -19,7 +19,7 @@ import { noteNamespace } from "./namespaces.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 import { type Located, meansInside, moduleVariablesAt } from "./located.ts";
 import { type CallWatch, watchCalls } from "./next_call.ts";
-import { isOwn } from "./own_modules.ts";
+import { isOwnModule } from "../../base/errors.ts";
 import { readScopes, type ScopeSnapshot } from "./scopes.ts";
 import type { Scripts } from "./scripts.ts";
 
@@ -110,7 +110,7 @@ export class Bindings {
     }
     const because = `${variable.name} can be reached only in a call`;
     // What the house keeps private is the state of its tapes and storages, which no trace follows.
-    const isKept = variable.kind === "private" && isOwn(this.at.module.url);
+    const isKept = variable.kind === "private" && isOwnModule(this.at.module.url);
     if (!at || isKept || !meansInside(at, variable)) return { kind: "unreachable", because };
     const access = variable.kind === "private" ? shownAccess(this.use.inspector, variable) : null;
     return {

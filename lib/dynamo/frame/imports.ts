@@ -9,7 +9,7 @@
 import type * as ast from "acorn";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import { boundNames, type Variable } from "../bytecode/scope.ts";
-import { isOwn } from "./own_modules.ts";
+import { isOwnModule } from "../../base/errors.ts";
 
 /** Finds a loaded module by its URL. */
 export type FindModule = (url: string) => ParsedModule | null;
@@ -69,7 +69,7 @@ function spelled(node: ast.Identifier | ast.Literal): string {
 
 function originAt(name: string, url: string | null, search: Search): Origin {
   // The house exports nothing that changes.
-  const module = url === null || isOwn(url) ? null : search.find(url);
+  const module = url === null || isOwnModule(url) ? null : search.find(url);
   const key = `${url} ${name}`;
   if (!module || search.seen.has(key)) return FINAL;
   search.seen.add(key);

@@ -6,7 +6,7 @@
  */
 import type * as acorn from "acorn";
 import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
-import { isOwn } from "./own_modules.ts";
+import { isOwnModule } from "../../base/errors.ts";
 import { userPosition } from "./positions.ts";
 import { identityMap, inlineMap, sourceMap, type WrittenMap } from "./source_map.ts";
 
@@ -57,5 +57,5 @@ export function loadedModule(url: string, loaded: string, reserved: string): Loa
 function isUsers(url: string): boolean {
   if (url.startsWith("data:")) return /^data:(?:text|application)\/javascript[;,]/.test(url);
   if (!url.startsWith("file:") || url.includes("/node_modules/")) return false;
-  return /\.(?:m?[jt]s|[jt]sx)(?:[?#]|$)/.test(url) && !isOwn(url);
+  return /\.(?:m?[jt]s|[jt]sx)(?:[?#]|$)/.test(url) && !isOwnModule(url);
 }

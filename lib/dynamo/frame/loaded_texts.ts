@@ -6,7 +6,7 @@
  * module. Invariant: a module is only named if the function stands in it at that very place, and in no other.
  */
 import { lineStarts } from "../bytecode/parse.ts";
-import { isOwn } from "./own_modules.ts";
+import { isOwnModule } from "../../base/errors.ts";
 
 /** A module's text. */
 export interface LoadedText {
@@ -33,7 +33,7 @@ const GONE_THROUGH =
 export function isLikely(url: string): boolean {
   if (/^(ext|node|internal|checkin|wasm):/.test(url)) return false;
   if (url.includes("/node_modules/") || url.includes("/npm/")) return false;
-  return !isOwn(url) || GONE_THROUGH.test(url);
+  return !isOwnModule(url) || GONE_THROUGH.test(url);
 }
 
 /** Remembers the text of a module that is about to be loaded. */

@@ -4,6 +4,8 @@
  * Input: functions. Output: texts. Invariant: `Function.prototype.toString`, once shown clean texts, gives of every
  * function what it would give had its module not been rewritten; of itself what it always gave.
  */
+import { markFunction } from "../marks.ts";
+
 const native = Function.prototype.toString;
 
 /** The text as V8 has it. */
@@ -19,6 +21,8 @@ export function showClean(clean: (text: string) => string): void {
       return this === toString ? Reflect.apply(native, native, []) : clean(Reflect.apply(native, this, []));
     },
   };
+  // To the tracer it is a builtin like any other: it runs outside of graphs, and as a whole.
+  markFunction(toString, { kind: "builtin" });
   Object.defineProperty(Function.prototype, "toString", {
     value: toString,
     writable: true,
