@@ -389,3 +389,130 @@ for (const [name, program] of Object.entries(GENERATORS)) {
     }
   });
 }
+
+type AsyncGeneratorProgram = (x: Tensor, log: Log) => AsyncGenerator<unknown, unknown, unknown>;
+
+const ASYNC_GENERATORS: Readonly<Record<string, AsyncGeneratorProgram>> = {
+  "waits and values of a loop": async function* (x, log) {
+    let y = x.add(1);
+    log.push("started");
+    yield y;
+    for (let i = 0; i < 2; i++) {
+      y = y.mul(await Promise.resolve(2)).add(i);
+      log.push(yield y);
+    }
+    return y.mul(10);
+  },
+  "promises as values": async function* (x, log) {
+    const y = x.mul(2);
+    log.push(yield Promise.resolve(y));
+    try {
+      yield Promise.reject(new Error("rejected"));
+    } catch (error) {
+      log.push(String(error));
+    }
+    yield y.add(1);
+  },
+  "values of others": async function* (x, log) {
+    const y = x.mul(2);
+    log.push(yield* [y, Promise.resolve(y.add(1))]);
+    const given = yield* (async function* () {
+      log.push(yield y.mul(3));
+      await null;
+      return 5;
+    })();
+    return y.add(given);
+  },
+};
+
+const HANDLED: Readonly<Record<string, AsyncGeneratorProgram>> = {
+  "handlers around the values": async function* (x, log) {
+    try {
+      const y = x.mul(2);
+      yield y;
+      await null;
+      yield y.add(1);
+    } catch (error) {
+      log.push(`caught ${error}`);
+      yield x.mul(5);
+    } finally {
+      log.push("finally");
+      await null;
+      yield x.mul(7);
+    }
+  },
+};
+
+const ASYNC_USES: Readonly<Record<string, (generator: AsyncGenerator, log: Log) => Promise<void>>> = {
+  "to its end": async (generator, log) => {
+    let result = await generator.next("first");
+    for (let k = 0; !result.done; k++) {
+      log.push(shown(result.value));
+      result = await generator.next(k);
+    }
+    log.push("end", shown(result.value), (await generator.next()).done);
+  },
+  "returned from": async (generator, log) => {
+    log.push(shown((await generator.next()).value));
+    for (let result = await generator.return(Promise.resolve(42)), k = 0; k < 3; k++) {
+      log.push(shown(result.value), result.done);
+      result = await generator.next();
+    }
+  },
+  "thrown into": async (generator, log) => {
+    log.push(shown((await generator.next()).value));
+    try {
+      for (
+        let result = await generator.throw(new Error("thrown"));
+        !result.done;
+        result = await generator.next()
+      ) {
+        log.push(shown(result.value));
+      }
+    } catch (error) {
+      log.push(shown(error));
+    }
+  },
+  "asked for all at once": async (generator, log) => {
+    const results = await Promise.all([1, 2, 3, 4, 5, 6].map((value) => generator.next(value)));
+    log.push(results.map(({ value, done }) => [shown(value), done]));
+  },
+};
+
+/** `ticks`: beside another chain of microtasks. */
+async function asyncUseOf(
+  program: AsyncGeneratorProgram,
+  original: AsyncGeneratorProgram,
+  { ticks }: { readonly ticks: boolean },
+): Promise<Log[]> {
+  const logs: Log[] = [];
+  for (const use of Object.values(ASYNC_USES)) {
+    for (let call = 0; call < 2; call++) {
+      const log: Log = [], generator = program(tensor([1, 2]), log);
+      log.push(Object.getPrototypeOf(generator) === original.prototype, String(generator));
+      const beside = (async () => {
+        for (let tick = 0; ticks && tick < 40; tick++) {
+          await null;
+          log.push(`tick ${tick}`);
+        }
+      })();
+      await use(generator, log);
+      await beside;
+      logs.push(log);
+    }
+  }
+  return logs;
+}
+
+for (const [programs, ticks] of [[ASYNC_GENERATORS, true], [HANDLED, false]] as const) {
+  for (const [name, program] of Object.entries(programs)) {
+    Deno.test(`compiled async generator: ${name}`, async () => {
+      const plain = await asyncUseOf(program, program, { ticks });
+      for (const backend of ["eager", "aot_eager"]) {
+        const compiled = compile(program, { backend });
+        assertEquals(await asyncUseOf(compiled, program, { ticks }), plain, backend);
+        assertEquals(compiler.status(compiled).givenUp, null);
+      }
+    });
+  }
+}

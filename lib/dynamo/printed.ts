@@ -9,6 +9,7 @@ import { printFunction } from "./bytecode/print.ts";
 import { freeName } from "./bytecode/print_names.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import { runtime } from "./bytecode/runtime.ts";
+import { derivedCode } from "./steps.ts";
 
 /** Makes the function; `free` by index of the free variable. */
 export type Factory = (
@@ -64,29 +65,6 @@ function evaluate(code: CodeObject, { source, strict, used }: Text): Factory {
   );
   if (typeof make !== "function") throw new TypeError("Expected a function");
   return (free, callee) => make(runtime, callee, ...used.map((index) => free[index]));
-}
-
-const inTurns = new WeakMap<CodeObject, CodeObject>();
-
-/** The code of an async function as that of a generator of what it waits for; other code as it is. */
-export function inSteps(code: CodeObject): CodeObject {
-  if (!code.async) return code;
-  let made = inTurns.get(code);
-  if (!made) {
-    const instructions = code.instructions.map((i): Instruction =>
-      i.op === "await" ? { op: "yield", dst: i.dst, src: i.src, onReturn: null } : i
-    );
-    inTurns.set(code, made = derived(code, { async: false, generator: true, instructions }));
-  }
-  return made;
-}
-
-/** Made from the original, so that the printer still finds where nested classes were written. */
-function derived(code: CodeObject, changed: Partial<CodeObject>): CodeObject {
-  return Object.create(
-    code,
-    Object.fromEntries(Object.entries(changed).map(([key, value]) => [key, { value, enumerable: true }])),
-  );
 }
 
 const steps = new WeakMap<Instruction, CodeObject>();
@@ -152,7 +130,7 @@ function oneStep(code: CodeObject, parts: StepParts): CodeObject {
     ...parts.instructions,
     { op: "return", src: parts.result },
   ];
-  return derived(code, {
+  return derivedCode(code, {
     kind: "function",
     generator: false,
     async: false,

@@ -9,10 +9,11 @@ import { doneByThrowing, readsFrame, successors } from "./bytecode/effects.ts";
 import type { ModifiedCode } from "./codegen/modified.ts";
 import { bindingsOf, capturedBy, isFixed } from "./captured.ts";
 import type { Program } from "./program.ts";
+import { isResult } from "./steps.ts";
 import { printRest, stepCode } from "./printed.ts";
 import { checkPlain, resumedBody } from "./resumed_body.ts";
 import { type Continuation, planResume, type ResumePlan } from "./resume_plan.ts";
-import { asyncCall, generatorOf, Waiting, type Ways } from "./suspension.ts";
+import { asyncCall, asyncGeneratorOf, generatorOf, Waiting, type Ways } from "./suspension.ts";
 import type { Frame } from "./trace/interpreter.ts";
 import { handlerOf } from "./trace/machine.ts";
 import { Unit } from "./unit.ts";
@@ -223,7 +224,7 @@ function pieceAt(unit: Unit, frame: Frame): Tail | null {
       return {
         needed: [...valuesOf(way), callee],
         write: (out) => {
-          const make = out.constants.name(generatorOf, "$generator");
+          const make = out.constants.name(code.async ? asyncGeneratorOf : generatorOf, "$generator");
           return [
             `return ${make}(${out.rebuild.value(callee)}, () => { ${callText(way, out, new Map())} });`,
           ];
@@ -232,7 +233,7 @@ function pieceAt(unit: Unit, frame: Frame): Tail | null {
     }
     case "await":
       return waitFor(unit, frame, {
-        kind: "await",
+        kind: isResult(code, pc) ? "result" : "await",
         on: instruction.src,
         dst: instruction.dst,
         onReturn: null,
@@ -272,7 +273,7 @@ function waitFor(unit: Unit, frame: Frame, { kind, on, dst, onReturn }: {
         `return ${wait}(${JSON.stringify(kind)}, ${rebuild.value(value)}, {`,
         `  next: (${given}) => { ${goOn(way, dst)} },`,
         `  throw: (${given}) => { ${thrown ? goOn(thrown.way, thrown.register) : `throw ${given};`} },`,
-        `  return: (${given}) => { ${returned ? goOn(returned, dst) : `return ${given};`} },`,
+        `  return: ${returned ? `(${given}) => { ${goOn(returned, dst)} }` : "null"},`,
         "});",
       ];
     },

@@ -10,7 +10,8 @@ import { doneByThrowing } from "./bytecode/effects.ts";
 import { UNINITIALIZED as TDZ } from "./bytecode/runtime.ts";
 import { cellOfBox, isBox } from "./cells.ts";
 import { infoOf } from "./functions.ts";
-import { inSteps, type Printed, printRest } from "./printed.ts";
+import { type Printed, printRest } from "./printed.ts";
+import { inSteps, type Wait } from "./steps.ts";
 import type { Parameter, PlannedCompletion, PlannedFrame, ResumePlan } from "./resume_plan.ts";
 import { argumentSource, knownSource } from "./source.ts";
 import { type Completion, Frame, type FrameBindings, type Interpreter } from "./trace/interpreter.ts";
@@ -189,8 +190,9 @@ function plainFrame(plan: ResumePlan, frame: number, args: readonly unknown[]): 
 
 /** The rest of a frame's function from an offset. Throws UnsupportedSyntax. */
 function restOf(code: CodeObject, pc: number, forms: (index: number) => FreeForm): Printed {
-  return printRest(inSteps(code), {
-    entry: pc,
+  const steps = inSteps(code);
+  return printRest(steps.code, {
+    entry: steps.at(pc),
     parameters: [...liveRegisters(code, pc)],
     name: code.name || "rest",
     forms,
@@ -222,9 +224,8 @@ function runRest(frame: PlainFrame, pc: number): unknown {
   const printed = restOf(code, pc, (i) => frame.free[i]?.form ?? "value");
   const run = printed.make(frame.free.map((f) => f.value), frame.callee);
   const result = run(...parameters.map((r) => frame.registers.get(r)));
-  if (!code.async && !code.generator) return result;
   // Printed as a generator of its waits
-  return waitsOf(result as Iterator<unknown>, code.async ? "await" : "yield");
+  return code.async || code.generator ? waitsOf(result as Iterator<Wait, unknown, unknown>) : result;
 }
 
 /** Hands an exception of what a frame waits for to its handler and gives its place. Throws where there is none. */

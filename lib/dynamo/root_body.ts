@@ -24,7 +24,6 @@ export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitB
     const info = infoOf(fn);
     if (info.kind === "none") return info.because;
     if (info.kind !== "function") return "no plain function";
-    if (info.code.generator && info.code.async) return "an async generator function";
     return code = info.code;
   };
   return {

@@ -152,7 +152,7 @@ export class Machine implements Interpreter {
     };
   }
 
-  /** Whether the function itself is async. */
+  /** Whether the function itself is async and no generator. */
   get isAsync(): boolean {
     return this.#async;
   }
@@ -312,7 +312,7 @@ export class Machine implements Interpreter {
     const missing = missingInstructions(frame.code);
     if (missing !== null) breakGraph("syntax", missing);
     if (this.frames.length >= DEEPEST) breakGraph("depth", `${DEEPEST} nested calls`);
-    if (this.frames.length === 0 && frame.code.async) this.#async = true;
+    if (this.frames.length === 0 && frame.code.async && !frame.code.generator) this.#async = true;
     frame.internal = this.context.isInternal(frame.code);
     this.frames.push(frame);
   }
