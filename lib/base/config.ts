@@ -138,7 +138,7 @@ export class Config extends Settings {
    * The share of calls of each compiled graph that run op by op as well, to be compared; DYN_SHADOW. A graph that
    * gives something else is reported and runs op by op from then on.
    */
-  shadow = Number(Deno.env.get("DYN_SHADOW") || 0);
+  shadow: number = Number(Deno.env.get("DYN_SHADOW") || 0);
   /** Which graphs repros are written of: captured ones ("dynamo"), functional ones ("aot"), none (""); DYN_REPRO_AFTER. */
   reproAfter: string = Deno.env.get("DYN_REPRO_AFTER") ?? "";
   /** When and how small; DYN_REPRO_LEVEL. 1: on errors. 2: on errors, minified. 3: always. 4: on wrong answers, minified. */
