@@ -66,6 +66,9 @@ const AGED_PART = 4;
 /** Looks that make little old after which the next comes sooner. */
 const CALM_LOOKS = 4;
 
+/** Looks in a row that may be put off. */
+const MOST_PUT_OFF = 2;
+
 /** Looks after which it is asked whether everything was collected meanwhile. */
 const OLD_LOOKS = 8;
 
@@ -88,6 +91,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   #looks = 0;
   /** How many times as many are awaited: a look makes old what it sees twice, and that is not found soon. */
   #patience = 1;
+  /** Looks in a row that were put off. */
+  #putOff = 0;
   /** Looks since the last one that made much old. */
   #calm = 0;
   /** Blocks that nobody has, by size; those that came last are used first. */
@@ -130,7 +135,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     // Also where blocks are kept: those that come back now are likelier to be in a cache
     const areMany = this.#young.length >= YOUNG_COUNT;
     const due = this.#youngBytes >= this.#patience * this.#source.youngBytes(size) || areMany;
-    if (due) this.#searchYoung(areMany);
+    if (due) this.#searchYoung(areMany || this.#putOff >= MOST_PUT_OFF);
     const { block, memory: known } = this.#take(size) ?? this.#search(size) ?? this.#make(size) ??
       this.#makeRoom(size, bytes);
     block.isInUse = true;
@@ -198,7 +203,8 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   #searchYoung(isUrgent: boolean): void {
     const youngBytes = this.#youngBytes, alive = this.#live.young(isUrgent);
     this.#youngBytes = 0;
-    if (alive === undefined) return;
+    if (alive === undefined) return void this.#putOff++;
+    this.#putOff = 0;
     const young = this.#young, look = ++this.#looks;
     this.#young = [];
     const aged = new Set<B>();
