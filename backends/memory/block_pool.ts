@@ -67,7 +67,7 @@ const AGED_PART = 4;
 const CALM_LOOKS = 4;
 
 /** Looks in a row that may be put off. */
-const MOST_PUT_OFF = 2;
+const MOST_PUT_OFF = 8;
 
 /** Looks after which it is asked whether everything was collected meanwhile. */
 const OLD_LOOKS = 8;
