@@ -1,22 +1,25 @@
 /** The zoo: all its models, in the order in which they are reported. */
-import { bert } from "./models/bert.ts";
-import { convnext } from "./models/convnext.ts";
-import { diffusion } from "./models/diffusion.ts";
-import { dqn } from "./models/dqn.ts";
-import { efficientnet } from "./models/efficientnet.ts";
-import { gan } from "./models/gan.ts";
-import { gpt2 } from "./models/gpt2.ts";
-import { graphNetwork } from "./models/graph_network.ts";
-import { gruClassifier, lstmTagger } from "./models/lstm_tagger.ts";
-import { mobilenet } from "./models/mobilenet.ts";
-import { resnet18, resnet50, resnext } from "./models/resnet.ts";
-import { speech } from "./models/speech.ts";
-import { swin } from "./models/swin.ts";
-import { t5 } from "./models/t5.ts";
-import { unet } from "./models/unet.ts";
-import { vae } from "./models/vae.ts";
-import { vit } from "./models/vit.ts";
+import "../../mod.ts";
 import type { Specimen } from "./specimen.ts";
+
+// Imported after dyn, which prepares modules that are loaded behind it: hooks of models capture `this`
+const { bert } = await import("./models/bert.ts");
+const { convnext } = await import("./models/convnext.ts");
+const { diffusion } = await import("./models/diffusion.ts");
+const { dqn } = await import("./models/dqn.ts");
+const { efficientnet } = await import("./models/efficientnet.ts");
+const { gan } = await import("./models/gan.ts");
+const { gpt2 } = await import("./models/gpt2.ts");
+const { graphNetwork } = await import("./models/graph_network.ts");
+const { gruClassifier, lstmTagger } = await import("./models/lstm_tagger.ts");
+const { mobilenet } = await import("./models/mobilenet.ts");
+const { resnet18, resnet50, resnext } = await import("./models/resnet.ts");
+const { speech } = await import("./models/speech.ts");
+const { swin } = await import("./models/swin.ts");
+const { t5 } = await import("./models/t5.ts");
+const { unet } = await import("./models/unet.ts");
+const { vae } = await import("./models/vae.ts");
+const { vit } = await import("./models/vit.ts");
 
 /** Every model. */
 export const ZOO: readonly Specimen[] = [
