@@ -4,6 +4,7 @@
  * symbolic sizes; output: a compiled program. Invariant: the compiler works in the background; what it cannot do leaves
  * the program where it is.
  */
+import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { config } from "../../lib/base/config.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
@@ -31,8 +32,10 @@ type State =
 export function compileByHeat(program: Program, failed: (thrown: unknown) => void): CompiledProgram {
   const { tier } = config.inductor;
   const wasm = (): CompiledProgram => {
-    const made = compileToWasm(program);
-    return tier === "wasm" ? made : roomy(program, made);
+    return preferringOwnBuiltins(() => {
+      const made = compileToWasm(program);
+      return tier === "wasm" ? made : roomy(program, made);
+    });
   };
   let current: CompiledProgram | undefined;
   let state: State = { kind: "cool", spent: 0 };
@@ -46,7 +49,7 @@ export function compileByHeat(program: Program, failed: (thrown: unknown) => voi
   };
   const attempt = (next: () => State): State => {
     try {
-      return next();
+      return preferringOwnBuiltins(next);
     } catch (thrown) {
       failed(thrown);
       return settle(null);

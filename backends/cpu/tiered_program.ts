@@ -6,6 +6,7 @@
  * Native code that is in the cache is used at once. Looking for it takes its text, hence milliseconds, so that what is
  * quick as WebAssembly does without it in its first call.
  */
+import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
@@ -71,8 +72,8 @@ class TieredProgram implements CompiledProgram {
   look(): void {
     const state = this.#state;
     try {
-      if (state.kind === "fresh") this.#state = this.#asked();
-      else if (state.kind === "compiling") this.#state = this.#switched(state);
+      if (state.kind === "fresh") this.#state = preferringOwnBuiltins(() => this.#asked());
+      else if (state.kind === "compiling") this.#state = preferringOwnBuiltins(() => this.#switched(state));
     } catch (thrown) {
       this.#state = { kind: "settled" };
       this.#current ??= this.#wasm();
@@ -86,7 +87,7 @@ class TieredProgram implements CompiledProgram {
   }
 
   #wasm(): CompiledProgram {
-    const made = roomy(this.#program, compileToWasm(this.#program));
+    const made = preferringOwnBuiltins(() => roomy(this.#program, compileToWasm(this.#program)));
     counters.add("tiers", "wasm_first");
     logs.emit("tiers", () => `${this.#program.name}: WebAssembly after ${this.#since()}`);
     return made;

@@ -8,7 +8,7 @@ import { counters } from "../base/logs.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { captureAgain, captureFunction } from "./frame/capture.ts";
-import { ReplacedBuiltins, withOwnBuiltins } from "./own_builtins.ts";
+import { ReplacedBuiltins, withOwnBuiltins } from "../base/own_builtins.ts";
 import type { Captured, CapturedClass, FreeBinding } from "./frame/info.ts";
 
 /** A function the tracer can step through. */

@@ -15,7 +15,7 @@ import { breakGraph } from "./break_reasons.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { infoOf } from "./functions.ts";
 import { markOfFunction } from "./marks.ts";
-import { asProgram } from "./own_builtins.ts";
+import { asProgram } from "../base/own_builtins.ts";
 import * as polyfills from "./polyfills.ts";
 import { addArrays } from "./trace/builtins/arrays.ts";
 import { addCollections } from "./trace/builtins/collections.ts";

@@ -16,7 +16,7 @@ import { atNextCall } from "./frame/bindings.ts";
 import { captureMany } from "./frame/capture.ts";
 import { VariablesPending } from "./functions.ts";
 import { ChangeHistory } from "./automatic_dynamic.ts";
-import { ReplacedBuiltins, withOwnBuiltins } from "./own_builtins.ts";
+import { ReplacedBuiltins, withOwnBuiltins } from "../base/own_builtins.ts";
 import { currentStance } from "./stance.ts";
 import type { Program } from "./program.ts";
 import type { Frame, Interpreter } from "./trace/interpreter.ts";

@@ -3,6 +3,7 @@
  * resolved call over tensors; output: a plan, made once per signature. Invariant: two calls with one signature
  * (types, layouts, constants) have one plan; a plan holds no tensor.
  */
+import { preferringOwnBuiltins } from "../base/own_builtins.ts";
 import {
   type DType,
   getDefaultDtype,
@@ -157,12 +158,12 @@ export function findPlan<P>(
     const variants = (cache.variants.get(general) ?? 0) + 1;
     cache.variants.set(general, variants);
     if (variants > VARIANT_LIMIT) {
-      const made = make(numbers);
+      const made = preferringOwnBuiltins(() => make(numbers));
       cache.general.set(general, made);
       return made;
     }
   }
-  const made = make([]);
+  const made = preferringOwnBuiltins(() => make([]));
   if (cache.exact.size > PLAN_LIMIT) {
     cache.exact.clear();
     cache.variants.clear();

@@ -12,7 +12,7 @@ import {
   type TensorValue,
   type Value,
 } from "../variables/value.ts";
-import { programDescriptor } from "../own_builtins.ts";
+import { programDescriptor } from "../../base/own_builtins.ts";
 import { mayRunCode } from "./object_shape.ts";
 import type { Rebuilder } from "./rebuild.ts";
 

@@ -2,7 +2,7 @@
  * What objects made in a trace look like to whoever writes them down. Input: object values; output: names, whether
  * a literal will do, which parts come by themselves, and what they refer to.
  */
-import { programDescriptor } from "../own_builtins.ts";
+import { programDescriptor } from "../../base/own_builtins.ts";
 import { type Element, type ObjectValue, type Slot, UNDEFINED, type Value } from "../variables/value.ts";
 
 /** An element that is there. */

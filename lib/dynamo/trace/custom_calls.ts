@@ -9,7 +9,7 @@ import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import { ops } from "../../tensor/eager.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { asProgram } from "../own_builtins.ts";
+import { asProgram } from "../../base/own_builtins.ts";
 import { TensorValue, type Value } from "../variables/value.ts";
 import { functionLabel } from "../variables/wrap.ts";
 import { allElements, newArray } from "./objects.ts";

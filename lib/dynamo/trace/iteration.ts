@@ -5,7 +5,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { isReplaced } from "../own_builtins.ts";
+import { isReplaced } from "../../base/own_builtins.ts";
 import { constant, isCallable, ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
 import {
   type CallRequest,

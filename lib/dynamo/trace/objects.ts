@@ -5,7 +5,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { programDescriptor, programKeys } from "../own_builtins.ts";
+import { programDescriptor, programKeys } from "../../base/own_builtins.ts";
 import { propertySource } from "../source.ts";
 import { readCell, writeCell } from "./bindings.ts";
 import {

@@ -4,7 +4,7 @@
  * its metadata in the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
-import { programDescriptor } from "../own_builtins.ts";
+import { programDescriptor } from "../../base/own_builtins.ts";
 import { constant, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Completion, Interpreter } from "./interpreter.ts";
 import { assignProperty, builtinPrototype, findProperty, type Key } from "./objects.ts";

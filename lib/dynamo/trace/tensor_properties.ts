@@ -6,7 +6,7 @@
 import type { Dim } from "../../sym/expr.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { programDescriptor } from "../own_builtins.ts";
+import { programDescriptor } from "../../base/own_builtins.ts";
 import { propertySource } from "../source.ts";
 import { numberOfDim } from "../variables/numbers.ts";
 import {

@@ -19,7 +19,7 @@ import {
 import { type PrimitiveValue, textOf, toPrimitive } from "../coercion.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
-import { isReplaced } from "../../own_builtins.ts";
+import { isReplaced } from "../../../base/own_builtins.ts";
 import { allElements, builtinPrototype, enumerableKeys, newArray, newObject } from "../objects.ts";
 import { toNumeric, truthOf } from "../operators.ts";
 import type { ModelTable } from "./table.ts";

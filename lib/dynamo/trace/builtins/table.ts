@@ -4,7 +4,7 @@
  * function that a user puts in a builtin's place is never mistaken for it.
  */
 import { breakGraph } from "../../break_reasons.ts";
-import { isReplaced } from "../../own_builtins.ts";
+import { isReplaced } from "../../../base/own_builtins.ts";
 import type { ConstructorModel } from "../calls.ts";
 import type { BuiltinModel } from "../interpreter.ts";
 

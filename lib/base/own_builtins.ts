@@ -112,6 +112,16 @@ export function withOwnBuiltins<T>(work: () => T): T {
   }
 }
 
+/** As `withOwnBuiltins`, but with the program's where they were replaced for good: for work that must go on. */
+export function preferringOwnBuiltins<T>(work: () => T): T {
+  try {
+    return withOwnBuiltins(work);
+  } catch (error) {
+    if (error instanceof ReplacedBuiltins) return work();
+    throw error;
+  }
+}
+
 /** Runs code of the program out of the middle of dyn's work. */
 export function asProgram<T>(run: () => T): T {
   const former = setAside;
