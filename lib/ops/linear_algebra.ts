@@ -158,7 +158,7 @@ const linalgNorm = defineWideOp({
 /** The dimension of three elements along which vectors are crossed. */
 function crossDim(a: TensorLike, b: TensorLike, dim: number | null): number {
   const shape = broadcastShapes(a.shape, b.shape);
-  const at = dim === null ? shape.findIndex((s) => s === 3) : normalizeDim(dim, shape.length);
+  const at = dim === null ? shape.findIndex((s) => isEqual(s, 3)) : normalizeDim(dim, shape.length);
   if (a.shape.length !== b.shape.length) {
     throw new DynError(
       `Expected tensors of as many dimensions but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`,

@@ -202,6 +202,8 @@ function distribute(sum: Sym, by: Sym): Dim {
 
 /** floor(a / b), b > 0. */
 export function floorDiv(a: Dim, b: Dim): Dim {
+  // Places in what has no elements, which nobody reaches
+  if (b === 0) return 0;
   if (typeof a === "number" && typeof b === "number") return Math.floor(a / b);
   if (b === 1) return a;
   if (a === b) return 1;
@@ -233,6 +235,7 @@ export function floorDiv(a: Dim, b: Dim): Dim {
 
 /** a − b·floor(a / b), in [0, b). */
 export function mod(a: Dim, b: Dim): Dim {
+  if (b === 0) return 0;
   if (typeof a === "number" && typeof b === "number") return a - b * Math.floor(a / b);
   if (b === 1 || a === b) return 0;
   const [la, ua] = boundsOf(a), [lb, ub] = boundsOf(b);

@@ -52,6 +52,12 @@ export function runInplace(
   if (!isTensor(target)) throw new InternalError(`Expected a tensor to write by ${definition.name}_`);
   if (definition.implementation.kind === "view") return viewInplace(target, entry, { args, run });
   checkWritable(target);
+  const { dtype } = args;
+  if (typeof dtype === "string" && dtype !== target.dtype) {
+    throw new DynError(
+      `Expected a result of type ${target.dtype} for ${definition.name}_ but found dtype ${dtype}`,
+    );
+  }
   const records = ambient.gradEnabled && recordsGrad(inputs);
   if (records) checkLeaf(target);
   const write = (call: Call) => {

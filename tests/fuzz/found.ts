@@ -727,4 +727,24 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [positive.at(positive.remainder(3)), x.at(positive.to("int64"))];
       }, [() => [arange(0, 40, { dtype: "float32" }).remainder(5).sub(1.5)]]),
   },
+  "the first of several dimensions of three elements, whose sizes change": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => [x.cross(y)], [
+        () => [float([[1.5, -1.75, -1.25]]), float([[-0.25, 0.5, 0.75]])],
+        () => [float([[1, 2, 3], [4, 5, 6], [7, 8, 10]]), float([[1, 0, 2], [3, -1, 1], [2, 2, -3]])],
+        () => [float([[1, 2, 3], [4, 5, 6]]), float([[1, 0, 2], [3, -1, 1]])],
+      ]),
+  },
+  "an index into nothing, and a write by what is there": {
+    make: () =>
+      life((x: Tensor, indices: Tensor) => {
+        const taken = x.take(indices);
+        taken.scatter_(0, taken, 2);
+        return [];
+      }, [() => [zeros([1, 0], { dtype: "int64" }), int(0)]]),
+  },
+  "a write in place of another type": {
+    make: () =>
+      life((x: Tensor) => [x.cumprod_(0, { dtype: "int16" })], [() => [leaf([-0.5, -1.75]).mul(1)]]),
+  },
 };

@@ -141,6 +141,10 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
   const asks = tensors.some(({ value }) => requiresGrad(m, value));
   if (inplace && first) {
     checkInplace(first.value, result);
+    const { dtype } = args;
+    if (typeof dtype === "string" && dtype !== first.value.meta.dtype) {
+      refuseCall(`an in-place operation with a result of type ${dtype}`);
+    }
     if (m.gradEnabled && asks) checkLeaf(m, first.value);
   }
   const name = graphNameOf(definition) + (inplace ? "_" : "");
