@@ -40,7 +40,11 @@ export function isContiguous(meta: Pick<TensorMeta, "shape" | "strides">): boole
     const size = meta.shape[d] ?? 1, stride = meta.strides[d] ?? 1;
     if (size === 0) return true;
     if (size === 1) continue;
-    if (!isEqual(stride, step)) return false;
+    if (!isEqual(stride, step)) {
+      // A size that is computed may be 1 as well, or there may be no elements
+      if (isEqual(size, 1)) continue;
+      return meta.shape.some((each) => isEqual(each, 0));
+    }
     step = mul(step, size);
   }
   return true;

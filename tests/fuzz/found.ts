@@ -747,4 +747,8 @@ export const FOUND: Readonly<Record<string, Found>> = {
     make: () =>
       life((x: Tensor) => [x.cumprod_(0, { dtype: "int16" })], [() => [leaf([-0.5, -1.75]).mul(1)]]),
   },
+  "a computed size of one": {
+    make: () => life((x: Tensor) => [x.unfold(0, 1, 2).contiguous()], [() => [float([-1, 0.5])]]),
+    dynamic: true,
+  },
 };
