@@ -202,6 +202,8 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/dtype.ts defaultFloat": "ambient",
   "lib/base/logs.ts levels": "what is printed",
   "lib/base/logs.ts sink": "what is printed",
+  "lib/base/own_builtins.ts replacements": "dyn's own builtins, while it works",
+  "lib/base/own_builtins.ts setAside": "dyn's own builtins, while it works",
   "lib/base/recording.ts current": "what is recorded",
   "lib/base/recording.ts frames": "what is recorded",
   "lib/tensor/classes.ts compiler": "set once, when the library is put together",

@@ -46,19 +46,18 @@ export class RoundingJudge {
 
   /** The differences of call `k` that rounding does not explain. */
   async unexplained(k: number, differences: readonly FactDifference[]): Promise<readonly FactDifference[]> {
-    const left: FactDifference[] = [], explained = new Set<string>();
+    const left: FactDifference[] = [];
     for (const difference of differences) {
       const { expected, found } = difference;
       const isNumeric = expected?.kind === "elements" && found?.kind === "elements" &&
         expected.elements.length === found.elements.length;
-      if (isNumeric && isFloat(expected.dtype) && await this.#isNoWorse(k, expected, found)) {
-        explained.add(difference.place);
-      } else if (this.#happensByNoise(k, difference)) explained.add(difference.place);
-      else left.push(difference);
+      if (isNumeric && isFloat(expected.dtype) && await this.#isNoWorse(k, expected, found)) continue;
+      if (!this.#happensByNoise(k, difference)) left.push(difference);
     }
     // Whether a tensor has changed follows from what it holds
+    const places = new Set(left.map(({ place }) => place));
     return left.filter(({ place, expected, found }) =>
-      !(explained.has(writtenPlace(place)) && isWhetherChanged(expected) && isWhetherChanged(found))
+      !(isWhetherChanged(expected) && isWhetherChanged(found)) || places.has(writtenPlace(place))
     );
   }
 
