@@ -7,6 +7,7 @@ import { isFloat } from "../base/dtype.ts";
 import { type Dim, print } from "../sym/expr.ts";
 import { isAtMost, isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
+import type { Lowered, Operand } from "../loops/body.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required } from "./params.ts";
@@ -36,6 +37,16 @@ function scattered<T extends TensorLike>(o: OpApi<T>, { args: { self }, out: [, 
   return grad && indices ? { self: o.scatterAdd(o.newZeros(grad, self.shape), -1, indices, grad) } : {};
 }
 
+/** The library's sort along the last dimension; results with fewer elements hold the first of each row. */
+function sortCall(self: Operand, descending: boolean, out: readonly TensorMeta[]): Lowered[] {
+  return [{
+    kind: "extern",
+    call: { op: "sort", descending },
+    inputs: [self],
+    outputs: out.map(({ shape, dtype }) => ({ shape, dtype })),
+  }];
+}
+
 const sortLast = defineOp({
   name: "sortLast",
   doc: "Sorted along the last dimension, stable, with indices.",
@@ -45,14 +56,7 @@ const sortLast = defineOp({
   infer: ({ self }) => valuesAndIndices(self, self.shape),
   implementation: {
     kind: "lower",
-    lower({ self, descending }, out) {
-      return [{
-        kind: "extern",
-        call: { op: "sort", descending },
-        inputs: [self],
-        outputs: out.map(({ shape, dtype }) => ({ shape, dtype })),
-      }];
-    },
+    lower: ({ self, descending }, out) => sortCall(self, descending, out),
   },
   gradient: { kind: "rule", saves: ["out"], rule: scattered },
   samples: [{ args: [t(3, 4), false] }, { args: [t(5), true] }],
@@ -70,14 +74,7 @@ const firstOfSorted = defineOp({
   },
   implementation: {
     kind: "lower",
-    lower({ self, descending }, out) {
-      return [{
-        kind: "extern",
-        call: { op: "sort", descending },
-        inputs: [self],
-        outputs: out.map(({ shape, dtype }) => ({ shape, dtype })),
-      }];
-    },
+    lower: ({ self, descending }, out) => sortCall(self, descending, out),
   },
   gradient: { kind: "rule", saves: ["out"], rule: scattered },
   samples: [{ args: [t(3, 40), 3, false] }, { args: [t(2, 20), 4, true] }, { args: [t(5), 5, true] }],
