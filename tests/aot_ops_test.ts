@@ -1,12 +1,13 @@
 /**
  * Every op's samples, captured, differentiated ahead of time and run op by op: results and gradients must be
- * those of eager execution.
+ * those of eager execution, and gradients as many tensors.
  */
 import { assert, assertEquals } from "@std/assert";
 import "../backends/cpu/device.ts";
 import "../lib/autograd/autograd.ts";
 import "../lib/tensor/install.ts";
 import { aotEager } from "../lib/pipeline.ts";
+import { grad } from "../lib/autograd/engine.ts";
 import { makeFx } from "../lib/autograd/make_fx.ts";
 import { parseCall } from "../lib/ops/call.ts";
 import type { OpDefinition, Sample } from "../lib/ops/definition.ts";
@@ -30,6 +31,47 @@ function observe(run: (...tensors: Tensor[]) => readonly Tensor[], tensors: read
   const [first, ...others] = losses;
   if (first) others.reduce((sum, loss) => ops.add(sum, loss), first).backward();
   return { results, gradients: tensors.map((tensor) => tensor.grad) };
+}
+
+/** How two tensors hang together. */
+type Relation = "one tensor" | "shared memory" | "apart";
+
+function relationOf(a: Tensor, b: Tensor): Relation {
+  if (a === b) return "one tensor";
+  return a.storage === b.storage && a.numel() > 0 && b.numel() > 0 ? "shared memory" : "apart";
+}
+
+/** How the gradients of inputs, and those of results that they come from, hang together. */
+function relations(
+  run: (...tensors: Tensor[]) => readonly Tensor[],
+  tensors: readonly Tensor[],
+): ReadonlyMap<string, Relation> {
+  manualSeed(3);
+  const roots = run(...tensors).filter(({ requiresGrad }) => requiresGrad);
+  const leaves = tensors.filter(({ requiresGrad }) => requiresGrad),
+    tangents = roots.map((root) => ops.onesLike(root));
+  const found = roots.length > 0 ? grad(roots, leaves, tangents, { allowUnused: true }) : [];
+  const named = [
+    ...tangents.map((each, k) => ({ name: `gradient of result ${k}`, each })),
+    ...found.flatMap((each, k) => each ? [{ name: `gradient of tensor ${k}`, each }] : []),
+  ];
+  return new Map(
+    named.flatMap(({ name, each }, k) =>
+      named.slice(0, k).map((other) => [`${other.name} and ${name}`, relationOf(other.each, each)] as const)
+    ),
+  );
+}
+
+/** Gradients are one tensor where they are on the tape, and share no memory that they do not share there. */
+function assertSameRelations(
+  found: ReadonlyMap<string, Relation>,
+  expected: ReadonlyMap<string, Relation>,
+  where: string,
+): void {
+  for (const [pair, relation] of expected) {
+    const own = relation === "shared memory" && found.get(pair) === "apart";
+    if (!own) assertEquals(found.get(pair), relation, `${where}, ${pair}`);
+  }
 }
 
 /** How far numbers may be from those of eager execution, relative to themselves and to the largest of them. */
@@ -72,11 +114,11 @@ function check(definition: OpDefinition, sample: Sample, where: string): void {
   const again = tensorsIn(make());
   const compiled = aotEager(makeFx(call(given))(...again), again);
   if (!compiled) throw new Error(`${where}: declined`);
-  const inputs = tensorsIn(make());
-  const found = observe((...each) => {
+  const run = (...each: Tensor[]) => {
     const results = compiled(...each);
     return Array.isArray(results) ? results.filter(isTensor) : [];
-  }, inputs);
+  };
+  const found = observe(run, tensorsIn(make()));
   assertEquals(found.results.length, expected.results.length, where);
   found.results.forEach((each, k) => assertSame(each, expected.results[k] ?? null, `${where}, result ${k}`));
   if (/^empty|^newEmpty/.test(definition.name)) return;
@@ -84,6 +126,7 @@ function check(definition: OpDefinition, sample: Sample, where: string): void {
   found.gradients.forEach((each, k) =>
     assertSame(each, expected.gradients[k] ?? null, `${where}, gradient ${k}`)
   );
+  assertSameRelations(relations(run, tensorsIn(make())), relations(call(given), tensorsIn(make())), where);
 }
 
 for (const definition of ALL_OPS) {

@@ -21,7 +21,7 @@ import { hintOf } from "../sym/decide.ts";
 import { GraphContract } from "../ops/rewrite/contract.ts";
 import type { CompiledPair, SavedLayout } from "./compiled_pair.ts";
 import { isContiguous } from "../graph/meta.ts";
-import { buildJoint, type RuntimePlan } from "./joint.ts";
+import { buildJoint, type JointGraph, type RuntimePlan } from "./joint.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
 import { runtimeOf } from "./runtime.ts";
@@ -141,6 +141,8 @@ function compilePair(
       sizes: parts.sizes,
       savedFrom: parts.savedFrom,
       reached: joint.reached,
+      origins: joint.origins,
+      merged: mergedGradients(joint),
       layouts: parts.backward.placeholders.slice(0, parts.saved.length).map(savedLayout),
     },
   };
@@ -158,6 +160,17 @@ function refuseFolded(input: Node | undefined): void {
 
 function module(graph: Graph, signature: GraphSignature | undefined): GraphModule {
   return new GraphModule(graph, {}, graphRunner, signature);
+}
+
+function mergedGradients({ gradients, tangents, origins }: JointGraph): Set<number> {
+  const seen = new Set<Node>(tangents), merged = new Set<number>();
+  gradients.forEach((grad, k) => {
+    const origin = origins[k];
+    if (!grad || origin?.kind !== "output" || origin.output !== k) return;
+    if (seen.has(grad)) merged.add(k);
+    seen.add(grad);
+  });
+  return merged;
 }
 
 /** How a graph expects one of its inputs. */

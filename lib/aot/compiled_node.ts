@@ -30,7 +30,7 @@ import {
 } from "./compiled_pair.ts";
 import { evaluate, type Sym } from "../sym/expr.ts";
 import { placesOf, type Reading } from "./connections.ts";
-import type { Mutation, RuntimePlan } from "./joint.ts";
+import type { RuntimePlan } from "./joint.ts";
 
 /** The history of a result whose backward pass would read what is no longer there. */
 export class LostNode extends Node {
@@ -50,6 +50,14 @@ export class LostNode extends Node {
   release(): void {}
 }
 
+/** What a call was given and gave. */
+interface CallValues {
+  readonly inputs: readonly unknown[];
+  /** Elements that the call has overwritten and that the graph would need to be made again, by input. */
+  readonly former: ReadonlyMap<number, Tensor>;
+  readonly outputs: readonly unknown[];
+}
+
 /** A compiled call on the tape. */
 export class CompiledNode extends Node {
   readonly name = "CompiledFunctionBackward";
@@ -63,7 +71,7 @@ export class CompiledNode extends Node {
   readonly #random: typeof defaultGenerator.state;
   /** Of its results on the tape, by position. */
   readonly #layouts: Layout[] = [];
-  #values: { readonly inputs: readonly unknown[]; readonly outputs: readonly unknown[] } | null;
+  #values: CallValues | null;
   #saved: readonly unknown[] | null = null;
   /** The forward's inputs, for differentiating again. */
   #primals: readonly unknown[] | null = null;
@@ -74,15 +82,15 @@ export class CompiledNode extends Node {
   readonly #spent = new Set<Reading>();
 
   constructor(
-    { pair, backward, inputs, outputs, sizes, random }: {
+    { pair, backward, values, sizes, random }: {
       readonly pair: CompiledPair;
       readonly backward: CompiledBackward;
-      readonly inputs: readonly unknown[];
-      readonly outputs: readonly unknown[];
+      readonly values: CallValues;
       readonly sizes: readonly number[];
       readonly random: typeof defaultGenerator.state;
     },
   ) {
+    const { inputs } = values;
     const edges = inputs.map((input) => isTensor(input) ? gradientEdge(input) : null);
     super(edges);
     this.#pair = pair;
@@ -90,7 +98,7 @@ export class CompiledNode extends Node {
     this.#sizes = sizes;
     this.#random = random;
     this.inputs = inputs.map((input, k) => edges[k] && isTensor(input) ? input.layout : null);
-    this.#values = { inputs, outputs };
+    this.#values = values;
   }
 
   /** Gives a result its history. */
@@ -102,7 +110,7 @@ export class CompiledNode extends Node {
   /** Saves what the backward reads; after the forward results know their history. `sizeOf`: the call's sizes. */
   save(sizeOf: (symbol: Sym) => number): void {
     if (!this.#values) throw releasedError();
-    const { inputs, outputs } = this.#values;
+    const { inputs, outputs, former } = this.#values;
     const { saved, savedFrom, layouts } = this.#backward;
     this.#saved = saved.map((value, at) => {
       const found = value.kind === "input"
@@ -111,17 +119,12 @@ export class CompiledNode extends Node {
       return isTensor(found) ? new SavedTensor(found) : found;
     });
     this.#lent = madeForBackward(inputs, outputs, savedFrom);
-    // What the runtime is about to write back overwrites elements that the graph would need to be made again
-    const { overwritten: read, mutations } = this.#pair.plan;
-    const written = new Set(mutations.map(({ input }) => input));
-    for (const { input } of read) written.delete(input);
-    const kept = new Set(read.flatMap(({ input, differentiable }) => differentiable ? [input] : []));
+    const written = new Set(this.#pair.plan.mutations.map(({ input }) => input));
     this.#primals = inputs.map((input, k) => {
       if (!isTensor(input)) return input;
-      if (written.has(k)) return new StandIn(input.layout);
-      return kept.has(k)
-        ? new SavedTensor(noGrad(() => ops.clone(input)), gradientEdge(input))
-        : new SavedTensor(input);
+      const kept = former.get(k);
+      if (kept) return new SavedTensor(kept, gradientEdge(input));
+      return written.has(k) ? new StandIn(input.layout) : new SavedTensor(input);
     });
     this.#values = null;
   }
@@ -138,26 +141,32 @@ export class CompiledNode extends Node {
     this.#noteArrival(grads, { ...options, results: [] });
     const again = () => this.#differentiate(grads, { ...options, results: [] }).edges;
     if (ambient.gradEnabled || this.#saved === null) return again();
-    const tangents = this.#tangents(grads);
     const saved = this.#saved.map((each) => this.#unpack(each));
-    const found = listOf(this.#backward.run(...saved, ...this.#sizes, ...tangents));
+    const { origins, merged } = this.#backward;
+    const asked = new Set(leads.flatMap((isLed, k) => {
+      const origin = isLed && this.edges[k] ? origins[k] : null;
+      return origin?.kind === "output" ? [origin.output] : [];
+    }));
+    const given = asked.size === 0
+      ? []
+      : listOf(this.#backward.run(...saved, ...this.#sizes, ...this.#tangents(grads)));
+    const found = new Map([...asked].map((output) => {
+      const grad = tensorAt(given, output);
+      return [output, merged.has(output) ? ops.clone(grad) : grad];
+    }));
     const results = this.edges.map((edge, k) => {
-      const grad = found[k];
-      return edge && leads[k] && isTensor(grad) ? grad : null;
+      const origin = origins[k];
+      if (!edge || !leads[k] || !origin) return null;
+      return (origin.kind === "output" ? found.get(origin.output) : grads[origin.tangent]) ?? null;
     });
     // Where no gradient has arrived the graph has multiplied zeros, by what may be infinite
     const exact = results.every((grad, k) =>
       !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)
     );
-    if (!exact && !this.#overwritten) return again();
+    if (!exact) return again();
     // What is handed on as a gradient is no longer the node's to free.
     this.#lent = this.#lent.filter((tensor) => results.every((grad) => grad?.storage !== tensor.storage));
     return results;
-  }
-
-  /** An input on which results depend, and into whose memory the compiled graph wrote without its being kept. */
-  get #overwritten(): Mutation | undefined {
-    return this.#pair.plan.overwritten.find(({ differentiable }) => !differentiable);
   }
 
   override reaches(output: number, edge: number): boolean {
@@ -209,13 +218,6 @@ export class CompiledNode extends Node {
    */
   #differentiate(grads: readonly (Tensor | null)[], options: InsideOptions): InsideGradients {
     const count = this.#pair.captured.graph.placeholders.length;
-    const overwritten = this.#overwritten;
-    if (overwritten !== undefined) {
-      throw new DynError(
-        "Expected a compiled call that can be made again, for gradients of gradients or of its own results, but it " +
-          `has written to input ${overwritten.input}, on which its results depend`,
-      );
-    }
     // Attributes of the graph, which come after its inputs, stand for themselves
     if (this.#primals === null) throw releasedError();
     const aliases = this.#primals.map((each, k) => {
@@ -225,10 +227,10 @@ export class CompiledNode extends Node {
       if (!primal.requiresGrad) primal.requiresGrad = true;
       return enableGrad(() => ops.viewAs(primal, primal));
     });
-    const tangents = this.#tangents(grads), results = this.#runAgain(aliases.slice(0, count));
+    const results = this.#runAgain(aliases.slice(0, count));
     const roots = results.flatMap((root, k) => {
-      const tangent = tangents[k];
-      return grads[k] && tangent ? [{ root, tangent }] : [];
+      const tangent = grads[k];
+      return tangent ? [{ root, tangent }] : [];
     });
     const shown = options.results.map((k) => ({ k, tensor: tensorAt(results, k) }));
     for (const { k, tensor } of shown) {

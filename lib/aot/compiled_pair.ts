@@ -8,7 +8,7 @@ import type { Graph } from "../graph/node.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import type { RuntimePlan } from "./joint.ts";
+import type { JointGraph, RuntimePlan } from "./joint.ts";
 import type { SavedValue } from "./partition.ts";
 
 /** How a saved value must lie. */
@@ -47,6 +47,9 @@ export interface CompiledBackward {
   readonly layouts: readonly SavedLayout[];
   /** For each gradient, the positions of the tangents that it comes from. */
   readonly reached: readonly (readonly number[])[];
+  readonly origins: JointGraph["origins"];
+  /** Outputs of the backward graph that passes have made one with a tangent or with an earlier output. */
+  readonly merged: ReadonlySet<number>;
 }
 
 /** The tensor at a place of a list. */

@@ -69,7 +69,7 @@ export interface RuntimePlan {
   /** Forward results from which a backward pass must fail as it does on the tape, and its error. */
   readonly lost: readonly LostResult[];
   /** Inputs that are written to, and on whose former elements results that require a gradient depend. */
-  readonly overwritten: readonly Mutation[];
+  readonly overwritten: readonly number[];
   /** Inputs of which a view addresses elements as they lie in memory, from its beginning. */
   readonly addressed: readonly number[];
   readonly lifted: readonly unknown[];
@@ -83,6 +83,13 @@ export interface RuntimePlan {
    */
   readonly recordsAlways: boolean;
 }
+
+/** What a gradient is on the tape. */
+export type GradientOrigin =
+  /** What has arrived, handed on. */
+  | { readonly kind: "tangent"; readonly tangent: number }
+  /** What the backward graph gives at a place, the same for all gradients that are one tensor. */
+  | { readonly kind: "output"; readonly output: number };
 
 /** A joint graph and what its inputs and outputs are. */
 export interface JointGraph {
@@ -99,6 +106,11 @@ export interface JointGraph {
    * no gradient rather than zeros.
    */
   readonly reached: readonly (readonly number[])[];
+  /**
+   * What each gradient is, null where there is none. Passes may make others equal, too, but do not make them one
+   * tensor.
+   */
+  readonly origins: readonly (GradientOrigin | null)[];
 }
 
 /**
@@ -172,6 +184,7 @@ export function buildJoint(
     plan,
     tangents,
     reached,
+    origins: originsOf({ gradients, tangents }),
     // Read off the output node, since passes replace nodes.
     get results() {
       return listed().slice(0, values.length);
@@ -182,15 +195,23 @@ export function buildJoint(
   };
 }
 
+function originsOf({ gradients, tangents }: Pick<Backward, "gradients" | "tangents">): JointGraph["origins"] {
+  return gradients.map((grad): GradientOrigin | null => {
+    if (grad === null) return null;
+    const tangent = tangents.indexOf(grad);
+    return tangent < 0 ? { kind: "output", output: gradients.indexOf(grad) } : { kind: "tangent", tangent };
+  });
+}
+
 function overwrittenInputs(
   { inputs }: GraphReplay,
   mutations: readonly Mutation[],
   differentiable: readonly GraphValue[],
-): Mutation[] {
+): number[] {
   const read = behind(differentiable);
-  return mutations.filter(({ input }) => {
+  return mutations.flatMap(({ input }) => {
     const node = inputs[input]?.node;
-    return node !== undefined && read.has(node);
+    return node !== undefined && read.has(node) ? [input] : [];
   });
 }
 

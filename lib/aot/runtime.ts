@@ -49,15 +49,17 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol}`);
       return readBinding(binding, inputs);
     };
+    const recorded = backward && records(plan, tensors);
+    const former = recorded ? formerOf(plan, inputs) : new Map<number, Tensor>();
     const given = run(() => listOf(noGrad(() => forward(...inputs))), () => {
       defaultGenerator.state = random;
     });
     const outputs = given.map((output, at) => written.has(at) ? output : asWhole(output));
     noteWrites(plan, inputs, outputs);
     let node: CompiledNode | null = null;
-    if (backward && records(plan, tensors)) {
+    if (recorded) {
       const sizes = backward.sizes.map(sizeOf);
-      node = new CompiledNode({ pair, backward, inputs, outputs, sizes, random });
+      node = new CompiledNode({ pair, backward, values: { inputs, former, outputs }, sizes, random });
       for (const [place, result] of plan.differentiable.entries()) {
         if (result.kind === "output") node.makes(tensorAt(outputs, result.output), place);
       }
@@ -90,6 +92,12 @@ function asWhole(output: unknown): unknown {
 /** Whether a call has to be on the tape. */
 function records({ recordsAlways }: RuntimePlan, tensors: readonly (Tensor | null)[]): boolean {
   return recordsAlways ? tensors.some((tensor) => tensor?.requiresGrad) : recordsGrad(tensors);
+}
+
+/** Copies of inputs that a call is going to overwrite, where making its graph again reads what they hold now. */
+function formerOf({ overwritten }: RuntimePlan, inputs: readonly unknown[]): Map<number, Tensor> {
+  const copyOf = (input: number) => noGrad(() => tensorAt(inputs, input).clone());
+  return new Map(overwritten.map((input) => [input, copyOf(input)]));
 }
 
 /** Results require a gradient also where a backward pass from them must fail. */

@@ -3,6 +3,7 @@
  * output: programs by what was wrong. Invariant: none of them differs any more.
  */
 import {
+  aliasCopy,
   arange,
   autograd,
   cat,
@@ -750,5 +751,36 @@ export const FOUND: Readonly<Record<string, Found>> = {
   "a computed size of one": {
     make: () => life((x: Tensor) => [x.unfold(0, 1, 2).contiguous()], [() => [float([-1, 0.5])]]),
     dynamic: true,
+  },
+  "an infinite derivative where no gradient arrives, of what the graph has overwritten": {
+    make: () =>
+      life((x: Tensor, b: Tensor) => {
+        const straight = x.mul(b.add(1)), root = x.sqrt().mul(b.add(2));
+        b.add_(1);
+        return [straight, root];
+      }, [() => [leaf([0, 1.5]), float([2, 3])]]),
+  },
+  "gradients of gradients of what the graph has overwritten": {
+    make: () =>
+      life((x: Tensor, b: Tensor) => {
+        const y = x.pow(3).mul(b.add(1));
+        b.add_(1);
+        const [slope] = autograd.grad(y.sum(), [x], { createGraph: true });
+        return [y, slope];
+      }, [() => [leaf([0.5, 1.5]), float([2, 3])]]),
+  },
+  "a gradient that is handed on through a graph": {
+    make: () =>
+      life((x: Tensor) => {
+        const copy = aliasCopy(x);
+        return autograd.grad(copy.sum(), [copy, x]);
+      }, [() => [leaf([0.5, 1.5])]]),
+  },
+  "gradients that are equal without being one": {
+    make: () =>
+      life((a: Tensor, b: Tensor, c: Tensor) => {
+        const y = a.mul(c).add(b.mul(c)).exp();
+        return autograd.grad(y.sum(), [a, b]);
+      }, [() => [leaf([0.5, 1.5]), leaf([1, 2]), leaf([3, 4])]]),
   },
 };

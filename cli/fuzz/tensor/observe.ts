@@ -82,12 +82,13 @@ class Observation {
     });
     this.#optimizer();
     // A pass that fails leaves whatever it had added up so far
+    const partial = new Set<Tensor | null>();
     if (this.#backward(results) && isWhole) {
       for (const [place, tensor] of seen) this.#gradient(place, tensor);
-    }
+    } else for (const [, tensor] of seen) partial.add(tensor.isLeaf ? tensor.grad : null);
     effects.slice(noted).forEach((value, i) => this.#value(`effect ${i}`, value, "effects"));
     console.lines.forEach((value, i) => this.#value(`console ${i}`, value, "effects"));
-    this.#writes(results);
+    this.#writes(results, partial);
     return this.#facts;
   }
 
@@ -110,9 +111,9 @@ class Observation {
     this.#facts.push({ place, aspect, kind: "elements", dtype: tensor.dtype, elements: elementsOf(tensor) });
   }
 
-  /** A number as one element, so that rounding is judged; anything else as text. */
+  /** A number as one element, so that rounding is judged, which can make an integer of it; anything else as text. */
   #value(place: string, value: unknown, aspect: Aspect): void {
-    if (typeof value === "number" && !Number.isInteger(value)) {
+    if (typeof value === "number") {
       this.#facts.push({
         place,
         aspect,
@@ -200,8 +201,8 @@ class Observation {
     if (grad !== null) this.#elements(`${place}.grad`, "gradients", grad);
   }
 
-  /** Writes into each result and notes who sees it. */
-  #writes(results: readonly Tensor[]): void {
+  /** Writes into each result and notes who sees it; `partial`: what failing passes have added to. */
+  #writes(results: readonly Tensor[], partial: ReadonlySet<Tensor | null>): void {
     results.forEach((result, i) => {
       try {
         noGrad(() => result.dtype === "bool" ? result.logicalNot_() : result.add_(1 + i));
@@ -211,7 +212,7 @@ class Observation {
     });
     if (results.length === 0) return;
     for (const { place, tensor } of this.#known) {
-      this.#elements(`${place} after writing results`, "memory", tensor);
+      if (!partial.has(tensor)) this.#elements(`${place} after writing results`, "memory", tensor);
     }
   }
 }
