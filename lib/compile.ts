@@ -8,23 +8,21 @@ import { bisection } from "./base/bisect.ts";
 import { config, inductorPatch, shadowRate } from "./base/config.ts";
 import { DynError, Unsupported } from "./base/errors.ts";
 import { reportFallback } from "./base/fallback.ts";
-import { counters, logs } from "./base/logs.ts";
+import { counters } from "./base/logs.ts";
 import type { GraphBackend } from "./graph/backend.ts";
-import { backendDeclines, lookupBackend } from "./graph/backends.ts";
+import { backendDeclines, getDefaultBackend, lookupBackend } from "./graph/backends.ts";
 import { interposedBackend } from "./graph/interpose.ts";
 import { optimize } from "./dynamo/mod.ts";
+import { type Mode, settingsOf } from "./compile_modes.ts";
+import { WatchingBackend } from "./compile_counter.ts";
+import type { GuardFilter, GuardFilterEntry } from "./dynamo/mod.ts";
 import { Module, setForwardCompiler } from "./nn/module.ts";
 import "./pipeline.ts";
 
+export type { Mode } from "./compile_modes.ts";
+
 /** A graph backend: its name, or a function from a graph and example inputs to a callable. */
 export type Backend = string | GraphBackend;
-
-/**
- * How hard to optimise, as in `torch.compile`. "max-autotune": the first call times alternatives of each kernel and
- * keeps the fastest. "reduce-overhead" is what graphs recorded for replay bring elsewhere: here every graph is one
- * native call, so it is the default and says so under perf_hints.
- */
-export type Mode = "default" | "reduce-overhead" | "max-autotune";
 
 /** Options of `compile`. */
 export interface CompileOptions {
@@ -35,10 +33,15 @@ export interface CompileOptions {
   /** Undefined: sizes are constants until they change. True: symbols from the start. False: always constants. */
   readonly dynamic?: boolean | undefined;
   readonly mode?: Mode | undefined;
-  /** Settings of the code generator, as `config.inductor`, and `shadow`, as `config.shadow`. */
+  /**
+   * Settings of the code generator, as `config.inductor`; `shadow`, as `config.shadow`; `guardFilterFn`, a
+   * `compiler.GuardFilter`. `compiler.listOptions()` names them all.
+   */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   /** Gives the function back as it is. */
   readonly disable?: boolean | undefined;
+  /** What messages, logs and records call it; unless given, its own name. */
+  readonly name?: string | undefined;
 }
 
 /** What compilation did for one callable so far. */
@@ -99,6 +102,7 @@ const OPTION_TYPES: Readonly<Record<keyof CompileOptions, readonly string[]>> = 
   mode: ["string"],
   options: ["object"],
   disable: ["boolean"],
+  name: ["string"],
 };
 
 /** The options themselves. Throws DynError for one that does not exist or is of another type. */
@@ -127,12 +131,12 @@ function isDisabled(name: string): boolean {
   return Deno.env.get("DYN_DISABLE") === "1" || (debugFunction !== "" && debugFunction !== name);
 }
 
-/** `name` is what messages and settings call the function. */
-function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions, name: string = fn.name): F {
+/** `named` is what messages and settings call the function unless the options do. */
+function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions, named: string = fn.name): F {
+  const name = options.name ?? named;
   if (options.disable || isDisabled(name)) return fn;
   const found: MutableStatistics = { graphs: 0, graphBreaks: 0, kernels: 0, fallbacks: 0 };
-  const { backend, name: backendName } = resolveBackend(options);
-  const counted: GraphBackend = (gm, inputs) => {
+  const counted = (backend: GraphBackend): GraphBackend => (gm, inputs) => {
     const before = counters.get("inductor", "kernels"), fallbacks = counters.total("fallback");
     try {
       return backend(gm, inputs);
@@ -141,30 +145,49 @@ function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions, 
       found.fallbacks += counters.total("fallback") - fallbacks;
     }
   };
+  const wanted = bisection.backend ?? options.backend ?? getDefaultBackend();
+  const { backend, name: backendName } = resolveBackend(wanted, options);
+  const watcher = wanted instanceof WatchingBackend ? wanted : null;
+  const { guardFilterFn } = options.options ?? {};
   const callable = optimize(fn, {
     name,
-    backend: counted,
+    backend: counted(backend),
+    wrapBackend: (forced) => counted(resolveBackend(forced, options).backend),
     backendName,
     fullgraph: options.fullgraph ?? false,
     dynamic: options.dynamic,
     described: { ...options, backend: backendName },
+    guardFilter: guardFilterFn === undefined ? undefined : guardFilter(guardFilterFn),
+    cacheSizeLimit: watcher?.cacheSizeLimit,
     hooks: {
       onGraph: () => void found.graphs++,
-      onBreak: () => void found.graphBreaks++,
+      onBreak: (reason) => {
+        found.graphBreaks++;
+        watcher?.onBreak(reason);
+      },
+      onRecompile: (title, reasons) => watcher?.onRecompile(title, reasons),
+      onUncompiled: (reason) => watcher?.onUncompiled(reason),
     },
   });
   statistics.set(callable, found);
   return callable;
 }
 
-/** The chosen backend under the settings that `mode` and `options` stand for. */
-function resolveBackend(options: CompileOptions): { readonly backend: GraphBackend; readonly name: string } {
-  const wanted = bisection.backend ?? options.backend ?? Deno.env.get("DYN_BACKEND") ?? "inductor";
+function guardFilter(given: unknown): GuardFilter {
+  if (typeof given === "function") return (entries: readonly GuardFilterEntry[]) => given(entries);
+  throw new DynError(`Expected guardFilterFn to be a function but found ${String(given)}`);
+}
+
+/** A backend under the settings that `mode` and `options` stand for. */
+function resolveBackend(
+  wanted: Backend,
+  options: CompileOptions,
+): { readonly backend: GraphBackend; readonly name: string } {
   const name = typeof wanted === "string" ? wanted : wanted.name || "custom";
   const chosen = typeof wanted === "string" ? lookupBackend(wanted) : wanted;
   const interposed: GraphBackend = (gm, inputs) => interposedBackend(chosen, name)(gm, inputs);
   const backend = typeof wanted === "string" && backendDeclines(name) ? declining(interposed) : interposed;
-  const { shadow, ...more } = options.options ?? {};
+  const { shadow, guardFilterFn: _, ...more } = options.options ?? {};
   const inductor = inductorPatch({
     ...settingsOf(options.mode ?? "default"),
     ...(options.fullgraph ? { errorOnFallback: true } : {}),
@@ -192,23 +215,6 @@ function declining(backend: GraphBackend): GraphBackend {
       return null;
     }
   };
-}
-
-function settingsOf(mode: Mode): Readonly<Record<string, unknown>> {
-  switch (mode) {
-    case "default":
-      return {};
-    case "reduce-overhead":
-      logs.emit("perf_hints", "A graph is one native call already, so mode reduce-overhead changes nothing");
-      return {};
-    case "max-autotune":
-      return { maxAutotune: true };
-    default:
-      mode satisfies never;
-      throw new DynError(
-        `Expected mode "default", "reduce-overhead" or "max-autotune" but found ${String(mode)}`,
-      );
-  }
 }
 
 /** The module itself in everything but its calls. */

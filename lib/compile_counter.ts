@@ -2,20 +2,35 @@
  * Backends that watch. Input: captured graphs; output: the graph itself, interpreted. Invariant: what they count
  * is what reached a backend.
  */
+import { type BreakReason, breakText } from "./base/errors.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import type { GraphModule } from "./graph/graph_module.ts";
 
-/** Makes instances callable: a call is `compile`. */
-abstract class BackendObject {
+/** A backend that is told, too, what becomes of the functions it compiles. A call is `compile`. */
+export abstract class WatchingBackend {
   constructor() {
     const call: GraphBackend = (gm, inputs) => self.compile(gm, inputs);
-    const self: BackendObject = Object.setPrototypeOf(call, new.target.prototype);
+    const self: WatchingBackend = Object.setPrototypeOf(call, new.target.prototype);
     return self;
   }
 
+  /** Most entries of each function; undefined: as config says. */
+  get cacheSizeLimit(): number | undefined {
+    return undefined;
+  }
+
   abstract compile(gm: GraphModule, exampleInputs: readonly unknown[]): ReturnType<GraphBackend>;
+
+  /** A graph ends at a break. */
+  onBreak(_reason: BreakReason): void {}
+
+  /** A call is served by no entry: the guard of each that fails. */
+  onRecompile(_title: string, _reasons: readonly string[]): void {}
+
+  /** Calls run uncompiled from here on. */
+  onUncompiled(_reason: BreakReason): void {}
 }
-Object.setPrototypeOf(BackendObject.prototype, Function.prototype);
+Object.setPrototypeOf(WatchingBackend.prototype, Function.prototype);
 
 /** Calling it is `compile`. */
 export interface CompileCounter {
@@ -23,7 +38,7 @@ export interface CompileCounter {
 }
 
 /** A backend that counts graphs and their operations, as `torch._dynamo.testing.CompileCounter`. */
-export class CompileCounter extends BackendObject {
+export class CompileCounter extends WatchingBackend {
   frameCount = 0;
   opCount = 0;
 
@@ -44,9 +59,28 @@ export interface CompilationProfiler {
   (gm: GraphModule, exampleInputs: readonly unknown[]): ReturnType<GraphBackend>;
 }
 
-/** A backend that compiles nothing and reports which operations were captured in how many graphs. */
-export class CompilationProfiler extends BackendObject {
+/** Why a function would have been compiled again, and how often. */
+export interface RecompilationCause {
+  /** The function, or the rest of one behind a graph break. */
+  readonly name: string;
+  /** The guard that failed, what was found instead, and the line that needs it. */
+  readonly guard: string;
+  readonly count: number;
+}
+
+/**
+ * A backend that compiles nothing and reports what was captured, where graphs break and which guards fail, as
+ * `torch._dynamo.utils.CompileProfiler`. Functions keep one entry each, so that every call unlike the first shows.
+ */
+export class CompilationProfiler extends WatchingBackend {
   readonly #graphs: ReadonlyMap<string, number>[] = [];
+  readonly #breaks: BreakReason[] = [];
+  readonly #uncompiled: BreakReason[] = [];
+  readonly #causes = new Map<string, { readonly name: string; readonly guard: string; count: number }>();
+
+  override get cacheSizeLimit(): number {
+    return 1;
+  }
 
   override compile(gm: GraphModule): ReturnType<GraphBackend> {
     const operations = new Map<string, number>();
@@ -57,12 +91,47 @@ export class CompilationProfiler extends BackendObject {
     return (...args) => gm.forward(...args);
   }
 
-  /** A table of the captured graphs. */
+  override onBreak(reason: BreakReason): void {
+    this.#breaks.push(reason);
+  }
+
+  override onUncompiled(reason: BreakReason): void {
+    this.#uncompiled.push(reason);
+  }
+
+  override onRecompile(name: string, reasons: readonly string[]): void {
+    for (const guard of reasons) {
+      const key = `${name} ${guard}`, known = this.#causes.get(key);
+      if (known) known.count++;
+      else this.#causes.set(key, { name, guard, count: 1 });
+    }
+  }
+
+  /** Where graphs ended, each place once. */
+  get breakReasons(): readonly BreakReason[] {
+    return [...this.#breaks];
+  }
+
+  /** Which guards failed, the most frequent first. */
+  get recompilations(): readonly RecompilationCause[] {
+    return [...this.#causes.values()].map((each) => ({ ...each })).toSorted((a, b) => b.count - a.count);
+  }
+
+  /** Captured graphs, graph breaks, and what would be compiled again, as text. */
   report(): string {
     const lines = this.#graphs.map((operations, i) =>
       `graph ${i}: ${[...operations].map(([name, count]) => `${name} ×${count}`).join(", ")}`
     );
     const total = this.#graphs.reduce((sum, ops) => sum + [...ops.values()].reduce((a, b) => a + b, 0), 0);
-    return [`${this.#graphs.length} graphs, ${total} operations`, ...lines].join("\n");
+    const causes = this.recompilations;
+    return [
+      `${this.#graphs.length} graphs, ${total} operations`,
+      ...lines,
+      `${this.#breaks.length} graph breaks`,
+      ...this.#breaks.map(breakText),
+      `${causes.reduce((sum, { count }) => sum + count, 0)} recompilations`,
+      ...causes.map(({ name, guard, count }) => `${name} ×${count}: ${guard}`),
+      ...this.#uncompiled.length > 0 ? ["runs uncompiled", ...this.#uncompiled.map(breakText)] : [],
+    ].join("\n");
   }
 }

@@ -9,8 +9,6 @@ import {
   markDimension,
   reset as resetCapture,
   resumedEntries,
-  setStance as changeStance,
-  type Stance,
   statusOf,
   type UncompiledCalls,
 } from "./dynamo/mod.ts";
@@ -21,9 +19,35 @@ import { callableOf, statisticsOf } from "./compile.ts";
 import { Module } from "./nn/module.ts";
 import type { Tensor } from "./tensor/tensor.ts";
 
-export { allowInGraph, assumeConstantResult, disable, isCompiling } from "./dynamo/mod.ts";
-export type { CacheEntry, Explanation, ExplanationOf, Stance, UncompiledCalls } from "./dynamo/mod.ts";
-export { CompilationProfiler, CompileCounter } from "./compile_counter.ts";
+export {
+  allowInGraph,
+  assumeConstantResult,
+  disable,
+  type DisableOptions,
+  errorOnGraphBreak,
+  type GuardFilter,
+  type GuardFilterEntry,
+  isCompiling,
+  keepTensorGuardsUnsafe,
+  setStance,
+  skipAllGuardsUnsafe,
+  skipGuardOnAllNnModulesUnsafe,
+  skipGuardOnGlobalsUnsafe,
+  skipGuardOnInbuiltNnModulesUnsafe,
+  type Stance,
+  type StanceChange,
+  type StanceOptions,
+  substituteInGraph,
+  type SubstituteOptions,
+} from "./dynamo/mod.ts";
+export type { CacheEntry, Explanation, ExplanationOf, UncompiledCalls } from "./dynamo/mod.ts";
+export {
+  CompilationProfiler,
+  CompileCounter,
+  type RecompilationCause,
+  WatchingBackend,
+} from "./compile_counter.ts";
+export { listModeOptions, listOptions, type ModeOptions } from "./compile_modes.ts";
 export type { CompileStatistics } from "./compile.ts";
 export {
   COMPILE_PHASES,
@@ -33,7 +57,7 @@ export {
   type FunctionTimes,
 } from "./base/compile_times.ts";
 export { aotAutograd, type AotOptions } from "./aot/backend.ts";
-export { listBackends, registerBackend } from "./graph/backends.ts";
+export { getDefaultBackend, listBackends, registerBackend, setDefaultBackend } from "./graph/backends.ts";
 export { makeFx } from "./autograd/make_fx.ts";
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
@@ -76,11 +100,6 @@ export function resumeEntries(fn: object): Map<string, CacheEntry[]> {
 /** The compiled function without further compilation: what no entry serves runs uncompiled. */
 export function run<F extends AnyFunction>(fn: F): F {
   return frozen(fn);
-}
-
-/** Changes what happens to calls that no entry serves. Disposing of the result restores the former stance. */
-export function setStance(stance: Stance): Disposable {
-  return changeStance(stance);
 }
 
 /** Makes a dimension of an input symbolic from the first call on. */

@@ -20,13 +20,14 @@ Deno.test("an option that does not exist, or is of another type, is an error tha
     assertThrows(() => compile(fn, untyped(options)), DynError).message;
   assertEquals(
     message({ fullGraph: true }),
-    "Expected an option of compile out of backend, fullgraph, dynamic, mode, options, disable but found fullGraph",
+    "Expected an option of compile out of backend, fullgraph, dynamic, mode, options, disable, name but found fullGraph",
   );
   assertEquals(message({ fullgraph: 1 }), "Expected fullgraph to be a boolean but found 1");
   assertEquals(message({ backend: 3 }), "Expected backend to be a string or function but found 3");
   assert(message({ backend: "nope" }).startsWith("Expected a backend out of "));
-  assert(
-    message({ mode: "fast" }).startsWith('Expected mode "default", "reduce-overhead" or "max-autotune"'),
+  assertEquals(
+    message({ mode: "fast" }),
+    'Expected mode "default", "reduce-overhead", "max-autotune" or "max-autotune-no-cudagraphs" but found fast',
   );
   assertThrows(() => compile(untyped({ fullGraph: true })), DynError, "but found fullGraph");
   const module = new nn.Linear(2, 2);

@@ -497,11 +497,11 @@ Deno.test("the limit of versions is told once, with what kept changing", () => {
     printed("+recompiles", () => {
       for (const s of ["a", "b", "c", "d", "e"]) f(randn([2]), s);
     })).map(([, text]) => text);
-  const limits = texts.filter((text) => text.includes("cacheSizeLimit"));
+  const limits = texts.filter((text) => text.includes("has reached config.cacheSizeLimit"));
   assertEquals(limits.length, 2);
   assertMatch(
     limits[0] ?? "",
-    /^f has reached config\.cacheSizeLimit \(3\)\nWhat kept changing:\n {2}L\["s"\]: "c", "b", "a", now "d" \(differs from 3 versions\)\n {4}const f = .* \(.*debug_test\.ts:\d+\)\nCalls that none/,
+    /^f has reached config\.cacheSizeLimit \(3\)\nWhat kept changing:\n {2}L\["s"\]: "c", "b", "a", now "d" \(differs from 3 versions\)\n {4}const f = .* \(.*debug_test\.ts:\d+\)\nTo end this: raise config\.cacheSizeLimit above 3\nCalls that none/,
   );
   assertMatch(texts[0] ?? "", /^Recompiling f\n {2}L\["s"\] === "a", found "b" {2}# const f = /);
 });
@@ -526,7 +526,7 @@ failing(randn([2]));
       stderr,
       /\n\[graph_breaks\] <anonymous> \(.*model\.ts:5\) runs uncompiled\. Compiling it failed: Backend "backend" failed: No room \(GB0034\)\n/,
     );
-    assertEquals(stderr.match(/cacheSizeLimit/g)?.length, 1);
+    assertEquals(stderr.match(/has reached config\.cacheSizeLimit/g)?.length, 1);
     const quiet = await dyn(["--logs=-recompiles,-dynamo,-graph_breaks", "model.ts"], { cwd: folder });
     assertEquals(quiet.stderr, "");
     const steps = await dyn(["--logs=+dynamo", "--backend=eager", "model.ts"], { cwd: folder });

@@ -113,6 +113,8 @@ export class Config extends Settings {
   cacheSizeLimit = 8;
   /** The same for a compiled function together with what goes on behind its graph breaks. */
   accumulatedCacheSizeLimit = 256;
+  /** Throw `Unsupported` (GB0033) where one of these limits is reached, as `fullgraph` does. */
+  failOnRecompileLimitHit = false;
   /** Show all frames in errors of compilation, dyn's own behind the user's. */
   verbose: boolean = Deno.env.get("DYN_VERBOSE") === "1";
   /** Run the original function when compiling it fails. */
@@ -121,6 +123,16 @@ export class Config extends Settings {
   errorOnRecompile = false;
   /** Let sizes and numbers that change become symbols. */
   dynamicShapes = true;
+  /**
+   * What becomes a symbol at once, though `dynamic: false` says otherwise: places as guards print them, separated by
+   * commas, `L["x"]` for all dimensions of a tensor (or a number), `L["x"]:1` for one; or regular expressions that
+   * match from the beginning of a place, `L\\["x.*`. DYN_DYNAMIC_SOURCES.
+   */
+  dynamicSources: string = Deno.env.get("DYN_DYNAMIC_SOURCES") ?? "";
+  /** What stays a constant however often it changes, unless `markDynamic` says otherwise; DYN_STATIC_SOURCES. */
+  staticSources: string = Deno.env.get("DYN_STATIC_SOURCES") ?? "";
+  /** Sizes and integers that become symbols wherever they are met, `1111,2222`; DYN_DYNAMIC_VALUES. */
+  dynamicValues: string = Deno.env.get("DYN_DYNAMIC_VALUES") ?? "";
   /** Keep `item()` in the graph, as an unknown number, instead of breaking it. */
   captureScalarOutputs = false;
   /** Compile only functions of this name; empty means all. */

@@ -37,8 +37,10 @@ interface NumberHistory {
 /** What has been seen so far. */
 export class ChangeHistory {
   readonly #numbers = new Map<string, NumberHistory>();
+  readonly #objects = new Map<string, { readonly last: WeakRef<object>; readonly changed: boolean }>();
   readonly #expected = new Set<string>();
-  readonly #fixed = new Set<string>();
+  /** What is a constant however often it changes, and who has no rule for it as a symbol. */
+  readonly #fixed = new Map<string, string>();
   readonly #shapes = new Map<
     string,
     { readonly last: readonly number[]; readonly changed: readonly boolean[] }
@@ -52,6 +54,14 @@ export class ChangeHistory {
       logs.emit("dynamic", () => `automatic dynamic ${source}: ${known.last} -> ${value}`);
     }
     this.#numbers.set(source, { last: value, changed });
+    return changed;
+  }
+
+  /** Notes an object; gives whether there has been another one before. */
+  objectChanges(source: string, object: object): boolean {
+    const known = this.#objects.get(source);
+    const changed = known !== undefined && (known.changed || known.last.deref() !== object);
+    this.#objects.set(source, { last: new WeakRef(object), changed });
     return changed;
   }
 
@@ -86,12 +96,12 @@ export class ChangeHistory {
    * Says that a size or number is a constant from now on, however often it changes, because something has no rule
    * for it as a symbol. False where it was one already, or cannot be.
    */
-  fix({ base, part }: SizeSource): boolean {
+  fix({ base, part }: SizeSource, rule: string): boolean {
     if (this.#expected.has(base)) return false;
     // Strides are symbols only where a dimension is.
     const key = part.kind === "shape" ? `${base}.shape[${part.dim}]` : base;
     if (this.#fixed.has(key)) return false;
-    this.#fixed.add(key);
+    this.#fixed.set(key, rule);
     return true;
   }
 
@@ -100,8 +110,14 @@ export class ChangeHistory {
     return this.#fixed.has(source) || (dim !== undefined && this.#fixed.has(`${source}.shape[${dim}]`));
   }
 
+  /** What has no rule for numbers and sizes that change, for messages. */
+  get rulesMissing(): readonly string[] {
+    return [...new Set(this.#fixed.values())];
+  }
+
   clear(): void {
     this.#numbers.clear();
+    this.#objects.clear();
     this.#shapes.clear();
   }
 }

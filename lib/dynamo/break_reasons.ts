@@ -212,7 +212,7 @@ const CATALOGUE = {
     id: "GB0033",
     category: "cache size limit",
     explanation: "No further version is compiled for calls that no version serves",
-    hint: "Raise config.cacheSizeLimit, or keep what the guards test the same",
+    hint: "Raise that limit, or keep what the guards test the same",
   },
   compilation: {
     id: "GB0034",

@@ -4,6 +4,7 @@
  * Invariant: nothing of the program has happened when this returns; the caller runs the entry.
  */
 import { config } from "../base/config.ts";
+import { asProgram } from "../base/own_builtins.ts";
 import { DynError, isUndone, messageOf, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
@@ -24,8 +25,9 @@ import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { codeOf, infoOf } from "./functions.ts";
 import { compileCheck } from "./guards/check.ts";
-import { sourceReads } from "./guards/found.ts";
-import { factText, type Guard } from "./guards/guard.ts";
+import { guardReader, sourceReads } from "./guards/guard_reader.ts";
+import { filterGuards } from "./guards/filters.ts";
+import { factText, type Guard, guardText } from "./guards/guard.ts";
 import { knowledge } from "./knowledge.ts";
 import { nextGraphName } from "./program.ts";
 import { cellOfBox } from "./cells.ts";
@@ -66,7 +68,7 @@ export function compileEntry(unit: Unit, self: unknown, args: readonly unknown[]
 
 /** Makes constants of the sizes that somebody has no rule for; where that is done already, the graph ends there. */
 function settle(unit: Unit, limit: SymbolicLimit, interruptions: Map<number, Interruption>): void {
-  const fixed = limit.sizes.filter((size) => unit.history.fix(size));
+  const fixed = limit.sizes.filter((size) => unit.history.fix(size, limit.rule));
   if (fixed.length > 0) {
     logs.emit("dynamic", () => `${limit.message}: ${fixed.map(sourceText).join(", ")} are constants now`);
     counters.add("symbolic_limits", limit.rule);
@@ -89,6 +91,7 @@ interface Traced {
   readonly unit: Unit;
   readonly machine: Machine;
   readonly output: OutputGraph;
+  readonly self: unknown;
   readonly args: readonly unknown[];
 }
 
@@ -125,7 +128,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
   if (!program.options.fullgraph || (outcome.kind !== "break" && outcome.kind !== "branch")) {
     machine.standIns.demandNothing();
   }
-  return makeEntry({ unit, machine, output, args }, outcome);
+  return makeEntry({ unit, machine, output, self, args }, outcome);
 }
 
 function makeEntry(traced: Traced, outcome: Outcome): Entry {
@@ -209,9 +212,9 @@ function throwingEntry(traced: Traced, { because, stack }: Extract<Outcome, { ki
 }
 
 /** An entry that leaves calls to plain JavaScript: exactly those that would end the same way. */
-function plainEntry({ unit, output }: Traced, around: (run: () => unknown) => unknown): Entry {
-  const { body } = unit;
-  const guards = output.allGuards();
+function plainEntry(traced: Traced, around: (run: () => unknown) => unknown): Entry {
+  const { unit: { body }, output } = traced;
+  const guards = keptGuards(traced);
   return {
     ...checked(guards, output),
     guards,
@@ -225,19 +228,28 @@ function plainEntry({ unit, output }: Traced, around: (run: () => unknown) => un
   };
 }
 
+/** The guards of the trace that the user wants to be tested. */
+function keptGuards({ unit, output, self, args }: Traced): readonly Guard[] {
+  const guards = output.allGuards(), { guardFilter } = unit.program.options;
+  if (guardFilter === null) return guards;
+  const about = { call: { self, args }, read: sourceReads(readCaptured) };
+  return filterGuards(guards, (entries) => asProgram(() => guardFilter(entries)), about);
+}
+
 function checked(
   guards: readonly Guard[],
   output: OutputGraph,
-): Pick<Entry, "check" | "checkText" | "read"> {
+): Pick<Entry, "check" | "checkText" | "reader"> {
+  const sourceNamed = (name: string) => output.sourceNamed(name);
   const { check, text } = recording.phase("guards", () =>
     compileCheck(guards, {
-      sourceNamed: (name) => output.sourceNamed(name),
+      sourceNamed,
       hasCode: (fn, code) => codeOf(fn) === code,
       readCaptured,
       cellOfBox,
       cellOf,
     }));
-  return { check, checkText: text, read: sourceReads(readCaptured) };
+  return { check, checkText: text, reader: guardReader(guards, sourceReads(readCaptured), sourceNamed) };
 }
 
 /** The content of a captured variable of a function. */
@@ -297,10 +309,9 @@ function assemble(
       return compiled;
     },
   });
-  const guards = output.allGuards();
-  const texts = guards.map((guard) => factText(guard.fact));
-  unit.program.options.hooks.onGuards?.(texts);
-  logs.emit("guards", () => `Guards of ${body.name}:\n${texts.map((t) => `  ${t}`).join("\n")}`);
+  const guards = keptGuards(traced);
+  unit.program.options.hooks.onGuards?.(guards.map((guard) => factText(guard.fact)));
+  logs.emit("guards", () => `Guards of ${body.name}:\n${guards.map((g) => `  ${guardText(g)}`).join("\n")}`);
   logs.emit("bytecode", () => `Modified code of ${body.name}:\n${modified.text}`);
   const { text: code } = modified;
   const run = isAsyncCall
@@ -388,7 +399,7 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
   options.hooks.onGraph?.(gm, examples);
   let run: unknown;
   try {
-    run = recording.phase("backend", () => modes.without(() => options.backend(gm, examples)));
+    run = recording.phase("backend", () => modes.without(() => unit.backend(gm, examples)));
   } catch (error) {
     // What an op says of its operands is the program's error, not the backend's.
     const cause = error instanceof Unsupported || error instanceof DynError
@@ -413,12 +424,19 @@ function withGradients(run: object, { graph }: GraphModule): object {
   return (...inputs: readonly unknown[]) => enableGrad(() => Reflect.apply(run, undefined, inputs));
 }
 
+/** Says that a graph ends here; a place is told of once, however many entries end there. */
 function reportBreak({ unit }: Traced, frames: readonly Frame[], cause: BreakCause): void {
-  const reason = breakReason(cause, userFrames(frames));
-  if (unit.program.options.fullgraph) throw new Unsupported(reason);
-  unit.program.options.hooks.onBreak?.(reason);
-  counters.add("graph_break", reason.category);
+  const reason = breakReason(cause, userFrames(frames)), { program } = unit;
+  if (program.options.fullgraph) throw new Unsupported(reason);
   const { id, category, explanation, hint, stack } = reason;
   const meta = { id, category, explanation, hint, stack: stack.map((frame): Plain => ({ ...frame })) };
-  logs.emit("graph_breaks", () => new Unsupported(reason).message, { meta });
+  const text = () => new Unsupported(reason).message;
+  const key = [id, explanation, ...stack.map(({ file, line, column }) => `${file}:${line}:${column}`)].join(
+    "\n",
+  );
+  if (program.breaks.has(key)) return recording.artifact("graph_breaks", text, { meta });
+  program.breaks.add(key);
+  program.options.hooks.onBreak?.(reason);
+  counters.add("graph_break", reason.category);
+  logs.emit("graph_breaks", text, { meta });
 }

@@ -21,6 +21,7 @@ import { addArrays } from "./trace/builtins/arrays.ts";
 import { addCollections } from "./trace/builtins/collections.ts";
 import { addObjects } from "./trace/builtins/objects.ts";
 import { addPrimitives } from "./trace/builtins/primitives.ts";
+import { errorOnGraphBreak, errorOnGraphBreakModel } from "./error_on_break.ts";
 import { addPrintedCode } from "./trace/builtins/printed_code.ts";
 import { ModelTable } from "./trace/builtins/table.ts";
 import type { BuiltinModel, CallRequest, Interpreter } from "./trace/interpreter.ts";
@@ -59,6 +60,7 @@ function models(): ModelTable {
   addAmbient(made);
   addConsole(made);
   made.call(grad, gradientsAsked);
+  made.call(errorOnGraphBreak, errorOnGraphBreakModel);
   made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));
   trustAccessors(Tensor.prototype);
   return table = made;
@@ -102,13 +104,20 @@ function marked(fn: object): BuiltinModel | undefined {
     case "builtin":
       return () => breakGraph("builtin", `${functionLabel(fn)} (a function of the runtime)`);
     case "disabled":
-      return () => breakGraph("disabled", functionLabel(fn));
+      return () => breakGraph("disabled", `${functionLabel(fn)}${mark.reason && `, ${mark.reason}`}`);
     case "isCompiling":
       return () => constant(true);
     case "compiled":
       return (m: Interpreter, request: CallRequest) => {
         const callee = m.wrapper.known(mark.original, functionLabel(mark.original));
         if (!isCallable(callee)) return breakGraph("builtin", "a compiled function");
+        m.call({ ...request, callee });
+        return PUSHED;
+      };
+    case "substituted":
+      return (m, request) => {
+        const callee = m.wrapper.known(mark.by, functionLabel(mark.by));
+        if (!isCallable(callee)) return breakGraph("builtin", "a substitute that is no function");
         m.call({ ...request, callee });
         return PUSHED;
       };

@@ -2,17 +2,20 @@
  * What users have said about functions, and which callables stand for which originals. Input: functions; output:
  * how the tracer treats a call. Invariant: marks are kept by identity and never change what a plain call does.
  */
+import { DynError } from "../base/errors.ts";
 
 /** How a marked function is treated. */
 export type FunctionMark =
   /** Runs outside of graphs. */
-  | { readonly kind: "disabled" }
+  | { readonly kind: "disabled"; readonly reason: string }
   /** Stands for a function of the runtime, which is not modelled. */
   | { readonly kind: "builtin" }
   /** Becomes one node. */
   | { readonly kind: "inGraph" }
   /** Its first result stands for all. */
   | { readonly kind: "constant" }
+  /** Another function is traced in its place. */
+  | { readonly kind: "substituted"; readonly by: object }
   /** A compiled callable: traced as its original. */
   | { readonly kind: "compiled"; readonly original: object }
   /** Asks whether code is being traced: always true there. */
@@ -37,14 +40,57 @@ export function isCompiling(): boolean {
 
 markFunction(isCompiling, { kind: "isCompiling" });
 
-/** A function that runs as it is, outside of graphs; callees are not traced either. */
-export function disable<F extends (...args: never[]) => unknown>(fn: F): F {
+/** Options of `disable`. */
+export interface DisableOptions {
+  /** Why, for the explanation of the graph break. */
+  readonly reason?: string | undefined;
+}
+
+/** A function that runs as it is, outside of graphs; callees are not traced either. Compiled functions stay compiled. */
+export function disable<F extends (...args: never[]) => unknown>(
+  fn: F,
+  { reason = "" }: DisableOptions = {},
+): F {
   const wrapped = function (this: unknown, ...args: unknown[]): unknown {
     return Reflect.apply(fn, this, args);
   };
   Object.defineProperty(wrapped, "name", { value: fn.name, configurable: true });
-  markFunction(wrapped, { kind: "disabled" });
+  markFunction(wrapped, { kind: "disabled", reason });
   return wrapped as unknown as F;
+}
+
+/** Options of `substituteInGraph`. */
+export interface SubstituteOptions {
+  /** Accept functions that take another number of parameters. */
+  readonly skipSignatureCheck?: boolean | undefined;
+}
+
+/**
+ * Has another function traced wherever `original` is called in a compiled function, as
+ * `torch.compiler.substitute_in_graph`: a polyfill of a function that cannot be traced, such as one of the runtime. Calls
+ * that run uncompiled call `original`, so both have to do the same. Gives the substitute back. Throws DynError where one
+ * of them is no function, or they take different numbers of parameters.
+ */
+export function substituteInGraph<F extends (this: never, ...args: never[]) => unknown>(
+  original: (this: never, ...args: never[]) => unknown,
+  substitute: F,
+  { skipSignatureCheck = false }: SubstituteOptions = {},
+): F {
+  for (const fn of [original, substitute]) {
+    if (typeof fn !== "function") {
+      throw new DynError(`Expected a function and its substitute but found ${String(fn)}`);
+    }
+  }
+  if (!skipSignatureCheck && original.length !== substitute.length) {
+    throw new DynError(
+      `Expected a substitute of ${
+        original.name || "<anonymous>"
+      } with ${original.length} parameters but found ` +
+        `${substitute.length} (skipSignatureCheck accepts it)`,
+    );
+  }
+  markFunction(original, { kind: "substituted", by: substitute });
+  return substitute;
 }
 
 /** Calls of the function become one node of the graph; it must be a pure function of tensors and constants. */

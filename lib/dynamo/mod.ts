@@ -1,7 +1,25 @@
 /** Capture of JavaScript programs: the room's surface for the layers above. */
 export { markDimension } from "./automatic_dynamic.ts";
 export { explain, type Explanation, type ExplanationOf } from "./explain.ts";
-export { allowInGraph, assumeConstantResult, disable, isCompiling } from "./marks.ts";
+export { errorOnGraphBreak } from "./error_on_break.ts";
+export {
+  type GuardFilter,
+  type GuardFilterEntry,
+  keepTensorGuardsUnsafe,
+  skipAllGuardsUnsafe,
+  skipGuardOnAllNnModulesUnsafe,
+  skipGuardOnGlobalsUnsafe,
+  skipGuardOnInbuiltNnModulesUnsafe,
+} from "./guards/filters.ts";
+export {
+  allowInGraph,
+  assumeConstantResult,
+  disable,
+  type DisableOptions,
+  isCompiling,
+  substituteInGraph,
+  type SubstituteOptions,
+} from "./marks.ts";
 export {
   cacheEntries,
   type CacheEntry,
@@ -14,5 +32,5 @@ export {
   statusOf,
 } from "./optimize.ts";
 export type { Hooks } from "./program.ts";
-export { setStance, type Stance } from "./stance.ts";
+export { setStance, type Stance, type StanceChange, type StanceOptions } from "./stance.ts";
 export type { UncompiledCalls } from "./uncompiled.ts";

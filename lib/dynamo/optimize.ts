@@ -11,10 +11,11 @@ import { markFunction } from "./marks.ts";
 import { type Hooks, type OptimizeOptions, Program, resetGraphNames } from "./program.ts";
 import { resumedUnits } from "./resume.ts";
 import { rootBody } from "./root_body.ts";
-import { currentStance } from "./stance.ts";
+import { currentStance, withBackend } from "./stance.ts";
 import { factText } from "./guards/guard.ts";
 import { type Entry, Unit } from "./unit.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
+import type { GuardFilter } from "./guards/filters.ts";
 import type { UncompiledCalls } from "./uncompiled.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 
@@ -27,6 +28,10 @@ export interface CompileChoices {
   readonly fullgraph?: boolean;
   readonly dynamic?: boolean | undefined;
   readonly hooks?: Hooks;
+  /** How a backend that the stance demands is run; as it is unless given. */
+  readonly wrapBackend?: (backend: GraphBackend) => GraphBackend;
+  readonly cacheSizeLimit?: number | undefined;
+  readonly guardFilter?: GuardFilter | undefined;
   /** The same choices as the user wrote them, where they can be written down: for records of calls. */
   readonly described?: Readonly<Record<string, unknown>>;
 }
@@ -53,12 +58,26 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
     fullgraph: choices.fullgraph ?? false,
     dynamic: modeOf(choices.dynamic),
     hooks: choices.hooks ?? {},
+    wrapBackend: choices.wrapBackend ?? ((backend) => backend),
+    cacheSizeLimit: choices.cacheSizeLimit ?? null,
+    guardFilter: choices.guardFilter ?? null,
   };
   const body = rootBody(fn as (...args: never[]) => unknown, fn.name);
   const program = new Program(choices.name ?? fn.name, fn, options, () => body.place());
   const root = new Unit(program, body, compileEntry);
   const callable = function (this: unknown, ...args: unknown[]): unknown {
-    if (currentStance() === "force_eager") return Reflect.apply(fn, this, args);
+    const stance = currentStance();
+    if (stance === "force_eager") return Reflect.apply(fn, this, args);
+    if (!program.called) {
+      program.called = true;
+      if (stance === "eager_then_compile") {
+        root.observe(args);
+        return Reflect.apply(fn, this, args);
+      }
+      if (stance === "aot_eager_then_compile") {
+        return withBackend("aot_eager", () => root.call(this, args));
+      }
+    }
     if (!config.replayRecordEnabled) return root.call(this, args);
     const { name, place } = program;
     const call = { fn, name, self: this, args, place, options: choices.described ?? {} };
@@ -101,19 +120,10 @@ export function reset(): void {
     }
     const { program, root } = compiled;
     resumedUnits(program).clear();
-    program.nextResume = 1;
-    program.uncompiled.clear();
-    program.versions = 0;
-    forget(root);
+    program.clear();
+    root.clear();
   }
   resetGraphNames();
-}
-
-function forget(unit: Unit): void {
-  unit.entries = [];
-  unit.givenUp = null;
-  unit.isWarned = false;
-  unit.history.clear();
 }
 
 /** The same callable without further compilation: calls that no entry serves run the function itself. */

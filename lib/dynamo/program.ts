@@ -8,17 +8,24 @@ import type { GraphBackend } from "../graph/backend.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import type { SourcePosition } from "../graph/node.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
+import type { GuardFilter } from "./guards/filters.ts";
 import { UncompiledLog } from "./uncompiled.ts";
 
 /** Options of a compiled callable. */
 export interface OptimizeOptions {
   readonly backend: GraphBackend;
+  /** A backend that the stance demands, as this function runs it. */
+  readonly wrapBackend: (backend: GraphBackend) => GraphBackend;
   /** For messages. */
   readonly backendName: string;
   /** A graph break is an error. */
   readonly fullgraph: boolean;
   readonly dynamic: DynamicMode;
   readonly hooks: Hooks;
+  /** Most entries of each part; null: as config says. */
+  readonly cacheSizeLimit: number | null;
+  /** Chooses among the guards of each entry. */
+  readonly guardFilter: GuardFilter | null;
 }
 
 /** Sees what compilation does. */
@@ -29,6 +36,8 @@ export interface Hooks {
   /** Calls will run uncompiled. */
   readonly onUncompiled?: (reason: BreakReason) => void;
   readonly onGuards?: (texts: readonly string[]) => void;
+  /** A call is served by no entry: why not by each of them. */
+  readonly onRecompile?: (title: string, reasons: readonly string[]) => void;
 }
 
 /** A compiled callable's shared state. */
@@ -36,6 +45,12 @@ export class Program {
   nextResume = 1;
   /** Compiled entries of the function and of all that goes on behind its breaks. */
   versions = 0;
+  /** Whether there has been a call, which some stances treat as none of the others. */
+  called = false;
+  /** Whether a warning has said that there are too many versions altogether. */
+  isWarned = false;
+  /** Graph breaks so far, by cause and place. */
+  readonly breaks: Set<string> = new Set();
   /** No further compilation, as `run` demands. */
   frozen = false;
   readonly uncompiled: UncompiledLog;
@@ -48,6 +63,16 @@ export class Program {
     readonly place: () => SourcePosition | null,
   ) {
     this.uncompiled = new UncompiledLog((reason) => options.hooks.onUncompiled?.(reason));
+  }
+
+  /** As before the first call. */
+  clear(): void {
+    this.nextResume = 1;
+    this.versions = 0;
+    this.called = false;
+    this.isWarned = false;
+    this.breaks.clear();
+    this.uncompiled.clear();
   }
 }
 

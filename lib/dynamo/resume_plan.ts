@@ -51,6 +51,7 @@ export interface PlannedFrame {
   /** The running function where it is always the same. */
   readonly callee: ObjectValue | null;
   readonly bindings: FrameBindings["kind"];
+  readonly errorOnBreak: boolean | null;
   /** Free variables, if they are those of a known function. */
   readonly real: Extract<FrameBindings, { kind: "real" }> | null;
 }
@@ -151,13 +152,14 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
       completion,
       callee: known,
       bindings: info.kind,
+      errorOnBreak: frame.errorOnBreak,
       real: info.kind === "real" && isFixed(frame) ? info : null,
     };
     const who = known?.real ? numberOf(known.real) : "?";
     parts.push(
       `${numberOf(frame.code)}@${at}(${registers.join()})${JSON.stringify(completion)}${info.kind}${who}${
         info.kind === "real" ? numberOf(info.binding) : ""
-      }`,
+      }${frame.errorOnBreak ?? ""}`,
     );
   }
   const inner = kept.at(-1);

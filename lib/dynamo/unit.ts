@@ -9,7 +9,9 @@ import { bisection } from "../base/bisect.ts";
 import { functionTitle } from "../base/compile_times.ts";
 import { counters, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
-import { changesText, type Mismatch, mismatchOf, mismatchText, type Read } from "./guards/found.ts";
+import { changesText, type Mismatch, mismatchOf, mismatchText } from "./guards/found.ts";
+import type { GuardReader } from "./guards/guard_reader.ts";
+import { type Limit, remediesText } from "./limits.ts";
 import type { Guard } from "./guards/guard.ts";
 import type { Check } from "./guards/check.ts";
 import { atNextCall } from "./frame/bindings.ts";
@@ -17,10 +19,13 @@ import { captureMany } from "./frame/capture.ts";
 import { VariablesPending } from "./functions.ts";
 import { ChangeHistory } from "./automatic_dynamic.ts";
 import { ReplacedBuiltins, withOwnBuiltins } from "../base/own_builtins.ts";
-import { currentStance } from "./stance.ts";
+import { argumentSource } from "./source.ts";
+import { isTensor } from "../tensor/tensor.ts";
+import { currentStance, forcedBackend, skipsGuards } from "./stance.ts";
 import type { Program } from "./program.ts";
 import type { Frame, Interpreter } from "./trace/interpreter.ts";
 import type { SourcePosition } from "../graph/node.ts";
+import type { GraphBackend } from "../graph/backend.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { type BreakKind, breakReason } from "./break_reasons.ts";
 import type { CountCall } from "./uncompiled.ts";
@@ -31,7 +36,7 @@ export interface Entry {
   readonly check: Check;
   readonly checkText: string;
   /** Reads what guards are about, for reports. */
-  readonly read: Read;
+  readonly reader: GuardReader;
   /** Called with the unit's receiver and arguments. */
   readonly run: (...args: readonly unknown[]) => unknown;
   /** The modified function's source; that of the original where nothing was captured. */
@@ -76,6 +81,10 @@ export class Unit {
   givenUp: string | null = null;
   #countPlain: CountCall | null = null;
   #withdrawn = 0;
+  /** What the entries are compiled by; null: the function's own backend. */
+  #backend: GraphBackend | null = null;
+  /** Entries of the other backends that were in force. */
+  readonly #others = new Map<GraphBackend | null, Entry[]>();
 
   constructor(readonly program: Program, readonly body: UnitBody, readonly compileEntry: EntryCompiler) {
     for (const index of body.scalars) {
@@ -100,6 +109,16 @@ export class Unit {
     return true;
   }
 
+  /** Learns from a call that runs uncompiled which sizes and numbers change. */
+  observe(args: readonly unknown[]): void {
+    const { parameters } = this.body;
+    args.forEach((value, index) => {
+      const { name } = argumentSource(parameters[index] ?? `arg${index}`, index);
+      if (typeof value === "number") this.history.numberChanges(name, value);
+      else if (isTensor(value)) this.history.shapeChanges(name, value.shape);
+    });
+  }
+
   /** Serves a call to its end. */
   call(self: unknown, args: readonly unknown[]): unknown {
     return settle(this.begin(self, args));
@@ -107,7 +126,12 @@ export class Unit {
 
   /** Serves a call as far as its entry goes: gives its result, or where it goes on. */
   begin(self: unknown, args: readonly unknown[]): unknown {
-    const { entries } = this;
+    if (this.#backend !== forcedBackend()) this.#useBackend(forcedBackend());
+    const { entries } = this, [only] = entries;
+    if (only && entries.length === 1 && skipsGuards()) {
+      if (!only.plain) only.hits++;
+      return Reflect.apply(only.run, self, args);
+    }
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i];
       if (entry === undefined || entry.check(self, args) !== -1) continue;
@@ -120,6 +144,28 @@ export class Unit {
       return Reflect.apply(entry.run, self, args);
     }
     return this.#miss(self, args);
+  }
+
+  /** Another backend has entries of its own. */
+  #useBackend(backend: GraphBackend | null): void {
+    this.#others.set(this.#backend, this.entries);
+    this.entries = this.#others.get(backend) ?? [];
+    this.#backend = backend;
+  }
+
+  /** The backend that new entries are compiled by. */
+  get backend(): GraphBackend {
+    const { backend, wrapBackend } = this.program.options;
+    return this.#backend === null ? backend : wrapBackend(this.#backend);
+  }
+
+  /** Forgets every entry and what was learnt with them. */
+  clear(): void {
+    this.entries = [];
+    this.#others.clear();
+    this.givenUp = null;
+    this.isWarned = false;
+    this.history.clear();
   }
 
   #miss(self: unknown, args: readonly unknown[]): unknown {
@@ -137,13 +183,15 @@ export class Unit {
       reasons = [...new Set(mismatches.map(mismatchText))];
       logs.emit("recompiles", () => `Recompiling ${this.title}\n${reasons.map((r) => `  ${r}`).join("\n")}`);
       counters.add("recompiles", body.name);
+      program.options.hooks.onRecompile?.(this.title, reasons);
       if (stance === "fail_on_recompile" || config.errorOnRecompile) {
+        const place = body.place();
         throw new Unsupported({
           id: "GB0000",
           category: `recompilation of ${body.name}`,
           explanation: `Guards of all ${this.entries.length} entries fail: ${reasons.join("; ")}`,
           hint: "Keep what the guards test the same, or allow recompilation",
-          stack: [],
+          stack: place ? [place] : [],
         });
       }
     }
@@ -200,32 +248,41 @@ export class Unit {
   }
 
   /** The setting that forbids another version. */
-  #reachedLimit(): "cacheSizeLimit" | "accumulatedCacheSizeLimit" | null {
-    if (this.entries.length >= config.cacheSizeLimit && this.entries.length > 0) return "cacheSizeLimit";
-    return this.program.versions >= config.accumulatedCacheSizeLimit ? "accumulatedCacheSizeLimit" : null;
+  #reachedLimit(): Limit | null {
+    const { versions, options: { cacheSizeLimit } } = this.program, { length } = this.entries;
+    const most = cacheSizeLimit ?? config.cacheSizeLimit;
+    if (length >= most && length > 0) return { setting: "cacheSizeLimit", most };
+    const { accumulatedCacheSizeLimit } = config;
+    if (versions < accumulatedCacheSizeLimit) return null;
+    return { setting: "accumulatedCacheSizeLimit", most: accumulatedCacheSizeLimit };
   }
 
-  #overLimit(limit: "cacheSizeLimit" | "accumulatedCacheSizeLimit", { self, args, mismatches }: {
+  #overLimit(limit: Limit, { self, args, mismatches }: {
     readonly self: unknown;
     readonly args: readonly unknown[];
     readonly mismatches: readonly Mismatch[];
   }): unknown {
-    const { body, program } = this;
+    const { body, program } = this, { setting, most } = limit;
+    // Who set a limit for this function alone watches it.
+    if (program.options.cacheSizeLimit !== null) return body.runPlain(self, args);
     const changes = changesText(mismatches).map((change) => `  ${change}`);
-    const why = [
-      `${this.title} has reached config.${limit} (${config[limit]})`,
-      ...changes.length > 0 ? ["What kept changing:", ...changes] : [],
-    ].join("\n");
-    if (program.options.fullgraph) throw new Unsupported(this.#reason("cacheLimit", why));
+    const why = () =>
+      [
+        `${this.title} has reached config.${setting} (${most})`,
+        ...changes.length > 0 ? ["What kept changing:", ...changes] : [],
+        ...remediesText(limit, mismatches, this).map((remedy) => `To end this: ${remedy}`),
+      ].join("\n");
+    if (program.options.fullgraph || config.failOnRecompileLimitHit) {
+      throw new Unsupported(this.#reason("cacheLimit", why()));
+    }
+    const warned = setting === "cacheSizeLimit" ? this : program;
     logs.emit(
       "recompiles",
-      () => `${why}\nCalls that none of its versions serves run uncompiled from here on`,
-      this.isWarned ? "info" : "warning",
+      () => `${why()}\nCalls that none of its versions serves run uncompiled from here on`,
+      warned.isWarned ? "info" : "warning",
     );
-    this.isWarned = true;
-    this.#countUncompiled("cacheLimit", `config.${limit} is ${config[limit]}`, {
-      expected: true,
-    })();
+    warned.isWarned = true;
+    this.#countUncompiled("cacheLimit", `config.${setting} is ${most}`, { expected: true })();
     return body.runPlain(self, args);
   }
 
@@ -242,9 +299,9 @@ export class Unit {
   #mismatches(self: unknown, args: readonly unknown[]): Mismatch[] {
     return this.entries.map((entry) => {
       const guard = entry.guards[entry.check(self, args)];
-      if (guard) return mismatchOf(guard, { self, args }, entry.read);
+      if (guard) return mismatchOf(guard, { self, args }, entry.reader);
       const text = "a guard could not be evaluated";
-      return { subject: text, expected: text, found: null, user: null, guard: text };
+      return { subject: text, expected: text, found: null, change: "other", user: null, guard: text };
     });
   }
 }

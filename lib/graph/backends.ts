@@ -56,3 +56,22 @@ export function lookupBackend(name: string): GraphBackend {
 export function listBackends({ debug = false }: { readonly debug?: boolean } = {}): string[] {
   return [...backends].filter(([, entry]) => debug || !entry.debug).map(([name]) => name).sort();
 }
+
+let chosen: string | GraphBackend | null = null;
+
+/**
+ * Makes a backend that of every `compile` from here on that names none, as `torch.compiler.set_default_backend`; null
+ * takes that back. Throws DynError for a name that no backend has.
+ */
+export function setDefaultBackend(backend: string | GraphBackend | null): void {
+  if (typeof backend === "string") lookupBackend(backend);
+  else if (backend !== null && typeof backend !== "function") {
+    throw new DynError(`Expected a backend, its name or null but found ${String(backend)}`);
+  }
+  chosen = backend;
+}
+
+/** What `compile` uses where it is given no backend: what was set, DYN_BACKEND, or "inductor". */
+export function getDefaultBackend(): string | GraphBackend {
+  return chosen ?? (Deno.env.get("DYN_BACKEND") || "inductor");
+}

@@ -3,44 +3,12 @@
  * first to fail for a call, and the call; output: texts. Invariant: reading runs no user code, because the guards
  * before the failed one hold.
  */
-import { metaText } from "../../graph/print.ts";
+import type { SourcePosition } from "../../graph/node.ts";
 import { isTensor } from "../../tensor/tensor.ts";
-import { type Source, sourceText } from "../source.ts";
-import { type Fact, factText, type Guard } from "./guard.ts";
-import { type CapturedReader, Constants, SourceReader } from "./reader.ts";
-
-/** A call that a check refused. */
-export interface RefusedCall {
-  readonly self: unknown;
-  readonly args: readonly unknown[];
-}
-
-/** Reads a source in a call; undefined where that throws. */
-export type Read = (source: Source, call: RefusedCall) => unknown;
-
-/** Makes the reader of an entry. */
-export function sourceReads(readCaptured: CapturedReader): Read {
-  return (source, { self, args }) => {
-    const constants = new Constants();
-    const lines: string[] = [];
-    let next = 0;
-    const reader = new SourceReader(
-      (line) => lines.push(line),
-      constants,
-      (index) => `args[${index}]`,
-      "self",
-      readCaptured,
-      () => `v${next++}`,
-    );
-    const value = reader.read(source);
-    const read = constants.evaluate(`function (self, args) {\n${lines.join("\n")}\nreturn ${value};\n}`);
-    try {
-      return typeof read === "function" ? read(self, args) : undefined;
-    } catch {
-      return undefined;
-    }
-  };
-}
+import { sourceText } from "../source.ts";
+import { elsewhereText, foundText, tensorText, valueText } from "./found_values.ts";
+import { type Fact, factText, type Guard, type TensorExpectation } from "./guard.ts";
+import { type GuardReader, type RefusedCall, sizePlace, sizesIn } from "./guard_reader.ts";
 
 /** What kept one call from being served by one entry. */
 export interface Mismatch {
@@ -50,20 +18,22 @@ export interface Mismatch {
   readonly expected: string;
   /** What the call has there; null where that cannot be said in short. */
   readonly found: string | null;
+  /** What could have been a symbol: a number, or sizes of a tensor that is the same otherwise. */
+  readonly change: "number" | "sizes" | "other";
   /** The line of the program that needs it. */
-  readonly user: { readonly code: string; readonly file: string; readonly line: number } | null;
+  readonly user: Pick<SourcePosition, "code" | "file" | "line"> | null;
   /** The guard as text. */
   readonly guard: string;
 }
 
 /** Describes a failed guard. */
-export function mismatchOf({ fact, user }: Guard, call: RefusedCall, read: Read): Mismatch {
-  const guard = factText(fact);
-  const found = "source" in fact ? foundText(fact, read(fact.source, call)) : null;
+export function mismatchOf({ fact, user }: Guard, call: RefusedCall, reader: GuardReader): Mismatch {
+  const guard = factText(fact), value = "source" in fact ? reader.read(fact.source, call) : undefined;
   return {
-    subject: "source" in fact ? sourceText(fact.source) : guard,
+    subject: subjectOf(fact),
     expected: expectedText(fact) ?? guard,
-    found,
+    found: "source" in fact ? foundText(fact, value) : elsewhereText(fact, call, reader),
+    change: changeOf(fact, value),
     user,
     guard,
   };
@@ -73,6 +43,36 @@ export function mismatchOf({ fact, user }: Guard, call: RefusedCall, read: Read)
 export function mismatchText({ guard, found, user }: Mismatch): string {
   const place = user ? `  # ${user.code} (${user.file}:${user.line})` : "";
   return `${guard}${found === null ? "" : `, found ${found}`}${place}`;
+}
+
+/** The place that a fact is about; the fact itself where there are several. */
+function subjectOf(fact: Fact): string {
+  if ("source" in fact) return sourceText(fact.source);
+  const [size] = fact.kind === "size" && fact.guard.kind === "range" ? sizesIn(fact) : [];
+  return size ? sizePlace(size) : factText(fact);
+}
+
+function changeOf(fact: Fact, value: unknown): Mismatch["change"] {
+  switch (fact.kind) {
+    case "constant":
+      return typeof fact.value === "number" && typeof value === "number" ? "number" : "other";
+    case "tensor":
+      return isTensor(value) && differsInSizes(fact.expected, value.meta, value.requiresGrad)
+        ? "sizes"
+        : "other";
+    default:
+      return "other";
+  }
+}
+
+function differsInSizes(
+  expected: TensorExpectation,
+  found: Pick<TensorExpectation, "dtype" | "device"> & { readonly shape: readonly unknown[] },
+  requiresGrad: boolean,
+): boolean {
+  return expected.dtype === found.dtype && expected.device === found.device &&
+    expected.requiresGrad === requiresGrad && expected.shape.length === found.shape.length &&
+    expected.shape.some((size, d) => size !== null && size !== found.shape[d]);
 }
 
 /** What a guard demands, apart from where; null where only the whole guard says it. */
@@ -87,66 +87,22 @@ function expectedText(fact: Fact): string | null {
     }
     case "array":
       return `${fact.length} elements`;
+    case "argumentCount":
+      return `${fact.count} arguments`;
+    case "keys":
+      return `[${[...fact.keys, ...fact.symbols.map(String)].join(", ")}]`;
+    case "integer":
+      return "an integer";
+    case "number":
+      return "a number";
+    case "code":
+      return `function ${fact.code.name || "<anonymous>"}`;
     case "identity":
     case "prototype":
       return fact.label;
     default:
       return null;
   }
-}
-
-/** What a call has at the place that a guard is about. */
-function foundText(fact: Fact, value: unknown): string | null {
-  switch (fact.kind) {
-    case "constant":
-    case "integer":
-    case "number":
-      return valueText(value);
-    case "tensor": {
-      if (!isTensor(value)) return valueText(value);
-      const { device, requiresGrad, meta } = value;
-      const { dtype } = meta;
-      return tensorText({ dtype, device, requiresGrad, sizes: metaText(meta).replace(/^[^[]*/, "") });
-    }
-    case "array":
-      return Array.isArray(value) ? `${value.length} elements` : valueText(value);
-    case "identity":
-    case "prototype":
-      return valueText(value);
-    default:
-      return null;
-  }
-}
-
-function tensorText(
-  { dtype, device, requiresGrad, sizes }: {
-    readonly dtype: string;
-    readonly device: string;
-    readonly requiresGrad: boolean;
-    readonly sizes: string;
-  },
-): string {
-  return `${dtype}${sizes}${device === "cpu" ? "" : ` on ${device}`}${
-    requiresGrad ? " that requires grad" : ""
-  }`;
-}
-
-/** A value in a few words. */
-function valueText(value: unknown): string {
-  if (typeof value === "string") {
-    return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
-  }
-  if (typeof value === "bigint") return `${value}n`;
-  if (typeof value === "function") return `function ${value.name || "<anonymous>"}`;
-  if (typeof value === "object" && value !== null) {
-    if (isTensor(value)) return `a tensor ${metaText(value.meta)}`;
-    const prototype: unknown = Object.getPrototypeOf(value);
-    const maker: unknown = prototype === null
-      ? null
-      : Object.getOwnPropertyDescriptor(prototype, "constructor")?.value;
-    return `${typeof maker === "function" && maker.name !== "" ? maker.name : "an object"}`;
-  }
-  return Object.is(value, -0) ? "-0" : String(value);
 }
 
 /** What kept changing, for the message that a function has too many versions: by place, the most frequent first. */
@@ -160,7 +116,7 @@ export function changesText(mismatches: readonly Mismatch[]): string[] {
     const shown = expected.slice(0, 4).join(", ") + (expected.length > 4 ? ", …" : "");
     const now = found === null ? "" : `, now ${found}`;
     const place = user ? `\n    ${user.code} (${user.file}:${user.line})` : "";
-    const what = subject === guard ? subject : `${subject}: ${shown}${now}`;
+    const what = subject === guard ? `${subject}${now}` : `${subject}: ${shown}${now}`;
     return `${what}${list.length > 1 ? ` (differs from ${list.length} versions)` : ""}${place}`;
   });
 }

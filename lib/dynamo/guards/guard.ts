@@ -9,6 +9,7 @@ import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
 import type { AmbientState } from "./ambient_state.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type Source, sourceText } from "../source.ts";
+import { flagsText, type PropertyFlags } from "./flags.ts";
 import { type HostExpression, hostText } from "../variables/host_number.ts";
 import type { CellPlace, Primitive } from "../variables/value.ts";
 
@@ -24,13 +25,6 @@ export interface TensorExpectation {
   readonly requiresGrad: boolean;
   readonly shape: readonly (number | null)[];
   readonly strides: readonly (number | null)[];
-}
-
-/** The flags of an own property; null where it is an accessor. */
-export interface PropertyFlags {
-  readonly writable: boolean | null;
-  readonly enumerable: boolean;
-  readonly configurable: boolean;
 }
 
 /** One fact. */
@@ -142,6 +136,11 @@ export interface Guard {
   readonly user: SourcePosition | null;
 }
 
+/** A guard as text: its fact and the line that needs it. */
+export function guardText({ fact, user }: Guard): string {
+  return `${factText(fact)}${user ? `  # ${user.code} (${user.file}:${user.line})` : ""}`;
+}
+
 /** A fact as text, in the manner of PyTorch's guards. */
 export function factText(fact: Fact): string {
   switch (fact.kind) {
@@ -237,11 +236,6 @@ export function hostLeafText(leaf: Extract<HostExpression, { kind: "source" | "t
 
 function cellText(place: CellPlace): string {
   return place.kind === "live" ? "C" : sourceText(place.source);
-}
-
-function flagsText({ writable, enumerable, configurable }: PropertyFlags): string {
-  const names = [writable === null && "accessor", writable && "writable", enumerable && "enumerable"];
-  return [...names, configurable && "configurable"].filter((name) => name).join(" ") || "none";
 }
 
 function keyText(key: string | symbol): string {

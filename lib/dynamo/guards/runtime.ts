@@ -7,7 +7,7 @@ import { getDefaultDtype } from "../../base/dtype.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
 import { ambient } from "../../tensor/modes.ts";
 import type { AmbientState } from "./ambient_state.ts";
-import type { PropertyFlags } from "./guard.ts";
+import type { PropertyFlags } from "./flags.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
 /** Any object, among the keys of a Map. */

@@ -65,6 +65,8 @@ export class Frame {
   delegates: { readonly iterator: ObjectValue; readonly next: Value } | null = null;
   /** What the generator was resumed with while `yield*` hands on. */
   received: { readonly mode: "next" | "throw" | "return"; readonly value: Value } | null = null;
+  /** Whether a break from here on is an error, where a region of the program says so; null: as outside of it. */
+  errorOnBreak: boolean | null = null;
   /** Frames of dyn's own JavaScript stand-ins for builtins are not shown to users. */
   internal = false;
   /** Instruction count at which the instruction that waits for the frame above began. */

@@ -4,18 +4,19 @@
  * the instruction that ended the trace. Invariant: frames, values and graph always show the program before the
  * current instruction or after it, never in between.
  */
-import { InternalError, invariant, type UserFrame } from "../../base/errors.ts";
+import { InternalError, invariant, Unsupported, type UserFrame } from "../../base/errors.ts";
 import { config } from "../../base/config.ts";
 import { logs } from "../../base/logs.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { ambient } from "../../tensor/modes.ts";
-import { type BreakCause, breakGraph, BreakSignal } from "../break_reasons.ts";
+import { type BreakCause, breakGraph, breakReason, BreakSignal } from "../break_reasons.ts";
 import type { CodeObject, Opcode } from "../bytecode/code.ts";
 import { instructionText } from "../bytecode/disassemble.ts";
 import { doneByThrowing, readsFrame } from "../bytecode/effects.ts";
 import { findHomeObject } from "../frame/capture.ts";
+import { isErrorAt } from "../error_on_break.ts";
 import { missingInstructions, VariablesPending } from "../functions.ts";
 import type { LiveCell } from "../frame/info.ts";
 import { capturedSource } from "../source.ts";
@@ -185,7 +186,11 @@ export class Machine implements Interpreter {
       if (isFollowed) logs.emit("dynamo", () => stepText(this.frames, step), "debug");
       try {
         const planned = this.interruptions.get(step);
-        if (planned?.kind === "break") return this.#breakHere(planned.cause);
+        if (planned?.kind === "break") {
+          // Others were refused where they came up, if need be.
+          if (planned.cause.kind === "symbolicLimit") this.#refuse(planned.cause);
+          return this.#breakHere(planned.cause);
+        }
         if (planned?.kind === "raise") throw this.#exception(planned, step);
         if (
           config.forceBreak === frame.pc && this.frames.length === 1 && step > 0 &&
@@ -216,6 +221,7 @@ export class Machine implements Interpreter {
       return { kind: "escape", because: known, stack, thrown: value };
     }
     if (signal instanceof BranchSignal) {
+      this.#refuse({ kind: "genericJump", detail: "" });
       this.#refuseUnresumable({ kind: "genericJump", detail: "" });
       return { kind: "branch", frames: [...this.frames], test: signal.test };
     }
@@ -228,11 +234,17 @@ export class Machine implements Interpreter {
         }
         if (began === now) throw new Restart(now, { kind: "raise", cause: reason, certain: refused });
       }
+      this.#refuse(reason);
       // Callees of the instruction have come and gone: they must not run again.
       if (began !== now) throw new Restart(began, { kind: "break", cause: reason });
       return this.#breakHere(reason);
     }
     throw signal;
+  }
+
+  /** Throws Unsupported where the program does not allow a break. */
+  #refuse(cause: BreakCause): void {
+    if (isErrorAt(this.frames)) throw new Unsupported(breakReason(cause, userFrames(this.frames)));
   }
 
   #breakHere(reason: BreakCause): Outcome {
@@ -285,6 +297,7 @@ export class Machine implements Interpreter {
   #rejection(value: Value): Restart {
     const known = value.kind === "object" && value.exotic.kind === "thrown" ? value.exotic : null;
     const cause = known?.cause ?? { kind: "throws", detail: "an exception that leaves an async function" };
+    this.#refuse(cause);
     return new Restart(known?.step ?? this.steps - 1, { kind: "break", cause });
   }
 
@@ -301,6 +314,7 @@ export class Machine implements Interpreter {
   }
 
   restartAt(step: number, cause: BreakCause): never {
+    this.#refuse(cause);
     throw new Restart(step, { kind: "break", cause });
   }
 

@@ -9,7 +9,8 @@ import type { CodeObject } from "../bytecode/code.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { type ChangeHistory, type DynamicMode, markOf } from "../automatic_dynamic.ts";
-import { isPassedIn, knownSource, type LiveCell, type Source } from "../source.ts";
+import { saidOf } from "../dynamic_sources.ts";
+import { isPassedIn, knownSource, type LiveCell, type Source, sourceText } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import {
   constant,
@@ -102,8 +103,12 @@ export class Wrapper {
 
   #number(value: number, source: Source): Value {
     const { dynamic, history } = this.settings;
-    if (dynamic === "never" || source.kind === "known") return this.#constant(value, source);
-    const changes = history.numberChanges(source.name, value);
+    if (source.kind === "known") return this.#constant(value, source);
+    const said = saidOf(sourceText(source), null, value);
+    if (said === "static" || (dynamic === "never" && said !== "dynamic")) {
+      return this.#constant(value, source);
+    }
+    const changes = history.numberChanges(source.name, value) || said !== null;
     if (history.isFixed(source.name)) return this.#constant(value, source);
     const isSize = Number.isInteger(value) && Math.abs(value) <= 0x7fffffff;
     if (isSize) {
@@ -201,7 +206,9 @@ export class Wrapper {
     const { output, settings } = this;
     const shape = [...real.shape], strides = [...real.stride()];
     const offset = real.storageOffset();
-    const fixed = settings.isParameter(real) && source.kind !== "argument";
+    const isParameter = settings.isParameter(real) && source.kind !== "argument";
+    // One version serves all modules of a class that are passed in, once it has met two of them.
+    const fixed = isParameter && !(isPassedIn(source) && settings.history.objectChanges(source.name, real));
     const place = fixed ? knownSource("parameter", real) : source;
     if (fixed && source.kind !== "known") {
       output.guard({ kind: "identity", source, object: real, label: "Parameter" });
@@ -211,10 +218,12 @@ export class Wrapper {
     const layout = output.sizes.createLayout(place.name, { shape, strides, offset }, {
       dynamic: (dim) => {
         if (settings.history.isFixed(place.name, dim)) return undefined;
-        const mark = markOf(real, dim);
+        const mark = markOf(real, dim), said = saidOf(sourceText(place), dim, shape[dim] ?? 0);
         if (mark?.kind === "dynamic") return { range: [Math.max(2, mark.min), mark.max] };
-        if (mark?.kind === "static" || fixed || settings.dynamic === "never") return undefined;
-        return settings.dynamic === "always" || changed[dim] ? {} : undefined;
+        if (mark?.kind === "static" || said === "static") return undefined;
+        if (said === "dynamic") return {};
+        if (isParameter || settings.dynamic === "never") return undefined;
+        return settings.dynamic === "always" || changed[dim] || said === "value" ? {} : undefined;
       },
     });
     const known = (d: Dim) => typeof d === "number" ? d : null;

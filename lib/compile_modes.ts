@@ -1,0 +1,59 @@
+/**
+ * The modes of `compile`: names for settings of the code generator. Input: a mode; output: its settings. Invariant: the
+ * table is total, and what it names are settings that exist.
+ */
+import { config, type InductorConfig } from "./base/config.ts";
+import { DynError } from "./base/errors.ts";
+import { logs } from "./base/logs.ts";
+
+/**
+ * How hard to optimise, as in `torch.compile`. "max-autotune": the first call times alternatives of each kernel and
+ * keeps the fastest; "max-autotune-no-cudagraphs" is the same. "reduce-overhead" is what graphs recorded for replay
+ * bring elsewhere: here every graph is one native call, so it is the default and says so under perf_hints.
+ */
+export type Mode = "default" | "reduce-overhead" | "max-autotune" | "max-autotune-no-cudagraphs";
+
+/** Settings of the code generator by name. */
+export type ModeOptions = Readonly<Partial<Omit<InductorConfig, "trace">>>;
+
+const MODES: Readonly<Record<Mode, ModeOptions>> = {
+  "default": {},
+  "reduce-overhead": {},
+  "max-autotune": { maxAutotune: true },
+  "max-autotune-no-cudagraphs": { maxAutotune: true },
+};
+
+function isMode(mode: string): mode is Mode {
+  return Object.hasOwn(MODES, mode);
+}
+
+function checked(mode: string): Mode {
+  if (isMode(mode)) return mode;
+  const names = Object.keys(MODES).map((name) => JSON.stringify(name));
+  throw new DynError(`Expected mode ${names.slice(0, -1).join(", ")} or ${names.at(-1)} but found ${mode}`);
+}
+
+/** The settings of a mode. Throws DynError for one that does not exist. */
+export function settingsOf(mode: string): ModeOptions {
+  const settings = MODES[checked(mode)];
+  if (mode === "reduce-overhead") {
+    logs.emit("perf_hints", "A graph is one native call already, so mode reduce-overhead changes nothing");
+  }
+  return settings;
+}
+
+/** What each mode stands for, as `torch._inductor.list_mode_options`. */
+export function listModeOptions(): Readonly<Record<Mode, ModeOptions>>;
+/** What one mode stands for. Throws DynError for one that does not exist. */
+export function listModeOptions(mode: Mode): ModeOptions;
+export function listModeOptions(mode?: Mode): Readonly<Record<string, ModeOptions>> | ModeOptions {
+  return mode === undefined ? structuredClone(MODES) : { ...MODES[checked(mode)] };
+}
+
+/** The names that `compile` takes in `options`, groups dotted; as `torch._inductor.list_options`. */
+export function listOptions(): string[] {
+  const inductor = Object.entries(config.inductor).flatMap(([name, value]) =>
+    name === "trace" ? Object.keys(value).map((each) => `trace.${each}`) : [name]
+  );
+  return [...inductor, "guardFilterFn", "shadow"].sort();
+}

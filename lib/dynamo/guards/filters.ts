@@ -1,0 +1,99 @@
+/**
+ * Filters of guards: which of the guards of an entry are tested. Input: the guards of an entry, described; output: for
+ * each whether it is kept. Invariant: a guard that is left out is taken to hold, so that a call it would have refused
+ * gets the answer of another one: all of these are unsafe, and the names say so.
+ */
+import { DynError } from "../../base/errors.ts";
+import * as nn from "../../nn/mod.ts";
+import { type Source, sourceText } from "../source.ts";
+import { type Fact, factText, type Guard } from "./guard.ts";
+import type { Read, RefusedCall } from "./guard_reader.ts";
+
+/** What a filter knows of a guard, as PyTorch's `GuardFilterEntry`. */
+export interface GuardFilterEntry {
+  /** The place, `L["x"].weight`; "" for guards on several places or none. */
+  readonly name: string;
+  /** Whether there is a place, and what is there in the call that is compiled. */
+  readonly hasValue: boolean;
+  readonly value: unknown;
+  /** What kind of guard it is: "tensor", "constant", "identity", … */
+  readonly guardType: Fact["kind"];
+  /** Whether the place is a variable that the function captures, or of the global object: no argument. */
+  readonly isGlobal: boolean;
+  /** Whose state it is: of a module of the library, of another module, or of none. */
+  readonly module: "builtin" | "user" | "none";
+  /** The guard as it is printed. */
+  readonly text: string;
+}
+
+/** Says for each guard whether it is kept. */
+export type GuardFilter = (entries: readonly GuardFilterEntry[]) => readonly boolean[];
+
+/** The guards that a filter keeps. Throws DynError for a filter that does not give one boolean a guard. */
+export function filterGuards(
+  guards: readonly Guard[],
+  filter: GuardFilter,
+  about: { readonly call: RefusedCall; readonly read: Read },
+): readonly Guard[] {
+  const kept: unknown = filter(guards.map((guard) => entryOf(guard, about)));
+  if (!Array.isArray(kept) || kept.length !== guards.length || kept.some((k) => typeof k !== "boolean")) {
+    throw new DynError(
+      `Expected ${guards.length} booleans of guardFilterFn, one a guard, but found ${Deno.inspect(kept)}`,
+    );
+  }
+  return guards.filter((_, i) => kept[i] === true);
+}
+
+function entryOf(
+  { fact }: Guard,
+  { call, read }: { readonly call: RefusedCall; readonly read: Read },
+): GuardFilterEntry {
+  const source = "source" in fact ? fact.source : null;
+  return {
+    name: source === null ? "" : sourceText(source),
+    hasValue: source !== null,
+    value: source === null ? undefined : read(source, call),
+    guardType: fact.kind,
+    isGlobal: source !== null && isGlobal(source),
+    module: source === null ? "none" : moduleOf(source, (each) => read(each, call)),
+    text: factText(fact),
+  };
+}
+
+function baseOf(source: Source): Source | null {
+  return "base" in source ? source.base : null;
+}
+
+function isGlobal(source: Source): boolean {
+  const base = baseOf(source);
+  if (base) return isGlobal(base);
+  return source.kind === "global" || source.kind === "known" || source.kind === "cell";
+}
+
+const BUILTIN_MODULES: ReadonlySet<unknown> = new Set(Object.values(nn));
+
+/** Whose state a place is: that of the innermost module on the way there. */
+function moduleOf(source: Source, read: (source: Source) => unknown): GuardFilterEntry["module"] {
+  const value = read(source);
+  if (value instanceof nn.Module) return BUILTIN_MODULES.has(value.constructor) ? "builtin" : "user";
+  const base = baseOf(source);
+  return base ? moduleOf(base, read) : "none";
+}
+
+/** Keeps guards that are not about modules of the library, as `torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe`. */
+export const skipGuardOnInbuiltNnModulesUnsafe: GuardFilter = (entries) =>
+  entries.map(({ module }) => module !== "builtin");
+
+/** Keeps guards that are not about modules, as `torch.compiler.skip_guard_on_all_nn_modules_unsafe`. */
+export const skipGuardOnAllNnModulesUnsafe: GuardFilter = (entries) =>
+  entries.map(({ module }) => module === "none");
+
+/** Keeps guards on tensors that are no parameters, as `torch.compiler.keep_tensor_guards_unsafe`. */
+export const keepTensorGuardsUnsafe: GuardFilter = (entries) =>
+  entries.map(({ guardType, value }) => guardType === "tensor" && !(value instanceof nn.Parameter));
+
+/** Keeps guards that are not about captured or global variables, as `torch.compiler.skip_guard_on_globals_unsafe`. */
+export const skipGuardOnGlobalsUnsafe: GuardFilter = (entries) => entries.map(({ isGlobal }) => !isGlobal);
+
+/** Keeps no guards, as `torch.compiler.skip_all_guards_unsafe`. */
+export const skipAllGuardsUnsafe: GuardFilter = (entries) => entries.map(() => false);

@@ -1,0 +1,14 @@
+/** Flags of properties, as guards compare and print them. Input: descriptors; output: flags and their text. */
+
+/** The flags of an own property; null where it is an accessor. */
+export interface PropertyFlags {
+  readonly writable: boolean | null;
+  readonly enumerable: boolean;
+  readonly configurable: boolean;
+}
+
+/** The flags in words. */
+export function flagsText({ writable, enumerable, configurable }: PropertyFlags): string {
+  const names = [writable === null && "accessor", writable && "writable", enumerable && "enumerable"];
+  return [...names, configurable && "configurable"].filter((name) => name).join(" ") || "none";
+}

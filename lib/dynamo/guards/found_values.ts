@@ -1,0 +1,207 @@
+/**
+ * What a call has where a guard failed, in a few words. Input: the fact and what was found; output: text, or null where
+ * the guard says it all. Invariant: nothing here runs user code: no getter, no trap of a proxy.
+ */
+import { types } from "node:util";
+import { metaText } from "../../graph/print.ts";
+import { isTensor } from "../../tensor/tensor.ts";
+import { ambientState } from "../ambient.ts";
+import { flagsText } from "./flags.ts";
+import { type Fact, hostLeafText } from "./guard.ts";
+import { type GuardReader, type RefusedCall, sizesIn } from "./guard_reader.ts";
+import type { HostExpression } from "../variables/host_number.ts";
+import { sourceText } from "../source.ts";
+
+/** Facts about one place, and about several or none. */
+type PlaceFact = Extract<Fact, { readonly source: unknown }>;
+type OtherFact = Exclude<Fact, PlaceFact>;
+
+/** What a call has at the place that a guard is about. */
+export function foundText(fact: PlaceFact, value: unknown): string | null {
+  switch (fact.kind) {
+    case "tensor": {
+      if (!isTensor(value)) return valueText(value);
+      const { device, requiresGrad, meta } = value;
+      const { dtype } = meta;
+      return tensorText({ dtype, device, requiresGrad, sizes: metaText(meta).replace(/^[^[]*/, "") });
+    }
+    case "array":
+      return Array.isArray(value) ? `${value.length} elements` : valueText(value);
+    case "keys":
+      return keysText(value, fact.which);
+    case "entries":
+      return entriesText(value);
+    case "has":
+    case "ownKey":
+      return fact.present ? `no ${String(fact.key)}` : `a property ${String(fact.key)}`;
+    case "dataKey":
+    case "flags":
+    case "accessor":
+      return propertyText(value, fact.key);
+    case "proxy":
+      return types.isProxy(value) ? "a proxy" : valueText(value);
+    case "extensible":
+    case "integrity":
+      return integrityText(value);
+    case "leaf":
+      return isTensor(value) && value.gradFn === null ? "a tensor with hooks" : "a tensor with a history";
+    case "made":
+      return "a leaf";
+    case "apart":
+    case "elsewhere":
+      return "memory that they share";
+    case "distinct":
+      return "one object";
+    case "same":
+      return "two objects";
+    case "constant":
+    case "integer":
+    case "number":
+    case "object":
+    case "elements":
+    case "code":
+    case "identity":
+    case "prototype":
+      return valueText(value);
+    default:
+      return fact satisfies never;
+  }
+}
+
+/** What a call has where a guard is about several places, or about none. */
+export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardReader): string | null {
+  switch (fact.kind) {
+    case "argumentCount":
+      return `${call.args.length}`;
+    case "size":
+      return sizesIn(fact).map((size) => {
+        const { place, value } = reader.size(size, call);
+        return `${place} = ${valueText(value)}`;
+      }).join(", ");
+    case "expression":
+      return leavesOf(fact.expression).map((leaf) => {
+        const value = reader.read(leaf.source, call);
+        const size = leaf.kind === "source" || !isTensor(value)
+          ? value
+          : (leaf.part === "shape" ? value.shape : value.stride())[leaf.dim];
+        return `${hostLeafText(leaf)} = ${valueText(size)}`;
+      }).join(", ");
+    case "cells":
+      return fact.same ? "two variables" : "one variable";
+    case "globalState": {
+      const now = ambientState(), texts: string[] = [];
+      for (const [name, value] of Object.entries(now)) {
+        const expected: unknown = Reflect.get(fact.state, name);
+        if (value !== expected) texts.push(`${name} ${valueText(value)} instead of ${valueText(expected)}`);
+      }
+      for (const { prototype, key, method } of fact.methods) {
+        const found = Reflect.getOwnPropertyDescriptor(prototype, key);
+        if (found?.value !== method) texts.push(`another method ${String(key)}`);
+      }
+      return texts.join(", ") || null;
+    }
+    default:
+      return fact satisfies never;
+  }
+}
+
+type Leaf = Extract<HostExpression, { kind: "source" | "tensorSize" }>;
+
+/** What an expression reads, each place once. */
+function leavesOf(expression: HostExpression): Leaf[] {
+  const found = new Map<string, Leaf>();
+  const visit = (each: HostExpression): void => {
+    switch (each.kind) {
+      case "source":
+      case "tensorSize":
+        found.set(`${sourceText(each.source)} ${hostLeafText(each)}`, each);
+        return;
+      case "literal":
+        return;
+      case "binary":
+        visit(each.left);
+        return visit(each.right);
+      case "unary":
+        return visit(each.operand);
+      case "math":
+        return each.args.forEach(visit);
+      default:
+        return each satisfies never;
+    }
+  };
+  visit(expression);
+  return [...found.values()];
+}
+
+function isLooked(value: unknown): value is object {
+  return ((typeof value === "object" && value !== null) || typeof value === "function") &&
+    !types.isProxy(value);
+}
+
+function keysText(value: unknown, which: "enumerable" | "all"): string {
+  if (!isLooked(value)) return valueText(value);
+  const keys = which === "all" ? Reflect.ownKeys(value) : Object.keys(value);
+  return `[${keys.map(String).join(", ")}]`;
+}
+
+const keysOfMap = Map.prototype.keys, valuesOfSet = Set.prototype.values;
+
+function entriesText(value: unknown): string {
+  const isMap = types.isMap(value);
+  if (!isMap && !types.isSet(value)) return valueText(value);
+  const keys: Iterable<unknown> = isMap ? keysOfMap.call(value) : valuesOfSet.call(value);
+  return `[${Array.from(keys, valueText).join(", ")}]`;
+}
+
+function propertyText(value: unknown, key: string | symbol): string {
+  if (!isLooked(value)) return valueText(value);
+  const found = Reflect.getOwnPropertyDescriptor(value, key);
+  if (!found) return `no ${String(key)}`;
+  const { writable = null, enumerable = false, configurable = false } = found;
+  return flagsText({ writable, enumerable, configurable });
+}
+
+function integrityText(value: unknown): string {
+  if (!isLooked(value)) return valueText(value);
+  if (Object.isFrozen(value)) return "a frozen object";
+  if (Object.isSealed(value)) return "a sealed object";
+  return Object.isExtensible(value) ? "an extensible object" : "an object that is not extensible";
+}
+
+/** A tensor's metadata in a few words. */
+export function tensorText(
+  { dtype, device, requiresGrad, sizes }: {
+    readonly dtype: string;
+    readonly device: string;
+    readonly requiresGrad: boolean;
+    readonly sizes: string;
+  },
+): string {
+  return `${dtype}${sizes}${device === "cpu" ? "" : ` on ${device}`}${
+    requiresGrad ? " that requires grad" : ""
+  }`;
+}
+
+/** A value in a few words. */
+export function valueText(value: unknown): string {
+  if (typeof value === "string") {
+    return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  }
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "function") return `function ${functionName(value)}`;
+  if (typeof value === "object" && value !== null) {
+    if (types.isProxy(value)) return "a proxy";
+    if (isTensor(value)) return `a tensor ${metaText(value.meta)}`;
+    const prototype: unknown = Object.getPrototypeOf(value);
+    const maker: unknown = isLooked(prototype)
+      ? Object.getOwnPropertyDescriptor(prototype, "constructor")?.value
+      : null;
+    return (typeof maker === "function" && functionName(maker, "")) || "an object";
+  }
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+function functionName(fn: object, unnamed = "<anonymous>"): string {
+  const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
+  return typeof name === "string" && name !== "" ? name : unnamed;
+}

@@ -1,0 +1,114 @@
+/**
+ * Reads what guards are about, for reports and filters. Input: the guards of an entry, and calls; output: values.
+ * Invariant: reading runs no user code as long as the guards before the one that is read for hold.
+ */
+import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
+import { type SizeSource, sourceText as sizeText } from "../../sym/shape_env.ts";
+import { isTensor } from "../../tensor/tensor.ts";
+import type { Source } from "../source.ts";
+import type { Fact, Guard } from "./guard.ts";
+import { type CapturedReader, Constants, SourceReader } from "./reader.ts";
+
+/** A call that a check refused. */
+export interface RefusedCall {
+  readonly self: unknown;
+  readonly args: readonly unknown[];
+}
+
+/** Reads a source in a call; undefined where that throws. */
+export type Read = (source: Source, call: RefusedCall) => unknown;
+
+/** A size or number in a call: its place as guards print it, and the value. */
+export interface FoundSize {
+  readonly place: string;
+  readonly value: unknown;
+}
+
+/** Reads for one entry. */
+export interface GuardReader {
+  readonly read: Read;
+  readonly size: (of: SizeSource, call: RefusedCall) => FoundSize;
+}
+
+/** Reads sources as checks do. */
+export function sourceReads(readCaptured: CapturedReader): Read {
+  return (source, { self, args }) => {
+    const constants = new Constants();
+    const lines: string[] = [];
+    let next = 0;
+    const reader = new SourceReader(
+      (line) => lines.push(line),
+      constants,
+      (index) => `args[${index}]`,
+      "self",
+      readCaptured,
+      () => `v${next++}`,
+    );
+    const value = reader.read(source);
+    const read = constants.evaluate(`function (self, args) {\n${lines.join("\n")}\nreturn ${value};\n}`);
+    try {
+      return typeof read === "function" ? read(self, args) : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** The reader of an entry; `sourceNamed` finds what its sizes are read from. */
+export function guardReader(
+  guards: readonly Guard[],
+  read: Read,
+  sourceNamed: (name: string) => Source,
+): GuardReader {
+  const bases = new Map<string, Source>();
+  for (const { fact } of guards) {
+    if (fact.kind !== "size") continue;
+    for (const { base } of sizesIn(fact)) bases.set(base, sourceNamed(base));
+  }
+  return {
+    read,
+    size(of, call) {
+      const source = bases.get(of.base);
+      return { place: sizePlace(of), value: source ? partOf(read(source, call), of.part) : undefined };
+    },
+  };
+}
+
+/** A size's place as guards print it. */
+export function sizePlace(of: SizeSource): string {
+  return sizeText(of).replace(/(?<=["\])])#\d+/g, "");
+}
+
+function partOf(value: unknown, part: SizeSource["part"]): unknown {
+  if (part.kind === "value") return value;
+  if (!isTensor(value)) return undefined;
+  switch (part.kind) {
+    case "shape":
+      return value.shape[part.dim];
+    case "stride":
+      return value.stride()[part.dim];
+    case "offset":
+      return value.storageOffset();
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The places that a guard on sizes reads. */
+export function sizesIn({ guard, env }: Extract<Fact, { kind: "size" }>): SizeSource[] {
+  const of = (...dims: readonly Dim[]) => {
+    const symbols = new Set<Sym>();
+    for (const dim of dims) freeSymbols(dim, symbols);
+    return [...symbols].map((symbol) => env.sourceOf(symbol));
+  };
+  switch (guard.kind) {
+    case "range":
+      return of(guard.symbol);
+    case "source":
+      return [guard.source, ...of(guard.equals)];
+    case "relation":
+      return of(guard.left, guard.right);
+    default:
+      return guard satisfies never;
+  }
+}

@@ -1,0 +1,208 @@
+/** Rows M1 to M7 of the list of features: what `compile` takes, and when it compiles again. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  compile,
+  compiler,
+  config,
+  type DType,
+  DynError,
+  logs,
+  nn,
+  ones,
+  type Tensor,
+  tensor,
+  Unsupported,
+} from "../../mod.ts";
+import { stderrOf } from "../support/stderr.ts";
+
+const eager = { backend: "eager" } as const;
+
+/** The warnings that a body gives, each without what marks its lines. */
+function warnings(body: () => unknown): string[] {
+  const lines = stderrOf(body).split("\n").map((line) => line.replace(/^\[recompiles\] /, ""));
+  return lines.join("\n").split(/(?<=uncompiled from here on)\n/).filter((text) => text !== "");
+}
+
+Deno.test("M1: compile takes fullgraph, dynamic, backend, mode, options and disable; a module is compiled in place", () => {
+  const graphs = new compiler.CompileCounter();
+  const f = compile((x: Tensor) => x.mul(2), {
+    fullgraph: true,
+    dynamic: false,
+    backend: graphs,
+    mode: "default",
+    options: { fusion: true },
+    disable: false,
+  });
+  assertEquals([f(tensor([1, 2])).tolist(), graphs.frameCount], [[2, 4], 1]);
+  const plain = (x: Tensor) => x;
+  assertEquals(compile(plain, { disable: true }), plain);
+  const model = new nn.Linear(2, 1), keys = Object.keys(model.stateDict());
+  model.compile({ backend: graphs });
+  model.call(ones([1, 2]));
+  assertEquals([Object.keys(model.stateDict()), graphs.frameCount], [keys, 2]);
+});
+
+Deno.test("M2: name is what messages call the function, and what debugFunction asks for", () => {
+  const fn = (x: Tensor, s: string): Tensor => x.add(s.length);
+  const named = compile(fn, { ...eager, name: "decode" });
+  const texts: string[] = [];
+  logs.capture("recompiles", (_a, text) => texts.push(text), () => {
+    named(ones([2]), "a");
+    named(ones([2]), "bb");
+  });
+  assert(texts[0]?.startsWith("Recompiling decode\n"), texts[0]);
+  const count = new compiler.CompileCounter();
+  config.patch({ debugFunction: "decode" }, () => {
+    compile(fn, { backend: count })(ones([2]), "a");
+    assertEquals(count.frameCount, 0);
+    compile(fn, { backend: count, name: "decode" })(ones([2]), "a");
+    assertEquals(count.frameCount, 1);
+  });
+});
+
+Deno.test("M3: every mode is listed with what it stands for, and others are refused", () => {
+  assertEquals(compiler.listModeOptions(), {
+    "default": {},
+    "reduce-overhead": {},
+    "max-autotune": { maxAutotune: true },
+    "max-autotune-no-cudagraphs": { maxAutotune: true },
+  });
+  assertEquals(compiler.listModeOptions("max-autotune"), { maxAutotune: true });
+  const wrong: Readonly<Record<string, unknown>> = { mode: "fastest" };
+  assertThrows(
+    () => compile((x: Tensor) => x, { ...wrong }),
+    DynError,
+    'Expected mode "default", "reduce-overhead", "max-autotune" or "max-autotune-no-cudagraphs" but found fastest',
+  );
+  const seen: boolean[] = [];
+  const backend = () => {
+    seen.push(config.inductor.maxAutotune);
+    return null;
+  };
+  for (const mode of ["default", "max-autotune", "max-autotune-no-cudagraphs", "reduce-overhead"] as const) {
+    compile((x: Tensor) => x.add(1), { backend, mode })(ones([1]));
+  }
+  assertEquals(seen, [false, true, true, false]);
+});
+
+Deno.test("M4: every name that listOptions gives is taken, has its type checked, and no other is", () => {
+  const names = compiler.listOptions();
+  for (const name of ["epilogueFusion", "maxAutotune", "guardFilterFn", "shadow", "trace.enabled"]) {
+    assert(names.includes(name), name);
+  }
+  for (const name of names) {
+    assertThrows(
+      () => compile((x: Tensor) => x, { options: { [name]: Symbol("wrong") } }),
+      DynError,
+      undefined,
+      name,
+    );
+  }
+  assertThrows(
+    () => compile((x: Tensor) => x, { options: { shapePadding: true } }),
+    DynError,
+    "inductor.shapePadding",
+  );
+});
+
+Deno.test("M5: sizes are constants until they change; with true symbols at once, with false constants for ever", () => {
+  const entries = (dynamic: boolean | undefined, sizes: readonly number[]): number => {
+    const f = compile((x: Tensor) => x.add(1), { ...eager, dynamic });
+    for (const size of sizes) assertEquals(f(ones([size])).shape, [size]);
+    return compiler.cacheEntries(f).length;
+  };
+  assertEquals(entries(undefined, [3, 4, 5, 6]), 2);
+  assertEquals(entries(true, [3, 4, 5, 6]), 1);
+  assertEquals(entries(false, [3, 4, 5, 6]), 4);
+});
+
+Deno.test("M6: numbers and sizes that change become symbols before the limit is near", () => {
+  const state = { scale: 0.5, count: 2 };
+  const f = compile((x: Tensor, shift: number) => x.mul(state.scale).add(shift).repeat([state.count]), eager);
+  for (let i = 2; i < 40; i++) {
+    state.scale = i + 0.5;
+    state.count = i;
+    assertEquals(f(ones([2 * i]), i / 7).numel(), 2 * i * i);
+  }
+  assertEquals(compiler.cacheEntries(f).length, 2);
+});
+
+Deno.test("M6: at cacheSizeLimit one warning names what kept changing, with its line, and what ends it", () => {
+  const text = warnings(() => {
+    const f = compile(function pick(x: Tensor, key: string): Tensor {
+      return key === "none" ? x : x.add(key.length);
+    }, eager);
+    for (let i = 0; i < 20; i++) f(ones([2]), "k".repeat(i));
+    assertEquals(compiler.cacheEntries(f).length, 8);
+  });
+  assertEquals(text.length, 1);
+  const [first = ""] = text;
+  assert(first.startsWith("pick has reached config.cacheSizeLimit (8)\nWhat kept changing:\n"), first);
+  assert(
+    first.includes(
+      `  L["key"]: "kkkkkkk", "kkkkkk", "kkkkk", "kkkk", …, now "kkkkkkkk" (differs from 8 versions)`,
+    ),
+  );
+  assert(/\n {4}const f = compile\(function pick\(.*\(.*calls_test.ts:\d+\)\n/.test(first), first);
+  assert(first.includes("\nTo end this: raise config.cacheSizeLimit above 8\n"), first);
+});
+
+Deno.test("M6: the warning names the setting that keeps sizes and numbers constants", () => {
+  const advice = (run: () => void): string =>
+    /To end this: (.*)/.exec(warnings(() => config.patch({ cacheSizeLimit: 2 }, run)).join("\n"))?.[1] ?? "";
+  const sizes = (options: { dynamic?: boolean }) => () => {
+    const f = compile((x: Tensor) => x.add(1), { ...eager, ...options });
+    for (const size of [3, 4, 5]) f(ones([size]));
+  };
+  assert(advice(sizes({ dynamic: false })).startsWith("compile it without dynamic: false"));
+  const settings = config.patch({ dynamicShapes: false }, () => advice(sizes({})));
+  assert(settings.startsWith("set config.dynamicShapes"), settings);
+  const listed = config.patch({ staticSources: `L["x"]` }, () => advice(sizes({})));
+  assert(listed.startsWith("take what changes out of config.staticSources"), listed);
+});
+
+Deno.test("M6: the limit of all parts of a function together gives one warning, too", () => {
+  const cut = compiler.disable(() => {});
+  const text = warnings(() =>
+    config.patch({ accumulatedCacheSizeLimit: 3 }, () => {
+      const f = compile((x: Tensor, s: string) => {
+        const y = x.add(s.length);
+        cut();
+        return y.mul(s.length);
+      }, { ...eager, name: "parts" });
+      for (let i = 0; i < 6; i++) assertEquals(f(ones([1]), "a".repeat(i)).tolist(), [(1 + i) * i]);
+      assertEquals(compiler.status(f).entries, 2);
+    })
+  );
+  assertEquals(text.length, 1, text.join("\n"));
+  assert(text[0]?.includes("has reached config.accumulatedCacheSizeLimit (3)"), text[0]);
+  assert(text[0]?.includes("To end this: raise config.accumulatedCacheSizeLimit above 3"), text[0]);
+});
+
+Deno.test("M6: a limit is an error under fullgraph, and with failOnRecompileLimitHit", () => {
+  const dtypes: readonly DType[] = ["float32", "float64", "int32"];
+  const run = (fullgraph: boolean) => () => {
+    const f = compile((x: Tensor) => x.add(1), { ...eager, fullgraph });
+    for (const dtype of dtypes) f(ones([2], { dtype }));
+  };
+  config.patch({ cacheSizeLimit: 2 }, () => {
+    for (const body of [run(true), () => config.patch({ failOnRecompileLimitHit: true }, run(false))]) {
+      const { reason } = assertThrows(body, Unsupported);
+      assertEquals(reason.id, "GB0033");
+      assert(
+        reason.explanation.includes(`L["x"]: float64[2][1], float32[2][1], now int32[2][1]`),
+        reason.explanation,
+      );
+    }
+  });
+});
+
+Deno.test("M7: errorOnRecompile throws with the guard, what was found instead, and the line", () => {
+  config.patch({ errorOnRecompile: true }, () => {
+    const f = compile((x: Tensor) => x.add(1), eager);
+    f(ones([3]));
+    const { message } = assertThrows(() => f(ones([4])), Unsupported);
+    assert(message.includes("size=[3], stride=[1]), found float32[4][1]  # "), message);
+    assert(message.includes("calls_test.ts:"), message);
+  });
+});

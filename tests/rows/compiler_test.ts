@@ -1,0 +1,348 @@
+/** Rows M8 to M19 of the list of features: what steers compilation. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  compile,
+  compiler,
+  config,
+  DynError,
+  fx,
+  nn,
+  noGrad,
+  ones,
+  type Tensor,
+  tensor,
+  Unsupported,
+} from "../../mod.ts";
+
+const eager = { backend: "eager" } as const;
+
+Deno.test("M8: reset, listBackends, disable with a reason, isCompiling", () => {
+  const count = new compiler.CompileCounter();
+  const f = compile((x: Tensor) => compiler.isCompiling() ? x.add(1) : x.sub(1), { backend: count });
+  assertEquals([f(ones([1])).tolist(), compiler.isCompiling()], [[2], false]);
+  compiler.reset();
+  f(ones([1]));
+  assertEquals(count.frameCount, 2);
+  assert(!compiler.listBackends().includes("eager"));
+  assert(compiler.listBackends({ debug: true }).includes("aot_eager"));
+  const loud = compiler.disable((x: Tensor) => x.mul(3), { reason: "it talks to a device" });
+  const { breakReasons } = compiler.explain((x: Tensor) => loud(x.add(1)).sub(1))(ones([1]));
+  assertEquals(breakReasons.map(({ id }) => id), ["GB0003"]);
+  assert(breakReasons[0]?.explanation.endsWith(", it talks to a device"), breakReasons[0]?.explanation);
+});
+
+Deno.test("M9: each stance does with calls what it says", () => {
+  const run = (stance: compiler.Stance, calls: readonly number[]): number => {
+    const count = new compiler.CompileCounter();
+    const f = compile((x: Tensor) => x.add(1), { backend: count });
+    using _ = compiler.setStance(stance);
+    for (const size of calls) assertEquals(f(ones([size])).shape, [size]);
+    return count.frameCount;
+  };
+  assertEquals(run("default", [2, 3, 4]), 2);
+  assertEquals(run("force_eager", [2, 3, 4]), 0);
+  assertEquals(run("run_only", [2, 3, 4]), 0);
+  assertEquals(run("eager_on_recompile", [2, 3, 4]), 1);
+  assertThrows(() => run("fail_on_recompile", [2, 3]), Unsupported, "recompilation");
+  const wrong: string = "eager_when_compiled";
+  assertThrows(
+    () => Reflect.apply(compiler.setStance, undefined, [wrong]),
+    DynError,
+    "aot_eager_then_compile, run_only but found eager_when_compiled",
+  );
+});
+
+Deno.test("M9: eager_then_compile runs the first call plainly and learns from it which sizes and numbers change", () => {
+  const count = new compiler.CompileCounter();
+  const f = compile((x: Tensor, n: number) => x.add(n), { backend: count });
+  using _ = compiler.setStance("eager_then_compile");
+  f(ones([2]), 5);
+  assertEquals(count.frameCount, 0);
+  for (const n of [6, 7, 8]) assertEquals(f(ones([n]), n).shape, [n]);
+  assertEquals(count.frameCount, 1);
+});
+
+Deno.test("M9: aot_eager_then_compile runs the first call on aot_eager, and its backward pass", () => {
+  const count = new compiler.CompileCounter();
+  const f = compile((x: Tensor) => {
+    cut();
+    return x.mul(x).sum();
+  }, { backend: count });
+  using _ = compiler.setStance("aot_eager_then_compile");
+  const x = tensor([1, 2, 3], { requiresGrad: true });
+  f(x).backward();
+  assertEquals([count.frameCount, x.grad?.tolist()], [0, [2, 4, 6]]);
+  f(tensor([1, 2, 3, 4], { requiresGrad: true }));
+  f(tensor([1, 2, 3, 4, 5], { requiresGrad: true }));
+  assertEquals(count.frameCount, 1);
+});
+
+const cut = compiler.disable(() => {});
+
+Deno.test("M9: forceBackend has every function use a backend, with entries of its own", () => {
+  const own = new compiler.CompileCounter(), forced = new compiler.CompileCounter();
+  const f = compile((x: Tensor) => x.add(1), { backend: own });
+  f(ones([2]));
+  {
+    using _ = compiler.setStance("default", { forceBackend: forced });
+    f(ones([2]));
+    f(ones([2]));
+  }
+  f(ones([2]));
+  assertEquals([own.frameCount, forced.frameCount], [1, 1]);
+  assertThrows(() => compiler.setStance("force_eager", { forceBackend: "eager" }), DynError, "forceBackend");
+  assertThrows(() => compiler.setStance("default", { forceBackend: "none" }), DynError, 'but found "none"');
+});
+
+Deno.test("M9: skipGuardEvalUnsafe runs the only entry unseen", () => {
+  const f = compile((x: Tensor, n: string) => x.add(n.length), eager);
+  f(ones([1]), "four");
+  {
+    using _ = compiler.setStance("default", { skipGuardEvalUnsafe: true });
+    assertEquals(f(ones([1]), "no").tolist(), [5]);
+  }
+  assertEquals(f(ones([1]), "no").tolist(), [3]);
+  {
+    // Of two entries the guards choose.
+    using _ = compiler.setStance("default", { skipGuardEvalUnsafe: true });
+    assertEquals([f(ones([1]), "no").tolist(), f(ones([1]), "four").tolist()], [[3], [5]]);
+  }
+});
+
+Deno.test("M9: a stance is set for a block, for a function, or from here on", async () => {
+  const count = new compiler.CompileCounter();
+  const f = compile((x: Tensor) => x.add(1), { backend: count });
+  const plain = compiler.setStance("force_eager")((x: Tensor) => f(x));
+  plain(ones([1]));
+  const later = compiler.setStance("force_eager")(async (x: Tensor) => {
+    await null;
+    return f(x);
+  });
+  await later(ones([1]));
+  class Server {
+    @compiler.setStance("force_eager")
+    answer(x: Tensor): Tensor {
+      return f(x);
+    }
+  }
+  new Server().answer(ones([1]));
+  assertEquals(count.frameCount, 0);
+  f(ones([1]));
+  assertEquals(count.frameCount, 1);
+});
+
+Deno.test("M10: allowInGraph makes one node, assumeConstantResult one value", () => {
+  const count = new compiler.CompileCounter();
+  const twice = compiler.allowInGraph((x: Tensor) => x.add(x));
+  const size = compiler.assumeConstantResult(() => 3);
+  const f = compile((x: Tensor) => twice(x).mul(size()), { backend: count, fullgraph: true });
+  assertEquals([f(ones([1])).tolist(), count.opCount], [[6], 2]);
+});
+
+Deno.test("M10: substituteInGraph has another function traced in the place of one that cannot be", () => {
+  const original = structuredClone;
+  const f = (x: Tensor) => x.add(original({ n: 2 }).n);
+  assertEquals(compiler.explain(f)(ones([1])).graphBreakCount, 1);
+  const wide = (a: number, b: number) => a + b;
+  assertThrows(
+    () => compiler.substituteInGraph(Math.hypot, (a: number) => a),
+    DynError,
+    "Expected a substitute of hypot with 2 parameters but found 1",
+  );
+  compiler.substituteInGraph(Math.imul, wide);
+  const g = compile((x: Tensor, n: number) => x.add(Math.imul(n, 3)), { ...eager, fullgraph: true });
+  // The substitute does something else here, to be seen.
+  assertEquals(g(ones([1]), 4).tolist(), [8]);
+  compiler.substituteInGraph(original, (value: unknown) => Object.assign({}, value), {
+    skipSignatureCheck: true,
+  });
+  assertEquals(compiler.explain(f)(ones([1])).graphBreakCount, 0);
+});
+
+Deno.test("M12: in a region of errorOnGraphBreak a break is an error, outside of it none", () => {
+  const inner = (x: Tensor): Tensor => {
+    cut();
+    return x.mul(2);
+  };
+  const strict = (x: Tensor) => compiler.errorOnGraphBreak(true, () => inner(x));
+  const { reason } = assertThrows(() => compile(strict, eager)(ones([1])), Unsupported);
+  assertEquals([reason.id, reason.stack[0]?.functionName], ["GB0003", "inner"]);
+  const around = compile((x: Tensor) => {
+    cut();
+    const y = compiler.errorOnGraphBreak(true, () => x.add(1));
+    cut();
+    return y;
+  }, eager);
+  assertEquals([around(ones([1])).tolist(), compiler.status(around).graphBreaks], [[2], 2]);
+});
+
+Deno.test("M12: the innermost region decides, behind a break too; fullgraph stands above all", () => {
+  const body = (x: Tensor): Tensor => {
+    cut();
+    const y = x.mul(2);
+    cut();
+    return y.add(1);
+  };
+  const lenient = (x: Tensor) =>
+    compiler.errorOnGraphBreak(true, () => compiler.errorOnGraphBreak(false, () => body(x)).sub(1));
+  const count = new compiler.CompileCounter();
+  assertEquals([compile(lenient, { backend: count })(ones([1])).tolist(), count.opCount], [[2], 3]);
+  const late = (x: Tensor) =>
+    compiler.errorOnGraphBreak(true, () => {
+      const y = compiler.errorOnGraphBreak(false, () => body(x));
+      cut();
+      return y;
+    });
+  assertThrows(() => compile(late, eager)(ones([1])), Unsupported, "GB0003");
+  assertThrows(() => compile(lenient, { ...eager, fullgraph: true })(ones([1])), Unsupported, "GB0003");
+});
+
+Deno.test("M12: around a compiled function, errorOnGraphBreak holds for what is compiled in it", () => {
+  const f = compile((x: Tensor) => {
+    cut();
+    return x.add(1);
+  }, eager);
+  assertThrows(() => compiler.errorOnGraphBreak(true, () => f(ones([1]))), Unsupported, "GB0003");
+  assertEquals(f(ones([1])).tolist(), [2]);
+  assertEquals(compiler.errorOnGraphBreak(true, () => f(ones([1]))).tolist(), [2]);
+});
+
+Deno.test("M13: a break in a nested call resumes every frame, and is counted once", () => {
+  const inner = (x: Tensor): Tensor => {
+    const y = x.add(1);
+    cut();
+    return y.mul(2);
+  };
+  const middle = (x: Tensor): Tensor => inner(x.sin()).cos();
+  const report = compiler.explain((x: Tensor) => middle(x).exp())(ones([2]));
+  assertEquals(report.opsPerGraph, [["sin", "add"], ["mul", "cos", "exp"]]);
+  assertEquals(
+    report.breakReasons.map(({ stack }) => stack.map((frame) => frame.functionName)),
+    [
+      ["inner", "middle", "<anonymous>"],
+    ].map((names) => names.map((name) => name === "<anonymous>" ? "" : name)),
+  );
+});
+
+Deno.test("M14: a break in a loop is one break, and the loop is compiled", () => {
+  const fn = (x: Tensor): Tensor => {
+    for (let i = 0; i < 20; i++) {
+      x = x.add(1);
+      cut();
+      x = x.mul(1);
+    }
+    return x;
+  };
+  const report = compiler.explain(fn)(ones([1]));
+  assertEquals([report.graphBreakCount, report.uncompiled.length], [1, 0]);
+  assert(report.opCount >= 4 && report.graphCount <= 5, `${report}`);
+  const f = compile(fn, eager);
+  f(ones([1]));
+  assertEquals([f(ones([1])).tolist(), compiler.status(f).graphBreaks], [[21], 1]);
+});
+
+Deno.test("M17: one compiled block serves all that are alike", () => {
+  class Block extends nn.Module {
+    readonly linear = new nn.Linear(4, 4);
+    override forward(x: Tensor): Tensor {
+      return this.linear.call(x).relu();
+    }
+  }
+  const count = new compiler.CompileCounter();
+  const blocks = Array.from({ length: 6 }, () => new Block());
+  const block = compile((b: Block, x: Tensor) => b.forward(x), { backend: count });
+  const model = (x: Tensor) => blocks.reduce((y, b) => block(b, y), x);
+  const x = ones([2, 4]);
+  const expected = noGrad(() => blocks.reduce((y, b) => b.forward(y), x));
+  assertEquals(noGrad(() => model(x)).tolist(), expected.tolist());
+  // The second one shows that parameters differ, which then are inputs.
+  assertEquals(count.frameCount, 2);
+});
+
+Deno.test("M18: the default backend is what compile uses where it is given none", () => {
+  const initially = compiler.getDefaultBackend();
+  const count = new compiler.CompileCounter();
+  compiler.setDefaultBackend(count);
+  try {
+    assertEquals(compiler.getDefaultBackend(), count);
+    compile((x: Tensor) => x.add(1))(ones([1]));
+    compile((x: Tensor) => x.add(1), eager)(ones([1]));
+    assertEquals(count.frameCount, 1);
+    assertThrows(() => compiler.setDefaultBackend("nope"), DynError, 'but found "nope"');
+    compiler.setDefaultBackend("eager");
+    assertEquals(compiler.getDefaultBackend(), "eager");
+  } finally {
+    compiler.setDefaultBackend(null);
+  }
+  assertEquals(compiler.getDefaultBackend(), initially);
+});
+
+class Own extends nn.Module {
+  scale = 2;
+  readonly linear = new nn.Linear(2, 2);
+  override forward(x: Tensor): Tensor {
+    return this.linear.call(x).mul(this.scale);
+  }
+}
+
+Deno.test("M19: a guard filter is shown each guard and says which are tested", () => {
+  const seen: compiler.GuardFilterEntry[] = [];
+  const table = { scale: 3 };
+  const f = compile((x: Tensor) => x.mul(table.scale), {
+    ...eager,
+    options: {
+      guardFilterFn: (entries: readonly compiler.GuardFilterEntry[]) => {
+        seen.push(...entries);
+        return entries.map(({ name }) => name !== `F["table"].scale`);
+      },
+    },
+  });
+  assertEquals(f(ones([1])).tolist(), [3]);
+  const x = seen.find(({ name }) => name === `L["x"]`),
+    scale = seen.find(({ name }) => name.endsWith(".scale"));
+  assertEquals([x?.guardType, x?.isGlobal, x?.module], ["tensor", false, "none"]);
+  assertEquals([scale?.value, scale?.isGlobal, scale?.hasValue], [3, true, true]);
+  table.scale = 5;
+  assertEquals(f(ones([1])).tolist(), [3]);
+  assertThrows(
+    () => compile((x: Tensor) => x, { ...eager, options: { guardFilterFn: () => [true] } })(ones([1])),
+    DynError,
+    "booleans of guardFilterFn",
+  );
+});
+
+Deno.test("M19: the filters that come with dyn keep what their names say", () => {
+  const kept = (guardFilterFn: compiler.GuardFilter): string[] => {
+    const own = new Own(), table = { scale: 1 };
+    const f = compile((x: Tensor) => own.call(x).add(table.scale), { ...eager, options: { guardFilterFn } });
+    noGrad(() => f(ones([1, 2])));
+    return [...compiler.cacheEntries(f)[0]?.guards.codeParts ?? []];
+  };
+  const all = kept((entries) => entries.map(() => true));
+  const has = (guards: readonly string[], part: string) => guards.some((guard) => guard.includes(part));
+  for (const part of [`L["x"]`, `F["table"].scale`, `F["own"].scale`, `F["own"].linear.`]) {
+    assert(has(all, part), part);
+  }
+  assertEquals(kept(compiler.skipAllGuardsUnsafe), []);
+  const inbuilt = kept(compiler.skipGuardOnInbuiltNnModulesUnsafe);
+  assertEquals([has(inbuilt, `F["own"].scale`), has(inbuilt, `F["own"].linear.`)], [true, false]);
+  const modules = kept(compiler.skipGuardOnAllNnModulesUnsafe);
+  assertEquals([has(modules, `F["own"]`), has(modules, `F["table"].scale`)], [false, true]);
+  const globals = kept(compiler.skipGuardOnGlobalsUnsafe);
+  assertEquals([has(globals, `F["`), has(globals, `L["x"]`)], [false, true]);
+  const tensors = kept(compiler.keepTensorGuardsUnsafe);
+  assert(tensors.length === 1 && tensors[0]?.startsWith(`check_tensor(L["x"]`), tensors.join("\n"));
+});
+
+Deno.test("M19: filters keep an answer right that all of its guards would have given", () => {
+  const seen: fx.GraphModule[] = [];
+  const f = compile((x: Tensor) => x.add(1), {
+    backend: (gm) => {
+      seen.push(gm);
+      return null;
+    },
+    options: { guardFilterFn: compiler.keepTensorGuardsUnsafe },
+  });
+  assertEquals([f(ones([2])).tolist(), f(ones([3])).tolist(), seen.length], [[2, 2], [2, 2, 2], 2]);
+  config.patch({ cacheSizeLimit: 2 }, () => assertEquals(f(ones([4])).shape, [4]));
+});
