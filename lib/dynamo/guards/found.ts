@@ -4,11 +4,10 @@
  * before the failed one hold.
  */
 import type { SourcePosition } from "../../graph/node.ts";
-import { isTensor } from "../../tensor/tensor.ts";
 import { sourceText } from "../source.ts";
 import { elsewhereText, foundText, tensorText, valueText } from "./found_values.ts";
 import { type Fact, factText, type Guard, type TensorExpectation } from "./guard.ts";
-import { type GuardReader, type RefusedCall, sizePlace, sizesIn } from "./guard_reader.ts";
+import { type GuardReader, type RefusedCall, sizePlace, sizesIn, tensorAt } from "./guard_reader.ts";
 
 /** What kept one call from being served by one entry. */
 export interface Mismatch {
@@ -56,10 +55,10 @@ function changeOf(fact: Fact, value: unknown): Mismatch["change"] {
   switch (fact.kind) {
     case "constant":
       return typeof fact.value === "number" && typeof value === "number" ? "number" : "other";
-    case "tensor":
-      return isTensor(value) && differsInSizes(fact.expected, value.meta, value.requiresGrad)
-        ? "sizes"
-        : "other";
+    case "tensor": {
+      const tensor = tensorAt(value);
+      return tensor && differsInSizes(fact.expected, tensor.meta, tensor.requiresGrad) ? "sizes" : "other";
+    }
     default:
       return "other";
   }

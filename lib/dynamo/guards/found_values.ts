@@ -4,11 +4,10 @@
  */
 import { types } from "node:util";
 import { metaText } from "../../graph/print.ts";
-import { isTensor } from "../../tensor/tensor.ts";
 import { ambientState } from "../ambient.ts";
 import { flagsText } from "./flags.ts";
 import { type Fact, hostLeafText } from "./guard.ts";
-import { type GuardReader, type RefusedCall, sizesIn } from "./guard_reader.ts";
+import { type GuardReader, type RefusedCall, sizesIn, tensorAt } from "./guard_reader.ts";
 import type { HostExpression } from "../variables/host_number.ts";
 import { sourceText } from "../source.ts";
 
@@ -20,13 +19,14 @@ type OtherFact = Exclude<Fact, PlaceFact>;
 export function foundText(fact: PlaceFact, value: unknown): string | null {
   switch (fact.kind) {
     case "tensor": {
-      if (!isTensor(value)) return valueText(value);
-      const { device, requiresGrad, meta } = value;
+      const tensor = tensorAt(value);
+      if (!tensor) return valueText(value);
+      const { device, requiresGrad, meta } = tensor;
       const { dtype } = meta;
       return tensorText({ dtype, device, requiresGrad, sizes: metaText(meta).replace(/^[^[]*/, "") });
     }
     case "array":
-      return Array.isArray(value) ? `${value.length} elements` : valueText(value);
+      return isLooked(value) && Array.isArray(value) ? `${value.length} elements` : valueText(value);
     case "keys":
       return keysText(value, fact.which);
     case "entries":
@@ -44,7 +44,7 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "integrity":
       return integrityText(value);
     case "leaf":
-      return isTensor(value) && value.gradFn === null ? "a tensor with hooks" : "a tensor with a history";
+      return tensorAt(value)?.gradFn === null ? "a tensor with hooks" : "a tensor with a history";
     case "made":
       return "a leaf";
     case "apart":
@@ -80,10 +80,10 @@ export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardR
       }).join(", ");
     case "expression":
       return leavesOf(fact.expression).map((leaf) => {
-        const value = reader.read(leaf.source, call);
-        const size = leaf.kind === "source" || !isTensor(value)
+        const value = reader.read(leaf.source, call), tensor = tensorAt(value);
+        const size = leaf.kind === "source" || !tensor
           ? value
-          : (leaf.part === "shape" ? value.shape : value.stride())[leaf.dim];
+          : (leaf.part === "shape" ? tensor.shape : tensor.stride())[leaf.dim];
         return `${hostLeafText(leaf)} = ${valueText(size)}`;
       }).join(", ");
     case "cells":
@@ -191,7 +191,8 @@ export function valueText(value: unknown): string {
   if (typeof value === "function") return `function ${functionName(value)}`;
   if (typeof value === "object" && value !== null) {
     if (types.isProxy(value)) return "a proxy";
-    if (isTensor(value)) return `a tensor ${metaText(value.meta)}`;
+    const tensor = tensorAt(value);
+    if (tensor) return `a tensor ${metaText(tensor.meta)}`;
     const prototype: unknown = Object.getPrototypeOf(value);
     const maker: unknown = isLooked(prototype)
       ? Object.getOwnPropertyDescriptor(prototype, "constructor")?.value

@@ -2,9 +2,10 @@
  * Reads what guards are about, for reports and filters. Input: the guards of an entry, and calls; output: values.
  * Invariant: reading runs no user code as long as the guards before the one that is read for hold.
  */
+import { types } from "node:util";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { type SizeSource, sourceText as sizeText } from "../../sym/shape_env.ts";
-import { isTensor } from "../../tensor/tensor.ts";
+import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { Source } from "../source.ts";
 import type { Fact, Guard } from "./guard.ts";
 import { type CapturedReader, Constants, SourceReader } from "./reader.ts";
@@ -79,16 +80,22 @@ export function sizePlace(of: SizeSource): string {
   return sizeText(of).replace(/(?<=["\])])#\d+/g, "");
 }
 
+/** A value as a tensor; null for everything else. Asking an object for its class runs traps of what it inherits from. */
+export function tensorAt(value: unknown): Tensor | null {
+  if (typeof value !== "object" || value === null || types.isProxy(value)) return null;
+  return Object.hasOwn(value, "layout") && isTensor(value) ? value : null;
+}
+
 function partOf(value: unknown, part: SizeSource["part"]): unknown {
   if (part.kind === "value") return value;
-  if (!isTensor(value)) return undefined;
+  const tensor = tensorAt(value);
   switch (part.kind) {
     case "shape":
-      return value.shape[part.dim];
+      return tensor?.shape[part.dim];
     case "stride":
-      return value.stride()[part.dim];
+      return tensor?.stride()[part.dim];
     case "offset":
-      return value.storageOffset();
+      return tensor?.storageOffset();
     default:
       return part satisfies never;
   }
