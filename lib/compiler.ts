@@ -17,7 +17,7 @@ import { clearCompileTimes } from "./base/compile_times.ts";
 import { counters } from "./base/logs.ts";
 import { callableOf, statisticsOf } from "./compile.ts";
 import { Module } from "./nn/module.ts";
-import type { Tensor } from "./tensor/tensor.ts";
+import { isTensor, type Tensor } from "./tensor/tensor.ts";
 
 export {
   allowInGraph,
@@ -102,13 +102,36 @@ export function run<F extends AnyFunction>(fn: F): F {
   return frozen(fn);
 }
 
-/** Makes a dimension of an input symbolic from the first call on. */
-export function markDynamic(
+/** The sizes that a dimension may have, ends included; 2 and no end unless given. */
+export interface DynamicRange {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+}
+
+/**
+ * Makes a dimension of an input symbolic from the first call on. A program that works for one size of it alone is an
+ * error when it is compiled (`DynError`, with the line that asks for the size). Sizes 0 and 1 are always constants.
+ */
+export function markDynamic(tensor: Tensor, dim: number | readonly number[], range: DynamicRange = {}): void {
+  mark(tensor, dim, { ...range, strict: true });
+}
+
+/** The same, except that a program may make a constant of the dimension. */
+export function maybeMarkDynamic(
   tensor: Tensor,
   dim: number | readonly number[],
-  { min = 2, max = Infinity }: { readonly min?: number; readonly max?: number } = {},
+  range: DynamicRange = {},
 ): void {
-  for (const d of dimensions(tensor, dim)) markDimension(tensor, d, { kind: "dynamic", min, max });
+  mark(tensor, dim, { ...range, strict: false });
+}
+
+function mark(
+  tensor: Tensor,
+  dim: number | readonly number[],
+  { min = 2, max = Infinity, strict }: DynamicRange & { readonly strict: boolean },
+): void {
+  if (!(min <= max)) throw new DynError(`Expected a range of sizes but found from ${min} to ${max}`);
+  for (const d of dimensions(tensor, dim)) markDimension(tensor, d, { kind: "dynamic", min, max, strict });
 }
 
 /** Keeps a dimension of an input (or all) constant, however often it changes. */
@@ -119,6 +142,7 @@ export function markStatic(tensor: Tensor, dim?: number | readonly number[]): vo
 }
 
 function dimensions(tensor: Tensor, dim: number | readonly number[]): number[] {
+  if (!isTensor(tensor)) throw new DynError(`Expected a tensor to mark but found ${String(tensor)}`);
   return (typeof dim === "number" ? [dim] : [...dim]).map((d) => {
     const at = d < 0 ? d + tensor.ndim : d;
     if (!Number.isInteger(at) || at < 0 || at >= tensor.ndim) {

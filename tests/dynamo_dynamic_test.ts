@@ -88,7 +88,7 @@ Deno.test("marked dimensions are what the mark says", () => {
   for (const n of [4, 5, 6]) {
     const x = ops.ones([n]), y = ops.ones([n]);
     markDimension(x, 0, { kind: "static" });
-    markDimension(y, 0, { kind: "dynamic", min: 2, max: 100 });
+    markDimension(y, 0, { kind: "dynamic", min: 2, max: 100, strict: true });
     fixed.run(x);
     free.run(y);
   }

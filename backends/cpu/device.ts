@@ -2,6 +2,7 @@
  * The device "cpu": pooled host memory; programs as WebAssembly SIMD or as native code.
  * Input: memories and programs; output: elements. Invariant: work is done when a call returns.
  */
+import "./kept_texts.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import "../eager_classes.ts";

@@ -133,6 +133,15 @@ export class Config extends Settings {
   staticSources: string = Deno.env.get("DYN_STATIC_SOURCES") ?? "";
   /** Sizes and integers that become symbols wherever they are met, `1111,2222`; DYN_DYNAMIC_VALUES. */
   dynamicValues: string = Deno.env.get("DYN_DYNAMIC_VALUES") ?? "";
+  /**
+   * Names the job that this process belongs to; DYN_JOB_ID. Which sizes and numbers change is then kept beside compiled
+   * code, and processes of the same job make symbols of them at once. Empty: nothing is kept.
+   */
+  jobId: string = Deno.env.get("DYN_JOB_ID") ?? "";
+  /** Another job whose decisions are read, too; DYN_PGO_READ. */
+  pgoReadKey: string = Deno.env.get("DYN_PGO_READ") ?? "";
+  /** Another job for which decisions are kept, too; DYN_PGO_WRITE. */
+  pgoWriteKey: string = Deno.env.get("DYN_PGO_WRITE") ?? "";
   /** Keep `item()` in the graph, as an unknown number, instead of breaking it. */
   captureScalarOutputs = false;
   /** Compile only functions of this name; empty means all. */

@@ -4,6 +4,7 @@
  * function (and of each of its resumed parts), so that the second value of a place is the last one that compiles.
  */
 import { logs } from "../base/logs.ts";
+import type { DynamicProfile } from "./dynamic_profile.ts";
 import type { SizeSource } from "../sym/shape_env.ts";
 
 /** How sizes and numbers are treated: as they turn out, all as symbols, none. */
@@ -11,7 +12,8 @@ export type DynamicMode = "automatic" | "always" | "never";
 
 /** What the user said about one dimension. */
 export type DimensionMark =
-  | { readonly kind: "dynamic"; readonly min: number; readonly max: number }
+  /** `strict`: a program that makes a constant of it is an error. */
+  | { readonly kind: "dynamic"; readonly min: number; readonly max: number; readonly strict: boolean }
   | { readonly kind: "static" };
 
 const marks = new WeakMap<object, Map<number, DimensionMark>>();
@@ -46,11 +48,16 @@ export class ChangeHistory {
     { readonly last: readonly number[]; readonly changed: readonly boolean[] }
   >();
 
+  constructor(private readonly profile: DynamicProfile) {}
+
   /** Notes a number; gives whether it has had another value before. */
   numberChanges(source: string, value: number): boolean {
     const known = this.#numbers.get(source);
-    const changed = known !== undefined && (known.changed || !Object.is(known.last, value));
-    if (changed && !known.changed) {
+    const changed = known === undefined
+      ? this.profile.changed(source, null)
+      : known.changed || !Object.is(known.last, value);
+    if (changed && known && !known.changed) {
+      this.profile.note(source, null);
       logs.emit("dynamic", () => `automatic dynamic ${source}: ${known.last} -> ${value}`);
     }
     this.#numbers.set(source, { last: value, changed });
@@ -68,20 +75,16 @@ export class ChangeHistory {
   /** Notes a shape; gives for each dimension whether it has had another size before. */
   shapeChanges(source: string, shape: readonly number[]): readonly boolean[] {
     const known = this.#shapes.get(source);
-    const comparable = known !== undefined && known.last.length === shape.length;
     const changed = shape.map((size, d) =>
-      comparable && ((known.changed[d] ?? false) || known.last[d] !== size)
+      known === undefined
+        ? this.profile.changed(source, d)
+        : known.last.length === shape.length && ((known.changed[d] ?? false) || known.last[d] !== size)
     );
-    if (comparable) {
-      changed.forEach((now, d) => {
-        if (now && !known.changed[d]) {
-          logs.emit(
-            "dynamic",
-            () => `automatic dynamic ${source}.shape[${d}]: ${known.last[d]} -> ${shape[d]}`,
-          );
-        }
-      });
-    }
+    changed.forEach((now, d) => {
+      if (!now || !known || known.changed[d]) return;
+      this.profile.note(source, d);
+      logs.emit("dynamic", () => `automatic dynamic ${source}.shape[${d}]: ${known.last[d]} -> ${shape[d]}`);
+    });
     this.#shapes.set(source, { last: shape, changed });
     return changed;
   }

@@ -20,6 +20,7 @@ import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
 import { ambientState } from "./ambient.ts";
 import { type BreakCause, type BreakKind, breakReason } from "./break_reasons.ts";
+import { markOf } from "./automatic_dynamic.ts";
 import { changesElements, isChanged } from "./codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
@@ -44,7 +45,7 @@ import { backendFailure, CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "./variables/wrap.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { Box, LiveView } from "./bytecode/runtime.ts";
-import type { LiveCell, Source } from "./source.ts";
+import { type LiveCell, type Source, sourceText as placeText } from "./source.ts";
 import type { ObjectValue, TensorValue, Value } from "./variables/value.ts";
 import type { CallRequest, Frame } from "./trace/interpreter.ts";
 
@@ -125,10 +126,32 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
   if (typeof frames === "string") throw new CannotTrace(frames);
   for (const frame of frames) machine.push(frame);
   const outcome = recording.phase("trace", () => modes.without(() => machine.run()));
+  checkMarks(wrapper.tensors, output);
   if (!program.options.fullgraph || (outcome.kind !== "break" && outcome.kind !== "branch")) {
     machine.standIns.demandNothing();
   }
   return makeEntry({ unit, machine, output, self, args }, outcome);
+}
+
+/** Throws DynError where the program makes a constant of a dimension that the user has marked as dynamic. */
+function checkMarks(tensors: readonly TensorValue[], output: OutputGraph): void {
+  const { sizes } = output;
+  for (const symbol of sizes.symbols) {
+    const constant = sizes.constantOf(symbol), { base, part } = sizes.sourceOf(symbol);
+    if (constant === undefined || part.kind !== "shape") continue;
+    const { real, source } = tensors.find((tensor) => tensor.source?.name === base) ?? {};
+    const mark = real ? markOf(real, part.dim) : undefined;
+    if (!source || mark?.kind !== "dynamic" || !mark.strict) continue;
+    const place = output.placeOfSizes([symbol]);
+    throw new DynError(
+      `Expected dimension ${part.dim} of ${
+        placeText(source)
+      } to be dynamic, as compiler.markDynamic says, but found ` +
+        `that the program needs it to be ${constant}${
+          place ? `:\n  ${place.code} (${place.file}:${place.line})\n` : "; "
+        }compiler.maybeMarkDynamic allows that`,
+    );
+  }
 }
 
 function makeEntry(traced: Traced, outcome: Outcome): Entry {

@@ -14,6 +14,7 @@ import { rootBody } from "./root_body.ts";
 import { currentStance, withBackend } from "./stance.ts";
 import { factText } from "./guards/guard.ts";
 import { type Entry, Unit } from "./unit.ts";
+import { forgetProfiles } from "./dynamic_profile.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
 import type { GuardFilter } from "./guards/filters.ts";
 import type { UncompiledCalls } from "./uncompiled.ts";
@@ -124,6 +125,7 @@ export function reset(): void {
     root.clear();
   }
   resetGraphNames();
+  forgetProfiles();
 }
 
 /** The same callable without further compilation: calls that no entry serves run the function itself. */

@@ -18,6 +18,7 @@ import { atNextCall } from "./frame/bindings.ts";
 import { captureMany } from "./frame/capture.ts";
 import { VariablesPending } from "./functions.ts";
 import { ChangeHistory } from "./automatic_dynamic.ts";
+import { profileOf } from "./dynamic_profile.ts";
 import { ReplacedBuiltins, withOwnBuiltins } from "../base/own_builtins.ts";
 import { argumentSource } from "./source.ts";
 import { isTensor } from "../tensor/tensor.ts";
@@ -72,7 +73,7 @@ const MOST_WITHDRAWN = 4;
 
 export class Unit {
   entries: Entry[] = [];
-  readonly history: ChangeHistory = new ChangeHistory();
+  readonly history: ChangeHistory;
   /** What modified functions end with, to go on in this unit. */
   readonly resume: (...args: readonly unknown[]) => Resumption = (...args) => new Resumption(this, args);
   /** Whether a warning has said that there are too many versions. */
@@ -87,6 +88,10 @@ export class Unit {
   readonly #others = new Map<GraphBackend | null, Entry[]>();
 
   constructor(readonly program: Program, readonly body: UnitBody, readonly compileEntry: EntryCompiler) {
+    this.history = new ChangeHistory(profileOf(() => {
+      const { file = "", line = 0, column = 0 } = body.place() ?? {};
+      return `${file}:${line}:${column} ${body.resumed ? "resumed " : ""}${program.name}`;
+    }));
     for (const index of body.scalars) {
       this.history.expectChanges(`L[${JSON.stringify(body.parameters[index])}]`);
     }

@@ -100,6 +100,9 @@ export class ShapeEnv implements Decider {
   readonly #nonZero = new Set<Sym>();
   #frozen = false;
 
+  /** `noted` is told which symbols are made, or assumed something of; it gives where in the program that is, for logs. */
+  constructor(private readonly noted: (symbols: Iterable<Sym>) => string = () => "") {}
+
   /**
    * The symbol of a size with this value in the traced call. 0 and 1 stay constants: broadcasting and strides
    * make them different programs (the caller guards them as such).
@@ -121,9 +124,10 @@ export class ShapeEnv implements Decider {
     this.#symbols.set(made, { source, hint, printed });
     this.#ranges.set(made, { lower: range[0], upper: range[1] });
     if (duck) this.#byHint.set(hint, made);
+    const where = this.noted([made]);
     logs.emit(
       "dynamic",
-      () => `create_symbol ${name} = ${hint} for ${sourceText(source)} ${rangeText(range)}`,
+      () => `create_symbol ${name} = ${hint} for ${sourceText(source)} ${rangeText(range)}${where}`,
     );
     return made;
   }
@@ -299,9 +303,10 @@ export class ShapeEnv implements Decider {
     return { kind: "relation", relation, left, right, text };
   }
 
-  #adding(what: () => string): void {
+  #adding(of: Sym, what: () => string): void {
     invariant(!this.#frozen, `Expected no more guards on sizes but found ${this.#frozen ? what() : ""}`);
-    logs.emit("dynamic", () => `eval ${what()} [guard added]`);
+    const where = this.noted(freeSymbols(of));
+    logs.emit("dynamic", () => `eval ${what()} [guard added]${where}`);
   }
 
   #assumeZero(e: Dim): void {
@@ -310,7 +315,7 @@ export class ShapeEnv implements Decider {
       return;
     }
     if (this.#zero.has(e)) return;
-    this.#adding(() => `${e} == 0`);
+    this.#adding(e, () => `${e} == 0`);
     const solved = this.#solve(e);
     if (!solved) {
       this.#zero.add(e);
@@ -347,7 +352,7 @@ export class ShapeEnv implements Decider {
     if (typeof e === "number") return;
     const { lower, upper } = this.#rangeOf(e);
     if (lower > 0 || upper < 0 || this.#nonZero.has(e) || this.#nonZero.has(negated(e))) return;
-    this.#adding(() => `${e} != 0`);
+    this.#adding(e, () => `${e} != 0`);
     const { constant, terms: [first, ...others] } = linear(e);
     // At the end of a range an inequality moves the end.
     if (first && others.length === 0 && Math.abs(first.coefficient) === 1) {
@@ -361,7 +366,7 @@ export class ShapeEnv implements Decider {
 
   #assumeAtMostZero(e: Dim): void {
     if (typeof e === "number" || this.#rangeOf(e).upper <= 0) return;
-    this.#adding(() => `${e} <= 0`);
+    this.#adding(e, () => `${e} <= 0`);
     this.#refine(e, { lower: -Infinity, upper: 0 });
   }
 

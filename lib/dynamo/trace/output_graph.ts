@@ -7,7 +7,7 @@
 import { invariant } from "../../base/errors.ts";
 import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
-import { ShapeEnv, type SizeSource } from "../../sym/shape_env.ts";
+import { ShapeEnv, type SizeGuard, type SizeSource } from "../../sym/shape_env.ts";
 import { sizeBindings, symbolsOf } from "../../graph/sizes.ts";
 import { type Fact, factText, type Guard, type MethodExpectation } from "../guards/guard.ts";
 import { placeholderName, type Source, sourceText } from "../source.ts";
@@ -42,7 +42,9 @@ export class OutputGraph {
   readonly graph: Graph = new Graph();
   readonly inputs: GraphInput[] = [];
   readonly guards: Guard[] = [];
-  readonly sizes: ShapeEnv = new ShapeEnv();
+  readonly sizes: ShapeEnv = new ShapeEnv((symbols) => this.#noteSizes(symbols));
+  /** The line that made each symbol, then the one that first assumed something of it. */
+  readonly #sizePlaces = new Map<Sym, { place: SourcePosition | null; assumed: boolean }>();
   /** The traced tensor of each node. */
   readonly tensors: Map<Node, TensorValue> = new Map();
   /** Placeholders that hand a number in. */
@@ -89,11 +91,40 @@ export class OutputGraph {
 
   /** All guards, those on sizes included. */
   allGuards(): Guard[] {
-    const sizes = this.sizes.guards().map((guard): Guard => ({
-      fact: { kind: "size", guard, env: this.sizes },
-      user: null,
-    }));
+    const sizes = this.sizes.guards().map((guard): Guard => {
+      const fact = { kind: "size", guard, env: this.sizes } as const;
+      return { fact, user: this.placeOfSizes(this.#symbolsIn(guard)) };
+    });
     return [...this.guards, ...sizes];
+  }
+
+  /** The line that assumed something of these symbols; that which made one where none did. */
+  placeOfSizes(symbols: Iterable<Sym>): SourcePosition | null {
+    const known = [...symbols].flatMap((symbol) => this.#sizePlaces.get(symbol) ?? []);
+    return (known.find(({ assumed }) => assumed) ?? known[0])?.place ?? null;
+  }
+
+  /** The symbols that a guard on sizes is about. */
+  #symbolsIn(guard: SizeGuard): Set<Sym> {
+    switch (guard.kind) {
+      case "range":
+        return this.symbolsIn([guard.symbol]);
+      case "source":
+        return new Set(this.sizes.symbols.filter((symbol) => this.sizes.sourceOf(symbol) === guard.source));
+      case "relation":
+        return this.symbolsIn([guard.left, guard.right]);
+      default:
+        return guard satisfies never;
+    }
+  }
+
+  #noteSizes(symbols: Iterable<Sym>): string {
+    const place = this.whereabouts.stack().at(-1) ?? null;
+    for (const symbol of symbols) {
+      const known = this.#sizePlaces.get(symbol);
+      if (!known?.assumed) this.#sizePlaces.set(symbol, { place, assumed: known !== undefined });
+    }
+    return place ? `  # ${place.code} (${place.file}:${place.line})` : "";
   }
 
   /** The node of a tensor; an input gets its placeholder now. */

@@ -1,0 +1,13 @@
+/**
+ * Keeps texts between processes in the folder of compiled code. Imported for its effect. Invariant: nobody but the user
+ * can write that folder.
+ */
+import { keepTextsIn } from "../../lib/base/kept_texts.ts";
+import { cacheDirectory, readText, writeAtomically } from "./cache_directory.ts";
+
+const pathOf = (name: string): string => `${cacheDirectory()}/${name}.json`;
+
+keepTextsIn({
+  read: (name) => readText(pathOf(name)),
+  write: (name, text) => writeAtomically(pathOf(name), new TextEncoder().encode(text)),
+});

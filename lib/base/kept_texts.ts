@@ -1,0 +1,37 @@
+/**
+ * Texts that are kept between processes, by name. Input: a store, from whoever knows the folder that only the user can
+ * write; output: reads and writes of whole texts. Invariant: a text is complete or absent, and without a store, or where
+ * it fails, nothing is kept and nothing else changes.
+ */
+
+/** Keeps texts by names of letters, digits, `_` and `-`. Both throw where the machine does not let them. */
+export interface TextStore {
+  read(name: string): string | undefined;
+  write(name: string, text: string): void;
+}
+
+let store: TextStore | null = null;
+
+/** Says where texts are kept. */
+export function keepTextsIn(given: TextStore): void {
+  store = given;
+}
+
+/** A text that was kept; undefined where there is none. */
+export function keptText(name: string): string | undefined {
+  try {
+    return store?.read(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps a text; false where that cannot be done. */
+export function keepText(name: string, text: string): boolean {
+  try {
+    store?.write(name, text);
+    return store !== null;
+  } catch {
+    return false;
+  }
+}
