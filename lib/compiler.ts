@@ -22,6 +22,7 @@ import { isTensor, type Tensor } from "./tensor/tensor.ts";
 export {
   allowInGraph,
   assumeConstantResult,
+  check,
   disable,
   type DisableOptions,
   errorOnGraphBreak,
@@ -132,6 +133,14 @@ function mark(
 ): void {
   if (!(min <= max)) throw new DynError(`Expected a range of sizes but found from ${min} to ${max}`);
   for (const d of dimensions(tensor, dim)) markDimension(tensor, d, { kind: "dynamic", min, max, strict });
+}
+
+/**
+ * Takes a dimension of an input to be of any size, as one that only elements of a tensor say: nothing is guarded, a
+ * decision that depends on it ends the graph, and what operations take for granted is checked in each call.
+ */
+export function markUnbacked(tensor: Tensor, dim: number | readonly number[]): void {
+  for (const d of dimensions(tensor, dim)) markDimension(tensor, d, { kind: "unbacked" });
 }
 
 /** Keeps a dimension of an input (or all) constant, however often it changes. */

@@ -26,6 +26,7 @@ import { NotFunctional } from "../autograd/functional.ts";
 import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
 import { runtimeOf } from "./runtime.ts";
 import { simplify } from "./simplify.ts";
+import { inStages, needsStages } from "./stages.ts";
 import { traceForward } from "./trace.ts";
 
 /** The compilers behind `aotAutograd`. */
@@ -43,6 +44,7 @@ export function aotAutograd(options: AotOptions): GraphBackend {
   const { fwCompiler, bwCompiler = fwCompiler, partition = minCutPartition } = options;
   const backend: GraphBackend = (captured, exampleInputs) => {
     try {
+      if (needsStages(captured.graph)) return inStages(captured, backend);
       return guardAliases(
         captured,
         compilePair(captured, { exampleInputs, fwCompiler, bwCompiler, partition }),

@@ -140,6 +140,8 @@ export class GraphReplay {
       throw new NotFunctional(`Expected a graph of ops but found a call of the module ${node.target}`);
     }
     if (node.op !== "call_function" && node.op !== "call_method") return;
+    // What the host computes has no gradient, and who needs its value asks for it
+    if (node.meta.onHost) return;
     const own = Object.hasOwn(attributes, node.target) ? attributes[node.target] : undefined;
     this.#values.set(
       node,
@@ -335,7 +337,12 @@ export class GraphReplay {
   }
 
   #valueOf(node: Node): unknown {
-    if (!this.#values.has(node)) throw new InternalError(`Expected ${node.name} before its first use`);
+    if (!this.#values.has(node)) {
+      if (node.meta.onHost) {
+        throw new NotFunctional(`Expected no use of ${node.name}, which the host computes`);
+      }
+      throw new InternalError(`Expected ${node.name} before its first use`);
+    }
     return this.#values.get(node);
   }
 

@@ -144,6 +144,8 @@ export class Config extends Settings {
   pgoWriteKey: string = Deno.env.get("DYN_PGO_WRITE") ?? "";
   /** Keep `item()` in the graph, as an unknown number, instead of breaking it. */
   captureScalarOutputs = false;
+  /** Keep operations whose result sizes depend on elements (nonzero, masks, unique) in the graph. */
+  captureDynamicOutputShapes = false;
   /** Compile only functions of this name; empty means all. */
   debugFunction: string = Deno.env.get("DYN_DEBUG_FUNCTION") ?? "";
   /**

@@ -14,6 +14,8 @@ export type DynamicMode = "automatic" | "always" | "never";
 export type DimensionMark =
   /** `strict`: a program that makes a constant of it is an error. */
   | { readonly kind: "dynamic"; readonly min: number; readonly max: number; readonly strict: boolean }
+  /** Any size, which nothing is known of. */
+  | { readonly kind: "unbacked" }
   | { readonly kind: "static" };
 
 const marks = new WeakMap<object, Map<number, DimensionMark>>();

@@ -61,7 +61,8 @@ const CATALOGUE = {
     id: "GB0008",
     category: "operation with a data-dependent result shape",
     explanation: "How many elements the result has depends on elements of the input",
-    hint: "Use a form with a fixed size (where, masked fill)",
+    hint:
+      "Use a form with a fixed size (where, masked fill), or set config.captureDynamicOutputShapes = true",
   },
   throws: {
     id: "GB0009",
@@ -226,6 +227,13 @@ const CATALOGUE = {
     explanation:
       "Other code runs before the function goes on: one graph ends here and another begins behind it",
     hint: "None is needed; what should be one graph belongs between two waits, or into a function of its own",
+  },
+  dataDependentSize: {
+    id: "GB0036",
+    category: "decision on a size that only elements of tensors say",
+    explanation: "The size is known only after a part of the graph has run, and what follows depends on it",
+    hint:
+      "State what holds of it with compiler.check(condition), or take the decision out of the compiled function",
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

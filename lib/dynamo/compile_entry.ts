@@ -11,7 +11,7 @@ import { type Plain, recording } from "../base/recording.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { Node } from "../graph/node.ts";
 import { symbolsOf } from "../graph/sizes.ts";
-import { hintOf } from "../sym/decide.ts";
+import { hintOf, isUnbacked } from "../sym/decide.ts";
 import { sourceText } from "../sym/shape_env.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
@@ -428,7 +428,8 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
     const cause = error instanceof Unsupported || error instanceof DynError
       ? error
       : backendFailure(unit, error);
-    const sizes = [...symbolsOf(output.graph)].map((symbol) => output.sizes.sourceOf(symbol));
+    const sizes = [...symbolsOf(output.graph)].filter((symbol) => !isUnbacked(symbol))
+      .map((symbol) => output.sizes.sourceOf(symbol));
     if (sizes.length > 0) throw new SymbolicLimit(options.backendName, sizes, null, { cause });
     throw cause;
   }

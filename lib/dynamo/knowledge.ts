@@ -12,6 +12,7 @@ import { ops } from "../tensor/eager.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { addAmbient } from "./ambient.ts";
 import { breakGraph } from "./break_reasons.ts";
+import { check, traceCheck } from "./check.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { infoOf } from "./functions.ts";
 import { markOfFunction } from "./marks.ts";
@@ -61,6 +62,7 @@ function models(): ModelTable {
   addConsole(made);
   made.call(grad, gradientsAsked);
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);
+  made.call(check, traceCheck);
   made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));
   trustAccessors(Tensor.prototype);
   return table = made;

@@ -1,5 +1,6 @@
 /** Capture of JavaScript programs: the room's surface for the layers above. */
 export { markDimension } from "./automatic_dynamic.ts";
+export { check } from "./check.ts";
 export { explain, type Explanation, type ExplanationOf } from "./explain.ts";
 export { errorOnGraphBreak } from "./error_on_break.ts";
 export {

@@ -7,10 +7,18 @@ import { DynError, noteUndone } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import { gradientCallOf, takesGradients } from "./gradient_call.ts";
 import { type Argument, type Graph, hasEffect, isList, isRecord, Node } from "./node.ts";
-import { readBinding, type SizeBinding, sizeBindings } from "./sizes.ts";
+import { type ElementAccess, isNumberNode, numberOf } from "./numbers.ts";
+import {
+  type LateBinding,
+  lateBindings,
+  readBinding,
+  readLateBinding,
+  type SizeBinding,
+  sizeBindings,
+} from "./sizes.ts";
 
 /** Runs operations and finds attributes on behalf of a graph. */
-export interface Runner {
+export interface Runner extends ElementAccess {
   /** Runs the op of this graph name ("add", "add_") on evaluated arguments. */
   callOp(target: string, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): unknown;
   /**
@@ -52,6 +60,8 @@ type Evaluator = (frame: Frame) => unknown;
 interface Step {
   readonly slot: number;
   readonly run: Evaluator;
+  /** Sizes that its value gives. */
+  readonly gives: readonly LateBinding[];
   /** Slots whose last reader this step is. */
   readonly frees: readonly number[];
 }
@@ -83,6 +93,7 @@ export class Interpreter {
     }
     const dying = new Map<Node, Node[]>();
     for (const [node, user] of lastUser) dying.set(user, [...dying.get(user) ?? [], node]);
+    const late = lateBindings(graph);
     for (const node of graph.nodes) {
       if (node.op === "placeholder" || node.op === "output") continue;
       const evaluator = this.#evaluatorOf(node);
@@ -91,7 +102,7 @@ export class Interpreter {
         : evaluator;
       this.#slots.set(node, this.#slots.size);
       const frees = (dying.get(node) ?? []).map((dead) => this.#slotOf(dead));
-      this.#steps.push({ slot: this.#slotOf(node), run, frees });
+      this.#steps.push({ slot: this.#slotOf(node), run, gives: late.get(node) ?? [], frees });
     }
     this.#result = this.#argument(output.args[0]);
   }
@@ -117,8 +128,9 @@ export class Interpreter {
     };
     const frame: Frame = { values, sizeOf, transaction: this.runner.begin() };
     try {
-      for (const { slot, run, frees } of this.#steps) {
-        values[slot] = run(frame);
+      for (const { slot, run, gives, frees } of this.#steps) {
+        const value = values[slot] = run(frame);
+        for (const binding of gives) sizes.set(binding.symbol, readLateBinding(binding, value));
         for (const dead of frees) values[dead] = undefined;
       }
       return this.#result(frame);
@@ -155,6 +167,7 @@ export class Interpreter {
       case "call_function":
         if (own !== undefined) return (frame) => callableOf(own, target)(...positional(frame));
         if (target === "getitem") return (frame) => item(runner, positional(frame));
+        if (isNumberNode(node)) return (frame) => numberOf(target, positional(frame), runner);
         return this.#opOf(node, { positional, named });
       case "call_method":
         return this.#opOf(node, { positional, named });

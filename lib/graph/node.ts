@@ -57,6 +57,11 @@ export interface NodeMeta {
   source?: string;
   /** Set where gradients were switched off when the operation ran; in-place ops then leave the history alone. */
   noGrad?: true;
+  /**
+   * Set where sizes of the result, or the result itself, are known only after the node has run on the host: no kernel
+   * computes it. It gives the symbols of such sizes that its value mentions first.
+   */
+  onHost?: true;
   /** Which part of a joint graph the node belongs to. */
   partition?: "forward" | "backward";
 }

@@ -9,6 +9,47 @@ import type { SourcePart } from "../sym/shape_env.ts";
 import { type Argument, type Graph, isList, isRecord, Node } from "./node.ts";
 import type { TensorMeta } from "./meta.ts";
 
+/** How the value of a node gives a symbol that nothing gives before it runs. */
+export interface LateBinding {
+  readonly symbol: Sym;
+  /** Index of the result, where there are several. */
+  readonly result: number | null;
+  readonly part: SourcePart;
+}
+
+/** The symbols that nodes give which run on the host, by node; each is given once, by the first. */
+export function lateBindings(graph: Graph): Map<Node, readonly LateBinding[]> {
+  const bound = new Set<Sym>(), found = new Map<Node, readonly LateBinding[]>();
+  for (const node of graph.nodes) {
+    if (!node.meta.onHost) continue;
+    const given: LateBinding[] = [];
+    const offer = (d: Dim, result: number | null, part: SourcePart) => {
+      if (typeof d === "number" || d.node.kind !== "symbol" || d.node.role.kind !== "unbacked") return;
+      if (bound.has(d)) return;
+      bound.add(d);
+      given.push({ symbol: d, result, part });
+    };
+    const { value } = node.meta;
+    if (value.kind === "size") offer(value.size, null, { kind: "value" });
+    if (value.kind === "tensor") {
+      value.tensor.shape.forEach((size, dim) => offer(size, null, { kind: "shape", dim }));
+    }
+    if (value.kind === "tensors") {
+      for (const [result, { shape }] of value.tensors.entries()) {
+        shape.forEach((size, dim) => offer(size, result, { kind: "shape", dim }));
+      }
+    }
+    if (given.length > 0) found.set(node, given);
+  }
+  return found;
+}
+
+/** The size that the value of a node gives. */
+export function readLateBinding({ symbol, result, part }: LateBinding, value: unknown): number {
+  const holder: unknown = result !== null && Array.isArray(value) ? value[result] : value;
+  return readBinding({ symbol, input: 0, part }, [holder]);
+}
+
 /** How one symbol is found among the inputs of a call. */
 export interface SizeBinding {
   readonly symbol: Sym;

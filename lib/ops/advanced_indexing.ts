@@ -143,6 +143,16 @@ const gatherIndices = defineOp({
   ],
 });
 
+/**
+ * The mask that alone says where the same values are put at each position that it selects: no positions are needed
+ * then, so sizes stay known. Null where there is more to it.
+ */
+function onlyMask<T extends TensorLike>(self: T, indices: readonly (T | null)[], values: T): T | null {
+  const [mask = null, ...others] = indices;
+  if (!mask || !isMask(mask) || others.some((other) => other !== null)) return null;
+  return values.shape.length <= self.shape.length - mask.shape.length ? mask : null;
+}
+
 const indexPut = defineOp({
   name: "indexPut",
   doc: "self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`.",
@@ -163,9 +173,8 @@ const indexPut = defineOp({
   implementation: {
     kind: "composite",
     compose(o, { self, indices, values, accumulate }) {
-      const [mask, ...others] = indices;
-      // One value under one mask needs no positions, so its sizes stay known
-      if (mask && isMask(mask) && others.length === 0 && values.shape.length === 0) {
+      const mask = onlyMask(self, indices, values);
+      if (mask) {
         const rest = self.shape.length - mask.shape.length;
         const wide = o.reshape(o.to(mask, "bool"), [...mask.shape, ...new Array<Dim>(rest).fill(1)]);
         return o.where(wide, accumulate ? o.add(self, values) : values, self);
@@ -173,8 +182,8 @@ const indexPut = defineOp({
       return o.putIndices(self, withoutMasks(o, indices), values, accumulate);
     },
   },
-  dataDependent: ({ indices, values }) =>
-    indices.some(isMask) && !(indices.length === 1 && values.shape.length === 0),
+  dataDependent: ({ self, indices, values }) =>
+    indices.some(isMask) && onlyMask(self, indices, values) === null,
   gradient: { kind: "composite" },
   samples: [{ args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }], t(4)] }],
   errors: [{ args: [t(3), [{ tensor: [2], dtype: "int64", range: [0, 3] }], t(3)], message: "broadcast" }],

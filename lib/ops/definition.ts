@@ -57,7 +57,7 @@ export type Implementation<P extends Params> =
       keys: readonly [Operand, Operand],
     ): readonly Lowered[];
   }
-  /** From elements in host memory, at once; never captured in a graph. */
+  /** From elements in host memory, at once; no kernel computes it. */
   | { readonly kind: "host"; compute(args: ArgsOf<P, HostTensor>): readonly HostTensor[] };
 
 /** Elements of a tensor in host memory, row-major, as numbers (base/bfloat16.ts: numberArray). */
@@ -170,6 +170,11 @@ export interface OpDefinition<P extends Params = Params> {
   readonly checksNumbers?: boolean;
   /** Whether sizes of the results depend on elements: then `infer` throws, and a trace must stop before the call. */
   dataDependent?(args: ArgsOf<P, TensorLike>): boolean;
+  /**
+   * Metadata of the results of a data-dependent op that the host computes, one entry per result: `unknown` makes a size
+   * that is known once it has run, at most `upTo`.
+   */
+  inferUnbacked?(args: ArgsOf<P, TensorMeta>, unknown: (upTo: Dim) => Dim): readonly TensorMeta[];
   /** Whether `name_` exists: computes, converts to the receiver's type and writes into it. */
   readonly inplace?: boolean;
   readonly exposure?: Exposure;

@@ -241,6 +241,9 @@ const oneHotOfAll = defineOp({
   infer() {
     throw new DynError("Expected a number of classes of oneHot but found metadata alone");
   },
+  inferUnbacked: ({ self }, count) => [
+    contiguousMeta([...self.shape, count(Infinity)], "int64", self.device),
+  ],
   implementation: {
     kind: "host",
     compute({ self }) {

@@ -1,10 +1,12 @@
 /**
- * Ops whose result sizes depend on elements: computed from host memory, never captured. Input: elements; output:
+ * Ops whose result sizes depend on elements: computed from host memory, between the kernels of a graph. Input: elements; output:
  * elements. Invariant: results are fresh, row-major and ordered as PyTorch orders them.
  */
 import { numberArray } from "../base/bfloat16.ts";
 import { type DType, type HostArray, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import { contiguousMeta } from "../graph/meta.ts";
+import { product } from "../sym/expr.ts";
 import { defineOp, type HostTensor } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { knownSize, normalizeDim, shapeText } from "./shapes.ts";
@@ -70,6 +72,9 @@ const argwhere = defineOp({
   params: { self: required("tensor") },
   dataDependent: () => true,
   infer: unknown("nonzero"),
+  inferUnbacked: ({ self }, count) => [
+    contiguousMeta([count(product(self.shape)), self.shape.length], "int64", self.device),
+  ],
   implementation: {
     kind: "host",
     compute({ self }) {
@@ -94,6 +99,7 @@ const repeatedIndices = defineOp({
   exposure: { method: false, free: false },
   dataDependent: () => true,
   infer: unknown("repeatInterleave"),
+  inferUnbacked: ({ repeats }, count) => [contiguousMeta([count(Infinity)], "int64", repeats.device)],
   implementation: {
     kind: "host",
     compute({ repeats, size }) {
@@ -203,6 +209,15 @@ const uniqueGroups = defineOp({
   exposure: { method: false, free: false },
   dataDependent: () => true,
   infer: unknown("unique"),
+  inferUnbacked({ self, dim }, count) {
+    const { shape, dtype, device } = self, at = dim === null ? null : normalizeDim(dim, shape.length);
+    const along = at === null ? product(shape) : shape[at] ?? 1, found = count(along);
+    return [
+      contiguousMeta(at === null ? [found] : shape.with(at, found), dtype, device),
+      contiguousMeta(at === null ? shape : [along], "int64", device),
+      contiguousMeta([found], "int64", device),
+    ];
+  },
   implementation: {
     kind: "host",
     compute: ({ self, dim, consecutive }) => uniqueResult(self, { dim, consecutive }),
@@ -242,12 +257,20 @@ function unique(name: "unique" | "uniqueConsecutive") {
   });
 }
 
+/** The type of counts, or of sums of weights. */
+function weightedType(weights: DType | null): DType {
+  return weights === null ? "int64" : weights === "float32" ? "float32" : "float64";
+}
+
 const bincount = defineOp({
   name: "bincount",
   doc: "How often each integer from 0 on occurs, or the sum of its weights, as `torch.bincount`.",
   params: { self: required("tensor"), weights: nullable("tensor"), minlength: optional("int", 0) },
   dataDependent: () => true,
   infer: unknown("bincount"),
+  inferUnbacked: ({ self, weights }, count) => [
+    contiguousMeta([count(Infinity)], weightedType(weights?.dtype ?? null), self.device),
+  ],
   implementation: {
     kind: "host",
     compute({ self, weights, minlength }) {
@@ -269,8 +292,7 @@ const bincount = defineOp({
         while (counts.length <= value) counts.push(0);
         counts[value] = (counts[value] ?? 0) + (weights ? Number(weights.data[i]) : 1);
       }
-      const dtype = !weights ? "int64" : weights.dtype === "float32" ? "float32" : "float64";
-      return [hostTensor([counts.length], dtype, counts)];
+      return [hostTensor([counts.length], weightedType(weights?.dtype ?? null), counts)];
     },
   },
   gradient: { kind: "none", because: "its result counts" },

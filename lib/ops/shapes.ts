@@ -6,7 +6,7 @@
 import { DynError } from "../base/errors.ts";
 import { add, type Dim, floorDiv, max, min, mod, mul, print, product, sub, Sym } from "../sym/expr.ts";
 import type { Scalar } from "./params.ts";
-import { isAtMost, isEqual, isLess, specialize } from "../sym/decide.ts";
+import { isAtMost, isEqual, isLess, isUnbacked, specialize } from "../sym/decide.ts";
 
 /** A shape as messages show it. */
 export function shapeText(shape: readonly Dim[]): string {
@@ -184,10 +184,13 @@ export function sliceRange(size: Dim, start: Dim | null, end: Dim | null): { sta
   const clamp = (bound: Dim): Dim => {
     const from = isLess(bound, 0) ? add(bound, size) : bound;
     if (isLess(from, 0)) return 0;
+    // Which of both a size is that only elements say is for the call to say
+    if (isUnbacked(from) || isUnbacked(size)) return min(from, size);
     return from === size || isAtMost(from, size) ? from : size;
   };
   const first = start === null ? 0 : clamp(start);
   const last = end === null || end === Infinity ? size : clamp(end);
+  if (isUnbacked(first) || isUnbacked(last)) return { start: first, end: max(first, last) };
   return { start: first, end: isLess(last, first) ? first : last };
 }
 

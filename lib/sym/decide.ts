@@ -3,7 +3,7 @@
  * depends on a symbol is answered from its hint, and the answer is recorded as a guard by the symbol's decider.
  * Invariant: after an answer, the traced program is valid for every call that the recorded guards admit.
  */
-import { InternalError } from "../base/errors.ts";
+import { DynError, InternalError } from "../base/errors.ts";
 import {
   boundsOf,
   type Decider,
@@ -13,7 +13,26 @@ import {
   type Relation,
   sub,
   type Sym,
+  type UnbackedDecider,
 } from "./expr.ts";
+
+/** A decision needs a size that only elements of tensors say. */
+export class DataDependentSize extends DynError {
+  override readonly name = "DataDependentSize";
+}
+
+/** Whether an expression depends on elements of tensors. */
+export function isUnbacked(d: Dim): boolean {
+  return typeof d !== "number" && unbackedOf(d) !== undefined;
+}
+
+/** Who answers for the first symbol of an expression that depends on elements. */
+function unbackedOf(d: Sym): UnbackedDecider | undefined {
+  for (const { node } of freeSymbols(d)) {
+    if (node.kind === "symbol" && node.role.kind === "unbacked") return node.role.decider;
+  }
+  return undefined;
+}
 
 /** a = b? */
 export function isEqual(a: Dim, b: Dim): boolean {
@@ -47,6 +66,7 @@ export function hintOf(d: Dim): number {
 
 /** The value of a size, from now on a constant: records that it equals its hint. */
 export function specialize(d: Dim): number {
+  if (isUnbacked(d)) throw unknownSize(d);
   const value = hintOf(d);
   isEqual(d, value);
   return value;
@@ -71,6 +91,11 @@ function decide(relation: Relation, a: Dim, b: Dim): boolean {
     default:
       relation satisfies never;
   }
+  if (typeof difference === "number") {
+    throw new InternalError(`Expected an expression but found ${difference}`);
+  }
+  const unbacked = unbackedOf(difference);
+  if (unbacked) return unbacked.decide(relation, [a, b]);
   const value = hintOf(difference);
   const outcome = relation === "eq" ? value === 0 : relation === "lt" ? value < 0 : value <= 0;
   const [first] = freeSymbols(difference);
@@ -79,7 +104,12 @@ function decide(relation: Relation, a: Dim, b: Dim): boolean {
   return outcome;
 }
 
+function unknownSize(d: Dim): DataDependentSize {
+  return new DataDependentSize(`Expected a size that is known before the call but found ${d}`);
+}
+
 function deciderOf(s: Sym): Decider {
   if (s.node.kind === "symbol" && s.node.role.kind === "size") return s.node.role.decider;
+  if (s.node.kind === "symbol" && s.node.role.kind === "unbacked") throw unknownSize(s);
   throw new InternalError(`Expected a size symbol but found ${s}`);
 }

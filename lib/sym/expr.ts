@@ -13,6 +13,8 @@ export type Dim = number | Sym;
 export type SymbolRole =
   /** A size that the caller passes; `decider` answers questions about it and records guards. */
   | { readonly kind: "size"; readonly decider: Decider }
+  /** A size or integer that only elements of tensors say: nothing is known of it before the program has run. */
+  | { readonly kind: "unbacked"; readonly decider: UnbackedDecider }
   /** The counter of a loop, in [0, size); `size` is there where comparisons should know a symbolic one. */
   | { readonly kind: "axis"; readonly size?: Dim }
   /** A value computed inside a kernel (indirect indexing), by its id. */
@@ -24,6 +26,12 @@ export interface Decider {
   hintOf(symbol: Sym): number;
   /** Records that `relation` between `left` and `right` was assumed to be `outcome`. */
   assume(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void;
+}
+
+/** Answers comparisons about sizes that nobody knows yet, and sees to it that the answer is checked when they are. */
+export interface UnbackedDecider {
+  /** Whether `relation` holds between `left` and `right`. Throws where no answer would do. */
+  decide(relation: Relation, sides: readonly [Dim, Dim]): boolean;
 }
 
 export type Relation = "eq" | "lt" | "le";

@@ -19,7 +19,9 @@ import {
   substitute,
   Sym,
   symbol,
+  type UnbackedDecider,
 } from "./expr.ts";
+import { isUnbacked } from "./decide.ts";
 import { EVERYTHING, gcd, linear, negated, type Range, rebuiltBounds, split } from "./terms.ts";
 
 /** What of a value a size is. */
@@ -85,7 +87,7 @@ export interface SizeOptions {
 }
 
 /** The symbols, facts and guards of one trace. */
-export class ShapeEnv implements Decider {
+export class ShapeEnv implements Decider, UnbackedDecider {
   readonly #symbols = new Map<Sym, SymbolInfo>();
   /** For duck shaping. */
   readonly #byHint = new Map<number, Sym>();
@@ -98,6 +100,8 @@ export class ShapeEnv implements Decider {
   /** Expressions known to be zero (and not solvable for a symbol), and known not to be. */
   readonly #zero = new Set<Sym>();
   readonly #nonZero = new Set<Sym>();
+  /** Sizes that only elements say, and what is known of them from what they are. */
+  readonly #unbacked = new Map<Sym, Range>();
   #frozen = false;
 
   /** `noted` is told which symbols are made, or assumed something of; it gives where in the program that is, for logs. */
@@ -132,19 +136,91 @@ export class ShapeEnv implements Decider {
     return made;
   }
 
+  /** A size or integer that only elements of tensors say, within known bounds, ends included. */
+  createUnbacked([lower, upper]: readonly [number, number]): Sym {
+    const made = symbol(`u${this.#unbacked.size}`, { kind: "unbacked", decider: this }, [lower, upper]);
+    this.#unbacked.set(made, { lower, upper });
+    this.#ranges.set(made, { lower, upper });
+    logs.emit("dynamic", () => `create_unbacked_symbol ${made} ${rangeText([lower, upper])}`);
+    return made;
+  }
+
+  /**
+   * What the known ranges and relations say of a relation between sizes; undefined where they leave it open. Records
+   * nothing.
+   */
+  known(relation: Relation, [left, right]: readonly [Dim, Dim]): boolean | undefined {
+    const difference = this.simplify(sub(left, right)), { lower, upper } = this.#rangeOf(difference);
+    switch (relation) {
+      case "eq":
+        if (lower > 0 || upper < 0) return false;
+        if (lower === 0 && upper === 0) return true;
+        if (typeof difference === "number") return difference === 0;
+        if (this.#zero.has(difference)) return true;
+        return this.#nonZero.has(difference) || this.#nonZero.has(negated(difference)) ? false : undefined;
+      case "lt":
+        return upper < 0 ? true : lower >= 0 ? false : undefined;
+      case "le":
+        return upper <= 0 ? true : lower > 0 ? false : undefined;
+      default:
+        return relation satisfies never;
+    }
+  }
+
+  /**
+   * Answers a question of an op about a size that only elements say. The answer is the one that most calls give, and
+   * is checked in each: such a size is neither 0 nor 1, fits where it has to fit, and is small beside other sizes.
+   */
+  decide(relation: Relation, sides: readonly [Dim, Dim]): boolean {
+    const known = this.known(relation, sides);
+    if (known !== undefined) return known;
+    const difference = this.simplify(sub(...sides));
+    const outcome = relation === "eq" ? !this.#isSmallCase(difference) : this.#usual(relation, difference);
+    this.assume(relation, sides, outcome);
+    return outcome;
+  }
+
+  /** Whether an expression is 0 only where an unknown size, or a product with one, is 0 or 1. */
+  #isSmallCase(difference: Dim): boolean {
+    const { constant, terms: [first, ...others] } = linear(difference);
+    if (!first || others.length > 0) return false;
+    const value = -constant / first.coefficient;
+    return value === 0 || value === 1;
+  }
+
+  /** The answer for sizes as in the traced call, unknown ones as small as they may be from 2 on. */
+  #usual(relation: "lt" | "le", difference: Dim): boolean {
+    const value = evaluate(difference, (s) => {
+      const known = this.#unbacked.has(s) ? this.#rangeOf(s) : undefined;
+      return known ? Math.min(Math.max(2, known.lower), known.upper) : this.hintOf(s);
+    });
+    return relation === "lt" ? value < 0 : value <= 0;
+  }
+
   /**
    * The layout of an input whose dimensions in `dynamic` may change. A stride that is the product of another
-   * dimension's size and stride in the traced call is taken to be that product always (and guarded).
+   * dimension's size and stride in the traced call is taken to be that product always (and guarded). "unbacked": a
+   * size that no guard may mention.
    */
   createLayout(
     base: string,
     hint: LayoutHint,
-    options: { readonly dynamic: (dim: number) => SizeOptions | undefined },
+    options: { readonly dynamic: (dim: number) => SizeOptions | "unbacked" | undefined },
   ): SymbolicLayout {
+    let anySize = false;
     const shape = hint.shape.map((size, dim): Dim => {
       const chosen = options.dynamic(dim);
+      if (chosen === "unbacked") {
+        anySize = true;
+        return this.createUnbacked([0, Infinity]);
+      }
       return chosen ? this.createSize({ base, part: { kind: "shape", dim } }, size, chosen) : size;
     });
+    // What strides have to do with such a size is for the call to say
+    if (anySize) {
+      const strides = hint.strides.map((stride) => stride <= 1 ? stride : this.createUnbacked([0, Infinity]));
+      return { shape, strides, offset: hint.offset };
+    }
     const strides: (Dim | undefined)[] = hint.strides.map((stride) => stride <= 1 ? stride : undefined);
     const order = [...hint.strides.keys()].sort((a, b) =>
       (hint.strides[a] ?? 0) - (hint.strides[b] ?? 0) || b - a
@@ -222,18 +298,35 @@ export class ShapeEnv implements Decider {
     }
   }
 
-  /** Everything that a call has to satisfy, simplified: sources, ranges, then relations. */
+  /** What a call has to satisfy before it begins, simplified: sources, ranges, then relations. */
   guards(): SizeGuard[] {
+    return this.#facts().filter((fact) => !mentionsUnbacked(fact));
+  }
+
+  /** What was assumed of sizes that only elements say: to be checked as soon as they are known. */
+  runtimeAsserts(): SizeGuard[] {
+    return this.#facts().filter((fact) => {
+      if (fact.kind !== "range") return mentionsUnbacked(fact);
+      const given = this.#unbacked.get(fact.symbol);
+      return given !== undefined && (fact.lower > given.lower || fact.upper < given.upper);
+    });
+  }
+
+  #facts(): SizeGuard[] {
     const guards: SizeGuard[] = [];
     const same = (source: SizeSource, equals: Dim) =>
       guards.push({ kind: "source", source, equals, text: `${sourceText(source)} == ${this.#text(equals)}` });
     for (const { source, equals } of this.#equalSources) same(source, this.simplify(equals));
-    for (const [s, value] of this.#replaced) same(this.#infoOf(s).source, value);
+    for (const [s, value] of this.#replaced) {
+      const info = this.#symbols.get(s);
+      if (info) same(info.source, value);
+      else guards.push(this.#relation("eq", sub(s, value)));
+    }
     const rest: SizeGuard[] = [];
     for (const [form, stored] of this.#ranges) {
       const now = this.simplify(form);
       if (typeof now === "number" || this.#replaced.has(form)) continue;
-      if (this.#symbols.has(form)) {
+      if (this.#symbols.has(form) || this.#unbacked.has(form)) {
         const { lower, upper } = stored;
         guards.push({ kind: "range", symbol: form, lower, upper, text: inRange(this.#text(form), stored) });
         continue;
@@ -289,7 +382,7 @@ export class ShapeEnv implements Decider {
   }
 
   #text(d: Dim): string {
-    return print(substitute(d, (s) => this.#infoOf(s).printed));
+    return print(substitute(d, (s) => this.#unbacked.has(s) ? s : this.#infoOf(s).printed));
   }
 
   /** left relation right, rearranged so that no coefficient is negative. */
@@ -335,13 +428,15 @@ export class ShapeEnv implements Decider {
 
   /** e = 0 as symbol = value, for the newest symbol that stands alone in a term with coefficient ±1. */
   #solve(e: Sym): readonly [Sym, Dim] | undefined {
-    const { constant, terms } = linear(e);
+    const { constant, terms } = linear(e), late = isUnbacked(e);
     const [only] = terms;
     if (only && terms.length === 1 && only.term.node.kind === "symbol") {
       return [only.term, -constant / only.coefficient];
     }
     for (const { term, coefficient } of terms.toReversed()) {
       if (term.node.kind !== "symbol" || Math.abs(coefficient) !== 1) continue;
+      // What is known before the call does not follow from what is known later
+      if (late && !isUnbacked(term)) continue;
       const rest = sub(e, mul(coefficient, term));
       if (!freeSymbols(rest).has(term)) return [term, mul(rest, -coefficient)];
     }
@@ -380,7 +475,8 @@ export class ShapeEnv implements Decider {
     const form = terms.reduce<Dim>((sum, t) => add(sum, mul(t.term, t.coefficient / divisor)), 0);
     if (typeof form === "number") return;
     const ends = [(range.lower - constant) / divisor, (range.upper - constant) / divisor];
-    const lower = Math.ceil(Math.min(...ends)), upper = Math.floor(Math.max(...ends));
+    // Plain zero where a negative divisor gives -0
+    const lower = Math.ceil(Math.min(...ends)) + 0, upper = Math.floor(Math.max(...ends)) + 0;
     const known = this.#ranges.get(form) ?? EVERYTHING;
     const now: Range = { lower: Math.max(known.lower, lower), upper: Math.min(known.upper, upper) };
     this.#ranges.set(form, now);
@@ -424,6 +520,19 @@ export class ShapeEnv implements Decider {
       }
     }
     return { lower, upper };
+  }
+}
+
+function mentionsUnbacked(guard: SizeGuard): boolean {
+  switch (guard.kind) {
+    case "range":
+      return isUnbacked(guard.symbol);
+    case "source":
+      return isUnbacked(guard.equals);
+    case "relation":
+      return isUnbacked(guard.left) || isUnbacked(guard.right);
+    default:
+      return guard satisfies never;
   }
 }
 

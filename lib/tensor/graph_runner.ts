@@ -7,6 +7,7 @@ import type { Runner } from "../graph/interpreter.ts";
 import { RANDOM_KEYS } from "../graph/signature.ts";
 import { findTarget } from "../ops/table.ts";
 import { withoutAutocast } from "./autocast.ts";
+import { scalarTensor } from "./creation.ts";
 import { callInplace, callOp, ops } from "./eager.ts";
 import { noGrad } from "./modes.ts";
 import { lastSerial, type Storage } from "./storage.ts";
@@ -37,6 +38,8 @@ export const graphRunner: Runner = {
       return own ? grad : noGrad(() => ops.clone(grad));
     });
   },
+  item: (tensor) => tensorOf(tensor).item(),
+  scalar: (value) => scalarTensor(value, { dtype: "float64", device: "cpu" }),
   withoutGradient: noGrad,
   begin() {
     const log = new UndoLog();
@@ -49,7 +52,7 @@ export const graphRunner: Runner = {
 
 function tensorOf(value: unknown): Tensor {
   if (isTensor(value)) return value;
-  throw new DynError(`Expected a tensor to differentiate but found ${typeof value}`);
+  throw new DynError(`Expected a tensor but found ${typeof value}`);
 }
 
 function keysOf(keys: unknown): RandomKeys {

@@ -99,6 +99,8 @@ export class NestPrinter implements StatementPrinter {
         return this.names.size(symbol);
       case "value":
         return `((long) ${this.#value(role.id).text} | ${this.names.nothing()})`;
+      case "unbacked":
+        throw new InternalError(`Expected a size that the caller passes but found ${symbol}`);
       default:
         return role satisfies never;
     }

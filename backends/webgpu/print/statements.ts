@@ -81,6 +81,8 @@ export class ShaderWriter {
         if (at < 0) throw new InternalError(`Expected a size of the program but found ${s}`);
         return `params[${at}]`;
       }
+      case "unbacked":
+        throw new InternalError(`Expected a size that the caller passes but found ${s}`);
       default:
         return role satisfies never;
     }

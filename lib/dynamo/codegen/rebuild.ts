@@ -199,6 +199,8 @@ export class Rebuilder {
   }
 
   #item(value: ItemValue): string {
+    if (value.number) return this.output(value.number.node);
+    invariant(value.tensor, "Expected a tensor whose element is read");
     let name = this.#items.get(value);
     if (name === undefined) {
       name = this.names.fresh("item");

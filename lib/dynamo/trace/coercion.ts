@@ -10,11 +10,11 @@ import {
   type ConstantValue,
   isCallable,
   type ItemValue,
-  ItemValue as Item,
   type NumberValue,
   type ObjectValue,
   type Value,
 } from "../variables/value.ts";
+import { itemOf } from "./graph_numbers.ts";
 import { callOp } from "./tensor_ops.ts";
 import { findProperty } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -44,9 +44,9 @@ export function toPrimitive(
       }
       if (value.meta.dtype === "bool") {
         const target = m.opNamed("to");
-        return then(new Item(asTensor(callOp(m, target, [value, constant("int32")], true))));
+        return then(itemOf(m.output, asTensor(callOp(m, target, [value, constant("int32")], true))));
       }
-      return then(new Item(value));
+      return then(itemOf(m.output, value));
     case "object":
       return objectToPrimitive(m, value, hint, then);
     default:

@@ -9,6 +9,7 @@ import { config } from "../../base/config.ts";
 import { logs } from "../../base/logs.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
+import { DataDependentSize } from "../../sym/decide.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { ambient } from "../../tensor/modes.ts";
 import { type BreakCause, breakGraph, breakReason, BreakSignal } from "../break_reasons.ts";
@@ -219,6 +220,9 @@ export class Machine implements Interpreter {
         ? value.exotic.cause.detail
         : "";
       return { kind: "escape", because: known, stack, thrown: value };
+    }
+    if (signal instanceof DataDependentSize) {
+      return this.#handle(new BreakSignal({ kind: "dataDependentSize", detail: signal.message }));
     }
     if (signal instanceof BranchSignal) {
       this.#refuse({ kind: "genericJump", detail: "" });

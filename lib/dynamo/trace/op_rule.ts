@@ -5,7 +5,7 @@
  * where it does not, these sizes become constants.
  */
 import { type Dim, freeSymbols, Sym } from "../../sym/expr.ts";
-import { hintOf, specialize } from "../../sym/decide.ts";
+import { DataDependentSize, hintOf, isUnbacked, specialize } from "../../sym/decide.ts";
 import { config } from "../../base/config.ts";
 import { messageOf } from "../../base/errors.ts";
 import { type Argument, parseCall, splitInplace } from "../../ops/call.ts";
@@ -32,12 +32,15 @@ export interface ArgumentForms {
   tensor(value: Extract<Value, { kind: "tensor" }>): GraphValue;
   /** An operand that stands for a number which is no size. */
   number(value: NumberValue): GraphValue;
-  /** An operand that stands for an element of a tensor. */
-  item(value: Extract<Value, { kind: "item" }>): GraphValue;
+  /** A number that the graph computes: an operand that stands for it, or a size. */
+  item(value: Extract<Value, { kind: "item" }>, form: "operand" | "size"): GraphValue | Dim;
 }
 
-/** How numbers that may change are written as arguments. */
-type NumberForm = "symbolic" | "specialized";
+/**
+ * How numbers that may change are written as arguments. "sizes": those that the graph computes as sizes, also where the
+ * op takes operands.
+ */
+type NumberForm = "symbolic" | "sizes" | "specialized";
 
 /** One call: who is called, with what. */
 export interface OpCallSite {
@@ -74,7 +77,14 @@ export function resolveArguments(m: Interpreter, site: OpCallSite): ResolvedCall
     breakGraph("tensorItem", `a tensor stands for a number among the arguments of ${definition.name}`);
   }
   if (symbolic.ok) return symbolic.value;
-  if (!site.args.some((value) => mentionsNumber(m, value))) refuseCall(messageOf(symbolic.error));
+  if (site.args.some((value) => mentions(m, value, "item"))) {
+    const sized = parse("sizes");
+    return sized.ok ? sized.value : breakGraph(
+      "tensorItem",
+      `the number is an argument of ${definition.name}: ${messageOf(sized.error)}`,
+    );
+  }
+  if (!site.args.some((value) => mentions(m, value, "number"))) refuseCall(messageOf(symbolic.error));
   const known = parse("specialized");
   return known.ok ? known.value : refuseCall(messageOf(known.error));
 }
@@ -122,7 +132,12 @@ function refuseOrLimit(
   { rule, args, error }: Failure,
   again: (args: Resolved) => unknown,
 ): never {
+  if (error instanceof DataDependentSize) throw error;
   const symbols = symbolsIn(args);
+  if ([...symbols].some(isUnbacked)) {
+    // What was assumed of the sizes may be wrong, and so the refusal
+    breakGraph("dataDependentSize", `${rule}: ${messageOf(error)}`);
+  }
   if (symbols.size > 0) {
     const known = attempt(() => again(withHints(args)));
     if (known.ok) {
@@ -178,14 +193,14 @@ function isSizes(value: Argument<GraphValue>): value is readonly Dim[] {
   return Array.isArray(value) && value.some((each) => each instanceof Sym);
 }
 
-/** Whether a number that may change is among the arguments. */
-function mentionsNumber(m: Interpreter, value: Value): boolean {
-  if (value.kind === "number") return true;
+/** Whether a number that may change, or one that the graph computes, is among the arguments. */
+function mentions(m: Interpreter, value: Value, kind: "number" | "item"): boolean {
+  if (value.kind === kind) return true;
   if (value.kind !== "object") return false;
-  if (value.exotic.kind === "array") return allElements(m, value).some((v) => mentionsNumber(m, v));
+  if (value.exotic.kind === "array") return allElements(m, value).some((v) => mentions(m, v, kind));
   return value.exotic.kind === "plain" && enumerableKeys(m, value).some((key) => {
     const found = findProperty(m, value, key);
-    return found.kind === "value" && mentionsNumber(m, found.value);
+    return found.kind === "value" && mentions(m, found.value, kind);
   });
 }
 
@@ -201,8 +216,10 @@ function toGiven(m: Interpreter, site: OpCallSite, value: Value, form: NumberFor
       if (value.dim !== null) return value.dim;
       return takesOperands(definition) ? forms.number(value) : specializeNumber(m.output, value).value;
     case "item":
-      if (config.captureScalarOutputs && takesOperands(definition)) return forms.item(value);
-      return breakGraph("tensorItem", `the number is an argument of ${definition.name}`);
+      if ((!config.captureScalarOutputs && value.tensor) || definition.checksNumbers) {
+        return breakGraph("tensorItem", `the number is an argument of ${definition.name}`);
+      }
+      return forms.item(value, form !== "sizes" && takesOperands(definition) ? "operand" : "size");
     case "tensor":
       return forms.tensor(value);
     case "object":

@@ -3,6 +3,7 @@
  * when conversions are done. Invariant: constants are computed by the operator itself; what is computed from
  * elements of tensors stays in the graph or breaks it.
  */
+import { isFloat } from "../../base/dtype.ts";
 import { invariant } from "../../base/errors.ts";
 import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/code.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -25,6 +26,7 @@ import {
 import { type PrimitiveValue, toKey, toPrimitive } from "./coercion.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { findProperty, hasProperty, refuseOpaque } from "./objects.ts";
+import { applyOperator } from "./graph_numbers.ts";
 import { callOp, comparesExactly } from "./tensor_ops.ts";
 
 type Then = (value: Value) => void;
@@ -39,13 +41,13 @@ export function binary(
   const [left, right] = operands;
   switch (operator) {
     case "===":
-      return then(constantOrItem(strictlyEqual(m, left, right), false));
+      return then(constantOrItem(m, strictlyEqual(m, left, right), false));
     case "!==":
-      return then(constantOrItem(strictlyEqual(m, left, right), true));
+      return then(constantOrItem(m, strictlyEqual(m, left, right), true));
     case "==":
-      return looselyEqual(m, left, right, (equal) => then(constantOrItem(equal, false)));
+      return looselyEqual(m, left, right, (equal) => then(constantOrItem(m, equal, false)));
     case "!=":
-      return looselyEqual(m, left, right, (equal) => then(constantOrItem(equal, true)));
+      return looselyEqual(m, left, right, (equal) => then(constantOrItem(m, equal, true)));
     case "in":
       if (right.kind !== "object") {
         return breakGraph(right.kind === "tensor" ? "opaqueObject" : "throws", "the in operator");
@@ -81,10 +83,10 @@ export function binary(
   }
 }
 
-function constantOrItem(equal: boolean | ItemValue, negate: boolean): Value {
+function constantOrItem(m: Interpreter, equal: boolean | ItemValue, negate: boolean): Value {
   if (typeof equal === "boolean") return constant(equal !== negate);
   if (!negate) return equal;
-  return breakGraph("tensorItem", "an element is compared");
+  return applyOperator(m.output, "!", [equal]) ?? breakGraph("tensorItem", "an element is compared");
 }
 
 /** An operator on primitives. */
@@ -144,18 +146,22 @@ function isHostBinary(operator: string): operator is HostBinary {
 
 /** Comparisons of an element with a constant stay in the graph; other uses need the element. */
 function itemArithmetic(m: Interpreter, operator: string, a: PrimitiveValue, b: PrimitiveValue): Value {
+  const integers = [a, b].some((each) => each.kind === "item" && (each.number?.dim ?? null) !== null);
+  const found = integers ? applyOperator(m.output, operator, [a, b]) : null;
+  if (found) return found;
   const ops: Record<string, string> = { "<": "lt", "<=": "le", ">": "gt", ">=": "ge" };
   const mirrored: Record<string, string> = { "<": "gt", "<=": "ge", ">": "lt", ">=": "le" };
   const [item, other, name] = a.kind === "item" ? [a, b, ops[operator]] : [b, a, mirrored[operator]];
   if (
-    item.kind === "item" && name && other.kind === "constant" && typeof other.value === "number" &&
-    comparesExactly(item.tensor, other.value)
+    item.kind === "item" && item.tensor && name && other.kind === "constant" &&
+    typeof other.value === "number" && comparesExactly(item.tensor, other.value)
   ) {
     const result = callOp(m, m.opNamed(name), [item.tensor, other], true);
     invariant(result.kind === "tensor", "Expected a tensor from a comparison");
-    return new ItemValue(result);
+    return new ItemValue(result, null);
   }
-  return breakGraph("tensorItem", `an element is an operand of ${operator}`);
+  return applyOperator(m.output, operator, [a, b]) ??
+    breakGraph("tensorItem", `an element is an operand of ${operator}`);
 }
 
 /** Operators on values of any type, as the language applies them. */
@@ -194,10 +200,19 @@ export function strictlyEqual(m: Interpreter, left: Value, right: Value): boolea
     const isItsType = known && (typeof other.value === item.type ||
       (item.type === "integer" && (typeof other.value === "number" || typeof other.value === "bigint")));
     if (known && !isItsType) return false;
-    if (known && typeof other.value === "number" && comparesExactly(item.tensor, other.value)) {
+    const isInteger = (item.number?.dim ?? null) !== null;
+    if (
+      known && !isInteger && item.tensor && typeof other.value === "number" &&
+      comparesExactly(item.tensor, other.value)
+    ) {
       const result = callOp(m, m.opNamed("eq"), [item.tensor, other], true);
-      if (result.kind === "tensor") return new ItemValue(result);
+      if (result.kind === "tensor") return new ItemValue(result, null);
     }
+    const compared = known || other.kind === "number" || other.kind === "item"
+      ? applyOperator(m.output, "===", [item, other])
+      : null;
+    if (compared?.kind === "item") return compared;
+    if (compared?.kind === "constant") return compared.value === true;
     return breakGraph("tensorItem", "an element is compared");
   }
   if (left.kind === "number" || right.kind === "number") {
@@ -320,9 +335,13 @@ export function unary(m: Interpreter, operator: UnaryOperator, value: Value, the
       const truth = truthOf(m, value);
       if (typeof truth === "boolean") return then(constant(!truth));
       if (truth.type === "boolean") {
-        const flipped = callOp(m, m.opNamed("logicalNot"), [truth.tensor], true);
-        if (flipped.kind === "tensor") return then(new ItemValue(flipped));
+        if (truth.tensor) {
+          const flipped = callOp(m, m.opNamed("logicalNot"), [truth.tensor], true);
+          if (flipped.kind === "tensor") return then(new ItemValue(flipped, null));
+        }
       }
+      const flipped = applyOperator(m.output, "!", [truth]);
+      if (flipped) return then(flipped);
       return breakGraph("tensorItem", "an element is negated");
     }
     case "-":
@@ -331,10 +350,12 @@ export function unary(m: Interpreter, operator: UnaryOperator, value: Value, the
       return toPrimitive(m, value, "number", (primitive) => {
         if (primitive.kind === "item") {
           if (operator === "+" && primitive.type === "number") return then(primitive);
-          if (operator === "-" && primitive.type === "number" && isFloatItem(primitive)) {
+          if (operator === "-" && primitive.tensor && isFloat(primitive.tensor.meta.dtype)) {
             const negated = callOp(m, m.opNamed("neg"), [primitive.tensor], true);
-            if (negated.kind === "tensor") return then(new ItemValue(negated));
+            if (negated.kind === "tensor") return then(new ItemValue(negated, null));
           }
+          const applied = applyOperator(m.output, operator, [primitive]);
+          if (applied) return then(applied);
           return breakGraph("tensorItem", `an element is the operand of ${operator}`);
         }
         if (primitive.kind === "number") return then(unaryNumber(m.output, operator, primitive));
@@ -343,10 +364,6 @@ export function unary(m: Interpreter, operator: UnaryOperator, value: Value, the
     default:
       return operator satisfies never;
   }
-}
-
-function isFloatItem(item: ItemValue): boolean {
-  return item.tensor.meta.dtype === "float32" || item.tensor.meta.dtype === "float64";
 }
 
 function computeUnary(operator: "-" | "+" | "~", value: Primitive): Primitive {
@@ -413,6 +430,8 @@ export function increment(m: Interpreter, value: Value, by: 1 | -1): Value {
     return constant(Number(value.value) + by);
   }
   if (value.kind === "number") return binaryNumbers(m.output, "+", [value, constant(by)]);
+  const counted = value.kind === "item" ? applyOperator(m.output, "+", [value, constant(by)]) : null;
+  if (counted) return counted;
   return breakGraph("tensorItem", "an element is counted up");
 }
 

@@ -7,13 +7,15 @@
 import { invariant } from "../../base/errors.ts";
 import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
+import { isUnbacked } from "../../sym/decide.ts";
 import { ShapeEnv, type SizeGuard, type SizeSource } from "../../sym/shape_env.ts";
 import { sizeBindings, symbolsOf } from "../../graph/sizes.ts";
 import { type Fact, factText, type Guard, type MethodExpectation } from "../guards/guard.ts";
 import { placeholderName, type Source, sourceText } from "../source.ts";
 import { expressionSize, type HostExpression, hostText } from "../variables/host_number.ts";
 import { hostLeafText } from "../guards/guard.ts";
-import type { NumberValue, TensorValue } from "../variables/value.ts";
+import type { ItemValue, NumberValue, TensorValue } from "../variables/value.ts";
+import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import { TraceHistory } from "./history.ts";
 
 /** How the value of a placeholder is had at run time. */
@@ -56,6 +58,10 @@ export class OutputGraph {
   readonly #guarded = new Set<string>();
   readonly #sourceNames = new Map<string, Source>();
   readonly #scalarNodes = new Map<string, Node>();
+  /** Elements that the program has read, as long as nothing was written in place. */
+  readonly items: Map<TensorValue, ItemValue> = new Map();
+  /** Sizes that are numbers of the graph. */
+  readonly sizeNumbers: Map<Sym, Node> = new Map();
   /** What the tape would know of the tensors. */
   readonly history: TraceHistory = new TraceHistory(this);
   operations = 0;
@@ -184,6 +190,8 @@ export class OutputGraph {
   /** Adds placeholders for sizes that no tensor input gives, and drops inputs that nothing uses. */
   finish(results: readonly Node[]): void {
     this.graph.create("output", "output", { args: [[...results]], meta: { stack: [] } });
+    addChecks(this.graph, this.sizes);
+    dropUnreadNumbers(this.graph);
     for (let i = this.inputs.length - 1; i >= 0; i--) {
       const input = this.inputs[i];
       if (!input || input.node.users.size > 0) continue;
@@ -192,7 +200,7 @@ export class OutputGraph {
     }
     const given = new Set(sizeBindings(this.graph).map((binding) => binding.symbol));
     for (const needed of symbolsOf(this.graph)) {
-      if (given.has(needed)) continue;
+      if (given.has(needed) || isUnbacked(needed)) continue;
       const source = this.sizes.sourceOf(needed);
       const node = this.graph.create("placeholder", `${needed}`, {
         meta: { value: { kind: "size", size: needed }, stack: [], source: source.base },

@@ -3,6 +3,7 @@
  * arguments; output: a value, mostly by composing ops as the eager library does. Invariant: what reads elements
  * gives an item or breaks the graph.
  */
+import { config } from "../../base/config.ts";
 import { isDType, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
@@ -10,19 +11,11 @@ import { findTarget } from "../../ops/table.ts";
 import { tensor, type TensorData } from "../../tensor/creation.ts";
 import { type IndexItem, parseIndex } from "../../tensor/index_syntax.ts";
 import { noGrad } from "../../tensor/modes.ts";
-import { hintOf } from "../../sym/decide.ts";
+import { hintOf, isEqual } from "../../sym/decide.ts";
 import { modes, Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim } from "../variables/numbers.ts";
-import {
-  constant,
-  ItemValue,
-  NULL,
-  type ObjectValue,
-  TensorValue,
-  UNDEFINED,
-  type Value,
-} from "../variables/value.ts";
+import { constant, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { BuiltinModel, Interpreter } from "./interpreter.ts";
 import { allElements, enumerableKeys, findProperty, newArray } from "./objects.ts";
 import { specializeNumber } from "../variables/numbers.ts";
@@ -30,6 +23,7 @@ import { readTensorProperty } from "./tensor_properties.ts";
 import { constantTensor } from "./creation.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import { callOp } from "./tensor_ops.ts";
+import { itemOf } from "./graph_numbers.ts";
 import { backward } from "./backward.ts";
 
 type Method = (m: Interpreter, self: TensorValue, args: readonly Value[]) => Value;
@@ -48,9 +42,9 @@ const METHODS: Readonly<Record<string, Method>> = {
   isContiguous: (_m, self) => constant(isContiguous(self.meta)),
   contiguous: (m, self) => isContiguous(self.meta) ? self : op(m, "contiguous", [self]),
   isFloatingPoint: (_m, self) => constant(isFloat(self.meta.dtype)),
-  item: (_m, self) => {
+  item: (m, self) => {
     if (hintOf(elementCount(self.meta)) !== 1) return breakGraph("throws", "item() of several elements");
-    return new ItemValue(self);
+    return itemOf(m.output, self);
   },
   cpu: (m, self) => self.meta.device === "cpu" ? self : op(m, "toDevice", [self, constant("cpu")]),
   to: convert,
@@ -94,10 +88,26 @@ const METHODS: Readonly<Record<string, Method>> = {
   registerHook: (m, self) => tapGradient(m, [self], "a hook is registered"),
   backward,
   detach_: () => breakGraph("gradientState", "detach_"),
-  tolist: () => breakGraph("tensorItem", "tolist()"),
+  tolist: (m, self) => {
+    const { shape } = self.meta, known = shape.filter((size) => typeof size === "number");
+    const count = known.reduce((a, b) => a * b, 1);
+    if (!config.captureScalarOutputs || known.length < shape.length || count > MOST_ITEMS) {
+      return breakGraph("tensorItem", "tolist()");
+    }
+    const listOf = (part: TensorValue, sizes: readonly number[]): Value => {
+      const [size, ...rest] = sizes;
+      if (size === undefined) return itemOf(m.output, part);
+      const parts = Array.from({ length: size }, (_, k) => op(m, "select", [part, constant(0), constant(k)]));
+      return newArray(m, parts.map((each) => listOf(each, rest)));
+    };
+    return listOf(self, known);
+  },
   toTypedArray: () => breakGraph("tensorItem", "toTypedArray()"),
   toString: (() => breakGraph("tensorItem", "toString()")) satisfies Method,
 };
+
+/** Most elements that become numbers of the graph one by one. */
+const MOST_ITEMS = 64;
 
 function inplace(m: Interpreter, name: string, args: readonly Value[]): Value {
   const target = findTarget(name);
@@ -191,11 +201,9 @@ function applyIndex(m: Interpreter, x: TensorValue, index: readonly Value[]): In
         dim++;
         break;
       case "tensor":
-        if (step.tensor.meta.dtype !== "int64" && step.tensor.meta.dtype !== "int32") {
-          return breakGraph("dataDependentShape", "indexing with a mask");
-        }
         gather.push(step.tensor);
-        dim++;
+        if (isMask(step.tensor)) refuseMask(view, step.tensor, dim);
+        dim += step.dims;
         break;
       case "list":
         gather.push(listIndex(m, view, { items: step.items, dim }));
@@ -208,6 +216,17 @@ function applyIndex(m: Interpreter, x: TensorValue, index: readonly Value[]): In
     }
   }
   return { view, gather };
+}
+
+const isMask = ({ meta: { dtype } }: TensorValue): boolean => dtype === "bool" || dtype === "uint8";
+
+/** A mask has the sizes of the dimensions that it indexes. */
+function refuseMask(view: TensorValue, mask: TensorValue, dim: number): void {
+  const fits = mask.meta.shape.every((size, d) => {
+    const indexed = view.meta.shape[dim + d];
+    return indexed !== undefined && isEqual(size, indexed);
+  });
+  if (!fits) breakGraph("throws", "a mask of another shape");
 }
 
 /** A list of indices along a dimension as a tensor. */
@@ -256,6 +275,8 @@ function plainIndex(m: Interpreter, value: Value): unknown {
       if (value.exotic.kind === "array") return allElements(m, value).map((each) => plainIndex(m, each));
       if (value.exotic.kind === "plain") return sliceIndex(m, value);
       return breakGraph("tensorMethod", "an index that is no list or slice");
+    case "item":
+      return value.number?.dim ?? breakGraph("tensorItem", "an index");
     default:
       return breakGraph("tensorItem", "an index");
   }
@@ -281,7 +302,7 @@ export function rowsOf(m: Interpreter, tensor: TensorValue): ObjectValue {
     ? specializeNumber(m.output, count).value
     : count.kind === "constant"
     ? count.value
-    : 0;
+    : breakGraph("dataDependentSize", "rows are iterated whose number only elements say");
   const list: Value[] = [];
   for (let i = 0; i < Number(rows); i++) list.push(op(m, "select", [tensor, constant(0), constant(i)]));
   return newArray(m, list);

@@ -4,7 +4,7 @@
  * program's own error is then made by plain JavaScript.
  */
 import { categoryOf, type DType, type DTypeCategory, isFloat } from "../../base/dtype.ts";
-import { Sym } from "../../sym/expr.ts";
+import { type Dim, Sym } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { autocastOf, type AutocastType, isEligible } from "../../ops/autocast.ts";
 import { type Argument, isList, type Node, type NodeMeta } from "../../graph/node.ts";
@@ -22,7 +22,16 @@ import { DynError, messageOf } from "../../base/errors.ts";
 import { makeOpApi, nameResults } from "../../ops/api.ts";
 import { parseCall } from "../../ops/call.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
-import { dataSlot, type NumberValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import { callDataDependent, isSeveral, tracedTensor } from "./data_dependent.ts";
+import { graphNumber, SCALAR_META, scalarOf, standsForNumber } from "./graph_numbers.ts";
+import {
+  dataSlot,
+  type ItemValue,
+  type NumberValue,
+  TensorValue,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
 import { allElements, newArray } from "./objects.ts";
 import { argumentItself } from "./identity.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -41,17 +50,50 @@ import { shownInput } from "./written_memory.ts";
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
   const { definition } = target;
-  if (definition.implementation.kind === "host") breakGraph("tensorMethod", definition.name);
+  if (definition.implementation.kind === "host" && !definition.inferUnbacked) {
+    breakGraph("tensorMethod", definition.name);
+  }
   const forms: ArgumentForms = {
     tensor: (value) => new GraphValue(m.output.nodeOf(value), value.meta),
     number: (value) => scalarOperand(m, value),
-    item: (value) => detached(m, value.tensor),
+    item: (value, form) => itemOperand(m, value, form),
   };
   const { parsed, inplace } = resolveArguments(m, { definition, args, forms });
-  if (isDataDependent(m, definition, parsed)) breakGraph("dataDependentShape", definition.name);
   const isInplace = target.inplace || inplace;
+  if (isDataDependent(m, definition, parsed)) return dataDependent(m, definition, parsed, { isInplace });
   if (m.autocast === "" || isInplace) return append(m, { definition, inplace: isInplace }, parsed, method);
   return underAutocast(m, definition, parsed, { region: m.autocast, method });
+}
+
+/** A call whose result sizes depend on elements. */
+function dataDependent(
+  m: Interpreter,
+  definition: OpDefinition,
+  args: Resolved,
+  { isInplace }: { readonly isInplace: boolean },
+): Value {
+  if (m.autocast !== "") breakGraph("dataDependentShape", `${definition.name} in a region of autocast`);
+  const results = callDataDependent(m, definition, args, {
+    ordinary(part, given) {
+      if (part.implementation.kind === "host") breakGraph("tensorMethod", part.name);
+      return shownValue(m, append(m, { definition: part, inplace: false }, given, false), part);
+    },
+  });
+  if (isSeveral(results)) {
+    const [only] = results;
+    const { resultsIf } = definition, isOne = resultsIf !== undefined && args[resultsIf] === false;
+    if (only && results.length === 1 && isOne) return tracedTensor(m, only);
+    return namedArray(m, definition, results.map((each) => tracedTensor(m, each)));
+  }
+  const result = tracedTensor(m, results), [first] = tensorArguments(args);
+  if (!isInplace || !first) return result;
+  return callOp(m, m.opNamed("copy_"), [tracedTensor(m, first.value), result], true);
+}
+
+function namedArray(m: Interpreter, definition: OpDefinition, values: readonly Value[]): Value {
+  const array = newArray(m, [...values]);
+  definition.results?.forEach((each, k) => array.slots.set(each, dataSlot(values[k] ?? UNDEFINED)));
+  return array;
 }
 
 /** A call in a region of autocast, which converts its arguments or looks at what it is composed of. */
@@ -88,7 +130,9 @@ function composed(m: Interpreter, definition: OpDefinition, args: Resolved, regi
   const api = makeOpApi<GraphValue>((part, given) => {
     if (part.implementation.kind === "host") breakGraph("tensorMethod", part.name);
     const parsed = parseCall(part, given, isGraphValue);
-    if (isDataDependent(m, part, parsed)) breakGraph("dataDependentShape", part.name);
+    if (isDataDependent(m, part, parsed)) {
+      return shownValue(m, dataDependent(m, part, parsed, { isInplace: false }), part);
+    }
     return shownValue(m, underAutocast(m, part, parsed, { region, method: false }), part);
   });
   try {
@@ -121,7 +165,20 @@ function scalarOperand(m: Interpreter, value: NumberValue): GraphValue {
   return new GraphValue(node, known.tensor);
 }
 
-/** A tensor without history, as an operand that stands for its number. */
+/** An element as an operand: a size, or a tensor without history that stands for a number. */
+function itemOperand(m: Interpreter, item: ItemValue, form: "operand" | "size"): GraphValue | Dim {
+  const { tensor } = item, number = graphNumber(m.output, item);
+  if (number?.dim && (form === "size" || !number.signed)) return number.dim;
+  if (form === "size") return breakGraph("tensorItem", "a number that is no integer is a size or an index");
+  if (!tensor || !standsForNumber(tensor.meta.dtype)) {
+    return new GraphValue(scalarOf(m.output, item), SCALAR_META);
+  }
+  const operand = detached(m, tensor);
+  if (isFloat(tensor.meta.dtype)) m.output.scalars.add(operand.node);
+  return operand;
+}
+
+/** A tensor without history. */
 function detached(m: Interpreter, tensor: TensorValue): GraphValue {
   const known = callOp(m, m.opNamed("detach"), [tensor], true);
   return known.kind === "tensor"
@@ -168,6 +225,8 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
     meta,
   });
   m.output.noteOperation(node);
+  // Elements that are read from here on may be others
+  if (inplace) m.output.items.clear();
   if (inplace && first) return afterInplace(m, node, { target: first.value, grad });
   if (!metas) {
     if (!kept) return breakGraph("tensorMethod", definition.name);
@@ -182,9 +241,7 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
     m.output.noteOperation(item);
     return remember(m, new TensorValue(tensor, requiresGrad, item, null, null));
   });
-  const array = newArray(m, values);
-  definition.results?.forEach((each, k) => array.slots.set(each, dataSlot(values[k] ?? UNDEFINED)));
-  return array;
+  return namedArray(m, definition, values);
 }
 
 function remember(m: Interpreter, tensor: TensorValue): TensorValue {

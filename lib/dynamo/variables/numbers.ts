@@ -4,8 +4,9 @@
  * it exists only where integer arithmetic gives the same.
  */
 import { invariant } from "../../base/errors.ts";
-import { hintOf, isAtMost, isEqual, isLess, specialize } from "../../sym/decide.ts";
+import { hintOf, isAtMost, isEqual, isLess, isUnbacked, specialize } from "../../sym/decide.ts";
 import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, sub } from "../../sym/expr.ts";
+import { itemOfSize } from "../trace/graph_numbers.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import {
   applyBinary,
@@ -25,6 +26,7 @@ export function numberOfDim(output: OutputGraph, dim: Dim): Value {
   if (typeof dim === "number") return constant(dim);
   const known = output.sizes.simplify(dim);
   if (typeof known === "number") return constant(known);
+  if (isUnbacked(dim)) return itemOfSize(output, dim);
   return new NumberValue(hostOfDim(output, dim), hintOf(dim), dim);
 }
 

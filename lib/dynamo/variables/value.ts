@@ -7,7 +7,7 @@
 import { invariant } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
-import type { Dim } from "../../sym/expr.ts";
+import type { Dim, Relation } from "../../sym/expr.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { BreakCause } from "../break_reasons.ts";
@@ -89,14 +89,55 @@ export class NumberValue {
   ) {}
 }
 
-/** What `item()` of a tensor of the graph will give: known only after the graph has run. */
+/** What the program has asked about two sizes. */
+export interface SizeQuestion {
+  readonly relation: Relation;
+  readonly sides: readonly [Dim, Dim];
+  /** The answer for which the condition is true. */
+  readonly outcome: boolean;
+}
+
+/** A number or truth value that a node of the graph gives. */
+export class GraphNumber {
+  readonly type: "number" | "boolean";
+  /** The same as a size, where it is an integer. */
+  readonly dim: Dim | null;
+  /** Whether it may be -0 where the size is 0. */
+  readonly signed: boolean;
+  /** It is the quotient of two sizes, for the sake of Math.floor and Math.trunc. */
+  readonly quotient: readonly [Dim, Dim] | null;
+  /** It is the answer to a question about sizes. */
+  readonly relation: SizeQuestion | null;
+
+  constructor(
+    readonly node: Node,
+    { type, dim = null, signed = false, quotient = null, relation = null }:
+      & Pick<GraphNumber, "type">
+      & Partial<Pick<GraphNumber, "dim" | "signed" | "quotient" | "relation">>,
+  ) {
+    this.type = type;
+    this.dim = dim;
+    this.signed = signed;
+    this.quotient = quotient;
+    this.relation = relation;
+  }
+}
+
+/** A primitive that is known only after the graph has run: what `item()` of a tensor gives, and what follows from it. */
 export class ItemValue {
   readonly kind = "item";
-  constructor(readonly tensor: TensorValue) {}
+  /** One of both at least is there. */
+  constructor(
+    /** A tensor of the graph whose element it is. */
+    readonly tensor: TensorValue | null,
+    /** Where the graph itself computes with it. */
+    readonly number: GraphNumber | null,
+  ) {}
 
   /** "integer": a number, or a bigint where it is too large for one. */
   get type(): "number" | "boolean" | "integer" {
-    const { dtype } = this.tensor.meta;
+    if (this.number) return this.number.type;
+    const dtype = this.tensor?.meta.dtype;
     return dtype === "bool" ? "boolean" : dtype === "int64" ? "integer" : "number";
   }
 }

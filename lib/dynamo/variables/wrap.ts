@@ -219,6 +219,7 @@ export class Wrapper {
       dynamic: (dim) => {
         if (settings.history.isFixed(place.name, dim)) return undefined;
         const mark = markOf(real, dim), said = saidOf(sourceText(place), dim, shape[dim] ?? 0);
+        if (mark?.kind === "unbacked") return "unbacked";
         if (mark?.kind === "dynamic") return { range: [Math.max(2, mark.min), mark.max], duck: false };
         if (mark?.kind === "static" || said === "static") return undefined;
         if (said === "dynamic") return {};

@@ -9,6 +9,7 @@ import {
   constant,
   type ConstantValue,
   dataSlot,
+  type ItemValue,
   type NumberValue,
   ObjectValue,
   type Primitive,
@@ -20,6 +21,7 @@ import { type PrimitiveValue, textOf, toPrimitive } from "../coercion.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { isReplaced } from "../../../base/own_builtins.ts";
+import { applyMath, applyOperator } from "../graph_numbers.ts";
 import { allElements, builtinPrototype, enumerableKeys, newArray, newObject } from "../objects.ts";
 import { toNumeric, truthOf } from "../operators.ts";
 import type { ModelTable } from "./table.ts";
@@ -166,7 +168,7 @@ function mathematics(table: ModelTable): void {
     if (typeof fn !== "function") continue;
     table.method(Math, name, (m, request) => {
       let result: Value | null = null, pushed = false;
-      const numbers: (NumberValue | ConstantValue)[] = [];
+      const numbers: (NumberValue | ConstantValue | ItemValue)[] = [];
       const step = (index: number, next: () => void): boolean | void => {
         const arg = request.args[index];
         if (!arg) return false;
@@ -175,17 +177,22 @@ function mathematics(table: ModelTable): void {
             return breakGraph("throws", "Cannot convert a BigInt value to a number");
           }
           if (value.kind === "constant") numbers.push(constant(Number(value.value)));
-          else if (value.kind === "number") numbers.push(value);
-          else return breakGraph("tensorItem", `an element is an argument of Math.${name}`);
+          else if (value.kind === "number" || value.kind === "item") numbers.push(value);
+          else return breakGraph("coercion", `an argument of Math.${name}`);
           next();
         });
       };
       const compute = (): Value => {
-        if (numbers.some((n) => n.kind === "number")) {
-          const symbolic = mathNumbers(m.output, name, numbers);
+        const plain = numbers.filter((n) => n.kind !== "item");
+        if (plain.length < numbers.length) {
+          return applyMath(m.output, name, numbers) ??
+            breakGraph("tensorItem", `an element is an argument of Math.${name}`);
+        }
+        if (plain.some((n) => n.kind === "number")) {
+          const symbolic = mathNumbers(m.output, name, plain);
           if (symbolic) return symbolic;
         }
-        const known = numbers.map((n) => n.kind === "number" ? specializeNumber(m.output, n).value : n.value);
+        const known = plain.map((n) => n.kind === "number" ? specializeNumber(m.output, n).value : n.value);
         return primitive(Reflect.apply(fn, Math, known));
       };
       inTurn(step, () => {
@@ -349,7 +356,8 @@ export function addPrimitives(table: ModelTable): void {
           ? breakGraph("throws", "Number(symbol)")
           : constant(Number(p.value));
       }
-      return p.kind === "item" && p.type !== "number" ? breakGraph("tensorItem", "Number()") : p;
+      if (p.kind !== "item" || p.type === "number") return p;
+      return applyOperator(m.output, "+", [p]) ?? breakGraph("tensorItem", "Number()");
     });
   });
   table.call(String, (m, request) => {
@@ -361,7 +369,11 @@ export function addPrimitives(table: ModelTable): void {
   table.call(Boolean, (m, { args: [value = UNDEFINED] }) => {
     const truth = truthOf(m, value);
     if (typeof truth === "boolean") return constant(truth);
-    return truth.type === "boolean" ? truth : breakGraph("tensorItem", "Boolean()");
+    if (truth.type === "boolean") return truth;
+    const flipped = applyOperator(m.output, "!", [truth]);
+    return flipped?.kind === "item"
+      ? applyOperator(m.output, "!", [flipped]) ?? breakGraph("tensorItem", "Boolean()")
+      : breakGraph("tensorItem", "Boolean()");
   });
   table.call(BigInt, (m, { args: [value = UNDEFINED] }) => {
     try {

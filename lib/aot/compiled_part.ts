@@ -1,0 +1,158 @@
+/**
+ * A part of a captured graph that is compiled when it is first reached, since some of its sizes are known only then.
+ * Input: nodes, a backend and the values of a call; output: a function for this call. Invariant: a version serves the
+ * calls whose sizes satisfy what was assumed when it was compiled; sizes that it does not name may be any.
+ */
+import { config } from "../base/config.ts";
+import { DynError, messageOf } from "../base/errors.ts";
+import { reportFallback } from "../base/fallback.ts";
+import { logs } from "../base/logs.ts";
+import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+import type { Graph, Node } from "../graph/node.ts";
+import { type Dim, evaluate, type Sym } from "../sym/expr.ts";
+import { ShapeEnv, type SizeGuard, type SizeSource } from "../sym/shape_env.ts";
+import { isTensor, modes, type Tensor } from "../tensor/tensor.ts";
+import {
+  GraphPart,
+  listOf,
+  moduleOf,
+  outsideSymbols,
+  type PartNodes,
+  type PreparedPart,
+} from "./graph_part.ts";
+
+/** One compilation of a part. */
+interface Version {
+  readonly graph: Graph;
+  readonly run: CompiledFunction;
+  /** Sizes that are arguments, in order. */
+  readonly sizes: readonly Sym[];
+  /** Which tensors among the inputs require a gradient. */
+  readonly requiring: string;
+  readonly fits: (sizeOf: (symbol: Sym) => number) => boolean;
+}
+
+/** A part that is compiled. */
+export class CompiledPart {
+  readonly #symbols: readonly Sym[];
+  readonly #versions: Version[] = [];
+  /** Settings of the code generator when the graph was captured. */
+  readonly #settings = { ...config.inductor };
+  #plain: GraphPart | undefined;
+
+  constructor(
+    readonly captured: GraphModule,
+    readonly nodes: PartNodes,
+    readonly backend: GraphBackend,
+  ) {
+    this.#symbols = [...outsideSymbols(nodes)];
+  }
+
+  /** The part with the values of a call, compiled if nothing that is compiled serves it. */
+  prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart {
+    const inputs = this.nodes.inputs.map((node) => values.get(node));
+    if (!this.#laidOutAsCaptured(inputs, sizeOf)) return this.#opByOp.prepare(values, sizeOf);
+    const requiring = inputs.map((value) => isTensor(value) && value.requiresGrad ? "1" : "0").join("");
+    const version = this.#versions.find((each) => each.requiring === requiring && each.fits(sizeOf)) ??
+      this.#compile(inputs, { sizeOf, requiring });
+    if (!version) return this.#opByOp.prepare(values, sizeOf);
+    const args = [...version.sizes.map(sizeOf), ...inputs];
+    return { graph: version.graph, run: () => listOf(version.run(...args)) };
+  }
+
+  get #opByOp(): GraphPart {
+    return this.#plain ??= new GraphPart(this.captured, this.nodes);
+  }
+
+  /** Whether the tensors of a call lie in memory as the capture took it. */
+  #laidOutAsCaptured(inputs: readonly unknown[], sizeOf: (symbol: Sym) => number): boolean {
+    return this.nodes.inputs.every(({ meta: { value } }, at) => {
+      const tensor = inputs[at];
+      if (value.kind !== "tensor" || !isTensor(tensor)) return true;
+      const { shape, strides, dtype } = value.tensor;
+      return tensor.dtype === dtype && sameSizes(shape, tensor.shape, sizeOf) &&
+        (tensor.shape.includes(0) || sameStrides(strides, tensor, sizeOf));
+    });
+  }
+
+  #compile(
+    inputs: readonly unknown[],
+    { sizeOf, requiring }: { readonly sizeOf: (symbol: Sym) => number; readonly requiring: string },
+  ): Version | undefined {
+    if (this.#versions.length >= config.cacheSizeLimit) {
+      logs.emit("perf_hints", "A part of a graph runs op by op: its sizes have needed too many versions");
+      return undefined;
+    }
+    const env = new ShapeEnv(), stand = new Map<Sym, Dim>(), origin = new Map<string, Sym>();
+    for (const symbol of this.#symbols) {
+      const hint = sizeOf(symbol), base = `${symbol}`;
+      const range = hint < 0 ? [-Infinity, -1] as const : [2, Infinity] as const;
+      stand.set(symbol, env.createSize({ base, part: { kind: "value" } }, hint, { duck: false, range }));
+      origin.set(base, symbol);
+    }
+    const dynamic = this.#symbols.filter((symbol) => typeof stand.get(symbol) !== "number");
+    const gm = moduleOf(this.captured, this.nodes, {
+      replace: (symbol) => stand.get(symbol) ?? symbol,
+      sizes: dynamic.flatMap((symbol) => symOf(stand.get(symbol))),
+      requiresGrad: (input) => {
+        const value = inputs[this.nodes.inputs.indexOf(input)];
+        return isTensor(value) && value.requiresGrad;
+      },
+    });
+    const run = this.#handOver(gm, [...dynamic.map(sizeOf), ...inputs]);
+    if (!run) return undefined;
+    const fixed = [...stand].flatMap(([symbol, dim]) => typeof dim === "number" ? [{ symbol, dim }] : []);
+    const guards = env.guards();
+    const version: Version = {
+      graph: gm.graph,
+      run,
+      sizes: dynamic,
+      requiring,
+      fits: (size) => {
+        const valueOf = ({ base }: SizeSource) => {
+          const symbol = origin.get(base);
+          return symbol === undefined ? NaN : size(symbol);
+        };
+        return fixed.every(({ symbol, dim }) => size(symbol) === dim) &&
+          guards.every((guard: SizeGuard) => ShapeEnv.holds(guard, env, valueOf));
+      },
+    };
+    this.#versions.unshift(version);
+    return version;
+  }
+
+  /** Compiles a graph under the settings of the capture; undefined where that fails and the part runs op by op. */
+  #handOver(gm: GraphModule, examples: readonly unknown[]): CompiledFunction | undefined {
+    const { trace: _, ...inductor } = this.#settings;
+    try {
+      return config.patch({ inductor }, () => modes.without(() => this.backend(gm, examples))) ?? undefined;
+    } catch (error) {
+      // What an op says of its operands is the program's error
+      if (error instanceof DynError || this.#settings.errorOnFallback) throw error;
+      reportFallback(
+        "op by op",
+        `a part of a graph runs op by op, since compiling it failed. ${messageOf(error)}`,
+      );
+      return undefined;
+    }
+  }
+}
+
+function symOf(d: Dim | undefined): Sym[] {
+  return d === undefined || typeof d === "number" ? [] : [d];
+}
+
+function sameSizes(
+  expected: readonly Dim[],
+  found: readonly Dim[],
+  sizeOf: (symbol: Sym) => number,
+): boolean {
+  return expected.length === found.length && expected.every((d, at) => evaluate(d, sizeOf) === found[at]);
+}
+
+/** Strides of dimensions of size 1 may be any. */
+function sameStrides(expected: readonly Dim[], tensor: Tensor, sizeOf: (symbol: Sym) => number): boolean {
+  const found = tensor.stride();
+  return expected.every((d, at) => tensor.shape[at] === 1 || evaluate(d, sizeOf) === found[at]);
+}

@@ -1,0 +1,188 @@
+/**
+ * A run of nodes of a captured graph as a graph of its own. Input: the nodes, and how sizes are written in it; output:
+ * a graph whose inputs are sizes, then what earlier nodes computed. Invariant: it computes what the nodes compute
+ * where they are.
+ */
+import { InternalError } from "../base/errors.ts";
+import type { TensorMeta } from "../graph/meta.ts";
+import { type Argument, Graph, isList, isRecord, Node, type NodeValue } from "../graph/node.ts";
+import { GraphModule } from "../graph/graph_module.ts";
+import { symbolsIn } from "../graph/sizes.ts";
+import { type Dim, evaluate, freeSymbols, substitute, Sym } from "../sym/expr.ts";
+
+/** The nodes of a part. */
+export interface PartNodes {
+  readonly nodes: readonly Node[];
+  /** Values from outside that they read. */
+  readonly inputs: readonly Node[];
+  /** Values that are read outside. */
+  readonly results: readonly Node[];
+  /** Sizes that they give themselves. */
+  readonly gives: ReadonlySet<Sym>;
+}
+
+/** A part made ready for a call: the graph that will run, and the run. */
+export interface PreparedPart {
+  readonly graph: Graph;
+  run(): readonly unknown[];
+}
+
+/** How a part is written as a graph. */
+export interface PartForm {
+  /** What stands for a symbol. */
+  readonly replace: (symbol: Sym) => Dim;
+  /** Symbols that are inputs, as they are in the new graph. */
+  readonly sizes: readonly Sym[];
+  /** Whether the value of an input requires a gradient. */
+  readonly requiresGrad: (input: Node) => boolean;
+}
+
+/** A part that runs op by op. */
+export class GraphPart {
+  readonly #module: GraphModule;
+  readonly #symbols: readonly Sym[];
+
+  constructor(captured: GraphModule, readonly nodes: PartNodes) {
+    this.#symbols = [...outsideSymbols(nodes)];
+    this.#module = moduleOf(captured, nodes, {
+      replace: (symbol) => symbol,
+      sizes: this.#symbols,
+      requiresGrad: (input) => requiresGrad(input),
+    });
+  }
+
+  /** The part with the values of a call. */
+  prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart {
+    const module = this.#module;
+    const args = [...this.#symbols.map(sizeOf), ...this.nodes.inputs.map((node) => values.get(node))];
+    return { graph: module.graph, run: () => listOf(module.forward(...args)) };
+  }
+
+  /** What an argument tree stands for, given the values of nodes. */
+  static resolve(
+    argument: Argument,
+    values: ReadonlyMap<Node, unknown>,
+    sizeOf: (symbol: Sym) => number,
+  ): unknown {
+    const again = (each: Argument) => GraphPart.resolve(each, values, sizeOf);
+    if (argument instanceof Node) return values.get(argument);
+    if (argument instanceof Sym) return evaluate(argument, sizeOf);
+    if (isList(argument)) return argument.map(again);
+    if (isRecord(argument)) {
+      return Object.fromEntries(Object.entries(argument).map(([key, each]) => [key, again(each)]));
+    }
+    return argument;
+  }
+}
+
+/** The results of a part. */
+export function listOf(result: unknown): readonly unknown[] {
+  if (Array.isArray(result)) return result;
+  throw new InternalError("Expected a list of results");
+}
+
+/** The symbols that nodes mention in their arguments and results. */
+export function symbolsOfNodes(nodes: readonly Node[], found: Set<Sym> = new Set()): Set<Sym> {
+  const inMeta = ({ shape, strides, offset }: TensorMeta) => {
+    for (const d of [...shape, ...strides, offset]) freeSymbols(d, found);
+  };
+  for (const { args, kwargs, meta: { value } } of nodes) {
+    symbolsIn(args, found);
+    symbolsIn(kwargs, found);
+    if (value.kind === "tensor") inMeta(value.tensor);
+    else if (value.kind === "tensors") value.tensors.forEach(inMeta);
+    else if (value.kind === "size") freeSymbols(value.size, found);
+  }
+  return found;
+}
+
+/** The symbols of a part that have to be known before it runs. */
+export function outsideSymbols({ nodes, inputs, gives }: PartNodes): Set<Sym> {
+  const found = symbolsOfNodes(nodes.filter(({ meta }) => !meta.onHost));
+  for (const { args, kwargs, meta } of nodes) {
+    if (!meta.onHost) continue;
+    symbolsIn(args, found);
+    symbolsIn(kwargs, found);
+  }
+  symbolsOfNodes(inputs.filter(({ meta: { value } }) => value.kind === "tensor"), found);
+  for (const symbol of gives) found.delete(symbol);
+  return found;
+}
+
+/** Writes a part as a graph. */
+export function moduleOf(
+  captured: GraphModule,
+  { nodes, inputs, results }: PartNodes,
+  { replace, sizes, requiresGrad }: PartForm,
+): GraphModule {
+  const graph = new Graph(), copies = new Map<Node, Node>();
+  const change = (argument: Argument): Argument => {
+    if (argument instanceof Node) return copyOf(copies, argument);
+    if (argument instanceof Sym) return substitute(argument, replace);
+    if (isList(argument)) return argument.map(change);
+    if (isRecord(argument)) return changed(argument);
+    return argument;
+  };
+  const changed = (record: Readonly<Record<string, Argument>>) =>
+    Object.fromEntries(Object.entries(record).map(([key, each]) => [key, change(each)]));
+  for (const size of sizes) {
+    graph.create("placeholder", `${size}`, { meta: { value: { kind: "size", size } } });
+  }
+  for (const input of inputs) {
+    const { stack, source, value } = input.meta;
+    const known = valueWith(value, replace);
+    const placed = known.kind === "tensor" ? { ...known, requiresGrad: requiresGrad(input) } : known;
+    copies.set(
+      input,
+      graph.create("placeholder", input.name, {
+        meta: { stack, value: placed, ...(source ? { source } : {}) },
+      }),
+    );
+  }
+  for (const node of nodes) {
+    const copy = graph.create(node.op, node.target, {
+      name: node.name,
+      args: node.args.map(change),
+      kwargs: changed(node.kwargs),
+      meta: { ...node.meta, value: valueWith(node.meta.value, replace) },
+    });
+    copies.set(node, copy);
+  }
+  graph.create("output", "output", { args: [results.map((node) => copyOf(copies, node))] });
+  graph.lint();
+  return new GraphModule(graph, captured.attributes, captured.runner);
+}
+
+/** Whether a node's tensor was captured as one that requires a gradient. */
+function requiresGrad({ meta: { value } }: Node): boolean {
+  return value.kind === "tensor" && value.requiresGrad;
+}
+
+function valueWith(value: NodeValue, replace: (symbol: Sym) => Dim): NodeValue {
+  const known = (d: Dim) => substitute(d, replace);
+  const tensorWith = ({ shape, strides, offset, ...rest }: TensorMeta): TensorMeta => ({
+    ...rest,
+    shape: shape.map(known),
+    strides: strides.map(known),
+    offset: known(offset),
+  });
+  switch (value.kind) {
+    case "tensor":
+      return { ...value, tensor: tensorWith(value.tensor) };
+    case "tensors":
+      return { ...value, tensors: value.tensors.map(tensorWith) };
+    case "size":
+      return { kind: "size", size: known(value.size) };
+    case "number":
+    case "unknown":
+      return value;
+    default:
+      return value satisfies never;
+  }
+}
+
+function copyOf(copies: ReadonlyMap<Node, Node>, node: Node): Node {
+  const copy = copies.get(node);
+  if (!copy) throw new InternalError(`Expected ${node.name} before its use in a part`);
+  return copy;
+}

@@ -1,0 +1,192 @@
+/**
+ * Graphs in which the host has a say, as a backend: where a size or a number is known only once elements have been
+ * read, the graph is cut, and each part is compiled with what is known by then. Input: a captured graph and a backend
+ * for parts without such sizes; output: a function over the graph's inputs. Invariant: a call is a transaction: where
+ * a part or a check fails, nothing that existed before it has changed.
+ */
+import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
+import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
+import { takesGradients } from "../graph/gradient_call.ts";
+import { type Graph, hasEffect, type Node } from "../graph/node.ts";
+import type { GraphModule } from "../graph/graph_module.ts";
+import {
+  type LateBinding,
+  lateBindings,
+  readBinding,
+  readLateBinding,
+  sizeBindings,
+} from "../graph/sizes.ts";
+import type { Transaction } from "../graph/interpreter.ts";
+import type { Sym } from "../sym/expr.ts";
+import { findTarget } from "../ops/table.ts";
+import { graphRunner } from "../tensor/graph_runner.ts";
+import { NotFunctional } from "../autograd/functional.ts";
+import { CompiledPart } from "./compiled_part.ts";
+import { GraphPart, type PartNodes, symbolsOfNodes } from "./graph_part.ts";
+
+/** Whether a graph has sizes or numbers that only the host can say while it runs. */
+export function needsStages(graph: Graph): boolean {
+  return graph.nodes.some(({ meta }) => meta.onHost === true) ||
+    [...symbolsOfNodes(graph.nodes)].some(({ node }) =>
+      node.kind === "symbol" && node.role.kind === "unbacked"
+    );
+}
+
+/** Compiles a graph in stages. Throws NotFunctional where a gradient is taken across them. */
+export function inStages(captured: GraphModule, backend: GraphBackend): CompiledFunction {
+  const stages = stagesOf(captured, backend);
+  const { placeholders, output } = captured.graph;
+  const bindings = new Map(sizeBindings(captured.graph).map((binding) => [binding.symbol, binding]));
+  return (...inputs) => {
+    const values = new Map<Node, unknown>(placeholders.map((node, at) => [node, inputs[at]]));
+    const sizes = new Map<Sym, number>();
+    const sizeOf = (symbol: Sym): number => {
+      const known = sizes.get(symbol);
+      if (known !== undefined) return known;
+      const binding = bindings.get(symbol);
+      if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol} but found none`);
+      const size = readBinding(binding, inputs);
+      sizes.set(symbol, size);
+      return size;
+    };
+    const call: Call = { values, sizes, sizeOf, transaction: graphRunner.begin() };
+    try {
+      for (const stage of stages) runStage(stage, call);
+    } catch (error) {
+      const { stage } = call;
+      const isWhole = !(error instanceof InternalError) && (stage === undefined || isUndone(error, stage));
+      throw isWhole && call.transaction.rollBack() ? noteUndone(error, captured.graph) : error;
+    }
+    return GraphPart.resolve(output.args[0] ?? [], values, sizeOf);
+  };
+}
+
+interface Call {
+  readonly values: Map<Node, unknown>;
+  readonly sizes: Map<Sym, number>;
+  readonly sizeOf: (symbol: Sym) => number;
+  readonly transaction: Transaction;
+  /** The graph of the part that runs. */
+  stage?: Graph;
+}
+
+interface Stage {
+  readonly part: CompiledPart | GraphPart;
+  /** Values from before the part that it writes to. */
+  readonly writes: readonly Node[];
+  readonly gives: readonly { readonly node: Node; readonly bindings: readonly LateBinding[] }[];
+  /** Values that no later part reads. */
+  readonly frees: readonly Node[];
+}
+
+function runStage({ part, writes, gives, frees }: Stage, call: Call): void {
+  const { values, sizes, sizeOf, transaction } = call;
+  for (const node of writes) transaction.willWrite(values.get(node));
+  const { graph, run } = part.prepare(values, sizeOf);
+  call.stage = graph;
+  const results = run();
+  delete call.stage;
+  part.nodes.results.forEach((node, at) => values.set(node, results[at]));
+  for (const { node, bindings } of gives) {
+    for (const binding of bindings) sizes.set(binding.symbol, readLateBinding(binding, values.get(node)));
+  }
+  for (const node of frees) values.delete(node);
+}
+
+function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
+  const { graph } = captured, late = lateBindings(graph);
+  const groups = cut(graph, late);
+  const at = new Map(groups.flatMap(({ nodes }, index) => nodes.map((node) => [node, index] as const)));
+  refuseGradientsAcross(graph, at);
+  const lastUse = new Map<Node, number>();
+  for (const [index, { nodes }] of groups.entries()) {
+    for (const node of nodes) for (const input of node.inputs()) lastUse.set(input, index);
+  }
+  for (const input of graph.output.inputs()) lastUse.set(input, groups.length);
+  return groups.map(({ nodes, onHost }, index): Stage => {
+    const own = new Set(nodes);
+    const inputs = [...new Set(nodes.flatMap((node) => [...node.inputs()]))].filter((node) => !own.has(node));
+    const results = nodes.filter((node) => (lastUse.get(node) ?? -1) > index || late.has(node));
+    const gives = nodes.flatMap((node) => {
+      const bindings = late.get(node);
+      return bindings ? [{ node, bindings }] : [];
+    });
+    const given = new Set(gives.flatMap(({ bindings }) => bindings.map(({ symbol }) => symbol)));
+    const parts: PartNodes = { nodes, inputs, results, gives: given };
+    return {
+      part: onHost ? new GraphPart(captured, parts) : new CompiledPart(captured, parts, backend),
+      // Nothing can fail behind the last part, and a part takes back what it has done itself
+      writes: index < groups.length - 1 ? writtenBy(nodes, own) : [],
+      gives,
+      frees: [...lastUse].flatMap(([node, last]) =>
+        last === index && node.op !== "placeholder" ? [node] : []
+      ),
+    };
+  });
+}
+
+interface Group {
+  readonly nodes: readonly Node[];
+  readonly onHost: boolean;
+}
+
+/**
+ * The nodes in groups that run one after the other. What the host does waits as long as nothing needs it, so that
+ * kernels around it stay together.
+ */
+function cut(graph: Graph, late: ReadonlyMap<Node, readonly LateBinding[]>): Group[] {
+  const groups: Group[] = [];
+  let open: Node[] = [], waiting: Node[] = [];
+  const close = () => {
+    if (open.length > 0) groups.push({ nodes: open, onHost: false });
+    if (waiting.length > 0) groups.push({ nodes: waiting, onHost: true });
+    [open, waiting] = [[], []];
+  };
+  for (const node of graph.nodes) {
+    if (node.op === "placeholder" || node.op === "output") continue;
+    if (node.meta.onHost) {
+      waiting.push(node);
+      continue;
+    }
+    const given = new Set(waiting.flatMap((each) => late.get(each) ?? []).map(({ symbol }) => symbol));
+    const needsHost = [...node.inputs()].some((input) => waiting.includes(input)) ||
+      [...symbolsOfNodes([node])].some((symbol) => given.has(symbol));
+    // What the host reads it reads before it is written
+    if (waiting.length > 0 && (needsHost || hasEffect(node))) close();
+    open.push(node);
+  }
+  close();
+  return groups;
+}
+
+/** The values from outside that some nodes write to, by the views that lead there. */
+function writtenBy(nodes: readonly Node[], own: ReadonlySet<Node>): Node[] {
+  const found = new Set<Node>();
+  for (const node of nodes) {
+    if (!hasEffect(node)) continue;
+    let [target] = node.inputs();
+    while (target && own.has(target)) {
+      const definition = findTarget(target.target)?.definition;
+      const shows = hasEffect(target) || target.target === "getitem" ||
+        definition?.implementation.kind === "view" || definition?.implementation.kind === "composite";
+      target = shows ? [...target.inputs()][0] : undefined;
+    }
+    if (target) found.add(target);
+  }
+  return [...found];
+}
+
+/** A gradient that is taken inside the graph is taken of what its own part has computed. */
+function refuseGradientsAcross(graph: Graph, at: ReadonlyMap<Node, number>): void {
+  for (const node of graph.nodes) {
+    if (!takesGradients(node)) continue;
+    const behind = new Set(node.inputs()), own = at.get(node);
+    for (const each of behind) {
+      if (each.op === "placeholder") continue;
+      if (at.get(each) !== own) {
+        throw new NotFunctional("Expected no size or number of elements between a value and its gradient");
+      }
+      for (const input of each.inputs()) behind.add(input);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Ops whose result sizes depend on elements, as nodes of the graph. Input: an op and its resolved arguments; output:
+ * traced tensors with sizes that are known once the node has run. Invariant: what looks at elements is a node of its
+ * own that the host runs; everything around it is ordinary ops over such sizes.
+ */
+import { config } from "../../base/config.ts";
+import { DynError, messageOf } from "../../base/errors.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import type { NodeMeta } from "../../graph/node.ts";
+import { makeOpApi } from "../../ops/api.ts";
+import { parseCall } from "../../ops/call.ts";
+import type { OpDefinition } from "../../ops/definition.ts";
+import {
+  callArguments,
+  graphNameOf,
+  GraphValue,
+  isGraphValue,
+  mapArguments,
+} from "../../ops/graph_builder.ts";
+import { DataDependentSize } from "../../sym/decide.ts";
+import { boundsOf, type Dim } from "../../sym/expr.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { TensorValue, type Value } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { isDataDependent, type Resolved } from "./op_rule.ts";
+
+/** The results of a call, one or several. */
+type Results = GraphValue | readonly GraphValue[];
+
+/** How ops whose sizes do not depend on elements become nodes. */
+export type OrdinaryCall = (definition: OpDefinition, args: Resolved) => Results;
+
+/** Calls an op whose result sizes depend on elements; breaks the graph where the settings leave it out of graphs. */
+export function callDataDependent(
+  m: Interpreter,
+  definition: OpDefinition,
+  args: Resolved,
+  { ordinary }: { readonly ordinary: OrdinaryCall },
+): Results {
+  if (!config.captureDynamicOutputShapes) breakGraph("dataDependentShape", definition.name);
+  const { implementation, inferUnbacked } = definition;
+  if (implementation.kind === "composite") {
+    const api = makeOpApi<GraphValue>((part, given) => {
+      const parsed = parseCall(part, given, isGraphValue);
+      if (isDataDependent(m, part, parsed)) return callDataDependent(m, part, parsed, { ordinary });
+      return ordinary(part, parsed);
+    });
+    try {
+      return implementation.compose(api, args);
+    } catch (thrown) {
+      // What was assumed of sizes may be wrong, and so a refusal: plain JavaScript knows
+      if (!(thrown instanceof DynError) || thrown instanceof DataDependentSize) throw thrown;
+      return breakGraph("dataDependentShape", `${definition.name}: ${messageOf(thrown)}`);
+    }
+  }
+  if (!inferUnbacked) return breakGraph("dataDependentShape", definition.name);
+  const unknown = (upTo: Dim): Dim => m.output.sizes.createUnbacked([0, boundsOf(upTo)[1]]);
+  const results = inferUnbacked(mapArguments(args, (value) => value.meta), unknown);
+  return appendHostCall(m, definition, { args, metas: results });
+}
+
+function appendHostCall(
+  m: Interpreter,
+  definition: OpDefinition,
+  { args, metas }: { readonly args: Resolved; readonly metas: readonly TensorMeta[] },
+): Results {
+  const { output } = m, [only, ...others] = metas;
+  const meta: Partial<NodeMeta> = { stack: output.whereabouts.stack(), onHost: true };
+  const node = output.graph.create("call_function", graphNameOf(definition), {
+    ...callArguments({ definition, args }),
+    meta: {
+      ...meta,
+      value: only && others.length === 0
+        ? { kind: "tensor", tensor: only, requiresGrad: false }
+        : { kind: "tensors", tensors: metas, requiresGrad: false },
+    },
+  });
+  output.noteOperation(node);
+  if (only && others.length === 0) return remember(m, new TensorValue(only, false, node, null, null));
+  return metas.map((tensor, index) => {
+    const item = output.graph.create("call_function", "getitem", {
+      args: [node, index],
+      meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad: false } },
+    });
+    output.noteOperation(item);
+    return remember(m, new TensorValue(tensor, false, item, null, null));
+  });
+}
+
+function remember(m: Interpreter, tensor: TensorValue): GraphValue {
+  const node = m.output.nodeOf(tensor);
+  m.output.tensors.set(node, tensor);
+  return new GraphValue(node, tensor.meta);
+}
+
+/** Results of a call as the program gets them. */
+export function isSeveral(results: Results): results is readonly GraphValue[] {
+  return Array.isArray(results);
+}
+
+/** The traced tensor behind a value of the graph. */
+export function tracedTensor(m: Interpreter, value: GraphValue): Value {
+  return m.output.tensors.get(value.node) ?? breakGraph("tensorMethod", "a part of a composition");
+}

@@ -1,0 +1,267 @@
+/**
+ * Numbers that the graph itself computes: elements of tensors, and what the program computes from them by JavaScript's
+ * operators. Input: operators and traced primitives; output: items whose value a node of the graph gives. Invariant: a
+ * node applies the operator of the language to the numbers themselves; a size beside it is the same integer, except
+ * that it does not tell -0 from 0 where `signed` says so.
+ */
+import { type DType, isFloat } from "../../base/dtype.ts";
+import { config } from "../../base/config.ts";
+import type { Argument, Node, NodeValue } from "../../graph/node.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import { NUMBER } from "../../graph/numbers.ts";
+import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, sub, Sym } from "../../sym/expr.ts";
+import type { Relation } from "../../sym/expr.ts";
+import { isHostMath } from "../variables/host_number.ts";
+import {
+  constant,
+  type ConstantValue,
+  GraphNumber,
+  ItemValue,
+  type NumberValue,
+  type TensorValue,
+  type Value,
+} from "../variables/value.ts";
+import { breakGraph } from "../break_reasons.ts";
+import type { OutputGraph } from "./output_graph.ts";
+
+/** A primitive that may be an operand. */
+type PrimitiveValue = ConstantValue | NumberValue | ItemValue;
+
+/** Integers of a type that are numbers; an int64 beyond them ends the call. */
+const INTEGER_BOUNDS: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
+  int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  int16: [-(2 ** 15), 2 ** 15 - 1],
+  int8: [-128, 127],
+  uint8: [0, 255],
+};
+
+/** What `item()` of a tensor gives: a number of the graph where the settings keep it there. */
+export function itemOf(output: OutputGraph, tensor: TensorValue): ItemValue {
+  if (!config.captureScalarOutputs) return new ItemValue(tensor, null);
+  const known = output.items.get(tensor);
+  if (known) return known;
+  const { dtype } = tensor.meta, bounds = INTEGER_BOUNDS[dtype];
+  const dim = bounds ? output.sizes.createUnbacked(bounds) : null;
+  const node = append(output, NUMBER.item, {
+    args: [output.nodeOf(tensor)],
+    value: dim === null ? { kind: "number", dtype } : { kind: "size", size: dim },
+  });
+  const number = new GraphNumber(node, { type: dtype === "bool" ? "boolean" : "number", dim });
+  const item = new ItemValue(tensor, number);
+  output.items.set(tensor, item);
+  return item;
+}
+
+/** A size that only elements say, as a number. */
+export function itemOfSize(output: OutputGraph, dim: Sym): ItemValue {
+  return new ItemValue(null, new GraphNumber(sizeNode(output, dim), { type: "number", dim }));
+}
+
+/** A node whose value is a size; one for each. */
+function sizeNode(output: OutputGraph, dim: Sym): Node {
+  let node = output.sizeNumbers.get(dim);
+  if (!node) {
+    node = append(output, NUMBER.size, { args: [dim], value: { kind: "number", dtype: "int64" } });
+    output.sizeNumbers.set(dim, node);
+  }
+  return node;
+}
+
+/** The number behind an item; null where it is no number of the graph. */
+export function graphNumber(output: OutputGraph, item: ItemValue): GraphNumber | null {
+  if (item.number || !item.tensor) return item.number;
+  return itemOf(output, item.tensor).number;
+}
+
+/** A primitive as an argument of a number node; null where graphs have none. */
+function argumentOf(output: OutputGraph, value: PrimitiveValue): Argument | null {
+  switch (value.kind) {
+    case "constant":
+      return typeof value.value === "number" || typeof value.value === "boolean" ? value.value : null;
+    case "number":
+      if (value.dim instanceof Sym) return sizeNode(output, value.dim);
+      return append(output, NUMBER.item, {
+        args: [output.scalarNode(value)],
+        value: { kind: "number", dtype: "float64" },
+      });
+    case "item":
+      return graphNumber(output, value)?.node ?? null;
+    default:
+      return value satisfies never;
+  }
+}
+
+/** A primitive as a size; null where it is none. */
+function dimOf(output: OutputGraph, value: PrimitiveValue): Dim | null {
+  switch (value.kind) {
+    case "constant":
+      return typeof value.value === "number" && Number.isSafeInteger(value.value) ? value.value : null;
+    case "number":
+      return value.dim;
+    case "item":
+      return graphNumber(output, value)?.dim ?? null;
+    default:
+      return value satisfies never;
+  }
+}
+
+const RELATIONS: Readonly<Record<string, readonly [relation: Relation, swapped: boolean, outcome: boolean]>> =
+  {
+    "<": ["lt", false, true],
+    ">": ["lt", true, true],
+    "<=": ["le", false, true],
+    ">=": ["le", true, true],
+    "===": ["eq", false, true],
+    "!==": ["eq", false, false],
+  };
+
+/** An operator on numbers of which one at least is a number of the graph; null where it cannot be one. */
+export function applyOperator(
+  output: OutputGraph,
+  operator: string,
+  operands: readonly PrimitiveValue[],
+): Value | null {
+  if (!config.captureScalarOutputs && !operands.some((each) => each.kind === "item" && !each.tensor)) {
+    return null;
+  }
+  const args: Argument[] = [];
+  for (const operand of operands) {
+    const argument = argumentOf(output, operand);
+    if (argument === null) return null;
+    args.push(argument);
+  }
+  const dims = operands.map((operand) => dimOf(output, operand));
+  const asked = operands.length === 2 ? RELATIONS[operator] : undefined;
+  if (asked || (operator === "!" && operands.length === 1)) {
+    const [a = null, b = null] = dims;
+    const sides = asked && a !== null && b !== null ? asked[1] ? [b, a] as const : [a, b] as const : null;
+    const relation = asked && sides ? { relation: asked[0], sides, outcome: asked[2] } : null;
+    const known = relation ? output.sizes.known(relation.relation, relation.sides) : undefined;
+    if (relation && known !== undefined) return constant(known === relation.outcome);
+    const node = append(output, NUMBER.apply, {
+      args: [operator, ...args],
+      value: { kind: "number", dtype: "bool" },
+    });
+    return new ItemValue(null, new GraphNumber(node, { type: "boolean", relation }));
+  }
+  const result = dims.every((dim) => dim !== null) ? sizeOf(operator, dims) : null;
+  const quotient = operator === "/" ? quotientOf(dims) : null;
+  if (typeof result?.dim === "number" && !result.signed) return constant(result.dim);
+  const { dim = null, signed = false } = result ?? {};
+  const node = append(output, NUMBER.apply, {
+    args: [operator, ...args],
+    value: { kind: "number", dtype: "float64" },
+  });
+  const inherits = operands.some((each) => each.kind === "item" && each.number?.signed === true);
+  return new ItemValue(
+    null,
+    new GraphNumber(node, { type: "number", dim, signed: signed || inherits, quotient }),
+  );
+}
+
+/** A function of Math on numbers of which one at least is a number of the graph; null where it cannot be one. */
+export function applyMath(
+  output: OutputGraph,
+  name: string,
+  operands: readonly PrimitiveValue[],
+): Value | null {
+  if (!isHostMath(name)) return null;
+  const [first] = operands;
+  const quotient = first?.kind === "item" && (name === "floor" || name === "trunc")
+    ? first.number?.quotient
+    : null;
+  const found = applyOperator(output, name, operands);
+  if (!quotient || found?.kind !== "item" || !found.number) return found;
+  const [left, right] = quotient;
+  if (name === "trunc" && boundsOf(left)[0] < 0) return found;
+  return new ItemValue(
+    null,
+    new GraphNumber(found.number.node, { type: "number", dim: floorDiv(left, right), signed: true }),
+  );
+}
+
+/** The size that an operator gives, and whether the number may be -0 where the size is 0. */
+function sizeOf(
+  operator: string,
+  dims: readonly Dim[],
+): { readonly dim: Dim; readonly signed: boolean } | null {
+  const [a, b] = dims;
+  if (a === undefined) return null;
+  const exact = (dim: Dim) => ({ dim, signed: false }), maybe = (dim: Dim) => ({ dim, signed: true });
+  switch (operator) {
+    case "+":
+      return b === undefined ? exact(a) : exact(add(a, b));
+    case "-":
+      return b === undefined ? maybe(mul(a, -1)) : exact(sub(a, b));
+    case "*":
+      if (b === undefined) return null;
+      return isNonNegative(a) && isNonNegative(b) ? exact(mul(a, b)) : maybe(mul(a, b));
+    case "%":
+      return b !== undefined && isNonNegative(a) && boundsOf(b)[0] > 0 ? exact(mod(a, b)) : null;
+    case "floor":
+    case "ceil":
+    case "trunc":
+    case "round":
+      return exact(a);
+    case "abs":
+      return isNonNegative(a) ? exact(a) : exact(max(a, mul(a, -1)));
+    case "min":
+      return exact(dims.reduce((x, y) => min(x, y)));
+    case "max":
+      return exact(dims.reduce((x, y) => max(x, y)));
+    default:
+      return null;
+  }
+}
+
+function quotientOf([a, b]: readonly (Dim | null)[]): readonly [Dim, Dim] | null {
+  return a !== null && a !== undefined && typeof b === "number" && b > 0 ? [a, b] : null;
+}
+
+const isNonNegative = (d: Dim): boolean => boundsOf(d)[0] >= 0;
+
+/** The tensor that hands a number to an op. */
+export const SCALAR_META: TensorMeta = { shape: [], strides: [], offset: 0, dtype: "float64", device: "cpu" };
+
+/** A number of the graph as an operand of an op: a 0-d tensor that stands for it. */
+export function scalarOf(output: OutputGraph, item: ItemValue): Node {
+  const number = graphNumber(output, item);
+  if (!number) return breakGraph("tensorItem", "an element is an operand");
+  const node = append(output, NUMBER.tensor, {
+    args: [number.node],
+    value: { kind: "tensor", tensor: SCALAR_META, requiresGrad: false },
+  });
+  output.scalars.add(node);
+  return node;
+}
+
+/** Whether an element of this type, as a tensor without dimensions, counts as a number would. */
+export function standsForNumber(dtype: DType): boolean {
+  return isFloat(dtype) || dtype === "bool";
+}
+
+/** The program relies on a condition: it is checked in each call, and known from here on. */
+export function relyOn(output: OutputGraph, condition: ItemValue, message: string): void {
+  const number = graphNumber(output, condition);
+  if (!number) return breakGraph("tensorItem", "a condition is checked");
+  if (number.relation) {
+    const { relation, sides, outcome } = number.relation;
+    if (output.sizes.known(relation, sides) === undefined) output.sizes.assume(relation, sides, outcome);
+  }
+  append(output, NUMBER.check, { args: ["true", number.node, message], value: { kind: "unknown" } });
+}
+
+function append(
+  output: OutputGraph,
+  target: string,
+  { args, value }: { readonly args: readonly Argument[]; readonly value: NodeValue },
+): Node {
+  const node = output.graph.create("call_function", target, {
+    args,
+    name: target.replace("number.", ""),
+    meta: { stack: output.whereabouts.stack(), value, onHost: true },
+  });
+  output.noteOperation(node);
+  return node;
+}

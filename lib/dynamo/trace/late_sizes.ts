@@ -1,0 +1,82 @@
+/**
+ * Ends a graph with sizes that are known only while it runs. Input: the graph, and what was assumed of such sizes;
+ * output: the graph with a check behind what gives each size, and without numbers that nothing reads. Invariant: a
+ * check runs before anything that relies on it.
+ */
+import type { Argument, Graph, Node } from "../../graph/node.ts";
+import { isCheck, NUMBER } from "../../graph/numbers.ts";
+import { lateBindings, symbolsIn } from "../../graph/sizes.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
+import { freeSymbols, type Sym } from "../../sym/expr.ts";
+import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
+
+/** Puts a check of each assumption behind the node that gives the last of its sizes. */
+export function addChecks(graph: Graph, sizes: ShapeEnv): void {
+  const giver = new Map<Sym, Node>();
+  for (const [node, bindings] of lateBindings(graph)) {
+    for (const { symbol } of bindings) giver.set(symbol, node);
+  }
+  for (const assert of sizes.runtimeAsserts()) {
+    for (const sides of relationsOf(assert)) {
+      const needed = [...symbolsOfSides(sides)].flatMap((symbol) => giver.get(symbol) ?? []);
+      const { nodes } = graph, last = Math.max(...needed.map((node) => nodes.indexOf(node)));
+      const before = nodes[last + 1];
+      const by = nodes[last];
+      if (!before || !by) continue;
+      graph.create("call_function", NUMBER.check, {
+        args: [...sides, assert.text],
+        name: "check",
+        meta: { stack: by.meta.stack, value: { kind: "unknown" }, onHost: true },
+        before,
+      });
+    }
+  }
+}
+
+type Sides = readonly [relation: "eq" | "ne" | "le", left: Argument, right: Argument];
+
+function relationsOf(assert: SizeGuard): Sides[] {
+  switch (assert.kind) {
+    case "range": {
+      const { symbol, lower, upper } = assert, found: Sides[] = [];
+      if (lower > symbol.lower) found.push(["le", lower, symbol]);
+      if (upper < symbol.upper) found.push(["le", symbol, upper]);
+      return found;
+    }
+    case "relation":
+      return [[assert.relation, assert.left, assert.right]];
+    case "source":
+      return [];
+    default:
+      return assert satisfies never;
+  }
+}
+
+function symbolsOfSides([, left, right]: Sides): Set<Sym> {
+  const found = new Set<Sym>();
+  symbolsIn([left, right], found);
+  return found;
+}
+
+/** Drops what runs on the host although nothing reads its value or a size that it gives. */
+export function dropUnreadNumbers(graph: Graph): void {
+  const late = lateBindings(graph), read = new Set<Sym>();
+  for (const node of graph.nodes.toReversed()) {
+    const { meta } = node;
+    const gives = late.get(node) ?? [];
+    const isUnread = meta.onHost && !isCheck(node) && node.users.size === 0 &&
+      gives.every(({ symbol }) => !read.has(symbol));
+    if (isUnread) {
+      graph.erase(node);
+      continue;
+    }
+    symbolsIn(node.args, read);
+    symbolsIn(node.kwargs, read);
+    if (meta.onHost) continue;
+    const inMeta = ({ shape, strides, offset }: TensorMeta) => {
+      for (const d of [...shape, ...strides, offset]) freeSymbols(d, read);
+    };
+    if (meta.value.kind === "tensor") inMeta(meta.value.tensor);
+    else if (meta.value.kind === "tensors") meta.value.tensors.forEach(inMeta);
+  }
+}

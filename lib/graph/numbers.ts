@@ -1,0 +1,112 @@
+/**
+ * Nodes whose values are JavaScript's own: elements of tensors as numbers, arithmetic on them with the operators of the
+ * language, sizes as numbers, and checks of what was assumed. Input: a node; output: what it is, and its value from
+ * those of its arguments. Invariant: these nodes run on the host, between the parts of a graph that are compiled.
+ */
+import { DynError, InternalError } from "../base/errors.ts";
+import type { Node } from "./node.ts";
+
+/** The targets of such nodes. */
+export const NUMBER = {
+  /** The one element of a tensor. An integer too large for a number fails. */
+  item: "number.item",
+  /** A size. */
+  size: "number.size",
+  /** An operator or a function of Math on numbers: its name, then the operands. */
+  apply: "number.apply",
+  /** A number as a 0-d tensor of float64. */
+  tensor: "number.tensor",
+  /** Whether a relation between two sizes holds, a condition is true; fails where it does not. */
+  check: "number.check",
+} as const;
+
+type NumberTarget = (typeof NUMBER)[keyof typeof NUMBER];
+
+const TARGETS: ReadonlySet<string> = new Set(Object.values(NUMBER));
+
+/** What was assumed of a call while its graph was captured does not hold of this call. */
+export class AssumptionFailed extends DynError {
+  override readonly name = "AssumptionFailed";
+}
+
+/** Whether a node has a number of JavaScript as its value, or checks one. */
+export function isNumberNode({ op, target }: Node): boolean {
+  return op === "call_function" && TARGETS.has(target);
+}
+
+/** Whether a node checks what was assumed. */
+export function isCheck({ op, target }: Node): boolean {
+  return op === "call_function" && target === NUMBER.check;
+}
+
+/** What number nodes need of tensors. */
+export interface ElementAccess {
+  /** The one element of a tensor. */
+  item(tensor: unknown): unknown;
+  /** A 0-d tensor of float64 in host memory. */
+  scalar(value: number): unknown;
+}
+
+/** The value of a number node. Throws AssumptionFailed where a check fails. */
+export function numberOf(target: string, args: readonly unknown[], elements: ElementAccess): unknown {
+  if (!isTarget(target)) throw new InternalError(`Expected a node of a number but found ${target}`);
+  const [first, ...rest] = args;
+  switch (target) {
+    case "number.item": {
+      const value = elements.item(first);
+      if (typeof value !== "bigint") return value;
+      throw new AssumptionFailed(`Expected an integer within ±(2^53 - 1) but found ${value}`);
+    }
+    case "number.size":
+      return first;
+    case "number.apply":
+      return apply(String(first), rest);
+    case "number.tensor":
+      return elements.scalar(Number(first));
+    case "number.check":
+      if (holds(String(first), rest)) return undefined;
+      throw new AssumptionFailed(`Expected ${String(rest.at(-1))}`);
+    default:
+      return target satisfies never;
+  }
+}
+
+function isTarget(target: string): target is NumberTarget {
+  return TARGETS.has(target);
+}
+
+function holds(relation: string, [left, right]: readonly unknown[]): boolean {
+  switch (relation) {
+    case "true":
+      return left === true;
+    case "eq":
+      return left === right;
+    case "ne":
+      return left !== right;
+    case "le":
+      return Number(left) <= Number(right);
+    default:
+      throw new InternalError(`Expected a relation but found ${relation}`);
+  }
+}
+
+/** Functions of Math as they are when dyn loads, then operators as they are first used. */
+const operations = new Map<string, (...operands: readonly unknown[]) => unknown>();
+
+for (const name of Object.getOwnPropertyNames(Math)) {
+  const fn: unknown = Reflect.get(Math, name);
+  if (typeof fn === "function") operations.set(name, (...given) => Reflect.apply(fn, undefined, given));
+}
+
+/** An operator, or a function of Math by its name there, on primitives. */
+function apply(operator: string, operands: readonly unknown[]): unknown {
+  let operation = operations.get(operator);
+  if (!operation) {
+    const made = operands.length === 1
+      ? new Function("a", `return ${operator} a`)
+      : new Function("a", "b", `return a ${operator} b`);
+    operation = (...given) => Reflect.apply(made, undefined, given);
+    operations.set(operator, operation);
+  }
+  return operation(...operands);
+}

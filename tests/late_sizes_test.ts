@@ -1,0 +1,324 @@
+/**
+ * Sizes and numbers that only elements of tensors say, in one graph: held against plain runs on every tier, for sizes
+ * that satisfy what operations take for granted and for such that do not.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { bincount, cat, clone, compile, compiler, config, DynError, maskedSelect, nonzero } from "../mod.ts";
+import { nn, ones, repeatInterleave, Tensor, tensor, unique, where, zeros } from "../mod.ts";
+import { counters } from "../lib/base/logs.ts";
+import type { ConfigPatch } from "../lib/base/config.ts";
+
+const CAPTURED: ConfigPatch = { captureScalarOutputs: true, captureDynamicOutputShapes: true };
+
+const TIERS: Readonly<Record<string, { readonly backend: string; readonly patch?: ConfigPatch }>> = {
+  eager: { backend: "eager" },
+  "aot_eager": { backend: "aot_eager" },
+  native: { backend: "inductor" },
+  WebAssembly: { backend: "inductor", patch: { inductor: { tier: "wasm" } } },
+};
+
+const int = (value: number | bigint) => tensor(value, { dtype: "int64" });
+const floats = (...values: number[]) => tensor(values, { dtype: "float32" });
+const rows = (...values: number[][]) => tensor(values, { dtype: "float32" });
+const numberOf = (x: Tensor) => Number(x.item());
+
+/** Anything a program gives, with shapes and types, as text. */
+function shown(value: unknown): unknown {
+  if (value instanceof Tensor) return [value.dtype, value.shape, shown(value.tolist())];
+  if (Array.isArray(value)) return value.map(shown);
+  return Object.is(value, -0) ? "-0" : typeof value === "bigint" ? `${value}n` : value;
+}
+
+/** What a call comes to, or its error, and what it leaves of its arguments. */
+function outcome(run: (...args: Tensor[]) => unknown, given: readonly Tensor[]): unknown {
+  const args = given.map((each) => clone(each));
+  try {
+    return [shown(run(...args)), shown(args)];
+  } catch (error) {
+    return [error instanceof Error ? `${error.name}: ${error.message}` : error, shown(args)];
+  }
+}
+
+interface Program {
+  readonly run: (...args: Tensor[]) => unknown;
+  readonly calls: readonly (readonly Tensor[])[];
+  /** Calls that run as they are, because a check failed or the program throws; 0 unless given. */
+  readonly undone?: number;
+}
+
+const MATRICES = [
+  [rows([1.5, -2, 3], [-1, 0, 0.4])],
+  [rows([1.5, 2, 3], [1, 4, 2.5])],
+  [rows([1.5, -2, -3], [-1, 0, -1])],
+  [rows([-1.5, -2, -3], [-1, 0, -0.4])],
+] as const;
+
+const VECTOR = floats(1.5, 2, 3, -4);
+const COUNTS = [3, 2, 1, 0].map((k) => [VECTOR, int(k)]);
+
+const PROGRAMS: Readonly<Record<string, Program>> = {
+  "positions of what is not 0": { run: (x) => nonzero(x.gt(0)).mul(2), calls: MATRICES },
+  "positions by dimension": {
+    run(x) {
+      const [i, j] = nonzero(x.gt(0), { asTuple: true });
+      return i && j ? x.at(i, j).add(1) : null;
+    },
+    calls: MATRICES,
+  },
+  "elements under a mask, their number and size": {
+    run(x) {
+      const y = x.at(x.gt(0));
+      return [y.add(1), y.shape[0], y.numel() * 2, y.sum()];
+    },
+    calls: MATRICES,
+  },
+  "selected elements": { run: (x) => maskedSelect(x, x.gt(0)).exp(), calls: MATRICES },
+  "rows under a mask in a product": { run: (x) => x.at(x.sum(1).gt(0)).matmul(x.t()), calls: MATRICES },
+  "two selections joined": { run: (x) => cat([x.at(x.gt(0)), x.at(x.lt(0))]), calls: MATRICES, undone: 2 },
+  "distinct elements": { run: (x) => unique(x.round()).add(1), calls: MATRICES },
+  "distinct elements, where they went, how many": {
+    run(x) {
+      const [found, inverse, counts] = unique(x.round(), { returnInverse: true, returnCounts: true });
+      return [found.mul(2), inverse, counts?.sum()];
+    },
+    calls: MATRICES,
+  },
+  "occurrences of integers": {
+    run: (x) => bincount(x.abs().round().to("int64").reshape([-1])).add(1),
+    calls: MATRICES,
+  },
+  "classes as many as there are": {
+    run: (x) => nn.functional.oneHot(x.abs().round().to("int64")).sum(0),
+    calls: MATRICES,
+  },
+  "repeats by element": {
+    run: (x) => repeatInterleave(x.reshape([-1]), x.abs().round().to("int64").reshape([-1])).mul(2),
+    calls: MATRICES,
+  },
+  "a mask is assigned a number": {
+    run(x) {
+      const y = x.clone();
+      y.set([y.gt(0)], 7);
+      return y;
+    },
+    calls: MATRICES,
+  },
+  "a mask of an argument is assigned other elements": {
+    run(x) {
+      const mask = x.gt(0);
+      x.set([mask], x.at(mask).mul(10));
+      return x.sum();
+    },
+    calls: MATRICES,
+    undone: 1,
+  },
+  "rows under a mask are assigned a row": {
+    run(x) {
+      x.set([x.sum(1).gt(0)], x.at(0).clone());
+      return x;
+    },
+    calls: MATRICES,
+  },
+  "a selection viewed and expanded": {
+    run(x) {
+      const y = x.at(x.gt(0)), n = y.shape[0] ?? 0;
+      return y.view([n, 1]).expand([n, 2]).reshape([-1]).mul(3);
+    },
+    calls: MATRICES,
+    undone: 2,
+  },
+  "softmax, extremes and means of a selection": {
+    run(x) {
+      const y = x.at(x.gt(0));
+      return [y.softmax(0), y.amax(0), y.mean()];
+    },
+    calls: MATRICES,
+    // An operation on one element may be another one, and nothing has no greatest element
+    undone: 2,
+  },
+  "a number is a size and a factor": {
+    run(x, n) {
+      const k = numberOf(n);
+      return [ones([k]).mul(k + 1), x.mul(k), zeros([k, 2]), k * 2, -k];
+    },
+    calls: [...COUNTS, [VECTOR, int(-1)]],
+    undone: 1,
+  },
+  "arithmetic of JavaScript on elements": {
+    run(x, n) {
+      const v = numberOf(x.sum()), k = numberOf(n);
+      return [
+        v * 2,
+        v / 3,
+        -v,
+        v % 2,
+        v ** 2,
+        Math.sqrt(Math.abs(v)),
+        Math.floor(k / 2),
+        k % 2,
+        v > 0,
+        !k,
+        k === 2,
+      ];
+    },
+    calls: COUNTS,
+  },
+  "elements in operands": {
+    run(x, n) {
+      const v = numberOf(x.sum()), k = numberOf(n);
+      return [x.mul(v * 2 + 0.1), x.add(v), x.sub(k).div(v), x.clone().mul_(Math.max(k, 1))];
+    },
+    calls: COUNTS,
+  },
+  "bounds of slices": {
+    run(x, n) {
+      const k = numberOf(n);
+      return [x.at({ start: k }).mul(2), x.at({ stop: k - 1 }).add(1), x.at({ start: 1, stop: k }).sum()];
+    },
+    calls: [...COUNTS, ...[-1, 7, -7].map((k) => [VECTOR, int(k)])],
+    undone: 3,
+  },
+  "a part by start and length": {
+    run: (x, n) => x.narrow(0, 1, numberOf(n)).mul(2),
+    calls: [...COUNTS, [VECTOR, int(4)], [VECTOR, int(-1)]],
+    undone: 2,
+  },
+  "an element by its index": {
+    run: (x, n) => x.at(numberOf(n)).mul(2),
+    calls: [...COUNTS, [VECTOR, int(4)], [VECTOR, int(-1)]],
+    undone: 2,
+  },
+  "sizes that have to fit": {
+    run: (x, y) => x.at(x.gt(0)).add(y),
+    calls: [
+      [VECTOR, floats(1, 2, 3)],
+      [floats(-1, 2, 3, 4), floats(1, 2, 3)],
+      [floats(-1, 2, -3, -4), floats(1, 2, 3)],
+      [floats(-1, 2, 3, -4), floats(1, 2, 3)],
+    ],
+    undone: 2,
+  },
+  "numbers of a list": {
+    run(x) {
+      const [a = 0, b = 0, c = 0] = x.tolist() as number[];
+      return x.mul(a).add(b * c);
+    },
+    calls: [[VECTOR], [floats(0, 2.5, -3, 1)]],
+  },
+  "what was written before a check fails": {
+    run(x, n) {
+      x.add_(1);
+      const y = zeros([numberOf(n)]);
+      x.mul_(2);
+      return x.at({ stop: 2 }).add(y);
+    },
+    calls: [[VECTOR, int(2)], [VECTOR, int(3)], [VECTOR, int(-1)], [VECTOR, int(1)]],
+    undone: 3,
+  },
+  "an element that is read before it is written": {
+    run(x, n) {
+      const before = n.item();
+      n.add_(1);
+      return [before, n.item(), x.mul(Number(before))];
+    },
+    calls: COUNTS,
+  },
+  "an integer too large for a number": {
+    run: (x, n) => x.mul(numberOf(n) + 1),
+    calls: [[VECTOR, int(2)], [VECTOR, int(2n ** 60n)]],
+    undone: 1,
+  },
+  "conditions that are stated": {
+    run(x, n) {
+      const k = numberOf(n);
+      compiler.check(k > 0, "Expected a positive number");
+      compiler.check(k <= 3);
+      return k > 0 && k < 4 ? x.at({ stop: k }) : x;
+    },
+    calls: [...COUNTS, [VECTOR, int(4)]],
+    undone: 2,
+  },
+  "conditions of elements that are stated": {
+    run(x) {
+      compiler.check(Number(x.sum().item()) > 0, () => `not ${x.shape}`);
+      return x.mul(2);
+    },
+    calls: [[VECTOR], [floats(-1, 0)]],
+    undone: 1,
+  },
+  "a choice between elements": {
+    run: (x) => where(x.sum().gt(0), x, x.neg()).at(x.gt(0)),
+    calls: [[VECTOR], [floats(-1, 0, 3, -9)]],
+  },
+};
+
+for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
+  for (const [name, { run, calls, undone = 0 }] of Object.entries(PROGRAMS)) {
+    Deno.test(`one graph, ${tier}: ${name}`, () => {
+      config.patch({ ...CAPTURED, ...patch }, () => {
+        const compiled = compile(run, { backend, fullgraph: true });
+        const before = counters.total("undone_calls");
+        for (const args of calls) assertEquals(outcome(compiled, args), outcome(run, args));
+        const { graphs, graphBreaks, uncompiled, fallbacks } = compiler.status(compiled);
+        assertEquals({ graphBreaks, uncompiled, fallbacks }, {
+          graphBreaks: 0,
+          uncompiled: [],
+          fallbacks: 0,
+        });
+        assert(graphs >= 1);
+        assertEquals(counters.total("undone_calls") - before, undone);
+      });
+    });
+  }
+}
+
+Deno.test("what is not captured breaks and says which setting captures it", () => {
+  const explained = (run: (x: Tensor) => Tensor) =>
+    compiler.explain<(x: Tensor) => Tensor>(run)(floats(1, -2, 3)) as compiler.Explanation;
+  const [shape] = explained((x) => x.at(x.gt(0)).add(1)).breakReasons;
+  assert(shape?.hint.includes("captureDynamicOutputShapes"));
+  const [item] = explained((x) => x.mul(Number(x.sum().item()) * 2)).breakReasons;
+  assert(item?.hint.includes("captureScalarOutputs"));
+});
+
+Deno.test("a decision on a size of elements breaks, and names what would help", () => {
+  config.patch(CAPTURED, () => {
+    const run = (x: Tensor) => {
+      const y = x.at(x.gt(0));
+      return y.shape[0] === 2 ? y.mul(2) : y.add(1);
+    };
+    assertThrows(() => compile(run, { backend: "eager", fullgraph: true })(VECTOR), Error, "GB0001");
+    const compiled = compile(run, { backend: "eager" });
+    for (const x of [VECTOR, floats(1, 2, -3), floats(-1)]) {
+      assertEquals(shown(compiled(x)), shown(run(x)));
+    }
+    const iterated = (x: Tensor) => [...x.at(x.gt(0))].length;
+    assertThrows(
+      () => compile(iterated, { backend: "eager", fullgraph: true })(VECTOR),
+      Error,
+      "compiler.check(condition)",
+    );
+  });
+});
+
+Deno.test("a dimension that is marked unbacked guards nothing", () => {
+  for (const { backend } of Object.values(TIERS)) {
+    const run = (x: Tensor) => [x.mul(2).sum(1), x.shape[0], x.reshape([-1]).add(1)];
+    const compiled = compile(run, { backend, fullgraph: true });
+    for (const n of [3, 1, 0, 7]) {
+      const x = ones([n, 3]);
+      compiler.markUnbacked(x, 0);
+      assertEquals(shown(compiled(x)), shown(run(x)));
+    }
+    assertEquals(compiler.status(compiled).graphs, 1);
+    const wide = ones([3, 4]).t();
+    compiler.markUnbacked(wide, 0);
+    assertEquals(shown(compiled(wide)), shown(run(wide)));
+  }
+});
+
+Deno.test("check fails plainly as it does compiled", () => {
+  assertThrows(() => compiler.check(false), DynError, "Expected a condition");
+  assertThrows(() => compiler.check(false, () => "Expected more"), DynError, "Expected more");
+  compiler.check(true, "Expected nothing");
+});
