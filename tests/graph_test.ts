@@ -13,6 +13,8 @@ const numbers: Runner = {
   withoutGradient: (body) => body(),
   gradients: () => [],
   begin: () => ({ willWrite() {}, rollBack: () => true }),
+  item: (value) => value,
+  scalar: (value) => value,
   callOp(target, args) {
     const [a, b] = args.map(Number);
     switch (target) {
