@@ -7,6 +7,7 @@ import { InternalError } from "../base/errors.ts";
 import type { GradFn, TensorHook } from "../tensor/autograd_state.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
+import { metadataChanges } from "../tensor/metadata_version.ts";
 import { autograd, autogradStateOf, Tensor } from "../tensor/tensor.ts";
 
 let nextSequence = 0;
@@ -113,6 +114,7 @@ export function setHistory(tensor: Tensor, node: Node, output: number): void {
   state.gradFn = node;
   state.output = output;
   state.requiresGrad = false;
+  metadataChanges(tensor);
   if (former?.retained.get(formerOutput) === tensor) {
     former.retained.delete(formerOutput);
     node.retained.set(output, tensor);

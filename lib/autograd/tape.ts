@@ -10,6 +10,7 @@ import { OPS } from "../ops/table.ts";
 import type { HookHandle, TensorHook, ViewState, ViewStep } from "../tensor/autograd_state.ts";
 import { callResolved, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
+import { metadataChanges } from "../tensor/metadata_version.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
 import { entryOf, mapTensors, type TensorArgs } from "../tensor/plan.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
@@ -207,5 +208,12 @@ export function registerHook(tensor: Tensor, hook: TensorHook<Tensor>): HookHand
   if (!hooks) node.hooks.set(output, hooks = new Map());
   const id = nextHook++, list = hooks;
   list.set(id, hook);
-  return { remove: () => void list.delete(id) };
+  metadataChanges(tensor);
+  return {
+    remove() {
+      list.delete(id);
+      if (list.size === 0 && node.hooks.get(output) === list) node.hooks.delete(output);
+      metadataChanges(tensor);
+    },
+  };
 }

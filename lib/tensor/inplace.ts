@@ -14,6 +14,7 @@ import { OPS } from "../ops/table.ts";
 import type { Dim } from "../sym/expr.ts";
 import { classPlan } from "./classes.ts";
 import { type Layout, layoutOf, liesApart } from "./layout.ts";
+import { metadataChanges } from "./metadata_version.ts";
 import { ambient, noGrad } from "./modes.ts";
 import {
   entryOf,
@@ -133,6 +134,7 @@ function viewInplace(
   target.offset = result.offset;
   if (target.viewState !== null) target.viewState = result.viewState;
   else if (gradFn !== null) target.state = result.state;
+  metadataChanges(target);
   target.storage.version++;
   return target;
 }

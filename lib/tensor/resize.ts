@@ -5,6 +5,7 @@
 import { itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { contiguousLayout } from "./layout.ts";
+import { metadataChanges } from "./metadata_version.ts";
 import { allocateStorage, deviceNamed } from "./storage.ts";
 import type { Tensor } from "./tensor.ts";
 
@@ -23,4 +24,5 @@ export function resize(tensor: Tensor, shape: readonly number[]): void {
     storage.version++;
   }
   tensor.layout = layout;
+  metadataChanges(tensor);
 }

@@ -32,6 +32,7 @@ import {
 import type { IndexArgument } from "./index_syntax.ts";
 import type { Layout } from "./layout.ts";
 import { layoutOf } from "./layout.ts";
+import { metadataChanges } from "./metadata_version.ts";
 import { ambient, ModeStack } from "./modes.ts";
 import { tensorText } from "./print.ts";
 import { Storage } from "./storage.ts";
@@ -258,6 +259,7 @@ export class Tensor {
     this.storage = other.storage;
     this.layout = other.layout;
     this.offset = other.offset;
+    metadataChanges(this);
   }
 
   /** The elements in row-major order, a copy, once they are there. Works on every device. */
@@ -278,6 +280,7 @@ export class Tensor {
       );
     }
     if (value || this.state !== null) autogradStateOf(this).requiresGrad = value && this.gradFn === null;
+    metadataChanges(this);
     return this;
   }
 
@@ -310,6 +313,7 @@ export class Tensor {
     if (this.state !== null) {
       this.state.gradFn = null;
       this.state.requiresGrad = false;
+      metadataChanges(this);
     }
     return this;
   }

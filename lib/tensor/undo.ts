@@ -3,6 +3,7 @@
  * before, and the state of the random generator. Input: the tensors that are about to be written; output: everything
  * as it was. Invariant: what the run itself has made is left to the collector.
  */
+import { metadataChanges } from "./metadata_version.ts";
 import { defaultGenerator } from "./random.ts";
 import { deviceNamed, lastSerial, type Storage } from "./storage.ts";
 import type { Tensor } from "./tensor.ts";
@@ -53,6 +54,7 @@ export class UndoLog {
       tensor.offset = offset;
       tensor.state = state && fields ? Object.assign(state, fields) : null;
       tensor.viewState = viewState;
+      metadataChanges(tensor);
       if (viewState && version !== undefined) viewState.version = version;
     });
   }

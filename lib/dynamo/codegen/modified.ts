@@ -5,7 +5,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { Constants, SourceReader } from "../guards/reader.ts";
-import { dimText } from "../guards/check.ts";
+import { dimText } from "../guards/conditions.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import type { Value } from "../variables/value.ts";
 import { type ChangedState, countEffects, effectStatements } from "./effects.ts";

@@ -52,6 +52,8 @@ export class SourceReader {
     readonly readCaptured: CapturedReader,
     /** A free name for a local variable, from what it holds. */
     readonly fresh: (wish: string) => string,
+    /** Objects that are known to be at their places, by the names of these. */
+    readonly found: ReadonlyMap<string, object> = new Map(),
   ) {}
 
   /** An expression for the value at a source. */
@@ -65,6 +67,8 @@ export class SourceReader {
         return this.constants.name(source.object);
       default:
     }
+    const found = this.found.get(source.name);
+    if (found !== undefined) return this.constants.name(found);
     const known = this.#known.get(source.name);
     if (known !== undefined) return known;
     const text = this.#text(source);

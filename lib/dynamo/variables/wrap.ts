@@ -10,6 +10,7 @@ import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { type ChangeHistory, type DynamicMode, markOf } from "../automatic_dynamic.ts";
 import { saidOf } from "../dynamic_sources.ts";
+import { isModule, ownsParameter } from "../modules.ts";
 import { isPassedIn, knownSource, type LiveCell, type Source, sourceText } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import {
@@ -155,6 +156,8 @@ export class Wrapper {
     value.variable = this.settings.variableOf(real);
     if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") {
       this.relyOnPrototype(value);
+    } else if (staysItself(real, source)) {
+      this.output.guard({ kind: "identity", source, object: real, label: classLabel(prototype) });
     } else if (source.kind !== "known") this.output.guard({ kind: "object", source });
     if (exotic.kind === "opaque") return value;
     if (source.kind === "argument" && prototype === Object.prototype) {
@@ -246,6 +249,14 @@ export class Wrapper {
     const meta: TensorMeta = { ...layout, offset: 0, dtype: real.dtype, device: real.device };
     return new TensorValue(meta, real.requiresGrad, null, real, place);
   }
+}
+
+/**
+ * Whether an object is guarded by identity, so that checks need not look for it: modules are. One that is replaced has
+ * other parameters, unless it has none; of those, programs may pass equal ones.
+ */
+function staysItself(real: object, source: Source): boolean {
+  return source.kind === "property" && isModule(real) && (!isPassedIn(source) || ownsParameter(real));
 }
 
 /** Methods reached through an instance are found on its prototype. */

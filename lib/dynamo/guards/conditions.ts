@@ -1,0 +1,281 @@
+/**
+ * Facts as conditions of generated code. Input: facts, and the reader of the places that they are about; output:
+ * JavaScript expressions. Invariant: what a condition reads has been checked to exist by the facts before it.
+ */
+import { invariant } from "../../base/errors.ts";
+import { type Dim, type Sym } from "../../sym/expr.ts";
+import type { SizeGuard, SizeSource } from "../../sym/shape_env.ts";
+import type { Box } from "../cells.ts";
+import type { Source } from "../source.ts";
+import type { CellPlace, Primitive } from "../variables/value.ts";
+import { ANY_OBJECT, type Fact, type TensorExpectation } from "./guard.ts";
+import type { Constants, SourceReader } from "./reader.ts";
+import * as runtime from "./runtime.ts";
+
+/** What of the frame layer guards need. */
+export interface CheckContext {
+  /** The source with this name, which size guards mention. */
+  sourceNamed(name: string): Source;
+  /** Whether a value is a function of that code object. */
+  hasCode(fn: unknown, code: object): boolean;
+  readCaptured(fn: unknown, index: number): unknown;
+  /** The variable behind a box, and behind a captured variable. */
+  cellOfBox(box: Box): object;
+  cellOf(fn: unknown, index: number): object;
+}
+
+/** Writes conditions; reads go through the reader, which may emit statements before the condition. */
+export class ConditionWriter {
+  constructor(
+    private readonly reader: SourceReader,
+    private readonly constants: Constants,
+    private readonly context: CheckContext,
+  ) {}
+
+  condition(fact: Fact): string {
+    const { reader, constants } = this;
+    switch (fact.kind) {
+      case "constant":
+        return sameAs(reader.read(fact.source), fact.value, constants);
+      case "identity":
+        return `${reader.read(fact.source)} === ${constants.name(fact.object)}`;
+      case "prototype":
+        return `${this.helper("prototypeIs")}(${reader.read(fact.source)}, ${
+          fact.prototype === null ? "null" : constants.name(fact.prototype)
+        })`;
+      case "object": {
+        const value = reader.read(fact.source);
+        return `typeof ${value} === "object" && ${value} !== null`;
+      }
+      case "array": {
+        const value = reader.read(fact.source);
+        return `${this.helper("isArray")}(${value}) && ${value}.length === ${fact.length}`;
+      }
+      case "elements":
+        return `${this.helper("hasPlainElements")}(${reader.read(fact.source)})`;
+      case "keys":
+        return `${this.helper(fact.which === "all" ? "hasOwnKeys" : "hasKeys")}(${
+          reader.read(fact.source)
+        }, ${constants.name(fact.keys)}, ${constants.name(fact.symbols)})`;
+      case "has":
+        return `(${this.key(fact.key)} in ${reader.read(fact.source)}) === ${fact.present}`;
+      case "ownKey":
+        return `${this.helper("hasOwn")}(${reader.read(fact.source)}, ${
+          this.key(fact.key)
+        }) === ${fact.present}`;
+      case "dataKey":
+        return `${this.helper(fact.writable ? "hasWritable" : "hasData")}(${reader.read(fact.source)}, ${
+          this.key(fact.key)
+        })`;
+      case "flags":
+        return `${this.helper("hasFlags")}(${reader.read(fact.source)}, ${this.key(fact.key)}, ${
+          constants.name(fact.flags)
+        })`;
+      case "accessor":
+        return `${this.helper("hasAccessor")}(${reader.read(fact.source)}, ${this.key(fact.key)}, ${
+          constants.name({ get: fact.get, set: fact.set })
+        })`;
+      case "entries": {
+        const keys = fact.keys.map((k) => k === ANY_OBJECT ? runtime.ANY : k);
+        return `${this.helper(fact.what === "Map" ? "mapHasKeys" : "setHasMembers")}(${
+          reader.read(fact.source)
+        }, ${constants.name(keys)})`;
+      }
+      case "code":
+        return `${constants.name(this.context.hasCode)}(${reader.read(fact.source)}, ${
+          constants.name(fact.code)
+        })`;
+      case "same":
+        return `${reader.read(fact.source)} === ${reader.read(fact.other)}`;
+      case "distinct": {
+        const value = reader.read(fact.source);
+        const others = fact.others.map((o) => reader.read(o));
+        if (others.length <= 4) return others.map((o) => `${value} !== ${o}`).join(" && ") || "true";
+        return `!${this.helper("includes")}([${others.join(", ")}], ${value})`;
+      }
+      case "apart":
+        return `${this.helper("liesApart")}(${reader.read(fact.source)}, [${
+          fact.others.map((o) => reader.read(o)).join(", ")
+        }])`;
+      case "elsewhere":
+        return `${this.helper("liesElsewhere")}(${reader.read(fact.source)}, [${
+          fact.others.map((o) => reader.read(o)).join(", ")
+        }])`;
+      case "tensor":
+        return this.tensor(reader.read(fact.source), fact.expected);
+      case "leaf":
+        return `${this.helper("isPlainLeaf")}(${reader.read(fact.source)})`;
+      case "made":
+        return `!${reader.read(fact.source)}.isLeaf`;
+      case "integer": {
+        const value = reader.read(fact.source);
+        return `Number.isInteger(${value})`;
+      }
+      case "number":
+        return `typeof ${reader.read(fact.source)} === "number"`;
+      case "expression": {
+        const text = reader.host(fact.expression);
+        return typeof fact.expected === "boolean"
+          ? `${text} === ${fact.expected}`
+          : sameAs(text, fact.expected, constants);
+      }
+      case "size":
+        return this.size(fact.guard, fact.env);
+      case "cells":
+        return `(${this.cell(fact.place)} === ${this.cell(fact.other)}) === ${fact.same}`;
+      case "argumentCount":
+        return `args.length === ${fact.count}`;
+      case "proxy":
+        return `${this.helper("isProxy")}(${reader.read(fact.source)}) === ${fact.present}`;
+      case "extensible":
+        return `${this.helper("isExtensible")}(${reader.read(fact.source)}) === ${fact.present}`;
+      case "integrity":
+        return `${this.helper(fact.level === "frozen" ? "isFrozen" : "isSealed")}(${
+          reader.read(fact.source)
+        })`;
+      case "globalState": {
+        return [
+          `${this.helper("ambientIs")}(${constants.name(fact.state)})`,
+          ...fact.methods.map(({ prototype, key, method }) =>
+            `${constants.name(prototype)}[${this.key(key)}] === ${constants.name(method)}`
+          ),
+        ].join(" && ");
+      }
+      default:
+        return fact satisfies never;
+    }
+  }
+
+  private helper(name: keyof typeof runtime): string {
+    const value = runtime[name];
+    this.constants.add(`$${name}`, value);
+    return this.constants.name(value);
+  }
+
+  private cell(place: CellPlace): string {
+    switch (place.kind) {
+      case "live":
+        return this.constants.name(place.cell);
+      case "box":
+        return `${this.constants.name(this.context.cellOfBox)}(${this.reader.read(place.source)})`;
+      case "captured":
+        return `${this.constants.name(this.context.cellOf)}(${this.reader.read(place.base)}, ${place.index})`;
+      default:
+        return place satisfies never;
+    }
+  }
+
+  private key(key: string | symbol): string {
+    return typeof key === "string" ? JSON.stringify(key) : this.constants.name(key);
+  }
+
+  private tensor(value: string, expected: TensorExpectation): string {
+    const parts: string[] = [];
+    if (expected.layout) {
+      // Layouts are shared: one comparison stands for type, device, sizes and strides.
+      parts.push(`${value}.layout === ${this.constants.name(expected.layout)}`);
+    } else {
+      parts.push(
+        `${this.helper("layoutIs")}(${value}, ${this.constants.name(expected.shape)}, ${
+          this.constants.name(expected.strides)
+        })`,
+        `${value}.dtype === ${JSON.stringify(expected.dtype)}`,
+        `${value}.device === ${JSON.stringify(expected.device)}`,
+      );
+    }
+    if (expected.prototype) {
+      parts.push(`${this.helper("prototypeIs")}(${value}, ${this.constants.name(expected.prototype)})`);
+    }
+    parts.push(
+      expected.requiresGrad
+        ? `${value}.requiresGrad`
+        : `(${value}.state === null && ${value}.viewState === null || !${value}.requiresGrad)`,
+    );
+    return parts.join(" && ");
+  }
+
+  private size(guard: SizeGuard, env: { sourceOf(s: Sym): SizeSource }): string {
+    const dim = (d: Dim) => this.dim(d, env);
+    switch (guard.kind) {
+      case "range": {
+        const value = dim(guard.symbol);
+        const parts: string[] = [];
+        if (guard.lower !== -Infinity) parts.push(`${value} >= ${guard.lower}`);
+        if (guard.upper !== Infinity) parts.push(`${value} <= ${guard.upper}`);
+        return parts.join(" && ") || "true";
+      }
+      case "source":
+        return `${this.sizeSource(guard.source)} === ${dim(guard.equals)}`;
+      case "relation": {
+        const operator = { eq: "===", ne: "!==", le: "<=" }[guard.relation];
+        return `${dim(guard.left)} ${operator} ${dim(guard.right)}`;
+      }
+      default:
+        return guard satisfies never;
+    }
+  }
+
+  private sizeSource({ base, part }: SizeSource): string {
+    const value = this.reader.read(this.context.sourceNamed(base));
+    switch (part.kind) {
+      case "value":
+        return value;
+      case "shape":
+        return `${value}.shape[${part.dim}]`;
+      case "stride":
+        return `${value}.stride()[${part.dim}]`;
+      case "offset":
+        return `${value}.storageOffset()`;
+      default:
+        return part satisfies never;
+    }
+  }
+
+  private dim(d: Dim, env: { sourceOf(s: Sym): SizeSource }): string {
+    return dimText(d, (s) => this.sizeSource(env.sourceOf(s)));
+  }
+}
+
+/** A size expression as JavaScript. */
+export function dimText(d: Dim, symbolText: (s: Sym) => string): string {
+  if (typeof d === "number") return d < 0 ? `(${d})` : `${d}`;
+  const again = (x: Dim) => dimText(x, symbolText);
+  const { node } = d;
+  switch (node.kind) {
+    case "symbol":
+      return symbolText(d);
+    case "sum": {
+      const parts = node.terms.map(({ term, coefficient }) =>
+        coefficient === 1 ? again(term) : `${again(coefficient)} * ${again(term)}`
+      );
+      if (node.constant !== 0) parts.push(again(node.constant));
+      return `(${parts.join(" + ")})`;
+    }
+    case "product":
+      invariant(node.factors.length > 0, "Expected factors but found none");
+      return `(${node.factors.map(again).join(" * ")})`;
+    case "floorDiv":
+      return `Math.floor(${again(node.left)} / ${again(node.right)})`;
+    case "mod":
+      return `(${again(node.left)} - ${again(node.right)} * Math.floor(${again(node.left)} / ${
+        again(node.right)
+      }))`;
+    case "min":
+    case "max":
+      return `Math.${node.kind}(${again(node.left)}, ${again(node.right)})`;
+    default:
+      return node satisfies never;
+  }
+}
+
+function sameAs(text: string, value: Primitive, constants: Constants): string {
+  if (typeof value === "number") {
+    if (Number.isNaN(value)) return `Number.isNaN(${text})`;
+    if (value === 0) return `Object.is(${text}, ${Object.is(value, -0) ? "-0" : "0"})`;
+    return `${text} === ${value}`;
+  }
+  if (typeof value === "symbol") return `${text} === ${constants.name(value)}`;
+  if (typeof value === "bigint") return `${text} === ${value}n`;
+  if (typeof value === "string") return `${text} === ${JSON.stringify(value)}`;
+  return `${text} === ${value}`;
+}

@@ -1,0 +1,40 @@
+/**
+ * Facts about parameters: tensors that are always the same objects. Input: facts; output: whether the version of
+ * metadata stands for them. Invariant: while that version stays, such a fact stays true.
+ */
+import { relyOnMetadata } from "../../tensor/metadata_version.ts";
+import { isTensor, type Tensor } from "../../tensor/tensor.ts";
+import type { Source } from "../source.ts";
+import type { Fact } from "./guard.ts";
+
+/** Whether a fact is about the metadata of tensors that stay the same, of which changes are then counted. */
+export function relyOnTensors(fact: Fact): boolean {
+  const tensors = tensorsOf(fact);
+  tensors?.forEach(relyOnMetadata);
+  return tensors !== null;
+}
+
+/** The tensors whose metadata alone a fact is about; null for other facts. */
+function tensorsOf(fact: Fact): readonly Tensor[] | null {
+  switch (fact.kind) {
+    case "tensor":
+    case "leaf":
+    case "made":
+      return parametersAt([fact.source]);
+    case "apart":
+    case "elsewhere":
+      return parametersAt([fact.source, ...fact.others]);
+    default:
+      return null;
+  }
+}
+
+function parametersAt(sources: readonly Source[]): readonly Tensor[] | null {
+  const found: Tensor[] = [];
+  for (const source of sources) {
+    // The history of a view changes with that of its base.
+    if (source.kind !== "known" || !isTensor(source.object) || source.object.viewState !== null) return null;
+    found.push(source.object);
+  }
+  return found;
+}
