@@ -84,6 +84,15 @@ function remember(): Original[] {
   });
 }
 
+const arrayPrototype = Array.prototype, { [Symbol.iterator]: iterateArray } = arrayPrototype;
+const arrayIteratorPrototype: { readonly next?: unknown } = getPrototypeOf(iterateArray.call([])) ?? {};
+const { next: nextElement } = arrayIteratorPrototype;
+
+/** Whether spreading and destructuring of arrays, which all code does, is what it was when dyn loaded. */
+export function iteratesArraysAsLoaded(): boolean {
+  return arrayPrototype[Symbol.iterator] === iterateArray && arrayIteratorPrototype.next === nextElement;
+}
+
 /** What is set aside at the moment; null while nothing is. */
 let setAside: readonly Difference[] | null = null;
 let replacements: ReadonlyMap<object, ReadonlyMap<PropertyKey, Difference>> | null = null;

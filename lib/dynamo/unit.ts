@@ -19,7 +19,12 @@ import { captureMany } from "./frame/capture.ts";
 import { VariablesPending } from "./functions.ts";
 import { ChangeHistory } from "./automatic_dynamic.ts";
 import { profileOf } from "./dynamic_profile.ts";
-import { ReplacedBuiltins, withOwnBuiltins } from "../base/own_builtins.ts";
+import {
+  iteratesArraysAsLoaded,
+  preferringOwnBuiltins,
+  ReplacedBuiltins,
+  withOwnBuiltins,
+} from "../base/own_builtins.ts";
 import { argumentSource } from "./source.ts";
 import { isTensor } from "../tensor/tensor.ts";
 import { currentStance, forcedBackend, skipsGuards } from "./stance.ts";
@@ -67,6 +72,8 @@ export interface UnitBody {
 
 /** Makes an entry for a call; defined in compile_entry.ts. */
 export type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]) => Entry;
+
+const ARRAYS_REPLACED = "the program has replaced how arrays are iterated over";
 
 /** How often a unit may take an entry back before that counts as a fault. */
 const MOST_WITHDRAWN = 4;
@@ -179,6 +186,10 @@ export class Unit {
     if (program.frozen || stance === "run_only") return body.runPlain(self, args);
     if (this.givenUp !== null) {
       this.#countPlain?.();
+      return body.runPlain(self, args);
+    }
+    if (!iteratesArraysAsLoaded()) {
+      preferringOwnBuiltins(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
       return body.runPlain(self, args);
     }
     let mismatches: readonly Mismatch[] = [], reasons: readonly string[] = [];

@@ -63,7 +63,9 @@ export function compileCheck(guards: readonly Guard[], context: CheckContext): C
     );
   }
   const check =
-    `function check(self, args) {\n  let failed;\n  try {\n${indented(body, 4)}\n    return -1;\n  } catch {\n` +
+    `function check(self, args) {\n  let failed;\n  try {\n${
+      indented(body, 4)
+    }\n    return -1;\n  } catch {\n` +
     `    return ${guards.length};\n  }\n}`;
   const text = [...parts, ...once.length > 0 ? ["let seen = -1;"] : [], check].join("\n");
   const made = constants.evaluate(`(() => {\n${text}\nreturn check;\n})()`);

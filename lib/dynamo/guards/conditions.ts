@@ -191,6 +191,9 @@ export class ConditionWriter {
         ? `${value}.requiresGrad`
         : `(${value}.state === null && ${value}.viewState === null || !${value}.requiresGrad)`,
     );
+    for (const [key, method] of expected.methods) {
+      parts.push(`${value}[${this.key(key)}] === ${this.constants.name(method)}`);
+    }
     return parts.join(" && ");
   }
 

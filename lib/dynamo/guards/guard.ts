@@ -25,6 +25,8 @@ export interface TensorExpectation {
   readonly requiresGrad: boolean;
   readonly shape: readonly (number | null)[];
   readonly strides: readonly (number | null)[];
+  /** Methods that the program has found on it, by their keys. */
+  readonly methods: ReadonlyMap<string | symbol, object>;
 }
 
 /** One fact. */

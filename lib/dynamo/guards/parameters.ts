@@ -18,6 +18,8 @@ export function relyOnTensors(fact: Fact): boolean {
 function tensorsOf(fact: Fact): readonly Tensor[] | null {
   switch (fact.kind) {
     case "tensor":
+      // What a name stands for on a tensor is up to the program, at any time
+      return fact.expected.methods.size > 0 ? null : parametersAt([fact.source]);
     case "leaf":
     case "made":
       return parametersAt([fact.source]);

@@ -4,6 +4,7 @@
  */
 import { types } from "node:util";
 import { getDefaultDtype } from "../../base/dtype.ts";
+import { iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
 import { ambient } from "../../tensor/modes.ts";
 import type { AmbientState } from "./ambient_state.ts";
@@ -15,6 +16,8 @@ export const ANY: unique symbol = Symbol("any object");
 
 const getPrototypeOf = Object.getPrototypeOf;
 const ownKeys = Reflect.ownKeys;
+const enumerableKeys = Object.keys;
+const ownSymbols = Object.getOwnPropertySymbols;
 const getOwnPropertyDescriptor = Reflect.getOwnPropertyDescriptor;
 const mapKeys = Map.prototype.keys, setValues = Set.prototype.values;
 
@@ -34,15 +37,13 @@ export function prototypeIs(value: unknown, prototype: object | null): boolean {
 
 /** Whether an object has exactly these enumerable string keys and own symbols, in this order. */
 export function hasKeys(value: object, keys: readonly string[], symbols: readonly symbol[]): boolean {
-  const own = ownKeys(value);
-  let at = 0, symbolAt = 0;
-  for (const key of own) {
-    if (typeof key === "symbol") {
-      if (symbols[symbolAt++] !== key) return false;
-    } else if (keys[at] === key) at++;
-    else if (getOwnPropertyDescriptor(value, key)?.enumerable) return false;
-  }
-  return at === keys.length && symbolAt === symbols.length;
+  return sameList(enumerableKeys(value), keys) && sameList(ownSymbols(value), symbols);
+}
+
+function sameList(found: readonly unknown[], expected: readonly unknown[]): boolean {
+  if (found.length !== expected.length) return false;
+  for (let i = 0; i < expected.length; i++) if (found[i] !== expected[i]) return false;
+  return true;
 }
 
 /** Whether an object has exactly these own keys, in this order. */
@@ -142,9 +143,10 @@ export function layoutIs(
   return true;
 }
 
-/** Whether operations mean at the moment what they meant in the trace. */
+/** Whether operations, and code that dyn writes, mean at the moment what they meant in the trace. */
 export function ambientIs(expected: AmbientState): boolean {
-  return ambient.gradEnabled === expected.gradEnabled && ambient.inference === expected.inference &&
+  return iteratesArraysAsLoaded() && ambient.gradEnabled === expected.gradEnabled &&
+    ambient.inference === expected.inference &&
     getDefaultDtype() === expected.defaultDtype && defaultDevice() === expected.defaultDevice &&
     (ambient.autocast ?? "") === expected.autocast;
 }

@@ -205,7 +205,10 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     if (steps > 0 && object.real && object.source && !object.prototypeChanged && holder.real) {
       const inherited = inheritedRead(m, object, holder, key);
       if (inherited) {
-        if (inherited.kind === "getter" || holder.slots.has(key)) relyOnChain(m, object, holder);
+        if (inherited.kind === "getter" || holder.slots.has(key)) {
+          relyOnChain(m, object, holder);
+          relyOnAbsence(m, object, key, holder);
+        }
         return inherited;
       }
     } else {
@@ -229,9 +232,14 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
   return ABSENT;
 }
 
-/** The program depends on there being no such property from an object up along the prototypes. */
-function relyOnAbsence(m: Interpreter, object: ObjectValue | null, key: Key): void {
-  for (let holder = object; holder; holder = holder.prototype) {
+/** The program depends on there being no such property from an object up along the prototypes, to a holder of it. */
+function relyOnAbsence(
+  m: Interpreter,
+  object: ObjectValue | null,
+  key: Key,
+  end: ObjectValue | null = null,
+): void {
+  for (let holder = object; holder && holder !== end; holder = holder.prototype) {
     if (!holder.real || !holder.source || holder.slots.has(key)) continue;
     m.output.guard({ kind: "ownKey", source: holder.source, key, present: false });
   }

@@ -28,6 +28,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { findProperty, hasProperty, refuseOpaque } from "./objects.ts";
 import { applyOperator } from "./graph_numbers.ts";
 import { callOp, comparesExactly } from "./tensor_ops.ts";
+import { prototypeOf } from "./tensor_properties.ts";
 
 type Then = (value: Value) => void;
 
@@ -289,9 +290,7 @@ function instanceOf(m: Interpreter, left: Value, right: Value): boolean {
   if (found.kind !== "value" || found.value.kind !== "object") return breakGraph("throws", "instanceof");
   const target = found.value;
   if (left.kind === "tensor") {
-    // The prototype of tensor inputs is guarded; results are plain tensors.
-    const prototype: object = left.real ? Object.getPrototypeOf(left.real) : m.tensorPrototype;
-    for (let p: object | null = prototype; p; p = Object.getPrototypeOf(p)) {
+    for (let p: object | null = prototypeOf(m, left); p; p = Object.getPrototypeOf(p)) {
       if (p === target.real) return true;
     }
     return false;

@@ -17,6 +17,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
+import { classLabel } from "../variables/wrap.ts";
 import { type Key, newArray } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
 
@@ -24,6 +25,12 @@ import type { Interpreter } from "./interpreter.ts";
 export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key): Value {
   const assigned = tensor.assigned.get(key);
   if (assigned) return assigned;
+  if (typeof key === "string" && STATE_FIELDS.has(key)) return breakGraph("gradientState", key);
+  const { real, source } = tensor, own = real && Reflect.getOwnPropertyDescriptor(real, key);
+  if (own && source) {
+    if (!("value" in own)) return breakGraph("tensorMethod", `the property ${String(key)}`);
+    return m.wrapper.wrap(own.value, propertySource(source, key));
+  }
   switch (key) {
     case "shape":
       return sizeList(m, tensor, "shape", tensor.meta.shape);
@@ -55,29 +62,32 @@ export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key
       return m.wrapper.known(constructorOf(m, tensor), "Tensor");
     default:
   }
-  for (let holder: object | null = prototypeOf(m, tensor); holder; holder = Object.getPrototypeOf(holder)) {
+  const prototype = real ? Object.getPrototypeOf(real) : m.tensorPrototype;
+  for (let holder: object | null = prototype; holder; holder = Object.getPrototypeOf(holder)) {
     const descriptor = programDescriptor(holder, key);
     if (!descriptor) continue;
     if (!("value" in descriptor)) return breakGraph("tensorMethod", `the property ${String(key)}`);
     const value: unknown = descriptor.value;
     if (typeof value !== "function") return breakGraph("tensorMethod", `the property ${String(key)}`);
     // Programs may replace methods of the class.
-    m.output.relyOnMethod(holder, key, value);
+    if (real && source) tensor.methods.set(key, value);
+    else m.output.relyOnMethod(holder, key, value);
     return m.wrapper.known(value, `Tensor.${String(key)}`);
   }
-  if (tensor.real && tensor.source) {
-    const { real, source } = tensor;
-    if (typeof key === "string" && STATE_FIELDS.has(key)) return breakGraph("gradientState", key);
-    return m.wrapper.wrap(Reflect.getOwnPropertyDescriptor(real, key)?.value, propertySource(source, key));
-  }
-  return typeof key === "string" && STATE_FIELDS.has(key) ? breakGraph("gradientState", key) : UNDEFINED;
+  return real && source ? m.wrapper.wrap(undefined, propertySource(source, key)) : UNDEFINED;
 }
 
 /** Fields of eager tensors that are no business of programs. */
 const STATE_FIELDS: ReadonlySet<string> = new Set(["state", "viewState", "storage", "layout", "offset"]);
 
-function prototypeOf(m: Interpreter, tensor: TensorValue): object {
-  return tensor.real ? Object.getPrototypeOf(tensor.real) : m.tensorPrototype;
+/** What a tensor inherits from: guarded with the rest of an input, but for those that are guarded by identity. */
+export function prototypeOf(m: Interpreter, { real, source }: TensorValue): object {
+  if (real === null) return m.tensorPrototype;
+  const prototype: object = Object.getPrototypeOf(real);
+  if (source?.kind === "known") {
+    m.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
+  }
+  return prototype;
 }
 
 function constructorOf(m: Interpreter, tensor: TensorValue): object {

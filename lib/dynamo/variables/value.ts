@@ -149,6 +149,8 @@ export class TensorValue {
   readonly assigned: Map<string | symbol, Value> = new Map();
   /** Lists of sizes that the program has seen, by property. */
   readonly lists: Map<string, ObjectValue> = new Map();
+  /** Methods that the program has found on a real one, by their keys. */
+  readonly methods: Map<string | symbol, object> = new Map();
   /** Whether an in-place operation of the trace has written to it. */
   written = false;
   constructor(

@@ -232,6 +232,8 @@ export class Wrapper {
     });
     const known = (d: Dim) => typeof d === "number" ? d : null;
     const prototype: object = Object.getPrototypeOf(real);
+    const meta: TensorMeta = { ...layout, offset: 0, dtype: real.dtype, device: real.device };
+    const value = new TensorValue(meta, real.requiresGrad, null, real, place);
     output.guard({
       kind: "tensor",
       source: place,
@@ -244,10 +246,10 @@ export class Wrapper {
         requiresGrad: real.requiresGrad,
         shape: layout.shape.map(known),
         strides: layout.strides.map(known),
+        methods: value.methods,
       },
     });
-    const meta: TensorMeta = { ...layout, offset: 0, dtype: real.dtype, device: real.device };
-    return new TensorValue(meta, real.requiresGrad, null, real, place);
+    return value;
   }
 }
 
@@ -270,7 +272,7 @@ export function isClass(fn: object): boolean {
 }
 
 /** A printable name of the class with this prototype. */
-function classLabel(prototype: object | null): string {
+export function classLabel(prototype: object | null): string {
   if (prototype === null) return "null";
   if (types.isProxy(prototype)) return "Proxy";
   const found = Reflect.getOwnPropertyDescriptor(prototype, "constructor");

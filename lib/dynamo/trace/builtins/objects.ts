@@ -37,6 +37,7 @@ import {
 } from "../objects.ts";
 import { inheritsFrom } from "../operators.ts";
 import { readProperty } from "../properties.ts";
+import { prototypeOf } from "../tensor_properties.ts";
 import { defineProperty, describeProperty } from "./descriptors.ts";
 import { hasIntegrity, isExtensible, setIntegrity } from "./integrity.ts";
 import type { ModelTable } from "./table.ts";
@@ -160,10 +161,7 @@ const OBJECT: Readonly<Record<string, Model>> = {
       })),
   getPrototypeOf: (m, [value]) => {
     if (value?.kind === "tensor") {
-      return m.wrapper.known(
-        value.real ? Object.getPrototypeOf(value.real) : m.tensorPrototype,
-        "Tensor.prototype",
-      );
+      return m.wrapper.known(prototypeOf(m, value), "Tensor.prototype");
     }
     const target = coerced(value, "Object.getPrototypeOf");
     refuseOpaque(target);
