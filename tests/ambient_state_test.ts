@@ -200,6 +200,7 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/autograd/node.ts nextSequence": "an order, told by nothing",
   "lib/autograd/tape.ts nextHook": "names handles apart",
   "lib/base/dtype.ts defaultFloat": "ambient",
+  "lib/base/kept_texts.ts store": "set once, when the library is put together",
   "lib/base/logs.ts levels": "what is printed",
   "lib/base/logs.ts sink": "what is printed",
   "lib/base/own_builtins.ts replacements": "dyn's own builtins, while it works",
