@@ -18,7 +18,7 @@ import { releasedError, SavedTensor } from "../autograd/saved.ts";
 import { ops } from "../tensor/eager.ts";
 import { readElements } from "../tensor/host.ts";
 import type { Layout } from "../tensor/layout.ts";
-import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
+import { ambient, enableGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import {
