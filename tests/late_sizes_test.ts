@@ -3,7 +3,18 @@
  * that satisfy what operations take for granted and for such that do not.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { bincount, cat, clone, compile, compiler, config, DynError, maskedSelect, nonzero } from "../mod.ts";
+import {
+  autograd,
+  bincount,
+  cat,
+  clone,
+  compile,
+  compiler,
+  config,
+  DynError,
+  maskedSelect,
+  nonzero,
+} from "../mod.ts";
 import { nn, ones, repeatInterleave, Tensor, tensor, unique, where, zeros } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
 import type { ConfigPatch } from "../lib/base/config.ts";
@@ -271,6 +282,86 @@ for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
     });
   }
 }
+
+const LOSSES: Readonly<Record<string, (x: Tensor, w: Tensor) => Tensor>> = {
+  "elements under a mask": (x, w) => {
+    const y = x.mul(w);
+    return y.at(y.gt(0)).mul(w.sum()).exp().sum();
+  },
+  "a scale that is read": (x, w) => {
+    const y = x.mul(w);
+    return y.div(numberOf(y.detach().abs().max()) * 2).pow(2).sum();
+  },
+  "a mask that is assigned": (x, w) => {
+    const y = x.mul(w);
+    y.set([y.gt(1)], 0.5);
+    return y.pow(2).sum();
+  },
+  "a mask that is assigned what it selects": (x, w) => {
+    const y = x.mul(w), mask = y.gt(0);
+    y.set([mask], y.at(mask).mul(w.mean()));
+    return y.pow(2).sum();
+  },
+  "a part of a size that is read": (x, w) => {
+    const z = x.clone();
+    z.slice(0, 0, numberOf(x.gt(0).sum())).mul_(2);
+    return z.mul(w).sum();
+  },
+};
+
+/** The loss and its gradient, by the tape or by the program itself, and the gradient of the gradient. */
+function gradients(run: (x: Tensor, w: Tensor) => Tensor, values: readonly number[]): unknown {
+  const x = floats(...values), w = tensor([0.5, 1, 2], { dtype: "float32", requiresGrad: true });
+  const loss = run(x, w);
+  if (w.grad === null) loss.backward();
+  const again = tensor([0.5, 1, 2], { dtype: "float32", requiresGrad: true });
+  const [grad] = autograd.grad([run(x, again).mul(1)], [again], { createGraph: true, allowUnused: true });
+  const [twice] = grad?.requiresGrad
+    ? autograd.grad([grad.pow(2).sum()], [again], { allowUnused: true })
+    : [null];
+  return [loss, w.grad, grad, twice].map((each) => each && shown(each.detach()));
+}
+
+for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
+  for (const [name, loss] of Object.entries(LOSSES)) {
+    Deno.test(`gradients, ${tier}: ${name}`, () => {
+      config.patch({ ...CAPTURED, ...patch }, () => {
+        const compiled = compile(loss, { backend, fullgraph: true });
+        const step = (x: Tensor, w: Tensor) => {
+          const l = loss(x, w);
+          l.backward();
+          return [l.detach(), numberOf(l) * 2];
+        };
+        const compiledStep = compile(step, { backend });
+        for (const values of [[1.5, -2, 3], [1, 2, 3], [-1.5, 2, -1]]) {
+          assertEquals(gradients(compiled, values), gradients(loss, values));
+          const whole = (run: typeof step) => {
+            const w = tensor([0.5, 1, 2], { dtype: "float32", requiresGrad: true });
+            return [shown(run(floats(...values), w)), shown(w.grad)];
+          };
+          assertEquals(whole(compiledStep), whole(step));
+        }
+      });
+    });
+  }
+}
+
+Deno.test("an element is the one that was there when it was read", () => {
+  for (const patch of [{}, CAPTURED]) {
+    config.patch(patch, () => {
+      for (const { backend } of Object.values(TIERS)) {
+        const run = (x: Tensor) => {
+          const first = x.at(0).item(), all = x.sum(), sum = all.item();
+          x.add_(1);
+          all.add_(1);
+          return [first, sum, all, x, Number(first) > 2];
+        };
+        const compiled = compile(run, { backend });
+        assertEquals(outcome(compiled, [VECTOR]), outcome(run, [VECTOR]));
+      }
+    });
+  }
+});
 
 Deno.test("what is not captured breaks and says which setting captures it", () => {
   const explained = (run: (x: Tensor) => Tensor) =>

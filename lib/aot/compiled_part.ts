@@ -12,6 +12,7 @@ import type { GraphModule } from "../graph/graph_module.ts";
 import type { Graph, Node } from "../graph/node.ts";
 import { type Dim, evaluate, type Sym } from "../sym/expr.ts";
 import { ShapeEnv, type SizeGuard, type SizeSource } from "../sym/shape_env.ts";
+import { ambient } from "../tensor/modes.ts";
 import { isTensor, modes, type Tensor } from "../tensor/tensor.ts";
 import {
   GraphPart,
@@ -39,19 +40,32 @@ export class CompiledPart {
   readonly #versions: Version[] = [];
   /** Settings of the code generator when the graph was captured. */
   readonly #settings = { ...config.inductor };
+  /** Whether a result was captured as one that requires a gradient. */
+  readonly #givesGradients: boolean;
   #plain: GraphPart | undefined;
 
   constructor(
     readonly captured: GraphModule,
     readonly nodes: PartNodes,
-    readonly backend: GraphBackend,
+    readonly options: {
+      readonly backend: GraphBackend;
+      /** Whether a later part writes to what this one reads or gives. */
+      readonly writtenLater: boolean;
+    },
   ) {
     this.#symbols = [...outsideSymbols(nodes)];
+    this.#givesGradients = nodes.results.some(({ meta: { value } }) =>
+      value.kind === "tensor" && value.requiresGrad
+    );
   }
 
   /** The part with the values of a call, compiled if nothing that is compiled serves it. */
   prepare(values: ReadonlyMap<Node, unknown>, sizeOf: (symbol: Sym) => number): PreparedPart {
     const inputs = this.nodes.inputs.map((node) => values.get(node));
+    // What the part would save for its backward is not what the tape saves, and is not to be written
+    const saves = ambient.gradEnabled && this.#givesGradients &&
+      inputs.some((value) => isTensor(value) && value.requiresGrad);
+    if (saves && this.options.writtenLater) return this.#opByOp.prepare(values, sizeOf);
     if (!this.#laidOutAsCaptured(inputs, sizeOf)) return this.#opByOp.prepare(values, sizeOf);
     const requiring = inputs.map((value) => isTensor(value) && value.requiresGrad ? "1" : "0").join("");
     const version = this.#versions.find((each) => each.requiring === requiring && each.fits(sizeOf)) ??
@@ -126,7 +140,8 @@ export class CompiledPart {
   #handOver(gm: GraphModule, examples: readonly unknown[]): CompiledFunction | undefined {
     const { trace: _, ...inductor } = this.#settings;
     try {
-      return config.patch({ inductor }, () => modes.without(() => this.backend(gm, examples))) ?? undefined;
+      return config.patch({ inductor }, () => modes.without(() => this.options.backend(gm, examples))) ??
+        undefined;
     } catch (error) {
       // What an op says of its operands is the program's error
       if (error instanceof DynError || this.#settings.errorOnFallback) throw error;

@@ -103,7 +103,9 @@ function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
     for (const node of nodes) for (const input of node.inputs()) lastUse.set(input, index);
   }
   for (const input of graph.output.inputs()) lastUse.set(input, groups.length);
+  const written = groups.map(({ nodes }) => writtenBy(nodes, new Set(nodes)));
   return groups.map(({ nodes, onHost }, index): Stage => {
+    const later = new Set(written.slice(index + 1).flat().map(rootOf));
     const own = new Set(nodes);
     const inputs = [...new Set(nodes.flatMap((node) => [...node.inputs()]))].filter((node) => !own.has(node));
     const results = nodes.filter((node) => (lastUse.get(node) ?? -1) > index || late.has(node));
@@ -114,9 +116,12 @@ function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
     const given = new Set(gives.flatMap(({ bindings }) => bindings.map(({ symbol }) => symbol)));
     const parts: PartNodes = { nodes, inputs, results, gives: given };
     return {
-      part: onHost ? new GraphPart(captured, parts) : new CompiledPart(captured, parts, backend),
+      part: onHost ? new GraphPart(captured, parts) : new CompiledPart(captured, parts, {
+        backend,
+        writtenLater: shares([...inputs, ...results], later),
+      }),
       // Nothing can fail behind the last part, and a part takes back what it has done itself
-      writes: index < groups.length - 1 ? writtenBy(nodes, own) : [],
+      writes: index < groups.length - 1 ? written[index] ?? [] : [],
       gives,
       frees: [...lastUse].flatMap(([node, last]) =>
         last === index && node.op !== "placeholder" ? [node] : []
@@ -165,15 +170,30 @@ function writtenBy(nodes: readonly Node[], own: ReadonlySet<Node>): Node[] {
   for (const node of nodes) {
     if (!hasEffect(node)) continue;
     let [target] = node.inputs();
-    while (target && own.has(target)) {
-      const definition = findTarget(target.target)?.definition;
-      const shows = hasEffect(target) || target.target === "getitem" ||
-        definition?.implementation.kind === "view" || definition?.implementation.kind === "composite";
-      target = shows ? [...target.inputs()][0] : undefined;
-    }
+    while (target && own.has(target)) target = shownBy(target);
     if (target) found.add(target);
   }
   return [...found];
+}
+
+/** The value whose elements a node may show; undefined where it has memory of its own. */
+function shownBy(node: Node): Node | undefined {
+  const kind = findTarget(node.target)?.definition.implementation.kind;
+  const shows = hasEffect(node) || node.target === "getitem" || kind === "view" || kind === "composite";
+  return node.op !== "placeholder" && shows ? [...node.inputs()][0] : undefined;
+}
+
+/** The value that has the memory which a node may show. */
+function rootOf(node: Node): Node {
+  let root = node;
+  for (let shown = shownBy(root); shown; shown = shownBy(root)) root = shown;
+  return root;
+}
+
+/** Whether any of some nodes may show memory of these. Inputs may show that of each other. */
+function shares(nodes: readonly Node[], roots: ReadonlySet<Node>): boolean {
+  const hasInput = [...roots].some(({ op }) => op === "placeholder");
+  return nodes.map(rootOf).some((root) => roots.has(root) || (hasInput && root.op === "placeholder"));
 }
 
 /** A gradient that is taken inside the graph is taken of what its own part has computed. */

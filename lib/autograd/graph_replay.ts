@@ -140,8 +140,7 @@ export class GraphReplay {
       throw new NotFunctional(`Expected a graph of ops but found a call of the module ${node.target}`);
     }
     if (node.op !== "call_function" && node.op !== "call_method") return;
-    // What the host computes has no gradient, and who needs its value asks for it
-    if (node.meta.onHost) return;
+    if (node.meta.onHost) return this.#onHost(node);
     const own = Object.hasOwn(attributes, node.target) ? attributes[node.target] : undefined;
     this.#values.set(
       node,
@@ -334,6 +333,14 @@ export class GraphReplay {
     this.builder.shared = { stack: node.meta.stack, partition: "forward" };
     this.recorder.enabled = !node.meta.noGrad;
     return this.functional.call({ definition, args, inplace });
+  }
+
+  /** What the host computes has no gradient; here it is given, as inputs are. */
+  #onHost(node: Node): void {
+    const { value } = node.meta;
+    if (value.kind !== "tensor") return;
+    const made = this.builder.placeholder(node.name, value);
+    this.#values.set(node, this.functional.fresh(this.builder.valueOf(made, value.tensor)));
   }
 
   #valueOf(node: Node): unknown {

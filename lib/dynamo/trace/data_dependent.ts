@@ -6,7 +6,7 @@
 import { config } from "../../base/config.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
-import type { NodeMeta } from "../../graph/node.ts";
+import { formatArgument, type NodeMeta } from "../../graph/node.ts";
 import { makeOpApi } from "../../ops/api.ts";
 import { parseCall } from "../../ops/call.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
@@ -54,9 +54,15 @@ export function callDataDependent(
     }
   }
   if (!inferUnbacked) return breakGraph("dataDependentShape", definition.name);
+  const given = callArguments({ definition, args });
+  const key = `${graphNameOf(definition)} ${formatArgument(given.args)} ${formatArgument(given.kwargs)}`;
+  const known = m.output.hostCalls.get(key);
+  if (known) return known;
   const unknown = (upTo: Dim): Dim => m.output.sizes.createUnbacked([0, boundsOf(upTo)[1]]);
   const results = inferUnbacked(mapArguments(args, (value) => value.meta), unknown);
-  return appendHostCall(m, definition, { args, metas: results });
+  const made = appendHostCall(m, definition, { args, metas: results });
+  m.output.hostCalls.set(key, made);
+  return made;
 }
 
 function appendHostCall(

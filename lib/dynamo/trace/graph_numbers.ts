@@ -38,7 +38,11 @@ const INTEGER_BOUNDS: Readonly<Partial<Record<DType, readonly [number, number]>>
 
 /** What `item()` of a tensor gives: a number of the graph where the settings keep it there. */
 export function itemOf(output: OutputGraph, tensor: TensorValue): ItemValue {
-  if (!config.captureScalarOutputs) return new ItemValue(tensor, null);
+  if (!config.captureScalarOutputs) {
+    const read = new ItemValue(tensor, null);
+    output.readLater.push(read);
+    return read;
+  }
   const known = output.items.get(tensor);
   if (known) return known;
   const { dtype } = tensor.meta, bounds = INTEGER_BOUNDS[dtype];
@@ -50,6 +54,7 @@ export function itemOf(output: OutputGraph, tensor: TensorValue): ItemValue {
   const number = new GraphNumber(node, { type: dtype === "bool" ? "boolean" : "number", dim });
   const item = new ItemValue(tensor, number);
   output.items.set(tensor, item);
+  output.readLater.push(item);
   return item;
 }
 

@@ -28,6 +28,16 @@ export type BackwardPlan =
   | { readonly kind: "released" }
   | { readonly kind: "refused"; readonly because: string };
 
+/** What the host computes that some values are computed from. */
+function onHostBehind(values: readonly Node[]): Node | undefined {
+  const behind = new Set(values);
+  for (const node of behind) {
+    if (node.meta.onHost) return node;
+    for (const input of node.inputs()) behind.add(input);
+  }
+  return undefined;
+}
+
 /** The history of one trace, brought up to date when it is asked. */
 export class TraceHistory {
   readonly #replay = new GraphReplay();
@@ -70,6 +80,8 @@ export class TraceHistory {
 
   /** The gradients of a backward pass with respect to the inputs that require grad. */
   plan(call: Pick<GradientCall, "outputs" | "tangents" | "retainGraph">): BackwardPlan {
+    const late = onHostBehind(call.outputs);
+    if (late) return { kind: "refused", because: `${late.name}, which the host computes, lies behind it` };
     try {
       this.#catchUp();
       const wanted = this.#replay.inputs.flatMap((input: ReplayedInput, k) => {

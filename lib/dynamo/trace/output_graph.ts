@@ -15,6 +15,7 @@ import { placeholderName, type Source, sourceText } from "../source.ts";
 import { expressionSize, type HostExpression, hostText } from "../variables/host_number.ts";
 import { hostLeafText } from "../guards/guard.ts";
 import type { ItemValue, NumberValue, TensorValue } from "../variables/value.ts";
+import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import { TraceHistory } from "./history.ts";
 
@@ -60,6 +61,12 @@ export class OutputGraph {
   readonly #scalarNodes = new Map<string, Node>();
   /** Elements that the program has read, as long as nothing was written in place. */
   readonly items: Map<TensorValue, ItemValue> = new Map();
+  /** Elements that are read from tensors when the graph has run. */
+  readonly readLater: ItemValue[] = [];
+  /** Copies for their sake, which nothing may need after all. */
+  readonly readCopies: Node[] = [];
+  /** Results of what the host computes from elements, by call, as long as nothing was written in place. */
+  readonly hostCalls: Map<string, GraphValue | readonly GraphValue[]> = new Map();
   /** Sizes that are numbers of the graph. */
   readonly sizeNumbers: Map<Sym, Node> = new Map();
   /** What the tape would know of the tensors. */
@@ -192,6 +199,7 @@ export class OutputGraph {
     this.graph.create("output", "output", { args: [[...results]], meta: { stack: [] } });
     addChecks(this.graph, this.sizes);
     dropUnreadNumbers(this.graph);
+    for (const node of this.readCopies.toReversed()) if (node.users.size === 0) this.graph.erase(node);
     for (let i = this.inputs.length - 1; i >= 0; i--) {
       const input = this.inputs[i];
       if (!input || input.node.users.size > 0) continue;

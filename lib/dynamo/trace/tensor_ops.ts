@@ -45,7 +45,7 @@ import {
   type Resolved,
 } from "./op_rule.ts";
 import { sameShape } from "../../ops/shapes.ts";
-import { shownInput } from "./written_memory.ts";
+import { mayShareMemory, shownInput } from "./written_memory.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
@@ -204,6 +204,7 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
     }
     if (m.gradEnabled && asks) checkLeaf(m, first.value);
   }
+  if (inplace && first) keepReadElements(m, first.value.node);
   const name = graphNameOf(definition) + (inplace ? "_" : "");
   const { positional, kwargs } = normalForm(definition, args);
   const metas = isMetas(result) ? result.map(plainMeta) : null;
@@ -225,8 +226,7 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
     meta,
   });
   m.output.noteOperation(node);
-  // Elements that are read from here on may be others
-  if (inplace) m.output.items.clear();
+  if (inplace) forgetElements(m);
   if (inplace && first) return afterInplace(m, node, { target: first.value, grad });
   if (!metas) {
     if (!kept) return breakGraph("tensorMethod", definition.name);
@@ -242,6 +242,27 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
     return remember(m, new TensorValue(tensor, requiresGrad, item, null, null));
   });
   return namedArray(m, definition, values);
+}
+
+/** Elements that are read from here on may be others. */
+function forgetElements(m: Interpreter): void {
+  m.output.items.clear();
+  m.output.hostCalls.clear();
+}
+
+/** Copies what was read as a number and is about to be written: its element is taken when the graph has run. */
+function keepReadElements(m: Interpreter, target: Node): void {
+  for (const item of m.output.readLater) {
+    const { tensor } = item;
+    if (!tensor || !mayShareMemory(m.output.nodeOf(tensor), target)) continue;
+    const plain = callOp(m, m.opNamed("detach"), [tensor], true);
+    const kept = callOp(m, m.opNamed("clone"), [plain], true);
+    if (kept.kind !== "tensor") continue;
+    item.tensor = kept;
+    m.output.readCopies.push(
+      ...[plain, kept].flatMap((each) => each.kind === "tensor" ? each.node ?? [] : []),
+    );
+  }
 }
 
 function remember(m: Interpreter, tensor: TensorValue): TensorValue {

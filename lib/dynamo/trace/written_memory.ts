@@ -83,20 +83,31 @@ function writesToInputs(output: OutputGraph): Write[] {
   });
 }
 
+/** Whether two nodes of a trace may show elements of one tensor. */
+export function mayShareMemory(a: Node, b: Node): boolean {
+  const [one, other] = [a, b].map((node) => shownNode(node, { detached: true }));
+  return one === other || (one?.op === "placeholder" && other?.op === "placeholder");
+}
+
 /** The input that a node is, or shows elements of; `detached`: also by views that have no gradient. */
-export function shownInput(node: Node, { detached }: { readonly detached: boolean }): Node | null {
-  for (let at: Node | undefined = node; at;) {
-    if (at.op === "placeholder") return at;
-    const [first]: (Node | undefined)[] = [...at.inputs()];
+export function shownInput(node: Node, views: { readonly detached: boolean }): Node | null {
+  const shown = shownNode(node, views);
+  return shown.op === "placeholder" ? shown : null;
+}
+
+/** The node whose elements a node shows: itself where it has memory of its own. */
+function shownNode(node: Node, { detached }: { readonly detached: boolean }): Node {
+  for (let at = node;;) {
+    const [first] = at.inputs();
+    if (at.op === "placeholder" || !first) return at;
     if (at.target !== "getitem") {
       const definition = findTarget(at.target)?.definition;
-      if (!definition || (!detached && definition.gradient.kind === "none")) return null;
+      if (!definition || (!detached && definition.gradient.kind === "none")) return at;
       const args = argumentsOfNode(at, definition, valueOfNode, isGraphValue);
-      if (!showsArgument({ definition, args })) return null;
+      if (!showsArgument({ definition, args })) return at;
     }
     at = first;
   }
-  return null;
 }
 
 /** Whether a tensor was made in the trace, with a history. */

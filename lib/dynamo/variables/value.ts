@@ -128,8 +128,8 @@ export class ItemValue {
   readonly kind = "item";
   /** One of both at least is there. */
   constructor(
-    /** A tensor of the graph whose element it is. */
-    readonly tensor: TensorValue | null,
+    /** A tensor of the graph whose element it is; a copy once something has been written there. */
+    public tensor: TensorValue | null,
     /** Where the graph itself computes with it. */
     readonly number: GraphNumber | null,
   ) {}
