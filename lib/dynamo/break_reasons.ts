@@ -235,6 +235,12 @@ const CATALOGUE = {
     hint:
       "State what holds of it with compiler.check(condition), or take the decision out of the compiled function",
   },
+  nonstrict: {
+    id: "GB0037",
+    category: "function marked by nonstrictTrace that cannot be part of a graph",
+    explanation: "The function throws, looks at elements, or takes or gives what a graph cannot have",
+    hint: "Keep it to operations on tensors, or mark it by compiler.disable",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** What there is in the catalogue. */

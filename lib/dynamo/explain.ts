@@ -3,6 +3,7 @@
  * output: counts, reasons, graphs and guards. Invariant: the call runs, with graphs interpreted; what the function
  * has compiled already is left alone.
  */
+import { types } from "node:util";
 import type { BreakReason } from "../base/errors.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { optimize } from "./optimize.ts";
@@ -28,14 +29,16 @@ function operationsOf(gm: GraphModule): string[] {
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
 
-/** What `explain` gives: the report of an async function when that is done. */
-export type ExplanationOf<F extends AnyFunction> = ReturnType<F> extends PromiseLike<unknown>
-  ? Promise<Explanation>
-  : Explanation;
+/** What `explain` gives: the report of an async function or generator when that is done. */
+export type ExplanationOf<F extends AnyFunction> = ReturnType<F> extends
+  PromiseLike<unknown> | AsyncGenerator<unknown, unknown, unknown> ? Promise<Explanation> : Explanation;
+
+/** The most values that a generator is asked for. */
+const MOST_VALUES = 100;
 
 /**
  * A function with the same parameters that calls `fn` once, compiled afresh, and reports; where `fn` is async, with a
- * promise of the report, which rejects as the call does.
+ * promise of the report, which rejects as the call does. A generator is asked for its values, the first hundred.
  */
 export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) => ExplanationOf<F> {
   return function (this: unknown, ...args: Parameters<F>): ExplanationOf<F> {
@@ -68,10 +71,34 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
         toString: () => text({ graphs: graphs.length, opCount, breakReasons, uncompiled }),
       };
     };
-    const result: unknown = Reflect.apply(compiled, this, args);
-    const reported = result instanceof Promise ? result.then(report) : report();
+    const ended: unknown = toItsEnd(fn, Reflect.apply(compiled, this, args));
+    const reported = ended instanceof Promise ? ended.then(report) : report();
     return reported as ExplanationOf<F>;
   };
+}
+
+/** Runs what a call has given to its end: a promise of that, where there is something to wait for. */
+function toItsEnd(fn: object, result: unknown): unknown {
+  if (!types.isGeneratorFunction(fn)) return result;
+  if (isAsyncGenerator(result)) return valuesOfAsync(result);
+  if (isGenerator(result)) {
+    let left = MOST_VALUES;
+    for (const _ of result) if (--left === 0) break;
+  }
+  return undefined;
+}
+
+async function valuesOfAsync(generator: AsyncGenerator): Promise<void> {
+  let left = MOST_VALUES;
+  for await (const _ of generator) if (--left === 0) break;
+}
+
+function isGenerator(value: unknown): value is Generator {
+  return typeof value === "object" && value !== null && Symbol.iterator in value;
+}
+
+function isAsyncGenerator(value: unknown): value is AsyncGenerator {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
 function text({ graphs, opCount, breakReasons, uncompiled }: {

@@ -5,6 +5,7 @@
  */
 import { messageOf } from "../base/errors.ts";
 import { counters } from "../base/logs.ts";
+import type { SourcePosition } from "../graph/node.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { captureAgain, captureFunction } from "./frame/capture.ts";
@@ -44,6 +45,8 @@ export interface NoInfo {
   readonly because: string;
   /** Whether another try may succeed. */
   readonly retry: boolean;
+  /** The construct that is to blame, where there is one. */
+  readonly place: SourcePosition | null;
 }
 
 /** A function that `bind` made. */
@@ -100,12 +103,12 @@ function look(fn: object): CallableInfo {
     return withOwnBuiltins(() => find(fn));
   } catch (error) {
     if (!(error instanceof ReplacedBuiltins)) throw error;
-    return { kind: "none", because: error.message, retry: true };
+    return { kind: "none", because: error.message, retry: true, place: null };
   }
 }
 
 function find(fn: object): CallableInfo {
-  const none = (because: string, retry = false): NoInfo => ({ kind: "none", because, retry });
+  const none = (because: string, retry = false): NoInfo => ({ kind: "none", because, retry, place: null });
   try {
     const captured: Captured = captureFunction(fn);
     switch (captured.kind) {
@@ -131,8 +134,17 @@ function find(fn: object): CallableInfo {
     }
   } catch (error) {
     if (error instanceof VariablesPending) throw error;
-    return none(whyNoCode(error));
+    return {
+      ...none(whyNoCode(error)),
+      place: error instanceof UnsupportedSyntax ? placeOf(error, fn) : null,
+    };
   }
+}
+
+function placeOf({ position: { file, line, column, text } }: UnsupportedSyntax, fn: object): SourcePosition {
+  const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
+  const functionName = typeof name === "string" ? name : "";
+  return { file, line, column: column + 1, functionName, code: (text ?? "").trim() };
 }
 
 /** Why there are no instructions: the syntax has none, or making them failed. */

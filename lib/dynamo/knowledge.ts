@@ -22,6 +22,7 @@ import { addArrays } from "./trace/builtins/arrays.ts";
 import { addCollections } from "./trace/builtins/collections.ts";
 import { addObjects } from "./trace/builtins/objects.ts";
 import { addPrimitives } from "./trace/builtins/primitives.ts";
+import { addComptime } from "./comptime.ts";
 import { errorOnGraphBreak, errorOnGraphBreakModel } from "./error_on_break.ts";
 import { addPrintedCode } from "./trace/builtins/printed_code.ts";
 import { ModelTable } from "./trace/builtins/table.ts";
@@ -32,6 +33,7 @@ import { trustAccessors } from "./trace/objects.ts";
 import { addCreation } from "./trace/creation.ts";
 import { gradientsAsked } from "./trace/gradient_taps.ts";
 import { callCustom } from "./trace/custom_calls.ts";
+import { callNonstrict } from "./trace/nonstrict.ts";
 import { tensorMethodModels } from "./trace/tensor_methods.ts";
 import { callOp } from "./trace/tensor_ops.ts";
 import {
@@ -60,6 +62,7 @@ function models(): ModelTable {
   addCreation(made);
   addAmbient(made);
   addConsole(made);
+  addComptime(made);
   made.call(grad, gradientsAsked);
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);
   made.call(check, traceCheck);
@@ -125,6 +128,8 @@ function marked(fn: object): BuiltinModel | undefined {
       };
     case "inGraph":
       return (m, request) => callCustom(m, fn, request.args);
+    case "nonstrict":
+      return (m, request) => callNonstrict(m, fn, request.args);
     case "constant":
       return (m, request) => constantResult(m, fn, request.args);
     default:
@@ -150,7 +155,9 @@ const internalCodes = new WeakSet<CodeObject>();
 /** The knowledge the machine works with. */
 export const knowledge: MachineContext = {
   infoOf: (fn: ObjectValue) =>
-    fn.real ? infoOf(fn.real) : { kind: "none", because: "it was made while tracing", retry: false },
+    fn.real
+      ? infoOf(fn.real)
+      : { kind: "none", because: "it was made while tracing", retry: false, place: null },
   modelOf: (fn) => config.reorderableLoggingFunctions.has(fn) ? defer : marked(fn) ?? models().modelOf(fn),
   constructorOf: (fn) => models().constructorOf(fn),
   internalFunction: (name) => {

@@ -12,6 +12,8 @@ export type FunctionMark =
   | { readonly kind: "builtin" }
   /** Becomes one node. */
   | { readonly kind: "inGraph" }
+  /** Is run while tracing; the ops it calls become nodes. */
+  | { readonly kind: "nonstrict" }
   /** Its first result stands for all. */
   | { readonly kind: "constant" }
   /** Another function is traced in its place. */
@@ -39,6 +41,13 @@ export function isCompiling(): boolean {
 }
 
 markFunction(isCompiling, { kind: "isCompiling" });
+
+/** The same, as in `torch.compiler`, where other tracers exist. */
+export function isDynamoCompiling(): boolean {
+  return false;
+}
+
+markFunction(isDynamoCompiling, { kind: "isCompiling" });
 
 /** Options of `disable`. */
 export interface DisableOptions {
@@ -96,6 +105,17 @@ export function substituteInGraph<F extends (this: never, ...args: never[]) => u
 /** Calls of the function become one node of the graph; it must be a pure function of tensors and constants. */
 export function allowInGraph<F extends (...args: never[]) => unknown>(fn: F): F {
   markFunction(fn, { kind: "inGraph" });
+  return fn;
+}
+
+/**
+ * The function is run while tracing, on tensors without elements, instead of being stepped through; the ops that it calls
+ * become part of the graph, as with `torch.compiler.nonstrict_trace`. For what the tracer cannot step through: it may use
+ * anything of the language, but has to be a pure function of its arguments (tensors, plain values, arrays and plain
+ * objects of them), and what else it reads counts as constant. Where it looks at elements the graph breaks.
+ */
+export function nonstrictTrace<F extends (...args: never[]) => unknown>(fn: F): F {
+  markFunction(fn, { kind: "nonstrict" });
   return fn;
 }
 

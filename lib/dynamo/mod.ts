@@ -2,6 +2,7 @@
 export { markDimension } from "./automatic_dynamic.ts";
 export { check } from "./check.ts";
 export { explain, type Explanation, type ExplanationOf } from "./explain.ts";
+export { type Comptime, comptime, type ComptimeContext } from "./comptime.ts";
 export { errorOnGraphBreak } from "./error_on_break.ts";
 export {
   type GuardFilter,
@@ -18,6 +19,8 @@ export {
   disable,
   type DisableOptions,
   isCompiling,
+  isDynamoCompiling,
+  nonstrictTrace,
   substituteInGraph,
   type SubstituteOptions,
 } from "./marks.ts";

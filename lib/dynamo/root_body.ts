@@ -37,7 +37,9 @@ export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitB
     scalars: new Set(),
     place() {
       const found = codeOfRoot();
-      return typeof found === "string" ? null : positionOf(found, -1);
+      if (typeof found !== "string") return positionOf(found, -1);
+      const info = infoOf(fn);
+      return info.kind === "none" ? info.place : null;
     },
     begin(m, self, args) {
       const found = codeOfRoot();

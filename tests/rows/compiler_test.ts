@@ -20,6 +20,8 @@ Deno.test("M8: reset, listBackends, disable with a reason, isCompiling", () => {
   const count = new compiler.CompileCounter();
   const f = compile((x: Tensor) => compiler.isCompiling() ? x.add(1) : x.sub(1), { backend: count });
   assertEquals([f(ones([1])).tolist(), compiler.isCompiling()], [[2], false]);
+  const dynamo = compile((x: Tensor) => compiler.isDynamoCompiling() ? x.add(1) : x.sub(1), eager);
+  assertEquals([dynamo(ones([1])).tolist(), compiler.isDynamoCompiling()], [[2], false]);
   compiler.reset();
   f(ones([1]));
   assertEquals(count.frameCount, 2);
@@ -157,6 +159,55 @@ Deno.test("M10: substituteInGraph has another function traced in the place of on
     skipSignatureCheck: true,
   });
   assertEquals(compiler.explain(f)(ones([1])).graphBreakCount, 0);
+});
+
+Deno.test("M11: nonstrictTrace runs a function while tracing and takes its ops into the graph", () => {
+  let runs = 0;
+  const bias = tensor([10, 20]);
+  const tricky = compiler.nonstrictTrace(
+    (x: Tensor, { scale }: { readonly scale: number }): [Tensor, { n: number }] => {
+      runs++;
+      const words = "sin,cos".match(/\w+/g) ?? [];
+      const ops = new Map<string, (t: Tensor) => Tensor>([["sin", (t) => t.sin()], ["cos", (t) => t.cos()]]);
+      const y = words.reduce((t, word) => ops.get(word)?.(t) ?? t, x).mul(scale).add(bias);
+      return [y, { n: words.length }];
+    },
+  );
+  const fn = (x: Tensor): Tensor => {
+    const [y, { n }] = tricky(x.add(1), { scale: 3 });
+    return y.mul(n);
+  };
+  const count = new compiler.CompileCounter();
+  const f = compile(fn, { backend: count, fullgraph: true });
+  const x = tensor([0.5, -1], { requiresGrad: true }), plain = x.detach().requiresGrad_(true);
+  const expected = fn(plain);
+  expected.sum().backward();
+  runs = 0;
+  const result = f(x);
+  result.sum().backward();
+  f(x);
+  assertEquals([result.tolist(), x.grad?.tolist()], [expected.tolist(), plain.grad?.tolist()]);
+  assertEquals([runs, count.opCount, count.frameCount], [1, 6, 1]);
+});
+
+Deno.test("M11: what cannot be part of a graph breaks it, and the function runs as it is", () => {
+  const looks = compiler.nonstrictTrace((x: Tensor) =>
+    Number(x.add(1).sum().item()) > 0 ? x.mul(2) : x.mul(3)
+  );
+  const throws = compiler.nonstrictTrace((x: Tensor): Tensor => {
+    x.add(1);
+    throw new RangeError("Never");
+  });
+  const { breakReasons, opsPerGraph } = compiler.explain((x: Tensor) => looks(x.sin()).cos())(ones([1]));
+  assertEquals([breakReasons.map(({ id }) => id), opsPerGraph], [["GB0037"], [["sin"], ["cos"]]]);
+  const f = compile((x: Tensor) => {
+    try {
+      return throws(x.sin());
+    } catch (error) {
+      return error instanceof RangeError ? x.neg() : x;
+    }
+  }, eager);
+  assertEquals(f(tensor([2])).tolist(), [-2]);
 });
 
 Deno.test("M12: in a region of errorOnGraphBreak a break is an error, outside of it none", () => {

@@ -59,10 +59,22 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
     item: (value, form) => itemOperand(m, value, form),
   };
   const { parsed, inplace } = resolveArguments(m, { definition, args, forms });
-  const isInplace = target.inplace || inplace;
-  if (isDataDependent(m, definition, parsed)) return dataDependent(m, definition, parsed, { isInplace });
-  if (m.autocast === "" || isInplace) return append(m, { definition, inplace: isInplace }, parsed, method);
-  return underAutocast(m, definition, parsed, { region: m.autocast, method });
+  return callResolved(m, { definition, inplace: target.inplace || inplace }, parsed, { method });
+}
+
+/** The same with arguments that are nodes already. */
+export function callResolved(
+  m: Interpreter,
+  { definition, inplace }: CallTarget,
+  args: Resolved,
+  { method = false }: { readonly method?: boolean } = {},
+): Value {
+  if (definition.implementation.kind === "host") breakGraph("tensorMethod", definition.name);
+  if (isDataDependent(m, definition, args)) {
+    return dataDependent(m, definition, args, { isInplace: inplace });
+  }
+  if (m.autocast === "" || inplace) return append(m, { definition, inplace }, args, method);
+  return underAutocast(m, definition, args, { region: m.autocast, method });
 }
 
 /** A call whose result sizes depend on elements. */
