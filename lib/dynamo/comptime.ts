@@ -103,7 +103,7 @@ function describe(value: Value): string {
     case "number":
       return `${value.dim ?? hostText(value.expression, hostLeafText)} (${value.hint} in this call)`;
     case "item":
-      return `an element of ${describe(value.tensor)}`;
+      return value.tensor ? `an element of ${describe(value.tensor)}` : `a ${value.type} of the graph`;
     case "tensor":
       return `a tensor ${typeText({ kind: "tensor", tensor: value.meta, requiresGrad: value.requiresGrad })}`;
     case "object":

@@ -50,9 +50,7 @@ import { mayShareMemory, shownInput } from "./written_memory.ts";
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
   const { definition } = target;
-  if (definition.implementation.kind === "host" && !definition.inferUnbacked) {
-    breakGraph("tensorMethod", definition.name);
-  }
+  refuseHost(definition);
   const forms: ArgumentForms = {
     tensor: (value) => new GraphValue(m.output.nodeOf(value), value.meta),
     number: (value) => scalarOperand(m, value),
@@ -62,6 +60,11 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
   return callResolved(m, { definition, inplace: target.inplace || inplace }, parsed, { method });
 }
 
+/** Graphs have no ops that run on the host, unless their results' sizes may be unknown. */
+function refuseHost({ implementation, inferUnbacked, name }: OpDefinition): void {
+  if (implementation.kind === "host" && !inferUnbacked) breakGraph("tensorMethod", name);
+}
+
 /** The same with arguments that are nodes already. */
 export function callResolved(
   m: Interpreter,
@@ -69,7 +72,7 @@ export function callResolved(
   args: Resolved,
   { method = false }: { readonly method?: boolean } = {},
 ): Value {
-  if (definition.implementation.kind === "host") breakGraph("tensorMethod", definition.name);
+  refuseHost(definition);
   if (isDataDependent(m, definition, args)) {
     return dataDependent(m, definition, args, { isInplace: inplace });
   }
