@@ -6,6 +6,7 @@ import {
   config,
   DynError,
   logs,
+  nn,
   ones,
   type Tensor,
   tensor,
@@ -235,6 +236,11 @@ Deno.test("a guard that fails is told with what it expected and what it found, w
   assertEquals(
     difference<Tensor>(doubled, tensor([1]), tensor([1], { dtype: "float64" })).replace(/^.*found/, "found"),
     "found float64[1][1]",
+  );
+  const pair = [new nn.Linear(1, 1), new nn.Linear(1, 1)] as const;
+  assertEquals(
+    difference<nn.Module>((x, m) => m.call(x), ...pair),
+    `___check_obj_id(L["m"].weight, Parameter), found another Parameter`,
   );
   assertEquals(
     difference<readonly unknown[]>((x, ...rest) => x.add(rest.length), [1], [1]),

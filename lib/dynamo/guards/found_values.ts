@@ -60,9 +60,12 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "object":
     case "elements":
     case "code":
-    case "identity":
     case "prototype":
       return valueText(value);
+    case "identity": {
+      const found = valueText(value);
+      return found === fact.label || found === `function ${fact.label}` ? `another ${found}` : found;
+    }
     default:
       return fact satisfies never;
   }

@@ -156,7 +156,7 @@ export class Wrapper {
     value.variable = this.settings.variableOf(real);
     if (source.kind === "argument" || source.kind === "this" || exotic.kind === "opaque") {
       this.relyOnPrototype(value);
-    } else if (staysItself(real, source)) {
+    } else if (staysItself(real, source) && !this.#isExchanged(real, source)) {
       this.output.guard({ kind: "identity", source, object: real, label: classLabel(prototype) });
     } else if (source.kind !== "known") this.output.guard({ kind: "object", source });
     if (exotic.kind === "opaque") return value;
@@ -205,13 +205,17 @@ export class Wrapper {
     return value;
   }
 
+  /** One version serves all modules of a class that are passed in, once it has met two of them. */
+  #isExchanged(real: object, source: Source): boolean {
+    return isPassedIn(source) && this.settings.history.objectChanges(source.name, real);
+  }
+
   #tensor(real: Tensor, source: Source): TensorValue | ObjectValue {
     const { output, settings } = this;
     const shape = [...real.shape], strides = [...real.stride()];
     const offset = real.storageOffset();
     const isParameter = settings.isParameter(real) && source.kind !== "argument";
-    // One version serves all modules of a class that are passed in, once it has met two of them.
-    const fixed = isParameter && !(isPassedIn(source) && settings.history.objectChanges(source.name, real));
+    const fixed = isParameter && !this.#isExchanged(real, source);
     const place = fixed ? knownSource("parameter", real) : source;
     if (fixed && source.kind !== "known") {
       output.guard({ kind: "identity", source, object: real, label: "Parameter" });
