@@ -239,7 +239,7 @@ Deno.test("a guard that fails is told with what it expected and what it found, w
   );
   const pair = [new nn.Linear(1, 1), new nn.Linear(1, 1)] as const;
   assertEquals(
-    difference<nn.Module>((x, m) => m.call(x), ...pair),
+    difference<nn.Linear>((x, m) => m.call(x), ...pair),
     `___check_obj_id(L["m"].weight, Parameter), found another Parameter`,
   );
   assertEquals(
