@@ -240,7 +240,7 @@ Deno.test("a guard that fails is told with what it expected and what it found, w
   const pair = [new nn.Linear(1, 1), new nn.Linear(1, 1)] as const;
   assertEquals(
     difference<nn.Linear>((x, m) => m.call(x), ...pair),
-    `___check_obj_id(L["m"].weight, Parameter), found another Parameter`,
+    `___check_obj_id(L["m"].weight, Parameter), found another tensor f32[1, 1][1, 1]`,
   );
   assertEquals(
     difference<readonly unknown[]>((x, ...rest) => x.add(rest.length), [1], [1]),

@@ -63,7 +63,8 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "prototype":
       return valueText(value);
     case "identity": {
-      const found = valueText(value);
+      const found = valueText(value), tensor = tensorAt(value);
+      if (tensor) return `another tensor ${metaText(tensor.meta)}`;
       return found === fact.label || found === `function ${fact.label}` ? `another ${found}` : found;
     }
     default:
