@@ -12,6 +12,7 @@ import { recording } from "../base/recording.ts";
 import { changesText, type Mismatch, mismatchOf, mismatchText } from "./guards/found.ts";
 import type { GuardReader } from "./guards/guard_reader.ts";
 import { type Limit, remediesText } from "./limits.ts";
+import { EntryIndex, FEW_ENTRIES } from "./guards/entry_index.ts";
 import type { Guard } from "./guards/guard.ts";
 import type { Check } from "./guards/check.ts";
 import { atNextCall } from "./frame/bindings.ts";
@@ -79,6 +80,7 @@ const ARRAYS_REPLACED = "the program has replaced how arrays are iterated over";
 const MOST_WITHDRAWN = 4;
 
 export class Unit {
+  /** Another list whenever entries come or go; those that are few in the order of their last hits. */
   entries: Entry[] = [];
   readonly history: ChangeHistory;
   /** What modified functions end with, to go on in this unit. */
@@ -92,6 +94,7 @@ export class Unit {
   /** What the entries are compiled by; null: the function's own backend. */
   #backend: GraphBackend | null = null;
   /** Entries of the other backends that were in force. */
+  #index: EntryIndex<Entry> | null = null;
   readonly #others = new Map<GraphBackend | null, Entry[]>();
 
   constructor(readonly program: Program, readonly body: UnitBody, readonly compileEntry: EntryCompiler) {
@@ -144,11 +147,12 @@ export class Unit {
       if (!only.plain) only.hits++;
       return Reflect.apply(only.run, self, args);
     }
-    for (let i = 0; i < entries.length; i++) {
-      const entry = entries[i];
+    const candidates = entries.length > FEW_ENTRIES ? this.#indexed.candidates(self, args) : entries;
+    for (let i = 0; i < candidates.length; i++) {
+      const entry = candidates[i];
       if (entry === undefined || entry.check(self, args) !== -1) continue;
       if (!entry.plain) entry.hits++;
-      if (i > 0) {
+      if (i > 0 && candidates === entries) {
         // Most recent hit first.
         entries.splice(i, 1);
         entries.unshift(entry);
@@ -156,6 +160,13 @@ export class Unit {
       return Reflect.apply(entry.run, self, args);
     }
     return this.#miss(self, args);
+  }
+
+  /** The entries by what tells them apart. */
+  get #indexed(): EntryIndex<Entry> {
+    const { entries } = this;
+    if (this.#index?.entries !== entries) this.#index = preferringOwnBuiltins(() => new EntryIndex(entries));
+    return this.#index;
   }
 
   /** Another backend has entries of its own. */
@@ -243,7 +254,7 @@ export class Unit {
       Error.stackTraceLimit = stackTraceLimit;
     }
     logs.emit("dynamo", () => `${this.title} compiled: ${entryText(entry)}`);
-    this.entries.unshift(entry);
+    this.entries = [entry, ...this.entries];
     this.program.versions++;
     if (!entry.plain) entry.hits++;
     return Reflect.apply(entry.run, self, args);
