@@ -1,0 +1,101 @@
+/**
+ * Whether a program has left the language's builtins as they were. Input: nothing; output: a snapshot of all own
+ * properties of all objects that the global object leads to, and what differs from it later. Invariant: reading the
+ * snapshot runs no code of the program.
+ */
+
+/** The state of the builtins at one time. */
+export interface Builtins {
+  /** A property that has changed since; null where nothing has. New globals that can be deleted are deleted. */
+  changed(): string | null;
+}
+
+interface Known {
+  readonly name: string;
+  readonly prototype: object | null;
+  readonly properties: ReadonlyMap<PropertyKey, PropertyDescriptor>;
+}
+
+// Taken before any program runs, since programs replace them.
+const { getOwnPropertyDescriptor, getPrototypeOf, ownKeys, deleteProperty } = Reflect;
+const same = Object.is;
+
+const isReference = (value: unknown): value is object =>
+  (typeof value === "object" && value !== null) || typeof value === "function";
+
+/** Objects that belong to the language: all that these globals lead to. */
+const ROOTS = [
+  "Object Function Array String Number Boolean Symbol BigInt Math JSON Reflect Proxy Promise Map Set WeakMap WeakSet",
+  "WeakRef FinalizationRegistry Date RegExp Error AggregateError TypeError RangeError SyntaxError ReferenceError",
+  "EvalError URIError SuppressedError DisposableStack AsyncDisposableStack Iterator ArrayBuffer SharedArrayBuffer",
+  "DataView Atomics Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array",
+  "Float16Array Float32Array Float64Array BigInt64Array BigUint64Array parseInt parseFloat isNaN isFinite",
+  "encodeURI encodeURIComponent decodeURI decodeURIComponent eval",
+].join(" ").split(" ");
+
+function snapshotOf(name: string, object: object): Known {
+  const properties = new Map<PropertyKey, PropertyDescriptor>();
+  for (const key of ownKeys(object)) {
+    const descriptor = getOwnPropertyDescriptor(object, key);
+    if (descriptor) properties.set(key, descriptor);
+  }
+  return { name, prototype: getPrototypeOf(object), properties };
+}
+
+function isSame(a: PropertyDescriptor, b: PropertyDescriptor): boolean {
+  return same(a.value, b.value) && a.get === b.get && a.set === b.set && a.writable === b.writable &&
+    a.enumerable === b.enumerable && a.configurable === b.configurable;
+}
+
+/** Takes the snapshot. */
+export function builtinsNow(): Builtins {
+  const known = new Map<object, Known>();
+  const visit = (name: string, object: unknown): void => {
+    if (!isReference(object) || known.has(object) || object === globalThis) return;
+    const found = snapshotOf(name, object);
+    known.set(object, found);
+    visit(`${name}.[[Prototype]]`, found.prototype);
+    for (const [key, { value, get, set }] of found.properties) {
+      for (const each of [value, get, set]) visit(`${name}.${String(key)}`, each);
+    }
+  };
+  for (const name of ROOTS) visit(name, getOwnPropertyDescriptor(globalThis, name)?.value);
+  const samples = [
+    [][Symbol.iterator](),
+    new Map()[Symbol.iterator](),
+    new Set()[Symbol.iterator](),
+    ""[Symbol.iterator](),
+    "".matchAll(/x/g),
+    function* () {},
+    async function* () {},
+    async function () {},
+  ];
+  samples.forEach((sample, i) => visit(`sample ${i}`, getPrototypeOf(sample)));
+  const globals = snapshotOf("globalThis", globalThis);
+
+  const difference = (
+    { name, prototype, properties }: Known,
+    object: object,
+    isGlobal: boolean,
+  ): string | null => {
+    if (getPrototypeOf(object) !== prototype) return `the prototype of ${name}`;
+    for (const key of ownKeys(object)) {
+      const was = properties.get(key), is = getOwnPropertyDescriptor(object, key);
+      if (!is || (was && isSame(was, is))) continue;
+      if (!was && isGlobal && is.configurable && deleteProperty(object, key)) continue;
+      return `${name}.${String(key)}`;
+    }
+    return ownKeys(object).length < properties.size ? `a property of ${name} that is gone` : null;
+  };
+  return {
+    changed: () => {
+      const global = difference(globals, globalThis, true);
+      if (global !== null) return global;
+      for (const [object, each] of known) {
+        const found = difference(each, object, false);
+        if (found !== null) return found;
+      }
+      return null;
+    },
+  };
+}

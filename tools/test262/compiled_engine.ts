@@ -1,0 +1,29 @@
+/**
+ * Runs tests of the conformance suite compiled. Input: a test; output: its effects, with the causes of breaks.
+ * Invariant: graphs are interpreted, so that what differs is the capture's doing.
+ */
+import "../../backends/cpu/device.ts";
+import "../../lib/autograd/install.ts";
+import "../../lib/tensor/install.ts";
+import { breakText } from "../../lib/base/errors.ts";
+import { optimize } from "../../lib/dynamo/mod.ts";
+import { tensor } from "../../lib/tensor/creation.ts";
+import { Tensor } from "../../lib/tensor/tensor.ts";
+import { type Counting, type Engine, surrounded } from "./engine.ts";
+
+/** Compiles tests; each is called until none of its variables is missing any more. */
+export const compiledEngine: Engine = {
+  zero: () => tensor(0, { dtype: "float32" }),
+  read: (count) => count instanceof Tensor ? Number(count.item()) : NaN,
+  run: (test, state, capture) => {
+    const compiled = optimize(surrounded, {
+      backend: (gm) => (...inputs) => gm.forward(...inputs),
+      hooks: {
+        onGraph: () => void capture.graphs++,
+        onBreak: (reason) => void capture.breaks.push(breakText(reason)),
+        onUncompiled: (reason) => void capture.uncompiled.push(breakText(reason)),
+      },
+    });
+    compiled(state as Counting, test);
+  },
+};

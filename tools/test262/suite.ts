@@ -1,0 +1,71 @@
+/**
+ * Tests of ECMAScript's conformance suite as functions that can be compiled. Input: the suite's folder and the paths
+ * of tests; output: scripts that give a function each, or why a test cannot be one. Invariant: the function does what
+ * the test does, but that its own variables are no properties of the global object.
+ *
+ * Form of the tests: https://github.com/tc39/test262/blob/main/INTERPRETING.md
+ */
+
+/** A test in one mode of the language. */
+export interface Run {
+  readonly path: string;
+  readonly mode: "sloppy" | "strict";
+  /** Ends when it calls `$DONE`. */
+  readonly isAsync: boolean;
+  /** Scripts of the harness, in the order in which they are loaded. */
+  readonly harness: readonly string[];
+  /** An expression whose value is the test as a function without parameters. */
+  readonly text: string;
+}
+
+/** What of a test is run, or why nothing is. */
+export type Suited = { readonly runs: readonly Run[] } | { readonly unsuited: string };
+
+/** What a test says of itself in the comment at its beginning. */
+interface FrontMatter {
+  readonly flags: readonly string[];
+  readonly includes: readonly string[];
+  /** When an error is due, where one is. */
+  readonly errorPhase: string | null;
+}
+
+/** The items of a list of the front matter, in either of YAML's forms. */
+function listOf(text: string, key: string): string[] {
+  const [, inline, block] =
+    new RegExp(`^${key}:[ ]*(?:\\[([^\\]]*)\\]|((?:\\r?\\n[ ]*-[^\\n]*)+))`, "m").exec(text) ?? [];
+  const items = inline?.split(",") ?? block?.split(/\r?\n\s*-/) ?? [];
+  return items.map((item) => item.trim()).filter((item) => item !== "");
+}
+
+function frontMatterOf(source: string): FrontMatter {
+  const [, text = ""] = /\/\*---([\s\S]*?)---\*\//.exec(source) ?? [];
+  const [, errorPhase = null] = /^negative:\s*(?:\r?\n\s+.*)*?\s+phase:\s*(\w+)/m.exec(text) ?? [];
+  return { flags: listOf(text, "flags"), includes: listOf(text, "includes"), errorPhase };
+}
+
+/** What no function of a running program can do. */
+function unsuitedBecause(source: string, { flags, errorPhase }: FrontMatter): string | null {
+  if (errorPhase !== null && errorPhase !== "runtime") return `an error of the ${errorPhase} phase`;
+  if (flags.includes("module")) return "a module's own statements";
+  if (flags.includes("raw")) return "a script that is run untouched";
+  if (/\$262\b/.test(source)) return "a host's own functions ($262)";
+  return null;
+}
+
+/** The runs of a test: in both modes of the language, unless it asks for one. */
+export function runsOf(path: string, source: string): Suited {
+  const frontMatter = frontMatterOf(source);
+  const unsuited = unsuitedBecause(source, frontMatter);
+  if (unsuited !== null) return { unsuited };
+  const { flags, includes } = frontMatter;
+  const isAsync = flags.includes("async");
+  const harness = ["assert.js", "sta.js", ...isAsync ? ["asyncHelpers.js"] : [], ...includes];
+  const runs: Run[] = [];
+  const add = (mode: Run["mode"], directive: string) => {
+    const text = `(function test() {${directive}${source}\n})`;
+    runs.push({ path, mode, isAsync, harness: [...new Set(harness)], text });
+  };
+  if (!flags.includes("onlyStrict")) add("sloppy", "");
+  if (!flags.includes("noStrict")) add("strict", '"use strict";');
+  return { runs };
+}
