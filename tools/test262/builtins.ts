@@ -17,8 +17,13 @@ interface Known {
 }
 
 // Taken before any program runs, since programs replace them.
-const { getOwnPropertyDescriptor, getPrototypeOf, ownKeys, deleteProperty } = Reflect;
-const same = Object.is;
+const { apply, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, deleteProperty } = Reflect;
+const same = Object.is, text = String;
+const { get } = Map.prototype, size = getOwnPropertyDescriptor(Map.prototype, "size")?.get;
+
+const lookUp = (map: Known["properties"], key: PropertyKey): PropertyDescriptor | undefined =>
+  apply(get, map, [key]);
+const sizeOf = (map: Known["properties"]): number => size ? apply(size, map, []) : 0;
 
 const isReference = (value: unknown): value is object =>
   (typeof value === "object" && value !== null) || typeof value === "function";
@@ -73,26 +78,31 @@ export function builtinsNow(): Builtins {
   samples.forEach((sample, i) => visit(`sample ${i}`, getPrototypeOf(sample)));
   const globals = snapshotOf("globalThis", globalThis);
 
+  // By index: iterators are among what programs replace.
+  const objects = [...known.entries()];
   const difference = (
     { name, prototype, properties }: Known,
     object: object,
     isGlobal: boolean,
   ): string | null => {
     if (getPrototypeOf(object) !== prototype) return `the prototype of ${name}`;
-    for (const key of ownKeys(object)) {
-      const was = properties.get(key), is = getOwnPropertyDescriptor(object, key);
+    const keys = ownKeys(object);
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] ?? "";
+      const was = lookUp(properties, key), is = getOwnPropertyDescriptor(object, key);
       if (!is || (was && isSame(was, is))) continue;
       if (!was && isGlobal && is.configurable && deleteProperty(object, key)) continue;
-      return `${name}.${String(key)}`;
+      return `${name}.${text(key)}`;
     }
-    return ownKeys(object).length < properties.size ? `a property of ${name} that is gone` : null;
+    return ownKeys(object).length < sizeOf(properties) ? `a property of ${name} that is gone` : null;
   };
   return {
     changed: () => {
       const global = difference(globals, globalThis, true);
       if (global !== null) return global;
-      for (const [object, each] of known) {
-        const found = difference(each, object, false);
+      for (let i = 0; i < objects.length; i++) {
+        const pair = objects[i];
+        const found = pair ? difference(pair[1], pair[0], false) : null;
         if (found !== null) return found;
       }
       return null;

@@ -70,6 +70,8 @@ async function reportOf(engine: Engine, { text: source, isAsync }: Run): Promise
   try {
     engine.run(test as () => void, state, capture);
     if (isAsync) ended = await waitUntilDone();
+    // What nobody handles shows after the job.
+    await new Promise((resolve) => later(resolve, 0));
   } catch (error) {
     ended = `throws ${described(error)}`;
   }
@@ -81,6 +83,10 @@ async function reportOf(engine: Engine, { text: source, isAsync }: Run): Promise
 
 const engine = mode === "compiled" ? (await import("./compiled_engine.ts")).compiledEngine : plainEngine;
 Object.defineProperty(globalThis, "$state", { value: state });
+globalThis.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  state.printed.push(event.reason);
+});
 evaluate(SHARED);
 let builtins: ReturnType<typeof builtinsNow> | null = null;
 for await (const line of createInterface({ input: (await import("node:process")).stdin })) {

@@ -23,7 +23,14 @@ export class Process {
 
   async report(run: Run): Promise<Report> {
     const started = this.#started ??= this.#start();
-    await started.input.write(new TextEncoder().encode(`${JSON.stringify(run)}\n`));
+    try {
+      await started.input.write(new TextEncoder().encode(`${JSON.stringify(run)}\n`));
+    } catch (error) {
+      // It ended behind its last report.
+      if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+      await this.end();
+      return await this.report(run);
+    }
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<null>((resolve) => timer = setTimeout(() => resolve(null), PATIENCE));
     const line = await Promise.race([nextLine(started), late]);

@@ -8,13 +8,16 @@
  * where the variable's name means it, that is inside a call of the function; so they come with its next call.
  */
 import { logs } from "../../base/logs.ts";
+import type { CodeObject } from "../bytecode/code.ts";
+import { compileFunction } from "../bytecode/compile.ts";
 import { freeVariables } from "../bytecode/free.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";
 import { accessText, entryText } from "./access_text.ts";
 import { type Accessors, bindingFrom, moduleCell, privateMember } from "./cells.ts";
 import { type FindModule, importOrigin } from "./imports.ts";
-import type { FreeBinding, Held, PrivateAccess } from "./info.ts";
+import { bindingsOfMethod, classmates, privateMethodNode, withKin } from "./classmates.ts";
+import type { FreeBinding, Held, PrivateAccess, UnreachedMethod } from "./info.ts";
 import { noteNamespace } from "./namespaces.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 import { type Located, meansInside, moduleVariablesAt } from "./located.ts";
@@ -32,6 +35,7 @@ export interface Access {
 
 /** Where a function's variables are. */
 export interface Surroundings {
+  readonly fn: object;
   readonly module: ParsedModule;
   readonly scopes: ScopeSnapshot;
 }
@@ -118,7 +122,26 @@ export class Bindings {
       because,
       held: () => this.heldBy(at.fn, variable),
       access,
+      method: access ? this.unreached(variable, at) : null,
       declaration: variable,
+    };
+  }
+
+  /** A private method as seen from here: it is in the scope of the class, as this function is. */
+  private unreached(variable: Variable, at: Located): UnreachedMethod | null {
+    const node = privateMethodNode(variable);
+    const unit = node && at.module.analysis.units.get(node);
+    if (!unit) return null;
+    let code: CodeObject | null = null;
+    return {
+      get code() {
+        return code ??= compileFunction(node, at.module);
+      },
+      binding: (index) => {
+        const each = freeVariables(unit, at.module)[index];
+        if (!each) throw new RangeError(`Expected a free variable of ${variable.name} but found ${index}`);
+        return this.made.get(each) ?? this.fromSnapshot(each) ?? this.later(each, at);
+      },
     };
   }
 
@@ -133,6 +156,11 @@ export class Bindings {
 
   /** The value as it is, where it cannot change. */
   private fromSnapshot(variable: Variable): FreeBinding | null {
+    const kin = bindingsOfMethod(this.at.fn)?.get(variable);
+    if (kin) {
+      this.made.set(variable, kin);
+      return kin;
+    }
     if (variable.reassigned || variable.kind === "private" || variable.kind === "this") return null;
     const origin = variable.kind === "import" ? importOrigin(variable, this.at.module, this.use.find) : null;
     if (origin?.kind === "changing") return null;
@@ -156,8 +184,9 @@ export class Bindings {
       return;
     }
     const variables = pending.map(({ variable }) => variable);
-    // The module's other variables come along, for its other functions.
-    const all = [...variables, ...moduleVariablesAt(at).filter((each) => !variables.includes(each))];
+    // The module's other variables come along, for its other functions, and the class's for its private methods.
+    const others = [...moduleVariablesAt(at), ...classmates(variables, at)];
+    const all = [...new Set([...variables, ...others])];
     waiting.add({
       inspector: this.use.inspector,
       watch: () => ({ fn: at.fn, expression: accessText(all), values: [] }),
@@ -197,8 +226,10 @@ export class Bindings {
       const isOurs = call === certain ||
         variables.every((variable) => this.isSame(fn, variable, accessors.get(variable) ?? []));
       if (!isOurs) continue;
+      const kin = new Map<Variable, FreeBinding>();
       for (const [variable, each] of accessors) {
-        const binding = bindingFrom(variable, each);
+        const binding = withKin(bindingFrom(variable, each), kin);
+        kin.set(variable, binding);
         if (variables.includes(variable)) this.made.set(variable, binding);
       }
       return true;

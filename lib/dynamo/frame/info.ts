@@ -43,11 +43,19 @@ export type FreeBinding =
     readonly held: () => Held;
     /** Of a private name: reads what objects have now, and writes nothing; null for variables. */
     readonly access: PrivateAccess | null;
+    /** Of a private method: what it is made of, as far as it can be known before it can be reached. */
+    readonly method: UnreachedMethod | null;
     /** Stands for the variable's declaration. */
     readonly declaration: object;
   }
   /** Not to be had; `because` says why. */
   | { readonly kind: "unreachable"; readonly because: string };
+
+/** A private method that nothing has handed out yet. */
+export interface UnreachedMethod {
+  readonly code: CodeObject;
+  readonly binding: (index: number) => FreeBinding;
+}
 
 /** A function written in JavaScript. */
 export interface CapturedFunction {

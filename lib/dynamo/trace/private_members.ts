@@ -52,8 +52,22 @@ function isSameMember(object: object, a: PrivateAccess, b: PrivateAccess): boole
   return same;
 }
 
+/** What stands for a private method that can only be reached from the next call on. */
+function unreachedMethod(m: Interpreter, { info, code }: Frame, index: number): Value | null {
+  if (info.kind !== "real") return null;
+  const found = info.binding(index);
+  const method = found.kind === "pending" ? m.standIns.methodFor(found) : null;
+  return method && m.wrapper.known(method, code.free[index]?.name ?? "#");
+}
+
 /** object.#name */
 export function getPrivate(m: Interpreter, frame: Frame, instruction: InstructionOf<"getPrivate">): void {
+  const unreached = unreachedMethod(m, frame, instruction.name);
+  if (unreached) {
+    frame.registers[instruction.dst] = unreached;
+    frame.pc++;
+    return;
+  }
   const given = accessOf(m, frame, instruction.name);
   const object = receiverOf(frame, instruction.object);
   const { real, source } = object;

@@ -5,7 +5,7 @@
  * Input: pending variables. Output: cells that hold what the variables hold now. Invariant: a trace with a stand-in
  * makes no entry; two variables that may be the same one share a stand-in.
  */
-import { VariablesPending } from "../functions.ts";
+import { registerMade, VariablesPending } from "../functions.ts";
 import type { FreeBinding, LiveCell, PrivateAccess } from "../frame/info.ts";
 
 type Pending = Extract<FreeBinding, { kind: "pending" }>;
@@ -14,6 +14,7 @@ export class StandIns {
   /** Why there is no entry; null while nothing is missing. */
   missing: string | null = null;
   readonly #accesses = new Map<object, PrivateAccess>();
+  readonly #methods = new Map<object, object>();
   readonly #cells = new Map<object, Map<unknown, LiveCell>>();
 
   /** Notes that something is missing. */
@@ -49,6 +50,20 @@ export class StandIns {
     if (known) return known;
     this.#accesses.set(pending.declaration, shown);
     return shown;
+  }
+
+  /** A function in place of a private method that is missing; null for other members. */
+  methodFor(pending: Pending): object | null {
+    const { method, declaration } = pending;
+    if (!method) return null;
+    this.note(pending);
+    let standIn = this.#methods.get(declaration);
+    if (!standIn) {
+      standIn = () => {};
+      registerMade(standIn, { kind: "function", code: method.code, binding: method.binding });
+      this.#methods.set(declaration, standIn);
+    }
+    return standIn;
   }
 
   /** Throws VariablesPending if anything was missing. */
