@@ -10,8 +10,11 @@
 import { parseArgs } from "@std/cli";
 import { join } from "node:path";
 import { Process } from "./test262/process.ts";
-import type { Report } from "./test262/engine.ts";
+import { NO_FUNCTION, type Report } from "./test262/engine.ts";
 import { type Run, runsOf } from "./test262/suite.ts";
+
+/** Tests that are one script. */
+const BATCH = 40;
 
 /** Paths of the suite's tests, sorted. */
 function testsBelow(folder: string, below: string): string[] {
@@ -82,17 +85,22 @@ function note(run: Run, expected: Report, found: Report): void {
   report?.writeSync(new TextEncoder().encode(`${JSON.stringify(line)}\n`));
 }
 
+const runs: Run[] = [];
 for (const path of chosen) {
   const suited = runsOf(path, await Deno.readTextFile(join(root, "test", path)));
-  if ("unsuited" in suited) {
-    counted(unsuited, suited.unsuited);
-    continue;
-  }
-  for (const run of suited.runs) {
-    const expected = await plain.report(run);
-    if (expected.outcome.startsWith("is no function")) counted(unsuited, "no function body");
-    else note(run, expected, await compiled.report(run));
-  }
+  if ("unsuited" in suited) counted(unsuited, suited.unsuited);
+  else runs.push(...suited.runs);
+}
+for (let at = 0; at < runs.length; at += BATCH) {
+  const batch = runs.slice(at, at + BATCH);
+  const expected = new Map((await plain.reports(batch)).map((report, i) => [batch[i], report]));
+  const functions = batch.filter((run) => !expected.get(run)?.outcome.startsWith(NO_FUNCTION));
+  for (let i = functions.length; i < batch.length; i++) counted(unsuited, "no function body");
+  const found = await compiled.reports(functions);
+  functions.forEach((run, i) => {
+    const one = expected.get(run), other = found[i];
+    if (one && other) note(run, one, other);
+  });
 }
 await plain.end();
 await compiled.end();

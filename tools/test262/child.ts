@@ -1,15 +1,15 @@
 /**
  * A process in which tests of the conformance suite run, plain or compiled. Input: the folder of the suite's harness
- * and `plain` or `compiled`, then runs on standard input, a line of JSON each; output: what came of each, a line of
- * JSON each. Invariant: it ends after a test that leaves builtins changed, so that no other test sees them.
+ * and `plain` or `compiled`, then lists of runs on standard input, a line of JSON each; output: what came of each run,
+ * a line of JSON each. Invariant: it ends after a test that leaves builtins changed, so that no other test sees them.
  *
- * Every assertion works on a tensor, so that tests have graphs all over, and so that it is known how many assertions
+ * The tests of a list are one script, since reading a script through the inspector is what takes longest. Every assertion works on a tensor, so that tests have graphs all over, and so that it is known how many assertions
  * a test has made.
  */
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { builtinsNow } from "./builtins.ts";
-import { type Capture, type Engine, plainEngine, type Report, type State } from "./engine.ts";
+import { type Capture, type Engine, NO_FUNCTION, plainEngine, type Report, type State } from "./engine.ts";
+import { Lines } from "./lines.ts";
 import type { Run } from "./suite.ts";
 
 /** How long a test may take to call `$DONE`, in milliseconds. */
@@ -55,23 +55,34 @@ async function waitUntilDone(): Promise<string> {
   return `is done: ${state.done.map((error) => error === undefined ? "well" : described(error)).join()}`;
 }
 
-/** Runs one test to its end. */
-async function reportOf(engine: Engine, { text: source, isAsync }: Run): Promise<Omit<Report, "changed">> {
-  const capture: Capture = { breaks: [], uncompiled: [], graphs: 0 };
-  let test: unknown;
+/** The tests of a list as functions; what cannot be parsed is its error. */
+function functionsOf(runs: readonly Run[]): readonly unknown[] {
+  const texts = runs.map(({ text }) => text);
   try {
-    test = evaluate(source);
-  } catch (error) {
-    return { outcome: `is no function: ${described(error)}`, ...capture };
+    return evaluate(`[${texts.join(",\n")}]`);
+  } catch {
+    return texts.map((each) => {
+      try {
+        return evaluate(each);
+      } catch (error) {
+        return described(error);
+      }
+    });
   }
+}
+
+/** Runs one test to its end. */
+async function reportOf(engine: Engine, run: Run, test: unknown): Promise<Omit<Report, "changed">> {
+  const capture: Capture = { breaks: [], uncompiled: [], graphs: 0 };
+  if (typeof test !== "function") return { outcome: `${NO_FUNCTION}: ${test}`, ...capture };
   state.count = engine.zero();
   state.printed.length = state.done.length = 0;
   let ended = "returns";
   try {
     engine.run(test as () => void, state, capture);
-    if (isAsync) ended = await waitUntilDone();
-    // What nobody handles shows after the job.
-    await new Promise((resolve) => later(resolve, 0));
+    if (run.isAsync) ended = await waitUntilDone();
+    // What nobody handles shows after the job, and a module that cannot be loaded later still.
+    await new Promise((resolve) => later(resolve, run.text.includes("import(") ? 20 : 0));
   } catch (error) {
     ended = `throws ${described(error)}`;
   }
@@ -88,13 +99,18 @@ globalThis.addEventListener("unhandledrejection", (event) => {
   state.printed.push(event.reason);
 });
 evaluate(SHARED);
-let builtins: ReturnType<typeof builtinsNow> | null = null;
-for await (const line of createInterface({ input: (await import("node:process")).stdin })) {
-  const run: Run = parse(line);
-  load(run.harness);
-  builtins = builtinsNow();
-  const report = await reportOf(engine, run);
-  const full: Report = { ...report, changed: builtins.changed() };
-  Deno.stdout.writeSync(new TextEncoder().encode(`${stringify(full)}\n`));
-  if (full.changed !== null) Deno.exit();
+const lines = new Lines(Deno.stdin.readable);
+for (let line = await lines.next(); line !== null; line = await lines.next()) {
+  const runs: readonly Run[] = parse(line);
+  const tests = functionsOf(runs);
+  for (let i = 0; i < runs.length; i++) {
+    const run = runs[i];
+    if (!run) continue;
+    load(run.harness);
+    const builtins = builtinsNow();
+    const report = await reportOf(engine, run, tests[i]);
+    const full: Report = { ...report, changed: builtins.changed() };
+    Deno.stdout.writeSync(new TextEncoder().encode(`${stringify(full)}\n`));
+    if (full.changed !== null) Deno.exit();
+  }
 }

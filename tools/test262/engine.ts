@@ -31,6 +31,9 @@ export interface Engine {
   run(test: () => void, state: State, capture: Capture): void;
 }
 
+/** How the outcome of a text begins that is no function. */
+export const NO_FUNCTION = "is no function";
+
 /** What came of a run. */
 export interface Report extends Readonly<Capture> {
   /** All that is compared: how it ended, the assertions that it made, what it printed. */

@@ -3,6 +3,7 @@
  * reports. Invariant: a run's process has clean builtins; one that does not answer is ended, and that is its report.
  */
 import { fileURLToPath } from "node:url";
+import { Lines } from "./lines.ts";
 import type { Report } from "./engine.ts";
 import type { Run } from "./suite.ts";
 
@@ -12,8 +13,7 @@ const PATIENCE = 30_000;
 interface Started {
   readonly child: Deno.ChildProcess;
   readonly input: WritableStreamDefaultWriter<Uint8Array>;
-  readonly output: ReadableStreamDefaultReader<string>;
-  rest: string;
+  readonly output: Lines;
 }
 
 export class Process {
@@ -21,25 +21,24 @@ export class Process {
 
   constructor(private readonly harness: string, private readonly mode: "plain" | "compiled") {}
 
-  async report(run: Run): Promise<Report> {
-    const started = this.#started ??= this.#start();
-    try {
-      await started.input.write(new TextEncoder().encode(`${JSON.stringify(run)}\n`));
-    } catch (error) {
-      // It ended behind its last report.
-      if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
-      await this.end();
-      return await this.report(run);
+  /** Reports of runs, in their order. */
+  async reports(runs: readonly Run[]): Promise<Report[]> {
+    const reports: Report[] = [];
+    while (reports.length < runs.length) {
+      const started = this.#started ??= this.#start();
+      if (!await send(started, runs.slice(reports.length))) {
+        // It ended behind its last report.
+        await this.end();
+        continue;
+      }
+      while (reports.length < runs.length && this.#started) {
+        const line = await withPatience(started.output.next());
+        const report: Report = line === null ? NO_REPORT : JSON.parse(line);
+        reports.push(report);
+        if (report.changed !== null) await this.end();
+      }
     }
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<null>((resolve) => timer = setTimeout(() => resolve(null), PATIENCE));
-    const line = await Promise.race([nextLine(started), late]);
-    clearTimeout(timer);
-    const report: Report = line === null
-      ? { outcome: "ends the process or does not end", breaks: [], uncompiled: [], graphs: 0, changed: "" }
-      : JSON.parse(line);
-    if (report.changed !== null) await this.end();
-    return report;
+    return reports;
   }
 
   /** Ends the process. */
@@ -54,7 +53,7 @@ export class Process {
       if (!(error instanceof TypeError)) throw error;
     }
     await started.child.status;
-    await started.output.cancel();
+    await started.output.end();
     await started.input.abort();
   }
 
@@ -72,22 +71,34 @@ export class Process {
       stdout: "piped",
       stderr: "null",
     }).spawn();
-    const text = child.stdout.pipeThrough(new TextDecoderStream());
-    return { child, input: child.stdin.getWriter(), output: text.getReader(), rest: "" };
+    return { child, input: child.stdin.getWriter(), output: new Lines(child.stdout) };
   }
 }
 
-/** The next line that a process writes; null where it ends. */
-async function nextLine(started: Started): Promise<string | null> {
-  while (true) {
-    const end = started.rest.indexOf("\n");
-    if (end >= 0) {
-      const line = started.rest.slice(0, end);
-      started.rest = started.rest.slice(end + 1);
-      return line;
-    }
-    const { value, done } = await started.output.read();
-    if (done) return null;
-    started.rest += value;
+/** What is said of a run that ends its process, or does not end. */
+const NO_REPORT: Report = {
+  outcome: "ends the process or does not end",
+  breaks: [],
+  uncompiled: [],
+  graphs: 0,
+  changed: "",
+};
+
+/** Whether a process takes a list of runs. */
+async function send({ input }: Started, runs: readonly Run[]): Promise<boolean> {
+  try {
+    await input.write(new TextEncoder().encode(`${JSON.stringify(runs)}\n`));
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) return false;
+    throw error;
   }
+}
+
+async function withPatience<T>(promise: Promise<T>): Promise<T | null> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<null>((resolve) => timer = setTimeout(() => resolve(null), PATIENCE));
+  const first = await Promise.race([promise, late]);
+  clearTimeout(timer);
+  return first;
 }
