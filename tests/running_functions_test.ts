@@ -141,6 +141,53 @@ Deno.test("a compiled arrow function gives its this and its private names with i
   assertEquals([one, two].map((run) => compiler.status(run).graphBreaks), [0, 0]);
 });
 
+function makeAccount(): (first: Tensor) => {
+  add(by: Tensor): void;
+  readonly total: Tensor;
+  readonly notes: readonly string[];
+} {
+  let made = 0;
+  class Account {
+    #total: Tensor;
+    #notes: string[] = [];
+    constructor(total: Tensor) {
+      this.#total = total;
+    }
+    get total() {
+      return this.#total;
+    }
+    get notes() {
+      return this.#notes;
+    }
+    add(by: Tensor) {
+      this.#note("add");
+      this.#total = this.#total.add(by);
+    }
+    #note(what: string) {
+      this.#notes.push(`${what} ${this.#count()}`);
+    }
+    #count() {
+      return ++made;
+    }
+  }
+  return (first) => new Account(first);
+}
+
+Deno.test("one call gives all that private methods of a class need, of the class that it is called on", () => {
+  const add = (account: ReturnType<ReturnType<typeof makeAccount>>, by: Tensor) => {
+    account.add(by);
+    return account.total.mul(2);
+  };
+  const compiled = compile(add, { backend: "eager" });
+  const [one, two] = [makeAccount(), makeAccount()].map((make) => make(tensor([1])));
+  assert(one && two);
+  const results = [one, one, two, two, one, two].map((account) => compiled(account, tensor([3])).item());
+  assertEquals(results, [8, 14, 8, 14, 20, 20]);
+  assertEquals([one.notes, two.notes], [["add 1", "add 2", "add 3"], ["add 1", "add 2", "add 3"]]);
+  assertEquals(compiler.status(compiled).uncompiled.map(({ calls }) => calls), [2]);
+  assertEquals(compiler.status(compiled).graphBreaks, 0);
+});
+
 Deno.test("a closure made anew for each call stays uncompiled, and that is said once", async () => {
   const script = new URL("frame/fresh_closures.ts", import.meta.url).pathname;
   const { code, stdout, stderr } = await runProgram(Deno.execPath(), ["run", "-A", "--no-check", script]);
