@@ -23,7 +23,7 @@ Deno.test("the toy example is three graphs, whichever branch comes first", () =>
   assertEquals(
     c.code(),
     `function toyExample(a, b) {
-  const [lt, truediv] = __compiled_fn(a, b);
+  const { 0: lt, 1: truediv } = __compiled_fn(a, b);
   const item = lt.item();
   if (item) {
     return __resume_at_N_2(b, truediv);
@@ -33,11 +33,11 @@ Deno.test("the toy example is three graphs, whichever branch comes first", () =>
   );
   assertEquals(c.resumed(), [
     `function resume_at_N_1(b, x) {
-  const [mul] = __compiled_fn(x, b);
+  const { 0: mul } = __compiled_fn(x, b);
   return mul;
 }`,
     `function resume_at_N_2(b, x) {
-  const [mul_1] = __compiled_fn(b, x);
+  const { 0: mul_1 } = __compiled_fn(b, x);
   return mul_1;
 }`,
   ]);

@@ -26,7 +26,7 @@ Deno.test("a chain of methods is one graph, called by a plain function", () => {
   assertEquals(
     c.code(),
     `function anonymous(x) {
-  const [add] = __compiled_fn(x);
+  const { 0: add } = __compiled_fn(x);
   return add;
 }`,
   );

@@ -30,7 +30,7 @@ Deno.test("writes to arguments are replayed after the graph, in the order of key
   assertEquals(
     c.code(),
     `function anonymous(o, x) {
-  const [add] = __compiled_fn(x);
+  const { 0: add } = __compiled_fn(x);
   o.z = add;
   delete o.a;
   o.a = 1;

@@ -131,6 +131,14 @@ export function preferringOwnBuiltins<T>(work: () => T): T {
   }
 }
 
+/**
+ * As `preferringOwnBuiltins`, for work that must be quick: of the builtins only the iteration of arrays is looked at,
+ * without which nothing of dyn works.
+ */
+export function withOwnIteration<T>(work: () => T): T {
+  return iteratesArraysAsLoaded() ? work() : preferringOwnBuiltins(work);
+}
+
 /** Runs code of the program out of the middle of dyn's work. */
 export function asProgram<T>(run: () => T): T {
   const former = setAside;

@@ -5,6 +5,7 @@
  */
 import { config } from "../base/config.ts";
 import { asProgram } from "../base/own_builtins.ts";
+import { withOwnIteration } from "../base/own_builtins.ts";
 import { DynError, isUndone, messageOf, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
@@ -437,7 +438,13 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
   if (typeof run !== "function") {
     throw backendFailure(unit, new TypeError(`Expected a function but found ${typeof run}`));
   }
-  return { name, run: withGradients(run, gm), gm };
+  return { name, run: withOwnParts(withGradients(run, gm)), gm };
+}
+
+/** A graph runs by dyn's own code, also where the program has replaced the iteration of arrays. */
+function withOwnParts(run: object): object {
+  if (typeof run !== "function") return run;
+  return (...inputs: readonly unknown[]) => withOwnIteration(() => Reflect.apply(run, undefined, inputs));
 }
 
 /** A graph that switches gradients on for a part runs with them on: the other nodes say that they are off. */

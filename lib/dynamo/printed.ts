@@ -3,6 +3,7 @@
  * offset and registers; output: factories that take what the code captures, and the text. Invariant: one
  * factory per place and list of parameters.
  */
+import { withOwnIteration } from "../base/own_builtins.ts";
 import type { CodeObject, Instruction, Register } from "./bytecode/code.ts";
 import { reads, writes } from "./bytecode/effects.ts";
 import { printFunction } from "./bytecode/print.ts";
@@ -33,8 +34,12 @@ export interface PrintRequest {
   readonly forms: (index: number) => FreeForm;
 }
 
-/** The rest of a function. */
+/** The rest of a function. It may be asked for in the middle of a program that has replaced builtins. */
 export function printRest(code: CodeObject, request: PrintRequest): Printed {
+  return withOwnIteration(() => print(code, request));
+}
+
+function print(code: CodeObject, request: PrintRequest): Printed {
   const { entry, parameters, name, forms } = request;
   const formKey = code.free.map((_, i) => forms(i)).join();
   const key = `${entry}(${parameters.join()})${formKey}${name}`;
@@ -64,7 +69,7 @@ function evaluate(code: CodeObject, { source, strict, used }: Text): Factory {
     `${strict ? '"use strict";\n' : ""}return (${source});`,
   );
   if (typeof make !== "function") throw new TypeError("Expected a function");
-  return (free, callee) => make(runtime, callee, ...used.map((index) => free[index]));
+  return (free, callee) => withOwnIteration(() => make(runtime, callee, ...used.map((index) => free[index])));
 }
 
 const steps = new WeakMap<Instruction, CodeObject>();

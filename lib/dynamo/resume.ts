@@ -138,7 +138,9 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
     });
     const wanted = step.writes.some((r) => live.has(r));
     const [only] = results;
-    const pattern = results.length === 1 && only !== undefined ? only : `[${results.join(", ")}]`;
+    const pattern = results.length === 1 && only !== undefined
+      ? only
+      : `{ ${results.map((name, i) => `${i}: ${name}`).join(", ")} }`;
     const comment = `// ${describe(code, pc)}`;
     const then = way ? [callText(way, out, given)] : [];
     if (!thrown) {

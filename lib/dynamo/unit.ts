@@ -142,7 +142,8 @@ export class Unit {
   /** Serves a call as far as its entry goes: gives its result, or where it goes on. */
   begin(self: unknown, args: readonly unknown[]): unknown {
     if (this.#backend !== forcedBackend()) this.#useBackend(forcedBackend());
-    const { entries } = this, [only] = entries;
+    // By index: the program may have replaced the iteration of arrays.
+    const { entries } = this, only = entries[0];
     if (only && entries.length === 1 && skipsGuards()) {
       if (!only.plain) only.hits++;
       return Reflect.apply(only.run, self, args);

@@ -6,6 +6,7 @@
 import { encodeElements } from "../base/bfloat16.ts";
 import { getDefaultDtype, itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
+import { withOwnIteration } from "../base/own_builtins.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
 import { parseCall, splitInplace, splitRequiresGrad } from "../ops/call.ts";
 import { OPS } from "../ops/table.ts";
@@ -42,6 +43,10 @@ const PLAN_LIMIT = 8192;
 
 /** Calls an op with arguments as a user gives them. */
 export function callOp(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
+  return withOwnIteration(() => callGiven(definition, given));
+}
+
+function callGiven(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
   const { creates, takesInplace } = entryOf(definition);
   if (takesInplace) {
     const { given: rest, inplace } = splitInplace(definition, given);

@@ -91,7 +91,9 @@ export function buildModified(parts: ModifiedParts): Modified {
     });
     const results = rebuild.outputs.map((node) => rebuild.output(node));
     const invocation = `${compiled.name}(${args.join(", ")})`;
-    call.push(results.length > 0 ? `const [${results.join(", ")}] = ${invocation};` : `${invocation};`);
+    // By index: the program may have replaced the iteration of arrays.
+    const taken = results.map((name, i) => `${i}: ${name}`).join(", ");
+    call.push(results.length > 0 ? `const { ${taken} } = ${invocation};` : `${invocation};`);
   }
   function sizeText(symbol: Parameters<typeof output.originOf>[0]): string {
     const { source, size } = output.originOf(symbol);

@@ -58,9 +58,9 @@ export function callFunction(
   return apply(fn, self, args);
 }
 
-/** target.bind(self, ...args) */
-export function bindFunction(target: object, self: unknown, ...args: readonly unknown[]): unknown {
-  return apply(bind, target, [self, ...args]);
+/** target.bind(...selfAndArgs) */
+export function bindFunction(target: object, ...selfAndArgs: readonly unknown[]): unknown {
+  return apply(bind, target, selfAndArgs);
 }
 
 /** An arguments object. */
