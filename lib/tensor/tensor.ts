@@ -6,6 +6,7 @@
  */
 import { type DType, type HostArray, isFloat, itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
+import { withOwnIteration } from "../base/own_builtins.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { isMethod } from "../ops/api.ts";
@@ -496,7 +497,7 @@ function installMethods(): void {
     if (Object.hasOwn(Tensor.prototype, name)) return;
     Object.defineProperty(Tensor.prototype, name, {
       value(this: Tensor, ...given: readonly unknown[]) {
-        return runtime().call(target, [this, ...given]);
+        return withOwnIteration(() => runtime().call(target, [this, ...given]));
       },
       writable: true,
       configurable: true,

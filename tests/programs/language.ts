@@ -1085,6 +1085,58 @@ script.log = [] as unknown[];
 
 /** Programs in a style of their own: falling through, overriding results, sloppy mode. */
 export const scripts: Corpus = {
+  "arguments that is assigned"({ compile, attempt }) {
+    const bodies = [
+      "arguments = 4; return [x.add(1), arguments];",
+      "function own() { arguments = x.add(1); const get = () => arguments; arguments = x.add(2); return get(); } return own(1);",
+      "function own() { [arguments] = [x]; (() => { arguments = x.add(7); })(); return arguments; } return own(1);",
+      "function own() { return [x.add(1), arguments++, arguments]; } return own(1);",
+      "function* own() { ({ arguments = 4 } = {}); yield [x.add(1), arguments]; } return own(1).next().value;",
+    ];
+    for (const body of bodies) {
+      const f = compile(script("x", body));
+      for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
+    }
+  },
+  "classes with direct eval inside, and with their own names in what they extend"({ compile, attempt }) {
+    const bodies = [
+      "let n = 0; class A { y = eval('n = 3; 4'); } return [x.add(new A().y), n];",
+      "let n = 0; class A { static { eval('n = 3'); } } return x.add(n);",
+      "let k = class k extends k {}; return x.add(1);",
+      "let k = class k extends (() => k, Object) { n = 2; }; return x.add(new k().n);",
+    ];
+    for (const body of bodies) {
+      const f = compile(script("x", body));
+      for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
+    }
+  },
+  "iteration of arrays that is replaced in the middle"({ compile, attempt }) {
+    const bodies = [
+      "delete Array.prototype[Symbol.iterator]; const y = x.add(1); log.push(y.sum().item()); return y.mul(2);",
+      "Array.prototype[Symbol.iterator] = function* () { yield 7; }; const [n] = [1]; log.push(n); return x.add(n);",
+      "const y = x.add(1); delete Array.prototype[Symbol.iterator]; try { const [n] = [y]; } catch (e) { log.push(e.name); } return y.mul(2);",
+    ];
+    const { [Symbol.iterator]: iterate } = Array.prototype;
+    for (const body of bodies) {
+      const f = compile(script("x, log", body));
+      for (let i = 0; i < 2; i++) {
+        const log: unknown[] = [];
+        const run = () => {
+          try {
+            return f(v(1), log);
+          } finally {
+            Object.defineProperty(Array.prototype, Symbol.iterator, {
+              value: iterate,
+              writable: true,
+              enumerable: false,
+              configurable: true,
+            });
+          }
+        };
+        attempt(() => [run(), log]);
+      }
+    }
+  },
   "switch with fallthrough, default in the middle and lexical bindings"({ compile, see }) {
     const f = compile(script(
       "x, k",

@@ -8,6 +8,7 @@ import type { Register } from "./code.ts";
 import type { FunctionContext } from "./context.ts";
 import { describeFree, freeVariables } from "./free.ts";
 import { captures } from "./literals.ts";
+import type { Unit } from "./scope.ts";
 import { type AstNode, childrenOf, type ClassNode, isFunctionNode } from "./syntax.ts";
 
 export function classExpression(ctx: FunctionContext, node: ClassNode, dst?: Register): Register {
@@ -17,6 +18,10 @@ export function classExpression(ctx: FunctionContext, node: ClassNode, dst?: Reg
     if (member.type !== "StaticBlock" && member.computed && suspends(member.key)) {
       ctx.unsupported("await or yield in a computed class key", member);
     }
+  }
+  if (hasDynamicScope(unit)) ctx.unsupported("direct eval in a class", node);
+  if (node.superClass && node.id && names(node.superClass, node.id.name)) {
+    ctx.unsupported("a class's own name in what it extends", node.superClass);
   }
   const heritage = node.superClass ? ctx.expression(node.superClass) : null;
   const index = ctx.classes.push({
@@ -31,6 +36,20 @@ export function classExpression(ctx: FunctionContext, node: ClassNode, dst?: Reg
     node,
   );
   return r;
+}
+
+/** Whether code in the class sees every variable around it. */
+function hasDynamicScope(unit: Unit): boolean {
+  return unit.dynamicScope || unit.children.some(hasDynamicScope);
+}
+
+/** Whether an identifier of that name is somewhere below. */
+function names(node: AstNode, name: string): boolean {
+  let found = node.type === "Identifier" && node.name === name;
+  childrenOf(node, (child) => {
+    found ||= names(child, name);
+  });
+  return found;
 }
 
 function suspends(node: AstNode): boolean {

@@ -234,7 +234,7 @@ export class ScopeTable {
   }
 
   /** Records a use of this, new.target, arguments, super or callee: that of the nearest frame that has its own. */
-  usePseudo(node: AstNode, name: string, kind: FreeKind, from: Unit): void {
+  usePseudo(node: AstNode, name: string, kind: FreeKind, from: Unit, write = false): void {
     const unit = pseudoOwner(from);
     let variable = unit.pseudo.get(name);
     if (!variable) {
@@ -257,7 +257,7 @@ export class ScopeTable {
     if (name === "this" || name === "arguments" || name === "new.target" || name === "import.meta") {
       this.references.set(node, variable);
     }
-    this.record(variable, node.start, from, false);
+    this.record(variable, node.start, from, write);
   }
 
   /** Records a use of import.meta. */
@@ -286,7 +286,6 @@ export class ScopeTable {
   }
 
   /** Whether `arguments` means the object of an enclosing function here, and not a variable of that name. */
-
   hasArguments(scope: Scope): boolean {
     for (let s: Scope | null = scope; s; s = s.parent) {
       if (s.variables.has("arguments")) return false;

@@ -102,7 +102,7 @@ class Analyzer {
         return this.visit(node.right, scope);
       case "UpdateExpression":
         if (node.argument.type === "Identifier") {
-          return this.table.use(node.argument, node.argument.name, scope, true);
+          return this.visitWritten(node.argument, scope);
         }
         return this.visit(node.argument, scope);
       case "Identifier":
@@ -187,7 +187,15 @@ class Analyzer {
   }
 
   private visitTarget(pattern: ast.Pattern, scope: Scope): void {
-    this.visitPattern(pattern, scope, (id) => this.table.use(id, id.name, scope, true));
+    this.visitPattern(pattern, scope, (id) => this.visitWritten(id, scope));
+  }
+
+  /** A name that is assigned: sloppy code may assign `arguments`. */
+  private visitWritten(id: ast.Identifier, scope: Scope): void {
+    if (id.name === "arguments" && this.table.hasArguments(scope)) {
+      return this.table.usePseudo(id, "arguments", "arguments", scope.unit, true);
+    }
+    this.table.use(id, id.name, scope, true);
   }
 
   private visitPattern(pattern: ast.Pattern, scope: Scope, name: (id: ast.Identifier) => void): void {
