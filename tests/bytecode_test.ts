@@ -324,3 +324,25 @@ Deno.test("what has no instructions is refused with its place", () => {
   );
   refused("function f(a) {\n  var x; return delete x;\n}", "delete of a variable", 2, 16);
 });
+
+/** The code objects of a function and of all in it. */
+const withChildren = (code: CodeObject): CodeObject[] => [code, ...code.children.flatMap(withChildren)];
+
+Deno.test("no register matters before it is set", () => {
+  const sources = [
+    ...CORPUS.map(({ source, sloppy }) => compiled(source, sloppy ? "script" : "module")),
+    ...Array.from(
+      { length: 200 },
+      (_, seed) => compiled(randomProgram(seed, seed % 2 ? "generator" : "function")),
+    ),
+    // Ways out through finally of all kinds, none of them taken before
+    compiled(
+      `function f(n) { for (;;) { n++; L: try { if (n > 1) break; if (n > 2) continue; if (n > 3) break L; if (n > 4) return n; } finally { n--; } } }`,
+    ),
+    compiled(
+      `function f(xs, n) { for (const x of xs) { try { if (x > n) break; } finally { using y = x; } } }`,
+    ),
+  ];
+  const early = sources.flatMap(withChildren).filter((code) => liveRegisters(code, 0).size > 0);
+  assertEquals(early.map((code) => `${[...liveRegisters(code, 0)]} in\n${disassemble(code)}`), []);
+});

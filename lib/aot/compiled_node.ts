@@ -13,7 +13,9 @@ import {
   type InsideOptions,
   Node,
   setHistory,
+  upcomingSequence,
 } from "../autograd/node.ts";
+import { forwardGradients } from "../autograd/forwarding.ts";
 import { releasedError, SavedTensor } from "../autograd/saved.ts";
 import { ops } from "../tensor/eager.ts";
 import { readElements } from "../tensor/host.ts";
@@ -220,6 +222,7 @@ export class CompiledNode extends Node {
     const count = this.#pair.captured.graph.placeholders.length;
     // Attributes of the graph, which come after its inputs, stand for themselves
     if (this.#primals === null) throw releasedError();
+    const since = upcomingSequence();
     const aliases = this.#primals.map((each, k) => {
       const primal = this.#unpack(each);
       if (!isTensor(primal) || !this.edges[k] || k >= count) return primal;
@@ -245,6 +248,7 @@ export class CompiledNode extends Node {
       roots.map(({ tangent }) => tangent),
       { createGraph: ambient.gradEnabled, allowUnused: true },
     );
+    if (ambient.gradEnabled) this.#standFor(results, { found, since });
     const edges = new Array<Tensor | null>(this.edges.length).fill(null);
     asked.forEach(({ k }, at) => edges[k] = found[shown.length + at] ?? null);
     const inside = new Map<number, Tensor>();
@@ -253,6 +257,19 @@ export class CompiledNode extends Node {
       if (grad) inside.set(k, grad);
     });
     return { edges, results: inside };
+  }
+
+  /** Later passes through results that were made again come to the program's own, where hooks and others ask. */
+  #standFor(
+    results: readonly Tensor[],
+    { found, since }: { readonly found: readonly (Tensor | null)[]; readonly since: number },
+  ): void {
+    const standIns = results.flatMap((result, output) => {
+      const is = gradientEdge(result);
+      return is ? [{ of: { node: this, output }, is }] : [];
+    });
+    const reached = found.flatMap((grad) => (grad && gradientEdge(grad)?.node) ?? []);
+    forwardGradients(standIns, { from: [...standIns.map(({ is }) => is.node), ...reached], since });
   }
 
   /** The results that can be differentiated, with the random numbers of the first time; no input is written to. */

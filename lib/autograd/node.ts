@@ -12,6 +12,11 @@ import { autograd, autogradStateOf, Tensor } from "../tensor/tensor.ts";
 
 let nextSequence = 0;
 
+/** The sequence number of the next node. */
+export function upcomingSequence(): number {
+  return nextSequence;
+}
+
 /** Where a gradient goes: result number `output` of `node`. */
 export interface Edge {
   readonly node: Node;
@@ -37,7 +42,10 @@ export abstract class Node implements GradFn<Tensor> {
   /** Whether code of the user runs in `apply` and may keep gradients that it sees or returns. */
   readonly keepsGradients: boolean = false;
 
-  constructor(readonly edges: readonly (Edge | null)[]) {}
+  /** Where gradients of results go instead of to them, by position: see `forwardGradients`. */
+  forwarding: ReadonlyMap<number, Edge> | null = null;
+
+  constructor(public edges: readonly (Edge | null)[]) {}
 
   /** Gradients of the inputs from those of the results; one per edge, null for none. */
   abstract apply(grads: readonly (Tensor | null)[], options: ApplyOptions): readonly (Tensor | null)[];
@@ -94,11 +102,16 @@ export class AccumulateGrad extends Node {
 /** Where gradients of a tensor go; null where none are wanted. */
 export function gradientEdge(tensor: Tensor): Edge | null {
   const gradFn = tensor.viewState === null ? tensor.state?.gradFn ?? null : autograd().gradFnOf(tensor);
-  if (gradFn !== null) return { node: nodeOf(gradFn), output: tensor.state?.output ?? 0 };
+  if (gradFn !== null) return forwarded({ node: nodeOf(gradFn), output: tensor.state?.output ?? 0 });
   if (!tensor.state?.requiresGrad) return null;
   const state = autogradStateOf(tensor);
   const accumulator = state.accumulator ??= new AccumulateGrad(tensor);
   return { node: nodeOf(accumulator), output: 0 };
+}
+
+/** An edge, or that to which gradients go instead. */
+export function forwarded(edge: Edge): Edge {
+  return edge.node.forwarding?.get(edge.output) ?? edge;
 }
 
 /** A gradient function as a node of this room. */

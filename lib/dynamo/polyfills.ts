@@ -155,18 +155,19 @@ export function flatMap(this: unknown[], callback: Callback, self?: unknown): un
   return result;
 }
 
-/** Array.from with a mapping function, over collected items */
-export function mapItems(
-  this: unknown[],
+/** Array.from with a mapping function, over what has a length and items */
+export function mapArrayLike(
+  this: ArrayLike<unknown>,
   callback: (this: unknown, value: unknown, index: number) => unknown,
   self?: unknown,
 ): unknown[] {
   const result: unknown[] = [];
-  for (let i = 0; i < this.length; i++) result[i] = apply(callback, self, [this[i], i]);
+  const length = Math.trunc(Number(this.length)) || 0;
+  for (let i = 0; i < length; i++) result[i] = apply(callback, self, [this[i], i]);
   return result;
 }
 
-/** Array.from with a mapping function, over what gives its items one by one */
+/** Array.from with a mapping function, over what gives its items one by one: the function may change what is to come */
 export function mapIterable(
   this: Iterable<unknown>,
   callback: (this: unknown, value: unknown, index: number) => unknown,
@@ -187,16 +188,17 @@ export function setForEach(this: Set<unknown>, callback: Callback, self?: unknow
   for (const member of this) apply(callback, self, [member, member, this]);
 }
 
-/** Object.groupBy, over collected items */
+/** Object.groupBy: the function may change what is to come */
 export function groupBy(
-  this: unknown[],
+  this: Iterable<unknown>,
   callback: (value: unknown, index: number) => PropertyKey,
 ): Record<PropertyKey, unknown[]> {
   const groups: Record<PropertyKey, unknown[]> = Object.create(null);
-  for (let i = 0; i < this.length; i++) {
-    const key = callback(this[i], i);
+  let i = 0;
+  for (const item of this) {
+    const key = callback(item, i++);
     const group = groups[key] ??= [];
-    group[group.length] = this[i];
+    group[group.length] = item;
   }
   return groups;
 }

@@ -19,6 +19,7 @@ import {
   unify,
 } from "./axes.ts";
 import type { Access, Computation } from "./computation.ts";
+import { orderedInner } from "./first_found.ts";
 
 /** A computation in a group, with its own axes in terms of the group's. */
 export interface Member {
@@ -225,7 +226,8 @@ function assemble(
   const after = second.members.map((m) => widen(m, unified.right, rightLevel));
   if (!dependenciesHold(before, after)) return undefined;
   const members = [...before, ...after].sort((a, b) => a.computation.order - b.computation.order);
-  return { outer, inner: allInner, members, kind: "loops" };
+  const ordered = orderedInner({ members, inner: allInner });
+  return ordered && { outer, inner: ordered, members, kind: "loops" };
 }
 
 /** The library call keeps its axes; the epilogue's are replaced by them. */

@@ -3,12 +3,14 @@
  * outermost first. Invariant: the vector axis is the innermost of its kind, and the one along which the group is
  * estimated to cost least.
  */
+import { invariant } from "../base/errors.ts";
 import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { add, type Dim, divideDims, freeSymbols, mul } from "../sym/expr.ts";
 import { hintOf } from "../sym/decide.ts";
 import type { Replacement } from "./axes.ts";
 import { newAxis } from "./computation.ts";
+import { findsFirst, orderedInner } from "./first_found.ts";
 import type { Group } from "./group.ts";
 
 /**
@@ -51,18 +53,12 @@ export const OTHER_TILINGS: readonly Tiling[] = [
   { name: "tiles of 32 × 32", lanes: [32, 32], lines: [32, 32] },
 ];
 
-/** Whether it matters in which order elements are seen: of equal extremes the first is the one that counts. */
-function findsFirst({ members }: Group): boolean {
-  return members.some(({ computation: { work } }) =>
-    work.kind === "reduction" && (work.op === "argmax" || work.op === "argmin")
-  );
-}
-
 /** Orders the loops of a group. */
 export function chooseOrder(group: Group, tiling: Tiling): LoopOrder {
   const accesses = accessesOf(group);
-  const isOrdered = findsFirst(group), outer = byStride(group.outer, accesses);
-  const inner = isOrdered ? group.inner : byStride(group.inner, accesses);
+  const isOrdered = group.members.some(findsFirst), outer = byStride(group.outer, accesses);
+  const inner = isOrdered ? orderedInner(group) : byStride(group.inner, accesses);
+  invariant(inner, "Expected an order of loops that finds the first of equal extremes");
   let best: Axis | undefined, least = Infinity;
   for (const axis of [...outer, ...isOrdered ? inner.slice(-1) : inner]) {
     const cost = laneCost(axis, accesses, workOf(group));

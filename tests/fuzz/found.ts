@@ -783,4 +783,22 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return autograd.grad(y.sum(), [a, b]);
       }, [() => [leaf([0.5, 1.5]), leaf([1, 2]), leaf([3, 4])]]),
   },
+  "a hook in a pass through what an earlier one has made again": {
+    make: () => {
+      const effects: unknown[] = [];
+      return life(
+        (x: Tensor) => {
+          const y = x.sigmoid();
+          y.registerHook((g) => {
+            effects.push(g.shape.join());
+            return g.mul(0.5);
+          });
+          const [slope] = autograd.grad(y.sum(), [x], { createGraph: true });
+          return [slope, y];
+        },
+        [() => [leaf([1.5, -2])]],
+        { effects },
+      );
+    },
+  },
 };

@@ -5,6 +5,43 @@ import type { Corpus } from "../support/programs.ts";
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 
 export const language: Corpus = {
+  "callbacks that change what is still to come"({ compile, attempt }) {
+    const uses: ((list: number[]) => unknown)[] = [
+      (list) => Object.groupBy(list, (e) => e > ++list[1]! ? "more" : "less"),
+      (list) => Array.from(list, (e) => list.length < 5 ? list.push(e + 1) : e),
+      (list) => Array.from({ length: list.length, 0: list[0], 1: 7 }, (e) => (list[0] = 9, e)),
+      (list) => Array.from("ab", (e, k) => e + list[k]),
+      (list) => {
+        const like = { length: 3, 0: 1, 1: 2, 2: 3 };
+        return [Array.from(like, (e) => like[1] += e), list.length];
+      },
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor, list: number[]) => [x.add(1), use(list)]);
+      for (const list of [[0], [1, 2], [3, -1, 2]]) attempt(() => f(v(1), list));
+    }
+  },
+  "a generator that has not begun, before a way out through finally"({ compile, attempt, see }) {
+    const log: unknown[] = [];
+    function* numbers(n: number) {
+      yield n;
+      for (let i = 0; i < 2; i++) {
+        try {
+          if (n > 2) break;
+        } finally {
+          log.push(i);
+        }
+      }
+      yield n + 1;
+    }
+    const f = compile((x: Tensor, n: number) => {
+      const made = numbers(n);
+      console.log("middle");
+      return [x.add(1), [...made]];
+    });
+    for (const n of [1, 3]) attempt(() => f(v(1), n));
+    see(log);
+  },
   "arrays that contain themselves, and long ones"({ compile, see, attempt }) {
     const cyclic: unknown[] = [1, [2, [3]]];
     cyclic.push(cyclic);

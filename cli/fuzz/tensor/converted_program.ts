@@ -110,7 +110,7 @@ function convertedMemory(memory: Memory | undefined, { to }: Conversion): HostMe
   return new HostMemory("cpu", bytes.buffer);
 }
 
-/** What a call's outputs would hold in the other type; null for those that are not of the type replaced. */
+/** What a call's outputs would hold in the other type; null for those that are of none that is known better so. */
 export function runConverted(
   program: Program,
   compiled: CompiledProgram,
@@ -132,7 +132,12 @@ export function runConverted(
   compiled.run({ inputs, outputs, byteOffsets, sizes: call.sizes });
   return outputs.map(({ uint8: { buffer, byteOffset } }, i) => {
     const place = call.inputs.length + i, at = byteOffset + (byteOffsets[place] ?? 0);
-    if (!isConverted(place)) return null;
-    return to === "float64" ? new Float64Array(buffer, at) : new Float32Array(buffer, at);
+    // What is float64 already may come from what was not
+    const held = isConverted(place) ? to : dtypes[place];
+    return held === "float64"
+      ? new Float64Array(buffer, at)
+      : held === to
+      ? new Float32Array(buffer, at)
+      : null;
   });
 }

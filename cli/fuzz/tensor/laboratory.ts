@@ -18,10 +18,12 @@ function poison(memory: Memory): Memory {
 
 /** Puts the device in place. Before any op has run: kernels are kept by those who made them. */
 export function enterLaboratory(): void {
+  const { compileClass } = cpu;
   registerDevice({
     ...cpu,
     allocate: (byteLength) => poison(cpu.allocate(byteLength)),
     free: (memory) => cpu.free(poison(memory)),
     compileEager: (program) => noisy(program, cpu.compileEager(program)),
+    ...(compileClass ? { compileClass: (program) => noisy(program, compileClass(program)) } : {}),
   });
 }

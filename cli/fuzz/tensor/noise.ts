@@ -90,10 +90,14 @@ function move(array: Floats, { before, exact, coarse, shaken, sizes, orderless }
     // Elements that are as they were belong to nobody here
     if (!Number.isFinite(x) || (exact === null && Object.is(x, before[i]))) continue;
     const within = sizes?.[i] ?? NaN, size = Number.isFinite(within) ? within : x;
-    const other = (exact ?? coarse)?.[i];
+    const wide = exact?.[i], narrow = coarse?.[i];
     // What two types agree on may be rounded in both, or exact by the luck of one order
-    if (x === other && Math.abs(size) <= orderless) continue;
-    const error = finite(Math.abs(x - (other ?? x))) / (exact === null ? COARSENESS : 1);
+    const isKnown = exact !== null || coarse !== null;
+    if (isKnown && x === (wide ?? x) && x === (narrow ?? x) && Math.abs(size) <= orderless) continue;
+    const error = Math.max(
+      finite(Math.abs(x - (wide ?? x))),
+      finite(Math.abs(x - (narrow ?? x))) / COARSENESS,
+    );
     const shift = Math.max(0, ...shaken.map((run) => finite(Math.abs(x - (run[i] ?? x)))));
     array[i] = x + draw() * (UNITS * spacing(dtype, size) + ERRORS * (error + shift));
   }
@@ -107,11 +111,13 @@ const neighbour = (x: number, among: Floats): number =>
 export function noisy(program: Program, compiled: CompiledProgram): CompiledProgram {
   const dtypes = program.outputs.map((id) => program.buffers[id]?.dtype ?? "bool");
   if (!dtypes.some(isFloat) || !rounds(program)) return compiled;
+  // Sums of float32 may end in float64
+  const types = new Set(program.buffers.map(({ dtype }) => dtype));
   const converted = [WIDER, NARROWER].map((conversion) => {
     let made: CompiledProgram | null | undefined;
     return (call: ProgramCall) => {
       if (made === undefined) {
-        made = dtypes.includes(conversion.from) ? convertedProgram(program, conversion) : null;
+        made = types.has(conversion.from) ? convertedProgram(program, conversion) : null;
       }
       return made ? runConverted(program, made, { call, conversion }) : [];
     };

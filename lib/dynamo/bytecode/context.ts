@@ -306,6 +306,8 @@ export class FunctionContext {
         );
         if (index < 0) index = c.exits.push(way) - 1;
         if (value !== null) this.move(c.value, value, way.node);
+        // Nobody reads it then, but it must not matter before either
+        else this.constant(undefined, way.node, c.value);
         this.constant(index + 2, way.node, c.which);
         this.builder.jump(c.entry, way.node);
         this.contexts = saved;

@@ -379,6 +379,8 @@ function calleeOf(
   if (node.type === "ChainExpression" && node.expression.type === "MemberExpression") {
     const inner = node.expression;
     const self = ctx.builder.temp();
+    // Also where the chain stops early: no register matters before it is set
+    ctx.constant(undefined, node, self);
     const value = chain(ctx, node, (_, r) => {
       const found = member(ctx, inner, r, later);
       ctx.move(self, found.self, node);

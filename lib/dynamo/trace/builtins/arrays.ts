@@ -364,24 +364,25 @@ function refuseSubclass(self: Value): void {
   if (isCallable(self) && self.real !== Array) breakGraph("builtin", "an array of a subclass");
 }
 
+/** Whether a source gives its items by their numbers, for want of an iterator. */
+function isArrayLike(m: Interpreter, source: Value): boolean {
+  return source.kind === "object" && source.exotic.kind === "plain" && !source.arguments &&
+    m.plainProperty(source, Symbol.iterator) === null;
+}
+
 function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
   const [source = UNDEFINED, callback, self] = request.args;
   refuseSubclass(request.self);
   if (!isMissing(callback) && callback && !isCallable(callback)) {
     return breakGraph("throws", "a callback is not a function");
   }
-  if (callback && isCallable(callback) && source.kind === "object" && hasOwnItems(m, source)) {
-    const args = self ? [callback, self] : [callback];
-    return m.callInternal("mapIterable", { ...request, self: source, args });
+  if (callback && isCallable(callback)) {
+    const model = isArrayLike(m, source) ? "mapArrayLike" : "mapIterable";
+    return m.callInternal(model, { ...request, self: source, args: self ? [callback, self] : [callback] });
   }
   let result: Value | null = null, pushed = false;
   const finish = (items: Value[]): void => {
     const array = newArray(m, items);
-    if (callback && isCallable(callback)) {
-      pushed = true;
-      m.callInternal("mapItems", { ...request, self: array, args: self ? [callback, self] : [callback] });
-      return;
-    }
     result = array;
     if (pushed) m.complete(request.completion, array);
   };

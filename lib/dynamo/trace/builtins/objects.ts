@@ -225,17 +225,10 @@ const OBJECT: Readonly<Record<string, Model>> = {
     });
     return isDefined ? target : breakGraph("throws", "a property that cannot be redefined");
   },
-  groupBy: (m, [source = UNDEFINED, callback], request) =>
-    later(m, request, (then) =>
-      collect(m, source, (items) => {
-        if (!callback || !isCallable(callback)) return breakGraph("throws", "a callback is not a function");
-        m.callInternal("groupBy", {
-          ...request,
-          self: newArray(m, items),
-          args: [callback],
-          completion: { kind: "inside", then },
-        });
-      })),
+  groupBy: (m, [source = UNDEFINED, callback], request) => {
+    if (!callback || !isCallable(callback)) return breakGraph("throws", "a callback is not a function");
+    return m.callInternal("groupBy", { ...request, self: source, args: [callback] });
+  },
 };
 
 const REFLECT: Readonly<Record<string, Model>> = {

@@ -1,0 +1,33 @@
+/**
+ * Results that stand for others: gradients that come to them later go to those, where their hooks are. Input: the
+ * results by their edges, and nodes from which they are reached; output: none. Invariant: what stands for a result is
+ * made after it, so that edges still lead to nodes made earlier.
+ */
+import { AccumulateGrad, type Edge, forwarded, type Node } from "./node.ts";
+
+/** A result, and the one that it stands for. */
+export interface StandInResult {
+  readonly of: Edge;
+  readonly is: Edge;
+}
+
+/**
+ * Sends gradients to the results that others stand for, from now on: along the edges of all nodes that are reached
+ * from some and have at least the sequence number `since`, and from tensors that are used again.
+ */
+export function forwardGradients(
+  results: readonly StandInResult[],
+  { from, since }: { readonly from: Iterable<Node>; readonly since: number },
+): void {
+  for (const { of, is } of results) {
+    is.node.forwarding = new Map([...is.node.forwarding ?? [], [is.output, of]]);
+  }
+  const seen = new Set(from);
+  for (const node of seen) {
+    if (node instanceof AccumulateGrad || node.sequence < since) continue;
+    for (const edge of node.edges) if (edge) seen.add(edge.node);
+    if (node.edges.some((edge) => edge && forwarded(edge) !== edge)) {
+      node.edges = node.edges.map((edge) => edge && forwarded(edge));
+    }
+  }
+}
