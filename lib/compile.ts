@@ -4,6 +4,7 @@
  * Input: a function, method or nn.Module and options; output: the same call signature. Invariant: nothing is
  * compiled before the first call.
  */
+import { checkOptions, type ValueType } from "./base/checked_input.ts";
 import { bisection } from "./base/bisect.ts";
 import { config, inductorPatch, shadowRate } from "./base/config.ts";
 import { DynError, Unsupported } from "./base/errors.ts";
@@ -95,7 +96,7 @@ export function compile(
   throw new DynError(`Expected a function or an nn.Module to compile but found ${String(target)}`);
 }
 
-const OPTION_TYPES: Readonly<Record<keyof CompileOptions, readonly string[]>> = {
+const OPTION_TYPES: Readonly<Record<keyof CompileOptions, readonly ValueType[]>> = {
   backend: ["string", "function"],
   fullgraph: ["boolean"],
   dynamic: ["boolean"],
@@ -107,22 +108,12 @@ const OPTION_TYPES: Readonly<Record<keyof CompileOptions, readonly string[]>> = 
 
 /** The options themselves. Throws DynError for one that does not exist or is of another type. */
 function checkedOptions(options: CompileOptions): CompileOptions {
-  for (const [name, value] of Object.entries(options)) {
-    const types = Object.entries(OPTION_TYPES).find(([known]) => known === name)?.[1];
-    if (!types) {
-      throw new DynError(
-        `Expected an option of compile out of ${Object.keys(OPTION_TYPES).join(", ")} but found ${name}`,
-      );
-    }
-    if (value !== undefined && !types.includes(typeof value)) {
-      throw new DynError(`Expected ${name} to be a ${types.join(" or ")} but found ${String(value)}`);
-    }
-  }
+  checkOptions("compile", OPTION_TYPES, options);
   return options;
 }
 
 function isMethodContext(options: CompileOptions | MethodContext): options is MethodContext {
-  return "kind" in options && "name" in options;
+  return typeof options === "object" && options !== null && "kind" in options && "name" in options;
 }
 
 /** Whether the environment or the settings say that functions of this name stay as they are. */

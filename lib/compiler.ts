@@ -12,6 +12,7 @@ import {
   statusOf,
   type UncompiledCalls,
 } from "./dynamo/mod.ts";
+import { checkFunction, checkOptions } from "./base/checked_input.ts";
 import { DynError } from "./base/errors.ts";
 import { clearCompileTimes } from "./base/compile_times.ts";
 import { counters } from "./base/logs.ts";
@@ -90,21 +91,29 @@ export function explain(
     const report = explainCall(target.forward);
     return (...args) => Reflect.apply(report, target, args);
   }
+  checkFunction(target, "or an nn.Module to explain");
   return explainCall(target);
+}
+
+/** The function or module itself. Throws DynError for anything else. */
+function checkedTarget(fn: object): object {
+  if (!((fn as unknown) instanceof Module)) checkFunction(fn, "or an nn.Module");
+  return fn;
 }
 
 /** The compiled entries of a function: guards, modified source, graph and hits, most recent hit first. */
 export function cacheEntries(fn: object): CacheEntry[] {
-  return entriesOf(callableOf(fn));
+  return entriesOf(callableOf(checkedTarget(fn)));
 }
 
 /** The same for the parts that go on after graph breaks, by the name of the part. */
 export function resumeEntries(fn: object): Map<string, CacheEntry[]> {
-  return resumedEntries(callableOf(fn));
+  return resumedEntries(callableOf(checkedTarget(fn)));
 }
 
 /** The compiled function without further compilation: what no entry serves runs uncompiled. */
 export function run<F extends AnyFunction>(fn: F): F {
+  checkFunction(fn, "to run without compiling");
   return frozen(fn);
 }
 
@@ -119,7 +128,7 @@ export interface DynamicRange {
  * error when it is compiled (`DynError`, with the line that asks for the size). Sizes 0 and 1 are always constants.
  */
 export function markDynamic(tensor: Tensor, dim: number | readonly number[], range: DynamicRange = {}): void {
-  mark(tensor, dim, { ...range, strict: true });
+  mark(tensor, dim, { range, strict: true });
 }
 
 /** The same, except that a program may make a constant of the dimension. */
@@ -128,14 +137,16 @@ export function maybeMarkDynamic(
   dim: number | readonly number[],
   range: DynamicRange = {},
 ): void {
-  mark(tensor, dim, { ...range, strict: false });
+  mark(tensor, dim, { range, strict: false });
 }
 
 function mark(
   tensor: Tensor,
   dim: number | readonly number[],
-  { min = 2, max = Infinity, strict }: DynamicRange & { readonly strict: boolean },
+  { range, strict }: { readonly range: DynamicRange; readonly strict: boolean },
 ): void {
+  checkOptions("markDynamic", { min: ["number"], max: ["number"] }, range);
+  const { min = 2, max = Infinity } = range;
   if (!(min <= max)) throw new DynError(`Expected a range of sizes but found from ${min} to ${max}`);
   for (const d of dimensions(tensor, dim)) markDimension(tensor, d, { kind: "dynamic", min, max, strict });
 }
@@ -150,14 +161,15 @@ export function markUnbacked(tensor: Tensor, dim: number | readonly number[]): v
 
 /** Keeps a dimension of an input (or all) constant, however often it changes. */
 export function markStatic(tensor: Tensor, dim?: number | readonly number[]): void {
-  for (const d of dimensions(tensor, dim ?? tensor.shape.map((_, i) => i))) {
-    markDimension(tensor, d, { kind: "static" });
-  }
+  for (const d of dimensions(tensor, dim)) markDimension(tensor, d, { kind: "static" });
 }
 
-function dimensions(tensor: Tensor, dim: number | readonly number[]): number[] {
+/** The dimensions that are named; all of them where none is. */
+function dimensions(tensor: Tensor, dim?: number | readonly number[]): number[] {
   if (!isTensor(tensor)) throw new DynError(`Expected a tensor to mark but found ${String(tensor)}`);
-  return (typeof dim === "number" ? [dim] : [...dim]).map((d) => {
+  const given = dim ?? tensor.shape.map((_, i) => i);
+  return (Array.isArray(given) ? given : [given]).map((d: unknown) => {
+    if (typeof d !== "number") throw new DynError(`Expected dimensions to mark but found ${Deno.inspect(d)}`);
     const at = d < 0 ? d + tensor.ndim : d;
     if (!Number.isInteger(at) || at < 0 || at >= tensor.ndim) {
       throw new DynError(`Expected dim in [${-tensor.ndim}, ${tensor.ndim - 1}] but found ${d}`);
@@ -188,7 +200,7 @@ export interface Status {
 
 /** Whether a function is compiled, what came of it, and whether dyn has given up on it. */
 export function status(fn: object): Status {
-  const callable = callableOf(fn);
+  const callable = callableOf(checkedTarget(fn));
   const known = statusOf(callable), found = statisticsOf(fn);
   const parts = [entriesOf(callable), ...resumedEntries(callable).values()];
   return {

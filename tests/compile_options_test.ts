@@ -4,6 +4,8 @@ import {
   BackendCompilerFailed,
   compile,
   type CompileOptions,
+  compiler,
+  config,
   DynError,
   fx,
   nn,
@@ -23,7 +25,7 @@ Deno.test("an option that does not exist, or is of another type, is an error tha
     "Expected an option of compile out of backend, fullgraph, dynamic, mode, options, disable, name but found fullGraph",
   );
   assertEquals(message({ fullgraph: 1 }), "Expected fullgraph to be a boolean but found 1");
-  assertEquals(message({ backend: 3 }), "Expected backend to be a string or function but found 3");
+  assertEquals(message({ backend: 3 }), "Expected backend to be a string or a function but found 3");
   assert(message({ backend: "nope" }).startsWith("Expected a backend out of "));
   assertEquals(
     message({ mode: "fast" }),
@@ -51,4 +53,70 @@ Deno.test("a backend that fails is named", () => {
   };
   const fn = compile((x: Tensor) => x.add(1), { backend: broken });
   assertThrows(() => fn(tensor([1])), BackendCompilerFailed, 'Backend "broken" failed: No room');
+});
+
+/** The message of a call that a program without types may make. */
+function refusal(fn: object, ...args: readonly unknown[]): string {
+  return assertThrows(() => Reflect.apply(fn as () => unknown, undefined, args), DynError).message;
+}
+
+Deno.test("what steers compilation says what it expected and what it found", () => {
+  assertEquals(
+    [
+      refusal(compile, () => 1, 3),
+      refusal(compile, () => 1, { options: [] }),
+      refusal(compiler.explain, 3),
+      refusal(compiler.cacheEntries, "f"),
+      refusal(compiler.disable, 3),
+      refusal(compiler.disable, () => 1, { reasons: "none" }),
+      refusal(compiler.allowInGraph, null),
+      refusal(compiler.registerBackend, "x", 3),
+      refusal(compiler.registerBackend, 3, () => null),
+      refusal(compiler.setStance, "default", { forceBackend: 1 }),
+      refusal(compiler.errorOnGraphBreak, "yes"),
+      refusal(compiler.errorOnGraphBreak, true, 3),
+      refusal(compiler.markDynamic, tensor([1, 2]), "0"),
+      refusal(compiler.markDynamic, tensor([1, 2]), 0, { minimum: 3 }),
+      refusal(compiler.markStatic, 3),
+      refusal(compiler.makeFx, 3),
+      refusal(compiler.aotAutograd, {}),
+      refusal(config.patch, {}, 3),
+    ],
+    [
+      "Expected options of compile but found 3",
+      "Expected options to be an object but found []",
+      "Expected a function or an nn.Module to explain but found 3",
+      'Expected a function or an nn.Module but found "f"',
+      "Expected a function to disable but found 3",
+      "Expected an option of disable out of reason but found reasons",
+      "Expected a function to allow in graphs but found null",
+      'Expected a function from graphs to callables as backend "x" but found 3',
+      "Expected the name of a backend but found 3",
+      "Expected forceBackend to be a string or a function but found 1",
+      'Expected a boolean, whether breaks are errors, but found "yes"',
+      "Expected a function to run but found 3",
+      'Expected dimensions to mark but found "0"',
+      "Expected an option of markDynamic out of min, max but found minimum",
+      "Expected a tensor to mark but found 3",
+      "Expected a function to trace but found 3",
+      "Expected a function that compiles graphs as fwCompiler but found undefined",
+      "Expected a function to run with changed settings but found 3",
+    ],
+  );
+});
+
+Deno.test("what steers compilation ends a graph where a compiled function calls it, once", () => {
+  const programs: readonly ((x: Tensor) => Tensor)[] = [
+    (x) => {
+      compiler.markDynamic(x, 0);
+      return x.add(1);
+    },
+    (x) => compile((y: Tensor) => y.add(1), { backend: "eager" })(x),
+    (x) => config.patch({ cacheSizeLimit: 3 }, () => x.add(1)),
+  ];
+  for (const program of programs) {
+    const { breakReasons } = compiler.explain(program)(tensor([1, 2]));
+    assertEquals(breakReasons.map(({ id }) => id), ["GB0004"], `${program}`);
+    assertEquals(compile(program, { backend: "eager" })(tensor([1, 2])).tolist(), [2, 3]);
+  }
 });

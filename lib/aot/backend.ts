@@ -4,6 +4,7 @@
  * sees each graph once, at compile time; nothing is compiled during a backward pass, so that all guards on sizes
  * are known when compilation ends.
  */
+import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { bisection } from "../base/bisect.ts";
 import { DynError } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
@@ -41,6 +42,12 @@ export interface AotOptions {
 
 /** A backend that differentiates ahead of time, as `torch._dynamo.backends.common.aot_autograd`. */
 export function aotAutograd(options: AotOptions): GraphBackend {
+  checkOptions("aotAutograd", {
+    fwCompiler: ["function"],
+    bwCompiler: ["function"],
+    partition: ["function"],
+  }, options);
+  checkFunction(options.fwCompiler, "that compiles graphs as fwCompiler");
   const { fwCompiler, bwCompiler = fwCompiler, partition = minCutPartition } = options;
   const backend: GraphBackend = (captured, exampleInputs) => {
     try {

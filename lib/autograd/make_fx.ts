@@ -4,6 +4,7 @@
  * the arguments. Invariant: what autograd does inside the function is part of the graph; tensors that the
  * function captures become attributes.
  */
+import { checkFunction } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { flatten, unflatten } from "../base/tree.ts";
 import { type Argument, Graph, type Node } from "../graph/node.ts";
@@ -27,6 +28,7 @@ import { autograd, isTensor, modes, recordsGrad, Tensor } from "../tensor/tensor
 
 /** Traces `fn`; call the result with example arguments. */
 export function makeFx(fn: (...args: never[]) => unknown): (...args: unknown[]) => GraphModule {
+  checkFunction(fn, "to trace");
   return (...args) => {
     const { leaves, spec } = flatten(args, isTensor);
     const mode = new TracingMode();

@@ -5,6 +5,7 @@
  * Invariant: `patch` keeps every setting of its default's type; names that do not exist are errors, never
  * ignored.
  */
+import { checkFunction } from "./checked_input.ts";
 import { DynError } from "./errors.ts";
 
 /** Settings that stand together. An own property is found before the prototype, so reads stay plain. */
@@ -177,6 +178,7 @@ export class Config extends Settings {
    * Throws `DynError` for an unknown name or a value of the wrong type, before anything changes.
    */
   patch<T>(values: ConfigPatch, body: () => T): T {
+    checkFunction(body, "to run with changed settings");
     const restore = assign(changesOf(this, values, ""));
     let result: T;
     try {

@@ -3,7 +3,8 @@
  * `torch._dynamo.comptime`. Input: functions; output: texts. Invariant: nothing of it runs when the program does,
  * compiled or not, and looking changes nothing of the trace.
  */
-import { DynError, type UserFrame } from "../base/errors.ts";
+import { checkFunction } from "../base/checked_input.ts";
+import type { UserFrame } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
 import { asProgram } from "../base/own_builtins.ts";
 import { printGraph, typeText } from "../graph/print.ts";
@@ -64,9 +65,7 @@ const printed: Readonly<Record<keyof Comptime, (context: ComptimeContext) => str
 /** As `torch._dynamo.comptime.comptime`. */
 export const comptime: Comptime = Object.assign(
   (body: (context: ComptimeContext) => void): void => {
-    if (typeof body !== "function") {
-      throw new DynError(`Expected a function that sees the trace but found ${String(body)}`);
-    }
+    checkFunction(body, "that sees the trace");
   },
   {
     printGraph(): void {},

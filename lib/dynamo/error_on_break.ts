@@ -2,6 +2,8 @@
  * Regions of a program in which a graph break is an error. Input: bodies; output: whether a break at a place is one.
  * Invariant: the innermost region decides, also in what goes on behind a break; `fullgraph` stands above all of them.
  */
+import { checkFunction } from "../base/checked_input.ts";
+import { DynError } from "../base/errors.ts";
 import { scoped } from "../tensor/modes.ts";
 import type { BuiltinModel, Frame } from "./trace/interpreter.ts";
 import { PUSHED } from "./trace/interpreter.ts";
@@ -17,6 +19,10 @@ let inForce = false;
  * Unlike under `fullgraph`, a break outside of the region is allowed, so that there may be several graphs.
  */
 export function errorOnGraphBreak<R>(enabled: boolean, body: () => R): R {
+  if (typeof enabled !== "boolean") {
+    throw new DynError(`Expected a boolean, whether breaks are errors, but found ${Deno.inspect(enabled)}`);
+  }
+  checkFunction(body, "to run");
   const former = inForce;
   inForce = enabled;
   return scoped(body, () => inForce = former);

@@ -2,6 +2,7 @@
  * What users have said about functions, and which callables stand for which originals. Input: functions; output:
  * how the tracer treats a call. Invariant: marks are kept by identity and never change what a plain call does.
  */
+import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 
 /** How a marked function is treated. */
@@ -58,8 +59,11 @@ export interface DisableOptions {
 /** A function that runs as it is, outside of graphs; callees are not traced either. Compiled functions stay compiled. */
 export function disable<F extends (...args: never[]) => unknown>(
   fn: F,
-  { reason = "" }: DisableOptions = {},
+  options: DisableOptions = {},
 ): F {
+  checkFunction(fn, "to disable");
+  checkOptions("disable", { reason: ["string"] }, options);
+  const { reason = "" } = options;
   const wrapped = function (this: unknown, ...args: unknown[]): unknown {
     return Reflect.apply(fn, this, args);
   };
@@ -83,13 +87,12 @@ export interface SubstituteOptions {
 export function substituteInGraph<F extends (this: never, ...args: never[]) => unknown>(
   original: (this: never, ...args: never[]) => unknown,
   substitute: F,
-  { skipSignatureCheck = false }: SubstituteOptions = {},
+  options: SubstituteOptions = {},
 ): F {
-  for (const fn of [original, substitute]) {
-    if (typeof fn !== "function") {
-      throw new DynError(`Expected a function and its substitute but found ${String(fn)}`);
-    }
-  }
+  checkFunction(original, "to substitute");
+  checkFunction(substitute, "in the place of another one");
+  checkOptions("substituteInGraph", { skipSignatureCheck: ["boolean"] }, options);
+  const { skipSignatureCheck = false } = options;
   if (!skipSignatureCheck && original.length !== substitute.length) {
     throw new DynError(
       `Expected a substitute of ${
@@ -104,6 +107,7 @@ export function substituteInGraph<F extends (this: never, ...args: never[]) => u
 
 /** Calls of the function become one node of the graph; it must be a pure function of tensors and constants. */
 export function allowInGraph<F extends (...args: never[]) => unknown>(fn: F): F {
+  checkFunction(fn, "to allow in graphs");
   markFunction(fn, { kind: "inGraph" });
   return fn;
 }
@@ -115,12 +119,14 @@ export function allowInGraph<F extends (...args: never[]) => unknown>(fn: F): F 
  * objects of them), and what else it reads counts as constant. Where it looks at elements the graph breaks.
  */
 export function nonstrictTrace<F extends (...args: never[]) => unknown>(fn: F): F {
+  checkFunction(fn, "to run while tracing");
   markFunction(fn, { kind: "nonstrict" });
   return fn;
 }
 
 /** The function is called once while tracing; its result is a constant of the graph. */
 export function assumeConstantResult<F extends (...args: never[]) => unknown>(fn: F): F {
+  checkFunction(fn, "with a constant result");
   markFunction(fn, { kind: "constant" });
   return fn;
 }

@@ -20,6 +20,7 @@ export {
   type DisableOptions,
   isCompiling,
   isDynamoCompiling,
+  markFunction,
   nonstrictTrace,
   substituteInGraph,
   type SubstituteOptions,

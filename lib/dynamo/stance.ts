@@ -2,6 +2,7 @@
  * What compiled functions do with their calls: the ambient stance. Input: scoped changes; output: the stance in force.
  * Invariant: disposing of a change restores what was in force before it.
  */
+import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { GraphBackend } from "../graph/backend.ts";
 import { lookupBackend } from "../graph/backends.ts";
@@ -85,6 +86,10 @@ export function setStance(stance: Stance, options: StanceOptions = {}): StanceCh
   if (!STANCES.includes(stance)) {
     throw new DynError(`Expected a stance out of ${STANCES.join(", ")} but found ${String(stance)}`);
   }
+  checkOptions("setStance", {
+    forceBackend: ["string", "function"],
+    skipGuardEvalUnsafe: ["boolean"],
+  }, options);
   const { forceBackend, skipGuardEvalUnsafe: skipGuards = false } = options;
   if (forceBackend !== undefined && stance !== "default") {
     throw new DynError(`Expected the stance default together with forceBackend but found ${stance}`);
@@ -97,6 +102,7 @@ export function setStance(stance: Stance, options: StanceOptions = {}): StanceCh
   };
   const decorate = (fn: (...args: never[]) => unknown) => {
     restore();
+    checkFunction(fn, "to call with a stance");
     const wrapped = function (this: unknown, ...args: never[]): unknown {
       const outer = current;
       current = changed;

@@ -2,6 +2,7 @@
  * Graph backends by name. Input: names and backends; output: the backend of a name. Invariant: names are unique;
  * registering a name again replaces its backend.
  */
+import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { GraphBackend } from "./backend.ts";
 
@@ -30,6 +31,15 @@ export function registerBackend(
   backend: GraphBackend,
   options: BackendOptions = {},
 ): void {
+  if (typeof name !== "string") {
+    throw new DynError(`Expected the name of a backend but found ${String(name)}`);
+  }
+  checkFunction(backend, `from graphs to callables as backend ${JSON.stringify(name)}`);
+  checkOptions(
+    "registerBackend",
+    { debug: ["boolean"], module: ["string"], declines: ["boolean"] },
+    options,
+  );
   backends.set(name, { backend, ...options });
 }
 

@@ -1,0 +1,40 @@
+/**
+ * Functions that steer compilation, for the tracer. Imported for its effect: a graph ends where a program calls one of
+ * them, instead of going on into dyn's own code. Invariant: what has a meaning inside of graphs is not among them.
+ */
+import { config } from "./base/config.ts";
+import { compile } from "./compile.ts";
+import * as compiler from "./compiler.ts";
+import { markFunction } from "./dynamo/mod.ts";
+
+const STEERING: readonly object[] = [
+  compile,
+  config.patch,
+  compiler.allowInGraph,
+  compiler.aotAutograd,
+  compiler.assumeConstantResult,
+  compiler.cacheEntries,
+  compiler.compileTimes,
+  compiler.disable,
+  compiler.explain,
+  compiler.getDefaultBackend,
+  compiler.listBackends,
+  compiler.listModeOptions,
+  compiler.listOptions,
+  compiler.makeFx,
+  compiler.markDynamic,
+  compiler.markStatic,
+  compiler.markUnbacked,
+  compiler.maybeMarkDynamic,
+  compiler.nonstrictTrace,
+  compiler.registerBackend,
+  compiler.reset,
+  compiler.resumeEntries,
+  compiler.run,
+  compiler.setDefaultBackend,
+  compiler.setStance,
+  compiler.status,
+  compiler.substituteInGraph,
+];
+
+for (const fn of STEERING) markFunction(fn, { kind: "builtin" });
