@@ -63,6 +63,8 @@ export {
   equal,
   resultType,
 } from "./lib/tensor/free_forms.ts";
+export { cond } from "./lib/tensor/higher_order.ts";
+export * as higherOrderOps from "./lib/tensor/higher_order.ts";
 export * as linalg from "./lib/tensor/generated_linalg.ts";
 export * as special from "./lib/tensor/generated_special.ts";
 

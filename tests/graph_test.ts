@@ -15,6 +15,14 @@ const numbers: Runner = {
   begin: () => ({ willWrite() {}, rollBack: () => true }),
   item: (value) => value,
   scalar: (value) => value,
+  regions: {
+    isTrue: Boolean,
+    own: (run) => run(),
+    rows: () => 0,
+    row: (value) => value,
+    stack: (rows) => rows,
+    form: () => "",
+  },
   callOp(target, args) {
     const [a, b] = args.map(Number);
     switch (target) {

@@ -7,8 +7,9 @@
 import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { takesGradients } from "../graph/gradient_call.ts";
+import { isHigherOrder } from "../graph/higher_order.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
-import type { GraphModule } from "../graph/graph_module.ts";
+import { GraphModule } from "../graph/graph_module.ts";
 import {
   type LateBinding,
   lateBindings,
@@ -16,7 +17,7 @@ import {
   readLateBinding,
   sizeBindings,
 } from "../graph/sizes.ts";
-import type { Transaction } from "../graph/interpreter.ts";
+import type { Attributes, Transaction } from "../graph/interpreter.ts";
 import type { Sym } from "../sym/expr.ts";
 import { findTarget } from "../ops/table.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
@@ -34,7 +35,8 @@ export function needsStages(graph: Graph): boolean {
 
 /** Compiles a graph in stages. Throws NotFunctional where a gradient is taken across them. */
 export function inStages(captured: GraphModule, backend: GraphBackend): CompiledFunction {
-  const stages = stagesOf(captured, backend);
+  const { graph, attributes, runner } = captured;
+  const stages = stagesOf(new GraphModule(graph, withCompiledRegions(attributes, backend), runner), backend);
   const { placeholders, output } = captured.graph;
   const bindings = new Map(sizeBindings(captured.graph).map((binding) => [binding.symbol, binding]));
   return (...inputs) => {
@@ -59,6 +61,17 @@ export function inStages(captured: GraphModule, backend: GraphBackend): Compiled
     }
     return GraphPart.resolve(output.args[0] ?? [], values, sizeOf);
   };
+}
+
+/** Functions that branches and loops call, compiled by the backend when they are first reached. */
+function withCompiledRegions(attributes: Attributes, backend: GraphBackend): Attributes {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => {
+      if (!(value instanceof GraphModule)) return [name, value];
+      let compiled: CompiledFunction | undefined;
+      return [name, (...values: unknown[]) => (compiled ??= inStages(value, backend))(...values)];
+    }),
+  );
 }
 
 interface Call {
@@ -156,8 +169,9 @@ function cut(graph: Graph, late: ReadonlyMap<Node, readonly LateBinding[]>): Gro
     const given = new Set(waiting.flatMap((each) => late.get(each) ?? []).map(({ symbol }) => symbol));
     const needsHost = [...node.inputs()].some((input) => waiting.includes(input)) ||
       [...symbolsOfNodes([node])].some((symbol) => given.has(symbol));
-    // What the host reads it reads before it is written
-    if (waiting.length > 0 && (needsHost || hasEffect(node))) close();
+    // What the host reads it reads before it is written, and functions draw their random numbers in their turn
+    const isBehind = hasEffect(node) || waiting.some(isHigherOrder);
+    if (waiting.length > 0 && (needsHost || isBehind)) close();
     open.push(node);
   }
   close();

@@ -335,12 +335,13 @@ export class GraphReplay {
     return this.functional.call({ definition, args, inplace });
   }
 
-  /** What the host computes has no gradient; here it is given, as inputs are. */
+  /** What the host computes is given here, as inputs are. */
   #onHost(node: Node): void {
     const { value } = node.meta;
     if (value.kind !== "tensor") return;
-    const made = this.builder.placeholder(node.name, value);
-    this.#values.set(node, this.functional.fresh(this.builder.valueOf(made, value.tensor)));
+    const held = this.builder.valueOf(this.builder.placeholder(node.name, value), value.tensor);
+    if (value.requiresGrad) this.recorder.requiring.add(held);
+    this.#values.set(node, this.functional.fresh(held));
   }
 
   #valueOf(node: Node): unknown {

@@ -228,6 +228,12 @@ const CATALOGUE = {
       "Other code runs before the function goes on: one graph ends here and another begins behind it",
     hint: "None is needed; what should be one graph belongs between two waits, or into a function of its own",
   },
+  region: {
+    id: "GB0037",
+    category: "function of a branch or loop that is no graph",
+    explanation: "What cond, whileLoop and scan call may compute tensors from tensors and nothing else",
+    hint: "Hand in what it needs, return what it makes, and leave everything else as it is",
+  },
   dataDependentSize: {
     id: "GB0036",
     category: "decision on a size that only elements of tensors say",

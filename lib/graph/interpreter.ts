@@ -6,6 +6,7 @@
 import { DynError, noteUndone } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import { gradientCallOf, takesGradients } from "./gradient_call.ts";
+import { isHigherOrder, type RegionAccess, runHigherOrder } from "./higher_order.ts";
 import { type Argument, type Graph, hasEffect, isList, isRecord, Node } from "./node.ts";
 import { type ElementAccess, isNumberNode, numberOf } from "./numbers.ts";
 import {
@@ -19,6 +20,8 @@ import {
 
 /** Runs operations and finds attributes on behalf of a graph. */
 export interface Runner extends ElementAccess {
+  /** Branches and loops over tensors. */
+  readonly regions: RegionAccess;
   /** Runs the op of this graph name ("add", "add_") on evaluated arguments. */
   callOp(target: string, args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): unknown;
   /**
@@ -168,6 +171,7 @@ export class Interpreter {
         if (own !== undefined) return (frame) => callableOf(own, target)(...positional(frame));
         if (target === "getitem") return (frame) => item(runner, positional(frame));
         if (isNumberNode(node)) return (frame) => numberOf(target, positional(frame), runner);
+        if (isHigherOrder(node)) return (frame) => this.#higherOrder(target, positional(frame));
         return this.#opOf(node, { positional, named });
       case "call_method":
         return this.#opOf(node, { positional, named });
@@ -193,6 +197,18 @@ export class Interpreter {
       frame.transaction.willWrite(args[0]);
       return runner.callOp(target, args, named(frame));
     };
+  }
+
+  #higherOrder(target: string, args: readonly unknown[]): readonly unknown[] {
+    const functionNamed = (name: string) => {
+      const fn = callableOf(this.attributes[name], name);
+      return (...values: readonly unknown[]) => {
+        const results = fn(...values);
+        if (Array.isArray(results)) return results;
+        throw new DynError(`Expected a list of results from ${name}`);
+      };
+    };
+    return runHigherOrder(target, args, { access: this.runner.regions, functionNamed });
   }
 
   #gradientsOf(node: Node): Evaluator {

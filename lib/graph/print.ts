@@ -6,10 +6,8 @@
 import type { DType } from "../base/dtype.ts";
 import { TextWriter } from "../base/text_writer.ts";
 import { print as printSize } from "../sym/expr.ts";
-import { GRADIENTS } from "./gradient_call.ts";
 import type { TensorMeta } from "./meta.ts";
 import { formatArgument, type Graph, type Node, type NodeValue, type SourcePosition } from "./node.ts";
-import { isNumberNode } from "./numbers.ts";
 
 /** What printed code shows besides the operations. */
 export interface PrintOptions {
@@ -64,7 +62,7 @@ function callText(node: Node): string {
     }
     case "call_function":
       if (target === "getitem" && args.length === 2) return `${args[0]}[${args[1]}]`;
-      return `${target === GRADIENTS || isNumberNode(node) ? "" : "ops."}${target}(${args.join(", ")})`;
+      return `${target.includes(".") ? "" : "ops."}${target}(${args.join(", ")})`;
     case "placeholder":
     case "output":
       return node.name;

@@ -145,6 +145,11 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return made;
   }
 
+  /** How many sizes that only elements say have been made. */
+  get unbackedCount(): number {
+    return this.#unbacked.size;
+  }
+
   /**
    * What the known ranges and relations say of a relation between sizes; undefined where they leave it open. Records
    * nothing.

@@ -10,6 +10,7 @@ import { withoutAutocast } from "./autocast.ts";
 import { scalarTensor } from "./creation.ts";
 import { callInplace, callOp, ops } from "./eager.ts";
 import { noGrad } from "./modes.ts";
+import { eagerRegions } from "./regions.ts";
 import { lastSerial, type Storage } from "./storage.ts";
 import { defaultGenerator, type RandomKeys } from "./random.ts";
 import { autograd, isTensor, type Tensor } from "./tensor.ts";
@@ -40,6 +41,7 @@ export const graphRunner: Runner = {
   },
   item: (tensor) => tensorOf(tensor).item(),
   scalar: (value) => scalarTensor(value, { dtype: "float64", device: "cpu" }),
+  regions: eagerRegions,
   withoutGradient: noGrad,
   begin() {
     const log = new UndoLog();

@@ -120,6 +120,10 @@ export interface Interpreter {
   complete(completion: Completion, value: Value): void;
   push(frame: Frame): void;
   readonly top: Frame;
+  /** How many frames are below each function that becomes a graph of its own, the innermost last. */
+  readonly regionDepths: number[];
+  /** The frames under way, the one on top last. */
+  readonly callers: readonly Frame[];
   /** Backward passes that became part of the graph: the numbers of their instructions. */
   readonly backwards: number[];
   /** Number of the first instruction that writes to a tensor while gradients are recorded. */

@@ -123,6 +123,7 @@ export class Machine implements Interpreter {
   readonly openIterators: ObjectValue[] = [];
   readonly deferred: CallRequest[] = [];
   readonly backwards: number[] = [];
+  readonly regionDepths: number[] = [];
   firstWrite = Infinity;
   readonly tensorPrototype: object = Tensor.prototype;
   readonly cells: Map<LiveCell, CellValue> = new Map();
@@ -157,6 +158,10 @@ export class Machine implements Interpreter {
   /** Whether the function itself is async and no generator. */
   get isAsync(): boolean {
     return this.#async;
+  }
+
+  get callers(): readonly Frame[] {
+    return this.frames;
   }
 
   get top(): Frame {
@@ -212,6 +217,11 @@ export class Machine implements Interpreter {
   }
 
   #handle(signal: unknown): Outcome | null {
+    if (
+      signal instanceof ProgramThrow || (signal instanceof BreakSignal && signal.reason.kind === "throws")
+    ) {
+      this.#refuseLeavingRegion();
+    }
     if (signal instanceof ProgramThrow) {
       const stack = userFrames(this.frames);
       if (this.#unwind(signal.value)) return null;
@@ -261,6 +271,14 @@ export class Machine implements Interpreter {
     const value = new ObjectValue({ kind: "thrown", step, cause }, null, null, null);
     if (!certain) this.#doubt ??= { value, step, cause };
     return new ProgramThrow(value);
+  }
+
+  /** What a function of a branch or loop throws, it throws only in calls that come to it. */
+  #refuseLeavingRegion(): void {
+    const depth = this.regionDepths.at(-1), caller = depth === undefined ? null : this.frames[depth - 1];
+    if (!caller || this.frames.slice(depth).some((frame) => handlerOf(frame) !== null)) return;
+    const cause = { kind: "region", detail: "an exception" } as const;
+    throw new Restart(caller.waitingSince, { kind: "break", cause });
   }
 
   /** Whether any frame catches what the current instruction throws. */

@@ -96,7 +96,7 @@ export function shownInput(node: Node, views: { readonly detached: boolean }): N
 }
 
 /** The node whose elements a node shows: itself where it has memory of its own. */
-function shownNode(node: Node, { detached }: { readonly detached: boolean }): Node {
+export function shownNode(node: Node, { detached }: { readonly detached: boolean }): Node {
   for (let at = node;;) {
     const [first] = at.inputs();
     if (at.op === "placeholder" || !first) return at;

@@ -1,0 +1,305 @@
+/**
+ * Functions of the program as graphs of their own: what `cond`, `whileLoop` and `scan` call. Input: a traced function
+ * and its arguments; output: a graph over these and over what the function captures, and what it gives. Invariant: such
+ * a function computes tensors and does nothing else; one that does ends the graph before the call instead.
+ */
+import { type Argument, Graph, hasEffect, isList, isRecord, Node, type NodeMeta } from "../../graph/node.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import { GraphModule } from "../../graph/graph_module.ts";
+import { lateBindings, sizeBindings, symbolsOf } from "../../graph/sizes.ts";
+import type { Sym } from "../../sym/expr.ts";
+import { graphRunner } from "../../tensor/graph_runner.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { isCallable, type ItemValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import { graphNumber } from "./graph_numbers.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { addChecks } from "./late_sizes.ts";
+import { allElements, enumerableKeys, findProperty, newArray, newObject } from "./objects.ts";
+import { stateOf } from "./trace_state.ts";
+import { shownNode } from "./written_memory.ts";
+
+/** How tensors are arranged in arrays and objects. */
+export type Arrangement =
+  | { readonly kind: "tensor" }
+  | { readonly kind: "array"; readonly items: readonly Arrangement[] }
+  | { readonly kind: "object"; readonly keys: readonly string[]; readonly items: readonly Arrangement[] };
+
+/** Tensors and their arrangement. */
+export interface Arranged {
+  readonly tensors: readonly TensorValue[];
+  readonly arrangement: Arrangement;
+}
+
+/** A function as a graph. */
+export interface TracedRegion {
+  /** The attribute that holds the graph. */
+  readonly name: string;
+  /** What it reads besides its arguments: nodes and sizes of the graph around it. */
+  readonly inputs: readonly Argument[];
+  readonly results: Arranged;
+}
+
+/** Takes a value apart; breaks the graph where it is something else than tensors in arrays and objects. */
+export function takeApart(m: Interpreter, value: Value, what: string): Arranged {
+  const tensors: TensorValue[] = [];
+  const visit = (each: Value): Arrangement => {
+    if (each.kind === "tensor") {
+      tensors.push(each);
+      return { kind: "tensor" };
+    }
+    if (each.kind === "object" && each.exotic.kind === "array") {
+      return { kind: "array", items: allElements(m, each).map(visit) };
+    }
+    if (each.kind === "object" && each.exotic.kind === "plain") {
+      const keys = enumerableKeys(m, each);
+      const items = keys.map((key) => {
+        const found = findProperty(m, each, key);
+        return found.kind === "value" ? visit(found.value) : breakGraph("region", `${what} with accessors`);
+      });
+      return { kind: "object", keys, items };
+    }
+    return breakGraph("region", `${what} that is no tensor`);
+  };
+  const arrangement = visit(value);
+  return { tensors, arrangement };
+}
+
+/** Puts tensors into an arrangement again. */
+export function putTogether(m: Interpreter, { tensors, arrangement }: Arranged): Value {
+  let next = 0;
+  const build = (each: Arrangement): Value => {
+    switch (each.kind) {
+      case "tensor":
+        return tensors[next++] ?? UNDEFINED;
+      case "array":
+        return newArray(m, each.items.map(build));
+      case "object":
+        return newObject(m, each.keys.map((key, at) => [key, build(each.items[at] ?? { kind: "tensor" })]));
+      default:
+        return each satisfies never;
+    }
+  };
+  return build(arrangement);
+}
+
+/** Whether two arrangements are the same. */
+export function sameArrangement(a: Arrangement, b: Arrangement): boolean {
+  switch (a.kind) {
+    case "tensor":
+      return b.kind === "tensor";
+    case "array":
+      return b.kind === "array" && sameItems(a.items, b.items);
+    case "object":
+      return b.kind === "object" && sameItems(a.items, b.items) &&
+        a.keys.every((key, at) => key === b.keys[at]);
+    default:
+      return a satisfies never;
+  }
+}
+
+function sameItems(a: readonly Arrangement[], b: readonly Arrangement[]): boolean {
+  return a.length === b.length && a.every((each, at) => {
+    const other = b[at];
+    return other !== undefined && sameArrangement(each, other);
+  });
+}
+
+/** A tensor that a function is given: row-major, like one that is there. */
+export function argumentLike(
+  m: Interpreter,
+  { shape, dtype, device }: TensorMeta,
+  requiresGrad: boolean,
+): TensorValue {
+  const tensor = contiguousMeta(shape, dtype, device);
+  const node = m.output.graph.create("placeholder", "argument", {
+    meta: { stack: m.output.whereabouts.stack(), value: { kind: "tensor", tensor, requiresGrad } },
+  });
+  const value = new TensorValue(tensor, requiresGrad, node, null, null);
+  m.output.tensors.set(node, value);
+  return value;
+}
+
+/**
+ * Traces a call of a function as a graph of its own; `then` gets it. `fresh`: arguments that the graph takes as inputs,
+ * made by `argumentLike`. `condition`: the function gives a truth value.
+ */
+export function traceRegion(
+  m: Interpreter,
+  { callee, args, fresh, condition = false }: {
+    readonly callee: Value;
+    readonly args: readonly Value[];
+    readonly fresh: readonly TensorValue[];
+    readonly condition?: boolean;
+  },
+  then: (region: TracedRegion) => void,
+): void {
+  if (!isCallable(callee)) return breakGraph("throws", "a value that is no function is called");
+  const { output } = m, { graph } = output;
+  const own = new Set(fresh.flatMap(({ node }) => node ?? []));
+  const outside = new Set(graph.nodes.filter((node) => !own.has(node)));
+  const state = stateOf(m, m.callers);
+  forget(m);
+  m.regionDepths.push(m.callers.length);
+  const before = output.sizes.unbackedCount;
+  m.call({
+    callee,
+    self: UNDEFINED,
+    args,
+    completion: {
+      kind: "inside",
+      then(value) {
+        m.regionDepths.pop();
+        const changed = state.changed();
+        if (changed !== null) breakGraph("region", changed);
+        const read = condition && value.kind === "item" ? value : null;
+        const results = read
+          ? { tensors: [], arrangement: { kind: "array", items: [] } } as const
+          : takeApart(m, value, "a result");
+        const inner = graph.nodes.filter((node) =>
+          !outside.has(node) && (own.has(node) || node.op !== "placeholder")
+        );
+        refuseWrites(inner, own);
+        const values = read
+          ? [conditionNode(m, read)]
+          : results.tensors.map((tensor) => output.nodeOf(tensor));
+        // The number of a condition may have been made just now
+        const nodes = read
+          ? graph.nodes.filter((node) => inner.includes(node) || values.includes(node))
+          : inner;
+        const region = { nodes, arguments: [...own], results: values };
+        const made = separate(m, region);
+        if (output.sizes.unbackedCount > before) addChecks(made.module.graph, output.sizes);
+        for (const node of nodes.toReversed()) {
+          graph.erase(node);
+          output.tensors.delete(node);
+        }
+        forget(m);
+        then({ name: attributeFor(m, made.module), inputs: made.inputs, results });
+      },
+    },
+  });
+}
+
+/** What was read inside of a function is not there outside of it, nor the other way round. */
+function forget({ output }: Interpreter): void {
+  output.items.clear();
+  output.hostCalls.clear();
+  output.sizeNumbers.clear();
+  output.readLater.length = 0;
+}
+
+function conditionNode(m: Interpreter, item: ItemValue): Node {
+  if (item.tensor) return m.output.nodeOf(item.tensor);
+  return graphNumber(m.output, item)?.node ?? breakGraph("region", "a condition");
+}
+
+/** Such a function writes to nothing but what it has made. */
+function refuseWrites(nodes: readonly Node[], own: ReadonlySet<Node>): void {
+  const made = new Set(nodes);
+  for (const node of nodes) {
+    const [target] = node.inputs();
+    if (!hasEffect(node) || !target) continue;
+    const root = shownNode(target, { detached: true });
+    if (!made.has(root) || own.has(root)) breakGraph("region", "a write to a tensor from outside");
+  }
+}
+
+interface SeparateRegion {
+  readonly nodes: readonly Node[];
+  readonly arguments: readonly Node[];
+  readonly results: readonly Node[];
+}
+
+/** The nodes as a graph of their own, whose inputs are the arguments, then what is from outside. */
+function separate(
+  { output }: Interpreter,
+  { nodes, arguments: own, results }: SeparateRegion,
+): { readonly module: GraphModule; readonly inputs: readonly Argument[] } {
+  const graph = new Graph(), copies = new Map<Node, Node>(), inner = new Set(nodes);
+  const used = nodes.flatMap((node) => [...node.inputs()]).concat(results);
+  const lifted = [...new Set(used)].filter((node) => !inner.has(node));
+  const input = (node: Node) => {
+    const { stack, value, source } = node.meta;
+    const meta: Partial<NodeMeta> = { stack, value, ...(source ? { source } : {}) };
+    copies.set(node, graph.create("placeholder", node.name, { meta }));
+  };
+  own.forEach(input);
+  lifted.forEach(input);
+  const change = (argument: Argument): Argument => {
+    if (argument instanceof Node) return copies.get(argument) ?? breakGraph("region", argument.name);
+    if (isList(argument)) return argument.map(change);
+    if (isRecord(argument)) return changed(argument);
+    return argument;
+  };
+  const changed = (record: Readonly<Record<string, Argument>>) =>
+    Object.fromEntries(Object.entries(record).map(([key, each]) => [key, change(each)]));
+  for (const node of nodes) {
+    if (node.op === "placeholder") continue;
+    const { op, target, name, meta } = node;
+    const args = node.args.map(change), kwargs = changed(node.kwargs);
+    copies.set(node, graph.create(op, target, { name, args, kwargs, meta }));
+  }
+  graph.create("output", "output", { args: [results.map(change)] });
+  const sizes = sizesFromOutside(graph);
+  for (const size of sizes) {
+    const before = graph.nodes.find((node) => node.op !== "placeholder");
+    graph.create("placeholder", `${size}`, {
+      meta: { value: { kind: "size", size } },
+      ...(before ? { before } : {}),
+    });
+  }
+  graph.lint();
+  return { module: new GraphModule(graph, output.attributes, graphRunner), inputs: [...lifted, ...sizes] };
+}
+
+function sizesFromOutside(graph: Graph): Sym[] {
+  const given = new Set(sizeBindings(graph).map(({ symbol }) => symbol));
+  for (const bindings of lateBindings(graph).values()) for (const { symbol } of bindings) given.add(symbol);
+  return [...symbolsOf(graph)].filter((symbol) => !given.has(symbol));
+}
+
+function attributeFor(m: Interpreter, module: GraphModule): string {
+  const { attributes } = m.output;
+  let count = 0;
+  while (`region_${count}` in attributes) count++;
+  attributes[`region_${count}`] = module;
+  return `region_${count}`;
+}
+
+/** The call of functions as a node, and its results: tensors of their own. */
+export function appendRegionCall(
+  m: Interpreter,
+  target: string,
+  { args, results, name }: {
+    readonly args: readonly Argument[];
+    readonly results: readonly { readonly meta: TensorMeta; readonly requiresGrad: boolean }[];
+    readonly name: string;
+  },
+): TensorValue[] {
+  const { output } = m, stack = output.whereabouts.stack();
+  const metas = results.map(({ meta: { shape, dtype, device } }) => contiguousMeta(shape, dtype, device));
+  const requires = results.some(({ requiresGrad }) => requiresGrad);
+  const mode = m.gradEnabled ? {} : { noGrad: true as const };
+  const node = output.graph.create("call_function", target, {
+    args,
+    name,
+    meta: {
+      stack,
+      value: { kind: "tensors", tensors: metas, requiresGrad: requires },
+      onHost: true,
+      ...mode,
+    },
+  });
+  output.noteOperation(node);
+  return metas.map((tensor, index) => {
+    const requiresGrad = results[index]?.requiresGrad ?? false;
+    const item = output.graph.create("call_function", "getitem", {
+      args: [node, index],
+      meta: { stack, value: { kind: "tensor", tensor, requiresGrad }, onHost: true, ...mode },
+    });
+    output.noteOperation(item);
+    const value = new TensorValue(tensor, requiresGrad, item, null, null);
+    output.tensors.set(item, value);
+    return value;
+  });
+}

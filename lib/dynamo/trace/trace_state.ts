@@ -1,0 +1,139 @@
+/**
+ * What the program would see of its objects, variables and tensors at a point of the trace. Input: the machine; output:
+ * a record that a later look is held against. Invariant: a function between both looks that changes anything which was
+ * there before is found out; what it makes itself does not count.
+ */
+import { isChanged } from "../codegen/effects.ts";
+import { LAZY, type ObjectValue, type Slot, type Value } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import type { Frame } from "./interpreter.ts";
+
+/** What the trace has made so far of everything that it can reach. */
+export interface TraceState {
+  /** What has changed since, in words; null: nothing. */
+  changed(): string | null;
+}
+
+/** The state at this point. */
+export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
+  const contents = new Map<Value, readonly unknown[]>();
+  const pending: Value[] = [];
+  const visit = (value: unknown): void => {
+    if (isContainer(value) && !contents.has(value)) {
+      contents.set(value, contentOf(value));
+      pending.push(value);
+    }
+  };
+  const roots: unknown[] = [...m.wrapper.objects, ...m.wrapper.tensors, ...m.allCells()];
+  for (const frame of frames) roots.push(...frame.registers, frame.self, frame.callee, ...frame.args);
+  for (const frame of frames) if (frame.info.kind === "made") roots.push(...frame.info.free);
+  roots.forEach(visit);
+  for (let value = pending.pop(); value; value = pending.pop()) contents.get(value)?.forEach(visit);
+  const deferred = m.deferred.length, backwards = m.backwards.length;
+  const modes = [m.gradEnabled, m.autocast] as const;
+  return {
+    changed() {
+      if (m.deferred.length !== deferred) return "a call that comes later";
+      if (m.backwards.length !== backwards) return "a backward pass";
+      if (m.gradEnabled !== modes[0] || m.autocast !== modes[1]) return "a mode";
+      for (const [value, before] of contents) {
+        if (!sameContent(value, before)) {
+          return `a change of ${value.kind === "cell" ? value.name : "an object"}`;
+        }
+      }
+      for (const object of m.wrapper.objects) {
+        if (!contents.has(object) && isChanged(object)) return "a change of an object";
+      }
+      for (const tensor of m.wrapper.tensors) {
+        if (!contents.has(tensor) && tensor.assigned.size > 0) return "a property of a tensor";
+      }
+      for (const cell of m.allCells()) {
+        if (!contents.has(cell) && cell.changed) return `a change of ${cell.name}`;
+      }
+      return null;
+    },
+  };
+}
+
+function isContainer(
+  value: unknown,
+): value is Extract<Value, { kind: "object" | "cell" | "tensor" | "enumerator" }> {
+  if (typeof value !== "object" || value === null || !("kind" in value)) return false;
+  const { kind } = value;
+  return kind === "object" || kind === "cell" || kind === "tensor" || kind === "enumerator";
+}
+
+/** Everything that a value consists of, one level deep. */
+function contentOf(value: Value): readonly unknown[] {
+  switch (value.kind) {
+    case "cell":
+      return [value.content, value.changed];
+    case "tensor":
+      return [value.written, value.requiresGrad, ...[...value.assigned].flat()];
+    case "enumerator":
+      return [value.object, value.index];
+    case "object":
+      return contentOfObject(value);
+    case "constant":
+    case "uninitialized":
+    case "number":
+    case "item":
+      return [];
+    default:
+      return value satisfies never;
+  }
+}
+
+function contentOfObject(object: ObjectValue): readonly unknown[] {
+  const { exotic } = object;
+  const own: unknown[] = [object.prototype, object.frozen, object.prototypeChanged];
+  for (const [key, slot] of object.slots) own.push(key, ...contentOfSlot(slot));
+  for (const [access, value] of object.privates) own.push(access, value);
+  switch (exotic.kind) {
+    case "array":
+      return [...own, ...exotic.elements];
+    case "map":
+    case "set":
+      return [
+        ...own,
+        exotic.changed,
+        ...[...exotic.entries.values()].flatMap(({ key, value }) => [key, value]),
+      ];
+    case "generator":
+      return [...own, exotic.state, exotic.frame?.pc, ...exotic.frame?.registers ?? []];
+    case "listIterator":
+      return [...own, exotic.over, exotic.index, exotic.done];
+    case "bound":
+      return [...own, exotic.target, exotic.self, ...exotic.args];
+    case "function":
+      return [...own, ...exotic.closure?.free ?? []];
+    case "plain":
+    case "constructed":
+    case "thrown":
+    case "opaque":
+      return own;
+    default:
+      return exotic satisfies never;
+  }
+}
+
+function contentOfSlot(slot: Slot): readonly unknown[] {
+  switch (slot.kind) {
+    case "data":
+      return ["data", slot.value, slot.writable, slot.enumerable, slot.configurable];
+    case "accessor":
+      return ["accessor", slot.get, slot.set, slot.enumerable, slot.configurable];
+    case "deleted":
+      return ["deleted"];
+    default:
+      return slot satisfies never;
+  }
+}
+
+/** Whether a value consists of what it did; that it was looked at for the first time is no change. */
+function sameContent(value: Value, before: readonly unknown[]): boolean {
+  if (value.kind === "cell" && before[0] === null) return !value.changed;
+  if (value.kind === "object" && value.real && !isChanged(value)) return true;
+  const now = contentOf(value);
+  return now.length === before.length && now.every((each, at) => each === before[at] || before[at] === LAZY);
+}

@@ -1,0 +1,178 @@
+/**
+ * Functions of functions over tensors: branches and loops that tensors decide, as `torch.cond` and
+ * `torch._higher_order_ops`. In compiled code each is one node with graphs of its own, however often it runs. Input:
+ * functions and tensors, alone or in arrays and objects; output: tensors in the same arrangement. Invariant: results
+ * are row-major and share memory with nothing; gradients flow through what has run.
+ */
+import { DynError } from "../base/errors.ts";
+import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
+import { runCond, runScan, runWhile } from "../graph/higher_order.ts";
+import { ops } from "./eager.ts";
+import { eagerRegions } from "./regions.ts";
+import { isTensor, type Tensor } from "./tensor.ts";
+
+/** A tensor, or tensors in arrays and objects. */
+export type Tensors = Tensor | readonly Tensors[] | { readonly [name: string]: Tensors };
+
+/**
+ * `trueFn` of the operands where `pred` (a boolean or a tensor of one element) is true, else `falseFn`. Both must give
+ * tensors in the same arrangement and may not write to tensors from outside. As `torch.cond`.
+ */
+export function cond<R extends Tensors, A extends readonly unknown[]>(
+  pred: boolean | Tensor,
+  trueFn: (...operands: A) => R,
+  falseFn: (...operands: A) => R,
+  operands: A | readonly [] = [],
+): R {
+  const layout: { spec?: TreeSpec } = {};
+  const branch = (fn: (...given: A) => R) => () => {
+    const { leaves, spec } = flattened(Reflect.apply(fn, undefined, operands));
+    layout.spec = spec;
+    return leaves;
+  };
+  const leaves = runCond(eagerRegions, pred, [branch(trueFn), branch(falseFn)]);
+  return arranged<R>(layout.spec, leaves);
+}
+
+/**
+ * What `bodyFn` makes of the carried tensors as long as `condFn` (a boolean or a tensor of one element) says so. Types
+ * and sizes stay the same. As `while_loop`.
+ */
+export function whileLoop<C extends readonly Tensor[]>(
+  condFn: (...carried: C) => boolean | Tensor,
+  bodyFn: (...carried: C) => readonly Tensor[],
+  carried: C,
+): C {
+  const leaves = runWhile(eagerRegions, carried, {
+    condition: (...values) => Reflect.apply(condFn, undefined, values),
+    body: (...values) => {
+      const next: unknown = Reflect.apply(bodyFn, undefined, values);
+      if (Array.isArray(next)) return next;
+      throw new DynError("Expected a list of carried tensors from the body of a loop");
+    },
+  });
+  return arranged<C>({ kind: "array", items: carried.map(() => ({ kind: "leaf" })) }, leaves);
+}
+
+/** Where a scan runs. */
+export interface ScanOptions {
+  /** The dimension that is looped over; 0 unless given. */
+  readonly dim?: number;
+  /** From the last element to the first. */
+  readonly reverse?: boolean;
+}
+
+/**
+ * Runs `combineFn(carry, x) → [carry, y]` over the slices x of `xs` along a dimension; gives the last carry and the ys
+ * along that dimension. Type and sizes of the carry stay the same. As `scan`.
+ */
+export function scan<C extends Tensors, X extends Tensors, Y extends Tensors>(
+  combineFn: (carry: C, x: X) => readonly [C, Y],
+  init: C,
+  xs: X,
+  { dim = 0, reverse = false }: ScanOptions = {},
+): [carry: C, ys: Y] {
+  const toFront = (x: Tensor) => reverse ? ops.flip(ops.movedim(x, dim, 0), [0]) : ops.movedim(x, dim, 0);
+  const toPlace = (y: Tensor) => ops.movedim(reverse ? ops.flip(y, [0]) : y, 0, dim);
+  const [carry, ys] = scanRows(combineFn, init, mapTensors(xs, toFront));
+  return [carry, mapTensors(ys, toPlace)];
+}
+
+/** The same over rows, first to last. */
+export function scanRows<C extends Tensors, X extends Tensors, Y extends Tensors>(
+  combineFn: (carry: C, x: X) => readonly [C, Y],
+  init: C,
+  xs: X,
+): [carry: C, ys: Y] {
+  const start = flattened(init), over = flattened(xs);
+  const layout: { spec?: TreeSpec } = {};
+  const leaves = runScan(eagerRegions, { carried: start.leaves, over: over.leaves }, (...values) => {
+    const carry = arranged<C>(start.spec, values.slice(0, start.leaves.length));
+    const x = arranged<X>(over.spec, values.slice(start.leaves.length));
+    const result: unknown = combineFn(carry, x);
+    if (!Array.isArray(result) || result.length !== 2) {
+      throw new DynError("Expected a carry and a result from the function of a scan");
+    }
+    const next = flattened(result[0]), y = flattened(result[1]);
+    if (next.leaves.length !== start.leaves.length) {
+      throw new DynError(`Expected ${start.leaves.length} carried tensors but found ${next.leaves.length}`);
+    }
+    layout.spec = y.spec;
+    return [...next.leaves, ...y.leaves];
+  });
+  const carry = arranged<C>(start.spec, leaves.slice(0, start.leaves.length));
+  return [carry, arranged<Y>(layout.spec, leaves.slice(start.leaves.length))];
+}
+
+/**
+ * Each slice of `xs` along `dim` combined with all before it (after it, with `reverse`) by an associative function. As
+ * `associative_scan`.
+ */
+export function associativeScan<X extends Tensors>(
+  combineFn: (a: X, b: X) => X,
+  xs: X,
+  dim: number,
+  { reverse = false }: { readonly reverse?: boolean } = {},
+): X {
+  const toFront = (x: Tensor) => reverse ? ops.flip(ops.movedim(x, dim, 0), [0]) : ops.movedim(x, dim, 0);
+  const rows = mapTensors(xs, toFront), first = mapTensors(rows, (x) => ops.select(x, 0, 0));
+  if (firstTensor(rows).shape[0] === 1) return mapTensors(xs, (x) => ops.clone(x));
+  const rest = mapTensors(rows, (x) => ops.slice(x, 0, 1));
+  const [, ys] = scanRows(
+    (carry: X, x: X) => {
+      const combined = combineFn(carry, x);
+      return [combined, combined];
+    },
+    first,
+    rest,
+  );
+  const all = zipTensors(first, ys, (head, tail) => {
+    const joined = ops.cat([ops.unsqueeze(head, 0), tail], 0);
+    return ops.movedim(reverse ? ops.flip(joined, [0]) : joined, 0, dim);
+  });
+  return all;
+}
+
+/** `f(x, …args)` of every row x of `xs`, stacked. As `map`. */
+export function map<X extends Tensors, Y extends Tensors, A extends readonly unknown[]>(
+  f: (x: X, ...args: A) => Y,
+  xs: X,
+  ...args: A
+): Y {
+  const [, ys] = scanRows((carry: readonly Tensor[], x: X) => [carry, f(x, ...args)], [], xs);
+  return ys;
+}
+
+function flattened(value: unknown): { readonly leaves: readonly unknown[]; readonly spec: TreeSpec } {
+  return flatten(value, isTensor);
+}
+
+/** The leaves in an arrangement that a caller's own values had. */
+function arranged<T>(spec: TreeSpec | undefined, leaves: readonly unknown[]): T {
+  if (!spec) throw new DynError("Expected a function that was called");
+  return unflatten(spec, leaves) as T;
+}
+
+/** The same arrangement of changed tensors. */
+function mapTensors<T extends Tensors>(value: T, change: (tensor: Tensor) => Tensor): T {
+  return zipTensors(value, value, change);
+}
+
+/** Tensors at the same places of two arrangements. */
+function zipTensors<T extends Tensors>(a: T, b: T, change: (x: Tensor, y: Tensor) => Tensor): T {
+  const both = (x: unknown, y: unknown): unknown => {
+    if (isTensor(x) && isTensor(y)) return change(x, y);
+    if (Array.isArray(x) && Array.isArray(y)) return x.map((each, at) => both(each, y[at]));
+    if (isPlainObject(x) && isPlainObject(y)) {
+      return Object.fromEntries(Object.keys(x).map((key) => [key, both(x[key], y[key])]));
+    }
+    throw new DynError("Expected tensors in the same arrangement");
+  };
+  return both(a, b) as T;
+}
+
+function firstTensor(value: Tensors): Tensor {
+  const [first] = flattened(value).leaves;
+  if (isTensor(first)) return first;
+  throw new DynError("Expected a tensor to scan but found none");
+}

@@ -1,0 +1,306 @@
+/**
+ * Branches and loops that tensors decide: PyTorch's results eagerly, the same in one graph on every tier, gradients
+ * included, and plain calls where a function does more than compute tensors.
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { autograd, clone, compile, compiler, cond, config, DynError, higherOrderOps, nn } from "../mod.ts";
+import { manualSeed, ones, Tensor, tensor, zeros } from "../mod.ts";
+import type { ConfigPatch } from "../lib/base/config.ts";
+
+const { associativeScan, map, scan, whileLoop } = higherOrderOps;
+
+const TIERS: Readonly<Record<string, { readonly backend: string; readonly patch?: ConfigPatch }>> = {
+  eager: { backend: "eager" },
+  "aot_eager": { backend: "aot_eager" },
+  native: { backend: "inductor" },
+  WebAssembly: { backend: "inductor", patch: { inductor: { tier: "wasm" } } },
+};
+
+const rows = (...values: number[][]) => tensor(values, { dtype: "float32" });
+
+function shown(value: unknown): unknown {
+  if (value instanceof Tensor) return [value.dtype, value.shape, value.stride(), shown(value.tolist())];
+  if (Array.isArray(value)) return value.map(shown);
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each)]));
+  }
+  return value;
+}
+
+function outcome(run: (x: Tensor) => unknown, given: Tensor): unknown {
+  const x = clone(given);
+  try {
+    return [shown(run(x)), shown(x)];
+  } catch (error) {
+    return [error instanceof Error ? `${error.name}: ${error.message}` : error, shown(x)];
+  }
+}
+
+const COUNTING = tensor([[0, 1, 2], [3, 4, 5]], { dtype: "float32" });
+
+Deno.test("results are PyTorch's", () => {
+  const step = (carry: Tensor, x: Tensor) => [carry.add(x), carry.mul(x)] as const;
+  const [last, products] = scan(step, zeros([2]), COUNTING, { dim: 1 });
+  assertEquals([last.tolist(), products.tolist()], [[3, 12], [[0, 0, 2], [0, 12, 35]]]);
+  const [, back] = scan(step, zeros([2]), COUNTING, { dim: 1, reverse: true });
+  assertEquals(back.tolist(), [[0, 2, 0], [27, 20, 0]]);
+  const sum = (a: Tensor, b: Tensor) => a.add(b);
+  assertEquals(associativeScan(sum, COUNTING, 1).tolist(), [[0, 1, 3], [3, 7, 12]]);
+  assertEquals(associativeScan(sum, COUNTING, 1, { reverse: true }).tolist(), [[3, 3, 2], [12, 9, 5]]);
+  assertEquals(map((x: Tensor, k: Tensor) => x.mul(k), COUNTING, tensor(2)).tolist(), [[0, 2, 4], [
+    6,
+    8,
+    10,
+  ]]);
+  const [count, grown] = whileLoop(
+    (i) => i.lt(3),
+    (i, a) => [i.add(1), a.mul(2)],
+    [tensor(0), COUNTING] as const,
+  );
+  assertEquals([count.item(), grown.tolist()], [3, [[0, 8, 16], [24, 32, 40]]]);
+  assertEquals(cond(true, (a) => a.add(1), (a) => a.sub(1), [COUNTING] as const).tolist(), [[1, 2, 3], [
+    4,
+    5,
+    6,
+  ]]);
+});
+
+Deno.test("calls that do not fit are refused", () => {
+  const same = (x: Tensor) => x;
+  assertThrows(() => cond(tensor([true, false]), () => ones([1]), () => ones([1])), DynError, "one element");
+  assertThrows(() => map(same, ones([0, 2])), DynError, "at least one row");
+  assertThrows(
+    () => scan((c: Tensor, x: Tensor) => [c.sum(), x], ones([2]), ones([3, 2])),
+    DynError,
+    "stay float32",
+  );
+  assertThrows(
+    () => whileLoop((i) => i.lt(3), (i) => [i.add(1.5)], [tensor(0)] as const),
+    DynError,
+    "stay int64",
+  );
+  assertThrows(() => scan((c: Tensor, x: Tensor) => [c, x] as const, ones([2]), tensor(1)), DynError);
+});
+
+Deno.test("results are nobody else's memory", () => {
+  const x = ones([2, 2]);
+  const kept = cond(true, () => x, () => x.neg());
+  kept.add_(1);
+  assertEquals(x.tolist(), [[1, 1], [1, 1]]);
+  const [a, b] = cond(true, () => [x.t(), x.t()], () => [x, x]);
+  assert(a && b);
+  a.mul_(5);
+  assertEquals([b.tolist(), b.stride()], [[[1, 1], [1, 1]], [2, 1]]);
+});
+
+interface Program {
+  readonly run: (x: Tensor) => unknown;
+  /** Breaks of the graph; 0 unless given. */
+  readonly breaks?: number;
+}
+
+const PROGRAMS: Readonly<Record<string, Program>> = {
+  "a branch over operands": {
+    run: (x) => cond(x.sum().gt(0), (a) => a.mul(2), (a) => a.sub(1), [x] as const).add(1),
+  },
+  "a branch over what it captures, several results": {
+    run(x) {
+      const y = x.exp();
+      const [a, b] = cond(x.sum().gt(0), () => [y, y.add(1)], () => [x, y.mul(x)]);
+      return a && b ? a.add(b) : null;
+    },
+  },
+  "a branch that gives an object": {
+    run(x) {
+      const { sine, other } = cond(
+        x.sum().gt(0),
+        () => ({ sine: x.sin(), other: [x] }),
+        () => ({ sine: x.cos(), other: [x.neg()] }),
+      );
+      return [sine, other];
+    },
+  },
+  "branches of different sizes": {
+    run: (x) => cond(x.sum().gt(0), () => x.at(0), () => x.reshape([-1])).mul(2),
+  },
+  "a branch in a loop over rows": {
+    run: (x) => map((r: Tensor) => cond(r.sum().gt(0), () => r.mul(2), () => r.neg()), x),
+  },
+  "a loop while a sum is small": {
+    run: (x) =>
+      whileLoop((_, y) => y.sum().lt(100), (i, y) => [i.add(1), y.mul(1.5).add(1)], [tensor(0), x.abs()]),
+  },
+  "a loop that never runs": {
+    run: (x) => whileLoop((y) => y.sum().lt(-100), (y) => [y.mul(2)], [x.abs()]),
+  },
+  "a running sum and products": {
+    run: (x) => scan((c: Tensor, r: Tensor) => [c.add(r), c.mul(r)], zeros([3]), x),
+  },
+  "a scan along columns, backwards": {
+    run: (x) =>
+      scan((c: Tensor, r: Tensor) => [c.add(r), { half: c.div(2) }], zeros([2]), x, {
+        dim: 1,
+        reverse: true,
+      }),
+  },
+  "a scan with two carries over two tensors": {
+    run: (x) =>
+      scan(
+        (
+          [a, b]: readonly [Tensor, Tensor],
+          { p, q }: { p: Tensor; q: Tensor },
+        ) => [[a.add(p), b.mul(q)] as const, p.sub(b)],
+        [zeros([3]), ones([3])] as const,
+        { p: x, q: x.cos() },
+      ),
+  },
+  "an associative scan": { run: (x) => associativeScan((a: Tensor, b: Tensor) => a.mul(b).add(a), x, 1) },
+  "a scan that starts with a transposed view": {
+    run: (x) => scan((c: Tensor, r: Tensor) => [c.mul(2), c.sum().add(r.sum())], x.t(), x.t()),
+  },
+  "a function that selects by elements": {
+    run: (x) => cond(x.sum().gt(0), () => x.at(x.gt(0)).sum(), () => x.mul(Number(x.sum().item())).sum()),
+  },
+  "a function that writes to what it made": {
+    run: (x) =>
+      cond(x.sum().gt(0), () => {
+        const y = x.clone();
+        y.add_(1).at(0).mul_(3);
+        return y;
+      }, () => x),
+  },
+  "a function that counts its calls": {
+    run(x) {
+      let calls = 0;
+      const y = cond(x.sum().gt(0), () => {
+        calls++;
+        return x.mul(2);
+      }, () => x);
+      return [y, calls];
+    },
+    breaks: 1,
+  },
+  "a function that keeps what it computes": {
+    run(x) {
+      const kept: Tensor[] = [], state = { last: x };
+      const y = map((r: Tensor) => {
+        kept.push(r);
+        state.last = r;
+        return r.mul(2);
+      }, x);
+      return [y, kept, state];
+    },
+    breaks: 1,
+  },
+  "a function that writes to a tensor from outside": {
+    run(x) {
+      const z = x.clone();
+      return [cond(x.sum().gt(0), () => z.add_(1), () => z.mul(2)), z];
+    },
+    breaks: 1,
+  },
+  "a function that writes to its row": {
+    run: (x) => map((r: Tensor) => r.add_(1), x),
+    breaks: 1,
+  },
+  "branches that give different things": {
+    run: (x) => cond<Tensor | Tensor[], []>(x.sum().gt(0), () => [x], () => x),
+    breaks: 1,
+  },
+  "a function that throws": {
+    run(x) {
+      return cond(x.sum().gt(0), () => x.reshape([7]), () => x);
+    },
+    breaks: 1,
+  },
+};
+
+const INPUTS = [rows([1.5, -2, 3], [-1, 0, 0.4]), rows([-1.5, -2, -3], [-1, 0, -0.4])];
+
+for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
+  for (const [name, { run, breaks = 0 }] of Object.entries(PROGRAMS)) {
+    Deno.test(`branches and loops, ${tier}: ${name}`, () => {
+      const captured = { captureScalarOutputs: true, captureDynamicOutputShapes: true };
+      config.patch({ ...captured, ...patch }, () => {
+        const compiled = compile(run, { backend });
+        for (const x of INPUTS) assertEquals(outcome(compiled, x), outcome(run, x));
+        const status = compiler.status(compiled);
+        assertEquals([status.graphBreaks, status.fallbacks, status.uncompiled.length], [breaks, 0, 0]);
+      });
+    });
+  }
+}
+
+const LOSSES: Readonly<Record<string, (x: Tensor, w: Tensor) => Tensor>> = {
+  "a branch": (x, w) => cond(x.sum().gt(0), () => x.mul(w).sin(), () => x.sub(w).pow(2)).sum(),
+  "a branch of constants": (x, w) => {
+    const k = cond(x.sum().gt(0), () => ones([3]), () => zeros([3]));
+    return k.mul(w).sum();
+  },
+  "a scan": (x, w) => {
+    const [last, ys] = scan((c: Tensor, r: Tensor) => [c.mul(w).add(r).tanh(), c.mul(r)], zeros([3]), x);
+    return last.sum().add(ys.pow(2).sum());
+  },
+  "a loop": (x, w) => {
+    const [y] = whileLoop((y) => y.abs().sum().lt(20), (y) => [y.mul(w.abs().add(1.5))], [x.mul(w)] as const);
+    return y.sum();
+  },
+  "an associative scan": (x, w) => associativeScan((a: Tensor, b: Tensor) => a.mul(b), x.mul(w), 0).sum(),
+};
+
+function gradients(loss: (x: Tensor, w: Tensor) => Tensor, x: Tensor): unknown {
+  const leaf = () => tensor([0.5, 1, 2], { dtype: "float32", requiresGrad: true });
+  const w = leaf(), value = loss(x, w);
+  value.backward();
+  const again = leaf();
+  const [grad] = autograd.grad([loss(x, again)], [again], { createGraph: true });
+  const [twice] = grad?.requiresGrad
+    ? autograd.grad([grad.pow(2).sum()], [again], { allowUnused: true })
+    : [null];
+  return [value, w.grad, grad, twice].map((each) => each && shown(each.detach()));
+}
+
+for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
+  for (const [name, loss] of Object.entries(LOSSES)) {
+    Deno.test(`gradients through branches and loops, ${tier}: ${name}`, () => {
+      config.patch(patch, () => {
+        const compiled = compile(loss, { backend, fullgraph: true });
+        for (const x of INPUTS) assertEquals(gradients(compiled, x), gradients(loss, x));
+        assertEquals(compiler.status(compiled).fallbacks, 0);
+      });
+    });
+  }
+}
+
+Deno.test("a loop is one node, however often it runs", () => {
+  const graphs: string[][] = [];
+  const run = (x: Tensor) => map((r: Tensor) => r.mul(2).add(1), x);
+  const compiled = compile(run, {
+    backend: (gm) => {
+      graphs.push(gm.graph.nodes.map(({ target }) => target));
+      return (...inputs) => gm.forward(...inputs);
+    },
+    dynamic: true,
+  });
+  for (const n of [3, 40, 7]) assertEquals(shown(compiled(ones([n, 2]))), shown(run(ones([n, 2]))));
+  assertEquals(graphs.length, 1);
+  assertEquals(graphs[0]?.filter((target) => target === "higher_order.scan").length, 1);
+  assert((graphs[0]?.length ?? 0) < 12);
+});
+
+Deno.test("random numbers in functions come in their turn", () => {
+  const run = (x: Tensor) => {
+    const y = cond(x.sum().gt(0), () => nn.functional.dropout(x, 0.5), () => x);
+    return [y, nn.functional.dropout(x, 0.5), map((r: Tensor) => nn.functional.dropout(r, 0.5), x)];
+  };
+  for (const { backend, patch = {} } of Object.values(TIERS)) {
+    config.patch(patch, () => {
+      const compiled = compile(run, { backend });
+      const seeded = (fn: typeof run) => {
+        manualSeed(7);
+        return shown(fn(ones([3, 4])));
+      };
+      assertEquals(seeded(compiled), seeded(run));
+    });
+  }
+});
