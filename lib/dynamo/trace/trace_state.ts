@@ -5,8 +5,7 @@
  */
 import { isChanged } from "../codegen/effects.ts";
 import { LAZY, type ObjectValue, type Slot, type Value } from "../variables/value.ts";
-import type { Interpreter } from "./interpreter.ts";
-import type { Frame } from "./interpreter.ts";
+import type { Frame, Interpreter } from "./interpreter.ts";
 
 /** What the trace has made so far of everything that it can reach. */
 export interface TraceState {
