@@ -16,7 +16,7 @@ import { interposedBackend } from "./graph/interpose.ts";
 import { optimize } from "./dynamo/mod.ts";
 import { type Mode, settingsOf } from "./compile_modes.ts";
 import { WatchingBackend } from "./compile_counter.ts";
-import type { GuardFilter, GuardFilterEntry } from "./dynamo/mod.ts";
+import type { GuardFilter, GuardFilterEntry, ShapesSpec } from "./dynamo/mod.ts";
 import { Module, setForwardCompiler } from "./nn/module.ts";
 import "./pipeline.ts";
 
@@ -33,6 +33,11 @@ export interface CompileOptions {
   readonly fullgraph?: boolean | undefined;
   /** Undefined: sizes are constants until they change. True: symbols from the start. False: always constants. */
   readonly dynamic?: boolean | undefined;
+  /**
+   * The dimensions of parameters by name, in the place of `dynamic`: `{ x: ["dynamic", "static"], y: [{ max: 512 }] }`.
+   * A dimension that is said to be dynamic is an error where the program makes a constant of it.
+   */
+  readonly shapesSpec?: ShapesSpec | undefined;
   readonly mode?: Mode | undefined;
   /**
    * Settings of the code generator, as `config.inductor`; `shadow`, as `config.shadow`; `guardFilterFn`, a
@@ -100,6 +105,7 @@ const OPTION_TYPES: Readonly<Record<keyof CompileOptions, readonly ValueType[]>>
   backend: ["string", "function"],
   fullgraph: ["boolean"],
   dynamic: ["boolean"],
+  shapesSpec: ["object"],
   mode: ["string"],
   options: ["object"],
   disable: ["boolean"],
@@ -109,6 +115,9 @@ const OPTION_TYPES: Readonly<Record<keyof CompileOptions, readonly ValueType[]>>
 /** The options themselves. Throws DynError for one that does not exist or is of another type. */
 function checkedOptions(options: CompileOptions): CompileOptions {
   checkOptions("compile", OPTION_TYPES, options);
+  if (options.dynamic !== undefined && options.shapesSpec !== undefined) {
+    throw new DynError(`Expected dynamic or shapesSpec but found both`);
+  }
   return options;
 }
 
@@ -147,6 +156,7 @@ function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions, 
     backendName,
     fullgraph: options.fullgraph ?? false,
     dynamic: options.dynamic,
+    shapesSpec: options.shapesSpec,
     described: { ...options, backend: backendName },
     guardFilter: guardFilterFn === undefined ? undefined : guardFilter(guardFilterFn),
     cacheSizeLimit: watcher?.cacheSizeLimit,

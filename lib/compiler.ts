@@ -47,6 +47,7 @@ export {
   substituteInGraph,
   type SubstituteOptions,
 } from "./dynamo/mod.ts";
+export type { DimensionSpec, ShapesSpec } from "./dynamo/mod.ts";
 export type { CacheEntry, Explanation, ExplanationOf, UncompiledCalls } from "./dynamo/mod.ts";
 export {
   CompilationProfiler,

@@ -22,7 +22,7 @@ Deno.test("an option that does not exist, or is of another type, is an error tha
     assertThrows(() => compile(fn, untyped(options)), DynError).message;
   assertEquals(
     message({ fullGraph: true }),
-    "Expected an option of compile out of backend, fullgraph, dynamic, mode, options, disable, name but found fullGraph",
+    "Expected an option of compile out of backend, fullgraph, dynamic, shapesSpec, mode, options, disable, name but found fullGraph",
   );
   assertEquals(message({ fullgraph: 1 }), "Expected fullgraph to be a boolean but found 1");
   assertEquals(message({ backend: 3 }), "Expected backend to be a string or a function but found 3");

@@ -21,8 +21,8 @@ import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
 import { ambientState } from "./ambient.ts";
 import { type BreakCause, type BreakKind, breakReason } from "./break_reasons.ts";
-import { markOf } from "./automatic_dynamic.ts";
 import { changesElements, isChanged } from "./codegen/effects.ts";
+import { checkParameters } from "./shapes_spec.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { codeOf, infoOf } from "./functions.ts";
@@ -111,6 +111,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
   const wrapper = new Wrapper(output, {
     dynamic: config.dynamicShapes ? program.options.dynamic : "never",
     history: unit.history,
+    shapes: program.options.shapes,
     codeOf,
     variableOf,
     isAmbient: (real) =>
@@ -123,11 +124,12 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
   });
   const machine = machineHolder.machine = new Machine(output, wrapper, knowledge, interruptions);
   output.guard({ kind: "globalState", state: ambientState(), methods: output.methods });
+  if (!body.resumed) checkParameters(program.options.shapes, body.parameters);
   const frames = body.begin(machine, self, args);
   if (typeof frames === "string") throw new CannotTrace(frames);
   for (const frame of frames) machine.push(frame);
   const outcome = recording.phase("trace", () => modes.without(() => machine.run()));
-  checkMarks(wrapper.tensors, output);
+  checkMarks(wrapper, output);
   if (!program.options.fullgraph || (outcome.kind !== "break" && outcome.kind !== "branch")) {
     machine.standIns.demandNothing();
   }
@@ -135,13 +137,13 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
 }
 
 /** Throws DynError where the program makes a constant of a dimension that the user has marked as dynamic. */
-function checkMarks(tensors: readonly TensorValue[], output: OutputGraph): void {
-  const { sizes } = output;
+function checkMarks(wrapper: Wrapper, output: OutputGraph): void {
+  const { sizes } = output, { tensors } = wrapper;
   for (const symbol of sizes.symbols) {
     const constant = sizes.constantOf(symbol), { base, part } = sizes.sourceOf(symbol);
     if (constant === undefined || part.kind !== "shape") continue;
     const { real, source } = tensors.find((tensor) => tensor.source?.name === base) ?? {};
-    const mark = real ? markOf(real, part.dim) : undefined;
+    const mark = real && source ? wrapper.markAt(real, source, part.dim) : undefined;
     if (!source || mark?.kind !== "dynamic" || !mark.strict) continue;
     const place = output.placeOfSizes([symbol]);
     throw new DynError(

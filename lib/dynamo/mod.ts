@@ -37,5 +37,6 @@ export {
   statusOf,
 } from "./optimize.ts";
 export type { Hooks } from "./program.ts";
+export type { DimensionSpec, ShapesSpec } from "./shapes_spec.ts";
 export { setStance, type Stance, type StanceChange, type StanceOptions } from "./stance.ts";
 export type { UncompiledCalls } from "./uncompiled.ts";

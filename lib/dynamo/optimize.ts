@@ -16,6 +16,7 @@ import { factText } from "./guards/guard.ts";
 import { type Entry, Unit } from "./unit.ts";
 import { forgetProfiles } from "./dynamic_profile.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
+import { shapeMarks, type ShapesSpec } from "./shapes_spec.ts";
 import type { GuardFilter } from "./guards/filters.ts";
 import type { UncompiledCalls } from "./uncompiled.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
@@ -33,6 +34,7 @@ export interface CompileChoices {
   readonly wrapBackend?: (backend: GraphBackend) => GraphBackend;
   readonly cacheSizeLimit?: number | undefined;
   readonly guardFilter?: GuardFilter | undefined;
+  readonly shapesSpec?: ShapesSpec | undefined;
   /** The same choices as the user wrote them, where they can be written down: for records of calls. */
   readonly described?: Readonly<Record<string, unknown>>;
 }
@@ -62,6 +64,7 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
     wrapBackend: choices.wrapBackend ?? ((backend) => backend),
     cacheSizeLimit: choices.cacheSizeLimit ?? null,
     guardFilter: choices.guardFilter ?? null,
+    shapes: shapeMarks(choices.shapesSpec ?? {}),
   };
   const body = rootBody(fn as (...args: never[]) => unknown, fn.name);
   const program = new Program(choices.name ?? fn.name, fn, options, () => body.place());

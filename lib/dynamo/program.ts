@@ -8,6 +8,7 @@ import type { GraphBackend } from "../graph/backend.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import type { SourcePosition } from "../graph/node.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
+import type { ShapeMarks } from "./shapes_spec.ts";
 import type { GuardFilter } from "./guards/filters.ts";
 import { UncompiledLog } from "./uncompiled.ts";
 
@@ -24,6 +25,8 @@ export interface OptimizeOptions {
   readonly hooks: Hooks;
   /** Most entries of each part; null: as config says. */
   readonly cacheSizeLimit: number | null;
+  /** What the user says of parameters' sizes. */
+  readonly shapes: ShapeMarks;
   /** Chooses among the guards of each entry. */
   readonly guardFilter: GuardFilter | null;
 }

@@ -60,6 +60,37 @@ Deno.test("M2: name is what messages call the function, and what debugFunction a
   });
 });
 
+Deno.test("M2: shapesSpec says of each dimension of a parameter whether it is a symbol", () => {
+  const versions = (
+    shapesSpec: compiler.ShapesSpec,
+    sizes: readonly (readonly [number, number])[],
+  ): number => {
+    const f = compile((x: Tensor) => x.add(1), { ...eager, shapesSpec });
+    for (const size of sizes) assertEquals(f(ones(size)).shape, size);
+    return compiler.cacheEntries(f).length;
+  };
+  assertEquals(versions({ x: ["dynamic"] }, [[3, 4], [5, 4]]), 1);
+  assertEquals(versions({ x: [null, "dynamic"] }, [[3, 4], [5, 4], [6, 7]]), 2);
+  assertEquals(versions({ x: ["static"] }, [[3, 4], [5, 4], [6, 4]]), 3);
+  assertEquals(versions({ x: [{ max: 5 }] }, [[3, 4], [5, 4], [9, 4]]), 2);
+  const call = (shapesSpec: Readonly<Record<string, unknown>>, fn = (x: Tensor) => x.add(1)) => () =>
+    compile(fn, { ...eager, ...{ shapesSpec } as { shapesSpec: compiler.ShapesSpec } })(ones([3]));
+  assertThrows(call({ y: ["dynamic"] }), DynError, `parameters out of L["x"] but found L["y"]`);
+  assertThrows(call({ x: "dynamic" }), DynError, `list of dimensions for x but found "dynamic"`);
+  assertThrows(call({ x: ["any"] }), DynError, `for a dimension of x but found "any"`);
+  assertThrows(call({ x: [{ minimum: 3 }] }), DynError, "for a dimension of x but found { minimum: 3 }");
+  assertThrows(
+    call({ x: ["dynamic"] }, (x) => x.shape[0] === 3 ? x : x.add(1)),
+    DynError,
+    "needs it to be 3",
+  );
+  assertThrows(
+    () => compile((x: Tensor) => x, { dynamic: true, shapesSpec: {} }),
+    DynError,
+    "Expected dynamic or shapesSpec but found both",
+  );
+});
+
 Deno.test("M3: every mode is listed with what it stands for, and others are refused", () => {
   assertEquals(compiler.listModeOptions(), {
     "default": {},

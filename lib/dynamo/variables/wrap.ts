@@ -8,7 +8,8 @@ import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
-import { type ChangeHistory, type DynamicMode, markOf } from "../automatic_dynamic.ts";
+import { type ChangeHistory, type DimensionMark, type DynamicMode, markOf } from "../automatic_dynamic.ts";
+import type { ShapeMarks } from "../shapes_spec.ts";
 import { saidOf } from "../dynamic_sources.ts";
 import { isModule, ownsParameter } from "../modules.ts";
 import { isPassedIn, knownSource, type LiveCell, type Source, sourceText } from "../source.ts";
@@ -27,6 +28,8 @@ import {
 export interface WrapSettings {
   readonly dynamic: DynamicMode;
   readonly history: ChangeHistory;
+  /** What the user says of parameters' sizes. */
+  readonly shapes: ShapeMarks;
   /** The function's code, or null for functions without accessible source. */
   codeOf(fn: object): CodeObject | null;
   /** The variable that an object of generated code stands for, or null. */
@@ -205,6 +208,11 @@ export class Wrapper {
     return value;
   }
 
+  /** What the user has said of a dimension: of this tensor, or of the parameter. */
+  markAt(real: Tensor, { name }: Source, dim: number): DimensionMark | undefined {
+    return markOf(real, dim) ?? this.settings.shapes.get(name)?.[dim];
+  }
+
   /** One version serves all modules of a class that are passed in, once it has met two of them. */
   #isExchanged(real: object, source: Source): boolean {
     return isPassedIn(source) && this.settings.history.objectChanges(source.name, real);
@@ -225,7 +233,7 @@ export class Wrapper {
     const layout = output.sizes.createLayout(place.name, { shape, strides, offset }, {
       dynamic: (dim) => {
         if (settings.history.isFixed(place.name, dim)) return undefined;
-        const mark = markOf(real, dim), said = saidOf(sourceText(place), dim, shape[dim] ?? 0);
+        const mark = this.markAt(real, place, dim), said = saidOf(sourceText(place), dim, shape[dim] ?? 0);
         if (mark?.kind === "unbacked") return "unbacked";
         if (mark?.kind === "dynamic") return { range: [Math.max(2, mark.min), mark.max], duck: false };
         if (mark?.kind === "static" || said === "static") return undefined;
