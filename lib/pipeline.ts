@@ -16,6 +16,7 @@ import { registerBackend } from "./graph/backends.ts";
 import { GraphModule } from "./graph/graph_module.ts";
 import type { GraphCompiler } from "./graph/interpose.ts";
 import { compileGraph } from "./inductor/compile_graph.ts";
+import { freezing } from "./inductor/freezing.ts";
 import { type InputRange, withIndexChecks } from "./inductor/index_checks.ts";
 import { ResultMemory } from "./inductor/result_memory.ts";
 import { GraphRunner } from "./inductor/runner.ts";
@@ -75,7 +76,10 @@ export const compileFunctional: GraphCompiler = (original) => {
 };
 
 /** Differentiated ahead of time, then compiled to fused kernels. */
-export const inductor: GraphBackend = aotAutograd({ fwCompiler: compileFunctional });
+export const inductor: GraphBackend = aotAutograd({
+  fwCompiler: freezing(compileFunctional, (target) => findTarget(target)?.definition),
+  bwCompiler: compileFunctional,
+});
 
 registerBackend("eager", eager, { debug: true });
 registerBackend("aot_eager", aotEager, { debug: true });

@@ -39,12 +39,6 @@ const fields = (group: object): string[] =>
     [name],
   ) => name);
 
-/**
- * Settings that are demanded and have no reader. `inductor.freezing`: graphs get parameters as inputs, which
- * optimisers may change between calls, and nothing tells a graph that they no longer will.
- */
-const WITHOUT_READER: readonly string[] = ["inductor.freezing"];
-
 Deno.test("every setting has a reader", () => {
   const unread = [
     ...fields(config).filter((name) => !isRead(["config"], name)),
@@ -54,7 +48,7 @@ Deno.test("every setting has a reader", () => {
       !isRead(["config.inductor.trace", "inductor.trace", "trace"], name)
     ).map((name) => `inductor.trace.${name}`),
   ];
-  assertEquals(unread, WITHOUT_READER);
+  assertEquals(unread, []);
   assertEquals(isRead(["config"], "cacheSizeLimits"), false);
 });
 

@@ -120,8 +120,12 @@ export class GraphReplay {
 
   /** Makes an input of the new graph for a captured one. */
   input(node: Node): void {
-    const { value, stack, source } = node.meta;
-    const made = this.builder.placeholder(node.name, value, { stack, ...(source ? { source } : {}) });
+    const { value, stack, source, held } = node.meta;
+    const made = this.builder.placeholder(node.name, value, {
+      stack,
+      ...(source ? { source } : {}),
+      ...(held ? { held } : {}),
+    });
     this.#values.set(node, this.#inputValue(made, value));
   }
 

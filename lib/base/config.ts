@@ -73,7 +73,10 @@ export class InductorConfig extends Settings {
    * tier; `fullgraph` sets it. Faults of the machine, such as a killed compiler or a full disk, never throw.
    */
   errorOnFallback: boolean = Deno.env.get("DYN_ERROR_ON_FALLBACK") === "1";
-  /** Treat module parameters as constants and fold them; inference only. */
+  /**
+   * Compute once, and keep, what graphs without gradients compute of parameters and buffers alone: normalisations'
+   * scales, converted weights. Writing to a parameter, or exchanging it, has it computed anew.
+   */
   freezing = false;
   /** Reuse the memory of intermediates. */
   memoryPlanning = true;

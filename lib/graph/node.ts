@@ -55,6 +55,8 @@ export interface NodeMeta {
   stack: readonly SourcePosition[];
   /** Where a placeholder's value comes from, as the guards print it: L["x"]. */
   source?: string;
+  /** Set on inputs that are no arguments: what the program holds from call to call, as parameters and buffers. */
+  held?: true;
   /** Set where gradients were switched off when the operation ran; in-place ops then leave the history alone. */
   noGrad?: true;
   /**

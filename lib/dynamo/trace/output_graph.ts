@@ -150,6 +150,7 @@ export class OutputGraph {
         value: { kind: "tensor", tensor: value.meta, requiresGrad: value.requiresGrad },
         stack: [],
         source: sourceText(source),
+        ...(source.kind === "argument" ? {} : { held: true as const }),
       },
       ...this.#place(),
     });

@@ -1,0 +1,218 @@
+/**
+ * Freezing, `config.inductor.freezing`: what a graph computes of parameters and buffers alone is computed once and kept.
+ * Input: functional graphs without gradients; output: compiled graphs that take the kept tensors instead. Invariant:
+ * what is kept is computed anew in the call after any of its inputs was written to or exchanged, so that answers are
+ * those of the whole graph; where that keeps happening, the whole graph is compiled.
+ */
+import { config } from "../base/config.ts";
+import { isUndone, noteUndone } from "../base/errors.ts";
+import { logs } from "../base/logs.ts";
+import type { CompiledFunction } from "../graph/backend.ts";
+import { GraphModule } from "../graph/graph_module.ts";
+import type { GraphCompiler } from "../graph/interpose.ts";
+import { type Argument, forEachNode, Graph, mapNodes, type Node } from "../graph/node.ts";
+import type { OpDefinition } from "../ops/definition.ts";
+import { noGrad } from "../tensor/modes.ts";
+import type { Storage } from "../tensor/storage.ts";
+import { isTensor, modes, Tensor } from "../tensor/tensor.ts";
+
+/** A graph in two: what is kept, and what is computed in each call. */
+export interface FrozenParts {
+  /** From inputs of the graph that the program holds to the tensors that are kept. */
+  readonly kept: GraphModule;
+  /** Which inputs of the graph `kept` takes. */
+  readonly inputs: readonly number[];
+  /** The graph with the kept tensors as further inputs, behind its own. */
+  readonly rest: GraphModule;
+}
+
+/** The definition of an op by the name that graphs call it by. */
+type Definitions = (target: string) => OpDefinition | undefined;
+
+/** Takes apart what depends on held inputs alone; null where there is no such work. */
+export function frozenParts(module: GraphModule, definitionOf: Definitions): FrozenParts | null {
+  const { graph, signature } = module;
+  if (signature?.role !== "inference") return null;
+  const written = new Set(signature.mutatedInputs.map(({ input }) => input));
+  const results = new Set<Node>();
+  forEachNode(graph.output.args, (node) => results.add(node));
+  // Views of held inputs, and constants that a graph makes, are work for nobody, but others may need them.
+  const held = new Set<Node>(), made = new Set<Node>(), work = new Set<Node>();
+  graph.placeholders.forEach((node, at) => {
+    if (node.meta.held && isFixed(node) && !written.has(at)) held.add(node);
+  });
+  for (const node of graph.nodes) {
+    if (node.op !== "call_function" || node.meta.onHost || results.has(node) || !isFixed(node)) continue;
+    const inputs = [...node.inputs()];
+    if (!inputs.every((input) => held.has(input) || work.has(input) || made.has(input))) continue;
+    const isHeld = inputs.some((input) => held.has(input));
+    if (inputs.some((input) => work.has(input))) work.add(node);
+    else if (!isHeld) made.add(node);
+    else (definitionOf(node.target)?.implementation.kind === "view" ? held : work).add(node);
+  }
+  const boundary = [...work].filter((node) =>
+    node.meta.value.kind === "tensor" && [...node.users.keys()].some((user) => !work.has(user))
+  );
+  // A result of several tensors is kept by its parts.
+  const isWhole = [...work].every((node) =>
+    node.meta.value.kind === "tensor" || [...node.users.keys()].every((user) => work.has(user))
+  );
+  return boundary.length > 0 && isWhole ? partsOf(module, work, boundary) : null;
+}
+
+/** Whether all of a node's sizes are known. */
+function isFixed({ meta: { value } }: Node): boolean {
+  const tensors = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : null;
+  return tensors !== null && tensors.every(({ shape }) => shape.every((size) => typeof size === "number"));
+}
+
+/** Nodes with all that they depend on. */
+function withInputs(nodes: readonly Node[]): Set<Node> {
+  const found = new Set<Node>(), open = [...nodes];
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (found.has(node)) continue;
+    found.add(node);
+    open.push(...node.inputs());
+  }
+  return found;
+}
+
+function partsOf(module: GraphModule, work: ReadonlySet<Node>, boundary: readonly Node[]): FrozenParts {
+  const { graph, attributes, runner, signature } = module;
+  const kept = new Graph(), rest = new Graph();
+  const copies = new Copies(kept), inputs: number[] = [], needed = withInputs(boundary);
+  graph.placeholders.forEach((node, at) => {
+    if (!needed.has(node)) return;
+    inputs.push(at);
+    copies.input(node);
+  });
+  for (const node of boundary) copies.need(node);
+  kept.create("output", "output", { args: [boundary.map((node) => copies.of(node))] });
+  const others = new Copies(rest);
+  for (const node of graph.placeholders) others.input(node);
+  for (const node of boundary) others.input(node);
+  for (const node of graph.nodes) {
+    if (node.op !== "placeholder" && node.op !== "output" && !work.has(node)) others.need(node);
+  }
+  rest.create("output", "output", { args: others.arguments(graph.output.args), meta: graph.output.meta });
+  kept.lint();
+  rest.lint();
+  return {
+    kept: new GraphModule(kept, attributes, runner),
+    inputs,
+    rest: new GraphModule(rest, attributes, runner, signature),
+  };
+}
+
+/** Nodes of one graph in another. */
+class Copies {
+  readonly #made = new Map<Node, Node>();
+
+  constructor(private readonly to: Graph) {}
+
+  of(node: Node): Node {
+    return this.#made.get(node) ?? this.need(node);
+  }
+
+  /** A node as an input. */
+  input(node: Node): void {
+    this.#made.set(node, this.to.create("placeholder", node.name, { meta: { ...node.meta } }));
+  }
+
+  /** A node, with what it needs. */
+  need(node: Node): Node {
+    const known = this.#made.get(node);
+    if (known) return known;
+    const args = this.arguments(node.args), kwargs: Record<string, Argument> = {};
+    for (const [name, value] of Object.entries(node.kwargs)) kwargs[name] = this.#argument(value);
+    const made = this.to.create(node.op, node.target, {
+      args,
+      kwargs,
+      name: node.name,
+      meta: { ...node.meta },
+    });
+    this.#made.set(node, made);
+    return made;
+  }
+
+  arguments(args: readonly Argument[]): readonly Argument[] {
+    return args.map((arg) => this.#argument(arg));
+  }
+
+  #argument(argument: Argument): Argument {
+    return mapNodes(argument, (node) => this.of(node));
+  }
+}
+
+/** How many calls in a row may find other parameters before the whole graph is compiled. */
+const MOST_CHANGES = 4;
+
+/** A compiler that keeps what depends on parameters and buffers alone, where the settings ask for it. */
+export function freezing(compiler: GraphCompiler, definitionOf: Definitions): GraphCompiler {
+  return (module, examples) => {
+    const parts = config.inductor.freezing ? frozenParts(module, definitionOf) : null;
+    if (!parts) return compiler(module, examples);
+    const { kept, rest, inputs } = parts;
+    const initial = inputs.map((at) => examples[at]);
+    if (!initial.every((value) => isTensor(value) && value.storage.filled)) return compiler(module, examples);
+    logs.emit("perf_hints", () => {
+      const ops = kept.graph.nodes.filter((node) => node.op === "call_function").length;
+      return `${ops} operations on parameters and buffers are done once (freezing)`;
+    });
+    const values = new KeptValues(kept);
+    const run = compiler(rest, [...examples, ...values.of(initial)]);
+    let whole: CompiledFunction | null = null;
+    return (...args) => {
+      const given = inputs.map((at) => args[at]);
+      if (values.changes >= MOST_CHANGES && whole === null) {
+        logs.emit("perf_hints", "Parameters change from call to call, so that nothing is kept of them");
+        whole = compiler(module, examples);
+      }
+      if (whole) return whole(...args);
+      try {
+        return run(...args, ...values.of(given));
+      } catch (error) {
+        throw isUndone(error, rest.graph) ? noteUndone(error, module.graph) : error;
+      }
+    };
+  };
+}
+
+/** The memory of a tensor at one moment. */
+interface Seen {
+  readonly tensor: Tensor;
+  readonly storage: Storage;
+  readonly version: number;
+}
+
+/** What is kept, and of which tensors. */
+class KeptValues {
+  #seen: readonly Seen[] = [];
+  #values: readonly unknown[] = [];
+  /** How many calls in a row have found other parameters. */
+  changes = -1;
+
+  constructor(private readonly graph: GraphModule) {}
+
+  /** What is kept of these tensors. */
+  of(given: readonly unknown[]): readonly unknown[] {
+    if (this.#seen.length > 0 && given.every((value, i) => isSame(value, this.#seen[i]))) {
+      this.changes = 0;
+      return this.#values;
+    }
+    const result = noGrad(() => modes.without(() => this.graph.forward(...given)));
+    this.#values = Array.isArray(result) ? result : [];
+    this.#seen = given.filter(isTensor).map((tensor) => ({
+      tensor,
+      storage: tensor.storage,
+      version: tensor.storage.version,
+    }));
+    this.changes++;
+    return this.#values;
+  }
+}
+
+function isSame(value: unknown, seen: Seen | undefined): boolean {
+  return seen !== undefined && value === seen.tensor && seen.storage === seen.tensor.storage &&
+    seen.version === seen.storage.version;
+}
