@@ -192,6 +192,24 @@ Deno.test("M6: the warning names the setting that keeps sizes and numbers consta
   assert(listed.startsWith("take what changes out of config.staticSources"), listed);
 });
 
+Deno.test("M6: the warning names the line that needs one value of a number, and tells other functions apart", () => {
+  const [text = ""] = warnings(() => {
+    const f = compile((x: Tensor, dim: number) => x.add(1).sum(dim), eager);
+    for (let dim = 0; dim < 12; dim++) f(ones(new Array<number>(12).fill(1)), dim);
+  });
+  assert(text.includes(`\n  L["dim"]: 7, 6, 5, 4, …, now 8 (differs from 8 versions)\n`), text);
+  const advice = /To end this: take what needs one value of L\["dim"\] out of .* \(.*calls_test\.ts:\d+\)/;
+  assert(advice.test(text), text);
+  const [other = ""] = warnings(() =>
+    config.patch({ cacheSizeLimit: 1 }, () => {
+      const f = compile((x: Tensor, fn: (x: Tensor) => Tensor) => fn(x), eager);
+      f(ones([1]), (x) => x.add(1));
+      f(ones([1]), (x) => x.sub(1));
+    })
+  );
+  assert(other.includes(`L["fn"]: function <anonymous>, now another function <anonymous>`), other);
+});
+
 Deno.test("M6: the limit of all parts of a function together gives one warning, too", () => {
   const cut = compiler.disable(() => {});
   const text = warnings(() =>

@@ -230,7 +230,7 @@ Deno.test("a guard that fails is told with what it expected and what it found, w
   );
   assertEquals(
     difference<(x: Tensor) => Tensor>((x, fn) => fn(x), (x) => x.add(1), (x) => x.sub(1)),
-    `___check_code(L["fn"], <anonymous>), found function <anonymous>`,
+    `___check_code(L["fn"], <anonymous>), found another function <anonymous>`,
   );
   const doubled = (x: Tensor, y: Tensor) => x.add(y);
   assertEquals(

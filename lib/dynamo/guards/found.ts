@@ -4,6 +4,7 @@
  * before the failed one hold.
  */
 import type { SourcePosition } from "../../graph/node.ts";
+import type { SizeSource } from "../../sym/shape_env.ts";
 import { sourceText } from "../source.ts";
 import { elsewhereText, foundText, tensorText, valueText } from "./found_values.ts";
 import { type Fact, factText, type Guard, type TensorExpectation } from "./guard.ts";
@@ -17,8 +18,11 @@ export interface Mismatch {
   readonly expected: string;
   /** What the call has there; null where that cannot be said in short. */
   readonly found: string | null;
-  /** What could have been a symbol: a number, or sizes of a tensor that is the same otherwise. */
-  readonly change: "number" | "sizes" | "other";
+  /**
+   * What could have been a symbol: a number, or sizes of a tensor that is the same otherwise; "needed": it was one, but
+   * the program needs one value of it.
+   */
+  readonly change: "number" | "sizes" | "needed" | "other";
   /** The line of the program that needs it. */
   readonly user: Pick<SourcePosition, "code" | "file" | "line"> | null;
   /** The guard as text. */
@@ -28,6 +32,18 @@ export interface Mismatch {
 /** Describes a failed guard. */
 export function mismatchOf({ fact, user }: Guard, call: RefusedCall, reader: GuardReader): Mismatch {
   const guard = factText(fact), value = "source" in fact ? reader.read(fact.source, call) : undefined;
+  const needed = neededValue(fact);
+  if (needed) {
+    const { place, value } = reader.size(needed.source, call);
+    return {
+      subject: place,
+      expected: `${needed.value}`,
+      found: valueText(value),
+      change: "needed",
+      user,
+      guard,
+    };
+  }
   return {
     subject: subjectOf(fact),
     expected: expectedText(fact) ?? guard,
@@ -42,6 +58,13 @@ export function mismatchOf({ fact, user }: Guard, call: RefusedCall, reader: Gua
 export function mismatchText({ guard, found, user }: Mismatch): string {
   const place = user ? `  # ${user.code} (${user.file}:${user.line})` : "";
   return `${guard}${found === null ? "" : `, found ${found}`}${place}`;
+}
+
+/** The one value that a program needs a size or number to have. */
+function neededValue(fact: Fact): { readonly source: SizeSource; readonly value: number } | null {
+  if (fact.kind !== "size" || fact.guard.kind !== "source") return null;
+  const { source, equals } = fact.guard;
+  return typeof equals === "number" ? { source, value: equals } : null;
 }
 
 /** The place that a fact is about; the fact itself where there are several. */

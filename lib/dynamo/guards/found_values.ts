@@ -59,9 +59,12 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "number":
     case "object":
     case "elements":
-    case "code":
     case "prototype":
       return valueText(value);
+    case "code": {
+      const found = valueText(value);
+      return found === `function ${fact.code.name || "<anonymous>"}` ? `another ${found}` : found;
+    }
     case "identity": {
       const found = valueText(value), tensor = tensorAt(value);
       if (tensor) return `another tensor ${metaText(tensor.meta)}`;
