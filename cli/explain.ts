@@ -4,7 +4,7 @@
  * Input: a script and its arguments; output: the script's own, then the graphs that were captured, where they were
  * cut and why, and what was compiled again. Invariant: the script runs as it would under `run`.
  */
-import { type Artifact, logs } from "../lib/base/logs.ts";
+import { type Artifact, type LogDetails, logs } from "../lib/base/logs.ts";
 import { type Command, UsageError } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { failAndExit, runScript, scriptUrl } from "./run.ts";
@@ -12,10 +12,31 @@ import { checkChoices } from "./toolkit.ts";
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
+/** What the stages logged, by what it is about. */
+interface Seen {
+  readonly graphs: string[];
+  readonly breaks: string[];
+  readonly uncompiled: string[];
+  readonly recompiles: string[];
+  readonly limits: string[];
+}
+
+/** Where a text belongs; null for what the report leaves out. */
+function kindOf(artifact: Artifact, { meta = {} }: LogDetails): keyof Seen | null {
+  switch (artifact) {
+    case "graph_code":
+      return "graphs";
+    case "graph_breaks":
+      return meta["uncompiled"] === true ? "uncompiled" : "breaks";
+    case "recompiles":
+      return meta["limit"] === undefined ? "recompiles" : "limits";
+    default:
+      return null;
+  }
+}
+
 /** The report, from what the stages logged. */
-function report(seen: ReadonlyMap<Artifact, readonly string[]>): string {
-  const [graphs = [], breaks = [], recompiles = []] = (["graph_code", "graph_breaks", "recompiles"] as const)
-    .map((artifact) => seen.get(artifact));
+function report({ graphs, breaks, uncompiled, recompiles, limits }: Seen): string {
   const lines = [
     `Dynamo produced ${count(graphs.length, "graph")}, with ${count(breaks.length, "graph break")} and ${
       count(recompiles.length, "recompilation")
@@ -23,7 +44,10 @@ function report(seen: ReadonlyMap<Artifact, readonly string[]>): string {
   ];
   const sections: [title: string, texts: readonly string[]][] = [
     ["Break reason", breaks],
+    ["Uncompiled", uncompiled],
     ["Recompilation", recompiles],
+    // Each function once: what it says further changes from call to call.
+    ["Limit", [...new Map(limits.toReversed().map((text) => [text.split("\n", 1).join(), text])).values()]],
     ["Graph", graphs],
   ];
   for (const [title, texts] of sections) {
@@ -45,11 +69,10 @@ export const explainCommand: Command = {
     scriptUrl(path);
     await checkChoices();
     reportRejections(failAndExit);
-    const seen = new Map<Artifact, string[]>();
-    const sink = (artifact: Artifact, text: string) => {
-      const texts = seen.get(artifact);
-      if (texts) texts.push(text);
-      else seen.set(artifact, [text]);
+    const seen: Seen = { graphs: [], breaks: [], uncompiled: [], recompiles: [], limits: [] };
+    const sink = (artifact: Artifact, text: string, details: LogDetails) => {
+      const kind = kindOf(artifact, details);
+      if (kind) seen[kind].push(text);
     };
     try {
       await logs.capture("graph_code,graph_breaks,recompiles", sink, () => runScript(path, args));

@@ -46,8 +46,13 @@ export type LogLevel = "error" | "warning" | "info" | "debug";
 
 const RANK: Readonly<Record<LogLevel, number>> = { error: 0, warning: 1, info: 2, debug: 3 };
 
+/** What recorders and sinks are told besides a text, and how much of the artifact it belongs to. */
+export interface LogDetails extends Omit<ArtifactRecord, "name" | "text"> {
+  readonly level?: LogLevel;
+}
+
 /** Receives what would be printed, without the prefix. */
-export type LogSink = (artifact: Artifact, text: string) => void;
+export type LogSink = (artifact: Artifact, text: string, details: LogDetails) => void;
 
 /**
  * Parses the value of `DYN_LOGS`: names separated by commas, each with an optional `+` (more) or `-` (less);
@@ -78,7 +83,7 @@ export interface Logs {
   emit(
     artifact: Artifact,
     text: string | (() => string),
-    about?: LogLevel | Omit<ArtifactRecord, "name" | "text">,
+    about?: LogLevel | LogDetails,
   ): void;
   /**
    * Tells what a user has to know, once for each text and in one line, whatever was asked for; where the artifact was,
@@ -118,10 +123,11 @@ export const logs: Logs = {
   },
 
   emit(artifact, text, about = "info") {
-    const [level, more] = typeof about === "string" ? [about, {}] : ["info" as const, about];
+    const details: LogDetails = typeof about === "string" ? { level: about } : about;
+    const { level = "info", ...more } = details;
     if (logs.enabled(artifact, level)) {
       const to = levelOf(artifact) === undefined ? toStderr : sink;
-      to(artifact, typeof text === "string" ? text : text());
+      to(artifact, typeof text === "string" ? text : text(), details);
     }
     // Steps are for reading along; what is recorded is what they lead to.
     if (level !== "debug") recording.artifact(artifact, text, more);
@@ -130,7 +136,7 @@ export const logs: Logs = {
   announce(artifact, text) {
     if (logs.enabled(artifact) || !logs.enabled(artifact, "warning") || announced.has(text)) return;
     announced.add(text);
-    sink(artifact, text);
+    sink(artifact, text, { level: "warning" });
   },
 
   set(spec) {

@@ -19,6 +19,20 @@ const real = (compiles: readonly TracedCompile[]) => compiles.filter(({ begin })
 
 const named = (name: string, { artifacts }: TracedCompile) => artifacts.filter((each) => each.name === name);
 
+/** Places where graphs end, or reasons why calls run uncompiled: each once, with the first compilation that told it. */
+function breaksOf(
+  compiles: readonly TracedCompile[],
+  { uncompiled }: { readonly uncompiled: boolean },
+): (readonly [TracedCompile, string])[] {
+  const found = new Map<string, TracedCompile>();
+  for (const compile of compiles) {
+    for (const { text, meta } of named("graph_breaks", compile)) {
+      if ((meta["uncompiled"] === true) === uncompiled && !found.has(text)) found.set(text, compile);
+    }
+  }
+  return [...found].map(([text, compile]) => [compile, text]);
+}
+
 /** Counts what happened in all processes. */
 export function countTrace(processes: readonly TracedProcess[]): ReportCounts {
   const compiles = processes.flatMap((each) => real(each.compiles));
@@ -27,7 +41,7 @@ export function countTrace(processes: readonly TracedProcess[]): ReportCounts {
     processes: processes.length,
     compiles: compiles.length,
     graphs: sum((c) => named("graph_code", c).length),
-    breaks: sum((c) => named("graph_breaks", c).length),
+    breaks: processes.reduce((all, each) => all + breaksOf(each.compiles, { uncompiled: false }).length, 0),
     recompiles: compiles.filter(({ begin }) => (begin?.reasons.length ?? 0) > 0).length,
     failures: compiles.filter(({ end }) => (end?.error ?? null) !== null).length,
   };
@@ -161,14 +175,15 @@ function reasonsOf({ compiles }: TracedProcess, at: number): string[] {
         `<p>${link(anchor(at, compile), titleOf(compile))}</p><pre>${escapeHtml(text)}</pre>`
       ),
     ];
-  const breaks = compiles.flatMap((compile) =>
-    named("graph_breaks", compile).map(({ text }) => [compile, text] as const)
-  );
   const again = real(compiles).flatMap((compile) => {
     const reasons = compile.begin?.reasons ?? [];
     return reasons.length === 0 ? [] : [[compile, reasons.join("\n")] as const];
   });
-  return [...listed("Graph breaks", breaks), ...listed("Recompilations", again)];
+  return [
+    ...listed("Graph breaks", breaksOf(compiles, { uncompiled: false })),
+    ...listed("Uncompiled", breaksOf(compiles, { uncompiled: true })),
+    ...listed("Recompilations", again),
+  ];
 }
 
 function compileSection(compile: TracedCompile, at: number): string[] {

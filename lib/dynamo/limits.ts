@@ -20,12 +20,14 @@ export function remediesText(
   { program, history }: { readonly program: Program; readonly history: ChangeHistory },
 ): string[] {
   const found: string[] = [];
-  const needed = mismatches.find(({ change }) => change === "needed");
+  const [frequent = []] = [...Map.groupBy(mismatches, ({ subject }) => subject).values()]
+    .toSorted((a, b) => b.length - a.length);
+  const needed = frequent.find(({ change }) => change === "needed");
   if (needed) {
     const { subject, user } = needed;
     const where = user ? ` (${user.file}:${user.line})` : "";
     found.push(`take what needs one value of ${subject} out of the compiled function${where}`);
-  } else if (mismatches.some(({ change }) => change !== "other")) {
+  } else if (frequent.length > 0 && frequent.every(({ change }) => change !== "other")) {
     const { rulesMissing } = history;
     if (!config.dynamicShapes) {
       found.push("set config.dynamicShapes, so that sizes and numbers become symbols");

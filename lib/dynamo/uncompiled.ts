@@ -40,7 +40,8 @@ export class UncompiledLog {
     if (!counted) {
       this.#found.set(key, counted = { name, reason, calls: 0 });
       this.report(reason);
-      logs.emit("graph_breaks", () => `${name} runs uncompiled: ${breakText(reason)}`);
+      const meta = { id: reason.id, uncompiled: true };
+      logs.emit("graph_breaks", () => `${name} runs uncompiled: ${breakText(reason)}`, { meta });
       if (!expected) logs.announce("graph_breaks", inOneLine(name, reason));
     }
     const found = counted;

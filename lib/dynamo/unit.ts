@@ -112,7 +112,7 @@ export class Unit {
     const { program, body } = this;
     const title = functionTitle({ name: program.name, place: program.place() });
     const place = body.resumed ? body.place() : null;
-    return place ? `${title}, resumed at line ${place.line},` : title;
+    return place ? `${title} (resumed at line ${place.line})` : title;
   }
 
   /** Takes an entry back that has served a call it was not made for; false where that happens too often. */
@@ -307,7 +307,7 @@ export class Unit {
     logs.emit(
       "recompiles",
       () => `${why()}\nCalls that none of its versions serves run uncompiled from here on`,
-      warned.isWarned ? "info" : "warning",
+      { level: warned.isWarned ? "info" : "warning", meta: { limit: setting } },
     );
     warned.isWarned = true;
     this.#countUncompiled("cacheLimit", `config.${setting} is ${most}`, { expected: true })();

@@ -12,6 +12,8 @@ import {
   tensor,
   Unsupported,
 } from "../../mod.ts";
+import { join } from "node:path";
+import { runProgram, withFolder } from "../support/process.ts";
 import { stderrOf } from "../support/stderr.ts";
 import { withEval } from "./direct_eval.ts";
 
@@ -183,6 +185,34 @@ Deno.test("explain tells why nothing of a function is compiled, and at which lin
     assert(uncompiled[0]?.stack[0]?.file.endsWith("direct_eval.ts"), "a place");
   });
   assert(text.includes("direct_eval.ts:"), text);
+});
+
+const SCRIPT = `import { compile, config, ones, type Tensor } from "jsr:@x/dyn";
+config.cacheSizeLimit = 2;
+const whole = compile((x: Tensor) => { eval("1"); return x; });
+whole(ones([2]));
+const loop = compile((x: Tensor, s: string) => {
+  for (let i = 0; i < 3; i++) {
+    console.log(i);
+    x = x.add(s.length);
+  }
+  return x;
+}, { name: "loop" });
+for (const s of ["a", "bb", "ccc", "dddd"]) loop(ones([2]), s);
+`;
+
+Deno.test("dyn explain tells apart breaks, what runs uncompiled, and limits, each once", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "model.ts"), SCRIPT);
+    const cli = new URL("../../cli.ts", import.meta.url).pathname;
+    const args = ["run", "-A", "--no-check", cli, "--backend=eager", "explain", "model.ts"];
+    const { code, stdout } = await runProgram(Deno.execPath(), args, { cwd: folder });
+    assertEquals(code, 0, stdout);
+    assert(/^Dynamo produced \d+ graphs, with 1 graph break and \d+ recompilations$/m.test(stdout), stdout);
+    const sections = (title: string) => stdout.match(new RegExp(`^${title} \\d+:\n.*`, "gm"))?.length ?? 0;
+    assertEquals([sections("Break reason"), sections("Uncompiled"), sections("Limit")], [1, 3, 2], stdout);
+    assert(/^Limit \d:\n {2}loop has reached config.cacheSizeLimit \(2\)$/m.test(stdout), stdout);
+  });
 });
 
 Deno.test("guards are printed with the line that needs them", () => {

@@ -77,7 +77,7 @@ function subjectOf(fact: Fact): string {
 function changeOf(fact: Fact, value: unknown): Mismatch["change"] {
   switch (fact.kind) {
     case "constant":
-      return typeof fact.value === "number" && typeof value === "number" ? "number" : "other";
+      return isGeneral(fact.value) && isGeneral(value) ? "number" : "other";
     case "tensor": {
       const tensor = tensorAt(value);
       return tensor && differsInSizes(fact.expected, tensor.meta, tensor.requiresGrad) ? "sizes" : "other";
@@ -85,6 +85,11 @@ function changeOf(fact: Fact, value: unknown): Mismatch["change"] {
     default:
       return "other";
   }
+}
+
+/** Whether a number may become a symbol: 0, 1 and NaN are other programs. */
+function isGeneral(value: unknown): boolean {
+  return typeof value === "number" && value !== 0 && value !== 1 && !Number.isNaN(value);
 }
 
 function differsInSizes(
