@@ -128,7 +128,7 @@ export function buildJoint(
   for (const [input, { tensor }] of inputs.entries()) {
     if (!tensor || tensor.storage.version === 0) continue;
     const { storage } = tensor;
-    const differentiable = storage.recordedWrite && recorder.requiring.has(storage.value);
+    const differentiable = storage.recordedWrites > 0 && recorder.requiring.has(storage.value);
     mutations.push({ input, output: results.add(storage.value, storage.meta), differentiable });
   }
   const returned = results.values.length;
@@ -342,7 +342,7 @@ function longestPrefix(
   { storage, steps, madeAt }: FunctionalTensor,
   tensors: readonly FunctionalTensor[],
 ): FunctionalTensor | undefined {
-  if (madeAt !== storage.version) return undefined;
+  if (madeAt !== storage.recordedWrites) return undefined;
   const shown = tensors.filter((other) =>
     other.storage === storage && other.steps.length > 0 && other.steps.length < steps.length &&
     other.steps.every((step, k) => step === steps[k])

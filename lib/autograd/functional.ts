@@ -37,8 +37,8 @@ export class NotFunctional extends DynError {
 export class FunctionalStorage {
   /** Advanced by each write through any alias. */
   version = 0;
-  /** Whether a write took place while gradients were recorded. */
-  recordedWrite = false;
+  /** How many writes took place while gradients were recorded. */
+  recordedWrites = 0;
   /** Whether a view addresses its elements as they lie in memory. */
   addressed = false;
 
@@ -67,7 +67,7 @@ interface Held {
 /** A tensor of the captured program. */
 export class FunctionalTensor implements TensorLike {
   #known: Held;
-  /** How often its elements had been written to when it was made. */
+  /** How many recorded writes there had been when it was made. */
   readonly madeAt: number;
 
   /** `meta` is that of the tensor in the captured program, whose strides its value need not share. */
@@ -78,7 +78,7 @@ export class FunctionalTensor implements TensorLike {
     public steps: readonly ViewStep[],
     value: GraphValue,
   ) {
-    this.madeAt = storage.version;
+    this.madeAt = storage.recordedWrites;
     this.#known = this.#hold(value);
   }
 
@@ -124,7 +124,7 @@ export class FunctionalTensor implements TensorLike {
     if (!recorded) this.functional.keepHistory(storage.value, written);
     storage.value = written;
     storage.version++;
-    if (recorded) storage.recordedWrite = true;
+    if (recorded) storage.recordedWrites++;
     if (this.steps.length === 0) this.#known = this.#hold(written);
   }
 

@@ -3,6 +3,7 @@
  * the same way. Input: the arguments and the number of dimensions; output: one step per argument. Invariant:
  * the steps consume exactly the dimensions of the tensor; "..." is expanded and missing dimensions are whole.
  */
+import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { specialize } from "../sym/decide.ts";
@@ -32,21 +33,44 @@ export type IndexStep<T> =
   | { readonly kind: "slice"; readonly start: Dim | null; readonly stop: Dim | null; readonly step: number }
   | { readonly kind: "newaxis" }
   | { readonly kind: "flag"; readonly value: boolean }
-  | { readonly kind: "tensor"; readonly tensor: T; readonly dims: number }
+  | ({ readonly kind: "tensor" } & TensorIndex<T>)
   | { readonly kind: "list"; readonly items: readonly IndexItem[] };
 
-/** What must be known of a tensor index: how many dimensions it takes up (a mask takes its own number). */
-export type TensorIndexRank<T> = (
-  value: unknown,
-) => { readonly tensor: T; readonly dims: number } | undefined;
+/** A tensor that is an index. */
+export interface TensorIndex<T> {
+  readonly tensor: T;
+  /** How many dimensions it takes up; a mask takes its own number. */
+  readonly dims: number;
+  /** Whether it is one integer, which takes its dimension away as a number does. */
+  readonly isNumber: boolean;
+}
+
+/** What must be known of a value that may be a tensor; undefined: it is none. */
+export type TensorIndexRank<T> = (value: unknown) => TensorIndex<T> | undefined;
+
+/**
+ * Whether integers in tensors have to be taken one by one: together with other tensors they would decide where the
+ * gathered dimensions stand.
+ */
+export function takesNumbersFirst<T>(steps: readonly IndexStep<T>[]): boolean {
+  return steps.some((step) =>
+    step.kind === "list" || step.kind === "flag" || (step.kind === "tensor" && !step.isNumber)
+  );
+}
+
+/** How a tensor of some type and rank indexes. */
+export function tensorIndex<T>(tensor: T, dtype: DType, rank: number): TensorIndex<T> {
+  const isMask = dtype === "bool" || dtype === "uint8";
+  return { tensor, dims: isMask ? rank : 1, isNumber: !isMask && rank === 0 };
+}
 
 /** Parses arguments for a tensor of `rank` dimensions. Throws DynError where they do not fit. */
 export function parseIndex<T>(
   index: readonly unknown[],
   rank: number,
-  tensorIndex: TensorIndexRank<T>,
+  rankOf: TensorIndexRank<T>,
 ): IndexStep<T>[] {
-  const steps: (IndexStep<T> | "...")[] = index.map((each) => parseOne(each, tensorIndex));
+  const steps: (IndexStep<T> | "...")[] = index.map((each) => parseOne(each, rankOf));
   const used = steps.reduce((sum, s) => sum + (s === "..." ? 0 : dimsOf(s)), 0);
   if (used > rank) throw new DynError(`Expected at most ${rank} indices but found ${used}`);
   const gap = steps.indexOf("...");
@@ -76,7 +100,7 @@ function dimsOf<T>(step: IndexStep<T>): number {
   }
 }
 
-function parseOne<T>(each: unknown, tensorIndex: TensorIndexRank<T>): IndexStep<T> | "..." {
+function parseOne<T>(each: unknown, rankOf: TensorIndexRank<T>): IndexStep<T> | "..." {
   if (each === null) return { kind: "newaxis" };
   if (typeof each === "boolean") return { kind: "flag", value: each };
   if (each instanceof Sym) return { kind: "select", index: each };
@@ -86,7 +110,7 @@ function parseOne<T>(each: unknown, tensorIndex: TensorIndexRank<T>): IndexStep<
     return { kind: "select", index: each };
   }
   if (typeof each === "string") return each === "..." ? each : sliceOfText(each);
-  const tensor = tensorIndex(each);
+  const tensor = rankOf(each);
   if (tensor) return { kind: "tensor", ...tensor };
   if (Array.isArray(each)) return parseArray(each);
   if (isPlainObject(each)) return sliceOfObject(each);

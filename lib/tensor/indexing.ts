@@ -5,7 +5,14 @@
  */
 import { DynError } from "../base/errors.ts";
 import type { Element } from "./host.ts";
-import { type IndexArgument, type IndexItem, parseIndex } from "./index_syntax.ts";
+import {
+  type IndexArgument,
+  type IndexItem,
+  parseIndex,
+  takesNumbersFirst,
+  tensorIndex,
+  type TensorIndexRank,
+} from "./index_syntax.ts";
 import { ops } from "./eager.ts";
 import { tensor as makeTensor } from "./creation.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
@@ -16,22 +23,24 @@ interface Indexed {
   readonly gather: readonly (Tensor | null)[];
 }
 
-const rankOf = (value: unknown): { tensor: Tensor; dims: number } | undefined => {
-  if (!isTensor(value)) return undefined;
-  const mask = value.dtype === "bool" || value.dtype === "uint8";
-  return { tensor: value, dims: mask ? value.ndim : 1 };
-};
+const rankOf: TensorIndexRank<Tensor> = (value) =>
+  isTensor(value) ? tensorIndex(value, value.dtype, value.ndim) : undefined;
+
+/** Takes an integer in a tensor out of a dimension, which goes away. */
+type TakeNumber = (view: Tensor, dim: number, index: Tensor) => Tensor;
 
 /** The value of `x.at(…)`. */
 export function valueAt(x: Tensor, index: readonly IndexArgument<Tensor>[]): Tensor {
-  const { view, gather } = apply(x, index);
+  const taken: TakeNumber = (view, dim, index) =>
+    ops.index(view, [...new Array<null>(dim).fill(null), index]);
+  const { view, gather } = apply(x, index, taken);
   if (gather.every((g) => g === null)) return view === x ? ops.alias(x) : view;
   return ops.index(view, gather);
 }
 
 /** `x.set([…], value)`: writes into x and returns it. */
 export function setAt(x: Tensor, index: readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor {
-  const { view, gather } = apply(x, index);
+  const { view, gather } = apply(x, index, (view, dim, at) => ops.select(view, dim, Number(at.item())));
   const source = isTensor(value) ? value : makeTensor(value, { dtype: x.dtype, device: x.device });
   if (gather.every((g) => g === null)) {
     view.copy_(withoutLeadingOnes(source, view.ndim));
@@ -48,10 +57,11 @@ function withoutLeadingOnes(source: Tensor, rank: number): Tensor {
   return value;
 }
 
-function apply(x: Tensor, index: readonly IndexArgument<Tensor>[]): Indexed {
+function apply(x: Tensor, index: readonly IndexArgument<Tensor>[], taken: TakeNumber): Indexed {
   let view = x, dim = 0;
-  const gather: (Tensor | null)[] = [];
-  for (const step of parseIndex<Tensor>(index, x.ndim, rankOf)) {
+  const gather: (Tensor | null)[] = [], steps = parseIndex<Tensor>(index, x.ndim, rankOf);
+  const isTaken = takesNumbersFirst(steps);
+  for (const step of steps) {
     switch (step.kind) {
       case "select":
         view = ops.select(view, dim, step.index);
@@ -82,7 +92,15 @@ function apply(x: Tensor, index: readonly IndexArgument<Tensor>[]): Indexed {
         break;
       }
       case "tensor":
-        for (const each of indicesOf(step.tensor, view, dim)) {
+        if (step.isNumber && isTaken) {
+          view = taken(view, dim, step.tensor);
+          break;
+        }
+        // A mask of one truth is one for a new dimension
+        if (step.dims === 0) view = ops.unsqueeze(view, dim);
+        for (
+          const each of indicesOf(step.dims === 0 ? ops.unsqueeze(step.tensor, 0) : step.tensor, view, dim)
+        ) {
           gather.push(each);
           dim++;
         }

@@ -801,4 +801,29 @@ export const FOUND: Readonly<Record<string, Found>> = {
       );
     },
   },
+  "a part of a detached tensor, whose sibling was written to before a gradient was": {
+    make: () => {
+      const w = float([-2, -1, 1]);
+      return life(
+        (x: Tensor) => {
+          const apart = w.detach(), [first, , last] = apart.split(1);
+          first?.cosh_();
+          apart.fill_(x);
+          return [last];
+        },
+        [() => [leaf(1.5)]],
+        { state: { w } },
+      );
+    },
+  },
+  "masks of one truth": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        const mask = x.gt(0);
+        x.set([mask], 7);
+        y.set([mask], x);
+        y.set([0, x.gt(7)], -1);
+        return [x, y];
+      }, [() => [float(0.5), float([1, 2])], () => [float(-0.5), float([1, 2])]]),
+  },
 };

@@ -5,6 +5,38 @@ import type { Corpus } from "../support/programs.ts";
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 
 export const properties: Corpus = {
+  "Reflect.set says whether a write is refused"({ compile, see, attempt }) {
+    const got: unknown[] = [];
+    const f = compile((x: Tensor, o: object) => [
+      x.add(1),
+      Reflect.set(o, "a", 2),
+      Reflect.set(o, "b", 2),
+      Reflect.set(
+        {
+          set c(value: unknown) {
+            got.push(value);
+          },
+        },
+        "c",
+        4,
+      ),
+      Reflect.set(
+        {
+          get d() {
+            return 1;
+          },
+        },
+        "d",
+        4,
+      ),
+      Reflect.set([1, 2], "length", 1),
+    ]);
+    for (const o of [{}, { a: 1 }, Object.freeze({ a: 1 }), Object.preventExtensions({ a: 1 })]) {
+      attempt(() => f(v(1), o));
+      see(o);
+    }
+    see(got);
+  },
   "properties and elements whose flags differ from call to call"({ compile, see, attempt }) {
     type Any = Record<string, unknown>;
     const flagged = (flags: PropertyDescriptor) => Object.defineProperty<Any>({ a: 1 }, "a", flags);

@@ -48,6 +48,12 @@ const KNOWN: readonly KnownDifference[] = [
     hides: ofPass,
   },
   {
+    because: "the same, in the program itself: another of its passes may be the first that fails",
+    is: ({ aspect, expected, found }) =>
+      aspect === "error" && REFUSED.test(text(expected)) && REFUSED.test(text(found)),
+    hides: () => true,
+  },
+  {
     because: "a graph is one node of the tape, which fails before the hooks inside of it are called",
     failedPass: true,
     is: ({ aspect }) => aspect === "effects",

@@ -109,7 +109,7 @@ export class TraceHistory {
   writtenInputs(): Node[] {
     return this.#replay.inputs.flatMap(({ tensor }, k) => {
       const node = this.#inputs[k];
-      return node && tensor?.storage.recordedWrite ? [node] : [];
+      return node && tensor && tensor.storage.recordedWrites > 0 ? [node] : [];
     });
   }
 

@@ -9,7 +9,7 @@ import { DynError } from "../../base/errors.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
 import { findTarget } from "../../ops/table.ts";
 import { tensor, type TensorData } from "../../tensor/creation.ts";
-import { type IndexItem, parseIndex } from "../../tensor/index_syntax.ts";
+import { type IndexItem, parseIndex, takesNumbersFirst, tensorIndex } from "../../tensor/index_syntax.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { hintOf, isEqual } from "../../sym/decide.ts";
 import { modes, Tensor } from "../../tensor/tensor.ts";
@@ -50,14 +50,16 @@ const METHODS: Readonly<Record<string, Method>> = {
   to: convert,
   where: (m, self, [condition = UNDEFINED, ...rest]) => op(m, "where", [condition, self, ...rest]),
   at: (m, self, args) => {
-    const { view, gather } = applyIndex(m, self, args);
+    const taken: TakeNumber = (view, dim, index) =>
+      op(m, "index", [view, newArray(m, [...new Array<Value>(dim).fill(NULL), index])]);
+    const { view, gather } = applyIndex(m, self, args, taken);
     if (gather.every((g) => g === null)) return view === self ? op(m, "alias", [self]) : view;
     return op(m, "index", [view, newArray(m, gather.map((g) => g ?? NULL))]);
   },
   set: (m, self, args) => {
     const [index = UNDEFINED, value = UNDEFINED] = args;
     const list = index.kind === "object" && index.exotic.kind === "array" ? allElements(m, index) : [index];
-    const { view, gather } = applyIndex(m, self, list);
+    const { view, gather } = applyIndex(m, self, list, () => breakGraph("tensorItem", "an index"));
     let source = value.kind === "tensor" ? value : op(m, "full", [
       newArray(m, []),
       value,
@@ -170,18 +172,24 @@ interface Indexed {
   readonly gather: readonly (TensorValue | null)[];
 }
 
+/** Takes an integer in a tensor out of a dimension, which goes away. */
+type TakeNumber = (view: TensorValue, dim: number, index: TensorValue) => TensorValue;
+
 /** View operations for integers and slices, and the gathering index of each dimension that is left. */
-function applyIndex(m: Interpreter, x: TensorValue, index: readonly Value[]): Indexed {
+function applyIndex(
+  m: Interpreter,
+  x: TensorValue,
+  index: readonly Value[],
+  taken: TakeNumber,
+): Indexed {
   const gather: (TensorValue | null)[] = [];
   let view = x, dim = 0;
   const known = index.map((value) => plainIndex(m, value));
-  const rank = (value: unknown) => {
-    if (!(value instanceof TensorValue)) return undefined;
-    const mask = value.meta.dtype === "bool" || value.meta.dtype === "uint8";
-    return { tensor: value, dims: mask ? value.meta.shape.length : 1 };
-  };
+  const rank = (value: unknown) =>
+    value instanceof TensorValue ? tensorIndex(value, value.meta.dtype, value.meta.shape.length) : undefined;
   const steps = parsed(() => parseIndex<TensorValue>(known, x.meta.shape.length, rank));
   const at = (d: Parameters<typeof numberOfDim>[1]) => numberOfDim(m.output, d);
+  const isTaken = takesNumbersFirst(steps);
   for (const step of steps) {
     switch (step.kind) {
       case "select":
@@ -200,11 +208,20 @@ function applyIndex(m: Interpreter, x: TensorValue, index: readonly Value[]): In
         gather.push(null);
         dim++;
         break;
-      case "tensor":
-        gather.push(step.tensor);
-        if (isMask(step.tensor)) refuseMask(view, step.tensor, dim);
-        dim += step.dims;
+      case "tensor": {
+        if (step.isNumber && isTaken) {
+          view = taken(view, dim, step.tensor);
+          break;
+        }
+        // A mask of one truth is one for a new dimension
+        const isTruth = step.dims === 0;
+        const index = isTruth ? op(m, "unsqueeze", [step.tensor, constant(0)]) : step.tensor;
+        if (isTruth) view = op(m, "unsqueeze", [view, constant(dim)]);
+        gather.push(index);
+        if (isMask(index)) refuseMask(view, index, dim);
+        dim += isTruth ? 1 : step.dims;
         break;
+      }
       case "list":
         gather.push(listIndex(m, view, { items: step.items, dim }));
         dim++;

@@ -20,6 +20,7 @@ import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../
 import { collect } from "../iteration.ts";
 import {
   allElements,
+  assignProperty,
   builtinPrototype,
   defineOwn,
   deleteOwn,
@@ -246,8 +247,15 @@ const REFLECT: Readonly<Record<string, Model>> = {
   set: (m, [value, key, content = UNDEFINED, receiver], request) => {
     if (receiver) return breakGraph("builtin", "Reflect.set with a receiver");
     if (value?.kind === "tensor") return breakGraph("builtin", "Reflect.set on a tensor");
-    const target = object(value, "Reflect.set");
-    return later(m, request, (then) => m.assign(target, keyOf(m, key), content, () => then(constant(true))));
+    const target = object(value, "Reflect.set"), action = assignProperty(m, target, keyOf(m, key), content);
+    if (action.kind !== "setter") return constant(action.kind === "done");
+    return later(m, request, (then) =>
+      m.call({
+        callee: action.setter,
+        self: target,
+        args: [content],
+        completion: { kind: "inside", then: () => then(constant(true)) },
+      }));
   },
   deleteProperty: (m, [value, key]) =>
     constant(deleteOwn(m, object(value, "Reflect.deleteProperty"), keyOf(m, key))),

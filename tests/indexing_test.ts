@@ -1,0 +1,119 @@
+/**
+ * `x.at(…)` and `x.set([…], v)` as PyTorch: tests/data/indexing.jsonl.gz holds what it gave for all lists of up to three
+ * indices of twenty kinds into a tensor of three dimensions, and of two into one of one and of none. Some are run and
+ * some compiled, picked by a seed (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { arange, compile, compiler, type Tensor, tensor } from "../mod.ts";
+import type { IndexArgument } from "../lib/tensor/index_syntax.ts";
+import { sampleBySeed } from "./support/sampling.ts";
+
+type Index = IndexArgument<Tensor>;
+
+/** The indices by the names that the data has for them. */
+const INDICES: Readonly<Record<string, Index>> = {
+  i0: 0,
+  im1: -1,
+  s: ":",
+  s2: "0:2",
+  e: "...",
+  n: null,
+  t: true,
+  f: false,
+  l: [0, 1],
+  lb: [true, false],
+  ti0: tensor(1),
+  ti1: tensor([0, 1]),
+  ti2: tensor([[0], [1]]),
+  bt: tensor(true),
+  bf: tensor(false),
+  b2: tensor([true, false]),
+  b3: tensor([true, false, true]),
+  b23: tensor([[true, false, true], [false, true, true]]),
+  b34: tensor([[true, false, true, false], [false, true, true, false], [true, true, false, false]]),
+  u0: tensor(1, { dtype: "uint8" }),
+};
+
+/** A list of indices and what PyTorch gave for it. */
+type Row = readonly [
+  shape: readonly number[],
+  keys: readonly string[],
+  /** Null: it refused them. */
+  got: null | readonly [shape: readonly number[], elements: readonly number[]],
+  /** The elements after −5 was assigned; null: it refused that. */
+  written: null | readonly number[],
+];
+
+async function readRows(): Promise<readonly Row[]> {
+  const packed = await Deno.readFile(new URL("data/indexing.jsonl.gz", import.meta.url));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const text = await new Response(stream).text();
+  return text.split("\n").map((line): Row => JSON.parse(line));
+}
+
+const rows = await readRows();
+
+/** Elements 0, 1, 2, …; 7 where there are no dimensions. */
+const numbered = (shape: readonly number[]): Tensor =>
+  shape.length === 0 ? tensor(7) : arange(shape.reduce((a, b) => a * b)).reshape(...shape);
+
+const indicesOf = (keys: readonly string[]): Index[] =>
+  keys.map((key) => {
+    const index = INDICES[key];
+    assert(index !== undefined, key);
+    return index;
+  });
+
+const elementsOf = (x: Tensor): unknown => x.reshape(-1).tolist();
+
+/** What is otherwise than in PyTorch. */
+function differences(
+  [shape, keys, got, written]: Row,
+  { at, set }: {
+    readonly at: (x: Tensor, index: readonly Index[]) => Tensor;
+    readonly set: (x: Tensor, index: readonly Index[]) => Tensor;
+  },
+): string[] {
+  const index = indicesOf(keys), found: string[] = [];
+  const check = (what: string, expected: unknown, run: () => unknown) => {
+    let result: unknown;
+    try {
+      result = run();
+    } catch (thrown) {
+      result = null;
+      if (expected !== null) found.push(`${what} [${shape}] ${keys}: ${thrown}`);
+    }
+    const said = JSON.stringify(result), wanted = JSON.stringify(expected);
+    if (said !== wanted) found.push(`${what} [${shape}] ${keys}: ${said}, expected ${wanted}`);
+  };
+  check("at", got, () => {
+    const result = at(numbered(shape), index);
+    return [result.shape, elementsOf(result)];
+  });
+  check("set", written, () => elementsOf(set(numbered(shape), index)));
+  return found;
+}
+
+Deno.test("all kinds of indices, together: plainly", () => {
+  assertEquals(rows.length, 9199);
+  const found = sampleBySeed(rows, 2000).flatMap((row) =>
+    differences(row, { at: (x, index) => x.at(...index), set: (x, index) => x.set([...index], -5) })
+  );
+  assertEquals(found, []);
+});
+
+Deno.test("all kinds of indices, together: compiled", () => {
+  const found = sampleBySeed(rows, 60, 1).flatMap((row) => {
+    compiler.reset();
+    const at = compile((x: Tensor, index: readonly Index[]) => x.at(...index), { backend: "aot_eager" });
+    const set = compile((x: Tensor, index: readonly Index[]) => x.set([...index], -5), {
+      backend: "aot_eager",
+    });
+    return differences(row, { at, set });
+  });
+  assertEquals(found, []);
+});
+
+Deno.test('"..." stands for dimensions once', () => {
+  assertThrows(() => numbered([2, 3]).at("...", 0, "..."), Error, 'at most one "..."');
+});
