@@ -27,16 +27,26 @@ export interface ClassInfo {
   readonly constructorInfo: FunctionInfo | null;
   readonly derived: boolean;
   readonly fields: readonly FieldInfo[];
-  /** Instances have private members, which only the class itself can add. */
-  readonly private: boolean;
+  /** Functions in place of private methods and accessors, which only instances give. */
+  readonly privateMethods: readonly PrivateMethodInfo[];
 }
 
 /** An instance field. */
 export interface FieldInfo {
   /** Null where the key is computed. */
   readonly key: string | null;
+  /** Of a private field: where its name is declared; null for public ones. */
+  readonly declaration: string | null;
   /** Computes the value; null where the field starts undefined. */
   readonly value: FunctionInfo | null;
+}
+
+/** A private method or accessor of a class's instances. */
+export interface PrivateMethodInfo {
+  readonly declaration: string;
+  readonly kind: "call" | "get" | "set";
+  /** Is known by its code, and never called. */
+  readonly standIn: object;
 }
 
 /** Why a function cannot be stepped through. */
@@ -173,10 +183,16 @@ function classInfo(captured: CapturedClass): ClassInfo {
     derived,
     fields: fields.map((field) => ({
       key: field.key,
+      declaration: field.declaration,
       value: field.value
         ? { kind: "function", code: field.value, binding: (index) => fieldBinding(field, index) }
         : null,
     })),
-    private: privateMethods || fields.some((field) => field.private),
+    privateMethods: privateMethods.map((method) => {
+      const standIn = () => {};
+      const ofMethod = (index: number) => captured.methodBinding(method, index);
+      registerMade(standIn, { kind: "function", code: method.code, binding: ofMethod });
+      return { declaration: method.declaration, kind: method.kind, standIn };
+    }),
   };
 }

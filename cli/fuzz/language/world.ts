@@ -295,8 +295,16 @@ function register(text: string, module: Module): void {
       kind: "class",
       constructorInfo: code.constructorCode ? functionInfo(code.constructorCode) : null,
       derived: code.derived,
-      fields: code.fields.map(({ key, value }) => ({ key, value: value ? functionInfo(value) : null })),
-      private: code.privateMethods || code.fields.some((field) => field.private),
+      fields: code.fields.map(({ key, declaration, value }) => ({
+        key,
+        declaration,
+        value: value ? functionInfo(value) : null,
+      })),
+      privateMethods: code.privateMethods.map(({ declaration, kind, code }) => {
+        const standIn = () => {};
+        registerMade(standIn, functionInfo(code));
+        return { declaration, kind, standIn };
+      }),
     });
   });
 }

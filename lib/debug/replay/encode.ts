@@ -193,7 +193,7 @@ export class Recorded {
       }
       if (
         captured.kind === "class" &&
-        (captured.privateMethods || captured.fields.some((field) => field.private))
+        (captured.privateMethods.length > 0 || captured.fields.some((field) => field.declaration !== null))
       ) {
         return this.#missing(path, `an instance of ${maker.name}, which has private members`);
       }

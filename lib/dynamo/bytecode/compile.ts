@@ -13,6 +13,7 @@ import type {
   FunctionKind,
   Instruction,
   RegisterInfo,
+  SourceModule,
   SourceSpan,
 } from "./code.ts";
 import type { Assembled } from "./builder.ts";
@@ -24,13 +25,20 @@ import { writtenArguments } from "./mapped_arguments.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { Scope, Unit } from "./scope.ts";
 import { statement, statementList } from "./statements.ts";
-import { type ClassNode, type FunctionNode, isClassNode, isFunctionNode, staticKeyName } from "./syntax.ts";
+import {
+  type AstNode,
+  type ClassNode,
+  type FunctionNode,
+  isClassNode,
+  isFunctionNode,
+  staticKeyName,
+} from "./syntax.ts";
 
 /** The code object of a function. Throws `UnsupportedSyntax` where the function itself cannot be compiled. */
 export function compileFunction(node: FunctionNode, module: ParsedModule): CodeObject {
   const unit = module.analysis.units.get(node);
   if (!unit) throw new Error("Expected a function of this module");
-  const code = codeOf(unit, module);
+  const code = codeOfUnit(unit, module);
   void code.instructions;
   return code;
 }
@@ -39,10 +47,19 @@ export function compileFunction(node: FunctionNode, module: ParsedModule): CodeO
 export interface ClassField {
   /** Name of a public field, `#name` of a private one, null where the key is computed. */
   readonly key: string | null;
-  readonly private: boolean;
+  /** Of a private field: where its name is declared; null for public ones. */
+  readonly declaration: string | null;
   /** Computes the value, with the new object as `this`; null where the field starts undefined. */
   readonly value: CodeObject | null;
   readonly span: SourceSpan;
+}
+
+/** A private method or accessor of a class's instances. */
+export interface PrivateMethodCode {
+  /** Where its name is declared. */
+  readonly declaration: string;
+  readonly kind: "call" | "get" | "set";
+  readonly code: CodeObject;
 }
 
 /** What a class runs when it is constructed. */
@@ -51,8 +68,8 @@ export interface ClassCode {
   readonly constructorCode: CodeObject | null;
   /** Instance fields in the order in which they are defined. */
   readonly fields: readonly ClassField[];
-  /** Whether instances get private methods or accessors, which nothing outside the class can add. */
-  readonly privateMethods: boolean;
+  /** Private methods and accessors, which nothing outside the class can add. */
+  readonly privateMethods: readonly PrivateMethodCode[];
   readonly derived: boolean;
 }
 
@@ -61,29 +78,49 @@ export function compileClass(node: ClassNode, module: ParsedModule): ClassCode {
   const method = node.body.body.find((m) => m.type === "MethodDefinition" && m.kind === "constructor");
   const constructorCode = method?.type === "MethodDefinition" ? compileFunction(method.value, module) : null;
   const fields: ClassField[] = [];
-  let privateMethods = false;
+  const privateMethods: PrivateMethodCode[] = [];
   for (const m of node.body.body) {
     if (m.type === "StaticBlock" || m.static) continue;
     const isPrivate = m.key.type === "PrivateIdentifier";
     if (m.type === "MethodDefinition") {
-      privateMethods ||= isPrivate;
+      const unit = module.analysis.units.get(m.value);
+      if (isPrivate && unit && m.kind !== "constructor") {
+        const kind = m.kind === "method" ? "call" : m.kind;
+        privateMethods.push({
+          declaration: declarationOf(m.key, node, module),
+          kind,
+          code: codeOfUnit(unit, module),
+        });
+      }
       continue;
     }
     const unit = module.analysis.units.get(m);
     if (!unit) throw new Error("Expected a class of this module");
     fields.push({
       key: m.computed ? null : staticKeyName(m.key),
-      private: isPrivate,
-      value: m.value ? codeOf(unit, module) : null,
+      declaration: isPrivate ? declarationOf(m.key, node, module) : null,
+      value: m.value ? codeOfUnit(unit, module) : null,
       span: { start: m.start, end: m.end },
     });
   }
   return { constructorCode, fields, privateMethods, derived: Boolean(node.superClass) };
 }
 
+/** Where the private name of a member is declared, as text: a getter and a setter have one. */
+export function declarationOf(key: AstNode, node: ClassNode, module: ParsedModule): string {
+  const name = key.type === "PrivateIdentifier" ? `#${key.name}` : "";
+  return placeOf(module, module.analysis.scopes.get(node)?.variables.get(name)?.declaredAt ?? key.start);
+}
+
+/** A place in a module as text. */
+export function placeOf({ url }: SourceModule, at: number): string {
+  return `${url}:${at}`;
+}
+
 const codes = new WeakMap<Unit, CodeUnit>();
 
-function codeOf(unit: Unit, module: ParsedModule): CodeObject {
+/** The code object of a unit; its instructions are made when they are asked for. */
+export function codeOfUnit(unit: Unit, module: ParsedModule): CodeObject {
   let code = codes.get(unit);
   if (!code) codes.set(unit, code = new CodeUnit(unit, module));
   return code;
@@ -186,7 +223,7 @@ function contextOf(unit: Unit, module: ParsedModule): FunctionContext {
     unit,
     module,
     freeVariables(unit, module),
-    { expression, statement, child: (u) => codeOf(u, module) },
+    { expression, statement, child: (u) => codeOfUnit(u, module) },
     { async: node?.async ?? false, generator: node?.generator ?? false },
   );
 }

@@ -163,6 +163,7 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
       break;
     case "plain":
     case "opaque":
+    case "privateName":
     case "thrown":
       break;
     default:

@@ -249,6 +249,10 @@ export class Rebuilder {
   }
 
   #object(object: ObjectValue): string {
+    if (object.onlyTraced) {
+      const { step, cause } = object.onlyTraced;
+      throw new Restart(step, { kind: "break", cause });
+    }
     if (object.real) {
       invariant(object.source, "Expected a source for a real object");
       return this.reader.read(object.source);
@@ -382,7 +386,8 @@ export class Rebuilder {
       case "thrown":
         throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
       case "opaque":
-        invariant(false, "Expected opaque objects to be real");
+      case "privateName":
+        invariant(false, "Expected an object that can be made");
         break;
       default:
         return exotic satisfies never;

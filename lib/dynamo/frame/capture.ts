@@ -301,6 +301,14 @@ function capturedClass(
       }
       throw new RangeError("Expected a field of this class");
     },
+    methodBinding: ({ code: { span } }, index) => {
+      for (const member of node.body.body) {
+        if (member.type === "MethodDefinition" && member.value.start === span.start) {
+          return bindings.of(unitOf(module, member.value), index);
+        }
+      }
+      throw new RangeError("Expected a private method of this class");
+    },
   };
 }
 

@@ -4,7 +4,7 @@
  * Input: nothing (types only). Output: `Captured`, a union over the kinds of callable values.
  * Invariant: every field can be read at any time without running user code.
  */
-import type { ClassField } from "../bytecode/compile.ts";
+import type { ClassField, PrivateMethodCode } from "../bytecode/compile.ts";
 import type { CodeObject, UserPosition } from "../bytecode/code.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { ClassNode } from "../bytecode/syntax.ts";
@@ -84,12 +84,14 @@ export interface CapturedClass {
   readonly constructorCode: CodeObject | null;
   /** Instance fields in order. */
   readonly fields: readonly ClassField[];
-  /** Whether instances get private methods or accessors. */
-  readonly privateMethods: boolean;
+  /** Private methods and accessors of instances. */
+  readonly privateMethods: readonly PrivateMethodCode[];
   /** Free variable of that index of the constructor's code. */
   readonly binding: (index: number) => FreeBinding;
   /** Free variable of that index of a field's code. */
   readonly fieldBinding: (field: ClassField, index: number) => FreeBinding;
+  /** Free variable of that index of a private method's code. */
+  readonly methodBinding: (method: PrivateMethodCode, index: number) => FreeBinding;
 }
 
 /** Whatever a callable value turns out to be. */

@@ -6,18 +6,22 @@
 import { isOwnModule } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import { type BoundInfo, type CallableInfo, type ClassInfo } from "../functions.ts";
+import type { BoundInfo, CallableInfo, ClassInfo, FunctionInfo } from "../functions.ts";
 import {
   dataSlot,
   isCallable,
+  type MadeCode,
   ObjectValue,
   primitive,
+  type PrivateMethod,
   UNDEFINED,
   UNINITIALIZED,
   type Value,
 } from "../variables/value.ts";
 import { functionLabel, isClass } from "../variables/wrap.ts";
 import { GENERATORS } from "./contents.ts";
+import { inTurn } from "./in_turn.ts";
+import { addPrivate, noteOwner } from "./private_members.ts";
 import { allElements, builtinPrototype, defineOwn, findProperty } from "./objects.ts";
 import {
   type CallRequest,
@@ -64,6 +68,9 @@ export function callFunction(m: Interpreter, knowledge: FunctionKnowledge, reque
     if (isClass(callee.real)) return breakGraph("throws", "a class is called without new");
   }
   const { exotic } = callee;
+  if (exotic.kind === "function" && exotic.definition) {
+    return breakGraph("throws", "a class is called without new");
+  }
   if (exotic.kind === "function" && exotic.closure) {
     return enter(m, { kind: "made", free: exotic.closure.free }, exotic.closure.code, request);
   }
@@ -164,6 +171,8 @@ export function construct(m: Interpreter, knowledge: FunctionKnowledge, request:
     }
     return constructBase(m, { kind: "made", free }, code, request);
   }
+  const parts = classPartsOf(m, knowledge, callee);
+  if (parts) return constructClass(m, knowledge, parts, request);
   const info = knowledge.infoOf(callee);
   switch (info.kind) {
     case "none":
@@ -188,47 +197,127 @@ export function construct(m: Interpreter, knowledge: FunctionKnowledge, request:
       });
     }
     case "class":
-      return constructClass(m, knowledge, info, request);
+      return breakGraph("constructor", "a class without parts");
     default:
       return info satisfies never;
   }
 }
 
+/** Code with what it captures. */
+interface BoundCode {
+  readonly code: CodeObject;
+  readonly bindings: FrameBindings;
+}
+
+/** What a class makes instances of, whether it exists outside of the trace or not. */
+interface ClassParts {
+  readonly derived: boolean;
+  readonly constructorCode: BoundCode | null;
+  readonly fields: readonly {
+    readonly key: string | null;
+    readonly declaration: string | null;
+    readonly value: BoundCode | null;
+  }[];
+  /** By declaration. */
+  readonly privateMethods: ReadonlyMap<string, PrivateMethod>;
+}
+
+/** The parts of a class; null for other values. */
+function classPartsOf(
+  m: Interpreter,
+  knowledge: Pick<FunctionKnowledge, "infoOf">,
+  callee: ObjectValue,
+): ClassParts | null {
+  const { exotic } = callee;
+  if (exotic.kind === "function" && exotic.definition) {
+    const { derived, constructorCode, fields, privateMethods } = exotic.definition;
+    const bound = (made: MadeCode | null): BoundCode | null =>
+      made && { code: made.code, bindings: { kind: "made", free: made.free } };
+    return {
+      derived,
+      constructorCode: bound(constructorCode),
+      fields: fields.map(({ key, declaration, value }) => ({ key, declaration, value: bound(value) })),
+      privateMethods,
+    };
+  }
+  const info = knowledge.infoOf(callee);
+  if (info.kind !== "class") return null;
+  const bound = (found: FunctionInfo | null): BoundCode | null =>
+    found && { code: found.code, bindings: { kind: "real", binding: found.binding } };
+  return {
+    derived: info.derived,
+    constructorCode: bound(info.constructorInfo),
+    fields: info.fields.map(({ key, declaration, value }) => ({ key, declaration, value: bound(value) })),
+    privateMethods: standInMethods(m, callee, info),
+  };
+}
+
+/** Whether instances of a class have private members. */
+export function makesPrivate(
+  m: Interpreter,
+  knowledge: Pick<FunctionKnowledge, "infoOf">,
+  callee: ObjectValue,
+): boolean {
+  const parts = classPartsOf(m, knowledge, callee);
+  return parts !== null && hasPrivate(parts);
+}
+
+/** Private methods as values that generated code cannot make. */
+function standInMethods(
+  m: Interpreter,
+  owner: ObjectValue,
+  info: ClassInfo,
+): ReadonlyMap<string, PrivateMethod> {
+  const methods = new Map<string, PrivateMethod>();
+  for (const { declaration, kind, standIn } of info.privateMethods) {
+    const fn = m.wrapper.known(standIn, "a private method");
+    if (!isCallable(fn)) continue;
+    fn.onlyTraced ??= { step: m.steps - 1, cause: { kind: "privateState", detail: MADE_PRIVATE } };
+    noteOwner(fn, owner);
+    methods.set(declaration, { call: null, get: null, set: null, ...methods.get(declaration), [kind]: fn });
+  }
+  return methods;
+}
+
+function hasPrivate({ fields, privateMethods }: ClassParts): boolean {
+  return privateMethods.size > 0 ||
+    fields.some(({ declaration }) => declaration !== null);
+}
+
 function constructClass(
   m: Interpreter,
   knowledge: FunctionKnowledge,
-  info: ClassInfo,
+  parts: ClassParts,
   request: ConstructRequest,
 ): void {
   const { callee, newTarget, completion } = request;
-  if (info.private) return breakGraph("privateState", "an object with private members is made");
-  const own = info.constructorInfo;
-  if (info.derived) {
+  const own = parts.constructorCode;
+  if (parts.derived) {
     if (own) {
-      const bindings = { kind: "real", binding: own.binding } as const;
       return m.push(
-        new Frame(bindings, own.code, callee, UNINITIALIZED, request.args, newTarget, completion),
+        new Frame(own.bindings, own.code, callee, UNINITIALIZED, request.args, newTarget, completion),
       );
     }
     const parent = callee.prototype;
     if (!parent || !isCallable(parent)) return breakGraph("throws", "Super constructor is not a constructor");
+    const step = m.steps - 1;
     return construct(m, knowledge, {
       callee: parent,
       args: request.args,
       newTarget,
       completion: {
         kind: "inside",
-        then: (object) => initializeFields(m, info, { callee, object }, () => m.complete(completion, object)),
+        then: (object) =>
+          initialize(m, parts, { callee, object, step }, () => m.complete(completion, object)),
       },
     });
   }
   const object = new ObjectValue({ kind: "plain" }, prototypeOfNew(m, newTarget), null, null);
-  initializeFields(m, info, { callee, object }, () => {
+  initialize(m, parts, { callee, object, step: m.steps - 1 }, () => {
     if (!own) return m.complete(completion, object);
-    const bindings = { kind: "real", binding: own.binding } as const;
     m.push(
       new Frame(
-        bindings,
+        own.bindings,
         own.code,
         callee,
         object,
@@ -277,32 +366,55 @@ function constructCompletion(m: Interpreter, object: ObjectValue, completion: Co
   };
 }
 
-/** Runs the field initialisers of a class on a new object, in order. */
+const MADE_PRIVATE = "an object with private members is made";
+
+/** Runs the field initialisers of the class whose derived constructor is on top, on the object that it constructs. */
 export function initializeFields(
   m: Interpreter,
-  info: ClassInfo,
-  target: { readonly callee: ObjectValue; readonly object: Value },
+  knowledge: FunctionKnowledge,
+  { callee, object }: { readonly callee: ObjectValue; readonly object: Value },
   then: () => void,
 ): void {
-  const { callee, object } = target;
-  if (info.fields.length === 0) return then();
-  if (info.private || object.kind !== "object") {
-    return breakGraph("privateState", "fields of a foreign object");
+  const parts = classPartsOf(m, knowledge, callee);
+  if (!parts) return breakGraph("constructor", "a class without accessible source");
+  initialize(m, parts, { callee, object, step: m.top.calledAt }, then);
+}
+
+/** Gives a new object the private methods and the fields of a class, in order. */
+function initialize(
+  m: Interpreter,
+  parts: ClassParts,
+  { callee, object, step }: {
+    readonly callee: ObjectValue;
+    readonly object: Value;
+    /** The instruction at which the graph ends if the object is needed outside of the trace. */
+    readonly step: number;
+  },
+  then: () => void,
+): void {
+  const { fields, privateMethods } = parts;
+  if (fields.length === 0 && privateMethods.size === 0) return then();
+  if (object.kind !== "object") return breakGraph("privateState", "fields of a foreign object");
+  if (hasPrivate(parts)) {
+    if (object.real || step < 0) return breakGraph("privateState", MADE_PRIVATE);
+    object.onlyTraced ??= { step, cause: { kind: "privateState", detail: MADE_PRIVATE } };
+    for (const [declaration, value] of privateMethods) addPrivate(callee, object, { declaration, value });
   }
-  const step = (index: number): void => {
-    const field = info.fields[index];
-    if (!field) return then();
-    const { key, value } = field;
-    if (key === null) return breakGraph("constructor", "a field with a computed name");
+  inTurn((index, next) => {
+    const field = fields[index];
+    if (!field) return false;
+    const { key, declaration, value } = field;
     const put = (found: Value): void => {
-      defineOwn(m, object, key, dataSlot(found));
-      step(index + 1);
+      if (declaration !== null) addPrivate(callee, object, { declaration, value: found });
+      else if (key === null) breakGraph("constructor", "a field with a computed name");
+      else defineOwn(m, object, key, dataSlot(found));
+      next();
     };
     if (!value) return put(UNDEFINED);
-    const bindings = { kind: "real", binding: value.binding } as const;
-    m.push(new Frame(bindings, value.code, callee, object, [], UNDEFINED, { kind: "inside", then: put }));
-  };
-  step(0);
+    m.push(
+      new Frame(value.bindings, value.code, callee, object, [], UNDEFINED, { kind: "inside", then: put }),
+    );
+  }, then);
 }
 
 /** The prototype of what `new` makes. */

@@ -21,6 +21,7 @@ import {
   executeIteratorRest,
   executeIteratorResult,
 } from "./execute_iteration.ts";
+import { executeClass } from "./class_definition.ts";
 import {
   executeArray,
   executeArrayAppend,
@@ -211,7 +212,7 @@ export function execute(
     case "closure":
       return executeClosure(step, instruction);
     case "class":
-      return breakGraph("classDefinition", instruction.name);
+      return executeClass(step, instruction);
     case "call":
       return executeCall(step, instruction);
     case "new":

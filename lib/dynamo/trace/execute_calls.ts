@@ -62,9 +62,7 @@ export function executeInitFields(step: Step, instruction: InstructionOf<"initFi
   const { m, context } = step;
   const callee = step.get(instruction.callee);
   invariant(callee.kind === "object", "Expected the running constructor");
-  const info = context.infoOf(callee);
-  if (info.kind !== "class") return breakGraph("constructor", "a class without accessible source");
-  return initializeFields(m, info, { callee, object: step.get(instruction.object) }, () => step.next());
+  return initializeFields(m, context, { callee, object: step.get(instruction.object) }, () => step.next());
 }
 
 /** Goes on with the values of an argument list; items of spread ones may come from code of the program. */

@@ -4,7 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
-import type { InstructionOf } from "../bytecode/code.ts";
+import type { Capture, InstructionOf } from "../bytecode/code.ts";
 import {
   constant,
   dataSlot,
@@ -194,27 +194,33 @@ export function executeObjectRest(step: Step, instruction: InstructionOf<"object
   return collectKeys(0);
 }
 
+/** What a function or class that is made here captures. */
+export function capturedValues(step: Step, captures: readonly Capture[]): Value[] {
+  return captures.map((capture) => {
+    switch (capture.kind) {
+      case "cell":
+      case "value":
+        return step.get(capture.register);
+      case "free":
+        return step.m.freeBinding(step.frame, capture.index);
+      default:
+        return capture satisfies never;
+    }
+  });
+}
+
 /** A function made in the trace. */
 export function executeClosure(step: Step, instruction: InstructionOf<"closure">): void {
   const { m, frame } = step;
   const code = frame.code.children[instruction.child];
   invariant(code, "Expected the code of a closure");
   const make = (name: string | symbol): void => {
-    const free = instruction.captures.map((capture): Value => {
-      switch (capture.kind) {
-        case "cell":
-        case "value":
-          return step.get(capture.register);
-        case "free":
-          return m.freeBinding(frame, capture.index);
-        default:
-          return capture satisfies never;
-      }
-    });
+    const free = capturedValues(step, instruction.captures);
     const home = instruction.home === null ? null : step.get(instruction.home);
     const exotic = {
       kind: "function" as const,
       closure: { code, free, home, functionName: name, namePrefix: instruction.namePrefix },
+      definition: null,
     };
     const prototype = m.functionPrototype(code);
     step.set(instruction.dst, new ObjectValue(exotic, prototype, null, null));

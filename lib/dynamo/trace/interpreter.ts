@@ -69,6 +69,8 @@ export class Frame {
   errorOnBreak: boolean | null = null;
   /** Frames of dyn's own JavaScript stand-ins for builtins are not shown to users. */
   internal = false;
+  /** Number of the instruction that called the function. */
+  calledAt = 0;
   /** Instruction count at which the instruction that waits for the frame above began. */
   waitingSince = 0;
 }

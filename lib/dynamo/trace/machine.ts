@@ -33,7 +33,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
-import { callFunction, construct } from "./calls.ts";
+import { callFunction, construct, makesPrivate } from "./calls.ts";
 import { readCell, writeCell } from "./bindings.ts";
 import { delegate } from "./delegation.ts";
 import { execute } from "./execute.ts";
@@ -52,6 +52,7 @@ import {
 import { iteratorResult, takeApart } from "./iteration.ts";
 import { assignProperty, builtinPrototype, findProperty, newObject } from "./objects.ts";
 import type { OutputGraph } from "./output_graph.ts";
+import { privateNameOf } from "./private_members.ts";
 import { positionOf, positionsOf, userFrames } from "./positions.ts";
 import { StandIns } from "./stand_ins.ts";
 import { type Interruption, Restart } from "./restart.ts";
@@ -291,8 +292,17 @@ export class Machine implements Interpreter {
     const again = { kind: "break", cause: reason } as const;
     for (let i = 1; i < this.frames.length; i++) {
       const frame = this.frames[i], below = this.frames[i - 1];
-      if (frame && below && !isResumable(frame, this.standIns)) throw new Restart(below.waitingSince, again);
+      if (frame && below && !this.#isResumable(frame)) throw new Restart(below.waitingSince, again);
     }
+  }
+
+  /** Whether generated code can go on in a frame; it cannot initialise private members. */
+  #isResumable(frame: Frame): boolean {
+    const { code, callee } = frame;
+    if (code.kind === "derivedConstructor" && callee && makesPrivate(this, this.context, callee)) {
+      return false;
+    }
+    return isResumable(frame, this.standIns);
   }
 
   /** Finds the handler of an exception; false where it leaves the program. */
@@ -350,6 +360,7 @@ export class Machine implements Interpreter {
     if (this.frames.length >= DEEPEST) breakGraph("depth", `${DEEPEST} nested calls`);
     if (this.frames.length === 0 && frame.code.async && !frame.code.generator) this.#async = true;
     frame.internal = this.context.isInternal(frame.code);
+    frame.calledAt = this.steps - 1;
     this.frames.push(frame);
   }
 
@@ -492,8 +503,12 @@ export class Machine implements Interpreter {
         });
       }
       case "private":
-        return breakGraph("privateState", variable.name);
+        return privateNameOf(this, frame, { index, access: found.access });
       case "pending":
+        if (variable.kind === "private") {
+          const access = found.access && this.standIns.accessFor(found, found.access);
+          return privateNameOf(this, frame, { index, access });
+        }
         return this.cellValue(variable.name, { kind: "live", cell: this.standIns.cellFor(found) });
       case "unreachable":
         return breakGraph("noSource", found.because);
@@ -552,6 +567,10 @@ export class Machine implements Interpreter {
 
   homeOf(frame: Frame): Value {
     const exotic = frame.callee?.exotic;
+    if (exotic?.kind === "function" && exotic.definition && frame.callee) {
+      return this.plainProperty(frame.callee, "prototype") ??
+        breakGraph("noSource", "super of a constructor");
+    }
     if (exotic?.kind === "function" && exotic.closure?.home) return exotic.closure.home;
     const real = frame.callee?.real, receiver = frame.self.kind === "object" ? frame.self : null;
     const start = receiver?.real ?? receiver?.prototype?.real ?? null;

@@ -142,8 +142,15 @@ function isTrusted(real: object): boolean {
   return trusted.has(real);
 }
 
+/** The stack of an error is that of where it is really made. */
+function refuseStack({ exotic, prototype }: ObjectValue, key: Key): void {
+  if (exotic.kind !== "constructed" || key !== "stack" || prototype?.real === RegExp.prototype) return;
+  breakGraph("opaqueObject", "the stack of an error");
+}
+
 /** name, length and prototype of functions made in the trace. */
 function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null {
+  refuseStack(object, key);
   const { exotic } = object;
   if (exotic.kind !== "function" || !exotic.closure) return null;
   const hidden = { writable: false, enumerable: false, configurable: true } as const;
@@ -486,6 +493,7 @@ export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolea
  */
 export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable" | "all" = "all"): Key[] {
   refuseOpaque(object);
+  if (which === "all") refuseStack(object, "stack");
   const keys: Key[] = [];
   const { exotic } = object;
   if (exotic.kind === "array") {

@@ -1,19 +1,59 @@
 /**
- * Private members of objects that exist outside of the trace, through access from inside their class. Input: the
- * frame and a private instruction; output: changed registers, and writes that are replayed after the graph.
+ * Private members: of objects that exist outside of the trace through access from inside their class, of objects made
+ * in the trace as the trace has them. Input: the frame and a private instruction; output: changed registers, and
+ * writes that are replayed after the graph. Invariant: generated code never makes an object with private members.
  */
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
+import { placeOf } from "../bytecode/compile.ts";
 import type { InstructionOf } from "../bytecode/code.ts";
 import type { PrivateAccess } from "../frame/info.ts";
 import { privateSource } from "../source.ts";
-import { constant, type ObjectValue, type Value } from "../variables/value.ts";
+import {
+  constant,
+  ObjectValue,
+  type PrivateMethod,
+  type PrivateName,
+  type Value,
+} from "../variables/value.ts";
 import { refuseOpaque } from "./contents.ts";
-import type { Frame, Interpreter } from "./interpreter.ts";
+import type { Completion, Frame, Interpreter } from "./interpreter.ts";
 
-function accessOf(m: Interpreter, frame: Frame, index: number): PrivateAccess {
+/** A private name as a closure made in a frame captures it: generated code has none such. */
+export function privateNameOf(
+  m: Interpreter,
+  { code, callee }: Frame,
+  { index, access }: { readonly index: number; readonly access: PrivateAccess | null },
+): ObjectValue {
+  const { name: text = "#", declaredAt = -1 } = code.free[index] ?? {};
+  const name: PrivateName = { text, declaration: placeOf(code.module, declaredAt), access, holder: callee };
+  return nameValue(m, name, `${text} in a function made here`);
+}
+
+/** A private name as a value. */
+export function nameValue(m: Interpreter, name: PrivateName, detail: string): ObjectValue {
+  const value = new ObjectValue({ kind: "privateName", name }, null, null, null);
+  value.onlyTraced = { step: m.steps - 1, cause: { kind: "privateState", detail } };
+  return value;
+}
+
+/** The private name that an instruction means. */
+function nameAt(frame: Frame, index: number): PrivateName {
+  const { info, code, callee } = frame;
+  if (info.kind === "made") {
+    const bound = info.free[index];
+    invariant(bound?.kind === "object" && bound.exotic.kind === "privateName", "Expected a private name");
+    return bound.exotic.name;
+  }
+  const { name: text = "#", declaredAt = -1 } = code.free[index] ?? {};
+  return { text, declaration: placeOf(code.module, declaredAt), access: null, holder: callee };
+}
+
+/** Access to members of objects that exist outside of the trace. */
+function accessOf(m: Interpreter, frame: Frame, index: number, name: PrivateName): PrivateAccess {
+  if (name.access) return name.access;
   const { info } = frame;
-  if (info.kind !== "real") return breakGraph("privateState", "in a function made here");
+  if (info.kind !== "real") return breakGraph("throws", "a private member of another class");
   const found = info.binding(index);
   if (found.kind === "pending" && found.access) return m.standIns.accessFor(found, found.access);
   return found.kind === "private" ? found.access : breakGraph("privateState", "not reachable");
@@ -21,11 +61,48 @@ function accessOf(m: Interpreter, frame: Frame, index: number): PrivateAccess {
 
 function receiverOf(frame: Frame, register: number): ObjectValue {
   const object = frame.registers[register];
-  if (object?.kind !== "object" || !object.real || !object.source) {
-    return breakGraph("privateState", "of an object made here");
-  }
+  if (object?.kind === "tensor") return breakGraph("privateState", "of a tensor");
+  if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
   refuseOpaque(object);
   return object;
+}
+
+/** The members of an object made in the trace among which a name is; null where it has none of that name. */
+function madeMembers(object: ObjectValue, name: PrivateName): Map<string, Value | PrivateMethod> | null {
+  const found = [...object.privateFields].filter(([, members]) => members.has(name.declaration));
+  if (found.length === 0) return null;
+  const [[owner, members] = [], ...others] = found;
+  // Evaluations of one text make different names; which one a function has shows in what the class has of it.
+  if (!owner || !members || others.length > 0 || !holds(owner, name.holder)) {
+    return breakGraph("privateState", "of an object made here, in a function that may be of another class");
+  }
+  return members;
+}
+
+/** The classes of functions that stand for their private methods. */
+const owners = new WeakMap<ObjectValue, ObjectValue>();
+
+/** Says whose private method a function stands for. */
+export function noteOwner(method: ObjectValue, owner: ObjectValue): void {
+  owners.set(method, owner);
+}
+
+/** Whether code that has a private name is of the very class, and not of another evaluation of its text. */
+function holds(owner: ObjectValue, holder: ObjectValue | null): boolean {
+  if (holder === owner || (holder && owners.get(holder) === owner)) return true;
+  const { real } = owner, fn = holder?.real;
+  if (!real || !fn) return false;
+  const prototype: unknown = Reflect.getOwnPropertyDescriptor(real, "prototype")?.value;
+  const has = (object: object): boolean =>
+    Reflect.ownKeys(object).some((key) => {
+      const { value, get, set } = Reflect.getOwnPropertyDescriptor(object, key) ?? {};
+      return value === fn || get === fn || set === fn;
+    });
+  return has(real) || (typeof prototype === "object" && prototype !== null && has(prototype));
+}
+
+function isMethod(member: Value | PrivateMethod): member is PrivateMethod {
+  return !("kind" in member);
 }
 
 /**
@@ -62,56 +139,93 @@ function unreachedMethod(m: Interpreter, { info, code }: Frame, index: number): 
 
 /** object.#name */
 export function getPrivate(m: Interpreter, frame: Frame, instruction: InstructionOf<"getPrivate">): void {
-  const unreached = unreachedMethod(m, frame, instruction.name);
-  if (unreached) {
-    frame.registers[instruction.dst] = unreached;
-    frame.pc++;
-    return;
+  const object = receiverOf(frame, instruction.object), name = nameAt(frame, instruction.name);
+  const completion: Completion = { kind: "register", register: instruction.dst };
+  if (object.real === null) {
+    const member = madeMembers(object, name)?.get(name.declaration);
+    if (!member) return breakGraph("throws", "a private member of another class");
+    if (!isMethod(member)) return m.complete(completion, member);
+    if (member.call) return m.complete(completion, member.call);
+    if (!member.get) return breakGraph("throws", "a private accessor without a getter");
+    return m.call({ callee: member.get, self: object, args: [], completion });
   }
-  const given = accessOf(m, frame, instruction.name);
-  const object = receiverOf(frame, instruction.object);
+  const value = unreachedMethod(m, frame, instruction.name) ?? realMember(m, object, {
+    text: name.text,
+    given: accessOf(m, frame, instruction.name, name),
+  });
+  m.complete(completion, value);
+}
+
+function realMember(
+  m: Interpreter,
+  object: ObjectValue,
+  { text, given }: { readonly text: string; readonly given: PrivateAccess },
+): Value {
   const { real, source } = object;
   invariant(real && source, "Expected a real object");
   if (!given.has(real)) breakGraph("throws", "a private member of another class");
-  const name = frame.code.free[instruction.name]?.name ?? "#";
-  const access = canonical(object, name, given);
-  let value = object.privates.get(access);
-  if (!value) {
-    if (access.member === "accessor") breakGraph("privateState", "a private accessor");
-    const content = access.get(real);
-    value = access.member === "method" && typeof content === "function"
-      ? m.wrapper.known(content, name)
-      : m.wrapper.wrap(content, privateSource(source, name, access));
-  }
-  frame.registers[instruction.dst] = value;
-  frame.pc++;
+  const access = canonical(object, text, given);
+  const written = object.privates.get(access);
+  if (written) return written;
+  if (access.member === "accessor") breakGraph("privateState", "a private accessor");
+  const content = access.get(real);
+  return access.member === "method" && typeof content === "function"
+    ? m.wrapper.known(content, text)
+    : m.wrapper.wrap(content, privateSource(source, text, access));
 }
 
 /** object.#name = value */
 export function setPrivate(
   m: Interpreter,
   frame: Frame,
-  { object: register, name, value }: {
+  { object: register, name: index, value }: {
     readonly object: number;
     readonly name: number;
     readonly value: Value;
   },
 ): void {
-  const access = accessOf(m, frame, name);
-  const object = receiverOf(frame, register);
+  const object = receiverOf(frame, register), name = nameAt(frame, index);
+  const completion: Completion = { kind: "discard" };
+  if (object.real === null) {
+    const members = madeMembers(object, name), member = members?.get(name.declaration);
+    if (!members || !member) return breakGraph("throws", "a private member of another class");
+    if (!isMethod(member)) {
+      members.set(name.declaration, value);
+      return m.complete(completion, value);
+    }
+    if (!member.set) return breakGraph("throws", "a private method is assigned");
+    return m.call({ callee: member.set, self: object, args: [value], completion });
+  }
+  const access = accessOf(m, frame, index, name);
   if (access.member !== "field") breakGraph("privateState", "a private accessor");
-  if (object.real && !access.has(object.real)) breakGraph("throws", "a private member of another class");
-  object.privates.set(canonical(object, frame.code.free[name]?.name ?? "#", access), value);
-  frame.pc++;
+  if (!access.has(object.real)) breakGraph("throws", "a private member of another class");
+  object.privates.set(canonical(object, name.text, access), value);
+  m.complete(completion, value);
 }
 
 /** #name in object */
 export function hasPrivate(m: Interpreter, frame: Frame, instruction: InstructionOf<"hasPrivate">): void {
-  const access = accessOf(m, frame, instruction.name);
   const object = frame.registers[instruction.object];
+  if (object?.kind === "tensor") return breakGraph("privateState", "of a tensor");
   if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
-  // Objects made in the trace have no private members.
+  const name = nameAt(frame, instruction.name);
+  const set = (has: boolean) => m.complete({ kind: "register", register: instruction.dst }, constant(has));
+  if (object.real === null) return set(madeMembers(object, name) !== null);
+  // A class made in the trace has made no object outside of it.
+  if (frame.info.kind === "made" && name.access === null) return set(false);
+  const access = accessOf(m, frame, instruction.name, name);
   m.wrapper.relyOnPrototype(object);
-  frame.registers[instruction.dst] = constant(object.real !== null && access.has(object.real));
-  frame.pc++;
+  set(access.has(object.real));
+}
+
+/** A private field begins on an object made in the trace. */
+export function addPrivate(
+  owner: ObjectValue,
+  object: ObjectValue,
+  { declaration, value }: { readonly declaration: string; readonly value: Value | PrivateMethod },
+): void {
+  let members = object.privateFields.get(owner);
+  if (!members) object.privateFields.set(owner, members = new Map());
+  if (members.has(declaration)) return breakGraph("throws", "a private field is there already");
+  members.set(declaration, value);
 }

@@ -226,6 +226,8 @@ export type Exotic =
   | { readonly kind: "bound"; readonly target: Value; readonly self: Value; readonly args: readonly Value[] }
   | GeneratorExotic
   | ListIteratorExotic
+  /** A private name as code that can see it captures it. */
+  | { readonly kind: "privateName"; readonly name: PrivateName }
   /** The error of an instruction that throws, which only plain JavaScript can make: nobody looks into it. */
   | { readonly kind: "thrown"; readonly step: number; readonly cause: BreakCause }
   /** A boxed or native object that is passed around and compared, but not looked into. */
@@ -235,6 +237,46 @@ export interface FunctionExotic {
   readonly kind: "function";
   /** A function made in the trace; null for real ones. */
   readonly closure: ClosureState | null;
+  /** A class made in the trace; null for other functions. */
+  readonly definition: ClassDefinition | null;
+}
+
+/** A private name in the hands of some code. */
+export interface PrivateName {
+  /** As written, with its #. */
+  readonly text: string;
+  /** Where it is declared. */
+  readonly declaration: string;
+  /** Reaches members of objects that exist outside of the trace; null for names of classes made in it. */
+  readonly access: PrivateAccess | null;
+  /** Whose name it is: the class made in the trace, or the function that has it from outside. */
+  readonly holder: ObjectValue | null;
+}
+
+/** Code of a class made in the trace. */
+export interface MadeCode {
+  readonly code: CodeObject;
+  readonly free: readonly FreeBinding[];
+}
+
+/** What a private method or accessor is. */
+export interface PrivateMethod {
+  readonly call: ObjectValue | null;
+  readonly get: ObjectValue | null;
+  readonly set: ObjectValue | null;
+}
+
+/** A class made in the trace. */
+export interface ClassDefinition {
+  readonly derived: boolean;
+  readonly constructorCode: MadeCode | null;
+  readonly fields: readonly {
+    readonly key: string;
+    readonly declaration: string | null;
+    readonly value: MadeCode | null;
+  }[];
+  /** Private methods and accessors of its instances, by the declaration of their names. */
+  readonly privateMethods: ReadonlyMap<string, PrivateMethod>;
 }
 
 /** A function made by a `closure` instruction. */
@@ -306,6 +348,10 @@ export class ObjectValue {
   readonly privates: Map<PrivateAccess, Value> = new Map();
   /** The accesses to private members that the trace has used, by name. */
   readonly privateAccess: Map<string, PrivateAccess[]> = new Map();
+  /** Private members of an object made in the trace: of each class that has initialised it, by declaration. */
+  readonly privateFields: Map<ObjectValue, Map<string, Value | PrivateMethod>> = new Map();
+  /** Why generated code cannot make it, and at which instruction the graph ends if it is needed there. */
+  onlyTraced: { readonly step: number; readonly cause: BreakCause } | null = null;
   /** The prototype was replaced in the trace. */
   prototypeChanged = false;
 }

@@ -202,7 +202,7 @@ export class Wrapper {
       this.output.guard({ kind: "identity", source, object: real, label });
       at = knownSource(label, real);
     }
-    const value = new ObjectValue({ kind: "function", closure: null }, null, real, at);
+    const value = new ObjectValue({ kind: "function", closure: null, definition: null }, null, real, at);
     this.#values.set(real, value);
     value.prototype = this.prototypeValue(Object.getPrototypeOf(real));
     return value;

@@ -19,6 +19,7 @@ import {
   type Interpreter,
   PUSHED,
 } from "../interpreter.ts";
+import { SORTED_IN_ONE_RUN } from "../../sorting_polyfills.ts";
 import { collect, listIterator } from "../iteration.ts";
 import {
   allElements,
@@ -52,14 +53,31 @@ function position(value: Value | undefined, length: number, fallback: number): n
   return number < 0 ? Math.max(0, length + number) : Math.min(number, length);
 }
 
+/** Where splice and its like begin, how much they leave out, and what they put there. */
+function spliced(args: readonly Value[], length: number): [start: number, count: number, ...items: Value[]] {
+  const start = position(args[0], length, 0);
+  const count = args.length === 0
+    ? 0
+    : args.length === 1
+    ? length - start
+    : Math.max(0, Math.min(position(args[1], Infinity, 0), length - start));
+  return [start, count, ...args.slice(2)];
+}
+
 /** Undefined or not given. */
 function isMissing(value: Value | undefined): boolean {
   return value === undefined || (value.kind === "constant" && value.value === undefined);
 }
 
-/** Refuses comparators: which pairs they see, and what follows where they contradict themselves, is the engine's. */
-function refuseComparator(value: Value | undefined): void {
-  if (!isMissing(value)) breakGraph("builtin", "sort with a comparator");
+/** Sorts by a comparator in a stand-in, as far as it knows V8's order of comparisons; null where there is none. */
+function sortedBy(m: Interpreter, array: ObjectValue, request: CallRequest, name: string): CallResult | null {
+  const [comparator] = request.args;
+  if (isMissing(comparator)) return null;
+  if (!comparator || !isCallable(comparator)) return breakGraph("throws", "a comparator is no function");
+  if (elementsOf(m, array).length >= SORTED_IN_ONE_RUN) {
+    return breakGraph("builtin", "a long sort by a comparator");
+  }
+  return m.callInternal(name, request);
 }
 
 function sameValueZero(m: Interpreter, a: Value, b: Value): boolean {
@@ -102,13 +120,8 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   splice: (m, array, args) => {
     refuseIntegrity(m, array);
     const elements = settledElements(m, array);
-    const start = position(args[0], elements.length, 0);
-    const count = args.length === 0
-      ? 0
-      : args.length === 1
-      ? elements.length - start
-      : Math.max(0, Math.min(position(args[1], Infinity, 0), elements.length - start));
-    return newArray(m, elements.splice(start, count, ...args.slice(2)));
+    const [start, count, ...items] = spliced(args, elements.length);
+    return newArray(m, elements.splice(start, count, ...items));
   },
   reverse: (m, array) => {
     refuseIntegrity(m, array);
@@ -209,17 +222,34 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     values[index] = args[1] ?? UNDEFINED;
     return newArray(m, values);
   },
-  sort: (m, array, args) => {
-    refuseComparator(args[0]);
+  sort: (m, array, _args, request) => {
     refuseIntegrity(m, array);
+    const sorted = sortedBy(m, array, request, "sortBy");
+    if (sorted !== null) return sorted;
     sortConstants(m, array);
     return array;
   },
-  toSorted: (m, array, args) => {
-    refuseComparator(args[0]);
+  toSorted: (m, array, _args, request) => {
+    const sorted = sortedBy(m, array, request, "toSortedBy");
+    if (sorted !== null) return sorted;
     const copy = newArray(m, allElements(m, array));
     sortConstants(m, copy);
     return copy;
+  },
+  copyWithin: (m, array, args) => {
+    refuseIntegrity(m, array);
+    const elements = settledElements(m, array), { length } = elements;
+    elements.copyWithin(
+      position(args[0], length, 0),
+      position(args[1], length, 0),
+      position(args[2], length, length),
+    );
+    return array;
+  },
+  toSpliced: (m, array, args) => {
+    const values = allElements(m, array);
+    values.splice(...spliced(args, values.length));
+    return newArray(m, values);
   },
 };
 

@@ -1,0 +1,79 @@
+/**
+ * A class inside a function, member by member, for whoever makes it without evaluating its text.
+ *
+ * Input: a class template of a code object. Output: the code of its members and what they capture.
+ * Invariant: a class whose members are not all known before it runs (computed keys, static blocks) has none of this.
+ */
+import type { ClassTemplate, CodeObject } from "./code.ts";
+import { codeOfUnit, codeUnit, declarationOf, placeOf } from "./compile.ts";
+import { freeVariables } from "./free.ts";
+import type { Variable } from "./scope.ts";
+import { isClassNode, staticKeyName } from "./syntax.ts";
+
+/** What code inside a class captures. */
+export type ClassCapture =
+  /** What the class itself captures, by index in the template's `free`. */
+  | { readonly kind: "outer"; readonly index: number }
+  /** The class, by its own name. */
+  | { readonly kind: "class" }
+  | { readonly kind: "private"; readonly name: string; readonly declaration: string };
+
+/** Code of a class with its captures. */
+export interface MemberCode {
+  readonly code: CodeObject;
+  readonly captures: readonly ClassCapture[];
+}
+
+/** A member of a class; `declaration`: of a private name, as `placeOf` has it. */
+export type ClassMember =
+  & {
+    readonly isStatic: boolean;
+    readonly key: string;
+    readonly declaration: string | null;
+  }
+  & (
+    | ({ readonly kind: "method" | "get" | "set" } & MemberCode)
+    | { readonly kind: "field"; readonly value: MemberCode | null }
+  );
+
+export interface ClassMembers {
+  readonly derived: boolean;
+  readonly constructorCode: MemberCode | null;
+  /** In the order in which they are written. */
+  readonly members: readonly ClassMember[];
+}
+
+/** The members of a class; a text says why they cannot be had. */
+export function classMembers(code: CodeObject, template: ClassTemplate): ClassMembers | string {
+  const { unit, module } = codeUnit(code, template.span);
+  const { node } = unit;
+  if (!isClassNode(node)) return "no class";
+  const outer = freeVariables(unit, module);
+  const capture = (variable: Variable): ClassCapture => {
+    const index = outer.indexOf(variable);
+    if (index >= 0) return { kind: "outer", index };
+    const { name, kind, declaredAt } = variable;
+    return kind === "private" ? { kind, name, declaration: placeOf(module, declaredAt) } : { kind: "class" };
+  };
+  const memberCode = (of: Parameters<typeof module.analysis.units.get>[0]): MemberCode => {
+    const inner = module.analysis.units.get(of);
+    if (!inner) throw new Error("Expected a member of this module");
+    return { code: codeOfUnit(inner, module), captures: freeVariables(inner, module).map(capture) };
+  };
+  const members: ClassMember[] = [];
+  let constructorCode: MemberCode | null = null;
+  for (const member of node.body.body) {
+    if (member.type === "StaticBlock") return "a static block";
+    if (member.computed) return "a computed key";
+    const { static: isStatic } = member, key = staticKeyName(member.key);
+    const declaration = member.key.type === "PrivateIdentifier"
+      ? declarationOf(member.key, node, module)
+      : null;
+    const about = { isStatic, key, declaration };
+    if (member.type === "PropertyDefinition") {
+      members.push({ ...about, kind: "field", value: member.value ? memberCode(member) : null });
+    } else if (member.kind === "constructor") constructorCode = memberCode(member.value);
+    else members.push({ ...about, kind: member.kind, ...memberCode(member.value) });
+  }
+  return { derived: node.superClass !== null && node.superClass !== undefined, constructorCode, members };
+}

@@ -1,0 +1,227 @@
+/**
+ * Classes that the program defines while it is traced: made of their members, not of their text. Input: a `class`
+ * instruction; output: a class in a register, its static fields evaluated. Invariant: generated code never makes such
+ * a class; where the program needs one outside of the trace, the graph ends before it is defined.
+ */
+import { invariant } from "../../base/errors.ts";
+import type { BreakCause } from "../break_reasons.ts";
+import { breakGraph } from "../break_reasons.ts";
+import {
+  type ClassCapture,
+  type ClassMember,
+  type ClassMembers,
+  classMembers,
+  type MemberCode,
+} from "../bytecode/class_members.ts";
+import type { InstructionOf } from "../bytecode/code.ts";
+import {
+  type ClassDefinition,
+  constant,
+  dataSlot,
+  isCallable,
+  type MadeCode,
+  ObjectValue,
+  type PrivateMethod,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
+import { capturedValues } from "./execute_objects.ts";
+import { Frame, type Interpreter } from "./interpreter.ts";
+import { inTurn } from "./in_turn.ts";
+import { builtinPrototype, defineOwn } from "./objects.ts";
+import { nameValue } from "./private_members.ts";
+import type { Step } from "./step.ts";
+
+/** What a class extends. */
+interface Heritage {
+  readonly constructor: ObjectValue;
+  readonly prototype: ObjectValue | null;
+}
+
+/** dst = class { … } */
+export function executeClass(step: Step, instruction: InstructionOf<"class">): void {
+  const { m, frame } = step;
+  const cause: BreakCause = { kind: "classDefinition", detail: instruction.name };
+  const template = frame.code.classes[instruction.index];
+  invariant(template, "Expected the template of a class");
+  const parts = classMembers(frame.code, template);
+  if (typeof parts === "string") return breakGraph("classDefinition", `${instruction.name}, for ${parts}`);
+  if (parts.members.some(({ isStatic, declaration }) => isStatic && declaration !== null)) {
+    return breakGraph("classDefinition", `${instruction.name}, for a static private member`);
+  }
+  const heritage = instruction.heritage === null ? null : heritageOf(m, step.get(instruction.heritage));
+  const outer = capturedValues(step, instruction.captures);
+  new Definition(m, { name: instruction.name, outer, cause }, parts).define(heritage, (made) => {
+    step.set(instruction.dst, made);
+  });
+}
+
+function heritageOf(m: Interpreter, parent: Value): Heritage {
+  if (!isCallable(parent)) return breakGraph("classDefinition", "a class that extends null or no class");
+  const prototype = m.plainProperty(parent, "prototype");
+  if (prototype?.kind === "object") return { constructor: parent, prototype };
+  return breakGraph("classDefinition", "a class whose parent has no prototype");
+}
+
+class Definition {
+  readonly #class: ObjectValue;
+  readonly #prototype: ObjectValue;
+  readonly #names = new Map<string, ObjectValue>();
+  readonly #privateMethods = new Map<string, PrivateMethod>();
+
+  constructor(
+    private readonly m: Interpreter,
+    private readonly about: {
+      readonly name: string;
+      readonly outer: readonly Value[];
+      readonly cause: BreakCause;
+    },
+    private readonly parts: ClassMembers,
+  ) {
+    this.#prototype = this.#onlyTraced(
+      new ObjectValue({ kind: "plain" }, builtinPrototype(m, Object.prototype, "Object"), null, null),
+    );
+    const { privateMethods, fields, constructorCode } = this.#definition();
+    const definition: ClassDefinition = { derived: parts.derived, constructorCode, fields, privateMethods };
+    this.#class = this.#onlyTraced(
+      new ObjectValue(
+        { kind: "function", closure: null, definition },
+        builtinPrototype(m, Function.prototype, "Function"),
+        null,
+        null,
+      ),
+    );
+  }
+
+  /** Makes the class; static fields run code of the program. */
+  define(heritage: Heritage | null, then: (made: ObjectValue) => void): void {
+    const made = this.#class, prototype = this.#prototype;
+    if (heritage) {
+      made.prototype = heritage.constructor;
+      prototype.prototype = heritage.prototype;
+    }
+    const { constructorCode, members } = this.parts;
+    const hidden = { kind: "data", enumerable: false } as const;
+    const readable = { ...hidden, writable: false, configurable: true };
+    made.slots.set("length", { ...readable, value: constant(constructorCode?.code.length ?? 0) });
+    made.slots.set("name", { ...readable, value: constant(this.about.name) });
+    made.slots.set("prototype", { ...hidden, writable: false, configurable: false, value: prototype });
+    prototype.slots.set("constructor", { ...hidden, writable: true, configurable: true, value: made });
+    for (const member of members) if (member.kind !== "field") this.#addMethod(member);
+    const statics = members.filter((member) => member.kind === "field" && member.isStatic);
+    inTurn((index, next) => {
+      const field = statics[index];
+      if (!field) return false;
+      return this.#addStatic(field, next);
+    }, () => then(made));
+  }
+
+  #onlyTraced(object: ObjectValue): ObjectValue {
+    object.onlyTraced = { step: this.m.steps - 1, cause: this.about.cause };
+    return object;
+  }
+
+  /** What instances are made of. Its lists are complete before anything is constructed. */
+  #definition(): Omit<ClassDefinition, "derived"> {
+    const made = (member: MemberCode): MadeCode => {
+      const { captures } = member;
+      const of = (capture: ClassCapture): Value => this.#captured(capture);
+      return {
+        code: member.code,
+        get free() {
+          return captures.map(of);
+        },
+      };
+    };
+    const fields = this.parts.members.flatMap((member) =>
+      member.kind === "field" && !member.isStatic
+        ? [{
+          key: member.key,
+          declaration: member.declaration,
+          value: member.value ? made(member.value) : null,
+        }]
+        : []
+    );
+    const { constructorCode } = this.parts;
+    return {
+      fields,
+      privateMethods: this.#privateMethods,
+      constructorCode: constructorCode ? made(constructorCode) : null,
+    };
+  }
+
+  #captured(capture: ClassCapture): Value {
+    switch (capture.kind) {
+      case "outer": {
+        const value = this.about.outer[capture.index];
+        invariant(value, "Expected what a class captures");
+        return value;
+      }
+      case "class":
+        return this.#class;
+      case "private": {
+        const { name: text, declaration } = capture;
+        let name = this.#names.get(declaration);
+        if (!name) {
+          name = nameValue(this.m, { text, declaration, access: null, holder: this.#class }, text);
+          this.#onlyTraced(name);
+          this.#names.set(declaration, name);
+        }
+        return name;
+      }
+      default:
+        return capture satisfies never;
+    }
+  }
+
+  #addMethod(member: Exclude<ClassMember, { readonly kind: "field" }>): void {
+    const { kind, isStatic, key, declaration, code, captures } = member;
+    const home = isStatic ? this.#class : this.#prototype;
+    const closure = {
+      code,
+      free: captures.map((capture) => this.#captured(capture)),
+      home,
+      functionName: key,
+      namePrefix: kind === "method" ? "" as const : kind,
+    };
+    const fn = this.#onlyTraced(
+      new ObjectValue(
+        { kind: "function", closure, definition: null },
+        this.m.functionPrototype(code),
+        null,
+        null,
+      ),
+    );
+    if (declaration !== null) {
+      const former = this.#privateMethods.get(declaration) ?? { call: null, get: null, set: null };
+      this.#privateMethods.set(declaration, { ...former, [kind === "method" ? "call" : kind]: fn });
+      return;
+    }
+    const flags = { enumerable: false, configurable: true } as const;
+    if (kind === "method") home.slots.set(key, { kind: "data", value: fn, writable: true, ...flags });
+    else {
+      const former = home.slots.get(key);
+      const [get, set] = former?.kind === "accessor" ? [former.get, former.set] : [UNDEFINED, UNDEFINED];
+      home.slots.set(key, {
+        kind: "accessor",
+        get: kind === "get" ? fn : get,
+        set: kind === "set" ? fn : set,
+        ...flags,
+      });
+    }
+  }
+
+  #addStatic(member: ClassMember, next: () => void): void {
+    const { m } = this, made = this.#class;
+    if (member.kind !== "field") return next();
+    const put = (value: Value): void => {
+      defineOwn(m, made, member.key, dataSlot(value));
+      next();
+    };
+    if (!member.value) return put(UNDEFINED);
+    const { code, captures } = member.value;
+    const free = captures.map((capture) => this.#captured(capture));
+    const completion = { kind: "inside", then: put } as const;
+    m.push(new Frame({ kind: "made", free }, code, made, made, [], UNDEFINED, completion));
+  }
+}

@@ -1,0 +1,377 @@
+/** Everyday programs: classes in functions, private members of new objects, sorting, lists. */
+import { type Tensor, tensor } from "../../mod.ts";
+import type { Corpus } from "../support/programs.ts";
+
+const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
+
+export class Meter {
+  #total: Tensor;
+  #count = 0;
+  #log: string[] = [];
+  static made = 0;
+  constructor(start: Tensor) {
+    this.#total = start;
+    Meter.made++;
+  }
+  static sum(a: Meter, b: Meter): Tensor {
+    return a.#total.add(b.#total);
+  }
+  static is(value: object): boolean {
+    return #total in value;
+  }
+  add(by: Tensor): this {
+    this.#total = this.#total.add(by);
+    this.#note("add");
+    return this;
+  }
+  addAll(all: readonly Tensor[]): this {
+    all.forEach((each) => {
+      this.#total = this.#total.add(each);
+      this.#count++;
+    });
+    return this;
+  }
+  #note(what: string): void {
+    this.#count++;
+    this.#log.push(`${what}${this.#count}`);
+  }
+  get #mean(): Tensor {
+    return this.#total.div(Math.max(1, this.#count));
+  }
+  set #mean(value: Tensor) {
+    this.#total = value.mul(this.#count);
+  }
+  scaleMean(by: number): this {
+    this.#mean = this.#mean.mul(by);
+    return this;
+  }
+  state(): unknown[] {
+    return [this.#total, this.#count, this.#log, this.#mean];
+  }
+}
+
+export class LoudMeter extends Meter {
+  #volume = 3;
+  readonly kind = "loud";
+  constructor(start: Tensor) {
+    super(start.mul(2));
+    this.#volume++;
+  }
+  override state(): unknown[] {
+    return [this.#volume, ...super.state()];
+  }
+}
+
+export class PlainHeir extends Meter {
+  readonly own = [1];
+}
+
+/** Each evaluation makes a class with private names of its own. */
+const vaultOf = (base: number) =>
+  class {
+    #held = base;
+    static read(other: object): unknown {
+      return #held in other ? (other as { peek?: unknown }).peek : "foreign";
+    }
+    get peek(): number {
+      return this.#held;
+    }
+  };
+
+export const everyday: Corpus = {
+  "private members of objects that stay inside"({ compile, attempt }) {
+    const uses: ((x: Tensor) => unknown)[] = [
+      (x) => new Meter(x).add(x.mul(2)).state(),
+      (x) => Meter.sum(new Meter(x), new Meter(x.add(1)).add(x)),
+      (x) => [x.add(1), Meter.is(new Meter(x)), Meter.is({}), Meter.is(new LoudMeter(x))],
+      (x) => new Meter(x).addAll([x, x.mul(3)]).scaleMean(4).state(),
+      (x) => new LoudMeter(x).add(x).state(),
+      (x) => new PlainHeir(x).add(x).state(),
+      (x) => [x.mul(2), new LoudMeter(x).kind, Object.keys(new PlainHeir(x)), new Meter(x) instanceof Meter],
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (let i = 0; i < 3; i++) attempt(() => f(v(i, 2)));
+    }
+  },
+  "private members of objects that leave"({ compile, attempt, see }) {
+    const kept: Meter[] = [];
+    const uses: ((x: Tensor) => unknown)[] = [
+      (x) => new Meter(x.add(1)),
+      (x) => {
+        const meter = new Meter(x.mul(2));
+        kept.push(meter);
+        return meter.add(x).state();
+      },
+      (x) => {
+        const meter = new LoudMeter(x).add(x);
+        console.log(meter.state().length);
+        return meter.add(x.mul(2)).state();
+      },
+      (x) => {
+        const meter = new Meter(x);
+        return () => meter.add(x).state();
+      },
+      (x) => {
+        const meters = [new Meter(x), new Meter(x.add(1))];
+        return meters.map((each) => Number(x.sum().item()) > 1 ? each.add(x).state() : each.state());
+      },
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (let i = 0; i < 3; i++) {
+        attempt(() => {
+          const result = f(v(i, 2));
+          return result instanceof Meter
+            ? result.add(v(1, 1)).state()
+            : typeof result === "function"
+            ? result()
+            : result;
+        });
+      }
+    }
+    see(kept.map((meter) => meter.state()));
+  },
+  "private names of two evaluations of one class"({ compile, attempt }) {
+    const One = vaultOf(1), Two = vaultOf(2);
+    const peekOf = Object.getOwnPropertyDescriptor(One.prototype, "peek")?.get ?? (() => 0);
+    const uses: ((x: Tensor) => unknown)[] = [
+      (x) => [x.add(new One().peek), x.add(new Two().peek)],
+      (x) => [x.add(1), One.read(new Two()), Two.read(new Two())],
+      (x) => [x.add(1), Reflect.apply(peekOf, new Two(), [])],
+      (x) => [x.add(1), Reflect.apply(peekOf, new One(), []), Reflect.apply(peekOf, {}, [])],
+      (x) => {
+        const Here = class {
+          #n = 1;
+          static of(other: object) {
+            return #n in other;
+          }
+        };
+        return [x.add(1), Here.of(new Here()), Here.of(new One()), Here.of(x.shape)];
+      },
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (let i = 0; i < 2; i++) attempt(() => f(v(i, 2)));
+    }
+  },
+  "classes that are defined in functions"({ compile, attempt }) {
+    const order: string[] = [];
+    const uses: ((x: Tensor, n: number) => unknown)[] = [
+      (x, n) => {
+        class Point {
+          readonly scale = n;
+          constructor(readonly at: Tensor) {}
+          get twice() {
+            return this.at.mul(2);
+          }
+          set twice(value: Tensor) {
+            order.push(`set ${value.ndim}`);
+          }
+          move(by: Tensor) {
+            return new Point(this.at.add(by));
+          }
+          static origin = x.mul(0);
+          static count = order.push("static");
+          static from(t: Tensor) {
+            return new this(t);
+          }
+        }
+        const point = Point.from(x).move(Point.origin.add(1));
+        point.twice = x;
+        return [point.twice, point.scale, Point.name, Point.length, typeof Point, point instanceof Point];
+      },
+      (x) => {
+        class Base {
+          name() {
+            return `base ${this.suffix()}`;
+          }
+          suffix() {
+            return "b";
+          }
+          static kind() {
+            return "kind";
+          }
+        }
+        class Heir extends Base {
+          extra = order.push("field");
+          constructor(readonly k: number) {
+            super();
+            order.push(new.target.name);
+          }
+          override suffix() {
+            return `${super.suffix()}h${this.k}`;
+          }
+          static override kind() {
+            return `${super.kind()} of heir`;
+          }
+        }
+        const heir = new Heir(3);
+        return [x.add(heir.k), heir.name(), Heir.kind(), Object.keys(heir), heir.constructor === Heir];
+      },
+      (x) => {
+        class Failure extends Error {
+          override name = "Failure";
+          constructor(readonly at: number) {
+            super(`at ${at}`);
+          }
+        }
+        try {
+          throw new Failure(4);
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error;
+          return [x.mul(error.at), error.message, String(error), error instanceof Error];
+        }
+      },
+      (x, n) => {
+        class Failure extends Error {}
+        if (n > 1) throw new Failure("too large");
+        return x.add(n);
+      },
+      (x) => {
+        class Counter {
+          #n = 0;
+          #step: number;
+          constructor(step: number) {
+            this.#step = step;
+          }
+          next() {
+            return this.#advance().#n;
+          }
+          #advance() {
+            this.#n += this.#step;
+            return this;
+          }
+          get #half() {
+            return this.#n / 2;
+          }
+          half() {
+            return [1, 2].map((k) => this.#half * k);
+          }
+        }
+        const counter = new Counter(3);
+        return [x.add(counter.next()), x.mul(counter.next()), counter.half()];
+      },
+      (x) => {
+        class List extends Array<number> {
+          sum() {
+            return this.reduce((a, b) => a + b, 0);
+          }
+        }
+        const list = new List();
+        list.push(1, 2, 3);
+        return [x.mul(list.sum()), list.length];
+      },
+      (x) => {
+        const mixin = (Base: new () => object) =>
+          class extends Base {
+            #own = 2;
+            own() {
+              return this.#own;
+            }
+          };
+        return [x.add(1), new (mixin(Object))().own(), mixin(Object).name];
+      },
+      (x) => {
+        class Leaves {
+          constructor(readonly t: Tensor) {}
+        }
+        return [Object.keys(new Leaves(x.add(1))), Leaves];
+      },
+      (x) => {
+        class Noisy {
+          say(t: Tensor) {
+            console.log("said", t.sum().item());
+            return t.mul(2);
+          }
+        }
+        const noisy = new Noisy();
+        return noisy.say(noisy.say(x.add(1)));
+      },
+      (x) => {
+        class Callable {}
+        return [x.add(1), Reflect.apply(Callable as unknown as () => unknown, undefined, [])];
+      },
+      (x) => {
+        const key = "a" + x.ndim;
+        class Computed {
+          [key]() {
+            return 5;
+          }
+          static {
+            order.push("block");
+          }
+        }
+        return [x.add(1), Reflect.get(new Computed(), "a1").call(null)];
+      },
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (let i = 1; i < 3; i++) {
+        attempt(() => {
+          const result = f(v(i, 2), i);
+          return Array.isArray(result)
+            ? result.map((each) => typeof each === "function" ? each.name : each)
+            : result;
+        });
+      }
+      attempt(() => order.join());
+    }
+  },
+  "sorting by a comparator"({ compile, attempt, see }) {
+    const calls: string[] = [];
+    const noted = (a: number, b: number): number => {
+      calls.push(`${a} ${b}`);
+      return a - b;
+    };
+    const uses: ((x: Tensor, list: number[]) => unknown)[] = [
+      (x, list) => [x.add(1), list.sort(noted)],
+      (x, list) => [x.add(1), list.toSorted((a, b) => b - a), list],
+      (x, list) => [x.add(1), list.toSorted(() => NaN), list.toSorted((a) => a % 2 ? -1 : 1)],
+      (x, list) => list.map((n) => ({ n, t: x.mul(n) })).sort((a, b) => a.n - b.n).map(({ t }) => t),
+      (x, list) => list.map((n) => x.mul(n)).sort((a, b) => Number(a.sum().item()) - Number(b.sum().item())),
+      (x, list) =>
+        list.sort((a, b) => {
+          if (a === 3) throw new RangeError(`${a} ${b}`);
+          return a - b;
+        }).map((n) => x.add(n)),
+      (x, list) => {
+        const gaps = [...list, , undefined, 4, ,];
+        gaps.sort((a, b) => Number(a) - Number(b));
+        return [
+          x.add(1),
+          gaps,
+          gaps.length,
+          7 in gaps,
+          [...list, , 2].toSorted((a, b) => Number(a) - Number(b)),
+        ];
+      },
+      (x, list) => [x.add(1), list.sort(((_a: number, _b: number) => 1n) as never)],
+      (x, list) => [x.add(1), list.sort(3 as never)],
+      (x, list) => [x.add(1), list.copyWithin(0, 2), list.copyWithin(-2, 0, 1), list.toSpliced(1, 1, 9, 8)],
+      (x, list) => [x.add(1), list.toSpliced(0), list.toSpliced(2), list.toSpliced(-1, 1)],
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (const list of [[3, 1, 2], [5, 4, 3, 2, 1], [2], [], [1, 2, 2, 1, 7, 0, 6, 3]]) {
+        attempt(() => f(v(1, 2), [...list]));
+      }
+    }
+    see(calls);
+  },
+  "the stack of an error that was made here"({ compile, attempt }) {
+    const uses: ((x: Tensor) => unknown)[] = [
+      (x) => [x.add(1), typeof new Error("a").stack],
+      (x) => [x.add(1), Object.hasOwn(new TypeError("a"), "stack"), Object.keys(new Error("b"))],
+      (x) => {
+        const error = new Error("a");
+        error.stack = "none";
+        return [x.add(1), error.stack, Object.keys(error)];
+      },
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
+    }
+  },
+};

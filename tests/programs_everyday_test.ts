@@ -1,0 +1,49 @@
+/** Everyday programs, compiled and uncompiled, with breaks at several places, and the breaks that they do not need. */
+import { assertEquals } from "@std/assert";
+import { compiler, type Tensor, tensor } from "../mod.ts";
+import { everyday, LoudMeter, Meter, PlainHeir } from "./programs/everyday.ts";
+import { register } from "./support/programs.ts";
+
+register(everyday, ["eager"], [4, 11, 23]);
+
+/** Whatever ends a graph in the second call: the first one may have to give variables. */
+function breaksOf(fn: (x: Tensor) => unknown): readonly string[] {
+  const x = tensor([1, 2], { dtype: "float32" });
+  compiler.explain(fn)(x);
+  const { breakReasons, uncompiled } = compiler.explain(fn)(x);
+  return [...breakReasons, ...uncompiled].map(({ explanation }) => explanation);
+}
+
+const UNBROKEN: Readonly<Record<string, (x: Tensor) => unknown>> = {
+  "private members of a new object": (x) => new Meter(x).add(x).scaleMean(2).state().length,
+  "private members of heirs": (x) => Meter.sum(new LoudMeter(x), new PlainHeir(x)),
+  "sorting by a comparator": (x) => x.mul([3, 1, 2].sort((a, b) => a - b)[0] ?? 0),
+  "other lists": (x) => [x.mul(2), [1, 2, 3].copyWithin(0, 1), [1, 2].toSpliced(0, 1)],
+  "a class in the function, with private fields that an arrow function reads": (x) => {
+    class Local {
+      #n = 2;
+      by = (t: Tensor) => t.mul(this.#n);
+    }
+    return new Local().by(x);
+  },
+  "a class expression that extends another, with static fields": (x) => {
+    const Base = class {
+      scale = 3;
+      static shift = x.add(1);
+    };
+    const heir = new (class extends Base {})();
+    return Base.shift.mul(heir.scale);
+  },
+  "a class of errors that is caught": (x) => {
+    class Missing extends Error {}
+    try {
+      throw new Missing("no");
+    } catch (error) {
+      return error instanceof Missing ? x.mul(error.message.length) : x;
+    }
+  },
+};
+
+for (const [name, fn] of Object.entries(UNBROKEN)) {
+  Deno.test(`no break: ${name}`, () => assertEquals(breaksOf(fn), []));
+}
