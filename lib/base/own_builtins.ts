@@ -88,9 +88,13 @@ const arrayPrototype = Array.prototype, { [Symbol.iterator]: iterateArray } = ar
 const arrayIteratorPrototype: { readonly next?: unknown } = getPrototypeOf(iterateArray.call([])) ?? {};
 const { next: nextElement } = arrayIteratorPrototype;
 
-/** Whether spreading and destructuring of arrays, which all code does, is what it was when dyn loaded. */
+/**
+ * Whether spreading, destructuring and filling of arrays, which all code does, are what they were when dyn loaded:
+ * the prototype of arrays is one itself, and has a length once somebody gives it elements, which all arrays inherit.
+ */
 export function iteratesArraysAsLoaded(): boolean {
-  return arrayPrototype[Symbol.iterator] === iterateArray && arrayIteratorPrototype.next === nextElement;
+  return arrayPrototype[Symbol.iterator] === iterateArray && arrayIteratorPrototype.next === nextElement &&
+    arrayPrototype.length === 0 && !(0 in arrayPrototype);
 }
 
 /** What is set aside at the moment; null while nothing is. */

@@ -263,7 +263,7 @@ export class Unit {
 
   /** Runs plainly this once, so that the functions whose variables are missing give them. */
   #postpone(because: string, self: unknown, args: readonly unknown[]): unknown {
-    this.#countUncompiled("postponed", because, { expected: true })();
+    preferringOwnBuiltins(() => this.#countUncompiled("postponed", because, { expected: true })());
     const first = this.body.resumed ? null : this.program.fn;
     return atNextCall(() => this.body.runPlain(self, args), first);
   }

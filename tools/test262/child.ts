@@ -22,6 +22,9 @@ const [harness = "", mode] = Deno.args;
 const COUNT = "$state.count = $state.count.add(1);";
 const ASSERTIONS = /^(assert\.[a-z]\w* = function \([^)]*\) \{|function assert\([^)]*\) \{)/gm;
 
+/** How messages on modules that are not found begin, and where they say who wanted them. */
+const NOT_LOADED = /^(Module not found|Import ")/, IMPORTER = / at ext:\S+$/;
+
 const state: State = { count: null, printed: [], done: [] };
 const SHARED = `
   function print(text) { $state.printed.push(text); }
@@ -41,16 +44,27 @@ function load(names: readonly string[]): void {
 
 function described(thrown: unknown): string {
   try {
-    return thrown instanceof Error ? `${text(thrown.name)}: ${text(thrown.message)}` : text(thrown);
+    return thrown instanceof Error
+      ? `${text(thrown.name)}: ${text(thrown.message).replace(IMPORTER, "")}`
+      : text(thrown);
   } catch {
     return typeof thrown;
   }
 }
 
-async function waitUntilDone(): Promise<string> {
-  for (const began = now(); state.done.length === 0 && now() - began < PATIENCE;) {
-    await new Promise((resolve) => later(resolve, 0));
-  }
+/** Waits by timers alone, since tests count what awaiting looks up. */
+function untilDone(): Promise<void> {
+  const began = now();
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (state.done.length > 0 || now() - began >= PATIENCE) resolve();
+      else later(look, 0);
+    };
+    later(look, 0);
+  });
+}
+
+function howDone(): string {
   if (state.done.length === 0) return "is never done";
   return `is done: ${state.done.map((error) => error === undefined ? "well" : described(error)).join()}`;
 }
@@ -71,8 +85,28 @@ function functionsOf(runs: readonly Run[]): readonly unknown[] {
   }
 }
 
-/** Runs one test to its end. */
-async function reportOf(engine: Engine, run: Run, test: unknown): Promise<Omit<Report, "changed">> {
+/** The identifier of causes of calls that only give variables: the next call is compiled. */
+const POSTPONED = "GB0032";
+/** Calls of a test until no variable is missing. */
+const MOST_CALLS = 4;
+
+/** Runs one test to its end, as often as it takes to have its variables. */
+async function reportOf(engine: Engine, run: Run, test: unknown): Promise<Report> {
+  let full: Report;
+  let calls = 0;
+  do {
+    const builtins = builtinsNow();
+    const report = await reportOnce(engine, run, test);
+    full = { ...report, changed: builtins.changed() };
+  } while (full.changed === null && ++calls < MOST_CALLS && full.uncompiled.some(isPostponed));
+  return full;
+}
+
+function isPostponed(cause: string): boolean {
+  return cause.includes(POSTPONED);
+}
+
+async function reportOnce(engine: Engine, run: Run, test: unknown): Promise<Omit<Report, "changed">> {
   const capture: Capture = { breaks: [], uncompiled: [], graphs: 0 };
   if (typeof test !== "function") return { outcome: `${NO_FUNCTION}: ${test}`, ...capture };
   state.count = engine.zero();
@@ -80,9 +114,12 @@ async function reportOf(engine: Engine, run: Run, test: unknown): Promise<Omit<R
   let ended = "returns";
   try {
     engine.run(test as () => void, state, capture);
-    if (run.isAsync) ended = await waitUntilDone();
-    // What nobody handles shows after the job, and a module that cannot be loaded later still.
-    await new Promise((resolve) => later(resolve, run.text.includes("import(") ? 20 : 0));
+    if (run.isAsync) {
+      await untilDone();
+      ended = howDone();
+    }
+    // What nobody handles shows after the job.
+    await new Promise((resolve) => later(resolve, 0));
   } catch (error) {
     ended = `throws ${described(error)}`;
   }
@@ -96,6 +133,8 @@ const engine = mode === "compiled" ? (await import("./compiled_engine.ts")).comp
 Object.defineProperty(globalThis, "$state", { value: state });
 globalThis.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
+  // When a module turns out to be missing is the loader's affair.
+  if (event.reason instanceof Error && NOT_LOADED.test(event.reason.message)) return;
   state.printed.push(event.reason);
 });
 evaluate(SHARED);
@@ -107,9 +146,7 @@ for (let line = await lines.next(); line !== null; line = await lines.next()) {
     const run = runs[i];
     if (!run) continue;
     load(run.harness);
-    const builtins = builtinsNow();
-    const report = await reportOf(engine, run, tests[i]);
-    const full: Report = { ...report, changed: builtins.changed() };
+    const full = await reportOf(engine, run, tests[i]);
     Deno.stdout.writeSync(new TextEncoder().encode(`${stringify(full)}\n`));
     if (full.changed !== null) Deno.exit();
   }

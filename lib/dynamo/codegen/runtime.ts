@@ -3,6 +3,7 @@
  * with the builtins as they were when dyn loaded.
  */
 import { types } from "node:util";
+import { iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
 import { scalarTensor } from "../../tensor/creation.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
@@ -19,9 +20,13 @@ export const freeze: (object: object) => object = Object.freeze;
 export const seal: (object: object) => object = Object.seal;
 export const preventExtensions: (object: object) => object = Object.preventExtensions;
 
-/** Adds elements to a new array. */
+/** Adds elements to a new array, whatever arrays inherit. */
 export function append(list: unknown[], ...elements: readonly unknown[]): void {
-  apply(push, list, elements);
+  if (iteratesArraysAsLoaded()) return void apply(push, list, elements);
+  for (let i = 0; i < elements.length; i++) {
+    const element = { value: elements[i], writable: true, enumerable: true, configurable: true };
+    defineProperty(list, list.length, element);
+  }
 }
 
 /** map.set(key, value), whatever a subclass has in its place. */

@@ -23,6 +23,7 @@ import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts"
 import { type Located, meansInside, moduleVariablesAt } from "./located.ts";
 import { type CallWatch, watchCalls } from "./next_call.ts";
 import { isOwnModule } from "../../base/errors.ts";
+import { preferringOwnBuiltins } from "../../base/own_builtins.ts";
 import { readScopes, type ScopeSnapshot } from "./scopes.ts";
 import type { Scripts } from "./scripts.ts";
 
@@ -55,7 +56,10 @@ export function atNextCall<T>(run: () => T, first: object | null = null): T {
   try {
     return watchCalls(one.one.inspector, watched.map(({ watch }) => watch), run);
   } finally {
-    for (const { one, watch } of watched) one.take(watch.values, watch.fn === first);
+    // The run may have replaced builtins.
+    preferringOwnBuiltins(() => {
+      for (const { one, watch } of watched) one.take(watch.values, watch.fn === first);
+    });
   }
 }
 

@@ -23,6 +23,8 @@ export interface CallWatch {
 /** Calls looked at in one run; a recursive function would make any number. */
 const MOST_CALLS = 64;
 
+const { defineProperty } = Object;
+
 const HAND_OUT: unique symbol = Symbol.for("dyn.handOut");
 const HAND_OUT_TEXT = `globalThis[Symbol.for("dyn.handOut")]`;
 
@@ -74,6 +76,10 @@ function closeWatch(id: number): void {
 /** The condition of every breakpoint: false, so that nothing stops. */
 function handOut(id: number, value: readonly Accessors[]): false {
   const watch = open.get(id);
-  if (watch && watch.values.length < MOST_CALLS) watch.values.push(value);
+  if (watch && watch.values.length < MOST_CALLS) {
+    // The program may have made elements that arrays inherit.
+    const element = { value, writable: true, enumerable: true, configurable: true };
+    defineProperty(watch.values, watch.values.length, element);
+  }
   return false;
 }
