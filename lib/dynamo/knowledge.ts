@@ -21,6 +21,7 @@ import { asProgram } from "../base/own_builtins.ts";
 import * as polyfills from "./polyfills.ts";
 import { addArrays } from "./trace/builtins/arrays.ts";
 import { addCollections } from "./trace/builtins/collections.ts";
+import { addIterators } from "./trace/builtins/iterators.ts";
 import { addObjects } from "./trace/builtins/objects.ts";
 import { addPrimitives } from "./trace/builtins/primitives.ts";
 import { addComptime } from "./comptime.ts";
@@ -56,6 +57,7 @@ function models(): ModelTable {
   const made = new ModelTable();
   addArrays(made);
   addCollections(made);
+  addIterators(made);
   addObjects(made);
   addPrimitives(made);
   addPrintedCode(made);

@@ -4,6 +4,7 @@
  * Maps and Sets. Invariant: order of calls, holes and arguments are the language's.
  */
 
+export * from "./iterator_polyfills.ts";
 export { sortBy, toSortedBy } from "./sorting_polyfills.ts";
 
 // Taken when dyn loads: callbacks may have a property of that name, and programs may replace it.

@@ -156,6 +156,11 @@ function builtinIterator(m: Interpreter, source: Value): ObjectValue | null {
   return (exotic.kind === "generator" || exotic.kind === "listIterator") && real === ITSELF ? source : null;
 }
 
+/** The builtin iterator, or the generator, that iterates a value; null where code of the program does. */
+export function listIteratorOf(m: Interpreter, source: Value): ObjectValue | null {
+  return source.kind === "object" ? builtinIterator(m, source) : null;
+}
+
 /** Begins to iterate: gives the iterator at once, or null where a frame will deliver it. */
 export function getIterator(m: Interpreter, source: Value, completion: Completion): ObjectValue | null {
   const iterator = builtinIterator(m, source);

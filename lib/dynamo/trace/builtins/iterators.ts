@@ -1,0 +1,118 @@
+/**
+ * Helpers of iterators. Input: builtin iterators and generators of the trace; output: items, or iterators that give
+ * them. Invariant: an iterator that a helper gives exists in the trace only, where it is a generator.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import { isCallable, ObjectValue, type Value } from "../../variables/value.ts";
+import { builtinPrototype } from "../contents.ts";
+import { type BuiltinModel, type CallRequest, type Interpreter, PUSHED } from "../interpreter.ts";
+import { isListNext, listIteratorOf, nextMethod, resumeGenerator } from "../iteration.ts";
+import type { ModelTable } from "./table.ts";
+
+/** What iterators made by helpers inherit from. */
+const HELPERS: object = Object.getPrototypeOf([].values().map(() => 0));
+
+/** Helpers that give an iterator, by the name of their stand-in, and what they take. */
+const LAZY = {
+  map: { standIn: "iteratorMap", takes: "callback" },
+  filter: { standIn: "iteratorFilter", takes: "callback" },
+  flatMap: { standIn: "iteratorFlatMap", takes: "callback" },
+  take: { standIn: "iteratorTake", takes: "count" },
+  drop: { standIn: "iteratorDrop", takes: "count" },
+} as const;
+
+/** Helpers that take all items there are. */
+const EAGER = {
+  forEach: "iteratorForEach",
+  some: "iteratorSome",
+  every: "iteratorEvery",
+  find: "iteratorFind",
+} as const;
+
+/** An iterator whose `next` is that of its kind: when it is looked up makes no difference. */
+function receiverOf(m: Interpreter, { self }: CallRequest, name: string): ObjectValue {
+  if (self.kind === "object" && (self.exotic.kind === "generator" || self.exotic.kind === "listIterator")) {
+    const next = nextMethod(m, self);
+    const isOwn = isListNext(next) || (next.kind === "object" && next.real !== null && NEXTS.has(next.real));
+    if (isOwn) return self;
+  }
+  return breakGraph("builtin", `Iterator.prototype.${name} of another iterator`);
+}
+
+function callbackOf({ args: [callback] }: CallRequest): Value {
+  return callback && isCallable(callback) ? callback : breakGraph("throws", "a callback is not a function");
+}
+
+function countOf({ args: [count] }: CallRequest): Value {
+  if (count?.kind !== "constant" || typeof count.value !== "number") {
+    return breakGraph("symbolicNumber", "a number of items");
+  }
+  return Number.isInteger(count.value) && count.value >= 0
+    ? count
+    : breakGraph("throws", "a number of items that is not whole");
+}
+
+const NEXTS: ReadonlySet<unknown> = new Set([
+  Reflect.get(Object.getPrototypeOf(Object.getPrototypeOf((function* () {})())), "next"),
+  Reflect.get(HELPERS, "next"),
+]);
+
+function lazy(name: keyof typeof LAZY): BuiltinModel {
+  const { standIn, takes } = LAZY[name];
+  return (m, request) => {
+    const receiver = receiverOf(m, request, name);
+    const argument = takes === "callback" ? callbackOf(request) : countOf(request);
+    const { completion } = request, step = m.steps - 1;
+    const then = (made: Value): void => {
+      if (made.kind !== "object") return breakGraph("iterator");
+      made.prototype = builtinPrototype(m, HELPERS, "Iterator Helper");
+      made.onlyTraced = { step, cause: { kind: "builtin", detail: `Iterator.prototype.${name}` } };
+      sources.set(made, receiver);
+      m.complete(completion, made);
+    };
+    return m.callInternal(standIn, { ...request, args: [argument], completion: { kind: "inside", then } });
+  };
+}
+
+/** What the iterators of helpers take their items from. */
+const sources = new WeakMap<ObjectValue, ObjectValue>();
+
+/** `return` of an iterator that a helper gave: before the first item only the language's own closes the source. */
+const closeHelper: BuiltinModel = (m, request) => {
+  const { self } = request;
+  const source = self.kind === "object" ? sources.get(self) : undefined;
+  if (self.kind === "object" && self.exotic.kind === "generator" && self.exotic.state === "suspendedStart") {
+    if (source?.exotic.kind !== "listIterator") return breakGraph("iterator", "closed before its first item");
+  }
+  return resumeGenerator(m, "return", request);
+};
+
+/** Adds the models of helpers of iterators. */
+export function addIterators(table: ModelTable): void {
+  const { prototype } = Iterator;
+  for (const name of ["map", "filter", "flatMap", "take", "drop"] as const) {
+    table.method(prototype, name, lazy(name));
+  }
+  for (const [name, standIn] of Object.entries(EAGER)) {
+    table.method(prototype, name, (m, request) => {
+      receiverOf(m, request, name);
+      callbackOf(request);
+      return m.callInternal(standIn, request);
+    });
+  }
+  table.method(prototype, "toArray", (m, request) => {
+    receiverOf(m, request, "toArray");
+    return m.callInternal("iteratorToArray", request);
+  });
+  table.method(prototype, "reduce", (m, request) => {
+    receiverOf(m, request, "reduce");
+    callbackOf(request);
+    return m.callInternal(request.args.length > 1 ? "iteratorReduceFrom" : "iteratorReduce", request);
+  });
+  table.method(HELPERS, "next", (m, request) => resumeGenerator(m, "next", { ...request, args: [] }));
+  table.method(HELPERS, "return", (m, request) => closeHelper(m, { ...request, args: [] }));
+  table.method(Iterator, "from", (m, { args: [source] }) => {
+    const found = source ? listIteratorOf(m, source) : null;
+    return found ?? breakGraph("builtin", "Iterator.from of what code of the program iterates");
+  });
+}
