@@ -34,6 +34,11 @@ const UNBROKEN: Readonly<Record<string, (x: Tensor) => unknown>> = {
     const heir = new (class extends Base {})();
     return Base.shift.mul(heir.scale);
   },
+  "helpers of iterators": (x) => x.mul([1, 2, 3].values().map((a) => a * 2).drop(1).toArray()[0] ?? 0),
+  "regular expressions": (x) => {
+    const [, first = "", second = ""] = /(\d+)-(\d+)/.exec("12-34") ?? [];
+    return x.mul(Number(first.replace(/1/g, (one) => one + second)));
+  },
   "a class of errors that is caught": (x) => {
     class Missing extends Error {}
     try {

@@ -23,6 +23,7 @@ import { addArrays } from "./trace/builtins/arrays.ts";
 import { addCollections } from "./trace/builtins/collections.ts";
 import { addIterators } from "./trace/builtins/iterators.ts";
 import { addObjects } from "./trace/builtins/objects.ts";
+import { addPatterns } from "./trace/builtins/patterns.ts";
 import { addPrimitives } from "./trace/builtins/primitives.ts";
 import { addComptime } from "./comptime.ts";
 import { errorOnGraphBreak, errorOnGraphBreakModel } from "./error_on_break.ts";
@@ -60,6 +61,7 @@ function models(): ModelTable {
   addIterators(made);
   addObjects(made);
   addPrimitives(made);
+  addPatterns(made);
   addPrintedCode(made);
   for (const [fn, model] of tensorMethodModels()) made.call(fn, model);
   addFreeFunctions(made);

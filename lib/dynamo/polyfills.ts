@@ -191,6 +191,23 @@ export function setForEach(this: Set<unknown>, callback: Callback, self?: unknow
   for (const member of this) apply(callback, self, [member, member, this]);
 }
 
+/** String.prototype.replace with a function, over matches: arguments, place and length of each. */
+export function replaceBy(
+  this: string,
+  matches: readonly (readonly [args: unknown[], index: number, length: number])[],
+  callback: (...args: unknown[]) => unknown,
+): string {
+  let result = "", at = 0;
+  for (let i = 0; i < matches.length; i++) {
+    const match = matches[i];
+    if (match === undefined) continue;
+    const text = `${apply(callback, undefined, match[0])}`;
+    result += this.slice(at, match[1]) + text;
+    at = match[1] + match[2];
+  }
+  return result + this.slice(at);
+}
+
 /** Object.groupBy: the function may change what is to come */
 export function groupBy(
   this: Iterable<unknown>,

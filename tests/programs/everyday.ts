@@ -359,6 +359,150 @@ export const everyday: Corpus = {
     }
     see(calls);
   },
+  "helpers of iterators"({ compile, attempt, see }) {
+    const log: string[] = [];
+    function* counting(to: number): Generator<number> {
+      try {
+        for (let i = 0; i < to; i++) yield i;
+      } finally {
+        log.push(`closed ${to}`);
+      }
+    }
+    const uses: ((x: Tensor, n: number) => unknown)[] = [
+      (
+        x,
+        n,
+      ) => [x.add(1), [1, 2, 3, 4].values().filter((a) => a % 2 === 0).map((a, i) => a * n + i).toArray()],
+      (x, n) => [x.add(1), counting(9).drop(n).take(2).toArray(), counting(3).take(0).toArray()],
+      (x) => [x.mul(counting(5).reduce((a, b) => a + b)), counting(3).reduce((a, b) => a + b, 10)],
+      (
+        x,
+      ) => [
+        x.add(1),
+        counting(5).some((a) => a > 2),
+        counting(5).every((a) => a < 2),
+        counting(4).find((a) => a > 1),
+      ],
+      (
+        x,
+      ) => [
+        x.add(1),
+        counting(3).flatMap((a) => [a, a * 10]).toArray(),
+        new Set([1, 2]).values().map((a) => a).toArray(),
+      ],
+      (x) => counting(4).map((a) => x.mul(a)).filter((_, i) => i > 1).toArray(),
+      (x) => {
+        const out: number[] = [];
+        for (const each of counting(8).map((a) => a * 2)) {
+          if (each > 5) break;
+          out.push(each);
+        }
+        new Map([[1, 2]]).entries().forEach(([key, value]) => out.push(key, value));
+        return [x.add(out.length), out];
+      },
+      (x) => {
+        const items = counting(4).map((a) => {
+          log.push(`item ${a}`);
+          return a;
+        });
+        const first = items.next().value;
+        log.push("taken");
+        return [x.add(first ?? 0), items.return?.(undefined).done, items.next().done];
+      },
+      (x) => counting(3).map((a) => Number(x.sum().item()) > a ? x.mul(a) : x).toArray(),
+      (x) => counting(5).map((a) => x.add(a)),
+      (x) => {
+        const lazy = counting(5).filter((a) => a > 1);
+        console.log(lazy.next().value);
+        return [x.add(1), lazy.next().value];
+      },
+      (x) => [x.add(1), counting(0).reduce((a, b) => a + b)],
+      (x) => [x.add(1), counting(3).flatMap((() => 5) as never).toArray()],
+      (x) => [x.add(1), counting(3).map(3 as never)],
+      (x) => [x.add(1), counting(3).take(-1)],
+      (
+        x,
+      ) => [
+        x.add(1),
+        Iterator.from([1, 2]).map((a) => a + 1).toArray(),
+        Iterator.from(counting(2)).toArray(),
+      ],
+      (x) =>
+        counting(3).map((a) => {
+          if (a === 1) throw new RangeError("one");
+          return x.add(a);
+        }).toArray(),
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (let i = 1; i < 3; i++) {
+        attempt(() => {
+          const result = f(v(i, 2), i);
+          return result instanceof Iterator ? result.toArray() : result;
+        });
+      }
+      see(log.splice(0));
+    }
+  },
+  "regular expressions"({ compile, attempt }) {
+    const words = /(?<word>[a-z]+)(\d)?/, digits = /\d/g, own = Object.assign(/x/, { exec: () => null });
+    const uses: ((x: Tensor, text: string) => unknown)[] = [
+      (x, text) => {
+        const match = /([a-z])(\d)?/.exec(text);
+        return [x.add(match?.index ?? 7), match, match?.groups, match?.input];
+      },
+      (x, text) => [x.add(1), words.exec(text), words.exec(text)?.groups, words.test(text)],
+      (x, text) => {
+        const each = /[a-z]\d/g;
+        const seen: unknown[] = [each.lastIndex];
+        while (each.test(text)) seen.push(each.lastIndex);
+        return [x.add(seen.length), seen, each.source, each.flags, each.global, String(each), each.sticky];
+      },
+      (
+        x,
+        text,
+      ) => [x.add(1), text.replace(/\d/g, (d, at) => `<${d}@${at}>`), text.replaceAll("b", (b) => b + b)],
+      (x, text) => text.replace(/[a-z]/, (a) => `${x.sum().item()}${a}`),
+      (
+        x,
+        text,
+      ) => [x.add(1), text.match(digits), text.replace(digits, "#"), text.split(digits), text.search(digits)],
+      (x, text) => [x.add(1), digits.test(text), digits.lastIndex],
+      (x, text) => [x.add(1), [...text.matchAll(/([a-z])(\d)/g)].map(([whole, a, b]) => [whole, a, b])],
+      (x, text) => [x.add(1), own.test(text), text.match(own), text.match("b"), text.match(/\d/g)],
+      (x, text) => {
+        const found = new RegExp("(\\d)", "y");
+        found.lastIndex = 1;
+        return [x.add(1), found.exec(text), found.lastIndex, found];
+      },
+      (x) => [x.add(1), new RegExp("(")],
+      (
+        x,
+      ) => [
+        x.add(1),
+        /a/.exec("b"),
+        /a/ instanceof RegExp,
+        Object.prototype.toString.call(/a/),
+        /a/.lastIndex,
+      ],
+      (
+        x,
+        text,
+      ) => [
+        x.add(1),
+        text.replace(/(?<n>\d)/, "[$<n>]"),
+        text.replace(/(?<n>\d)/, (...all) => typeof all.at(-1)),
+      ],
+      (x, text) => [x.add(1), text.matchAll(/b/g).toArray().length, text.replaceAll(/b/ as never, "c")],
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (const text of ["a1b2", "a1b2", "zz", ""]) {
+        digits.lastIndex = 0;
+        attempt(() => f(v(1, 2), text));
+      }
+    }
+  },
   "the stack of an error that was made here"({ compile, attempt }) {
     const uses: ((x: Tensor) => unknown)[] = [
       (x) => [x.add(1), typeof new Error("a").stack],

@@ -80,6 +80,9 @@ export function isGivenByConstructor(object: ObjectValue, key: string | symbol, 
     return slot.enumerable && given.includes(slot);
   }
   if (exotic.kind !== "constructed") return false;
+  if (exotic.constructor.real === RegExp) {
+    return key === "lastIndex" && slot.kind === "data" && slot.writable && sameConstant(slot.value, 0);
+  }
   const index = key === "message" ? 0 : key === "cause" ? 1 : -1;
   return index >= 0 && exotic.args[index] !== undefined && slot.kind === "data" &&
     (index === 1 || sameConstants(exotic.args[0], slot.value));

@@ -15,6 +15,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { toKey } from "./coercion.ts";
+import { newRegexp } from "./builtins/patterns.ts";
 import { collect } from "./iteration.ts";
 import { addMember, copyProperties } from "./members.ts";
 import {
@@ -30,15 +31,7 @@ import type { Step } from "./step.ts";
 
 /** A regular expression of the program. */
 export function executeRegexp(step: Step, instruction: InstructionOf<"regexp">): void {
-  const { m } = step;
-  const prototype = builtinPrototype(m, RegExp.prototype, "RegExp");
-  const constructor = m.wrapper.known(RegExp, "RegExp");
-  invariant(constructor.kind === "object", "Expected RegExp");
-  const args = [constant(instruction.pattern), constant(instruction.flags)];
-  return step.set(
-    instruction.dst,
-    new ObjectValue({ kind: "constructed", constructor, args }, prototype, null, null),
-  );
+  step.set(instruction.dst, newRegexp(step.m, instruction.pattern, instruction.flags));
 }
 
 /** What `callee` of strict functions' arguments refers to. */

@@ -143,8 +143,8 @@ function isTrusted(real: object): boolean {
 }
 
 /** The stack of an error is that of where it is really made. */
-function refuseStack({ exotic, prototype }: ObjectValue, key: Key): void {
-  if (exotic.kind !== "constructed" || key !== "stack" || prototype?.real === RegExp.prototype) return;
+function refuseStack({ exotic }: ObjectValue, key: Key): void {
+  if (exotic.kind !== "constructed" || key !== "stack" || exotic.constructor.real === RegExp) return;
   breakGraph("opaqueObject", "the stack of an error");
 }
 

@@ -88,6 +88,7 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
   const own: unknown[] = [object.prototype, object.frozen, object.prototypeChanged];
   for (const [key, slot] of object.slots) own.push(key, ...contentOfSlot(slot));
   for (const [access, value] of object.privates) own.push(access, value);
+  for (const members of object.privateFields.values()) own.push(...[...members].flat());
   switch (exotic.kind) {
     case "array":
       return [...own, ...exotic.elements];
@@ -110,6 +111,7 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
     case "constructed":
     case "thrown":
     case "opaque":
+    case "privateName":
       return own;
     default:
       return exotic satisfies never;

@@ -5,7 +5,7 @@
 import { breakGraph } from "../../break_reasons.ts";
 import { isCallable, ObjectValue, type Value } from "../../variables/value.ts";
 import { builtinPrototype } from "../contents.ts";
-import { type BuiltinModel, type CallRequest, type Interpreter, PUSHED } from "../interpreter.ts";
+import { type BuiltinModel, type CallRequest, type Interpreter } from "../interpreter.ts";
 import { isListNext, listIteratorOf, nextMethod, resumeGenerator } from "../iteration.ts";
 import type { ModelTable } from "./table.ts";
 

@@ -322,6 +322,9 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
     if (tag?.kind === "constant" && typeof tag.value === "string") return constant(`[object ${tag.value}]`);
     if (self.arguments) return constant("[object Arguments]");
     if (self.exotic.kind === "array") return constant("[object Array]");
+    if (self.exotic.kind === "constructed" && self.exotic.constructor.real === RegExp) {
+      return constant("[object RegExp]");
+    }
     if (self.exotic.kind === "constructed" || self.real instanceof Error) return constant("[object Error]");
     return constant(isCallable(self) ? "[object Function]" : "[object Object]");
   }],

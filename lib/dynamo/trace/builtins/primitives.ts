@@ -12,7 +12,6 @@ import {
   type ItemValue,
   type NumberValue,
   ObjectValue,
-  type Primitive,
   primitive,
   UNDEFINED,
   type Value,
@@ -20,32 +19,11 @@ import {
 import { type PrimitiveValue, textOf, toPrimitive } from "../coercion.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
-import { isReplaced } from "../../../base/own_builtins.ts";
 import { applyMath, applyOperator } from "../graph_numbers.ts";
-import { allElements, builtinPrototype, enumerableKeys, newArray, newObject } from "../objects.ts";
+import { allElements, enumerableKeys, newArray, newObject } from "../objects.ts";
 import { toNumeric, truthOf } from "../operators.ts";
+import { fromPure, primitiveOf } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
-
-/** A primitive or an array of them as a traced value; null for anything else. */
-function fromPure(m: Interpreter, value: unknown): Value | null {
-  if (Array.isArray(value)) {
-    const list: readonly unknown[] = value;
-    const items = list.map((each) => fromPure(m, each));
-    return items.every((v) => v !== null) && Object.keys(value).length === list.length
-      ? newArray(m, items)
-      : null;
-  }
-  if ((typeof value === "object" && value !== null) || typeof value === "function") return null;
-  return primitive(value);
-}
-
-/** A value as plain data, for builtins that only read it; throws a break where it is not. */
-function primitiveOf(m: Interpreter, value: Value, what: string): Primitive {
-  if (value.kind === "constant") return value.value;
-  if (value.kind === "number") return specializeNumber(m.output, value).value;
-  if (value.kind === "item") return breakGraph("tensorItem", what);
-  return breakGraph("coercion", `an object is an argument of ${what}`);
-}
 
 /** Models functions by calling them on constants. */
 function pure(table: ModelTable, owner: object, names: readonly string[]): void {
@@ -98,66 +76,6 @@ const STRING = [
   "isWellFormed",
 ];
 const NUMBER = ["toExponential", "toFixed", "toPrecision", "toString", "valueOf"];
-
-/** String methods whose first argument may be a regular expression. */
-const PATTERN = ["split", "replace", "replaceAll", "match", "search", "matchAll"];
-
-/** Methods of regular expressions that methods of strings call. */
-const CONSULTED = [
-  "exec",
-  Symbol.match,
-  Symbol.matchAll,
-  Symbol.replace,
-  Symbol.search,
-  Symbol.split,
-] as const;
-
-function pattern(m: Interpreter, value: Value): unknown {
-  if (
-    value.kind === "object" && value.exotic.kind === "constructed" && value.exotic.constructor.real === RegExp
-  ) {
-    const [source, flags] = value.exotic.args;
-    if (value.slots.size === 0 && source?.kind === "constant" && flags?.kind === "constant") {
-      const prototype = builtinPrototype(m, RegExp.prototype, "RegExp");
-      if (isReplaced(RegExp.prototype)) {
-        breakGraph("builtin", "a regular expression whose methods are replaced");
-      }
-      // What is guarded so stays as it is.
-      for (const key of CONSULTED) m.plainProperty(prototype, key);
-      return new RegExp(String(source.value), String(flags.value));
-    }
-  }
-  return primitiveOf(m, value, "a pattern");
-}
-
-function patternMethods(table: ModelTable): void {
-  for (const name of PATTERN) {
-    const fn: unknown = Reflect.get(String.prototype, name);
-    if (typeof fn !== "function") continue;
-    table.method(String.prototype, name, (m, { self, args }) => {
-      const receiver = primitiveOf(m, self, name);
-      const [first = UNDEFINED, ...rest] = args;
-      const list = [pattern(m, first), ...rest.map((value) => primitiveOf(m, value, name))];
-      let result: unknown;
-      try {
-        result = Reflect.apply(fn, receiver, list);
-      } catch (error) {
-        return breakGraph("throws", error instanceof Error ? error.message : name);
-      }
-      if (Array.isArray(result) && Object.keys(result).length !== result.length) {
-        return breakGraph("builtin", `${name} with groups`);
-      }
-      return fromPure(m, result) ?? breakGraph("builtin", name);
-    });
-  }
-  table.method(RegExp.prototype, "test", (m, { self, args: [text = UNDEFINED] }) => {
-    const expression = pattern(m, self);
-    if (!(expression instanceof RegExp) || expression.global || expression.sticky) {
-      return breakGraph("builtin", "RegExp.test");
-    }
-    return constant(expression.test(String(primitiveOf(m, text, "RegExp.test"))));
-  });
-}
 
 /** Math: numbers may differ from call to call, conversions run in order. */
 function mathematics(table: ModelTable): void {
@@ -338,7 +256,6 @@ export function addPrimitives(table: ModelTable): void {
     "encodeURI",
     "decodeURI",
   ]);
-  patternMethods(table);
   errors(table);
   table.getter(
     Symbol.prototype,

@@ -1,0 +1,238 @@
+/**
+ * Regular expressions, and methods of strings that take one. Input: expressions made in the trace or kept by the
+ * program, and known texts; output: what the builtins themselves give for them. Invariant: an expression of the
+ * program is only used where that does not change it.
+ */
+import { isReplaced } from "../../../base/own_builtins.ts";
+import { breakGraph } from "../../break_reasons.ts";
+import { propertySource } from "../../source.ts";
+import {
+  constant,
+  dataSlot,
+  isCallable,
+  ObjectValue,
+  type Slot,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
+import { builtinPrototype, newArray, newObject } from "../contents.ts";
+import { type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
+import { listIterator } from "../iteration.ts";
+import { fromPure, primitiveOf } from "./pure.ts";
+import type { ModelTable } from "./table.ts";
+
+/** String methods whose first argument may be a regular expression. */
+const PATTERN = ["split", "replace", "replaceAll", "match", "search", "matchAll"] as const;
+
+/** Methods of regular expressions that methods of strings call. */
+const CONSULTED = [
+  "exec",
+  "flags",
+  Symbol.match,
+  Symbol.matchAll,
+  Symbol.replace,
+  Symbol.search,
+  Symbol.split,
+] as const;
+
+const FLAGS = [
+  "dotAll",
+  "flags",
+  "global",
+  "hasIndices",
+  "ignoreCase",
+  "multiline",
+  "source",
+  "sticky",
+  "unicode",
+  "unicodeSets",
+] as const;
+
+function lastIndexSlot(index: number): Slot {
+  return { kind: "data", value: constant(index), writable: true, enumerable: false, configurable: false };
+}
+
+/** A new regular expression. */
+export function newRegexp(m: Interpreter, source: string, flags: string): ObjectValue {
+  const prototype = builtinPrototype(m, RegExp.prototype, "RegExp");
+  const constructor = m.wrapper.known(RegExp, "RegExp");
+  if (constructor.kind !== "object") return breakGraph("constructor", "RegExp");
+  const args = [constant(source), constant(flags)];
+  const made = new ObjectValue({ kind: "constructed", constructor, args }, prototype, null, null);
+  made.slots.set("lastIndex", lastIndexSlot(0));
+  return made;
+}
+
+/** A regular expression of its own that stands for one of the program. */
+interface StandIn {
+  readonly object: ObjectValue;
+  readonly regexp: RegExp;
+}
+
+/** What stands for a regular expression that is as the language makes them; null for other values. */
+function standInOf(m: Interpreter, value: Value | undefined): StandIn | null {
+  if (value?.kind !== "object") return null;
+  const regexp = value.real === null ? ofMade(value) : ofReal(m, value);
+  if (regexp === null) return null;
+  if (isReplaced(RegExp.prototype)) {
+    breakGraph("builtin", "a regular expression whose methods are replaced");
+  }
+  // What is guarded so stays as it is.
+  const prototype = builtinPrototype(m, RegExp.prototype, "RegExp");
+  for (const key of CONSULTED) if (key !== "flags") m.plainProperty(prototype, key);
+  return { object: value, regexp };
+}
+
+function ofMade({ exotic, slots, prototype }: ObjectValue): RegExp | null {
+  if (exotic.kind !== "constructed" || exotic.constructor.real !== RegExp) return null;
+  const [source, flags] = exotic.args, last = slots.get("lastIndex");
+  if (
+    slots.size !== 1 || prototype?.real !== RegExp.prototype || last?.kind !== "data" || !last.writable ||
+    last.value.kind !== "constant" || source?.kind !== "constant" || flags?.kind !== "constant"
+  ) return breakGraph("builtin", "a regular expression with properties of its own");
+  const made = new RegExp(String(source.value), String(flags.value));
+  made.lastIndex = Number(last.value.value);
+  return made;
+}
+
+/** One of the program: its text and its flags are guarded, and that it has nothing of its own. */
+function ofReal(m: Interpreter, { real, source, exotic }: ObjectValue): RegExp | null {
+  if (!(real instanceof RegExp) || exotic.kind !== "opaque" || !source) return null;
+  const isPlain = Object.getPrototypeOf(real) === RegExp.prototype && Reflect.ownKeys(real).length === 1;
+  if (!isPlain) return breakGraph("opaqueObject", "a RegExp with properties of its own");
+  m.output.guard({ kind: "keys", source, which: "all", keys: ["lastIndex"], symbols: [] });
+  for (const key of ["source", "flags", "lastIndex"] as const) {
+    m.output.guard({ kind: "constant", source: propertySource(source, key), value: real[key] });
+  }
+  const made = new RegExp(real.source, real.flags);
+  made.lastIndex = real.lastIndex;
+  return made;
+}
+
+/** What a regular expression is after a builtin has used what stands for it. */
+function noteUse({ object, regexp }: StandIn): void {
+  const { real } = object;
+  if (real === null) object.slots.set("lastIndex", lastIndexSlot(regexp.lastIndex));
+  else if (!(real instanceof RegExp) || real.lastIndex !== regexp.lastIndex) {
+    breakGraph("opaqueObject", "a RegExp that is changed");
+  }
+}
+
+/** The result of a match as a value. */
+function matchValue(m: Interpreter, match: RegExpMatchArray): ObjectValue {
+  const made = newArray(m, match.map((each) => constant(each)));
+  made.slots.set("index", dataSlot(constant(match.index)));
+  made.slots.set("input", dataSlot(constant(match.input)));
+  const { groups } = match;
+  if (!groups) made.slots.set("groups", dataSlot(UNDEFINED));
+  else {
+    const named = newObject(m, Object.entries(groups).map(([key, value]) => [key, constant(value)]));
+    named.prototype = null;
+    made.slots.set("groups", dataSlot(named));
+  }
+  return made;
+}
+
+function execute(m: Interpreter, { self, args: [text = UNDEFINED] }: CallRequest): RegExpExecArray | null {
+  const standIn = standInOf(m, self);
+  if (!standIn) return breakGraph("builtin", "RegExp.prototype.exec of another object");
+  if (standIn.regexp.hasIndices) return breakGraph("builtin", "a match with indices");
+  const result = standIn.regexp.exec(String(primitiveOf(m, text, "exec")));
+  noteUse(standIn);
+  return result;
+}
+
+/** What a callback of `replace` is called with for each match, and where the match is. */
+function replacements(m: Interpreter, text: string, pattern: string | RegExp, all: boolean): ObjectValue {
+  const found: Value[] = [];
+  const note = (...given: unknown[]): string => {
+    const hasGroups = typeof given.at(-1) === "object";
+    const index = Number(given.at(hasGroups ? -3 : -2));
+    const args = given.map((each) => fromPure(m, each) ?? breakGraph("builtin", "replace with named groups"));
+    found.push(newArray(m, [newArray(m, args), constant(index), constant(String(given[0]).length)]));
+    return "";
+  };
+  if (all) text.replaceAll(pattern, note);
+  else text.replace(pattern, note);
+  return newArray(m, found);
+}
+
+function stringMethod(
+  m: Interpreter,
+  name: typeof PATTERN[number],
+  request: CallRequest,
+): CallResult {
+  const { self, args: [first = UNDEFINED, ...rest] } = request;
+  const text = String(primitiveOf(m, self, name));
+  const standIn = standInOf(m, first);
+  const pattern = standIn?.regexp ?? primitiveOf(m, first, "a pattern");
+  if (standIn?.regexp.hasIndices) return breakGraph("builtin", "a match with indices");
+  const [replacement] = rest;
+  if ((name === "replace" || name === "replaceAll") && replacement && isCallable(replacement)) {
+    const searched = pattern instanceof RegExp ? pattern : String(pattern);
+    const matches = replacements(m, text, searched, name === "replaceAll");
+    if (standIn) noteUse(standIn);
+    return m.callInternal("replaceBy", { ...request, self: constant(text), args: [matches, replacement] });
+  }
+  const fn: unknown = Reflect.get(String.prototype, name);
+  if (typeof fn !== "function") return breakGraph("builtin", name);
+  const list = rest.map((value) => primitiveOf(m, value, name));
+  let result: unknown;
+  try {
+    result = Reflect.apply(fn, text, [pattern, ...list]);
+  } catch (error) {
+    return breakGraph("throws", error instanceof Error ? error.message : name);
+  }
+  if (name === "matchAll") {
+    const matches = [...result as Iterable<RegExpExecArray>].map((match) => matchValue(m, match));
+    const made = listIterator(m, newArray(m, matches), "values");
+    made.onlyTraced = { step: m.steps - 1, cause: { kind: "builtin", detail: "String.prototype.matchAll" } };
+    return made;
+  }
+  if (standIn) noteUse(standIn);
+  if (name === "match" && Array.isArray(result) && "index" in result) {
+    return matchValue(m, result as RegExpMatchArray);
+  }
+  return fromPure(m, result) ?? breakGraph("builtin", name);
+}
+
+/** Adds the models of regular expressions. */
+export function addPatterns(table: ModelTable): void {
+  for (const name of PATTERN) {
+    table.method(String.prototype, name, (m, request) => {
+      const { self } = request;
+      if (self.kind === "constant" && (self.value === undefined || self.value === null)) {
+        return breakGraph("throws", `String.prototype.${name} of ${self.value}`);
+      }
+      return stringMethod(m, name, request);
+    });
+  }
+  table.method(RegExp.prototype, "exec", (m, request) => {
+    const match = execute(m, request);
+    return match ? matchValue(m, match) : constant(null);
+  });
+  table.method(RegExp.prototype, "test", (m, request) => constant(execute(m, request) !== null));
+  table.method(RegExp.prototype, "toString", (m, { self }) => {
+    const found = standInOf(m, self);
+    return found ? constant(String(found.regexp)) : breakGraph("builtin", "RegExp.prototype.toString");
+  });
+  for (const name of FLAGS) {
+    table.getter(RegExp.prototype, name, (m, { self }) => {
+      const found = standInOf(m, self);
+      return found ? constant(found.regexp[name]) : breakGraph("builtin", `${name} of another object`);
+    });
+  }
+  table.constructs(RegExp, (m, { args: [source = constant("(?:)"), flags = constant("")] }, prototype) => {
+    if (prototype?.real !== RegExp.prototype) return breakGraph("constructor", "a subclass of RegExp");
+    const text = primitiveOf(m, source, "RegExp"), letters = primitiveOf(m, flags, "RegExp");
+    try {
+      const { source: known, flags } = new RegExp(
+        text === undefined ? "" : String(text),
+        letters === undefined ? "" : String(letters),
+      );
+      return newRegexp(m, known, flags);
+    } catch (error) {
+      return breakGraph("throws", error instanceof Error ? error.message : "RegExp");
+    }
+  });
+}

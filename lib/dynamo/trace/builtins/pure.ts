@@ -1,0 +1,30 @@
+/**
+ * Plain data between the trace and builtins that are run on it. Input: traced values, or results; output: the one as
+ * the other. Invariant: what is not known while tracing is no plain data.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import { specializeNumber } from "../../variables/numbers.ts";
+import { type Primitive, primitive, type Value } from "../../variables/value.ts";
+import { newArray } from "../contents.ts";
+import type { Interpreter } from "../interpreter.ts";
+
+/** A primitive or an array of them as a traced value; null for anything else. */
+export function fromPure(m: Interpreter, value: unknown): Value | null {
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    const items = list.map((each) => fromPure(m, each));
+    return items.every((v) => v !== null) && Object.keys(value).length === list.length
+      ? newArray(m, items)
+      : null;
+  }
+  if ((typeof value === "object" && value !== null) || typeof value === "function") return null;
+  return primitive(value);
+}
+
+/** A value as plain data, for builtins that only read it; throws a break where it is not. */
+export function primitiveOf(m: Interpreter, value: Value, what: string): Primitive {
+  if (value.kind === "constant") return value.value;
+  if (value.kind === "number") return specializeNumber(m.output, value).value;
+  if (value.kind === "item") return breakGraph("tensorItem", what);
+  return breakGraph("coercion", `an object is an argument of ${what}`);
+}
