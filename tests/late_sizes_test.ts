@@ -392,6 +392,53 @@ Deno.test("a decision on a size of elements breaks, and names what would help", 
   });
 });
 
+Deno.test("what calls show wrong too often is assumed no more", () => {
+  config.patch(CAPTURED, () => {
+    const run = (x: Tensor, y: Tensor) => x.at(x.gt(0)).add(y).sum();
+    const compiled = compile(run, { backend: "eager" }), one = floats(1, -2, -3), two = floats(1, 2, -3);
+    const before = counters.total("undone_calls");
+    for (let call = 0; call < 16; call++) {
+      const x = call % 2 === 0 ? one : two, y = floats(1, 2);
+      assertEquals(shown(compiled(x, y)), shown(run(x, y)));
+    }
+    assertEquals(counters.total("undone_calls") - before, 4);
+    assert(compiler.status(compiled).graphBreaks > 0);
+  });
+});
+
+Deno.test("a check names the line that needs it", () => {
+  config.patch(CAPTURED, () => {
+    const run = (n: Tensor) => {
+      const size = numberOf(n);
+      return zeros([size]);
+    };
+    const [entry] = compiler.cacheEntries(((compiled) => {
+      compiled(int(3));
+      return compiled;
+    })(compile(run, { backend: "eager" })));
+    const checks = entry?.graph?.graph.nodes.filter(({ target }) => target === "number.check") ?? [];
+    assertEquals(checks.length, 1);
+    assert(String(checks[0]?.args.at(-1)).startsWith("0 <= u0"));
+    assert(String(checks[0]?.args.at(-1)).includes(", at run (") && checks[0]?.meta.stack.length === 1);
+    assertEquals(checks[0]?.meta.stack[0]?.code, "return zeros([size]);");
+  });
+});
+
+Deno.test("a mask without dimensions is all or nothing, as in PyTorch", () => {
+  for (const flag of [true, false]) {
+    const mask = tensor(flag),
+      run = (x: Tensor) => {
+        const found = [x.at(mask), x.at(0, mask), x.at(":", mask)];
+        x.set([mask], floats(1, 2, 3));
+        return found;
+      };
+    const x = zeros([2, 3]), n = Number(flag);
+    assertEquals(run(x).map(({ shape }) => shape), [[n, 2, 3], [n, 3], [2, n, 3]]);
+    assertEquals(x.tolist(), flag ? [[1, 2, 3], [1, 2, 3]] : [[0, 0, 0], [0, 0, 0]]);
+    assertEquals(outcome(compile(run), [zeros([2, 3])]), outcome(run, [zeros([2, 3])]));
+  }
+});
+
 Deno.test("a dimension that is marked unbacked guards nothing", () => {
   for (const { backend } of Object.values(TIERS)) {
     const run = (x: Tensor) => [x.mul(2).sum(1), x.shape[0], x.reshape([-1]).add(1)];

@@ -38,6 +38,9 @@ interface NumberHistory {
   readonly changed: boolean;
 }
 
+/** How many calls may run twice because they were other ones than what was assumed. */
+const MOST_FAILED = 4;
+
 /** What has been seen so far. */
 export class ChangeHistory {
   readonly #numbers = new Map<string, NumberHistory>();
@@ -49,6 +52,8 @@ export class ChangeHistory {
     string,
     { readonly last: readonly number[]; readonly changed: readonly boolean[] }
   >();
+
+  #failedAssumptions = 0;
 
   constructor(private readonly profile: DynamicProfile) {}
 
@@ -110,6 +115,16 @@ export class ChangeHistory {
     return true;
   }
 
+  /** Notes that a call was another one than what was assumed of sizes that elements say. */
+  assumptionFailed(): void {
+    this.#failedAssumptions++;
+  }
+
+  /** Whether anything is assumed of such sizes: not where calls have shown it wrong too often. */
+  get mayAssume(): boolean {
+    return this.#failedAssumptions < MOST_FAILED;
+  }
+
   /** Whether a number is a constant, or a dimension of a tensor. */
   isFixed(source: string, dim?: number): boolean {
     return this.#fixed.has(source) || (dim !== undefined && this.#fixed.has(`${source}.shape[${dim}]`));
@@ -124,5 +139,6 @@ export class ChangeHistory {
     this.#numbers.clear();
     this.#objects.clear();
     this.#shapes.clear();
+    this.#failedAssumptions = 0;
   }
 }

@@ -11,6 +11,7 @@ import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { Node } from "../graph/node.ts";
+import { AssumptionFailed } from "../graph/numbers.ts";
 import { symbolsOf } from "../graph/sizes.ts";
 import { hintOf, isUnbacked } from "../sym/decide.ts";
 import { sourceText } from "../sym/shape_env.ts";
@@ -108,6 +109,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
     },
     step: () => (machineHolder.machine?.steps ?? 0) - 1,
   });
+  output.sizes.mayAssume = unit.history.mayAssume;
   const wrapper = new Wrapper(output, {
     dynamic: config.dynamicShapes ? program.options.dynamic : "never",
     history: unit.history,
@@ -298,6 +300,7 @@ function assemble(
   const { body } = unit, isAsyncCall = machine.isAsync && !body.resumed;
   guardAliases(machine, output);
   guardElements(machine, output);
+  const made: { entry: Entry | null } = { entry: null };
   let graph: GraphModule | null = null;
   const modified = buildModified({
     name: body.name === ANONYMOUS ? "anonymous" : body.name,
@@ -320,6 +323,11 @@ function assemble(
         "dynamo",
         () => `A graph of ${body.name} failed; the call runs as it is: ${messageOf(error)}`,
       );
+      if (error instanceof AssumptionFailed) {
+        unit.history.assumptionFailed();
+        // The next call makes an entry that breaks where this one assumes
+        if (!unit.history.mayAssume && made.entry) unit.withdraw(made.entry);
+      }
       const result = body.runPlain(self, Array.from(given));
       return isAsyncCall ? new Whole(result) : result;
     },
@@ -345,7 +353,7 @@ function assemble(
       return asyncCall(() => Reflect.apply(modified.run, this, args));
     }
     : modified.run;
-  return { ...checked(guards, output), guards, run, code, graph, plain: false, hits: 0 };
+  return made.entry = { ...checked(guards, output), guards, run, code, graph, plain: false, hits: 0 };
 }
 
 /** A logging call, after everything that came before it in the program. */

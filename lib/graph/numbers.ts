@@ -24,7 +24,7 @@ type NumberTarget = (typeof NUMBER)[keyof typeof NUMBER];
 
 const TARGETS: ReadonlySet<string> = new Set(Object.values(NUMBER));
 
-/** What was assumed of a call while its graph was captured does not hold of this call. */
+/** What operations take for granted of sizes that elements say does not hold of this call. */
 export class AssumptionFailed extends DynError {
   override readonly name = "AssumptionFailed";
 }
@@ -47,7 +47,7 @@ export interface ElementAccess {
   scalar(value: number): unknown;
 }
 
-/** The value of a number node. Throws AssumptionFailed where a check fails. */
+/** The value of a number node. Throws AssumptionFailed or, for what the program states, DynError where a check fails. */
 export function numberOf(target: string, args: readonly unknown[], elements: ElementAccess): unknown {
   if (!isTarget(target)) throw new InternalError(`Expected a node of a number but found ${target}`);
   const [first, ...rest] = args;
@@ -55,7 +55,7 @@ export function numberOf(target: string, args: readonly unknown[], elements: Ele
     case "number.item": {
       const value = elements.item(first);
       if (typeof value !== "bigint") return value;
-      throw new AssumptionFailed(`Expected an integer within ±(2^53 - 1) but found ${value}`);
+      throw new DynError(`Expected an integer within ±(2^53 - 1) but found ${value}`);
     }
     case "number.size":
       return first;
@@ -63,9 +63,11 @@ export function numberOf(target: string, args: readonly unknown[], elements: Ele
       return apply(String(first), rest);
     case "number.tensor":
       return elements.scalar(Number(first));
-    case "number.check":
+    case "number.check": {
       if (holds(String(first), rest)) return undefined;
-      throw new AssumptionFailed(`Expected ${String(rest.at(-1))}`);
+      const message = `Expected ${String(rest.at(-1))}`;
+      throw first === "true" ? new DynError(message) : new AssumptionFailed(message);
+    }
     default:
       return target satisfies never;
   }

@@ -21,7 +21,7 @@ import {
   symbol,
   type UnbackedDecider,
 } from "./expr.ts";
-import { isUnbacked } from "./decide.ts";
+import { DataDependentSize, isUnbacked } from "./decide.ts";
 import { EVERYTHING, gcd, linear, negated, type Range, rebuiltBounds, split } from "./terms.ts";
 
 /** What of a value a size is. */
@@ -103,6 +103,8 @@ export class ShapeEnv implements Decider, UnbackedDecider {
   /** Sizes that only elements say, and what is known of them from what they are. */
   readonly #unbacked = new Map<Sym, Range>();
   #frozen = false;
+  /** Whether questions about sizes that only elements say are answered; where they are not, they are refused. */
+  mayAssume = true;
 
   /** `noted` is told which symbols are made, or assumed something of; it gives where in the program that is, for logs. */
   constructor(private readonly noted: (symbols: Iterable<Sym>) => string = () => "") {}
@@ -175,11 +177,16 @@ export class ShapeEnv implements Decider, UnbackedDecider {
   /**
    * Answers a question of an op about a size that only elements say. The answer is the one that most calls give, and
    * is checked in each: such a size is neither 0 nor 1, fits where it has to fit, and is small beside other sizes.
+   * Throws DataDependentSize where nothing may be assumed.
    */
   decide(relation: Relation, sides: readonly [Dim, Dim]): boolean {
     const known = this.known(relation, sides);
     if (known !== undefined) return known;
     const difference = this.simplify(sub(...sides));
+    if (!this.mayAssume) {
+      const sign = { eq: "==", lt: "<", le: "<=" }[relation];
+      throw new DataDependentSize(`Expected to know whether ${sides[0]} ${sign} ${sides[1]}`);
+    }
     const outcome = relation === "eq" ? !this.#isSmallCase(difference) : this.#usual(relation, difference);
     this.assume(relation, sides, outcome);
     return outcome;

@@ -3,30 +3,39 @@
  * output: the graph with a check behind what gives each size, and without numbers that nothing reads. Invariant: a
  * check runs before anything that relies on it.
  */
-import type { Argument, Graph, Node } from "../../graph/node.ts";
+import type { Argument, Graph, Node, SourcePosition } from "../../graph/node.ts";
 import { isCheck, NUMBER } from "../../graph/numbers.ts";
+import { positionText } from "../../graph/place.ts";
 import { lateBindings, symbolsIn } from "../../graph/sizes.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { freeSymbols, type Sym } from "../../sym/expr.ts";
 import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
 
+/** What was assumed, and who knows which line of the program needs it. */
+export interface Assumptions {
+  readonly sizes: ShapeEnv;
+  placeOfSizes(symbols: Iterable<Sym>): SourcePosition | null;
+}
+
 /** Puts a check of each assumption behind the node that gives the last of its sizes. */
-export function addChecks(graph: Graph, sizes: ShapeEnv): void {
+export function addChecks(graph: Graph, assumptions: Assumptions): void {
+  const { sizes } = assumptions;
   const giver = new Map<Sym, Node>();
   for (const [node, bindings] of lateBindings(graph)) {
     for (const { symbol } of bindings) giver.set(symbol, node);
   }
   for (const assert of sizes.runtimeAsserts()) {
     for (const sides of relationsOf(assert)) {
-      const needed = [...symbolsOfSides(sides)].flatMap((symbol) => giver.get(symbol) ?? []);
+      const symbols = symbolsOfSides(sides), place = assumptions.placeOfSizes(symbols);
+      const needed = [...symbols].flatMap((symbol) => giver.get(symbol) ?? []);
       const { nodes } = graph, last = Math.max(...needed.map((node) => nodes.indexOf(node)));
       const before = nodes[last + 1];
       const by = nodes[last];
       if (!before || !by) continue;
       graph.create("call_function", NUMBER.check, {
-        args: [...sides, assert.text],
+        args: [...sides, place ? `${assert.text}, at ${positionText(place)}` : assert.text],
         name: "check",
-        meta: { stack: by.meta.stack, value: { kind: "unknown" }, onHost: true },
+        meta: { stack: place ? [place] : by.meta.stack, value: { kind: "unknown" }, onHost: true },
         before,
       });
     }

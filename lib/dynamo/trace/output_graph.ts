@@ -198,7 +198,7 @@ export class OutputGraph {
   /** Adds placeholders for sizes that no tensor input gives, and drops inputs that nothing uses. */
   finish(results: readonly Node[]): void {
     this.graph.create("output", "output", { args: [[...results]], meta: { stack: [] } });
-    addChecks(this.graph, this.sizes);
+    addChecks(this.graph, this);
     dropUnreadNumbers(this.graph);
     for (const node of this.readCopies.toReversed()) if (node.users.size === 0) this.graph.erase(node);
     for (let i = this.inputs.length - 1; i >= 0; i--) {

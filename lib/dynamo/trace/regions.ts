@@ -168,7 +168,7 @@ export function traceRegion(
           : inner;
         const region = { nodes, arguments: [...own], results: values };
         const made = separate(m, region);
-        if (output.sizes.unbackedCount > before) addChecks(made.module.graph, output.sizes);
+        if (output.sizes.unbackedCount > before) addChecks(made.module.graph, output);
         for (const node of nodes.toReversed()) {
           graph.erase(node);
           output.tensors.delete(node);
