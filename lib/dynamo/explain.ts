@@ -6,6 +6,7 @@
 import { types } from "node:util";
 import type { BreakReason } from "../base/errors.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
+import { breakReason } from "./break_reasons.ts";
 import { optimize } from "./optimize.ts";
 
 /** The report. */
@@ -33,6 +34,11 @@ type AnyFunction = (this: never, ...args: never[]) => unknown;
 export type ExplanationOf<F extends AnyFunction> = ReturnType<F> extends
   PromiseLike<unknown> | AsyncGenerator<unknown, unknown, unknown> ? Promise<Explanation> : Explanation;
 
+const POSTPONED = breakReason({ kind: "postponed", detail: "" }, []).id;
+
+/** Each report is of one call, and this one has only made the next one possible. */
+const AGAIN = "Explain it once more: this call has given the variables";
+
 /** The most values that a generator is asked for. */
 const MOST_VALUES = 100;
 
@@ -52,7 +58,8 @@ export function explain<F extends AnyFunction>(fn: F): (...args: Parameters<F>) 
       hooks: {
         onGraph: (gm) => void graphs.push(gm),
         onBreak: (reason) => void breakReasons.push(reason),
-        onUncompiled: (reason) => void uncompiled.push(reason),
+        onUncompiled: (reason) =>
+          void uncompiled.push(reason.id === POSTPONED ? { ...reason, hint: AGAIN } : reason),
         onGuards: (texts) => void guards.push(...texts),
       },
     });

@@ -8,9 +8,11 @@ import {
   logs,
   nn,
   ones,
+  setDefaultDtype,
   type Tensor,
   tensor,
   Unsupported,
+  zeros,
 } from "../../mod.ts";
 import { join } from "node:path";
 import { runProgram, withFolder } from "../support/process.ts";
@@ -99,11 +101,26 @@ Deno.test("S41: fullgraph refuses a break, and a wait, with the place and what t
   assertEquals([wait.id, wait.stack[0]?.line !== undefined], ["GB0035", true]);
 });
 
-Deno.test("S45: guards are on the default device, the default dtype, and the backend that is forced", () => {
-  const f = compile((x: Tensor) => x.add(1), eager);
-  f(ones([1]));
+Deno.test("S45: another default dtype, or another backend in force, is another version; the default device is guarded", () => {
+  const count = new compiler.CompileCounter(), other = new compiler.CompileCounter();
+  const f = compile((x: Tensor) => x.add(zeros([1])), { backend: count });
+  const x = ones([1], { dtype: "float64" });
+  assertEquals(f(x).dtype, "float64");
   const [state = ""] = compiler.cacheEntries(f)[0]?.guards.codeParts ?? [];
   assert(/___check_global_state\(grad=true, dtype=float32, device=cpu/.test(state), state);
+  setDefaultDtype("float64");
+  try {
+    assertEquals([f(ones([1])).dtype, count.frameCount], ["float64", 2]);
+  } finally {
+    setDefaultDtype("float32");
+  }
+  {
+    using _ = compiler.setStance("default", { forceBackend: other });
+    f(x);
+    f(x);
+  }
+  f(x);
+  assertEquals([count.frameCount, other.frameCount], [2, 1]);
 });
 
 Deno.test("S50: cacheSizeLimit bounds the versions of a function, and further calls run as they are", () => {
@@ -176,6 +193,19 @@ Deno.test("explain tells what follows an await, a yield and an end", async () =>
   })(ones([1]));
   assertEquals([state.finished, endless.uncompiled.length], [true, 0]);
   assert(endless.opsPerGraph.length >= 2 && endless.breakReasons.length < 6, `${endless}`);
+});
+
+Deno.test("explain says that it has to be asked once more where a call has only given its variables", () => {
+  let calls = 0;
+  const f = (x: Tensor) => {
+    calls++;
+    return x.add(calls);
+  };
+  const first = compiler.explain(f)(ones([1])), second = compiler.explain(f)(ones([1]));
+  assertEquals(first.uncompiled.map(({ hint }) => hint), [
+    "Explain it once more: this call has given the variables",
+  ]);
+  assertEquals([second.uncompiled.length, second.graphCount, calls], [0, 1, 2]);
 });
 
 Deno.test("explain tells why nothing of a function is compiled, and at which line", () => {
