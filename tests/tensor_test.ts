@@ -325,3 +325,18 @@ Deno.test("transposes as properties, and shapes changed in place", () => {
   assertEquals(small.resizeAs_(x).shape, [3, 2]);
   assertThrows(() => tensor([1.5], { requiresGrad: true }).resize_(2), DynError, "does not require grad");
 });
+
+Deno.test("a mask without dimensions chooses all or nothing, along a dimension of its own", () => {
+  const matrix = () => tensor([[1, 2], [3, 4]]);
+  for (const flag of [true, false]) {
+    const mask = tensor(flag), count = flag ? 1 : 0;
+    assertEquals(matrix().at(mask).shape, [count, 2, 2]);
+    assertEquals(matrix().at(0, mask).tolist(), flag ? [[1, 2]] : []);
+    assertEquals(tensor(5).at(mask).tolist(), flag ? [5] : []);
+    assertEquals(tensor(5).set([mask], 9).item(), flag ? 9 : 5);
+    assertEquals(
+      matrix().set([":", mask], tensor([7, 8])).tolist(),
+      flag ? [[7, 8], [7, 8]] : [[1, 2], [3, 4]],
+    );
+  }
+});
