@@ -38,6 +38,7 @@ export interface CompileOptions {
    * A dimension that is said to be dynamic is an error where the program makes a constant of it.
    */
   readonly shapesSpec?: ShapesSpec | undefined;
+  /** How hard to optimise; "default" unless given. */
   readonly mode?: Mode | undefined;
   /**
    * Settings of the code generator, as `config.inductor`; `shadow`, as `config.shadow`; `guardFilterFn`, a

@@ -120,7 +120,9 @@ export function run<F extends AnyFunction>(fn: F): F {
 
 /** The sizes that a dimension may have, ends included; 2 and no end unless given. */
 export interface DynamicRange {
+  /** The smallest size. */
   readonly min?: number | undefined;
+  /** The largest size. */
   readonly max?: number | undefined;
 }
 
@@ -183,7 +185,9 @@ function dimensions(tensor: Tensor, dim?: number | readonly number[]): number[] 
 export interface Status {
   /** Whether it was compiled by `compile` at all. */
   readonly compiled: boolean;
+  /** Graphs that were captured, of all versions and parts. */
   readonly graphs: number;
+  /** Places where graphs end. */
   readonly graphBreaks: number;
   /** Versions after the first, of the function and of its parts after graph breaks. */
   readonly recompiles: number;
@@ -191,7 +195,9 @@ export interface Status {
   readonly kernels: number;
   /** How often something of it runs on a slower tier than asked for, because something failed. */
   readonly fallbacks: number;
+  /** Versions of the function itself. */
   readonly entries: number;
+  /** Calls that these served. */
   readonly hits: number;
   /** Why it runs uncompiled from now on; null where it does not. */
   readonly givenUp: string | null;

@@ -41,10 +41,15 @@ export interface Comptime {
    * outside.
    */
   (body: (context: ComptimeContext) => void): void;
+  /** Prints the graph so far. */
   printGraph(): void;
+  /** Prints the guards so far. */
   printGuards(): void;
+  /** Prints the variables of the function that is traced. */
   printLocals(): void;
+  /** Prints where the program is. */
   printStack(): void;
+  /** Prints the instructions of the function that is traced. */
   printDisassembly(): void;
 }
 
