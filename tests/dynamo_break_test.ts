@@ -43,6 +43,13 @@ Deno.test("the toy example is three graphs, whichever branch comes first", () =>
   ]);
 });
 
+Deno.test("every graph break of the catalogue has an identifier of its own", () => {
+  const text = Deno.readTextFileSync(new URL("../lib/dynamo/break_reasons.ts", import.meta.url));
+  const ids = [...text.matchAll(/^ {4}id: "(GB\d{4})",$/gm)].map(([, id]) => id);
+  assert(ids.length >= 39, `${ids.length}`);
+  assertEquals([...new Set(ids)].toSorted(), ids.toSorted());
+});
+
 Deno.test("explain counts graphs, breaks and operations, and says why", () => {
   const outside = disable((t: Tensor) => t);
   const fn = (a: Tensor, b: Tensor) => {

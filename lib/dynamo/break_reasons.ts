@@ -228,12 +228,6 @@ const CATALOGUE = {
       "Other code runs before the function goes on: one graph ends here and another begins behind it",
     hint: "None is needed; what should be one graph belongs between two waits, or into a function of its own",
   },
-  region: {
-    id: "GB0037",
-    category: "function of a branch or loop that is no graph",
-    explanation: "What cond, whileLoop and scan call may compute tensors from tensors and nothing else",
-    hint: "Hand in what it needs, return what it makes, and leave everything else as it is",
-  },
   dataDependentSize: {
     id: "GB0036",
     category: "decision on a size that only elements of tensors say",
@@ -246,6 +240,18 @@ const CATALOGUE = {
     category: "function marked by nonstrictTrace that cannot be part of a graph",
     explanation: "The function throws, looks at elements, or takes or gives what a graph cannot have",
     hint: "Keep it to operations on tensors, or mark it by compiler.disable",
+  },
+  region: {
+    id: "GB0038",
+    category: "function of a branch or loop that is no graph",
+    explanation: "What cond, whileLoop and scan call may compute tensors from tensors and nothing else",
+    hint: "Hand in what it needs, return what it makes, and leave everything else as it is",
+  },
+  recompilation: {
+    id: "GB0039",
+    category: "recompilation that is not allowed",
+    explanation: "The call is served by none of the versions, and another one is not wanted",
+    hint: "Keep what the guards test the same, or take back config.errorOnRecompile or the stance",
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

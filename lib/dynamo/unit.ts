@@ -213,14 +213,7 @@ export class Unit {
       counters.add("recompiles", body.name);
       program.options.hooks.onRecompile?.(this.title, reasons);
       if (stance === "fail_on_recompile" || config.errorOnRecompile) {
-        const place = body.place();
-        throw new Unsupported({
-          id: "GB0000",
-          category: `recompilation of ${body.name}`,
-          explanation: `Guards of all ${this.entries.length} entries fail: ${reasons.join("; ")}`,
-          hint: "Keep what the guards test the same, or allow recompilation",
-          stack: place ? [place] : [],
-        });
+        throw new Unsupported(this.#reason("recompilation", `${this.title}: ${reasons.join("; ")}`));
       }
     }
     const limit = this.#reachedLimit();
