@@ -44,6 +44,12 @@ const INSTRUCTIONS: readonly Instruction[] = [
   ({ numbers }, a) => void numbers.push(a.shape[0] ?? 0, a.numel()),
   ({ numbers }, _a, _b, n) => void numbers.push(n * 2 - 1, -n, Math.floor(n / 2)),
   ({ numbers }, a, _b, n) => void numbers.push(Math.min(n, a.numel()), Math.max(n, 1)),
+  ({ numbers }, _a, _b, n) => void numbers.push(n > 1 ? n - 1 : n + 2, n % 3, Math.max(n, -n)),
+  ({ numbers }, a, _b, n) => {
+    let most = Number(a.gt(1).sum().item());
+    if (most < n) most = n;
+    numbers.push(most, most === n ? -1 : 4);
+  },
   ({ tensors }, a, _b, n) => void tensors.push(a.mul(n * 0.25 + 1)),
   ({ tensors }, a, _b, n) => void tensors.push(a.add(n).sin()),
   ({ tensors }, a, _b, n) => void tensors.push(flat(a).slice(0, 0, Math.trunc(n))),
@@ -91,7 +97,11 @@ function interpret(
   inputs: readonly Tensor[],
   instructions: readonly Instruction[],
 ): (Tensor | number)[] {
-  const state: State = { tensors: [...inputs], numbers: [1, 3] };
+  const state: State = { tensors: [...inputs], numbers: [1] };
+  // Numbers that only elements say, and of both kinds
+  for (const input of inputs) {
+    state.numbers.push(Number(input.gt(0).sum().item()), Number(input.sum().item()));
+  }
   for (const { kind, a, b, n } of steps) {
     at(instructions, kind)(state, at(state.tensors, a), at(state.tensors, b), at(state.numbers, n));
   }

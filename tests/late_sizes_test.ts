@@ -257,6 +257,33 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     calls: [[VECTOR], [floats(-1, 0)]],
     undone: 1,
   },
+  "a choice between numbers": {
+    run(x, n) {
+      const v = numberOf(x.sum()), k = numberOf(n);
+      let most = 0.5;
+      if (v > 1) most = v * 2;
+      const size = k > 2 ? k - 1 : 1, flag = v > 0 ? k === 1 : false;
+      const sign = k ? -0 : 3;
+      return [
+        x.mul(v > 2 ? 2 : 0.5),
+        x.add(most),
+        ones([size, 2]),
+        flag,
+        sign,
+        x.at({ stop: k < 2 ? k : 2 }),
+      ];
+    },
+    calls: [...COUNTS, [floats(-1, -2), int(5)]],
+  },
+  "numbers that stay within bounds": {
+    run(x, n) {
+      let k = numberOf(n);
+      if (k < 1) k = 1;
+      if (k > 3) k = 3;
+      return [x.at({ stop: k }), zeros([k]), k];
+    },
+    calls: [...COUNTS, [VECTOR, int(-5)], [VECTOR, int(9)]],
+  },
   "a choice between elements": {
     run: (x) => where(x.sum().gt(0), x, x.neg()).at(x.gt(0)),
     calls: [[VECTOR], [floats(-1, 0, 3, -9)]],
@@ -437,6 +464,26 @@ Deno.test("a mask without dimensions is all or nothing, as in PyTorch", () => {
     assertEquals(x.tolist(), flag ? [[1, 2, 3], [1, 2, 3]] : [[0, 0, 0], [0, 0, 0]]);
     assertEquals(outcome(compile(run), [zeros([2, 3])]), outcome(run, [zeros([2, 3])]));
   }
+});
+
+Deno.test("a choice of more than numbers breaks the graph", () => {
+  config.patch(CAPTURED, () => {
+    const programs: ((x: Tensor) => unknown)[] = [
+      (x) => x.mul(Number(x.sum().item()) > 0 ? x : 2),
+      (x) => Number(x.sum().item()) > 0 ? x.neg() : x,
+      (x) => [Number(x.sum().item()) > 0 ? 1 : "one", x.mul(2)],
+      (x) => {
+        const seen: number[] = [];
+        if (Number(x.sum().item()) > 0) seen.push(1);
+        return [seen, x.add(seen.length)];
+      },
+    ];
+    for (const run of programs) {
+      const compiled = compile(run, { backend: "eager" });
+      for (const x of [VECTOR, floats(-1)]) assertEquals(outcome(compiled, [x]), outcome(run, [x]));
+      assertEquals(compiler.status(compiled).graphBreaks, 1);
+    }
+  });
 });
 
 Deno.test("a dimension that is marked unbacked guards nothing", () => {

@@ -92,23 +92,28 @@ function holds(relation: string, [left, right]: readonly unknown[]): boolean {
   }
 }
 
-/** Functions of Math as they are when dyn loads, then operators as they are first used. */
-const operations = new Map<string, (...operands: readonly unknown[]) => unknown>();
+/** Functions of Math as they are when dyn loads. */
+const functions = new Map<string, (...operands: readonly unknown[]) => unknown>();
+/** Operators as they are first used, by how many operands they have: there are two of - and +. */
+const operators = new Map<string, (...operands: readonly unknown[]) => unknown>();
 
 for (const name of Object.getOwnPropertyNames(Math)) {
   const fn: unknown = Reflect.get(Math, name);
-  if (typeof fn === "function") operations.set(name, (...given) => Reflect.apply(fn, undefined, given));
+  if (typeof fn === "function") functions.set(name, (...given) => Reflect.apply(fn, undefined, given));
 }
 
 /** An operator, or a function of Math by its name there, on primitives. */
 function apply(operator: string, operands: readonly unknown[]): unknown {
-  let operation = operations.get(operator);
+  const key = `${operands.length}${operator}`;
+  let operation = functions.get(operator) ?? operators.get(key);
   if (!operation) {
-    const made = operands.length === 1
+    const made = operator === "?:"
+      ? new Function("a", "b", "c", "return a ? b : c")
+      : operands.length === 1
       ? new Function("a", `return ${operator} a`)
       : new Function("a", "b", `return a ${operator} b`);
     operation = (...given) => Reflect.apply(made, undefined, given);
-    operations.set(operator, operation);
+    operators.set(key, operation);
   }
   return operation(...operands);
 }

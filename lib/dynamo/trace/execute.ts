@@ -40,6 +40,7 @@ import { newArray } from "./objects.ts";
 import { binary, increment, jumps, toNumeric, unary } from "./operators.ts";
 import { getPrivate, hasPrivate, setPrivate } from "./private_members.ts";
 import { readProperty, writeProperty } from "./properties.ts";
+import { select } from "./selects.ts";
 import { type ExecutionContext, Step } from "./step.ts";
 
 /** Executes the instruction of the frame on top. */
@@ -233,7 +234,9 @@ export function execute(
       return;
     case "jumpIf": {
       const taken = jumps(m, instruction.condition, step.get(instruction.test));
-      if (typeof taken !== "boolean") return context.branch(taken);
+      if (typeof taken !== "boolean") {
+        return select(m, frame, instruction, taken) ? undefined : context.branch(taken);
+      }
       frame.pc = taken ? instruction.target : frame.pc + 1;
       return;
     }

@@ -19,6 +19,7 @@ import {
   ItemValue,
   type NumberValue,
   type TensorValue,
+  typeOf,
   type Value,
 } from "../variables/value.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -163,6 +164,38 @@ export function applyOperator(
     null,
     new GraphNumber(node, { type: "number", dim, signed: signed || inherits, quotient }),
   );
+}
+
+/** One of two numbers, by a condition of the graph; null where they are no numbers of a graph. */
+export function choose(output: OutputGraph, test: ItemValue, ways: readonly [Value, Value]): Value | null {
+  const condition = graphNumber(output, test), [a, b] = ways;
+  if (!condition || !isPrimitive(a) || !isPrimitive(b)) return null;
+  const type = typeOf(a);
+  if ((type !== "number" && type !== "boolean") || typeOf(b) !== type) return null;
+  const args = [a, b].map((each) => argumentOf(output, each));
+  const dims = [a, b].map((each) => dimOf(output, each));
+  const [one, other] = args, [first = null, second = null] = dims;
+  if (one === null || one === undefined || other === null || other === undefined) return null;
+  const bounds = first !== null && second !== null ? [boundsOf(first), boundsOf(second)] : null;
+  const dim = bounds && type === "number"
+    ? output.sizes.createUnbacked([
+      Math.min(...bounds.map(([lower]) => lower)),
+      Math.max(...bounds.map(([, upper]) => upper)),
+    ])
+    : null;
+  const node = append(output, NUMBER.apply, {
+    args: ["?:", condition.node, one, other],
+    value: dim
+      ? { kind: "size", size: dim }
+      : { kind: "number", dtype: type === "number" ? "float64" : "bool" },
+  });
+  const signed = [a, b].some((each) => each.kind === "item" && each.number?.signed === true) ||
+    [a, b].some((each) => each.kind === "constant" && Object.is(each.value, -0));
+  return new ItemValue(null, new GraphNumber(node, { type, dim, signed }));
+}
+
+function isPrimitive(value: Value): value is PrimitiveValue {
+  return value.kind === "constant" || value.kind === "number" || value.kind === "item";
 }
 
 /** A function of Math on numbers of which one at least is a number of the graph; null where it cannot be one. */
