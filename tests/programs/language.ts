@@ -1122,6 +1122,19 @@ script.log = [] as unknown[];
 
 /** Programs in a style of their own: falling through, overriding results, sloppy mode. */
 export const scripts: Corpus = {
+  "using what cannot be disposed of"({ compile, attempt }) {
+    const bodies = [
+      "{ using a = true; } return x.add(1);",
+      "try { using a = { [Symbol.dispose]: 3 }; } catch (e) { return [x.add(1), e.name, e.message]; }",
+      "try { using a = 'text'; } catch (e) { return [x.add(1), e.name, e.message]; }",
+      "{ using a = {}; } return x.add(1);",
+      "{ using a = null, b = { [Symbol.dispose]() { x = x.add(2); } }; } return x.add(1);",
+    ];
+    for (const body of bodies) {
+      const f = compile(script("x", body));
+      for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
+    }
+  },
   "arguments that is assigned"({ compile, attempt }) {
     const bodies = [
       "arguments = 4; return [x.add(1), arguments];",

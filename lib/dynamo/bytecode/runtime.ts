@@ -410,10 +410,10 @@ export const runtime = {
   },
   disposer(value: unknown, async: boolean): unknown {
     if (value === undefined || value === null) return undefined;
-    if (!isObject(value)) throw new TypeError(`${describe(value)} is not an object`);
+    if (!isObject(value)) throw new TypeError("An object is expected with `using` declarations");
     let method = async ? memberOf(value, Symbol.asyncDispose) : undefined;
     if (method === undefined || method === null) method = memberOf(value, Symbol.dispose);
-    if (!isFunction(method)) throw new TypeError("Property [Symbol.dispose] is not a function");
+    if (!isFunction(method)) throw new TypeError("Symbol(Symbol.dispose) is not a function");
     return method;
   },
   suppressed(error: unknown, suppressed: unknown): unknown {

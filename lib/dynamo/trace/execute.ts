@@ -8,7 +8,7 @@ import { breakGraph } from "../break_reasons.ts";
 import type { Instruction } from "../bytecode/code.ts";
 import { templateIndex } from "../bytecode/print_instruction.ts";
 import { runtime } from "../bytecode/runtime.ts";
-import { CellValue, constant, isObject, UNDEFINED, UNINITIALIZED } from "../variables/value.ts";
+import { CellValue, constant, isCallable, isObject, UNDEFINED, UNINITIALIZED } from "../variables/value.ts";
 import { readCell, writeCell } from "./bindings.ts";
 import { textOf, toKey, toPrimitive, toText } from "./coercion.ts";
 import { executeCall, executeInitFields, executeNew, executeSuperCall } from "./execute_calls.ts";
@@ -274,7 +274,14 @@ export function execute(
       if (value.kind === "constant" && (value.value === undefined || value.value === null)) {
         return step.set(instruction.dst, UNDEFINED);
       }
-      return readProperty(m, value, Symbol.dispose, { kind: "register", register: instruction.dst });
+      if (!isObject(value)) return breakGraph("throws", "a value in a using declaration that is no object");
+      return readProperty(m, value, Symbol.dispose, {
+        kind: "inside",
+        then: (method) => {
+          if (!isCallable(method)) return breakGraph("throws", "an object that cannot be disposed of");
+          step.set(instruction.dst, method);
+        },
+      });
     }
     case "suppressedError":
       return breakGraph("throws", "two errors while disposing");
