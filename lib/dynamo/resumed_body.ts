@@ -19,6 +19,7 @@ import { type Completion, Frame, type FrameBindings, type Interpreter } from "./
 import { positionOf } from "./trace/positions.ts";
 import { asyncCall, waitsOf } from "./suspension.ts";
 import type { UnitBody } from "./unit.ts";
+import { callIn } from "./variables/host_number.ts";
 import { ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "./variables/value.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 
@@ -27,6 +28,7 @@ export function resumedBody(plan: ResumePlan, name: string): UnitBody {
   const scalars = new Set<number>();
   plan.values.forEach((value, i) => {
     if (value?.kind === "item" && value.type !== "boolean") scalars.add(i);
+    if (value?.kind === "number" && callIn(value.expression)) scalars.add(i);
   });
   return {
     name,

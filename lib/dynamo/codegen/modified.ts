@@ -66,6 +66,12 @@ export function buildModified(parts: ModifiedParts): Modified {
     parts.readCaptured,
     (wish) => names.fresh(wish),
   );
+  const calls = { before: [] as string[], after: [] as string[] };
+  for (const { call, name } of output.calls.map((call) => ({ call, name: names.fresh("number") }))) {
+    reader.called.set(call, name);
+    const run = constants.name(call.run, "$number");
+    calls[call.afterGraph ? "after" : "before"].push(`const ${name} = ${run}(); // ${call.text}`);
+  }
   const rebuild = new Rebuilder(reader, constants, names, parts.printer);
   const code: ModifiedCode = { rebuild, constants, names };
   countEffects(state, (value) => rebuild.count(value));
@@ -114,7 +120,9 @@ export function buildModified(parts: ModifiedParts): Modified {
   const list = [...parameters, ...(extraArguments ? ["...rest"] : [])];
   const body = [
     ...prologue,
+    ...calls.before,
     ...call,
+    ...calls.after,
     ...rebuild.creations,
     ...rebuild.fills,
     ...effects,

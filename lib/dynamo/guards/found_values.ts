@@ -124,6 +124,7 @@ function leavesOf(expression: HostExpression): Leaf[] {
         found.set(`${sourceText(each.source)} ${hostLeafText(each)}`, each);
         return;
       case "literal":
+      case "called":
         return;
       case "binary":
         visit(each.left);

@@ -10,7 +10,7 @@ import type { AmbientState } from "./ambient_state.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type Source, sourceText } from "../source.ts";
 import { flagsText, type PropertyFlags } from "./flags.ts";
-import { type HostExpression, hostText } from "../variables/host_number.ts";
+import { type HostExpression, type HostLeaf, hostText } from "../variables/host_number.ts";
 import type { CellPlace, Primitive } from "../variables/value.ts";
 
 /** What is demanded of a tensor: everything that its metadata says, with null for sizes that may differ. */
@@ -230,7 +230,8 @@ function tensorText(source: Source, expected: TensorExpectation): string {
 }
 
 /** What a host expression reads, as guards print it. */
-export function hostLeafText(leaf: Extract<HostExpression, { kind: "source" | "tensorSize" }>): string {
+export function hostLeafText(leaf: HostLeaf): string {
+  if (leaf.kind === "called") return `${leaf.call.text}#${leaf.index}`;
   const base = sourceText(leaf.source);
   if (leaf.kind === "source") return base;
   return leaf.part === "shape" ? `${base}.shape[${leaf.dim}]` : `${base}.stride()[${leaf.dim}]`;

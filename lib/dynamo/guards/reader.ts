@@ -3,8 +3,9 @@
  * written; output: statements and expressions, and the objects the text refers to by name. Invariant: reading a
  * source in generated code gives what the tracer read there, and runs no user code.
  */
+import { invariant } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
-import { type HostExpression, hostText } from "../variables/host_number.ts";
+import { type HostCall, type HostExpression, hostText } from "../variables/host_number.ts";
 
 /** Objects that generated code refers to: parameters of the function around it. Each name stays the object's. */
 export class Constants {
@@ -121,9 +122,19 @@ export class SourceReader {
     return name;
   }
 
+  /** The names of what calls of builtins have given. */
+  readonly called: Map<HostCall, string> = new Map();
+
+  #called(call: HostCall): string {
+    const name = this.called.get(call);
+    invariant(name !== undefined, "Expected the call of a builtin before what uses it");
+    return name;
+  }
+
   /** A host expression over sources. */
   host(expression: HostExpression): string {
     return hostText(expression, (leaf) => {
+      if (leaf.kind === "called") return this.#called(leaf.call);
       const base = this.read(leaf.source);
       if (leaf.kind === "source") return base;
       return leaf.part === "shape" ? `${base}.shape[${leaf.dim}]` : `${base}.stride()[${leaf.dim}]`;

@@ -12,9 +12,17 @@ import { ShapeEnv, type SizeGuard, type SizeSource } from "../../sym/shape_env.t
 import { sizeBindings, symbolsOf } from "../../graph/sizes.ts";
 import { type Fact, factText, type Guard, type MethodExpectation } from "../guards/guard.ts";
 import { placeholderName, type Source, sourceText } from "../source.ts";
-import { expressionSize, type HostExpression, hostText } from "../variables/host_number.ts";
+import {
+  callIn,
+  expressionSize,
+  type HostCall,
+  type HostExpression,
+  hostText,
+} from "../variables/host_number.ts";
 import { hostLeafText } from "../guards/guard.ts";
-import type { ItemValue, NumberValue, TensorValue } from "../variables/value.ts";
+import { type ItemValue, NumberValue, type TensorValue } from "../variables/value.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { Restart } from "./restart.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import { TraceHistory } from "./history.ts";
@@ -78,6 +86,8 @@ export class OutputGraph {
 
   /** Relies on a fact from here on. */
   guard(fact: Fact): void {
+    const call = fact.kind === "expression" ? callIn(fact.expression) : null;
+    if (call) breakGraph("builtin", `what follows depends on ${call.text}`);
     const key = keyOf(fact);
     if (this.#guarded.has(key)) return;
     this.#guarded.add(key);
@@ -184,8 +194,25 @@ export class OutputGraph {
     return node;
   }
 
+  /** Calls of builtins that give another number each time, in order. */
+  readonly calls: HostCall[] = [];
+  /** The instruction of the first call that comes when the graph has run. */
+  #closedAt: { readonly step: number; readonly call: HostCall } | null = null;
+
+  /** A number that a call gives: `isTimed` where it says what has happened before. */
+  callHost(text: string, run: () => number, { isTimed }: { readonly isTimed: boolean }): NumberValue {
+    const call = { text, run, afterGraph: isTimed && this.operations > 0 };
+    if (call.afterGraph) this.#closedAt ??= { step: this.whereabouts.step(), call };
+    const index = this.calls.push(call) - 1;
+    return new NumberValue({ kind: "called", call, index }, 0.5, null);
+  }
+
   /** Counts an operation. */
   noteOperation(node: Node): void {
+    if (this.#closedAt) {
+      const { step, call } = this.#closedAt;
+      throw new Restart(step, { kind: "break", cause: { kind: "builtin", detail: call.text } });
+    }
     this.operations++;
     this.#madeAt.set(node, this.whereabouts.step());
   }
@@ -255,7 +282,10 @@ function keyOf(fact: Fact): string {
       return `${fact.kind} ${subject} ${fact.others.map((o) => o.name).join()}`;
     case "expression":
       return expressionSize(fact.expression, 200) < 200
-        ? `expression ${hostText(fact.expression, (leaf) => `${leaf.source.name}${hostLeafText(leaf)}`)}`
+        ? `expression ${
+          hostText(fact.expression, (leaf) =>
+            `${leaf.kind === "called" ? "" : leaf.source.name}${hostLeafText(leaf)}`)
+        }`
         : `expression ${nextUnnamed++}`;
     case "has":
     case "ownKey":

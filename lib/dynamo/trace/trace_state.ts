@@ -29,10 +29,11 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
   roots.forEach(visit);
   for (let value = pending.pop(); value; value = pending.pop()) contents.get(value)?.forEach(visit);
   const deferred = m.deferred.length, backwards = m.backwards.length;
-  const modes = [m.gradEnabled, m.autocast] as const;
+  const modes = [m.gradEnabled, m.autocast] as const, calls = m.output.calls.length;
   return {
     changed() {
       if (m.deferred.length !== deferred) return "a call that comes later";
+      if (m.output.calls.length !== calls) return "a call that gives another number each time";
       if (m.backwards.length !== backwards) return "a backward pass";
       if (m.gradEnabled !== modes[0] || m.autocast !== modes[1]) return "a mode";
       for (const [value, before] of contents) {

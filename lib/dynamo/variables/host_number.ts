@@ -7,8 +7,21 @@
 import type { BinaryOperator } from "../bytecode/code.ts";
 import type { Source } from "../source.ts";
 
+/** A call of a builtin that gives another number each time: generated code makes it once, in its turn. */
+export interface HostCall {
+  /** The builtin as the program writes it. */
+  readonly text: string;
+  readonly run: () => number;
+  /** Whether the graph has run by then. */
+  readonly afterGraph: boolean;
+}
+
+/** What an expression reads. */
+export type HostLeaf = Extract<HostExpression, { readonly kind: "source" | "tensorSize" | "called" }>;
+
 /** A pure expression over primitive values. */
 export type HostExpression =
+  | { readonly kind: "called"; readonly call: HostCall; readonly index: number }
   | { readonly kind: "source"; readonly source: Source }
   | { readonly kind: "literal"; readonly value: number }
   /** A size or stride of a tensor at a source. */
@@ -125,12 +138,13 @@ export function applyBinary(operator: HostBinary, a: number, b: number): number 
 /** The JavaScript text of an expression; `leaf` prints what it reads from the call. */
 export function hostText(
   expression: HostExpression,
-  leaf: (leaf: Extract<HostExpression, { kind: "source" | "tensorSize" }>) => string,
+  leaf: (leaf: HostLeaf) => string,
 ): string {
   const again = (e: HostExpression) => hostText(e, leaf);
   switch (expression.kind) {
     case "source":
     case "tensorSize":
+    case "called":
       return leaf(expression);
     case "literal":
       return numberText(expression.value);
@@ -140,6 +154,26 @@ export function hostText(
       return `(${expression.operator}${again(expression.operand)})`;
     case "math":
       return `Math.${expression.name}(${expression.args.map(again).join(", ")})`;
+    default:
+      return expression satisfies never;
+  }
+}
+
+/** The first call in an expression; null where it is the same for the same arguments. */
+export function callIn(expression: HostExpression): HostCall | null {
+  switch (expression.kind) {
+    case "called":
+      return expression.call;
+    case "source":
+    case "tensorSize":
+    case "literal":
+      return null;
+    case "binary":
+      return callIn(expression.left) ?? callIn(expression.right);
+    case "unary":
+      return callIn(expression.operand);
+    case "math":
+      return expression.args.map(callIn).find((call) => call !== null) ?? null;
     default:
       return expression satisfies never;
   }

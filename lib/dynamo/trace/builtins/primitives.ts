@@ -77,6 +77,19 @@ const STRING = [
 ];
 const NUMBER = ["toExponential", "toFixed", "toPrecision", "toString", "valueOf"];
 
+/** Builtins that give another number each time; the clocks say what has happened before. */
+function changingNumbers(table: ModelTable): void {
+  const { random } = Math, { now } = Date;
+  table.call(random, ({ output }) => output.callHost("Math.random()", random, { isTimed: false }));
+  table.call(now, ({ output }) => output.callHost("Date.now()", now, { isTimed: true }));
+  const { now: elapsed } = performance;
+  table.call(elapsed, (m, { self }) => {
+    if (self.kind !== "object" || self.real !== performance) return breakGraph("throws", "another clock");
+    const run = () => Reflect.apply(elapsed, performance, []);
+    return m.output.callHost("performance.now()", run, { isTimed: true });
+  });
+}
+
 /** Math: numbers may differ from call to call, conversions run in order. */
 function mathematics(table: ModelTable): void {
   for (const name of Reflect.ownKeys(Math)) {
@@ -227,6 +240,7 @@ function fromData(m: Interpreter, data: unknown): Value {
 /** Adds the models of pure builtins. */
 export function addPrimitives(table: ModelTable): void {
   mathematics(table);
+  changingNumbers(table);
   pure(table, String.prototype, STRING);
   pure(table, String, ["fromCharCode", "fromCodePoint"]);
   table.method(String, "raw", (m, { args: [strings = UNDEFINED, ...values] }) => {
