@@ -38,11 +38,13 @@ interface Shared {
   readonly context: CheckContext;
   /** Objects whose identity parts before have checked, by where they are. */
   readonly found: Map<string, object>;
+  /** Lists of entries that parts before have made. */
+  readonly lists: Map<string, string>;
 }
 
 /** Makes the check function of an entry. */
 export function compileCheck(guards: readonly Guard[], context: CheckContext): CompiledCheck {
-  const shared: Shared = { constants: new Constants(), context, found: new Map() };
+  const shared: Shared = { constants: new Constants(), context, found: new Map(), lists: new Map() };
   const { constants } = shared;
   const each: IndexedGuard[] = [], once: IndexedGuard[] = [];
   guards.forEach((guard, index) => (relyOnTensors(guard.fact) ? once : each).push({ guard, index }));
@@ -51,7 +53,7 @@ export function compileCheck(guards: readonly Guard[], context: CheckContext): C
     slices(list).map((slice) => {
       const name = `part${parts.length}`;
       parts.push(partText(name, slice, shared));
-      return `if ((failed = ${name}(self, args)) !== -1) return failed;`;
+      return `if ((failed = ${name}(self, args, lists)) !== -1) return failed;`;
     });
   const body = callsOf(each);
   if (once.length > 0) {
@@ -62,8 +64,9 @@ export function compileCheck(guards: readonly Guard[], context: CheckContext): C
       "}",
     );
   }
+  const lists = shared.lists.size > 0 ? "[]" : "null";
   const check =
-    `function check(self, args) {\n  let failed;\n  try {\n${
+    `function check(self, args) {\n  const lists = ${lists};\n  let failed;\n  try {\n${
       indented(body, 4)
     }\n    return -1;\n  } catch {\n` +
     `    return ${guards.length};\n  }\n}`;
@@ -84,7 +87,7 @@ function slices(list: readonly IndexedGuard[]): readonly IndexedGuard[][] {
 function partText(
   name: string,
   slice: readonly IndexedGuard[],
-  { constants, context, found }: Shared,
+  { constants, context, found, lists }: Shared,
 ): string {
   const lines: string[] = [];
   let next = 0;
@@ -95,7 +98,7 @@ function partText(
     "self",
     context.readCaptured,
     () => `v${next++}`,
-    found,
+    { found, lists },
   );
   const writer = new ConditionWriter(reader, constants, context);
   for (const { guard, index } of slice) {
@@ -103,7 +106,7 @@ function partText(
     lines.push(`if (!(${condition})) return ${index};`);
     if (guard.fact.kind === "identity") found.set(guard.fact.source.name, guard.fact.object);
   }
-  return `function ${name}(self, args) {\n${indented([...lines, "return -1;"], 2)}\n}`;
+  return `function ${name}(self, args, lists) {\n${indented([...lines, "return -1;"], 2)}\n}`;
 }
 
 function indented(lines: readonly string[], by: number): string {

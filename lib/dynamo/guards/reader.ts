@@ -39,6 +39,14 @@ export class Constants {
 /** The captured variable of a function, by index; set by the frame layer's adapter. */
 export type CapturedReader = (fn: unknown, index: number) => unknown;
 
+/** What functions of generated code that run one after the other need not read again. */
+export interface SharedReads {
+  /** Objects that are known to be at their places, by the names of these. */
+  readonly found: ReadonlyMap<string, object>;
+  /** Where lists of entries are, by what they list: elements of the array `lists`. Null: in variables. */
+  readonly lists: Map<string, string> | null;
+}
+
 /** Writes reads of sources. */
 export class SourceReader {
   readonly #known = new Map<string, string>();
@@ -53,8 +61,7 @@ export class SourceReader {
     readonly readCaptured: CapturedReader,
     /** A free name for a local variable, from what it holds. */
     readonly fresh: (wish: string) => string,
-    /** Objects that are known to be at their places, by the names of these. */
-    readonly found: ReadonlyMap<string, object> = new Map(),
+    readonly shared: SharedReads = { found: new Map(), lists: null },
   ) {}
 
   /** An expression for the value at a source. */
@@ -68,7 +75,7 @@ export class SourceReader {
         return this.constants.name(source.object);
       default:
     }
-    const found = this.found.get(source.name);
+    const found = this.shared.found.get(source.name);
     if (found !== undefined) return this.constants.name(found);
     const known = this.#known.get(source.name);
     if (known !== undefined) return known;
@@ -113,12 +120,14 @@ export class SourceReader {
 
   #list(base: Source, part: "key" | "value" | "member"): string {
     const key = `${base.name} ${part}s`;
-    const known = this.#known.get(key);
+    const { lists } = this.shared;
+    const known = (lists ?? this.#known).get(key);
     if (known !== undefined) return known;
-    const name = this.fresh(`${part}s`);
     const reader = part === "key" ? mapKeys : part === "value" ? mapValues : setMembers;
-    this.emit(`const ${name} = ${this.constants.name(reader)}(${this.read(base)});`);
-    this.#known.set(key, name);
+    const text = `${this.constants.name(reader)}(${this.read(base)})`;
+    const name = lists ? `lists[${lists.size}]` : this.fresh(`${part}s`);
+    this.emit(lists ? `${name} = ${text};` : `const ${name} = ${text};`);
+    (lists ?? this.#known).set(key, name);
     return name;
   }
 
@@ -145,13 +154,13 @@ export class SourceReader {
 const keysOfMap = Map.prototype.keys, valuesOfMap = Map.prototype.values, valuesOfSet = Set.prototype.values;
 
 function mapKeys(map: Map<unknown, unknown>): unknown[] {
-  return Array.from(keysOfMap.call(map));
+  return [...keysOfMap.call(map)];
 }
 
 function mapValues(map: Map<unknown, unknown>): unknown[] {
-  return Array.from(valuesOfMap.call(map));
+  return [...valuesOfMap.call(map)];
 }
 
 function setMembers(set: Set<unknown>): unknown[] {
-  return Array.from(valuesOfSet.call(set));
+  return [...valuesOfSet.call(set)];
 }

@@ -90,10 +90,9 @@ export function hasAccessor(
   return found !== undefined && found.get === get && found.set === set;
 }
 
-function sameKeys(found: Iterable<unknown>, keys: readonly unknown[]): boolean {
-  let at = 0;
-  for (const key of found) {
-    const expected = keys[at++];
+function sameKeys(found: readonly unknown[], keys: readonly unknown[]): boolean {
+  for (let at = 0; at < keys.length; at++) {
+    const key = found[at], expected = keys[at];
     if (expected === ANY) {
       if ((typeof key !== "object" || key === null) && typeof key !== "function") return false;
     } else if (!Object.is(key, expected)) return false;
@@ -113,13 +112,13 @@ function isSet(value: unknown): value is Set<unknown> {
 /** Whether a value is a Map with these keys, in this order. */
 export function mapHasKeys(value: unknown, keys: readonly unknown[]): boolean {
   return isMap(value) && value.size === keys.length &&
-    (keys.length === 0 || sameKeys(mapKeys.call(value), keys));
+    (keys.length === 0 || sameKeys([...mapKeys.call(value)], keys));
 }
 
 /** Whether a value is a Set with these members, in this order. */
 export function setHasMembers(value: unknown, keys: readonly unknown[]): boolean {
   return isSet(value) && value.size === keys.length &&
-    (keys.length === 0 || sameKeys(setValues.call(value), keys));
+    (keys.length === 0 || sameKeys([...setValues.call(value)], keys));
 }
 
 /** Whether a list contains an object. */
