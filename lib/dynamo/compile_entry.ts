@@ -374,7 +374,7 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
       const same = other === object || other.source === null || (isFixed(object) && isFixed(other));
       return same || other.source === null || other.exotic.kind !== object.exotic.kind ? [] : [other.source];
     });
-    if (others.length > 0) output.guard({ kind: "distinct", source, others });
+    output.guardDistinct(source, others);
   }
   for (const tensor of tensors) {
     const { source, assigned } = tensor;
@@ -382,7 +382,7 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
     const others = tensors.flatMap((other) =>
       other !== tensor && mayBeOne(tensor, other) ? other.source ?? [] : []
     );
-    if (others.length > 0) output.guard({ kind: "distinct", source, others });
+    output.guardDistinct(source, others);
   }
 }
 

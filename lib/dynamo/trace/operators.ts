@@ -241,8 +241,7 @@ export function guardDistinct(
   a: ObjectValue | TensorValue,
   b: ObjectValue | TensorValue,
 ): void {
-  if (!a.source || !b.source || (a.source.kind === "known" && b.source.kind === "known")) return;
-  m.output.guard({ kind: "distinct", source: a.source, others: [b.source] });
+  if (a.source && b.source) m.output.guardDistinct(a.source, [b.source]);
 }
 
 function looselyEqual(

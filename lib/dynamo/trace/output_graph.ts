@@ -65,6 +65,8 @@ export class OutputGraph {
   /** Methods of dyn's classes that the program uses, guarded together with the ambient state. */
   readonly methods: MethodExpectation[] = [];
   readonly #guarded = new Set<string>();
+  /** Names of sources whose objects are guarded by identity. */
+  readonly #identified = new Set<string>();
   readonly #sourceNames = new Map<string, Source>();
   readonly #scalarNodes = new Map<string, Node>();
   /** Elements that the program has read, as long as nothing was written in place. */
@@ -84,6 +86,17 @@ export class OutputGraph {
 
   constructor(readonly whereabouts: Whereabouts) {}
 
+  /** Relies on two objects, or more, being different ones. */
+  guardDistinct(source: Source, others: readonly Source[]): void {
+    // Objects that are guarded by identity are
+    const left = this.#isFixed(source) ? others.filter((other) => !this.#isFixed(other)) : others;
+    if (left.length > 0) this.guard({ kind: "distinct", source, others: left });
+  }
+
+  #isFixed({ kind, name }: Source): boolean {
+    return kind === "known" || this.#identified.has(name);
+  }
+
   /** Relies on a fact from here on. */
   guard(fact: Fact): void {
     const call = fact.kind === "expression" ? callIn(fact.expression) : null;
@@ -91,6 +104,7 @@ export class OutputGraph {
     const key = keyOf(fact);
     if (this.#guarded.has(key)) return;
     this.#guarded.add(key);
+    if (fact.kind === "identity") this.#identified.add(fact.source.name);
     this.guards.push({ fact, user: this.whereabouts.stack().at(-1) ?? null });
   }
 
