@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { atNextCall } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";
 import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
-import { compile, compiler, type Tensor, tensor } from "../mod.ts";
+import { compile, compiler, data, type Tensor, tensor } from "../mod.ts";
 import { runProgram } from "./support/process.ts";
 
 function binding(fn: object, name: string): FreeBinding {
@@ -209,4 +209,44 @@ Deno.test("a function compiled while its module still runs", async () => {
   const { stdout, stderr } = await command.output();
   assertEquals(new TextDecoder().decode(stderr), "");
   assertEquals(new TextDecoder().decode(stdout), "[ 1 ] 1\n[ 2 ] 2\n[ 3 ] 3\n[ 11 ] 11 8 0\n");
+});
+
+/** Hands out what it keeps to itself. */
+class Kept {
+  #items = [1, 2, 3];
+  *items(): Generator<number> {
+    yield this.#first();
+    yield* this.#items;
+    yield this.#items.length;
+  }
+  #first(): number {
+    return this.#items[0] ?? 0;
+  }
+}
+
+Deno.test("generators that are under way at a break reach private members", () => {
+  const programs: ((x: Tensor) => Tensor)[] = [
+    (x) => {
+      for (const item of new Kept().items()) {
+        console.assert(true);
+        x = x.mul(item);
+      }
+      return x;
+    },
+    // Of a class of dyn, whose private members only itself can reach
+    (x) => {
+      for (const batch of new data.DataLoader(new data.TensorDataset(x), { batchSize: 1 })) {
+        console.assert(true);
+        x = x.add(batch[0]);
+      }
+      return x;
+    },
+  ];
+  for (const program of programs) {
+    const compiled = compile(program, { backend: "eager" }), x = tensor([1.5, 2]);
+    for (let call = 0; call < 3; call++) {
+      assertEquals(compiled(x).tolist(), program(x).tolist(), `${program}`);
+    }
+    assertEquals(compiler.status(compiled).givenUp, null);
+  }
 });

@@ -4,7 +4,7 @@
  * program had made it at that point.
  */
 import { invariant } from "../base/errors.ts";
-import type { CodeObject, Instruction } from "./bytecode/code.ts";
+import { type CodeObject, type Instruction, UnsupportedSyntax } from "./bytecode/code.ts";
 import { runtime } from "./bytecode/runtime.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import type { ClosureParts, ClosurePrinter } from "./codegen/rebuild.ts";
@@ -16,6 +16,7 @@ import type { FreeBinding, LiveCell } from "./frame/info.ts";
 import { infoOf, registerMade } from "./functions.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
 import { Frame } from "./trace/interpreter.ts";
+import { isReachable } from "./trace/machine.ts";
 
 /** The code of a function that does nothing but make one closure, from its captures as arguments. */
 function makerOf(
@@ -129,6 +130,11 @@ function printGenerator(
     return "$finished()";
   }
   const { code, info } = frame;
+  // It is no frame of the stack, of which that has been asked before.
+  if (!isReachable(frame)) {
+    const { start } = code.spans[frame.pc] ?? code.span;
+    throw new UnsupportedSyntax("a generator whose variables cannot be reached", code.module.position(start));
+  }
   const suspended = exotic.state === "suspendedYield";
   // A suspended generator begins at its yield again, whose value is dropped.
   const parameters = [...liveRegisters(code, frame.pc)];
