@@ -48,8 +48,9 @@ interface Compiled {
 }
 
 const byCallable = new WeakMap<object, Compiled>();
-const byFunction = new WeakMap<object, WeakRef<Compiled>[]>();
+const byFunction = new WeakMap<object, Set<WeakRef<Compiled>>>();
 const all = new Set<WeakRef<Compiled>>();
+const dropped = new FinalizationRegistry((forget: () => void) => forget());
 
 type AnyFunction = (this: never, ...args: never[]) => unknown;
 
@@ -100,28 +101,28 @@ function modeOf(dynamic: boolean | undefined): DynamicMode {
 
 function remember(compiled: Compiled): void {
   byCallable.set(compiled.callable, compiled);
-  const reference = new WeakRef(compiled);
-  const list = byFunction.get(compiled.fn);
-  if (list) list.push(reference);
-  else byFunction.set(compiled.fn, [reference]);
-  all.add(reference);
+  const reference = new WeakRef(compiled), { fn } = compiled;
+  let ofFunction = byFunction.get(fn);
+  if (!ofFunction) byFunction.set(fn, ofFunction = new Set());
+  const lists = [ofFunction, all];
+  for (const list of lists) list.add(reference);
+  dropped.register(compiled, () => {
+    for (const list of lists) list.delete(reference);
+  });
 }
 
 /** What was compiled for a callable or for a function that was compiled. */
 function compiledOf(fn: object): Compiled[] {
   const own = byCallable.get(fn);
   if (own) return [own];
-  return (byFunction.get(fn) ?? []).flatMap((reference) => reference.deref() ?? []);
+  return [...byFunction.get(fn) ?? []].flatMap((reference) => reference.deref() ?? []);
 }
 
 /** Forgets every entry of every function. */
 export function reset(): void {
   for (const reference of all) {
     const compiled = reference.deref();
-    if (!compiled) {
-      all.delete(reference);
-      continue;
-    }
+    if (!compiled) continue;
     const { program, root } = compiled;
     resumedUnits(program).clear();
     program.clear();

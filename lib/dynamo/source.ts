@@ -85,11 +85,14 @@ export function capturedSource(base: Source, label: string, index: number): Sour
   return { kind: "captured", name: `${base.name}.closure[${JSON.stringify(label)}]`, base, index };
 }
 
-const symbolNumbers = new Map<symbol, number>();
+const symbolNumbers = new WeakMap<symbol, number>();
+let nextSymbol = 0;
 
 function symbolText(key: symbol): string {
+  const shared = Symbol.keyFor(key);
+  if (shared !== undefined) return `Symbol.for(${JSON.stringify(shared)})`;
   let number = symbolNumbers.get(key);
-  if (number === undefined) symbolNumbers.set(key, number = symbolNumbers.size);
+  if (number === undefined) symbolNumbers.set(key, number = nextSymbol++);
   return `${String(key)}#${number}`;
 }
 

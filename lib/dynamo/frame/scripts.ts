@@ -1,8 +1,9 @@
 /**
  * The scripts V8 has loaded: their texts, parsed, with positions in the user's files.
  *
- * Input: script ids. Output: `Script`s. Invariant: a script is fetched and parsed at most once; fetching needs the
- * debugger, so the texts that may be wanted are fetched together.
+ * Input: script ids. Output: `Script`s. Invariant: a script is fetched and parsed at most once while code of it is in
+ * use; fetching needs the debugger, so the texts that may be wanted are fetched together. Scripts that have no URL were
+ * evaluated from a text, of which there is no end: they go with the last code of theirs.
  */
 import { findSourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -30,12 +31,15 @@ export class Scripts {
   private readonly byUrl = new Map<string, Script>();
   private readonly urls = new Map<string, string>();
   private readonly modules = new Set<string>();
+  readonly #evaluated = new EvaluatedScripts();
   /** URLs that no script has. */
   private readonly absent = new Set<string>();
 
   constructor(private readonly inspector: Inspector) {
     const note = (params: Record<string, unknown>): void => {
-      this.urls.set(textField(params, "scriptId"), textField(params, "url"));
+      const url = textField(params, "url");
+      if (url === "") return;
+      this.urls.set(textField(params, "scriptId"), url);
       if (params.isModule === true) this.modules.add(textField(params, "scriptId"));
     };
     inspector.on("Debugger.scriptParsed", note);
@@ -44,7 +48,7 @@ export class Scripts {
 
   /** The script of that id in which a function stands; null if V8 does not give its text. */
   scriptOf(fn: object, id: string, place: FunctionPlace): Script | null {
-    if (!this.loaded.has(id)) {
+    if (!this.#known(id)) {
       const found = textOf(loadedText(fn), place);
       if (found) this.loaded.set(id, this.noted(found));
     }
@@ -52,13 +56,19 @@ export class Scripts {
   }
 
   private get(id: string): Script | null {
-    const known = this.loaded.get(id);
+    const known = this.#known(id);
     if (known) return known;
-    this.inspector.withDebugger(() => {
+    return this.inspector.withDebugger(() => {
       this.fetch(id);
+      // What is in use at least until here.
+      const fetched = this.#known(id);
       this.fetchAhead();
+      return fetched;
     });
-    return this.loaded.get(id) ?? null;
+  }
+
+  #known(id: string): Script | null {
+    return this.loaded.get(id) ?? this.#evaluated.get(id);
   }
 
   /** The module loaded from a URL, if any. */
@@ -97,7 +107,9 @@ export class Scripts {
       return 0;
     }
     const text = textField(this.inspector.post("Debugger.getScriptSource", { scriptId: id }), "scriptSource");
-    this.loaded.set(id, makeScript({ url: this.urls.get(id) ?? "", text }, this.modules.has(id)));
+    const url = this.urls.get(id) ?? "";
+    if (url === "") this.#evaluated.set(id, makeScript({ url, text }, false));
+    else this.loaded.set(id, makeScript({ url, text }, this.modules.has(id)));
     return text.length;
   }
 
@@ -114,6 +126,23 @@ export class Scripts {
         if (!(error instanceof InspectorUnavailable)) throw error;
       }
     }
+  }
+}
+
+/** Scripts by their ids as long as somebody has them, or what was parsed from them. */
+class EvaluatedScripts {
+  readonly #scripts = new Map<string, WeakRef<Script>>();
+  readonly #gone = new FinalizationRegistry<string>((id) => this.#scripts.delete(id));
+  readonly #ofModules = new WeakMap<ParsedModule, Script>();
+
+  get(id: string): Script | null {
+    return this.#scripts.get(id)?.deref() ?? null;
+  }
+
+  set(id: string, script: Script): void {
+    if (script.module) this.#ofModules.set(script.module, script);
+    this.#scripts.set(id, new WeakRef(script));
+    this.#gone.register(script, id);
   }
 }
 
