@@ -24,6 +24,7 @@ import { ambientState } from "./ambient.ts";
 import { type BreakCause, type BreakKind, breakReason } from "./break_reasons.ts";
 import { changesElements, isChanged } from "./codegen/effects.ts";
 import { checkParameters } from "./shapes_spec.ts";
+import { noticeUnrolling } from "./unrolled.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { codeOf, infoOf } from "./functions.ts";
@@ -413,6 +414,7 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
   const { options } = unit.program;
   output.finish(results);
   output.graph.lint();
+  noticeUnrolling(output.graph, unit.program, unit.title);
   const gm = new GraphModule(output.graph, output.attributes, graphRunner);
   const examples = output.inputs.map((input): unknown => {
     switch (input.kind) {

@@ -52,6 +52,8 @@ export class Program {
   called = false;
   /** Whether a warning has said that there are too many versions altogether. */
   isWarned = false;
+  /** Whether a warning has said that its loops are long. */
+  hasLongLoops = false;
   /** Graph breaks so far, by cause and place. */
   readonly breaks: Set<string> = new Set();
   /** No further compilation, as `run` demands. */
@@ -74,6 +76,7 @@ export class Program {
     this.versions = 0;
     this.called = false;
     this.isWarned = false;
+    this.hasLongLoops = false;
     this.breaks.clear();
     this.uncompiled.clear();
   }
