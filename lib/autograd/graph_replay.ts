@@ -4,7 +4,7 @@
  * ops and a tape of versioned values. Invariant: a node's value is what its tensor holds after the nodes replayed so
  * far, and its history includes every write through any alias.
  */
-import { DynError, InternalError } from "../base/errors.ts";
+import { DynError, InternalError, invariant } from "../base/errors.ts";
 import { mapTree } from "../base/tree.ts";
 import { type GradientCall, gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
@@ -16,6 +16,7 @@ import {
   argumentsOfNode,
   GraphBuilder,
   GraphValue,
+  mapArguments,
   type OpCall,
   type Results,
   tensorArguments,
@@ -361,7 +362,13 @@ export class GraphReplay {
   /** Makes a call of ops that are not compositions. */
   #lower(call: OpCall<GraphValue>): Results {
     const { definition, args } = call;
-    const { implementation } = definition;
+    const { implementation, fills } = definition;
+    if (fills !== undefined) {
+      // Elements that are not read may be lost
+      const [made] = [definition.infer(mapArguments(args, ({ meta }) => meta))].flat();
+      invariant(made, `Expected a result of ${definition.name}`);
+      return this.core.full(made.shape, fills, { dtype: made.dtype, device: made.device });
+    }
     switch (implementation.kind) {
       case "composite":
         return implementation.compose(this.core, args);

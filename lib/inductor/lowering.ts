@@ -23,6 +23,7 @@ import {
   transposedStrides,
   wantedTransposed,
 } from "./layouts.ts";
+import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { scatterAsChoice } from "./scatter_choice.ts";
 import { isLazy, type Label, type LazyTensor, makeLoader, type Storage, storedForm } from "./tensors.ts";
 import { isEmpty, type Job, WorkPlan } from "./work_plan.ts";
@@ -67,6 +68,8 @@ type NodeTensor = Operand | readonly Operand[];
 class Lowering {
   readonly #plan = new WorkPlan();
   readonly #tensors = new Map<Node, NodeTensor>();
+  /** The nodes that allocate what lies in the buffers of inputs and outputs. */
+  readonly #owners = new Map<BufferId, Node>();
   /** Operands of library calls as values. */
   readonly #wide = new Map<Operand, Operand>();
 
@@ -105,6 +108,7 @@ class Lowering {
     });
     const operand: BufferOperand = { ...view, dtype, buffer: storage.id };
     this.#tensors.set(node, operand);
+    this.#owners.set(storage.id, node);
     return storage;
   }
 
@@ -357,13 +361,21 @@ class Lowering {
 
   /**
    * An output's memory. The old value of an input that the program overwrites must be a copy, and so must what
-   * shows the memory of another tensor in an order that a view of it would not have: `x.t().contiguous()`.
+   * shows the memory of another tensor, as `x.select(0, 0).contiguous()`.
    */
   #output(node: Node, mutated: ReadonlySet<number | undefined>): BufferOperand {
     const operand = this.#operandOf(node);
     const view = this.#plan.materialize(operand);
-    if (!mutated.has(view.buffer) && (this.#plan.made.has(view) || hasLayoutOf(view, node))) return view;
+    const fits = this.#plan.made.has(view) || hasLayoutOf(view, node);
+    if (!mutated.has(view.buffer) && fits && this.#owns(memoryRoot(node), view.buffer)) return view;
     return this.#plan.store(this.#copyOf(operand, node));
+  }
+
+  /** Whether a node may have its elements in a buffer: nobody else has, where plain execution would tell them apart. */
+  #owns(root: Node, buffer: BufferId): boolean {
+    const owner = this.#owners.get(buffer) ?? root;
+    this.#owners.set(buffer, owner);
+    return owner === root;
   }
 
   #copyOf(operand: Operand, node: Node): LazyTensor {

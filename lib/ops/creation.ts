@@ -67,6 +67,7 @@ function constantLike(name: "zerosLike" | "onesLike" | "emptyLike", value: numbe
     infer: ({ self, dtype, device }) =>
       contiguousMeta(self.shape, dtype ?? self.dtype, device ?? self.device),
     implementation: { kind: "lower", lower: (_args, [result]) => fill(result, value) },
+    fills: value,
     gradient: { kind: "none", because: NO_INPUT },
     samples: [{ args: [t(2, 3)] }, { args: [t()], options: { dtype: "int64" } }],
   });
@@ -81,6 +82,7 @@ function constantNew(name: "newZeros" | "newOnes" | "newEmpty", value: number) {
     exposure: { free: false },
     infer: ({ self, size, dtype, device }) => freshMeta(size, dtype ?? self.dtype, device ?? self.device),
     implementation: { kind: "lower", lower: (_args, [result]) => fill(result, value) },
+    fills: value,
     gradient: { kind: "none", because: NO_INPUT },
     samples: [{ args: [t(2), [2, 3]] }],
   });
@@ -181,6 +183,7 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
   }
   const [from, to, by] = all.map(Number) as [number, number, number];
   if (by === 0) throw new DynError("Expected a step that is not 0");
+  if (!Number.isFinite(by)) throw new DynError(`Expected a finite step but found ${by}`);
   if (!Number.isFinite(from) || !Number.isFinite(to)) {
     throw new DynError(`Expected a finite range but found ${from} to ${to}`);
   }

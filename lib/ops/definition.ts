@@ -166,8 +166,10 @@ export interface OpDefinition<P extends Params = Params> {
   readonly resultList?: boolean;
   /** Results without a gradient although their type is a floating one: statistics kept for a backward. */
   readonly auxiliary?: readonly string[];
-  /** Whether the values of numbers decide if a call is accepted: then they are constants of a graph. */
+  /** Whether the values of numbers decide if a call is accepted, or what it is: then they are constants of a graph. */
   readonly checksNumbers?: boolean;
+  /** All elements of the result are this number, whatever those of its tensors are. */
+  readonly fills?: number;
   /** Whether sizes of the results depend on elements: then `infer` throws, and a trace must stop before the call. */
   dataDependent?(args: ArgsOf<P, TensorLike>): boolean;
   /**

@@ -331,6 +331,8 @@ function extremeWithIndex(name: "max" | "min") {
     params: { self: required("tensor"), dim: nullable("operand"), keepdim: optional("bool", false) },
     results: ["values", "indices"],
     resultsIf: "dim",
+    // A number is a dimension, where a tensor is an operand
+    checksNumbers: true,
     infer({ self, dim, keepdim }) {
       if (dim === null) {
         checkNotEmpty(name, self, reducedDims(null, self.shape.length));

@@ -826,4 +826,23 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [x, y];
       }, [() => [float(0.5), float([1, 2])], () => [float(-0.5), float([1, 2])]]),
   },
+  "a part of a row-major copy": {
+    make: () =>
+      life((x: Tensor) => [x.select(1, 0).contiguous().select(0, 0)], [() => [float([[1, 2], [3, 4]])]]),
+  },
+  "a number in the place of a dimension, or of a tensor": {
+    make: () =>
+      life(
+        (x: Tensor, d: number) => [...x.max(d), ...x.min({ dim: d })],
+        [-1, 0.5, 0, 1].map((d) => () => [float([1, 2]), d]),
+      ),
+  },
+  "gradients of nothing but zeros, twice": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        const rounded = x.div(y, { roundingMode: "floor" });
+        rounded.sum().backward();
+        return [rounded];
+      }, [() => [leaf(-1.5), float(2)]]),
+  },
 };

@@ -24,6 +24,8 @@ export interface ComparisonOptions {
   readonly without?: ReadonlySet<string>;
   /** The program with float64 in the place of float32, where there is one. */
   readonly inFloat64?: () => Promise<Runnable>;
+  /** Whether it computes with numbers read off tensors. */
+  readonly readsNumbers?: boolean;
   /** Where the compiled program keeps its tensors; "cpu" unless given. */
   readonly device?: DeviceName;
 }
@@ -80,6 +82,7 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
       device: options.device ?? "cpu",
       mode: runnable.modes[k] ?? "grad",
       failedPass: facts.some(isFailedPass),
+      readsNumbers: options.readsNumbers ?? false,
     });
     const all = unknown.filter(({ aspect }) => !options.without?.has(aspect));
     const left = await judge.unexplained(k, all);

@@ -70,6 +70,7 @@ export class TensorFuzzer implements Fuzzer<Program> {
         without: this.#without,
         inFloat64: async () => (await runnablesOf([widened(program)]))[0] ?? runnable,
         device: tier === "webgpu" ? "webgpu" : "cpu",
+        readsNumbers: calledNames(program).includes("number"),
       });
       for (const [name, count] of Object.entries({ runs: 1, ...counts })) {
         this.#counts[name] = (this.#counts[name] ?? 0) + count;

@@ -35,8 +35,11 @@ export function observe({ make, modes }: Runnable, wrap: Wrap): readonly (readon
   return modes.map((mode, k) => new Observation(instance, mode, k).facts(run));
 }
 
-const errorText = (thrown: unknown): string =>
-  `${thrown instanceof Error ? thrown.constructor.name : typeof thrown}: ${messageOf(thrown)}`;
+const errorText = (thrown: unknown): string => {
+  // How much is held already is no matter of the program
+  const message = messageOf(thrown).replace(/, where \d+ bytes are held/, "");
+  return `${thrown instanceof Error ? thrown.constructor.name : typeof thrown}: ${message}`;
+};
 
 /** The elements, whatever the mode. */
 const elementsOf = (tensor: Tensor) => noGrad(() => tensor.detach().toTypedArray());
