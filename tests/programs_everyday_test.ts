@@ -14,6 +14,8 @@ function breaksOf(fn: (x: Tensor) => unknown): readonly string[] {
   return [...breakReasons, ...uncompiled].map(({ explanation }) => explanation);
 }
 
+const KEY = {}, CACHE = new WeakMap<object, number>();
+
 const UNBROKEN: Readonly<Record<string, (x: Tensor) => unknown>> = {
   "private members of a new object": (x) => new Meter(x).add(x).scaleMean(2).state().length,
   "private members of heirs": (x) => Meter.sum(new LoudMeter(x), new PlainHeir(x)),
@@ -35,6 +37,11 @@ const UNBROKEN: Readonly<Record<string, (x: Tensor) => unknown>> = {
     return Base.shift.mul(heir.scale);
   },
   "helpers of iterators": (x) => x.mul([1, 2, 3].values().map((a) => a * 2).drop(1).toArray()[0] ?? 0),
+  "weak collections": (x) => {
+    const key = {}, held = new WeakMap([[key, 2]]);
+    CACHE.set(KEY, held.get(key) ?? 0);
+    return x.mul(CACHE.get(KEY) ?? 0);
+  },
   "regular expressions": (x) => {
     const [, first = "", second = ""] = /(\d+)-(\d+)/.exec("12-34") ?? [];
     return x.mul(Number(first.replace(/1/g, (one) => one + second)));

@@ -22,6 +22,7 @@ import * as polyfills from "./polyfills.ts";
 import { addArrays } from "./trace/builtins/arrays.ts";
 import { addCollections } from "./trace/builtins/collections.ts";
 import { addIterators } from "./trace/builtins/iterators.ts";
+import { addWeak } from "./trace/builtins/weak.ts";
 import { addObjects } from "./trace/builtins/objects.ts";
 import { addPatterns } from "./trace/builtins/patterns.ts";
 import { addPrimitives } from "./trace/builtins/primitives.ts";
@@ -59,6 +60,7 @@ function models(): ModelTable {
   addArrays(made);
   addCollections(made);
   addIterators(made);
+  addWeak(made);
   addObjects(made);
   addPrimitives(made);
   addPatterns(made);

@@ -444,6 +444,48 @@ export const everyday: Corpus = {
       see(log.splice(0));
     }
   },
+  "weak collections"({ compile, attempt, see }) {
+    const cache = new WeakMap<{ n?: number }, number>(), seen = new WeakSet<object>();
+    const keys = [{ n: 1 }, { n: 2 }];
+    const uses: ((x: Tensor, key: { n: number }) => unknown)[] = [
+      (x, key) => {
+        const local = new WeakMap<object, number>([[key, 3]]), other = {};
+        local.set(other, 4).delete(other);
+        return [
+          x.mul(local.get(key) ?? 0),
+          local.has(other),
+          local.get(other),
+          new WeakSet<object>([key]).has(key),
+        ];
+      },
+      (x, key) => {
+        if (!cache.has(key)) cache.set(key, key.n * 10);
+        return x.add(cache.get(key) ?? 0);
+      },
+      (x, key) => {
+        const isNew = !seen.has(key);
+        seen.add(key);
+        return [x.add(1), isNew, seen.has(key), seen.has({}), cache.get({})];
+      },
+      (x, key) => [x.add(1), cache.delete(key), cache.has(key)],
+      (x) => [x.add(1), cache.get(3 as never), new WeakMap().set(3 as never, 1)],
+      (x, key) => {
+        const held = new WeakMap([[key, x]]);
+        return [x.add(1), held, held.get(key)];
+      },
+      (x) => {
+        cache.set({}, 1);
+        return [x.add(1), WeakMap.prototype.get.call(new WeakSet(), {})];
+      },
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (const key of [...keys, ...keys]) {
+        attempt(() => f(v(1, 2), key));
+        see(cache.get(key), seen.has(key));
+      }
+    }
+  },
   "regular expressions"({ compile, attempt }) {
     const words = /(?<word>[a-z]+)(\d)?/, digits = /\d/g, own = Object.assign(/x/, { exec: () => null });
     const uses: ((x: Tensor, text: string) => unknown)[] = [

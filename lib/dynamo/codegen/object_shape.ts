@@ -167,6 +167,7 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
     case "plain":
     case "opaque":
     case "privateName":
+    case "weak":
     case "thrown":
       break;
     default:

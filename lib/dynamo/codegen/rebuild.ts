@@ -387,6 +387,7 @@ export class Rebuilder {
         throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
       case "opaque":
       case "privateName":
+      case "weak":
         invariant(false, "Expected an object that can be made");
         break;
       default:

@@ -220,6 +220,8 @@ export type Exotic =
     loaded: boolean;
     changed: boolean;
   }
+  /** A WeakMap, or a WeakSet, whose keys have `true`. */
+  | { readonly kind: "weak"; readonly isMap: boolean; readonly entries: Map<Value, Value> }
   /** A builtin constructor's own state that cannot be set afterwards (errors): made again by the same call. */
   | { readonly kind: "constructed"; readonly constructor: ObjectValue; readonly args: readonly Value[] }
   | FunctionExotic

@@ -331,9 +331,7 @@ function nativeKind(real: object): string | null {
   if (types.isTypedArray(real) || types.isDataView(real)) return "a typed array";
   if (types.isAnyArrayBuffer(real)) return "a buffer";
   if (types.isDate(real)) return "a Date";
-  if (types.isRegExp(real)) return "a RegExp";
   if (types.isPromise(real)) return "a promise";
-  if (types.isWeakMap(real) || types.isWeakSet(real)) return "a weak collection";
   if (types.isGeneratorObject(real)) return "a generator";
   if (types.isMapIterator(real) || types.isSetIterator(real)) return "an iterator";
   if (types.isBoxedPrimitive(real)) return "a boxed primitive";

@@ -2,6 +2,7 @@
  * Builtins of Object, Reflect and Function. Input: traced objects; output: results, with objects changed in the
  * trace. Invariant: what would run code of proxies or accessors breaks the graph, unless it can be called.
  */
+import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
 import {
   constant,
@@ -322,9 +323,8 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
     if (tag?.kind === "constant" && typeof tag.value === "string") return constant(`[object ${tag.value}]`);
     if (self.arguments) return constant("[object Arguments]");
     if (self.exotic.kind === "array") return constant("[object Array]");
-    if (self.exotic.kind === "constructed" && self.exotic.constructor.real === RegExp) {
-      return constant("[object RegExp]");
-    }
+    const isRegexp = self.exotic.kind === "constructed" && self.exotic.constructor.real === RegExp;
+    if (isRegexp || types.isRegExp(self.real)) return constant("[object RegExp]");
     if (self.exotic.kind === "constructed" || self.real instanceof Error) return constant("[object Error]");
     return constant(isCallable(self) ? "[object Function]" : "[object Object]");
   }],

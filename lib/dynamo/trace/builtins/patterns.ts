@@ -3,6 +3,7 @@
  * program, and known texts; output: what the builtins themselves give for them. Invariant: an expression of the
  * program is only used where that does not change it.
  */
+import { types } from "node:util";
 import { isReplaced } from "../../../base/own_builtins.ts";
 import { breakGraph } from "../../break_reasons.ts";
 import { propertySource } from "../../source.ts";
@@ -18,6 +19,7 @@ import {
 import { builtinPrototype, newArray, newObject } from "../contents.ts";
 import { type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
 import { listIterator } from "../iteration.ts";
+import { assignProperty } from "../objects.ts";
 import { fromPure, primitiveOf } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -96,26 +98,30 @@ function ofMade({ exotic, slots, prototype }: ObjectValue): RegExp | null {
 }
 
 /** One of the program: its text and its flags are guarded, and that it has nothing of its own. */
-function ofReal(m: Interpreter, { real, source, exotic }: ObjectValue): RegExp | null {
-  if (!(real instanceof RegExp) || exotic.kind !== "opaque" || !source) return null;
-  const isPlain = Object.getPrototypeOf(real) === RegExp.prototype && Reflect.ownKeys(real).length === 1;
+function ofReal(m: Interpreter, object: ObjectValue): RegExp | null {
+  const { real, source, slots } = object;
+  if (!types.isRegExp(real) || !source) return null;
+  const isPlain = object.prototype?.real === RegExp.prototype && Reflect.ownKeys(real).length === 1 &&
+    slots.size === (slots.has("lastIndex") ? 1 : 0) && !object.prototypeChanged;
   if (!isPlain) return breakGraph("opaqueObject", "a RegExp with properties of its own");
+  m.wrapper.relyOnPrototype(object);
   m.output.guard({ kind: "keys", source, which: "all", keys: ["lastIndex"], symbols: [] });
-  for (const key of ["source", "flags", "lastIndex"] as const) {
+  for (const key of ["source", "flags"] as const) {
     m.output.guard({ kind: "constant", source: propertySource(source, key), value: real[key] });
   }
+  const last = m.plainProperty(object, "lastIndex");
+  if (last?.kind !== "constant") return breakGraph("symbolicNumber", "lastIndex of a RegExp");
   const made = new RegExp(real.source, real.flags);
-  made.lastIndex = real.lastIndex;
+  made.lastIndex = Number(last.value);
   return made;
 }
 
 /** What a regular expression is after a builtin has used what stands for it. */
-function noteUse({ object, regexp }: StandIn): void {
-  const { real } = object;
-  if (real === null) object.slots.set("lastIndex", lastIndexSlot(regexp.lastIndex));
-  else if (!(real instanceof RegExp) || real.lastIndex !== regexp.lastIndex) {
-    breakGraph("opaqueObject", "a RegExp that is changed");
-  }
+function noteUse(m: Interpreter, { object, regexp }: StandIn): void {
+  const former = m.plainProperty(object, "lastIndex"), { lastIndex } = regexp;
+  if (former?.kind === "constant" && former.value === lastIndex) return;
+  const written = assignProperty(m, object, "lastIndex", constant(lastIndex));
+  if (written.kind !== "done") breakGraph("throws", "a RegExp that cannot be changed");
 }
 
 /** The result of a match as a value. */
@@ -138,7 +144,7 @@ function execute(m: Interpreter, { self, args: [text = UNDEFINED] }: CallRequest
   if (!standIn) return breakGraph("builtin", "RegExp.prototype.exec of another object");
   if (standIn.regexp.hasIndices) return breakGraph("builtin", "a match with indices");
   const result = standIn.regexp.exec(String(primitiveOf(m, text, "exec")));
-  noteUse(standIn);
+  noteUse(m, standIn);
   return result;
 }
 
@@ -171,7 +177,7 @@ function stringMethod(
   if ((name === "replace" || name === "replaceAll") && replacement && isCallable(replacement)) {
     const searched = pattern instanceof RegExp ? pattern : String(pattern);
     const matches = replacements(m, text, searched, name === "replaceAll");
-    if (standIn) noteUse(standIn);
+    if (standIn) noteUse(m, standIn);
     return m.callInternal("replaceBy", { ...request, self: constant(text), args: [matches, replacement] });
   }
   const fn: unknown = Reflect.get(String.prototype, name);
@@ -189,7 +195,7 @@ function stringMethod(
     made.onlyTraced = { step: m.steps - 1, cause: { kind: "builtin", detail: "String.prototype.matchAll" } };
     return made;
   }
-  if (standIn) noteUse(standIn);
+  if (standIn) noteUse(m, standIn);
   if (name === "match" && Array.isArray(result) && "index" in result) {
     return matchValue(m, result as RegExpMatchArray);
   }

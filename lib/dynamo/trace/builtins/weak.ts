@@ -1,0 +1,156 @@
+/**
+ * WeakMaps and WeakSets: what a key has in one is to the trace what an object has under a private name. Input: weak
+ * collections and keys; output: what they hold, with writes that are replayed after the graph. Invariant: a weak
+ * collection that is made in the trace stays in it.
+ */
+import { types } from "node:util";
+import { breakGraph } from "../../break_reasons.ts";
+import type { PrivateAccess } from "../../frame/info.ts";
+import { privateSource } from "../../source.ts";
+import { constant, isObject, ObjectValue, TRUE, UNDEFINED, type Value } from "../../variables/value.ts";
+import { inTurn } from "../in_turn.ts";
+import { type CallResult, type ConstructRequest, type Interpreter, PUSHED } from "../interpreter.ts";
+import { collect } from "../iteration.ts";
+import { findProperty } from "../objects.ts";
+import type { ModelTable } from "./table.ts";
+
+type Weak = WeakMap<object, unknown> | WeakSet<object>;
+
+/** How a collection that exists outside of the trace is read and written. */
+interface Accesses {
+  readonly content: PrivateAccess;
+  readonly presence: PrivateAccess;
+}
+
+const MAP = WeakMap.prototype, SET = WeakSet.prototype;
+const { apply } = Reflect;
+const methods = {
+  map: { has: MAP.has, get: MAP.get, put: MAP.set },
+  set: { has: SET.has, add: SET.add },
+} as const;
+
+const known = new WeakMap<Weak, Accesses>();
+
+function accessesOf(weak: Weak): Accesses {
+  let accesses = known.get(weak);
+  if (accesses) return accesses;
+  const isMap = types.isWeakMap(weak);
+  const has = (object: object): boolean => apply(isMap ? methods.map.has : methods.set.has, weak, [object]);
+  const get = (object: object): unknown => isMap ? apply(methods.map.get, weak, [object]) : has(object);
+  const set = (object: object, value: unknown): void => {
+    if (isMap) apply(methods.map.put, weak, [object, value]);
+    else apply(methods.set.add, weak, [object]);
+  };
+  const refuse = (): void => breakGraph("opaqueObject", "the presence of a key");
+  accesses = {
+    content: { has, get, set, member: "field" },
+    presence: { has: () => true, get: has, set: refuse, member: "field" },
+  };
+  known.set(weak, accesses);
+  return accesses;
+}
+
+/** A weak collection: of the trace, by what its keys have, or of the program. */
+type Found =
+  | { readonly kind: "made"; readonly entries: Map<Value, Value> }
+  | { readonly kind: "real"; readonly accesses: Accesses };
+
+function collectionOf(m: Interpreter, self: Value, isMap: boolean): Found {
+  if (self.kind === "object") {
+    const { exotic, real, source } = self;
+    if (exotic.kind === "weak" && exotic.isMap === isMap) return { kind: "made", entries: exotic.entries };
+    const isReal = isMap ? types.isWeakMap(real) : types.isWeakSet(real);
+    if (real && source && isReal) {
+      if (source.kind !== "known") {
+        m.output.guard({ kind: "identity", source, object: real, label: "WeakMap" });
+      }
+      return { kind: "real", accesses: accessesOf(real as Weak) };
+    }
+  }
+  return breakGraph("throws", "a weak collection of another kind");
+}
+
+/** What a key has; null: nothing. */
+function read(m: Interpreter, found: Found, key: Value): Value | null {
+  if (!isObject(key)) return null;
+  if (found.kind === "made") return found.entries.get(key) ?? null;
+  if (key.kind === "tensor") return breakGraph("opaqueObject", "what a weak collection has of a tensor");
+  const { content, presence } = found.accesses, { real, source } = key;
+  const written = key.privates.get(content);
+  if (written) return written;
+  // Nothing outside has what the trace makes.
+  if (!real || !source) return null;
+  const has = m.wrapper.wrap(presence.get(real), privateSource(source, "<in a weak collection>", presence));
+  if (has.kind !== "constant" || has.value !== true) return null;
+  return m.wrapper.wrap(content.get(real), privateSource(source, "<of a weak collection>", content));
+}
+
+function write(found: Found, key: Value | undefined, value: Value): void {
+  if (!key || !isObject(key)) return breakGraph("throws", "a weak collection of what is no object");
+  if (found.kind === "made") found.entries.set(key, value);
+  else if (key.kind === "object" && key.real) key.privates.set(found.accesses.content, value);
+  else breakGraph("opaqueObject", "a weak collection that gets what is made here");
+}
+
+function newWeak(
+  m: Interpreter,
+  request: ConstructRequest,
+  { prototype, isMap }: { readonly prototype: ObjectValue | null; readonly isMap: boolean },
+): CallResult {
+  const entries = new Map<Value, Value>();
+  const made = new ObjectValue({ kind: "weak", isMap, entries }, prototype, null, null);
+  made.onlyTraced = { step: m.steps - 1, cause: { kind: "constructor", detail: "a weak collection" } };
+  const [items] = request.args;
+  if (!items || (items.kind === "constant" && (items.value === undefined || items.value === null))) {
+    return made;
+  }
+  if (prototype?.real !== (isMap ? MAP : SET)) {
+    return breakGraph("constructor", "a weak collection with items");
+  }
+  const found: Found = { kind: "made", entries };
+  const put = (item: Value): void => {
+    if (!isMap) return write(found, item, TRUE);
+    if (item.kind !== "object" || item.exotic.kind !== "array") return breakGraph("iterator", "entries");
+    const part = (key: string): Value => {
+      const value = findProperty(m, item, key);
+      return value.kind === "value" ? value.value : UNDEFINED;
+    };
+    write(found, part("0"), part("1"));
+  };
+  collect(m, items, (all) => {
+    inTurn((index, next) => {
+      const item = all[index];
+      if (!item) return false;
+      put(item);
+      next();
+    }, () => m.complete(request.completion, made));
+  });
+  return PUSHED;
+}
+
+/** Adds the models of weak collections. */
+export function addWeak(table: ModelTable): void {
+  for (const [prototype, isMap] of [[MAP, true], [SET, false]] as const) {
+    table.method(prototype, "has", (m, { self, args: [key = UNDEFINED] }) => {
+      return constant(read(m, collectionOf(m, self, isMap), key) !== null);
+    });
+    table.method(prototype, "delete", (m, { self, args: [key = UNDEFINED] }) => {
+      const found = collectionOf(m, self, isMap);
+      if (found.kind === "real") return breakGraph("opaqueObject", "a weak collection that loses a key");
+      return constant(found.entries.delete(key));
+    });
+  }
+  table.method(MAP, "get", (m, { self, args: [key = UNDEFINED] }) => {
+    return read(m, collectionOf(m, self, true), key) ?? UNDEFINED;
+  });
+  table.method(MAP, "set", (m, { self, args: [key, value = UNDEFINED] }) => {
+    write(collectionOf(m, self, true), key, value);
+    return self;
+  });
+  table.method(SET, "add", (m, { self, args: [key] }) => {
+    write(collectionOf(m, self, false), key, TRUE);
+    return self;
+  });
+  table.constructs(WeakMap, (m, request, prototype) => newWeak(m, request, { prototype, isMap: true }));
+  table.constructs(WeakSet, (m, request, prototype) => newWeak(m, request, { prototype, isMap: false }));
+}
