@@ -4,6 +4,7 @@
  * Input: a function, method or nn.Module and options; output: the same call signature. Invariant: nothing is
  * compiled before the first call.
  */
+import { needsStages } from "./aot/stages.ts";
 import { checkOptions, type ValueType } from "./base/checked_input.ts";
 import { bisection } from "./base/bisect.ts";
 import { config, inductorPatch, shadowRate } from "./base/config.ts";
@@ -137,14 +138,19 @@ function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions, 
   const name = options.name ?? named;
   if (options.disable || isDisabled(name)) return fn;
   const found: MutableStatistics = { graphs: 0, graphBreaks: 0, kernels: 0, fallbacks: 0 };
-  const counted = (backend: GraphBackend): GraphBackend => (gm, inputs) => {
+  const counting = <R>(body: () => R): R => {
     const before = counters.get("inductor", "kernels"), fallbacks = counters.total("fallback");
     try {
-      return backend(gm, inputs);
+      return body();
     } finally {
       found.kernels += counters.get("inductor", "kernels") - before;
       found.fallbacks += counters.total("fallback") - fallbacks;
     }
+  };
+  const counted = (backend: GraphBackend): GraphBackend => (gm, inputs) => {
+    const run = counting(() => backend(gm, inputs));
+    // Parts of such a graph are compiled when calls come to them
+    return run && needsStages(gm.graph) ? (...given) => counting(() => run(...given)) : run;
   };
   const wanted = bisection.backend ?? options.backend ?? getDefaultBackend();
   const { backend, name: backendName } = resolveBackend(wanted, options);

@@ -433,6 +433,20 @@ Deno.test("what calls show wrong too often is assumed no more", () => {
   });
 });
 
+Deno.test("parts are compiled once for sizes from 2 on, and counted", () => {
+  config.patch(CAPTURED, () => {
+    const run = (x: Tensor) => x.at(x.gt(0)).mul(3).add(1);
+    const compiled = compile(run, { backend: "inductor", fullgraph: true });
+    const kernels = [2, 3, 4, 5].map((n) => {
+      assertEquals(shown(compiled(ones([n]))), shown(run(ones([n]))));
+      return compiler.status(compiled).kernels;
+    });
+    // The mask and the selection; the argument's own size becomes a symbol at its first change
+    assertEquals(kernels, [3, 6, 6, 6]);
+    assertEquals(compiler.status(compiled).graphs, 2);
+  });
+});
+
 Deno.test("a check names the line that needs it", () => {
   config.patch(CAPTURED, () => {
     const run = (n: Tensor) => {

@@ -33,17 +33,6 @@ const unknown = (name: string) => (): never => {
   throw new DynError(`Expected elements to count for ${name} but found metadata alone`);
 };
 
-/** The row-major index at a flat position. */
-function indexAt(flat: number, shape: readonly number[]): number[] {
-  const index = new Array<number>(shape.length);
-  for (let d = shape.length - 1; d >= 0; d--) {
-    const size = shape[d] ?? 1;
-    index[d] = flat % size;
-    flat = Math.floor(flat / size);
-  }
-  return index;
-}
-
 const knownShape = (x: HostTensor): number[] => x.shape.map((s) => knownSize(s));
 
 const nonzero = defineOp({
@@ -78,14 +67,18 @@ const argwhere = defineOp({
   implementation: {
     kind: "host",
     compute({ self }) {
-      const shape = knownShape(self), rows: number[] = [];
-      let count = 0;
-      for (let i = 0; i < self.data.length; i++) {
-        if (Number(self.data[i]) === 0) continue;
-        rows.push(...indexAt(i, shape));
-        count++;
+      const { data } = self, shape = knownShape(self), found: number[] = [];
+      for (let i = 0; i < data.length; i++) if (Number(data[i]) !== 0) found.push(i);
+      const rows = new BigInt64Array(found.length * shape.length);
+      // From the last dimension on, each column holds what is left of the flat positions
+      for (let d = shape.length - 1; d >= 0; d--) {
+        const size = shape[d] ?? 1;
+        for (const [row, position] of found.entries()) {
+          rows[row * shape.length + d] = BigInt(position % size);
+          found[row] = Math.floor(position / size);
+        }
       }
-      return [hostTensor([count, shape.length], "int64", rows)];
+      return [{ shape: [found.length, shape.length], dtype: "int64", data: rows }];
     },
   },
   gradient: { kind: "none", because: "its result is made of indices" },
