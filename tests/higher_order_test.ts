@@ -169,6 +169,20 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
         return y;
       }, () => x),
   },
+  "sizes and numbers of elements inside and outside of functions": {
+    run(x) {
+      const y = x.at(x.gt(0)), k = Number(x.gt(0).sum().item());
+      const z = cond(x.sum().gt(0), () => y.sum().mul(y.shape[0] ?? 0), () => zeros([k]).sum().add(k));
+      return [z, y.shape[0], y.mul(y.numel()), map((r: Tensor) => r.mul(k), x)];
+    },
+  },
+  "a result that is written to": {
+    run(x) {
+      const y = cond(x.sum().gt(0), () => x, () => x.mul(2));
+      y.add_(10);
+      return [y, x];
+    },
+  },
   "a function that counts its calls": {
     run(x) {
       let calls = 0;

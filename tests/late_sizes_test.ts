@@ -257,6 +257,26 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     calls: [[VECTOR], [floats(-1, 0)]],
     undone: 1,
   },
+  "views of what is written around a read": {
+    run(x) {
+      const view = x.view([-1]), row = x.at(0), turned = x.t(), positive = x.gt(0);
+      const selected = x.at(positive), count = numberOf(positive.sum());
+      view.add_(1);
+      row.mul_(count);
+      return [selected, x, row, turned, turned.mul(count), x.at(positive)];
+    },
+    calls: MATRICES,
+  },
+  "numbers in objects, arrays and loops": {
+    run(x, n) {
+      const state = { n: numberOf(n), list: [numberOf(n) + 1] };
+      let sum = 0;
+      for (const each of [1, 2]) sum += state.n * each;
+      state.n++;
+      return [state.n * 2, state.list, x.mul(sum), { ...state }.n - 1, x.mul(state.list[0] ?? 0)];
+    },
+    calls: COUNTS,
+  },
   "a choice between numbers": {
     run(x, n) {
       const v = numberOf(x.sum()), k = numberOf(n);

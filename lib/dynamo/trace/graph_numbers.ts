@@ -61,7 +61,7 @@ export function itemOf(output: OutputGraph, tensor: TensorValue): ItemValue {
 
 /** A size that only elements say, as a number. */
 export function itemOfSize(output: OutputGraph, dim: Sym): ItemValue {
-  return new ItemValue(null, new GraphNumber(sizeNode(output, dim), { type: "number", dim }));
+  return new ItemValue(null, new GraphNumber(() => sizeNode(output, dim), { type: "number", dim }));
 }
 
 /** A node whose value is a size; one for each. */

@@ -109,17 +109,25 @@ export class GraphNumber {
   /** It is the answer to a question about sizes. */
   readonly relation: SizeQuestion | null;
 
+  readonly #node: Node | (() => Node);
+
   constructor(
-    readonly node: Node,
+    /** The node, or what makes it where it is needed. */
+    node: Node | (() => Node),
     { type, dim = null, signed = false, quotient = null, relation = null }:
       & Pick<GraphNumber, "type">
       & Partial<Pick<GraphNumber, "dim" | "signed" | "quotient" | "relation">>,
   ) {
+    this.#node = node;
     this.type = type;
     this.dim = dim;
     this.signed = signed;
     this.quotient = quotient;
     this.relation = relation;
+  }
+
+  get node(): Node {
+    return typeof this.#node === "function" ? this.#node() : this.#node;
   }
 }
 
