@@ -127,7 +127,7 @@ export interface DynamicRange {
 }
 
 /**
- * Makes a dimension of an input symbolic from the first call on. A program that works for one size of it alone is an
+ * Makes a dimension of an input symbolic whenever it is compiled from here on. A program that works for one size of it alone is an
  * error when it is compiled (`DynError`, with the line that asks for the size). Sizes 0 and 1 are always constants.
  */
 export function markDynamic(tensor: Tensor, dim: number | readonly number[], range: DynamicRange = {}): void {
