@@ -133,8 +133,15 @@ function isDisabled(name: string): boolean {
   return Deno.env.get("DYN_DISABLE") === "1" || (debugFunction !== "" && debugFunction !== name);
 }
 
-/** `named` is what messages and settings call the function unless the options do. */
-function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions, named: string = fn.name): F {
+/**
+ * `named` is what messages and settings call the function unless the options do; `signature` has the parameters, where
+ * the function hands its arguments on to another one.
+ */
+function compileFunction<F extends AnyFunction>(
+  fn: F,
+  options: CompileOptions,
+  { named = fn.name, signature }: { readonly named?: string; readonly signature?: object | undefined } = {},
+): F {
   const name = options.name ?? named;
   if (options.disable || isDisabled(name)) return fn;
   const found: MutableStatistics = { graphs: 0, graphBreaks: 0, kernels: 0, fallbacks: 0 };
@@ -164,6 +171,7 @@ function compileFunction<F extends AnyFunction>(fn: F, options: CompileOptions, 
     fullgraph: options.fullgraph ?? false,
     dynamic: options.dynamic,
     shapesSpec: options.shapesSpec,
+    signature,
     described: { ...options, backend: backendName },
     guardFilter: guardFilterFn === undefined ? undefined : guardFilter(guardFilterFn),
     cacheSizeLimit: watcher?.cacheSizeLimit,
@@ -230,8 +238,8 @@ function compileModule<M extends Module>(module: M, options: CompileOptions): M 
   const { name } = module.constructor;
   if (options.disable || isDisabled(name)) return module;
   const method = (key: "call" | "forward"): AnyFunction => Reflect.get(module, key);
-  const call = compileFunction(method("call"), options, name),
-    forward = compileFunction(method("forward"), options, name);
+  const forward = compileFunction(method("forward"), options, { named: name }),
+    call = compileFunction(method("call"), options, { named: name, signature: method("forward") });
   const calls: Readonly<Record<string, (...args: never[]) => unknown>> = {
     call: (...args) => Reflect.apply(call, module, args),
     forward: (...args) => Reflect.apply(forward, module, args),
@@ -254,6 +262,8 @@ export function callableOf(compiled: object): object {
 }
 
 setForwardCompiler((module, options) => {
-  const compiled = compileFunction(module.forward, checkedOptions(options), module.constructor.name);
+  const compiled = compileFunction(module.forward, checkedOptions(options), {
+    named: module.constructor.name,
+  });
   return (...args) => Reflect.apply(compiled, module, args);
 });

@@ -23,7 +23,6 @@ import { modes, Tensor } from "../tensor/tensor.ts";
 import { ambientState } from "./ambient.ts";
 import { type BreakCause, type BreakKind, breakReason } from "./break_reasons.ts";
 import { changesElements, isChanged } from "./codegen/effects.ts";
-import { checkParameters } from "./shapes_spec.ts";
 import { noticeUnrolling } from "./unrolled.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
@@ -114,7 +113,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
   const wrapper = new Wrapper(output, {
     dynamic: config.dynamicShapes ? program.options.dynamic : "never",
     history: unit.history,
-    shapes: program.options.shapes,
+    shapes: program.shapes(() => body.parameters, parametersOf),
     codeOf,
     variableOf,
     isAmbient: (real) =>
@@ -127,7 +126,6 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
   });
   const machine = machineHolder.machine = new Machine(output, wrapper, knowledge, interruptions);
   output.guard({ kind: "globalState", state: ambientState(), methods: output.methods });
-  if (!body.resumed) checkParameters(program.options.shapes, body.parameters);
   const frames = body.begin(machine, self, args);
   if (typeof frames === "string") throw new CannotTrace(frames);
   for (const frame of frames) machine.push(frame);
@@ -137,6 +135,11 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
     machine.standIns.demandNothing();
   }
   return makeEntry({ unit, machine, output, self, args }, outcome);
+}
+
+/** The names of a function's parameters; none where its text cannot be had. */
+function parametersOf(fn: object): readonly string[] {
+  return codeOf(fn)?.parameters.map((name, i) => name ?? `arg${i}`) ?? [];
 }
 
 /** Throws DynError where the program makes a constant of a dimension that the user has marked as dynamic. */
@@ -152,10 +155,10 @@ function checkMarks(wrapper: Wrapper, output: OutputGraph): void {
     throw new DynError(
       `Expected dimension ${part.dim} of ${
         placeText(source)
-      } to be dynamic, as compiler.markDynamic says, but found ` +
+      } to be dynamic, as markDynamic or shapesSpec says, but found ` +
         `that the program needs it to be ${constant}${
           place ? `:\n  ${place.code} (${place.file}:${place.line})\n` : "; "
-        }compiler.maybeMarkDynamic allows that`,
+        }maybeMarkDynamic allows that`,
     );
   }
 }

@@ -16,7 +16,7 @@ import { factText } from "./guards/guard.ts";
 import { type Entry, Unit } from "./unit.ts";
 import { forgetProfiles } from "./dynamic_profile.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
-import { shapeMarks, type ShapesSpec } from "./shapes_spec.ts";
+import { checkSpec, type ShapesSpec } from "./shapes_spec.ts";
 import type { GuardFilter } from "./guards/filters.ts";
 import type { UncompiledCalls } from "./uncompiled.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
@@ -35,6 +35,8 @@ export interface CompileChoices {
   readonly cacheSizeLimit?: number | undefined;
   readonly guardFilter?: GuardFilter | undefined;
   readonly shapesSpec?: ShapesSpec | undefined;
+  /** The function whose parameters `shapesSpec` names, where the compiled one hands its arguments on to it. */
+  readonly signature?: object | undefined;
   /** The same choices as the user wrote them, where they can be written down: for records of calls. */
   readonly described?: Readonly<Record<string, unknown>>;
 }
@@ -56,6 +58,7 @@ type AnyFunction = (this: never, ...args: never[]) => unknown;
 
 /** Compiles a function: nothing happens before the first call. */
 export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices): F {
+  checkSpec(choices.shapesSpec ?? {});
   const options: OptimizeOptions = {
     backend: choices.backend,
     backendName: choices.backendName ?? "custom",
@@ -65,7 +68,8 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
     wrapBackend: choices.wrapBackend ?? ((backend) => backend),
     cacheSizeLimit: choices.cacheSizeLimit ?? null,
     guardFilter: choices.guardFilter ?? null,
-    shapes: shapeMarks(choices.shapesSpec ?? {}),
+    shapesSpec: choices.shapesSpec ?? {},
+    signature: choices.signature ?? null,
   };
   const body = rootBody(fn as (...args: never[]) => unknown, fn.name);
   const program = new Program(choices.name ?? fn.name, fn, options, () => body.place());

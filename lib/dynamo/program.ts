@@ -8,7 +8,7 @@ import type { GraphBackend } from "../graph/backend.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import type { SourcePosition } from "../graph/node.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
-import type { ShapeMarks } from "./shapes_spec.ts";
+import { type ShapeMarks, shapeMarks, type ShapesSpec } from "./shapes_spec.ts";
 import type { GuardFilter } from "./guards/filters.ts";
 import { UncompiledLog } from "./uncompiled.ts";
 
@@ -26,7 +26,9 @@ export interface OptimizeOptions {
   /** Most entries of each part; null: as config says. */
   readonly cacheSizeLimit: number | null;
   /** What the user says of parameters' sizes. */
-  readonly shapes: ShapeMarks;
+  readonly shapesSpec: ShapesSpec;
+  /** The function whose parameters that names; null: the compiled one. */
+  readonly signature: object | null;
   /** Chooses among the guards of each entry. */
   readonly guardFilter: GuardFilter | null;
 }
@@ -54,6 +56,7 @@ export class Program {
   isWarned = false;
   /** Whether a warning has said that its loops are long. */
   hasLongLoops = false;
+  #shapes: ShapeMarks | null = null;
   /** Graph breaks so far, by cause and place. */
   readonly breaks: Set<string> = new Set();
   /** No further compilation, as `run` demands. */
@@ -68,6 +71,19 @@ export class Program {
     readonly place: () => SourcePosition | null,
   ) {
     this.uncompiled = new UncompiledLog((reason) => options.hooks.onUncompiled?.(reason));
+  }
+
+  /**
+   * What the user says of sizes, by place. Throws DynError for what does not fit the function, whose parameters are
+   * `own`, or stand in the order of `signature`'s.
+   */
+  shapes(own: () => readonly string[], parametersOf: (fn: object) => readonly string[]): ShapeMarks {
+    const { shapesSpec, signature } = this.options;
+    return this.#shapes ??= Object.keys(shapesSpec).length === 0
+      ? new Map()
+      : signature === null
+      ? shapeMarks(shapesSpec, { parameters: own(), labelOf: (index) => own()[index] ?? `arg${index}` })
+      : shapeMarks(shapesSpec, { parameters: parametersOf(signature), labelOf: (index) => `arg${index}` });
   }
 
   /** As before the first call. */

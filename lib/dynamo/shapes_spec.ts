@@ -20,19 +20,39 @@ export type ShapesSpec = Readonly<Record<string, readonly DimensionSpec[]>>;
 /** Marks by the place of a tensor. */
 export type ShapeMarks = ReadonlyMap<string, readonly (DimensionMark | undefined)[]>;
 
-/** Reads a specification. Throws DynError for one that is none. */
-export function shapeMarks(spec: ShapesSpec): ShapeMarks {
+/** Whose parameters a specification names. */
+export interface SpecifiedFunction {
+  /** The names, as the user writes them. */
+  readonly parameters: readonly string[];
+  /** What guards call the parameter at a position. */
+  labelOf(index: number): string;
+}
+
+/** Throws DynError for what is no specification, whatever the function. */
+export function checkSpec(spec: ShapesSpec): void {
+  for (const [parameter, dimensions] of Object.entries(spec)) marksFor(dimensions, parameter);
+}
+
+/** Reads a specification. Throws DynError for one that names a parameter that the function does not have. */
+export function shapeMarks(spec: ShapesSpec, { parameters, labelOf }: SpecifiedFunction): ShapeMarks {
   return new Map(
     Object.entries(spec).map(([parameter, dimensions]) => {
-      if (!Array.isArray(dimensions)) {
+      const index = parameters.indexOf(parameter);
+      if (index < 0) {
         throw new DynError(
-          `Expected a list of dimensions for ${parameter} but found ${Deno.inspect(dimensions)}`,
+          `Expected shapesSpec to name parameters out of ${
+            parameters.join(", ") || "none"
+          } but found ${parameter}`,
         );
       }
-      const { name } = argumentSource(parameter, 0);
-      return [name, dimensions.map((each: unknown) => markFor(each, parameter))];
+      return [argumentSource(labelOf(index), index).name, marksFor(dimensions, parameter)];
     }),
   );
+}
+
+function marksFor(dimensions: unknown, parameter: string): readonly (DimensionMark | undefined)[] {
+  if (Array.isArray(dimensions)) return dimensions.map((each: unknown) => markFor(each, parameter));
+  throw new DynError(`Expected a list of dimensions for ${parameter} but found ${Deno.inspect(dimensions)}`);
 }
 
 function markFor(spec: unknown, parameter: string): DimensionMark | undefined {
@@ -49,15 +69,4 @@ function markFor(spec: unknown, parameter: string): DimensionMark | undefined {
     `Expected "dynamic", "static", "unbacked", a range { min, max } or null for a dimension of ${parameter} but ` +
       `found ${Deno.inspect(spec)}`,
   );
-}
-
-/** Throws DynError for a specification of a parameter that the function does not have. */
-export function checkParameters(marks: ShapeMarks, parameters: readonly string[]): void {
-  const known = parameters.map((parameter, at) => argumentSource(parameter, at).name);
-  for (const name of marks.keys()) {
-    if (known.includes(name)) continue;
-    throw new DynError(
-      `Expected shapesSpec to name parameters out of ${known.join(", ") || "none"} but found ${name}`,
-    );
-  }
 }

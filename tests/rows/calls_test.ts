@@ -75,7 +75,7 @@ Deno.test("M2: shapesSpec says of each dimension of a parameter whether it is a 
   assertEquals(versions({ x: [{ max: 5 }] }, [[3, 4], [5, 4], [9, 4]]), 2);
   const call = (shapesSpec: Readonly<Record<string, unknown>>, fn = (x: Tensor) => x.add(1)) => () =>
     compile(fn, { ...eager, ...{ shapesSpec } as { shapesSpec: compiler.ShapesSpec } })(ones([3]));
-  assertThrows(call({ y: ["dynamic"] }), DynError, `parameters out of L["x"] but found L["y"]`);
+  assertThrows(call({ y: ["dynamic"] }), DynError, "parameters out of x but found y");
   assertThrows(call({ x: "dynamic" }), DynError, `list of dimensions for x but found "dynamic"`);
   assertThrows(call({ x: ["any"] }), DynError, `for a dimension of x but found "any"`);
   assertThrows(call({ x: [{ minimum: 3 }] }), DynError, "for a dimension of x but found { minimum: 3 }");
@@ -83,6 +83,20 @@ Deno.test("M2: shapesSpec says of each dimension of a parameter whether it is a 
     call({ x: ["dynamic"] }, (x) => x.shape[0] === 3 ? x : x.add(1)),
     DynError,
     "needs it to be 3",
+  );
+  class Sum extends nn.Module {
+    override forward(a: Tensor, b: Tensor): Tensor {
+      return a.sum().add(b);
+    }
+  }
+  const model = compile(new Sum(), { ...eager, shapesSpec: { b: ["dynamic"] } });
+  for (const size of [3, 4]) assertEquals(model.call(ones([2]), ones([size])).shape, [size]);
+  for (const size of [3, 4]) assertEquals(model.forward(ones([2]), ones([size])).shape, [size]);
+  assertEquals(compiler.cacheEntries(model).length, 1);
+  assertThrows(
+    () => compile(new Sum(), { ...eager, shapesSpec: { c: [] } }).call(ones([1]), ones([1])),
+    DynError,
+    "parameters out of a, b but found c",
   );
   assertThrows(
     () => compile((x: Tensor) => x, { dynamic: true, shapesSpec: {} }),
