@@ -135,6 +135,8 @@ export class Config extends Settings {
   dynamicSources: string = Deno.env.get("DYN_DYNAMIC_SOURCES") ?? "";
   /** What stays a constant however often it changes, unless `markDynamic` says otherwise; DYN_STATIC_SOURCES. */
   staticSources: string = Deno.env.get("DYN_STATIC_SOURCES") ?? "";
+  /** Dimensions of tensors of which nothing is known, as `markUnbacked` makes them; DYN_UNBACKED_SOURCES. */
+  unbackedSources: string = Deno.env.get("DYN_UNBACKED_SOURCES") ?? "";
   /** Sizes and integers that become symbols wherever they are met, `1111,2222`; DYN_DYNAMIC_VALUES. */
   dynamicValues: string = Deno.env.get("DYN_DYNAMIC_VALUES") ?? "";
   /**

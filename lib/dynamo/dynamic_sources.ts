@@ -1,6 +1,6 @@
 /**
- * Places that the settings make symbols or constants of. Input: `config.dynamicSources`, `staticSources` and
- * `dynamicValues`, and a place; output: what they say of it. Invariant: a place that both lists name is static.
+ * Places that the settings make symbols or constants of. Input: `config.dynamicSources`, `staticSources`,
+ * `unbackedSources` and `dynamicValues`, and a place; output: what they say of it. Invariant: a place that both lists name is static.
  */
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
@@ -39,7 +39,7 @@ function entryOf(text: string): ListEntry {
     return { exact, pattern: new RegExp(`^(?:${exact})`), dim: dim === undefined ? null : Number(dim) };
   } catch (error) {
     throw new DynError(
-      `Expected places or regular expressions in dynamicSources and staticSources but found ${text}: ${
+      `Expected places or regular expressions in dynamicSources, staticSources and unbackedSources but found ${text}: ${
         messageOf(error)
       }`,
     );
@@ -60,6 +60,12 @@ function dynamicNumbers(): ReadonlySet<number> {
   );
   values = { text: dynamicValues, numbers: new Set(numbers) };
   return values.numbers;
+}
+
+/** Whether the settings say of a dimension of a tensor that nothing is known of it. */
+export function isSaidUnbacked(place: string, dim: number): boolean {
+  const { unbackedSources } = config;
+  return unbackedSources !== "" && listOf(unbackedSources)(place, dim);
 }
 
 /**

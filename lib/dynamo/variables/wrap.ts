@@ -10,7 +10,7 @@ import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { type ChangeHistory, type DimensionMark, type DynamicMode, markOf } from "../automatic_dynamic.ts";
 import type { ShapeMarks } from "../shapes_spec.ts";
-import { saidOf } from "../dynamic_sources.ts";
+import { isSaidUnbacked, saidOf } from "../dynamic_sources.ts";
 import { isModule, ownsParameter } from "../modules.ts";
 import { isPassedIn, knownSource, type LiveCell, type Source, sourceText } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
@@ -234,7 +234,8 @@ export class Wrapper {
       dynamic: (dim) => {
         if (settings.history.isFixed(place.name, dim)) return undefined;
         const mark = this.markAt(real, place, dim), said = saidOf(sourceText(place), dim, shape[dim] ?? 0);
-        if (mark?.kind === "unbacked") return "unbacked";
+        const isAny = mark === undefined && isSaidUnbacked(sourceText(place), dim);
+        if (mark?.kind === "unbacked" || isAny) return "unbacked";
         if (mark?.kind === "dynamic") return { range: [Math.max(2, mark.min), mark.max], duck: false };
         if (mark?.kind === "static" || said === "static") return undefined;
         if (said === "dynamic") return {};

@@ -1,0 +1,92 @@
+/** Rows S19, M20, M21, M23 and M51 of the list of features: what only elements of tensors say. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { compile, compiler, cond, config, DynError, higherOrderOps, nonzero, ones } from "../../mod.ts";
+import { Tensor, tensor, zeros } from "../../mod.ts";
+
+const eager = { backend: "eager" } as const;
+const floats = (...values: number[]) => tensor(values, { dtype: "float32" });
+
+/** Graphs that calls of a function need. */
+function graphs(fn: (x: Tensor) => unknown, inputs: readonly Tensor[]): number {
+  const compiled = compile(fn, { ...eager, fullgraph: true });
+  for (const x of inputs) {
+    const [found, expected] = [compiled(x), fn(x)].map((value) =>
+      value instanceof Tensor ? value.tolist() : value
+    );
+    assertEquals(found, expected);
+  }
+  return compiler.status(compiled).graphs;
+}
+
+Deno.test("S19: results of sizes that depend on elements break the graph, unless the settings keep them", () => {
+  const fn = (x: Tensor) => nonzero(x.gt(0)).mul(2);
+  assertThrows(() => compile(fn, { ...eager, fullgraph: true })(floats(1, -1)), Error, "GB0008");
+  config.patch({ captureDynamicOutputShapes: true }, () => {
+    assertEquals(graphs(fn, [floats(1, -1), floats(2, 3), floats(-1, -2)]), 1);
+  });
+});
+
+Deno.test("M20: markUnbacked makes a dimension of which nothing is known", () => {
+  const fn = (x: Tensor) => x.mul(2).sum(0);
+  const inputs = [3, 1, 0, 5].map((n) => {
+    const x = ones([n, 2]);
+    compiler.markUnbacked(x, 0);
+    return x;
+  });
+  assertEquals(graphs(fn, inputs), 1);
+  assertThrows(() => compiler.markUnbacked(ones([2]), 1), DynError, "Expected dim");
+});
+
+Deno.test("M21: unbackedSources names such dimensions; a mark of the tensor stands above it", () => {
+  const fn = (x: Tensor) => x.mul(2).sum(0), inputs = [3, 1, 0, 5].map((n) => ones([n, 2]));
+  config.patch({ unbackedSources: `L["x"]:0` }, () => {
+    assertEquals(graphs(fn, inputs), 1);
+    const fixed = ones([4, 2]);
+    compiler.markStatic(fixed);
+    assertEquals(graphs(fn, [fixed, ...inputs]), 2);
+  });
+  assert(graphs(fn, inputs) > 1);
+});
+
+Deno.test("M23: item() is a number of the graph, and check says what is known of it", () => {
+  const fn = (x: Tensor) => {
+    const n = Number(x.sum().to("int64").item());
+    compiler.check(n > 1);
+    return n > 0 ? zeros([n]).add(n * 2) : x;
+  };
+  assertThrows(() => compile(fn, { ...eager, fullgraph: true })(floats(2, 1)), Error, "captureScalarOutputs");
+  config.patch({ captureScalarOutputs: true }, () => {
+    assertEquals(graphs(fn, [floats(2, 1), floats(3, 4), floats(1, 1)]), 1);
+    assertThrows(() => compile(fn, eager)(floats(-1)), DynError, "Expected a condition that holds");
+    const undecided = (x: Tensor) => [...zeros([Number(x.sum().to("int64").item())])].length;
+    const run = compile(undecided, { ...eager, fullgraph: true });
+    assertThrows(() => run(floats(2)), Error, "compiler.check(condition)");
+  });
+});
+
+Deno.test("M51: cond, whileLoop, scan, associativeScan and map are one node each", () => {
+  const { associativeScan, map, scan, whileLoop } = higherOrderOps;
+  const targets: string[] = [];
+  const fn = (x: Tensor) => {
+    const y = cond(x.sum().gt(0), () => x.sin(), () => x.cos());
+    const [z] = whileLoop((v) => v.sum().lt(9), (v) => [v.abs().add(1)], [y]);
+    const [, ys] = scan((c: Tensor, r: Tensor) => [c.add(r), c.mul(r)], zeros([2]), z);
+    return map((r: Tensor) => r.mul(2), associativeScan((a: Tensor, b: Tensor) => a.add(b), ys, 0));
+  };
+  const compiled = compile(fn, {
+    fullgraph: true,
+    backend: (gm) => {
+      targets.push(...gm.graph.nodes.map(({ target }) => target).filter((target) => target.includes(".")));
+      return (...inputs) => gm.forward(...inputs);
+    },
+  });
+  const x = tensor([[0.5, 1], [2, -1], [0.25, 3]], { dtype: "float32" });
+  assertEquals(compiled(x).tolist(), fn(x).tolist());
+  assertEquals(targets, [
+    "higher_order.cond",
+    "higher_order.while_loop",
+    "higher_order.scan",
+    "higher_order.scan",
+    "higher_order.scan",
+  ]);
+});
