@@ -7,6 +7,9 @@
 
 const { ownKeys, getOwnPropertyDescriptor, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
 
+/** As it was: calls of compiled functions go through it. */
+export const { apply }: { readonly apply: typeof Reflect.apply } = Reflect;
+
 /** A builtin object as it was. Lists are walked by index: iterators may be what was replaced. */
 interface Original {
   readonly object: object;
@@ -97,6 +100,19 @@ export function iteratesArraysAsLoaded(): boolean {
     arrayPrototype.length === 0 && !(0 in arrayPrototype);
 }
 
+const { map, entries, forEach, filter, flatMap, some, every, push, slice } = arrayPrototype;
+const iteratorPrototype: { readonly [Symbol.iterator]?: unknown } = getPrototypeOf(arrayIteratorPrototype) ?? {};
+const { [Symbol.iterator]: iterateIterator } = iteratorPrototype;
+
+/** Whether the methods that tensors and graphs use as they run are what they were. One by one, as V8 folds them. */
+function listsAsLoaded(): boolean {
+  return arrayPrototype.map === map && arrayPrototype.entries === entries &&
+    arrayPrototype.forEach === forEach && arrayPrototype.filter === filter &&
+    arrayPrototype.flatMap === flatMap && arrayPrototype.some === some && arrayPrototype.every === every &&
+    arrayPrototype.push === push && arrayPrototype.slice === slice &&
+    iteratorPrototype[Symbol.iterator] === iterateIterator;
+}
+
 /** What is set aside at the moment; null while nothing is. */
 let setAside: readonly Difference[] | null = null;
 let replacements: ReadonlyMap<object, ReadonlyMap<PropertyKey, Difference>> | null = null;
@@ -137,10 +153,10 @@ export function preferringOwnBuiltins<T>(work: () => T): T {
 
 /**
  * As `preferringOwnBuiltins`, for work that must be quick: of the builtins only the iteration of arrays is looked at,
- * without which nothing of dyn works.
+ * without which nothing of dyn works, and the methods that it uses as it runs.
  */
 export function withOwnIteration<T>(work: () => T): T {
-  return iteratesArraysAsLoaded() ? work() : preferringOwnBuiltins(work);
+  return iteratesArraysAsLoaded() && listsAsLoaded() ? work() : preferringOwnBuiltins(work);
 }
 
 /** Runs code of the program out of the middle of dyn's work. */

@@ -4,8 +4,7 @@
  * Invariant: nothing of the program has happened when this returns; the caller runs the entry.
  */
 import { config } from "../base/config.ts";
-import { asProgram } from "../base/own_builtins.ts";
-import { withOwnIteration } from "../base/own_builtins.ts";
+import { apply, asProgram, withOwnIteration } from "../base/own_builtins.ts";
 import { DynError, isUndone, messageOf, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
@@ -354,7 +353,7 @@ function assemble(
   const { text: code } = modified;
   const run = isAsyncCall
     ? function (this: unknown, ...args: readonly unknown[]) {
-      return asyncCall(() => Reflect.apply(modified.run, this, args));
+      return asyncCall(() => apply(modified.run, this, args));
     }
     : modified.run;
   return made.entry = { ...checked(guards, output), guards, run, code, graph, plain: false, hits: 0 };
@@ -459,7 +458,7 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
 /** A graph runs by dyn's own code, also where the program has replaced the iteration of arrays. */
 function withOwnParts(run: object): object {
   if (typeof run !== "function") return run;
-  return (...inputs: readonly unknown[]) => withOwnIteration(() => Reflect.apply(run, undefined, inputs));
+  return (...inputs: readonly unknown[]) => withOwnIteration(() => apply(run, undefined, inputs));
 }
 
 /** A graph that switches gradients on for a part runs with them on: the other nodes say that they are off. */
@@ -467,7 +466,7 @@ function withGradients(run: object, { graph }: GraphModule): object {
   const records = ({ op, meta: { noGrad, value } }: Node) =>
     op !== "placeholder" && op !== "output" && !noGrad && value.kind === "tensor" && value.requiresGrad;
   if (ambient.gradEnabled || typeof run !== "function" || !graph.nodes.some(records)) return run;
-  return (...inputs: readonly unknown[]) => enableGrad(() => Reflect.apply(run, undefined, inputs));
+  return (...inputs: readonly unknown[]) => enableGrad(() => apply(run, undefined, inputs));
 }
 
 /** Says that a graph ends here; a place is told of once, however many entries end there. */

@@ -2,6 +2,7 @@
  * What users have said about functions, and which callables stand for which originals. Input: functions; output:
  * how the tracer treats a call. Invariant: marks are kept by identity and never change what a plain call does.
  */
+import { apply } from "../base/own_builtins.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 
@@ -65,7 +66,7 @@ export function disable<F extends (...args: never[]) => unknown>(
   checkOptions("disable", { reason: ["string"] }, options);
   const { reason = "" } = options;
   const wrapped = function (this: unknown, ...args: unknown[]): unknown {
-    return Reflect.apply(fn, this, args);
+    return apply(fn, this, args);
   };
   Object.defineProperty(wrapped, "name", { value: fn.name, configurable: true });
   markFunction(wrapped, { kind: "disabled", reason });

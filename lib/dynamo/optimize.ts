@@ -3,6 +3,7 @@
  * versions where it can. Invariant: making one compiles nothing; the callable does what the function does,
  * receiver and errors included.
  */
+import { apply } from "../base/own_builtins.ts";
 import { config } from "../base/config.ts";
 import type { GraphBackend } from "../graph/backend.ts";
 import { recordedCall } from "./call_recorder.ts";
@@ -76,12 +77,12 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
   const root = new Unit(program, body, compileEntry);
   const callable = function (this: unknown, ...args: unknown[]): unknown {
     const stance = currentStance();
-    if (stance === "force_eager") return Reflect.apply(fn, this, args);
+    if (stance === "force_eager") return apply(fn, this, args);
     if (!program.called) {
       program.called = true;
       if (stance === "eager_then_compile") {
         root.observe(args);
-        return Reflect.apply(fn, this, args);
+        return apply(fn, this, args);
       }
       if (stance === "aot_eager_then_compile") {
         return withBackend("aot_eager", () => root.call(this, args));

@@ -3,7 +3,7 @@
  * plain execution: the printed rest of the innermost frame, whose result goes to the printed rest of the next.
  * Invariant: an exception finds the handler it would have found.
  */
-import { withOwnIteration } from "../base/own_builtins.ts";
+import { apply, withOwnIteration } from "../base/own_builtins.ts";
 import { invariant } from "../base/errors.ts";
 import type { FreeForm } from "./bytecode/print_types.ts";
 import type { CodeObject, Register } from "./bytecode/code.ts";
@@ -229,7 +229,7 @@ function runRest(frame: PlainFrame, pc: number): unknown {
     const values = [...liveRegisters(code, pc)].map((r) => frame.registers.get(r));
     return { run: printed.make(frame.free.map((f) => f.value), frame.callee), values };
   });
-  const result: unknown = Reflect.apply(run, undefined, values);
+  const result: unknown = apply(run, undefined, values);
   // Printed as a generator of its waits
   return code.async || code.generator ? waitsOf(result as Iterator<Wait, unknown, unknown>) : result;
 }

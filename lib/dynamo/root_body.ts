@@ -2,6 +2,7 @@
  * A function as the body of a unit. Input: the function; output: frames that begin it, and plain calls. Invariant:
  * only arguments that the function reads are looked at, so that nothing else is guarded.
  */
+import { apply } from "../base/own_builtins.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { infoOf } from "./functions.ts";
@@ -55,7 +56,7 @@ export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitB
       const values = argumentValues(m, found, args);
       return [new Frame(bindings, found, callee, receiver, values, UNDEFINED, { kind: "root", fixed: true })];
     },
-    runPlain: (self, args) => Reflect.apply(fn, self, args),
+    runPlain: (self, args) => apply(fn, self, args),
   };
 }
 

@@ -2,6 +2,7 @@
  * What compiled functions do with their calls: the ambient stance. Input: scoped changes; output: the stance in force.
  * Invariant: disposing of a change restores what was in force before it.
  */
+import { apply } from "../base/own_builtins.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { GraphBackend } from "../graph/backend.ts";
@@ -106,7 +107,7 @@ export function setStance(stance: Stance, options: StanceOptions = {}): StanceCh
     const wrapped = function (this: unknown, ...args: never[]): unknown {
       const outer = current;
       current = changed;
-      return scoped(() => Reflect.apply(fn, this, args), () => current = outer);
+      return scoped(() => apply(fn, this, args), () => current = outer);
     };
     return Object.defineProperty(wrapped, "name", { value: fn.name, configurable: true });
   };

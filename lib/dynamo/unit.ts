@@ -21,6 +21,7 @@ import { VariablesPending } from "./functions.ts";
 import { ChangeHistory } from "./automatic_dynamic.ts";
 import { profileOf } from "./dynamic_profile.ts";
 import {
+  apply,
   iteratesArraysAsLoaded,
   preferringOwnBuiltins,
   ReplacedBuiltins,
@@ -146,7 +147,7 @@ export class Unit {
     const { entries } = this, only = entries[0];
     if (only && entries.length === 1 && skipsGuards()) {
       if (!only.plain) only.hits++;
-      return Reflect.apply(only.run, self, args);
+      return apply(only.run, self, args);
     }
     const candidates = entries.length > FEW_ENTRIES ? this.#indexed.candidates(self, args) : entries;
     for (let i = 0; i < candidates.length; i++) {
@@ -158,7 +159,7 @@ export class Unit {
         entries.splice(i, 1);
         entries.unshift(entry);
       }
-      return Reflect.apply(entry.run, self, args);
+      return apply(entry.run, self, args);
     }
     return this.#miss(self, args);
   }
@@ -251,7 +252,7 @@ export class Unit {
     this.entries = [entry, ...this.entries];
     this.program.versions++;
     if (!entry.plain) entry.hits++;
-    return Reflect.apply(entry.run, self, args);
+    return apply(entry.run, self, args);
   }
 
   /** Runs plainly this once, so that the functions whose variables are missing give them. */
