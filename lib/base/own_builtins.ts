@@ -6,6 +6,7 @@
  */
 
 const { ownKeys, getOwnPropertyDescriptor, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
+const { isNaN } = Number;
 
 /** As it was: calls of compiled functions go through it. */
 export const { apply }: { readonly apply: typeof Reflect.apply } = Reflect;
@@ -101,7 +102,8 @@ export function iteratesArraysAsLoaded(): boolean {
 }
 
 const { map, entries, forEach, filter, flatMap, some, every, push, slice } = arrayPrototype;
-const iteratorPrototype: { readonly [Symbol.iterator]?: unknown } = getPrototypeOf(arrayIteratorPrototype) ?? {};
+const iteratorPrototype: { readonly [Symbol.iterator]?: unknown } = getPrototypeOf(arrayIteratorPrototype) ??
+  {};
 const { [Symbol.iterator]: iterateIterator } = iteratorPrototype;
 
 /** Whether the methods that tensors and graphs use as they run are what they were. One by one, as V8 folds them. */
@@ -179,7 +181,7 @@ export function asProgram<T>(run: () => T): T {
 }
 
 function same(a: PropertyDescriptor, b: PropertyDescriptor): boolean {
-  return a.value === b.value && a.get === b.get && a.set === b.set || Number.isNaN(a.value);
+  return a.value === b.value && a.get === b.get && a.set === b.set || isNaN(a.value);
 }
 
 function findDifferences(): Difference[] {

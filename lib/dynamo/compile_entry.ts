@@ -4,7 +4,7 @@
  * Invariant: nothing of the program has happened when this returns; the caller runs the entry.
  */
 import { config } from "../base/config.ts";
-import { apply, asProgram, withOwnIteration } from "../base/own_builtins.ts";
+import { apply, asProgram, preferringOwnBuiltins, withOwnIteration } from "../base/own_builtins.ts";
 import { DynError, isUndone, messageOf, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
@@ -455,10 +455,18 @@ function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
   return { name, run: withOwnParts(withGradients(run, gm)), gm };
 }
 
-/** A graph runs by dyn's own code, also where the program has replaced the iteration of arrays. */
+/**
+ * A graph runs by dyn's own code, also where the program has replaced the iteration of arrays. What the first run makes
+ * ready needs other builtins, too.
+ */
 function withOwnParts(run: object): object {
   if (typeof run !== "function") return run;
-  return (...inputs: readonly unknown[]) => withOwnIteration(() => apply(run, undefined, inputs));
+  let isReady = false;
+  return (...inputs: readonly unknown[]): unknown => {
+    if (isReady) return withOwnIteration(() => apply(run, undefined, inputs));
+    isReady = true;
+    return preferringOwnBuiltins(() => apply(run, undefined, inputs));
+  };
 }
 
 /** A graph that switches gradients on for a part runs with them on: the other nodes say that they are off. */

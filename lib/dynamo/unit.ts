@@ -22,6 +22,7 @@ import { ChangeHistory } from "./automatic_dynamic.ts";
 import { profileOf } from "./dynamic_profile.ts";
 import {
   apply,
+  asProgram,
   iteratesArraysAsLoaded,
   preferringOwnBuiltins,
   ReplacedBuiltins,
@@ -76,6 +77,9 @@ export interface UnitBody {
 export type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]) => Entry;
 
 const ARRAYS_REPLACED = "the program has replaced how arrays are iterated over";
+
+/** Serves a call, with the builtins as the program has them. */
+type Serve = () => unknown;
 
 /** How often a unit may take an entry back before that counts as a fault. */
 const MOST_WITHDRAWN = 4;
@@ -205,26 +209,33 @@ export class Unit {
       preferringOwnBuiltins(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
       return body.runPlain(self, args);
     }
+    const serve = preferringOwnBuiltins(() => this.#decide(self, args));
+    return serve();
+  }
+
+  /** How to serve a call that no entry serves: by a new one, or plainly. */
+  #decide(self: unknown, args: readonly unknown[]): Serve {
+    const { body, program } = this, stance = currentStance();
+    const plain = () => body.runPlain(self, args);
     let mismatches: readonly Mismatch[] = [], reasons: readonly string[] = [];
     if (this.entries.length > 0) {
-      if (stance === "eager_on_recompile") return body.runPlain(self, args);
-      mismatches = withOwnBuiltins(() => this.#mismatches(self, args));
+      if (stance === "eager_on_recompile") return plain;
+      mismatches = this.#mismatches(self, args);
       reasons = [...new Set(mismatches.map(mismatchText))];
       logs.emit("recompiles", () => `Recompiling ${this.title}\n${reasons.map((r) => `  ${r}`).join("\n")}`);
       counters.add("recompiles", body.name);
-      program.options.hooks.onRecompile?.(this.title, reasons);
+      const { title } = this;
+      asProgram(() => program.options.hooks.onRecompile?.(title, reasons));
       if (stance === "fail_on_recompile" || config.errorOnRecompile) {
         throw new Unsupported(this.#reason("recompilation", `${this.title}: ${reasons.join("; ")}`));
       }
     }
     const limit = this.#reachedLimit();
     if (limit !== null) return this.#overLimit(limit, { self, args, mismatches });
-    if (config.debugFunction !== "" && config.debugFunction !== program.name) {
-      return body.runPlain(self, args);
-    }
+    if (config.debugFunction !== "" && config.debugFunction !== program.name) return plain;
     if (!bisection.allows("frames", () => this.title)) {
       this.givenUp = "left out by bisection";
-      return body.runPlain(self, args);
+      return plain;
     }
     let entry: Entry;
     const { stackTraceLimit } = Error;
@@ -244,7 +255,8 @@ export class Unit {
         if (!config.suppressErrors || program.options.fullgraph) throw error;
         this.#giveUp("compilation", error.message.split("\n", 1).join(), error);
       } else this.#giveUp("internal", messageOf(error), error);
-      return this.#miss(self, args);
+      this.#countPlain?.();
+      return plain;
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
     }
@@ -252,14 +264,14 @@ export class Unit {
     this.entries = [entry, ...this.entries];
     this.program.versions++;
     if (!entry.plain) entry.hits++;
-    return apply(entry.run, self, args);
+    return () => apply(entry.run, self, args);
   }
 
   /** Runs plainly this once, so that the functions whose variables are missing give them. */
-  #postpone(because: string, self: unknown, args: readonly unknown[]): unknown {
-    preferringOwnBuiltins(() => this.#countUncompiled("postponed", because, { expected: true })());
+  #postpone(because: string, self: unknown, args: readonly unknown[]): Serve {
+    this.#countUncompiled("postponed", because, { expected: true })();
     const first = this.body.resumed ? null : this.program.fn;
-    return atNextCall(() => this.body.runPlain(self, args), first);
+    return () => atNextCall(() => this.body.runPlain(self, args), first);
   }
 
   /** Has every further call run plainly. Throws Unsupported where the user wants whole graphs only. */
@@ -283,10 +295,10 @@ export class Unit {
     readonly self: unknown;
     readonly args: readonly unknown[];
     readonly mismatches: readonly Mismatch[];
-  }): unknown {
+  }): Serve {
     const { body, program } = this, { setting, most } = limit;
     // Who set a limit for this function alone watches it.
-    if (program.options.cacheSizeLimit !== null) return body.runPlain(self, args);
+    if (program.options.cacheSizeLimit !== null) return () => body.runPlain(self, args);
     const changes = changesText(mismatches).map((change) => `  ${change}`);
     const why = () =>
       [
@@ -305,7 +317,7 @@ export class Unit {
     );
     warned.isWarned = true;
     this.#countUncompiled("cacheLimit", `config.${setting} is ${most}`, { expected: true })();
-    return body.runPlain(self, args);
+    return () => body.runPlain(self, args);
   }
 
   #reason(kind: BreakKind, detail: string): BreakReason {

@@ -3,6 +3,7 @@
  * attributes, and a runner for its operations; output: results by interpretation, and printed source.
  * Invariant: the graph may be changed between calls as long as `recompile` is called afterwards, as in torch.fx.
  */
+import { preferringOwnBuiltins } from "../base/own_builtins.ts";
 import type { Graph } from "./node.ts";
 import { type Attributes, Interpreter, type Runner } from "./interpreter.ts";
 import { printGraph } from "./print.ts";
@@ -43,7 +44,9 @@ export class GraphModule extends Callable {
 
   /** Runs the graph by interpretation. */
   override forward(...args: unknown[]): unknown {
-    this.#interpreter ??= new Interpreter(this.graph, this.runner, this.attributes);
+    this.#interpreter ??= preferringOwnBuiltins(() =>
+      new Interpreter(this.graph, this.runner, this.attributes)
+    );
     return this.#interpreter.run(args);
   }
 

@@ -3,6 +3,7 @@
  * output: the value of the output node. Invariant: a value is dropped after its last use, so that at any time
  * only what later nodes read is alive.
  */
+import { asProgram } from "../base/own_builtins.ts";
 import { DynError, noteUndone } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import { gradientCallOf, takesGradients } from "./gradient_call.ts";
@@ -262,7 +263,7 @@ function item(runner: Runner, args: readonly unknown[]): unknown {
 }
 
 function callableOf(value: unknown, name: string): (...args: unknown[]) => unknown {
-  if (typeof value === "function") return (...args) => Reflect.apply(value, undefined, args);
+  if (typeof value === "function") return (...args) => asProgram(() => Reflect.apply(value, undefined, args));
   if (typeof value === "object" && value !== null) {
     for (const method of ["call", "forward"]) {
       const found: unknown = Reflect.get(value, method);
