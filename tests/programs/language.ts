@@ -1122,6 +1122,17 @@ script.log = [] as unknown[];
 
 /** Programs in a style of their own: falling through, overriding results, sloppy mode. */
 export const scripts: Corpus = {
+  "arguments that change while they are iterated over"({ compile, attempt }) {
+    const bodies = [
+      "function own() { 'use strict'; let y = x, i = 0; for (const n of arguments) { y = y.mul(n); arguments[++i] *= 2; } return y; } return own(1, 2, 3);",
+      "function own() { let y = x; for (const n of arguments) { y = y.add(n); if (n === 2) arguments.length = 3; } return y; } return own(1, 2, 3, 4);",
+      "function own() { let y = x; for (const n of arguments) { console.log(y.sum().item()); y = y.add(n); arguments[2] = 7; } return y; } return own(1, 2, 3);",
+    ];
+    for (const body of bodies) {
+      const f = compile(script("x", body));
+      for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
+    }
+  },
   "using what cannot be disposed of"({ compile, attempt }) {
     const bodies = [
       "{ using a = true; } return x.add(1);",

@@ -94,7 +94,8 @@ export function listIterator(
   what: Listing,
 ): Iterator<unknown> {
   if (typeof over === "string") return apply(ofString, over, []);
-  const methods = isArray(over) ? ofArray : types.isMap(over) ? ofMap : ofSet;
+  const isList = isArray(over) || types.isArgumentsObject(over);
+  const methods = isList ? ofArray : types.isMap(over) ? ofMap : ofSet;
   return apply(methods[what], over, []);
 }
 

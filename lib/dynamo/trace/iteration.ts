@@ -42,11 +42,12 @@ export const LIST_NEXTS: ReadonlySet<unknown> = new Set(
   [ARRAY_ITERATOR, MAP_ITERATOR, SET_ITERATOR, STRING_ITERATOR].map((p) => Reflect.get(p, "next")),
 );
 
-/** An iterator over an array, Map, Set or string. */
+/** An iterator over an array, arguments, a Map, a Set or a string. */
 export function listIterator(m: Interpreter, over: Value, what: "keys" | "values" | "entries"): ObjectValue {
   let prototype = STRING_ITERATOR;
   if (over.kind === "object") {
-    if (over.exotic.kind === "array") {
+    if (over.arguments) prototype = ARRAY_ITERATOR;
+    else if (over.exotic.kind === "array") {
       elementsOf(m, over);
       prototype = ARRAY_ITERATOR;
     } else {
@@ -80,6 +81,12 @@ export function nextOfList(m: Interpreter, iterator: ObjectValue): Value | null 
     return constant(character);
   }
   invariant(over.kind === "object", "Expected a collection");
+  if (over.arguments) {
+    const count = m.plainProperty(over, "length");
+    if (count?.kind !== "constant") return breakGraph("symbolicNumber", "the length of arguments");
+    if (index >= Number(count.value)) return end(exotic);
+    return m.plainProperty(over, `${index}`) ?? UNDEFINED;
+  }
   if (over.exotic.kind === "array") {
     if (index >= elementsOf(m, over).length) return end(exotic);
     if (what === "keys") return constant(index);
@@ -141,12 +148,7 @@ function builtinIterator(m: Interpreter, source: Value): ObjectValue | null {
   if (exotic.kind === "array" && real === Array.prototype[Symbol.iterator]) {
     return listIterator(m, source, "values");
   }
-  if (source.arguments && real === Array.prototype[Symbol.iterator]) {
-    const count = m.plainProperty(source, "length");
-    const length = count?.kind === "constant" ? Number(count.value) : 0;
-    const items = Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED);
-    return listIterator(m, newArray(m, items), "values");
-  }
+  if (source.arguments && real === Array.prototype[Symbol.iterator]) return listIterator(m, source, "values");
   if (exotic.kind === "map" && real === Map.prototype[Symbol.iterator]) {
     return listIterator(m, source, "entries");
   }
