@@ -37,6 +37,11 @@ const UNBROKEN: Readonly<Record<string, (x: Tensor) => unknown>> = {
     return Base.shift.mul(heir.scale);
   },
   "helpers of iterators": (x) => x.mul([1, 2, 3].values().map((a) => a * 2).drop(1).toArray()[0] ?? 0),
+  "typed arrays": (x) => {
+    const weights = new Float32Array(2).fill(3);
+    weights[1] = 4;
+    return x.mul(tensor(weights.map((w) => w + 1))).mul(weights[1]);
+  },
   "weak collections": (x) => {
     const key = {}, held = new WeakMap([[key, 2]]);
     CACHE.set(KEY, held.get(key) ?? 0);

@@ -22,6 +22,7 @@ import * as polyfills from "./polyfills.ts";
 import { addArrays } from "./trace/builtins/arrays.ts";
 import { addCollections } from "./trace/builtins/collections.ts";
 import { addIterators } from "./trace/builtins/iterators.ts";
+import { addTypedArrays } from "./trace/builtins/typed_arrays.ts";
 import { addWeak } from "./trace/builtins/weak.ts";
 import { addObjects } from "./trace/builtins/objects.ts";
 import { addPatterns } from "./trace/builtins/patterns.ts";
@@ -60,6 +61,7 @@ function models(): ModelTable {
   addArrays(made);
   addCollections(made);
   addIterators(made);
+  addTypedArrays(made);
   addWeak(made);
   addObjects(made);
   addPrimitives(made);

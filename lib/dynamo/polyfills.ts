@@ -24,6 +24,13 @@ export function map(this: unknown[], callback: Callback, self?: unknown): unknow
   return result;
 }
 
+/** map of typed arrays, into a new one */
+export function mapInto(this: unknown[], result: unknown[], callback: Callback, self?: unknown): unknown[] {
+  const length = this.length;
+  for (let i = 0; i < length; i++) result[i] = apply(callback, self, [this[i], i, this]);
+  return result;
+}
+
 /** Array.prototype.filter */
 export function filter(this: unknown[], callback: Callback, self?: unknown): unknown[] {
   const result: unknown[] = [];

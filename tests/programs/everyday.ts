@@ -444,6 +444,84 @@ export const everyday: Corpus = {
       see(log.splice(0));
     }
   },
+  "typed arrays of known numbers"({ compile, attempt }) {
+    const uses: ((x: Tensor, n: number) => unknown)[] = [
+      (x, n) => {
+        const a = new Float32Array([1, 2.5, 3]);
+        a[0] = n + 0.1;
+        a[7] = 4;
+        return [x.mul(a[1] ?? 0), a.length, a[7], a.reduce((p, q) => p + q, 0), a];
+      },
+      (
+        x,
+      ) => [
+        x.add(1),
+        new Float32Array(4).fill(2).map((z, i) => z * i),
+        Array.from(new Uint8Array([300, -1, 1.7])),
+      ],
+      (x) => x.add(tensor(new Float32Array([1, 2]))),
+      (x) => [x.add(1), tensor(new Int32Array([1, 2])).dtype, tensor(new Float64Array([1])).dtype],
+      (x) => [x.add(1), [...new Int16Array([3, 4])], 1 in new Int8Array(2), 2 in new Int8Array(2)],
+      (x, n) => {
+        const counts = new Int32Array(3);
+        for (let i = 0; i < 7; i++) counts[i % 3]! += n;
+        for (const [at, each] of counts.entries()) x = x.add(at * each);
+        return [
+          x,
+          counts,
+          counts.slice(1),
+          counts.at(-1),
+          counts.indexOf(2 * n),
+          counts.join("/"),
+          `${counts}`,
+        ];
+      },
+      (x) => {
+        const a = Float64Array.of(1, -0, NaN, Infinity);
+        a.set([5, 6], 1);
+        a.reverse();
+        return [
+          x.add(a.length),
+          a,
+          a.toReversed(),
+          a.with(0, 9),
+          a.includes(5),
+          a.find((e) => e > 1),
+          Object.keys(a),
+        ];
+      },
+      (x) => {
+        const a = new Float32Array(2);
+        console.log(a);
+        a[1] = 3;
+        const b = a;
+        console.log(b[1], x.sum().item());
+        return [x.add(1), a === b, a.buffer.byteLength, a.subarray(1)];
+      },
+      (x) => {
+        const a = new Float32Array(2);
+        a[0] = Number(x.sum().item());
+        return [x.add(1), a];
+      },
+      (x) => [x.add(1), new Float32Array(-1)],
+      (x) => [x.add(1), new Float32Array([1n as never])],
+      (x) => [x.add(1), new Int8Array(2).set([1, 2, 3])],
+      (
+        x,
+      ) => [
+        x.add(1),
+        JSON.stringify(new Int8Array(2)),
+        { ...new Int8Array(1) },
+        new Int8Array(2) instanceof Int8Array,
+      ],
+      (x) => [x.add(1), Object.freeze(new Int8Array(2))],
+      (x) => [x.add(1), [1, 2].toString(), String([3])],
+    ];
+    for (const use of uses) {
+      const f = compile(use);
+      for (let i = 1; i < 3; i++) attempt(() => f(v(1, 2), i));
+    }
+  },
   "weak collections"({ compile, attempt, see }) {
     const cache = new WeakMap<{ n?: number }, number>(), seen = new WeakSet<object>();
     const keys = [{ n: 1 }, { n: 2 }];

@@ -168,6 +168,7 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
     case "opaque":
     case "privateName":
     case "weak":
+    case "typed":
     case "thrown":
       break;
     default:

@@ -385,6 +385,10 @@ export class Rebuilder {
         return `${this.helper("listIterator")}(${this.value(exotic.over)}, ${JSON.stringify(exotic.what)})`;
       case "thrown":
         throw new Restart(exotic.step, { kind: "break", cause: exotic.cause });
+      case "typed":
+        return `new ${this.constants.name(exotic.elements.constructor)}([${
+          Array.from(exotic.elements, numberText).join(", ")
+        }])`;
       case "opaque":
       case "privateName":
       case "weak":

@@ -94,7 +94,7 @@ export function listIterator(
   what: Listing,
 ): Iterator<unknown> {
   if (typeof over === "string") return apply(ofString, over, []);
-  const isList = isArray(over) || types.isArgumentsObject(over);
+  const isList = isArray(over) || types.isArgumentsObject(over) || types.isTypedArray(over);
   const methods = isList ? ofArray : types.isMap(over) ? ofMap : ofSet;
   return apply(methods[what], over, []);
 }

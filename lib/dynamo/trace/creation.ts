@@ -19,6 +19,7 @@ import { constant, TensorValue, UNDEFINED, type Value } from "../variables/value
 import type { ModelTable } from "./builtins/table.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { allElements, enumerableKeys, newArray } from "./objects.ts";
+import { typedElements } from "./typed_elements.ts";
 import { callOp } from "./tensor_ops.ts";
 
 type Maker = (data: TensorData, options: TensorOptions) => Tensor;
@@ -53,12 +54,20 @@ function plain(m: Interpreter, value: Value): TensorData {
     }
     case "object":
       if (value.exotic.kind === "array") return allElements(m, value).map((each) => plain(m, each));
-      return breakGraph("opaqueObject", "data of a tensor");
+      return ownedElements(value);
     case "tensor":
       return breakGraph("tensorMethod", "a tensor is made of tensors");
     default:
       return breakGraph("tensorItem", "data of a tensor");
   }
+}
+
+/** A copy of the elements of a typed array. */
+function ownedElements(value: Value): TensorData {
+  const elements = typedElements(value);
+  const hasType = elements && !(elements instanceof Uint8ClampedArray) &&
+    !(elements instanceof Uint16Array) && !(elements instanceof Uint32Array);
+  return hasType ? elements.slice() : breakGraph("opaqueObject", "data of a tensor");
 }
 
 function optionsOf(m: Interpreter, value: Value | undefined): TensorOptions {
@@ -81,6 +90,9 @@ function create(
   { data, options }: { readonly data: Value; readonly options: Value | undefined },
 ): Value {
   const chosen = optionsOf(m, options);
+  if (maker === asTensor && typedElements(data)) {
+    return breakGraph("opaqueObject", "data that a tensor shares");
+  }
   if (data.kind === "tensor") return breakGraph("tensorMethod", "a tensor is made of a tensor");
   let made: Tensor;
   try {

@@ -37,6 +37,8 @@ const ITSELF: unknown = Reflect.get(
   Symbol.iterator,
 );
 
+const TYPED_VALUES: unknown = Int8Array.prototype[Symbol.iterator];
+
 /** The `next` functions of builtin iterators. */
 export const LIST_NEXTS: ReadonlySet<unknown> = new Set(
   [ARRAY_ITERATOR, MAP_ITERATOR, SET_ITERATOR, STRING_ITERATOR].map((p) => Reflect.get(p, "next")),
@@ -46,7 +48,7 @@ export const LIST_NEXTS: ReadonlySet<unknown> = new Set(
 export function listIterator(m: Interpreter, over: Value, what: "keys" | "values" | "entries"): ObjectValue {
   let prototype = STRING_ITERATOR;
   if (over.kind === "object") {
-    if (over.arguments) prototype = ARRAY_ITERATOR;
+    if (over.arguments || over.exotic.kind === "typed") prototype = ARRAY_ITERATOR;
     else if (over.exotic.kind === "array") {
       elementsOf(m, over);
       prototype = ARRAY_ITERATOR;
@@ -86,6 +88,12 @@ export function nextOfList(m: Interpreter, iterator: ObjectValue): Value | null 
     if (count?.kind !== "constant") return breakGraph("symbolicNumber", "the length of arguments");
     if (index >= Number(count.value)) return end(exotic);
     return m.plainProperty(over, `${index}`) ?? UNDEFINED;
+  }
+  if (over.exotic.kind === "typed") {
+    const element = over.exotic.elements[index];
+    if (element === undefined) return end(exotic);
+    if (what === "keys") return constant(index);
+    return what === "values" ? constant(element) : pair(constant(index), constant(element));
   }
   if (over.exotic.kind === "array") {
     if (index >= elementsOf(m, over).length) return end(exotic);
@@ -149,6 +157,7 @@ function builtinIterator(m: Interpreter, source: Value): ObjectValue | null {
     return listIterator(m, source, "values");
   }
   if (source.arguments && real === Array.prototype[Symbol.iterator]) return listIterator(m, source, "values");
+  if (exotic.kind === "typed" && real === TYPED_VALUES) return listIterator(m, source, "values");
   if (exotic.kind === "map" && real === Map.prototype[Symbol.iterator]) {
     return listIterator(m, source, "entries");
   }

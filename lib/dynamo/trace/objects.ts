@@ -32,6 +32,7 @@ import {
 } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { namespaceSlot } from "./namespaces.ts";
+import { typedElement, writeTyped } from "./typed_elements.ts";
 
 export {
   allElements,
@@ -71,6 +72,10 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   const changed = object.slots.get(key);
   if (changed) return changed.kind === "deleted" ? null : changed;
   const { exotic } = object;
+  if (exotic.kind === "typed") {
+    const element = typedElement(exotic.elements, key);
+    return element ? dataSlot(element) : null;
+  }
   if (exotic.kind === "array") {
     if (key === "length") {
       const length = constant(elementsOf(m, object).length);
@@ -355,6 +360,7 @@ function ownSlotFlags(
     if (changed.kind === "accessor") return "accessor";
     return changed.writable ? "data" : "readonly";
   }
+  if (object.exotic.kind === "typed") return "data";
   if (object.exotic.kind === "array") {
     if (key === "length") return "data";
     const index = indexOfKey(key);
@@ -390,6 +396,7 @@ export function isArrayLength(length: number): boolean {
 /** Sets an own data property. */
 function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): void {
   const { exotic } = object;
+  if (exotic.kind === "typed") return writeTyped(exotic.elements, key, value);
   if (exotic.kind === "array") {
     const index = indexOfKey(key);
     if (index !== null) {
@@ -432,9 +439,15 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
   }
 }
 
+/** Typed arrays of the trace have elements and nothing else. */
+function refuseTyped({ exotic }: ObjectValue): void {
+  if (exotic.kind === "typed") breakGraph("opaqueObject", "properties of a typed array");
+}
+
 /** Defines an own property, whatever is there. */
 export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: Slot): void {
   refuseOpaque(object);
+  refuseTyped(object);
   refuseIntegrity(m, object);
   if (object.exotic.kind === "array" && (indexOfKey(key) !== null || key === "length")) {
     if (slot.kind !== "data" || !slot.writable || !slot.enumerable || !slot.configurable) {
@@ -453,6 +466,7 @@ export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: S
 /** Deletes an own property; false where it is refused. */
 export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
   refuseOpaque(object);
+  refuseTyped(object);
   refuseIntegrity(m, object);
   const { exotic } = object;
   if (exotic.kind === "array") {
@@ -493,6 +507,7 @@ export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolea
  */
 export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable" | "all" = "all"): Key[] {
   refuseOpaque(object);
+  refuseTyped(object);
   if (which === "all") refuseStack(object, "stack");
   const keys: Key[] = [];
   const { exotic } = object;
@@ -547,6 +562,7 @@ export function enumerableKeys(m: Interpreter, object: ObjectValue): string[] {
 export function isEnumerable(m: Interpreter, object: ObjectValue, key: Key): boolean {
   const changed = object.slots.get(key);
   if (changed) return changed.kind !== "deleted" && changed.enumerable;
+  refuseTyped(object);
   if (object.exotic.kind === "array") {
     if (key === "length") return false;
     if (indexOfKey(key) !== null) return elementFlags(object, key).enumerable;
@@ -561,6 +577,7 @@ export function hasOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
   refuseOpaque(object);
   const changed = object.slots.get(key);
   if (changed) return changed.kind !== "deleted";
+  if (object.exotic.kind === "typed") return Boolean(typedElement(object.exotic.elements, key));
   if (object.exotic.kind === "array") {
     if (key === "length") return true;
     const index = indexOfKey(key);

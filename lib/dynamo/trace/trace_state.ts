@@ -114,6 +114,8 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
     case "opaque":
     case "privateName":
       return own;
+    case "typed":
+      return [...own, ...exotic.elements];
     case "weak":
       return [...own, ...[...exotic.entries].flat()];
     default:

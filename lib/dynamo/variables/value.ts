@@ -213,6 +213,18 @@ export interface Entry {
 /** Captured variable of a function: its final value, or a cell. */
 export type FreeBinding = Value | CellValue;
 
+/** Typed arrays of numbers. */
+export type NumberArray =
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | Float32Array
+  | Float64Array;
+
 /** What makes an object more than its properties. */
 export type Exotic =
   | { readonly kind: "plain" }
@@ -228,6 +240,8 @@ export type Exotic =
     loaded: boolean;
     changed: boolean;
   }
+  /** A typed array made in the trace, which has its elements to itself. */
+  | { readonly kind: "typed"; readonly elements: NumberArray }
   /** A WeakMap, or a WeakSet, whose keys have `true`. */
   | { readonly kind: "weak"; readonly isMap: boolean; readonly entries: Map<Value, Value> }
   /** A builtin constructor's own state that cannot be set afterwards (errors): made again by the same call. */
