@@ -8,7 +8,7 @@ import { constant, isCallable, type NumberArray, type Value } from "../../variab
 import { allElements } from "../contents.ts";
 import { type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
 import { listIterator } from "../iteration.ts";
-import { newTyped, NUMBER_ARRAYS, type NumberArray, typedElements, writeTyped } from "../typed_elements.ts";
+import { newTyped, NUMBER_ARRAYS, typedElements, writeTyped } from "../typed_elements.ts";
 import { primitiveOf } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
