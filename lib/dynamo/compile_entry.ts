@@ -4,25 +4,22 @@
  * Invariant: nothing of the program has happened when this returns; the caller runs the entry.
  */
 import { config } from "../base/config.ts";
-import { apply, asProgram, preferringOwnBuiltins, withOwnIteration } from "../base/own_builtins.ts";
-import { DynError, isUndone, messageOf, Unsupported } from "../base/errors.ts";
+import { apply, asProgram } from "../base/own_builtins.ts";
+import { isUndone, messageOf, Unsupported } from "../base/errors.ts";
 import { counters, logs } from "../base/logs.ts";
-import { type Plain, recording } from "../base/recording.ts";
+import { recording } from "../base/recording.ts";
 import { GraphModule } from "../graph/graph_module.ts";
-import type { Node } from "../graph/node.ts";
 import { AssumptionFailed } from "../graph/numbers.ts";
-import { symbolsOf } from "../graph/sizes.ts";
-import { hintOf, isUnbacked } from "../sym/decide.ts";
 import { sourceText } from "../sym/shape_env.ts";
-import { scalarTensor } from "../tensor/creation.ts";
-import { graphRunner } from "../tensor/graph_runner.ts";
-import { ambient, enableGrad } from "../tensor/modes.ts";
+import { ambient } from "../tensor/modes.ts";
 import { Generator } from "../tensor/random.ts";
 import { modes, Tensor } from "../tensor/tensor.ts";
 import { ambientState } from "./ambient.ts";
-import { type BreakCause, type BreakKind, breakReason } from "./break_reasons.ts";
+import { type BreakKind, breakReason } from "./break_reasons.ts";
+import { compileGraph } from "./captured_graph.ts";
+import { checkMarks, parametersOf } from "./checked_marks.ts";
+import { reportBreak } from "./told_breaks.ts";
 import { changesElements, isChanged } from "./codegen/effects.ts";
-import { noticeUnrolling } from "./unrolled.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
 import { UnsupportedSyntax } from "./bytecode/code.ts";
 import { codeOf, infoOf } from "./functions.ts";
@@ -31,7 +28,6 @@ import { guardReader, sourceReads } from "./guards/guard_reader.ts";
 import { filterGuards } from "./guards/filters.ts";
 import { factText, type Guard, guardText } from "./guards/guard.ts";
 import { knowledge } from "./knowledge.ts";
-import { nextGraphName } from "./program.ts";
 import { cellOfBox } from "./cells.ts";
 import { cellOf, closurePrinter } from "./closure_printer.ts";
 import { ANONYMOUS } from "./root_body.ts";
@@ -42,11 +38,11 @@ import { type Interruption, Restart, SymbolicLimit } from "./trace/restart.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
 import { userFrames } from "./trace/positions.ts";
 import { guardWrites } from "./trace/written_memory.ts";
-import { backendFailure, CannotTrace, type Entry, type Unit } from "./unit.ts";
+import { CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "./variables/wrap.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { Box, LiveView } from "./bytecode/runtime.ts";
-import { type LiveCell, type Source, sourceText as placeText } from "./source.ts";
+import { type LiveCell, type Source } from "./source.ts";
 import type { ObjectValue, TensorValue, Value } from "./variables/value.ts";
 import type { CallRequest, Frame } from "./trace/interpreter.ts";
 
@@ -136,32 +132,6 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
   return makeEntry({ unit, machine, output, self, args }, outcome);
 }
 
-/** The names of a function's parameters; none where its text cannot be had. */
-function parametersOf(fn: object): readonly string[] {
-  return codeOf(fn)?.parameters.map((name, i) => name ?? `arg${i}`) ?? [];
-}
-
-/** Throws DynError where the program makes a constant of a dimension that the user has marked as dynamic. */
-function checkMarks(wrapper: Wrapper, output: OutputGraph): void {
-  const { sizes } = output, { tensors } = wrapper;
-  for (const symbol of sizes.symbols) {
-    const constant = sizes.constantOf(symbol), { base, part } = sizes.sourceOf(symbol);
-    if (constant === undefined || part.kind !== "shape") continue;
-    const { real, source } = tensors.find((tensor) => tensor.source?.name === base) ?? {};
-    const mark = real && source ? wrapper.markAt(real, source, part.dim) : undefined;
-    if (!source || mark?.kind !== "dynamic" || !mark.strict) continue;
-    const place = output.placeOfSizes([symbol]);
-    throw new DynError(
-      `Expected dimension ${part.dim} of ${
-        placeText(source)
-      } to be dynamic, as markDynamic or shapesSpec says, but found ` +
-        `that the program needs it to be ${constant}${
-          place ? `:\n  ${place.code} (${place.file}:${place.line})\n` : "; "
-        }maybeMarkDynamic allows that`,
-    );
-  }
-}
-
 function makeEntry(traced: Traced, outcome: Outcome): Entry {
   const { unit } = traced;
   switch (outcome.kind) {
@@ -179,12 +149,12 @@ function makeEntry(traced: Traced, outcome: Outcome): Entry {
       return throwingEntry(traced, outcome);
     case "break": {
       const { frames, cause } = outcome;
-      reportBreak(traced, frames, cause);
+      reportBreak(traced.unit.program, frames, cause);
       return resumed(traced, frames, () => waitTail(unit, frames) ?? breakTail(unit, frames));
     }
     case "branch": {
       const { frames, test } = outcome;
-      reportBreak(traced, frames, { kind: "genericJump", detail: "" });
+      reportBreak(traced.unit.program, frames, { kind: "genericJump", detail: "" });
       return resumed(traced, frames, () => branchTail(unit, frames, test));
     }
     default:
@@ -341,7 +311,7 @@ function assemble(
         if (results.length === 0) return null;
       }
       guardWrites(machine, output, results);
-      const compiled = compileGraph(traced, results);
+      const compiled = compileGraph(unit, output, results);
       graph = compiled.gm;
       return compiled;
     },
@@ -406,90 +376,4 @@ function guardElements(machine: Machine, output: OutputGraph): void {
       output.guard({ kind: "dataKey", source, key: "length", writable: true });
     }
   }
-}
-
-function compileGraph({ unit, output }: Traced, results: readonly Node[]): {
-  readonly name: string;
-  readonly run: unknown;
-  readonly gm: GraphModule;
-} {
-  const { options } = unit.program;
-  output.finish(results);
-  output.graph.lint();
-  noticeUnrolling(output.graph, unit.program, unit.title);
-  const gm = new GraphModule(output.graph, output.attributes, graphRunner);
-  const examples = output.inputs.map((input): unknown => {
-    switch (input.kind) {
-      case "tensor":
-        return input.value.real;
-      case "size":
-        return hintOf(input.size);
-      case "scalar":
-        return scalarTensor(input.hint, { dtype: "float64", device: "cpu" });
-      default:
-        return input satisfies never;
-    }
-  });
-  const name = nextGraphName();
-  logs.emit("graph_code", () => gm.readable(name), { part: "captured" });
-  logs.emit("graph", () => gm.code, { part: "captured" });
-  counters.add("graphs", unit.program.name);
-  options.hooks.onGraph?.(gm, examples);
-  let run: unknown;
-  try {
-    run = recording.phase("backend", () => modes.without(() => unit.backend(gm, examples)));
-  } catch (error) {
-    // What an op says of its operands is the program's error, not the backend's.
-    const cause = error instanceof Unsupported || error instanceof DynError
-      ? error
-      : backendFailure(unit, error);
-    const sizes = [...symbolsOf(output.graph)].filter((symbol) => !isUnbacked(symbol))
-      .map((symbol) => output.sizes.sourceOf(symbol));
-    if (sizes.length > 0) throw new SymbolicLimit(options.backendName, sizes, null, { cause });
-    throw cause;
-  }
-  if (run === null || run === undefined) run = (...inputs: unknown[]) => gm.forward(...inputs);
-  if (typeof run !== "function") {
-    throw backendFailure(unit, new TypeError(`Expected a function but found ${typeof run}`));
-  }
-  return { name, run: withOwnParts(withGradients(run, gm)), gm };
-}
-
-/**
- * A graph runs by dyn's own code, also where the program has replaced the iteration of arrays. What the first run makes
- * ready needs other builtins, too.
- */
-function withOwnParts(run: object): object {
-  if (typeof run !== "function") return run;
-  let isReady = false;
-  return (...inputs: readonly unknown[]): unknown => {
-    if (isReady) return withOwnIteration(() => apply(run, undefined, inputs));
-    isReady = true;
-    return preferringOwnBuiltins(() => apply(run, undefined, inputs));
-  };
-}
-
-/** A graph that switches gradients on for a part runs with them on: the other nodes say that they are off. */
-function withGradients(run: object, { graph }: GraphModule): object {
-  const records = ({ op, meta: { noGrad, value } }: Node) =>
-    op !== "placeholder" && op !== "output" && !noGrad && value.kind === "tensor" && value.requiresGrad;
-  if (ambient.gradEnabled || typeof run !== "function" || !graph.nodes.some(records)) return run;
-  return (...inputs: readonly unknown[]) => enableGrad(() => apply(run, undefined, inputs));
-}
-
-/** Says that a graph ends here; a place is told of once, however many entries end there. */
-function reportBreak({ unit }: Traced, frames: readonly Frame[], cause: BreakCause): void {
-  const reason = breakReason(cause, userFrames(frames)), { program } = unit;
-  if (program.options.fullgraph) throw new Unsupported(reason);
-  const { id, category, explanation, hint, stack } = reason;
-  const meta = { id, category, explanation, hint, stack: stack.map((frame): Plain => ({ ...frame })) };
-  const text = () => new Unsupported(reason).message;
-  const key = [id, explanation, ...stack.map(({ file, line, column }) => `${file}:${line}:${column}`)].join(
-    "\n",
-  );
-  if (program.breaks.has(key)) return recording.artifact("graph_breaks", text, { meta });
-  program.breaks.add(key);
-  program.options.hooks.onBreak?.(reason);
-  counters.add("graph_break", reason.category);
-  logs.emit("graph_breaks", text, { meta });
 }
