@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { autograd, clone, compile, compiler, cond, config, DynError, higherOrderOps, nn } from "../mod.ts";
 import { manualSeed, ones, Tensor, tensor, zeros } from "../mod.ts";
+import { counters } from "../lib/base/logs.ts";
 import type { ConfigPatch } from "../lib/base/config.ts";
 
 const { associativeScan, map, scan, whileLoop } = higherOrderOps;
@@ -236,10 +237,15 @@ for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
     Deno.test(`branches and loops, ${tier}: ${name}`, () => {
       const captured = { captureScalarOutputs: true, captureDynamicOutputShapes: true };
       config.patch({ ...captured, ...patch }, () => {
-        const compiled = compile(run, { backend });
+        const compiled = compile(run, { backend }), before = counters.total("undone_calls");
         for (const x of INPUTS) assertEquals(outcome(compiled, x), outcome(run, x));
-        const status = compiler.status(compiled);
-        assertEquals([status.graphBreaks, status.fallbacks, status.uncompiled.length], [breaks, 0, 0]);
+        const status = compiler.status(compiled), undone = counters.total("undone_calls") - before;
+        assertEquals([status.graphBreaks, status.fallbacks, status.uncompiled.length, undone], [
+          breaks,
+          0,
+          0,
+          0,
+        ]);
       });
     });
   }
@@ -278,9 +284,9 @@ for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
   for (const [name, loss] of Object.entries(LOSSES)) {
     Deno.test(`gradients through branches and loops, ${tier}: ${name}`, () => {
       config.patch(patch, () => {
-        const compiled = compile(loss, { backend, fullgraph: true });
+        const compiled = compile(loss, { backend, fullgraph: true }), before = counters.total("undone_calls");
         for (const x of INPUTS) assertEquals(gradients(compiled, x), gradients(loss, x));
-        assertEquals(compiler.status(compiled).fallbacks, 0);
+        assertEquals([compiler.status(compiled).fallbacks, counters.total("undone_calls") - before], [0, 0]);
       });
     });
   }
@@ -300,6 +306,16 @@ Deno.test("a loop is one node, however often it runs", () => {
   assertEquals(graphs.length, 1);
   assertEquals(graphs[0]?.filter((target) => target === "higher_order.scan").length, 1);
   assert((graphs[0]?.length ?? 0) < 12);
+});
+
+Deno.test("what a function gives is there after its next call, also with staticResults", () => {
+  const run = (x: Tensor) => scan((c: Tensor, r: Tensor) => [c.add(r), c.mul(2).add(r)], zeros([2]), x);
+  config.patch({ inductor: { staticResults: true } }, () => {
+    const compiled = compile(run, { backend: "inductor", fullgraph: true });
+    const before = counters.total("undone_calls");
+    for (const n of [4, 3, 4]) assertEquals(shown(compiled(ones([n, 2]))), shown(run(ones([n, 2]))));
+    assertEquals(counters.total("undone_calls"), before);
+  });
 });
 
 Deno.test("random numbers in functions come in their turn", () => {
