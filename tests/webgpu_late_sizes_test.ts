@@ -1,0 +1,91 @@
+/** Sizes and numbers that only elements say, branches and loops, on WebGPU: in one graph, and held against plain calls. */
+import { assertEquals } from "@std/assert";
+import {
+  clone,
+  compile,
+  compiler,
+  cond,
+  config,
+  higherOrderOps,
+  init,
+  ones,
+  Tensor,
+  tensor,
+  zeros,
+} from "../mod.ts";
+import { counters } from "../lib/base/logs.ts";
+import { sampleBySeed } from "./support/sampling.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
+
+const device = "webgpu";
+const floats = (...values: number[]) => tensor(values, { dtype: "float32", device });
+const count = (x: Tensor) => Number(x.gt(0).sum().item());
+
+function shown(value: unknown): unknown {
+  if (value instanceof Tensor) return [value.device, value.dtype, value.shape, value.tolist()];
+  return Array.isArray(value) ? value.map(shown) : value;
+}
+
+function outcome(run: (x: Tensor) => unknown, given: Tensor): unknown {
+  const x = clone(given);
+  try {
+    return [shown(run(x)), shown(x)];
+  } catch (error) {
+    return [error instanceof Error ? error.message : error, shown(x)];
+  }
+}
+
+interface Program {
+  readonly run: (x: Tensor) => unknown;
+  readonly undone?: number;
+}
+
+const PROGRAMS: Readonly<Record<string, Program>> = {
+  "a selection and its size": {
+    run(x) {
+      const y = x.at(x.gt(0));
+      return [y.mul(y.numel()), y.sum()];
+    },
+  },
+  "a number as a size and a bound": {
+    run(x) {
+      const k = count(x);
+      return [ones([k], { device }).mul(k + 1), x.at({ stop: k }), k * 2];
+    },
+  },
+  "a size that does not fit, after a write": {
+    run(x) {
+      x.add_(1);
+      return zeros([count(x) - 2], { device }).add(x.at({ stop: 1 }));
+    },
+    undone: 3,
+  },
+  "a branch and a loop": {
+    run: (x) => {
+      const y = cond(x.sum().gt(0), () => x.mul(2), () => x.sub(1));
+      return higherOrderOps.whileLoop((v) => v.abs().sum().lt(40), (v) => [v.mul(1.5).abs().add(1)], [y]);
+    },
+  },
+  "a scan": {
+    run: (x) => higherOrderOps.scan((c: Tensor, r: Tensor) => [c.add(r), c.mul(r)], zeros([], { device }), x),
+  },
+};
+
+// A software adapter compiles each shader for seconds.
+for (const [name, { run, undone = 0 }] of sampleBySeed(Object.entries(PROGRAMS), 2)) {
+  Deno.test({
+    name: `webgpu, late sizes: ${name}`,
+    ignore: SKIP_WEBGPU,
+    async fn() {
+      await init({ device });
+      config.patch({ captureScalarOutputs: true, captureDynamicOutputShapes: true }, () => {
+        const compiled = compile(run, { fullgraph: true }), before = counters.total("undone_calls");
+        for (const x of [floats(1, -2, 3), floats(0.5, 2, -3), floats(-3, -2, -4)]) {
+          assertEquals(outcome(compiled, x), outcome(run, x));
+        }
+        assertEquals(compiler.status(compiled).fallbacks, 0);
+        assertEquals(counters.total("undone_calls") - before, undone);
+      });
+    },
+  });
+}
