@@ -132,17 +132,17 @@ export class GraphReplay {
 
   /** Replays all nodes of a captured graph but its inputs and its output. */
   replayAll({ graph, attributes }: Pick<GraphModule, "graph" | "attributes">): void {
-    for (const node of graph.nodes) {
-      if (node.op === "get_attr") {
-        this.#values.set(node, this.attribute(node.target, attributes[node.target]));
-      } else this.replay(node, attributes);
-    }
+    for (const node of graph.nodes) this.replay(node, attributes);
   }
 
-  /** Replays one call; `attributes` has the functions that captured graphs call by name. */
+  /** Replays one call or attribute; `attributes` has those, and the functions that captured graphs call by name. */
   replay(node: Node, attributes: Readonly<Record<string, unknown>>): void {
     if (node.op === "call_module") {
       throw new NotFunctional(`Expected a graph of ops but found a call of the module ${node.target}`);
+    }
+    if (node.op === "get_attr") {
+      this.#values.set(node, this.attribute(node.target, attributes[node.target]));
+      return;
     }
     if (node.op !== "call_function" && node.op !== "call_method") return;
     if (node.meta.onHost) return this.#onHost(node);

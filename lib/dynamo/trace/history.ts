@@ -42,7 +42,7 @@ function onHostBehind(values: readonly Node[]): Node | undefined {
 export class TraceHistory {
   readonly #replay = new GraphReplay();
   readonly #seen = new Set<Node>();
-  /** Captured inputs, in the order of the replay's. */
+  /** What the replay's inputs are in the graph: inputs, and attributes. */
   readonly #inputs: Node[] = [];
 
   constructor(readonly output: GrowingGraph) {}
@@ -53,10 +53,9 @@ export class TraceHistory {
     for (const node of graph.nodes) {
       if (this.#seen.has(node)) continue;
       this.#seen.add(node);
-      if (node.op === "placeholder") {
-        this.#replay.input(node);
-        this.#inputs.push(node);
-      } else this.#replay.replay(node, attributes);
+      if (node.op === "placeholder") this.#replay.input(node);
+      else this.#replay.replay(node, attributes);
+      if (this.#replay.inputs.length > this.#inputs.length) this.#inputs.push(node);
     }
   }
 

@@ -28,7 +28,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { findProperty, hasProperty, refuseOpaque } from "./objects.ts";
 import { applyOperator } from "./graph_numbers.ts";
 import { callOp, comparesExactly } from "./tensor_ops.ts";
-import { prototypeOf } from "./tensor_properties.ts";
+import { hasTensorProperty, prototypeOf } from "./tensor_properties.ts";
 
 type Then = (value: Value) => void;
 
@@ -50,9 +50,10 @@ export function binary(
     case "!=":
       return looselyEqual(m, left, right, (equal) => then(constantOrItem(m, equal, true)));
     case "in":
-      if (right.kind !== "object") {
-        return breakGraph(right.kind === "tensor" ? "opaqueObject" : "throws", "the in operator");
+      if (right.kind === "tensor") {
+        return toKey(m, left, (key) => then(constant(hasTensorProperty(m, right, key))));
       }
+      if (right.kind !== "object") return breakGraph("throws", "the in operator");
       return toKey(m, left, (key) => then(constant(hasProperty(m, right, key))));
     case "instanceof":
       return then(constant(instanceOf(m, left, right)));

@@ -77,6 +77,16 @@ export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key
   return real && source ? m.wrapper.wrap(undefined, propertySource(source, key)) : UNDEFINED;
 }
 
+/** What the `in` operator says. */
+export function hasTensorProperty(m: Interpreter, tensor: TensorValue, key: Key): boolean {
+  const { real, assigned } = tensor;
+  if (assigned.has(key) || Reflect.has(prototypeOf(m, tensor), key)) return true;
+  if (real && Object.hasOwn(real, key)) return breakGraph("tensorMethod", `whether there is ${String(key)}`);
+  // Later calls may have it
+  readTensorProperty(m, tensor, key);
+  return false;
+}
+
 /** Fields of eager tensors that are no business of programs. */
 const STATE_FIELDS: ReadonlySet<string> = new Set(["state", "viewState", "storage", "layout", "offset"]);
 

@@ -1,0 +1,191 @@
+/**
+ * A hundred functions as people write them: compiled they show what they show plainly, in exactly so many graphs with
+ * exactly so many breaks, and also where the graph is broken on request, at some instructions picked by a seed
+ * (DYN_TEST_SEED), or at all of them (DYN_TEST_ALL=1).
+ */
+import { assert, assertEquals } from "@std/assert";
+import { difference, faults, observe, type Program } from "../cli/fuzz/language/observation.ts";
+import { compile, compiler, config, manualSeed } from "../mod.ts";
+import { sampleBySeed } from "./support/sampling.ts";
+
+type Counts = readonly [graphs: number, breaks: number];
+
+/** Graphs and breaks by program. */
+const COUNTS: Readonly<Record<string, Counts>> = {
+  "a batch is fetched, normalised and returned": [4, 2],
+  "two sources are awaited together": [1, 2],
+  "a stream is reduced as it comes": [4, 3],
+  "a stream is transformed item by item": [2, 5],
+  "items are collated into batches": [1, 0],
+  "failures are tried again": [2, 2],
+  "a cache keeps what was preprocessed": [5, 2],
+  "windows over a series are stacked": [1, 0],
+  "columns are chosen by a description": [2, 0],
+  "work is done while the next item is awaited": [6, 3],
+  "the likeliest token, a fixed number of times": [1, 0],
+  "until the end is seen": [3, 1],
+  "one step with a cache of keys and values": [3, 0],
+  "a cache of fixed size is written in place": [4, 0],
+  "beams are kept by their scores": [1, 0],
+  "sampling with a temperature and the likeliest few": [2, 0],
+  "repetition is punished": [2, 0],
+  "positions are rotated into queries": [2, 0],
+  "a draft is checked by the model": [1, 0],
+  "characters become tokens, and tokens text": [2, 0],
+  "a tree is summed": [2, 0],
+  "a tree is encoded by a layer at each node": [1, 0],
+  "an expression is evaluated": [1, 0],
+  "blocks nest by depth": [1, 0],
+  "a matrix is raised to a power by squaring": [1, 0],
+  "a list is sorted by merging, by known keys": [1, 0],
+  "nested lists of any depth are mapped": [2, 0],
+  "a recurrent cell runs over lists of different lengths": [2, 0],
+  "ways through a graph are added up": [1, 0],
+  "a polynomial by Horner's rule, and its derivative": [1, 0],
+  "layers are composed": [1, 0],
+  "an activation is an argument": [2, 0],
+  "a fresh closure at each call": [2, 0],
+  "observers are told of each layer": [2, 0],
+  "a method is handed on, bound": [2, 0],
+  "lists are mapped, filtered and folded": [2, 0],
+  "a loss is chosen by name": [2, 0],
+  "a step is decorated": [2, 0],
+  "a gradient is clipped by a hook": [2, 1],
+  "a generator hands out what is computed": [1, 0],
+  "a running mean": [3, 0],
+  "a counter that is private": [3, 0],
+  "an exponential average in place": [1, 0],
+  "a module with a mode": [2, 0],
+  "accessors compute what is asked": [1, 0],
+  "a subclass changes a step": [2, 0],
+  "a registry of objects": [2, 0],
+  "a ring buffer": [5, 0],
+  "lazy weights": [2, 0],
+  "objects of a call are its own": [1, 0],
+  "a request is scored": [1, 0],
+  "a handler parses, computes and answers": [2, 2],
+  "routes choose the model": [2, 0],
+  "bad input is refused inside": [2, 0],
+  "requests are batched": [1, 0],
+  "a session remembers": [4, 0],
+  "a limit is kept between requests": [3, 0],
+  "features come from optional fields": [3, 0],
+  "the answer is made of parts": [3, 0],
+  "answers come with a deadline": [3, 1],
+  "a step with stochastic gradient descent": [2, 0],
+  "gradients are accumulated over parts": [2, 0],
+  "gradients are clipped by their norm": [1, 0],
+  "the rate follows a schedule": [2, 0],
+  "two networks against each other": [1, 0],
+  "weights are averaged after the step": [1, 0],
+  "only some layers learn": [1, 0],
+  "an epoch with a mean and the best so far": [2, 0],
+  "a policy from returns": [1, 0],
+  "contrasts within a batch": [2, 0],
+  "Newton's method, a fixed number of steps": [1, 0],
+  "steps until nothing changes": [4, 1],
+  "Runge and Kutta": [1, 0],
+  "the power method": [1, 0],
+  "conjugate gradients": [1, 0],
+  "Sinkhorn's balance": [1, 0],
+  "heat on a rod": [1, 0],
+  "a filter by recursion": [1, 0],
+  "a gradient inside of a step": [7, 2],
+  "Gram and Schmidt": [1, 0],
+  "attention of several heads": [2, 0],
+  "a residual block with a shortcut": [1, 0],
+  "experts by the best scores": [1, 0],
+  "a mean over what is not padded": [1, 0],
+  "a linear layer of low rank beside a frozen one": [1, 0],
+  "a unit with a gate": [1, 0],
+  "messages between nodes": [1, 0],
+  "a stack whose depth is dropped": [2, 0],
+  "a capsule of einsum": [1, 0],
+  "features at several scales": [1, 0],
+  "a confusion matrix": [2, 1],
+  "metrics by name": [1, 0],
+  "defaults and what was configured are merged": [3, 0],
+  "progress is printed": [3, 2],
+  "values that are not finite are found": [3, 1],
+  "dimensions are checked with a message": [1, 0],
+  "a table of statistics": [1, 0],
+  "parameters are counted and grouped": [2, 0],
+  "early stopping": [3, 0],
+  "labels are smoothed and drawn as text": [1, 0],
+};
+
+/**
+ * Breaks that a compiler could do without, and what makes them. Others wait, read elements to decide, print, or make as
+ * many elements as elements say.
+ */
+const AVOIDABLE: Readonly<Record<string, string>> = {
+  "a gradient is clipped by a hook": "a hook on a parameter, in a pass inside",
+  "a gradient inside of a step": "autograd.grad of a tensor made inside",
+};
+
+/** Loaded behind mod.ts, which sees their variables then, as where `dyn` starts a program. */
+const PROGRAMS: Readonly<Record<string, Program>> = Object.assign(
+  {},
+  ...(await Promise.all([
+    import("./realistic/pipelines.ts"),
+    import("./realistic/decoding.ts"),
+    import("./realistic/recursion.ts"),
+    import("./realistic/callbacks.ts"),
+    import("./realistic/stateful.ts"),
+    import("./realistic/servers.ts"),
+    import("./realistic/training.ts"),
+    import("./realistic/numerics.ts"),
+    import("./realistic/layers.ts"),
+    import("./realistic/bookkeeping.ts"),
+  ])).map(({ programs }) => programs),
+);
+
+/** Runs a program; compiled functions have so many graphs and breaks. */
+async function run(program: Program, compiled: boolean) {
+  manualSeed(7);
+  compiler.reset();
+  const made: object[] = [];
+  const tokens = await observe(program, (fn) => {
+    if (!compiled) return fn;
+    const result = compile(fn, { backend: "eager" });
+    made.push(result);
+    return result;
+  });
+  const statuses = made.map((each) => compiler.status(each));
+  const sum = (of: (status: (typeof statuses)[number]) => number) =>
+    statuses.reduce((n, each) => n + of(each), 0);
+  const counts: Counts = [sum(({ graphs }) => graphs), sum(({ graphBreaks }) => graphBreaks)];
+  return { tokens, counts };
+}
+
+for (const [name, program] of Object.entries(PROGRAMS)) {
+  Deno.test(`as people write them: ${name}`, async () => {
+    const before = faults(), plain = await run(program, false), found = await run(program, true);
+    assertEquals(difference(plain.tokens, found.tokens), null);
+    assertEquals(found.counts, COUNTS[name]);
+    assertEquals(faults(), before);
+  });
+}
+
+Deno.test("as people write them: at least ninety have no break that could be avoided", () => {
+  assertEquals(Object.keys(PROGRAMS).length, 100);
+  assertEquals(Object.keys(COUNTS), Object.keys(PROGRAMS));
+  for (const name of Object.keys(AVOIDABLE)) assert((COUNTS[name]?.[1] ?? 0) > 0, name);
+  assert(Object.keys(AVOIDABLE).length <= 10);
+});
+
+/** Instructions at which breaks are forced. */
+const OFFSETS: readonly number[] = Array.from({ length: 160 }, (_, k) => k);
+
+Deno.test("as people write them: with a break on request", async () => {
+  const cases = Object.entries(PROGRAMS).flatMap(([name, program]) =>
+    OFFSETS.map((forceBreak) => ({ name, program, forceBreak }))
+  );
+  const before = faults();
+  for (const { name, program, forceBreak } of sampleBySeed(cases, 150)) {
+    const plain = await run(program, false);
+    const found = await config.patch({ forceBreak }, () => run(program, true));
+    assertEquals(difference(plain.tokens, found.tokens), null, `${name}, a break at ${forceBreak}`);
+  }
+  assertEquals(faults(), before);
+});
