@@ -25,7 +25,11 @@ export function map(this: unknown[], callback: Callback, self?: unknown): unknow
 }
 
 /** map of typed arrays, into a new one */
-export function mapInto(this: unknown[], result: unknown[], callback: Callback, self?: unknown): unknown[] {
+export function mapInto(
+  this: unknown[],
+  result: unknown[],
+  ...[callback, self]: readonly [callback: Callback, self?: unknown]
+): unknown[] {
   const length = this.length;
   for (let i = 0; i < length; i++) result[i] = apply(callback, self, [this[i], i, this]);
   return result;

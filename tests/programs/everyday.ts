@@ -595,7 +595,7 @@ export const everyday: Corpus = {
         found.lastIndex = 1;
         return [x.add(1), found.exec(text), found.lastIndex, found];
       },
-      (x) => [x.add(1), new RegExp("(")],
+      (x) => [x.add(1), new RegExp("(".slice(0))],
       (
         x,
       ) => [

@@ -1,5 +1,5 @@
 /** Programs that answer requests. */
-import { manualSeed, nn, noGrad, ones, randn, stack, type Tensor, tensor, zeros } from "../../mod.ts";
+import { manualSeed, nn, noGrad, ones, stack, type Tensor, tensor, zeros } from "../../mod.ts";
 import type { Program } from "../../cli/fuzz/language/observation.ts";
 
 interface Request {

@@ -369,14 +369,6 @@ export function addArrays(table: ModelTable): void {
   table.call(Array, (m, { args }) => arrayOfLength(m, args));
 }
 
-/** Whether items come one by one from code of the program. */
-function hasOwnItems(m: Interpreter, source: ObjectValue): boolean {
-  if (source.exotic.kind === "generator") return true;
-  if (source.exotic.kind !== "plain") return false;
-  const found = findProperty(m, source, Symbol.iterator);
-  return found.kind === "value" && isCallable(found.value) && !source.arguments;
-}
-
 function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
   const [length] = args;
   if (args.length !== 1 || !length) return newArray(m, [...args]);
