@@ -35,6 +35,15 @@ function drop(object: object, key: PropertyKey): Patch {
   };
 }
 
+/** Replaces a getter. */
+function getter(object: object, key: PropertyKey, get: () => unknown): Patch {
+  return () => {
+    const former = Reflect.getOwnPropertyDescriptor(object, key);
+    Reflect.defineProperty(object, key, { ...former, get, configurable: true });
+    return () => former ? Reflect.defineProperty(object, key, former) : Reflect.deleteProperty(object, key);
+  };
+}
+
 interface Case {
   readonly program: Program;
   readonly patches: readonly Patch[];
@@ -56,6 +65,18 @@ const CASES: Readonly<Record<string, () => Case>> = {
       }),
     ],
   }),
+  "getters of tensors": () => {
+    const { weight } = linear();
+    return {
+      program: (x) => [x.ndim, x.length, x.add(1).ndim, weight.ndim, weight.isLeaf, x.mul(2)],
+      patches: [
+        getter(Tensor.prototype, "ndim", () => 77),
+        getter(Tensor.prototype, "length", () => 5),
+        getter(Tensor.prototype, "isLeaf", () => "perhaps"),
+        getter(nn.Parameter.prototype, "ndim", () => 9),
+      ],
+    };
+  },
   "methods of modules": () => {
     const module = linear();
     return {

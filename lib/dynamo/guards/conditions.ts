@@ -136,8 +136,12 @@ export class ConditionWriter {
       case "globalState": {
         return [
           `${this.helper("ambientIs")}(${constants.name(fact.state)})`,
-          ...fact.methods.map(({ prototype, key, method }) =>
-            `${constants.name(prototype)}[${this.key(key)}] === ${constants.name(method)}`
+          ...fact.methods.map(({ kind, prototype, key, method }) =>
+            kind === "method"
+              ? `${constants.name(prototype)}[${this.key(key)}] === ${constants.name(method)}`
+              : `${this.helper("hasGetter")}(${constants.name(prototype)}, ${this.key(key)}, ${
+                method ? constants.name(method) : "undefined"
+              })`
           ),
         ].join(" && ");
       }

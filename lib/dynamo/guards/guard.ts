@@ -122,11 +122,12 @@ export type Fact =
     readonly methods: readonly MethodExpectation[];
   };
 
-/** A method of a class of dyn, which programs may replace. */
+/** A method or getter of a class of dyn, which programs may replace; undefined: the class has no such getter. */
 export interface MethodExpectation {
+  readonly kind: "method" | "getter";
   readonly prototype: object;
   readonly key: string | symbol;
-  readonly method: object;
+  readonly method: object | undefined;
 }
 
 /** Stands for an object among the keys of a Map. */

@@ -80,6 +80,11 @@ export function hasPlainElements(array: readonly unknown[]): boolean {
   return true;
 }
 
+/** Whether this is what reads an own property; undefined: there is none, or it holds a value. */
+export function hasGetter(object: object, key: PropertyKey, getter: unknown): boolean {
+  return getOwnPropertyDescriptor(object, key)?.get === getter;
+}
+
 /** Whether an own property is the accessor with these functions. */
 export function hasAccessor(
   value: object,

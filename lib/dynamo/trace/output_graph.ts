@@ -108,10 +108,11 @@ export class OutputGraph {
     this.guards.push({ fact, user: this.whereabouts.stack().at(-1) ?? null });
   }
 
-  /** Relies on a method of a class of dyn. */
-  relyOnMethod(prototype: object, key: string | symbol, method: object): void {
+  /** Relies on a method or getter of a class of dyn. */
+  relyOnMethod(expected: MethodExpectation): void {
+    const { prototype, key } = expected;
     if (this.methods.some((known) => known.prototype === prototype && known.key === key)) return;
-    this.methods.push({ prototype, key, method });
+    this.methods.push(expected);
   }
 
   /** Remembers a source that sizes are read from. */

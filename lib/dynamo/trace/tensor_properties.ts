@@ -31,6 +31,7 @@ export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key
     if (!("value" in own)) return breakGraph("tensorMethod", `the property ${String(key)}`);
     return m.wrapper.wrap(own.value, propertySource(source, key));
   }
+  if (GETTERS.has(key)) relyOnGetter(m, tensor, key);
   switch (key) {
     case "shape":
       return sizeList(m, tensor, "shape", tensor.meta.shape);
@@ -71,7 +72,7 @@ export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key
     if (typeof value !== "function") return breakGraph("tensorMethod", `the property ${String(key)}`);
     // Programs may replace methods of the class.
     if (real && source) tensor.methods.set(key, value);
-    else m.output.relyOnMethod(holder, key, value);
+    else m.output.relyOnMethod({ kind: "method", prototype: holder, key, method: value });
     return m.wrapper.known(value, `Tensor.${String(key)}`);
   }
   return real && source ? m.wrapper.wrap(undefined, propertySource(source, key)) : UNDEFINED;
@@ -89,6 +90,26 @@ export function hasTensorProperty(m: Interpreter, tensor: TensorValue, key: Key)
 
 /** Fields of eager tensors that are no business of programs. */
 const STATE_FIELDS: ReadonlySet<string> = new Set(["state", "viewState", "storage", "layout", "offset"]);
+
+/** Getters of metadata that the trace answers for. */
+const GETTERS: ReadonlyMap<Key, unknown> = new Map(
+  ["shape", "strides", "dtype", "device", "ndim", "requiresGrad", "length", "isLeaf"].map((key) => [
+    key,
+    Reflect.getOwnPropertyDescriptor(Tensor.prototype, key)?.get,
+  ]),
+);
+
+/** Programs may replace getters of the class; theirs run as they are. */
+function relyOnGetter(m: Interpreter, { real }: TensorValue, key: Key): void {
+  const prototype: object = real ? Object.getPrototypeOf(real) : m.tensorPrototype;
+  for (let holder: object | null = prototype; holder; holder = Object.getPrototypeOf(holder)) {
+    const found = programDescriptor(holder, key);
+    m.output.relyOnMethod({ kind: "getter", prototype: holder, key, method: found?.get });
+    if (!found) continue;
+    if (found.get !== GETTERS.get(key)) breakGraph("tensorMethod", `the property ${String(key)}`);
+    return;
+  }
+}
 
 /** What a tensor inherits from: guarded with the rest of an input, but for those that are guarded by identity. */
 export function prototypeOf(m: Interpreter, { real, source }: TensorValue): object {
