@@ -281,7 +281,9 @@ class Pass {
   #hidden(node: Node, grads: readonly (Tensor | null)[]): number[] {
     const { captures } = this.options;
     const asked = new Set([
-      ...node.hooks.entries().flatMap(([output, hooks]) => hooks.size > 0 ? [output] : []),
+      ...node.hooks.entries().flatMap(([output, hooks]) =>
+        hooks.size > 0 && this.#isNeeded({ node, output }) ? [output] : []
+      ),
       ...captures
         ? captures.flatMap((edge) => edge.node === node ? [edge.output] : [])
         : node.retained.keys(),

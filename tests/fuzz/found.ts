@@ -845,4 +845,19 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [rounded];
       }, [() => [leaf(-1.5), float(2)]]),
   },
+  "a hook below what a gradient is asked for": {
+    make: () => {
+      const effects: unknown[] = [];
+      return life(
+        (x: Tensor) => {
+          const low = x.sigmoid(), middle = low.mul(2), high = middle.exp();
+          if (+x.sum() > 9) return [];
+          low.registerHook((g) => void effects.push(g.shape.join()));
+          return autograd.grad(high.sum(), [middle, high], { allowUnused: true });
+        },
+        [() => [leaf([1.5, -2])]],
+        { effects },
+      );
+    },
+  },
 };
