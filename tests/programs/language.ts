@@ -1122,6 +1122,20 @@ script.log = [] as unknown[];
 
 /** Programs in a style of their own: falling through, overriding results, sloppy mode. */
 export const scripts: Corpus = {
+  "what a constructor, a generator and a class are made by, at the very end"({ compile, attempt }) {
+    const bodies = [
+      "class C extends class {} { constructor() { super(); try { return 0; } catch (e) { return; } } } return [x.add(1), new C()];",
+      "class C extends class {} { constructor() { try { return; } catch (e) { return {}; } } } return [x.add(1), new C()];",
+      "class C extends class {} { constructor() { super(); try { return { n: 3 }; } finally { x = x.add(1); } } } return x.mul(new C().n);",
+      "var g = function* (a = (g.prototype = null)) {}; var old = g.prototype; return [x.add(1), Object.getPrototypeOf(g()) === old];",
+      "class C extends (function () { return arguments.callee; }) {} return [x.add(1), new C()];",
+      "class C extends (() => function () { this.self = this === undefined; })() {} return [x.add(1), new C().self];",
+    ];
+    for (const body of bodies) {
+      const f = compile(script("x", body));
+      for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
+    }
+  },
   "arguments that change while they are iterated over"({ compile, attempt }) {
     const bodies = [
       "function own() { 'use strict'; let y = x, i = 0; for (const n of arguments) { y = y.mul(n); arguments[++i] *= 2; } return y; } return own(1, 2, 3);",

@@ -328,13 +328,16 @@ export class FunctionContext {
     }
     // A derived constructor returns an object, or undefined for `this`; anything else is a TypeError.
     const b = this.builder;
-    const own = b.label();
-    b.emit({ op: "jumpIf", condition: "undefined", test: value, target: own.id }, node);
-    b.emit({ op: "checkObject", src: value, what: "Result of the derived constructor" }, node);
-    b.emit({ op: "return", src: value }, node);
-    b.place(own);
-    const variable = this.thisVariable();
-    b.emit({ op: "return", src: this.read(variable, node) }, node);
+    // By then the constructor has ended: its handlers are out of the question.
+    b.within(null, () => {
+      const own = b.label();
+      b.emit({ op: "jumpIf", condition: "undefined", test: value, target: own.id }, node);
+      b.emit({ op: "checkObject", src: value, what: "Result of the derived constructor" }, node);
+      b.emit({ op: "return", src: value }, node);
+      b.place(own);
+      const variable = this.thisVariable();
+      b.emit({ op: "return", src: this.read(variable, node) }, node);
+    });
   }
 
   /** `this` of a derived constructor. */

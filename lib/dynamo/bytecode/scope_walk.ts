@@ -25,6 +25,8 @@ export function analyze(program: ast.Program): Analysis {
 class Analyzer {
   private readonly table = new ScopeTable();
   /** Names that anonymous functions take from where they stand. */
+  /** Whether this is part of what a class extends, which is strict code. */
+  private isStrict = false;
   private readonly givenNames = new Map<AstNode, string>();
 
   constructor(private readonly program: ast.Program) {}
@@ -258,7 +260,7 @@ class Analyzer {
   private visitFunction(node: FunctionNode, scope: Scope, functionKind: FunctionKind): void {
     const name = node.id?.name ?? this.givenNames.get(node) ?? "";
     const block = node.body.type === "BlockStatement" ? node.body : null;
-    const strict = scope.unit.strict || (block !== null && hasUseStrict(block.body));
+    const strict = scope.unit.strict || this.isStrict || (block !== null && hasUseStrict(block.body));
     const createdAt = node.type === "FunctionDeclaration" && node.id ? scope.hoistAt : node.start;
     const unit = this.table.makeUnit(scope.unit, {
       kind: "function",
@@ -295,7 +297,12 @@ class Analyzer {
 
   private visitClass(node: ClassNode, scope: Scope): void {
     const name = node.id?.name ?? this.givenNames.get(node) ?? "";
-    if (node.superClass) this.visit(node.superClass, scope);
+    if (node.superClass) {
+      const { isStrict } = this;
+      this.isStrict = true;
+      this.visit(node.superClass, scope);
+      this.isStrict = isStrict;
+    }
     const unit = this.table.makeUnit(scope.unit, {
       kind: "class",
       node,

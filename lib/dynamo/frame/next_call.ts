@@ -8,6 +8,7 @@
  * A breakpoint stands at the function's first statement. Its condition hands the value out and is false, so V8 goes
  * on at once. All closures of the same code stop at it, so the caller must find out whose values they are.
  */
+import { preferringOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Accessors } from "./cells.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 
@@ -38,7 +39,10 @@ export function watchCalls<T>(inspector: Inspector, watches: readonly CallWatch[
   try {
     return run();
   } finally {
-    for (const one of close) one();
+    // The run may have replaced builtins.
+    preferringOwnBuiltins(() => {
+      for (const one of close) one();
+    });
   }
 }
 

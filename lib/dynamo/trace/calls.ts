@@ -112,7 +112,7 @@ function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, reques
   if (code.generator) {
     frame.generator = new ObjectValue(
       { kind: "generator", state: "suspendedStart", frame: null },
-      generatorPrototype(m, request.callee),
+      null,
       null,
       null,
     );
@@ -135,7 +135,8 @@ function receiver(m: Interpreter, code: CodeObject, self: Value): Value {
   return breakGraph("coercion", "a primitive receiver of a sloppy function");
 }
 
-function generatorPrototype(m: Interpreter, callee: ObjectValue): ObjectValue | null {
+/** What a generator of a function inherits from, once its parameters are bound. */
+export function generatorPrototype(m: Interpreter, callee: ObjectValue): ObjectValue | null {
   const found = findProperty(m, callee, "prototype");
   if (found.kind === "value" && found.value.kind === "object") return found.value;
   return builtinPrototype(m, GENERATORS, "Generator");

@@ -33,7 +33,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
-import { callFunction, construct, makesPrivate } from "./calls.ts";
+import { callFunction, construct, generatorPrototype, makesPrivate } from "./calls.ts";
 import { readCell, writeCell } from "./bindings.ts";
 import { delegate } from "./delegation.ts";
 import { execute } from "./execute.ts";
@@ -592,8 +592,9 @@ export class Machine implements Interpreter {
 
   startGenerator(): void {
     const frame = this.top;
-    const { generator } = frame;
-    invariant(generator?.exotic.kind === "generator", "Expected a generator");
+    const { generator, callee } = frame;
+    invariant(generator?.exotic.kind === "generator" && callee, "Expected a generator");
+    generator.prototype = generatorPrototype(this, callee);
     frame.pc++;
     this.frames.pop();
     generator.exotic.frame = frame;
