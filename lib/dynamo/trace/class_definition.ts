@@ -57,10 +57,28 @@ export function executeClass(step: Step, instruction: InstructionOf<"class">): v
 }
 
 function heritageOf(m: Interpreter, parent: Value): Heritage {
-  if (!isCallable(parent)) return breakGraph("classDefinition", "a class that extends null or no class");
+  if (!isCallable(parent) || !isConstructor(parent)) {
+    return breakGraph("classDefinition", "a class that extends null or what is no constructor");
+  }
   const prototype = m.plainProperty(parent, "prototype");
   if (prototype?.kind === "object") return { constructor: parent, prototype };
   return breakGraph("classDefinition", "a class whose parent has no prototype");
+}
+
+/** Whether a function can be constructed; nothing of the program runs to find out. */
+function isConstructor({ exotic, real }: ObjectValue): boolean {
+  if (exotic.kind === "function" && exotic.definition) return true;
+  if (exotic.kind === "function" && exotic.closure) {
+    const { kind, generator, async } = exotic.closure.code;
+    return kind === "function" && !generator && !async;
+  }
+  if (typeof real !== "function" || exotic.kind !== "function") return false;
+  try {
+    Reflect.construct(new Proxy(real, { construct: () => ({}) }), []);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 class Definition {
