@@ -143,24 +143,7 @@ export class CompiledNode extends Node {
     this.#noteArrival(grads, { ...options, results: [] });
     const again = () => this.#differentiate(grads, { ...options, results: [] }).edges;
     if (ambient.gradEnabled || this.#saved === null) return again();
-    const saved = this.#saved.map((each) => this.#unpack(each));
-    const { origins, merged } = this.#backward;
-    const asked = new Set(leads.flatMap((isLed, k) => {
-      const origin = isLed && this.edges[k] ? origins[k] : null;
-      return origin?.kind === "output" ? [origin.output] : [];
-    }));
-    const given = asked.size === 0
-      ? []
-      : listOf(this.#backward.run(...saved, ...this.#sizes, ...this.#tangents(grads)));
-    const found = new Map([...asked].map((output) => {
-      const grad = tensorAt(given, output);
-      return [output, merged.has(output) ? ops.clone(grad) : grad];
-    }));
-    const results = this.edges.map((edge, k) => {
-      const origin = origins[k];
-      if (!edge || !leads[k] || !origin) return null;
-      return (origin.kind === "output" ? found.get(origin.output) : grads[origin.tangent]) ?? null;
-    });
+    const results = this.#compiled(this.#saved, { grads, leads });
     // Where no gradient has arrived the graph has multiplied zeros, by what may be infinite
     const exact = results.every((grad, k) =>
       !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)
@@ -169,6 +152,31 @@ export class CompiledNode extends Node {
     // What is handed on as a gradient is no longer the node's to free.
     this.#lent = this.#lent.filter((tensor) => results.every((grad) => grad?.storage !== tensor.storage));
     return results;
+  }
+
+  /** What the compiled graph gives, for the edges to which gradients lead. */
+  #compiled(
+    saved: readonly unknown[],
+    { grads, leads }: { readonly grads: readonly (Tensor | null)[]; readonly leads: readonly boolean[] },
+  ): (Tensor | null)[] {
+    const { origins, merged, run } = this.#backward;
+    const originOf = (k: number) => leads[k] && this.edges[k] ? origins[k] ?? null : null;
+    const asked = new Set(this.edges.flatMap((_, k) => {
+      const origin = originOf(k);
+      return origin?.kind === "output" ? [origin.output] : [];
+    }));
+    const given = asked.size === 0
+      ? []
+      : listOf(run(...saved.map((each) => this.#unpack(each)), ...this.#sizes, ...this.#tangents(grads)));
+    const found = new Map([...asked].map((output) => {
+      const grad = tensorAt(given, output);
+      return [output, merged.has(output) ? ops.clone(grad) : grad];
+    }));
+    return this.edges.map((_, k) => {
+      const origin = originOf(k);
+      if (origin === null) return null;
+      return (origin.kind === "output" ? found.get(origin.output) : grads[origin.tangent]) ?? null;
+    });
   }
 
   override reaches(output: number, edge: number): boolean {
