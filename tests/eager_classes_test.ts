@@ -94,3 +94,14 @@ Deno.test("large writes in place see what was there before", () => {
   square.narrow(0, 0, 128).narrow(1, 0, 128).t().add_(square.narrow(1, 0, 128));
   assertEquals(square.narrow(0, 1, 1).narrow(1, 0, 3).tolist(), [[256 + 1, 257 + 257, 258 + 513]]);
 });
+
+Deno.test("-0 stays -0 after calls with many other numbers", () => {
+  const x = () => arange(6).to("float32").reshape(2, 3).sub(2.5);
+  const signs = (run: (value: number) => Tensor) => {
+    for (let value = -8; value < 8; value++) run(value);
+    return run(-0).tolist();
+  };
+  const expected = [[0, 0, 0], [-0, -0, -0]];
+  assertEquals(signs((value) => x().mul_(value)), expected);
+  assertEquals(signs((value) => x().mul(value)), expected);
+});

@@ -190,7 +190,8 @@ function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
   if (!dims) return [];
   return entry.loadable.flatMap(({ param, natural }): LoadedNumber[] => {
     const value = args[param];
-    if (typeof value !== "number" || !Number.isFinite(value)) return [];
+    // No integer is -0
+    if (typeof value !== "number" || !Number.isFinite(value) || Object.is(value, -0)) return [];
     if (Number.isInteger(value)) {
       const least = natural && integers ? 0 : low;
       return value >= least && value <= high ? [{ param, dtype: "int32" }] : [];
