@@ -1122,6 +1122,19 @@ script.log = [] as unknown[];
 
 /** Programs in a style of their own: falling through, overriding results, sloppy mode. */
 export const scripts: Corpus = {
+  "__proto__ in literals and as a property"({ compile, attempt }) {
+    const bodies = [
+      "const o = { __proto__: function () {} }; return [x.add(1), Object.getPrototypeOf(o).name, Object.keys(o).length];",
+      "const o = { __proto__: () => 3, n: 1 }; return [x.add(1), typeof o.__proto__, Object.getPrototypeOf(o).name];",
+      "const o = { ['a']: () => 3, ['b']() {}, get ['c']() { return 1; } }; return [x.add(1), o.a.name, o.b.name, Object.getOwnPropertyDescriptor(o, 'c').get.name];",
+      "const o = { ['__proto__']: () => 3 }; return [x.add(1), o.__proto__.name];",
+      "const __proto__ = () => 3, o = { __proto__ }; return [x.add(1), Object.keys(o).join(), o.__proto__.name];",
+    ];
+    for (const body of bodies) {
+      const f = compile(script("x", body));
+      for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
+    }
+  },
   "what a constructor, a generator and a class are made by, at the very end"({ compile, attempt }) {
     const bodies = [
       "class C extends class {} { constructor() { super(); try { return 0; } catch (e) { return; } } } return [x.add(1), new C()];",

@@ -107,7 +107,11 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
       return bare(`${ready(text, variable)}.v`);
     }
     case "loadGlobal":
-      if (i.forTypeof) return loose(`typeof ${i.name} === "undefined" ? undefined : ${i.name}`);
+      // A property of the global object may have a getter, which runs once.
+      if (i.forTypeof) {
+        const absent = `typeof ${i.name} === "undefined" ? undefined : ${i.name}`;
+        return loose(`$rt.hasGlobal(${JSON.stringify(i.name)}) ? ${i.name} : ${absent}`);
+      }
       return { text: i.name, bare: true, plainCallee: i.name !== "eval" };
     case "newCell":
       return bare(`$rt.box(${i.src === null ? "$rt.tdz" : item(i.src)}, ${JSON.stringify(i.name)})`);

@@ -21,7 +21,15 @@ export interface PrivateLike {
   readonly set: (object: object, value: unknown) => void;
 }
 
-const { apply, construct, defineProperty, getPrototypeOf, ownKeys, getOwnPropertyDescriptor } = Reflect;
+const {
+  apply,
+  construct,
+  defineProperty,
+  getPrototypeOf,
+  ownKeys,
+  getOwnPropertyDescriptor,
+  has: hasProperty,
+} = Reflect;
 const reflectGet = Reflect.get;
 const reflectSet = Reflect.set;
 
@@ -407,6 +415,10 @@ export const runtime = {
       async ? runtime.asyncIterator(source, "value") : runtime.iterator(source, "value"),
       async,
     );
+  },
+  /** Whether the global object has a property; other global variables are those of scripts. */
+  hasGlobal(name: string): boolean {
+    return hasProperty(globalThis, name);
   },
   disposer(value: unknown, async: boolean): unknown {
     if (value === undefined || value === null) return undefined;

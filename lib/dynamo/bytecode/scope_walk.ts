@@ -14,6 +14,7 @@ import {
   type ClassNode,
   type FunctionNode,
   isNaming,
+  knownKeyName,
   staticKeyName,
 } from "./syntax.ts";
 
@@ -136,11 +137,12 @@ class Analyzer {
           if (node.value.type === "FunctionExpression") {
             const kind = node.kind === "get" ? "getter" : node.kind === "set" ? "setter" : "method";
             const prefix = node.kind === "init" ? "" : `${node.kind} `;
-            if (!node.computed) this.givenNames.set(node.value, prefix + staticKeyName(node.key));
+            const name = knownKeyName(node);
+            if (name !== null) this.givenNames.set(node.value, prefix + name);
             return this.visitFunction(node.value, scope, kind);
           }
         }
-        if (!node.computed) this.giveName(node.value, staticKeyName(node.key));
+        this.nameProperty(node);
         return this.visit(node.value, scope);
       case "WithStatement":
         this.table.markDynamic(scope);
@@ -176,6 +178,12 @@ class Analyzer {
     }
     this.visit(node.callee, scope);
     this.visitAll(node.arguments, scope);
+  }
+
+  /** A property's function has its name, but for what sets the prototype, which is no property. */
+  private nameProperty(node: ast.Property | ast.AssignmentProperty): void {
+    const name = knownKeyName(node), isProperty = node.computed || node.shorthand;
+    if (name !== null && (isProperty || name !== "__proto__")) this.giveName(node.value, name);
   }
 
   private giveName(node: AstNode, name: string): void {

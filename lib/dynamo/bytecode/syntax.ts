@@ -58,7 +58,15 @@ export function childrenOf(node: AstNode, visit: (child: AstNode) => void): void
   }
 }
 
-/** The name a static property key gives a function. */
+/** The name that a property key gives a function; null where only running says it. */
+export function knownKeyName(
+  { computed, key }: { readonly computed: boolean; readonly key: ast.Expression | ast.PrivateIdentifier },
+): string | null {
+  if (!computed) return staticKeyName(key);
+  return key.type === "Literal" && typeof key.value === "string" ? key.value : null;
+}
+
+/** The name that a key which is not computed spells. */
 export function staticKeyName(key: ast.Expression | ast.PrivateIdentifier): string {
   switch (key.type) {
     case "Identifier":

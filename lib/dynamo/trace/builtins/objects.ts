@@ -372,11 +372,14 @@ export function addObjects(table: ModelTable): void {
   add(Reflect, Object.entries(REFLECT));
   add(Object.prototype, OBJECT_PROTOTYPE);
   add(Function.prototype, Object.entries(FUNCTION));
-  table.getter(
-    Object.prototype,
-    "__proto__",
-    (m, request) => OBJECT["getPrototypeOf"]?.(m, [request.self], request) ?? UNDEFINED,
-  );
+  // Deno has a getter of its own there, which gives nothing.
+  const getter = Reflect.getOwnPropertyDescriptor(Object.prototype, "__proto__")?.get;
+  if (getter && Function.prototype.toString.call(getter).includes("[native code]")) {
+    table.call(
+      getter,
+      (m, request) => OBJECT["getPrototypeOf"]?.(m, [request.self], request) ?? UNDEFINED,
+    );
+  }
   table.constructs(Object, (m, request, prototype) => {
     const [value] = request.args;
     if (value && isObject(value) && request.newTarget === request.callee) return value;
