@@ -103,7 +103,7 @@ export class OpEntry {
   constructor(readonly definition: OpDefinition) {
     this.creates = isCreation(definition);
     this.takesInplace = takesInplace(definition);
-    this.loadable = Object.entries(definition.params)
+    this.loadable = definition.checksNumbers ? [] : Object.entries(definition.params)
       .filter(([, { kind, loadable }]) => kind === "operand" || loadable)
       .map(([param, { loadable }]) => ({ param, natural: loadable === "natural" }));
     this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({

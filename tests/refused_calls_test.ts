@@ -1,0 +1,47 @@
+/**
+ * What an op refuses it refuses however often it is called: plans that serve calls with any number, and kernels of
+ * any size, check what those of one call check. Input: the errors that ops name; output: none.
+ */
+import { assert, assertEquals } from "@std/assert";
+import "../backends/cpu/device.ts";
+import "../lib/autograd/autograd.ts";
+import "../lib/tensor/install.ts";
+import { messageOf } from "../lib/base/errors.ts";
+import { ALL_OPS } from "../lib/ops/table.ts";
+import { callOp, ops } from "../lib/tensor/eager.ts";
+import { makeSample } from "./support/samples.ts";
+
+/** More calls than it takes to make general plans. */
+const CALLS = 12;
+
+function outcome(run: () => unknown): string {
+  try {
+    run();
+    return "accepted";
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+}
+
+Deno.test("the errors that ops name come however often they are called", () => {
+  let compared = 0;
+  for (const definition of ALL_OPS) {
+    for (const error of definition.errors ?? []) {
+      const call = () => outcome(() => callOp(definition, makeSample(error).given)), first = call();
+      assert(first.includes(error.message), `${definition.name}: ${first}`);
+      for (let k = 1; k < CALLS; k++) assertEquals(call(), first, `${definition.name}, call ${k}`);
+      compared++;
+    }
+  }
+  assert(compared > 200, `Expected most ops to name an error but found ${compared}`);
+});
+
+Deno.test("chances that are none are refused among others", () => {
+  const x = ops.ones([3]);
+  for (let k = 1; k < CALLS; k++) {
+    for (const p of [k / CALLS, 1, 0]) ops.bernoulli(x, p);
+    for (const p of [2, -1, 1 + k / CALLS, NaN]) {
+      assert(outcome(() => ops.bernoulli(x, p)).startsWith("Expected p in [0, 1]"), `${p}, call ${k}`);
+    }
+  }
+});
