@@ -100,6 +100,11 @@ for (let at = 0; at < runs.length; at += BATCH) {
   for (const [i, run] of functions.entries()) {
     const one = expected.get(run), other = found[i];
     if (!one || !other) continue;
+    if (one.outcome !== other.outcome && (await compiled.reports([run]))[0]?.outcome === one.outcome) {
+      // A loaded machine ends tests that take long, and the engine itself may end a process.
+      counted(unsuited, `once different: ${run.path} (${run.mode}) ${other.outcome}`);
+      continue;
+    }
     // What comes of some tests depends on what else the process does.
     const isDecided = one.outcome === other.outcome ||
       (await plain.reports([run]))[0]?.outcome === one.outcome;
