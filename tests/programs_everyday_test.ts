@@ -19,6 +19,12 @@ const KEY = {}, CACHE = new WeakMap<object, number>();
 const UNBROKEN: Readonly<Record<string, (x: Tensor) => unknown>> = {
   "private members of a new object": (x) => new Meter(x).add(x).scaleMean(2).state().length,
   "private members of heirs": (x) => Meter.sum(new LoudMeter(x), new PlainHeir(x)),
+  "call, apply and bind": (x) => {
+    const scaled = function (this: { k: number }, t: Tensor, by: number) {
+      return t.mul(this.k).add(by);
+    };
+    return [scaled.call({ k: 2 }, x, 1), scaled.apply({ k: 3 }, [x, 2]), scaled.bind({ k: 4 }, x)(3)];
+  },
   "sorting by a comparator": (x) => x.mul([3, 1, 2].sort((a, b) => a - b)[0] ?? 0),
   "other lists": (x) => [x.mul(2), [1, 2, 3].copyWithin(0, 1), [1, 2].toSpliced(0, 1)],
   "a class in the function, with private fields that an arrow function reads": (x) => {

@@ -15,7 +15,7 @@ export const { apply }: { readonly apply: typeof Reflect.apply } = Reflect;
 interface Original {
   readonly object: object;
   readonly keys: readonly PropertyKey[];
-  readonly descriptors: readonly PropertyDescriptor[];
+  readonly descriptors: PropertyDescriptor[];
 }
 
 /** One property that differs; undefined: it is not there. */
@@ -113,6 +113,13 @@ function listsAsLoaded(): boolean {
     arrayPrototype.flatMap === flatMap && arrayPrototype.some === some && arrayPrototype.every === every &&
     arrayPrototype.push === push && arrayPrototype.slice === slice &&
     iteratorPrototype[Symbol.iterator] === iterateIterator;
+}
+
+/** Takes what dyn itself has put in a builtin's place for the builtin. */
+export function adoptBuiltin(object: object, key: PropertyKey): void {
+  const known = ORIGINALS.find((each) => each.object === object), at = known?.keys.indexOf(key) ?? -1;
+  const descriptor = getOwnPropertyDescriptor(object, key);
+  if (known && descriptor && at >= 0) known.descriptors[at] = descriptor;
 }
 
 /** What is set aside at the moment; null while nothing is. */

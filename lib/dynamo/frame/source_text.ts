@@ -4,6 +4,7 @@
  * Input: functions. Output: texts. Invariant: `Function.prototype.toString`, once shown clean texts, gives of every
  * function what it would give had its module not been rewritten; of itself what it always gave.
  */
+import { adoptBuiltin } from "../../base/own_builtins.ts";
 import { markFunction } from "../marks.ts";
 
 const native = Function.prototype.toString;
@@ -29,4 +30,5 @@ export function showClean(clean: (text: string) => string): void {
     enumerable: false,
     configurable: true,
   });
+  adoptBuiltin(Function.prototype, "toString");
 }
