@@ -29,7 +29,7 @@ const at = <T>(values: readonly T[], place: number): T => {
 };
 
 const flat = (x: Tensor): Tensor => x.reshape([-1]);
-const little = (n: number): number => Math.trunc(Math.abs(n)) % 5;
+const little = (n: number): number => Math.round(Math.abs(n)) % 5;
 
 type Instruction = (state: State, a: Tensor, b: Tensor, n: number) => void;
 
@@ -52,14 +52,14 @@ const INSTRUCTIONS: readonly Instruction[] = [
   },
   ({ tensors }, a, _b, n) => void tensors.push(a.mul(n * 0.25 + 1)),
   ({ tensors }, a, _b, n) => void tensors.push(a.add(n).sin()),
-  ({ tensors }, a, _b, n) => void tensors.push(flat(a).slice(0, 0, Math.trunc(n))),
+  ({ tensors }, a, _b, n) => void tensors.push(flat(a).slice(0, 0, Math.round(n))),
   ({ tensors }, a, _b, n) => void tensors.push(flat(a).at({ start: little(n) })),
   ({ tensors }, _a, _b, n) => void tensors.push(zeros([little(n)]).add(n), ones([2, little(n)])),
   ({ tensors }, _a, _b, n) => void tensors.push(arange(little(n)).to("float32")),
   ({ tensors }, a, b) => void tensors.push(cat([flat(a), flat(b)])),
   ({ tensors }, a, b) => void tensors.push(a.add(b)),
   ({ tensors }, a) => void tensors.push(a.t()),
-  ({ tensors }, a, _b, n) => void tensors.push(a.at(Math.trunc(n))),
+  ({ tensors }, a, _b, n) => void tensors.push(a.at(Math.round(n))),
   ({ tensors }, a) => void tensors.push(a.detach().softmax(-1), a.sum(0, true)),
   ({ tensors }, a, b) => void tensors.push(cond(a.sum().gt(0), () => a.mul(2), () => b.sin())),
   ({ tensors }, a, b) => void tensors.push(cond(b.sum().lt(1), () => a.at(a.gt(0)), () => flat(a))),
@@ -146,7 +146,10 @@ function observe(run: Run, given: readonly Tensor[], recording: boolean): Observ
   return { seen: [...seen, inputs.map((each) => shown(each.detach()))], gradients };
 }
 
-/** Gradients of one value that come from several are added in the order of graphs, which rounds differently. */
+/**
+ * Gradients of one value that come from several are added in the order of graphs, and fused kernels add in their own:
+ * both round differently.
+ */
 function near(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((each, k) => near(each, b[k]));
@@ -161,10 +164,23 @@ const CAPTURED: ConfigPatch = {
   cacheSizeLimit: 64,
 };
 
-const TIERS: readonly { readonly name: string; readonly backend: string; readonly patch: ConfigPatch }[] = [
+interface Tier {
+  readonly name: string;
+  readonly backend: string;
+  readonly patch: ConfigPatch;
+  /** Whether kernels are fused. */
+  readonly fuses?: boolean;
+}
+
+const TIERS: readonly Tier[] = [
   { name: "eager", backend: "eager", patch: CAPTURED },
   { name: "aot_eager", backend: "aot_eager", patch: CAPTURED },
-  { name: "WebAssembly", backend: "inductor", patch: { ...CAPTURED, inductor: { tier: "wasm" } } },
+  {
+    name: "WebAssembly",
+    backend: "inductor",
+    patch: { ...CAPTURED, inductor: { tier: "wasm" } },
+    fuses: true,
+  },
   { name: "eager, breaking", backend: "eager", patch: {} },
 ];
 
@@ -189,14 +205,14 @@ for (let program = 0; program < (TAKES_ALL ? 400 : 40); program++) {
     const writes = random() < 0.5;
     const instructions = writes ? [...INSTRUCTIONS, ...WRITES, ...WRITES] : INSTRUCTIONS;
     const run: Run = (...inputs) => interpret(steps, inputs, instructions);
-    for (const { name, backend, patch } of TIERS) {
+    for (const { name, backend, patch, fuses } of TIERS) {
       config.patch(patch, () => {
         const compiled = compile(run, { backend });
         for (const recording of writes ? [false] : [false, true]) {
           for (const given of INPUTS) {
             const plain = observe(run, given, recording);
             const found = observe(compiled, given, recording), which = `${name}, ${JSON.stringify(steps)}`;
-            assertEquals(found.seen, plain.seen, which);
+            if (!fuses || !near(found.seen, plain.seen)) assertEquals(found.seen, plain.seen, which);
             if (!near(found.gradients, plain.gradients)) {
               assertEquals(found.gradients, plain.gradients, which);
             }
