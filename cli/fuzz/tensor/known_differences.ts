@@ -108,10 +108,11 @@ const KNOWN: readonly KnownDifference[] = [
     hides: ofPass,
   },
   {
-    because: "the same, where a hook asks for that history",
+    because: "the same, where a hook or a gradient asks for that history",
     unrecorded: true,
-    is: ({ aspect, expected, found }) =>
-      aspect === "outcome" && text(expected) === "returned" && /requires grad for a hook/.test(text(found)),
+    is: ({ aspect, found }) =>
+      (aspect === "outcome" || aspect === "error") &&
+      /requires grad for a hook|an input that requires grad but input/.test(text(found)),
     hides: () => true,
   },
   {
