@@ -81,7 +81,7 @@ const x = tensor([1.5, 2]), y = tensor([1.5, 2, -3]);
 for (const backend of ["eager", "aot_eager", "inductor"]) {
   Deno.test(`replaced builtins are no hindrance to a compiled call: ${backend}`, () => {
     const compiled = compile(program, { backend, dynamic: false });
-    for (const  of of[program, compiled]) of(x);
+    for (const run of [program, compiled]) run(x);
     const wanted = METHODS.map((method) => during(method, () => program(x)));
     const found = METHODS.map((method) => during(method, () => compiled(x)));
     // Where an uncompiled operation trips over a replacement, the compiled one may not.

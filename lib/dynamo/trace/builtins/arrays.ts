@@ -25,7 +25,6 @@ import {
   allElements,
   elementAt,
   elementsOf,
-  findProperty,
   isArrayLength,
   MOST_ELEMENTS,
   newArray,
