@@ -13,7 +13,7 @@ import { metadata } from "../../tensor/metadata_version.ts";
 import { type CheckContext, ConditionWriter } from "./conditions.ts";
 import type { Guard } from "./guard.ts";
 import { relyOnTensors } from "./parameters.ts";
-import { Constants, SourceReader } from "./reader.ts";
+import { callReader, Constants } from "./reader.ts";
 
 /** −1: serves the call; otherwise the index of a failing guard. */
 export type Check = (self: unknown, args: ArrayLike<unknown>) => number;
@@ -90,16 +90,8 @@ function partText(
   { constants, context, found, lists }: Shared,
 ): string {
   const lines: string[] = [];
-  let next = 0;
-  const reader = new SourceReader(
-    (line) => lines.push(line),
-    constants,
-    (index) => `args[${index}]`,
-    "self",
-    context.readCaptured,
-    () => `v${next++}`,
-    { found, lists },
-  );
+  const { readCaptured } = context;
+  const reader = callReader(lines, { constants, readCaptured, shared: { found, lists } });
   const writer = new ConditionWriter(reader, constants, context);
   for (const { guard, index } of slice) {
     const condition = writer.condition(guard.fact);

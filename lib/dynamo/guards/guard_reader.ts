@@ -8,7 +8,7 @@ import { type SizeSource, sourceText as sizeText } from "../../sym/shape_env.ts"
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { Source } from "../source.ts";
 import type { Fact, Guard } from "./guard.ts";
-import { type CapturedReader, Constants, SourceReader } from "./reader.ts";
+import { callReader, type CapturedReader, Constants } from "./reader.ts";
 
 /** A call that a check refused. */
 export interface RefusedCall {
@@ -36,16 +36,7 @@ export function sourceReads(readCaptured: CapturedReader): Read {
   return (source, { self, args }) => {
     const constants = new Constants();
     const lines: string[] = [];
-    let next = 0;
-    const reader = new SourceReader(
-      (line) => lines.push(line),
-      constants,
-      (index) => `args[${index}]`,
-      "self",
-      readCaptured,
-      () => `v${next++}`,
-    );
-    const value = reader.read(source);
+    const value = callReader(lines, { constants, readCaptured }).read(source);
     const read = constants.evaluate(`function (self, args) {\n${lines.join("\n")}\nreturn ${value};\n}`);
     try {
       return typeof read === "function" ? read(self, args) : undefined;

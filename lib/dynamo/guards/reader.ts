@@ -164,3 +164,24 @@ function mapValues(map: Map<unknown, unknown>): unknown[] {
 function setMembers(set: Set<unknown>): unknown[] {
   return [...valuesOfSet.call(set)];
 }
+
+/** The reader of a function of `self`, `args` and, if `shared` says so, `lists`, whose statements go to `lines`. */
+export function callReader(
+  lines: string[],
+  { constants, readCaptured, shared }: {
+    readonly constants: Constants;
+    readonly readCaptured: CapturedReader;
+    readonly shared?: SharedReads;
+  },
+): SourceReader {
+  let next = 0;
+  return new SourceReader(
+    (line) => lines.push(line),
+    constants,
+    (index) => `args[${index}]`,
+    "self",
+    readCaptured,
+    () => `v${next++}`,
+    shared,
+  );
+}

@@ -427,6 +427,11 @@ function prototypeOfNew(m: Interpreter, newTarget: ObjectValue): ObjectValue | n
     : builtinPrototype(m, Object.prototype, "Object");
 }
 
+/** What a builtin calls back. */
+export function callbackOf(value: Value | undefined): ObjectValue {
+  return value && isCallable(value) ? value : breakGraph("throws", "a callback is not a function");
+}
+
 /** The arguments of a call as a list, from an array value. */
 export function argumentsFrom(m: Interpreter, list: Value): Value[] {
   if (list.kind === "constant" && (list.value === undefined || list.value === null)) return [];

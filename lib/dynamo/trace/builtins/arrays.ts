@@ -3,6 +3,7 @@
  * Invariant: methods that call back run as JavaScript stand-ins (polyfills.ts); the others change elements here.
  */
 import { breakGraph } from "../../break_reasons.ts";
+import { callbackOf } from "../calls.ts";
 import {
   constant,
   type Element,
@@ -330,17 +331,13 @@ export function addArrays(table: ModelTable): void {
   for (const name of CALLING) {
     table.method(Array.prototype, name, (m, request) => {
       arrayOf(m, request.self, name);
-      if (!request.args[0] || !isCallable(request.args[0])) {
-        return breakGraph("throws", "a callback is not a function");
-      }
+      callbackOf(request.args[0]);
       return m.callInternal(name, request);
     });
   }
   const reducing = (name: "reduce" | "reduceRight"): BuiltinModel => (m, request) => {
     arrayOf(m, request.self, name);
-    if (!request.args[0] || !isCallable(request.args[0])) {
-      return breakGraph("throws", "a callback is not a function");
-    }
+    callbackOf(request.args[0]);
     return m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
   };
   table.method(Array.prototype, "reduce", reducing("reduce"));
@@ -386,20 +383,29 @@ function refuseSubclass(self: Value): void {
 }
 
 /** Whether a source gives its items by their numbers, for want of an iterator. */
-function isArrayLike(m: Interpreter, source: Value): boolean {
+function isArrayLike(m: Interpreter, source: Value): source is ObjectValue {
   return source.kind === "object" && source.exotic.kind === "plain" && !source.arguments &&
     m.plainProperty(source, Symbol.iterator) === null;
 }
 
 function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
-  const [source = UNDEFINED, callback, self] = request.args;
+  const [source = UNDEFINED, given, self] = request.args;
   refuseSubclass(request.self);
-  if (!isMissing(callback) && callback && !isCallable(callback)) {
-    return breakGraph("throws", "a callback is not a function");
-  }
-  if (callback && isCallable(callback)) {
-    const model = isArrayLike(m, source) ? "mapArrayLike" : "mapIterable";
+  if (given && !isMissing(given)) {
+    const callback = callbackOf(given), model = isArrayLike(m, source) ? "mapArrayLike" : "mapIterable";
     return m.callInternal(model, { ...request, self: source, args: self ? [callback, self] : [callback] });
+  }
+  if (isArrayLike(m, source)) {
+    const length = m.plainProperty(source, "length");
+    if (length === null) return newArray(m, []);
+    if (length.kind !== "constant" || typeof length.value !== "number") {
+      return breakGraph("symbolicNumber", "the length of an array");
+    }
+    const items = Array.from(
+      { length: length.value },
+      (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED,
+    );
+    return newArray(m, items);
   }
   let result: Value | null = null, pushed = false;
   const finish = (items: Value[]): void => {
@@ -407,19 +413,6 @@ function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
     result = array;
     if (pushed) m.complete(request.completion, array);
   };
-  if (source.kind === "object" && source.exotic.kind === "plain" && !source.arguments) {
-    const length = m.plainProperty(source, "length");
-    const iterator = m.plainProperty(source, Symbol.iterator);
-    if (iterator === null && length?.kind === "constant" && typeof length.value === "number") {
-      finish(Array.from({ length: length.value }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED));
-      return result ?? PUSHED;
-    }
-    if (iterator === null && length === null) {
-      finish([]);
-      return result ?? PUSHED;
-    }
-    if (iterator === null) return breakGraph("symbolicNumber", "the length of an array");
-  }
   collect(m, source, finish);
   if (result) return result;
   pushed = true;

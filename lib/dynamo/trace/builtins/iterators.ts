@@ -3,7 +3,8 @@
  * them. Invariant: an iterator that a helper gives exists in the trace only, where it is a generator.
  */
 import { breakGraph } from "../../break_reasons.ts";
-import { isCallable, ObjectValue, type Value } from "../../variables/value.ts";
+import { callbackOf } from "../calls.ts";
+import { ObjectValue, type Value } from "../../variables/value.ts";
 import { builtinPrototype } from "../contents.ts";
 import { type BuiltinModel, type CallRequest, type Interpreter } from "../interpreter.ts";
 import { isListNext, listIteratorOf, nextMethod, resumeGenerator } from "../iteration.ts";
@@ -39,10 +40,6 @@ function receiverOf(m: Interpreter, { self }: CallRequest, name: string): Object
   return breakGraph("builtin", `Iterator.prototype.${name} of another iterator`);
 }
 
-function callbackOf({ args: [callback] }: CallRequest): Value {
-  return callback && isCallable(callback) ? callback : breakGraph("throws", "a callback is not a function");
-}
-
 function countOf({ args: [count] }: CallRequest): Value {
   if (count?.kind !== "constant" || typeof count.value !== "number") {
     return breakGraph("symbolicNumber", "a number of items");
@@ -61,7 +58,7 @@ function lazy(name: keyof typeof LAZY): BuiltinModel {
   const { standIn, takes } = LAZY[name];
   return (m, request) => {
     const receiver = receiverOf(m, request, name);
-    const argument = takes === "callback" ? callbackOf(request) : countOf(request);
+    const argument = takes === "callback" ? callbackOf(request.args[0]) : countOf(request);
     const { completion } = request, step = m.steps - 1;
     const then = (made: Value): void => {
       if (made.kind !== "object") return breakGraph("iterator");
@@ -96,7 +93,7 @@ export function addIterators(table: ModelTable): void {
   for (const [name, standIn] of Object.entries(EAGER)) {
     table.method(prototype, name, (m, request) => {
       receiverOf(m, request, name);
-      callbackOf(request);
+      callbackOf(request.args[0]);
       return m.callInternal(standIn, request);
     });
   }
@@ -106,7 +103,7 @@ export function addIterators(table: ModelTable): void {
   });
   table.method(prototype, "reduce", (m, request) => {
     receiverOf(m, request, "reduce");
-    callbackOf(request);
+    callbackOf(request.args[0]);
     return m.callInternal(request.args.length > 1 ? "iteratorReduceFrom" : "iteratorReduce", request);
   });
   table.method(HELPERS, "next", (m, request) => resumeGenerator(m, "next", { ...request, args: [] }));

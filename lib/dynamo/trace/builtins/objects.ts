@@ -14,7 +14,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
-import { argumentsFrom } from "../calls.ts";
+import { argumentsFrom, callbackOf } from "../calls.ts";
 import { toKey } from "../coercion.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
@@ -227,10 +227,8 @@ const OBJECT: Readonly<Record<string, Model>> = {
     });
     return isDefined ? target : breakGraph("throws", "a property that cannot be redefined");
   },
-  groupBy: (m, [source = UNDEFINED, callback], request) => {
-    if (!callback || !isCallable(callback)) return breakGraph("throws", "a callback is not a function");
-    return m.callInternal("groupBy", { ...request, self: source, args: [callback] });
-  },
+  groupBy: (m, [source = UNDEFINED, callback], request) =>
+    m.callInternal("groupBy", { ...request, self: source, args: [callbackOf(callback)] }),
 };
 
 const REFLECT: Readonly<Record<string, Model>> = {

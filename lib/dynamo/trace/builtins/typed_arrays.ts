@@ -4,7 +4,8 @@
  * itself: what would share them with another, or with a buffer, ends the graph.
  */
 import { breakGraph } from "../../break_reasons.ts";
-import { constant, isCallable, type NumberArray, type Value } from "../../variables/value.ts";
+import { callbackOf } from "../calls.ts";
+import { constant, type NumberArray, type Value } from "../../variables/value.ts";
 import { allElements } from "../contents.ts";
 import { type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
 import { listIterator } from "../iteration.ts";
@@ -44,10 +45,6 @@ const CALLING = [
 
 function receiverOf({ self }: CallRequest, name: string): NumberArray {
   return typedElements(self) ?? breakGraph("builtin", `${name} of a typed array of the program`);
-}
-
-function refuseNoCallback({ args: [callback] }: CallRequest): void {
-  if (!callback || !isCallable(callback)) breakGraph("throws", "a callback is not a function");
 }
 
 /** Items of a list as elements, converted as the language does. */
@@ -118,20 +115,20 @@ export function addTypedArrays(table: ModelTable): void {
   for (const name of CALLING) {
     table.method(PROTOTYPE, name, (m, request) => {
       receiverOf(request, name);
-      refuseNoCallback(request);
+      callbackOf(request.args[0]);
       return m.callInternal(name, request);
     });
   }
   for (const name of ["reduce", "reduceRight"] as const) {
     table.method(PROTOTYPE, name, (m, request) => {
       receiverOf(request, name);
-      refuseNoCallback(request);
+      callbackOf(request.args[0]);
       return m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
     });
   }
   table.method(PROTOTYPE, "map", (m, request) => {
     const elements = receiverOf(request, "map");
-    refuseNoCallback(request);
+    callbackOf(request.args[0]);
     const result = newTyped(m, new (elements.constructor as Constructor)(elements.length));
     return m.callInternal("mapInto", { ...request, args: [result, ...request.args] });
   });
