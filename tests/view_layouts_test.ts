@@ -30,6 +30,7 @@ const WRITES: Readonly<Record<string, (x: Tensor) => unknown>> = {
   windows: (x) => x.unfold(0, 2, 2).add_(1),
   "with one dimension more": (x) => x.unsqueeze(0).add_(1),
   narrowed: (x) => x.narrow(1, 0, 1).fill_(3),
+  "there and back": (x) => x.t().transpose(1, 0).zero_(),
 };
 
 const READS: Readonly<Record<string, ViewOf>> = {

@@ -142,8 +142,11 @@ export class CompiledNode extends Node {
     }
     this.#noteArrival(grads, { ...options, results: [] });
     const again = () => this.#differentiate(grads, { ...options, results: [] }).edges;
-    if (ambient.gradEnabled || this.#saved === null) return again();
-    const results = this.#compiled(this.#saved, { grads, leads });
+    const saved = this.#saved;
+    // The tape may not need what the graph has saved and the program has overwritten
+    const overwritten = saved?.some((each) => each instanceof SavedTensor && each.overwritten);
+    if (ambient.gradEnabled || saved === null || overwritten) return again();
+    const results = this.#compiled(saved, { grads, leads });
     // Where no gradient has arrived the graph has multiplied zeros, by what may be infinite
     const exact = results.every((grad, k) =>
       !grad || (this.#backward.reached[k] ?? []).every((at) => grads[at]) || isFinite(grad)

@@ -43,6 +43,11 @@ export class SavedTensor {
     return alias;
   }
 
+  /** Whether its elements were written in place since. */
+  get overwritten(): boolean {
+    return this.#tensor !== null && this.#tensor.storage.version !== this.#version;
+  }
+
   release(): void {
     this.#tensor = null;
   }

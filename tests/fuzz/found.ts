@@ -13,6 +13,7 @@ import {
   gather,
   ger,
   isTensor,
+  linalg,
   linspace,
   meshgrid,
   nativeLayerNorm,
@@ -857,6 +858,37 @@ export const FOUND: Readonly<Record<string, Found>> = {
         },
         [() => [leaf([1.5, -2])]],
         { effects },
+      );
+    },
+  },
+  "a write through views there and back": {
+    make: () =>
+      life((x: Tensor) => {
+        x.t().transpose(1, 0).zero_();
+        return [];
+      }, [() => [float([[1, 2], [3, 4]])]]),
+  },
+  "a write to what a composition refuses to make": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        nn.functional.pdist(y);
+        linalg.tensorinv(x).set(["..."], 0);
+        return [x];
+      }, [() => [tensor(1, { dtype: "int64" }), tensor([[true], [false]])]]),
+  },
+  "a pass that has no use for what was overwritten": {
+    make: () => {
+      const w = leaf(0.75);
+      return life(
+        (x: Tensor) => {
+          const loss = x.mul(3).sum(), y = w.sigmoid();
+          if (+y.sum() > 9) return [];
+          y.mul_(2);
+          loss.backward();
+          return [y];
+        },
+        [() => [leaf([1, 2])]],
+        { state: { w } },
       );
     },
   },

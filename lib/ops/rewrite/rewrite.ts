@@ -11,6 +11,7 @@ import { provablyEqual } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { GraphBuilder, listOf } from "../graph_builder.ts";
 import { OPS } from "../table.ts";
+import { outputsOf } from "./contract.ts";
 import { refreshMeta } from "./metadata.ts";
 import type { Rewrite, Rule } from "./rules.ts";
 
@@ -68,17 +69,26 @@ function replace(graph: Graph, node: Node, { found, meta }: { found: Rewrite; me
     }));
     return true;
   }
-  // A result keeps the strides that were promised; constants are row-major.
-  if (isResult(node) && !isContiguous(meta)) return false;
-  const constant = makeFull(graph, node, { meta, value: found.constant });
-  // It is row-major where the view that it replaces was not.
-  for (const user of node.replaceAllUsesWith(constant)) refreshMeta(user);
-  return true;
+  return replaceByConstant(graph, node, { meta, value: found.constant });
 }
 
-/** Whether the output names a node itself. */
-function isResult(node: Node): boolean {
-  return [...node.users.keys()].some((user) => user.op === "output");
+/**
+ * A constant is row-major where the view that it replaces may not have been: what follows from it gets other strides.
+ * Results, though, keep those that were promised, at whatever distance; where one would not, nothing is replaced.
+ */
+function replaceByConstant(graph: Graph, node: Node, by: { meta: TensorMeta; value: number }): boolean {
+  const constant = makeFull(graph, node, by);
+  if (isContiguous(by.meta)) {
+    node.replaceAllUsesWith(constant);
+    return true;
+  }
+  const results = () => outputsOf(graph).map((each) => each instanceof Node ? each.meta.value : each);
+  const promised = results();
+  for (const user of node.replaceAllUsesWith(constant)) refreshMeta(user);
+  if (results().every((value, k) => value === promised[k])) return true;
+  for (const user of constant.replaceAllUsesWith(node)) refreshMeta(user);
+  graph.erase(constant);
+  return false;
 }
 
 function makeFull(graph: Graph, node: Node, { meta, value }: { meta: TensorMeta; value: number }): Node {
