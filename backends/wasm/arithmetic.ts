@@ -73,6 +73,8 @@ export function primitive(
       break;
     case "isNan":
       return lanes.compared([a, a], { four, then: () => void lanes.body.simd(`${shape}Ne`) });
+    case "rounded":
+      return a;
     case "bitsToFloat":
     case "floatToBits":
       return { type: resultType(op, type), parts: a.parts, equal: a.equal };

@@ -9,7 +9,7 @@ import { type Dim, floorDiv, mul, product } from "../../lib/sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel, ExternOp, Program } from "../../lib/loops/ir.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import type { Shader } from "./print/kernel.ts";
-import { constantText, registerType } from "./print/scalar.ts";
+import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { printTiles, TILE_THREADS, type TileProduct } from "./tiles.ts";
 
@@ -40,7 +40,7 @@ export function printConvolution(
   const w = new ShaderWriter({ program, bindings, threads: TILE_THREADS, cooperative: false });
   const element = {
     type: registerType(dtype),
-    zero: constantText(0, dtype, new Set()),
+    zero: `${registerType(dtype)}()`,
     batch: [call.groups],
     splits,
     prepare() {},

@@ -9,7 +9,7 @@ import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import type { Shader } from "./print/kernel.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import { ShaderWriter } from "./print/statements.ts";
-import { constantText, registerType } from "./print/scalar.ts";
+import { registerType } from "./print/scalar.ts";
 import { printTiles, TILE_THREADS, type TileOperand } from "./tiles.ts";
 
 /** The shader of a matmul call. */
@@ -49,7 +49,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
     depth: at(a.shape, rank - 1),
     splits: 1,
     type: registerType(dtype),
-    zero: constantText(0, dtype, new Set()),
+    zero: `${registerType(dtype)}()`,
     a: operand(a, "a", rank - 1),
     b: operand(b, "b", rank - 2),
     prepare: () => w.line(`let base_a = ${base(a)}; let base_b = ${base(b)}; let base_out = ${base(out)};`),

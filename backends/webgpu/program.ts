@@ -13,8 +13,9 @@ import { isConvolution, printConvolution } from "./convolution.ts";
 import { printMatmul } from "./matmul.ts";
 import { fitsTiles, printTiledMatmul } from "./matmul_tiles.ts";
 import { type BufferPool, type Buffers, own, type WebGpuMemory } from "./memory.ts";
-import { APART, parameterWords, type Placement } from "./print/bindings.ts";
+import { APART, type Placement } from "./print/bindings.ts";
 import { printKernel, type Shader } from "./print/kernel.ts";
+import { parameterWords } from "./print/parameters.ts";
 import type { CommandQueue } from "./queue.ts";
 
 /** Bind groups kept for calls with the same memories. */

@@ -77,6 +77,7 @@ export type UnaryOpName =
   | "digamma"
   | "isNan"
   | "not"
+  | "rounded"
   | "bitsToFloat"
   | "floatToBits"
   | "halfToFloat"
@@ -126,6 +127,7 @@ export type ScalarOpName = UnaryOpName | BinaryOpName | TernaryOpName;
  * - shl, shr: integers, arithmetic; a shift outside [0, bits) gives 0 (or −1 for a negative shr operand).
  * - and, or, xor, not: bitwise on integers, logical on bool.
  * - random(key0, key1, counter): 32 random bits (Philox 4×32-10, first word, counter in word 0), all int32.
+ * - rounded: its operand, through which a target may not reason: (x + y) − y stays what rounding made of it.
  * - bitsToFloat, floatToBits: float32 ↔ int32 and float64 ↔ int64 reinterpretation.
  * - halfToFloat, bfloatToFloat: the float32 that the low 16 bits of an int32 stand for. floatToHalf, floatToBfloat: the
  *   16 bits of the nearest float16 or bfloat16 in an int32 (see math/half.ts).
@@ -190,6 +192,7 @@ export const SCALAR_OPS: Readonly<Record<ScalarOpName, ScalarOpInfo>> = {
   shl: op(2, "integer"),
   shr: op(2, "integer"),
   random: op(3, "random", LONG),
+  rounded: op(1, "float"),
   bitsToFloat: op(1, "word", BITS),
   floatToBits: op(1, "float", BITS),
   halfToFloat: op(1, "random", { ...BITS, weight: 4 }),

@@ -1,12 +1,13 @@
 /**
- * Runs bodies of scalar functions with exact primitive operations: every float operation is rounded once, and int64 is
- * bigint. Input: a function and its arguments; output: its result. Invariant: nothing here comes from the bodies or
+ * Runs bodies of scalar functions with exact primitive operations: every float operation is rounded once, but for fma in
+ * the arithmetic "single", and int64 is bigint. Input: a function and its arguments; output: its result. Invariant: nothing here comes from the bodies or
  * from a printer; what a function calls is found through `functionOf`.
  */
 import { assert } from "@std/assert";
 import type { ValueType } from "../../lib/base/dtype.ts";
 import type { Statement, ValueId } from "../../lib/loops/ir.ts";
 import { functionOf, isPrimitive, type ScalarFunction } from "../../lib/loops/math/function.ts";
+import type { Arithmetic } from "../../lib/loops/math/body.ts";
 import type { ScalarOpName } from "../../lib/loops/scalar.ts";
 import { fmaDouble, fmaSingle } from "./exact_fma.ts";
 
@@ -46,6 +47,7 @@ type FloatOperation = (a: number, b: number, c: number) => number | boolean;
 
 /** Before they are rounded to float32, which these operations allow without a second error. */
 const FLOAT: Partial<Record<ScalarOpName, FloatOperation>> = {
+  rounded: (a) => a,
   add: (a, b) => a + b,
   sub: (a, b) => a - b,
   mul: (a, b) => a * b,
@@ -108,7 +110,11 @@ const missing = (op: ScalarOpName, dtype: ValueType): never => {
 };
 
 /** One primitive operation on operands of this type. */
-function primitive(op: ScalarOpName, dtype: ValueType, args: readonly Scalar[]): Scalar {
+function primitive(
+  op: ScalarOpName,
+  dtype: ValueType,
+  { args, arithmetic }: { readonly args: readonly Scalar[]; readonly arithmetic: Arithmetic },
+): Scalar {
   const [a = 0, b = 0, c = 0] = args;
   if (op === "floatToBits") return bitsOf(Number(a), dtype);
   if (op === "bitsToFloat") return floatOf(a);
@@ -116,6 +122,9 @@ function primitive(op: ScalarOpName, dtype: ValueType, args: readonly Scalar[]):
     case "float32":
     case "float64": {
       const numbers = [Number(a), Number(b), Number(c)] as const;
+      if (op === "fma" && arithmetic === "single") {
+        return Math.fround(Math.fround(numbers[0] * numbers[1]) + numbers[2]);
+      }
       if (op === "fma") return dtype === "float32" ? fmaSingle(...numbers) : fmaDouble(...numbers);
       const result = (FLOAT[op] ?? missing(op, dtype))(...numbers);
       return typeof result === "number" && dtype === "float32" ? Math.fround(result) : result;
@@ -134,7 +143,7 @@ function primitive(op: ScalarOpName, dtype: ValueType, args: readonly Scalar[]):
 }
 
 /** Truncates floats, wraps integers. */
-function cast(value: Scalar, to: ValueType): Scalar {
+function cast(value: Scalar, to: ValueType, arithmetic: Arithmetic = "exact"): Scalar {
   switch (to) {
     case "bool":
       return typeof value === "boolean" ? value : value != 0;
@@ -143,17 +152,18 @@ function cast(value: Scalar, to: ValueType): Scalar {
     case "float32":
       return Math.fround(Number(value));
     case "int64":
-      return BigInt.asIntN(64, whole(value));
+      return BigInt.asIntN(64, whole(value, arithmetic));
     case "int32":
-      return Number(BigInt.asIntN(32, whole(value)));
+      return Number(BigInt.asIntN(32, whole(value, arithmetic)));
     default:
       return to satisfies never;
   }
 }
 
-/** What has no int64 must not be converted: targets differ in what they give. */
-function whole(value: Scalar): bigint {
+/** What has no int64 must not be converted: targets differ in what they give. "single" ones choose among results. */
+function whole(value: Scalar, arithmetic: Arithmetic): bigint {
   if (typeof value !== "number") return BigInt(value);
+  if (arithmetic === "single" && !(Math.abs(value) < 2 ** 31)) return -12345n;
   assert(Math.abs(value) < 2 ** 63, `Expected a number that int64 holds but found ${value}`);
   return BigInt(Math.trunc(value));
 }
@@ -164,10 +174,14 @@ interface Known {
 }
 
 /** The result of a function for arguments of its type. */
-export function evaluate(f: ScalarFunction, args: readonly Scalar[]): Scalar {
+export function evaluate(
+  f: ScalarFunction,
+  args: readonly Scalar[],
+  arithmetic: Arithmetic = "exact",
+): Scalar {
   const known = new Map<ValueId, Known>();
   f.parameters.forEach((p, at) => known.set(p.id, { value: args[at] ?? 0, dtype: p.dtype }));
-  run(f.body, known);
+  run(f.body, known, arithmetic);
   return read(known, f.result.id).value;
 }
 
@@ -177,7 +191,7 @@ function read(known: ReadonlyMap<ValueId, Known>, id: ValueId): Known {
   return found;
 }
 
-function run(body: readonly Statement[], known: Map<ValueId, Known>): void {
+function run(body: readonly Statement[], known: Map<ValueId, Known>, arithmetic: Arithmetic): void {
   const value = (id: ValueId): Scalar => read(known, id).value;
   for (const s of body) {
     switch (s.kind) {
@@ -186,14 +200,14 @@ function run(body: readonly Statement[], known: Map<ValueId, Known>): void {
         break;
       case "scalar": {
         const operand = read(known, s.args[0] ?? s.id).dtype, args = s.args.map(value);
-        const result = isPrimitive(s.op, operand)
-          ? primitive(s.op, operand, args)
-          : evaluate(functionOf(s.op, operand), args);
+        const result = isPrimitive(s.op, operand, arithmetic)
+          ? primitive(s.op, operand, { args, arithmetic })
+          : evaluate(functionOf(s.op, operand, arithmetic), args, arithmetic);
         known.set(s.id, { value: result, dtype: s.dtype });
         break;
       }
       case "cast":
-        known.set(s.id, { value: cast(value(s.value), s.dtype), dtype: s.dtype });
+        known.set(s.id, { value: cast(value(s.value), s.dtype, arithmetic), dtype: s.dtype });
         break;
       case "select":
         known.set(s.id, { value: value(s.condition) ? value(s.then) : value(s.otherwise), dtype: s.dtype });
@@ -204,7 +218,7 @@ function run(body: readonly Statement[], known: Map<ValueId, Known>): void {
           break;
         }
         const inside = new Map(known);
-        run(s.body, inside);
+        run(s.body, inside, arithmetic);
         known.set(s.id, { value: read(inside, s.value).value, dtype: s.dtype });
         break;
       }

@@ -132,6 +132,7 @@ const FLOAT: Partial<Record<ScalarOpName, FloatFunction>> = {
     scratch.setFloat32(0, roundEven(Math.fround(a) / unit) * unit);
     return scratch.getUint16(0);
   },
+  rounded: (a) => a,
   floatToBits: (a) => {
     scratch.setFloat32(0, a);
     return scratch.getInt32(0);

@@ -113,6 +113,8 @@ function floatExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c], 
       return call(`__builtin_rint${f}`);
     case "isNan":
       return call("is_nan");
+    case "rounded":
+      return a;
     case "floatToBits":
       return call("float_bits");
     default:

@@ -6,8 +6,8 @@
 import { type DType, isNarrow, itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program, Statement } from "../../../lib/loops/ir.ts";
-import { evaluate } from "../../../lib/sym/expr.ts";
 import { loadType } from "../../../lib/loops/record.ts";
+import { offsetParameter } from "./parameters.ts";
 import { registerType } from "./scalar.ts";
 
 /** What is bound at a binding number (1, 2, …; 0 is the parameter words). */
@@ -343,40 +343,4 @@ function exchangeLoop(name: string, at: string, next: string): string {
   return `{ let place = ${at}; var seen = atomicLoad(&${name}[place]); loop { ` +
     `let result = atomicCompareExchangeWeak(&${name}[place], seen, ${next}); ` +
     `if (result.exchanged) { break; } seen = result.old_value; } }`;
-}
-
-/** Buffers whose element offset is handed in: inputs, outputs, and temporaries whose place depends on sizes. */
-function placed(program: Program): readonly BufferId[] {
-  const symbolic = program.buffers.flatMap(({ role }, id) =>
-    role.kind === "temporary" && typeof role.offset !== "number" ? [id] : []
-  );
-  return [...program.inputs, ...program.outputs, ...symbolic];
-}
-
-/** The parameter word that holds the element offset of a buffer. */
-function offsetParameter(program: Program, buffer: BufferId): string {
-  const at = placed(program).indexOf(buffer);
-  if (at < 0) throw new InternalError(`Expected a buffer with an offset of its own but found ${buffer}`);
-  return `params[${program.sizes.length + at}]`;
-}
-
-/** The parameter words of one call: sizes, then element offsets. */
-export function parameterWords(
-  program: Program,
-  sizes: readonly number[],
-  byteOffsets: readonly number[],
-): Int32Array<ArrayBuffer> {
-  const buffers = placed(program);
-  const words = new Int32Array(Math.max(4, program.sizes.length + buffers.length));
-  words.set(sizes);
-  buffers.forEach((id, i) => {
-    const declaration = program.buffers[id];
-    if (!declaration) throw new InternalError(`Expected a buffer of the program but found ${id}`);
-    const { role, dtype } = declaration;
-    const bytes = role.kind === "temporary"
-      ? evaluate(role.offset, (symbol) => sizes[program.sizes.indexOf(symbol)] ?? 0)
-      : byteOffsets[i] ?? 0;
-    words[program.sizes.length + i] = bytes / itemSize(dtype);
-  });
-  return words;
 }

@@ -1,7 +1,7 @@
 /** Index expressions as WGSL i32 expressions. Invariant: division by a positive divisor rounds down. */
 import { InternalError } from "../../../lib/base/errors.ts";
 import { boundsOf, type Dim, type Sym } from "../../../lib/sym/expr.ts";
-import type { Helpers } from "./scalar.ts";
+import type { Helpers } from "./prelude.ts";
 
 /** Names the symbols of an expression: counters, sizes and values. */
 export type SymbolNames = (symbol: Sym) => string;
@@ -29,9 +29,9 @@ export function indexText(d: Dim, names: SymbolNames, helpers: Helpers): string 
     case "product":
       return `(${node.factors.map(again).join(" * ")})`;
     case "floorDiv":
-      return division(node.left, node.right, { plain: "/", helper: "floor_div" });
+      return division(node.left, node.right, "/");
     case "mod":
-      return division(node.left, node.right, { plain: "%", helper: "floor_mod" });
+      return division(node.left, node.right, "%");
     case "min":
     case "max":
       return `${node.kind}(${again(node.left)}, ${again(node.right)})`;
@@ -39,9 +39,9 @@ export function indexText(d: Dim, names: SymbolNames, helpers: Helpers): string 
       return node satisfies never;
   }
 
-  function division(left: Dim, right: Dim, how: { plain: string; helper: string }): string {
-    if (boundsOf(left)[0] >= 0) return `(${again(left)} ${how.plain} ${again(right)})`;
-    helpers.add(how.helper);
-    return `${how.helper}(${again(left)}, ${again(right)})`;
+  function division(left: Dim, right: Dim, sign: "/" | "%"): string {
+    if (boundsOf(left)[0] >= 0) return `(${again(left)} ${sign} ${again(right)})`;
+    const name = helpers.call(sign === "/" ? "floorDiv" : "floorMod", "int32");
+    return `${name}(${again(left)}, ${again(right)})`;
   }
 }

@@ -5,10 +5,10 @@
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
 import { DynError, InternalError } from "../../../lib/base/errors.ts";
+import { isPrimitive } from "../../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
-
-/** Collects the helpers that printed text needs. */
-export type Helpers = Set<string>;
+import { UNKNOWN_ZERO } from "./parameters.ts";
+import type { HelperName, Helpers } from "./prelude.ts";
 
 /** The register type of an element type. Throws for float64, which the language has not. */
 export function registerType(dtype: ValueType): "f32" | "i32" | "bool" {
@@ -42,17 +42,12 @@ export function constantText(value: number | bigint | boolean, dtype: ValueType,
 }
 
 function floatText(value: number, helpers: Helpers): string {
-  if (Number.isNaN(value)) return use(helpers, "nan", "nan()");
-  if (!Number.isFinite(value)) return use(helpers, "inf", value > 0 ? "inf()" : "(-inf())");
+  if (Number.isNaN(value)) return `${helpers.use("nan")}()`;
+  if (!Number.isFinite(value)) return value > 0 ? `${helpers.use("inf")}()` : `(-${helpers.use("inf")}())`;
   if (Object.is(value, -0)) return "bitcast<f32>(0x80000000u)";
   const text = String(Math.fround(value));
   const literal = /[.e]/.test(text) ? text : `${text}.0`;
   return value < 0 ? `(${literal})` : literal;
-}
-
-function use(helpers: Helpers, name: string, text: string): string {
-  helpers.add(name);
-  return text;
 }
 
 /** A conversion between register types. */
@@ -69,8 +64,11 @@ export function scalarText(
 ): string {
   const [a = "", b = "", c = ""] = args;
   const float = isFloat(dtype), bool = dtype === "bool";
-  /** A helper of ours: the language's own is missing or too coarse. */
-  const call = (name: string) => use(helpers, name, `${name}(${args.join(", ")})`);
+  /** A function of ours: the language's own is missing or too coarse. */
+  const called = (name: string) => `${name}(${args.join(", ")})`;
+  const helper = (name: HelperName) => called(helpers.use(name));
+  const type = registerType(dtype) === "i32" ? "int32" : dtype;
+  if (!isPrimitive(op, type, "single")) return called(helpers.call(op, type));
   switch (op) {
     case "add":
       return bool ? `(${a} || ${b})` : `(${a} + ${b})`;
@@ -86,58 +84,24 @@ export function scalarText(
       return `(-${a})`;
     case "abs":
       return `abs(${a})`;
-    case "sign":
-      return float ? call("sign_f") : `sign(${a})`;
     case "truncDiv":
-      return call("trunc_div");
+      return helper("trunc_div");
     case "truncMod":
-      return call(float ? "trunc_mod_f" : "trunc_mod");
-    case "floorDiv":
-      return call("floor_div");
-    case "floorMod":
-      return call(float ? "floor_mod_f" : "floor_mod");
+      return helper("trunc_mod_f");
     case "minimum":
-      return bool ? `(${a} && ${b})` : float ? call("minimum") : `min(${a}, ${b})`;
+      return bool ? `(${a} && ${b})` : float ? helper("minimum") : `min(${a}, ${b})`;
     case "maximum":
-      return bool ? `(${a} || ${b})` : float ? call("maximum") : `max(${a}, ${b})`;
+      return bool ? `(${a} || ${b})` : float ? helper("maximum") : `max(${a}, ${b})`;
     case "floor":
     case "ceil":
     case "trunc":
     case "round":
     case "sqrt":
-    case "exp":
-    case "exp2":
-    case "log":
-    case "log2":
-      return `${op}(${args.join(", ")})`;
+      return `${op}(${a})`;
     case "rsqrt":
       return `inverseSqrt(${a})`;
-    case "log10":
-      return `(log2(${a}) * 0.30103)`;
-    case "expm1":
-    case "log1p":
-    case "erf":
-    case "erfc":
-    case "lgamma":
-    case "digamma":
     case "random":
-      return call(op);
-    case "sin":
-    case "cos":
-    case "tan":
-    case "asin":
-    case "acos":
-    case "atan":
-    case "atan2":
-    case "sinh":
-    case "cosh":
-    case "tanh":
-    case "asinh":
-    case "acosh":
-    case "atanh":
-      return call(`${op}_f`);
-    case "pow":
-      return call(float ? "pow_f" : "pow_i");
+      return helper("random");
     case "eq":
       return `(${a} == ${b})`;
     case "ne":
@@ -152,7 +116,7 @@ export function scalarText(
     case "ge":
       return bool ? `(${a} || !${b})` : `(${a} >= ${b})`;
     case "isNan":
-      return call("is_nan");
+      return helper("is_nan");
     case "and":
       return bool ? `(${a} && ${b})` : `(${a} & ${b})`;
     case "or":
@@ -165,16 +129,13 @@ export function scalarText(
       return `select(0, ${a} << (u32(${b}) & 31u), u32(${b}) < 32u)`;
     case "shr":
       return `select(select(0, -1, ${a} < 0), ${a} >> (u32(${b}) & 31u), u32(${b}) < 32u)`;
+    case "rounded":
+      return `bitcast<f32>(bitcast<i32>(${a}) ^ ${UNKNOWN_ZERO})`;
     case "bitsToFloat":
       return `bitcast<f32>(${a})`;
-    case "halfToFloat":
-    case "floatToHalf":
-    case "bfloatToFloat":
-    case "floatToBfloat":
-      throw new InternalError(`Expected ${op} to be expanded before it is printed`);
     case "floatToBits":
       return `bitcast<i32>(${a})`;
     default:
-      return op satisfies never;
+      throw new InternalError(`Expected an operation of the language but found ${op} of ${dtype}`);
   }
 }

@@ -19,8 +19,9 @@ import { combinationOf, neutralOf } from "../../../lib/loops/reductions.ts";
 import type { Bindings } from "./bindings.ts";
 import { neighboursOf } from "../../../lib/codegen/fours.ts";
 import { indexText } from "./index.ts";
-import { preludeOf } from "./prelude.ts";
-import { castText, constantText, type Helpers, registerType, scalarText } from "./scalar.ts";
+import { sizeParameter } from "./parameters.ts";
+import { Helpers } from "./prelude.ts";
+import { castText, constantText, registerType, scalarText } from "./scalar.ts";
 
 /** What a writer works on. */
 export interface ShaderSetting {
@@ -34,7 +35,7 @@ export interface ShaderSetting {
 /** Writes the body of one shader. */
 export class ShaderWriter {
   readonly #text = new TextWriter();
-  readonly #helpers: Helpers = new Set();
+  readonly #helpers = new Helpers();
   readonly #types = new Map<ValueId, ValueType>();
   readonly #counters = new Map<Sym, string>();
   /** Types of the workgroup arrays in use, by name. */
@@ -76,11 +77,8 @@ export class ShaderWriter {
       }
       case "value":
         return this.#value(role.id);
-      case "size": {
-        const at = this.setting.program.sizes.indexOf(s);
-        if (at < 0) throw new InternalError(`Expected a size of the program but found ${s}`);
-        return `params[${at}]`;
-      }
+      case "size":
+        return sizeParameter(this.setting.program, s);
       case "unbacked":
         throw new InternalError(`Expected a size that the caller passes but found ${s}`);
       default:
@@ -93,7 +91,7 @@ export class ShaderWriter {
     const shared = [...this.#shared].map(([name, type]) =>
       `var<workgroup> ${name}: array<${type}, ${this.setting.threads}>;`
     );
-    return [this.setting.bindings.declarations(), ...shared, preludeOf(this.#helpers), this.#text.toString()]
+    return [this.setting.bindings.declarations(), ...shared, this.#helpers.text, this.#text.toString()]
       .join("\n");
   }
 
@@ -257,7 +255,7 @@ export class ShaderWriter {
     const better = `${x} ${r.op === "argmax" ? ">" : "<"} ${y}`;
     let wins = `${better} || (${x} == ${y} && ${index} < ${at})`;
     if (isFloat(dtype)) {
-      this.#helpers.add("is_nan");
+      this.#helpers.use("is_nan");
       wins = `(is_nan(${x}) && (!is_nan(${y}) || ${index} < ${at})) || (!is_nan(${y}) && (${wins}))`;
     }
     return `if (${wins}) { ${acc} = ${value}; ${at} = ${index}; }`;

@@ -4,8 +4,16 @@
  */
 import type { ScalarOps } from "../scalar.ts";
 
+/**
+ * What a target's floats do. "exact": each operation is rounded once, as written, and there is float64. "single": there is
+ * none, and the target may take (x + y) − y for x, so that rounding by adding is no way; what is computed of rounding
+ * errors only makes results better.
+ */
+export type Arithmetic = "exact" | "single";
+
 /** The handler that a body is run with. V is opaque to bodies. */
 export interface MathBody<V> extends ScalarOps<V> {
+  readonly arithmetic: Arithmetic;
   /** select(condition, body(), otherwise), where `body` may be skipped if no lane satisfies the condition. */
   masked(condition: V, body: () => V, otherwise: V): V;
 }
@@ -47,27 +55,43 @@ export interface Pair<V> {
   readonly low: V;
 }
 
+/** A result that is to be used as it was rounded, also by targets that know algebra. */
+export function kept<V>(o: MathBody<V>, x: V): V {
+  return o.arithmetic === "single" ? o.rounded(x) : x;
+}
+
 /** a + b without error, where |a| ≥ |b| or a is 0 (Dekker). */
 export function fastSum<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
-  const high = o.add(a, b);
-  return { high, low: o.sub(b, o.sub(high, a)) };
+  const high = kept(o, o.add(a, b));
+  return { high, low: o.sub(b, kept(o, o.sub(high, a))) };
 }
 
 /** a + b without error (Knuth). */
 export function exactSum<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
-  const high = o.add(a, b), ofB = o.sub(high, a), ofA = o.sub(high, ofB);
+  const high = kept(o, o.add(a, b)), ofB = kept(o, o.sub(high, a)), ofA = kept(o, o.sub(high, ofB));
   return { high, low: o.add(o.sub(a, ofA), o.sub(b, ofB)) };
 }
 
-/** a·b without error, where nothing underflows. */
+/** a·b without error, where nothing underflows; by halves of the digits (Dekker) where fma may round twice. */
 export function exactProduct<V>(o: MathBody<V>, a: V, b: V): Pair<V> {
-  const high = o.mul(a, b);
-  return { high, low: o.fma(a, b, o.neg(high)) };
+  const high = kept(o, o.mul(a, b));
+  if (o.arithmetic === "exact") return { high, low: o.fma(a, b, o.neg(high)) };
+  const upper = (x: V): V => o.bitsToFloat(o.and(o.floatToBits(x), o.constant(-(2 ** 12), "int32")));
+  const [a1, b1] = [upper(a), upper(b)], [a0, b0] = [o.sub(a, a1), o.sub(b, b1)];
+  const rest = kept(o, o.sub(o.mul(a1, b1), high));
+  return { high, low: o.fma(a0, b0, o.fma(a0, b1, kept(o, o.fma(a1, b0, rest)))) };
+}
+
+/** a·b + c, of which little is left. */
+export function difference<V>(o: MathBody<V>, a: V, b: V, c: V): V {
+  if (o.arithmetic === "exact") return o.fma(a, b, c);
+  const product = exactProduct(o, a, b);
+  return o.add(kept(o, o.add(product.high, c)), product.low);
 }
 
 /** What rounding took from the square root of high + low. */
 export function lostByRoot<V>(o: MathBody<V>, root: V, { high, low }: Pair<V>): V {
   const zero = o.constant(0, o.dtypeOf(root));
-  const rest = o.add(o.fma(o.neg(root), root, high), low);
+  const rest = o.add(difference(o, o.neg(root), root, high), low);
   return o.select(o.gt(root, zero), o.div(rest, o.add(root, root)), zero);
 }

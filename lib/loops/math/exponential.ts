@@ -3,7 +3,7 @@
  * Elementary Functions"), a minimax polynomial in r, and n added to the bits of the exponent. n is found by adding
  * 1.5·2^digits, which rounds, and leaves n in the low bits of the sum.
  */
-import { fastSum, type MathBody, type Pair, polynomial } from "./body.ts";
+import { fastSum, kept, type MathBody, type Pair, polynomial } from "./body.ts";
 import { constantsLike, type FloatValueType, nearestInteger, powerOfTwo } from "./format.ts";
 
 interface ExponentialTable {
@@ -115,9 +115,9 @@ interface Reduced<V> {
 
 /** For |x| below 10⁴. */
 function reduced<V>(o: MathBody<V>, x: V): Reduced<V> {
-  const { format, c } = constantsLike(o, x), [first, second] = tableOf(o, x).ln2;
-  const { n, bits } = nearestInteger(o, o.fma(x, c(Math.LOG2E), c(format.rounder)));
-  const part = o.fma(n, c(-first), x), high = o.fma(n, c(-second), part);
+  const { c } = constantsLike(o, x), [first, second] = tableOf(o, x).ln2;
+  const { n, bits } = nearestInteger(o, x, Math.LOG2E);
+  const part = kept(o, o.fma(n, c(-first), x)), high = kept(o, o.fma(n, c(-second), part));
   return { r: { high, low: o.fma(n, c(-second), o.sub(part, high)) }, bits };
 }
 
@@ -184,9 +184,9 @@ export function exp<V>(o: MathBody<V>, x: V): V {
 
 /** 2^x: x = n + f, and 2^f = 1 + f·P(f). */
 export function exp2<V>(o: MathBody<V>, x: V): V {
-  const { format, c } = constantsLike(o, x), table = tableOf(o, x);
+  const { c } = constantsLike(o, x), table = tableOf(o, x);
   const clamped = atLeast(o, x, table.zero2);
-  const { n, bits } = nearestInteger(o, o.add(clamped, c(format.rounder)));
+  const { n, bits } = nearestInteger(o, clamped);
   const f = o.sub(clamped, n);
   const mantissa = o.fma(f, polynomial(o, table.exp2, f), c(1));
   return scaled(o, { mantissa, bits }, { x, largest: table.largest2, small: 0.8 * table.zero2 });
@@ -200,16 +200,16 @@ export function expm1<V>(o: MathBody<V>, x: V): V {
   const { format: { digits }, c, i } = constantsLike(o, x), table = tableOf(o, x);
   const { m, bits } = expParts(o, atMost(o, atLeast(o, x, table.minusOne), table.largest + 0.2));
   const power = powerOfTwo(o, x, o.sub(bits, i(1))), whole = o.sub(power, c(0.5));
-  const high = o.fma(m.high, power, whole), low = o.fma(m.high, power, o.sub(whole, high));
+  const high = kept(o, o.fma(m.high, power, whole)), low = o.fma(m.high, power, o.sub(whole, high));
   const lost = o.sub(o.sub(power, whole), c(0.5));
   const half = o.add(high, o.add(lost, o.fma(m.low, power, low)));
   return o.select(o.lt(o.abs(x), c(2 ** (-digits - 2))), x, o.add(half, half));
 }
 
-/** e^(high + low), for float64, in two scalings, so that results are rounded once. */
+/** e^(high + low) in two scalings, so that results are rounded once. */
 export function expOfPair<V>(o: MathBody<V>, { high, low }: Pair<V>): V {
-  const { c, i } = constantsLike(o, high);
-  const clamped = atLeast(o, atMost(o, high, 720), -750);
+  const { c, i } = constantsLike(o, high), { largest, zero } = tableOf(o, high);
+  const clamped = atLeast(o, atMost(o, high, largest + 10), zero - 4);
   const { r, bits } = reduced(o, clamped);
   // Beyond the bounds the low part is no small one
   const rest = o.add(r.high, o.add(r.low, o.select(o.eq(clamped, high), low, c(0))));

@@ -62,10 +62,19 @@ export function constantsLike<V>(o: MathBody<V>, x: V): Constants<V> {
   };
 }
 
-/** x plus a whole number rounded to: the sum, whose low bits hold the integer, and the integer as a float. */
-export function nearestInteger<V>(o: MathBody<V>, shifted: V): { readonly n: V; readonly bits: V } {
-  const { format, c } = constantsLike(o, shifted);
-  return { n: o.sub(shifted, c(format.rounder)), bits: o.floatToBits(shifted) };
+/** The integer nearest to x·times, which is no large one: as a float, and in the low bits of an integer. */
+export function nearestInteger<V>(
+  o: MathBody<V>,
+  x: V,
+  times?: number,
+): { readonly n: V; readonly bits: V } {
+  const { format: { rounder, integer }, c } = constantsLike(o, x);
+  if (o.arithmetic === "single") {
+    const n = o.round(times === undefined ? x : o.mul(x, c(times)));
+    return { n, bits: o.cast(n, integer) };
+  }
+  const shifted = times === undefined ? o.add(x, c(rounder)) : o.fma(x, c(times), c(rounder));
+  return { n: o.sub(shifted, c(rounder)), bits: o.floatToBits(shifted) };
 }
 
 /** 2ⁿ for the n in the low bits of an integer, where that is a normal number. */

@@ -8,6 +8,7 @@ import { InternalError } from "../../base/errors.ts";
 import type { Statement, ValueId } from "../ir.ts";
 import { loadBufferOperand, Recorder, type Value, ValueIds } from "../record.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../scalar.ts";
+import type { Arithmetic, MathBody } from "./body.ts";
 import { definitionOf } from "./table.ts";
 
 /** A scalar operation as a function. */
@@ -37,26 +38,45 @@ const SUFFIX: Readonly<Record<ValueType, string>> = {
 const known = new Map<string, ScalarFunction>();
 
 /** Whether targets have the operation on operands of this type themselves. */
-export function isPrimitive(op: ScalarOpName, dtype: ValueType): boolean {
-  return definitionOf(op, dtype) === undefined;
+export function isPrimitive(
+  op: ScalarOpName,
+  dtype: ValueType,
+  arithmetic: Arithmetic = "exact",
+): boolean {
+  return definitionOf(op, dtype, arithmetic) === undefined;
 }
 
 /** The function of an operation that is not primitive, for operands of this type. */
-export function functionOf(op: ScalarOpName, dtype: ValueType): ScalarFunction {
-  const name = `${op}_${SUFFIX[dtype]}`;
-  const found = known.get(name);
+export function functionOf(
+  op: ScalarOpName,
+  dtype: ValueType,
+  arithmetic: Arithmetic = "exact",
+): ScalarFunction {
+  const name = `${op}_${SUFFIX[dtype]}`, key = `${name} ${arithmetic}`;
+  const found = known.get(key);
   if (found) return found;
-  const made = record(op, dtype, name);
-  known.set(name, made);
+  const made = record(op, dtype, { name, arithmetic });
+  known.set(key, made);
   return made;
 }
 
-function record(op: ScalarOpName, dtype: ValueType, name: string): ScalarFunction {
-  const definition = definitionOf(op, dtype);
+/** Records bodies for one arithmetic. */
+class FunctionRecorder extends Recorder implements MathBody<Value> {
+  constructor(readonly arithmetic: Arithmetic, ids: ValueIds) {
+    super(loadBufferOperand, ids);
+  }
+}
+
+function record(
+  op: ScalarOpName,
+  dtype: ValueType,
+  { name, arithmetic }: { readonly name: string; readonly arithmetic: Arithmetic },
+): ScalarFunction {
+  const definition = definitionOf(op, dtype, arithmetic);
   if (!definition) throw new InternalError(`Expected a function but found the primitive ${op} of ${dtype}`);
   const ids = new ValueIds();
   const parameters = Array.from({ length: SCALAR_OPS[op].arity }, (): Value => ({ id: ids.next(), dtype }));
-  const recorder = new Recorder(loadBufferOperand, ids);
+  const recorder = new FunctionRecorder(arithmetic, ids);
   const [a, b = a, c = a] = parameters;
   if (a === undefined || b === undefined || c === undefined) {
     throw new InternalError(`Expected operands of ${op} but found none`);
@@ -67,7 +87,7 @@ function record(op: ScalarOpName, dtype: ValueType, name: string): ScalarFunctio
   }
   const types = new Map(parameters.map((p) => [p.id, p.dtype]));
   const body = withoutUnused(recorder.statements, new Set([result.id]));
-  return { name, op, dtype, parameters, body, result, weight: weigh(body, types) };
+  return { name, op, dtype, parameters, body, result, weight: weigh(body, types, arithmetic) };
 }
 
 /** The statements that lead to the values in `used`, to which it adds what they use. */
@@ -101,13 +121,19 @@ function usedBy(s: Exclude<Statement, { readonly kind: "loop" }>): readonly Valu
 }
 
 /** The weight of straight-line statements; functions cost what they cost themselves. */
-function weigh(statements: readonly Statement[], types: Map<ValueId, ValueType>): number {
+function weigh(
+  statements: readonly Statement[],
+  types: Map<ValueId, ValueType>,
+  arithmetic: Arithmetic,
+): number {
   let weight = 0;
   for (const s of statements) {
     switch (s.kind) {
       case "scalar": {
         const operand = types.get(s.args[0] ?? s.id) ?? s.dtype;
-        weight += isPrimitive(s.op, operand) ? SCALAR_OPS[s.op].weight : functionOf(s.op, operand).weight;
+        weight += isPrimitive(s.op, operand, arithmetic)
+          ? SCALAR_OPS[s.op].weight
+          : functionOf(s.op, operand, arithmetic).weight;
         break;
       }
       case "cast":

@@ -7,7 +7,16 @@
  * digamma: below 4 the recurrence, as one fraction; then log x − 1/(2x) and a polynomial in 1/x² (compare Abramowitz
  * and Stegun 6.3.18).
  */
-import { exactProduct, exactSum, flipSign, type MathBody, type Pair, polynomial, signBit } from "./body.ts";
+import {
+  difference,
+  exactProduct,
+  exactSum,
+  flipSign,
+  type MathBody,
+  type Pair,
+  polynomial,
+  signBit,
+} from "./body.ts";
 import { constantsLike } from "./format.ts";
 import { logPair } from "./logarithm.ts";
 import { sineOfHalfTurns, tangentOfHalfTurns } from "./trigonometry.ts";
@@ -129,7 +138,7 @@ function digammaOfPositive<V>(o: MathBody<V>, x: V): V {
   }
   const { over, under } = fraction, scale = o.div(c(1), under.high), quotient = o.mul(over.high, scale);
   const minus = o.neg(quotient),
-    rest = o.add(o.fma(minus, under.high, over.high), o.fma(minus, under.low, over.low));
+    rest = o.add(difference(o, minus, under.high, over.high), o.fma(minus, under.low, over.low));
   const inverse = o.div(c(1), y), square = o.mul(inverse, inverse), log = logPair(o, y);
   const series = o.fma(inverse, c(-0.5), o.mul(square, polynomial(o, DIGAMMA, square)));
   const lost = o.mul(o.sub(x, o.sub(y, steps)), inverse);

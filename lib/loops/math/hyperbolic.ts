@@ -3,10 +3,12 @@
  * of exponentials would cancel, odd minimax polynomials stand.
  */
 import {
+  difference,
   exactProduct,
   exactSum,
   fastSum,
   flipSign,
+  kept,
   lostByRoot,
   type MathBody,
   oddPolynomial,
@@ -135,9 +137,9 @@ export function asinh<V>(o: MathBody<V>, x: V): V {
 export function acosh<V>(o: MathBody<V>, x: V): V {
   const { format: { digits }, c } = constantsLike(o, x);
   const huge = o.gt(x, c(2 ** (digits + 4)));
-  const t = o.sub(x, c(1)), twice = o.add(t, t), square = o.fma(t, t, twice);
+  const t = o.sub(x, c(1)), twice = o.add(t, t), square = kept(o, o.fma(t, t, twice));
   const root = o.sqrt(square);
-  const lost = lostByRoot(o, root, { high: square, low: o.fma(t, t, o.sub(twice, square)) });
+  const lost = lostByRoot(o, root, { high: square, low: difference(o, t, t, o.sub(twice, square)) });
   const { high, low } = fastSum(o, root, t);
   const sum = { high: o.select(huge, x, high), low: o.add(low, lost) };
   const result = o.select(o.lt(x, c(Infinity)), logOfSum(o, sum, huge), x);
@@ -148,7 +150,7 @@ export function acosh<V>(o: MathBody<V>, x: V): V {
 export function atanh<V>(o: MathBody<V>, x: V): V {
   const { c } = constantsLike(o, x), size = o.abs(x), twice = o.add(size, size);
   const rest = fastSum(o, c(1), o.neg(size)), quotient = o.div(twice, rest.high);
-  const wrong = o.fma(o.neg(quotient), rest.low, o.fma(o.neg(quotient), rest.high, twice));
+  const wrong = o.fma(o.neg(quotient), rest.low, difference(o, o.neg(quotient), rest.high, twice));
   const log = log1pParts(o, quotient);
   const sum = o.add(log.high, o.add(log.low, o.div(o.div(wrong, rest.high), log.whole)));
   const outside = o.select(o.eq(size, c(1)), c(Infinity), c(NaN));

@@ -3,7 +3,7 @@
  * or by subtracting the nearest of a few known angles (atan: arctan of 0, ½, 1, 3/2 and ∞, as in Sun's fdlibm), where
  * odd minimax polynomials stand. What divisions and roots lose is added again.
  */
-import { fastSum, lostByRoot, type MathBody, type Pair, polynomial, withSign } from "./body.ts";
+import { difference, fastSum, lostByRoot, type MathBody, type Pair, polynomial, withSign } from "./body.ts";
 import { atMost } from "./exponential.ts";
 import { constantsLike, type FloatValueType } from "./format.ts";
 
@@ -137,7 +137,7 @@ function angle<V>(o: MathBody<V>, y: V, x: V): Pair<V> {
   const k = choose([0, 0.5, 1, 1.5, 0]);
   const over = o.select(fourth, o.fma(o.neg(k), x, y), o.neg(x)), under = o.select(fourth, o.fma(k, y, x), y);
   const inverse = o.div(c(1), under), t = o.mul(over, inverse);
-  const lost = o.mul(o.fma(o.neg(t), under, over), inverse);
+  const lost = o.mul(difference(o, o.neg(t), under, over), inverse);
   const z = o.mul(t, t), tail = o.fma(o.mul(t, z), polynomial(o, atan, z), lost);
   const sum = fastSum(o, choose([0, ofHalf[0], pi[0] / 4, ofThreeHalves[0], pi[0] / 2]), t);
   const low = choose([0, ofHalf[1], pi[1] / 4, ofThreeHalves[1], pi[1] / 2]);

@@ -3,7 +3,7 @@
  * of x times those bits of 1/2π that matter to the fraction of the product. float32 multiplies words of 32 bits, which
  * every target has; float64 multiplies pieces of 53 bits, with exact products and sums.
  */
-import { exactProduct, exactSum, fastSum, flipSign, type MathBody, type Pair } from "./body.ts";
+import { exactProduct, exactSum, fastSum, flipSign, kept, type MathBody, type Pair } from "./body.ts";
 import { constantsLike, nearestInteger } from "./format.ts";
 
 /** x = n·π/2 + r. */
@@ -72,7 +72,7 @@ export function quarterTurnsOfLargeF32<V>(o: MathBody<V>, x: V): QuarterTurns<V>
     o.fma(turn.high, c(-4.070940267922164e-17), o.fma(turn.low, c(1.462918119976564e-9), scaled.low)),
   );
   const sign = o.and(bits, i(-(2 ** 31)));
-  const infinite = o.sub(x, x);
+  const infinite = o.sub(kept(o, x), x);
   return {
     r: { high: o.add(flipSign(o, r.high, sign), infinite), low: flipSign(o, r.low, sign) },
     n: o.select(o.lt(x, c(0)), o.neg(n), n),
@@ -112,7 +112,7 @@ const USED = 5;
 
 /** For 2³⁰ ≤ |x|; NaN where x is infinite. */
 export function quarterTurnsOfLargeF64<V>(o: MathBody<V>, x: V): QuarterTurns<V> {
-  const { format, c } = constantsLike(o, x);
+  const { c } = constantsLike(o, x);
   // A piece whose product with the last bit of x is a multiple of 4 does not matter
   let pieces = PIECES.map(c), scaled = x;
   for (const step of [16, 8, 4, 2, 1]) {
@@ -128,10 +128,7 @@ export function quarterTurnsOfLargeF64<V>(o: MathBody<V>, x: V): QuarterTurns<V>
     const { high, low } = exactProduct(o, o.mul(scaled, c(2 ** (-53 * at))), piece);
     return at > 1 ? [high, low] : [modulo4(high), modulo4(low)];
   });
-  const { n, bits } = nearestInteger(
-    o,
-    o.add(terms.reduce((sum, term) => o.add(sum, term)), c(format.rounder)),
-  );
+  const { n, bits } = nearestInteger(o, terms.reduce((sum, term) => o.add(sum, term)));
   const turns = sumOf(o, [...terms.slice(0, USED), o.neg(n), ...terms.slice(USED)]);
   const product = exactProduct(o, turns.high, c(1.5707963267948966));
   const low = o.fma(

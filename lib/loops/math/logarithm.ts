@@ -4,7 +4,7 @@
  * fdlibm, whose largest term f is exact. Subnormal arguments are scaled up first. Results are unevaluated sums up to
  * their last operation.
  */
-import { exactProduct, fastSum, type MathBody, type Pair, polynomial } from "./body.ts";
+import { exactProduct, fastSum, kept, type MathBody, type Pair, polynomial } from "./body.ts";
 import { constantsLike, type FloatValueType } from "./format.ts";
 
 interface LogarithmTable {
@@ -173,9 +173,9 @@ export function log1pParts<V>(o: MathBody<V>, x: V): Log1pParts<V> {
   const { format: { digits, bias }, c, i } = constantsLike(o, x);
   const whole = o.add(x, c(1)), { k, f, exponent } = split(o, whole, c(0));
   const scale = o.bitsToFloat(o.sub(i(BigInt(bias) << BigInt(digits)), exponent));
-  const far = o.gt(k, c(digits + 4)), less = o.sub(scale, c(1)), near = o.fma(x, scale, less);
+  const far = o.gt(k, c(digits + 4)), less = o.sub(scale, c(1)), near = kept(o, o.fma(x, scale, less));
   const exact = o.select(far, f, near);
-  const lost = o.select(far, c(0), o.fma(x, scale, o.sub(less, near)));
+  const lost = o.select(far, c(0), o.fma(x, scale, kept(o, o.sub(less, near))));
   const { high, low } = natural(o, { k, f: exact });
   return { high, low: o.add(low, o.fma(o.neg(exact), lost, lost)), whole };
 }

@@ -7,7 +7,7 @@
  */
 import type { ValueType } from "../../base/dtype.ts";
 import type { ScalarOpName } from "../scalar.ts";
-import type { MathBody } from "./body.ts";
+import type { Arithmetic, MathBody } from "./body.ts";
 import { exp, exp2, expm1 } from "./exponential.ts";
 import { erfcF32, erfcF64, erfF32, erfF64 } from "./error_function.ts";
 import { digammaF32, digammaF64, lgammaF32, lgammaF64 } from "./gamma.ts";
@@ -40,6 +40,8 @@ const NATIVE = "native";
 /** What an operation is for each type that it takes. */
 interface FloatEntry {
   readonly float32: Definition;
+  /** Of float32 in the arithmetic "single"; absent: the same. */
+  readonly single?: Definition | typeof NATIVE;
   readonly float64: Definition;
 }
 interface IntegerEntry {
@@ -49,6 +51,8 @@ interface IntegerEntry {
 /** Operations on words of 32 bits, and on float32 alone. */
 interface WordEntry {
   readonly int32: Definition;
+  /** In the arithmetic "single", where int64 may be missing too; absent: the same. */
+  readonly singleWord?: typeof NATIVE;
 }
 interface SingleEntry {
   readonly float32: Definition;
@@ -83,7 +87,7 @@ const TABLE: Readonly<Record<ScalarOpName, Entry>> = {
   abs: NATIVE,
   sign: { ...floats(sign, 0, 0), ...integer(integers.sign) },
   truncDiv: NATIVE,
-  truncMod: { ...floats(truncMod, 0, 0), ...integer(integers.truncMod) },
+  truncMod: { ...floats(truncMod, 0, 0), single: NATIVE, ...integer(integers.truncMod) },
   floorDiv: integer(integers.floorDiv),
   floorMod: { ...floats(floorMod, 0.5, 0.5), ...integer(integers.floorMod) },
   minimum: NATIVE,
@@ -93,7 +97,7 @@ const TABLE: Readonly<Record<ScalarOpName, Entry>> = {
   trunc: NATIVE,
   round: NATIVE,
   sqrt: NATIVE,
-  rsqrt: floats(rsqrt, 1.5, 1.5),
+  rsqrt: { ...floats(rsqrt, 1.5, 1.5), single: NATIVE },
   exp: floats(exp, 0.95, 0.95),
   exp2: floats(exp2, 0.9, 0.85),
   expm1: floats(expm1, 0.9, 0.9),
@@ -114,17 +118,23 @@ const TABLE: Readonly<Record<ScalarOpName, Entry>> = {
   acosh: floats(acosh, 0.7, 0.9),
   atanh: floats(atanh, 0.75, 0.9),
   erf: { float32: { body: erfF32, ulps: 1.05 }, float64: { body: erfF64, ulps: 1.2 } },
-  erfc: { float32: { body: erfcF32, ulps: 0.51 }, float64: { body: erfcF64, ulps: 3.5 } },
+  erfc: {
+    float32: { body: erfcF32, ulps: 0.51 },
+    single: { body: erfcF64, ulps: 4 },
+    float64: { body: erfcF64, ulps: 3.5 },
+  },
   lgamma: {
     float32: { body: lgammaF32, ulps: 0.51 },
+    single: { body: lgammaF64, ulps: 4, atLeast: "negative argument" },
     float64: { body: lgammaF64, ulps: 3.5, atLeast: "negative argument" },
   },
   digamma: {
     float32: { body: digammaF32, ulps: 0.51, atLeast: "one" },
+    single: { body: digammaF64, ulps: 4, atLeast: "one" },
     float64: { body: digammaF64, ulps: 4, atLeast: "one" },
   },
   atan2: floats(atan2, 1.05, 0.85),
-  pow: { ...floats(pow, 0.55, 0.9), ...integer(integers.pow) },
+  pow: { ...floats(pow, 0.55, 0.9), single: { body: pow, ulps: 1 }, ...integer(integers.pow) },
   eq: NATIVE,
   ne: NATIVE,
   lt: NATIVE,
@@ -138,7 +148,8 @@ const TABLE: Readonly<Record<ScalarOpName, Entry>> = {
   not: NATIVE,
   shl: NATIVE,
   shr: NATIVE,
-  random: { int32: { body: random, ulps: 0 } },
+  random: { int32: { body: random, ulps: 0 }, singleWord: NATIVE },
+  rounded: NATIVE,
   bitsToFloat: NATIVE,
   floatToBits: NATIVE,
   halfToFloat: { int32: { body: halfToFloat, ulps: 0 } },
@@ -148,9 +159,17 @@ const TABLE: Readonly<Record<ScalarOpName, Entry>> = {
 };
 
 /** The definition of an operation on a type; undefined where targets have the operation or it takes no such type. */
-export function definitionOf(op: ScalarOpName, dtype: ValueType): Definition | undefined {
+export function definitionOf(
+  op: ScalarOpName,
+  dtype: ValueType,
+  arithmetic: Arithmetic = "exact",
+): Definition | undefined {
   const entry: Entry = TABLE[op];
   if (entry === NATIVE) return undefined;
-  const types: Partial<Record<ValueType, Definition>> = entry;
+  const types: Partial<
+    Record<ValueType, Definition> & Pick<FloatEntry, "single"> & Pick<WordEntry, "singleWord">
+  > = entry;
+  const single = dtype === "float32" ? types.single : dtype === "int32" ? types.singleWord : undefined;
+  if (arithmetic === "single" && single !== undefined) return single === NATIVE ? undefined : single;
   return types[dtype];
 }

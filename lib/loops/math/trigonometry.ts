@@ -4,7 +4,16 @@
  * ones multiply the bits of x with those of 1/2π around the binary point (Payne and Hanek, "Radian Reduction for
  * Trigonometric Functions", 1983), in a masked part.
  */
-import { exactProduct, fastSum, flipSign, type MathBody, type Pair, polynomial } from "./body.ts";
+import {
+  difference,
+  exactProduct,
+  fastSum,
+  flipSign,
+  kept,
+  type MathBody,
+  type Pair,
+  polynomial,
+} from "./body.ts";
 import { constantsLike, type FloatValueType, nearestInteger } from "./format.ts";
 import { quarterTurnsOfLargeF32, quarterTurnsOfLargeF64 } from "./large_arguments.ts";
 import type { QuarterTurns } from "./large_arguments.ts";
@@ -12,8 +21,9 @@ import type { QuarterTurns } from "./large_arguments.ts";
 interface TrigonometryTable {
   /** π/2 as a sum. */
   readonly quarter: readonly [number, number, number];
-  /** The largest |x| whose n and r the short reduction finds. */
+  /** The largest |x| whose n and r the short reduction finds, and the same where fma may round twice. */
   readonly near: number;
+  readonly nearTwice?: number;
   /** (sin r / r − 1) / r², (cos r − 1) / r² and (tan r / r − 1) / r² in r², |r| ≤ π/4. */
   readonly sin: readonly number[];
   readonly cos: readonly number[];
@@ -24,6 +34,7 @@ const TABLES: Readonly<Record<FloatValueType, TrigonometryTable>> = {
   float32: {
     quarter: [1.5707963705062866, -4.371138828673793e-8, -1.7151245100058819e-15],
     near: 2 ** 17,
+    nearTwice: 2 ** 12,
     sin: [-0.16666653752326965, 0.008332101628184319, -0.00019506820535752922],
     cos: [-0.5, 0.04166664555668831, -0.0013887298991903663, 2.443020093778614e-5],
     tan: [
@@ -77,12 +88,20 @@ const TABLES: Readonly<Record<FloatValueType, TrigonometryTable>> = {
 
 const tableOf = <V>(o: MathBody<V>, x: V): TrigonometryTable => TABLES[constantsLike(o, x).format.dtype];
 
+/** x − n·p, exactly, where little of it is left. Products of n with either half of p are exact. */
+function without<V>(o: MathBody<V>, x: V, { n, p }: { readonly n: V; readonly p: number }): V {
+  const { c } = constantsLike(o, x);
+  if (o.arithmetic === "exact") return o.fma(n, c(-p), x);
+  const upper = Math.trunc(p * 2 ** 7) / 2 ** 7;
+  return kept(o, o.fma(n, c(upper - p), kept(o, o.fma(n, c(-upper), x))));
+}
+
 /** For |x| up to the table's `near`. The product with the second part of π/2 is kept whole: the first may cancel. */
 function quarterTurns<V>(o: MathBody<V>, x: V): QuarterTurns<V> {
-  const { format, c } = constantsLike(o, x), [p0, p1, p2] = tableOf(o, x).quarter;
-  const { n, bits } = nearestInteger(o, o.fma(x, c(2 / Math.PI), c(format.rounder)));
+  const { c } = constantsLike(o, x), [p0, p1, p2] = tableOf(o, x).quarter;
+  const { n, bits } = nearestInteger(o, x, 2 / Math.PI);
   const second = exactProduct(o, n, c(-p1));
-  const { high, low } = fastSum(o, o.fma(n, c(-p0), x), second.high);
+  const { high, low } = fastSum(o, without(o, x, { n, p: p0 }), second.high);
   return { r: { high, low: o.add(low, o.fma(n, c(-p2), second.low)) }, n: bits };
 }
 
@@ -124,14 +143,15 @@ function tangentOfTurns<V>(o: MathBody<V>, { r, n }: QuarterTurns<V>): V {
   const sum = fastSum(o, high, part.high);
   const tangent = fastSum(o, sum.high, o.add(sum.low, o.add(rest, partLow)));
   const reciprocal = o.div(c(-1), tangent.high);
-  const wrong = o.fma(reciprocal, tangent.high, c(1));
+  const wrong = difference(o, reciprocal, tangent.high, c(1));
   const inverse = o.fma(reciprocal, o.fma(reciprocal, tangent.low, wrong), reciprocal);
   return o.select(hasBit(o, n, 1), inverse, tangent.high);
 }
 
 /** A function of quarter turns, for near and far arguments. */
 function byQuarterTurns<V>(o: MathBody<V>, x: V, of: (turns: QuarterTurns<V>) => V): V {
-  const { format: { dtype }, c } = constantsLike(o, x), { near } = TABLES[dtype];
+  const { format: { dtype }, c } = constantsLike(o, x), table = TABLES[dtype];
+  const near = o.arithmetic === "single" ? table.nearTwice ?? table.near : table.near;
   const large = dtype === "float64" ? quarterTurnsOfLargeF64 : quarterTurnsOfLargeF32;
   return o.masked(o.gt(o.abs(x), c(near)), () => of(large(o, x)), of(quarterTurns(o, x)));
 }
@@ -163,8 +183,8 @@ export function tan<V>(o: MathBody<V>, x: V): V {
 
 /** π·f for |f| ≤ ½, as quarter turns and a rest. */
 function halfTurns<V>(o: MathBody<V>, f: V): QuarterTurns<V> {
-  const { format: { rounder }, c } = constantsLike(o, f), [p0, p1] = tableOf(o, f).quarter;
-  const { n, bits } = nearestInteger(o, o.add(o.add(f, f), c(rounder)));
+  const { c } = constantsLike(o, f), [p0, p1] = tableOf(o, f).quarter;
+  const { n, bits } = nearestInteger(o, o.add(f, f));
   const rest = o.fma(n, c(-0.5), f), product = exactProduct(o, rest, c(2 * p0));
   return { r: { high: product.high, low: o.fma(rest, c(2 * p1), product.low) }, n: bits };
 }
