@@ -1,7 +1,7 @@
 /** Index expressions as WGSL i32 expressions. Invariant: division by a positive divisor rounds down. */
 import { InternalError } from "../../../lib/base/errors.ts";
 import { boundsOf, type Dim, type Sym } from "../../../lib/sym/expr.ts";
-import type { Helpers } from "./prelude.ts";
+import type { Helpers } from "./scalar.ts";
 
 /** Names the symbols of an expression: counters, sizes and values. */
 export type SymbolNames = (symbol: Sym) => string;

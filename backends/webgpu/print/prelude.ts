@@ -9,24 +9,12 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Statement, ValueId } from "../../../lib/loops/ir.ts";
 import { functionOf } from "../../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
-import { castText, constantText, registerType, scalarText } from "./scalar.ts";
+import { castText, constantText, type HelperName, type Helpers, registerType, scalarText } from "./scalar.ts";
 
 interface Helper {
   readonly needs: readonly HelperName[];
   readonly text: string;
 }
-
-/** A function that is written here. */
-export type HelperName =
-  | "inf"
-  | "nan"
-  | "is_nan"
-  | "minimum"
-  | "maximum"
-  | "trunc_div"
-  | "trunc_mod_f"
-  | "mul_hi"
-  | "random";
 
 const helper = (text: string, ...needs: HelperName[]): Helper => ({ needs, text });
 
@@ -93,10 +81,9 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
 };
 
 /** The functions of one shader. */
-export class Helpers {
+export class ShaderFunctions implements Helpers {
   readonly #texts = new Map<string, string>();
 
-  /** The name of a function that is written here. */
   use(name: HelperName): string {
     if (!this.#texts.has(name)) {
       const { needs, text } = HELPERS[name];
@@ -106,7 +93,6 @@ export class Helpers {
     return name;
   }
 
-  /** The name of a function of the shared mathematics. */
   call(op: ScalarOpName, dtype: ValueType): string {
     const { name, parameters, body, result } = functionOf(op, dtype, "single");
     if (this.#texts.has(name)) return name;

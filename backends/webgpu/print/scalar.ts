@@ -8,7 +8,25 @@ import { DynError, InternalError } from "../../../lib/base/errors.ts";
 import { isPrimitive } from "../../../lib/loops/math/function.ts";
 import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
 import { UNKNOWN_ZERO } from "./parameters.ts";
-import type { HelperName, Helpers } from "./prelude.ts";
+
+/** A function beyond arithmetic, which the prelude writes. */
+export type HelperName =
+  | "inf"
+  | "nan"
+  | "is_nan"
+  | "minimum"
+  | "maximum"
+  | "trunc_div"
+  | "trunc_mod_f"
+  | "mul_hi"
+  | "random";
+
+/** Sees to it that functions which texts call are in the shader, and gives their names. */
+export interface Helpers {
+  use(name: HelperName): string;
+  /** Of the shared mathematics. */
+  call(op: ScalarOpName, dtype: ValueType): string;
+}
 
 /** The register type of an element type. Throws for float64, which the language has not. */
 export function registerType(dtype: ValueType): "f32" | "i32" | "bool" {

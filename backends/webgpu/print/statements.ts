@@ -20,7 +20,7 @@ import type { Bindings } from "./bindings.ts";
 import { neighboursOf } from "../../../lib/codegen/fours.ts";
 import { indexText } from "./index.ts";
 import { sizeParameter } from "./parameters.ts";
-import { Helpers } from "./prelude.ts";
+import { ShaderFunctions } from "./prelude.ts";
 import { castText, constantText, registerType, scalarText } from "./scalar.ts";
 
 /** What a writer works on. */
@@ -35,7 +35,7 @@ export interface ShaderSetting {
 /** Writes the body of one shader. */
 export class ShaderWriter {
   readonly #text = new TextWriter();
-  readonly #helpers = new Helpers();
+  readonly #helpers = new ShaderFunctions();
   readonly #types = new Map<ValueId, ValueType>();
   readonly #counters = new Map<Sym, string>();
   /** Types of the workgroup arrays in use, by name. */
