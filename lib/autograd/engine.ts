@@ -26,7 +26,12 @@ export function backward(
   options: BackwardOptions = {},
 ): void {
   const edges = rootEdges(roots, gradients);
-  new Pass(edges, { createGraph: options.createGraph ?? false, retainGraph: keeps(options), captures: null })
+  new Pass(edges, {
+    createGraph: options.createGraph ?? false,
+    retainGraph: keeps(options),
+    captures: null,
+    hooks: "all",
+  })
     .run();
 }
 
@@ -44,20 +49,9 @@ export function grad(
   const { given, options } = isOptions(gradOutputs)
     ? { given: [], options: gradOutputs }
     : { given: gradOutputs ? listOf(gradOutputs) : [], options: trailing };
-  const captures = wanted.map((input, k) => {
-    const edge = gradientEdge(input);
-    if (!edge) throw new DynError(`Expected an input that requires grad but input ${k} does not`);
-    return edge;
-  });
+  const captures = edgesOf(wanted);
   const edges = rootEdges(roots, roots.map((_, k) => given[k] ?? null));
-  const pass = new Pass(edges, {
-    createGraph: options.createGraph ?? false,
-    retainGraph: keeps(options),
-    captures,
-  });
-  pass.run();
-  return captures.map((_, k) => {
-    const found = pass.captured[k] ?? null;
+  return capture(edges, captures, { ...options, hooks: "all" }).map((found, k) => {
     if (found === null && !options.allowUnused) {
       throw new DynError(
         `Expected every input to contribute to the outputs but input ${k} does not; pass allowUnused: true for null`,
@@ -67,13 +61,41 @@ export function grad(
   });
 }
 
-/** `grad` for graphs, in which every input contributes. */
+/** `grad` for graphs, in which every input contributes, and which call the hooks of leaves themselves. */
 export function gradients(
   outputs: readonly Tensor[],
   inputs: readonly Tensor[],
   { tangents, ...options }: BackwardOptions & { readonly tangents: readonly (Tensor | null)[] },
 ): Tensor[] {
-  return grad(outputs, inputs, tangents, options).flatMap((each) => each ?? []);
+  return capture(rootEdges(outputs, tangents), edgesOf(inputs), { ...options, hooks: "results" })
+    .map((found, k) => {
+      if (found) return found;
+      throw new InternalError(`Expected a gradient of input ${k} but found none`);
+    });
+}
+
+/** The gradients that arrive at some edges. */
+function capture(
+  roots: readonly Root[],
+  captures: readonly Edge[],
+  { hooks, ...options }: BackwardOptions & Pick<PassOptions, "hooks">,
+): (Tensor | null)[] {
+  const pass = new Pass(roots, {
+    createGraph: options.createGraph ?? false,
+    retainGraph: keeps(options),
+    captures,
+    hooks,
+  });
+  pass.run();
+  return captures.map((_, k) => pass.captured[k] ?? null);
+}
+
+function edgesOf(inputs: readonly Tensor[]): Edge[] {
+  return inputs.map((input, k) => {
+    const edge = gradientEdge(input);
+    if (!edge) throw new DynError(`Expected an input that requires grad but input ${k} does not`);
+    return edge;
+  });
 }
 
 const keeps = ({ retainGraph, createGraph }: BackwardOptions): boolean => retainGraph ?? createGraph ?? false;
@@ -127,6 +149,8 @@ interface PassOptions {
   readonly retainGraph: boolean;
   /** Where gradients are wanted instead of in `.grad`. */
   readonly captures: readonly Edge[] | null;
+  /** Which hooks are called: those of leaves, too, or only those of results of operations. */
+  readonly hooks: "all" | "results";
 }
 
 /** One walk. */
@@ -292,6 +316,7 @@ class Pass {
   }
 
   #hooks(node: Node, grads: (Tensor | null)[], hidden: readonly number[]): void {
+    if (node instanceof AccumulateGrad && this.options.hooks === "results") return;
     for (const [output, hooks] of node.hooks) {
       if (hidden.includes(output)) continue;
       for (const hook of hooks.values()) {

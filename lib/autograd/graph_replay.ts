@@ -108,6 +108,8 @@ export class GraphReplay {
   readonly recorder: Recorder = new Recorder((call) => this.#lower(call), () => this.#context());
   readonly functional: Functionalizer = new Functionalizer(this.recorder);
   readonly inputs: ReplayedInput[] = [];
+  /** What tensors held at which the program began a history, by the nodes that say so. */
+  readonly begun: Map<Node, GraphValue> = new Map();
   /** Values of attributes that became inputs. */
   readonly lifted: unknown[] = [];
   /** Tensors, lists of tensors, sizes and constants by captured node. */
@@ -201,6 +203,18 @@ export class GraphReplay {
     );
   }
 
+  /** The nodes with which the histories begin to which a backward pass from a value leads. */
+  begunBehind(value: GraphValue): Node[] {
+    if (this.begun.size === 0) return [];
+    const { values } = historyBehind(this.recorder.tape, [value]);
+    return [...this.begun].flatMap(([node, held]) => values.has(held) ? [node] : []);
+  }
+
+  /** The recorded calls that a backward pass from captured tensors comes to, in its order. */
+  callsBehind(nodes: readonly Node[]): RecordedCall<GraphValue>[] {
+    return callsBehind(this.recorder.tape, nodes.map((node) => this.tensor(node).value()));
+  }
+
   /** The error that a backward pass from a value meets, because what it reads is lost; null: none. */
   lossBehind(value: GraphValue): HistoryLost | null {
     const calls = callsBehind(this.recorder.tape, [value]);
@@ -217,9 +231,10 @@ export class GraphReplay {
     }
   }
 
-  /** What the inputs that require grad held at first. */
+  /** What the inputs that require grad held at first, and what histories begin with. */
   get leaves(): GraphValue[] {
-    return this.inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
+    const given = this.inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
+    return [...given, ...this.begun.values()];
   }
 
   /** Gradients of inputs, null where none arrives. Throws HistoryLost, and NotFunctional where a rule refuses. */
@@ -337,7 +352,13 @@ export class GraphReplay {
     const args = argumentsOfNode(node, definition, (input) => this.#valueOf(input), isFunctional);
     this.builder.shared = { stack: node.meta.stack, partition: "forward" };
     this.recorder.enabled = !node.meta.noGrad;
-    return this.functional.call({ definition, args, inplace });
+    const result = this.functional.call({ definition, args, inplace });
+    if (node.meta.leaf && isFunctional(result)) {
+      const value = result.value();
+      this.recorder.requiring.add(value);
+      this.begun.set(node, value);
+    }
+    return result;
   }
 
   /** What the host computes is given here, as inputs are. */

@@ -37,6 +37,7 @@ import { Machine, type Outcome } from "./trace/machine.ts";
 import { type Interruption, Restart, SymbolicLimit } from "./trace/restart.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
 import { userFrames } from "./trace/positions.ts";
+import { refuseOutliving } from "./trace/begun_histories.ts";
 import { guardWrites } from "./trace/written_memory.ts";
 import { CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "./variables/wrap.ts";
@@ -281,8 +282,9 @@ function assemble(
     output,
     state: {
       objects: machine.wrapper.objects,
+      // What begins a history does not outlive the trace
       tensors: [...new Set([...machine.wrapper.tensors, ...output.tensors.values()])].filter((t) =>
-        t.assigned.size > 0
+        t.assigned.size > 0 && t.begunAt === null
       ),
       cells: machine.allCells(),
     },
@@ -310,6 +312,7 @@ function assemble(
       if (output.operations === 0 && results.every((node) => node.op === "placeholder")) {
         if (results.length === 0) return null;
       }
+      refuseOutliving(machine, output, results);
       guardWrites(machine, output, results);
       const compiled = compileGraph(unit, output, results);
       graph = compiled.gm;

@@ -37,7 +37,7 @@ import type { MachineContext } from "./trace/machine.ts";
 import { traceCond, traceScan, traceWhile } from "./trace/control_flow.ts";
 import { trustAccessors } from "./trace/objects.ts";
 import { addCreation } from "./trace/creation.ts";
-import { gradientsAsked } from "./trace/gradient_taps.ts";
+import { gradientsAsked } from "./trace/asked_gradients.ts";
 import { callCustom } from "./trace/custom_calls.ts";
 import { callNonstrict } from "./trace/nonstrict.ts";
 import { tensorMethodModels } from "./trace/tensor_methods.ts";

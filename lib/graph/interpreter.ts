@@ -35,6 +35,8 @@ export interface Runner extends ElementAccess {
     readonly tangents: readonly unknown[];
     readonly retainGraph: boolean;
   }): readonly unknown[];
+  /** Asks for gradients of a tensor without history. */
+  beginHistory(tensor: unknown): unknown;
   /** Runs a call for which the captured program had gradients switched off. */
   withoutGradient<R>(body: () => R): R;
   /** Begins to remember what is changed. */
@@ -192,6 +194,9 @@ export class Interpreter {
     },
   ): Evaluator {
     const { runner } = this, { target } = node;
+    if (node.meta.leaf) {
+      return (frame) => runner.beginHistory(runner.callOp(target, positional(frame), named(frame)));
+    }
     if (!hasEffect(node)) return (frame) => runner.callOp(target, positional(frame), named(frame));
     return (frame) => {
       const args = positional(frame);

@@ -59,6 +59,8 @@ export interface NodeMeta {
   held?: true;
   /** Set where gradients were switched off when the operation ran; in-place ops then leave the history alone. */
   noGrad?: true;
+  /** Set on a detached tensor at which the program begins a history of its own: gradients flow to it and end there. */
+  leaf?: true;
   /**
    * Set where sizes of the result, or the result itself, are known only after the node has run on the host: no kernel
    * computes it. It gives the symbols of such sizes that its value mentions first.

@@ -8,7 +8,7 @@ import { type DType, type HostArray, isDType, itemSize } from "../../base/dtype.
 import { DynError, messageOf } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/tree.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
-import { type Argument, isRecord, Node, type NodeMeta, type SourcePosition } from "../../graph/node.ts";
+import { type Argument, isRecord, Node, type SourcePosition } from "../../graph/node.ts";
 import { placeOfNode, userPosition } from "../../graph/place.ts";
 import type { GraphSignature } from "../../graph/signature.ts";
 import { add, type Dim, floorDiv, max, min, mod, mul, Sym } from "../../sym/expr.ts";
@@ -33,7 +33,7 @@ import {
   type Surroundings,
   within,
 } from "./case.ts";
-import { GraphRecorder } from "./recorder.ts";
+import { GraphRecorder, HISTORIES, type HistoryKind } from "./recorder.ts";
 
 /** An input of a repro: a size, a size that is a symbol, or a tensor. */
 export type ReproInput =
@@ -68,7 +68,7 @@ export interface ReproTools {
   /** Says which line of the program the statements below come from. */
   readonly at: (place: string, code: string) => void;
   /** Whether gradients of the statements below are recorded. */
-  readonly history: (kind: "kept" | "off") => void;
+  readonly history: (kind: HistoryKind) => void;
   /** Arithmetic of sizes. */
   readonly size: {
     readonly of: (input: Argument, part?: "shape" | "stride" | "offset", dim?: number) => Dim;
@@ -168,7 +168,7 @@ function makeGraph(
     nodes[name] = recorder.input(name, value, { dynamic: (dim) => dynamic.includes(dim), source });
   }
   let stack: readonly SourcePosition[] = [];
-  let history: Pick<NodeMeta, "noGrad"> = {};
+  let history: HistoryKind = "kept";
   const call = (target: string, given: readonly unknown[]): Argument => {
     const last = given.at(-1);
     const args = given.map(argumentOf);
@@ -176,7 +176,7 @@ function makeGraph(
     return recorder.call(
       target,
       { args, ...(kwargs !== undefined && isRecord(kwargs) ? { kwargs } : {}) },
-      { stack, ...history },
+      { stack, ...HISTORIES[history] },
     );
   };
   const tools: ReproTools = {
@@ -184,7 +184,7 @@ function makeGraph(
       get: (_, target) => (...given: readonly unknown[]) => call(String(target), given),
     }),
     at: (place, code) => void (stack = [positionOf(place, code)]),
-    history: (kind) => void (history = kind === "kept" ? {} : { noGrad: true }),
+    history: (kind) => void (history = kind),
     size: { of: sizeOf, add, mul, floorDiv, mod, min, max },
   };
   return recorder.finish(argumentOf(graph(tools, nodes)), signature);

@@ -166,7 +166,7 @@ class Replay {
     if (Object.hasOwn(this.call.gm.attributes, node.target)) {
       throw new DynError(`Expected a graph of ops but found the program's own function ${node.target}`);
     }
-    const { stack, noGrad } = node.meta;
+    const { stack, noGrad, leaf } = node.meta;
     const kwargs = Object.entries(node.kwargs).map(([key, each]) => [key, this.#moved(each)] as const);
     this.#made.set(
       node,
@@ -177,7 +177,7 @@ class Replay {
           kwargs: Object.fromEntries(kwargs),
           name: node.name,
         },
-        { stack, ...(noGrad ? { noGrad } : {}) },
+        { stack, ...(noGrad ? { noGrad } : {}), ...(leaf ? { leaf } : {}) },
       ),
     );
   }

@@ -25,7 +25,17 @@ export interface InputOptions {
 }
 
 /** What a call's node knows besides its arguments. */
-export type CallMeta = Pick<NodeMeta, "stack"> & Partial<Pick<NodeMeta, "noGrad">>;
+export type CallMeta = Pick<NodeMeta, "stack"> & Partial<Pick<NodeMeta, "noGrad" | "leaf">>;
+
+/** What a node does with histories of gradients: goes on with them, leaves them alone, or begins one. */
+export type HistoryKind = "kept" | "off" | "begun";
+
+/** How nodes say so. */
+export const HISTORIES: Readonly<Record<HistoryKind, Pick<CallMeta, "noGrad" | "leaf">>> = {
+  kept: {},
+  off: { noGrad: true },
+  begun: { leaf: true },
+};
 
 /** A graph in the making. */
 export class GraphRecorder {
@@ -108,7 +118,7 @@ export class GraphRecorder {
 /** What a call gives. */
 function inferred(node: Node): NodeValue {
   if (takesGradients(node)) return gradientsOf(node);
-  const requiresGrad = !node.meta.noGrad && requiresAny(node);
+  const requiresGrad = !node.meta.noGrad && requiresAny(node), begins = node.meta.leaf === true;
   if (node.target === "getitem") {
     const [list, index] = node.args;
     const tensors = resolved(list);
@@ -130,7 +140,7 @@ function inferred(node: Node): NodeValue {
   const result = definition.infer(mapArguments(args, (value) => value.meta));
   return isMetas(result)
     ? { kind: "tensors", tensors: result, requiresGrad: records }
-    : { kind: "tensor", tensor: result, requiresGrad: records && isFloat(result.dtype) };
+    : { kind: "tensor", tensor: result, requiresGrad: begins || (records && isFloat(result.dtype)) };
 }
 
 /** Gradients are row-major and belong to nobody's history. */

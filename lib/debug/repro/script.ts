@@ -16,6 +16,7 @@ import { readElements } from "../../tensor/host.ts";
 import type { Storage } from "../../tensor/storage.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
 import type { Fault, ReproCase } from "./case.ts";
+import type { HistoryKind } from "./recorder.ts";
 
 /** What a repro says besides the case. */
 export interface ReproAbout {
@@ -92,6 +93,9 @@ function symbolicDims({ meta: { value } }: Node): number[] {
   return value.tensor.shape.flatMap((size, dim) => size instanceof Sym ? [dim] : []);
 }
 
+/** What a node does with histories of gradients. */
+const historyOf = ({ meta: { leaf, noGrad } }: Node): HistoryKind => leaf ? "begun" : noGrad ? "off" : "kept";
+
 /** The graph as a function: one statement a node, under the line of the program that it comes from. */
 function graphText(out: TextWriter, gm: GraphModule): void {
   const { graph } = gm;
@@ -102,11 +106,11 @@ function graphText(out: TextWriter, gm: GraphModule): void {
   const tools = [
     "ops",
     ...nodes.some(({ meta }) => meta.stack.length > 0) ? ["at"] : [],
-    ...nodes.some(({ meta }) => meta.noGrad) ? ["history"] : [],
+    ...nodes.some((node) => historyOf(node) !== "kept") ? ["history"] : [],
     ...nodes.some((node) => mentionsSize([...node.args, node.kwargs])) ? ["size"] : [],
   ];
   out.block(`graph({ ${tools.join(", ")} }, { ${names} }) {`, () => {
-    let place = "", history = "kept";
+    let place = "", history: HistoryKind = "kept";
     for (const node of nodes) {
       const position = userPosition(node);
       const here = position
@@ -114,7 +118,7 @@ function graphText(out: TextWriter, gm: GraphModule): void {
         : "";
       if (here !== place && here !== "") out.line(here);
       place = here;
-      const kind = node.meta.noGrad ? "off" : "kept";
+      const kind = historyOf(node);
       if (kind !== history) out.line(`history(${JSON.stringify(kind)});`);
       history = kind;
       const kwargs = Object.keys(node.kwargs).length > 0 ? [text(node.kwargs)] : [];

@@ -104,7 +104,7 @@ export class ConditionWriter {
       case "tensor":
         return this.tensor(reader.read(fact.source), fact.expected);
       case "leaf":
-        return `${this.helper("isPlainLeaf")}(${reader.read(fact.source)})`;
+        return `${this.helper("isLeaf")}(${reader.read(fact.source)}, ${constants.name(fact.hooks)})`;
       case "made":
         return `!${reader.read(fact.source)}.isLeaf`;
       case "integer": {

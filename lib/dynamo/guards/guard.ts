@@ -100,8 +100,8 @@ export type Fact =
   /** A tensor that shares no memory with the others, be it a view or not. */
   | { readonly kind: "elsewhere"; readonly source: Source; readonly others: readonly Source[] }
   | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
-  /** A tensor without history and without hooks. */
-  | { readonly kind: "leaf"; readonly source: Source }
+  /** A tensor without history, to whose gradients these functions listen, in order. */
+  | { readonly kind: "leaf"; readonly source: Source; readonly hooks: readonly object[] }
   /** A tensor that an operation made. */
   | { readonly kind: "made"; readonly source: Source }
   | { readonly kind: "integer"; readonly source: Source }
@@ -194,7 +194,7 @@ export function factText(fact: Fact): string {
     case "tensor":
       return tensorText(fact.source, fact.expected);
     case "leaf":
-      return `___check_leaf(${sourceText(fact.source)})`;
+      return `___check_leaf(${[sourceText(fact.source), ...fact.hooks.map(functionName)].join(", ")})`;
     case "made":
       return `!${sourceText(fact.source)}.isLeaf`;
     case "integer":
@@ -240,6 +240,12 @@ export function hostLeafText(leaf: HostLeaf): string {
 
 function cellText(place: CellPlace): string {
   return place.kind === "live" ? "C" : sourceText(place.source);
+}
+
+/** How a function prints. Reading a plain property runs no user code. */
+function functionName(fn: object): string {
+  const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
+  return typeof name === "string" && name !== "" ? name : "<anonymous>";
 }
 
 function keyText(key: string | symbol): string {

@@ -19,7 +19,7 @@ const ownKeys = Reflect.ownKeys;
 const enumerableKeys = Object.keys;
 const ownSymbols = Object.getOwnPropertySymbols;
 const getOwnPropertyDescriptor = Reflect.getOwnPropertyDescriptor;
-const mapKeys = Map.prototype.keys, setValues = Set.prototype.values;
+const mapKeys = Map.prototype.keys, mapValues = Map.prototype.values, setValues = Set.prototype.values;
 
 /** Whether arrays and what claims to be one are arrays. */
 export const isArray: (value: unknown) => boolean = Array.isArray;
@@ -155,9 +155,12 @@ export function ambientIs(expected: AmbientState): boolean {
     (ambient.autocast ?? "") === expected.autocast;
 }
 
-/** Whether a tensor has no history, and nobody listens to its gradients. */
-export function isPlainLeaf(tensor: Tensor): boolean {
-  return tensor.gradFn === null && (tensor.state?.accumulator?.hooks.size ?? 0) === 0;
+/** Whether a tensor has no history, and only these functions listen to its gradients, in this order. */
+export function isLeaf(tensor: Tensor, hooks: readonly object[]): boolean {
+  if (tensor.gradFn !== null) return false;
+  const found = tensor.state?.accumulator?.hooks.get(0);
+  if (found === undefined || hooks.length === 0) return (found?.size ?? 0) === hooks.length;
+  return found.size === hooks.length && sameList([...mapValues.call(found)], hooks);
 }
 
 /** Whether a tensor is no view, and no other tensor shares its memory. */

@@ -1,22 +1,27 @@
 /**
  * `loss.backward()` inside a traced program: the gradients become one node of the same graph, and what they add to
  * `.grad` becomes part of the trace. Input: a traced result; output: changed gradients of the leaves it was made
- * from. Invariant: leaves are guarded to have no history and no hooks; what only the tape can do breaks the graph.
+ * from, through the hooks that listen to them. Invariant: leaves are guarded to have no history and these hooks; what
+ * only the tape can do breaks the graph.
  */
-import { gradientArguments, GRADIENTS } from "../../graph/gradient_call.ts";
-import { contiguousMeta, elementCount, type TensorMeta } from "../../graph/meta.ts";
-import type { Node, NodeMeta } from "../../graph/node.ts";
-import { invariant } from "../../base/errors.ts";
+import { elementCount, isContiguous } from "../../graph/meta.ts";
+import type { Node } from "../../graph/node.ts";
 import { hintOf } from "../../sym/decide.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { isPlainLeaf } from "../guards/runtime.ts";
+import { isLeaf } from "../guards/runtime.ts";
 import { type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
-import type { Interpreter } from "./interpreter.ts";
+import { appendGradients } from "./gradient_nodes.ts";
+import { callHooks } from "./gradient_hooks.ts";
+import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./interpreter.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
-import { callOp, tensorOfNode } from "./tensor_ops.ts";
+import { callOp } from "./tensor_ops.ts";
 
 /** Models `backward(gradient, retainGraph, createGraph)`. */
-export function backward(m: Interpreter, loss: TensorValue, args: readonly Value[]): Value {
+export function backward(
+  m: Interpreter,
+  loss: TensorValue,
+  { args, completion }: Pick<CallRequest, "args" | "completion">,
+): CallResult {
   if (!loss.requiresGrad) return breakGraph("throws", "backward of a tensor that does not require grad");
   if (loss.real) return breakGraph("backward", "the tensor was made outside of the graph");
   const { gradient, retainGraph, createGraph } = named(m, args);
@@ -38,15 +43,56 @@ export function backward(m: Interpreter, loss: TensorValue, args: readonly Value
     const first = Math.min(...m.backwards);
     return m.restartAt(first, { kind: "backward", detail: "gradients flow twice through the same results" });
   }
-  const leaves = plan.gradients.map(({ input }) => leafAt(m, input));
-  m.backwards.push(m.steps - 1);
-  if (leaves.length === 0) return UNDEFINED;
-  const call = { outputs, inputs: plan.gradients.map(({ input }) => input), tangents, retainGraph };
-  const metas = leaves.map(({ meta }) => contiguousMeta(meta.shape, meta.dtype, meta.device));
-  const node = appendCall(m, metas, gradientArguments({ ...call, complete: true }));
-  m.output.history.define(node, plan.gradients);
-  leaves.forEach((leaf, index) => accumulate(m, leaf, appendItem(m, node, { index, meta: metas[index] })));
-  return UNDEFINED;
+  const leaves = plan.gradients.map(({ leaf }) => leafAt(m, leaf));
+  if (leaves.length === 0) {
+    m.backwards.push(m.steps - 1);
+    return UNDEFINED;
+  }
+  const inputs = plan.gradients.map(({ leaf }) => leaf);
+  const turns = leaves.some(({ hooks }) => hooks.length > 0) ? turnsOf(m, outputs) : null;
+  const isSeen = plan.gradients.some(({ grad }, k) => leaves[k]?.hooks.length && !isContiguous(grad.meta));
+  if (isSeen) return breakGraph("backward", "a hook sees how a gradient lies in memory");
+  const grads = appendGradients(
+    m,
+    { outputs, inputs, tangents, retainGraph, complete: true },
+    plan.gradients.map(({ grad }) => grad),
+  );
+  const arriving = leaves.flatMap((leaf, k): Arriving[] => {
+    const grad = grads[k], node = inputs[k];
+    return grad && node ? [{ ...leaf, grad, turn: turns?.get(node) ?? 0 }] : [];
+  });
+  if (!turns) {
+    for (const { tensor, grad } of arriving) accumulate(m, tensor, grad);
+    return UNDEFINED;
+  }
+  const left = arriving.toSorted((a, b) => a.turn - b.turn);
+  const next = (): void => {
+    const leaf = left.shift();
+    if (!leaf) return m.complete(completion, UNDEFINED);
+    callHooks(m, leaf, (grad) => {
+      accumulate(m, leaf.tensor, grad);
+      next();
+    });
+  };
+  next();
+  return PUSHED;
+}
+
+interface Leaf {
+  readonly tensor: TensorValue;
+  /** The functions that listen to its gradients. */
+  readonly hooks: readonly object[];
+}
+
+interface Arriving extends Leaf {
+  readonly grad: TensorValue;
+  /** Its place in the order in which the pass is done with leaves. */
+  readonly turn: number;
+}
+
+function turnsOf(m: Interpreter, outputs: readonly Node[]): ReadonlyMap<Node, number> {
+  return m.output.history.turns(outputs) ??
+    breakGraph("backward", "hooks listen, and a leaf was written to before");
 }
 
 interface Named {
@@ -76,46 +122,17 @@ function named(m: Interpreter, args: readonly Value[]): Named {
   };
 }
 
-/** The leaf behind an input that a gradient flows into. */
-function leafAt(m: Interpreter, input: Node): TensorValue {
-  const value = m.output.tensors.get(input);
+/** A leaf that a gradient flows into. */
+function leafAt(m: Interpreter, node: Node): Leaf {
+  const value = m.output.tensors.get(node);
+  if (value?.begunAt !== null && value?.begunAt !== undefined) return { tensor: value, hooks: [] };
   const { real = null, source = null } = value ?? {};
-  if (!value || !real || !source || !isPlainLeaf(real)) {
-    return breakGraph("backward", "an input has a history or hooks of its own");
+  const hooks = [...real?.state?.accumulator?.hooks.get(0)?.values() ?? []];
+  if (!value || !real || !source || !isLeaf(real, hooks)) {
+    return breakGraph("backward", "an input has a history of its own");
   }
-  m.output.guard({ kind: "leaf", source });
-  return value;
-}
-
-/** The node that takes the gradients. */
-function appendCall(
-  m: Interpreter,
-  tensors: readonly TensorMeta[],
-  given: ReturnType<typeof gradientArguments>,
-): Node {
-  const meta: Partial<NodeMeta> = {
-    stack: m.output.whereabouts.stack(),
-    value: { kind: "tensors", tensors, requiresGrad: false },
-  };
-  const node = m.output.graph.create("call_function", GRADIENTS, { ...given, name: "gradients", meta });
-  m.output.noteOperation(node);
-  return node;
-}
-
-/** One of its results. */
-function appendItem(
-  m: Interpreter,
-  from: Node,
-  { index, meta }: { readonly index: number; readonly meta: TensorMeta | undefined },
-): TensorValue {
-  invariant(meta, `Expected metadata of gradient ${index}`);
-  return tensorOfNode(
-    m,
-    m.output.graph.create("call_function", "getitem", {
-      args: [from, index],
-      meta: { stack: from.meta.stack, value: { kind: "tensor", tensor: meta, requiresGrad: false } },
-    }),
-  );
+  m.output.guard({ kind: "leaf", source, hooks });
+  return { tensor: value, hooks };
 }
 
 /** Adds a gradient to what a leaf has, as the tape does: in place where there is one already. */

@@ -20,6 +20,7 @@ import type { ModelTable } from "./builtins/table.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { allElements, enumerableKeys, newArray } from "./objects.ts";
 import { typedElements } from "./typed_elements.ts";
+import { beginHistory } from "./begun_histories.ts";
 import { callOp } from "./tensor_ops.ts";
 
 type Maker = (data: TensorData, options: TensorOptions) => Tensor;
@@ -76,9 +77,6 @@ function optionsOf(m: Interpreter, value: Value | undefined): TensorOptions {
   for (const key of enumerableKeys(m, value)) {
     const found = m.plainProperty(value, key);
     if (found?.kind !== "constant") return breakGraph("tensorMethod", `the option ${key} of a new tensor`);
-    if (key === "requiresGrad" && found.value === true) {
-      return breakGraph("gradientState", "a leaf that requires grad is made");
-    }
     options[key] = found.value;
   }
   return options;
@@ -103,10 +101,10 @@ function create(
     throw error;
   }
   const place = m.options({ dtype: constant(made.dtype), device: constant(made.device) });
-  if (data.kind === "constant" && typeof data.value !== "bigint") {
-    return callOp(m, m.opNamed("full"), [newArray(m, []), data, place], false);
-  }
-  return constantTensor(m, made);
+  const value = data.kind === "constant" && typeof data.value !== "bigint"
+    ? callOp(m, m.opNamed("full"), [newArray(m, []), data, place], false)
+    : constantTensor(m, made.detach());
+  return made.requiresGrad && value.kind === "tensor" ? beginHistory(m, value) : value;
 }
 
 /** A new tensor with the elements of one that belongs to the graph. */

@@ -1,27 +1,19 @@
 /**
- * Places at which a program looks at gradients of a tensor: hooks, `retainGrad`, `autograd.grad`. Input: the tensor, as
- * it is traced; output: a break of the graph. Invariant: the tensor is a result of its graph and what is computed from
- * it belongs to a later one, so that the gradient between them is on the tape, where it can be looked at.
+ * Places at which a program looks at gradients of a tensor: hooks, `retainGrad`, and `autograd.grad` where the tape has
+ * to make it. Input: the tensor, as it is traced; output: a break of the graph. Invariant: the tensor is a result of its
+ * graph and what is computed from it belongs to a later one, so that the gradient between them is on the tape, where it
+ * can be looked at.
  */
 import type { Node } from "../../graph/node.ts";
 import type { TensorValue } from "../variables/value.ts";
 import { breakGraph } from "../break_reasons.ts";
-import type { CallRequest, Interpreter } from "./interpreter.ts";
-import { allElements } from "./objects.ts";
+import type { Interpreter } from "./interpreter.ts";
 
 /** Breaks the graph here, or where one of the tensors is first read if that has happened. */
 export function tapGradient(m: Interpreter, tensors: readonly TensorValue[], what: string): never {
   const readers = tensors.flatMap((tensor) => firstReader(m, tensor) ?? []);
   if (readers.length > 0) return m.restartAt(Math.min(...readers), { kind: "gradientState", detail: what });
   return breakGraph("gradientState", what);
-}
-
-/** Models `autograd.grad`, which looks at the gradients of its second argument. */
-export function gradientsAsked(m: Interpreter, { args: [, inputs] }: CallRequest): never {
-  const asked = inputs?.kind === "object" && inputs.exotic.kind === "array"
-    ? allElements(m, inputs)
-    : [inputs];
-  return tapGradient(m, asked.flatMap((each) => each?.kind === "tensor" ? each : []), "autograd.grad");
 }
 
 /** The number of the first instruction that reads a tensor as it is now. */

@@ -7,7 +7,9 @@ import type { Graph, Node } from "../../graph/node.ts";
 import type { GradientCall } from "../../graph/gradient_call.ts";
 import { NotFunctional } from "../../autograd/functional.ts";
 import { GraphReplay, HistoryLost, type ReplayedInput } from "../../autograd/graph_replay.ts";
-import type { GraphValue } from "../../ops/graph_builder.ts";
+import { isContiguous } from "../../graph/meta.ts";
+import { type GraphValue, tensorArguments } from "../../ops/graph_builder.ts";
+import { shownNode } from "./shown_nodes.ts";
 
 /** A graph under construction, the functions that it calls by name, and which of its nodes are tensors. */
 export interface GrowingGraph {
@@ -16,17 +18,30 @@ export interface GrowingGraph {
   readonly tensors: ReadonlyMap<Node, unknown>;
 }
 
-/** The gradient of one input of the graph. */
-export interface InputGradient {
-  readonly input: Node;
+/** The gradient of one leaf: an input of the graph, or a tensor at which it begins a history. */
+export interface LeafGradient {
+  readonly leaf: Node;
   readonly grad: GraphValue;
 }
 
-/** What a backward pass gives, or why the tape has to do it. */
-export type BackwardPlan =
-  | { readonly kind: "gradients"; readonly gradients: readonly InputGradient[] }
+/** Why the tape has to make a backward pass. */
+export type Refusal =
   | { readonly kind: "released" }
   | { readonly kind: "refused"; readonly because: string };
+
+/** What a backward pass gives, or why the tape has to make it. */
+export type BackwardPlan =
+  | { readonly kind: "gradients"; readonly gradients: readonly LeafGradient[] }
+  | Refusal;
+
+/** The gradients that were asked for, null where none arrives, and the inputs on the way; or why the tape has to. */
+export type AskedPlan =
+  | {
+    readonly kind: "gradients";
+    readonly gradients: readonly (GraphValue | null)[];
+    readonly inputs: readonly Node[];
+  }
+  | Refusal;
 
 /** What the host computes that some values are computed from. */
 function onHostBehind(values: readonly Node[]): Node | undefined {
@@ -77,22 +92,81 @@ export class TraceHistory {
     }
   }
 
-  /** The gradients of a backward pass with respect to the inputs that require grad. */
+  /** The gradients of a backward pass with respect to the leaves. */
   plan(call: Pick<GradientCall, "outputs" | "tangents" | "retainGraph">): BackwardPlan {
+    return this.#planned(call, () => {
+      const wanted = this.#leaves();
+      const found = this.#replay.differentiate(call, wanted.map(({ value }) => value));
+      const gradients = wanted.flatMap(({ node }, k): LeafGradient[] => {
+        const grad = found[k];
+        return grad ? [{ leaf: node, grad }] : [];
+      });
+      return { kind: "gradients", gradients };
+    });
+  }
+
+  /** The gradients of outputs with respect to some tensors. */
+  asked(call: Omit<GradientCall, "complete">): AskedPlan {
+    return this.#planned(call, () => {
+      const wanted = call.inputs.map((node) => this.#replay.historyOf(this.#replay.tensor(node)));
+      const before = new Set(this.#replay.graph.nodes);
+      const gradients = this.#replay.differentiate(call, wanted);
+      const roots = gradients.flatMap((grad) => grad ? [shownNode(grad.node, { detached: true })] : []);
+      const areOwn = roots.every((root, k) => !before.has(root) && roots.indexOf(root) === k);
+      if (!areOwn || gradients.some((grad) => grad && !isContiguous(grad.meta))) {
+        return { kind: "refused", because: "a gradient shares memory with another tensor" };
+      }
+      const behind = new Set(
+        call.outputs.flatMap((node) => this.#replay.inputsBehind(this.#replay.tensor(node).value())),
+      );
+      return { kind: "gradients", gradients, inputs: this.#inputs.filter((_, k) => behind.has(k)) };
+    });
+  }
+
+  /**
+   * When a backward pass is done with each leaf: behind the earliest call that reads it, to which it comes last. Null
+   * where leaves have been written to, whose readers read other values.
+   */
+  turns(outputs: readonly Node[]): ReadonlyMap<Node, number> | null {
+    this.#catchUp();
+    const leaves = this.#leaves(), done = new Map<GraphValue, number>();
+    const written = this.#replay.recorder.tape.some((entry) =>
+      entry.kind === "same" && leaves.some(({ value }) => value === entry.from)
+    );
+    if (written) return null;
+    let turn = 0;
+    for (const { args } of this.#replay.callsBehind(outputs)) {
+      for (const { value } of tensorArguments(args)) done.set(value, turn++);
+    }
+    return new Map(leaves.map(({ node, value }) => [node, done.get(value) ?? -1]));
+  }
+
+  /** With which nodes the histories begin that are the reason why a tensor requires grad; null: not to be told. */
+  begunBehind(node: Node): readonly Node[] | null {
+    try {
+      this.#catchUp();
+      return this.#replay.begunBehind(this.#replay.tensor(node).value());
+    } catch (error) {
+      if (error instanceof NotFunctional) return null;
+      throw error;
+    }
+  }
+
+  /** What gradients can end at, and what it held at first. */
+  #leaves(): Leaf[] {
+    const inputs = this.#replay.inputs.flatMap((input: ReplayedInput, k): Leaf[] => {
+      const node = this.#inputs[k];
+      return node && input.value && input.requiresGrad ? [{ node, value: input.value }] : [];
+    });
+    return [...inputs, ...[...this.#replay.begun].map(([node, value]) => ({ node, value }))];
+  }
+
+  #planned<P>(call: Pick<GradientCall, "outputs">, plan: () => P | Refusal): P | Refusal {
     const late = onHostBehind(call.outputs);
     if (late) return { kind: "refused", because: `${late.name}, which the host computes, lies behind it` };
     try {
       this.#catchUp();
-      const wanted = this.#replay.inputs.flatMap((input: ReplayedInput, k) => {
-        const node = this.#inputs[k];
-        return node && input.value && input.requiresGrad ? [{ node, value: input.value }] : [];
-      });
-      const found = this.#replay.differentiate(call, wanted.map(({ value }) => value));
-      const gradients = wanted.flatMap(({ node }, k): InputGradient[] => {
-        const grad = found[k];
-        return grad ? [{ input: node, grad }] : [];
-      });
-      return { kind: "gradients", gradients };
+      return plan();
     } catch (error) {
       if (error instanceof HistoryLost) {
         return error.kind === "released"
@@ -113,8 +187,13 @@ export class TraceHistory {
   }
 
   /** Makes known that a node has these gradients as its results. */
-  define(node: Node, gradients: readonly InputGradient[]): void {
+  define(node: Node, gradients: readonly GraphValue[]): void {
     this.#seen.add(node);
-    this.#replay.defineGradients(node, gradients.map(({ grad }) => grad));
+    this.#replay.defineGradients(node, gradients);
   }
+}
+
+interface Leaf {
+  readonly node: Node;
+  readonly value: GraphValue;
 }

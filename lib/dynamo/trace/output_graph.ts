@@ -58,6 +58,8 @@ export class OutputGraph {
   readonly #sizePlaces = new Map<Sym, { place: SourcePosition | null; assumed: boolean }>();
   /** The traced tensor of each node. */
   readonly tensors: Map<Node, TensorValue> = new Map();
+  /** Tensors at which the program has begun a history. */
+  readonly begun: TensorValue[] = [];
   /** Placeholders that hand a number in. */
   readonly scalars: Set<Node> = new Set();
   /** Functions that nodes call by an attribute's name. */

@@ -16,7 +16,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { addChecks } from "./late_sizes.ts";
 import { allElements, enumerableKeys, findProperty, newArray, newObject } from "./objects.ts";
 import { stateOf } from "./trace_state.ts";
-import { shownNode } from "./written_memory.ts";
+import { shownNode } from "./shown_nodes.ts";
 
 /** How tensors are arranged in arrays and objects. */
 export type Arrangement =

@@ -16,17 +16,18 @@ import { modes, Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim } from "../variables/numbers.ts";
 import { constant, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
-import type { BuiltinModel, Interpreter } from "./interpreter.ts";
+import type { BuiltinModel, CallRequest, CallResult, Interpreter } from "./interpreter.ts";
 import { allElements, enumerableKeys, findProperty, newArray } from "./objects.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
 import { constantTensor } from "./creation.ts";
+import { beginHistory } from "./begun_histories.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import { callOp } from "./tensor_ops.ts";
 import { itemOf } from "./graph_numbers.ts";
 import { backward } from "./backward.ts";
 
-type Method = (m: Interpreter, self: TensorValue, args: readonly Value[]) => Value;
+type Method = (m: Interpreter, self: TensorValue, args: readonly Value[], request: CallRequest) => CallResult;
 
 /** An op of the table by its public name. */
 export function op(m: Interpreter, name: string, args: readonly Value[]): TensorValue {
@@ -79,16 +80,15 @@ const METHODS: Readonly<Record<string, Method>> = {
     return self;
   },
   valueOf: ((_m, self) => self) satisfies Method,
-  requiresGrad_: (_m, self, args) => {
+  requiresGrad_: (m, self, args) => {
     const wanted = args[0] === undefined || (args[0].kind === "constant" && args[0].value !== false);
-    return wanted === self.requiresGrad
-      ? self
-      : breakGraph("gradientState", "requiresGrad_ changes a tensor");
+    if (wanted === self.requiresGrad) return self;
+    return wanted ? beginHistory(m, self) : breakGraph("gradientState", "requiresGrad_ changes a tensor");
   },
   retainGrad: (m, self) =>
     self.requiresGrad ? tapGradient(m, [self], "retainGrad") : breakGraph("throws", "retainGrad"),
   registerHook: (m, self) => tapGradient(m, [self], "a hook is registered"),
-  backward,
+  backward: (m, self, _args, request) => backward(m, self, request),
   detach_: () => breakGraph("gradientState", "detach_"),
   tolist: (m, self) => {
     const { shape } = self.meta, known = shape.filter((size) => typeof size === "number");
@@ -334,9 +334,10 @@ export function tensorMethodModels(): Map<object, BuiltinModel> {
     const name = String(key);
     const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
     const target = findTarget(name);
-    models.set(value, (m, { self, args }) => {
+    models.set(value, (m, request) => {
+      const { self, args } = request;
       if (self.kind !== "tensor") return breakGraph("throws", `${name} of a value that is no tensor`);
-      if (method) return method(m, self, args);
+      if (method) return method(m, self, args, request);
       if (target) return callOp(m, target, [self, ...args], true);
       return breakGraph("tensorMethod", name);
     });

@@ -45,7 +45,8 @@ import {
   type Resolved,
 } from "./op_rule.ts";
 import { sameShape } from "../../ops/shapes.ts";
-import { mayShareMemory, shownInput } from "./written_memory.ts";
+import { keepHistories } from "./begun_histories.ts";
+import { mayShareMemory, shownInput } from "./shown_nodes.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
@@ -218,6 +219,7 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
       refuseCall(`an in-place operation with a result of type ${dtype}`);
     }
     if (m.gradEnabled && asks) checkLeaf(m, first.value);
+    keepHistories(m, first.value.node);
   }
   if (inplace && first) keepReadElements(m, first.value.node);
   const name = graphNameOf(definition) + (inplace ? "_" : "");

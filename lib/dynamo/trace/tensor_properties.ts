@@ -52,7 +52,7 @@ export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key
         : numberOfDim(m.output, first);
     }
     case "isLeaf":
-      if (!tensor.requiresGrad) return constant(true);
+      if (!tensor.requiresGrad || tensor.begunAt !== null) return constant(true);
       if (tensor.real && tensor.source && !tensor.written) {
         return m.wrapper.wrap(tensor.real.isLeaf, propertySource(tensor.source, "isLeaf"));
       }
@@ -145,7 +145,8 @@ function sizeList(
 
 function gradOf(m: Interpreter, tensor: TensorValue): Value {
   if (!tensor.real || !tensor.source) {
-    return tensor.requiresGrad ? breakGraph("gradientState", "grad of a result") : NULL;
+    const isResult = tensor.requiresGrad && tensor.begunAt === null;
+    return isResult ? breakGraph("gradientState", "grad of a result") : NULL;
   }
   return m.wrapper.wrap(tensor.real.grad, propertySource(tensor.source, "grad"));
 }
@@ -153,7 +154,8 @@ function gradOf(m: Interpreter, tensor: TensorValue): Value {
 /** tensor[key] = value. */
 export function writeTensorProperty(_m: Interpreter, tensor: TensorValue, key: Key, value: Value): void {
   if (key === "grad") {
-    if (!tensor.real || (value.kind !== "tensor" && !(value.kind === "constant" && value.value === null))) {
+    const isLeaf = tensor.real !== null || tensor.begunAt !== null;
+    if (!isLeaf || (value.kind !== "tensor" && !(value.kind === "constant" && value.value === null))) {
       return breakGraph("gradientState", "an assignment to grad");
     }
     if (value.kind === "tensor" && `${value.meta.shape}` !== `${tensor.meta.shape}`) {

@@ -3,16 +3,14 @@
  * before the write. Invariant: the history that an input has when its graph begins is the one that it has at its end,
  * so that a compiled call may be one node of the tape, which takes the histories of its inputs once.
  */
-import { showsArgument } from "../../autograd/shows_argument.ts";
 import type { Node } from "../../graph/node.ts";
-import { argumentsOfNode, isGraphValue, valueOfNode } from "../../ops/graph_builder.ts";
-import { findTarget } from "../../ops/table.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import type { Source } from "../source.ts";
 import type { TensorValue } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import { Restart } from "./restart.ts";
+import { shownInput } from "./shown_nodes.ts";
 
 /** Guards what a graph with these results writes to. Throws Restart where the tape has to follow a write. */
 export function guardWrites(machine: Interpreter, output: OutputGraph, results: readonly Node[]): void {
@@ -38,7 +36,8 @@ function guardRecordedWrites(
     const others = tensors.filter((other) => other !== written);
     const { storage, viewState } = written.real;
     if (viewState !== null || others.some(({ real }) => real?.storage === storage)) {
-      throw breakBefore(machine.firstWrite);
+      const [first] = writesToInputs(output);
+      throw breakBefore(Math.min(machine.firstWrite, first?.step ?? Infinity));
     }
     output.guard({
       kind: "apart",
@@ -81,33 +80,6 @@ function writesToInputs(output: OutputGraph): Write[] {
     const { real: tensor, source } = (input && output.tensors.get(input)) ?? {};
     return tensor && source ? [{ tensor, source, step }] : [];
   });
-}
-
-/** Whether two nodes of a trace may show elements of one tensor. */
-export function mayShareMemory(a: Node, b: Node): boolean {
-  const [one, other] = [a, b].map((node) => shownNode(node, { detached: true }));
-  return one === other || (one?.op === "placeholder" && other?.op === "placeholder");
-}
-
-/** The input that a node is, or shows elements of; `detached`: also by views that have no gradient. */
-export function shownInput(node: Node, views: { readonly detached: boolean }): Node | null {
-  const shown = shownNode(node, views);
-  return shown.op === "placeholder" ? shown : null;
-}
-
-/** The node whose elements a node shows: itself where it has memory of its own. */
-export function shownNode(node: Node, { detached }: { readonly detached: boolean }): Node {
-  for (let at = node;;) {
-    const [first] = at.inputs();
-    if (at.op === "placeholder" || !first) return at;
-    if (at.target !== "getitem") {
-      const definition = findTarget(at.target)?.definition;
-      if (!definition || (!detached && definition.gradient.kind === "none")) return at;
-      const args = argumentsOfNode(at, definition, valueOfNode, isGraphValue);
-      if (!showsArgument({ definition, args })) return at;
-    }
-    at = first;
-  }
 }
 
 /** Whether a tensor was made in the trace, with a history. */

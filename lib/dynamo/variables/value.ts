@@ -161,6 +161,8 @@ export class TensorValue {
   readonly methods: Map<string | symbol, object> = new Map();
   /** Whether an in-place operation of the trace has written to it. */
   written = false;
+  /** Number of the instruction at which the program began a history with it, as `requiresGrad_()` does. */
+  begunAt: number | null = null;
   constructor(
     public meta: TensorMeta,
     public requiresGrad: boolean,

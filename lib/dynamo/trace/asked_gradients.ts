@@ -1,0 +1,129 @@
+/**
+ * `autograd.grad` inside a traced program: where the whole way from the outputs to the inputs lies in the graph, the
+ * gradients become one node of it. Input: the call; output: a list of traced gradients. Invariant: no tensor on the way
+ * has a history or hooks that the graph does not know; what only the tape can do breaks the graph.
+ */
+import { elementCount } from "../../graph/meta.ts";
+import type { Node } from "../../graph/node.ts";
+import { hintOf } from "../../sym/decide.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { isLeaf } from "../guards/runtime.ts";
+import { NULL, type ObjectValue, type TensorValue, type Value } from "../variables/value.ts";
+import { appendGradients } from "./gradient_nodes.ts";
+import { tapGradient } from "./gradient_taps.ts";
+import type { CallRequest, Interpreter } from "./interpreter.ts";
+import { allElements, newArray } from "./objects.ts";
+
+/** Models `autograd.grad(outputs, inputs, gradOutputs?, options?)`. */
+export function gradientsAsked(m: Interpreter, { args }: CallRequest): Value {
+  const asked = askedOf(m, args), { outputs, inputs } = asked;
+  if (outputs.some(({ requiresGrad }) => !requiresGrad) || inputs.some(({ requiresGrad }) => !requiresGrad)) {
+    return breakGraph("throws", "autograd.grad of a tensor that does not require grad");
+  }
+  const leave = (because: string): never => tapGradient(m, inputs, `autograd.grad: ${because}`);
+  const tangents = outputs.map((output, k) => tangentOf(m, output, asked.tangents[k] ?? NULL));
+  if (asked.createGraph) return leave("createGraph");
+  if (outputs.some(({ real }) => real)) return leave("an output was made outside of the graph");
+  const nodes = inputs.map((input) => m.output.nodeOf(input));
+  const call = {
+    outputs: outputs.map((output) => m.output.nodeOf(output)),
+    inputs: nodes,
+    tangents,
+    retainGraph: asked.retainGraph,
+  };
+  const plan = m.output.history.asked(call);
+  if (plan.kind === "refused") return leave(plan.because);
+  if (plan.kind === "released") {
+    // A second pass through what the first has used up fails on the tape, so the first must be left to it
+    const detail = "gradients flow twice through the same results";
+    return m.restartAt(Math.min(...m.backwards), { kind: "backward", detail });
+  }
+  // What is made in the graph nothing outside is made of
+  if (inputs.some(({ real }) => real) && !plan.inputs.every((input) => relyOnLeaf(m, input))) {
+    return leave("an input has a history or hooks of its own");
+  }
+  const found = plan.gradients.flatMap((grad, k) => {
+    const node = nodes[k];
+    return grad && node ? [{ grad, node, k }] : [];
+  });
+  if (found.length < inputs.length && !asked.allowUnused) {
+    return breakGraph("throws", "an input of autograd.grad that does not contribute");
+  }
+  if (found.length === 0) return newArray(m, inputs.map(() => NULL));
+  const results = appendGradients(
+    m,
+    { ...call, inputs: found.map(({ node }) => node), complete: false },
+    found.map(({ grad }) => grad),
+  );
+  const byInput = new Map(found.map(({ k }, at) => [k, results[at]]));
+  return newArray(m, inputs.map((_, k) => byInput.get(k) ?? NULL));
+}
+
+interface Asked {
+  readonly outputs: readonly TensorValue[];
+  readonly inputs: readonly TensorValue[];
+  readonly tangents: readonly Value[];
+  readonly retainGraph: boolean;
+  readonly createGraph: boolean;
+  readonly allowUnused: boolean;
+}
+
+function askedOf(m: Interpreter, args: readonly Value[]): Asked {
+  const [outputs, inputs, third, fourth] = args;
+  const isOptions = third?.kind === "object" && third.exotic.kind !== "array";
+  const options = isOptions ? third : fourth?.kind === "object" ? fourth : null;
+  const given = !third || isOptions || isAbsent(third) ? [] : listOf(m, third);
+  const flag = (name: string) => flagOf(m, options, name);
+  const createGraph = flag("createGraph") ?? false;
+  return {
+    outputs: tensorsOf(m, outputs),
+    inputs: tensorsOf(m, inputs),
+    tangents: given,
+    createGraph,
+    retainGraph: flag("retainGraph") ?? createGraph,
+    allowUnused: flag("allowUnused") ?? false,
+  };
+}
+
+function isAbsent(value: Value): boolean {
+  return value.kind === "constant" && (value.value === null || value.value === undefined);
+}
+
+function flagOf(m: Interpreter, options: ObjectValue | null, name: string): boolean | undefined {
+  const value = options ? m.plainProperty(options, name) : null;
+  if (!value) return undefined;
+  if (value.kind !== "constant") return breakGraph("gradientState", `${name} is not known`);
+  return value.value === undefined ? undefined : value.value === true;
+}
+
+function listOf(m: Interpreter, value: Value | undefined): readonly Value[] {
+  if (value?.kind === "object" && value.exotic.kind === "array") return allElements(m, value);
+  return value ? [value] : breakGraph("throws", "autograd.grad without tensors");
+}
+
+function tensorsOf(m: Interpreter, value: Value | undefined): readonly TensorValue[] {
+  return listOf(m, value).map((each) =>
+    each.kind === "tensor" ? each : breakGraph("gradientState", "autograd.grad of what is no tensor")
+  );
+}
+
+/** The gradient that arrives at an output; null: ones. */
+function tangentOf(m: Interpreter, output: TensorValue, given: Value): Node | null {
+  if (given.kind === "tensor") {
+    return `${given.meta.shape}` === `${output.meta.shape}`
+      ? m.output.nodeOf(given)
+      : breakGraph("throws", "a gradient of another shape");
+  }
+  if (!isAbsent(given)) return breakGraph("throws", "a gradient that is no tensor");
+  return hintOf(elementCount(output.meta)) === 1
+    ? null
+    : breakGraph("throws", "autograd.grad of several elements");
+}
+
+/** Guards that an input has no history and no hooks; false where it has. */
+function relyOnLeaf(m: Interpreter, input: Node): boolean {
+  const { real = null, source = null } = m.output.tensors.get(input) ?? {};
+  if (!real || !source || !isLeaf(real, [])) return false;
+  m.output.guard({ kind: "leaf", source, hooks: [] });
+  return true;
+}

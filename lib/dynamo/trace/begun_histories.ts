@@ -1,0 +1,62 @@
+/**
+ * Tensors of a trace at which the program begins a history, as `x.detach().requiresGrad_()` and
+ * `tensor(data, { requiresGrad: true })` do. Input: a traced tensor; output: a node that says so, or a break of the
+ * graph. Invariant: such a history ends with its graph, because results that had one would need the tape to follow it.
+ */
+import { isFloat } from "../../base/dtype.ts";
+import type { Node } from "../../graph/node.ts";
+import { breakGraph } from "../break_reasons.ts";
+import type { TensorValue } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import type { OutputGraph } from "./output_graph.ts";
+
+/** Lets gradients flow to a tensor without history that the trace has made. */
+export function beginHistory(m: Interpreter, tensor: TensorValue): TensorValue {
+  const { node, meta, real } = tensor, { output } = m;
+  if (!isFloat(meta.dtype)) return breakGraph("throws", "requiresGrad_ of a tensor of integers");
+  if (real || !node || m.regionDepths.length > 0) {
+    return breakGraph("gradientState", "requiresGrad_ changes a tensor");
+  }
+  const leaf = output.graph.create("call_function", "detach", {
+    args: [node],
+    name: "leaf",
+    meta: {
+      stack: output.whereabouts.stack(),
+      value: { kind: "tensor", tensor: meta, requiresGrad: true },
+      leaf: true,
+    },
+  });
+  output.noteOperation(leaf);
+  // What was made of it before has no history
+  output.tensors.delete(node);
+  output.tensors.set(leaf, tensor);
+  tensor.node = leaf;
+  tensor.requiresGrad = true;
+  tensor.begunAt = output.whereabouts.step();
+  output.begun.push(tensor);
+  return tensor;
+}
+
+/** Breaks the graph before a write to what a history begins with. */
+export function keepHistories({ output }: Interpreter, target: Node): void {
+  if (output.begun.length === 0) return;
+  const aliases = output.history.aliases(target);
+  if (!aliases || output.begun.some(({ node }) => node && aliases.has(node))) {
+    breakGraph("gradientState", "a tensor that requires grad is written to");
+  }
+}
+
+/** Begins the trace again where a history that it began would outlive the graph, to break where it begins. */
+export function refuseOutliving(m: Interpreter, output: OutputGraph, results: readonly Node[]): void {
+  if (output.begun.length === 0) return;
+  for (const result of results) {
+    if (!output.tensors.get(result)?.requiresGrad) continue;
+    const behind = output.history.begunBehind(result);
+    const first = output.begun.find(({ node }) => node && (behind?.includes(node) ?? true));
+    if (!first || first.begunAt === null) continue;
+    m.restartAt(first.begunAt, {
+      kind: "gradientState",
+      detail: "a result of the graph has a history that it begins",
+    });
+  }
+}

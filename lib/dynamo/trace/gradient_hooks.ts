@@ -1,0 +1,63 @@
+/**
+ * Hooks of leaves in a traced backward pass. Input: a leaf's gradient and the functions that listen to it; output: the
+ * gradient that is added to what the leaf has. Invariant: hooks run in the order of the tape, with recording off, and
+ * what they have seen is theirs: the leaf keeps a copy.
+ */
+import { hasEffect } from "../../graph/node.ts";
+import { breakGraph } from "../break_reasons.ts";
+import { isCallable, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
+import { functionLabel } from "../variables/wrap.ts";
+import type { Interpreter, TracedModes } from "./interpreter.ts";
+import { callOp } from "./tensor_ops.ts";
+import { mayShareMemory } from "./shown_nodes.ts";
+
+/** Calls the hooks of a leaf with its gradient one after the other, then goes on with what they make of it. */
+export function callHooks(
+  m: Interpreter,
+  { hooks, grad }: { readonly hooks: readonly object[]; readonly grad: TensorValue },
+  then: (grad: TensorValue) => void,
+): void {
+  const [hook, ...others] = hooks;
+  if (!hook) return then(grad);
+  const callee = m.wrapper.known(hook, functionLabel(hook));
+  if (!isCallable(callee)) return breakGraph("backward", "a hook that is no function");
+  const former: TracedModes = { gradEnabled: m.gradEnabled, autocast: m.autocast };
+  const begun = m.output.graph.nodes.length;
+  const goOn = (result: Value): void => {
+    refuseWrites(m, grad, begun);
+    const replaced = replacedBy(m, grad, result);
+    if (others.length > 0) return callHooks(m, { hooks: others, grad: replaced }, then);
+    m.gradEnabled = false;
+    const copy = callOp(m, m.opNamed("clone"), [replaced], true);
+    m.gradEnabled = former.gradEnabled;
+    return copy.kind === "tensor" ? then(copy) : breakGraph("backward", "a copy of a gradient");
+  };
+  m.gradEnabled = false;
+  m.call({
+    callee,
+    self: UNDEFINED,
+    args: [grad],
+    completion: { kind: "ambientMode", former, outer: { kind: "inside", then: goOn } },
+  });
+}
+
+/** What a hook writes to its argument others may see that share it on the tape. */
+function refuseWrites(m: Interpreter, { node }: TensorValue, begun: number): void {
+  const later = m.output.graph.nodes.slice(begun);
+  const writes = later.some((each) => {
+    const [target] = each.inputs();
+    return hasEffect(each) && target && node && mayShareMemory(target, node);
+  });
+  if (writes) breakGraph("backward", "a hook writes to the gradient");
+}
+
+function replacedBy(m: Interpreter, grad: TensorValue, result: Value): TensorValue {
+  if (result.kind === "constant" && !result.value) return grad;
+  if (result.kind !== "tensor") return breakGraph("backward", "a hook gives what is no tensor");
+  const { shape, dtype, device } = result.meta;
+  const fits = `${shape}` === `${grad.meta.shape}` && dtype === grad.meta.dtype &&
+    device === grad.meta.device;
+  if (!fits) return breakGraph("backward", "a hook gives a gradient of another shape or type");
+  m.output.nodeOf(result);
+  return result;
+}

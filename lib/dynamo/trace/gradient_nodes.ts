@@ -1,0 +1,45 @@
+/**
+ * Nodes that take gradients inside a traced graph. Input: what to differentiate; output: the node's results as traced
+ * tensors. Invariant: each is a row-major tensor with memory of its own and without history.
+ */
+import { gradientArguments, type GradientCall, GRADIENTS } from "../../graph/gradient_call.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { Node, NodeMeta } from "../../graph/node.ts";
+import type { GraphValue } from "../../ops/graph_builder.ts";
+import type { TensorValue } from "../variables/value.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { tensorOfNode } from "./tensor_ops.ts";
+
+/** Appends the gradients of a call, which are known to be `found`; one for each of its inputs. */
+export function appendGradients(
+  m: Interpreter,
+  call: GradientCall,
+  found: readonly GraphValue[],
+): readonly TensorValue[] {
+  const { graph, history, whereabouts } = m.output;
+  const metas = found.map(({ meta: { shape, dtype, device } }) => contiguousMeta(shape, dtype, device));
+  const stack = whereabouts.stack();
+  const meta: Partial<NodeMeta> = { stack, value: { kind: "tensors", tensors: metas, requiresGrad: false } };
+  const node = graph.create("call_function", GRADIENTS, {
+    ...gradientArguments(call),
+    name: "gradients",
+    meta,
+  });
+  m.output.noteOperation(node);
+  history.define(node, found);
+  m.backwards.push(m.steps - 1);
+  return metas.map((tensor, index) => appendItem(m, node, { index, tensor }));
+}
+
+function appendItem(
+  m: Interpreter,
+  from: Node,
+  { index, tensor }: { readonly index: number; readonly tensor: TensorMeta },
+): TensorValue {
+  const { stack } = from.meta;
+  const item = m.output.graph.create("call_function", "getitem", {
+    args: [from, index],
+    meta: { stack, value: { kind: "tensor", tensor, requiresGrad: false } },
+  });
+  return tensorOfNode(m, item);
+}

@@ -1,0 +1,35 @@
+/**
+ * Whose elements the nodes of a trace show. Input: nodes; output: the nodes behind them that have the memory. Invariant:
+ * two nodes that may share memory are never told apart.
+ */
+import { showsArgument } from "../../autograd/shows_argument.ts";
+import type { Node } from "../../graph/node.ts";
+import { argumentsOfNode, isGraphValue, valueOfNode } from "../../ops/graph_builder.ts";
+import { findTarget } from "../../ops/table.ts";
+
+/** Whether two nodes of a trace may show elements of one tensor. */
+export function mayShareMemory(a: Node, b: Node): boolean {
+  const [one, other] = [a, b].map((node) => shownNode(node, { detached: true }));
+  return one === other || (one?.op === "placeholder" && other?.op === "placeholder");
+}
+
+/** The input that a node is, or shows elements of; `detached`: also by views that have no gradient. */
+export function shownInput(node: Node, views: { readonly detached: boolean }): Node | null {
+  const shown = shownNode(node, views);
+  return shown.op === "placeholder" ? shown : null;
+}
+
+/** The node whose elements a node shows: itself where it has memory of its own. */
+export function shownNode(node: Node, { detached }: { readonly detached: boolean }): Node {
+  for (let at = node;;) {
+    const [first] = at.inputs();
+    if (at.op === "placeholder" || !first) return at;
+    if (at.target !== "getitem") {
+      const definition = findTarget(at.target)?.definition;
+      if (!definition || (!detached && definition.gradient.kind === "none")) return at;
+      const args = argumentsOfNode(at, definition, valueOfNode, isGraphValue);
+      if (!showsArgument({ definition, args })) return at;
+    }
+    at = first;
+  }
+}

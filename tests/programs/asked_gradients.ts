@@ -1,0 +1,220 @@
+/** Programs that take gradients inside: of tensors that they make, and through hooks of leaves. */
+import { autograd, enableGrad, manualSeed, nn, noGrad, ones, randn, type Tensor, tensor } from "../../mod.ts";
+import type { Corpus } from "../support/programs.ts";
+
+const f64 = (values: readonly number[], requiresGrad = false) =>
+  tensor(values, { dtype: "float64", requiresGrad });
+
+/** Programs of one graph, each. */
+export const whole: Corpus = {
+  "autograd.grad of a tensor made inside"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const y = x.detach().requiresGrad_();
+      const [slope] = autograd.grad(y.pow(3).sum(), [y]);
+      return [slope!, y.isLeaf, y.requiresGrad];
+    });
+    see(f(f64([1, -2])), f(f64([3, 0.5])));
+  },
+  "a leaf made of data"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const w = tensor([0.5, 2], { dtype: "float64", requiresGrad: true });
+      return autograd.grad(x.mul(w).exp().sum(), w);
+    });
+    see(f(f64([1, -2])), f(f64([3, 0.5])));
+  },
+  "gradients of results and of inputs, some of which do not contribute"({ compile, see }) {
+    const f = compile((x: Tensor, w: Tensor, unused: Tensor) => {
+      const hidden = x.mul(w), loss = hidden.sin().sum();
+      return autograd.grad([loss, hidden.mul(2)], [hidden, w, unused], [null, hidden.detach()], {
+        allowUnused: true,
+      });
+    });
+    const x = f64([1, -2]);
+    see(f(x, f64([0.5, 1], true), f64([1], true)), x);
+  },
+  "a pass that keeps what a second one reads"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const y = x.clone().requiresGrad_(), loss = y.pow(3).sum();
+      const [first] = autograd.grad(loss, [y], { retainGraph: true });
+      const [second] = autograd.grad(loss, [y]);
+      return first!.sub(second!.mul(2));
+    });
+    see(f(f64([1, -2])));
+  },
+  "backward to a tensor made inside"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const y = x.detach().requiresGrad_();
+      y.pow(2).sum().backward();
+      y.exp().sum().backward();
+      const { grad } = y;
+      y.grad = null;
+      return [grad!, y.grad];
+    });
+    see(f(f64([1, -2])));
+  },
+  "an attack on a model"({ compile, see }) {
+    manualSeed(2);
+    const model = new nn.Linear(3, 2);
+    const attacked = compile((x: Tensor) => {
+      const given = x.detach().clone().requiresGrad_();
+      const [slope] = autograd.grad(model.call(given).square().sum(), given);
+      const moved = noGrad(() => given.add(slope!.sign().mul(0.1)));
+      const loss = model.call(moved).square().mean();
+      loss.backward();
+      return loss.detach();
+    });
+    see(attacked(randn([2, 3])), attacked(randn([2, 3])), model.parameters().map(({ grad }) => grad));
+  },
+  "a history in a part without gradients"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const y = x.detach().requiresGrad_();
+      const z = enableGrad(() => y.mul(y));
+      return [autograd.grad(z.sum(), [y])[0]!, y.mul(2).requiresGrad];
+    });
+    noGrad(() => see(f(f64([1, -2]))));
+  },
+  "hooks of parameters, in the order of the tape"({ compile, see }) {
+    manualSeed(3);
+    const model = new nn.Sequential(new nn.Linear(2, 3), new nn.Tanh(), new nn.Linear(3, 1));
+    const seen: string[] = [];
+    for (const [name, parameter] of model.namedParameters()) {
+      parameter.registerHook((grad) => {
+        seen.push(`${name} ${grad.shape} ${[...model.parameters()].filter((each) => each.grad).length}`);
+        return name.endsWith("weight") ? grad.clamp(-0.1, 0.1) : undefined;
+      });
+    }
+    const step = compile((x: Tensor) => {
+      model.zeroGrad();
+      model.call(x).square().sum().backward();
+      return model.parameters().map(({ grad }) => grad!.clone());
+    });
+    see(step(randn([4, 2])), step(randn([4, 2])), seen);
+  },
+  "several hooks, one behind the other"({ compile, see }) {
+    const w = f64([1, 2], true);
+    const kept: Tensor[] = [];
+    w.registerHook((grad) => grad.mul(3));
+    w.registerHook((grad) => void kept.push(grad));
+    w.registerHook((grad) => grad.add(0.5));
+    const step = compile((x: Tensor) => {
+      x.mul(w).sum().backward();
+      return kept.length;
+    });
+    see(step(f64([1, -2])), step(f64([3, 1])), w.grad, kept, kept.includes(w.grad!));
+  },
+  "hooks that come and go"({ compile, see }) {
+    const w = f64([1, 2], true);
+    const step = compile((x: Tensor) => {
+      w.grad = null;
+      x.mul(w).exp().sum().backward();
+      return w.grad!;
+    });
+    const x = f64([0.5, -1]);
+    see(step(x));
+    const double = w.registerHook((grad) => grad.mul(2));
+    see(step(x), step(x));
+    const halve = w.registerHook((grad) => grad.div(4));
+    see(step(x));
+    double.remove();
+    see(step(x));
+    halve.remove();
+    see(step(x));
+  },
+};
+
+/** Programs in which the tape has to help. */
+export const helped: Corpus = {
+  "a tensor that requires grad is returned"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const y = x.detach().requiresGrad_(), z = y.mul(2);
+      return [y, z, autograd.grad(z.sum(), [y], { retainGraph: true })[0]!];
+    });
+    const [y, z] = f(f64([1, -2])) as [Tensor, Tensor];
+    see(y.isLeaf, y.requiresGrad, z.isLeaf);
+    z.exp().sum().backward();
+    see(y.grad);
+  },
+  "a second pass through what the first has used up"({ compile, attempt, see }) {
+    const f = compile((x: Tensor) => {
+      const y = x.detach().requiresGrad_(), loss = y.pow(3).sum();
+      const first = autograd.grad(loss, [y]);
+      see(first);
+      return autograd.grad(loss, [y]);
+    });
+    attempt(() => f(f64([1, -2])));
+  },
+  "what does not contribute, and what cannot"({ compile, attempt }) {
+    const f = compile((x: Tensor, which: string) => {
+      const y = x.detach().requiresGrad_(), other = x.mul(2).requiresGrad_();
+      if (which === "unused") return autograd.grad(y.sum(), [other]);
+      if (which === "several") return autograd.grad(y.mul(2), [y]);
+      if (which === "none") return autograd.grad(x.sum(), [y]);
+      return autograd.grad(y.mul(2), [y], [ones([3], { dtype: "float64" })]);
+    });
+    for (const which of ["unused", "several", "none", "shape"]) attempt(() => f(f64([1, -2]), which));
+  },
+  "a gradient of a gradient"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const y = x.detach().requiresGrad_();
+      const [first] = autograd.grad(y.pow(3).sum(), [y], { createGraph: true });
+      return autograd.grad(first!.sum(), [y]);
+    });
+    see(f(f64([1, -2])));
+  },
+  "an input with a history of its own"({ compile, see }) {
+    const f = compile((a: Tensor, b: Tensor) => autograd.grad(a.mul(b).sum(), [a]));
+    const a = f64([1, -2], true);
+    see(f(a, a.exp()), f(a, f64([1, 2])));
+    const b = f64([1, -2], true);
+    b.registerHook((grad) => grad.mul(10));
+    see(f(b, f64([1, 2])));
+  },
+  "gradients that are one tensor, or a view"({ compile, see }) {
+    const f = compile((a: Tensor, b: Tensor) => {
+      const x = a.detach().requiresGrad_(), y = b.detach().requiresGrad_();
+      const [gx, gy] = autograd.grad(x.add(y).exp().sum(), [x, y]);
+      const [flat] = autograd.grad(x.sum(), [x]);
+      return [gx === gy, gx!, flat!.stride()];
+    });
+    see(f(f64([1, -2]), f64([0, 1])));
+  },
+  "a write to a leaf, and to what shares its memory"({ compile, see }) {
+    const f = compile((x: Tensor, how: string) => {
+      const base = x.clone(), y = base.detach().requiresGrad_(), loss = y.pow(2).sum();
+      if (how === "step") noGrad(() => y.sub_(0.5));
+      if (how === "base") base.mul_(2);
+      if (how === "leaf") y.mul_(2);
+      return [autograd.grad(loss, [y])[0]!, y.detach()];
+    });
+    for (const how of ["no", "step", "base", "leaf"]) {
+      try {
+        see(f(f64([1, -2]), how));
+      } catch (error) {
+        // Which operation of the tape needed what was written depends on the graphs
+        see(String(error).slice(0, 60));
+      }
+    }
+  },
+  "a hook that throws, is caught, and one that writes"({ compile, see, attempt }) {
+    const w = f64([1, 2], true), v = f64([3, 4], true);
+    let mode = "throw";
+    w.registerHook((grad) => {
+      if (mode === "throw") throw new RangeError("too large");
+      if (mode === "write") grad.mul_(2);
+      if (mode === "print") console.log("seen", grad.shape);
+      return mode === "shape" ? grad.sum() : undefined;
+    });
+    const step = compile((x: Tensor) => {
+      w.grad = null;
+      v.grad = null;
+      try {
+        x.add(w).add(v.mul(3)).mul(2).sum().backward();
+      } catch (error) {
+        return [String(error), w.grad, v.grad];
+      }
+      return [w.grad, v.grad, x.mul(w).requiresGrad];
+    });
+    for (mode of ["throw", "write", "print", "no"]) attempt(() => step(f64([1, -2])));
+    see(mode);
+  },
+};
