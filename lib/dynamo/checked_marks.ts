@@ -4,13 +4,13 @@
  */
 import { DynError } from "../base/errors.ts";
 import { codeOf } from "./functions.ts";
-import { sourceText as placeText } from "./source.ts";
+import { argumentLabel, sourceText as placeText } from "./source.ts";
 import type { OutputGraph } from "./trace/output_graph.ts";
 import type { Wrapper } from "./variables/wrap.ts";
 
 /** The names of a function's parameters; none where its text cannot be had. */
 export function parametersOf(fn: object): readonly string[] {
-  return codeOf(fn)?.parameters.map((name, i) => name ?? `arg${i}`) ?? [];
+  return codeOf(fn)?.parameters.map((_, i, all) => argumentLabel(all, i)) ?? [];
 }
 
 /** Throws DynError where the program makes a constant of a dimension that the user has marked as dynamic. */

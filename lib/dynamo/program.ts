@@ -9,6 +9,7 @@ import type { GraphModule } from "../graph/graph_module.ts";
 import type { SourcePosition } from "../graph/node.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
 import { type ShapeMarks, shapeMarks, type ShapesSpec } from "./shapes_spec.ts";
+import { argumentLabel } from "./source.ts";
 import type { GuardFilter } from "./guards/filters.ts";
 import { UncompiledLog } from "./uncompiled.ts";
 
@@ -82,7 +83,7 @@ export class Program {
     return this.#shapes ??= Object.keys(shapesSpec).length === 0
       ? new Map()
       : signature === null
-      ? shapeMarks(shapesSpec, { parameters: own(), labelOf: (index) => own()[index] ?? `arg${index}` })
+      ? shapeMarks(shapesSpec, { parameters: own(), labelOf: (index) => argumentLabel(own(), index) })
       : shapeMarks(shapesSpec, { parameters: parametersOf(signature), labelOf: (index) => `arg${index}` });
   }
 

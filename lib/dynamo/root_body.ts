@@ -6,7 +6,7 @@ import { apply } from "../base/own_builtins.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import type { CodeObject } from "./bytecode/code.ts";
 import { infoOf } from "./functions.ts";
-import { argumentSource, knownSource, THIS_SOURCE } from "./source.ts";
+import { argumentLabel, argumentSource, knownSource, THIS_SOURCE } from "./source.ts";
 import { positionOf } from "./trace/positions.ts";
 import { Frame, type Interpreter } from "./trace/interpreter.ts";
 import { ObjectValue, UNDEFINED, type Value } from "./variables/value.ts";
@@ -33,7 +33,7 @@ export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitB
     get parameters(): readonly string[] {
       const found = codeOfRoot();
       if (typeof found === "string") return [];
-      return found.parameters.map((p, i) => p ?? `arg${i}`);
+      return found.parameters.map((_, i, all) => argumentLabel(all, i));
     },
     scalars: new Set(),
     place() {
@@ -80,7 +80,7 @@ function argumentValues(m: Interpreter, code: CodeObject, args: readonly unknown
   const count = from < Infinity ? args.length : Math.max(args.length, ...[...wanted].map((i) => i + 1), 0);
   return Array.from({ length: count }, (_, index): Value => {
     if (!wanted.has(index) && index < from) return UNDEFINED;
-    const label = code.parameters[index] ?? `arg${index}`;
+    const label = argumentLabel(code.parameters, index);
     return m.wrapper.wrap(args[index], argumentSource(label, index));
   });
 }

@@ -47,6 +47,15 @@ export function argumentSource(label: string, index: number): Source {
   return { kind: "argument", name: `L[${JSON.stringify(label)}]`, label, index };
 }
 
+/** What an argument is called: as its parameter, or by its position where that has no name of its own. */
+export function argumentLabel(parameters: readonly (string | null)[], index: number): string {
+  const name = parameters[index];
+  if (name && parameters.indexOf(name) === index) return name;
+  let label = `arg${index}`;
+  while (parameters.includes(label)) label += "_";
+  return label;
+}
+
 /** The receiver. */
 export const THIS_SOURCE: Source = { kind: "this", name: `L["this"]` };
 
@@ -116,6 +125,30 @@ export function privateSource(base: Source, member: string, access: PrivateReade
 /** A key, value or member of a Map or Set, by position. */
 export function entrySource(base: Source, part: "key" | "value" | "member", index: number): Source {
   return { kind: "entry", name: `${base.name}.${part}s[${index}]`, base, part, index };
+}
+
+/** Whether two sources of one name are one place. */
+export function isSamePlace(a: Source, b: Source): boolean {
+  switch (a.kind) {
+    case "argument":
+      return b.kind === a.kind && b.index === a.index;
+    case "this":
+      return b.kind === a.kind;
+    case "global":
+      return b.kind === a.kind && b.variable === a.variable;
+    case "known":
+      return b.kind === a.kind && b.object === a.object;
+    case "cell":
+      return b.kind === a.kind && b.cell === a.cell;
+    case "captured":
+      return b.kind === a.kind && b.index === a.index && b.base.name === a.base.name;
+    case "property":
+      return b.kind === a.kind && b.key === a.key && b.base.name === a.base.name;
+    case "private":
+      return b.kind === a.kind && b.access === a.access && b.base.name === a.base.name;
+    case "entry":
+      return b.kind === a.kind && b.part === a.part && b.index === a.index && b.base.name === a.base.name;
+  }
 }
 
 /** The name for people: without the numbers that keep equal labels apart. */

@@ -28,7 +28,7 @@ import {
   ReplacedBuiltins,
   withOwnBuiltins,
 } from "../base/own_builtins.ts";
-import { argumentSource } from "./source.ts";
+import { argumentLabel, argumentSource } from "./source.ts";
 import { isTensor } from "../tensor/tensor.ts";
 import { currentStance, forcedBackend, skipsGuards } from "./stance.ts";
 import type { Program } from "./program.ts";
@@ -133,7 +133,7 @@ export class Unit {
   observe(args: readonly unknown[]): void {
     const { parameters } = this.body;
     args.forEach((value, index) => {
-      const { name } = argumentSource(parameters[index] ?? `arg${index}`, index);
+      const { name } = argumentSource(argumentLabel(parameters, index), index);
       if (typeof value === "number") this.history.numberChanges(name, value);
       else if (isTensor(value)) this.history.shapeChanges(name, value.shape);
     });

@@ -169,6 +169,16 @@ export const objects: Corpus = {
     const g = compile((x: Tensor, o: never) => x.add(Counter.peek(o)));
     attempt(() => g(v(1), c as never));
     attempt(() => g(v(1), {} as never));
+    class Named extends Counter {
+      #n = -5;
+      both(x: Tensor, k: number) {
+        this.#n += k % 2;
+        return [x.mul(this.n).add(this.#n), this.n, this.#n];
+      }
+    }
+    const named = new Named("named");
+    const both = compile((x: Tensor, o: Named, k: number) => [o.both(x, k), o.run(x, k, o)]);
+    for (const k of [0, 0, 5, 1, 2]) see(both(v(1), named, k), named.n);
     const h = compile((x: Tensor) => {
       const made = new Counter("new");
       return [made.run(x, 2, made), made.n];
@@ -391,6 +401,13 @@ export const objects: Corpus = {
     });
     const k = {}, t = v(9);
     see(f(v(1), k), f(v(2), k), f(v(1), t), f(v(2), t), cache.get(k), marked.has(t));
+    const one = new WeakMap<object, number>(), other = new WeakMap<object, number>();
+    const g = compile((x: Tensor, key: object) => [x.add(one.get(key) ?? 0), one.get(key), other.get(key)]);
+    for (const [a, b] of [[1, 1], [1, 2], [3, 3], [4, 5]] as const) {
+      one.set(k, a);
+      other.set(k, b);
+      see(g(v(1), k));
+    }
   },
   "maps and sets: order, deletion, groups, set algebra"({ compile, see }) {
     const m = new Map<string, unknown>([["a", 1], ["b", 2]]);

@@ -62,7 +62,7 @@ function numbers(tie: Tie): Text {
     [1, code`(o.${word("b", "c", "none")} ?? ${number})`],
     [1, code`(o.deep?.${word(...chains)} ?? ${number})`],
     [1, code`w.${word("inc", "twice", "none?.")}(${number})`],
-    [1, code`r0.${word("up", "read")}(${number})`],
+    [1, code`r0.${word("up", "read", "own")}(${number})`],
     [1, code`${list}.${word("length", "indexOf(2)", "at(-1)")}`],
     [1, code`${list}.findIndex((e) => e > ${closed(number)})`],
     [1, code`${list}.reduce((a, b) => a + ${choose([2, word("b")], [1, closed(number)])}, 0)`],

@@ -119,7 +119,16 @@ class R {
     return #v in this ? this.#v : 0;
   }
 }
-const r0 = new R();
+class S extends R {
+  #v = 5;
+  static access = {
+    "#v": { has: (o) => #v in o, get: (o) => o.#v, set: (o, v) => void (o.#v = v), member: "field" },
+  };
+  own(k) {
+    return (this.#v -= k) + this.read();
+  }
+}
+const r0 = new S();
 function h0(a, b = a + 1, ...rest) {
   const n = a, k = b, list = rest, o = { a, none: 0 }, x = env.shared, y = x, w = new P(a), m = new Map(), st = new Set(), mine = [];
   let t0 = x, t1 = x, p = 1, q = 2, i = 7, s = "h", fuel = 12;
@@ -180,6 +189,7 @@ const NAMES = [
   "P",
   "Q",
   "R",
+  "S",
   "r0",
   "h0",
   "h1",
@@ -189,8 +199,8 @@ const NAMES = [
 
 /** Functions and classes the compiler is told of, and expressions for them. */
 const FUNCTIONS: readonly (readonly [name: string, expression: string])[] = [
-  ...["f", "h0", "h1", "tag", "it", "gen", "agen", "P", "Q", "R"].map((name) => [name, name] as const),
-  ...["P.inc", "P.twice", "P.apply", "Q.inc", "R.up", "R.read"].map((name) =>
+  ...["f", "h0", "h1", "tag", "it", "gen", "agen", "P", "Q", "R", "S"].map((name) => [name, name] as const),
+  ...["P.inc", "P.twice", "P.apply", "Q.inc", "R.up", "R.read", "S.own"].map((name) =>
     [name, name.replace(".", ".prototype.")] as const
   ),
   ...["get", "set"].map((kind) =>
@@ -209,7 +219,8 @@ interface Module {
   readonly held: (() => unknown)[];
   readonly variables: Readonly<Record<string, Variable>>;
   readonly functions: readonly object[];
-  readonly access: Readonly<Record<string, PrivateAccess>>;
+  /** Of private members, by class and name. */
+  readonly access: Readonly<Record<string, Readonly<Record<string, PrivateAccess>>>>;
 }
 
 function instantiate(text: string, env: Readonly<Record<string, unknown>>): Module {
@@ -221,7 +232,7 @@ function instantiate(text: string, env: Readonly<Record<string, unknown>>): Modu
 ${text}
 return { f, held, variables: { ${variables.join(", ")} }, functions: [${
     FUNCTIONS.map(([, expression]) => expression).join(", ")
-  }], access: R.access };`;
+  }], access: { R: R.access, S: S.access } };`;
   return new Function("env", made)(env);
 }
 
@@ -282,14 +293,16 @@ function codesOf(text: string): Known {
 /** Tells the compiler of the functions and how to reach what they capture. */
 function register(text: string, module: Module): void {
   const codes = codesOf(text);
-  const functionInfo = (code: CodeObject): FunctionInfo => ({
-    kind: "function",
-    code,
-    binding: (at) => bindingOf(module, code.free[at]),
-  });
   FUNCTIONS.forEach(([name], index) => {
-    const code = codes.get(name), fn = module.functions[index];
+    const code = codes.get(name),
+      fn = module.functions[index],
+      access = module.access[name.split(".")[0] ?? ""];
     if (!code || !fn) return;
+    const functionInfo = (code: CodeObject): FunctionInfo => ({
+      kind: "function",
+      code,
+      binding: (at) => bindingOf(module, access, code.free[at]),
+    });
     if ("instructions" in code) return registerMade(fn, functionInfo(code));
     registerMade(fn, {
       kind: "class",
@@ -309,9 +322,13 @@ function register(text: string, module: Module): void {
   });
 }
 
-function bindingOf(module: Module, variable: FreeVariable | undefined): FreeBinding {
+function bindingOf(
+  module: Module,
+  members: Readonly<Record<string, PrivateAccess>> | undefined,
+  variable: FreeVariable | undefined,
+): FreeBinding {
   const name = variable?.name ?? "";
-  const access = module.access[name], found = module.variables[name];
+  const access = members?.[name], found = module.variables[name];
   if (access) return { kind: "private", access };
   if (!found) return { kind: "unreachable", because: name };
   return variable?.reassigned ? { kind: "cell", cell: found } : { kind: "value", value: found.get() };

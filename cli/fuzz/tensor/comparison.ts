@@ -26,6 +26,8 @@ export interface ComparisonOptions {
   readonly inFloat64?: () => Promise<Runnable>;
   /** Whether it computes with numbers read off tensors. */
   readonly readsNumbers?: boolean;
+  /** Whether it asks for gradients more than once. */
+  readonly severalPasses?: boolean;
   /** Where the compiled program keeps its tensors; "cpu" unless given. */
   readonly device?: DeviceName;
 }
@@ -83,6 +85,7 @@ export async function compare(runnable: Runnable, options: ComparisonOptions): P
       mode: runnable.modes[k] ?? "grad",
       failedPass: facts.some(isFailedPass),
       readsNumbers: options.readsNumbers ?? false,
+      severalPasses: options.severalPasses ?? false,
     });
     const all = unknown.filter(({ aspect }) => !options.without?.has(aspect));
     const left = await judge.unexplained(k, all);

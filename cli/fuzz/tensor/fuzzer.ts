@@ -14,7 +14,7 @@ import { instances } from "./instance.ts";
 import { enterLaboratory } from "./laboratory.ts";
 import type { Runnable } from "./observe.ts";
 import { fileText } from "./print.ts";
-import { calledNames, type Program } from "./program.ts";
+import { calledNames, passesOf, type Program } from "./program.ts";
 import { widened } from "./rounding.ts";
 
 /** What to leave out: kinds of observations, or of statements. */
@@ -71,6 +71,7 @@ export class TensorFuzzer implements Fuzzer<Program> {
         inFloat64: async () => (await runnablesOf([widened(program)]))[0] ?? runnable,
         device: tier === "webgpu" ? "webgpu" : "cpu",
         readsNumbers: calledNames(program).includes("number"),
+        severalPasses: passesOf(program) > 1,
       });
       for (const [name, count] of Object.entries({ runs: 1, ...counts })) {
         this.#counts[name] = (this.#counts[name] ?? 0) + count;

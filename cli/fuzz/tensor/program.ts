@@ -276,3 +276,9 @@ export function calledNames(program: Program): string[] {
   }
   return [...names].sort();
 }
+
+/** How often a call of the program asks for gradients. */
+export function passesOf(program: Program): number {
+  return [...everyStatement(program.body)].filter(({ kind }) => kind === "backward" || kind === "grad")
+    .length;
+}

@@ -11,7 +11,7 @@ import { isUnbacked } from "../../sym/decide.ts";
 import { ShapeEnv, type SizeGuard, type SizeSource } from "../../sym/shape_env.ts";
 import { sizeBindings, symbolsOf } from "../../graph/sizes.ts";
 import { type Fact, factText, type Guard, type MethodExpectation } from "../guards/guard.ts";
-import { placeholderName, type Source, sourceText } from "../source.ts";
+import { isSamePlace, placeholderName, type Source, sourceText } from "../source.ts";
 import {
   callIn,
   expressionSize,
@@ -104,6 +104,7 @@ export class OutputGraph {
     const call = fact.kind === "expression" ? callIn(fact.expression) : null;
     if (call) breakGraph("builtin", `what follows depends on ${call.text}`);
     const key = keyOf(fact);
+    if ("source" in fact && fact.source) this.rememberSource(fact.source);
     if (this.#guarded.has(key)) return;
     this.#guarded.add(key);
     if (fact.kind === "identity") this.#identified.add(fact.source.name);
@@ -117,9 +118,11 @@ export class OutputGraph {
     this.methods.push(expected);
   }
 
-  /** Remembers a source that sizes are read from. */
+  /** Remembers a source that guards test or sizes are read from. */
   rememberSource(source: Source): void {
-    this.#sourceNames.set(source.name, source);
+    const known = this.#sourceNames.get(source.name);
+    if (!known) this.#sourceNames.set(source.name, source);
+    else invariant(isSamePlace(known, source), `Expected one place of the name ${source.name} but found two`);
   }
 
   /** The source with this name. */

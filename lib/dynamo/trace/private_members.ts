@@ -8,7 +8,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { placeOf } from "../bytecode/compile.ts";
 import type { InstructionOf } from "../bytecode/code.ts";
 import type { PrivateAccess } from "../frame/info.ts";
-import { privateSource } from "../source.ts";
+import { privateSource, type Source } from "../source.ts";
 import {
   constant,
   ObjectValue,
@@ -112,11 +112,26 @@ function isMethod(member: Value | PrivateMethod): member is PrivateMethod {
 function canonical(object: ObjectValue, name: string, access: PrivateAccess): PrivateAccess {
   const { real } = object;
   if (!real) return access;
+  const known = accessesTo(object, name);
+  const same = known.find((other) => other === access || isSameMember(real, access, other));
+  if (!same) known.push(access);
+  return same ?? access;
+}
+
+/** The accesses to members of one name that an object is known by. */
+function accessesTo(object: ObjectValue, name: string): PrivateAccess[] {
   let known = object.privateAccess.get(name);
   if (!known) object.privateAccess.set(name, known = []);
-  for (const other of known) if (other === access || isSameMember(real, access, other)) return other;
-  known.push(access);
-  return access;
+  return known;
+}
+
+/** Where a member of an object is: members of one name, of several classes, have names of their own. */
+export function memberSource(object: ObjectValue, name: string, access: PrivateAccess): Source {
+  invariant(object.source, "Expected an object of the program");
+  const known = accessesTo(object, name);
+  let index = known.indexOf(access);
+  if (index < 0) index = known.push(access) - 1;
+  return privateSource(object.source, index === 0 ? name : `${name}#${index + 1}`, access);
 }
 
 function isSameMember(object: object, a: PrivateAccess, b: PrivateAccess): boolean {
@@ -161,8 +176,8 @@ function realMember(
   object: ObjectValue,
   { text, given }: { readonly text: string; readonly given: PrivateAccess },
 ): Value {
-  const { real, source } = object;
-  invariant(real && source, "Expected a real object");
+  const { real } = object;
+  invariant(real, "Expected a real object");
   if (!given.has(real)) breakGraph("throws", "a private member of another class");
   const access = canonical(object, text, given);
   const written = object.privates.get(access);
@@ -171,7 +186,7 @@ function realMember(
   const content = access.get(real);
   return access.member === "method" && typeof content === "function"
     ? m.wrapper.known(content, text)
-    : m.wrapper.wrap(content, privateSource(source, text, access));
+    : m.wrapper.wrap(content, memberSource(object, text, access));
 }
 
 /** object.#name = value */

@@ -6,12 +6,12 @@
 import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
-import { privateSource } from "../../source.ts";
 import { constant, isObject, ObjectValue, TRUE, UNDEFINED, type Value } from "../../variables/value.ts";
 import { inTurn } from "../in_turn.ts";
 import { type CallResult, type ConstructRequest, type Interpreter, PUSHED } from "../interpreter.ts";
 import { collect } from "../iteration.ts";
 import { findProperty } from "../objects.ts";
+import { memberSource } from "../private_members.ts";
 import type { ModelTable } from "./table.ts";
 
 type Weak = WeakMap<object, unknown> | WeakSet<object>;
@@ -80,9 +80,9 @@ function read(m: Interpreter, found: Found, key: Value): Value | null {
   if (written) return written;
   // Nothing outside has what the trace makes.
   if (!real || !source) return null;
-  const has = m.wrapper.wrap(presence.get(real), privateSource(source, "<in a weak collection>", presence));
+  const has = m.wrapper.wrap(presence.get(real), memberSource(key, "<in a weak collection>", presence));
   if (has.kind !== "constant" || has.value !== true) return null;
-  return m.wrapper.wrap(content.get(real), privateSource(source, "<of a weak collection>", content));
+  return m.wrapper.wrap(content.get(real), memberSource(key, "<of a weak collection>", content));
 }
 
 function write(found: Found, key: Value | undefined, value: Value): void {
