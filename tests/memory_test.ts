@@ -4,10 +4,12 @@
  */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { hostPages } from "../backends/cpu/host_pages.ts";
+import type { HostBlock } from "../backends/cpu/host_memory.ts";
 import { MemoryPool } from "../backends/cpu/memory_pool.ts";
 import { memoryLimit } from "../backends/memory/limit.ts";
 import { Findable, LiveSet } from "../backends/memory/live_set.ts";
 import { sizeClass } from "../backends/memory/size_class.ts";
+import { wasmPool } from "../backends/wasm/threads.ts";
 import {
   compile,
   emptyCache,
@@ -49,6 +51,18 @@ function findsOnly(look: () => Findable[], kept: readonly Findable[]): void {
   assert(found.size <= kept.length + SLACK, `Expected ${kept.length} objects but found ${found.size}`);
 }
 
+Deno.test("large memory lies where WebAssembly reaches it, and its pages come back", () => {
+  const pool = new MemoryPool("cpu"), memory = pool.allocate(4 * MIB), { uint8, place } = memory.block;
+  assertEquals(place?.memory, wasmPool().memory);
+  assertEquals(uint8.byteOffset, place?.address);
+  uint8.fill(1);
+  pool.free(memory);
+  pool.giveBack();
+  assertEquals(pool.reserved, 0);
+  // Bytes of pages that are gone are 0; at the ends there may be part of a page
+  if (Deno.build.os === "linux") assert(uint8.subarray(2 ** 16, -(2 ** 16)).every((byte) => byte === 0));
+});
+
 Deno.test("a live set finds what is alive, in the middle of a job", () => {
   const set = new LiveSet(isFindable), kept: Findable[] = [];
   fill(set, kept, 10);
@@ -67,6 +81,19 @@ Deno.test("a pool uses dropped memory again in a loop that does not wait", () =>
   const { mostReserved } = pool;
   for (let i = 0; i < 100_000; i++) pool.allocate(64);
   assert(pool.mostReserved - mostReserved < 4 * MIB);
+});
+
+Deno.test("a large result is mostly written where the one before it was, also after all was collected", () => {
+  const pool = new MemoryPool("cpu");
+  let last: HostBlock | undefined, same = 0;
+  for (let i = 0; i < 200; i++) {
+    if (i % 20 === 0) pool.giveBack();
+    const { block } = pool.allocate(16 * MIB);
+    if (block === last) same++;
+    last = block;
+  }
+  // Not while V8 marks everything
+  assert(same > 100, `Expected most results in the block of the last one but found ${same} of 200`);
 });
 
 Deno.test("memory larger than what is searched for is found among the young", () => {
@@ -147,20 +174,20 @@ Deno.test("the numbers follow what a program makes, gives back and drops", () =>
   emptyCache("cpu");
   const before = memoryAllocated("cpu");
   resetPeakMemoryStats("cpu");
-  const kept = ones([2, MIB]);
+  const kept = ones([2, MIB / 4]);
   for (let i = 0; i < 3; i++) {
-    using _given = ones([MIB]);
+    using _given = ones([MIB / 4]);
   }
-  assertEquals(memoryAllocated("cpu") - before, 8 * MIB);
-  assertEquals(maxMemoryAllocated("cpu") - before, 12 * MIB);
-  assertEquals(memoryReserved("cpu") >= before + 12 * MIB, true);
+  assertEquals(memoryAllocated("cpu") - before, 2 * MIB);
+  assertEquals(maxMemoryAllocated("cpu") - before, 3 * MIB);
+  assertEquals(memoryReserved("cpu") >= before + 3 * MIB, true);
   noGrad(() => {
-    for (let i = 0; i < 3; i++) ones([MIB]);
+    for (let i = 0; i < 3; i++) ones([MIB / 4]);
   });
-  assertEquals(memoryAllocated("cpu") - before, 20 * MIB);
+  assertEquals(memoryAllocated("cpu") - before, 5 * MIB);
   emptyCache("cpu");
   // The last one made may still stand in a register
-  assert(memoryAllocated("cpu") - before <= 12 * MIB);
+  assert(memoryAllocated("cpu") - before <= 3 * MIB);
   assertEquals(memoryReserved("cpu"), memoryAllocated("cpu"));
   assertEquals(kept.at(1, 5).item(), 1);
   assertMatch(
@@ -174,8 +201,10 @@ Deno.test("a compiled function asks for the numbers where it stands", () => {
     const before = memoryAllocated("cpu"), y = x.add(1), more = memoryAllocated("cpu") - before;
     return [y.mul(2), more] as const;
   });
-  const x = ones([MIB]);
-  for (let call = 0; call < 3; call++) assertEquals(f(x)[1], 4 * MIB);
+  const x = ones([MIB / 4]);
+  // So that nobody looks for dropped memory soon
+  emptyCache("cpu");
+  for (let call = 0; call < 3; call++) assertEquals(f(x)[1], MIB);
 });
 
 Deno.test("what does not fit under the limit says what was asked for and what is held", () => {

@@ -1,14 +1,12 @@
 /**
- * Where blocks of host memory lie: on pages of their own, or in the memory of WebAssembly where kernels run as that, so
- * that no operand is copied. Input: sizes; output: blocks with arbitrary content. Invariant: a block in WebAssembly's
- * memory serves every other use as well.
+ * Where blocks of host memory lie: in the memory of WebAssembly, so that no operand is copied while kernels run as that,
+ * as all do until there is native code for them; on pages of their own where there is no room. Input: sizes; output:
+ * blocks with arbitrary content. Invariant: a block in WebAssembly's memory serves every other use as well.
  */
-import { config } from "../../lib/base/config.ts";
 import { TensorHeap } from "../wasm/heap.ts";
 import { wasmPool } from "../wasm/threads.ts";
 import { HostBlock } from "./host_memory.ts";
-import { adviseHugePages, discardPages, hostPages } from "./host_pages.ts";
-import { toolchainStatus } from "./toolchain.ts";
+import { adviseHugePages, discardPages, hostPages, releasePages } from "./host_pages.ts";
 
 /** Below this size copying costs less than it takes to run a kernel. */
 const COPIED_BYTES = 2 ** 14;
@@ -17,7 +15,7 @@ let heap: TensorHeap | undefined;
 
 /** A block of `bytes`, a multiple of 64. Throws RangeError where there is no room. */
 export function makeBlock(bytes: number): HostBlock {
-  if (bytes >= COPIED_BYTES && runsAsWasm()) {
+  if (bytes >= COPIED_BYTES) {
     heap ??= new TensorHeap(wasmPool().memory, adviseHugePages);
     const address = heap.allocate(bytes), { memory } = heap;
     if (address !== undefined) {
@@ -31,10 +29,10 @@ export function makeBlock(bytes: number): HostBlock {
 export function discardBlocks(blocks: readonly HostBlock[]): void {
   const pages: ArrayBuffer[] = [];
   for (const { uint8, place } of blocks) {
-    if (place) heap?.free(place.address, uint8.byteLength);
-    else if (uint8.buffer instanceof ArrayBuffer) pages.push(uint8.buffer);
+    if (place) {
+      releasePages(uint8);
+      heap?.free(place.address, uint8.byteLength);
+    } else if (uint8.buffer instanceof ArrayBuffer) pages.push(uint8.buffer);
   }
   discardPages(pages);
 }
-
-const runsAsWasm = (): boolean => config.inductor.tier === "wasm" || toolchainStatus().kind !== "ready";

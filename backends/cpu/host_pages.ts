@@ -9,6 +9,8 @@
 
 /** From this size on huge pages fit in. */
 const HUGE_PAGE = 2 ** 21;
+/** Of the ordinary size. */
+const PAGE = 2 ** 12;
 const PROT_READ_WRITE = 3, MAP_PRIVATE_ANONYMOUS = 0x22;
 const MADV_DONTNEED = 4, MADV_HUGEPAGE = 14;
 
@@ -54,6 +56,17 @@ export function discardPages(buffers: readonly ArrayBuffer[]): void {
   }
 }
 
+/** Gives the pages that lie wholly within some bytes back to the system; what is read there next is 0. */
+export function releasePages(bytes: Uint8Array): void {
+  system ??= findSystem();
+  const start = Deno.UnsafePointer.of(bytes);
+  if (!system || start === null) return;
+  const before = Number(-Deno.UnsafePointer.value(start) & BigInt(PAGE - 1));
+  const whole = Math.floor((bytes.byteLength - before) / PAGE) * PAGE;
+  if (whole <= 0) return;
+  system.madvise(Deno.UnsafePointer.offset(start, before), BigInt(whole), MADV_DONTNEED);
+}
+
 /** Asks for huge pages where bytes lie that nobody has touched. */
 export function adviseHugePages(bytes: Uint8Array): void {
   system ??= findSystem();
@@ -69,7 +82,7 @@ function mapPages(bytes: number): ArrayBuffer | undefined {
   const start = system.mmap(null, BigInt(whole + HUGE_PAGE), PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0n);
   const address = Deno.UnsafePointer.value(start);
   // The system's answer where there is no room is -1
-  if (!start || address % 4096n !== 0n) throw new RangeError("Array buffer allocation failed");
+  if (!start || address % BigInt(PAGE) !== 0n) throw new RangeError("Array buffer allocation failed");
   const before = Number((BigInt(HUGE_PAGE) - address % BigInt(HUGE_PAGE)) % BigInt(HUGE_PAGE));
   const aligned = before === 0 ? start : Deno.UnsafePointer.offset(start, before);
   if (!aligned) return undefined;

@@ -8,25 +8,15 @@ import { entriesOf, Visible } from "./weak_entries.ts";
 
 /** More bytes of young array buffers than V8 lets stand. */
 const PRESSURE = 65 * 2 ** 20;
-/** Bytes of young objects that are made at once; in all; and in all where it can wait. */
-const PART = 2 ** 18, MOST = 2 ** 26, FEW = 2 ** 22;
-
-/** Looks that do without pressing after one in which it did not help, and after a collection of everything. */
-const REST = 32;
+/** Bytes of young objects that are made at once, and in all. */
+const PART = 2 ** 18, MOST = 2 ** 26;
 
 /**
- * How many more looks do without pressing. After a collection of everything it makes V8 begin the next, since it thinks
- * that little room is needed; but the room for young objects is small then, and soon full.
- */
-let resting = 0;
-
-/**
- * Has V8 collect what was made lately and dropped since, most of the time. It looks whether that is due when an array
- * buffer is allocated, and a large young one makes it due; this costs 0.05 to 0.2 ms, since nobody touches the buffer's
- * pages.
+ * Has V8 collect what was made lately and dropped since, except while it marks everything. It looks whether that is due
+ * when an array buffer is allocated, and a large young one makes it due; this costs 0.05 to 0.2 ms, since nobody touches
+ * the buffer's pages.
  */
 export function pressForYoung(): void {
-  if (resting > 0) return void resting--;
   // So little is young that the threads which V8 wakes to help take their cores from kernels for nothing
   v8.setFlagsFromString("--no-parallel-scavenge");
   try {
@@ -41,15 +31,11 @@ export function pressForYoung(): void {
 }
 
 /**
- * The same, where pressing did not help: while V8 marks everything, only objects that find no room make it finish. Some
- * of what was dropped lately may stay then. Whether it collected; where that is urgent, it nearly always does.
+ * The same by objects that find no room, which makes V8 finish what it marks. Some of what was dropped lately may stay
+ * then. Costs milliseconds.
  */
-export function collectYoung(isUrgent: boolean): boolean {
-  resting = REST;
-  for (let made = 0; made < (isUrgent ? MOST : FEW); made += PART) if (collects(makeGarbage)) return true;
-  // Either V8 marks everything, or there is so much room that pressing costs less
-  resting = 0;
-  return false;
+export function collectYoung(): void {
+  for (let made = 0; made < MOST; made += PART) if (collects(makeGarbage)) return;
 }
 
 /** Holds each piece until the next is made, so that the compiler leaves none out. */
@@ -82,7 +68,6 @@ let collect: (() => void) | undefined;
 export function collectAll(): void {
   collect ??= findCollector();
   collect();
-  resting = REST;
 }
 
 /** The runtime's own function, which contexts get that are made under this flag. */

@@ -55,14 +55,15 @@ export class LiveSet<T extends Findable> {
 
   /**
    * Those alive that were added since the last look or the one before; those of before are old from now on. Undefined
-   * where V8 would not say soon, which is no look; where it is urgent, it always is one.
+   * while V8 marks everything, which is no look; where it is urgent, it always is one.
    */
   young(isUrgent: boolean): T[] | undefined {
     plant(this.#young);
     pressForYoung();
     let members = this.#youngMembers();
     if (members === undefined) {
-      if (!collectYoung(isUrgent) && !isUrgent) return undefined;
+      if (!isUrgent) return undefined;
+      collectYoung();
       members = entriesOf(this.#young).filter(this.#isMember);
     }
     this.#young = new WeakSet();
