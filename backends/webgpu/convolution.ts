@@ -238,7 +238,11 @@ class Gather {
   }
 
   store(view: BufferView, index: readonly string[], text: string): void {
-    this.w.line(this.#bindings.store(view.buffer, this.#place(view, index), { text, mode: this.#mode }));
+    this.w.line(this.#bindings.store(view.buffer, this.#place(view, index), {
+      text,
+      mode: this.#mode,
+      helpers: this.w.helpers,
+    }));
   }
 
   #place(view: BufferView, index: readonly string[]): string {

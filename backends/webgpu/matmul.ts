@@ -58,7 +58,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
         w.index(at(out.strides, rank - 1))
       }`;
       const text = accumulate ? `(${value} + ${bindings.load(out.buffer, place)})` : value;
-      w.line(bindings.store(out.buffer, place, { text, mode: "set" }));
+      w.line(bindings.store(out.buffer, place, { text, mode: "set", helpers: w.helpers }));
     },
   });
   return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };

@@ -17,6 +17,7 @@ import type { Target } from "./target.ts";
 import { unrollShort } from "./unroll.ts";
 import { mapToGrid } from "./grid.ts";
 import { separateLoops } from "./separate.ts";
+import { expandSmallSums } from "./small_sums.ts";
 import { splitProducts } from "./split_products.ts";
 import { mapToThreads } from "./threads.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
@@ -31,6 +32,7 @@ export interface Pass {
 
 /** All passes, in their order. */
 export const PASSES: readonly Pass[] = [
+  { name: "small_sums", applies: ({ grid }) => grid === null, run: expandSmallSums },
   { name: "library_calls", applies: () => true, run: libraryCalls },
   { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
   { name: "separate", applies: () => true, run: separateLoops },

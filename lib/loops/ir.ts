@@ -134,8 +134,8 @@ export type Statement =
     readonly dtype: ValueType;
   }
   /**
-   * The stored value has the type that loads give. `add` accumulates (bools by or), atomically where iterations may
-   * collide; buffers of small types have none.
+   * A value that is set has the type that loads give. One to \`add\` has the type that is computed with; it accumulates
+   * (bools by or, small types with each sum rounded), atomically where iterations may collide.
    */
   | {
     readonly kind: "store";

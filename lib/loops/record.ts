@@ -284,31 +284,23 @@ export class Recorder implements Body<Value> {
 
   /** Records a read of one buffer element; that of a small type as what it is computed with. */
   loadBuffer(buffer: BufferId, index: Dim, dtype: DType): Value {
-    return this.memo(loadKey(buffer, index), () => this.#load(buffer, index, dtype));
+    return this.memo(loadKey(buffer, index), () => {
+      const id = this.ids.next(), type = loadType(dtype);
+      this.push({ kind: "load", id, buffer, index, dtype: type });
+      if (!isSmall(dtype)) return { id, dtype: type };
+      if (!isHalf(dtype)) return { id, dtype: type, fits: dtype };
+      return { ...this.#fromBits({ id, dtype: type }, dtype), fits: dtype };
+    });
   }
 
-  #load(buffer: BufferId, index: Dim, dtype: DType): Value {
-    const id = this.ids.next(), type = loadType(dtype);
-    this.push({ kind: "load", id, buffer, index, dtype: type });
-    if (!isSmall(dtype)) return { id, dtype: type };
-    if (!isHalf(dtype)) return { id, dtype: type, fits: dtype };
-    return { ...this.#fromBits({ id, dtype: type }, dtype), fits: dtype };
-  }
-
-  /**
-   * Records a write of one element of a buffer of type `dtype`. Small types have no accumulating stores: the sum is
-   * loaded, added to and rounded, in loops that run in order.
-   */
+  /** Records a write of one element of a buffer of type `dtype`. */
   store(
     { buffer, dtype }: { readonly buffer: BufferId; readonly dtype: DType },
     index: Dim,
     { value, mode = "set" }: { value: Value; mode?: "set" | "add" },
   ): void {
-    if (!isSmall(dtype)) return this.push({ kind: "store", buffer, index, value: value.id, mode });
-    // Not the load that other reads share: it sees what earlier iterations wrote
-    const written = mode === "add" ? this.add(this.#load(buffer, index, dtype), value) : value;
-    const bits = isHalf(dtype) ? this.#toBits(written, dtype) : written;
-    this.push({ kind: "store", buffer, index, value: bits.id, mode: "set" });
+    const stored = mode === "set" && isHalf(dtype) ? this.#toBits(value, dtype) : value;
+    this.push({ kind: "store", buffer, index, value: stored.id, mode });
   }
 }
 

@@ -3,7 +3,7 @@
  * the kernel and the broken rule. Invariant: what passes can be printed by every backend without further checks
  * of scope or type; index bounds are the reference interpreter's business, because they depend on data.
  */
-import { isInteger, isSmall, type ValueType } from "../base/dtype.ts";
+import { isInteger, isSmall, type ValueType, valueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, freeSymbols, print, type Sym } from "../sym/expr.ts";
 import type { BufferView, ExternKernel, Loop, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
@@ -211,10 +211,7 @@ class KernelChecker {
         const buffer = this.program.buffers[s.buffer];
         if (!buffer) return this.#fail(`Expected a buffer but found b${s.buffer}`);
         checkWritable(this.program, s.buffer, (m) => this.#fail(m));
-        this.#expect(s.value, loadType(buffer.dtype));
-        if (s.mode === "add" && isSmall(buffer.dtype)) {
-          this.#fail(`Expected no accumulating store of ${buffer.dtype} but found one to b${s.buffer}`);
-        }
+        this.#expect(s.value, s.mode === "add" ? valueType(buffer.dtype) : loadType(buffer.dtype));
         if (s.mode === "set") this.#disjoint(s.index, scope);
         return;
       }

@@ -3,7 +3,14 @@
  * the arrays written. Invariant: loops run in order, every load and store is checked against its buffer's length,
  * and (in "exact" precision) every float result is rounded to its element type once.
  */
-import { type HostArray, hostArray, itemSize, type ValueType, valueType } from "../../lib/base/dtype.ts";
+import {
+  type DType,
+  type HostArray,
+  hostArray,
+  itemSize,
+  type ValueType,
+  valueType,
+} from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, print, type Sym } from "../../lib/sym/expr.ts";
 import type {
@@ -165,9 +172,10 @@ function runLoops(kernel: LoopKernel, run: Run): void {
         const to = buffer(s.buffer);
         if (s.mode === "set") return () => to.set(evaluateDim(s.index, symbols), get(s.value));
         const add = scalarFunction(to.dtype === "bool" ? "or" : "add", valueType(to.dtype), run.precision);
+        const [read, round] = conversions(to.dtype);
         return () => {
           const at = evaluateDim(s.index, symbols);
-          to.set(at, add(to.get(at), get(s.value)));
+          to.set(at, round(add(read(to.get(at)), get(s.value))));
         };
       }
       case "masked": {
@@ -274,6 +282,24 @@ function reducer(r: Reduction, from: ValueType, { get, put, precision }: Registe
     next: () => total = combine(total, get(r.value)),
     finish: () => set(castElement(total, r.dtype, precision)),
   };
+}
+
+/** What the bits of a small float stand for, and the other way round; other types are what memory holds. */
+function conversions(dtype: DType): readonly [read: (x: Element) => Element, round: (x: Element) => Element] {
+  switch (dtype) {
+    case "float16":
+      return [
+        scalarFunction("halfToFloat", "int32", "exact"),
+        scalarFunction("floatToHalf", "float32", "exact"),
+      ];
+    case "bfloat16":
+      return [
+        scalarFunction("bfloatToFloat", "int32", "exact"),
+        scalarFunction("floatToBfloat", "float32", "exact"),
+      ];
+    default:
+      return [(x) => x, (x) => x];
+  }
 }
 
 function collectValueSymbols(body: readonly Statement[], found: (s: Sym, id: ValueId) => void): void {

@@ -3,12 +3,12 @@
  * written. Invariant: elements of one or two bytes are packed in u32 words, int64 is two words of which the low one is
  * computed with; words that several invocations may write at once are atomic.
  */
-import { type DType, isNarrow, itemSize } from "../../../lib/base/dtype.ts";
+import { type DType, isHalf, isNarrow, itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { BufferId, Program, Statement } from "../../../lib/loops/ir.ts";
 import { loadType } from "../../../lib/loops/record.ts";
 import { offsetParameter } from "./parameters.ts";
-import { registerType } from "./scalar.ts";
+import { type Helpers, registerType } from "./scalar.ts";
 
 /** What is bound at a binding number (1, 2, …; 0 is the parameter words). */
 export type BoundMemory =
@@ -34,6 +34,14 @@ export interface BindingOptions {
   readonly placement: Placement;
   /** Elements that the kernel reads and writes at once: variables of vectors, or of single words. */
   readonly lanes: 1 | 4;
+}
+
+/** A value to be written. */
+export interface Written {
+  readonly text: string;
+  readonly mode: "set" | "add";
+  /** For what the text calls. */
+  readonly helpers: Helpers;
 }
 
 /** How a kernel uses one buffer. */
@@ -221,10 +229,10 @@ export class Bindings {
   }
 
   /** The statement that writes element `index`. */
-  store(buffer: BufferId, index: string, value: { text: string; mode: "set" | "add" }): string {
+  store(buffer: BufferId, index: string, value: Written): string {
     const { variable, at, dtype } = this.#locate(buffer, index);
     const { name } = variable;
-    if (value.mode === "add") return this.#accumulate(name, at, { text: value.text, dtype });
+    if (value.mode === "add") return this.#accumulate(name, at, { ...value, dtype });
     const set = (position: string, bits: string, native: string) =>
       variable.atomic
         ? `atomicStore(&${name}[${position}], ${bits});`
@@ -247,7 +255,11 @@ export class Bindings {
   }
 
   /** Atomic addition; by compare and exchange where the language has none for the type. */
-  #accumulate(name: string, at: string, { text, dtype }: { text: string; dtype: DType }): string {
+  #accumulate(
+    name: string,
+    at: string,
+    { text, dtype, helpers }: Written & { readonly dtype: DType },
+  ): string {
     switch (dtype) {
       case "int32":
         return `atomicAdd(&${name}[${at}], bitcast<u32>(${text}));`;
@@ -258,13 +270,13 @@ export class Bindings {
           `atomicAdd(&${name}[place + 1], bitcast<u32>(${text} >> 31u) + select(0u, 1u, before + low < before)); }`;
       case "float32":
         return exchangeLoop(name, at, `bitcast<u32>(bitcast<f32>(seen) + ${text})`);
-      case "bool": {
-        const { place, shift } = packed(dtype, at), byte = `((seen >> ${shift}) & 255u)`;
-        const sum = `select(${byte}, 1u, ${text})`;
-        return exchangeLoop(name, place, `(seen & ~(255u << ${shift})) | (${sum} << ${shift})`);
-      }
-      default:
+      case "float64":
         throw new InternalError(`Expected a type of this device but found ${dtype}`);
+      default: {
+        const { place, shift, mask } = packed(dtype, at), bits = `((seen >> ${shift}) & ${mask}u)`;
+        const sum = sumOfBits(dtype, { bits, text, mask, helpers });
+        return exchangeLoop(name, place, `(seen & ~(${mask}u << ${shift})) | (${sum} << ${shift})`);
+      }
     }
   }
 
@@ -331,6 +343,25 @@ function bitsOf(dtype: DType, value: string): string {
   return dtype === "bool"
     ? `select(0u, 1u, ${value})`
     : `bitcast<u32>(${value} & ${2 ** (8 * itemSize(dtype)) - 1})`;
+}
+
+/** The bits of a narrow element with a value added. */
+function sumOfBits(
+  dtype: DType,
+  { bits, text, mask, helpers }: {
+    readonly bits: string;
+    readonly text: string;
+    readonly mask: number;
+    readonly helpers: Helpers;
+  },
+): string {
+  if (dtype === "bool") return `select(${bits}, 1u, ${text})`;
+  if (!isHalf(dtype)) return `((${bits} + bitcast<u32>(${text})) & ${mask}u)`;
+  const [read, round] = dtype === "float16"
+    ? ["halfToFloat", "floatToHalf"] as const
+    : ["bfloatToFloat", "floatToBfloat"] as const;
+  const sum = `${helpers.call(read, "int32")}(bitcast<i32>(${bits})) + ${text}`;
+  return `bitcast<u32>(${helpers.call(round, "float32")}(${sum}))`;
 }
 
 /** The type of a variable's words. */

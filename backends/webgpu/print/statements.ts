@@ -35,7 +35,8 @@ export interface ShaderSetting {
 /** Writes the body of one shader. */
 export class ShaderWriter {
   readonly #text = new TextWriter();
-  readonly #helpers = new ShaderFunctions();
+  /** What the text calls. */
+  readonly helpers = new ShaderFunctions();
   readonly #types = new Map<ValueId, ValueType>();
   readonly #counters = new Map<Sym, string>();
   /** Types of the workgroup arrays in use, by name. */
@@ -63,7 +64,7 @@ export class ShaderWriter {
   }
 
   index(d: Dim): string {
-    return indexText(d, (s) => this.#symbolName(s), this.#helpers);
+    return indexText(d, (s) => this.#symbolName(s), this.helpers);
   }
 
   #symbolName(s: Sym): string {
@@ -91,7 +92,7 @@ export class ShaderWriter {
     const shared = [...this.#shared].map(([name, type]) =>
       `var<workgroup> ${name}: array<${type}, ${this.setting.threads}>;`
     );
-    return [this.setting.bindings.declarations(), ...shared, this.#helpers.text, this.#text.toString()]
+    return [this.setting.bindings.declarations(), ...shared, this.helpers.text, this.#text.toString()]
       .join("\n");
   }
 
@@ -142,12 +143,12 @@ export class ShaderWriter {
   #statement(s: Statement): void {
     switch (s.kind) {
       case "constant":
-        return this.#let(s.id, s.dtype, constantText(s.value, s.dtype, this.#helpers));
+        return this.#let(s.id, s.dtype, constantText(s.value, s.dtype, this.helpers));
       case "index":
         return this.#let(s.id, s.dtype, castText(this.index(s.index), "int32", s.dtype));
       case "scalar": {
         const dtype = this.#typeOf(s.args[0]);
-        const text = scalarText(s.op, s.args.map((a) => this.#value(a)), { dtype, helpers: this.#helpers });
+        const text = scalarText(s.op, s.args.map((a) => this.#value(a)), { dtype, helpers: this.helpers });
         return this.#let(s.id, s.dtype, text);
       }
       case "cast":
@@ -164,6 +165,7 @@ export class ShaderWriter {
         const text = this.setting.bindings.store(s.buffer, this.index(s.index), {
           text: `v${s.value}`,
           mode: s.mode,
+          helpers: this.helpers,
         });
         this.line(this.#together ? `if (lid == 0) { ${text} }` : text);
         if (this.#together && this.setting.bindings.reads(s.buffer)) this.#barrier();
@@ -235,7 +237,7 @@ export class ShaderWriter {
 
   #openReduction(r: Reduction, value: ValueType): void {
     this.line(
-      `var a${r.id}: ${registerType(value)} = ${constantText(neutralOf(r.op, value), value, this.#helpers)};`,
+      `var a${r.id}: ${registerType(value)} = ${constantText(neutralOf(r.op, value), value, this.helpers)};`,
     );
     if (isPosition(r.op)) this.line(`var p${r.id}: i32 = 2147483647;`);
   }
@@ -244,7 +246,7 @@ export class ShaderWriter {
   #combine(r: Reduction, dtype: ValueType, from: { value: string; index: string }): string {
     if (isPosition(r.op)) return this.#combineArg(r, dtype, from);
     const acc = `a${r.id}`, args = [acc, from.value];
-    return `${acc} = ${scalarText(combinationOf(r.op, dtype), args, { dtype, helpers: this.#helpers })};`;
+    return `${acc} = ${scalarText(combinationOf(r.op, dtype), args, { dtype, helpers: this.helpers })};`;
   }
 
   /** The first index of the extreme; NaN beats every number. */
@@ -255,7 +257,7 @@ export class ShaderWriter {
     const better = `${x} ${r.op === "argmax" ? ">" : "<"} ${y}`;
     let wins = `${better} || (${x} == ${y} && ${index} < ${at})`;
     if (isFloat(dtype)) {
-      this.#helpers.use("is_nan");
+      this.helpers.use("is_nan");
       wins = `(is_nan(${x}) && (!is_nan(${y}) || ${index} < ${at})) || (!is_nan(${y}) && (${wins}))`;
     }
     return `if (${wins}) { ${acc} = ${value}; ${at} = ${index}; }`;

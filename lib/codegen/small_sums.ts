@@ -1,0 +1,37 @@
+/**
+ * Sums in place of small types for targets without atomic ones: the sum is loaded, added to, rounded and stored. Input: a
+ * program; output: the same without accumulating stores to buffers of small types. Invariant: loops whose
+ * iterations meet at an element run in order.
+ */
+import { isSmall, valueType } from "../base/dtype.ts";
+import type { Program, Statement } from "../loops/ir.ts";
+import { loadBufferOperand, Recorder, ValueIds } from "../loops/record.ts";
+import { nextId } from "../loops/value_types.ts";
+import { replaceKernels } from "./kernels.ts";
+
+/** The program with small sums in steps. */
+export function expandSmallSums(program: Program): Program {
+  const adds = (body: readonly Statement[]): boolean =>
+    body.some((s) =>
+      s.kind === "store"
+        ? s.mode === "add" && isSmall(program.buffers[s.buffer]?.dtype ?? "float32")
+        : (s.kind === "loop" || s.kind === "masked") && adds(s.body)
+    );
+  return replaceKernels(program, (kernel) => {
+    if (kernel.kind !== "loops" || !adds(kernel.body)) return [kernel];
+    return [{ ...kernel, body: expanded(kernel.body, program, new ValueIds(nextId(kernel.body))) }];
+  });
+}
+
+function expanded(body: readonly Statement[], program: Program, ids: ValueIds): readonly Statement[] {
+  return body.flatMap((s): readonly Statement[] => {
+    if (s.kind === "loop" || s.kind === "masked") return [{ ...s, body: expanded(s.body, program, ids) }];
+    const dtype = s.kind === "store" ? program.buffers[s.buffer]?.dtype : undefined;
+    if (s.kind !== "store" || s.mode === "set" || dtype === undefined || !isSmall(dtype)) return [s];
+    const recorder = new Recorder(loadBufferOperand, ids);
+    const before = recorder.loadBuffer(s.buffer, s.index, dtype);
+    const sum = recorder.add(before, { id: s.value, dtype: valueType(dtype) });
+    recorder.store({ buffer: s.buffer, dtype }, s.index, { value: sum });
+    return recorder.statements;
+  });
+}
