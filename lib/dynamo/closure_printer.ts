@@ -62,7 +62,7 @@ export const closurePrinter: ClosurePrinter = {
     );
     const args = [...parts.free];
     if (parts.home !== null) args.push(parts.home);
-    if (typeof parts.name === "symbol") args.push(constants.name(parts.name));
+    if (parts.nameText !== null) args.push(parts.nameText);
     return `${name}(${args.join(", ")})`;
   },
   cell(name, content, constants): string {

@@ -142,9 +142,9 @@ function made({ exotic }: ObjectValue, unknown: () => never): unknown {
     return bound.kind === "object" && bound.real ? constants.name(bound.real) : unknown();
   });
   const { code, functionName: name, namePrefix } = closure;
-  return constants.evaluate(
-    closurePrinter.closure(code, { name, namePrefix, home: null, free, cells: new Set() }, constants),
-  );
+  const nameText = typeof name === "symbol" ? constants.name(name) : null;
+  const parts = { name, nameText, namePrefix, home: null, free, cells: new Set<number>() };
+  return constants.evaluate(closurePrinter.closure(code, parts, constants));
 }
 
 /** Adds the models of `comptime` and what it prints. */

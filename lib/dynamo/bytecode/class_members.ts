@@ -2,13 +2,14 @@
  * A class inside a function, member by member, for whoever makes it without evaluating its text.
  *
  * Input: a class template of a code object. Output: the code of its members and what they capture.
- * Invariant: a class whose members are not all known before it runs (computed keys, static blocks) has none of this.
+ * Invariant: a class whose members are not all known before it runs (keys that are computed) has none of this.
  */
 import type { ClassTemplate, CodeObject } from "./code.ts";
 import { codeOfUnit, codeUnit, declarationOf, placeOf } from "./compile.ts";
 import { freeVariables } from "./free.ts";
+import type { ParsedModule } from "./parse.ts";
 import type { Variable } from "./scope.ts";
-import { isClassNode, staticKeyName } from "./syntax.ts";
+import { type AstNode, isClassNode, staticKeyName } from "./syntax.ts";
 
 /** What code inside a class captures. */
 export type ClassCapture =
@@ -26,21 +27,26 @@ export interface MemberCode {
 
 /** A member of a class; `declaration`: of a private name, as `placeOf` has it. */
 export type ClassMember =
-  & {
-    readonly isStatic: boolean;
-    readonly key: string;
-    readonly declaration: string | null;
-  }
-  & (
-    | ({ readonly kind: "method" | "get" | "set" } & MemberCode)
-    | { readonly kind: "field"; readonly value: MemberCode | null }
-  );
+  | (
+    & {
+      readonly isStatic: boolean;
+      readonly key: string | symbol;
+      readonly declaration: string | null;
+    }
+    & (
+      | ({ readonly kind: "method" | "get" | "set" } & MemberCode)
+      | { readonly kind: "field"; readonly value: MemberCode | null }
+    )
+  )
+  | ({ readonly kind: "block" } & MemberCode);
 
 export interface ClassMembers {
   readonly derived: boolean;
   readonly constructorCode: MemberCode | null;
   /** In the order in which they are written. */
   readonly members: readonly ClassMember[];
+  /** Whether a key is a symbol that the language knows, by its name on the global `Symbol`. */
+  readonly namesSymbols: boolean;
 }
 
 /** The members of a class; a text says why they cannot be had. */
@@ -63,9 +69,13 @@ export function classMembers(code: CodeObject, template: ClassTemplate): ClassMe
   const members: ClassMember[] = [];
   let constructorCode: MemberCode | null = null;
   for (const member of node.body.body) {
-    if (member.type === "StaticBlock") return "a static block";
-    if (member.computed) return "a computed key";
-    const { static: isStatic } = member, key = staticKeyName(member.key);
+    if (member.type === "StaticBlock") {
+      members.push({ kind: "block", ...memberCode(member) });
+      continue;
+    }
+    const { static: isStatic } = member;
+    const key = member.computed ? wellKnownSymbol(member.key, module) : staticKeyName(member.key);
+    if (key === null) return "a computed key";
     const declaration = member.key.type === "PrivateIdentifier"
       ? declarationOf(member.key, node, module)
       : null;
@@ -75,5 +85,19 @@ export function classMembers(code: CodeObject, template: ClassTemplate): ClassMe
     } else if (member.kind === "constructor") constructorCode = memberCode(member.value);
     else members.push({ ...about, kind: member.kind, ...memberCode(member.value) });
   }
-  return { derived: node.superClass !== null && node.superClass !== undefined, constructorCode, members };
+  const derived = node.superClass !== null && node.superClass !== undefined;
+  const namesSymbols = members.some((member) => member.kind !== "block" && typeof member.key === "symbol");
+  return { derived, constructorCode, members, namesSymbols };
+}
+
+/** The symbol that a computed key like `Symbol.iterator` is, as long as the global `Symbol` is the language's. */
+function wellKnownSymbol(key: AstNode, { analysis }: ParsedModule): symbol | null {
+  if (key.type !== "MemberExpression" || key.computed || key.property.type !== "Identifier") return null;
+  const { object, property } = key;
+  if (object.type !== "Identifier" || object.name !== "Symbol" || analysis.references.get(object)) {
+    return null;
+  }
+  const found = Reflect.getOwnPropertyDescriptor(Symbol, property.name);
+  const value: unknown = found?.writable === false ? found.value : null;
+  return typeof value === "symbol" ? value : null;
 }

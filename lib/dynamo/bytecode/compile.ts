@@ -237,6 +237,14 @@ function compileUnit(unit: Unit, module: ParsedModule): Compiled {
     ctx.leaveByReturn(ctx.expression(node.value), node.value);
     return { ...ctx.builder.finish(), children: ctx.children, classes: ctx.classes };
   }
+  if (node.type === "StaticBlock") {
+    for (const then of frameInputs(ctx, node)) then();
+    initializeVars(ctx, ctx.analysis.scopes.get(node), node);
+    statementList(ctx, node, node.body);
+    if (ctx.builder.isReachable) ctx.leaveByReturn(ctx.constant(undefined, node), node);
+    ctx.flushReturns(null);
+    return { ...ctx.builder.finish(), children: ctx.children, classes: ctx.classes };
+  }
   if (!isFunctionNode(node)) return ctx.unsupported("code outside of functions", node);
   prologue(ctx, node);
   if (node.body.type === "BlockStatement") {
@@ -291,6 +299,14 @@ function frameInputs(ctx: FunctionContext, span: SourceSpan): readonly Later[] {
   return later;
 }
 
+/** Makes the `var`s of a scope. */
+function initializeVars(ctx: FunctionContext, scope: Scope | undefined, span: SourceSpan): void {
+  for (const variable of scope?.variables.values() ?? []) {
+    if (variable.kind !== "var") continue;
+    ctx.initialize(variable, ctx.constant(undefined, span, ctx.initialRegister(variable)), span);
+  }
+}
+
 /** Reads the frame's inputs into registers, binds parameters, makes `var`s. */
 function prologue(ctx: FunctionContext, node: FunctionNode): void {
   const b = ctx.builder;
@@ -320,11 +336,7 @@ function prologue(ctx: FunctionContext, node: FunctionNode): void {
     if (direct === undefined) later.push(() => bindPattern(ctx, target, dst, "initialize"));
   });
   for (const then of later) then();
-  for (const variable of own?.variables.values() ?? []) {
-    if (variable.kind === "var") {
-      ctx.initialize(variable, ctx.constant(undefined, span, ctx.initialRegister(variable)), span);
-    }
-  }
+  initializeVars(ctx, own, span);
   // A variable of a body with a scope of its own begins with the value of the parameter of its name
   for (const variable of bodyScope(ctx, node)?.variables.values() ?? []) {
     if (variable.kind !== "var") continue;

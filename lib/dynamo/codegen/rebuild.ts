@@ -9,6 +9,7 @@ import type { CodeObject } from "../bytecode/code.ts";
 import type { LiveCell } from "../frame/info.ts";
 import type { Constants, SourceReader } from "../guards/reader.ts";
 import { GENERATORS } from "../trace/contents.ts";
+import { isMadeSymbol } from "../trace/made_symbols.ts";
 import { Restart } from "../trace/restart.ts";
 import { numberText } from "../variables/host_number.ts";
 import {
@@ -60,6 +61,8 @@ export interface ClosurePrinter {
 
 export interface ClosureParts {
   readonly name: string | symbol;
+  /** An expression for a name that is a symbol. */
+  readonly nameText: string | null;
   readonly namePrefix: "" | "get" | "set";
   readonly home: string | null;
   readonly free: readonly string[];
@@ -87,6 +90,7 @@ export class Rebuilder {
   /** Objects whose creation waits for those that it needs. */
   #underway = new Set<ObjectValue>();
   readonly #items = new Map<ItemValue, string>();
+  readonly #symbols = new Map<symbol, string>();
   readonly #enumerators = new Map<EnumeratorValue, string>();
   readonly #counts = new Map<ObjectValue | CellValue, number>();
 
@@ -174,10 +178,24 @@ export class Rebuilder {
       case "string":
         return JSON.stringify(value);
       case "symbol":
-        return this.constants.name(value);
+        return this.#symbol(value);
       default:
         return value === undefined ? "undefined" : `${value}`;
     }
+  }
+
+  /** A symbol; one that the trace has made is made anew in each call. */
+  #symbol(value: symbol): string {
+    if (!isMadeSymbol(value)) return this.constants.name(value);
+    let name = this.#symbols.get(value);
+    if (name === undefined) {
+      name = this.names.fresh("symbol");
+      this.#symbols.set(value, name);
+      const { description } = value;
+      const text = description === undefined ? "" : JSON.stringify(description);
+      this.creations.push(`const ${name} = ${this.constants.name(Symbol, "Symbol")}(${text});`);
+    }
+    return name;
   }
 
   /** A tensor: the user's own where it came from outside, else a result of the graph. */
@@ -312,14 +330,14 @@ export class Rebuilder {
   }
 
   #key(key: string | symbol): string {
-    if (typeof key === "symbol") return `[${this.constants.name(key)}]`;
+    if (typeof key === "symbol") return `[${this.#symbol(key)}]`;
     if (key === "__proto__") return `["__proto__"]`;
     return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);
   }
 
   /** A property access with this key. */
   access(key: string | symbol): string {
-    if (typeof key === "symbol") return `[${this.constants.name(key)}]`;
+    if (typeof key === "symbol") return `[${this.#symbol(key)}]`;
     if (/^[A-Za-z_$][\w$]*$/.test(key)) return `.${key}`;
     return /^(0|[1-9]\d{0,8})$/.test(key) ? `[${key}]` : `[${JSON.stringify(key)}]`;
   }
@@ -365,6 +383,7 @@ export class Rebuilder {
         invariant(closure, "Expected a function made in the trace");
         return this.printer.closure(closure.code, {
           name: closure.functionName,
+          nameText: typeof closure.functionName === "symbol" ? this.#symbol(closure.functionName) : null,
           namePrefix: closure.namePrefix,
           home: closure.home ? this.value(closure.home) : null,
           free: closure.free.map((bound) => this.value(bound)),
@@ -508,7 +527,7 @@ export class Rebuilder {
 
   /** A key as an expression. */
   keyExpression(key: string | symbol): string {
-    return typeof key === "symbol" ? this.constants.name(key) : JSON.stringify(key);
+    return typeof key === "symbol" ? this.#symbol(key) : JSON.stringify(key);
   }
 
   /** The name of a helper. */

@@ -215,7 +215,7 @@ interface ClassParts {
   readonly derived: boolean;
   readonly constructorCode: BoundCode | null;
   readonly fields: readonly {
-    readonly key: string | null;
+    readonly key: string | symbol | null;
     readonly declaration: string | null;
     readonly value: BoundCode | null;
   }[];

@@ -29,7 +29,8 @@ import { capturedValues } from "./execute_objects.ts";
 import { Frame, type Interpreter } from "./interpreter.ts";
 import { inTurn } from "./in_turn.ts";
 import { builtinPrototype, defineOwn } from "./objects.ts";
-import { nameValue } from "./private_members.ts";
+import { loadGlobal } from "./globals.ts";
+import { addPrivate, nameValue } from "./private_members.ts";
 import type { Step } from "./step.ts";
 
 /** What a class extends. */
@@ -46,8 +47,11 @@ export function executeClass(step: Step, instruction: InstructionOf<"class">): v
   invariant(template, "Expected the template of a class");
   const parts = classMembers(frame.code, template);
   if (typeof parts === "string") return breakGraph("classDefinition", `${instruction.name}, for ${parts}`);
-  if (parts.members.some(({ isStatic, declaration }) => isStatic && declaration !== null)) {
-    return breakGraph("classDefinition", `${instruction.name}, for a static private member`);
+  if (parts.namesSymbols) {
+    const symbols = loadGlobal(m, "Symbol", false);
+    if (symbols.kind !== "object" || symbols.real !== Symbol) {
+      return breakGraph("classDefinition", `${instruction.name}, for a computed key`);
+    }
   }
   const heritage = instruction.heritage === null ? null : heritageOf(m, step.get(instruction.heritage));
   const outer = capturedValues(step, instruction.captures);
@@ -86,6 +90,7 @@ class Definition {
   readonly #prototype: ObjectValue;
   readonly #names = new Map<string, ObjectValue>();
   readonly #privateMethods = new Map<string, PrivateMethod>();
+  readonly #staticMethods = new Map<string, PrivateMethod>();
 
   constructor(
     private readonly m: Interpreter,
@@ -125,12 +130,13 @@ class Definition {
     made.slots.set("name", { ...readable, value: constant(this.about.name) });
     made.slots.set("prototype", { ...hidden, writable: false, configurable: false, value: prototype });
     prototype.slots.set("constructor", { ...hidden, writable: true, configurable: true, value: made });
-    for (const member of members) if (member.kind !== "field") this.#addMethod(member);
-    const statics = members.filter((member) => member.kind === "field" && member.isStatic);
+    for (const member of members) if (isMethod(member)) this.#addMethod(member);
+    for (const [declaration, value] of this.#staticMethods) addPrivate(made, made, { declaration, value });
+    const statics = members.filter(runsStatically);
     inTurn((index, next) => {
-      const field = statics[index];
-      if (!field) return false;
-      return this.#addStatic(field, next);
+      const member = statics[index];
+      if (!member) return false;
+      return member.kind === "block" ? this.#run(member, next) : this.#addStatic(member, next);
     }, () => then(made));
   }
 
@@ -192,7 +198,7 @@ class Definition {
     }
   }
 
-  #addMethod(member: Exclude<ClassMember, { readonly kind: "field" }>): void {
+  #addMethod(member: Method): void {
     const { kind, isStatic, key, declaration, code, captures } = member;
     const home = isStatic ? this.#class : this.#prototype;
     const closure = {
@@ -211,8 +217,9 @@ class Definition {
       ),
     );
     if (declaration !== null) {
-      const former = this.#privateMethods.get(declaration) ?? { call: null, get: null, set: null };
-      this.#privateMethods.set(declaration, { ...former, [kind === "method" ? "call" : kind]: fn });
+      const methods = isStatic ? this.#staticMethods : this.#privateMethods;
+      const former = methods.get(declaration) ?? { call: null, get: null, set: null };
+      methods.set(declaration, { ...former, [kind === "method" ? "call" : kind]: fn });
       return;
     }
     const flags = { enumerable: false, configurable: true } as const;
@@ -229,17 +236,33 @@ class Definition {
     }
   }
 
-  #addStatic(member: ClassMember, next: () => void): void {
+  #addStatic({ key, declaration, value }: Field, next: () => void): void {
     const { m } = this, made = this.#class;
-    if (member.kind !== "field") return next();
-    const put = (value: Value): void => {
-      defineOwn(m, made, member.key, dataSlot(value));
+    const put = (found: Value): void => {
+      if (declaration !== null) addPrivate(made, made, { declaration, value: found });
+      else defineOwn(m, made, key, dataSlot(found));
       next();
     };
-    if (!member.value) return put(UNDEFINED);
-    const { code, captures } = member.value;
-    const free = captures.map((capture) => this.#captured(capture));
-    const completion = { kind: "inside", then: put } as const;
-    m.push(new Frame({ kind: "made", free }, code, made, made, [], UNDEFINED, completion));
+    return value ? this.#run(value, put) : put(UNDEFINED);
   }
+
+  /** Runs code of the class on the class itself. */
+  #run({ code, captures }: MemberCode, then: (value: Value) => void): void {
+    const free = captures.map((capture) => this.#captured(capture)), made = this.#class;
+    const completion = { kind: "inside", then } as const;
+    this.m.push(new Frame({ kind: "made", free }, code, made, made, [], UNDEFINED, completion));
+  }
+}
+
+type Method = Extract<ClassMember, { readonly kind: "method" | "get" | "set" }>;
+type Field = Extract<ClassMember, { readonly kind: "field" }>;
+type Block = Extract<ClassMember, { readonly kind: "block" }>;
+
+function isMethod(member: ClassMember): member is Method {
+  return member.kind !== "field" && member.kind !== "block";
+}
+
+/** Whether a member runs once, when the class is there. */
+function runsStatically(member: ClassMember): member is Field | Block {
+  return member.kind === "block" || (member.kind === "field" && member.isStatic);
 }

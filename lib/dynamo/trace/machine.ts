@@ -538,7 +538,11 @@ export class Machine implements Interpreter {
   storeFree(frame: Frame, index: number, value: Value): void {
     const bound = this.freeBinding(frame, index);
     invariant(bound.kind === "cell", "Expected a cell behind a variable that is assigned");
-    if (readCell(this, bound).kind === "uninitialized") breakGraph("throws", "a variable is not initialised");
+    // What `super()` in an arrow binds is nothing before
+    const isThis = frame.code.free[index]?.kind === "this";
+    if ((readCell(this, bound).kind === "uninitialized") !== isThis) {
+      breakGraph("throws", isThis ? "super() a second time" : "a variable is not initialised");
+    }
     writeCell(bound, value);
   }
 
@@ -568,6 +572,8 @@ export class Machine implements Interpreter {
   homeOf(frame: Frame): Value {
     const exotic = frame.callee?.exotic;
     if (exotic?.kind === "function" && exotic.definition && frame.callee) {
+      // Static fields and blocks run on the class itself
+      if (frame.self === frame.callee) return frame.callee;
       return this.plainProperty(frame.callee, "prototype") ??
         breakGraph("noSource", "super of a constructor");
     }

@@ -179,9 +179,6 @@ function compute(
   a: Primitive,
   b: Primitive,
 ): Primitive {
-  if (typeof a === "symbol" || typeof b === "symbol") {
-    return breakGraph("throws", "Cannot convert a Symbol value");
-  }
   try {
     // The operands are primitives, so the operators below run no code of the program.
     const operation = OPERATIONS.get(operator);

@@ -297,7 +297,7 @@ export interface ClassDefinition {
   readonly derived: boolean;
   readonly constructorCode: MadeCode | null;
   readonly fields: readonly {
-    readonly key: string;
+    readonly key: string | symbol;
     readonly declaration: string | null;
     readonly value: MadeCode | null;
   }[];

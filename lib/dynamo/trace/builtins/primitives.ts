@@ -22,6 +22,7 @@ import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../
 import { applyMath, applyOperator } from "../graph_numbers.ts";
 import { allElements, enumerableKeys, newArray, newObject } from "../objects.ts";
 import { toNumeric, truthOf } from "../operators.ts";
+import { makeSymbol } from "../made_symbols.ts";
 import { fromPure, primitiveOf } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -271,6 +272,11 @@ export function addPrimitives(table: ModelTable): void {
     "decodeURI",
   ]);
   errors(table);
+  table.call(Symbol, (m, { args: [value = UNDEFINED] }) => {
+    const text = primitiveOf(m, value, "Symbol");
+    if (typeof text === "symbol") return breakGraph("throws", "Symbol(symbol)");
+    return constant(makeSymbol(text === undefined ? undefined : String(text)));
+  });
   table.getter(
     Symbol.prototype,
     "description",

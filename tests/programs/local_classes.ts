@@ -1,0 +1,208 @@
+/** Programs whose functions define classes with code that runs at once, and make symbols. */
+import { type Tensor, tensor } from "../../mod.ts";
+import type { Corpus } from "../support/programs.ts";
+
+const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
+
+/** Programs without a break. */
+export const localClasses: Corpus = {
+  "static blocks, in order with static fields"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      class Counter {
+        static first: number;
+        static {
+          // deno-lint-ignore no-var no-inner-declarations
+          var one = 1;
+          const two = 2;
+          this.first = one + two;
+        }
+        static second = this.first * 2;
+        static {
+          Counter.first++;
+          x = x.mul(Counter.second);
+        }
+      }
+      return [x.add(Counter.first), Counter.second];
+    });
+    see(f(v(1)), f(v(2)));
+  },
+  "static private members"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      class Store {
+        static #held = x;
+        static #double() {
+          return this.#held.mul(2);
+        }
+        static get #offset() {
+          return 7;
+        }
+        static get() {
+          return this.#double().add(Store.#offset);
+        }
+        static set(value: Tensor) {
+          this.#held = value;
+        }
+        static has(value: object) {
+          return #held in value;
+        }
+      }
+      const before = Store.get();
+      Store.set(x.neg());
+      return [before, Store.get(), Store.has(Store), Store.has({}), Store.has(class extends Store {})];
+    });
+    see(f(v(1)), f(v(2)));
+  },
+  "super of static fields and blocks is the parent"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      class A {
+        static scale = 4;
+      }
+      class B extends A {
+        static own = super.scale + 1;
+        static {
+          x = x.add(super.scale);
+        }
+      }
+      return [x, B.own];
+    });
+    see(f(v(1)));
+  },
+  "a static block that throws"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const noted: string[] = [];
+      try {
+        class Local {
+          static {
+            noted.push("begun");
+            if (x.shape[0] === 1) throw new RangeError("too small");
+          }
+        }
+        return [x, Local.name, noted];
+      } catch (error) {
+        return [x.mul(2), String(error), noted];
+      }
+    });
+    see(f(v(1, 2)));
+  },
+  "members by symbols of the language"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      class Range {
+        constructor(readonly count: number) {}
+        *[Symbol.iterator]() {
+          for (let k = 0; k < this.count; k++) yield x.add(k);
+        }
+        [Symbol.toPrimitive](hint: string) {
+          return hint === "number" ? this.count : `range ${this.count}`;
+        }
+      }
+      const range = new Range(3);
+      const { [Symbol.iterator]: iterate } = Range.prototype;
+      return [[...range], x.mul(+range), `${range}`, iterate.name];
+    });
+    see(f(v(1)));
+  },
+  "super() in an arrow"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      class A {
+        value = x.add(1);
+      }
+      class B extends A {
+        own = this.value.mul(2);
+        // deno-lint-ignore constructor-super
+        constructor() {
+          const begin = () => () => super();
+          begin()();
+        }
+      }
+      const made = new B();
+      return [made.value, made.own];
+    });
+    see(f(v(1)));
+  },
+  "symbols as keys and as kinds"({ compile, see }) {
+    const f = compile((x: Tensor, which: number) => {
+      const a = Symbol("a"), b = Symbol();
+      const held: Record<symbol, number> = { [a]: 2, [b]: 3 };
+      const run = (kind: symbol) => kind === a ? x.add(1) : x.mul(2);
+      const names = new Map([[a, "first"], [b, "second"]]);
+      return [
+        run(which === 0 ? a : b).mul(held[a]!),
+        [a.description, b.description, String(a), typeof b, a === b, a in held],
+        [Object.getOwnPropertySymbols(held).length, Object.keys(held).length, names.get(b)],
+      ];
+    });
+    see(f(v(1), 0), f(v(1), 1), f(v(1), 0));
+  },
+  "symbols that leave are others at each call"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const key = Symbol("key");
+      return { key, made: { [key]: x.add(1), [Symbol.iterator]: 1 }, fn: { [key]() {} }[key] };
+    });
+    const [first, second] = [f(v(1)), f(v(2))];
+    see(first.key === second.key, first.made[first.key], second.made[second.key], first.made[second.key]);
+    see(first.fn?.name, first.key.toString(), Object.getOwnPropertySymbols(first.made).length);
+  },
+  "symbols compared with other primitives"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const s: unknown = Symbol("s");
+      return [x.add(1), 1n == s, s == 1n, s != 1, s == "s", s == true];
+    });
+    see(f(v(1)));
+  },
+};
+
+/** Programs that break, or throw. */
+export const brokenClasses: Corpus = {
+  "super() a second time, in an arrow"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const noted: string[] = [];
+      class A {
+        constructor() {
+          noted.push("A");
+        }
+      }
+      class B extends A {
+        field = noted.push("field");
+        constructor() {
+          super();
+          const again = () => super();
+          try {
+            again();
+          } catch (error) {
+            noted.push(String(error));
+          }
+        }
+      }
+      return [x.add(new B().field), noted];
+    });
+    see(f(v(1)));
+  },
+  "symbols that are no operands"({ compile, attempt }) {
+    const f = compile((x: Tensor, which: number) => {
+      const s = Symbol("s") as unknown as number;
+      try {
+        if (which === 0) return [x, s + 1];
+        if (which === 1) return [x, s < 1];
+        if (which === 2) return [x, `${s}`];
+        if (which === 3) return [x, Symbol(s)];
+        return [x, Reflect.construct(Symbol, [])];
+      } catch (error) {
+        return [x.add(1), String(error)];
+      }
+    });
+    for (const which of [0, 1, 2, 3, 4]) attempt(() => f(v(1), which));
+  },
+  "a block that prints"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      class Local {
+        static scale = 2;
+        static {
+          console.log("made", Local.scale);
+          x = x.mul(Local.scale);
+        }
+      }
+      return [x.add(1), Local.name];
+    });
+    see(f(v(1)), f(v(2)));
+  },
+};
