@@ -21,7 +21,7 @@ import { checkMarks, parametersOf } from "./checked_marks.ts";
 import { reportBreak } from "./told_breaks.ts";
 import { changesElements, isChanged } from "./codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "./codegen/modified.ts";
-import { UnsupportedSyntax } from "./bytecode/code.ts";
+import { type CodeObject, UnsupportedSyntax } from "./bytecode/code.ts";
 import { codeOf, infoOf } from "./functions.ts";
 import { compileCheck } from "./guards/check.ts";
 import { guardReader, sourceReads } from "./guards/guard_reader.ts";
@@ -110,7 +110,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
     dynamic: config.dynamicShapes ? program.options.dynamic : "never",
     history: unit.history,
     shapes: program.shapes(() => body.parameters, parametersOf),
-    codeOf,
+    codeOf: tracedCodeOf,
     variableOf,
     isAmbient: (real) =>
       real === ambient || real === modes || Object.getPrototypeOf(real) === Generator.prototype,
@@ -246,12 +246,17 @@ function checked(
   const { check, text } = recording.phase("guards", () =>
     compileCheck(guards, {
       sourceNamed,
-      hasCode: (fn, code) => codeOf(fn) === code,
+      hasCode: (fn, code) => tracedCodeOf(fn) === code,
       readCaptured,
       cellOfBox,
       cellOf,
     }));
   return { check, checkText: text, reader: guardReader(guards, sourceReads(readCaptured), sourceNamed) };
+}
+
+/** The code that calls of a function step through. What is known of a function itself holds for no other of its code. */
+function tracedCodeOf(fn: unknown): CodeObject | null {
+  return typeof fn === "function" && !knowledge.modelOf(fn) ? codeOf(fn) : null;
 }
 
 /** The content of a captured variable of a function. */

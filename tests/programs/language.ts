@@ -1138,6 +1138,9 @@ export const scripts: Corpus = {
   "what a constructor, a generator and a class are made by, at the very end"({ compile, attempt }) {
     const bodies = [
       "class C extends class {} { constructor() { super(); try { return 0; } catch (e) { return; } } } return [x.add(1), new C()];",
+      "class A { v = x; } class C extends A { w = this.v.mul(2); constructor() { const begin = () => () => super(); begin()(); } } return new C().w;",
+      "const noted = []; class A { constructor() { noted.push('A'); } } class C extends A { f = noted.push('f'); constructor() { super(); const again = () => super(); try { again(); } catch (e) { noted.push(String(e)); } } } return [x.add(new C().f), noted];",
+      "class C { static { var k = 3; { let k = 4; x = x.mul(k); } this.k = k; } } return x.add(C.k);",
       "class C extends class {} { constructor() { try { return; } catch (e) { return {}; } } } return [x.add(1), new C()];",
       "class C extends class {} { constructor() { super(); try { return { n: 3 }; } finally { x = x.add(1); } } } return x.mul(new C().n);",
       "var g = function* (a = (g.prototype = null)) {}; var old = g.prototype; return [x.add(1), Object.getPrototypeOf(g()) === old];",

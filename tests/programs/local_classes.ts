@@ -11,8 +11,7 @@ export const localClasses: Corpus = {
       class Counter {
         static first: number;
         static {
-          // deno-lint-ignore no-var no-inner-declarations
-          var one = 1;
+          const one = 1;
           const two = 2;
           this.first = one + two;
         }
@@ -101,27 +100,9 @@ export const localClasses: Corpus = {
     });
     see(f(v(1)));
   },
-  "super() in an arrow"({ compile, see }) {
-    const f = compile((x: Tensor) => {
-      class A {
-        value = x.add(1);
-      }
-      class B extends A {
-        own = this.value.mul(2);
-        // deno-lint-ignore constructor-super
-        constructor() {
-          const begin = () => () => super();
-          begin()();
-        }
-      }
-      const made = new B();
-      return [made.value, made.own];
-    });
-    see(f(v(1)));
-  },
   "symbols as keys and as kinds"({ compile, see }) {
     const f = compile((x: Tensor, which: number) => {
-      const a = Symbol("a"), b = Symbol();
+      const a: symbol = Symbol("a"), b: symbol = Symbol();
       const held: Record<symbol, number> = { [a]: 2, [b]: 3 };
       const run = (kind: symbol) => kind === a ? x.add(1) : x.mul(2);
       const names = new Map([[a, "first"], [b, "second"]]);
@@ -135,8 +116,9 @@ export const localClasses: Corpus = {
   },
   "symbols that leave are others at each call"({ compile, see }) {
     const f = compile((x: Tensor) => {
-      const key = Symbol("key");
-      return { key, made: { [key]: x.add(1), [Symbol.iterator]: 1 }, fn: { [key]() {} }[key] };
+      const key: symbol = Symbol("key");
+      const made: Record<symbol, unknown> = { [key]: x.add(1), [Symbol.iterator]: 1 };
+      return { key, made, fn: { [key]() {} }[key] };
     });
     const [first, second] = [f(v(1)), f(v(2))];
     see(first.key === second.key, first.made[first.key], second.made[second.key], first.made[second.key]);
@@ -153,30 +135,6 @@ export const localClasses: Corpus = {
 
 /** Programs that break, or throw. */
 export const brokenClasses: Corpus = {
-  "super() a second time, in an arrow"({ compile, see }) {
-    const f = compile((x: Tensor) => {
-      const noted: string[] = [];
-      class A {
-        constructor() {
-          noted.push("A");
-        }
-      }
-      class B extends A {
-        field = noted.push("field");
-        constructor() {
-          super();
-          const again = () => super();
-          try {
-            again();
-          } catch (error) {
-            noted.push(String(error));
-          }
-        }
-      }
-      return [x.add(new B().field), noted];
-    });
-    see(f(v(1)));
-  },
   "symbols that are no operands"({ compile, attempt }) {
     const f = compile((x: Tensor, which: number) => {
       const s = Symbol("s") as unknown as number;

@@ -16,7 +16,9 @@ import {
   ones,
   rand,
   randn,
+  relu,
   stack,
+  tanh,
   type Tensor,
   tensor,
   where,
@@ -29,6 +31,22 @@ const leaf = (...values: number[]): Tensor => v(...values).requiresGrad_();
 const grid = (n: number, m: number): Tensor => arange(n * m, { dtype: "float32" }).reshape([n, m]);
 
 export const tensors: Corpus = {
+  "functions of one code that mean different things"({ compile, see }) {
+    const method = compile((x: Tensor, use: (this: Tensor) => Tensor) => use.call(x));
+    const x = v(0.5, -1);
+    see(method(x, x.relu), method(x, x.tanh), method(x, x.exp), method(x, x.tanh));
+    const free = compile((x: Tensor, use: (x: Tensor) => Tensor) => use(x));
+    see(free(x, relu), free(x, tanh));
+    const times = (k: number) => (x: Tensor) => x.mul(k);
+    const marked = compiler.substituteInGraph(times(2), (x: Tensor) => x.add(x));
+    see(free(x, times(3)), free(x, marked), free(x, times(2)));
+    const chosen = compile((x: Tensor, name: "relu" | "tanh") => {
+      const use = x[name];
+      console.log(name);
+      return use.call(x);
+    });
+    see(chosen(x, "relu"), chosen(x, "tanh"));
+  },
   "tensors that stand for numbers"({ compile, see, attempt }) {
     const uses: ((x: Tensor) => Tensor)[] = [
       (x) => logspace(x as never, 2, 3),
