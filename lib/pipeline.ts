@@ -9,21 +9,27 @@
 import { aotAutograd, interpretGraph } from "./aot/backend.ts";
 import { config } from "./base/config.ts";
 import { DynError, noteUndone } from "./base/errors.ts";
-import { logs } from "./base/logs.ts";
+import { counters, logs } from "./base/logs.ts";
+import { ownIdentity } from "./base/own_sources.ts";
 import { recording } from "./base/recording.ts";
-import type { GraphBackend } from "./graph/backend.ts";
+import type { KeptCompilations } from "./aot/kept_pairs.ts";
+import type { CompiledFunction, GraphBackend } from "./graph/backend.ts";
 import { registerBackend } from "./graph/backends.ts";
 import { GraphModule } from "./graph/graph_module.ts";
 import type { GraphCompiler } from "./graph/interpose.ts";
+import type { Graph } from "./graph/node.ts";
+import { keepable } from "./graph/stored/kept_runs.ts";
 import { compileGraph } from "./inductor/compile_graph.ts";
+import { type Convention, convention, conventionOf } from "./inductor/convention.ts";
 import { freezing } from "./inductor/freezing.ts";
 import { type InputRange, withIndexChecks } from "./inductor/index_checks.ts";
 import { ResultMemory } from "./inductor/result_memory.ts";
-import { GraphRunner } from "./inductor/runner.ts";
+import { GraphRunner, type RunnerParts } from "./inductor/runner.ts";
 import type { Device, DeviceName, ProgramForms } from "./loops/device.ts";
 import type { Program } from "./loops/ir.ts";
 import { outputsOf } from "./ops/rewrite/contract.ts";
 import { findTarget } from "./ops/table.ts";
+import { NotStorable, recordIn, textIn } from "./sym/stored/codec.ts";
 import { deviceNamed } from "./tensor/storage.ts";
 
 /** Capture only: runs the captured graph op by op. For telling faults of capture from faults of compilation. */
@@ -37,10 +43,9 @@ export const aotEager: GraphBackend = aotAutograd({ fwCompiler: interpretGraph }
 
 /** Compiles a functional graph for the device that its tensors are on. */
 export const compileFunctional: GraphCompiler = (original) => {
-  const device = deviceNamed(deviceOf(original));
+  const device = deviceNamed(deviceOf(original.graph));
   const checked = indexChecked(original, device);
-  const module = checked?.module ?? original;
-  const { graph, signature } = module;
+  const { graph, signature } = checked?.module ?? original;
   const name = signature?.role ?? "graph";
   const compiled = compileGraph(graph, (target) => findTarget(target)?.definition, {
     name,
@@ -54,39 +59,76 @@ export const compileFunctional: GraphCompiler = (original) => {
   if (program) {
     logs.emit("output_code", () => program.source, { part: name, meta: { language: program.language } });
   }
-  const runner = new GraphRunner(module, {
-    compiled,
-    program,
+  return running(original, {
     device: device.name,
-    results: resultMemory(module, device.name),
-    ranges: checked?.inputs ?? null,
-    unchecked: original,
+    program,
+    convention: conventionOf(graph, compiled, checked?.inputs ?? null),
   });
-  if (!checked) return (...args) => runner.run(args) ?? [];
-  return (...args) => {
-    const results = runner.run(args);
-    if (results) return results;
-    // Op by op the error names the index.
-    original.forward(...args);
-    throw noteUndone(
-      new DynError("Expected every index to lie in its dimension but found one that does not"),
-      original.graph,
-    );
-  };
+};
+
+/** A compiled graph and how it is called. */
+type Compiled = Pick<RunnerParts, "device" | "program" | "convention">;
+
+/** A compiled graph as a function, which can be kept. */
+function running(original: GraphModule, { device, program, convention: how }: Compiled): CompiledFunction {
+  const results = resultMemory(original, device);
+  const runner = new GraphRunner(original, { device, program, convention: how, results });
+  const run: CompiledFunction = how.guarded
+    ? (...args) => {
+      const results = runner.run(args);
+      if (results) return results;
+      // Op by op the error names the index.
+      original.forward(...args);
+      throw noteUndone(
+        new DynError("Expected every index to lie in its dimension but found one that does not"),
+        original.graph,
+      );
+    }
+    : (...args) => runner.run(args) ?? [];
+  return keepable(run, (symbols) => {
+    if (program && !program.kept) throw new NotStorable("code that the device does not keep");
+    return {
+      device,
+      convention: convention.write(how, symbols),
+      program: program?.kept?.(symbols) ?? null,
+    };
+  });
+}
+
+/** What graphs were compiled to in former processes. */
+const keptPrograms: KeptCompilations = {
+  identityOf(captured) {
+    const device = deviceNamed(deviceOf(captured.graph)), identity = device.identity?.() ?? null;
+    const own = identity === null ? null : ownIdentity();
+    if (own === null) return null;
+    const { trace: _, ...settings } = config.inductor;
+    return JSON.stringify({ own, device: device.name, identity, settings });
+  },
+  restore(module, form, symbols) {
+    const { device: name, convention: how = null, program: kept = null } = recordIn(form);
+    const device = deviceNamed(textIn(name));
+    const program = kept === null
+      ? null
+      : recording.phase("kernels", () => device.restore?.(kept, symbols) ?? null, { device: device.name });
+    if (kept !== null && !program) return null;
+    const known = convention.read(how, symbols);
+    countGraph(known);
+    return running(module, { device: device.name, program: program ?? undefined, convention: known });
+  },
 };
 
 /** Differentiated ahead of time, then compiled to fused kernels. */
 export const inductor: GraphBackend = aotAutograd({
   fwCompiler: freezing(compileFunctional, (target) => findTarget(target)?.definition),
   bwCompiler: compileFunctional,
-});
+}, keptPrograms);
 
 registerBackend("eager", eager, { debug: true });
 registerBackend("aot_eager", aotEager, { debug: true });
 registerBackend("inductor", inductor, { declines: true });
 
 /** The device of a graph's tensors: inputs first, else results. */
-function deviceOf({ graph }: GraphModule): DeviceName {
+function deviceOf(graph: Graph): DeviceName {
   for (const node of graph.nodes) {
     const { value } = node.meta;
     if (value.kind === "tensor") return value.tensor.device;
@@ -124,6 +166,13 @@ function fastest(forms: ProgramForms, device: Device): Program {
   const [{ program }] = forms;
   logs.emit("perf_hints", `max-autotune has no alternatives for ${program.name} on ${device.name}`);
   return program;
+}
+
+/** Counts a graph, its kernels and library calls, whoever compiled it. */
+function countGraph({ kernels, externCalls }: Pick<Convention, "kernels" | "externCalls">): void {
+  counters.add("inductor", "graphs");
+  counters.add("inductor", "kernels", kernels);
+  counters.add("inductor", "extern_calls", externCalls);
 }
 
 /** Memory for results that live until the next call, where the settings ask for it and gradients allow it. */

@@ -19,7 +19,7 @@ import type { BufferDecl, Kernel, Program, Team } from "../../lib/loops/ir.ts";
 import { printProgram as printLoops } from "../../lib/loops/print.ts";
 import { cacheDirectory, readText, writeAtomically } from "./cache_directory.ts";
 import { ToolchainError } from "./compiler_faults.ts";
-import { fingerprintText } from "./fingerprint.ts";
+import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { compileNative, prepareNative, runsOnTeam } from "./native_program.ts";
 import { requireToolchain, threadCount } from "./toolchain.ts";
 

@@ -2,6 +2,7 @@
  * The device "cpu": pooled host memory; programs as WebAssembly SIMD or as native code.
  * Input: memories and programs; output: elements. Invariant: work is done when a call returns.
  */
+import "./kept_entries.ts";
 import "./kept_texts.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
@@ -9,7 +10,7 @@ import "../eager_classes.ts";
 import { HostMemory } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
 import { autotune } from "./autotune.ts";
-import { compileEagerForHost, compileForHost } from "./native_tier.ts";
+import { compileEagerForHost, compileForHost, hostIdentity, restoreForHost } from "./native_tier.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 function host(memory: Memory): HostMemory {
@@ -36,6 +37,8 @@ export const cpu: Device = {
   compileEager: compileEagerForHost,
   compileClass: compileEagerForHost,
   compile: compileForHost,
+  identity: hostIdentity,
+  restore: restoreForHost,
   choose: (forms) => toolchainStatus().kind === "ready" ? autotune(forms) : undefined,
   synchronize() {},
 };

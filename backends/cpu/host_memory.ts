@@ -111,10 +111,15 @@ export class HostMemory extends Findable implements BlockMemory<HostBlock> {
   }
 }
 
-/** Whether a call over host memory went past its program's guard. */
-export function passedGuard({ guard, inputs, outputs }: Program, call: ProgramCall): boolean {
-  if (!guard) return true;
-  const at = outputs.indexOf(guard.flag), memory = call.outputs[at];
+/** Where the answer of a program's guard is: the position of an output; null where nothing stops it. */
+export function flagOf({ guard, outputs }: Program): number | null {
+  return guard ? outputs.indexOf(guard.flag) : null;
+}
+
+/** Whether a call over host memory went past its program's guard, whose answer is at an output. */
+export function passedGuard(flag: number | null, { inputs, outputs, byteOffsets }: ProgramCall): boolean {
+  if (flag === null) return true;
+  const memory = outputs[flag];
   if (!(memory instanceof HostMemory)) throw new InternalError("Expected host memory for the program's flag");
-  return memory.uint8[call.byteOffsets?.[inputs.length + at] ?? 0] === 0;
+  return memory.uint8[byteOffsets?.[inputs.length + flag] ?? 0] === 0;
 }

@@ -3,19 +3,22 @@
  * Input: a program over host memory; output: a compiled program. Invariants: the frame's address never changes;
  * nothing but the arena is allocated in a call; the memories handed in stay alive because the caller holds them.
  */
-import { DynError, InternalError } from "../../lib/base/errors.ts";
 import { config } from "../../lib/base/config.ts";
+import { DynError, InternalError } from "../../lib/base/errors.ts";
+import type { Plain } from "../../lib/base/recording.ts";
 import type { CompiledProgram, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { generate } from "../../lib/codegen/generate.ts";
-import { evaluate, type Sym } from "../../lib/sym/expr.ts";
-import { HostMemory, passedGuard } from "./host_memory.ts";
+import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
+import { type Codec, list, number, oneOf, orNull, record, text } from "../../lib/sym/stored/codec.ts";
+import { dim, symbol, type Symbols } from "../../lib/sym/stored/symbols.ts";
+import { flagOf, HostMemory, passedGuard } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
 import { frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
 import { nativeTarget } from "./native_target.ts";
-import { routineAddresses, routineSources } from "./runtime_library.ts";
+import { type Routine, routineAddresses, ROUTINES, routineSources } from "./runtime_library.ts";
 import { threadCount, toolchainStatus } from "./toolchain.ts";
 
 /** Memory for temporaries, shared by all programs: they run one after another and leave nothing in it. */
@@ -65,58 +68,100 @@ export function runsOnTeam(program: Program): boolean {
   );
 }
 
-/** A program as C++, and the libraries that it needs. */
-export interface PreparedProgram {
-  /** As it was printed. */
-  readonly program: Program;
+/** What running a program takes besides its libraries. */
+export interface NativeForm {
   /** Of what it was made of. */
   readonly kernelCount: number;
-  readonly printed: PrintedProgram;
+  /** How many memories it takes. */
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly sizes: readonly Sym[];
+  readonly arenaBytes: Dim;
+  /** The output that tells whether the call fails; null: none. */
+  readonly flag: number | null;
+  readonly routines: readonly Routine[];
+  /** Its own translation units: first the one with its entry. */
+  readonly units: readonly Source[];
+}
+
+/** A program as C++, and the libraries that it needs. */
+export interface PreparedProgram {
+  readonly form: NativeForm;
+  /** The text for logs. */
+  readonly source: string;
   /** Its own units first, then the routines that are not loaded yet. */
   readonly sources: readonly Source[];
 }
 
 /** Prints a program. */
 export function prepareProgram(given: Program): PreparedProgram {
-  const program = generate(given, nativeTarget), text = printProgram(program);
-  return {
-    program,
+  const program = generate(given, nativeTarget), printed = printProgram(program);
+  const { inputs, outputs, sizes, arenaBytes } = program;
+  const form: NativeForm = {
     kernelCount: given.kernels.length,
-    printed: text,
-    sources: [...unitsOf(text), ...routineSources(text.routines)],
+    inputs: inputs.length,
+    outputs: outputs.length,
+    sizes,
+    arenaBytes,
+    flag: flagOf(program),
+    routines: printed.routines,
+    units: unitsOf(printed),
   };
+  return withRoutines(form, printed.annotated);
+}
+
+function withRoutines(form: NativeForm, source: string): PreparedProgram {
+  return { form, source, sources: [...form.units, ...routineSources(form.routines)] };
 }
 
 /** Compiles a program to native code; throws `ToolchainError` where there is no compiler. */
 export function compileNative(program: Program): CompiledProgram {
-  const prepared = prepareProgram(program);
-  // the routines that are missing are compiled beside the program
+  return linked(prepareProgram(program));
+}
+
+/** A program of a former process, by what `kept` said of it; throws `ToolchainError` where that cannot be. */
+export function restoreNative(kept: Plain, symbols: Symbols): CompiledProgram {
+  const form = nativeForm.read(kept, symbols);
+  return linked(withRoutines(form, form.units.map(({ text }) => text).join("\n")));
+}
+
+/** The routines that are missing are compiled beside the program. */
+function linked(prepared: PreparedProgram): CompiledProgram {
   return linkNative(prepared, buildLibraries(prepared.sources));
 }
 
+const nativeForm: Codec<NativeForm> = record<NativeForm>({
+  kernelCount: number,
+  inputs: number,
+  outputs: number,
+  sizes: list(symbol),
+  arenaBytes: dim,
+  flag: orNull(number),
+  routines: list(oneOf(...ROUTINES)),
+  units: list(record<Source>({ name: text, text, options: list(text) }, ["options"])),
+});
+
 /** Makes a program of its libraries, which are at `paths`; throws `ToolchainError` where one cannot be loaded. */
-export function linkNative(
-  { program, kernelCount, printed: { annotated, routines, parts } }: PreparedProgram,
-  paths: readonly string[],
-): CompiledProgram {
-  const [path = "", ...partPaths] = paths.slice(0, 1 + parts.length);
+export function linkNative({ form, source }: PreparedProgram, paths: readonly string[]): CompiledProgram {
+  const { inputs: count, outputs: results, sizes: symbols, routines, units, flag } = form;
+  const [path = "", ...partPaths] = paths.slice(0, units.length);
   const addresses = [...routineAddresses(routines), ...partPaths.map(entryAddress)];
   const call = nativeCall(path, "dyn_graph");
-  const layout = frameLayout(program, addresses.length);
+  const layout = frameLayout({ inputs: count, outputs: results, sizes: symbols.length }, addresses.length);
   const frame = new Float64Array(layout.length), pointer = Deno.UnsafePointer.of(frame);
   frame[0] = threadCount(config.inductor.cppThreads);
   frame.set(addresses, layout.routines);
-  const arenaBytes = arenaSize(program);
-  const count = program.inputs.length, results = program.outputs.length;
+  const arenaBytes = arenaSize(form);
   return {
-    source: annotated,
+    source,
     language: "cpp",
-    kernelCount,
+    kernelCount: form.kernelCount,
+    kept: (symbols) => nativeForm.write(form, symbols),
     run(given: ProgramCall): boolean {
       const { inputs, outputs, byteOffsets, sizes } = given;
-      if (inputs.length !== count || outputs.length !== results || sizes.length !== program.sizes.length) {
+      if (inputs.length !== count || outputs.length !== results || sizes.length !== symbols.length) {
         throw new InternalError(
-          `Expected ${count} inputs, ${results} outputs and ${program.sizes.length} sizes but found ${inputs.length}, ${outputs.length} and ${sizes.length}`,
+          `Expected ${count} inputs, ${results} outputs and ${symbols.length} sizes but found ${inputs.length}, ${outputs.length} and ${sizes.length}`,
         );
       }
       // Before any address is taken: memory that only an address names may be used again by an allocation
@@ -127,7 +172,7 @@ export function linkNative(
       }
       for (let i = 0; i < sizes.length; i++) frame[layout.sizes + i] = sizes[i] ?? 0;
       call(pointer);
-      return passedGuard(program, given);
+      return passedGuard(flag, given);
     },
   };
 }
@@ -138,11 +183,12 @@ function address(memory: Memory | undefined): number {
 }
 
 /** Bytes of the arena under given sizes; undefined where the program needs none. */
-function arenaSize(program: Program): ((sizes: readonly number[]) => number) | undefined {
-  const { arenaBytes } = program;
+function arenaSize(
+  { arenaBytes, sizes: symbols }: NativeForm,
+): ((sizes: readonly number[]) => number) | undefined {
   if (typeof arenaBytes === "number") return arenaBytes === 0 ? undefined : () => arenaBytes;
   return (sizes) => {
-    const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, sizes[i] ?? 0]));
+    const known = new Map<Sym, number>(symbols.map((s, i) => [s, sizes[i] ?? 0]));
     return evaluate(arenaBytes, (s) => known.get(s) ?? 0);
   };
 }

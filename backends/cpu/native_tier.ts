@@ -8,12 +8,14 @@
 import { config } from "../../lib/base/config.ts";
 import { DynError } from "../../lib/base/errors.ts";
 import { reportFallback } from "../../lib/base/fallback.ts";
+import type { Plain } from "../../lib/base/recording.ts";
 import type { CompiledProgram } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
+import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { compileToWasm } from "../wasm/program.ts";
 import { compileByHeat } from "./class_program.ts";
 import { stoppedBy, ToolchainError } from "./compiler_faults.ts";
-import { compileNative } from "./native_program.ts";
+import { compileNative, restoreNative } from "./native_program.ts";
 import { compileTiered } from "./tiered_program.ts";
 import { toolchainForGraph, type ToolchainStatus } from "./toolchain.ts";
 
@@ -56,6 +58,22 @@ function compileForBest(
     saidStatus = status;
   }
   return compileToWasm(program);
+}
+
+/** What native programs depend on besides their text; null where graphs do not become such. */
+export function hostIdentity(): string | null {
+  const { tier } = config.inductor, status = toolchainForGraph();
+  return tier === "wait" && status.kind === "ready" ? status.toolchain.identity : null;
+}
+
+/** A native program of a former process; null where its libraries cannot be had any more. */
+export function restoreForHost(kept: Plain, symbols: Symbols): CompiledProgram | null {
+  try {
+    return restoreNative(kept, symbols);
+  } catch (thrown) {
+    if (thrown instanceof ToolchainError) return null;
+    throw thrown;
+  }
 }
 
 /** Compiles a program of eager ops. */

@@ -26,7 +26,7 @@ import {
   runInBackground,
   runSideBySide,
 } from "./compiler_process.ts";
-import { fingerprint, fingerprintText } from "./fingerprint.ts";
+import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
 import { requireToolchain, type Toolchain } from "./toolchain.ts";
 import { isOwn } from "./trust.ts";
 

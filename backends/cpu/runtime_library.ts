@@ -9,17 +9,21 @@ import { convSource } from "./runtime/conv.ts";
 import { gemmSource } from "./runtime/gemm.ts";
 import { sortSource } from "./runtime/sort.ts";
 
+/** Names of the library routines. */
+export const ROUTINES = [
+  "gemm_f32",
+  "gemm_f64",
+  "conv_f32",
+  "conv_f64",
+  "sort_f32",
+  "sort_f64",
+  "sort_i64",
+  "sort_i32",
+  "sort_u8",
+] as const;
+
 /** Name of a library routine. */
-export type Routine =
-  | "gemm_f32"
-  | "gemm_f64"
-  | "conv_f32"
-  | "conv_f64"
-  | "sort_f32"
-  | "sort_f64"
-  | "sort_i64"
-  | "sort_i32"
-  | "sort_u8";
+export type Routine = typeof ROUTINES[number];
 
 /** Contraction is welcome inside a matrix product: it only rounds less. */
 const OPTIONS = ["-O2", "-ffp-contract=fast"] as const;

@@ -60,7 +60,7 @@ class TieredProgram implements CompiledProgram {
   }
 
   get source(): string {
-    return this.#text().printed.annotated;
+    return this.#text().source;
   }
 
   run(call: ProgramCall): boolean {

@@ -9,7 +9,7 @@ import { messageOf } from "../../lib/base/errors.ts";
 import { cacheDirectory, readText, uniqueSuffix, writeAtomically } from "./cache_directory.ts";
 import { failureOf, type FaultKind, folderFailure, ToolchainError } from "./compiler_faults.ts";
 import { runSideBySide } from "./compiler_process.ts";
-import { fingerprintText } from "./fingerprint.ts";
+import { fingerprintText } from "../../lib/base/fingerprint.ts";
 
 /** What the compiler generates code for, from its own macros. */
 export interface Target {

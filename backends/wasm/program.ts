@@ -10,7 +10,7 @@ import { type Dim, evaluate, print as printDim, type Sym } from "../../lib/sym/e
 import { type CompiledProgram, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import { printProgram } from "../../lib/loops/print.ts";
-import { passedGuard } from "../cpu/host_memory.ts";
+import { flagOf, passedGuard } from "../cpu/host_memory.ts";
 import { LOAD_SLACK } from "./access.ts";
 import { descriptionBytes, sizeOffset } from "./addresses.ts";
 import { ModuleWriter } from "./binary.ts";
@@ -182,7 +182,7 @@ function runProgram(
     if (loops) pool.run(code, loops.name, loops.job);
   }
   leave(whole.bytes, addresses, running);
-  return passedGuard(program, call);
+  return passedGuard(flagOf(program), call);
 }
 
 /** Bytes of scratch memory that the library calls of a program need. */

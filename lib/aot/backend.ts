@@ -7,7 +7,7 @@
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { bisection } from "../base/bisect.ts";
 import { DynError } from "../base/errors.ts";
-import { logs } from "../base/logs.ts";
+import { counters, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
@@ -18,11 +18,12 @@ import { layoutOf, liesApart } from "../tensor/layout.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
-import { hintOf } from "../sym/decide.ts";
+import { hintOf, questionsOf } from "../sym/decide.ts";
 import { GraphContract } from "../ops/rewrite/contract.ts";
 import type { CompiledPair, SavedLayout } from "./compiled_pair.ts";
 import { isContiguous } from "../graph/meta.ts";
 import { buildJoint, type JointGraph, type RuntimePlan } from "./joint.ts";
+import { type KeptCompilations, KeptPair } from "./kept_pairs.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
 import { runtimeOf } from "./runtime.ts";
@@ -40,8 +41,11 @@ export interface AotOptions {
   readonly partition?: Partitioner | undefined;
 }
 
-/** A backend that differentiates ahead of time, as `torch._dynamo.backends.common.aot_autograd`. */
-export function aotAutograd(options: AotOptions): GraphBackend {
+/**
+ * A backend that differentiates ahead of time, as `torch._dynamo.backends.common.aot_autograd`. `kept`: how what its
+ * compilers give is kept between processes; it is not unless given.
+ */
+export function aotAutograd(options: AotOptions, kept?: KeptCompilations): GraphBackend {
   checkOptions("aotAutograd", {
     fwCompiler: ["function"],
     bwCompiler: ["function"],
@@ -54,7 +58,7 @@ export function aotAutograd(options: AotOptions): GraphBackend {
       if (needsStages(captured.graph)) return inStages(captured, backend);
       return guardAliases(
         captured,
-        compilePair(captured, { exampleInputs, fwCompiler, bwCompiler, partition }),
+        runnable(pairOf(captured, { exampleInputs, fwCompiler, bwCompiler, partition, kept })),
       );
     } catch (error) {
       if (!(error instanceof NotFunctional)) throw error;
@@ -89,6 +93,7 @@ interface Compilation {
   readonly fwCompiler: GraphCompiler;
   readonly bwCompiler: GraphCompiler;
   readonly partition: Partitioner;
+  readonly kept: KeptCompilations | undefined;
 }
 
 interface Compiled {
@@ -98,18 +103,43 @@ interface Compiled {
   readonly addressed: RuntimePlan["addressed"];
 }
 
+function runnable(pair: CompiledPair): Compiled {
+  const { mutations, addressed } = pair.plan;
+  return { run: runtimeOf(pair), mutated: mutations.map(({ input }) => input), addressed };
+}
+
+/** The halves of a graph, as a former process compiled them or compiled now. */
+function pairOf(captured: GraphModule, compilation: Compilation): CompiledPair {
+  const { kept, fwCompiler, bwCompiler, exampleInputs } = compilation;
+  const place = kept && KeptPair.of(captured, kept);
+  if (!kept || !place) return compilePair(captured, compilation);
+  const found = recording.phase("kept_graph", () =>
+    place.find((gm, form) => kept.restore(gm, form, place.symbols)));
+  if (found) return found;
+  const { result, questions } = questionsOf(() =>
+    compilePair(captured, {
+      ...compilation,
+      exampleInputs,
+      fwCompiler: place.noting(fwCompiler),
+      bwCompiler: place.noting(bwCompiler),
+    })
+  );
+  recording.phase("keep_graph", () => place.keep(result, questions));
+  return result;
+}
+
 function compilePair(
   captured: GraphModule,
   { exampleInputs, fwCompiler, bwCompiler, partition }: Compilation,
-): Compiled {
+): CompiledPair {
+  counters.add("aot", "joint_graphs");
   const joint = recording.phase("joint", () => {
     const built = buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
     simplify(built);
     return built;
   });
-  const { plan } = joint, { addressed } = plan;
-  const mutated = plan.mutations.map(({ input }) => input);
-  for (const at of mutated) refuseFolded(joint.graph.placeholders[at]);
+  const { plan } = joint;
+  for (const { input } of plan.mutations) refuseFolded(joint.graph.placeholders[input]);
   // Where a gradient flows through a write, the tape has to see it: the runtime copies.
   const mutatedInputs = plan.mutations.filter(({ differentiable }) => !differentiable);
   const compile = (compiler: GraphCompiler, gm: GraphModule, given: readonly unknown[]) => {
@@ -118,9 +148,13 @@ function compilePair(
     return recording.phase(`compile_${role}`, () => interposedCompiler(compiler)(gm, given));
   };
   if (joint.tangents.length === 0) {
-    const gm = module(joint.graph, { role: "inference", mutatedInputs, ownResults: joint.results.length });
-    const forward = compile(fwCompiler, gm, withExamples(gm.graph, exampleInputs));
-    return { run: runtimeOf({ plan, forward, captured, functional: gm.graph }), mutated, addressed };
+    const functional = module(joint.graph, {
+      role: "inference",
+      mutatedInputs,
+      ownResults: joint.results.length,
+    });
+    const forward = compile(fwCompiler, functional, withExamples(functional.graph, exampleInputs));
+    return { plan, forward, captured, functional };
   }
   logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"), { part: "joint" });
   const cut = bisection.allows("joint_passes", () => "the choice of what is saved for the backward")
@@ -139,11 +173,11 @@ function compilePair(
     mutatedInputs: [],
     ownResults: 0,
   });
-  const pair: CompiledPair = {
+  return {
     plan,
     forward: compile(fwCompiler, functional, withExamples(functional.graph, exampleInputs)),
     captured,
-    functional: functional.graph,
+    functional,
     backward: {
       run: compile(bwCompiler, backward, withExamples(backward.graph, [])),
       saved: parts.saved,
@@ -155,7 +189,6 @@ function compilePair(
       layouts: parts.backward.placeholders.slice(0, parts.saved.length).map(savedLayout),
     },
   };
-  return { run: runtimeOf(pair), mutated, addressed };
 }
 
 /** An input whose indices share elements cannot be written back as a whole. */

@@ -4,7 +4,6 @@
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
-import type { Graph } from "../graph/node.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -31,7 +30,7 @@ export interface CompiledPair {
   /** The graph as it was captured: what is differentiated when gradients of gradients are asked for. */
   readonly captured: GraphModule;
   /** The functional graph behind `forward`. */
-  readonly functional: Graph;
+  readonly functional: GraphModule;
   /** Absent: nothing to differentiate. */
   readonly backward?: CompiledBackward;
 }

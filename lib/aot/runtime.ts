@@ -7,7 +7,7 @@
 import { DynError, InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import { unflatten } from "../base/tree.ts";
 import type { Graph } from "../graph/node.ts";
-import { readBinding, sizeBindings } from "../graph/sizes.ts";
+import { readBinding, type SizeBinding, sizeBindings } from "../graph/sizes.ts";
 import { setHistory } from "../autograd/node.ts";
 import { aliasOf, callResolved } from "../tensor/eager.ts";
 import { checkLeaf } from "../tensor/inplace.ts";
@@ -24,7 +24,7 @@ import { drawKeys } from "./keys.ts";
 /** The function that stands for the captured graph. */
 export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
   const { plan, forward, backward, captured, functional } = pair;
-  const bindings = new Map(sizeBindings(functional).map((binding) => [binding.symbol, binding]));
+  let bindings: ReadonlyMap<Sym, SizeBinding> | undefined;
   const capturedCount = plan.inputCount - plan.lifted.length - (plan.randomOps > 0 ? 1 : 0);
   const written = new Set(plan.mutations.map(({ output }) => output));
   // Nothing that the program sees is written before the forward graph has run.
@@ -33,7 +33,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       return body();
     } catch (error) {
       takeBack();
-      throw isUndone(error, functional) ? noteUndone(error, captured.graph) : error;
+      throw isUndone(error, functional.graph) ? noteUndone(error, captured.graph) : error;
     }
   };
   return (...args) => {
@@ -42,9 +42,10 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     }
     const inputs = [...args, ...plan.lifted], random = defaultGenerator.state;
     refuseLeaves(pair, inputs);
-    if (plan.randomOps > 0) inputs.push(drawKeys(plan.randomOps, deviceOf(functional)));
+    if (plan.randomOps > 0) inputs.push(drawKeys(plan.randomOps, deviceOf(functional.graph)));
     const tensors = inputs.map((input) => isTensor(input) ? input : null);
     const sizeOf = (symbol: Sym): number => {
+      bindings ??= new Map(sizeBindings(functional.graph).map((each) => [each.symbol, each]));
       const binding = bindings.get(symbol);
       if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol}`);
       return readBinding(binding, inputs);

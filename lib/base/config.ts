@@ -152,6 +152,11 @@ export class Config extends Settings {
   captureScalarOutputs = false;
   /** Keep operations whose result sizes depend on elements (nonzero, masks, unique) in the graph. */
   captureDynamicOutputShapes = false;
+  /**
+   * Keep what captured graphs were compiled to on disk, so that later processes neither differentiate nor lower them;
+   * DYN_GRAPH_CACHE=0 switches that off.
+   */
+  graphCache: boolean = Deno.env.get("DYN_GRAPH_CACHE") !== "0";
   /** Compile only functions of this name; empty means all. */
   debugFunction: string = Deno.env.get("DYN_DEBUG_FUNCTION") ?? "";
   /**

@@ -118,7 +118,7 @@ export function messageOf(thrown: unknown): string {
  * Where dyn's own modules live: the folder that holds `lib/`, or, when everything was bundled into one file,
  * that file.
  */
-const OWN_ROOT = import.meta.url.endsWith("/lib/base/errors.ts")
+export const OWN_ROOT: string = import.meta.url.endsWith("/lib/base/errors.ts")
   ? new URL("../../", import.meta.url).href
   : import.meta.url;
 

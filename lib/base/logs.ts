@@ -28,6 +28,7 @@ export const ARTIFACTS = [
   "dynamic",
   "fallback",
   "tiers",
+  "cache",
   "shadow",
   "repro",
 ] as const;

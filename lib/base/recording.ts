@@ -80,6 +80,8 @@ export interface Compilation {
 export interface Recording {
   /** Whether anybody keeps what is recorded. */
   active(): boolean;
+  /** Whether anybody would keep an artifact of one of these names. */
+  wants(artifacts: readonly string[]): boolean;
   /** Keeps a text; pass a function where building it costs anything. */
   artifact(name: string, text: string | (() => string), more?: Omit<ArtifactRecord, "name" | "text">): void;
   /** Times `body`. */
@@ -96,6 +98,13 @@ export interface Recording {
 export const recording: Recording = {
   active() {
     for (const recorder of recorders) if (recorder.active()) return true;
+    return false;
+  },
+
+  wants(artifacts) {
+    for (const recorder of recorders) {
+      if (recorder.active() && artifacts.some((name) => recorder.wants(name))) return true;
+    }
     return false;
   },
 

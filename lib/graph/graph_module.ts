@@ -31,15 +31,23 @@ export interface GraphModule {
 /** A graph ready to be called, compiled or printed. */
 export class GraphModule extends Callable {
   #interpreter: Interpreter | undefined;
+  #graph: Graph | (() => Graph);
 
+  /** `graph`: or what makes it, when somebody asks for it. */
   constructor(
-    readonly graph: Graph,
+    graph: Graph | (() => Graph),
     readonly attributes: Attributes,
     readonly runner: Runner,
     /** What calls besides the returned values do, for graphs that aot made. */
     readonly signature?: GraphSignature,
   ) {
     super();
+    this.#graph = graph;
+  }
+
+  get graph(): Graph {
+    if (typeof this.#graph === "function") this.#graph = this.#graph();
+    return this.#graph;
   }
 
   /** Runs the graph by interpretation. */

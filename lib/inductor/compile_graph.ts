@@ -94,6 +94,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   const compiled = choose ? { ...usual, program: recording.phase("autotune", () => choose(forms())) } : usual;
   verifyProgram(compiled.program);
   if (silent) return compiled;
+  counters.add("inductor", "lowered");
   counters.add("inductor", "graphs");
   counters.add("inductor", "kernels", compiled.metrics.kernels);
   counters.add("inductor", "extern_calls", compiled.metrics.externCalls);

@@ -8,88 +8,69 @@ import { itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
-import { readBinding, type SizeBinding, sizeBindings } from "../graph/sizes.ts";
+import { readBinding, sizeBindings } from "../graph/sizes.ts";
 import type { CompiledProgram, DeviceName, Memory } from "../loops/device.ts";
 import { type Dim, evaluate, type Sym } from "../sym/expr.ts";
 import { type Layout, layoutOf } from "../tensor/layout.ts";
 import { allocateStorage, type Storage } from "../tensor/storage.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import type { CompiledGraph, CompiledOutput } from "./assemble.ts";
-import type { InputRange } from "./index_checks.ts";
+import type { Convention } from "./convention.ts";
 import type { ResultMemory } from "./result_memory.ts";
 
 /** What a graph became. */
 export interface RunnerParts {
-  readonly compiled: CompiledGraph;
+  readonly convention: Convention;
   /** Absent where there is nothing to compute. */
   readonly program: CompiledProgram | undefined;
   readonly device: DeviceName;
   /** Where results are if not in memory of their own. */
   readonly results: ResultMemory | undefined;
-  /** Ranges of inputs' elements under which no index check fails; null: not to be told from inputs. */
-  readonly ranges: readonly InputRange[] | null;
-  /** The graph as it was given, without checks of indices. */
-  readonly unchecked: GraphModule;
 }
 
 /** Runs one compiled graph. */
 export class GraphRunner {
   readonly #module: GraphModule;
   readonly #parts: RunnerParts;
-  readonly #bindings: readonly SizeBinding[];
-  readonly #written: readonly number[];
-  readonly #placeholderCount: number;
   /** Layouts and byte counts of results where no size is symbolic. */
   readonly #static:
     | { readonly layouts: readonly (Layout | undefined)[]; readonly bytes: readonly number[] }
     | undefined;
 
+  /** `module`: the graph as it was given, without checks of indices. */
   constructor(module: GraphModule, parts: RunnerParts) {
     this.#module = module;
     this.#parts = parts;
-    const { compiled } = parts;
-    const { program } = compiled;
-    const offered = new Map(sizeBindings(module.graph).map((b) => [b.symbol, b]));
-    this.#bindings = program.sizes.map((symbol) => {
-      const binding = offered.get(symbol);
-      if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol} but found none`);
-      return binding;
-    });
-    this.#written = program.inputs.flatMap((id, i) => {
-      const role = program.buffers[id]?.role;
-      return role?.kind === "input" && role.written ? [compiled.inputs[i] ?? -1] : [];
-    });
-    this.#placeholderCount = module.graph.placeholders.length;
-    const fixed = compiled.outputBuffers.every((b) => typeof b.length === "number") &&
-      compiled.outputs.every(isStatic);
+    const { outputs, outputBuffers } = parts.convention;
+    const fixed = outputBuffers.every((b) => typeof b.length === "number") && outputs.every(isStatic);
     this.#static = fixed
       ? {
-        layouts: compiled.outputs.map((o) => this.#layout(o, noSizes)),
-        bytes: compiled.outputBuffers.map((b) => this.#bytes(b, noSizes)),
+        layouts: outputs.map((o) => this.#layout(o, noSizes)),
+        bytes: outputBuffers.map((b) => this.#bytes(b, noSizes)),
       }
       : undefined;
   }
 
   /** The outputs, without the one that tells of failure; null where the call fails. */
   run(args: readonly unknown[]): unknown[] | null {
-    const { compiled, program, device, results } = this.#parts;
-    if (args.length !== this.#placeholderCount) {
-      throw new DynError(`Expected ${this.#placeholderCount} arguments but found ${args.length}`);
+    const { convention, program, device, results } = this.#parts;
+    if (args.length !== convention.arguments) {
+      throw new DynError(`Expected ${convention.arguments} arguments but found ${args.length}`);
     }
-    if (this.#written.length > 0 && this.#sharesWritten(args)) {
+    if (convention.written.length > 0 && this.#sharesWritten(args)) {
       logs.emit("perf_hints", "Inputs share memory with one that is written; the call runs op by op");
       return this.#byOp(args);
     }
-    const sizes = this.#bindings.map((binding) => readBinding(binding, args));
+    const sizes = convention.sizes.map((binding) => readBinding(binding, args));
     const sizeOf = (symbol: Sym): number => {
-      const at = compiled.program.sizes.indexOf(symbol);
+      const at = convention.sizes.findIndex((binding) => binding.symbol === symbol);
       return sizes[at] ?? this.#boundSize(symbol, args);
     };
-    const bytes = this.#static?.bytes ?? compiled.outputBuffers.map((b) => this.#bytes(b, sizeOf));
+    const bytes = this.#static?.bytes ?? convention.outputBuffers.map((b) => this.#bytes(b, sizeOf));
     const storages = results?.take(bytes, args) ??
-      bytes.map((n, k) => allocateStorage(device, n, compiled.outputBuffers[k]));
+      bytes.map((n, k) => allocateStorage(device, n, convention.outputBuffers[k]));
     const inputs: Memory[] = [], byteOffsets: number[] = [];
-    for (const placeholder of compiled.inputs) {
+    for (const placeholder of convention.inputs) {
       const tensor = tensorAt(args, placeholder);
       inputs.push(tensor.storage.memory);
       byteOffsets.push(tensor.offset * itemSize(tensor.dtype));
@@ -101,10 +82,10 @@ export class GraphRunner {
       for (const storage of storages) storage.release();
       return null;
     }
-    const wrapped = compiled.outputs.map((output, i) =>
+    const wrapped = convention.outputs.map((output, i) =>
       this.#wrap(output, { args, storages, sizeOf, at: i })
     );
-    if (compiled.program.guard) {
+    if (convention.guarded) {
       const flag = wrapped.pop();
       if (isTensor(flag)) flag.storage.release();
     }
@@ -113,7 +94,7 @@ export class GraphRunner {
 
   /** Whether what is known of the inputs' elements says that no index is out of range. */
   #passes(args: readonly unknown[], sizeOf: (symbol: Sym) => number): boolean {
-    const { ranges } = this.#parts;
+    const { ranges } = this.#parts.convention;
     return ranges !== null && ranges.every(({ input, low, high }) => {
       const { bounds } = tensorAt(args, input).storage;
       return bounds !== undefined && evaluate(low, sizeOf) <= bounds.least &&
@@ -123,7 +104,7 @@ export class GraphRunner {
 
   /** Whether an input that the program writes shares memory with another one. */
   #sharesWritten(args: readonly unknown[]): boolean {
-    return this.#written.some((place) => {
+    return this.#parts.convention.written.some((place) => {
       const { storage } = tensorAt(args, place);
       return args.some((other, i) => i !== place && isTensor(other) && other.storage === storage);
     });
@@ -131,7 +112,7 @@ export class GraphRunner {
 
   #byOp(args: readonly unknown[]): unknown[] {
     // The graph without checks of its own, so that an error is known as that of this graph
-    const result = this.#parts.unchecked.forward(...args);
+    const result = this.#module.forward(...args);
     if (Array.isArray(result)) return result;
     throw new InternalError("Expected a list of outputs from the graph");
   }
@@ -165,7 +146,7 @@ export class GraphRunner {
         if (!layout) throw new InternalError("Expected the layout of a tensor output");
         const offset = evaluate(output.offset, call.sizeOf);
         if (output.of === "input") {
-          const base = tensorAt(call.args, this.#parts.compiled.inputs[output.index] ?? -1);
+          const base = tensorAt(call.args, this.#parts.convention.inputs[output.index] ?? -1);
           return new Tensor(base.storage, layout, base.offset + offset);
         }
         const storage = call.storages[output.index];

@@ -4,6 +4,8 @@
  * issued; reading memory waits for what was issued before.
  */
 import { DynError } from "../base/errors.ts";
+import type { Plain } from "../base/recording.ts";
+import type { Symbols } from "../sym/stored/symbols.ts";
 import type { Program } from "./ir.ts";
 
 /** Name of a device as users write it: "cpu", "webgpu". */
@@ -76,6 +78,8 @@ export interface CompiledProgram {
   readonly language: "cpp" | "wgsl" | "txt";
   /** Kernel launches (loop nests and library calls) in one run. */
   readonly kernelCount: number;
+  /** What the device's `restore` makes it of in a later process. Absent: it is compiled anew in each. */
+  readonly kept?: (symbols: Symbols) => Plain;
 }
 
 export interface ProgramCall {
@@ -118,6 +122,10 @@ export interface Device {
   readonly compileClass?: (program: Program) => CompiledProgram;
   /** For graphs: as fast as can be. Uses the kernel cache. */
   compile(program: Program): CompiledProgram;
+  /** What its compiled programs depend on besides their text; null where it keeps none. Absent: it never does. */
+  readonly identity?: () => string | null;
+  /** A program that `kept` told of in a process of the same identity; null where it has to be compiled anew. */
+  readonly restore?: (kept: Plain, symbols: Symbols) => CompiledProgram | null;
   /** The program with each kernel in the form that is fastest; undefined where that cannot be told here. */
   choose?(forms: ProgramForms): Program | undefined;
   /** Whether the host reads its memory without a round trip, so that checking elements is cheap. */

@@ -72,6 +72,32 @@ export function specialize(d: Dim): number {
   return value;
 }
 
+/** A question about sizes that was answered from hints. */
+export interface Question {
+  readonly relation: Relation;
+  readonly left: Dim;
+  readonly right: Dim;
+}
+
+let asked: Question[] | null = null;
+
+/** Runs `body` and tells what it asked about sizes: asked again, the questions leave the same guards. */
+export function questionsOf<T>(body: () => T): { readonly result: T; readonly questions: readonly Question[] } {
+  const former = asked, questions: Question[] = [];
+  asked = questions;
+  try {
+    return { result: body(), questions };
+  } finally {
+    asked = former;
+    former?.push(...questions);
+  }
+}
+
+/** Asks a question. */
+export function ask({ relation, left, right }: Question): boolean {
+  return decide(relation, left, right);
+}
+
 function decide(relation: Relation, a: Dim, b: Dim): boolean {
   const difference = sub(a, b);
   const [lo, hi] = boundsOf(difference);
@@ -100,6 +126,7 @@ function decide(relation: Relation, a: Dim, b: Dim): boolean {
   const outcome = relation === "eq" ? value === 0 : relation === "lt" ? value < 0 : value <= 0;
   const [first] = freeSymbols(difference);
   if (!first) throw new InternalError(`Expected a symbol in ${difference}`);
+  asked?.push({ relation, left: a, right: b });
   deciderOf(first).assume(relation, [a, b], outcome);
   return outcome;
 }

@@ -43,10 +43,17 @@ export interface FrameLayout {
 }
 
 /** The layout of the frame of a program that calls so many routines and parts. */
-export function frameLayout(program: Program, routineCount: number): FrameLayout {
-  const routines = 1, inputs = routines + routineCount, outputs = inputs + program.inputs.length;
-  const arena = outputs + program.outputs.length, sizes = arena + 1;
-  return { routines, inputs, outputs, arena, sizes, length: sizes + program.sizes.length };
+export function frameLayout(counts: FrameCounts, routineCount: number): FrameLayout {
+  const routines = 1, inputs = routines + routineCount, outputs = inputs + counts.inputs;
+  const arena = outputs + counts.outputs, sizes = arena + 1;
+  return { routines, inputs, outputs, arena, sizes, length: sizes + counts.sizes };
+}
+
+/** How much of each kind a program takes. */
+export interface FrameCounts {
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly sizes: number;
 }
 
 const PRELUDE = String.raw`#define INL static inline __attribute__((always_inline))
@@ -153,7 +160,10 @@ export function printProgram(program: Program): PrintedProgram {
   }));
   const parts = partsOf(bodies.filter((f) => f.kernel));
   const inParts = new Set(parts.flat());
-  const layout = frameLayout(program, routines.length + parts.length);
+  const layout = frameLayout(
+    { inputs: program.inputs.length, outputs: program.outputs.length, sizes: program.sizes.length },
+    routines.length + parts.length,
+  );
   const entry = entryText(program, layout, {
     calls: calls.toString(),
     routines: routines.length + parts.length,

@@ -1,0 +1,96 @@
+/**
+ * Keeps entries between processes beside the folder of compiled code. Imported for its effect. A file is the entry's
+ * text, its complete key and a footer (lengths, fingerprint), so that one rename publishes all of it. Invariant: a file
+ * is used only if its key equals the wanted one, its fingerprint fits and only this user can have written it.
+ */
+import { dirname } from "node:path";
+import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
+import { type EntryKind, keepEntriesIn } from "../../lib/base/kept_entries.ts";
+import { cacheDirectory, writeAtomically } from "./cache_directory.ts";
+import { folderFault, isOwn } from "./trust.ts";
+
+const MAGIC = "dyn-entry-1\n";
+const FOOTER_BYTES = 16 + 16 + 32 + MAGIC.length;
+const encoder = new TextEncoder(), decoder = new TextDecoder();
+
+const folders = new Map<EntryKind, string>();
+
+/** The folder of a kind, which nobody else can write. Throws where there is none. */
+function folderOf(kind: EntryKind): string {
+  let folder = folders.get(kind);
+  if (folder === undefined) {
+    folder = `${dirname(cacheDirectory())}/${kind}`;
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const fault = folderFault(folder, 2);
+    if (fault !== undefined) throw new Error(`Expected a folder of the user's alone but found that ${fault}`);
+    folders.set(kind, folder);
+  }
+  return folder;
+}
+
+const pathOf = (kind: EntryKind, key: string): string => `${folderOf(kind)}/${fingerprintText(key)}.json`;
+
+/** The file of an entry. */
+function sealed(key: string, text: string): Uint8Array {
+  const content = encoder.encode(text + key), textBytes = encoder.encode(text).length;
+  const footer = `${textBytes}`.padStart(16) + `${content.length - textBytes}`.padStart(16) +
+    fingerprint(content) + MAGIC;
+  const bytes = new Uint8Array(content.length + FOOTER_BYTES);
+  bytes.set(content);
+  bytes.set(encoder.encode(footer), content.length);
+  return bytes;
+}
+
+interface Unsealed {
+  readonly key: string;
+  readonly text: string;
+}
+
+/** What a file holds; null where it is not whole. */
+function unsealed(bytes: Uint8Array<ArrayBuffer>): Unsealed | null {
+  const end = bytes.length - FOOTER_BYTES;
+  if (end < 0) return null;
+  const footer = decoder.decode(bytes.subarray(end));
+  const textBytes = Number(footer.slice(0, 16)), keyBytes = Number(footer.slice(16, 32));
+  const content = bytes.subarray(0, end);
+  if (!footer.endsWith(MAGIC) || textBytes + keyBytes !== end) return null;
+  if (footer.slice(32, 64) !== fingerprint(content)) return null;
+  return { text: decoder.decode(content.subarray(0, textBytes)), key: decoder.decode(content.subarray(textBytes)) };
+}
+
+function removed(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+  }
+}
+
+keepEntriesIn({
+  read(kind, key) {
+    const path = pathOf(kind, key);
+    let bytes: Uint8Array<ArrayBuffer>;
+    try {
+      using file = Deno.openSync(path);
+      const info = file.statSync();
+      if (!isOwn(info)) return null;
+      bytes = new Uint8Array(info.size);
+      for (let at = 0; at < bytes.length;) {
+        const count = file.readSync(bytes.subarray(at));
+        if (count === null) break;
+        at += count;
+      }
+    } catch (thrown) {
+      if (thrown instanceof Deno.errors.NotFound) return null;
+      throw thrown;
+    }
+    const found = unsealed(bytes);
+    if (!found) {
+      removed(path);
+      return "damaged";
+    }
+    return found.key === key ? { text: found.text } : null;
+  },
+  write: (kind, key, text) => writeAtomically(pathOf(kind, key), sealed(key, text)),
+  remove: (kind, key) => removed(pathOf(kind, key)),
+});

@@ -1,0 +1,108 @@
+/**
+ * The first compiled call of a fresh process, with an empty cache and with a full one: a small function, training steps
+ * of an MLP, of resnet18 and of a small BERT. Milliseconds from the call to its result, imports and models not counted.
+ *
+ *   DYN_NUM_THREADS=2 deno run -A cli.ts bench warm [hello mlp resnet18 bert] [--phases]
+ */
+import { compile, compiler, manualSeed, nn, optim, randint, randn, type Tensor } from "../mod.ts";
+import { describeMachine, medianOf } from "./support/measure.ts";
+import { Bert } from "./warm/bert.ts";
+import { ResNet18 } from "./warm/resnet.ts";
+
+/** How often a full cache is measured. */
+const TURNS = 3;
+
+interface Work {
+  readonly run: () => Tensor;
+}
+
+/** What turns numbers [batch, …] into scores [batch, classes]. */
+type Classifier = nn.Module & { call(x: Tensor): Tensor };
+
+/** A training step of a classifier with Adam. */
+function training(model: Classifier, x: Tensor, y: Tensor): Work {
+  const optimizer = new optim.Adam(model.parameters());
+  const step = compile((x: Tensor, y: Tensor) => {
+    optimizer.zeroGrad();
+    const loss = nn.functional.crossEntropy(model.call(x), y);
+    loss.backward();
+    optimizer.step();
+    return loss.detach();
+  }, { name: "step" });
+  return { run: () => step(x, y) };
+}
+
+const WORKS: Readonly<Record<string, () => Work>> = {
+  hello() {
+    const hello = compile((x: Tensor, y: Tensor) => x.add(y).sin(), { name: "hello" });
+    const x = randn([64, 64]), y = randn([64, 64]);
+    return { run: () => hello(x, y) };
+  },
+  mlp() {
+    const model = new nn.Sequential(
+      new nn.Linear(784, 512),
+      new nn.ReLU(),
+      new nn.Linear(512, 512),
+      new nn.ReLU(),
+      new nn.Linear(512, 10),
+    );
+    return training(model, randn([128, 784]), randint(0, 10, [128]));
+  },
+  resnet18: () => training(new ResNet18(), randn([4, 3, 64, 64]), randint(0, 1000, [4])),
+  bert: () =>
+    training(new Bert({ layers: 4, width: 256, heads: 4 }), randint(0, 8192, [8, 128]), randint(0, 8192, [8])),
+};
+
+/** What a process of one work tells. */
+interface Told {
+  readonly imports: number;
+  readonly first: number;
+  readonly result: string;
+  readonly phases: string;
+}
+
+const [wanted, ...rest] = Deno.args;
+if (wanted === "work") {
+  const imports = performance.now(), work = WORKS[rest[0] ?? ""];
+  if (!work) throw new Error(`Expected a work out of ${Object.keys(WORKS).join(", ")} but found ${rest[0]}`);
+  manualSeed(0);
+  const { run } = work(), start = performance.now(), result = run();
+  const told: Told = {
+    imports,
+    first: performance.now() - start,
+    result: `${result}`,
+    phases: `${compiler.compileTimes()}`,
+  };
+  console.log(JSON.stringify(told));
+  Deno.exit(0);
+}
+
+function measured(name: string, cache: string): Told {
+  const { success, stdout, stderr } = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", import.meta.filename ?? "", "work", name],
+    env: { DYN_CACHE_DIR: cache },
+  }).outputSync();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+const names = Deno.args.filter((each) => !each.startsWith("--"));
+console.log(describeMachine());
+for (const name of names.length > 0 ? names : Object.keys(WORKS)) {
+  const cache = Deno.makeTempDirSync();
+  try {
+    const cold = measured(name, cache);
+    const warm = Array.from({ length: TURNS }, () => measured(name, cache));
+    if (warm.some(({ result }) => result !== cold.result)) {
+      throw new Error(`Expected ${cold.result} again but found ${warm.map(({ result }) => result)}`);
+    }
+    console.log(
+      `${name.padEnd(9)} empty cache ${cold.first.toFixed(0).padStart(6)} ms   full cache ${
+        medianOf(warm.map(({ first }) => first)).toFixed(0).padStart(5)
+      } ms   imports ${medianOf(warm.map(({ imports }) => imports)).toFixed(0)} ms`,
+    );
+    if (Deno.args.includes("--phases")) console.log(warm.at(-1)?.phases);
+  } finally {
+    Deno.removeSync(cache, { recursive: true });
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * Compiled graphs between processes, as PyTorch's AOTAutogradCache and FxGraphCache: what a captured graph was
+ * differentiated, partitioned and compiled to. Input: captured graphs; output: their compiled halves as a former
+ * process made them. Invariant: the key says all that compilation depends on, the captured graph with all metadata
+ * included, and is compared as a whole; what cannot be written down is not kept, and says why (`DYN_LOGS=cache`).
+ */
+import { getDefaultDtype } from "../base/dtype.ts";
+import { bisection } from "../base/bisect.ts";
+import { config } from "../base/config.ts";
+import { DynError, messageOf } from "../base/errors.ts";
+import { dropEntry, keepEntry, keptEntry } from "../base/kept_entries.ts";
+import { type Artifact, counters, logs } from "../base/logs.ts";
+import { type Plain, recording } from "../base/recording.ts";
+import type { CompiledFunction } from "../graph/backend.ts";
+import { GraphModule } from "../graph/graph_module.ts";
+import type { GraphCompiler } from "../graph/interpose.ts";
+import type { GraphSignature } from "../graph/signature.ts";
+import { readGraph, type Stacks, stacksOf, writeGraph } from "../graph/stored/graph.ts";
+import { type RunWriter, writerOf } from "../graph/stored/kept_runs.ts";
+import { ask, type Question } from "../sym/decide.ts";
+import { type Codec, DamagedForm, list, NotStorable, oneOf, record, recordIn } from "../sym/stored/codec.ts";
+import { dim, Symbols } from "../sym/stored/symbols.ts";
+import { defaultDevice } from "../tensor/default_device.ts";
+import { graphRunner } from "../tensor/graph_runner.ts";
+import { ambient } from "../tensor/modes.ts";
+import type { CompiledPair } from "./compiled_pair.ts";
+import { backwardFacts, graphSignature, runtimePlan } from "./stored_pair.ts";
+
+/** What of compilers keeping takes. */
+export interface KeptCompilations {
+  /** What compiling a graph depends on besides the graph and the ambient state; null: it is not kept. */
+  readonly identityOf: (captured: GraphModule) => string | null;
+  /** A functional graph as it was compiled; null where it has to be compiled anew. Throws DamagedForm. */
+  readonly restore: (gm: GraphModule, form: Plain, symbols: Symbols) => CompiledFunction | null;
+}
+
+/** Texts of stages that a graph out of the cache does not pass: who wants to read them has it compiled. */
+const STAGE_TEXTS: readonly Artifact[] = [
+  "aot_joint_graph",
+  "aot_graphs",
+  "schedule",
+  "fusion",
+  "output_code",
+  "kernel_code",
+];
+
+/** The same for recorders. */
+const STAGE_ARTIFACTS = [...STAGE_TEXTS, "fx_graph_transformed", "ir_post_fusion"];
+
+/** A functional graph on its way to a compiler, and what came of it. */
+interface Compilation {
+  readonly gm: GraphModule;
+  readonly writer: RunWriter | undefined;
+}
+
+/** Where the compiled halves of one captured graph are kept. */
+export class KeptPair {
+  readonly #compilations = new Map<GraphSignature["role"], Compilation>();
+
+  private constructor(
+    readonly key: string,
+    readonly symbols: Symbols,
+    readonly stacks: Stacks,
+    readonly captured: GraphModule,
+  ) {}
+
+  /** The place for a graph; null where it is not kept. */
+  static of(captured: GraphModule, kept: KeptCompilations): KeptPair | null {
+    if (!config.graphCache || bisection.active || config.reproAfter !== "") return null;
+    const identity = kept.identityOf(captured);
+    if (identity === null) return null;
+    const symbols = new Symbols();
+    try {
+      if (Object.keys(captured.attributes).length > 0) {
+        throw new NotStorable(`${Object.keys(captured.attributes)[0]}, which the graph calls or holds`);
+      }
+      const { gradEnabled, inference, autocast, autocastCaches } = ambient;
+      const graph = writeGraph(captured.graph, symbols, []);
+      const state = {
+        gradEnabled,
+        inference,
+        autocast,
+        autocastCaches,
+        dtype: getDefaultDtype(),
+        device: defaultDevice(),
+      };
+      const key = JSON.stringify({ identity, state, sizes: symbols.describe(), graph });
+      symbols.isOpen = false;
+      return new KeptPair(key, symbols, stacksOf(captured.graph), captured);
+    } catch (error) {
+      if (!(error instanceof NotStorable)) throw error;
+      refused(error);
+      return null;
+    }
+  }
+
+  /** The halves as a former process compiled them, by `restored`; null where there is nothing to be had. */
+  find(restored: (gm: GraphModule, form: Plain) => CompiledFunction | null): CompiledPair | null {
+    if (STAGE_TEXTS.some((name) => logs.enabled(name)) || recording.wants(STAGE_ARTIFACTS)) return null;
+    const text = keptEntry("graphs", this.key);
+    if (text === undefined) {
+      counters.add("kept_graphs", "misses");
+      return null;
+    }
+    try {
+      const pair = this.#read(JSON.parse(text), restored);
+      counters.add("kept_graphs", pair ? "hits" : "misses");
+      return pair;
+    } catch (error) {
+      if (!(error instanceof DamagedForm || error instanceof DynError || error instanceof SyntaxError)) throw error;
+      dropEntry("graphs", this.key, messageOf(error));
+      return null;
+    }
+  }
+
+  #read(
+    form: Plain,
+    restored: (gm: GraphModule, form: Plain) => CompiledFunction | null,
+  ): CompiledPair | null {
+    const { symbols, captured } = this, fields = recordIn(form);
+    const plan = runtimePlan.read(fields.plan ?? null, symbols);
+    const half = (given: Plain | undefined) => {
+      const { graph = null, signature = null, run = null } = recordIn(given);
+      const gm = new GraphModule(
+        () => readGraph(graph, symbols, this.stacks),
+        {},
+        graphRunner,
+        graphSignature.read(signature, symbols),
+      );
+      return { gm, run: restored(gm, run) };
+    };
+    const forward = half(fields.forward);
+    const backward = fields.backward === undefined ? null : half(fields.backward);
+    if (!forward.run || (backward && !backward.run)) return null;
+    for (const question of questions.read(fields.questions ?? null, symbols)) ask(question);
+    return {
+      plan,
+      forward: forward.run,
+      captured,
+      functional: forward.gm,
+      ...backward?.run
+        ? { backward: { run: backward.run, ...backwardFacts.read(fields.facts ?? null, symbols) } }
+        : {},
+    };
+  }
+
+  /** A compiler whose results are noted, so that they can be kept. */
+  noting(compiler: GraphCompiler): GraphCompiler {
+    return (gm, examples) => {
+      const run = compiler(gm, examples), role = gm.signature?.role;
+      if (role) this.#compilations.set(role, { gm, writer: writerOf(run) });
+      return run;
+    };
+  }
+
+  /** Keeps what was compiled; `asked`: what that asked about sizes. */
+  keep({ plan, functional, backward }: CompiledPair, asked: readonly Question[]): void {
+    const { symbols, stacks } = this;
+    const half = (role: GraphSignature["role"]): Plain => {
+      const found = this.#compilations.get(role);
+      if (!found?.writer || !found.gm.signature) throw new NotStorable(`the ${role} graph, whose code is not kept`);
+      return {
+        graph: writeGraph(found.gm.graph, symbols, stacks),
+        signature: graphSignature.write(found.gm.signature, symbols),
+        run: found.writer(symbols),
+      };
+    };
+    try {
+      const { run: _, ...facts } = backward ?? { run: null };
+      const form: Plain = {
+        plan: runtimePlan.write(plan, symbols),
+        forward: half(functional.signature?.role ?? "inference"),
+        ..."saved" in facts ? { backward: half("backward"), facts: backwardFacts.write(facts, symbols) } : {},
+        questions: questions.write(asked, symbols),
+      };
+      keepEntry("graphs", this.key, JSON.stringify(form));
+    } catch (error) {
+      if (!(error instanceof NotStorable)) throw error;
+      refused(error);
+    }
+  }
+}
+
+const questions: Codec<readonly Question[]> = list(
+  record<Question>({ relation: oneOf("eq", "lt", "le"), left: dim, right: dim }),
+);
+
+function refused(error: NotStorable): void {
+  counters.add("kept_graphs", "refused");
+  logs.emit("cache", `graphs: not kept: ${error.message}`);
+}

@@ -1,0 +1,226 @@
+/**
+ * What is between the halves of a compiled graph, as data. Input: runtime plans and what the backward half knows;
+ * output: codecs of them. Invariant: total over their types; what refers to values of one process (tensors that a graph
+ * holds, errors that a pass must end in) is refused.
+ */
+import type { TreeSpec } from "../base/tree.ts";
+import type { Plain } from "../base/recording.ts";
+import type { GraphSignature, MutatedInput } from "../graph/signature.ts";
+import { constantArgument, dtype } from "../graph/stored/values.ts";
+import type { Argument } from "../graph/node.ts";
+import type { ViewStep } from "../autograd/functional.ts";
+import { opNamed } from "../ops/table.ts";
+import { Sym } from "../sym/expr.ts";
+import {
+  bits,
+  type Codec,
+  DamagedForm,
+  flag,
+  list,
+  listIn,
+  NotStorable,
+  number,
+  oneOf,
+  orNull,
+  record,
+  recordIn,
+  text,
+  textIn,
+  union,
+} from "../sym/stored/codec.ts";
+import { dim, symbol, type Symbols } from "../sym/stored/symbols.ts";
+import { layoutOf } from "../tensor/layout.ts";
+import type { CompiledBackward, SavedLayout } from "./compiled_pair.ts";
+import type { Connections, Reading } from "./connections.ts";
+import type {
+  GradientOrigin,
+  LostResult,
+  Mutation,
+  OutputPlan,
+  RuntimePlan,
+  TapeResult,
+} from "./joint.ts";
+import type { SavedValue } from "./partition.ts";
+
+const viewArguments: Codec<ViewStep["args"]> = {
+  write: (args, symbols) =>
+    Object.fromEntries(Object.entries(args).map(([name, value]) => [name, constant.write(value, symbols)])),
+  read: (form, symbols) =>
+    Object.fromEntries(
+      Object.entries(recordIn(form)).map(([name, value]) => [name, argumentIn(constant.read(value, symbols))]),
+    ),
+};
+
+/** Arguments of views besides the tensor are constants and sizes. */
+function argumentIn(value: unknown): ViewStep["args"][string] {
+  switch (typeof value) {
+    case "number":
+    case "bigint":
+    case "boolean":
+    case "string":
+      return value;
+    default:
+      if (value === null || value instanceof Sym || Array.isArray(value)) return value;
+      throw new DamagedForm(`Expected an argument of a view but found ${typeof value}`);
+  }
+}
+
+/** Constants and sizes, and lists of them. */
+const constant: Codec<unknown> = {
+  write(value, symbols) {
+    if (isConstant(value)) return constantArgument.write(value, symbols);
+    throw new NotStorable(`a value of a program, ${typeof value}`);
+  },
+  read: (form, symbols) => constantArgument.read(form, symbols),
+};
+
+function isConstant(value: unknown): value is Argument {
+  if (Array.isArray(value)) return value.every(isConstant);
+  return value === null || value instanceof Sym ||
+    (typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol");
+}
+
+const viewStep: Codec<ViewStep> = {
+  write({ definition, args, of, index, recorded }, symbols) {
+    return {
+      op: definition.name,
+      // The viewed tensor is put in when the step is repeated
+      args: viewArguments.write({ ...args, [of]: null }, symbols),
+      of,
+      ...index === undefined ? {} : { index },
+      recorded,
+    };
+  },
+  read(form, symbols) {
+    const { op, args = null, of, index, recorded = null } = recordIn(form);
+    return {
+      definition: opNamed(textIn(op)),
+      args: viewArguments.read(args, symbols),
+      of: textIn(of),
+      ...index === undefined ? {} : { index: number.read(index, symbols) },
+      recorded: flag.read(recorded, symbols),
+    };
+  },
+};
+
+const steps = list(viewStep);
+
+const outputPlan: Codec<OutputPlan> = union<OutputPlan>({
+  constant: record({ value: constant }, ["value"]),
+  size: record({ size: symbol }),
+  input: record({ input: number }),
+  inputView: record({ input: number, steps }),
+  result: record({ output: number }),
+  resultView: record({ output: number, steps }),
+  leafView: record({ leaf: number, steps }),
+  same: record({ leaf: number }),
+});
+
+const tree: Codec<TreeSpec> = {
+  write(spec, symbols): Plain {
+    switch (spec.kind) {
+      case "leaf":
+        return null;
+      case "array":
+        return spec.items.map((each) => tree.write(each, symbols));
+      case "object":
+        return { keys: spec.keys, items: spec.items.map((each) => tree.write(each, symbols)) };
+      case "map":
+        throw new NotStorable("a Map among the results of a graph");
+      default:
+        return spec satisfies never;
+    }
+  },
+  read(form, symbols): TreeSpec {
+    if (form === null) return { kind: "leaf" };
+    const items = (each: Plain | undefined) => listIn(each).map((item) => tree.read(item, symbols));
+    if (Array.isArray(form)) return { kind: "array", items: items(form) };
+    const fields = recordIn(form);
+    return { kind: "object", keys: list(text).read(fields.keys ?? null, symbols), items: items(fields.items) };
+  },
+};
+
+/** Lists that are empty wherever a graph is kept. */
+function none<T>(what: string): Codec<readonly T[]> {
+  return {
+    write(values) {
+      if (values.length > 0) throw new NotStorable(what);
+      return [];
+    },
+    read: () => [],
+  };
+}
+
+const numbers = list(number);
+
+const connections: Codec<Connections> = record<Connections>({
+  dependents: list(numbers),
+  readings: list(record<Reading>({ from: bits, inputs: bits, results: bits })),
+});
+
+/** Runtime plans between processes. */
+export const runtimePlan: Codec<RuntimePlan> = record<RuntimePlan>({
+  outputs: list(outputPlan),
+  tree,
+  mutations: list(record<Mutation>({ input: number, output: number, differentiable: flag })),
+  differentiable: list(
+    union<TapeResult>({ output: record({ output: number }), view: record({ leaf: number }) }),
+  ),
+  connections,
+  lost: none<LostResult>("results from which no gradient can be taken"),
+  overwritten: numbers,
+  addressed: numbers,
+  lifted: none<unknown>("tensors that the graph holds"),
+  randomOps: number,
+  inputCount: number,
+  recordsAlways: flag,
+});
+
+/** Signatures of functional graphs between processes. */
+export const graphSignature: Codec<GraphSignature> = record<GraphSignature>({
+  role: oneOf("inference", "forward", "backward"),
+  mutatedInputs: list(record<MutatedInput>({ input: number, output: number })),
+  ownResults: number,
+  failure: number,
+}, ["failure"]);
+
+const savedLayout: Codec<SavedLayout> = union<SavedLayout>({
+  any: record({}),
+  known: record({
+    layout: {
+      write: ({ shape, strides, dtype, device }) => ({ shape, strides, dtype, device }),
+      read(form, symbols) {
+        const { shape = null, strides = null, dtype: type = null, device } = recordIn(form);
+        return layoutOf({
+          shape: numbers.read(shape, symbols),
+          strides: numbers.read(strides, symbols),
+          dtype: dtype.read(type, symbols),
+          device: textIn(device),
+        });
+      },
+    },
+  }),
+  rowMajor: record({}),
+  strides: record({ strides: list(dim) }),
+});
+
+/** What of a compiled backward is no code. */
+export type BackwardFacts = Omit<CompiledBackward, "run">;
+
+const numberSet: Codec<ReadonlySet<number>> = {
+  write: (values) => [...values],
+  read: (form, symbols: Symbols) => new Set(numbers.read(form, symbols)),
+};
+
+/** Backwards between processes. */
+export const backwardFacts: Codec<BackwardFacts> = record<BackwardFacts>({
+  saved: list(union<SavedValue>({ input: record({ input: number }), output: record({ output: number }) })),
+  sizes: list(symbol),
+  savedFrom: number,
+  layouts: list(savedLayout),
+  reached: list(numbers),
+  origins: list(orNull(
+    union<GradientOrigin>({ tangent: record({ tangent: number }), output: record({ output: number }) }),
+  )),
+  merged: numberSet,
+});

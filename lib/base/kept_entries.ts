@@ -1,0 +1,61 @@
+/**
+ * What compilation made in former processes, by complete keys. Input: a store, from whoever knows the folder that only
+ * the user can write; output: texts under exactly the key that they were kept under. Invariant: what is there is whole
+ * and of this key, or absent; without a store, or where it fails, nothing is kept and nothing else changes.
+ */
+import { counters, logs } from "./logs.ts";
+
+/** What is kept: compiled graphs, captures of functions. */
+export type EntryKind = "graphs" | "captures";
+
+/** Keeps texts by kind and key. All throw where the machine does not let them. */
+export interface EntryStore {
+  /** The text of a key; null: none; "damaged" where the file was not whole, and is gone now. */
+  read(kind: EntryKind, key: string): { readonly text: string } | "damaged" | null;
+  write(kind: EntryKind, key: string, text: string): void;
+  remove(kind: EntryKind, key: string): void;
+}
+
+let store: EntryStore | null = null;
+
+/** Says where entries are kept. */
+export function keepEntriesIn(given: EntryStore): void {
+  store = given;
+}
+
+/** What was kept under a key; undefined where there is nothing. */
+export function keptEntry(kind: EntryKind, key: string): string | undefined {
+  let found: ReturnType<EntryStore["read"]> = null;
+  try {
+    found = store?.read(kind, key) ?? null;
+  } catch (thrown) {
+    logs.emit("cache", () => `${kind}: nothing can be read: ${thrown}`);
+  }
+  if (found === "damaged") noteDamaged(kind, "a file was not whole");
+  return typeof found === "object" ? found?.text : undefined;
+}
+
+/** Keeps a text under a key. */
+export function keepEntry(kind: EntryKind, key: string, text: string): void {
+  try {
+    store?.write(kind, key, text);
+    counters.add(`kept_${kind}`, "stored");
+  } catch (thrown) {
+    logs.emit("cache", () => `${kind}: nothing can be kept: ${thrown}`);
+  }
+}
+
+/** Forgets what was kept under a key and does not fit, so that it is made again. */
+export function dropEntry(kind: EntryKind, key: string, because: string): void {
+  noteDamaged(kind, because);
+  try {
+    store?.remove(kind, key);
+  } catch {
+    // Somebody else was faster
+  }
+}
+
+function noteDamaged(kind: EntryKind, because: string): void {
+  counters.add(`kept_${kind}`, "damaged");
+  logs.emit("cache", `${kind}: an entry is made again: ${because}`);
+}

@@ -1,0 +1,47 @@
+/**
+ * Which dyn this is: what everything that is kept between processes depends on. Input: dyn's own modules, where they lie
+ * as files; output: a text that is another one whenever they are. Invariant: where that cannot be told (modules from an
+ * address without a version) nothing is kept.
+ */
+import { OWN_ROOT } from "./errors.ts";
+import { fingerprintText } from "./fingerprint.ts";
+
+/** The rooms whose code decides what a compilation gives. */
+const ROOMS = ["lib", "backends"] as const;
+
+let known: string | null | undefined;
+
+/** What tells this dyn, under this runtime, from every other one; null: nothing does. */
+export function ownIdentity(): string | null {
+  return known ??= identityOf(OWN_ROOT);
+}
+
+function identityOf(root: string): string | null {
+  const { deno, v8 } = Deno.version;
+  const sources = sourcesAt(root);
+  return sources === null ? null : `dyn ${sources}, Deno ${deno}, V8 ${v8}, ${Deno.build.target}`;
+}
+
+function sourcesAt(root: string): string | null {
+  if (!root.startsWith("file:")) return /[@/]v?\d+\.\d+\.\d+/.test(root) ? root : null;
+  try {
+    if (Deno.build.standalone) return stated(Deno.execPath());
+    if (!root.endsWith("/")) return stated(root);
+    const lines = ROOMS.flatMap((room) => statedBelow(new URL(`${room}/`, root)));
+    return `${root} ${lines.length} files ${fingerprintText(lines.sort().join("\n"))}`;
+  } catch {
+    return null;
+  }
+}
+
+/** A file and when it was written last. */
+function stated(path: string | URL): string {
+  const { size, mtime } = Deno.statSync(path instanceof URL || !path.startsWith("file:") ? path : new URL(path));
+  return `${path} ${size} ${mtime?.getTime()}`;
+}
+
+function statedBelow(folder: URL): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? statedBelow(new URL(`${name}/`, folder)) : [stated(new URL(name, folder))]
+  );
+}

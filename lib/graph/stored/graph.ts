@@ -1,0 +1,111 @@
+/**
+ * Graphs as data. Input: a graph whose calls go to ops by name; output: data, and an equal graph again. Invariant: what
+ * a graph refers to besides its own nodes (functions, tensors, other graphs) is refused, never left out; lines of the
+ * program are no part of it, and come from the graph that is compiled.
+ */
+import type { Plain } from "../../base/recording.ts";
+import { Graph, type Node, type NodeMeta, type Opcode, type SourcePosition } from "../node.ts";
+import {
+  type Codec,
+  DamagedForm,
+  listIn,
+  NotStorable,
+  numberIn,
+  oneOf,
+  recordIn,
+  textIn,
+} from "../../sym/stored/codec.ts";
+import type { Symbols } from "../../sym/stored/symbols.ts";
+import { nodeValue, readArgument, writeArgument } from "./values.ts";
+
+/** Where nodes of a graph take their lines from: the stacks of another graph's nodes, by number. */
+export type Stacks = readonly (readonly SourcePosition[])[];
+
+/** Each stack of a graph's nodes once. */
+export function stacksOf({ nodes }: Graph): Stacks {
+  return [...new Set(nodes.map(({ meta }) => meta.stack))];
+}
+
+const opcode: Codec<Opcode> = oneOf("placeholder", "call_function", "call_method", "output");
+
+/** Writes a graph. Throws NotStorable. */
+export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): Plain {
+  const numbers = new Map<Node, number>(), lines = new Map(stacks.map((stack, i) => [stack, i]));
+  const byNumber = {
+    numberOf(node: Node) {
+      const found = numbers.get(node);
+      if (found === undefined) throw new DamagedForm(`Expected ${node.name} before its users`);
+      return found;
+    },
+    at(number: number): Node {
+      throw new DamagedForm(`Expected nodes to be written but found ${number} to be read`);
+    },
+  };
+  return nodes.map((node, number) => {
+    const { name, op, target, args, kwargs, meta } = node;
+    if (op === "get_attr" || op === "call_module") throw new NotStorable(`${name}, which reads ${target}`);
+    const { value, stack, source, held, noGrad, onHost, partition } = meta;
+    if (onHost) throw new NotStorable(`${name}, which the host computes`);
+    const written = {
+      name,
+      op,
+      target,
+      args: writeArgument(args, byNumber, symbols),
+      kwargs: writeArgument(kwargs, byNumber, symbols),
+      value: nodeValue.write(value, symbols),
+      ...lines.has(stack) ? { stack: lines.get(stack) ?? 0 } : {},
+      ...source === undefined ? {} : { source },
+      ...held ? { held } : {},
+      ...noGrad ? { noGrad } : {},
+      ...partition === undefined ? {} : { partition },
+    };
+    numbers.set(node, number);
+    return written;
+  });
+}
+
+const partition = oneOf("forward", "backward");
+const NO_STACK: readonly SourcePosition[] = [];
+
+/** The graph that was written. Throws DamagedForm. */
+export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph {
+  const graph = new Graph(), made: Node[] = [];
+  const byNumber = {
+    numberOf(node: Node): number {
+      throw new DamagedForm(`Expected nodes to be read but found ${node.name} to be written`);
+    },
+    at(number: number) {
+      const found = made[number];
+      if (!found) throw new DamagedForm(`Expected one of ${made.length} nodes but found ${number}`);
+      return found;
+    },
+  };
+  for (const each of listIn(form)) {
+    const fields = recordIn(each), args = readArgument(fields.args, byNumber, symbols);
+    const kwargs = readArgument(fields.kwargs, byNumber, symbols);
+    const meta: NodeMeta = {
+      value: nodeValue.read(fields.value ?? null, symbols),
+      stack: fields.stack === undefined ? NO_STACK : stacks[numberIn(fields.stack)] ?? NO_STACK,
+      ...fields.source === undefined ? {} : { source: textIn(fields.source) },
+      ...fields.held ? { held: true } : {},
+      ...fields.noGrad ? { noGrad: true } : {},
+      ...fields.partition === undefined ? {} : { partition: partition.read(fields.partition, symbols) },
+    };
+    if (!isArguments(args) || !isKeywords(kwargs)) throw new DamagedForm("Expected arguments of a node");
+    const op = opcode.read(fields.op ?? null, symbols);
+    const name = textIn(fields.name);
+    const node = graph.create(op, textIn(fields.target), { name, args, kwargs, meta });
+    if (node.name !== name) throw new DamagedForm(`Expected a node ${name} but found ${node.name}`);
+    made.push(node);
+  }
+  graph.lint();
+  return graph;
+}
+
+function isArguments(value: unknown): value is Node["args"] {
+  return Array.isArray(value);
+}
+
+function isKeywords(value: unknown): value is Node["kwargs"] {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

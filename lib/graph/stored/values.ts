@@ -1,0 +1,117 @@
+/**
+ * What nodes say and hold, as data. Input: metadata and arguments; output: codecs of them. Invariant: an argument reads
+ * back as the same value: −0, NaN, bigints and undefined included.
+ */
+import { DTYPES } from "../../base/dtype.ts";
+import type { Plain } from "../../base/recording.ts";
+import { Sym } from "../../sym/expr.ts";
+import type { TensorMeta } from "../meta.ts";
+import { type Argument, isList, isRecord, Node, type NodeValue } from "../node.ts";
+import {
+  type Codec,
+  DamagedForm,
+  flag,
+  list,
+  listIn,
+  numberIn,
+  oneOf,
+  record,
+  recordIn,
+  text,
+  textIn,
+  union,
+} from "../../sym/stored/codec.ts";
+import { dim, type Symbols } from "../../sym/stored/symbols.ts";
+
+export const dtype = oneOf(...DTYPES);
+
+export const tensorMeta: Codec<TensorMeta> = record<TensorMeta>({
+  shape: list(dim),
+  strides: list(dim),
+  offset: dim,
+  dtype,
+  device: text,
+});
+
+export const nodeValue: Codec<NodeValue> = union<NodeValue>({
+  tensor: record({ tensor: tensorMeta, requiresGrad: flag }),
+  tensors: record({ tensors: list(tensorMeta), requiresGrad: flag }),
+  size: record({ size: dim }),
+  number: record({ dtype }),
+  unknown: record({}),
+});
+
+/** Nodes by number. */
+export interface NodeNumbers {
+  numberOf(node: Node): number;
+  at(number: number): Node;
+}
+
+/** No nodes. */
+export const NO_NODES: NodeNumbers = {
+  numberOf(node) {
+    throw new DamagedForm(`Expected no node but found ${node.name}`);
+  },
+  at(number) {
+    throw new DamagedForm(`Expected no node but found ${number}`);
+  },
+};
+
+const SPECIAL: ReadonlyMap<string, Argument> = new Map<string, Argument>([
+  ["undefined", undefined],
+  ["NaN", NaN],
+  ["Infinity", Infinity],
+  ["-Infinity", -Infinity],
+  ["-0", -0],
+]);
+
+/** An argument tree. What is no JSON is a list that begins with its kind; lists begin with "list". */
+export function writeArgument(argument: Argument, nodes: NodeNumbers, symbols: Symbols): Plain {
+  const again = (each: Argument) => writeArgument(each, nodes, symbols);
+  if (argument instanceof Node) return ["node", nodes.numberOf(argument)];
+  if (argument instanceof Sym) return ["size", dim.write(argument, symbols)];
+  if (isList(argument)) return ["list", ...argument.map(again)];
+  if (isRecord(argument)) {
+    return Object.fromEntries(Object.entries(argument).map(([key, each]) => [key, again(each)]));
+  }
+  if (typeof argument === "bigint") return ["bigint", `${argument}`];
+  if (argument === undefined) return ["special", "undefined"];
+  if (typeof argument === "number" && (!Number.isFinite(argument) || Object.is(argument, -0))) {
+    return ["special", Object.is(argument, -0) ? "-0" : `${argument}`];
+  }
+  return argument;
+}
+
+/** The argument tree that was written. */
+export function readArgument(form: Plain | undefined, nodes: NodeNumbers, symbols: Symbols): Argument {
+  if (form === undefined) throw new DamagedForm("Expected an argument but found none");
+  if (typeof form !== "object" || form === null) return form;
+  const again = (each: Plain) => readArgument(each, nodes, symbols);
+  if (!Array.isArray(form)) {
+    return Object.fromEntries(Object.entries(recordIn(form)).map(([key, each]) => [key, again(each)]));
+  }
+  const [kind, ...rest] = listIn(form), [first = null] = rest;
+  switch (kind) {
+    case "node":
+      return nodes.at(numberIn(first));
+    case "size":
+      return dim.read(first, symbols);
+    case "list":
+      return rest.map(again);
+    case "bigint":
+      return BigInt(textIn(first));
+    case "special": {
+      const name = textIn(first);
+      if (SPECIAL.has(name)) return SPECIAL.get(name);
+      throw new DamagedForm(`Expected a special value but found ${name}`);
+    }
+    default:
+      throw new DamagedForm(`Expected an argument but found ${JSON.stringify(kind)}`);
+  }
+}
+
+/** Arguments without nodes. */
+export const constantArgument: Codec<Argument> = {
+  write: (value, symbols) => writeArgument(value, NO_NODES, symbols),
+  read: (form, symbols) => readArgument(form, NO_NODES, symbols),
+};

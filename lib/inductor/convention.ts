@@ -1,0 +1,125 @@
+/**
+ * How a compiled graph is called: which arguments its program takes, where sizes come from, what its results are. Input:
+ * a graph and what the inductor made of it; output: data, which a later process reads as it is. Invariant: it is all that
+ * running takes besides the program of the device and the graph itself.
+ */
+import { InternalError } from "../base/errors.ts";
+import type { Graph } from "../graph/node.ts";
+import { type SizeBinding, sizeBindings } from "../graph/sizes.ts";
+import { dtype } from "../graph/stored/values.ts";
+import {
+  type Codec,
+  DamagedForm,
+  flag,
+  list,
+  NotStorable,
+  number,
+  oneOf,
+  orNull,
+  record,
+  union,
+} from "../sym/stored/codec.ts";
+import { dim, symbol } from "../sym/stored/symbols.ts";
+import type { SourcePart } from "../sym/shape_env.ts";
+import type { CompiledGraph, CompiledOutput } from "./assemble.ts";
+import type { InputRange } from "./index_checks.ts";
+
+/** How a graph is called. */
+export interface Convention {
+  /** Arguments of a call. */
+  readonly arguments: number;
+  /** Where the program's sizes come from, in their order. */
+  readonly sizes: readonly SizeBinding[];
+  /** For each input of the program: the argument that it is. */
+  readonly inputs: readonly number[];
+  /** Arguments into whose memory the program writes. */
+  readonly written: readonly number[];
+  /** Elements and type of each program output, to allocate. */
+  readonly outputBuffers: CompiledGraph["outputBuffers"];
+  readonly outputs: readonly CompiledOutput[];
+  /** Whether the last result tells of failure. */
+  readonly guarded: boolean;
+  /** Ranges of inputs' elements under which no index check fails; null: not to be told from inputs. */
+  readonly ranges: readonly InputRange[] | null;
+  /** Kernels, and how many of them are library calls. */
+  readonly kernels: number;
+  readonly externCalls: number;
+}
+
+/** The convention of a compiled graph. */
+export function conventionOf(
+  graph: Graph,
+  compiled: CompiledGraph,
+  ranges: readonly InputRange[] | null,
+): Convention {
+  const { program, inputs, outputBuffers, outputs, metrics } = compiled;
+  const offered = new Map(sizeBindings(graph).map((binding) => [binding.symbol, binding]));
+  return {
+    arguments: graph.placeholders.length,
+    sizes: program.sizes.map((symbol) => {
+      const binding = offered.get(symbol);
+      if (!binding) throw new InternalError(`Expected an input that gives the size ${symbol} but found none`);
+      return binding;
+    }),
+    inputs,
+    written: program.inputs.flatMap((id, i) => {
+      const role = program.buffers[id]?.role;
+      return role?.kind === "input" && role.written ? [inputs[i] ?? -1] : [];
+    }),
+    outputBuffers,
+    outputs,
+    guarded: program.guard !== undefined,
+    ranges,
+    kernels: metrics.kernels,
+    externCalls: metrics.externCalls,
+  };
+}
+
+const part: Codec<SourcePart> = union<SourcePart>({
+  value: record({}),
+  shape: record({ dim: number }),
+  stride: record({ dim: number }),
+  offset: record({}),
+});
+
+type Constant = Exclude<Extract<CompiledOutput, { readonly kind: "constant" }>["value"], undefined>;
+
+const constant: Codec<Constant> = {
+  write(value) {
+    if (value === null || typeof value === "boolean" || typeof value === "string") return value;
+    if (typeof value === "number" && Number.isFinite(value) && !Object.is(value, -0)) return value;
+    throw new NotStorable(`a result that is the constant ${value}`);
+  },
+  read(form) {
+    if (form === null || typeof form !== "object") return form;
+    throw new DamagedForm("Expected a constant but found an object");
+  },
+};
+
+const output: Codec<CompiledOutput> = union<CompiledOutput>({
+  tensor: record({
+    of: oneOf("output", "input"),
+    index: number,
+    shape: list(dim),
+    strides: list(dim),
+    offset: dim,
+    dtype,
+  }),
+  input: record({ placeholder: number }),
+  constant: record({ value: constant }),
+  size: record({ size: dim }),
+});
+
+/** Conventions between processes. */
+export const convention: Codec<Convention> = record<Convention>({
+  arguments: number,
+  sizes: list(record<SizeBinding>({ symbol, input: number, part })),
+  inputs: list(number),
+  written: list(number),
+  outputBuffers: list(record({ length: dim, dtype })),
+  outputs: list(output),
+  guarded: flag,
+  ranges: orNull(list(record<InputRange>({ input: number, low: dim, high: dim }))),
+  kernels: number,
+  externCalls: number,
+});

@@ -1,0 +1,155 @@
+/**
+ * How what compilation makes is written down between processes: codecs, put together from codecs of parts. Input:
+ * values; output: data that JSON holds, and equal values again. Invariant: a value that no codec covers is refused by
+ * `NotStorable`, and data that does not fit by `DamagedForm`: neither is ever guessed.
+ */
+import type { Plain } from "../../base/recording.ts";
+import type { Symbols } from "./symbols.ts";
+
+/** A value cannot be kept between processes; the message says why. */
+export class NotStorable extends Error {
+  override readonly name = "NotStorable";
+}
+
+/** Data from a former process does not fit. */
+export class DamagedForm extends Error {
+  override readonly name = "DamagedForm";
+}
+
+/** Writes and reads values of one type; sizes by the symbols of the graph that is compiled. */
+export interface Codec<T> {
+  write(value: T, symbols: Symbols): Plain;
+  read(form: Plain, symbols: Symbols): T;
+}
+
+/** The list that data should be. */
+export function listIn(form: Plain | undefined): readonly Plain[] {
+  if (isPlainList(form)) return form;
+  throw new DamagedForm(`Expected a list but found ${typeof form}`);
+}
+
+/** The record that data should be. */
+export function recordIn(form: Plain | undefined): { readonly [key: string]: Plain } {
+  if (typeof form === "object" && form !== null && !isPlainList(form)) return form;
+  throw new DamagedForm(`Expected a record but found ${typeof form}`);
+}
+
+/** The text that data should be. */
+export function textIn(form: Plain | undefined): string {
+  if (typeof form === "string") return form;
+  throw new DamagedForm(`Expected a text but found ${typeof form}`);
+}
+
+/** The number that data should be. */
+export function numberIn(form: Plain | undefined): number {
+  if (typeof form === "number") return form;
+  throw new DamagedForm(`Expected a number but found ${typeof form}`);
+}
+
+function isPlainList(form: Plain | undefined): form is readonly Plain[] {
+  return Array.isArray(form);
+}
+
+/** Finite numbers; the others, and −0, are no JSON. */
+export const number: Codec<number> = {
+  write(value) {
+    if (Number.isFinite(value) && !Object.is(value, -0)) return value;
+    throw new NotStorable(`the number ${Object.is(value, -0) ? "-0" : value} where a plain one is kept`);
+  },
+  read: numberIn,
+};
+
+export const text: Codec<string> = { write: (value) => value, read: textIn };
+
+export const flag: Codec<boolean> = {
+  write: (value) => value,
+  read(form) {
+    if (typeof form === "boolean") return form;
+    throw new DamagedForm(`Expected a boolean but found ${typeof form}`);
+  },
+};
+
+/** Sets of bits as a number of any length. */
+export const bits: Codec<bigint> = {
+  write: (value) => value.toString(16),
+  read(form) {
+    const digits = textIn(form);
+    if (/^[0-9a-f]+$/.test(digits)) return BigInt(`0x${digits}`);
+    throw new DamagedForm(`Expected hexadecimal digits but found ${digits}`);
+  },
+};
+
+/** One of some names. */
+export function oneOf<T extends string>(...names: readonly T[]): Codec<T> {
+  return {
+    write: (value) => value,
+    read(form) {
+      const found = names.find((name) => name === form);
+      if (found !== undefined) return found;
+      throw new DamagedForm(`Expected one of ${names.join(", ")} but found ${form}`);
+    },
+  };
+}
+
+export function list<T>(item: Codec<T>): Codec<readonly T[]> {
+  return {
+    write: (values, symbols) => values.map((each) => item.write(each, symbols)),
+    read: (form, symbols) => listIn(form).map((each) => item.read(each, symbols)),
+  };
+}
+
+export function orNull<T>(inner: Codec<T>): Codec<T | null> {
+  return {
+    write: (value, symbols) => value === null ? null : inner.write(value, symbols),
+    read: (form, symbols) => form === null ? null : inner.read(form, symbols),
+  };
+}
+
+/** A codec for each field; `absent` marks those that may be left out. */
+export type Fields<T> = { readonly [K in keyof T]-?: Codec<Exclude<T[K], undefined>> };
+
+/** Objects with these fields; those without a value are left out. */
+export function record<T extends object>(fields: Fields<T>, optional: readonly (keyof T)[] = []): Codec<T> {
+  const names = Object.keys(fields) as (keyof T & string)[];
+  return {
+    write(value, symbols) {
+      const entries: [string, Plain][] = [];
+      for (const name of names) {
+        const each = value[name];
+        if (each !== undefined) {
+          entries.push([name, fields[name].write(each as Exclude<T[keyof T & string], undefined>, symbols)]);
+        } else if (!optional.includes(name)) throw new NotStorable(`a record without ${name}`);
+      }
+      return Object.fromEntries(entries);
+    },
+    read(form, symbols) {
+      const given = recordIn(form);
+      const entries: [string, unknown][] = [];
+      for (const name of names) {
+        const each = given[name];
+        if (each !== undefined) entries.push([name, fields[name].read(each, symbols)]);
+        else if (!optional.includes(name)) throw new DamagedForm(`Expected a field ${name} but found none`);
+      }
+      return Object.fromEntries(entries) as T;
+    },
+  };
+}
+
+/** Unions by their field `kind`: the codecs of the other fields of each. */
+export function union<T extends { readonly kind: string }>(
+  kinds: { readonly [K in T["kind"]]: Codec<Omit<Extract<T, { readonly kind: K }>, "kind">> },
+): Codec<T> {
+  const byKind: ReadonlyMap<string, Codec<object>> = new Map(Object.entries(kinds));
+  const codecOf = (kind: string): Codec<object> => {
+    const found = byKind.get(kind);
+    if (found) return found;
+    throw new DamagedForm(`Expected one of ${[...byKind.keys()].join(", ")} but found ${kind}`);
+  };
+  return {
+    write: (value, symbols) => ({ kind: value.kind, ...recordIn(codecOf(value.kind).write(value, symbols)) }),
+    read(form, symbols) {
+      const kind = textIn(recordIn(form).kind);
+      return { kind, ...codecOf(kind).read(form, symbols) } as T;
+    },
+  };
+}
