@@ -50,7 +50,11 @@ const WORKS: Readonly<Record<string, () => Work>> = {
   },
   resnet18: () => training(new ResNet18(), randn([4, 3, 64, 64]), randint(0, 1000, [4])),
   bert: () =>
-    training(new Bert({ layers: 4, width: 256, heads: 4 }), randint(0, 8192, [8, 128]), randint(0, 8192, [8])),
+    training(
+      new Bert({ layers: 4, width: 256, heads: 4 }),
+      randint(0, 8192, [8, 128]),
+      randint(0, 8192, [8]),
+    ),
 };
 
 /** What a process of one work tells. */

@@ -29,7 +29,7 @@ import type { Device, DeviceName, ProgramForms } from "./loops/device.ts";
 import type { Program } from "./loops/ir.ts";
 import { outputsOf } from "./ops/rewrite/contract.ts";
 import { findTarget } from "./ops/table.ts";
-import { NotStorable, recordIn, textIn } from "./sym/stored/codec.ts";
+import { NotStorable, recordIn, textIn } from "./sym/stored/forms.ts";
 import { deviceNamed } from "./tensor/storage.ts";
 
 /** Capture only: runs the captured graph op by op. For telling faults of capture from faults of compilation. */

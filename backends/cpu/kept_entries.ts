@@ -55,7 +55,10 @@ function unsealed(bytes: Uint8Array<ArrayBuffer>): Unsealed | null {
   const content = bytes.subarray(0, end);
   if (!footer.endsWith(MAGIC) || textBytes + keyBytes !== end) return null;
   if (footer.slice(32, 64) !== fingerprint(content)) return null;
-  return { text: decoder.decode(content.subarray(0, textBytes)), key: decoder.decode(content.subarray(textBytes)) };
+  return {
+    text: decoder.decode(content.subarray(0, textBytes)),
+    key: decoder.decode(content.subarray(textBytes)),
+  };
 }
 
 function removed(path: string): void {

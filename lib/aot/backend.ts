@@ -113,8 +113,10 @@ function pairOf(captured: GraphModule, compilation: Compilation): CompiledPair {
   const { kept, fwCompiler, bwCompiler, exampleInputs } = compilation;
   const place = kept && KeptPair.of(captured, kept);
   if (!kept || !place) return compilePair(captured, compilation);
-  const found = recording.phase("kept_graph", () =>
-    place.find((gm, form) => kept.restore(gm, form, place.symbols)));
+  const found = recording.phase(
+    "kept_graph",
+    () => place.find((gm, form) => kept.restore(gm, form, place.symbols)),
+  );
   if (found) return found;
   const { result, questions } = questionsOf(() =>
     compilePair(captured, {

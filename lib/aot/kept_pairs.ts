@@ -18,8 +18,10 @@ import type { GraphSignature } from "../graph/signature.ts";
 import { readGraph, type Stacks, stacksOf, writeGraph } from "../graph/stored/graph.ts";
 import { type RunWriter, writerOf } from "../graph/stored/kept_runs.ts";
 import { ask, type Question } from "../sym/decide.ts";
-import { type Codec, DamagedForm, list, NotStorable, oneOf, record, recordIn } from "../sym/stored/codec.ts";
-import { dim, Symbols } from "../sym/stored/symbols.ts";
+import { type Codec, list, oneOf, record } from "../sym/stored/codec.ts";
+import { DamagedForm, NotStorable, recordIn } from "../sym/stored/forms.ts";
+import { dim } from "../sym/stored/dims.ts";
+import { Symbols } from "../sym/stored/symbols.ts";
 import { defaultDevice } from "../tensor/default_device.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
@@ -42,6 +44,7 @@ const STAGE_TEXTS: readonly Artifact[] = [
   "fusion",
   "output_code",
   "kernel_code",
+  "perf_hints",
 ];
 
 /** The same for recorders. */
@@ -100,14 +103,18 @@ export class KeptPair {
     const text = keptEntry("graphs", this.key);
     if (text === undefined) {
       counters.add("kept_graphs", "misses");
+      logs.emit("cache", "graphs: compiled, since none is kept under its key");
       return null;
     }
     try {
       const pair = this.#read(JSON.parse(text), restored);
       counters.add("kept_graphs", pair ? "hits" : "misses");
+      logs.emit("cache", () => `graphs: ${pair ? "taken" : "its code is not to be had any more"}`);
       return pair;
     } catch (error) {
-      if (!(error instanceof DamagedForm || error instanceof DynError || error instanceof SyntaxError)) throw error;
+      if (!(error instanceof DamagedForm || error instanceof DynError || error instanceof SyntaxError)) {
+        throw error;
+      }
       dropEntry("graphs", this.key, messageOf(error));
       return null;
     }
@@ -158,7 +165,9 @@ export class KeptPair {
     const { symbols, stacks } = this;
     const half = (role: GraphSignature["role"]): Plain => {
       const found = this.#compilations.get(role);
-      if (!found?.writer || !found.gm.signature) throw new NotStorable(`the ${role} graph, whose code is not kept`);
+      if (!found?.writer || !found.gm.signature) {
+        throw new NotStorable(`the ${role} graph, whose code is not kept`);
+      }
       return {
         graph: writeGraph(found.gm.graph, symbols, stacks),
         signature: graphSignature.write(found.gm.signature, symbols),

@@ -14,32 +14,22 @@ import { Sym } from "../sym/expr.ts";
 import {
   bits,
   type Codec,
-  DamagedForm,
   flag,
   list,
-  listIn,
-  NotStorable,
   number,
   oneOf,
   orNull,
   record,
-  recordIn,
   text,
-  textIn,
   union,
 } from "../sym/stored/codec.ts";
-import { dim, symbol, type Symbols } from "../sym/stored/symbols.ts";
+import { DamagedForm, listIn, NotStorable, recordIn, textIn } from "../sym/stored/forms.ts";
+import { dim, symbol } from "../sym/stored/dims.ts";
+import type { Symbols } from "../sym/stored/symbols.ts";
 import { layoutOf } from "../tensor/layout.ts";
 import type { CompiledBackward, SavedLayout } from "./compiled_pair.ts";
 import type { Connections, Reading } from "./connections.ts";
-import type {
-  GradientOrigin,
-  LostResult,
-  Mutation,
-  OutputPlan,
-  RuntimePlan,
-  TapeResult,
-} from "./joint.ts";
+import type { GradientOrigin, LostResult, Mutation, OutputPlan, RuntimePlan, TapeResult } from "./joint.ts";
 import type { SavedValue } from "./partition.ts";
 
 const viewArguments: Codec<ViewStep["args"]> = {
@@ -47,7 +37,9 @@ const viewArguments: Codec<ViewStep["args"]> = {
     Object.fromEntries(Object.entries(args).map(([name, value]) => [name, constant.write(value, symbols)])),
   read: (form, symbols) =>
     Object.fromEntries(
-      Object.entries(recordIn(form)).map(([name, value]) => [name, argumentIn(constant.read(value, symbols))]),
+      Object.entries(recordIn(form)).map((
+        [name, value],
+      ) => [name, argumentIn(constant.read(value, symbols))]),
     ),
 };
 
@@ -136,7 +128,11 @@ const tree: Codec<TreeSpec> = {
     const items = (each: Plain | undefined) => listIn(each).map((item) => tree.read(item, symbols));
     if (Array.isArray(form)) return { kind: "array", items: items(form) };
     const fields = recordIn(form);
-    return { kind: "object", keys: list(text).read(fields.keys ?? null, symbols), items: items(fields.items) };
+    return {
+      kind: "object",
+      keys: list(text).read(fields.keys ?? null, symbols),
+      items: items(fields.items),
+    };
   },
 };
 

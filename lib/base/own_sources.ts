@@ -16,7 +16,8 @@ export function ownIdentity(): string | null {
   return known ??= identityOf(OWN_ROOT);
 }
 
-function identityOf(root: string): string | null {
+/** The same of a dyn whose modules lie below an address. */
+export function identityOf(root: string): string | null {
   const { deno, v8 } = Deno.version;
   const sources = sourcesAt(root);
   return sources === null ? null : `dyn ${sources}, Deno ${deno}, V8 ${v8}, ${Deno.build.target}`;
@@ -36,7 +37,9 @@ function sourcesAt(root: string): string | null {
 
 /** A file and when it was written last. */
 function stated(path: string | URL): string {
-  const { size, mtime } = Deno.statSync(path instanceof URL || !path.startsWith("file:") ? path : new URL(path));
+  const { size, mtime } = Deno.statSync(
+    path instanceof URL || !path.startsWith("file:") ? path : new URL(path),
+  );
   return `${path} ${size} ${mtime?.getTime()}`;
 }
 

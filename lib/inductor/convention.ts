@@ -7,19 +7,9 @@ import { InternalError } from "../base/errors.ts";
 import type { Graph } from "../graph/node.ts";
 import { type SizeBinding, sizeBindings } from "../graph/sizes.ts";
 import { dtype } from "../graph/stored/values.ts";
-import {
-  type Codec,
-  DamagedForm,
-  flag,
-  list,
-  NotStorable,
-  number,
-  oneOf,
-  orNull,
-  record,
-  union,
-} from "../sym/stored/codec.ts";
-import { dim, symbol } from "../sym/stored/symbols.ts";
+import { type Codec, flag, list, number, oneOf, orNull, record, union } from "../sym/stored/codec.ts";
+import { DamagedForm, NotStorable } from "../sym/stored/forms.ts";
+import { dim, symbol } from "../sym/stored/dims.ts";
 import type { SourcePart } from "../sym/shape_env.ts";
 import type { CompiledGraph, CompiledOutput } from "./assemble.ts";
 import type { InputRange } from "./index_checks.ts";

@@ -82,7 +82,9 @@ export interface Question {
 let asked: Question[] | null = null;
 
 /** Runs `body` and tells what it asked about sizes: asked again, the questions leave the same guards. */
-export function questionsOf<T>(body: () => T): { readonly result: T; readonly questions: readonly Question[] } {
+export function questionsOf<T>(
+  body: () => T,
+): { readonly result: T; readonly questions: readonly Question[] } {
   const former = asked, questions: Question[] = [];
   asked = questions;
   try {

@@ -5,16 +5,8 @@
  */
 import type { Plain } from "../../base/recording.ts";
 import { Graph, type Node, type NodeMeta, type Opcode, type SourcePosition } from "../node.ts";
-import {
-  type Codec,
-  DamagedForm,
-  listIn,
-  NotStorable,
-  numberIn,
-  oneOf,
-  recordIn,
-  textIn,
-} from "../../sym/stored/codec.ts";
+import { type Codec, oneOf } from "../../sym/stored/codec.ts";
+import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import type { Symbols } from "../../sym/stored/symbols.ts";
 import { nodeValue, readArgument, writeArgument } from "./values.ts";
 

@@ -7,21 +7,10 @@ import type { Plain } from "../../base/recording.ts";
 import { Sym } from "../../sym/expr.ts";
 import type { TensorMeta } from "../meta.ts";
 import { type Argument, isList, isRecord, Node, type NodeValue } from "../node.ts";
-import {
-  type Codec,
-  DamagedForm,
-  flag,
-  list,
-  listIn,
-  numberIn,
-  oneOf,
-  record,
-  recordIn,
-  text,
-  textIn,
-  union,
-} from "../../sym/stored/codec.ts";
-import { dim, type Symbols } from "../../sym/stored/symbols.ts";
+import { type Codec, flag, list, oneOf, record, text, union } from "../../sym/stored/codec.ts";
+import { DamagedForm, listIn, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
+import { dim } from "../../sym/stored/dims.ts";
+import type { Symbols } from "../../sym/stored/symbols.ts";
 
 export const dtype = oneOf(...DTYPES);
 

@@ -1,0 +1,145 @@
+/**
+ * Compiled graphs between processes: what a second process takes over, bit for bit and without compiling anything; what
+ * makes it compile anew; damaged and foreign files; several processes at once.
+ */
+import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { identityOf } from "../lib/base/own_sources.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
+import { runProgram, withFolder } from "./support/process.ts";
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Counts by name. */
+type Counts = Readonly<Record<string, number>>;
+
+interface Told {
+  readonly results: Readonly<Record<string, readonly (number | string)[]>>;
+  readonly kept: Counts;
+  readonly aot: Counts;
+  readonly inductor: Counts;
+  readonly logged: string;
+}
+
+/** Graphs of the program, and functional graphs that they become. */
+const GRAPHS = 7, FUNCTIONAL = 8;
+
+/** Runs kept/graphs.ts in a process of its own. */
+async function run(
+  cache: string,
+  { args = [], env = {} }: {
+    readonly args?: readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<Told> {
+  const command = [
+    "run",
+    "-A",
+    "--no-check",
+    "--config",
+    here("../deno.json"),
+    here("kept/graphs.ts"),
+    ...args,
+  ];
+  const { code, stdout, stderr } = await runProgram(Deno.execPath(), command, {
+    env: { DYN_CACHE_DIR: cache, DYN_GRAPH_CACHE: "1", DYN_TIER: "", DYN_LOGS: "cache", ...env },
+  });
+  assertEquals(code, 0, stderr);
+  return { ...JSON.parse(stdout), logged: stderr };
+}
+
+function test(name: string, fn: (folder: string) => Promise<void>): void {
+  Deno.test({ name, ignore: SKIP_NATIVE, fn: () => withFolder(fn) });
+}
+
+const COMPILED = { misses: GRAPHS, stored: GRAPHS };
+
+const entriesIn = (folder: string): string[] =>
+  [...Deno.readDirSync(join(folder, "graphs"))].map(({ name }) => join(folder, "graphs", name)).sort();
+
+test("a second process differentiates and lowers nothing, and gives the same bits", async (folder) => {
+  const cold = await run(folder), warm = await run(folder);
+  assertEquals([cold.kept, cold.aot], [COMPILED, { joint_graphs: GRAPHS }]);
+  assertEquals([cold.inductor.lowered, cold.inductor.graphs], [FUNCTIONAL, FUNCTIONAL]);
+  const { lowered: _, ...same } = cold.inductor;
+  assertEquals([warm.kept, warm.aot, warm.inductor], [{ hits: GRAPHS }, {}, same]);
+  assertEquals(warm.results, cold.results);
+  assertEquals(warm.results.error, ["Expected index in [0, 4] but found 5"]);
+});
+
+test("other settings, and no cache, compile anew with the same results", async (folder) => {
+  const cold = await run(folder);
+  const unfused = await run(folder, { args: ["unfused"] });
+  assertEquals(unfused.kept, COMPILED);
+  const off = await run(folder, { env: { DYN_GRAPH_CACHE: "0" } });
+  assertEquals([off.kept, off.aot, off.results], [{}, { joint_graphs: GRAPHS }, cold.results]);
+  // Who wants to read what the stages say has them run
+  const read = await run(folder, { env: { DYN_LOGS: "output_code" } });
+  assertEquals(read.aot, { joint_graphs: GRAPHS });
+  assertMatch(read.logged, /^\[output_code\]/m);
+  // Another compiler, or the same with other options, is another identity
+  const wasm = await run(folder, { env: { DYN_TIER: "wasm" } });
+  assertEquals([wasm.kept, wasm.aot], [{}, { joint_graphs: GRAPHS }]);
+});
+
+test("damaged files are dropped and made again, foreign ones are not used", async (folder) => {
+  const cold = await run(folder), files = entriesIn(folder);
+  assertEquals(files.length, GRAPHS);
+  const [flipped = "", cut = "", foreign = "", other = "", open = "", empty = ""] = files;
+  const bytes = Deno.readFileSync(flipped);
+  bytes[100] = (bytes[100] ?? 0) ^ 1;
+  Deno.writeFileSync(flipped, bytes);
+  Deno.writeFileSync(cut, Deno.readFileSync(cut).subarray(0, -10));
+  Deno.writeFileSync(empty, new Uint8Array());
+  // A whole file, but of another key
+  Deno.writeFileSync(foreign, Deno.readFileSync(other));
+  if (Deno.build.os !== "windows") Deno.chmodSync(open, 0o666);
+  const again = await run(folder);
+  const unused = Deno.build.os === "windows" ? 4 : 5;
+  assertEquals(again.kept, { damaged: 3, misses: unused, stored: unused, hits: GRAPHS - unused });
+  assertEquals(again.results, cold.results);
+  const healed = await run(folder);
+  assertEquals([healed.kept.hits, healed.results], [GRAPHS, cold.results]);
+});
+
+test("libraries that are gone are compiled again from what was kept", async (folder) => {
+  const cold = await run(folder);
+  Deno.removeSync(join(folder, "cpu"), { recursive: true });
+  const warm = await run(folder);
+  assertEquals([warm.kept, warm.aot, warm.results], [{ hits: GRAPHS }, {}, cold.results]);
+});
+
+test("processes that fill one cache at the same time do not disturb each other", async (folder) => {
+  const [first, second] = await Promise.all([run(folder), run(folder)]);
+  assertEquals(first?.results, second?.results);
+  const third = await run(folder);
+  assertEquals([third.kept, third.results], [{ hits: GRAPHS }, first?.results]);
+  assertEquals(entriesIn(folder).filter((name) => !name.endsWith(".json")), []);
+});
+
+Deno.test("dyn is another one when its sources are", () =>
+  withFolder(async (folder) => {
+    for (const room of ["lib", "backends"]) {
+      await Deno.mkdir(join(folder, room, "inner"), { recursive: true });
+    }
+    const file = join(folder, "lib/inner/one.ts"), root = `${pathToFileURL(folder).href}/`;
+    await Deno.writeTextFile(file, "1");
+    const identity = () => identityOf(root);
+    const one = identity();
+    assert(one !== null);
+    assertEquals(identity(), one);
+    await Deno.writeTextFile(file, "12");
+    const longer = identity();
+    assertNotEquals(longer, one);
+    await Deno.utime(file, new Date(1e12), new Date(1e12));
+    assertNotEquals(identity(), longer);
+    const touched = identity();
+    await Deno.writeTextFile(join(folder, "backends/two.ts"), "");
+    assertNotEquals(identity(), touched);
+    // From an address, only what names a version says what it is
+    const named = "https://example.org/dyn@0.1.0/", unnamed = "https://example.org/dyn/main/";
+    assertEquals([identityOf(named)?.includes(named), identityOf(unnamed)], [true, null]);
+    await Deno.remove(join(folder, "backends"), { recursive: true });
+    assertEquals(identity(), null);
+  }));
