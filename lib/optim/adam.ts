@@ -1,15 +1,14 @@
 /** Adam and AdamW, as torch.optim's. Bias corrections are tensors, so that a captured step serves every step. */
-import { noGrad } from "../tensor/modes.ts";
 import { zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
   type Hyperparameters,
   hyperparameters,
-  Optimizer,
   type ParamsOrGroups,
   type ParamState,
   zeroStep,
 } from "./optimizer.ts";
+import { descent, PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
 
 export interface AdamOptions {
   lr: number;
@@ -30,54 +29,43 @@ const ADAM: AdamOptions = {
   maximize: false,
 };
 
-abstract class AdamFamily extends Optimizer<AdamOptions> {
+const STATE = ["step", "exp_avg", "exp_avg_sq"] as const;
+
+/** 1 − βᵗ = −expm1(t·ln β), of the tensor t. */
+export function biasCorrection(beta: number, step: Tensor): Tensor {
+  return step.mul(Math.log(beta)).expm1().neg();
+}
+
+abstract class AdamFamily extends PerParameter<AdamOptions> {
   /** Whether decay shrinks the parameter itself instead of joining the gradient. */
   abstract readonly decoupled: boolean;
 
-  override step(): void {
-    noGrad(() => {
-      for (const group of this.paramGroups) {
-        for (const param of group.params) {
-          if (param.grad) this.update(param, param.grad, group);
-        }
-      }
-    });
-  }
-
-  private update(param: Tensor, gradient: Tensor, group: AdamOptions): void {
-    const { lr, eps, weightDecay } = group;
+  protected override update(
+    param: Tensor,
+    gradient: Tensor,
+    { group, state }: UpdateContext<AdamOptions>,
+  ): void {
+    const { lr, eps, weightDecay, maximize } = group;
     const [beta1, beta2] = group.betas;
-    const state = this.stateOf(param, group.amsgrad);
-    const { step, exp_avg: mean, exp_avg_sq: square, max_exp_avg_sq: largest } = state;
-    if (!step || !mean || !square) return;
+    const { step, exp_avg: mean, exp_avg_sq: square, max_exp_avg_sq: largest } = stateWith(state, STATE);
     step.add_(1);
-    let grad = group.maximize ? gradient.neg() : gradient;
-    if (weightDecay !== 0) {
-      if (this.decoupled) param.mul_(1 - lr * weightDecay);
-      else grad = grad.add(param, { alpha: weightDecay });
-    }
+    if (this.decoupled && weightDecay !== 0) param.mul_(1 - lr * weightDecay);
+    const grad = descent(param, gradient, { maximize, weightDecay: this.decoupled ? 0 : weightDecay });
     mean.lerp_(grad, 1 - beta1);
     square.mul_(beta2).addcmul_(grad, grad, { value: 1 - beta2 });
-    // 1 − βᵗ = −expm1(t·ln β)
-    const correction1 = step.mul(Math.log(beta1)).expm1().neg();
-    const correction2 = step.mul(Math.log(beta2)).expm1().neg();
     if (largest) largest.copy_(largest.maximum(square));
     // What is fresh is written over: one buffer instead of three
-    const scale = (largest ?? square).sqrt().div_(correction2.sqrt()).add_(eps);
-    param.sub_(mean.div(scale).mul_(correction1.reciprocal().mul(lr)));
+    const scale = (largest ?? square).sqrt().div_(biasCorrection(beta2, step).sqrt()).add_(eps);
+    param.sub_(mean.div(scale).mul_(biasCorrection(beta1, step).reciprocal().mul(lr)));
   }
 
-  private stateOf(param: Tensor, amsgrad: boolean): ParamState {
-    const known = this.state.get(param);
-    if (known) return known;
-    const state: ParamState = {
+  protected override begin(param: Tensor, { amsgrad }: AdamOptions): ParamState {
+    return {
       step: zeroStep(param),
       exp_avg: zerosLike(param),
       exp_avg_sq: zerosLike(param),
+      ...(amsgrad ? { max_exp_avg_sq: zerosLike(param) } : {}),
     };
-    if (amsgrad) state["max_exp_avg_sq"] = zerosLike(param);
-    this.state.set(param, state);
-    return state;
   }
 }
 

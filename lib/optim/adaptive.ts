@@ -1,15 +1,14 @@
-/** Optimizers that scale by running squares of gradients: RMSprop and Adagrad, as torch.optim's. */
-import { noGrad } from "../tensor/modes.ts";
+/** Optimizers that scale by running squares of gradients: RMSprop, Adagrad and Adadelta, as torch.optim's. */
 import { fullLike, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
   type Hyperparameters,
   hyperparameters,
-  Optimizer,
   type ParamsOrGroups,
   type ParamState,
   zeroStep,
 } from "./optimizer.ts";
+import { descent, PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
 
 export interface RMSpropOptions {
   lr: number;
@@ -33,27 +32,22 @@ const RMSPROP: RMSpropOptions = {
 };
 
 /** Hinton's lecture 6e: gradients divided by a running root mean square. */
-export class RMSprop extends Optimizer<RMSpropOptions> {
+export class RMSprop extends PerParameter<RMSpropOptions> {
   constructor(params: ParamsOrGroups<RMSpropOptions>, ...given: Hyperparameters<RMSpropOptions>) {
     super(params, hyperparameters("RMSprop", RMSPROP, given));
   }
 
-  override step(): void {
-    noGrad(() => {
-      for (const group of this.paramGroups) {
-        for (const param of group.params) {
-          if (param.grad) this.update(param, param.grad, group);
-        }
-      }
-    });
-  }
-
-  private update(param: Tensor, gradient: Tensor, group: RMSpropOptions): void {
-    const { square_avg: square, grad_avg: mean, momentum_buffer: buffer, step } = this.stateOf(param, group);
-    if (!square || !step) return;
+  protected override update(
+    param: Tensor,
+    gradient: Tensor,
+    { group, state }: UpdateContext<RMSpropOptions>,
+  ): void {
+    const { square_avg: square, step, grad_avg: mean, momentum_buffer: buffer } = stateWith(state, [
+      "square_avg",
+      "step",
+    ]);
     step.add_(1);
-    const downhill = group.maximize ? gradient.neg() : gradient;
-    const grad = group.weightDecay !== 0 ? downhill.add(param, { alpha: group.weightDecay }) : downhill;
+    const grad = descent(param, gradient, group);
     square.mul_(group.alpha).addcmul_(grad, grad, { value: 1 - group.alpha });
     if (mean) mean.lerp_(grad, 1 - group.alpha);
     const variance = mean ? square.sub(mean.mul(mean)) : square;
@@ -66,14 +60,13 @@ export class RMSprop extends Optimizer<RMSpropOptions> {
     }
   }
 
-  private stateOf(param: Tensor, group: RMSpropOptions): ParamState {
-    const known = this.state.get(param);
-    if (known) return known;
-    const state: ParamState = { step: zeroStep(param), square_avg: zerosLike(param) };
-    if (group.momentum > 0) state["momentum_buffer"] = zerosLike(param);
-    if (group.centered) state["grad_avg"] = zerosLike(param);
-    this.state.set(param, state);
-    return state;
+  protected override begin(param: Tensor, { momentum, centered }: RMSpropOptions): ParamState {
+    return {
+      step: zeroStep(param),
+      square_avg: zerosLike(param),
+      ...(momentum > 0 ? { momentum_buffer: zerosLike(param) } : {}),
+      ...(centered ? { grad_avg: zerosLike(param) } : {}),
+    };
   }
 }
 
@@ -97,35 +90,66 @@ const ADAGRAD: AdagradOptions = {
 };
 
 /** Duchi et al. 2011: gradients divided by the root of their sum of squares. */
-export class Adagrad extends Optimizer<AdagradOptions> {
+export class Adagrad extends PerParameter<AdagradOptions> {
   constructor(params: ParamsOrGroups<AdagradOptions>, ...given: Hyperparameters<AdagradOptions>) {
     super(params, hyperparameters("Adagrad", ADAGRAD, given));
   }
 
-  override step(): void {
-    noGrad(() => {
-      for (const group of this.paramGroups) {
-        for (const param of group.params) {
-          if (param.grad) this.update(param, param.grad, group);
-        }
-      }
-    });
+  protected override begin(param: Tensor, { initialAccumulatorValue }: AdagradOptions): ParamState {
+    return { step: zeroStep(param), sum: fullLike(param, initialAccumulatorValue) };
   }
 
-  private update(param: Tensor, gradient: Tensor, group: AdagradOptions): void {
-    let state = this.state.get(param);
-    if (!state) {
-      state = { step: zeroStep(param), sum: fullLike(param, group.initialAccumulatorValue) };
-      this.state.set(param, state);
-    }
-    const { step, sum } = state;
-    if (!step || !sum) return;
-    const downhill = group.maximize ? gradient.neg() : gradient;
-    const grad = group.weightDecay !== 0 ? downhill.add(param, { alpha: group.weightDecay }) : downhill;
+  protected override update(
+    param: Tensor,
+    gradient: Tensor,
+    { group, state }: UpdateContext<AdagradOptions>,
+  ): void {
+    const { step, sum } = stateWith(state, ["step", "sum"]);
+    const grad = descent(param, gradient, group);
     // lr / (1 + (t − 1)·decay), t counted from 1
     const rate = step.mul(group.lrDecay).add(1).reciprocal().mul(group.lr);
     step.add_(1);
     sum.addcmul_(grad, grad, { value: 1 });
     param.sub_(grad.div(sum.sqrt().add(group.eps)).mul(rate));
+  }
+}
+
+export interface AdadeltaOptions {
+  lr: number;
+  rho: number;
+  eps: number;
+  weightDecay: number;
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
+}
+
+const ADADELTA: AdadeltaOptions = { lr: 1, rho: 0.9, eps: 1e-6, weightDecay: 0, maximize: false };
+
+/** Zeiler 2012: steps as large as the root mean square of the last ones, by that of the gradients. */
+export class Adadelta extends PerParameter<AdadeltaOptions> {
+  constructor(params: ParamsOrGroups<AdadeltaOptions>, ...given: Hyperparameters<AdadeltaOptions>) {
+    super(params, hyperparameters("Adadelta", ADADELTA, given));
+  }
+
+  protected override begin(param: Tensor): ParamState {
+    return { step: zeroStep(param), square_avg: zerosLike(param), acc_delta: zerosLike(param) };
+  }
+
+  protected override update(
+    param: Tensor,
+    gradient: Tensor,
+    { group, state }: UpdateContext<AdadeltaOptions>,
+  ): void {
+    const { step, square_avg: square, acc_delta: steps } = stateWith(state, [
+      "step",
+      "square_avg",
+      "acc_delta",
+    ]);
+    const { lr, rho, eps } = group, grad = descent(param, gradient, group);
+    step.add_(1);
+    square.mul_(rho).addcmul_(grad, grad, { value: 1 - rho });
+    const delta = steps.add(eps).sqrt_().div_(square.add(eps).sqrt_()).mul_(grad);
+    steps.mul_(rho).addcmul_(delta, delta, { value: 1 - rho });
+    param.sub_(delta.mul_(lr));
   }
 }

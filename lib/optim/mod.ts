@@ -10,5 +10,25 @@ export {
 } from "./optimizer.ts";
 export { SGD, type SGDOptions } from "./sgd.ts";
 export { Adam, type AdamOptions, AdamW } from "./adam.ts";
-export { Adagrad, type AdagradOptions, RMSprop, type RMSpropOptions } from "./adaptive.ts";
+export {
+  Adadelta,
+  type AdadeltaOptions,
+  Adagrad,
+  type AdagradOptions,
+  RMSprop,
+  type RMSpropOptions,
+} from "./adaptive.ts";
+export {
+  Adamax,
+  type AdamaxOptions,
+  NAdam,
+  type NAdamOptions,
+  RAdam,
+  type RAdamOptions,
+} from "./adam_variants.ts";
+export { Adafactor, type AdafactorOptions } from "./adafactor.ts";
+export { ASGD, type ASGDOptions } from "./asgd.ts";
+export { LBFGS, type LBFGSOptions } from "./lbfgs.ts";
+export { Muon, type MuonOptions } from "./muon.ts";
+export { Rprop, type RpropOptions } from "./rprop.ts";
 export * as lrScheduler from "./lr_scheduler.ts";

@@ -91,8 +91,11 @@ export abstract class Optimizer<H extends object> {
     this.paramGroups.push({ ...this.defaults, ...group, params });
   }
 
-  /** Updates every parameter that has a gradient. Does not record gradients itself. */
-  abstract step(): void;
+  /**
+   * Updates every parameter that has a gradient; `closure`, if given, computes the gradients first and gives the loss,
+   * which is returned. Does not record gradients itself.
+   */
+  abstract step<L>(closure?: () => L): L | undefined;
 
   /** Drops the gradients (or zeroes them in place). */
   zeroGrad(options: { setToNone?: boolean } = {}): void {

@@ -1,8 +1,8 @@
 /** Stochastic gradient descent with momentum, as torch.optim.SGD. */
 import { DynError } from "../base/errors.ts";
-import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Hyperparameters, hyperparameters, Optimizer, type ParamsOrGroups } from "./optimizer.ts";
+import { type Hyperparameters, hyperparameters, type ParamsOrGroups } from "./optimizer.ts";
+import { descent, PerParameter, type UpdateContext } from "./per_parameter.ts";
 
 export interface SGDOptions {
   lr: number;
@@ -24,7 +24,7 @@ const DEFAULTS: SGDOptions = {
 };
 
 /** p ← p − lr·v, v ← momentum·v + (1 − dampening)·(g + weightDecay·p). */
-export class SGD extends Optimizer<SGDOptions> {
+export class SGD extends PerParameter<SGDOptions> {
   constructor(params: ParamsOrGroups<SGDOptions>, ...given: Hyperparameters<SGDOptions>) {
     const options = hyperparameters("SGD", DEFAULTS, given);
     if (options.nesterov && (options.momentum <= 0 || options.dampening !== 0)) {
@@ -33,28 +33,18 @@ export class SGD extends Optimizer<SGDOptions> {
     super(params, options);
   }
 
-  override step(): void {
-    noGrad(() => {
-      for (const group of this.paramGroups) {
-        for (const param of group.params) {
-          if (param.grad) this.update(param, param.grad, group);
-        }
-      }
-    });
+  /** Momentum begins with the first direction. */
+  protected override begin(): null {
+    return null;
   }
 
-  private update(param: Tensor, grad: Tensor, group: SGDOptions): void {
-    let direction = group.maximize ? grad.neg() : grad;
-    if (group.weightDecay !== 0) direction = direction.add(param, { alpha: group.weightDecay });
+  protected override update(param: Tensor, grad: Tensor, { group }: UpdateContext<SGDOptions>): void {
+    let direction = descent(param, grad, group);
     if (group.momentum !== 0) {
-      let state = this.state.get(param);
-      if (!state) {
-        state = { momentum_buffer: direction.clone().detach() };
-        this.state.set(param, state);
-      } else {
-        state["momentum_buffer"]?.mul_(group.momentum).add_(direction, { alpha: 1 - group.dampening });
-      }
-      const velocity = state["momentum_buffer"] ?? direction;
+      const known = this.state.get(param)?.["momentum_buffer"];
+      const velocity = known?.mul_(group.momentum).add_(direction, { alpha: 1 - group.dampening }) ??
+        direction.clone().detach();
+      if (!known) this.state.set(param, { momentum_buffer: velocity });
       direction = group.nesterov ? direction.add(velocity, { alpha: group.momentum }) : velocity;
     }
     param.sub_(direction.mul(group.lr));

@@ -1,0 +1,96 @@
+/** Adafactor: mean squares of gradients as products of those of rows and columns; as torch.optim's. */
+import { zeros, zerosLike } from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import {
+  type Hyperparameters,
+  hyperparameters,
+  type ParamsOrGroups,
+  type ParamState,
+  zeroStep,
+} from "./optimizer.ts";
+import { PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
+
+export interface AdafactorOptions {
+  lr: number;
+  /** The share of a new square is the step to this power. */
+  beta2Decay: number;
+  /** The least root mean square of a gradient, and of a parameter; null: the type's smallest relative difference. */
+  eps: readonly [number | null, number];
+  /** The largest root mean square of an update. */
+  d: number;
+  weightDecay: number;
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
+}
+
+const ADAFACTOR: AdafactorOptions = {
+  lr: 0.01,
+  beta2Decay: -0.8,
+  eps: [null, 1e-3],
+  d: 1,
+  weightDecay: 0,
+  maximize: false,
+};
+
+/** Differences between 1 and the next larger number. */
+const EPSILON: Readonly<Record<string, number>> = {
+  float16: 2 ** -10,
+  bfloat16: 2 ** -7,
+  float32: 2 ** -23,
+  float64: 2 ** -52,
+};
+
+/** Shazeer and Stern 2018, without momentum. */
+export class Adafactor extends PerParameter<AdafactorOptions> {
+  constructor(params: ParamsOrGroups<AdafactorOptions>, ...given: Hyperparameters<AdafactorOptions>) {
+    super(params, hyperparameters("Adafactor", ADAFACTOR, given));
+  }
+
+  protected override begin(param: Tensor): ParamState {
+    const { shape, dtype, device } = param, step = zeroStep(param);
+    if (shape.length < 2) return { step, variance: zerosLike(param) };
+    return {
+      step,
+      row_var: zeros([...shape.slice(0, -1), 1], { dtype, device }),
+      col_var: zeros([...shape.slice(0, -2), 1, ...shape.slice(-1)], { dtype, device }),
+    };
+  }
+
+  protected override update(
+    param: Tensor,
+    gradient: Tensor,
+    { group, state }: UpdateContext<AdafactorOptions>,
+  ): void {
+    const { lr, beta2Decay, d, weightDecay } = group, [given, leastSize] = group.eps;
+    const least = given ?? EPSILON[param.dtype] ?? 0;
+    const grad = group.maximize ? gradient.neg() : gradient;
+    const { step } = stateWith(state, ["step"]);
+    step.add_(1);
+    const share = step.pow(beta2Decay);
+    const rate = rootMeanSquare(param).clamp(leastSize).mul(step.rsqrt().clamp({ max: lr }));
+    if (weightDecay !== 0) param.mul_(1 - lr * weightDecay);
+    const update = meanSquares(grad, { state, share, least }).clamp(least * least).rsqrt().mul(grad);
+    const clipped = rootMeanSquare(update).div(d).clamp(1);
+    param.sub_(update.mul(rate.div(clipped)));
+  }
+}
+
+function rootMeanSquare(x: Tensor): Tensor {
+  return x.norm().div(Math.sqrt(x.numel()));
+}
+
+/** The running mean squares of a gradient: of a matrix from those of its rows and columns. */
+function meanSquares(
+  grad: Tensor,
+  { state, share, least }: { readonly state: ParamState; readonly share: Tensor; readonly least: number },
+): Tensor {
+  const squares = grad.square();
+  if (grad.ndim < 2) {
+    const { variance } = stateWith(state, ["variance"]);
+    return variance.lerp_(squares, share);
+  }
+  const { row_var: rows, col_var: columns } = stateWith(state, ["row_var", "col_var"]);
+  rows.lerp_(squares.mean(-1, { keepdim: true }), share);
+  columns.lerp_(squares.mean(-2, { keepdim: true }), share);
+  return rows.matmul(columns).div(rows.mean(-2, { keepdim: true }).clamp(least));
+}

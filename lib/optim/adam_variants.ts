@@ -1,0 +1,174 @@
+/** Descendants of Adam with other norms, momenta and warm-ups: Adamax, NAdam and RAdam, as torch.optim's. */
+import { onesLike, where, zerosLike } from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { biasCorrection } from "./adam.ts";
+import {
+  type Hyperparameters,
+  hyperparameters,
+  type ParamsOrGroups,
+  type ParamState,
+  zeroStep,
+} from "./optimizer.ts";
+import { descent, PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
+
+export interface AdamaxOptions {
+  lr: number;
+  betas: readonly [number, number];
+  eps: number;
+  weightDecay: number;
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
+}
+
+const ADAMAX: AdamaxOptions = { lr: 2e-3, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 0, maximize: false };
+
+/** Kingma and Ba 2015, section 7.1: the running largest gradient in the place of the mean square. */
+export class Adamax extends PerParameter<AdamaxOptions> {
+  constructor(params: ParamsOrGroups<AdamaxOptions>, ...given: Hyperparameters<AdamaxOptions>) {
+    super(params, hyperparameters("Adamax", ADAMAX, given));
+  }
+
+  protected override begin(param: Tensor): ParamState {
+    return { step: zeroStep(param), exp_avg: zerosLike(param), exp_inf: zerosLike(param) };
+  }
+
+  protected override update(param: Tensor, gradient: Tensor, context: UpdateContext<AdamaxOptions>): void {
+    const { group, state } = context, [beta1, beta2] = group.betas;
+    const { step, exp_avg: mean, exp_inf: largest } = stateWith(state, ["step", "exp_avg", "exp_inf"]);
+    const grad = descent(param, gradient, group);
+    step.add_(1);
+    mean.lerp_(grad, 1 - beta1);
+    largest.copy_(largest.mul(beta2).maximum(grad.abs().add_(group.eps)));
+    param.sub_(mean.div(largest).mul_(biasCorrection(beta1, step).reciprocal().mul(group.lr)));
+  }
+}
+
+export interface NAdamOptions {
+  lr: number;
+  betas: readonly [number, number];
+  eps: number;
+  weightDecay: number;
+  momentumDecay: number;
+  /** Whether decay shrinks the parameter itself instead of joining the gradient. */
+  decoupledWeightDecay: boolean;
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
+}
+
+const NADAM: NAdamOptions = {
+  lr: 2e-3,
+  betas: [0.9, 0.999],
+  eps: 1e-8,
+  weightDecay: 0,
+  momentumDecay: 4e-3,
+  decoupledWeightDecay: false,
+  maximize: false,
+};
+
+/** Dozat 2016: Adam with Nesterov's momentum, whose share grows with the steps. */
+export class NAdam extends PerParameter<NAdamOptions> {
+  constructor(params: ParamsOrGroups<NAdamOptions>, ...given: Hyperparameters<NAdamOptions>) {
+    super(params, hyperparameters("NAdam", NADAM, given));
+  }
+
+  protected override begin(param: Tensor): ParamState {
+    const step = zeroStep(param);
+    return { step, mu_product: onesLike(step), exp_avg: zerosLike(param), exp_avg_sq: zerosLike(param) };
+  }
+
+  protected override update(
+    param: Tensor,
+    gradient: Tensor,
+    { group, state }: UpdateContext<NAdamOptions>,
+  ): void {
+    const { lr, eps, momentumDecay } = group, [beta1, beta2] = group.betas;
+    const { step, mu_product: product, exp_avg: mean, exp_avg_sq: square } = stateWith(state, [
+      "step",
+      "mu_product",
+      "exp_avg",
+      "exp_avg_sq",
+    ]);
+    const grad = decayed(param, gradient, group);
+    // µₜ = β₁·(1 − 0.96^(t·momentumDecay) / 2)
+    const momentumAt = (time: Tensor) =>
+      time.mul(momentumDecay * Math.log(0.96)).exp().mul(-0.5).add(1).mul(beta1);
+    step.add_(1);
+    const now = momentumAt(step), next = momentumAt(step.add(1));
+    product.mul_(now);
+    mean.lerp_(grad, 1 - beta1);
+    square.mul_(beta2).addcmul_(grad, grad, { value: 1 - beta2 });
+    const scale = square.div(biasCorrection(beta2, step)).sqrt_().add_(eps);
+    param.sub_(grad.div(scale).mul_(now.neg().add(1).div(product.neg().add(1)).mul(lr)));
+    param.sub_(mean.div(scale).mul_(next.div(product.mul(next).neg().add(1)).mul(lr)));
+  }
+}
+
+export interface RAdamOptions {
+  lr: number;
+  betas: readonly [number, number];
+  eps: number;
+  weightDecay: number;
+  /** Whether decay shrinks the parameter itself instead of joining the gradient. */
+  decoupledWeightDecay: boolean;
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
+}
+
+const RADAM: RAdamOptions = {
+  lr: 1e-3,
+  betas: [0.9, 0.999],
+  eps: 1e-8,
+  weightDecay: 0,
+  decoupledWeightDecay: false,
+  maximize: false,
+};
+
+/** Liu et al. 2020: no scaling by squares until enough of them are known to trust their mean. */
+export class RAdam extends PerParameter<RAdamOptions> {
+  constructor(params: ParamsOrGroups<RAdamOptions>, ...given: Hyperparameters<RAdamOptions>) {
+    super(params, hyperparameters("RAdam", RADAM, given));
+  }
+
+  protected override begin(param: Tensor): ParamState {
+    return { step: zeroStep(param), exp_avg: zerosLike(param), exp_avg_sq: zerosLike(param) };
+  }
+
+  protected override update(
+    param: Tensor,
+    gradient: Tensor,
+    { group, state }: UpdateContext<RAdamOptions>,
+  ): void {
+    const { lr, eps } = group, [beta1, beta2] = group.betas;
+    const { step, exp_avg: mean, exp_avg_sq: square } = stateWith(state, ["step", "exp_avg", "exp_avg_sq"]);
+    const grad = decayed(param, gradient, group);
+    step.add_(1);
+    mean.lerp_(grad, 1 - beta1);
+    square.mul_(beta2).addcmul_(grad, grad, { value: 1 - beta2 });
+    const correction = biasCorrection(beta2, step);
+    // The length of a simple average that has as much weight: ρₜ = ρ∞ − 2·t·β₂ᵗ / (1 − β₂ᵗ)
+    const longest = 2 / (1 - beta2) - 1;
+    const length = step.mul(2).mul(correction.neg().add(1)).div(correction).neg().add(longest);
+    const rectified = length.sub(4).mul(length.sub(2)).mul(longest)
+      .div(length.mul((longest - 4) * (longest - 2))).sqrt();
+    const scaled = correction.sqrt().mul(rectified).div(square.sqrt().add_(eps));
+    const factor = where(length.gt(5), scaled, 1);
+    param.sub_(mean.mul(biasCorrection(beta1, step).reciprocal().mul(lr)).mul_(factor));
+  }
+}
+
+interface Decay {
+  readonly lr: number;
+  readonly weightDecay: number;
+  readonly decoupledWeightDecay: boolean;
+  readonly maximize: boolean;
+}
+
+/** The gradient to descend by; where decay is apart from it, the parameter shrinks first. */
+function decayed(
+  param: Tensor,
+  grad: Tensor,
+  { lr, weightDecay, decoupledWeightDecay, maximize }: Decay,
+): Tensor {
+  if (decoupledWeightDecay && weightDecay !== 0) param.mul_(1 - lr * weightDecay);
+  return descent(param, grad, { maximize, weightDecay: decoupledWeightDecay ? 0 : weightDecay });
+}

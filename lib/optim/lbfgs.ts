@@ -1,0 +1,255 @@
+/**
+ * L-BFGS, as torch.optim.LBFGS: directions from the curvature that the last steps have shown. Input: a closure that
+ * computes the loss and its gradients; output: changed parameters. Invariant: between two steps, all that is
+ * remembered is in `stateDict`.
+ */
+import { DynError } from "../base/errors.ts";
+import { tensor } from "../tensor/creation.ts";
+import { cat, stack } from "../tensor/generated_functions.ts";
+import { enableGrad, noGrad } from "../tensor/modes.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { type LinePoint, strongWolfe } from "./line_search.ts";
+import {
+  type Hyperparameters,
+  hyperparameters,
+  Optimizer,
+  type OptimizerState,
+  type ParamsOrGroups,
+} from "./optimizer.ts";
+import { stateWith } from "./per_parameter.ts";
+
+export interface LBFGSOptions {
+  lr: number;
+  /** The most directions a step. */
+  maxIter: number;
+  /** The most evaluations of the loss a step; null: 1.25 for each direction. */
+  maxEval: number | null;
+  /** A step ends where no derivative is larger. */
+  toleranceGrad: number;
+  /** A step ends where no parameter, or the loss, changes by more. */
+  toleranceChange: number;
+  /** How many changes are remembered. */
+  historySize: number;
+  /** How far to go along a direction: "strong_wolfe", or null for `lr`. */
+  lineSearchFn: "strong_wolfe" | null;
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
+}
+
+const LBFGS_DEFAULTS: LBFGSOptions = {
+  lr: 1,
+  maxIter: 20,
+  maxEval: null,
+  toleranceGrad: 1e-7,
+  toleranceChange: 1e-9,
+  historySize: 100,
+  lineSearchFn: null,
+  maximize: false,
+};
+
+/** A change of the parameters, and that of the gradient with it. */
+interface Change {
+  readonly step: Tensor;
+  readonly grad: Tensor;
+}
+
+/** What one direction leaves for the next. */
+interface Memory {
+  readonly changes: readonly Change[];
+  readonly direction: Tensor;
+  /** How far along it. */
+  readonly length: number;
+  /** The gradient before. */
+  readonly grad: Tensor;
+  /** The size of the first estimate of the inverse Hessian. */
+  readonly scale: number;
+}
+
+interface Evaluation {
+  readonly loss: number;
+  readonly grad: Tensor;
+}
+
+/** Liu and Nocedal 1989. Takes one group of parameters, on one device. */
+export class LBFGS extends Optimizer<LBFGSOptions> {
+  private memory: Memory | null = null;
+
+  constructor(params: ParamsOrGroups<LBFGSOptions>, ...given: Hyperparameters<LBFGSOptions>) {
+    super(params, hyperparameters("LBFGS", LBFGS_DEFAULTS, given));
+    const { lineSearchFn } = this.defaults, found = this.paramGroups.length;
+    if (found !== 1) throw new DynError(`Expected one group of parameters for LBFGS but found ${found}`);
+    if (lineSearchFn !== null && lineSearchFn !== "strong_wolfe") {
+      throw new DynError(
+        `Expected lineSearchFn of LBFGS to be "strong_wolfe" or null but found ${lineSearchFn}`,
+      );
+    }
+  }
+
+  /** Goes along up to `maxIter` directions; gives the loss before. Throws DynError without a closure. */
+  override step<L>(closure?: () => L): L | undefined {
+    if (!closure) throw new DynError("Expected a closure that computes the loss for LBFGS but found none");
+    const group = this.group, { maxIter, toleranceGrad, toleranceChange } = group;
+    const most = group.maxEval ?? Math.floor(maxIter * 5 / 4);
+    const first = enableGrad(closure), evaluate = () => this.evaluation(enableGrad(closure));
+    noGrad(() => {
+      let now = this.evaluation(first), evaluations = 1;
+      for (let k = 1; largest(now.grad) > toleranceGrad; k++) {
+        const known = this.memory, memory = this.next(now), { direction } = memory;
+        const slope = dot(now.grad, direction);
+        const reach = known ? group.lr : Math.min(1, 1 / +now.grad.abs().sum()) * group.lr;
+        this.memory = { ...memory, length: reach };
+        if (slope > -toleranceChange) break;
+        const former = now.loss;
+        if (group.lineSearchFn === null) {
+          this.move(direction, reach);
+          if (k === maxIter) break;
+          now = evaluate();
+          evaluations++;
+        } else {
+          const found = this.search(evaluate, { now, direction, slope, reach, rounds: most - evaluations });
+          now = found.point;
+          evaluations += found.evaluations;
+          this.memory = { ...memory, length: found.point.at };
+          this.move(direction, found.point.at);
+        }
+        const moved = largest(direction) * Math.abs(this.memory.length);
+        if (k === maxIter || evaluations >= most || moved <= toleranceChange) break;
+        if (Math.abs(now.loss - former) < toleranceChange) break;
+      }
+    });
+    return first;
+  }
+
+  override stateDict(): OptimizerState<LBFGSOptions> {
+    const [first] = this.group.params, memory = this.memory;
+    if (first && memory) {
+      const { changes, direction, length, grad, scale } = memory, options = { dtype: direction.dtype };
+      this.state.set(first, {
+        d: direction,
+        t: tensor(length, options),
+        H_diag: tensor(scale, options),
+        prev_flat_grad: grad,
+        ...(changes.length > 0
+          ? {
+            old_dirs: stack(changes.map((each) => each.grad)),
+            old_stps: stack(changes.map((each) => each.step)),
+          }
+          : {}),
+      });
+    }
+    return super.stateDict();
+  }
+
+  override loadStateDict(saved: OptimizerState<LBFGSOptions>): void {
+    super.loadStateDict(saved);
+    const [first] = this.group.params, state = first && this.state.get(first);
+    this.memory = null;
+    if (!state) return;
+    const { d, t, H_diag, prev_flat_grad, old_dirs, old_stps } = stateWith(state, [
+      "d",
+      "t",
+      "H_diag",
+      "prev_flat_grad",
+    ]);
+    const steps = old_stps?.unbind() ?? [];
+    const changes = (old_dirs?.unbind() ?? []).flatMap((grad, k) => {
+      const step = steps[k];
+      return step ? [{ grad, step }] : [];
+    });
+    this.memory = { changes, direction: d, length: +t, grad: prev_flat_grad, scale: +H_diag };
+  }
+
+  private get group(): LBFGSOptions & { params: Tensor[] } {
+    const [group] = this.paramGroups;
+    if (!group) throw new DynError("Expected one group of parameters for LBFGS but found none");
+    return group;
+  }
+
+  /** The loss that a closure gave, with the gradients that it left. */
+  private evaluation(loss: unknown): Evaluation {
+    const { params, maximize } = this.group;
+    const grads = params.map(({ grad, shape, dtype, device }) =>
+      grad?.reshape([-1]) ?? tensor(0, { dtype, device }).expand([shape.reduce((a, b) => a * b, 1)])
+    );
+    const grad = cat(grads), value = Number(loss);
+    if (Number.isNaN(value) && typeof loss !== "number" && typeof loss !== "object") {
+      throw new DynError(`Expected the closure to give the loss but found ${typeof loss}`);
+    }
+    return maximize ? { loss: -value, grad: grad.neg() } : { loss: value, grad };
+  }
+
+  /** The next direction, by what the last one has shown. */
+  private next({ grad }: Evaluation): Omit<Memory, "length"> {
+    const known = this.memory;
+    if (!known) return { changes: [], direction: grad.neg(), grad, scale: 1 };
+    const change = { grad: grad.sub(known.grad), step: known.direction.mul(known.length) };
+    const curvature = dot(change.grad, change.step), isConvex = curvature > 1e-10;
+    const changes = isConvex ? [...known.changes, change].slice(-this.group.historySize) : known.changes;
+    const scale = isConvex ? curvature / dot(change.grad, change.grad) : known.scale;
+    return { changes, direction: twoLoops(grad, changes, scale), grad, scale };
+  }
+
+  private search(
+    evaluate: () => Evaluation,
+    { now, direction, slope, reach, rounds }: {
+      readonly now: Evaluation;
+      readonly direction: Tensor;
+      readonly slope: number;
+      readonly reach: number;
+      readonly rounds: number;
+    },
+  ): { readonly point: LinePoint; readonly evaluations: number } {
+    const { params, toleranceChange } = this.group, before = params.map((param) => param.clone());
+    return strongWolfe({
+      start: { loss: now.loss, grad: now.grad, at: 0, slope },
+      first: reach,
+      rounds,
+      tolerance: toleranceChange / largest(direction),
+      evaluate: (at) => {
+        this.move(direction, at);
+        const found = evaluate();
+        params.forEach((param, k) => {
+          const former = before[k];
+          if (former) param.copy_(former);
+        });
+        return { at, ...found, slope: dot(found.grad, direction) };
+      },
+    });
+  }
+
+  /** Moves the parameters along a direction. */
+  private move(direction: Tensor, by: number): void {
+    let at = 0;
+    for (const param of this.group.params) {
+      const count = param.numel();
+      param.add_(direction.narrow(0, at, count).reshape(param.shape), { alpha: by });
+      at += count;
+    }
+  }
+}
+
+function largest(x: Tensor): number {
+  return +x.abs().max();
+}
+
+function dot(a: Tensor, b: Tensor): number {
+  return +a.dot(b);
+}
+
+/** −H·g for the estimate H of the inverse Hessian, without making H. */
+function twoLoops(grad: Tensor, changes: readonly Change[], scale: number): Tensor {
+  const direction = grad.neg(), weights: number[] = [];
+  const inverses = changes.map((each) => 1 / dot(each.grad, each.step));
+  for (let k = changes.length - 1; k >= 0; k--) {
+    const change = changes[k], inverse = inverses[k];
+    if (!change || inverse === undefined) continue;
+    const weight = weights[k] = dot(change.step, direction) * inverse;
+    direction.add_(change.grad, { alpha: -weight });
+  }
+  direction.mul_(scale);
+  changes.forEach((change, k) => {
+    const back = dot(change.grad, direction) * (inverses[k] ?? 0);
+    direction.add_(change.step, { alpha: (weights[k] ?? 0) - back });
+  });
+  return direction;
+}

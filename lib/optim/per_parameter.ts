@@ -1,0 +1,76 @@
+/**
+ * Optimizers that treat each parameter by itself. Input: gradients and what is kept of a parameter; output: changed
+ * parameters. Invariant: a step is one tensor program for every step, so that one captured graph serves them all.
+ */
+import { DynError } from "../base/errors.ts";
+import { enableGrad, noGrad } from "../tensor/modes.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { Optimizer, type ParamState } from "./optimizer.ts";
+
+/** What an update is given besides the parameter and its gradient. */
+export interface UpdateContext<H> {
+  readonly group: H;
+  readonly state: ParamState;
+}
+
+/** An optimizer with one formula for every parameter. */
+export abstract class PerParameter<H extends object> extends Optimizer<H> {
+  /** What is kept of a parameter before its first step; null: nothing yet. */
+  protected abstract begin(param: Tensor, group: H): ParamState | null;
+
+  /** One step of one parameter, in place. */
+  protected abstract update(param: Tensor, grad: Tensor, context: UpdateContext<H>): void;
+
+  /** Updates every parameter that has a gradient; `closure`, if given, computes gradients first. Gives its loss. */
+  override step<L>(closure?: () => L): L | undefined {
+    const loss = closure && enableGrad(closure);
+    noGrad(() => {
+      for (const group of this.paramGroups) {
+        for (const param of group.params) {
+          if (param.grad) this.update(param, param.grad, { group, state: this.stateOf(param, group) });
+        }
+      }
+    });
+    return loss;
+  }
+
+  private stateOf(param: Tensor, group: H): ParamState {
+    const known = this.state.get(param);
+    if (known) return known;
+    const begun = this.begin(param, group);
+    if (begun) this.state.set(param, begun);
+    return begun ?? {};
+  }
+}
+
+/** Which way to go, and what shrinks. */
+interface Direction {
+  readonly maximize: boolean;
+  readonly weightDecay: number;
+}
+
+/** The gradient to descend by: turned round to climb, with decay added. */
+export function descent(param: Tensor, grad: Tensor, { maximize, weightDecay }: Direction): Tensor {
+  const downhill = maximize ? grad.neg() : grad;
+  return weightDecay !== 0 ? downhill.add(param, { alpha: weightDecay }) : downhill;
+}
+
+function holds<N extends string>(
+  state: ParamState,
+  names: readonly N[],
+): state is ParamState & Readonly<Record<N, Tensor>> {
+  return names.every((name) => state[name] !== undefined);
+}
+
+/** State with these tensors. Throws DynError where one is missing, as in a state that another optimizer has saved. */
+export function stateWith<const N extends string>(
+  state: ParamState,
+  names: readonly N[],
+): ParamState & Readonly<Record<N, Tensor>> {
+  if (holds(state, names)) return state;
+  throw new DynError(
+    `Expected ${names.join(", ")} in the optimizer's state of a parameter but found ${
+      Object.keys(state).join(", ") || "nothing"
+    }`,
+  );
+}

@@ -1,0 +1,51 @@
+/** Rprop: steps of a size of their own for each element, which only signs of gradients change; as torch.optim's. */
+import { fullLike, where, zerosLike } from "../tensor/generated_functions.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import {
+  type Hyperparameters,
+  hyperparameters,
+  type ParamsOrGroups,
+  type ParamState,
+  zeroStep,
+} from "./optimizer.ts";
+import { PerParameter, stateWith, type UpdateContext } from "./per_parameter.ts";
+
+export interface RpropOptions {
+  lr: number;
+  /** What a step is multiplied by where the gradient has turned round, and where it has not. */
+  etas: readonly [number, number];
+  /** The smallest and the largest step. */
+  stepSizes: readonly [number, number];
+  /** Whether to climb instead of to descend. */
+  maximize: boolean;
+}
+
+const RPROP: RpropOptions = { lr: 0.01, etas: [0.5, 1.2], stepSizes: [1e-6, 50], maximize: false };
+
+/** Riedmiller and Braun 1993, for gradients of all data at once. */
+export class Rprop extends PerParameter<RpropOptions> {
+  constructor(params: ParamsOrGroups<RpropOptions>, ...given: Hyperparameters<RpropOptions>) {
+    super(params, hyperparameters("Rprop", RPROP, given));
+  }
+
+  protected override begin(param: Tensor, { lr }: RpropOptions): ParamState {
+    return { step: zeroStep(param), prev: zerosLike(param), step_size: fullLike(param, lr) };
+  }
+
+  protected override update(
+    param: Tensor,
+    gradient: Tensor,
+    { group, state }: UpdateContext<RpropOptions>,
+  ): void {
+    const { step, prev, step_size: size } = stateWith(state, ["step", "prev", "step_size"]);
+    const [shrink, grow] = group.etas, [smallest, largest] = group.stepSizes;
+    const grad = group.maximize ? gradient.neg() : gradient;
+    const agreement = grad.mul(prev), turned = agreement.lt(0);
+    step.add_(1);
+    size.mul_(where(turned, shrink, where(agreement.gt(0), grow, 1))).clamp_(smallest, largest);
+    // A step that went too far is not taken back, but not followed by another one either
+    const followed = grad.maskedFill(turned, 0);
+    param.sub_(followed.sign().mul_(size));
+    prev.copy_(followed);
+  }
+}
