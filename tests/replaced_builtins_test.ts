@@ -100,3 +100,39 @@ Deno.test("replaced builtins are no hindrance to compiling", () => {
     if (typeof wanted !== "string") assertEquals(found, wanted, method.name);
   }
 });
+
+Deno.test("first eager calls beside a method of arrays that does nothing", () => {
+  const ops = [
+    "abs",
+    "acos",
+    "asin",
+    "atan",
+    "cos",
+    "cosh",
+    "erf",
+    "exp",
+    "expm1",
+    "log",
+    "log1p",
+    "sin",
+  ] as const;
+  const methods = METHODS.filter(({ object }) => object === Array.prototype);
+  const first = (size: number, op: (typeof ops)[number]) => {
+    const x = tensor(Array.from({ length: size }, (_, k) => k / (2 * size)), { dtype: "float64" });
+    const result = x[op]().add(1).reshape([1, size]).sum(0);
+    return [result.tolist(), `${result}`];
+  };
+  for (const [k, { name, object, key, descriptor }] of methods.entries()) {
+    const op = ops[k % ops.length] ?? "abs", size = 2 + k;
+    defineProperty(object, key, { ...descriptor, value: () => undefined });
+    let found: unknown;
+    try {
+      found = first(size, op);
+    } catch (error) {
+      found = `${error}`;
+    } finally {
+      defineProperty(object, key, descriptor);
+    }
+    assertEquals(found, first(size, op), name);
+  }
+});

@@ -101,7 +101,8 @@ export function iteratesArraysAsLoaded(): boolean {
     arrayPrototype.length === 0 && !(0 in arrayPrototype);
 }
 
-const { map, entries, forEach, filter, flatMap, some, every, push, slice } = arrayPrototype;
+const { map, entries, forEach, filter, flatMap, some, every, push, slice, reduce } = arrayPrototype;
+const { find, findIndex, includes, indexOf, at, join, concat, fill, pop, reverse, values } = arrayPrototype;
 const iteratorPrototype: { readonly [Symbol.iterator]?: unknown } = getPrototypeOf(arrayIteratorPrototype) ??
   {};
 const { [Symbol.iterator]: iterateIterator } = iteratorPrototype;
@@ -111,7 +112,11 @@ function listsAsLoaded(): boolean {
   return arrayPrototype.map === map && arrayPrototype.entries === entries &&
     arrayPrototype.forEach === forEach && arrayPrototype.filter === filter &&
     arrayPrototype.flatMap === flatMap && arrayPrototype.some === some && arrayPrototype.every === every &&
-    arrayPrototype.push === push && arrayPrototype.slice === slice &&
+    arrayPrototype.push === push && arrayPrototype.slice === slice && arrayPrototype.reduce === reduce &&
+    arrayPrototype.find === find && arrayPrototype.findIndex === findIndex &&
+    arrayPrototype.includes === includes && arrayPrototype.indexOf === indexOf && arrayPrototype.at === at &&
+    arrayPrototype.join === join && arrayPrototype.concat === concat && arrayPrototype.fill === fill &&
+    arrayPrototype.pop === pop && arrayPrototype.reverse === reverse && arrayPrototype.values === values &&
     iteratorPrototype[Symbol.iterator] === iterateIterator;
 }
 

@@ -3,6 +3,7 @@
  * Input: the values and a type, device and requiresGrad; output: a tensor. Invariant: without a type, integers
  * give int64 (the default type where they are to require grad), other numbers the default type, booleans bool.
  */
+import { withOwnIteration } from "../base/own_builtins.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";
 import { type DType, DTYPES, getDefaultDtype, type HostArray, isDType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -31,6 +32,10 @@ export interface TensorOptions {
 
 /** A tensor with a copy of the data, as `torch.tensor`. */
 export function tensor(data: TensorData, options: TensorOptions = {}): Tensor {
+  return withOwnIteration(() => made(data, options));
+}
+
+function made(data: TensorData, options: TensorOptions): Tensor {
   if (isTensor(data)) {
     const copy = ops.clone(ops.detach(data));
     const typed = options.dtype ? ops.to(copy, options.dtype) : copy;

@@ -453,7 +453,7 @@ export class Tensor {
 
   /** As PyTorch prints it. */
   toString(): string {
-    return tensorText(this, () => elementReader(this));
+    return withOwnIteration(() => tensorText(this, () => elementReader(this)));
   }
 
   [Symbol.for("Deno.customInspect")](): string {

@@ -118,13 +118,22 @@ function copy(target: object, source: unknown, excluded: readonly PropertyKey[] 
 class AsyncFromSync {
   constructor(private readonly iterator: object, private readonly step: unknown) {}
 
-  private settle(result: unknown): Promise<IteratorResult<unknown>> {
+  /** Waits as the language does, which asks a promise for its constructor once; `then` would ask again. */
+  private async settle(
+    result: unknown,
+    { closes }: { readonly closes: boolean },
+  ): Promise<IteratorResult<unknown>> {
     const { done, value } = checkStep(result);
-    return Promise.resolve(value).then((v) => ({ value: v, done: Boolean(done) }));
+    try {
+      return { value: await value, done: Boolean(done) };
+    } catch (error) {
+      if (closes && !done) runtime.closeQuietly(this.iterator);
+      throw error;
+    }
   }
   next(value?: unknown): Promise<IteratorResult<unknown>> {
     try {
-      return this.settle(callMethod(this.step, this.iterator, [value]));
+      return this.settle(callMethod(this.step, this.iterator, [value]), { closes: true });
     } catch (error) {
       return Promise.reject(error);
     }
@@ -133,7 +142,19 @@ class AsyncFromSync {
     try {
       const method = memberOf(this.iterator, "return");
       if (method === undefined || method === null) return Promise.resolve({ value, done: true });
-      return this.settle(callMethod(method, this.iterator, [value]));
+      return this.settle(callMethod(method, this.iterator, [value]), { closes: false });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+  throw(thrown: unknown): Promise<IteratorResult<unknown>> {
+    try {
+      const method = memberOf(this.iterator, "throw");
+      if (method === undefined || method === null) {
+        runtime.close(this.iterator);
+        throw new TypeError(MISSING_THROW);
+      }
+      return this.settle(callMethod(method, this.iterator, [thrown]), { closes: true });
     } catch (error) {
       return Promise.reject(error);
     }
@@ -209,12 +230,13 @@ class Delegation {
     if (result instanceof Promise) return result.then((r) => this.note(checkStep(r)));
     return this.note(checkStep(result));
   }
+  /** The end is told in another result: reading the value of this one a second time may run code of the program. */
   private note(result: Step): Step {
-    if (result.done) {
-      this.returned = true;
-      this.value = result.value;
-    }
-    return result;
+    if (!result.done) return result;
+    const { value } = result;
+    this.returned = true;
+    this.value = value;
+    return { value, done: true };
   }
 }
 

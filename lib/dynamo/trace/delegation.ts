@@ -53,8 +53,8 @@ function handOn(m: Interpreter, frame: Frame, delegation: Delegation): void {
     completion: {
       kind: "inside",
       then: (result) => {
-        const { done, value: item } = takeApart(m, result);
-        if (!done) return m.suspend(item);
+        const { done } = takeApart(m, result);
+        if (!done) return m.suspendWith(result);
         finish(m, frame, delegation, result.kind === "object" ? resultOf(m, result) : UNDEFINED);
       },
     },

@@ -152,6 +152,8 @@ export interface Interpreter {
   startGenerator(): void;
   /** `yield`. */
   suspend(value: Value): void;
+  /** The same with the very result that `next` gives. */
+  suspendWith(result: Value): void;
   /** `yield*`. */
   delegate(source: Value, dst: number): void;
   /** A free variable, and the binding behind it. */

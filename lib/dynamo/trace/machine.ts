@@ -608,13 +608,17 @@ export class Machine implements Interpreter {
   }
 
   suspend(value: Value): void {
+    this.suspendWith(iteratorResult(this, value, false));
+  }
+
+  suspendWith(result: Value): void {
     const frame = this.top;
     const { generator } = frame;
     if (generator?.exotic.kind !== "generator") return breakGraph("generator", "yield");
     this.frames.pop();
     generator.exotic.state = "suspendedYield";
     generator.exotic.frame = frame;
-    this.complete(frame.completion, iteratorResult(this, value, false));
+    this.complete(frame.completion, result);
   }
 
   delegate(source: Value, dst: number): void {
