@@ -39,7 +39,7 @@ export const eager: GraphBackend = (gm) => (...inputs) => gm.forward(...inputs);
  * Capture and ahead-of-time autograd without code generation: the functional, partitioned graphs run op by op. For
  * telling faults of differentiation from faults of code generation.
  */
-export const aotEager: GraphBackend = aotAutograd({ fwCompiler: interpretGraph });
+export const aotEager: GraphBackend = aotAutograd({ fwCompiler: interpretGraph, regions: true });
 
 /** Compiles a functional graph for the device that its tensors are on. */
 export const compileFunctional: GraphCompiler = (original) => {
@@ -121,6 +121,7 @@ const keptPrograms: KeptCompilations = {
 export const inductor: GraphBackend = aotAutograd({
   fwCompiler: freezing(compileFunctional, (target) => findTarget(target)?.definition),
   bwCompiler: compileFunctional,
+  regions: true,
 }, keptPrograms);
 
 registerBackend("eager", eager, { debug: true });

@@ -12,7 +12,7 @@ import { encodeElements, numberArray } from "../../lib/base/bfloat16.ts";
 import { isFloat, itemSize } from "../../lib/base/dtype.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import { isPlainObject } from "../../lib/base/tree.ts";
-import { renumbered } from "../../lib/inductor/assemble.ts";
+import { movedKernel } from "../../lib/inductor/moved_kernel.ts";
 import { usesOf } from "../../lib/loops/uses.ts";
 import { type Device, findDevice, type ProgramForms } from "../../lib/loops/device.ts";
 import type { BufferDecl, Kernel, Program, Team } from "../../lib/loops/ir.ts";
@@ -142,7 +142,11 @@ function aloneProgram(kernel: Kernel, buffers: readonly BufferDecl[]): Program {
     outputs: [],
     sizes: [],
     arenaBytes: 0,
-    kernels: [{ ...renumbered(kernel, (id) => ids.indexOf(id)), name: "kernel", origins: [] }],
+    kernels: [{
+      ...movedKernel(kernel, (id) => ({ buffer: ids.indexOf(id), offset: 0 })),
+      name: "kernel",
+      origins: [],
+    }],
   };
 }
 

@@ -27,6 +27,7 @@ import { type KeptCompilations, KeptPair } from "./kept_pairs.ts";
 import { NotFunctional } from "../autograd/functional.ts";
 import { minCutPartition, type Partitioner, savingPartition } from "./partition.ts";
 import { runtimeOf } from "./runtime.ts";
+import { jointOfRegions } from "./regions.ts";
 import { simplify } from "./simplify.ts";
 import { inStages, needsStages } from "./stages.ts";
 import { traceForward } from "./trace.ts";
@@ -39,6 +40,11 @@ export interface AotOptions {
   readonly bwCompiler?: GraphCompiler | undefined;
   /** Cuts joint graphs; by minimum cut unless given. */
   readonly partition?: Partitioner | undefined;
+  /**
+   * Whether equal stretches of a graph, as layers are, become one region that compilers see once, and calls of it (nodes
+   * with `meta.region`); not unless given.
+   */
+  readonly regions?: boolean | undefined;
 }
 
 /**
@@ -50,15 +56,16 @@ export function aotAutograd(options: AotOptions, kept?: KeptCompilations): Graph
     fwCompiler: ["function"],
     bwCompiler: ["function"],
     partition: ["function"],
+    regions: ["boolean"],
   }, options);
   checkFunction(options.fwCompiler, "that compiles graphs as fwCompiler");
-  const { fwCompiler, bwCompiler = fwCompiler, partition = minCutPartition } = options;
+  const { fwCompiler, bwCompiler = fwCompiler, partition = minCutPartition, regions = false } = options;
   const backend: GraphBackend = (captured, exampleInputs) => {
     try {
       if (needsStages(captured.graph)) return inStages(captured, backend);
       return guardAliases(
         captured,
-        runnable(pairOf(captured, { exampleInputs, fwCompiler, bwCompiler, partition, kept })),
+        runnable(pairOf(captured, { exampleInputs, fwCompiler, bwCompiler, partition, regions, kept })),
       );
     } catch (error) {
       if (!(error instanceof NotFunctional)) throw error;
@@ -94,6 +101,7 @@ interface Compilation {
   readonly bwCompiler: GraphCompiler;
   readonly partition: Partitioner;
   readonly kept: KeptCompilations | undefined;
+  readonly regions: boolean;
 }
 
 interface Compiled {
@@ -132,11 +140,15 @@ function pairOf(captured: GraphModule, compilation: Compilation): CompiledPair {
 
 function compilePair(
   captured: GraphModule,
-  { exampleInputs, fwCompiler, bwCompiler, partition }: Compilation,
+  { exampleInputs, fwCompiler, bwCompiler, partition, regions }: Compilation,
 ): CompiledPair {
   counters.add("aot", "joint_graphs");
+  const cut = bisection.allows("joint_passes", () => "the choice of what is saved for the backward")
+    ? partition
+    : savingPartition;
   const joint = recording.phase("joint", () => {
-    const built = buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
+    const built = (regions ? jointOfRegions(captured, cut) : null) ??
+      buildJoint(traceForward(captured), { gradEnabled: ambient.gradEnabled });
     simplify(built);
     return built;
   });
@@ -159,9 +171,6 @@ function compilePair(
     return { plan, forward, captured, functional };
   }
   logs.emit("aot_joint_graph", () => module(joint.graph, undefined).readable("joint"), { part: "joint" });
-  const cut = bisection.allows("joint_passes", () => "the choice of what is saved for the backward")
-    ? partition
-    : savingPartition;
   const parts = recording.phase("partition", () => cut(joint));
   new GraphContract(parts.forward, { ownResults: parts.savedFrom }).verify("the partition");
   new GraphContract(parts.backward, { ownResults: 0 }).verify("the partition");

@@ -44,6 +44,7 @@ function isLoop(kind: NodeKind): boolean {
 
 function classify(node: Node): NodeKind {
   if (node.op !== "call_function" || node.target === "getitem") return "other";
+  if (node.meta.region) return "expensive";
   const definition = findTarget(node.target)?.definition;
   if (!definition) return "other";
   switch (definition.implementation.kind) {

@@ -8,9 +8,10 @@ import { contiguousMeta } from "../graph/meta.ts";
 import type { Graph, Node } from "../graph/node.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { RANDOM_KEYS } from "../graph/signature.ts";
-import { type GraphValue, mapArguments, type OpCall } from "../ops/graph_builder.ts";
+import type { DeviceName } from "../loops/device.ts";
+import { type GraphBuilder, type GraphValue, mapArguments, type OpCall } from "../ops/graph_builder.ts";
 import { isFunctional, NotFunctional } from "../autograd/functional.ts";
-import { GraphReplay } from "../autograd/graph_replay.ts";
+import { GraphReplay, type RegionCalls } from "../autograd/graph_replay.ts";
 
 /** A captured graph replayed up to its output. */
 export interface ForwardTrace {
@@ -22,10 +23,20 @@ export interface ForwardTrace {
   readonly outputTree: TreeSpec;
 }
 
+/** Makes the call of a region of a captured graph; null: its graph is replayed instead. */
+export type CallRegion = (
+  replay: GraphReplay,
+  call: Parameters<RegionCalls>[1],
+  keys: RandomKeys,
+) => ReturnType<RegionCalls>;
+
 /** Replays a captured graph. */
-export function traceForward(captured: GraphModule): ForwardTrace {
+export function traceForward(captured: GraphModule, callRegion: CallRegion = () => null): ForwardTrace {
   const keys = new RandomKeys();
-  const replay = new GraphReplay((to, call) => to.builder.call(call, { [RANDOM_KEYS]: keys.draw(to, call) }));
+  const replay = new GraphReplay(
+    (to, call) => to.builder.call(call, { [RANDOM_KEYS]: keys.draw(to, call) }),
+    (to, call) => callRegion(to, call, keys),
+  );
   const { graph, attributes } = captured;
   for (const node of graph.placeholders) replay.input(node);
   // Attributes become inputs, and inputs come first.
@@ -39,20 +50,28 @@ export function traceForward(captured: GraphModule): ForwardTrace {
 }
 
 /** The input that hands keys to random ops. */
-class RandomKeys {
+export class RandomKeys {
   count = 0;
   #keys: GraphValue | undefined;
 
   /** The two keys of the next random op. */
   draw({ builder, core }: GraphReplay, { definition, args }: OpCall<GraphValue>): Node[] {
-    if (!this.#keys) {
-      const inferred = definition.infer(mapArguments(args, (value) => value.meta));
-      const [{ device = "cpu" } = {}] = [inferred].flat();
-      // The size is known at the end only; reading one element does not depend on it.
-      this.#keys = builder.tensor("random_keys", contiguousMeta([2 ** 30], "int32", device));
-    }
-    const keys = this.#keys, first = 2 * this.count++;
+    const inferred = definition.infer(mapArguments(args, (value) => value.meta));
+    const [{ device = "cpu" } = {}] = [inferred].flat();
+    const keys = this.#input(builder, device), first = 2 * this.count++;
     return [first, first + 1].map((at) => core.select(keys, 0, at).node);
+  }
+
+  /** The keys of the next random ops, as one tensor. */
+  drawMany({ builder, core }: GraphReplay, count: number, device: DeviceName): Node {
+    const keys = this.#input(builder, device), first = 2 * this.count;
+    this.count += count;
+    return core.slice(keys, 0, first, 2 * this.count).node;
+  }
+
+  /** The size is known at the end only; reading elements does not depend on it. */
+  #input(builder: GraphBuilder, device: DeviceName): GraphValue {
+    return this.#keys ??= builder.tensor("random_keys", contiguousMeta([2 ** 30], "int32", device));
   }
 
   /** Tells the input how many keys there are. */

@@ -8,7 +8,7 @@ import { isFloat } from "../base/dtype.ts";
 import { invariant } from "../base/errors.ts";
 import type { OpDefinition, TensorLike } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
-import { mapArguments, tensorArguments } from "../ops/graph_builder.ts";
+import { mapArguments, type TensorArgument, tensorArguments } from "../ops/graph_builder.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
 import { reduceTo } from "../ops/pointwise.ts";
 import { sameShape } from "../ops/shapes.ts";
@@ -21,7 +21,15 @@ export interface RecordedCall<T> {
   readonly outs: readonly T[];
   /** Called before the gradients of this call are made, and afterwards what it returned. */
   readonly around?: () => () => void;
+  /** The gradients of this very call where its definition has none: by those of the results, in the order of `args`. */
+  readonly own?: OwnGradient<T>;
 }
+
+/** How one call is differentiated; `read` gives an argument or result as it was saved. */
+export type OwnGradient<T> = (
+  grads: readonly (T | null)[],
+  read: (value: T) => T,
+) => readonly (T | null)[];
 
 /** One step of a tape. */
 export type TapeEntry<T> =
@@ -61,7 +69,7 @@ export function differentiate<T extends TensorLike>(
   for (const entry of tape) {
     if (entry.kind === "same") {
       if (wanted.has(entry.from)) wanted.add(entry.to);
-    } else if (entry.definition.gradient.kind === "rule" && reads(entry.args, wanted)) {
+    } else if (hasGradient(entry) && reads(entry.args, wanted)) {
       for (const out of differentiableResults(entry.definition, entry.outs)) wanted.add(out);
     }
   }
@@ -131,15 +139,17 @@ interface Propagation<T> {
   readonly unpack: (entry: RecordedCall<T>, value: T) => T;
 }
 
+const hasGradient = <T>({ definition, own }: RecordedCall<T>): boolean =>
+  own !== undefined || definition.gradient.kind === "rule";
+
 /** Runs one gradient rule and hands its results on. */
 function propagate<T extends TensorLike>(
   api: OpApi<T>,
   entry: RecordedCall<T>,
   { incoming, wanted, accumulate, visit, unpack }: Propagation<T>,
 ): void {
-  const { definition, args, outs } = entry;
-  const { gradient } = definition;
-  if (gradient.kind !== "rule") return;
+  const { definition, args } = entry;
+  if (!hasGradient(entry)) return;
   const tensors = tensorArguments(args);
   const needed = new Set(tensors.filter(({ value }) => wanted.has(value)).map(({ param }) => param));
   if (needed.size === 0) return;
@@ -150,22 +160,39 @@ function propagate<T extends TensorLike>(
     new Set(),
   );
   const read = (value: T) => unpack(entry, value);
-  const found = gradient.rule(api, {
-    args: mapArguments(args, read),
-    out: outs.map(read),
-    grads,
-    needs: (param) => needed.has(param),
-  });
-  for (const { param, value, index } of tensors) {
+  const found = gradientsOf(api, entry, { grads, read, needs: (param) => needed.has(param) });
+  for (const argument of tensors) {
+    const { param, value } = argument;
     if (!wanted.has(value)) continue;
-    const given = found[param];
-    const grad = index === undefined ? given : isMany(given) ? given[index] : undefined;
+    const grad = found(argument);
     if (grad === undefined || grad === null) continue;
     invariant(!isMany(grad), `Expected one gradient for ${param} of ${definition.name} but found several`);
     // a rule may leave broadcasting and conversion undone
     const fits = grad.dtype === value.dtype && sameShape(grad.shape, value.shape);
     accumulate(value, { grad: fits ? grad : reduceTo(api, grad, value), seeds });
   }
+}
+
+/** What the gradient of a call gives for each of its tensors. */
+function gradientsOf<T extends TensorLike>(
+  api: OpApi<T>,
+  { definition: { gradient }, args, outs, own }: RecordedCall<T>,
+  { grads, read, needs }: {
+    readonly grads: readonly (T | null)[];
+    readonly read: (value: T) => T;
+    readonly needs: (param: string) => boolean;
+  },
+): (argument: TensorArgument<T>) => T | null | undefined | readonly (T | null)[] {
+  if (own) {
+    const found = own(grads, read), tensors = tensorArguments(args);
+    return ({ param, index }) => found[tensors.findIndex((t) => t.param === param && t.index === index)];
+  }
+  if (gradient.kind !== "rule") return () => null;
+  const found = gradient.rule(api, { args: mapArguments(args, read), out: outs.map(read), grads, needs });
+  return ({ param, index }) => {
+    const given = found[param];
+    return index === undefined ? given : isMany(given) ? given[index] : undefined;
+  };
 }
 
 function isMany<T>(given: T | null | undefined | readonly (T | null)[]): given is readonly (T | null)[] {

@@ -9,7 +9,7 @@ import { mapTree } from "../base/tree.ts";
 import { type GradientCall, gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { isContiguous, type TensorMeta } from "../graph/meta.ts";
-import { type Argument, Graph, isList, isRecord, Node, type NodeValue } from "../graph/node.ts";
+import { type Argument, Graph, isList, isRecord, Node, type NodeValue, type Region } from "../graph/node.ts";
 import type { OpApi } from "../ops/generated.ts";
 import { graphApi } from "../ops/graph_api.ts";
 import {
@@ -91,6 +91,12 @@ const hasElements = ({ outs }: RecordedCall<GraphValue>): boolean =>
 /** Appends the call of a random op. */
 export type RandomCalls = (replay: GraphReplay, call: OpCall<GraphValue>) => Results;
 
+/** Makes the call of a region; null: what it calls is to be replayed in its place. */
+export type RegionCalls = (
+  replay: GraphReplay,
+  call: { readonly node: Node; readonly region: Region; readonly args: readonly unknown[] },
+) => readonly FunctionalTensor[] | null;
+
 /** Who is told what a gradient does. */
 interface Watchers {
   /** A call is differentiated. */
@@ -119,7 +125,10 @@ export class GraphReplay {
   /** Calls whose saved tensors a gradient inside the graph has let go of. */
   readonly #released = new Set<RecordedCall<GraphValue>>();
 
-  constructor(readonly random: RandomCalls = (replay, call) => replay.builder.call(call)) {}
+  constructor(
+    readonly random: RandomCalls = (replay, call) => replay.builder.call(call),
+    readonly regions: RegionCalls = () => null,
+  ) {}
 
   /** Makes an input of the new graph for a captured one. */
   input(node: Node): void {
@@ -148,6 +157,10 @@ export class GraphReplay {
     }
     if (node.op !== "call_function" && node.op !== "call_method") return;
     if (node.meta.onHost) return this.#onHost(node);
+    if (node.meta.region) {
+      this.#values.set(node, this.#region(node, node.meta.region, attributes));
+      return;
+    }
     const own = Object.hasOwn(attributes, node.target) ? attributes[node.target] : undefined;
     this.#values.set(
       node,
@@ -252,6 +265,8 @@ export class GraphReplay {
       const versions = this.functional.overwritten(call, value);
       if (!versions) return read ? new WatchedValue(value, () => read(call)) : value;
       const at = { node: nodeNameOf(call.definition), ...versions };
+      // Which of its ops has saved it is not known here
+      if (call.own) throw new HistoryLost("overwritten", overwrittenError(value, at));
       return new LostValue(value, () => new HistoryLost("overwritten", overwrittenError(value, at)));
     };
     const { tape } = this.recorder;
@@ -341,6 +356,18 @@ export class GraphReplay {
     return this.resolve(traced.graph.output.args[0]);
   }
 
+  #region(node: Node, region: Region, attributes: Readonly<Record<string, unknown>>): unknown {
+    const args = node.args.map((each) => this.resolve(each));
+    this.builder.shared = { stack: node.meta.stack, partition: "forward" };
+    this.recorder.enabled = true;
+    const made = this.regions(this, { node, region, args });
+    if (made) return made;
+    const { graph } = region;
+    graph.placeholders.forEach((placeholder, at) => this.#values.set(placeholder, args[at]));
+    this.replayAll({ graph, attributes });
+    return this.resolve(graph.output.args[0]);
+  }
+
   #call(node: Node): unknown {
     if (node.target === "getitem") {
       const [list, index] = node.args.map((each) => this.resolve(each));
@@ -419,7 +446,10 @@ export class GraphReplay {
 }
 
 /** The values that the tape saves of a call. */
-function savedBy({ definition: { gradient }, args, outs }: RecordedCall<GraphValue>): GraphValue[] {
+function savedBy(
+  { definition: { gradient }, args, outs, own }: RecordedCall<GraphValue>,
+): GraphValue[] {
+  if (own) return [...tensorArguments(args).map(({ value }) => value), ...outs];
   if (gradient.kind !== "rule") return [];
   const saves: readonly string[] = gradient.saves;
   const read = tensorArguments(args).filter(({ param }) => saves.includes(param)).map(({ value }) => value);

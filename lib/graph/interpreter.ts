@@ -8,7 +8,7 @@ import { DynError, noteUndone } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import { gradientCallOf, takesGradients } from "./gradient_call.ts";
 import { isHigherOrder, type RegionAccess, runHigherOrder } from "./higher_order.ts";
-import { type Argument, type Graph, hasEffect, isList, isRecord, Node } from "./node.ts";
+import { type Argument, type Graph, hasEffect, isList, isRecord, Node, type Region } from "./node.ts";
 import { type ElementAccess, isNumberNode, numberOf } from "./numbers.ts";
 import {
   type LateBinding,
@@ -82,6 +82,7 @@ export class Interpreter {
   readonly #bindings: ReadonlyMap<Sym, SizeBinding>;
   readonly #result: Evaluator;
   readonly #slots = new Map<Node, number>();
+  readonly #regions = new Map<Region, Interpreter>();
 
   constructor(
     readonly graph: Graph,
@@ -155,11 +156,13 @@ export class Interpreter {
     const { runner, attributes } = this;
     const { target } = node;
     if (takesGradients(node)) return this.#gradientsOf(node);
+    const region = node.meta.region && this.#interpreterOf(node.meta.region);
     const args = node.args.map((each) => this.#argument(each));
     const kwargs = Object.entries(node.kwargs).map(([key, each]) => [key, this.#argument(each)] as const);
     const own = Object.hasOwn(attributes, target) ? attributes[target] : undefined;
     const positional = (frame: Frame) => args.map((each) => each(frame));
     const named = (frame: Frame) => Object.fromEntries(kwargs.map(([key, each]) => [key, each(frame)]));
+    if (region) return (frame) => region.run(positional(frame));
     switch (node.op) {
       case "get_attr":
         if (!Object.hasOwn(attributes, target)) {
@@ -203,6 +206,12 @@ export class Interpreter {
       frame.transaction.willWrite(args[0]);
       return runner.callOp(target, args, named(frame));
     };
+  }
+
+  #interpreterOf(region: Region): Interpreter {
+    const known = this.#regions.get(region) ?? new Interpreter(region.graph, this.runner);
+    this.#regions.set(region, known);
+    return known;
   }
 
   #higherOrder(target: string, args: readonly unknown[]): readonly unknown[] {

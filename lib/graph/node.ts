@@ -49,6 +49,13 @@ export type NodeValue =
   | { readonly kind: "number"; readonly dtype: DType }
   | { readonly kind: "unknown" };
 
+/** A functional graph that other graphs call, as often as they like: it is lowered and compiled once. */
+export interface Region {
+  readonly graph: Graph;
+  /** Results before this index are handed to the program, and have memory of their own. */
+  readonly ownResults: number;
+}
+
 export interface NodeMeta {
   value: NodeValue;
   /** User frames, innermost last. */
@@ -68,6 +75,8 @@ export interface NodeMeta {
   onHost?: true;
   /** Which part of a joint graph the node belongs to. */
   partition?: "forward" | "backward";
+  /** The graph that a node of a functional graph calls; its target is that graph's name. */
+  region?: Region;
 }
 
 /** One operation. */

@@ -43,6 +43,10 @@ export function printGraph(graph: Graph, { types = false, name = "forward" }: Pr
       else out.line(`let ${annotated(node)} = ${callText(node)};${drop}`);
     }
   });
+  const regions = new Map(
+    graph.nodes.flatMap(({ target, meta: { region } }) => region ? [[region, target]] : []),
+  );
+  for (const [region, name] of regions) out.line(printGraph(region.graph, { types, name }).trimEnd());
   return out.toString();
 }
 
@@ -62,7 +66,7 @@ function callText(node: Node): string {
     }
     case "call_function":
       if (target === "getitem" && args.length === 2) return `${args[0]}[${args[1]}]`;
-      return `${target.includes(".") ? "" : "ops."}${target}(${args.join(", ")})`;
+      return `${target.includes(".") || node.meta.region ? "" : "ops."}${target}(${args.join(", ")})`;
     case "placeholder":
     case "output":
       return node.name;

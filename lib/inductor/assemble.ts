@@ -6,50 +6,15 @@
 import { config } from "../base/config.ts";
 import { itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
-import type {
-  BufferDecl,
-  BufferId,
-  Kernel,
-  LoopKernel,
-  Program,
-  ProgramGuard,
-  Statement,
-} from "../loops/ir.ts";
+import type { BufferDecl, BufferId, Kernel, Program, ProgramGuard, Statement } from "../loops/ir.ts";
 import { usesOf } from "../loops/uses.ts";
 import { type Dim, freeSymbols, mul, type Sym } from "../sym/expr.ts";
+import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { OutputValue } from "./lowering.ts";
 import { type Lifetime, planMemory } from "./memory.ts";
-import { measure, type ProgramMetrics } from "./metrics.ts";
+import { measure } from "./metrics.ts";
+import { movedKernel } from "./moved_kernel.ts";
 import type { Storage } from "./tensors.ts";
-
-/** A result of the compiled graph, in output order. */
-export type CompiledOutput =
-  /** A view of the memory of a program output or input, by position in the program's list. */
-  | {
-    readonly kind: "tensor";
-    readonly of: "output" | "input";
-    readonly index: number;
-    readonly shape: readonly Dim[];
-    readonly strides: readonly Dim[];
-    /** In elements, from the start of that memory as it was handed in. */
-    readonly offset: Dim;
-    readonly dtype: Storage["dtype"];
-  }
-  /** The placeholder itself, whose memory the program has changed. */
-  | { readonly kind: "input"; readonly placeholder: number }
-  | { readonly kind: "constant"; readonly value: number | bigint | boolean | string | null | undefined }
-  | { readonly kind: "size"; readonly size: Dim };
-
-/** A graph as a program. */
-export interface CompiledGraph {
-  readonly program: Program;
-  /** For each program input: the placeholder that it is. */
-  readonly inputs: readonly number[];
-  /** Elements and type of each program output, to allocate. */
-  readonly outputBuffers: readonly { readonly length: Dim; readonly dtype: Storage["dtype"] }[];
-  readonly outputs: readonly CompiledOutput[];
-  readonly metrics: ProgramMetrics;
-}
 
 /** What a program is made of. */
 export interface Parts {
@@ -110,7 +75,7 @@ export function assembleProgram(
     }
     return found;
   };
-  const final = kernels.map((k) => renumbered(k, numbered));
+  const final = kernels.map((k) => movedKernel(k, (id) => ({ buffer: numbered(id), offset: 0 })));
   const program: Program = {
     name,
     buffers,
@@ -159,23 +124,6 @@ function describeOutput(
     default:
       return output satisfies never;
   }
-}
-
-/** A kernel over buffers of other numbers. */
-export function renumbered(kernel: Kernel, numbered: (id: BufferId) => BufferId): Kernel {
-  const statements = (body: readonly Statement[]): Statement[] =>
-    body.map((s) => {
-      if (s.kind === "loop" || s.kind === "masked") return { ...s, body: statements(s.body) };
-      return s.kind === "load" || s.kind === "store" ? { ...s, buffer: numbered(s.buffer) } : s;
-    });
-  const loops = (k: LoopKernel): LoopKernel => ({ ...k, body: statements(k.body) });
-  if (kernel.kind === "loops") return loops(kernel);
-  return {
-    ...kernel,
-    inputs: kernel.inputs.map((v) => ({ ...v, buffer: numbered(v.buffer) })),
-    outputs: kernel.outputs.map((v) => ({ ...v, buffer: numbered(v.buffer) })),
-    ...(kernel.epilogue ? { epilogue: loops(kernel.epilogue) } : {}),
-  };
 }
 
 /** Size symbols of the whole program, by first appearance. */

@@ -6,14 +6,15 @@
 import { config } from "../base/config.ts";
 import { counters, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
-import type { Graph } from "../graph/node.ts";
+import type { Graph, Region } from "../graph/node.ts";
 import { printGraph } from "../graph/print.ts";
 import type { GraphSignature } from "../graph/signature.ts";
 import type { ProgramForms } from "../loops/device.ts";
 import type { BufferId, Kernel, Program } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
-import { assembleProgram, type CompiledGraph } from "./assemble.ts";
+import { assembleProgram } from "./assemble.ts";
+import type { CompiledGraph } from "./compiled_graph.ts";
 import { type Computation, makeComputation } from "./computation.ts";
 import { memoryPlanText, scheduleDiagram, scheduleText } from "./describe.ts";
 import { emitGroup } from "./emit.ts";
@@ -24,6 +25,7 @@ import { OTHER_TILINGS, TILING } from "./loop_order.ts";
 import { lowerGraph, type OpLookup, type OutputValue } from "./lowering.ts";
 import type { Job } from "./work_plan.ts";
 import { placeBuffers } from "./placement.ts";
+import { neededKernels } from "./region_kernels.ts";
 import { splitReductions } from "./split.ts";
 import type { Storage } from "./tensors.ts";
 
@@ -53,17 +55,30 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
     )
     : graph;
   record("fx_graph_transformed", () => printGraph(ready));
+  const regions = new Map<Region, CompiledGraph>();
+  const compileRegion = (region: Region, name: string): CompiledGraph => {
+    const known = regions.get(region);
+    if (known) return known;
+    const { ownResults, graph } = region, { maxBuffers = Infinity } = options;
+    const made = compileGraph(graph, lookup, { name, signature: { ownResults }, silent: true, maxBuffers });
+    regions.set(region, made);
+    counters.add("inductor", "regions");
+    return made;
+  };
   const { lowered, storages, computations } = recording.phase("lowering", () => {
-    const lowered = lowerGraph(ready, lookup, options.signature);
+    const lowered = lowerGraph(ready, { lookup, compileRegion }, options.signature);
     const storages = [...lowered.storages];
     const jobs = splitReductions(lowered.jobs, storages);
     return { lowered, storages, computations: liveComputations(jobs, lowered.outputs, storages) };
   });
   const maxBuffers = options.maxBuffers ?? Infinity, first = lowered.flag;
   const outputIds = outputStorages(lowered.outputs, storages);
+  const inputIds = storages.flatMap(({ id, role }) => role.kind === "input" ? [id] : []);
+  const neededBuffers = new Set([...outputIds, ...inputIds]);
   const programOf = (groups: readonly Group[], tiling = TILING): CompiledGraph => {
     const placements = placeBuffers(groups, storages, new Set(outputIds));
-    const kernels = uniqueNames(groups.map((group) => emitGroup(group, placements, tiling)));
+    const emitted = groups.flatMap((group) => emitGroup(group, placements, tiling));
+    const kernels = uniqueNames(regions.size > 0 ? neededKernels(emitted, neededBuffers) : emitted);
     return assembleProgram({
       name,
       kernels,

@@ -7,11 +7,12 @@
 import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { Body, Element } from "../loops/body.ts";
-import type { Axis, BufferId, ExternOp, ReductionOp, Statement } from "../loops/ir.ts";
+import type { Axis, BufferId, ExternOp, Program, ReductionOp, Statement } from "../loops/ir.ts";
 import { type BufferOperand, flatIndex, Recorder, type Value } from "../loops/record.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
 import { add, type Dim, freeSymbols, mul, sub, symbol } from "../sym/expr.ts";
 import { weigh } from "./cost.ts";
+import type { Place } from "./moved_kernel.ts";
 import { type Label, type LazyTensor, makeLoader } from "./tensors.ts";
 
 /** The work itself, as functions over a recorder. Index lists follow `sizes` and `over`. */
@@ -43,7 +44,18 @@ export type Work =
     readonly call: ExternOp;
     readonly inputs: readonly BufferOperand[];
     readonly outputs: readonly BufferOperand[];
-  };
+  }
+  | RegionWork;
+
+/** A region's program over buffers of the program around it. */
+export interface RegionWork {
+  readonly kind: "region";
+  readonly program: Program;
+  /** Where each buffer of the region's program lies. */
+  readonly places: readonly Place[];
+  readonly reads: readonly BufferId[];
+  readonly writes: readonly BufferId[];
+}
 
 /** One buffer access. */
 export interface Access {
@@ -120,6 +132,11 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
       labels: [...labels],
       weight: 0,
     };
+  }
+  if (work.kind === "region") {
+    const whole = (buffer: BufferId): Access => ({ buffer, index: undefined });
+    const reads = work.reads.map(whole), writes = work.writes.map(whole);
+    return { id, order, work, target, outer, inner, reads, writes, indices: [], labels: [label], weight: 0 };
   }
   const inlined = (tensor: LazyTensor) => labels.add(tensor.label);
   const recorder = new Recorder(makeLoader(inlined));

@@ -11,7 +11,7 @@ import { type Codec, flag, list, number, oneOf, orNull, record, union } from "..
 import { DamagedForm, NotStorable } from "../sym/stored/forms.ts";
 import { dim, symbol } from "../sym/stored/dims.ts";
 import type { SourcePart } from "../sym/shape_env.ts";
-import type { CompiledGraph, CompiledOutput } from "./assemble.ts";
+import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { InputRange } from "./index_checks.ts";
 
 /** How a graph is called. */

@@ -12,6 +12,7 @@ import { type Computation, contribution } from "./computation.ts";
 import { removeDead } from "./dead_code.ts";
 import { type Group, type Member, rebased } from "./group.ts";
 import { chooseOrder, type Tiling } from "./loop_order.ts";
+import { regionKernels } from "./region_kernels.ts";
 import { scanKernel, scatterKernel } from "./single_kernels.ts";
 import { inline, isLazy, makeLoader, resultValue, storedForm } from "./tensors.ts";
 
@@ -25,18 +26,29 @@ export interface Placement {
   readonly isInput: (buffer: BufferId) => boolean;
 }
 
-/** The kernel of a group. */
-export function emitGroup(group: Group, placement: Placement, tiling: Tiling): Kernel {
+/** The kernels of a group: one, unless it is a region. */
+export function emitGroup(group: Group, placement: Placement, tiling: Tiling): Kernel[] {
   const [first] = group.members;
   if (!first) throw new InternalError("Expected a group with members but found none");
-  const { work } = first.computation;
-  if (work.kind === "extern") return externKernel(group, first.computation, placement);
+  const { computation } = first;
+  return computation.work.kind === "region"
+    ? regionKernels(computation.work, placement.place)
+    : [emitOne(group, computation, { placement, tiling })];
+}
+
+function emitOne(
+  group: Group,
+  computation: Computation,
+  { placement, tiling }: { readonly placement: Placement; readonly tiling: Tiling },
+): Kernel {
+  const { work } = computation;
+  if (work.kind === "extern") return externKernel(group, computation, placement);
   const name = kernelName(group.members);
   const origins = originsOf(group.members);
   if (work.kind === "scan" || work.kind === "scatter") {
     const make = work.kind === "scan" ? scanKernel : scatterKernel;
     const body = make(
-      first.computation,
+      computation,
       (statements) => new Recorder(makeLoader(), new ValueIds(), statements),
     );
     return { kind: "loops", name, origins, body: placed(body, placement) };

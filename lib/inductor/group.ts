@@ -40,12 +40,12 @@ export interface Group {
   readonly kind: "loops" | "extern" | "single";
 }
 
-/** The group of one computation. Scans and scatters stay alone. */
+/** The group of one computation. Scans, scatters and regions stay alone. */
 export function groupOf(computation: Computation): Group {
   const { work } = computation;
   const kind = work.kind === "extern"
     ? "extern"
-    : work.kind === "scan" || work.kind === "scatter"
+    : work.kind === "scan" || work.kind === "scatter" || work.kind === "region"
     ? "single"
     : "loops";
   const ones = new Map<Sym, Dim>();

@@ -5,7 +5,7 @@
  */
 import { InternalError } from "../base/errors.ts";
 import { valueType } from "../base/dtype.ts";
-import { type Argument, type Graph, isList, isRecord, Node } from "../graph/node.ts";
+import { type Argument, type Graph, isList, isRecord, Node, type Region } from "../graph/node.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
@@ -14,6 +14,7 @@ import { type BufferOperand, flatIndex, isBufferOperand, Recorder } from "../loo
 import { parseCall } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { Dim } from "../sym/expr.ts";
+import type { CompiledGraph } from "./compiled_graph.ts";
 import { newAxis, type Work } from "./computation.ts";
 import {
   denseStrides,
@@ -23,6 +24,7 @@ import {
   transposedStrides,
   wantedTransposed,
 } from "./layouts.ts";
+import { callRegion } from "./region_call.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { scatterAsChoice } from "./scatter_choice.ts";
 import { isLazy, type Label, type LazyTensor, makeLoader, type Storage, storedForm } from "./tensors.ts";
@@ -30,6 +32,9 @@ import { isEmpty, type Job, WorkPlan } from "./work_plan.ts";
 
 /** Finds the definition of a graph's call target. */
 export type OpLookup = (target: string) => OpDefinition | undefined;
+
+/** Compiles a graph that others call, once for all its calls. */
+export type RegionCompiler = (region: Region, name: string) => CompiledGraph;
 
 /** One entry of the graph's output list. */
 export type OutputValue =
@@ -53,12 +58,12 @@ export interface LoweredGraph {
 /** Lowers a whole graph. */
 export function lowerGraph(
   graph: Graph,
-  lookup: OpLookup,
+  { lookup, compileRegion }: { readonly lookup: OpLookup; readonly compileRegion: RegionCompiler },
   { mutatedInputs = [], ownResults = 0, failure }: Partial<LoweredSignature> = {},
 ): LoweredGraph {
   const [list] = graph.output.args;
   const results = list !== undefined && isList(list) ? list.slice(0, ownResults) : [];
-  return new Lowering(graph, lookup, new Set(results)).run(mutatedInputs, failure);
+  return new Lowering(graph, lookup, compileRegion, new Set(results)).run(mutatedInputs, failure);
 }
 
 type LoweredSignature = Pick<GraphSignature, "mutatedInputs" | "ownResults" | "failure">;
@@ -74,7 +79,12 @@ class Lowering {
   readonly #wide = new Map<Operand, Operand>();
 
   /** `results`: the outputs that the program sees, in the layout that their metadata promises. */
-  constructor(readonly graph: Graph, readonly lookup: OpLookup, readonly results: ReadonlySet<Argument>) {}
+  constructor(
+    readonly graph: Graph,
+    readonly lookup: OpLookup,
+    readonly compileRegion: RegionCompiler,
+    readonly results: ReadonlySet<Argument>,
+  ) {}
 
   run(mutations: GraphSignature["mutatedInputs"], failure: number | undefined): LoweredGraph {
     const inputs = this.graph.placeholders.map((node, i) => this.#placeholder(node, i));
@@ -123,6 +133,10 @@ class Lowering {
         return;
       }
     }
+    if (node.meta.region) {
+      this.#tensors.set(node, this.#region(node, node.meta.region));
+      return;
+    }
     const definition = this.lookup(node.target);
     if (!definition) throw new InternalError(`Expected an op but found ${node.target}`);
     const { value } = node.meta;
@@ -152,6 +166,26 @@ class Lowering {
     }
     if (isList(argument)) return argument.map((each) => this.#resolve(each));
     return argument;
+  }
+
+  #region(node: Node, region: Region): Operand[] {
+    const label: Label = { target: node.target, origin: originOf(node) };
+    const inputs = region.graph.placeholders.map((placeholder, at) => {
+      const argument = node.args[at];
+      return argument instanceof Node && placeholder.meta.value.kind === "tensor"
+        ? this.#laidOutAs(placeholder, argument)
+        : undefined;
+    });
+    return callRegion(this.#plan, this.compileRegion(region, node.target), { inputs, label });
+  }
+
+  /** An argument in memory, in the layout in which a region takes it. */
+  #laidOutAs(placeholder: Node, argument: Node): BufferOperand {
+    const operand = this.#operandOf(argument), view = this.#plan.materialize(operand);
+    if (hasLayoutOf(view, placeholder)) return view;
+    const copy = this.#plan.store(this.#copyOf(operand, placeholder));
+    if (hasLayoutOf(copy, placeholder)) return copy;
+    throw new InternalError(`Expected an argument like ${placeholder.name} but found ${argument.name}`);
   }
 
   #lower(node: Node, definition: OpDefinition, metas: readonly TensorMeta[]): Operand[] {

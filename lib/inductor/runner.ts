@@ -14,7 +14,7 @@ import { type Dim, evaluate, type Sym } from "../sym/expr.ts";
 import { type Layout, layoutOf } from "../tensor/layout.ts";
 import { allocateStorage, type Storage } from "../tensor/storage.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
-import type { CompiledGraph, CompiledOutput } from "./assemble.ts";
+import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { Convention } from "./convention.ts";
 import type { ResultMemory } from "./result_memory.ts";
 

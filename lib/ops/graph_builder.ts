@@ -8,7 +8,15 @@ import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { TensorMeta } from "../graph/meta.ts";
-import { type Argument, type Graph, isList, Node, type NodeMeta, type NodeValue } from "../graph/node.ts";
+import {
+  type Argument,
+  type Graph,
+  isList,
+  Node,
+  type NodeMeta,
+  type NodeValue,
+  type Region,
+} from "../graph/node.ts";
 import { type Dim, Sym } from "../sym/expr.ts";
 import { nameResults } from "./api.ts";
 import { type Argument as CallArgument, parseCall } from "./call.ts";
@@ -169,15 +177,36 @@ export class GraphBuilder {
       ...this.#place(),
     });
     if (!many) return new GraphValue(node, result);
-    const items = result.map((tensor, index) => {
-      const item = this.graph.create("call_function", "getitem", {
-        args: [node, index],
-        meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad } },
-        ...this.#place(),
-      });
-      return new GraphValue(item, tensor);
+    return nameResults(definition, result.map((tensor, index) => this.#item(node, index, tensor)));
+  }
+
+  /** One of a node's results. */
+  #item(node: Node, index: number, tensor: TensorMeta): GraphValue {
+    const { requiresGrad = false, ...meta } = this.shared;
+    const item = this.graph.create("call_function", "getitem", {
+      args: [node, index],
+      meta: { ...meta, value: { kind: "tensor", tensor, requiresGrad } },
+      ...this.#place(),
     });
-    return nameResults(definition, items);
+    return new GraphValue(item, tensor);
+  }
+
+  /** Appends a call of a region with results of these metadata. */
+  callRegion(
+    region: Region,
+    { name, args, metas }: {
+      readonly name: string;
+      readonly args: readonly Argument[];
+      readonly metas: readonly TensorMeta[];
+    },
+  ): GraphValue[] {
+    const { requiresGrad = false, ...meta } = this.shared;
+    const node = this.graph.create("call_function", name, {
+      args,
+      meta: { ...meta, value: { kind: "tensors", tensors: metas, requiresGrad }, region },
+      ...this.#place(),
+    });
+    return metas.map((tensor, index) => this.#item(node, index, tensor));
   }
 
   /** Ends the graph. */

@@ -64,6 +64,13 @@ export function hintOf(d: Dim): number {
   return typeof d === "number" ? d : evaluate(d, (s) => deciderOf(s).hintOf(s));
 }
 
+/** A size with what its guards say put in: a number where they leave one only. Records nothing. */
+export function simplified(d: Dim): Dim {
+  if (typeof d === "number" || isUnbacked(d)) return d;
+  const [symbol] = freeSymbols(d);
+  return symbol ? deciderOf(symbol).simplify?.(d) ?? d : d;
+}
+
 /** The value of a size, from now on a constant: records that it equals its hint. */
 export function specialize(d: Dim): number {
   if (isUnbacked(d)) throw unknownSize(d);

@@ -24,6 +24,8 @@ export type SymbolRole =
 export interface Decider {
   /** The value in the call that is being traced. */
   hintOf(symbol: Sym): number;
+  /** An expression with what was recorded so far put in. Absent: itself. */
+  simplify?(d: Dim): Dim;
   /** Records that `relation` between `left` and `right` was assumed to be `outcome`. */
   assume(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void;
 }

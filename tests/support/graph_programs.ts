@@ -9,7 +9,7 @@ import { type DType, type HostArray, hostArray, itemSize } from "../../lib/base/
 import { contiguousMeta, contiguousStrides, type TensorMeta } from "../../lib/graph/meta.ts";
 import { type Argument, Graph, isList, Node } from "../../lib/graph/node.ts";
 import { RANDOM_KEYS } from "../../lib/graph/signature.ts";
-import type { CompiledGraph } from "../../lib/inductor/assemble.ts";
+import type { CompiledGraph } from "../../lib/inductor/compiled_graph.ts";
 import { compileGraph, type CompileOptions } from "../../lib/inductor/compile_graph.ts";
 import type { BufferDecl } from "../../lib/loops/ir.ts";
 import type { BufferOperand } from "../../lib/loops/record.ts";

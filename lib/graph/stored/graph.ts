@@ -4,7 +4,7 @@
  * program are no part of it, and come from the graph that is compiled.
  */
 import type { Plain } from "../../base/recording.ts";
-import { Graph, type Node, type NodeMeta, type Opcode, type SourcePosition } from "../node.ts";
+import { Graph, type Node, type NodeMeta, type Opcode, type Region, type SourcePosition } from "../node.ts";
 import { type Codec, oneOf } from "../../sym/stored/codec.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import type { Symbols } from "../../sym/stored/symbols.ts";
@@ -23,6 +23,14 @@ const opcode: Codec<Opcode> = oneOf("placeholder", "call_function", "call_method
 /** Writes a graph. Throws NotStorable. */
 export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): Plain {
   const numbers = new Map<Node, number>(), lines = new Map(stacks.map((stack, i) => [stack, i]));
+  const regions = new Map<Region, number>();
+  /** A region where it is called first, then its number. */
+  const regionForm = (region: Region): Plain => {
+    const known = regions.get(region);
+    if (known !== undefined) return known;
+    regions.set(region, regions.size);
+    return { graph: writeGraph(region.graph, symbols, stacks), ownResults: region.ownResults };
+  };
   const byNumber = {
     numberOf(node: Node) {
       const found = numbers.get(node);
@@ -36,7 +44,7 @@ export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): 
   return nodes.map((node, number) => {
     const { name, op, target, args, kwargs, meta } = node;
     if (op === "get_attr" || op === "call_module") throw new NotStorable(`${name}, which reads ${target}`);
-    const { value, stack, source, held, noGrad, onHost, partition } = meta;
+    const { value, stack, source, held, noGrad, onHost, partition, region } = meta;
     if (onHost) throw new NotStorable(`${name}, which the host computes`);
     const written = {
       name,
@@ -50,6 +58,7 @@ export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): 
       ...held ? { held } : {},
       ...noGrad ? { noGrad } : {},
       ...partition === undefined ? {} : { partition },
+      ...region ? { region: regionForm(region) } : {},
     };
     numbers.set(node, number);
     return written;
@@ -61,7 +70,15 @@ const NO_STACK: readonly SourcePosition[] = [];
 
 /** The graph that was written. Throws DamagedForm. */
 export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph {
-  const graph = new Graph(), made: Node[] = [];
+  const graph = new Graph(), made: Node[] = [], regions: Region[] = [];
+  const regionOf = (given: Plain): Region => {
+    const known = typeof given === "number" ? regions[given] : undefined;
+    if (known) return known;
+    const { graph = null, ownResults } = recordIn(given);
+    const region = { graph: readGraph(graph, symbols, stacks), ownResults: numberIn(ownResults) };
+    regions.push(region);
+    return region;
+  };
   const byNumber = {
     numberOf(node: Node): number {
       throw new DamagedForm(`Expected nodes to be read but found ${node.name} to be written`);
@@ -82,6 +99,7 @@ export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph 
       ...fields.held ? { held: true } : {},
       ...fields.noGrad ? { noGrad: true } : {},
       ...fields.partition === undefined ? {} : { partition: partition.read(fields.partition, symbols) },
+      ...fields.region === undefined ? {} : { region: regionOf(fields.region) },
     };
     if (!isArguments(args) || !isKeywords(kwargs)) throw new DamagedForm("Expected arguments of a node");
     const op = opcode.read(fields.op ?? null, symbols);

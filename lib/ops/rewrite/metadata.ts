@@ -4,7 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
-import { Node } from "../../graph/node.ts";
+import { isList, Node, type Region } from "../../graph/node.ts";
 import { RANDOM_KEYS } from "../../graph/signature.ts";
 import { provablyEqual } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
@@ -25,6 +25,7 @@ export function inferredMetas(node: Node): readonly TensorMeta[] {
     const item = value?.kind === "tensors" && typeof index === "number" ? value.tensors[index] : undefined;
     return item ? [item] : [];
   }
+  if (node.meta.region) return regionMetas(node.meta.region);
   const target = findTarget(node.target);
   invariant(target && !target.inplace, `Expected a pure op but found ${node.target} at ${node.name}`);
   const { definition } = target;
@@ -40,6 +41,16 @@ export function inferredMetas(node: Node): readonly TensorMeta[] {
   const args = argumentsOfNode(node, definition, graphValueOf, isGraphValue);
   const metas: TensorMeta | readonly TensorMeta[] = definition.infer(mapArguments(args, ({ meta }) => meta));
   return [metas].flat();
+}
+
+/** The metadata of a region's results, which are tensors. */
+export function regionMetas({ graph }: Region): readonly TensorMeta[] {
+  const [list = null] = graph.output.args;
+  invariant(isList(list), "Expected a region with a list of results");
+  return list.map((each) => {
+    invariant(each instanceof Node, "Expected tensors as the results of a region");
+    return valueOfNode(each).meta;
+  });
 }
 
 /** A node as an argument: a tensor, or a size. */

@@ -1,0 +1,77 @@
+/**
+ * Where a list repeats itself. Input: numbers that stand for calls, equal where calls look alike; output: stretches of
+ * equal pieces one behind the other. Invariant: stretches do not overlap; where several could be told apart, the one
+ * that leaves the least to do comes first.
+ */
+
+/** Pieces of the same length, one behind the other. */
+export interface Stretch {
+  readonly start: number;
+  readonly period: number;
+  readonly count: number;
+}
+
+/** What makes a stretch worth having. */
+export interface Worth {
+  /** Calls of a piece; shorter ones are put together. */
+  readonly least: number;
+  /** Calls that need not be looked at again. */
+  readonly saved: number;
+  /** The longest piece that is looked for. */
+  readonly longest: number;
+  /**
+   * How many values made behind `from` are read at each place up to `to` or behind it. A stretch is cut where there are
+   * the fewest, so that pieces hand on little.
+   */
+  readonly alive: (from: number, to: number) => readonly number[];
+}
+
+/** The stretches of a list, in order. */
+export function equalStretches(list: readonly number[], worth: Worth): Stretch[] {
+  const within = (from: number, to: number): Stretch[] => {
+    const best = longestRun(list, { from, to, worth });
+    if (!best) return [];
+    const { start, period, count } = best;
+    return [...within(from, start), best, ...within(start + count * period, to)];
+  };
+  return within(0, list.length);
+}
+
+/** The stretch between two places that saves most; of those that save the same the one of the shortest pieces. */
+function longestRun(
+  list: readonly number[],
+  { from, to, worth }: { readonly from: number; readonly to: number; readonly worth: Worth },
+): Stretch | null {
+  let best: Stretch | null = null, most = worth.saved - 1;
+  const longest = Math.min(worth.longest, (to - from) >> 1);
+  for (let period = 1; period <= longest; period++) {
+    for (let run = 0, at = from; at + period <= to; at++) {
+      if (at + period < to && list[at] === list[at + period]) {
+        run++;
+        continue;
+      }
+      if (run >= period && run > most) {
+        most = run;
+        best = { start: at - run, period, count: Math.floor(run / period) + 1 };
+      }
+      run = 0;
+    }
+  }
+  return best && cut(best, worth);
+}
+
+/** The same stretch of pieces that are long enough, beginning where the least is handed on. */
+function cut({ start, period: shortest, count: most }: Stretch, { least, alive }: Worth): Stretch | null {
+  const period = shortest * Math.ceil(least / shortest), end = start + shortest * most;
+  const living = alive(start, Math.min(end, start + period + shortest));
+  let best: Stretch | null = null, fewest = Infinity;
+  for (let first = start; first < start + shortest; first++) {
+    const count = Math.floor((end - first) / period);
+    if (count < 2) break;
+    const values = living[first + period - start] ?? Infinity;
+    if (values >= fewest) continue;
+    fewest = values;
+    best = { start: first, period, count };
+  }
+  return best;
+}

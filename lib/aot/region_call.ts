@@ -1,0 +1,139 @@
+/**
+ * Calls of a region in a joint graph: one node, and one more where its gradient is taken. Input: a region that has been
+ * differentiated, and the values of a call; output: its results. Invariant: a call gives what the region's graph would
+ * give in its place, gradients and random numbers included.
+ */
+import { InternalError } from "../base/errors.ts";
+import { contiguousMeta } from "../graph/meta.ts";
+import { type Argument, Node, type Region } from "../graph/node.ts";
+import type { DeviceName } from "../loops/device.ts";
+import type { OpDefinition } from "../ops/definition.ts";
+import { type GraphValue, isGraphValue } from "../ops/graph_builder.ts";
+import { required } from "../ops/params.ts";
+import { laidOut } from "../ops/rewrite/contract.ts";
+import { regionMetas } from "../ops/rewrite/metadata.ts";
+import type { FunctionalTensor } from "../autograd/functional.ts";
+import type { GraphReplay } from "../autograd/graph_replay.ts";
+import type { OwnGradient } from "../autograd/gradient_tape.ts";
+import type { Sym } from "../sym/expr.ts";
+import type { SavedValue } from "./partition.ts";
+import type { RandomKeys } from "./trace.ts";
+
+/** A captured region, differentiated for calls of which certain arguments require a gradient. */
+export interface RegionVariant {
+  readonly name: string;
+  /** Results, then what is saved. */
+  readonly forward: Region;
+  /** Where each result of the captured region is among those. */
+  readonly results: readonly number[];
+  readonly randomOps: number;
+  readonly device: DeviceName;
+  /** Absent: nothing to differentiate. */
+  readonly backward?: RegionBackward;
+}
+
+/** The backward half of a region. */
+export interface RegionBackward {
+  readonly region: Region;
+  readonly saved: readonly SavedValue[];
+  readonly sizes: readonly Sym[];
+  /** The result that requires a gradient: its place in the forward's list. */
+  readonly result: number;
+  /** For each tensor among the arguments the place of its gradient; null: it has none. */
+  readonly gradients: readonly (number | null)[];
+}
+
+/** What a tape holds of a call; its gradient is the call's own. */
+const REGION: OpDefinition = {
+  name: "region",
+  doc: "A call of a graph.",
+  params: { inputs: required("tensors") },
+  infer: () => {
+    throw new InternalError("Expected no inference of a region");
+  },
+  implementation: {
+    kind: "host",
+    compute() {
+      throw new InternalError("Expected no eager call of a region");
+    },
+  },
+  gradient: { kind: "none", because: "each call has its own" },
+  samples: [],
+};
+
+/** Appends a call; `values`: its tensors, in the layout of the region's placeholders; `sizes`: its other arguments. */
+export function callVariant(
+  replay: GraphReplay,
+  variant: RegionVariant,
+  { args, keys }: { readonly args: readonly (GraphValue | Argument)[]; readonly keys: RandomKeys },
+): FunctionalTensor[] {
+  const { builder, recorder } = replay;
+  const { forward, name, randomOps, device, results, backward } = variant;
+  const values = args.flatMap((each) => isValue(each) ? [each] : []);
+  const given = args.map((each) => isValue(each) ? each.node : each);
+  if (randomOps > 0) given.push(keys.drawMany(replay, randomOps, device));
+  const made = builder.callRegion(forward, {
+    name: `${name}_forward`,
+    args: given,
+    metas: regionMetas(forward),
+  });
+  const valueAt = (at: number): GraphValue => {
+    const value = made[at];
+    if (!value) throw new InternalError(`Expected a result ${at} of ${name}`);
+    return value;
+  };
+  if (backward && values.some((value) => recorder.requiring.has(value))) {
+    const out = valueAt(backward.result), around = recorder.around?.();
+    recorder.tape.push({
+      kind: "call",
+      definition: REGION,
+      args: { inputs: values },
+      outs: [out],
+      own: gradientOf(replay, backward, {
+        name,
+        values,
+        args: [...args, ...given.slice(args.length)],
+        made,
+        out,
+      }),
+      ...(around ? { around } : {}),
+    });
+    recorder.requiring.add(out);
+  }
+  return results.map((at) => replay.functional.fresh(valueAt(at)));
+}
+
+function gradientOf(
+  { builder, core }: GraphReplay,
+  { region, saved, sizes, gradients }: RegionBackward,
+  { name, values, args, made, out }: {
+    readonly name: string;
+    readonly values: readonly GraphValue[];
+    readonly args: readonly (GraphValue | Argument)[];
+    readonly made: readonly GraphValue[];
+    readonly out: GraphValue;
+  },
+): OwnGradient<GraphValue> {
+  return ([grad = null], read) => {
+    if (grad === null) return values.map(() => null);
+    // A pass reads what was saved, whichever tensors that was
+    if (saved.length > 0) void read(out).node;
+    const tangent = laidOut(core, grad, contiguousMeta(out.shape, out.dtype, out.device));
+    const kept = saved.map((each) => {
+      const value = each.kind === "input" ? args[each.input] : made[each.output];
+      if (value instanceof Node) return value;
+      if (value === undefined || !isValue(value)) throw new InternalError(`Expected what ${name} has saved`);
+      return read(value).node;
+    });
+    const found = builder.callRegion(region, {
+      name: `${name}_backward`,
+      args: [...kept, ...sizes, tangent.node],
+      metas: regionMetas(region),
+    });
+    return gradients.map((at) => at === null ? null : found[at] ?? null);
+  };
+}
+
+function isValue(argument: GraphValue | Argument): argument is GraphValue {
+  return isGraphValue(argument);
+}

@@ -1,0 +1,186 @@
+/**
+ * Regions of captured graphs, differentiated and cut once for all their calls. Input: calls of regions while a graph is
+ * replayed; output: nodes that call the halves, or null where the call has to be replayed as it stands. Invariant: a
+ * region becomes a call only where it computes tensors of their own from its arguments and does nothing else.
+ */
+import { bisection } from "../base/bisect.ts";
+import { config } from "../base/config.ts";
+import { counters } from "../base/logs.ts";
+import { recording } from "../base/recording.ts";
+import { copyGraph } from "../graph/copy.ts";
+import { GraphModule } from "../graph/graph_module.ts";
+import type { Graph, Region } from "../graph/node.ts";
+import { isGraphValue, tensorArguments } from "../ops/graph_builder.ts";
+import { GraphContract, laidOut, outputsOf } from "../ops/rewrite/contract.ts";
+import { sameMeta } from "../ops/rewrite/metadata.ts";
+import { findTarget } from "../ops/table.ts";
+import { isFunctional, NotFunctional } from "../autograd/functional.ts";
+import { graphRunner } from "../tensor/graph_runner.ts";
+import { ambient } from "../tensor/modes.ts";
+import { Sym } from "../sym/expr.ts";
+import { buildJoint, type JointGraph } from "./joint.ts";
+import { outlined } from "./outline.ts";
+import type { Partitioner } from "./partition.ts";
+import { callVariant, type RegionBackward, type RegionVariant } from "./region_call.ts";
+import { simplify } from "./simplify.ts";
+import { type CallRegion, traceForward } from "./trace.ts";
+
+/** The regions of one captured graph. */
+export class Regions {
+  readonly #variants = new Map<Region, Map<string, RegionVariant | null>>();
+  /** How many calls were made. */
+  calls = 0;
+
+  constructor(readonly partition: Partitioner) {}
+
+  /** Makes a call where that is possible. */
+  readonly call: CallRegion = (replay, { node, region, args }, keys) => {
+    const { recorder } = replay;
+    const given = region.graph.placeholders.map((placeholder, at) => {
+      const argument = args[at], { value } = placeholder.meta;
+      if (value.kind !== "tensor") {
+        return argument instanceof Sym || typeof argument === "number" ? argument : null;
+      }
+      if (!isFunctional(argument) || !sameMeta(argument.meta, value.tensor)) return null;
+      return laidOut(recorder.api, argument.value(), value.tensor);
+    });
+    const whole = given.flatMap((each) => each === null ? [] : [each]);
+    if (whole.length < given.length) return null;
+    const requires = whole.flatMap((each) => isGraphValue(each) ? [recorder.requiring.has(each)] : []);
+    const variant = this.#variantFor(node.target, region, requires);
+    if (!variant) return null;
+    this.calls++;
+    return callVariant(replay, variant, { args: whole, keys });
+  };
+
+  /** A variant for arguments that require gradients; one for more of them where it says the same of the result. */
+  #variantFor(name: string, region: Region, requires: readonly boolean[]): RegionVariant | null {
+    const most = region.graph.placeholders.flatMap(({ meta: { value } }) =>
+      value.kind === "tensor" ? [value.requiresGrad] : []
+    );
+    if (requires.every((each, at) => !each || most[at])) {
+      const widest = this.#variant(name, region, most);
+      const leads = widest?.backward?.gradients.some((at, k) => at !== null && requires[k]);
+      if (!widest || leads) return widest;
+    }
+    return this.#variant(name, region, requires);
+  }
+
+  #variant(name: string, region: Region, requires: readonly boolean[]): RegionVariant | null {
+    const known = this.#variants.get(region) ?? new Map<string, RegionVariant | null>();
+    this.#variants.set(region, known);
+    const key = requires.map(Number).join("");
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const made = recording.phase(
+      "region",
+      () => this.#differentiated(`${name}_${known.size}`, region, requires),
+    );
+    known.set(key, made);
+    return made;
+  }
+
+  #differentiated(name: string, region: Region, requires: readonly boolean[]): RegionVariant | null {
+    let joint: JointGraph;
+    try {
+      const captured = new GraphModule(requiring(region.graph, requires), {}, graphRunner);
+      joint = buildJoint(traceForward(captured, this.call), { gradEnabled: ambient.gradEnabled });
+    } catch (error) {
+      if (error instanceof NotFunctional) return null;
+      throw error;
+    }
+    const results = resultsOf(joint);
+    // Checks of indices are made of a whole graph
+    const checked = joint.graph.nodes.some(({ target }) => findTarget(target)?.definition.ranges);
+    if (!results || checked) return null;
+    simplify(joint);
+    counters.add("aot", "regions");
+    const { plan: { randomOps } } = joint;
+    const [device = "cpu"] = joint.graph.nodes.flatMap(({ meta: { value } }) =>
+      value.kind === "tensor" ? [value.tensor.device] : []
+    );
+    const common = { name, results, randomOps, device };
+    if (joint.tangents.length === 0) {
+      return { ...common, forward: { graph: joint.graph, ownResults: joint.results.length } };
+    }
+    const parts = this.partition(joint);
+    const [differentiable] = joint.plan.differentiable;
+    const places: (number | null)[] = [];
+    let count = 0;
+    for (const [at, gradient] of joint.gradients.entries()) {
+      const { value } = region.graph.placeholders[at]?.meta ?? {};
+      if (value?.kind === "tensor") places.push(gradient === null ? null : count++);
+    }
+    const { backward: graph } = parts;
+    graph.output.args = [outputsOf(graph).filter((each) => each !== null)];
+    const contract = new GraphContract(graph, { ownResults: count });
+    contract.separateResults();
+    contract.verify("the backward of a region");
+    const forward = { graph: parts.forward, ownResults: parts.savedFrom };
+    if (count === 0 || differentiable?.kind !== "output") return { ...common, forward };
+    const backward: RegionBackward = {
+      region: { graph, ownResults: count },
+      saved: parts.saved,
+      sizes: parts.sizes,
+      result: differentiable.output,
+      gradients: places,
+    };
+    return { ...common, forward, backward };
+  }
+}
+
+/**
+ * The joint graph of a captured graph in which equal stretches are calls of one region; null where nothing repeats, or
+ * where histories of single calls matter: something is written to that a region has read or given.
+ */
+export function jointOfRegions(captured: GraphModule, partition: Partitioner): JointGraph | null {
+  // Repros name ops alone
+  if (
+    config.reproAfter !== "" || !bisection.allows("joint_passes", () => "making equal stretches one region")
+  ) {
+    return null;
+  }
+  const module = recording.phase("outline", () => outlined(captured));
+  if (!module) return null;
+  const regions = new Regions(partition);
+  try {
+    const trace = traceForward(module, regions.call);
+    const joint = buildJoint(trace, { gradEnabled: ambient.gradEnabled });
+    const { functional, recorder: { tape } } = trace.replay, { differentiable, lost } = joint.plan;
+    const isOverwritten = tape.some((entry) =>
+      entry.kind === "call" && entry.own !== undefined &&
+      [...tensorArguments(entry.args).map(({ value }) => value), ...entry.outs].some((value) =>
+        functional.overwritten(entry, value) !== null
+      )
+    );
+    return lost.length > 0 || (differentiable.length > 0 && isOverwritten) ? null : joint;
+  } catch (error) {
+    if (error instanceof NotFunctional) return null;
+    throw error;
+  }
+}
+
+/** A copy of a graph whose inputs require gradients as they are said to. */
+function requiring(graph: Graph, requires: readonly boolean[]): Graph {
+  const copy = copyGraph(graph);
+  let next = 0;
+  for (const { meta } of copy.placeholders) {
+    if (meta.value.kind === "tensor") meta.value = { ...meta.value, requiresGrad: requires[next++] ?? false };
+  }
+  return copy;
+}
+
+/**
+ * Where the results of a region are among those of its forward graph; null where it does more than compute tensors of
+ * their own, or where passes could reach one result without another, so that they use up different parts of it.
+ */
+function resultsOf({ plan }: JointGraph): number[] | null {
+  const { outputs, mutations, lifted, lost, overwritten, addressed, differentiable } = plan;
+  const others = [mutations, lifted, lost, overwritten, addressed];
+  if (others.some((each) => each.length > 0) || differentiable.length > 1) return null;
+  const places = outputs.map((output) => output.kind === "result" ? output.output : null);
+  const found = places.filter((place) => place !== null);
+  return found.length === places.length && differentiable.every(({ kind }) => kind === "output")
+    ? found
+    : null;
+}

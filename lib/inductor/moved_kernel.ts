@@ -1,0 +1,35 @@
+/**
+ * Kernels over other buffers. Input: a kernel, and where each of its buffers lies; output: the same work there.
+ * Invariant: what does not mention a buffer is shared with the original.
+ */
+import type { BufferId, BufferView, Kernel, LoopKernel, Statement } from "../loops/ir.ts";
+import { add, type Dim } from "../sym/expr.ts";
+
+/** Where a buffer begins in another one, in elements. */
+export interface Place {
+  readonly buffer: BufferId;
+  readonly offset: Dim;
+}
+
+/** A kernel whose buffers lie elsewhere. */
+export function movedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): Kernel {
+  const statements = (body: readonly Statement[]): Statement[] =>
+    body.map((s) => {
+      if (s.kind === "loop" || s.kind === "masked") return { ...s, body: statements(s.body) };
+      if (s.kind !== "load" && s.kind !== "store") return s;
+      const { buffer, offset } = placeOf(s.buffer);
+      return { ...s, buffer, index: add(s.index, offset) };
+    });
+  const view = (v: BufferView): BufferView => {
+    const { buffer, offset } = placeOf(v.buffer);
+    return { ...v, buffer, offset: add(v.offset, offset) };
+  };
+  const loops = (k: LoopKernel): LoopKernel => ({ ...k, body: statements(k.body) });
+  if (kernel.kind === "loops") return loops(kernel);
+  return {
+    ...kernel,
+    inputs: kernel.inputs.map(view),
+    outputs: kernel.outputs.map(view),
+    ...(kernel.epilogue ? { epilogue: loops(kernel.epilogue) } : {}),
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * Calls of a region: the kernels of one program, made once, over the buffers of each call. Input: a compiled region and
+ * operands in memory; output: work to schedule, and its results. Invariant: a region's temporaries are buffers of the
+ * program that calls it, which lays them out.
+ */
+import { InternalError } from "../base/errors.ts";
+import type { BufferId, Program } from "../loops/ir.ts";
+import { usesOf } from "../loops/uses.ts";
+import type { BufferOperand } from "../loops/record.ts";
+import { add } from "../sym/expr.ts";
+import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
+import type { RegionWork } from "./computation.ts";
+import type { Place } from "./moved_kernel.ts";
+import type { Label, Storage } from "./tensors.ts";
+import type { WorkPlan } from "./work_plan.ts";
+
+/** Asks for a call; `inputs` are the operands of the region's placeholders. Gives the results. */
+export function callRegion(
+  plan: WorkPlan,
+  { program, inputs: placeholders, outputBuffers, outputs }: CompiledGraph,
+  { inputs, label }: { readonly inputs: readonly (BufferOperand | undefined)[]; readonly label: Label },
+): BufferOperand[] {
+  const internal = (name: string, dtype: Storage["dtype"], length: Storage["length"]): BufferId =>
+    plan.storage(`${label.target}_${name}`, dtype, { length, role: { kind: "internal" } }).id;
+  const places = program.buffers.map(({ name, dtype, length, role }, id): Place => {
+    switch (role.kind) {
+      case "input": {
+        const operand = inputs[placeholders[program.inputs.indexOf(id)] ?? -1];
+        if (!operand) throw new InternalError(`Expected memory for ${name} of ${label.target}`);
+        return { buffer: operand.buffer, offset: operand.offset };
+      }
+      case "output": {
+        const made = outputBuffers[program.outputs.indexOf(id)];
+        if (!made) throw new InternalError(`Expected an output ${name} of ${label.target}`);
+        return { buffer: internal(name, made.dtype, made.length), offset: 0 };
+      }
+      case "temporary":
+        return { buffer: internal(name, dtype, length), offset: 0 };
+      default:
+        return role satisfies never;
+    }
+  });
+  const placeAt = (id: BufferId | undefined): Place => {
+    const place = id === undefined ? undefined : places[id];
+    if (!place) throw new InternalError(`Expected a buffer ${id} of ${label.target}`);
+    return place;
+  };
+  const results = outputs.map((output) => resultOf(output, program, placeAt));
+  for (const view of results) plan.made.add(view);
+  const written = new Set(program.kernels.flatMap((kernel) => [...usesOf(kernel).written]));
+  const [target] = results;
+  if (!target) throw new InternalError(`Expected results of ${label.target}`);
+  const buffersOf = (ids: Iterable<BufferId>) => [...new Set([...ids].map((id) => placeAt(id).buffer))];
+  const work: RegionWork = {
+    kind: "region",
+    program,
+    places,
+    reads: buffersOf(program.inputs),
+    writes: buffersOf(written),
+  };
+  plan.job(work, target, { sizes: [], over: [], label });
+  return results;
+}
+
+function resultOf(
+  output: CompiledOutput,
+  program: Program,
+  placeAt: (id: BufferId | undefined) => Place,
+): BufferOperand {
+  if (output.kind !== "tensor") {
+    throw new InternalError(`Expected tensors as the results of a region but found a ${output.kind}`);
+  }
+  const { of, index, shape, strides, offset, dtype } = output;
+  const { buffer, offset: start } = placeAt((of === "output" ? program.outputs : program.inputs)[index]);
+  return { buffer, offset: add(start, offset), shape, strides, dtype };
+}

@@ -1,0 +1,35 @@
+/**
+ * Kernels of regions. Input: the call of a region, and where buffers really are; output: the region's kernels over them.
+ * Invariant: they stay in order; what no call needs of them is left out of the whole program only.
+ */
+import { InternalError } from "../base/errors.ts";
+import type { BufferId, Kernel } from "../loops/ir.ts";
+import { usesOf } from "../loops/uses.ts";
+import type { RegionWork } from "./computation.ts";
+import { movedKernel } from "./moved_kernel.ts";
+
+/** The kernels of a call; `place` says where buffers really are. */
+export function regionKernels(
+  { program, places }: RegionWork,
+  place: (buffer: BufferId) => BufferId,
+): Kernel[] {
+  return program.kernels.map((kernel) =>
+    movedKernel(kernel, (id) => {
+      const found = places[id];
+      if (!found) throw new InternalError(`Expected a buffer ${id} of ${program.name}`);
+      return { buffer: place(found.buffer), offset: found.offset };
+    })
+  );
+}
+
+/** Kernels without those whose results nobody needs: regions compute all that any of their calls asks for. */
+export function neededKernels(kernels: readonly Kernel[], needed: ReadonlySet<BufferId>): Kernel[] {
+  const read = new Set(needed);
+  const live = kernels.toReversed().filter((kernel) => {
+    const { all, written } = usesOf(kernel);
+    if (written.isDisjointFrom(read)) return false;
+    for (const buffer of all) read.add(buffer);
+    return true;
+  });
+  return live.reverse();
+}

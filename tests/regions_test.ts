@@ -1,0 +1,328 @@
+/**
+ * Equal stretches of a graph, as layers are, are differentiated, lowered and compiled once: results, gradients and
+ * random numbers as without that, on every tier, and what differs from layer to layer stays apart.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { autograd, compile, compiler, config, manualSeed, nn, noGrad, optim } from "../mod.ts";
+import { clone, ones, randn, type Tensor } from "../mod.ts";
+import { counters } from "../lib/base/logs.ts";
+import type { ConfigPatch } from "../lib/base/config.ts";
+
+const TIERS: Readonly<Record<string, { readonly backend: string; readonly patch?: ConfigPatch }>> = {
+  eager: { backend: "eager" },
+  "aot_eager": { backend: "aot_eager" },
+  native: { backend: "inductor" },
+  WebAssembly: { backend: "inductor", patch: { inductor: { tier: "wasm" } } },
+};
+
+const WIDTH = 16, HEADS = 2, LAYERS = 6;
+
+type Layer = nn.Module & { forward(x: Tensor): Tensor };
+
+/** A transformer's layer. */
+class Block extends nn.Module {
+  readonly before = new nn.LayerNorm(WIDTH);
+  readonly between = new nn.LayerNorm(WIDTH);
+  readonly joined = new nn.Linear(WIDTH, 3 * WIDTH);
+  readonly out = new nn.Linear(WIDTH, WIDTH);
+  readonly up = new nn.Linear(WIDTH, 2 * WIDTH);
+  down: nn.Linear;
+  readonly dropout: number;
+
+  constructor({ dropout = 0, down = new nn.Linear(2 * WIDTH, WIDTH) } = {}) {
+    super();
+    this.dropout = dropout;
+    this.down = down;
+  }
+
+  override forward(x: Tensor): Tensor {
+    const [b = 1, t = 1] = x.shape;
+    const parts = this.joined.forward(this.before.forward(x))
+      .reshape([b, t, 3, HEADS, WIDTH / HEADS]).permute([2, 0, 3, 1, 4]).unbind(0);
+    const [q = x, k = x, v = x] = parts;
+    const mixed = nn.functional.scaledDotProductAttention(q, k, v, { isCausal: true });
+    const attended = this.out.forward(mixed.transpose(1, 2).reshape([b, t, WIDTH]));
+    const y = x.add(nn.functional.dropout(attended, this.dropout, this.training));
+    const wide = nn.functional.gelu(this.up.forward(this.between.forward(y)));
+    return y.add(nn.functional.dropout(this.down.forward(wide), this.dropout, this.training));
+  }
+}
+
+/** Layers one behind the other. */
+class Stack extends nn.Module {
+  readonly layers: nn.ModuleList<Layer>;
+
+  constructor(make: (at: number) => Layer) {
+    super();
+    this.layers = new nn.ModuleList(Array.from({ length: LAYERS }, (_, at) => make(at)));
+  }
+
+  override forward(x: Tensor): Tensor {
+    let y = x;
+    for (const layer of this.layers) y = layer.call(y);
+    return y;
+  }
+}
+
+/** How often regions were differentiated and lowered. */
+const counts = () => [counters.get("aot", "regions"), counters.get("inductor", "regions")];
+
+function counted<R>(body: () => R): { readonly result: R; readonly made: readonly number[] } {
+  const before = counts(), result = body();
+  return { result, made: counts().map((count, at) => count - (before[at] ?? 0)) };
+}
+
+function assertNear(found: readonly (Tensor | null)[], expected: readonly (Tensor | null)[]): void {
+  assertEquals(found.map((each) => each?.shape ?? null), expected.map((each) => each?.shape ?? null));
+  found.forEach((each, at) => {
+    const other = expected[at];
+    if (!each || !other) return;
+    const error = each.detach().sub(other.detach()).abs().max().item();
+    const size = other.detach().abs().max().item();
+    assert(Number(error) <= 1e-5 * (1 + Number(size)), `result ${at} is off by ${error} of ${size}`);
+  });
+}
+
+/** What a program gives and leaves: its result, then gradients. */
+function outcome(
+  run: (x: Tensor) => Tensor,
+  { module, x, seed = 3 }: { readonly module: nn.Module; readonly x: Tensor; readonly seed?: number },
+): (Tensor | null)[] {
+  module.zeroGrad();
+  if (x.grad) x.grad = null;
+  manualSeed(seed);
+  const result = run(x);
+  if (result.requiresGrad) result.pow(2).mean().backward();
+  return [result, x.grad, ...[...module.parameters()].map(({ grad }) => grad && clone(grad))];
+}
+
+interface Case {
+  readonly make: () => Layer;
+  readonly input?: () => Tensor;
+  /** Regions differentiated; regions lowered by a code generator. */
+  readonly made: readonly [number, number];
+}
+
+const input = () => randn([2, 4, WIDTH]);
+
+class InPlace extends nn.Module {
+  readonly first = new nn.Linear(WIDTH, WIDTH);
+  readonly second = new nn.Linear(WIDTH, WIDTH);
+
+  override forward(x: Tensor): Tensor {
+    const y = this.first.forward(x);
+    y.mul_(0.5);
+    y.add_(1);
+    nn.functional.relu(y, { inplace: true });
+    const z = this.second.forward(y).add(0.5);
+    z.sub_(0.25);
+    z.select(-1, 0).mul_(2);
+    return x.sub(0.5).mul(0.25).add(z.sigmoid()).add(z.cos()).add(z.sin()).mul(0.5);
+  }
+}
+
+class Buffered extends nn.Module {
+  readonly linear = new nn.Linear(WIDTH, WIDTH);
+  readonly norm = new nn.BatchNorm1d(WIDTH);
+
+  override forward(x: Tensor): Tensor {
+    const y = this.norm.forward(this.linear.forward(x.reshape([-1, WIDTH]))).reshape(x.shape);
+    return y.sin().add(y.cos()).mul(0.5).add(x).sub(0.5).tanh().mul(2).exp().log().add(1).sigmoid().neg();
+  }
+}
+
+const shared = () => {
+  const down = new nn.Linear(2 * WIDTH, WIDTH);
+  return new Stack(() => new Block({ down }));
+};
+
+const CASES: Readonly<Record<string, Case>> = {
+  "layers of a transformer": { make: () => new Stack(() => new Block()), made: [1, 2] },
+  "an input that requires a gradient": {
+    make: () => new Stack(() => new Block()),
+    input: () => input().requiresGrad_(),
+    made: [1, 2],
+  },
+  "dropout": { make: () => new Stack(() => new Block({ dropout: 0.3 })), made: [1, 2] },
+  "weights that layers share": { make: shared, made: [1, 2] },
+  "one layer again and again": {
+    make() {
+      const block = new Block();
+      return new Stack(() => block);
+    },
+    made: [1, 2],
+  },
+  "values written in place": { make: () => new Stack(() => new InPlace()), made: [1, 2] },
+  "two kinds of layers": {
+    make: () => new Stack((at) => new Block({ dropout: at < 3 ? 0 : 0.1 })),
+    made: [0, 0],
+  },
+  "frozen layers": {
+    make: () =>
+      new Stack((at) => {
+        const block = new Block();
+        if (at < 3) { for (const each of block.parameters()) each.requiresGrad = false; }
+        return block;
+      }),
+    made: [2, 3],
+  },
+  "statistics that layers keep": { make: () => new Stack(() => new Buffered()), made: [0, 0] },
+};
+
+for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
+  for (const [name, { make, input: given = input, made: [joint, lowered] }] of Object.entries(CASES)) {
+    Deno.test(`regions, ${tier}: ${name}`, () => {
+      manualSeed(1);
+      const module = make(), x = given();
+      const state = module.stateDict();
+      const kept = new Map(Object.entries(state).map(([key, value]) => [key, clone(value)]));
+      const expected = outcome((x) => module.call(x), { module, x });
+      module.loadStateDict(Object.fromEntries(kept));
+      config.patch(patch, () => {
+        const compiled = compile((x: Tensor) => module.call(x), { backend, fullgraph: true });
+        const first = counted(() => outcome(compiled, { module, x }));
+        assertNear(first.result, expected);
+        const isEager = backend === "eager", isLowered = backend === "inductor";
+        assertEquals(first.made, [isEager ? 0 : joint, isLowered ? lowered : 0]);
+        module.loadStateDict(Object.fromEntries(kept));
+        assertNear(outcome(compiled, { module, x }), expected);
+      });
+    });
+  }
+}
+
+/** A stack with its weights, made anew from the same seed. */
+const stack = (): Stack => {
+  manualSeed(1);
+  return new Stack(() => new Block());
+};
+
+Deno.test("sizes that change share one region", () => {
+  const module = stack(),
+    compiled = compile((x: Tensor) => module.call(x), { dynamic: true, fullgraph: true });
+  const { made } = counted(() => {
+    for (const [b, t] of [[2, 4], [3, 5], [5, 7]] as const) {
+      const x = randn([b, t, WIDTH]);
+      assertNear(outcome(compiled, { module, x }), outcome((x) => module.call(x), { module, x }));
+    }
+  });
+  assertEquals(made, [1, 2]);
+});
+
+Deno.test("without gradients a region has one half", () => {
+  const module = stack().eval(), compiled = compile((x: Tensor) => noGrad(() => module.call(x)));
+  const x = input(), { result, made } = counted(() => compiled(x));
+  assertNear([result], [noGrad(() => module.call(x))]);
+  assertEquals(made, [1, 1]);
+});
+
+Deno.test("gradients of gradients go through regions", () => {
+  const module = stack(), x = input().requiresGrad_();
+  const twice = (run: (x: Tensor) => Tensor) => {
+    module.zeroGrad();
+    const [grad] = autograd.grad([run(x).pow(2).sum()], [x], { createGraph: true });
+    assert(grad);
+    grad.pow(2).sum().backward();
+    const found = [grad, ...[...module.parameters()].map(({ grad }) => grad && clone(grad))];
+    module.zeroGrad();
+    x.grad = null;
+    return found;
+  };
+  for (const { backend, patch = {} } of Object.values(TIERS)) {
+    config.patch(patch, () => {
+      assertNear(twice(compile((x: Tensor) => module.call(x), { backend })), twice((x) => module.call(x)));
+    });
+  }
+});
+
+Deno.test("a whole training step is made of regions", () => {
+  const train = (compiled: boolean) => {
+    const module = stack(), optimizer = new optim.SGD(module.parameters(), { lr: 0.01, momentum: 0.9 });
+    const step = (x: Tensor) => {
+      optimizer.zeroGrad();
+      const loss = module.call(x).pow(2).mean();
+      loss.backward();
+      optimizer.step();
+      return loss.detach();
+    };
+    const run = compiled ? compile(step, { fullgraph: true }) : step;
+    manualSeed(5);
+    const losses = [1, 2, 3].map(() => run(input()));
+    return [...losses, ...module.parameters()].map((each) => clone(each.detach()));
+  };
+  const { result, made } = counted(() => train(true));
+  // Once for the first step, which makes the optimizer's state, and once for all others
+  assertEquals(made, [2, 4]);
+  assertNear(result, train(false));
+});
+
+Deno.test("writes between the layers are what they are", () => {
+  const module = stack();
+  const run = (x: Tensor) => {
+    let y = x;
+    for (const layer of module.layers) {
+      y = layer.call(y);
+      y.mul_(0.5);
+    }
+    return y;
+  };
+  for (const backend of ["aot_eager", "inductor"]) {
+    const compiled = compile(run, { backend, fullgraph: true }), x = input();
+    assertNear(outcome(compiled, { module, x }), outcome(run, { module, x }));
+    const failing = (x: Tensor) => {
+      const y = module.call(x), z = y.exp();
+      y.add_(1);
+      z.add_(1);
+      return z;
+    };
+    const messages = [failing, compile(failing, { backend })].map((each) => {
+      try {
+        each(x).sum().backward();
+        return "nothing";
+      } catch (error) {
+        return error instanceof Error ? error.message : error;
+      }
+    });
+    assert(messages[0] !== "nothing");
+    assertEquals(messages[1], messages[0]);
+  }
+});
+
+Deno.test("a hook of one layer is called, and the others share", () => {
+  const module = stack(), seen: number[] = [];
+  module.layers.at(3).registerForwardHook((_module, _args, result) => {
+    seen.push(1);
+    return (result as Tensor).mul(2);
+  });
+  const compiled = compile((x: Tensor) => module.call(x)), x = input();
+  assertNear(outcome(compiled, { module, x }), outcome((x) => module.call(x), { module, x }));
+  assert(seen.length >= 2);
+});
+
+Deno.test("a change of one layer is seen", () => {
+  const module = stack(), compiled = compile((x: Tensor) => module.call(x)), x = input();
+  outcome(compiled, { module, x });
+  const [, second, third] = module.layers;
+  assert(second instanceof Block && third instanceof Block);
+  noGrad(() => third.up.weight.mul_(-1));
+  assertNear(outcome(compiled, { module, x }), outcome((x) => module.call(x), { module, x }));
+  module.layers.at(4).train(false);
+  second.down = new nn.Linear(2 * WIDTH, WIDTH);
+  assertNear(outcome(compiled, { module, x }), outcome((x) => module.call(x), { module, x }));
+});
+
+Deno.test("the rounds of a loop are one region", () => {
+  const run = (x: Tensor) => {
+    let y = x;
+    for (let i = 0; i < 40; i++) y = y.matmul(x).tanh().add(x).mul(0.5);
+    return y;
+  };
+  for (const { backend, patch = {} } of Object.values(TIERS)) {
+    config.patch(patch, () => {
+      const x = randn([8, 8]).requiresGrad_(), module = new nn.Linear(1, 1);
+      const { result, made } = counted(() => outcome(compile(run, { backend }), { module, x }));
+      assertNear(result, outcome(run, { module, x }));
+      assertEquals(made, backend === "eager" ? [0, 0] : [1, backend === "inductor" ? 2 : 0]);
+    });
+  }
+});
