@@ -3,8 +3,8 @@
  * random numbers as without that, on every tier, and what differs from layer to layer stays apart.
  */
 import { assert, assertEquals } from "@std/assert";
-import { autograd, compile, compiler, config, manualSeed, nn, noGrad, optim } from "../mod.ts";
-import { clone, ones, randn, type Tensor } from "../mod.ts";
+import { autograd, compile, config, manualSeed, nn, noGrad, optim } from "../mod.ts";
+import { clone, randn, type Tensor } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
 import type { ConfigPatch } from "../lib/base/config.ts";
 
