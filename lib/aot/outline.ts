@@ -88,7 +88,10 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
 function isPlain(node: Node, attributes: GraphModule["attributes"]): boolean {
   const { op, target, meta } = node;
   if (op !== "call_function" && op !== "call_method") return false;
-  if (meta.onHost || meta.region || takesGradients(node) || isHigherOrder(node) || isNumberNode(node)) {
+  if (
+    meta.onHost || meta.leaf || meta.region || takesGradients(node) || isHigherOrder(node) ||
+    isNumberNode(node)
+  ) {
     return false;
   }
   if (Object.hasOwn(attributes, target)) return false;
@@ -96,12 +99,10 @@ function isPlain(node: Node, attributes: GraphModule["attributes"]): boolean {
 }
 
 /** A text that is the same for calls that differ in their tensors alone. */
-function likeness({ op, target, args, kwargs, meta: { value, noGrad, leaf } }: Node): string {
+function likeness({ op, target, args, kwargs, meta: { value, noGrad } }: Node): string {
   const metas = value.kind === "tensor" ? [value.tensor] : value.kind === "tensors" ? value.tensors : null;
   const result = metas ? metas.map(metaText).join() : value.kind;
-  return `${op} ${target}(${shape(args)}, ${shape(kwargs)})${noGrad ? " noGrad" : ""}${
-    leaf ? " leaf" : ""
-  }: ${result}`;
+  return `${op} ${target}(${shape(args)}, ${shape(kwargs)})${noGrad ? " noGrad" : ""}: ${result}`;
 }
 
 const metaText = ({ shape: sizes, strides, dtype, device }: TensorMeta): string =>

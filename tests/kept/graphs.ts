@@ -64,6 +64,17 @@ written.add_(1);
 views[2].add_(10);
 keep("views", ...views, written);
 
+// Rounds of a loop that are one region, which is random
+const looped = compile((x: Tensor) => {
+  let y = x;
+  for (let i = 0; i < 30; i++) y = nn.functional.dropout(y.matmul(x).tanh(), 0.5).add(x).mul(0.5);
+  return y.sum();
+});
+const square = randn([4, 4]).requiresGrad_();
+for (let call = 0; call < 2; call++) looped(square).backward();
+if (!square.grad) throw new Error("Expected a gradient");
+keep("looped", looped(square), square.grad);
+
 // Sizes that are symbols
 const dynamic = compile((x: Tensor) => x.mul(x.shape[0] ?? 1).reshape([-1]).sum(0, { keepdim: true }), {
   dynamic: true,
