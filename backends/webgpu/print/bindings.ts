@@ -361,7 +361,7 @@ function sumOfBits(
     ? ["halfToFloat", "floatToHalf"] as const
     : ["bfloatToFloat", "floatToBfloat"] as const;
   const sum = `${helpers.call(read, "int32")}(bitcast<i32>(${bits})) + ${text}`;
-  return `bitcast<u32>(${helpers.call(round, "float32")}(${sum}))`;
+  return `(bitcast<u32>(${helpers.call(round, "float32")}(${sum})) & ${mask}u)`;
 }
 
 /** The type of a variable's words. */
