@@ -7,6 +7,7 @@ import {
   type ExplanationOf,
   frozen,
   markDimension,
+  regionOf,
   reset as resetCapture,
   resumedEntries,
   statusOf,
@@ -110,6 +111,25 @@ export function cacheEntries(fn: object): CacheEntry[] {
 /** The same for the parts that go on after graph breaks, by the name of the part. */
 export function resumeEntries(fn: object): Map<string, CacheEntry[]> {
   return resumedEntries(callableOf(checkedTarget(fn)));
+}
+
+/**
+ * A function whose calls in compiled code are one region wherever they turn out alike, as
+ * `torch.compiler.nested_compile_region`: differentiated, lowered and compiled once, however many layers or rounds call
+ * it. Calls are traced one by one, so that guards, hooks and writes of each hold; those that differ from the others are
+ * compiled as if nothing had been said. Also a decorator of methods (`@nestedCompileRegion`); a module is given back,
+ * its `forward` being the region.
+ */
+export function nestedCompileRegion<M extends Module>(module: M): M;
+export function nestedCompileRegion<F extends AnyFunction>(fn: F, context?: object): F;
+export function nestedCompileRegion(target: AnyFunction | Module): AnyFunction | Module {
+  if (target instanceof Module) {
+    const value = regionOf(target.forward);
+    Object.defineProperty(target, "forward", { value, writable: true, configurable: true });
+    return target;
+  }
+  checkFunction(target, "or an nn.Module to make a region of");
+  return regionOf(target);
 }
 
 /** The compiled function without further compilation: what no entry serves runs uncompiled. */

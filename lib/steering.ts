@@ -26,6 +26,7 @@ const STEERING: readonly object[] = [
   compiler.markStatic,
   compiler.markUnbacked,
   compiler.maybeMarkDynamic,
+  compiler.nestedCompileRegion,
   compiler.nonstrictTrace,
   compiler.registerBackend,
   compiler.reset,

@@ -3,7 +3,7 @@
  * random numbers as without that, on every tier, and what differs from layer to layer stays apart.
  */
 import { assert, assertEquals } from "@std/assert";
-import { autograd, compile, config, manualSeed, nn, noGrad, optim } from "../mod.ts";
+import { autograd, compile, compiler, config, manualSeed, nn, noGrad, optim } from "../mod.ts";
 import { clone, randn, type Tensor } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
 import type { ConfigPatch } from "../lib/base/config.ts";
@@ -325,4 +325,103 @@ Deno.test("the rounds of a loop are one region", () => {
       assertEquals(made, backend === "eager" ? [0, 0] : [1, backend === "inductor" ? 2 : 0]);
     });
   }
+});
+
+/** A small function over what it is given and a weight. */
+const mixed = compiler.nestedCompileRegion((x: Tensor, w: Tensor) => x.matmul(w).tanh().add(x));
+
+for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
+  Deno.test(`a marked function, ${tier}: two calls are one region`, () => {
+    const w = [0, 1].map(() => randn([8, 8]).requiresGrad_());
+    const run = (x: Tensor) => w.reduce((y, each) => mixed(y, each).mul(2), x);
+    config.patch(patch, () => {
+      const module = new nn.Linear(1, 1), x = randn([4, 8]).requiresGrad_();
+      const grads = () => {
+        const found = w.map(({ grad }) => grad && clone(grad));
+        for (const each of w) each.grad = null;
+        return found;
+      };
+      const expected = [...outcome(run, { module, x }), ...grads()];
+      const { result, made } = counted(() =>
+        outcome(compile(run, { backend, fullgraph: true }), { module, x })
+      );
+      assertNear([...result, ...grads()], expected);
+      assertEquals(made, backend === "eager" ? [0, 0] : [1, backend === "inductor" ? 2 : 0]);
+    });
+  });
+}
+
+Deno.test("a marked function draws anew in each call", () => {
+  const noisy = compiler.nestedCompileRegion((x: Tensor) => nn.functional.dropout(x.mul(2), 0.5));
+  const run = (x: Tensor) => noisy(noisy(x).add(1)).sub(noisy(x));
+  const module = new nn.Linear(1, 1), x = randn([5, 6]).requiresGrad_();
+  const { result, made } = counted(() => outcome(compile(run), { module, x }));
+  assertNear(result, outcome(run, { module, x }));
+  assertEquals(made, [1, 2]);
+});
+
+Deno.test("marked modules and methods are regions, and stay what they are", () => {
+  class Marked extends nn.Module {
+    readonly linear = new nn.Linear(WIDTH, WIDTH);
+
+    @compiler.nestedCompileRegion
+    override forward(x: Tensor): Tensor {
+      return this.linear.forward(x).relu().add(x);
+    }
+  }
+  manualSeed(1);
+  for (
+    const make of [
+      () => new Marked(),
+      () => compiler.nestedCompileRegion(new nn.Linear(WIDTH, WIDTH)),
+    ]
+  ) {
+    const module = new Stack(make), x = input();
+    const { result, made } = counted(() => outcome(compile((x: Tensor) => module.call(x)), { module, x }));
+    assertNear(result, outcome((x) => module.call(x), { module, x }));
+    assertEquals(made, [1, 2]);
+    assertEquals([...module.layers][0]?.stateDict().constructor, Object);
+  }
+});
+
+Deno.test("calls of a marked function that do more, or other things, are as if it were not marked", () => {
+  const seen: number[] = [];
+  const kinds: Readonly<Record<string, (x: Tensor, at: number) => Tensor>> = {
+    "another constant": (x, at) => x.mul(at + 2),
+    "a write to its argument": (x) => x.add_(1),
+    "its argument": (x) => x,
+    "a view": (x) => x.t(),
+    "a side effect": (x, at) => (seen.push(at), x.sin()),
+    "a branch on a number": (x, at) => at > 0 ? x.sin() : x.cos(),
+    "an index": (x) => x.add(nn.functional.embedding(x.detach().abs().mul(0).to("int64"), x).sum(2)),
+    "a graph break": (x) => x.mul(Number(x.sum().item()) > 0 ? 2 : 3),
+  };
+  for (const [name, kind] of Object.entries(kinds)) {
+    const marked = compiler.nestedCompileRegion(kind);
+    const run = (x: Tensor) => {
+      const y = x.mul(1);
+      return marked(marked(y, 0).mul(0.5), 1).add(y);
+    };
+    const module = new nn.Linear(1, 1), x = randn([3, 3]).requiresGrad_();
+    seen.length = 0;
+    const expected = outcome(run, { module, x }), effects = [...seen];
+    seen.length = 0;
+    const compiled = compile(run);
+    assertNear(outcome(compiled, { module, x }), expected);
+    assertEquals(seen, effects, name);
+  }
+});
+
+Deno.test("what changes behind one call of a marked function is seen", () => {
+  const weights = [randn([4]), randn([4])];
+  const scaled = compiler.nestedCompileRegion((x: Tensor, at: number) => x.mul(weights[at] ?? x).sin());
+  const run = (x: Tensor) => scaled(scaled(x, 0), 1), compiled = compile(run), x = randn([4]);
+  const check = () => assertNear([compiled(x)], [run(x)]);
+  check();
+  weights[1] = randn([4]);
+  check();
+  weights[0] = randn([1]);
+  check();
+  weights[1]?.mul_(2);
+  check();
 });

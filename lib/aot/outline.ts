@@ -23,7 +23,7 @@ import { sizeBindings, symbolsOf } from "../graph/sizes.ts";
 import { findTarget } from "../ops/table.ts";
 import { simplified } from "../sym/decide.ts";
 import { Sym } from "../sym/expr.ts";
-import { equalStretches, type Stretch } from "./equal_stretches.ts";
+import { equalStretches } from "./equal_stretches.ts";
 
 /** Calls from which on a stretch is worth a region of its own: fewer would be loops that are better fused. */
 const LEAST = 16;
@@ -36,7 +36,7 @@ const LONGEST = 2000;
 export function outlined(captured: GraphModule): GraphModule | null {
   const { graph, attributes, runner } = captured;
   const calls = graph.nodes.filter(({ op }) => op !== "placeholder" && op !== "get_attr" && op !== "output");
-  if (calls.length < SAVED + LEAST) return null;
+  if (calls.length < SAVED + LEAST && !calls.some(({ meta }) => meta.regionCall !== undefined)) return null;
   const regions = regionsOf(calls, attributes);
   if (regions.length === 0) return null;
   return new GraphModule(withRegions(graph, regions), attributes, runner);
@@ -58,9 +58,11 @@ interface Piece {
 }
 
 function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]): Outline[] {
+  const marked = markedRegions(calls, attributes);
+  const taken = new Set(marked.flatMap(({ pieces }) => pieces.flatMap(({ nodes }) => nodes)));
   const numbers = new Map<string, number>();
   const list = calls.map((node, at) => {
-    const key = isPlain(node, attributes) ? likeness(node) : `${at}`;
+    const key = isPlain(node, attributes) && !taken.has(node) ? likeness(node) : `${at}`;
     const known = numbers.get(key) ?? numbers.size;
     numbers.set(key, known);
     return known;
@@ -81,7 +83,36 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
     });
   };
   const worth = { least: LEAST, saved: SAVED, longest: LONGEST, alive };
-  return equalStretches(list, worth).flatMap((stretch) => outlineOf(calls, stretch) ?? []);
+  const stretches = equalStretches(list, worth).flatMap(({ start, period, count }) => {
+    const all = Array.from(
+      { length: count },
+      (_, k) => wired(calls.slice(start + k * period, start + (k + 1) * period)),
+    );
+    // The first piece often takes what no other gives
+    const [, model] = all;
+    const fitting = model ? all.filter((each) => each.text === model.text) : [];
+    return (fitting.length - 1) * period < SAVED ? [] : outlineOf(fitting) ?? [];
+  });
+  return [...marked, ...stretches];
+}
+
+/** Calls of functions that the program has marked, where several are alike. */
+function markedRegions(calls: readonly Node[], attributes: GraphModule["attributes"]): Outline[] {
+  const spans = new Map<number, { first: number; last: number }>();
+  for (const [at, { meta: { regionCall } }] of calls.entries()) {
+    if (regionCall === undefined) continue;
+    const known = spans.get(regionCall);
+    if (known) known.last = at;
+    else spans.set(regionCall, { first: at, last: at });
+  }
+  const alike = new Map<string, Wired[]>();
+  for (const { first, last } of spans.values()) {
+    const nodes = calls.slice(first, last + 1);
+    if (!nodes.every((node) => isPlain(node, attributes))) continue;
+    const piece = wired(nodes), text = [...nodes.map(likeness), piece.text].join("\n");
+    alike.set(text, [...alike.get(text) ?? [], piece]);
+  }
+  return [...alike.values()].flatMap((pieces) => pieces.length < 2 ? [] : outlineOf(pieces) ?? []);
 }
 
 /** Whether a call may stand in a region: of an op that kernels compute. */
@@ -123,17 +154,10 @@ function shape(argument: Argument): string {
   return Object.is(argument, -0) ? "-0" : `${typeof argument} ${argument}`;
 }
 
-/** The pieces of a stretch that are equal in how they hang together, too. */
-function outlineOf(calls: readonly Node[], { start, period, count }: Stretch): Outline | null {
-  const all = Array.from(
-    { length: count },
-    (_, k) => wired(calls.slice(start + k * period, start + (k + 1) * period)),
-  );
-  // The first piece often takes what no other gives
-  const [, model] = all;
-  const fitting = model ? all.filter((each) => each.text === model.text) : [];
+/** Equal pieces as calls of one region; null where what they take or give does not fit one. */
+function outlineOf(fitting: readonly Wired[]): Outline | null {
   const [template] = fitting;
-  if (!template || (fitting.length - 1) * period < SAVED) return null;
+  if (!template) return null;
   const outside = new Set(fitting.flatMap(({ results }) => [...results]));
   const results = [...outside].sort((a, b) => a - b);
   const slots = slotsOf(fitting);

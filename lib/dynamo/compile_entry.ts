@@ -104,6 +104,8 @@ function attemptEntry(unit: Unit, { self, args, interruptions }: Attempt): Entry
       return stack.length > 0 || !place ? stack : [place];
     },
     step: () => (machineHolder.machine?.steps ?? 0) - 1,
+    regionCall: () =>
+      machineHolder.machine?.frames.find(({ regionCall }) => regionCall !== null)?.regionCall ?? null,
   });
   output.sizes.mayAssume = unit.history.mayAssume;
   const wrapper = new Wrapper(output, {

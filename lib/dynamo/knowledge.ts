@@ -139,6 +139,14 @@ function marked(fn: object): BuiltinModel | undefined {
         m.call({ ...request, callee });
         return PUSHED;
       };
+    case "region":
+      return (m, request) => {
+        const callee = m.wrapper.known(mark.original, functionLabel(mark.original)), caller = m.top;
+        if (!isCallable(callee)) return breakGraph("builtin", "a region that is no function");
+        m.call({ ...request, callee });
+        if (m.top !== caller) m.top.regionCall = m.output.regionCalls++;
+        return PUSHED;
+      };
     case "inGraph":
       return (m, request) => callCustom(m, fn, request.args);
     case "nonstrict":

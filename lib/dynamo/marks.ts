@@ -22,6 +22,8 @@ export type FunctionMark =
   | { readonly kind: "substituted"; readonly by: object }
   /** A compiled callable: traced as its original. */
   | { readonly kind: "compiled"; readonly original: object }
+  /** Traced as its original, all calls that turn out alike as one region of the graph. */
+  | { readonly kind: "region"; readonly original: object }
   /** Asks whether code is being traced: always true there. */
   | { readonly kind: "isCompiling" };
 
@@ -130,4 +132,21 @@ export function assumeConstantResult<F extends (...args: never[]) => unknown>(fn
   checkFunction(fn, "with a constant result");
   markFunction(fn, { kind: "constant" });
   return fn;
+}
+
+const regions = new WeakMap<object, object>();
+
+/** The function under the name of a region; one for all times it is asked for. */
+export function regionOf<F extends (this: never, ...args: never[]) => unknown>(fn: F): F {
+  const known = regions.get(fn);
+  if (known) return known as F;
+  const wrapped = function (this: unknown, ...args: unknown[]): unknown {
+    return apply(fn, this, args);
+  };
+  Object.defineProperty(wrapped, "name", { value: fn.name, configurable: true });
+  Object.defineProperty(wrapped, "length", { value: fn.length, configurable: true });
+  markFunction(wrapped, { kind: "region", original: fn });
+  regions.set(fn, wrapped);
+  regions.set(wrapped, wrapped);
+  return wrapped as unknown as F;
 }

@@ -22,6 +22,7 @@ export {
   isDynamoCompiling,
   markFunction,
   nonstrictTrace,
+  regionOf,
   substituteInGraph,
   type SubstituteOptions,
 } from "./marks.ts";

@@ -75,6 +75,8 @@ export interface NodeMeta {
   onHost?: true;
   /** Which part of a joint graph the node belongs to. */
   partition?: "forward" | "backward";
+  /** Set on what a function did that the program has marked as a region: the number of its call in the trace. */
+  regionCall?: number;
   /** The graph that a node of a functional graph calls; its target is that graph's name. */
   region?: Region;
 }

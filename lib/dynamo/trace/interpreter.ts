@@ -67,6 +67,8 @@ export class Frame {
   received: { readonly mode: "next" | "throw" | "return"; readonly value: Value } | null = null;
   /** Whether a break from here on is an error, where a region of the program says so; null: as outside of it. */
   errorOnBreak: boolean | null = null;
+  /** Number of the call where the function is a region that the program has marked; null: it is none. */
+  regionCall: number | null = null;
   /** Frames of dyn's own JavaScript stand-ins for builtins are not shown to users. */
   internal = false;
   /** Number of the instruction that called the function. */

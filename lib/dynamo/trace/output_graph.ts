@@ -46,6 +46,8 @@ export interface Whereabouts {
   stack(): readonly SourcePosition[];
   /** Number of the instruction under way. */
   step(): number;
+  /** Number of the outermost call under way of a region that the program has marked; null: there is none. */
+  regionCall(): number | null;
 }
 
 /** The graph of one trace. */
@@ -84,6 +86,8 @@ export class OutputGraph {
   /** What the tape would know of the tensors. */
   readonly history: TraceHistory = new TraceHistory(this);
   operations = 0;
+  /** Calls of regions that the program has marked. */
+  regionCalls = 0;
   readonly #madeAt = new Map<Node, number>();
 
   constructor(readonly whereabouts: Whereabouts) {}
@@ -233,6 +237,8 @@ export class OutputGraph {
       const { step, call } = this.#closedAt;
       throw new Restart(step, { kind: "break", cause: { kind: "builtin", detail: call.text } });
     }
+    const call = this.whereabouts.regionCall();
+    if (call !== null) node.meta.regionCall = call;
     this.operations++;
     this.#madeAt.set(node, this.whereabouts.step());
   }

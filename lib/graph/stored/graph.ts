@@ -44,7 +44,7 @@ export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): 
   return nodes.map((node, number) => {
     const { name, op, target, args, kwargs, meta } = node;
     if (op === "get_attr" || op === "call_module") throw new NotStorable(`${name}, which reads ${target}`);
-    const { value, stack, source, held, noGrad, onHost, partition, region } = meta;
+    const { value, stack, source, held, noGrad, onHost, partition, region, regionCall } = meta;
     if (onHost) throw new NotStorable(`${name}, which the host computes`);
     const written = {
       name,
@@ -58,6 +58,7 @@ export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): 
       ...held ? { held } : {},
       ...noGrad ? { noGrad } : {},
       ...partition === undefined ? {} : { partition },
+      ...regionCall === undefined ? {} : { regionCall },
       ...region ? { region: regionForm(region) } : {},
     };
     numbers.set(node, number);
@@ -99,6 +100,7 @@ export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph 
       ...fields.held ? { held: true } : {},
       ...fields.noGrad ? { noGrad: true } : {},
       ...fields.partition === undefined ? {} : { partition: partition.read(fields.partition, symbols) },
+      ...fields.regionCall === undefined ? {} : { regionCall: numberIn(fields.regionCall) },
       ...fields.region === undefined ? {} : { region: regionOf(fields.region) },
     };
     if (!isArguments(args) || !isKeywords(kwargs)) throw new DamagedForm("Expected arguments of a node");
