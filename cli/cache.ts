@@ -14,6 +14,7 @@ const STORES: Readonly<Record<string, string>> = {
   wasm: "compiled WebAssembly",
   webgpu: "tuned GPU kernels",
   graphs: "compiled graphs",
+  texts: "texts of modules",
 };
 
 /** Size of what is kept in a folder. */

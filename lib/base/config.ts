@@ -153,8 +153,8 @@ export class Config extends Settings {
   /** Keep operations whose result sizes depend on elements (nonzero, masks, unique) in the graph. */
   captureDynamicOutputShapes = false;
   /**
-   * Keep what captured graphs were compiled to on disk, so that later processes neither differentiate nor lower them;
-   * DYN_GRAPH_CACHE=0 switches that off.
+   * Keep what captured graphs were compiled to on disk, so that later processes neither differentiate nor lower them,
+   * and the texts of compiled functions' modules; DYN_GRAPH_CACHE=0 switches that off.
    */
   graphCache: boolean = Deno.env.get("DYN_GRAPH_CACHE") !== "0";
   /** Compile only functions of this name; empty means all. */

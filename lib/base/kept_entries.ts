@@ -5,8 +5,8 @@
  */
 import { counters, logs } from "./logs.ts";
 
-/** What is kept: compiled graphs, captures of functions. */
-export type EntryKind = "graphs" | "captures";
+/** What is kept: compiled graphs; texts of modules. */
+export type EntryKind = "graphs" | "texts";
 
 /** Keeps texts by kind and key. All throw where the machine does not let them. */
 export interface EntryStore {

@@ -3,6 +3,7 @@
  * as files; output: a text that is another one whenever they are. Invariant: where that cannot be told (modules from an
  * address without a version) nothing is kept.
  */
+import { fileURLToPath } from "node:url";
 import { OWN_ROOT } from "./errors.ts";
 import { fingerprintText } from "./fingerprint.ts";
 
@@ -27,8 +28,9 @@ function sourcesAt(root: string): string | null {
   if (!root.startsWith("file:")) return /[@/]v?\d+\.\d+\.\d+/.test(root) ? root : null;
   try {
     if (Deno.build.standalone) return stated(Deno.execPath());
-    if (!root.endsWith("/")) return stated(root);
-    const lines = ROOMS.flatMap((room) => statedBelow(new URL(`${room}/`, root)));
+    const path = fileURLToPath(root);
+    if (!root.endsWith("/")) return stated(path);
+    const lines = ROOMS.flatMap((room) => statedBelow(`${path}${room}`));
     return `${root} ${lines.length} files ${fingerprintText(lines.sort().join("\n"))}`;
   } catch {
     return null;
@@ -36,15 +38,13 @@ function sourcesAt(root: string): string | null {
 }
 
 /** A file and when it was written last. */
-function stated(path: string | URL): string {
-  const { size, mtime } = Deno.statSync(
-    path instanceof URL || !path.startsWith("file:") ? path : new URL(path),
-  );
+function stated(path: string): string {
+  const { size, mtime } = Deno.statSync(path);
   return `${path} ${size} ${mtime?.getTime()}`;
 }
 
-function statedBelow(folder: URL): string[] {
+function statedBelow(folder: string): string[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
-    isDirectory ? statedBelow(new URL(`${name}/`, folder)) : [stated(new URL(name, folder))]
+    isDirectory ? statedBelow(`${folder}/${name}`) : [stated(`${folder}/${name}`)]
   );
 }

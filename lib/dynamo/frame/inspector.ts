@@ -11,6 +11,7 @@
  */
 import { Session } from "node:inspector";
 import process from "node:process";
+import { counters } from "../../base/logs.ts";
 import type { Held } from "./info.ts";
 
 /** The inspector cannot be used. */
@@ -64,6 +65,12 @@ export function batch<T>(body: () => T): T {
       for (const end of ends) end();
     }
   }
+}
+
+/** Has `end` run when the outermost batch ends; at once outside of one. */
+export function atBatchEnd(end: () => void): void {
+  if (batches > 0) inBatch.add(end);
+  else end();
 }
 
 export class Inspector {
@@ -123,6 +130,7 @@ export class Inspector {
   /** Enables the debugger until the result is called; it slows the program, so that should be soon. */
   holdDebugger(): () => void {
     if (this.debugging === 0) {
+      counters.add("inspector", "debugger");
       this.post("Debugger.enable");
       // A `debugger` statement of the program would stop this very thread for good.
       this.post("Debugger.setSkipAllPauses", { skip: true });

@@ -46,9 +46,13 @@ export function textAt(url: string): LoadedText | null {
   return texts.get(url) ?? null;
 }
 
-/** The module in which a function stands at that place; null: none or not to be told. */
+/** Whether a function's text may stand at the same place of several modules. */
+export function isAmbiguous(shown: string): boolean {
+  return shown.length < TELLING;
+}
+
+/** The module in which a function stands at that place; null: none, or several. Of short ones not all may be known. */
 export function textOf(shown: string, { line, column }: FunctionPlace): LoadedText | null {
-  if (shown.length < TELLING) return null;
   let found: LoadedText | null = null;
   for (const each of texts.values()) {
     const start = (each.lines ??= lineStarts(each.text))[line];

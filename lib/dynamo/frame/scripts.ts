@@ -5,11 +5,19 @@
  * use; fetching needs the debugger, so the texts that may be wanted are fetched together. Scripts that have no URL were
  * evaluated from a text, of which there is no end: they go with the last code of theirs.
  */
-import { findSourceMap } from "node:module";
-import { fileURLToPath } from "node:url";
+import { freeVariables } from "../bytecode/free.ts";
 import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
-import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
-import { type FunctionPlace, isLikely, type LoadedText, textAt, textOf } from "./loaded_texts.ts";
+import { isFunctionNode } from "../bytecode/syntax.ts";
+import { atBatchEnd, type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
+import { keepTexts, mapOf, noteKeptTexts } from "./kept_texts.ts";
+import {
+  type FunctionPlace,
+  isAmbiguous,
+  isLikely,
+  type LoadedText,
+  textAt,
+  textOf,
+} from "./loaded_texts.ts";
 import { userPosition } from "./positions.ts";
 import { loadedText } from "./source_text.ts";
 
@@ -21,6 +29,8 @@ export interface Script {
   readonly lines: readonly number[];
   /** The parsed text; null where it cannot be parsed. */
   readonly module: ParsedModule | null;
+  /** Whether somebody has asked for that. */
+  readonly isParsed: boolean;
 }
 
 /** Total size of texts fetched ahead of need, in characters. */
@@ -49,8 +59,11 @@ export class Scripts {
   /** The script of that id in which a function stands; null if V8 does not give its text. */
   scriptOf(fn: object, id: string, place: FunctionPlace): Script | null {
     if (!this.#known(id)) {
-      const found = textOf(loadedText(fn), place);
-      if (found) this.loaded.set(id, this.noted(found));
+      noteKeptTexts();
+      const shown = loadedText(fn), found = textOf(shown, place);
+      if (found && !isAmbiguous(shown)) this.loaded.set(id, this.noted(found));
+      // Without variables of its surroundings a function is the same in whichever module it stands
+      else if (found && isClosed(this.noted(found), place)) return this.noted(found);
     }
     return this.get(id);
   }
@@ -58,6 +71,7 @@ export class Scripts {
   private get(id: string): Script | null {
     const known = this.#known(id);
     if (known) return known;
+    atBatchEnd(this.#keep);
     return this.inspector.withDebugger(() => {
       this.fetch(id);
       // What is in use at least until here.
@@ -67,12 +81,19 @@ export class Scripts {
     });
   }
 
+  /** Keeps the texts that were parsed, for the next run of the program. */
+  readonly #keep = (): void => {
+    const parsed = [...this.loaded].filter(([id, script]) => this.modules.has(id) && script.isParsed);
+    keepTexts(parsed.map(([, script]) => script));
+  };
+
   #known(id: string): Script | null {
     return this.loaded.get(id) ?? this.#evaluated.get(id);
   }
 
   /** The module loaded from a URL, if any. */
   moduleAt(url: string): ParsedModule | null {
+    noteKeptTexts();
     const text = textAt(url);
     if (text) return this.noted(text).module;
     const id = this.idOf(url);
@@ -146,6 +167,13 @@ class EvaluatedScripts {
   }
 }
 
+/** Whether the function at a place uses no variables from outside. */
+function isClosed({ module, lines }: Script, { line, column }: FunctionPlace): boolean {
+  const node = module?.functionAt((lines[line] ?? 0) + column);
+  const unit = node && isFunctionNode(node) ? module?.analysis.units.get(node) : undefined;
+  return module !== null && unit !== undefined && freeVariables(unit, module).length === 0;
+}
+
 function makeScript(source: Pick<Script, "url" | "text">, isModule: boolean): Script {
   const { url, text } = source;
   const lines = lineStarts(text);
@@ -154,6 +182,9 @@ function makeScript(source: Pick<Script, "url" | "text">, isModule: boolean): Sc
     url,
     text,
     lines,
+    get isParsed(): boolean {
+      return parsed !== undefined;
+    },
     get module(): ParsedModule | null {
       if (parsed === undefined) {
         try {
@@ -165,7 +196,7 @@ function makeScript(source: Pick<Script, "url" | "text">, isModule: boolean): Sc
               url,
               text,
               lines,
-              map: () => url.startsWith("file:") ? findSourceMap(fileURLToPath(url)) : undefined,
+              map: () => mapOf(url),
             }),
           });
         } catch {
