@@ -4,6 +4,7 @@
  * is used only if its key equals the wanted one, its fingerprint fits and only this user can have written it.
  */
 import { dirname } from "node:path";
+import { config } from "../../lib/base/config.ts";
 import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
 import { type EntryKind, keepEntriesIn } from "../../lib/base/kept_entries.ts";
 import { cacheDirectory, writeAtomically } from "./cache_directory.ts";
@@ -70,6 +71,7 @@ function removed(path: string): void {
 }
 
 keepEntriesIn({
+  isOn: () => config.graphCache,
   read(kind, key) {
     const path = pathOf(kind, key);
     let bytes: Uint8Array<ArrayBuffer>;

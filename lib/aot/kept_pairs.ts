@@ -8,7 +8,7 @@ import { getDefaultDtype } from "../base/dtype.ts";
 import { bisection } from "../base/bisect.ts";
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
-import { dropEntry, keepEntry, keptEntry } from "../base/kept_entries.ts";
+import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../base/kept_entries.ts";
 import { type Artifact, counters, logs } from "../base/logs.ts";
 import { type Plain, recording } from "../base/recording.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -69,7 +69,7 @@ export class KeptPair {
 
   /** The place for a graph; null where it is not kept. */
   static of(captured: GraphModule, kept: KeptCompilations): KeptPair | null {
-    if (!config.graphCache || bisection.active || config.reproAfter !== "") return null;
+    if (!keepsEntries() || bisection.active || config.reproAfter !== "") return null;
     const identity = kept.identityOf(captured);
     if (identity === null) return null;
     const symbols = new Symbols();

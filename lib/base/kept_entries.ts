@@ -10,6 +10,8 @@ export type EntryKind = "graphs" | "texts";
 
 /** Keeps texts by kind and key. All throw where the machine does not let them. */
 export interface EntryStore {
+  /** Whether the settings want anything to be kept. */
+  isOn(): boolean;
   /** The text of a key; null: none; "damaged" where the file was not whole, and is gone now. */
   read(kind: EntryKind, key: string): { readonly text: string } | "damaged" | null;
   write(kind: EntryKind, key: string, text: string): void;
@@ -21,6 +23,11 @@ let store: EntryStore | null = null;
 /** Says where entries are kept. */
 export function keepEntriesIn(given: EntryStore): void {
   store = given;
+}
+
+/** Whether anything is kept. */
+export function keepsEntries(): boolean {
+  return store?.isOn() ?? false;
 }
 
 /** What was kept under a key; undefined where there is nothing. */

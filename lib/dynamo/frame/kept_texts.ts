@@ -9,8 +9,7 @@
  */
 import { findSourceMap, SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
-import { config } from "../../base/config.ts";
-import { dropEntry, keepEntry, keptEntry } from "../../base/kept_entries.ts";
+import { dropEntry, keepEntry, keepsEntries, keptEntry } from "../../base/kept_entries.ts";
 import { counters, logs } from "../../base/logs.ts";
 import { ownIdentity } from "../../base/own_sources.ts";
 import { isLikely, noteText } from "./loaded_texts.ts";
@@ -43,8 +42,14 @@ export function mapOf(url: string): SourceMap | undefined {
 
 /** Under what the texts of this program are kept; null where nothing is. */
 function keyOf(): string | null {
-  const own = config.graphCache ? ownIdentity() : null;
-  return own === null ? null : JSON.stringify({ own, main: Deno.mainModule, cwd: Deno.cwd() });
+  if (!keepsEntries()) return null;
+  try {
+    const own = ownIdentity();
+    return own === null ? null : JSON.stringify({ own, main: Deno.mainModule, cwd: Deno.cwd() });
+  } catch {
+    // The program may not know where it is
+    return null;
+  }
 }
 
 /** Which file lies at a URL; null: one that may have been written since this process began, or none. */
