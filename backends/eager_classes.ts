@@ -2,7 +2,7 @@
  * Has the classes of eager calls compiled as graphs are. Imported for its effect. Invariant: eager execution shows up
  * in no count and no record of compiled graphs.
  */
-import { LONG, sumLengths } from "../lib/codegen/blocked_sums.ts";
+import { CUT_LENGTHS, sumLengths } from "../lib/codegen/blocked_sums.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import { withSizeArguments } from "../lib/loops/size_arguments.ts";
 import { findTarget } from "../lib/ops/table.ts";
@@ -18,6 +18,6 @@ installGraphPrograms((graph, { name, ownResults }) => {
   return {
     ...compiled,
     ...withSizeArguments(compiled.program),
-    limits: lengths.map((size) => ({ size, limit: LONG })),
+    limits: lengths.flatMap((size) => CUT_LENGTHS.map((limit) => ({ size, limit }))),
   };
 });

@@ -15,6 +15,8 @@ const STORES: Readonly<Record<string, string>> = {
   webgpu: "tuned GPU kernels",
   graphs: "compiled graphs",
   texts: "texts of modules",
+  classes: "classes of eager calls",
+  programs: "programs of eager calls",
 };
 
 /** Size of what is kept in a folder. */

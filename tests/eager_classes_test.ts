@@ -68,6 +68,19 @@ Deno.test("one program serves all sizes of a class, and no other class", () => {
   assertEquals(plan([200, 200], [200, 200])?.results[0]?.shape, [200, 200]);
 });
 
+Deno.test("sums that are cut in other ways have other programs, whichever length came first", () => {
+  const programOf = (length: number) =>
+    classPlan({
+      entry: entryOf(OPS.sum),
+      args: { self: randn([2, length]), dim: [1], keepdim: false, dtype: null },
+      numbers: [],
+    })?.program;
+  const [longer, long, longest] = [20_000, 10_000, 70_000].map(programOf);
+  assert(longer);
+  assertEquals(long, longer);
+  assertNotEquals(longest, longer);
+});
+
 Deno.test("operands that do not fit are refused by their sizes, not by symbols", () => {
   const [x, y] = [randn([200, 100]), randn([200, 101])];
   assertThrows(() => x.add(y), DynError, "[200, 100] and [200, 101]");

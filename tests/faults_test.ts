@@ -245,7 +245,7 @@ Deno.test({
   ignore: SKIP_NATIVE,
   fn: () => {
     const pool = new ThreadPool(1, { maxPages: 4 }), { program, call, output } = doubling(1 << 17);
-    const compiled = roomy(program, compileToWasm(program, pool));
+    const compiled = roomy(() => program, compileToWasm(program, pool));
     for (let n = 0; n < 2; n++) compiled.run(call);
     assert(output.float32.every((x) => x === 42));
   },

@@ -1,26 +1,28 @@
 /**
  * Programs of eager ops over host memory: WebAssembly at once, native code once they have done enough work that a
- * compiler pays, or from the first call on where that is large and the code is in the cache. Input: a program with
- * symbolic sizes; output: a compiled program. Invariant: the compiler works in the background; what it cannot do leaves
- * the program where it is.
+ * compiler pays, or from the first call on where that was so in a former process. Input: a program with symbolic sizes,
+ * or what is kept of it; output: a compiled program. Invariant: the compiler works in the background; what it cannot do
+ * leaves the program where it is.
  */
 import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { config } from "../../lib/base/config.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
-import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
-import type { Program } from "../../lib/loops/ir.ts";
-import { compileToWasm } from "../wasm/program.ts";
+import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
+import { DamagedForm } from "../../lib/sym/stored/forms.ts";
+import { writeForm } from "../wasm/form.ts";
+import { engineFuses } from "../wasm/fused.ts";
+import { runnable, wasmSource } from "../wasm/program.ts";
+import { SIZE_LIMIT } from "../wasm/target.ts";
+import { wasmPool } from "../wasm/threads.ts";
 import { requestLibraries, type Ticket } from "./background.ts";
-import { linkNative, type PreparedProgram, prepareProgram } from "./native_program.ts";
+import { type ClassCode, readCode, writeCode } from "./class_code.ts";
+import { linkNative, preparedOf, type PreparedProgram, prepareProgram } from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
 import { roomy } from "./roomy_program.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 /** Milliseconds of work after which a program is compiled natively. */
 const HOT = 1;
-
-/** Bytes of operands from which on a call takes that long as WebAssembly, the first time at any rate. */
-const LARGE_BYTES = 2 ** 20;
 
 type State =
   | { readonly kind: "cool"; readonly spent: number }
@@ -29,21 +31,34 @@ type State =
   | { readonly kind: "settled" };
 
 /** Compiles a program; `failed` says why there is no native code. */
-export function compileByHeat(program: Program, failed: (thrown: unknown) => void): CompiledProgram {
-  const { tier } = config.inductor;
-  const wasm = (): CompiledProgram => {
-    return preferringOwnBuiltins(() => {
-      const made = compileToWasm(program);
+export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => void): CompiledProgram {
+  const { name, kernelCount, program } = source, { tier } = config.inductor;
+  let code = codeOf(source);
+  const found = (more: ClassCode): void => {
+    code = { ...code, ...more };
+    source.keep(() => writeCode(code));
+  };
+  const wasm = (): CompiledProgram =>
+    preferringOwnBuiltins(() => {
+      const pool = wasmPool(), { kind } = pool.memory;
+      const write = (limit: number) => writeForm(program(), { limit, fuses: engineFuses(), memory: kind });
+      const known = code.wasm, small = known ?? write(SIZE_LIMIT);
+      const made = runnable({
+        small,
+        large: () => write(Infinity),
+        source: () => wasmSource(program()),
+        kernelCount,
+      }, pool);
+      if (!known) found({ wasm: small });
       return tier === "wasm" ? made : roomy(program, made);
     });
-  };
   let current: CompiledProgram | undefined;
   let state: State = { kind: "cool", spent: 0 };
   const settle = (native: CompiledProgram | null): State => {
     if (native) {
       current = native;
       counters.add("tiers", "eager_native");
-      logs.emit("tiers", () => `${program.name}: native code for eager calls`);
+      logs.emit("tiers", () => `${name}: native code for eager calls`);
     }
     return { kind: "settled" };
   };
@@ -55,11 +70,11 @@ export function compileByHeat(program: Program, failed: (thrown: unknown) => voi
       return settle(null);
     }
   };
-  const heated = (spent: number): State => {
-    if (spent < HOT) return { kind: "cool", spent };
+  const heated = (): State => {
     if (config.inductor.tier === "wasm" || toolchainStatus().kind !== "ready") return settle(null);
     return attempt(() => {
-      const prepared = prepareProgram(program);
+      const { native } = code, prepared = native ? preparedOf(native) : prepareProgram(program());
+      if (!native) found({ native: prepared.form });
       const { paths, missing } = findLibraries(prepared.sources);
       if (missing.length === 0) return settle(linkNative(prepared, paths));
       counters.add("tiers", "eager_requested");
@@ -82,22 +97,28 @@ export function compileByHeat(program: Program, failed: (thrown: unknown) => voi
     get language() {
       return (current ??= wasm()).language;
     },
-    kernelCount: program.kernels.length,
+    kernelCount,
     run(call) {
       if (state.kind === "compiling") state = looked(state.prepared, state.ticket);
-      else if (current === undefined && isLarge(call)) state = heated(HOT);
+      // In the first call only where it takes no more than loading it
+      else if (state.kind === "cool" && (current ? state.spent >= HOT : code.native)) state = heated();
       current ??= wasm();
       if (state.kind !== "cool") return current.run(call);
       const start = performance.now(), passed = current.run(call);
-      state = heated(state.spent + performance.now() - start);
+      state = { kind: "cool", spent: state.spent + performance.now() - start };
       return passed;
     },
   };
 }
 
-function isLarge({ inputs, outputs }: ProgramCall): boolean {
-  let bytes = 0;
-  for (const { byteLength } of inputs) bytes += byteLength;
-  for (const { byteLength } of outputs) bytes += byteLength;
-  return bytes >= LARGE_BYTES;
+/** What a former process had of a program. */
+function codeOf({ name, kept }: ClassSource): ClassCode {
+  if (kept === null) return {};
+  try {
+    return readCode(kept);
+  } catch (thrown) {
+    if (!(thrown instanceof DamagedForm)) throw thrown;
+    logs.emit("cache", () => `the code of ${name} is made again: ${thrown.message}`);
+    return {};
+  }
 }

@@ -10,7 +10,13 @@ import "../eager_classes.ts";
 import { HostMemory } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
 import { autotune } from "./autotune.ts";
-import { compileEagerForHost, compileForHost, hostIdentity, restoreForHost } from "./native_tier.ts";
+import {
+  compileClassForHost,
+  compileEagerForHost,
+  compileForHost,
+  hostIdentity,
+  restoreForHost,
+} from "./native_tier.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 function host(memory: Memory): HostMemory {
@@ -35,7 +41,7 @@ export const cpu: Device = {
   readSync,
   read: (memory, byteOffset, byteLength) => Promise.resolve(readSync(memory, byteOffset, byteLength)),
   compileEager: compileEagerForHost,
-  compileClass: compileEagerForHost,
+  compileClass: compileClassForHost,
   compile: compileForHost,
   identity: hostIdentity,
   restore: restoreForHost,

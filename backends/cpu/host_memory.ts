@@ -112,7 +112,7 @@ export class HostMemory extends Findable implements BlockMemory<HostBlock> {
 }
 
 /** Where the answer of a program's guard is: the position of an output; null where nothing stops it. */
-export function flagOf({ guard, outputs }: Program): number | null {
+export function flagOf({ guard, outputs }: Pick<Program, "guard" | "outputs">): number | null {
   return guard ? outputs.indexOf(guard.flag) : null;
 }
 

@@ -122,16 +122,20 @@ export function compileNative(program: Program): CompiledProgram {
 
 /** A program of a former process, by what `kept` said of it; throws `ToolchainError` where that cannot be. */
 export function restoreNative(kept: Plain, symbols: Symbols): CompiledProgram {
-  const form = nativeForm.read(kept, symbols);
-  return linked(withRoutines(form, form.units.map(({ text }) => text).join("\n")));
+  return linked(preparedOf(nativeForm.read(kept, symbols)));
 }
+
+/** A program that a former process had printed. */
+export const preparedOf = (form: NativeForm): PreparedProgram =>
+  withRoutines(form, form.units.map(({ text }) => text).join("\n"));
 
 /** The routines that are missing are compiled beside the program. */
 function linked(prepared: PreparedProgram): CompiledProgram {
   return linkNative(prepared, buildLibraries(prepared.sources));
 }
 
-const nativeForm: Codec<NativeForm> = record<NativeForm>({
+/** Forms as data, over the symbols of the program's sizes. */
+export const nativeForm: Codec<NativeForm> = record<NativeForm>({
   kernelCount: number,
   inputs: number,
   outputs: number,

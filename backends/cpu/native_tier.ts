@@ -9,7 +9,7 @@ import { config } from "../../lib/base/config.ts";
 import { DynError } from "../../lib/base/errors.ts";
 import { reportFallback } from "../../lib/base/fallback.ts";
 import type { Plain } from "../../lib/base/recording.ts";
-import type { CompiledProgram } from "../../lib/loops/device.ts";
+import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { compileToWasm } from "../wasm/program.ts";
@@ -77,8 +77,20 @@ export function restoreForHost(kept: Plain, symbols: Symbols): CompiledProgram |
 }
 
 /** Compiles a program of eager ops. */
+export function compileClassForHost(source: ClassSource): CompiledProgram {
+  return compileByHeat(source, (thrown) => explain(thrown, `${source.name} of eager tensors runs`));
+}
+
+/** The same of one shape, which is not kept. */
 export function compileEagerForHost(program: Program): CompiledProgram {
-  return compileByHeat(program, (thrown) => explain(thrown, `${program.name} of eager tensors runs`));
+  const { name, kernels } = program;
+  return compileClassForHost({
+    name,
+    kernelCount: kernels.length,
+    program: () => program,
+    kept: null,
+    keep() {},
+  });
 }
 
 const INSTEAD = "as WebAssembly SIMD, since the C++ compiler failed";

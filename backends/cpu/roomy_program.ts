@@ -10,10 +10,12 @@ import { compileNative } from "./native_program.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 /** The WebAssembly form of a program, with native code for calls that have no room there. */
-export function roomy(program: Program, wasm: CompiledProgram): CompiledProgram {
+export function roomy(program: () => Program, wasm: CompiledProgram): CompiledProgram {
   let native: CompiledProgram | undefined;
   return {
-    source: wasm.source,
+    get source() {
+      return wasm.source;
+    },
     language: wasm.language,
     kernelCount: wasm.kernelCount,
     run(call) {
@@ -23,9 +25,9 @@ export function roomy(program: Program, wasm: CompiledProgram): CompiledProgram 
         if (!(thrown instanceof OutOfMemory) || toolchainStatus().kind !== "ready") throw thrown;
         logs.emit(
           "tiers",
-          () => `${program.name}: native code, since WebAssembly has no room for its operands`,
+          () => `${program().name}: native code, since WebAssembly has no room for its operands`,
         );
-        native ??= compileNative(program);
+        native ??= compileNative(program());
         return native.run(call);
       }
     },

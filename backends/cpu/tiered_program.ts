@@ -87,7 +87,7 @@ class TieredProgram implements CompiledProgram {
   }
 
   #wasm(): CompiledProgram {
-    const made = preferringOwnBuiltins(() => roomy(this.#program, compileToWasm(this.#program)));
+    const made = preferringOwnBuiltins(() => roomy(() => this.#program, compileToWasm(this.#program)));
     counters.add("tiers", "wasm_first");
     logs.emit("tiers", () => `${this.#program.name}: WebAssembly after ${this.#since()}`);
     return made;

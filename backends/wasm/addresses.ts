@@ -229,7 +229,9 @@ export class Addresses implements IndexScope {
 }
 
 /** Where a description holds the size of this number: behind one word for each buffer, 64 bits each. */
-export const sizeOffset = ({ buffers }: Program, size: number): number => 4 * buffers.length + 8 * size;
+export const sizeOffset = ({ buffers }: Pick<Program, "buffers">, size: number): number =>
+  4 * buffers.length + 8 * size;
 
 /** Bytes of a description. */
-export const descriptionBytes = (program: Program): number => sizeOffset(program, program.sizes.length);
+export const descriptionBytes = (program: Pick<Program, "buffers" | "sizes">): number =>
+  sizeOffset(program, program.sizes.length);

@@ -8,18 +8,16 @@ import { itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, evaluate, print as printDim, type Sym } from "../../lib/sym/expr.ts";
 import { type CompiledProgram, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
-import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
+import type { BufferView, Program } from "../../lib/loops/ir.ts";
 import { printProgram } from "../../lib/loops/print.ts";
 import { flagOf, passedGuard } from "../cpu/host_memory.ts";
 import { LOAD_SLACK } from "./access.ts";
 import { descriptionBytes, sizeOffset } from "./addresses.ts";
-import { ModuleWriter } from "./binary.ts";
-import { Functions } from "./functions.ts";
+import { type Frame, moduleOf, type Step, type WasmForm, writeForm } from "./form.ts";
 import { engineFuses } from "./fused.ts";
 import { libraryBytes, runLibrary } from "./library.ts";
 import type { Operand, Operands, Shaped } from "./operands.ts";
 import { addressesIn, BySizes, enter, leave, place, type Placement, WholeMemory } from "./placement.ts";
-import { type Segment, segmentOf } from "./segments.ts";
 import { SIZE_LIMIT, wasmTarget } from "./target.ts";
 import { type Code, type Job, type ThreadPool, wasmPool } from "./threads.ts";
 
@@ -29,22 +27,48 @@ export interface WasmOptions {
   readonly fuses?: boolean;
 }
 
+/** A program as WebAssembly for sizes below `SIZE_LIMIT`, and what may be asked for besides. */
+export interface WasmParts {
+  readonly small: WasmForm;
+  /** The same for all sizes. */
+  readonly large: () => WasmForm;
+  /** The text for logs. */
+  readonly source: () => string;
+  readonly kernelCount: number;
+}
+
 /** Compiles a program for the threads and the memory of a pool. */
 export function compileToWasm(
   program: Program,
   pool: ThreadPool = wasmPool(),
   { fuses = engineFuses() }: WasmOptions = {},
 ): CompiledProgram {
-  const small = loadCode(program, pool, { limit: SIZE_LIMIT, fuses });
-  let large: LoadedCode | undefined;
+  const write = (limit: number) => writeForm(program, { limit, fuses, memory: pool.memory.kind });
+  return runnable({
+    small: write(SIZE_LIMIT),
+    large: () => write(Infinity),
+    source: () => wasmSource(program),
+    kernelCount: program.kernels.length,
+  }, pool);
+}
+
+/** A program that is written down. */
+export function runnable(
+  { small, large, source, kernelCount }: WasmParts,
+  pool: ThreadPool,
+): CompiledProgram {
+  const below = load(small, pool);
+  let all: LoadedCode | undefined;
   const whole = new WholeMemory(pool.memory), runs = new BySizes<Run>();
   return {
-    source: sourceOf(small.generated),
+    get source() {
+      return source();
+    },
     language: "txt",
-    kernelCount: program.kernels.length,
+    kernelCount,
     run(call) {
       const isSmall = call.sizes.every((size) => size < SIZE_LIMIT);
-      const loaded = isSmall ? small : large ??= loadCode(program, pool, { limit: Infinity, fuses });
+      const loaded = isSmall ? below : all ??= load(large(), pool);
       const run = runs.get(call.sizes, () => runOf(pool, loaded, call.sizes));
       return runProgram(whole, { pool, loaded, call, run });
     },
@@ -53,29 +77,16 @@ export function compileToWasm(
 
 /** The loops of a program as a module. */
 interface LoadedCode {
-  /** The program as it was printed. */
-  readonly generated: Program;
+  readonly frame: Frame;
+  readonly steps: readonly Step[];
   readonly code: Code;
-  /** Each kernel of loops with the name of its function. */
-  readonly segments: readonly ({ readonly name: string; readonly segment: Segment } | undefined)[];
 }
 
-function loadCode(
-  program: Program,
-  pool: ThreadPool,
-  { limit, fuses }: { readonly limit: number; readonly fuses: boolean },
-): LoadedCode {
-  const generated = generate(program, wasmTarget(limit));
-  const writer = new ModuleWriter(pool.memory.kind), room = new Functions(writer, fuses);
-  const segments = generated.kernels.map((kernel) => {
-    if (kernel.kind === "extern") return undefined;
-    const segment = segmentOf(kernel, { program: generated, room, limit });
-    const index = writer.add(segment.body), name = `segment${index}`;
-    writer.export(index, name);
-    return { name, segment };
-  });
-  return { generated, code: pool.load(writer.finish()), segments };
-}
+const load = (form: WasmForm, pool: ThreadPool): LoadedCode => ({
+  frame: form.frame,
+  steps: form.steps,
+  code: pool.load(moduleOf(form)),
+});
 
 /** A call of given sizes, as its kernels see it. */
 interface Run {
@@ -88,45 +99,49 @@ interface Run {
   readonly free: number;
   /** Bytes behind the operands. */
   readonly scratch: number;
-  /** Of each kernel of loops. */
-  readonly jobs: readonly ({ readonly name: string; readonly job: Job } | undefined)[];
+  /** Of each step of loops. */
+  readonly jobs: readonly (Job | undefined)[];
 }
 
 /** Units of work that a vector of four lanes does at once, as one instruction that loads or computes counts. */
 const WORK_OF_LANES = 8;
 
-function jobOf({ units, grain, work }: Segment, description: number, value: (symbol: Sym) => number): Job {
+function jobOf(
+  { units, grain, work }: Step & { readonly kind: "loops" },
+  description: number,
+  value: (symbol: Sym) => number,
+): Job {
   return {
     description,
-    units: units === undefined ? 1 : evaluate(units, value),
+    units: units === null ? 1 : evaluate(units, value),
     grain,
-    work: units === undefined ? 0 : evaluate(work, value) / WORK_OF_LANES,
+    work: units === null ? 0 : evaluate(work, value) / WORK_OF_LANES,
   };
 }
 
-function viewIn(view: BufferView, program: Program, value: (d: Dim) => number): Shaped {
+function viewIn(view: BufferView, program: Frame, value: (d: Dim) => number): Shaped {
   const decl = program.buffers[view.buffer];
   if (!decl) throw new InternalError(`Expected a buffer ${view.buffer} but the program has none`);
   return { dtype: decl.dtype, shape: view.shape.map(value), strides: view.strides.map(value) };
 }
 
 function operandsOf(
-  kernel: ExternKernel,
+  step: Step & { readonly kind: "extern" },
   { value, addresses }: Pick<Placement, "value" | "addresses">,
-  program: Program,
+  program: Frame,
 ): Operands<Operand> {
   const at = (view: BufferView): Operand => {
     const shaped = viewIn(view, program, value);
     const address = (addresses[view.buffer] ?? 0) + value(view.offset) * itemSize(shaped.dtype);
     return { ...shaped, address };
   };
-  return { inputs: kernel.inputs.map(at), outputs: kernel.outputs.map(at) };
+  return { inputs: step.inputs.map(at), outputs: step.outputs.map(at) };
 }
 
 /** What calls of these sizes have in common. */
 function runOf(
   pool: ThreadPool,
-  { generated: program, segments }: LoadedCode,
+  { frame: program, steps }: LoadedCode,
   given: readonly number[],
 ): Run {
   const sizes = [...given], placed = place(program, sizes, pool.memory.base);
@@ -140,17 +155,15 @@ function runOf(
     description,
     words,
     free: description + described,
-    scratch: described + scratchOf(pool, program, (each) => viewIn(each, program, placed.value)),
-    jobs: segments.map((each) =>
-      each && { name: each.name, job: jobOf(each.segment, description, placed.symbol) }
-    ),
+    scratch: described + scratchOf(pool, steps, (each) => viewIn(each, program, placed.value)),
+    jobs: steps.map((each) => each.kind === "loops" ? jobOf(each, description, placed.symbol) : undefined),
   };
 }
 
 /** Runs a program in the pool's memory. Throws `OutOfMemory` where that has no room for it. */
 function runProgram(
   whole: WholeMemory,
-  { pool, loaded: { generated: program, code }, call, run }: {
+  { pool, loaded: { frame: program, steps, code }, call, run }: {
     readonly pool: ThreadPool;
     readonly loaded: LoadedCode;
     readonly call: ProgramCall;
@@ -168,18 +181,16 @@ function runProgram(
   enter(bytes, addresses, running);
   bytes.set(words, description);
   if (addresses !== placed.addresses) whole.words.set(addresses, description / 4);
-  const { guard, kernels } = program;
-  for (let at = 0; at < kernels.length; at++) {
-    const kernel = kernels[at];
+  const { guard } = program;
+  for (let at = 0; at < steps.length; at++) {
+    const step = steps[at], job = jobs[at];
     if (guard?.after === at && bytes[addresses[guard.flag] ?? 0] !== 0) break;
-    if (kernel?.kind === "extern") {
-      runLibrary(pool, kernel.call, {
-        ...operandsOf(kernel, { value: placed.value, addresses }, program),
+    if (step?.kind === "extern") {
+      runLibrary(pool, step.call, {
+        ...operandsOf(step, { value: placed.value, addresses }, program),
         free,
       });
-    }
-    const loops = jobs[at];
-    if (loops) pool.run(code, loops.name, loops.job);
+    } else if (step && job) pool.run(code, step.name, job);
   }
   leave(whole.bytes, addresses, running);
   return passedGuard(flagOf(program), call);
@@ -188,17 +199,19 @@ function runProgram(
 /** Bytes of scratch memory that the library calls of a program need. */
 function scratchOf(
   pool: ThreadPool,
-  { kernels }: Program,
+  steps: readonly Step[],
   shaped: (view: BufferView) => Shaped,
 ): number {
-  return kernels.reduce((most, kernel) => {
-    if (kernel.kind !== "extern") return most;
-    const operands = { inputs: kernel.inputs.map(shaped), outputs: kernel.outputs.map(shaped) };
-    return Math.max(most, libraryBytes(pool, kernel.call, operands));
+  return steps.reduce((most, step) => {
+    if (step.kind !== "extern") return most;
+    const operands = { inputs: step.inputs.map(shaped), outputs: step.outputs.map(shaped) };
+    return Math.max(most, libraryBytes(pool, step.call, operands));
   }, 0);
 }
 
-function sourceOf(program: Program): string {
+/** A program as it is written down, for logs. */
+export function wasmSource(given: Program): string {
+  const program = generate(given, wasmTarget(SIZE_LIMIT));
   const head = `// WebAssembly SIMD, arena ${printDim(program.arenaBytes)} bytes`;
   const forms = program.kernels.map(({ name, kind }) =>
     `// ${name}: ${kind === "extern" ? "library" : "SIMD"}`

@@ -11,13 +11,20 @@ import { nextId } from "../loops/value_types.ts";
 import { cutLoop, isFixed } from "./cut_loop.ts";
 
 /** So many elements are added in one go, in 16 lanes of 256 and without further loops. */
-export const LONG = 4096;
+const LONG = 4096;
 /** Elements of a block of a longer sum. */
 const BLOCK = 1024;
 /** Blocks of a group, whose sums are added in one go; groups of a larger one. */
 const GROUP = 32;
 /** So many groups are added in one go, which threads share out among themselves. */
 const MANY = 1024;
+
+/** Sums between two of these lengths are cut alike. */
+export const CUT_LENGTHS: readonly number[] = [
+  LONG,
+  GROUP * BLOCK,
+  ...[1, 2, 3].map((groups) => MANY * GROUP ** groups * BLOCK),
+];
 
 /** The statements with long sums cut. */
 export function blockedSums(body: readonly Statement[]): readonly Statement[] {

@@ -91,6 +91,17 @@ export interface ProgramCall {
   readonly passes?: boolean;
 }
 
+/** A program that a device may know of former processes, so that it need not be made. */
+export interface ClassSource {
+  readonly name: string;
+  readonly kernelCount: number;
+  readonly program: () => Program;
+  /** What a former process had kept of it; null where there is nothing. */
+  readonly kept: Plain | null;
+  /** Keeps what a later process gets as `kept`, in place of what was kept before. */
+  readonly keep: (form: () => Plain) => void;
+}
+
 /** One form of a program: every kernel in it is one of the same place in the others. */
 export interface ProgramForm {
   /** How its loops are cut. */
@@ -119,7 +130,7 @@ export interface Device {
   /**
    * For single ops with symbolic sizes, run at once and perhaps very often. Absent: the device has its ops by shape.
    */
-  readonly compileClass?: (program: Program) => CompiledProgram;
+  readonly compileClass?: (source: ClassSource) => CompiledProgram;
   /** For graphs: as fast as can be. Uses the kernel cache. */
   compile(program: Program): CompiledProgram;
   /** What its compiled programs depend on besides their text; null where it keeps none. Absent: it never does. */

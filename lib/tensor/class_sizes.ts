@@ -9,6 +9,7 @@ import { contiguousStrides } from "../graph/meta.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
 import { type Decider, type Dim, evaluate, mul, type Relation, sub, type Sym, symbol } from "../sym/expr.ts";
+import { Symbols } from "../sym/stored/symbols.ts";
 import type { Layout } from "./layout.ts";
 import { constantKey, type LoadedNumber, type OpEntry, type TensorArgs, tensorsOf } from "./plan.ts";
 import { Tensor } from "./tensor.ts";
@@ -100,7 +101,7 @@ function sizeKey(value: TensorArgs[string] | undefined, name: (value: number) =>
 }
 
 /** An answer that a class depends on. */
-interface Assumption {
+export interface Assumption {
   readonly relation: Relation;
   /** left − right */
   readonly difference: Dim;
@@ -113,11 +114,9 @@ export class ClassSizes implements Decider {
   readonly #assumptions: Assumption[] = [];
 
   readonly #dims = new Map<number, Dim>();
-  readonly #values: readonly number[];
 
-  /** The sizes of the call that the class is made for. */
-  constructor({ values, units }: ClassCall) {
-    this.#values = values;
+  /** The sizes of a call; `hints`: the values of the symbols in the call that the class is made for, if it is another. */
+  constructor({ values, units }: ClassCall, readonly hints: readonly number[] = values) {
     values.forEach((value, place) => {
       const made = symbol(`s${place}`, { kind: "size", decider: this }, [2, Infinity]),
         unit = units[place] ?? 1;
@@ -126,13 +125,31 @@ export class ClassSizes implements Decider {
     });
   }
 
+  /** What was assumed so far. */
+  get assumptions(): readonly Assumption[] {
+    return this.#assumptions;
+  }
+
+  /** The symbols by the numbers that they have between processes. */
+  get numbered(): Symbols {
+    const symbols = new Symbols();
+    for (const each of this.#places.keys()) symbols.numberOf(each);
+    symbols.isOpen = false;
+    return symbols;
+  }
+
   /** A number of the call over the symbols; numbers below 2 are themselves. */
   symbolOf(value: number): Dim {
     return this.#dims.get(value) ?? value;
   }
 
   hintOf(s: Sym): number {
-    return this.#values[this.#place(s)] ?? 0;
+    return this.hints[this.#place(s)] ?? 0;
+  }
+
+  /** Assumes what a former process had assumed. */
+  assumeAgain(assumptions: readonly Assumption[]): void {
+    this.#assumptions.push(...assumptions);
   }
 
   assume(relation: Relation, [left, right]: readonly [Dim, Dim], outcome: boolean): void {

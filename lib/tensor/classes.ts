@@ -16,10 +16,18 @@ import { printProgram } from "../loops/print.ts";
 import type { Dim } from "../sym/expr.ts";
 import { graphOf } from "./class_graph.ts";
 import { type ClassCall, classOf, ClassSizes } from "./class_sizes.ts";
+import { type ClassResult, keepClasses, type KeptClass, keptClasses, keptCode } from "./kept_classes.ts";
 import { type Layout, layoutOf } from "./layout.ts";
-import { type LoadedNumber, type OpEntry, type Plan, type TensorArgs, tensorsOf } from "./plan.ts";
-import { deviceNamed } from "./storage.ts";
-import type { Tensor } from "./tensor.ts";
+import {
+  type LoadedNumber,
+  mapTensors,
+  type OpEntry,
+  type Plan,
+  type TensorArgs,
+  tensorsOf,
+} from "./plan.ts";
+import { deviceNamed, Storage } from "./storage.ts";
+import { Tensor } from "./tensor.ts";
 
 /** A graph as a program, as far as calls need it. */
 export interface GraphProgram {
@@ -65,21 +73,17 @@ const PATIENCE = 2;
 const MOST_VARIANTS = 8;
 
 /** A program that serves many sizes. */
-interface CallClass {
-  readonly sizes: ClassSizes;
+interface CallClass extends KeptClass {
   readonly program: CompiledProgram;
-  readonly programSizes: readonly Dim[];
-  readonly reads: readonly number[];
-  readonly results: readonly {
-    readonly shape: readonly Dim[];
-    readonly strides: readonly Dim[];
-    readonly dtype: DType;
-  }[];
 }
 
 /** The classes of one key. */
 interface Family {
+  /** Names it between processes; null where it is not kept. */
+  readonly keptAs: string | null;
   readonly classes: CallClass[];
+  /** Whether those of former processes are among them. */
+  hasKept: boolean;
   /** Sizes that came. */
   seen: number;
 }
@@ -108,13 +112,13 @@ export function classPlan({ entry, args, numbers }: ClassRequest): Plan | undefi
   if (found === undefined) {
     const large = tensors.some(({ layout }) => layout.numel >= LARGE) || elementsAsked(call) >= LARGE;
     if (!large && family.seen++ < PATIENCE) return undefined;
-    if (family.classes.length >= MOST_VARIANTS) return undefined;
-    found = makeClass({ entry, args, numbers }, { device, call });
+    found = keptClass(family, { entry, args, numbers }, { device, call });
+    if (found === undefined && family.classes.length >= MOST_VARIANTS) return undefined;
+    found ??= newClass(family, { entry, args, numbers }, { device, call });
     if (found === undefined) {
       family.seen = -Infinity;
       return undefined;
     }
-    family.classes.push(found);
   }
   const { sizes, program, programSizes, reads } = found;
   const at = (d: Dim) => sizes.evaluate(d, values);
@@ -135,7 +139,10 @@ function familyOf(entry: OpEntry, key: string): Family {
   let byKey = families.get(entry);
   if (!byKey) families.set(entry, byKey = new Map());
   let family = byKey.get(key);
-  if (!family) byKey.set(key, family = { classes: [], seen: 0 });
+  if (!family) {
+    const keptAs = entry.keptAs === null ? null : `${entry.keptAs} ${key}`;
+    byKey.set(key, family = { keptAs, classes: [], hasKept: false, seen: 0 });
+  }
   return family;
 }
 
@@ -146,33 +153,54 @@ function deviceOf(tensors: readonly Tensor[], args: TensorArgs): DeviceName | un
   return tensors.every(({ layout }) => layout.device === device) ? device : undefined;
 }
 
-function makeClass(
-  { entry, args, numbers }: ClassRequest,
-  { device, call }: { readonly device: DeviceName; readonly call: ClassCall },
-): CallClass | undefined {
-  const { name } = entry.definition;
+/** Where a call is to run, and as what. */
+interface Placed {
+  readonly device: DeviceName;
+  readonly call: ClassCall;
+}
+
+/** The class that a former process made for such calls. */
+function keptClass(family: Family, request: ClassRequest, { device, call }: Placed): CallClass | undefined {
+  if (family.keptAs === null || family.hasKept) return undefined;
+  family.hasKept = true;
+  const layouts = withoutMemory(request);
+  for (const each of keptClasses(family.keptAs, call)) {
+    // Made again where more than its code is asked for, of the same sizes as before
+    const program = (): Program => {
+      const made = compileCall(layouts, { device, sizes: new ClassSizes(call, each.sizes.hints) });
+      if (made && textOf(made) === each.text) return made.compiled.program;
+      throw new InternalError(`Expected the program of ${request.entry.definition.name} as it was kept`);
+    };
+    family.classes.push({ ...each, program: compiledOnce(each, device, { program, request }) });
+  }
+  return family.classes.find(({ sizes }) => sizes.admits(call.values));
+}
+
+/** A call of the same layouts, whose tensors hold no memory. */
+function withoutMemory({ entry, args, numbers }: ClassRequest): ClassRequest {
+  const hollow = (tensor: Tensor) => new Tensor(new Storage(tensor.layout.device, null), tensor.layout);
+  return { entry, args: mapTensors(entry, args, hollow), numbers };
+}
+
+function newClass(family: Family, request: ClassRequest, { device, call }: Placed): CallClass | undefined {
+  const { name } = request.entry.definition;
   const sizes = new ClassSizes(call);
   try {
-    const made = graphOf({ entry, args, numbers, sizes, device });
-    if (!made || !compiler) return undefined;
-    const compiled = compiler(made.graph, { name, ownResults: made.results });
-    const { program, inputs, outputs, limits } = compiled;
-    const results = outputs.flatMap((output, at) => {
-      if (output.kind !== "tensor" || output.of !== "output" || output.index !== at || output.offset !== 0) {
-        return [];
-      }
-      return [{ shape: output.shape, strides: output.strides, dtype: output.dtype }];
-    });
-    // A result that shows an operand, or part of another one, is not the program's to make
-    if (results.length !== made.results || program.outputs.length !== made.results) return undefined;
-    if (program.kernels.length === 0) return undefined;
-    return {
+    const made = compileCall(request, { device, sizes });
+    if (!made) return undefined;
+    const { program } = made.compiled;
+    const parts: KeptClass = {
       sizes,
-      program: compiledOnce(program, device, limits.map(({ size, limit }) => sizes.isAtMost(size, limit))),
-      programSizes: compiled.sizes,
-      reads: inputs.map((input) => made.places[input] ?? 0),
-      results,
+      programSizes: made.compiled.sizes,
+      reads: made.reads,
+      results: made.results,
+      kernelCount: program.kernels.length,
+      text: textOf(made),
     };
+    const found = { ...parts, program: compiledOnce(parts, device, { program: () => program, request }) };
+    family.classes.push(found);
+    if (family.keptAs !== null) keepClasses(family.keptAs, family.classes);
+    return found;
   } catch (thrown) {
     logs.emit("tiers", () => `${name} runs by shape: ${messageOf(thrown)}`, "debug");
     if (thrown instanceof InternalError) {
@@ -182,14 +210,61 @@ function makeClass(
   }
 }
 
+/** A call as a program. */
+interface CompiledCall {
+  readonly compiled: GraphProgram;
+  readonly reads: readonly number[];
+  readonly results: readonly ClassResult[];
+  /** Which sizes are at most their limits. */
+  readonly answers: readonly boolean[];
+}
+
+function compileCall(
+  { entry, args, numbers }: ClassRequest,
+  { device, sizes }: { readonly device: DeviceName; readonly sizes: ClassSizes },
+): CompiledCall | undefined {
+  const made = graphOf({ entry, args, numbers, sizes, device });
+  if (!made || !compiler) return undefined;
+  const compiled = compiler(made.graph, { name: entry.definition.name, ownResults: made.results });
+  const { program, inputs, outputs, limits } = compiled;
+  const results = outputs.flatMap((output, at) => {
+    if (output.kind !== "tensor" || output.of !== "output" || output.index !== at || output.offset !== 0) {
+      return [];
+    }
+    return [{ shape: output.shape, strides: output.strides, dtype: output.dtype }];
+  });
+  // A result that shows an operand, or part of another one, is not the program's to make
+  if (results.length !== made.results || program.outputs.length !== made.results) return undefined;
+  if (program.kernels.length === 0) return undefined;
+  return {
+    compiled,
+    reads: inputs.map((input) => made.places[input] ?? 0),
+    results,
+    answers: limits.map(({ size, limit }) => sizes.isAtMost(size, limit)),
+  };
+}
+
+/** The complete text of a program and of what was answered for it. */
+const textOf = ({ answers, compiled: { program } }: CompiledCall): string =>
+  `${answers}\n${printProgram(program, { origins: false })}`;
+
 /** The program for a device, shared by all classes with the same text and answers. */
-function compiledOnce(program: Program, device: DeviceName, answers: readonly boolean[]): CompiledProgram {
+function compiledOnce(
+  { text, kernelCount }: Pick<KeptClass, "text" | "kernelCount">,
+  device: DeviceName,
+  { program, request: { entry } }: { readonly program: () => Program; readonly request: ClassRequest },
+): CompiledProgram {
   const compile = deviceNamed(device).compileClass;
   if (!compile) throw new InternalError(`Expected a device that compiles classes but found ${device}`);
-  const key = `${device} ${answers}\n${printProgram(program, { origins: false })}`;
+  const key = `${device} ${text}`;
   const known = programs.get(key);
   if (known) return known;
-  const made = compile(program);
+  const made = compile({
+    name: entry.definition.name,
+    kernelCount,
+    program,
+    ...entry.keptAs === null ? { kept: null, keep() {} } : keptCode(key),
+  });
   programs.set(key, made);
   return made;
 }

@@ -23,6 +23,7 @@ import type { BufferOperand } from "../loops/record.ts";
 import { isCreation, takesInplace } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
+import { ALL_OPS } from "../ops/table.ts";
 import { Sym } from "../sym/expr.ts";
 import { concrete, contiguousLayout, type Layout, layoutOf } from "./layout.ts";
 import { type MakeTemporary, recordKernels } from "./library_calls.ts";
@@ -100,7 +101,8 @@ export class OpEntry {
   readonly views = new Map<string, readonly ViewPlace[] | null>();
   /** Signatures whose arguments `infer` accepted, for compositions. */
   readonly checked = new Set<string>();
-  constructor(readonly definition: OpDefinition) {
+  /** `keptAs`: names it between processes, where it is dyn's own. */
+  constructor(readonly definition: OpDefinition, readonly keptAs: string | null = null) {
     this.creates = isCreation(definition);
     this.takesInplace = takesInplace(definition);
     this.loadable = definition.checksNumbers ? [] : Object.entries(definition.params)
@@ -119,12 +121,13 @@ function takesTensors(kind: ParamKind): boolean {
 }
 
 const entries = new Map<OpDefinition, OpEntry>();
+const OWN: ReadonlySet<OpDefinition> = new Set(ALL_OPS);
 
 /** The entry of a definition. */
 export function entryOf(definition: OpDefinition): OpEntry {
   const known = entries.get(definition);
   if (known) return known;
-  const made = new OpEntry(definition);
+  const made = new OpEntry(definition, OWN.has(definition) ? definition.name : null);
   entries.set(definition, made);
   return made;
 }

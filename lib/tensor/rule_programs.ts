@@ -11,7 +11,7 @@ import { isEqual } from "../sym/decide.ts";
 import { OpByOp } from "./class_graph.ts";
 import { classPlan } from "./classes.ts";
 import { ambient } from "./modes.ts";
-import { findPlan, OpEntry, type Plan, PlanCache, type TensorArgs, tensorsOf } from "./plan.ts";
+import { entryOf, findPlan, OpEntry, type Plan, PlanCache, type TensorArgs, tensorsOf } from "./plan.ts";
 import { runInto } from "./run.ts";
 import { modes, type Tensor } from "./tensor.ts";
 
@@ -68,7 +68,9 @@ function placeOf(text: string): Place {
 function ruleOpOf(definition: OpDefinition): RuleOp {
   const known = ruleOps.get(definition);
   if (known) return known;
-  const made = { entry: new OpEntry(asOp(definition)), plans: new PlanCache<Plan | null>() };
+  const { keptAs } = entryOf(definition);
+  const own = keptAs === null ? null : `gradients of ${keptAs}`;
+  const made = { entry: new OpEntry(asOp(definition), own), plans: new PlanCache<Plan | null>() };
   ruleOps.set(definition, made);
   return made;
 }

@@ -24,6 +24,6 @@ export function enterLaboratory(): void {
     allocate: (byteLength) => poison(cpu.allocate(byteLength)),
     free: (memory) => cpu.free(poison(memory)),
     compileEager: (program) => noisy(program, cpu.compileEager(program)),
-    ...(compileClass ? { compileClass: (program) => noisy(program, compileClass(program)) } : {}),
+    ...(compileClass ? { compileClass: (source) => noisy(source.program(), compileClass(source)) } : {}),
   });
 }

@@ -1,0 +1,119 @@
+/**
+ * Classes of calls between processes. Input: a family of classes; output: the classes that former processes made for
+ * it, and the code of their programs. Invariant: the key says all that making a class depends on, dyn itself and the
+ * settings included, and is compared as a whole; a user's own ops are not kept.
+ */
+import { config } from "../base/config.ts";
+import type { DType } from "../base/dtype.ts";
+import { messageOf } from "../base/errors.ts";
+import { dropEntry, type EntryKind, keepEntry, keptEntry } from "../base/kept_entries.ts";
+import { ownIdentity } from "../base/own_sources.ts";
+import { counters } from "../base/logs.ts";
+import type { Plain } from "../base/recording.ts";
+import { dtype } from "../graph/stored/values.ts";
+import type { ClassSource } from "../loops/device.ts";
+import { type Codec, flag, list, number, oneOf, record, text } from "../sym/stored/codec.ts";
+import { dim } from "../sym/stored/dims.ts";
+import { DamagedForm, listIn, recordIn } from "../sym/stored/forms.ts";
+import { type Assumption, type ClassCall, ClassSizes } from "./class_sizes.ts";
+import type { Dim } from "../sym/expr.ts";
+
+/** A result of a class. */
+export interface ClassResult {
+  readonly shape: readonly Dim[];
+  readonly strides: readonly Dim[];
+  readonly dtype: DType;
+}
+
+/** A class without its code. */
+export interface KeptClass {
+  readonly sizes: ClassSizes;
+  readonly programSizes: readonly Dim[];
+  readonly reads: readonly number[];
+  readonly results: readonly ClassResult[];
+  /** Its program. */
+  readonly kernelCount: number;
+  /** The complete text of its program, by which classes share one. */
+  readonly text: string;
+}
+
+/** What everything depends on that is kept; null: nothing is kept. */
+function identity(): string | null {
+  const own = config.graphCache ? ownIdentity() : null;
+  if (own === null) return null;
+  const { trace: _, ...settings } = config.inductor;
+  return JSON.stringify({ own, settings });
+}
+
+function keyOf(key: string): string | null {
+  const all = identity();
+  return all === null ? null : `${all}\n${key}`;
+}
+
+/** What was kept under a key; null where there is nothing. */
+function kept<T>(kind: EntryKind, key: string | null, read: (form: Plain) => T): T | null {
+  const found = key === null ? undefined : keptEntry(kind, key);
+  if (key === null || found === undefined) return null;
+  try {
+    const made = read(JSON.parse(found));
+    counters.add(`kept_${kind}`, "hits");
+    return made;
+  } catch (error) {
+    if (!(error instanceof DamagedForm || error instanceof SyntaxError)) throw error;
+    dropEntry(kind, key, messageOf(error));
+    return null;
+  }
+}
+
+const assumption: Codec<Assumption> = record<Assumption>({
+  relation: oneOf("eq", "lt", "le"),
+  difference: dim,
+  outcome: flag,
+});
+
+/** A class without its sizes, over their symbols. */
+const rest = record<Omit<KeptClass, "sizes">>({
+  programSizes: list(dim),
+  reads: list(number),
+  results: list(record<ClassResult>({ shape: list(dim), strides: list(dim), dtype })),
+  kernelCount: number,
+  text,
+});
+
+/** The classes of a family that former processes made; `call`: one of its calls. */
+export function keptClasses(family: string, call: ClassCall): readonly KeptClass[] {
+  return kept("classes", keyOf(family), (form) =>
+    listIn(form).map((each): KeptClass => {
+      const { hints = null, assumptions = null, rest: others = null } = recordIn(each);
+      const none = new ClassSizes(call).numbered;
+      const sizes = new ClassSizes(call, list(number).read(hints, none)), symbols = sizes.numbered;
+      sizes.assumeAgain(list(assumption).read(assumptions, symbols));
+      return { sizes, ...rest.read(others, symbols) };
+    })) ?? [];
+}
+
+/** Keeps the classes of a family in place of those that it had. */
+export function keepClasses(family: string, classes: readonly KeptClass[]): void {
+  const key = keyOf(family);
+  if (key === null) return;
+  const form = classes.map(({ sizes, ...others }): Plain => {
+    const symbols = sizes.numbered;
+    return {
+      hints: sizes.hints,
+      assumptions: list(assumption).write(sizes.assumptions, symbols),
+      rest: rest.write(others, symbols),
+    };
+  });
+  keepEntry("classes", key, JSON.stringify(form));
+}
+
+/** Where the code of a program is kept. */
+export function keptCode(program: string): Pick<ClassSource, "kept" | "keep"> {
+  const key = keyOf(program);
+  return {
+    kept: kept("programs", key, (form) => form),
+    keep(form) {
+      if (key !== null) keepEntry("programs", key, JSON.stringify(form()));
+    },
+  };
+}
