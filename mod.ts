@@ -20,6 +20,7 @@ export {
   BackendCompilerFailed,
   type BreakReason,
   DynError,
+  FailOnRecompileLimitHit,
   InternalError,
   Unsupported,
 } from "./lib/base/errors.ts";

@@ -19,6 +19,7 @@ import { clearCompileTimes } from "./base/compile_times.ts";
 import { counters } from "./base/logs.ts";
 import { callableOf, statisticsOf } from "./compile.ts";
 import { Module } from "./nn/module.ts";
+import { metadataChanges } from "./tensor/metadata_version.ts";
 import { isTensor, type Tensor } from "./tensor/tensor.ts";
 
 export {
@@ -29,12 +30,14 @@ export {
   comptime,
   type ComptimeContext,
   disable,
+  disableNestedGraphBreaks,
   type DisableOptions,
   errorOnGraphBreak,
   type GuardFilter,
   type GuardFilterEntry,
   isCompiling,
   isDynamoCompiling,
+  isExporting,
   keepTensorGuardsUnsafe,
   nonstrictTrace,
   setStance,
@@ -171,7 +174,7 @@ function mark(
   checkOptions("markDynamic", { min: ["number"], max: ["number"] }, range);
   const { min = 2, max = Infinity } = range;
   if (!(min <= max)) throw new DynError(`Expected a range of sizes but found from ${min} to ${max}`);
-  for (const d of dimensions(tensor, dim)) markDimension(tensor, d, { kind: "dynamic", min, max, strict });
+  markEach(tensor, dim, { kind: "dynamic", min, max, strict });
 }
 
 /**
@@ -179,12 +182,22 @@ function mark(
  * decision that depends on it ends the graph, and what operations take for granted is checked in each call.
  */
 export function markUnbacked(tensor: Tensor, dim: number | readonly number[]): void {
-  for (const d of dimensions(tensor, dim)) markDimension(tensor, d, { kind: "unbacked" });
+  markEach(tensor, dim, { kind: "unbacked" });
 }
 
 /** Keeps a dimension of an input (or all) constant, however often it changes. */
 export function markStatic(tensor: Tensor, dim?: number | readonly number[]): void {
-  for (const d of dimensions(tensor, dim)) markDimension(tensor, d, { kind: "static" });
+  markEach(tensor, dim, { kind: "static" });
+}
+
+/** Versions that are compiled already serve a tensor no longer in which more dimensions are to be symbols. */
+function markEach(
+  tensor: Tensor,
+  dim: number | readonly number[] | undefined,
+  mark: Parameters<typeof markDimension>[2],
+): void {
+  for (const d of dimensions(tensor, dim)) markDimension(tensor, d, mark);
+  metadataChanges(tensor);
 }
 
 /** The dimensions that are named; all of them where none is. */

@@ -138,6 +138,34 @@ Deno.test("unknown settings and wrong types are errors and change nothing", () =
   assertThrows(() => record["cacheSize"] = 1, DynError, "Expected the name of a setting but found cacheSize");
 });
 
+Deno.test("assignments of wrong types to settings are errors and change nothing", () => {
+  const before = { ...config }, tier = config.inductor.tier;
+  const assign = (path: string, value: unknown) => () => {
+    const keys = path.split("."), key = keys.pop() ?? "";
+    const target = keys.reduce<object>((settings, name) => Reflect.get(settings, name), config);
+    Reflect.set(target, key, value);
+  };
+  const wrong: readonly (readonly [path: string, value: unknown, text: string])[] = [
+    ["cacheSizeLimit", "8", 'Expected a value of kind number for cacheSizeLimit but found "8"'],
+    ["verbose", 1, "Expected a value of kind boolean for verbose but found 1"],
+    ["verbose", undefined, "Expected a value of kind boolean for verbose but found undefined"],
+    ["reorderableLoggingFunctions", [], "Expected a value of kind Set for reorderableLoggingFunctions"],
+    ["inductor", {}, "Expected settings of inductor one by one but found {}"],
+    ["inductor.fusion", "no", 'Expected a value of kind boolean for inductor.fusion but found "no"'],
+    ["inductor.tier", "fast", 'Expected inductor.tier out of "wait", "background", "wasm" but found "fast"'],
+    ["inductor.trace.enabled", 0, "Expected a value of kind boolean for inductor.trace.enabled but found 0"],
+  ];
+  for (const [path, value, text] of wrong) assertThrows(assign(path, value), DynError, text);
+  assertThrows(() => inductorPatch({ tier: "fast" }), DynError, 'but found "fast"');
+  assertEquals({ ...config }, before);
+  assertEquals(config.inductor.tier, tier);
+  config.patch({ cacheSizeLimit: 3 }, () => {
+    config.cacheSizeLimit = 4;
+    assertEquals(config.cacheSizeLimit, 4);
+  });
+  assertEquals(config.cacheSizeLimit, before.cacheSizeLimit);
+});
+
 Deno.test("untyped options of compile become a checked patch", () => {
   assertEquals(inductorPatch({ maxAutotune: true, "trace.enabled": true, "trace.fxGraph": false }), {
     maxAutotune: true,

@@ -165,7 +165,7 @@ Deno.test("looking at a call runs no code of the program", () => {
   const tensorFact = (source: Source): Fact => ({
     kind: "tensor",
     source,
-    expected: { ...expected, requiresGrad: false, shape: [2], strides: [1], methods: new Map() },
+    expected: { ...expected, requiresGrad: false, shape: [2], strides: [1], methods: new Map(), marked: [] },
   });
   const facts: readonly ((i: number) => Fact)[] = [
     (value) => ({ kind: "constant", source: propertySource(argument, "value"), value }),

@@ -2,13 +2,12 @@
  * The settings that a user may change, their defaults, and scoped changes to them.
  *
  * Input: the environment for the defaults, assignments and `patch` afterwards; output: `config`, read directly.
- * Invariant: `patch` keeps every setting of its default's type; names that do not exist are errors, never
- * ignored.
+ * Invariant: every setting keeps its default's type; names that do not exist are errors, never ignored.
  */
 import { checkFunction } from "./checked_input.ts";
 import { DynError } from "./errors.ts";
 
-/** Settings that stand together. An own property is found before the prototype, so reads stay plain. */
+/** Settings that stand together. */
 abstract class Settings {}
 
 // Only an assignment to a name that no setting has gets as far as this.
@@ -20,6 +19,45 @@ Object.setPrototypeOf(
     },
   }),
 );
+
+/** Settings whose own assignments are checked: with what is wrong no setting changes. */
+function checked<S extends Settings>(settings: S, path: string): S {
+  for (const key of Object.keys(settings)) {
+    const name = path + key;
+    let current: unknown = Reflect.get(settings, key);
+    Object.defineProperty(settings, key, {
+      enumerable: true,
+      get: () => current,
+      set: (value: unknown) => {
+        if (current instanceof Settings) {
+          throw new DynError(`Expected settings of ${name} one by one but found ${Deno.inspect(value)}`);
+        }
+        checkValue(name, current, value);
+        current = value;
+      },
+    });
+  }
+  return Object.seal(settings);
+}
+
+/** Throws DynError for a value that is no value of a setting; `current` is one. */
+function checkValue(name: string, current: unknown, value: unknown): void {
+  const wanted = current instanceof Settings ? "object" : kindOf(current);
+  if (kindOf(value) !== wanted) {
+    throw new DynError(`Expected a value of kind ${wanted} for ${name} but found ${Deno.inspect(value)}`);
+  }
+  const choices = CHOICES.get(name);
+  if (choices && typeof value === "string" && !choices.includes(value)) {
+    const texts = choices.map((each) => JSON.stringify(each)).join(", ");
+    throw new DynError(`Expected ${name} out of ${texts} but found ${JSON.stringify(value)}`);
+  }
+}
+
+/** `typeof`, with what it throws together told apart. */
+function kindOf(value: unknown): string {
+  if (value instanceof Set) return "Set";
+  return value === null ? "null" : typeof value;
+}
 
 /** What the debug folder of a compilation holds, `config.inductor.trace`. */
 export class TraceConfig extends Settings {
@@ -42,6 +80,9 @@ export class TraceConfig extends Settings {
 }
 
 const TIERS = ["wait", "background", "wasm"] as const;
+
+/** Settings that are one of some texts. */
+const CHOICES: ReadonlyMap<string, readonly string[]> = new Map([["inductor.tier", TIERS]]);
 
 /** What CPU graphs become, see `InductorConfig.tier`. */
 export type Tier = typeof TIERS[number];
@@ -98,7 +139,7 @@ export class InductorConfig extends Settings {
   /** Keep results in memory that the graph owns and overwrites in its next call, as CUDA graphs do; a stale one is an error. */
   staticResults = false;
   /** What the debug folder holds. */
-  readonly trace: TraceConfig = Object.seal(new TraceConfig());
+  readonly trace: TraceConfig = checked(new TraceConfig(), "inductor.trace.");
 }
 
 /** A change to some settings; groups may be partial too. */
@@ -117,7 +158,7 @@ export class Config extends Settings {
   cacheSizeLimit = 8;
   /** The same for a compiled function together with what goes on behind its graph breaks. */
   accumulatedCacheSizeLimit = 256;
-  /** Throw `Unsupported` (GB0033) where one of these limits is reached, as `fullgraph` does. */
+  /** Throw `FailOnRecompileLimitHit` (GB0033) where one of these limits is reached, as `fullgraph` does. */
   failOnRecompileLimitHit = false;
   /** Show all frames in errors of compilation, dyn's own behind the user's. */
   verbose: boolean = Deno.env.get("DYN_VERBOSE") === "1";
@@ -180,7 +221,7 @@ export class Config extends Settings {
   /** Where repros go, a folder each; DYN_REPRO_DIR. */
   reproDir: string = Deno.env.get("DYN_REPRO_DIR") || "dyn_repros";
   /** The code generator's settings. */
-  readonly inductor: InductorConfig = Object.seal(new InductorConfig());
+  readonly inductor: InductorConfig = checked(new InductorConfig(), "inductor.");
 
   /**
    * Runs `body` with some settings changed and restores them afterwards; when `body` returns a promise, once
@@ -211,7 +252,7 @@ export function shadowRate(value: unknown): number {
 }
 
 /** The settings in force. */
-export const config: Config = Object.seal(new Config());
+export const config: Config = checked(new Config(), "");
 
 /**
  * Checks settings of the code generator that arrive untyped, `compile`'s `options`: names as in
@@ -251,20 +292,11 @@ function changesOf(target: Settings, patch: object, path: string): Change[] {
     }
     if (value === undefined) continue;
     const current: unknown = Reflect.get(target, key);
-    const wanted = current instanceof Settings ? "object" : kindOf(current);
-    if (kindOf(value) !== wanted) {
-      throw new DynError(`Expected a value of kind ${wanted} for ${name} but found ${Deno.inspect(value)}`);
-    }
+    checkValue(name, current, value);
     if (current instanceof Settings) changes.push(...changesOf(current, value, `${name}.`));
     else changes.push({ target, key, value });
   }
   return changes;
-}
-
-/** `typeof`, with what it throws together told apart. */
-function kindOf(value: unknown): string {
-  if (value instanceof Set) return "Set";
-  return value === null ? "null" : typeof value;
 }
 
 /** Makes the changes; what it returns takes them back. */

@@ -50,6 +50,11 @@ export class Unsupported extends Error {
   }
 }
 
+/** A function has as many compiled versions as it may have, and is not to run without one: `fullgraph`, or a setting. */
+export class FailOnRecompileLimitHit extends Unsupported {
+  override readonly name: string = "FailOnRecompileLimitHit";
+}
+
 /** The text of a graph break as `Unsupported` and the log show it: user frames first, then why and what to do. */
 export function breakText(reason: BreakReason): string {
   const lines = [`${reason.category} (${reason.id})`];

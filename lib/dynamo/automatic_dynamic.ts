@@ -10,28 +10,6 @@ import type { SizeSource } from "../sym/shape_env.ts";
 /** How sizes and numbers are treated: as they turn out, all as symbols, none. */
 export type DynamicMode = "automatic" | "always" | "never";
 
-/** What the user said about one dimension. */
-export type DimensionMark =
-  /** `strict`: a program that makes a constant of it is an error. */
-  | { readonly kind: "dynamic"; readonly min: number; readonly max: number; readonly strict: boolean }
-  /** Any size, which nothing is known of. */
-  | { readonly kind: "unbacked" }
-  | { readonly kind: "static" };
-
-const marks = new WeakMap<object, Map<number, DimensionMark>>();
-
-/** Says how a dimension of a tensor is to be treated when the tensor is an input of a compiled function. */
-export function markDimension(tensor: object, dim: number, mark: DimensionMark): void {
-  let known = marks.get(tensor);
-  if (!known) marks.set(tensor, known = new Map());
-  known.set(dim, mark);
-}
-
-/** What was said about a dimension. */
-export function markOf(tensor: object, dim: number): DimensionMark | undefined {
-  return marks.get(tensor)?.get(dim);
-}
-
 /** A number as it was last seen. */
 interface NumberHistory {
   readonly last: number;

@@ -6,6 +6,7 @@ import { checkFunction } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../tensor/modes.ts";
 import type { BuiltinModel, Frame } from "./trace/interpreter.ts";
+import { NO_RULES } from "./frame_rules.ts";
 import { PUSHED } from "./trace/interpreter.ts";
 import { breakGraph } from "./break_reasons.ts";
 import { isCallable, UNDEFINED } from "./variables/value.ts";
@@ -30,7 +31,7 @@ export function errorOnGraphBreak<R>(enabled: boolean, body: () => R): R {
 
 /** Whether a break of these frames, innermost last, is an error. */
 export function isErrorAt(frames: readonly Frame[]): boolean {
-  return frames.findLast((frame) => frame.errorOnBreak !== null)?.errorOnBreak ?? inForce;
+  return frames.findLast(({ rules }) => rules.errorOnBreak !== null)?.rules.errorOnBreak ?? inForce;
 }
 
 /** Steps through the body of a region. */
@@ -41,6 +42,6 @@ export const errorOnGraphBreakModel: BuiltinModel = (m, request) => {
   }
   const caller = m.top;
   m.call({ ...request, callee: body, self: UNDEFINED, args: [] });
-  if (m.top !== caller) m.top.errorOnBreak = enabled.value;
+  if (m.top !== caller) m.top.rules = { ...NO_RULES, errorOnBreak: enabled.value };
   return PUSHED;
 };

@@ -32,6 +32,7 @@ import { errorOnGraphBreak, errorOnGraphBreakModel } from "./error_on_break.ts";
 import { addPrintedCode } from "./trace/builtins/printed_code.ts";
 import { ModelTable } from "./trace/builtins/table.ts";
 import type { BuiltinModel, CallRequest, Interpreter } from "./trace/interpreter.ts";
+import { NO_RULES } from "./frame_rules.ts";
 import { PUSHED } from "./trace/interpreter.ts";
 import type { MachineContext } from "./trace/machine.ts";
 import { traceCond, traceScan, traceWhile } from "./trace/control_flow.ts";
@@ -123,8 +124,16 @@ function marked(fn: object): BuiltinModel | undefined {
       return () => breakGraph("builtin", `${functionLabel(fn)} (a function of the runtime)`);
     case "disabled":
       return () => breakGraph("disabled", `${functionLabel(fn)}${mark.reason && `, ${mark.reason}`}`);
-    case "isCompiling":
-      return () => constant(true);
+    case "answers":
+      return () => constant(mark.answer);
+    case "ruled":
+      return (m, request) => {
+        const callee = m.wrapper.known(mark.original, functionLabel(mark.original)), caller = m.top;
+        if (!isCallable(callee)) return breakGraph("builtin", "a marked value that is no function");
+        m.call({ ...request, callee });
+        if (m.top !== caller) m.top.rules = { ...NO_RULES, ...mark.rules };
+        return PUSHED;
+      };
     case "compiled":
       return (m: Interpreter, request: CallRequest) => {
         const callee = m.wrapper.known(mark.original, functionLabel(mark.original));

@@ -5,6 +5,7 @@
 import { apply } from "../base/own_builtins.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
+import type { FrameRules } from "./frame_rules.ts";
 
 /** How a marked function is treated. */
 export type FunctionMark =
@@ -24,8 +25,10 @@ export type FunctionMark =
   | { readonly kind: "compiled"; readonly original: object }
   /** Traced as its original, all calls that turn out alike as one region of the graph. */
   | { readonly kind: "region"; readonly original: object }
-  /** Asks whether code is being traced: always true there. */
-  | { readonly kind: "isCompiling" };
+  /** Stands for another function, in whose frame something else is done. */
+  | { readonly kind: "ruled"; readonly original: object; readonly rules: Partial<FrameRules> }
+  /** Asks what code is doing that is being traced. */
+  | { readonly kind: "answers"; readonly answer: boolean };
 
 const marks = new WeakMap<object, FunctionMark>();
 
@@ -44,35 +47,65 @@ export function isCompiling(): boolean {
   return false;
 }
 
-markFunction(isCompiling, { kind: "isCompiling" });
+markFunction(isCompiling, { kind: "answers", answer: true });
 
 /** The same, as in `torch.compiler`, where other tracers exist. */
 export function isDynamoCompiling(): boolean {
   return false;
 }
 
-markFunction(isDynamoCompiling, { kind: "isCompiling" });
+markFunction(isDynamoCompiling, { kind: "answers", answer: true });
+
+/** Whether a program is being exported: false, also while code is traced, since dyn does not export. */
+export function isExporting(): boolean {
+  return false;
+}
+
+markFunction(isExporting, { kind: "answers", answer: false });
 
 /** Options of `disable`. */
 export interface DisableOptions {
   /** Why, for the explanation of the graph break. */
   readonly reason?: string | undefined;
+  /** Whether what the function calls runs outside of graphs as well; true unless given. */
+  readonly recursive?: boolean | undefined;
 }
 
-/** A function that runs as it is, outside of graphs; callees are not traced either. Compiled functions stay compiled. */
+/**
+ * A function that runs as it is, outside of graphs; callees are not traced either, unless `recursive: false` says so.
+ * Compiled functions stay compiled.
+ */
 export function disable<F extends (...args: never[]) => unknown>(
   fn: F,
   options: DisableOptions = {},
 ): F {
   checkFunction(fn, "to disable");
-  checkOptions("disable", { reason: ["string"] }, options);
-  const { reason = "" } = options;
-  const wrapped = function (this: unknown, ...args: unknown[]): unknown {
+  checkOptions("disable", { reason: ["string"], recursive: ["boolean"] }, options);
+  const { reason = "", recursive = true } = options;
+  return wrapped(
+    fn,
+    recursive ? { kind: "disabled", reason } : { kind: "ruled", original: fn, rules: { runsOutside: true } },
+  );
+}
+
+/**
+ * A function within whose calls no graph ends, as `torch._dynamo.disable_nested_graph_breaks`: where what it calls cannot
+ * be captured, the graph of the outermost compiled function ends at its own call instead, which then runs as it is.
+ */
+export function disableNestedGraphBreaks<F extends (...args: never[]) => unknown>(fn: F): F {
+  checkFunction(fn, "to capture as a whole");
+  return wrapped(fn, { kind: "ruled", original: fn, rules: { breaksOutside: true } });
+}
+
+/** A function that does the same, with a mark of its own. */
+function wrapped<F extends (...args: never[]) => unknown>(fn: F, mark: FunctionMark): F {
+  const made = function (this: unknown, ...args: unknown[]): unknown {
     return apply(fn, this, args);
   };
-  Object.defineProperty(wrapped, "name", { value: fn.name, configurable: true });
-  markFunction(wrapped, { kind: "disabled", reason });
-  return wrapped as unknown as F;
+  Object.defineProperty(made, "name", { value: fn.name, configurable: true });
+  Object.defineProperty(made, "length", { value: fn.length, configurable: true });
+  markFunction(made, mark);
+  return made as unknown as F;
 }
 
 /** Options of `substituteInGraph`. */

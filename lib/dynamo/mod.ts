@@ -1,5 +1,5 @@
 /** Capture of JavaScript programs: the room's surface for the layers above. */
-export { markDimension } from "./automatic_dynamic.ts";
+export { markDimension } from "./dimension_marks.ts";
 export { check } from "./check.ts";
 export { explain, type Explanation, type ExplanationOf } from "./explain.ts";
 export { type Comptime, comptime, type ComptimeContext } from "./comptime.ts";
@@ -17,9 +17,11 @@ export {
   allowInGraph,
   assumeConstantResult,
   disable,
+  disableNestedGraphBreaks,
   type DisableOptions,
   isCompiling,
   isDynamoCompiling,
+  isExporting,
   markFunction,
   nonstrictTrace,
   regionOf,

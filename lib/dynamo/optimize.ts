@@ -8,7 +8,8 @@ import { config } from "../base/config.ts";
 import type { GraphBackend } from "../graph/backend.ts";
 import { recordedCall } from "./call_recorder.ts";
 import { compileEntry } from "./compile_entry.ts";
-import { markFunction } from "./marks.ts";
+import { markFunction, markOfFunction } from "./marks.ts";
+import { NO_RULES } from "./frame_rules.ts";
 import { type Hooks, type OptimizeOptions, Program, resetGraphNames } from "./program.ts";
 import { resumedUnits } from "./resume.ts";
 import { rootBody } from "./root_body.ts";
@@ -72,7 +73,10 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
     shapesSpec: choices.shapesSpec ?? {},
     signature: choices.signature ?? null,
   };
-  const body = rootBody(fn as (...args: never[]) => unknown, fn.name);
+  const mark = markOfFunction(fn);
+  const body = mark?.kind === "ruled" && typeof mark.original === "function"
+    ? rootBody(mark.original as AnyFunction, fn.name, { ...NO_RULES, ...mark.rules })
+    : rootBody(fn as (...args: never[]) => unknown, fn.name);
   const program = new Program(choices.name ?? fn.name, fn, options, () => body.place());
   const root = new Unit(program, body, compileEntry);
   const callable = function (this: unknown, ...args: unknown[]): unknown {

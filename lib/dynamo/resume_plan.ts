@@ -9,6 +9,7 @@ import type { CodeObject, Register } from "./bytecode/code.ts";
 import { readsFrame, writes } from "./bytecode/effects.ts";
 import { liveRegisters } from "./bytecode/liveness.ts";
 import { isFixed } from "./captured.ts";
+import { type FrameRules, NO_RULES } from "./frame_rules.ts";
 import { type Completion, type Frame, type FrameBindings } from "./trace/interpreter.ts";
 import { handlerOf, isReachable } from "./trace/machine.ts";
 import type { ObjectValue, Value } from "./variables/value.ts";
@@ -51,7 +52,7 @@ export interface PlannedFrame {
   /** The running function where it is always the same. */
   readonly callee: ObjectValue | null;
   readonly bindings: FrameBindings["kind"];
-  readonly errorOnBreak: boolean | null;
+  readonly rules: FrameRules;
   /** Free variables, if they are those of a known function. */
   readonly real: Extract<FrameBindings, { kind: "real" }> | null;
 }
@@ -152,14 +153,14 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
       completion,
       callee: known,
       bindings: info.kind,
-      errorOnBreak: frame.errorOnBreak,
+      rules: frame.rules,
       real: info.kind === "real" && isFixed(frame) ? info : null,
     };
     const who = known?.real ? numberOf(known.real) : "?";
     parts.push(
       `${numberOf(frame.code)}@${at}(${registers.join()})${JSON.stringify(completion)}${info.kind}${who}${
         info.kind === "real" ? numberOf(info.binding) : ""
-      }${frame.errorOnBreak ?? ""}`,
+      }${frame.rules === NO_RULES ? "" : JSON.stringify(frame.rules)}`,
     );
   }
   const inner = kept.at(-1);

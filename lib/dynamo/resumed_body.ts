@@ -57,7 +57,7 @@ function beginFrames(m: Interpreter, plan: ResumePlan, args: readonly unknown[])
     const callee = calleeOf(m, plan, i, wrapped);
     const frame = new Frame(bindings, planned.code, callee, UNDEFINED, [], UNDEFINED, completion);
     frame.pc = planned.pc;
-    frame.errorOnBreak = planned.errorOnBreak;
+    frame.rules = planned.rules;
     plan.parameters.forEach((parameter, at) => {
       if (parameter.kind === "register" && parameter.frame === i) {
         frame.registers[parameter.register] = wrapped[at];

@@ -8,6 +8,7 @@ import type { CodeObject } from "./bytecode/code.ts";
 import { infoOf } from "./functions.ts";
 import { argumentLabel, argumentSource, knownSource, THIS_SOURCE } from "./source.ts";
 import { positionOf } from "./trace/positions.ts";
+import { type FrameRules, NO_RULES } from "./frame_rules.ts";
 import { Frame, type Interpreter } from "./trace/interpreter.ts";
 import { ObjectValue, UNDEFINED, type Value } from "./variables/value.ts";
 import { isClass } from "./variables/wrap.ts";
@@ -16,8 +17,12 @@ import type { UnitBody } from "./unit.ts";
 /** How a function without a name is called in messages. */
 export const ANONYMOUS = "<anonymous>";
 
-/** The body of a whole function. */
-export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitBody {
+/** The body of a whole function, in whose frame these rules hold. */
+export function rootBody(
+  fn: (...args: never[]) => unknown,
+  name: string,
+  rules: FrameRules = NO_RULES,
+): UnitBody {
   let code: CodeObject | null = null;
   const codeOfRoot = (): CodeObject | string => {
     if (code) return code;
@@ -54,7 +59,10 @@ export function rootBody(fn: (...args: never[]) => unknown, name: string): UnitB
       if (typeof receiver === "string") return receiver;
       const bindings = { kind: "real", binding: info.binding } as const;
       const values = argumentValues(m, found, args);
-      return [new Frame(bindings, found, callee, receiver, values, UNDEFINED, { kind: "root", fixed: true })];
+      const completion = { kind: "root", fixed: true } as const;
+      const frame = new Frame(bindings, found, callee, receiver, values, UNDEFINED, completion);
+      frame.rules = rules;
+      return [frame];
     },
     runPlain: (self, args) => apply(fn, self, args),
   };

@@ -3,7 +3,7 @@
  * output: marks by place. Invariant: what is not understood, or names no parameter, is an error.
  */
 import { DynError } from "../base/errors.ts";
-import type { DimensionMark } from "./automatic_dynamic.ts";
+import type { DimensionMark } from "./dimension_marks.ts";
 import { argumentSource } from "./source.ts";
 
 /** A dimension: a symbol, in a range; a constant; of a size that nothing is known of; null: as it turns out. */

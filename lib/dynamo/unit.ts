@@ -4,7 +4,14 @@
  * Invariant: whichever way a call goes, it does what the original would have done.
  */
 import { config } from "../base/config.ts";
-import { BackendCompilerFailed, type BreakReason, DynError, messageOf, Unsupported } from "../base/errors.ts";
+import {
+  BackendCompilerFailed,
+  type BreakReason,
+  DynError,
+  FailOnRecompileLimitHit,
+  messageOf,
+  Unsupported,
+} from "../base/errors.ts";
 import { bisection } from "../base/bisect.ts";
 import { functionTitle } from "../base/compile_times.ts";
 import { counters, logs } from "../base/logs.ts";
@@ -307,7 +314,7 @@ export class Unit {
         ...remediesText(limit, mismatches, this).map((remedy) => `To end this: ${remedy}`),
       ].join("\n");
     if (program.options.fullgraph || config.failOnRecompileLimitHit) {
-      throw new Unsupported(this.#reason("cacheLimit", why()));
+      throw new FailOnRecompileLimitHit(this.#reason("cacheLimit", why()));
     }
     const warned = setting === "cacheSizeLimit" ? this : program;
     logs.emit(

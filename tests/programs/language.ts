@@ -1140,6 +1140,7 @@ export const scripts: Corpus = {
       "class C extends class {} { constructor() { super(); try { return 0; } catch (e) { return; } } } return [x.add(1), new C()];",
       "class A { v = x; } class C extends A { w = this.v.mul(2); constructor() { const begin = () => () => super(); begin()(); } } return new C().w;",
       "const noted = []; class A { constructor() { noted.push('A'); } } class C extends A { f = noted.push('f'); constructor() { super(); const again = () => super(); try { again(); } catch (e) { noted.push(String(e)); } } } return [x.add(new C().f), noted];",
+      "function f() { return typeof arguments; var arguments = 1; } function g(a = 1) { var arguments; return arguments.length; } return [x.add(1), f(1), g(1, 2)];",
       "let reads = 0; const end = { done: true, get value() { reads++; return 4; } }, it = { next: () => ({ value: 1 }), return: () => end, [Symbol.iterator]() { return it; } }; const g = (function* () { try { yield* it; } finally { x = x.add(1); } })(); g.next(); return [x.add(1), g.return(3).value, reads, x];",
       "const one = { value: 1, done: undefined, extra: 5 }, it = { next: () => one, [Symbol.iterator]() { return it; } }; const g = (function* () { yield* it; })(); const r = g.next(); return [x.add(r.value), r === one, r.done, r.extra];",
       "class C { static { var k = 3; { let k = 4; x = x.mul(k); } this.k = k; } } return x.add(C.k);",

@@ -6,6 +6,7 @@ import {
   config,
   type DType,
   DynError,
+  FailOnRecompileLimitHit,
   logs,
   nn,
   ones,
@@ -250,8 +251,9 @@ Deno.test("M6: a limit is an error under fullgraph, and with failOnRecompileLimi
   };
   config.patch({ cacheSizeLimit: 2 }, () => {
     for (const body of [run(true), () => config.patch({ failOnRecompileLimitHit: true }, run(false))]) {
-      const { reason } = assertThrows(body, Unsupported);
-      assertEquals(reason.id, "GB0033");
+      const error = assertThrows(body, FailOnRecompileLimitHit), { reason } = error;
+      assert(error instanceof Unsupported);
+      assertEquals([error.name, reason.id], ["FailOnRecompileLimitHit", "GB0033"]);
       assert(
         reason.explanation.includes(`L["x"]: float64[2][1], float32[2][1], now int32[2][1]`),
         reason.explanation,

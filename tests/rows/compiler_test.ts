@@ -34,6 +34,34 @@ Deno.test("M8: reset, listBackends, disable with a reason, isCompiling", () => {
   assert(breakReasons[0]?.explanation.endsWith(", it talks to a device"), breakReasons[0]?.explanation);
 });
 
+Deno.test("M8: a function that is disabled without what it calls", () => {
+  const helper = (x: Tensor) => x.sin().add(1);
+  const steps = (x: Tensor) => helper(helper(x.mul(2))).mul(3);
+  const part = compiler.disable(steps, { recursive: false });
+  const graphsOf = (fn: (x: Tensor) => Tensor) => {
+    const found: string[][] = [];
+    const run = compile(fn, {
+      backend: (gm) => {
+        found.push(gm.graph.nodes.flatMap(({ op, target }) => op.startsWith("call") ? [target] : []));
+        return null;
+      },
+    });
+    const x = tensor([0.5, 1]);
+    assertEquals([run(x).tolist(), run(x).tolist()], [fn(x).tolist(), fn(x).tolist()]);
+    return found;
+  };
+  assertEquals(graphsOf((x) => part(x.add(1)).sub(1)), [["add"], ["sin", "add", "sin", "add"], ["sub"]]);
+  assertEquals(graphsOf(part), [["sin", "add", "sin", "add"]]);
+  const { breakReasons } = compiler.explain((x: Tensor) => part(x))(ones([1]));
+  assertEquals(breakReasons.map(({ id }) => id), ["GB0003", "GB0003"]);
+  assertThrows(() => compile(part, { ...eager, fullgraph: true })(ones([1])), Unsupported, "steps");
+});
+
+Deno.test("M8: nothing that is compiled is exported", () => {
+  const f = compile((x: Tensor) => compiler.isExporting() ? x : x.add(1), { ...eager, fullgraph: true });
+  assertEquals([f(ones([1])).tolist(), compiler.isExporting()], [[2], false]);
+});
+
 Deno.test("M9: each stance does with calls what it says", () => {
   const run = (stance: compiler.Stance, calls: readonly number[]): number => {
     const count = new compiler.CompileCounter();
@@ -257,6 +285,35 @@ Deno.test("M12: around a compiled function, errorOnGraphBreak holds for what is 
   assertThrows(() => compiler.errorOnGraphBreak(true, () => f(ones([1]))), Unsupported, "GB0003");
   assertEquals(f(ones([1])).tolist(), [2]);
   assertEquals(compiler.errorOnGraphBreak(true, () => f(ones([1]))).tolist(), [2]);
+});
+
+Deno.test("M13: within a function without nested breaks the graph ends at the outermost call", () => {
+  const noted: string[] = [];
+  const note = compiler.disable((text: string) => void noted.push(text));
+  const inner = (x: Tensor) => {
+    const y = x.mul(2);
+    note("inner");
+    return y.add(1);
+  };
+  const middle = (x: Tensor) => inner(x.add(1)).mul(2);
+  const whole = compiler.disableNestedGraphBreaks(middle);
+  const counted = (part: typeof middle) => {
+    const count = new compiler.CompileCounter();
+    const f = compile((x: Tensor) => part(x.sub(1)).sub(1), { backend: count }), x = tensor([0.5, 1]);
+    const expected = middle(x.sub(1)).sub(1).tolist();
+    for (let i = 0; i < 2; i++) assertEquals(f(x).tolist(), expected);
+    return [compiler.status(f).graphBreaks, count.frameCount, count.opCount];
+  };
+  assertEquals(counted(middle), [1, 2, 6]);
+  assertEquals(counted(whole), [1, 2, 2]);
+  assertEquals(noted.length, 6);
+  // Around the whole function: nothing inside of what it calls
+  const count = new compiler.CompileCounter();
+  const root = compile(compiler.disableNestedGraphBreaks((x: Tensor) => middle(x.sub(1)).sub(1)), {
+    backend: count,
+  });
+  assertEquals(root(tensor([0.5, 1])).tolist(), middle(tensor([-0.5, 0])).sub(1).tolist());
+  assertEquals([count.frameCount, count.opCount], [2, 2]);
 });
 
 Deno.test("M13: a break in a nested call resumes every frame, and is counted once", () => {

@@ -1,7 +1,7 @@
 /** Rows M20 to M25 of the list of features: sizes and numbers that change. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { join } from "node:path";
-import { compile, compiler, config, DynError, logs, ones, type Tensor } from "../../mod.ts";
+import { compile, compiler, config, DynError, logs, nn, ones, type Tensor, Unsupported } from "../../mod.ts";
 import { runProgram, withFolder } from "../support/process.ts";
 
 const eager = { backend: "eager" } as const;
@@ -28,6 +28,49 @@ Deno.test("M20: markDynamic makes a dimension a symbol from the first call on, i
   assertEquals(versions(fn, [marked(3, { min: 3, max: 4 }), sized(9)]), 2);
   assertThrows(() => marked(3, { min: 5, max: 4 }), DynError, "but found from 5 to 4");
   assertThrows(() => compiler.markDynamic(sized(3), 2), DynError, "Expected dim in [-2, 1] but found 2");
+});
+
+Deno.test("M20: marks that are set later are noticed, unless the dimension is a symbol already", () => {
+  const f = compile((x: Tensor) => x.mul(x.shape[0] ?? 0), eager), count = () => compiler.status(f).entries;
+  const x = ones([4, 3]), y = ones([5, 3]);
+  const seen: number[] = [];
+  const call = (given: Tensor) => {
+    assertEquals(f(given).tolist(), given.mul(given.shape[0] ?? 0).tolist());
+    seen.push(count());
+  };
+  call(x);
+  compiler.markDynamic(x, 0);
+  call(x);
+  call(x);
+  call(ones([9, 3]));
+  compiler.markDynamic(y, 0);
+  call(y);
+  compiler.markStatic(y, 1);
+  call(y);
+  assertEquals(seen, [1, 2, 2, 2, 2, 2]);
+  compiler.markDynamic(y, 1);
+  call(y);
+  call(y);
+  compiler.markUnbacked(x, 0);
+  call(x);
+  assertEquals(seen.slice(6), [3, 3, 3]);
+});
+
+Deno.test("M20: the reason for a version says which mark is new", () => {
+  config.patch({ errorOnRecompile: true }, () => {
+    const f = compile((x: Tensor) => x.add(1), eager), x = ones([4]);
+    f(x);
+    compiler.markDynamic(x, 0);
+    assertThrows(() => f(x), Unsupported, "float32[4][1] of which dimension 0 is marked");
+  });
+});
+
+Deno.test("M20: marks on parameters are noticed, too", () => {
+  const model = new nn.Linear(3, 2), f = compile((x: Tensor) => x.matmul(model.weight.t()), eager);
+  f(ones([4, 3]));
+  compiler.markDynamic(model.weight, 0);
+  f(ones([4, 3]));
+  assertEquals(compiler.status(f).entries, 2);
 });
 
 Deno.test("M20: two marked dimensions of one size are two symbols", () => {

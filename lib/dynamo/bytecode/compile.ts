@@ -303,6 +303,8 @@ function frameInputs(ctx: FunctionContext, span: SourceSpan): readonly Later[] {
 function initializeVars(ctx: FunctionContext, scope: Scope | undefined, span: SourceSpan): void {
   for (const variable of scope?.variables.values() ?? []) {
     if (variable.kind !== "var") continue;
+    // It begins as the arguments, which printed code cannot have under a variable of its own
+    if (variable.name === "arguments") ctx.unsupported("a variable called arguments", ctx.unit.node);
     ctx.initialize(variable, ctx.constant(undefined, span, ctx.initialRegister(variable)), span);
   }
 }
@@ -340,6 +342,7 @@ function prologue(ctx: FunctionContext, node: FunctionNode): void {
   // A variable of a body with a scope of its own begins with the value of the parameter of its name
   for (const variable of bodyScope(ctx, node)?.variables.values() ?? []) {
     if (variable.kind !== "var") continue;
+    if (variable.name === "arguments") ctx.unsupported("a variable called arguments", node);
     const parameter = own?.variables.get(variable.name);
     const direct = ctx.initialRegister(variable);
     const value = parameter ? ctx.read(parameter, span, direct) : ctx.constant(undefined, span, direct);

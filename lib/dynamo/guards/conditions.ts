@@ -195,6 +195,7 @@ export class ConditionWriter {
         ? `${value}.requiresGrad`
         : `(${value}.state === null && ${value}.viewState === null || !${value}.requiresGrad)`,
     );
+    parts.push(`${this.helper("knowsMarks")}(${value}, ${this.constants.name(expected.marked)})`);
     for (const [key, method] of expected.methods) {
       parts.push(`${value}[${this.key(key)}] === ${this.constants.name(method)}`);
     }

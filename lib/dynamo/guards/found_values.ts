@@ -8,6 +8,7 @@ import { ambientState } from "../ambient.ts";
 import { flagsText } from "./flags.ts";
 import { type Fact, hostLeafText } from "./guard.ts";
 import { type GuardReader, type RefusedCall, sizesIn, tensorAt } from "./guard_reader.ts";
+import { dimensionsMarked } from "../dimension_marks.ts";
 import type { HostExpression } from "../variables/host_number.ts";
 import { sourceText } from "../source.ts";
 
@@ -23,7 +24,10 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
       if (!tensor) return valueText(value);
       const { device, requiresGrad, meta } = tensor;
       const { dtype } = meta;
-      return tensorText({ dtype, device, requiresGrad, sizes: metaText(meta).replace(/^[^[]*/, "") });
+      const unknown = dimensionsMarked(tensor).filter((dim) => !fact.expected.marked.includes(dim));
+      const sizes = metaText(meta).replace(/^[^[]*/, "");
+      const marked = unknown.length > 0 ? ` of which dimension ${unknown.join(", ")} is marked` : "";
+      return tensorText({ dtype, device, requiresGrad, sizes }) + marked;
     }
     case "array":
       return isLooked(value) && Array.isArray(value) ? `${value.length} elements` : valueText(value);

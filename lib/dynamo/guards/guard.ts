@@ -25,6 +25,8 @@ export interface TensorExpectation {
   readonly requiresGrad: boolean;
   readonly shape: readonly (number | null)[];
   readonly strides: readonly (number | null)[];
+  /** Dimensions that are symbols, or that the user had marked to be. */
+  readonly marked: readonly number[];
   /** Methods that the program has found on it, by their keys. */
   readonly methods: ReadonlyMap<string | symbol, object>;
 }

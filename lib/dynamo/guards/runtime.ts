@@ -11,6 +11,8 @@ import type { AmbientState } from "./ambient_state.ts";
 import type { PropertyFlags } from "./flags.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
+export { knowsMarks } from "../dimension_marks.ts";
+
 /** Any object, among the keys of a Map. */
 export const ANY: unique symbol = Symbol("any object");
 

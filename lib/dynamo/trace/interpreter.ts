@@ -8,6 +8,7 @@ import type { AutocastType } from "../../ops/autocast.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { FreeBinding } from "../frame/info.ts";
+import { type FrameRules, NO_RULES } from "../frame_rules.ts";
 import type { CellPlace, CellValue, ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
 import type { OutputGraph } from "./output_graph.ts";
@@ -65,8 +66,7 @@ export class Frame {
   delegates: { readonly iterator: ObjectValue; readonly next: Value } | null = null;
   /** What the generator was resumed with while `yield*` hands on. */
   received: { readonly mode: "next" | "throw" | "return"; readonly value: Value } | null = null;
-  /** Whether a break from here on is an error, where a region of the program says so; null: as outside of it. */
-  errorOnBreak: boolean | null = null;
+  rules: FrameRules = NO_RULES;
   /** Number of the call where the function is a region that the program has marked; null: it is none. */
   regionCall: number | null = null;
   /** Frames of dyn's own JavaScript stand-ins for builtins are not shown to users. */

@@ -208,7 +208,14 @@ export class Machine implements Interpreter {
         if (step > MOST_STEPS) {
           return { kind: "endless", because: `the trace exceeds ${MOST_STEPS} instructions` };
         }
+        const { operations } = this.output;
         execute(this, this.#execution, frame, instruction);
+        if (frame.rules.runsOutside && this.output.operations > operations) {
+          this.restartAt(step, {
+            kind: "disabled",
+            detail: `${frame.code.name || "<anonymous>"}, without what it calls`,
+          });
+        }
       } catch (signal) {
         const outcome = this.#handle(signal);
         if (outcome) return outcome;
@@ -290,6 +297,10 @@ export class Machine implements Interpreter {
   /** Generated code can only go on in frames that wait for a plain result. */
   #refuseUnresumable(reason: BreakCause): void {
     const again = { kind: "break", cause: reason } as const;
+    const [outermost] = this.frames;
+    if (outermost && this.frames.length > 1 && this.frames.some(({ rules }) => rules.breaksOutside)) {
+      throw new Restart(outermost.waitingSince, again);
+    }
     for (let i = 1; i < this.frames.length; i++) {
       const frame = this.frames[i], below = this.frames[i - 1];
       if (frame && below && !this.#isResumable(frame)) throw new Restart(below.waitingSince, again);

@@ -8,7 +8,8 @@ import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
-import { type ChangeHistory, type DimensionMark, type DynamicMode, markOf } from "../automatic_dynamic.ts";
+import type { ChangeHistory, DynamicMode } from "../automatic_dynamic.ts";
+import { type DimensionMark, dimensionsMarked, markOf } from "../dimension_marks.ts";
 import type { ShapeMarks } from "../shapes_spec.ts";
 import { isSaidUnbacked, saidOf } from "../dynamic_sources.ts";
 import { isModule, ownsParameter } from "../modules.ts";
@@ -259,6 +260,10 @@ export class Wrapper {
         requiresGrad: real.requiresGrad,
         shape: layout.shape.map(known),
         strides: layout.strides.map(known),
+        marked: [
+          ...layout.shape.flatMap((size, dim) => typeof size === "number" ? [] : [dim]),
+          ...dimensionsMarked(real),
+        ],
         methods: value.methods,
       },
     });
