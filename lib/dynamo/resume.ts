@@ -157,7 +157,7 @@ export function breakTail(unit: Unit, frames: readonly Frame[]): Tail | null {
         wanted ? (results.length === 1 ? `${pattern} = ${call};` : `(${pattern} = ${call});`) : `${call};`
       }`,
       `} catch (${error}) {`,
-      `  ${callText(thrown.way, out, new Map([[thrown.register, thrown.take(out, error)]]))}`,
+      ...caught(thrown, out, error),
       "}",
       ...then,
     ];
@@ -298,6 +298,18 @@ interface Handled {
   readonly way: Way;
   readonly register: Register;
   readonly take: (out: ModifiedCode, error: string) => string;
+  /** Whether it rejects a promise. */
+  readonly rejects: boolean;
+}
+
+/** What is done with an exception. A rejection that nobody waits for is told of, so it is made in any case. */
+function caught({ way, register, take, rejects }: Handled, out: ModifiedCode, error: string): string[] {
+  const text = take(out, error), depth = way.plan.frames.length - 1;
+  const isRead = way.plan.parameters.some((p) =>
+    p.kind === "register" && p.frame === depth && p.register === register
+  );
+  const lost = rejects && !isRead ? [`  ${text};`] : [];
+  return [...lost, `  ${callText(way, out, new Map([[register, text]]))}`];
 }
 
 /** Where an exception of the plain instruction goes; null: to the caller, "none": it cannot be said. */
@@ -312,7 +324,7 @@ function handlerWay(
       const callers = callersOf(unit, frames.slice(0, i + 1));
       const take = ({ constants }: ModifiedCode, error: string) =>
         `${constants.name(asyncCall, "$async")}(() => { throw ${error}; })`;
-      return callers ? { ...callers, take } : "none";
+      return callers ? { ...callers, take, rejects: true } : "none";
     }
     if (!frame || !handler) continue;
     const done = doneByThrowing(frame.code.instructions[frame.pc]);
@@ -320,7 +332,7 @@ function handlerWay(
     if (done !== null) frame.registers[done] = TRUE;
     const way = wayOn(unit, frames, { depth: i + 1, pc: handler.target, given: [handler.register] });
     if (done !== null) frame.registers[done] = former;
-    return way ? { way, register: handler.register, take: (_out, error) => error } : "none";
+    return way ? { way, register: handler.register, take: (_out, error) => error, rejects: false } : "none";
   }
   return null;
 }
