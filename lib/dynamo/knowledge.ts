@@ -23,6 +23,7 @@ import { addArrays } from "./trace/builtins/arrays.ts";
 import { addCollections } from "./trace/builtins/collections.ts";
 import { addIterators } from "./trace/builtins/iterators.ts";
 import { addTypedArrays } from "./trace/builtins/typed_arrays.ts";
+import { addDates } from "./trace/builtins/dates.ts";
 import { addWeak } from "./trace/builtins/weak.ts";
 import { addObjects } from "./trace/builtins/objects.ts";
 import { addPatterns } from "./trace/builtins/patterns.ts";
@@ -64,6 +65,7 @@ function models(): ModelTable {
   addIterators(made);
   addTypedArrays(made);
   addWeak(made);
+  addDates(made);
   addObjects(made);
   addPrimitives(made);
   addPatterns(made);

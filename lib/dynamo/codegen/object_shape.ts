@@ -18,6 +18,7 @@ export function nameOf(object: ObjectValue): string {
     case "map":
     case "set":
     case "generator":
+    case "date":
       return object.exotic.kind;
     case "function": {
       const name = object.exotic.closure?.functionName;
@@ -160,6 +161,9 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
       for (const value of exotic.frame?.registers ?? []) if (value) yield value;
       if (exotic.frame?.callee) yield exotic.frame.callee;
       if (exotic.frame?.delegates) yield exotic.frame.delegates.iterator;
+      break;
+    case "date":
+      yield exotic.time;
       break;
     case "listIterator":
       yield exotic.over;

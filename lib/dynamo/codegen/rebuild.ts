@@ -400,6 +400,12 @@ export class Rebuilder {
           prototype,
           GENERATORS,
         );
+      case "date":
+        return this.#collection(
+          `new ${this.constants.name(Date)}(${this.value(exotic.time)})`,
+          prototype,
+          Date.prototype,
+        );
       case "listIterator":
         return `${this.helper("listIterator")}(${this.value(exotic.over)}, ${JSON.stringify(exotic.what)})`;
       case "thrown":

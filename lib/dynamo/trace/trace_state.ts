@@ -102,6 +102,8 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
       ];
     case "generator":
       return [...own, exotic.state, exotic.frame?.pc, ...exotic.frame?.registers ?? []];
+    case "date":
+      return [...own, exotic.time];
     case "listIterator":
       return [...own, exotic.over, exotic.index, exotic.done];
     case "bound":

@@ -244,6 +244,8 @@ export type Exotic =
   }
   /** A typed array made in the trace, which has its elements to itself. */
   | { readonly kind: "typed"; readonly elements: NumberArray }
+  /** A date made in the trace: the number of its time. */
+  | { readonly kind: "date"; time: Value }
   /** A WeakMap, or a WeakSet, whose keys have `true`. */
   | { readonly kind: "weak"; readonly isMap: boolean; readonly entries: Map<Value, Value> }
   /** A builtin constructor's own state that cannot be set afterwards (errors): made again by the same call. */

@@ -321,6 +321,7 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
     if (tag?.kind === "constant" && typeof tag.value === "string") return constant(`[object ${tag.value}]`);
     if (self.arguments) return constant("[object Arguments]");
     if (self.exotic.kind === "array") return constant("[object Array]");
+    if (self.exotic.kind === "date") return constant("[object Date]");
     const isRegexp = self.exotic.kind === "constructed" && self.exotic.constructor.real === RegExp;
     if (isRegexp || types.isRegExp(self.real)) return constant("[object RegExp]");
     if (self.exotic.kind === "constructed" || self.real instanceof Error) return constant("[object Error]");

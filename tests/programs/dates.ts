@@ -1,0 +1,69 @@
+/** Programs that make dates. */
+import { type Tensor, tensor } from "../../mod.ts";
+import type { Corpus } from "../support/programs.ts";
+
+const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
+
+/** Programs without a break. */
+export const dates: Corpus = {
+  "what a date says"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const d = new Date(2020, 1, 2, 3), other = new Date("2021-03-04T05:06:07Z");
+      return [
+        x.add(d.getFullYear()).mul(d.getDay()),
+        [d.toISOString(), String(d), `${other}`, d < other, +other - +d, d.valueOf() === +d],
+        [d instanceof Date, typeof d, Object.prototype.toString.call(d), d.getTimezoneOffset()],
+        [Date.UTC(2000, 1), Date.parse("2020-01-01"), new Date("no date").getTime()],
+      ];
+    });
+    see(f(v(1)), f(v(2)));
+  },
+  "a date that is set, and handed on"({ compile, see }) {
+    const f = compile((x: Tensor, hours: number) => {
+      const d = new Date(0);
+      const time = d.setUTCHours(hours);
+      const copy = new Date(d);
+      copy.setUTCMinutes(30);
+      return { x: x.add(1), d, copy, list: [d, time, copy.getTime()] };
+    });
+    const { x, d, copy, list } = f(v(1), 5);
+    see(x, d.toISOString(), copy.toISOString(), list[0] === d, list);
+    see(f(v(1), 7).d === d, f(v(1), 7).d.getTime());
+  },
+  "a time that is told"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const now = new Date();
+      return { y: x.add(1), now, time: now.getTime() };
+    });
+    const before = Date.now(), first = f(v(1)), second = f(v(1)), after = Date.now();
+    see(first.y, first.now.getTime() === first.time, first.now === second.now);
+    see(before <= first.time, first.time <= second.time, second.time <= after);
+  },
+};
+
+/** Programs that break, or throw. */
+export const brokenDates: Corpus = {
+  "a date that is none, and what is no date"({ compile, see }) {
+    const f = compile((x: Tensor, which: number) => {
+      try {
+        if (which === 0) return [x, new Date(NaN).toISOString()];
+        return [x, Date.prototype.getTime.call({} as Date)];
+      } catch (error) {
+        return [x.add(1), String(error)];
+      }
+    });
+    see(f(v(1), 0), f(v(1), 1));
+  },
+  "classes of dates, dates from outside, and dates as text of a place"({ compile, see }) {
+    class Half extends Date {
+      half() {
+        return this.getTime() / 2;
+      }
+    }
+    const f = compile((x: Tensor, given: Date) => {
+      const made = new Half(8), d = new Date(5);
+      return [x.add(made.half()), given.getTime(), d.toLocaleDateString("en-US"), JSON.stringify({ d })];
+    });
+    see(f(v(1), new Date(3)), f(v(1), new Date(4)));
+  },
+};
