@@ -5,7 +5,7 @@
 import type { TextWriter } from "../../../lib/base/text_writer.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { type DType, type ValueType, valueType } from "../../../lib/base/dtype.ts";
-import type { BufferView, ConvGeometry, ExternKernel } from "../../../lib/loops/ir.ts";
+import type { BufferId, BufferView, ConvGeometry, ExternKernel } from "../../../lib/loops/ir.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { Routine } from "../runtime_library.ts";
 import { CONV_CALL } from "../runtime/conv.ts";
@@ -18,6 +18,8 @@ import type { Range } from "./names.ts";
 export interface ExternSite {
   readonly context: KernelContext;
   readonly calls: TextWriter;
+  /** The name of a buffer. */
+  buffer(id: BufferId): string;
   /** A size expression over the program's table of sizes. */
   size(d: Dim): string;
   /** The name of an epilogue function with this body. */
@@ -54,7 +56,7 @@ function dtypeOf(view: BufferView, site: ExternSite): DType {
 }
 
 const pointer = (view: BufferView, site: ExternSite, extra = ""): string =>
-  `b${view.buffer} + (${site.size(view.offset)})${extra}`;
+  `${site.buffer(view.buffer)} + (${site.size(view.offset)})${extra}`;
 
 /** The dimension counted from the end: 1 is the last. */
 const sizeAt = (view: BufferView, back: number): Dim => view.shape[view.shape.length - back] ?? 1;
@@ -67,7 +69,7 @@ function epilogueOf(kernel: ExternKernel, parts: readonly (Range | undefined)[],
   const open =
     "  void* const* const a = ((void* const* const*) context)[0];\n  const long* const s = ((const long* const*) context)[1];\n  (void) a, (void) s;\n";
   const name = site.epilogue(open + body);
-  site.calls.line(`void* const a[] = {${buffers.map((id) => `b${id}`).join(", ") || "0"}};`);
+  site.calls.line(`void* const a[] = {${buffers.map((id) => site.buffer(id)).join(", ") || "0"}};`);
   site.calls.line("const void* const context[] = {a, s};");
   return `${name}, (void*) context`;
 }

@@ -9,6 +9,7 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { BufferId, ExternKernel, LoopKernel, Program, Team } from "../../../lib/loops/ir.ts";
 import type { Routine } from "../runtime_library.ts";
+import { type PrintedCall, printSequence } from "./call_sequence.ts";
 import { printExtern } from "./extern.ts";
 import { FUNCTION_PRELUDE, ScalarFunctions } from "./functions.ts";
 import { type KernelContext, printLoopKernel } from "./kernel.ts";
@@ -122,26 +123,31 @@ export function printProgram(program: Program): PrintedProgram {
   };
   const routines: Routine[] = [];
   const declarations = new Set<string>();
-  const calls = new TextWriter();
+  const isLong = program.kernels.length > LONG;
   const sizeText = (d: Dim): string => printIndex(d, (symbol) => `s[${context.sizeIndex(symbol)}]`);
-  const loopKernel = (kernel: LoopKernel): void => {
+  type NameOf = (id: BufferId) => string;
+  const loopKernel = (kernel: LoopKernel, lines: TextWriter, nameOf: NameOf): void => {
     const { body, buffers, work } = printLoopKernel(kernel, context);
     const name = kernelOf(`${KERNEL}, const long* s, long t, long nt)`, body);
-    const effort = workText(onTeam(work, kernel.team), sizeText);
-    calls.line(`{ void* const a[] = {${addresses(buffers)}}; run(${name}, a, s, threads, ${effort}); }`);
+    const effort = workText(onTeam(work, kernel.team), sizeText), a = buffers.map(nameOf).join(", ") || "0";
+    lines.line(`{ void* const a[] = {${a}}; run(${name}, a, s, threads, ${effort}); }`);
   };
-  calls.indent(() => {
-    for (const [at, kernel] of program.kernels.entries()) {
-      if (program.guard?.after === at) calls.line(`if (*b${program.guard.flag}) return;`);
-      for (const origin of kernel.origins) calls.line(`${ORIGIN}${origin.replaceAll("\n", " ")}`);
-      if (kernel.kind === "loops") loopKernel(kernel);
-      else externKernel(kernel);
-    }
+  const calls = program.kernels.map((kernel): PrintedCall => {
+    const lines = new TextWriter(), buffers: BufferId[] = [];
+    const nameOf = (id: BufferId): string => {
+      if (!buffers.includes(id)) buffers.push(id);
+      return `b${isLong ? buffers.indexOf(id) : id}`;
+    };
+    if (kernel.kind === "loops") loopKernel(kernel, lines, nameOf);
+    else externKernel(kernel, lines, nameOf);
+    const origins = kernel.origins.map((origin) => `${ORIGIN}${origin.replaceAll("\n", " ")}`);
+    return { origins, text: lines.toString(), buffers };
   });
-  function externKernel(kernel: ExternKernel): void {
+  function externKernel(kernel: ExternKernel, lines: TextWriter, nameOf: NameOf): void {
     printExtern(kernel, {
       context,
-      calls,
+      calls: lines,
+      buffer: nameOf,
       size: sizeText,
       epilogue: (body) =>
         kernelOf("OUTL void (void* context, long b, long m0, long m1, long c0, long c1)", body),
@@ -164,13 +170,17 @@ export function printProgram(program: Program): PrintedProgram {
     { inputs: program.inputs.length, outputs: program.outputs.length, sizes: program.sizes.length },
     routines.length + parts.length,
   );
-  const entry = entryText(program, layout, {
-    calls: calls.toString(),
-    routines: routines.length + parts.length,
-    kernels: parts.flatMap((part, p) =>
-      part.map((f, i) => `${f.name} = ((const Kernel*) routine[${routines.length + p}])[${i}]`)
+  const inPart = new Map(
+    parts.flatMap((part, p) =>
+      part.map((f, i) => [f.name, `((const Kernel*) routine[${routines.length + p}])[${i}]`] as const)
     ),
+  );
+  const entry = entryText(program, layout, {
+    calls,
+    routines: routines.length + parts.length,
+    kernels: inPart,
     size: sizeText,
+    isLong,
   });
   const annotated = [...shared, ...bodies.filter((f) => !inParts.has(f)).map((f) => f.text), entry].join(
     "\n",
@@ -193,6 +203,8 @@ interface PrintedFunction {
   readonly text: string;
 }
 
+/** Calls from which on a program's calls are a table. */
+const LONG = 48;
 /** Text of the start of every kernel function before it has a name. */
 const KERNEL = "OUTL void (void* const* a";
 /** Characters of kernels from which on a program is cut, and of each part. */
@@ -234,55 +246,62 @@ function onTeam(work: Dim, team: Team | undefined): Dim {
 
 const ORIGIN = "// from ";
 
-const addresses = (buffers: readonly BufferId[]): string => buffers.map((id) => `b${id}`).join(", ") || "0";
-
 function workText(work: Dim, size: (d: Dim) => string): string {
   return typeof work === "number" ? `${Math.min(work, 1e15)}.0` : `(double) (${size(work)})`;
 }
 
-function entryText(
-  program: Program,
-  layout: FrameLayout,
-  { calls, routines, kernels, size }: {
-    readonly calls: string;
-    readonly routines: number;
-    /** Definitions of the kernels that stand in parts. */
-    readonly kernels: readonly string[];
-    readonly size: (d: Dim) => string;
-  },
-): string {
+interface EntryParts {
+  readonly calls: readonly PrintedCall[];
+  readonly routines: number;
+  /** Definitions of the kernels that stand in parts, by name. */
+  readonly kernels: ReadonlyMap<string, string>;
+  readonly size: (d: Dim) => string;
+  readonly isLong: boolean;
+}
+
+function entryText(program: Program, layout: FrameLayout, entry: EntryParts): string {
+  const { calls, routines, kernels, size, isLong } = entry, { buffers, guard } = program;
+  const placeOf = (id: BufferId): number | null => {
+    const { role: { kind } = { kind: "temporary" } } = buffers[id] ?? {};
+    if (kind === "temporary") return null;
+    return kind === "input"
+      ? layout.inputs + program.inputs.indexOf(id)
+      : layout.outputs + program.outputs.indexOf(id);
+  };
+  const sequence = isLong ? printSequence({ calls, buffers, guard, kernels, placeOf, size }) : null;
   const out = new TextWriter();
   const address = (at: number): string => `(char*) (unsigned long) frame[${at}]`;
   out.block('extern "C" __attribute__((visibility("default"))) void dyn_graph(const double* frame) {', () => {
     out.line("const long threads = (long) frame[0];");
     const values = program.sizes.map((_, i) => `(long) frame[${layout.sizes + i}]`);
     out.line(`const long s[] = {${values.join(", ") || "0"}};`);
-    if (routines > 0) {
+    if (routines > 0 || sequence) {
       const all = Array.from({ length: routines }, (_, i) => address(layout.routines + i));
-      out.line(`char* const routine[] = {${all.join(", ")}};`);
+      out.line(`char* const routine[] = {${all.join(", ") || "0"}};`);
     }
-    for (const kernel of kernels) out.line(`const Kernel ${kernel};`);
+    if (!sequence) {
+      for (const [name, definition] of kernels) out.line(`const Kernel ${name} = ${definition};`);
+    }
     out.line(`char* const arena = ${address(layout.arena)};`);
-    program.buffers.forEach(({ role, dtype }, id) => {
-      const type = MEMORY_TYPE[dtype];
-      let at: string;
-      switch (role.kind) {
-        case "input":
-          at = address(layout.inputs + program.inputs.indexOf(id));
-          break;
-        case "output":
-          at = address(layout.outputs + program.outputs.indexOf(id));
-          break;
-        case "temporary":
-          at = `arena + (${size(role.offset)})`;
-          break;
-        default:
-          role satisfies never;
-          return;
-      }
+    if (sequence) return;
+    buffers.forEach(({ role, dtype }, id) => {
+      const type = MEMORY_TYPE[dtype], place = placeOf(id);
+      const at = place !== null
+        ? address(place)
+        : `arena + (${size(role.kind === "temporary" ? role.offset : 0)})`;
       out.line(`${type}* const b${id} = (${type}*) (${at});`);
     });
     out.line("(void) threads, (void) s, (void) arena;");
   }, "");
-  return `${out.toString().trimEnd()}\n${calls}}\n`;
+  const head = out.toString().trimEnd();
+  if (sequence) return `${sequence.before}${head}\n${sequence.statements}}\n`;
+  const lines = new TextWriter();
+  lines.indent(() => {
+    for (const [at, { origins, text }] of calls.entries()) {
+      if (guard?.after === at) lines.line(`if (*b${guard.flag}) return;`);
+      for (const origin of origins) lines.line(origin);
+      lines.line(text.trimEnd());
+    }
+  });
+  return `${head}\n${lines.toString()}}\n`;
 }

@@ -1,0 +1,118 @@
+/**
+ * The calls of a long program as data: functions for the calls that differ in more than their buffers, and a table of
+ * which runs on what, so that compiling takes as long as what is different in a program, not as its length. Input: calls
+ * over buffers that each of them numbers from 0; output: functions, tables and the statements of an entry.
+ * Invariant: calls run in their order, as if they were statements of the entry.
+ */
+import { InternalError } from "../../../lib/base/errors.ts";
+import { TextWriter } from "../../../lib/base/text_writer.ts";
+import type { BufferDecl, BufferId, ProgramGuard } from "../../../lib/loops/ir.ts";
+import type { Dim } from "../../../lib/sym/expr.ts";
+import { MEMORY_TYPE } from "./types.ts";
+
+/** One printed call. */
+export interface PrintedCall {
+  /** The user's lines, as comments. */
+  readonly origins: readonly string[];
+  /** Statements over `b0`, `b1`, …, `s`, `threads` and `routine`. */
+  readonly text: string;
+  /** The buffers behind those names. */
+  readonly buffers: readonly BufferId[];
+}
+
+/** What the tables of a program are made of. */
+export interface Sequence {
+  readonly calls: readonly PrintedCall[];
+  readonly buffers: readonly BufferDecl[];
+  readonly guard: ProgramGuard | undefined;
+  /** Definitions of kernels that stand in parts, by name. */
+  readonly kernels: ReadonlyMap<string, string>;
+  /** Where a buffer stands in the frame; null: in the arena. */
+  readonly placeOf: (id: BufferId) => number | null;
+  readonly size: (d: Dim) => string;
+}
+
+const PRELUDE = `typedef void (*Step)(char* const* p, const long* s, long threads, char* const* routine);
+struct Call { Step step; int count; };
+`;
+
+/** Functions and tables, which stand before the entry, and its statements. */
+export function printSequence(sequence: Sequence): { readonly before: string; readonly statements: string } {
+  const { calls, buffers, guard, placeOf, size } = sequence;
+  const steps = new Map<string, string>(), before = new TextWriter(), rows = new TextWriter();
+  const operands: number[] = [];
+  for (const { origins, text, buffers: used } of calls) {
+    const body = stepBody(used.map((id) => MEMORY_TYPE[declared(buffers, id).dtype]), text, sequence);
+    const name = steps.get(body) ?? `step${steps.size}`;
+    steps.set(body, name);
+    for (const origin of origins) rows.line(origin);
+    rows.line(`{${name}, ${used.length}},`);
+    operands.push(...used);
+  }
+  before.line(PRELUDE.trimEnd());
+  for (const [body, name] of steps) {
+    before.block(
+      `OUTL void ${name}(char* const* p, const long* s, long threads, char* const* routine) {`,
+      () => before.line(body),
+    );
+  }
+  const places = buffers.map(({ role }, id) => {
+    const place = placeOf(id);
+    if (place !== null) return place;
+    return role.kind === "temporary" && typeof role.offset === "number" ? -1 - role.offset : -1;
+  });
+  const most = Math.max(1, ...calls.map(({ buffers: { length } }) => length));
+  before.block("static const Call calls[] = {", () => before.line(rows.toString().trimEnd()), "};");
+  before.line(`static const int operands[] = {${operands.join(", ") || "0"}};`);
+  before.line(`static const long places[] = {${places.join(", ") || "0"}};`);
+  before.block(
+    "OUTL const int* run_calls(int from, int to, const int* at, char* const* b, const long* s, long threads, char* const* routine) {",
+    () => {
+      before.block("for (int c = from; c < to; c++) {", () => {
+        before.line(`char* p[${most}];`);
+        before.line("for (int i = 0; i < calls[c].count; i++) p[i] = b[*at++];");
+        before.line("calls[c].step(p, s, threads, routine);");
+      });
+      before.line("return at;");
+    },
+  );
+  const statements = new TextWriter();
+  statements.indent(() => {
+    statements.line(`char* b[${Math.max(1, buffers.length)}];`);
+    statements.line(
+      `for (int i = 0; i < ${buffers.length}; i++) b[i] = places[i] < 0 ? arena + (-1 - places[i]) : (char*) (unsigned long) frame[places[i]];`,
+    );
+    for (const [id, { role }] of buffers.entries()) {
+      if (role.kind !== "temporary" || typeof role.offset === "number") continue;
+      statements.line(`b[${id}] = arena + (${size(role.offset)});`);
+    }
+    statements.line("const int* at = operands;");
+    const run = (from: number, to: number) =>
+      statements.line(`at = run_calls(${from}, ${to}, at, b, s, threads, routine);`);
+    run(0, guard?.after ?? calls.length);
+    if (guard) {
+      statements.line(
+        `if (*(const ${MEMORY_TYPE[declared(buffers, guard.flag).dtype]}*) b[${guard.flag}]) return;`,
+      );
+      run(guard.after, calls.length);
+    }
+  });
+  return { before: before.toString(), statements: statements.toString() };
+}
+
+/** The statements of a step: what its names stand for, then what it does. */
+function stepBody(types: readonly string[], text: string, { kernels }: Sequence): string {
+  const names = new Set(text.match(/\bk\d+\b/g));
+  const needed = [...names].flatMap((name) => {
+    const definition = kernels.get(name);
+    return definition === undefined ? [] : [`const Kernel ${name} = ${definition};`];
+  });
+  const buffers = types.map((type, i) => `${type}* const b${i} = (${type}*) p[${i}];`);
+  return [...needed, ...buffers, text.trimEnd()].join("\n");
+}
+
+function declared(buffers: readonly BufferDecl[], id: BufferId): BufferDecl {
+  const found = buffers[id];
+  if (!found) throw new InternalError(`Expected a buffer b${id} but found none`);
+  return found;
+}
