@@ -1,11 +1,11 @@
 /**
- * How long compiling takes, cold: chains of 40 to 400 sines with their backward pass, each in a fresh process with an
- * empty cache (CPU seconds of the C++ compiler included), and the first result of a new small function in a process
- * that has compiled others.
+ * How long compiling takes, cold: chains of 40 to 400 sines with their backward pass, and transformers of 2 to 24 equal
+ * layers with the phases of their compilation, each in a fresh process with an empty cache (CPU seconds of the C++
+ * compiler included); and the first result of a new small function in a process that has compiled others.
  *
  *   deno run -A cli.ts bench compile
  */
-import { compile, config, randn, type Tensor } from "../mod.ts";
+import { compile, compiler, config, nn, randn, type Tensor } from "../mod.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
 
 const ELEMENTS = 1 << 16;
@@ -28,9 +28,42 @@ if (Deno.args[0] === "chain") {
   Deno.exit(0);
 }
 
-console.log(describeMachine());
-console.log("\nchain of sines with backward, empty cache");
-for (const length of [40, 160, 400]) {
+const WIDTH = 128, HEADS = 4;
+
+/** A transformer's layer. */
+class Layer extends nn.Module {
+  readonly before = new nn.LayerNorm(WIDTH);
+  readonly between = new nn.LayerNorm(WIDTH);
+  readonly joined = new nn.Linear(WIDTH, 3 * WIDTH);
+  readonly out = new nn.Linear(WIDTH, WIDTH);
+  readonly wide = new nn.Linear(WIDTH, 4 * WIDTH);
+  readonly narrow = new nn.Linear(4 * WIDTH, WIDTH);
+
+  override forward(x: Tensor): Tensor {
+    const [b = 1, t = 1] = x.shape, all = this.joined.call(this.before.call(x));
+    const heads = all.reshape([b, t, 3, HEADS, WIDTH / HEADS]).permute([2, 0, 3, 1, 4]);
+    const [q = x, k = x, v = x] = heads.unbind(0);
+    const mixed = nn.functional.scaledDotProductAttention(q, k, v, { isCausal: true });
+    const y = x.add(this.out.call(mixed.transpose(1, 2).reshape([b, t, WIDTH])));
+    return y.add(this.narrow.call(nn.functional.gelu(this.wide.call(this.between.call(y)))));
+  }
+}
+
+if (Deno.args[0] === "layers") {
+  const layers = Array.from({ length: Number(Deno.args[1]) }, () => new Layer());
+  const run = compile((x: Tensor) => layers.reduce((y, layer) => layer.call(y), x).pow(2).mean());
+  const x = randn([4, 32, WIDTH]), start = performance.now();
+  const step = () => run(x).backward();
+  step();
+  console.log(performance.now() - start);
+  const { functions: [times] } = compiler.compileTimes();
+  const phases = Object.entries(times?.phases ?? {}).map(([name, ms]) => `${name} ${ms.toFixed(0)}`);
+  console.log(`${phases.join(", ")} ms`);
+  Deno.exit(0);
+}
+
+/** What a run of this file in a process of its own printed, and its CPU seconds. */
+function freshly(...args: readonly string[]): { readonly lines: readonly string[]; readonly cpu: string } {
   const cache = Deno.makeTempDirSync();
   const { success, stdout, stderr } = new Deno.Command("/usr/bin/env", {
     args: [
@@ -42,18 +75,35 @@ for (const length of [40, 160, 400]) {
       "run",
       "-A",
       import.meta.filename ?? "",
-      "chain",
-      `${length}`,
+      ...args,
     ],
-    env: { DYN_CACHE_DIR: cache, TIMEFORMAT: "%U" },
+    env: { DYN_CACHE_DIR: cache, DYN_TIER: "wait", TIMEFORMAT: "%U" },
   }).outputSync();
   Deno.removeSync(cache, { recursive: true });
   const errors = new TextDecoder().decode(stderr);
   if (!success) throw new Error(errors);
-  const wall = Number(new TextDecoder().decode(stdout)), cpu = errors.trim().split("\n").at(-1);
+  return {
+    lines: new TextDecoder().decode(stdout).trim().split("\n"),
+    cpu: errors.trim().split("\n").at(-1) ?? "",
+  };
+}
+
+console.log(describeMachine());
+console.log("\nchain of sines with backward, empty cache");
+for (const length of [40, 160, 400]) {
+  const { lines: [wall], cpu } = freshly("chain", `${length}`);
   console.log(
-    `  ${String(length).padStart(3)} sines: first call ${wall.toFixed(0)} ms; whole process ${cpu} CPU s`,
+    `  ${String(length).padStart(3)} sines: first call ${
+      Number(wall).toFixed(0)
+    } ms; whole process ${cpu} CPU s`,
   );
+}
+
+console.log("\ntransformer of equal layers with backward, empty cache");
+for (const count of [2, 6, 24]) {
+  const { lines: [wall, phases], cpu } = freshly("layers", `${count}`);
+  const first = `first call ${Number(wall).toFixed(0)} ms`;
+  console.log(`  ${String(count).padStart(3)} layers: ${first} (${phases}); whole process ${cpu} CPU s`);
 }
 
 console.log("\nfirst result of a new small function, process warm");
