@@ -360,7 +360,7 @@ Deno.test("a marked function draws anew in each call", () => {
   assertEquals(made, [1, 2]);
 });
 
-Deno.test("marked modules and methods are regions, and stay what they are", () => {
+Deno.test("M16: marked modules and methods are regions, and stay what they are", () => {
   class Marked extends nn.Module {
     readonly linear = new nn.Linear(WIDTH, WIDTH);
 
