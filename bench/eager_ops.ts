@@ -1,6 +1,7 @@
 /**
  * Forty eager ops on 2²⁰ elements, each beside the same op of PyTorch: warm, when native code has taken over; without
- * a compiler, as WebAssembly; and the first call of all. Results are dropped, as programs drop them.
+ * a compiler, as WebAssembly; and the first call of all in a process, with an empty and with a full cache. Results are
+ * dropped, as programs drop them.
  *
  *   DYN_NUM_THREADS=2 DYN_BENCH_PYTHON=python deno run -A cli.ts bench eager_ops
  */
@@ -87,25 +88,32 @@ function timed(run: () => unknown, milliseconds: number): number {
 /** Milliseconds by op: of the first call, and of later ones when all compilers are done. */
 type Timings = Readonly<Record<string, readonly [first: number, later: number]>>;
 
-function timings(): Timings {
+/** What a process is to time: first calls alone take no time for anything else. */
+type Part = "all" | "first";
+
+function timings(part: Part): Timings {
   return noGrad(() => {
     const first = ROWS.map(([, run]) => {
       const start = performance.now();
       run();
       return performance.now() - start;
     });
-    // Until every op has native code: a compiler takes some tenths of a second for each
-    const patience = config.inductor.tier === "wasm" ? 20 : 700;
-    for (const [, run] of ROWS) timed(run, patience);
-    return Object.fromEntries(ROWS.map(([name, run], i) => [name, [first[i] ?? NaN, timed(run, 200)]]));
+    if (part === "all") {
+      // Until every op has native code: a compiler takes some tenths of a second for each
+      const patience = config.inductor.tier === "wasm" ? 20 : 700;
+      for (const [, run] of ROWS) timed(run, patience);
+    }
+    return Object.fromEntries(
+      ROWS.map(([name, run], i) => [name, [first[i] ?? NaN, part === "all" ? timed(run, 200) : NaN]]),
+    );
   });
 }
 
-/** The same in a process of its own, without a compiler. */
-function withoutCompiler(): Timings {
+/** The same in a process of its own. */
+function timingsIn(part: Part, env: Readonly<Record<string, string>>): Timings {
   const { stdout } = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", import.meta.filename ?? "", "child"],
-    env: { DYN_TIER: "wasm" },
+    args: ["run", "-A", import.meta.filename ?? "", part],
+    env: { ...env },
     stdout: "piped",
     stderr: "inherit",
   }).outputSync();
@@ -131,26 +139,33 @@ with torch.no_grad():
 ${ROWS.map(([name, , python]) => `  measure(${JSON.stringify(name)}, lambda: ${python}, 0.2)`).join("\n")}
 `)?.map(({ name, median }) => [name, median]) ?? [],
   );
-  const warm = timings(), wasm = withoutCompiler();
-  const ratios = { warm: Array<number>(), wasm: Array<number>(), first: Array<number>() };
-  const cell = (text: string) => text.padStart(10);
-  console.log(
-    "milliseconds".padEnd(22) + ["PyTorch", "warm", "×", "wasm", "×", "first", "×"].map(cell).join(""),
-  );
+  const folder = Deno.makeTempDirSync(), cache = { DYN_CACHE_DIR: `${folder}/native` };
+  const cold = timingsIn("all", cache), full = timingsIn("first", cache);
+  const wasm = timingsIn("all", { DYN_TIER: "wasm", DYN_CACHE_DIR: `${folder}/wasm` });
+  Deno.removeSync(folder, { recursive: true });
+  const columns: Readonly<Record<string, (name: string) => number | undefined>> = {
+    warm: (name) => cold[name]?.[1],
+    wasm: (name) => wasm[name]?.[1],
+    first: (name) => cold[name]?.[0],
+    "first, full": (name) => full[name]?.[0],
+  };
+  const cell = (text: string) => text.padStart(12);
+  const heads = ["PyTorch", ...Object.keys(columns).flatMap((column) => [column, "×"])];
+  console.log("milliseconds".padEnd(22) + heads.map(cell).join(""));
   for (const [name] of ROWS) {
-    const base = theirs[name] ?? NaN, [first = NaN, later = NaN] = warm[name] ?? [];
-    const [, without = NaN] = wasm[name] ?? [];
-    ratios.warm.push(later / base);
-    ratios.wasm.push(without / base);
-    ratios.first.push(first / base);
-    const cells = [base, later, later / base, without, without / base, first, first / base];
-    console.log(
-      name.padEnd(22) + cells.map((each, i) => cell(each.toFixed(i % 2 === 0 && i > 0 ? 2 : 3))).join(""),
-    );
+    const base = theirs[name] ?? NaN;
+    const cells = Object.values(columns).flatMap((of) => {
+      const found = of(name) ?? NaN;
+      return [found.toFixed(3), (found / base).toFixed(2)];
+    });
+    console.log(name.padEnd(22) + [base.toFixed(3), ...cells].map(cell).join(""));
   }
-  const means = [ratios.warm, ratios.wasm, ratios.first].map((each) => mean(each).toFixed(2));
-  console.log(`geometric means: warm ${means[0]}, without compiler ${means[1]}, first call ${means[2]}`);
+  const means = Object.entries(columns).map(([column, of]) =>
+    `${column} ${mean(ROWS.map(([name]) => (of(name) ?? NaN) / (theirs[name] ?? NaN))).toFixed(2)}`
+  );
+  console.log(`geometric means: ${means.join("; ")}`);
 }
 
-if (Deno.args[0] === "child") console.log(JSON.stringify(timings()));
+const [part] = Deno.args;
+if (part === "all" || part === "first") console.log(JSON.stringify(timings(part)));
 else main();
