@@ -3,10 +3,13 @@
  * for every call that the program serves.
  */
 import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
-import { OPS } from "../lib/ops/table.ts";
+import { counters } from "../lib/base/logs.ts";
+import { ALL_OPS, OPS } from "../lib/ops/table.ts";
+import { callOp } from "../lib/tensor/eager.ts";
 import { classPlan } from "../lib/tensor/classes.ts";
 import { entryOf, type Plan } from "../lib/tensor/plan.ts";
-import { arange, DynError, manualSeed, nn, noGrad, rand, randn, type Tensor } from "../mod.ts";
+import { arange, DynError, manualSeed, nn, noGrad, rand, randn, Tensor } from "../mod.ts";
+import { makeSample } from "./support/samples.ts";
 
 /** Ops of which some rows give rows of what the whole gives. */
 const ROW_WISE: Readonly<Record<string, (x: Tensor) => Tensor>> = {
@@ -79,6 +82,49 @@ Deno.test("sums that are cut in other ways have other programs, whichever length
   assert(longer);
   assertEquals(long, longer);
   assertNotEquals(longest, longer);
+});
+
+Deno.test("dense tensors of one shape are rows to elementwise ops: one class for all shapes", () => {
+  const classes = () => counters.get("eager", "classes");
+  const run = (...shape: readonly number[]) => {
+    const x = randn(shape), before = classes();
+    const found = [x.atan2(x), x.erf(), x.gt(x), x.clamp(-0.5, 0.5)];
+    assertEquals(found.map((each) => each.shape), found.map(() => shape));
+    const flat = x.reshape(-1);
+    const rows = [flat.atan2(flat), flat.erf(), flat.gt(flat), flat.clamp(-0.5, 0.5)];
+    const made = classes() - before;
+    found.forEach((each, k) => assert(rows[k] && each.reshape(-1).equal(rows[k])));
+    return made;
+  };
+  assertEquals(run(200, 100), 4);
+  assertEquals([run(20, 10, 100), run(70_000), run(3, 5000), run(2, 2, 2, 5000)], [0, 0, 0, 0]);
+  // Beside a row they are not
+  const [x, row] = [randn([200, 100]), randn([100])], before = classes();
+  assertEquals(x.atan2(row).shape, [200, 100]);
+  assertEquals(classes() - before, 1);
+});
+
+/** The samples of an op whose tensors have one shape. */
+const ALIKE = ALL_OPS.filter(({ elementwise }) => elementwise).flatMap((definition) =>
+  definition.samples.map((sample) => ({ definition, ...makeSample(sample) }))
+    .filter(({ tensors: [first, ...others] }) =>
+      first && first.ndim > 1 && others.every(({ shape }) => `${shape}` === `${first.shape}`)
+    )
+);
+
+Deno.test("elementwise ops give of rows what they give of the same elements in another shape", () => {
+  assert(ALIKE.length > 80, `Expected samples of most of them but found ${ALIKE.length}`);
+  for (const { definition, given } of ALIKE) {
+    const inRow = (each: unknown) => each instanceof Tensor ? each.reshape(-1) : each;
+    const [whole, row] = [given, given.map(inRow)].map((args) => callOp(definition, args));
+    assert(whole instanceof Tensor && row instanceof Tensor);
+    const same = whole.reshape(-1).to("float64").allclose(row.to("float64"), {
+      rtol: 0,
+      atol: 0,
+      equalNan: true,
+    });
+    assert(same && whole.dtype === row.dtype, definition.name);
+  }
 });
 
 Deno.test("operands that do not fit are refused by their sizes, not by symbols", () => {

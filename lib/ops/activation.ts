@@ -50,6 +50,7 @@ const gelu = defineWideOp({
   doc: "self · Φ(self), by erf, or by tanh where `approximate` says so. As `nn.functional.gelu`.",
   params: { self: required("tensor"), approximate: optional("string", "none", { oneOf: ["none", "tanh"] }) },
   exposure: FUNCTIONAL,
+  elementwise: true,
   infer: ({ self }) => floatMeta("gelu", self),
   implementation: {
     kind: "lower",
@@ -131,6 +132,7 @@ const softplus = defineWideOp({
   doc: "log(1 + e^(beta · self)) / beta, self itself beyond the threshold, as `nn.functional.softplus`.",
   params: { self: required("tensor"), beta: optional("float", 1), threshold: optional("float", 20) },
   exposure: FUNCTIONAL,
+  elementwise: true,
   infer: ({ self }) => floatMeta("softplus", self),
   implementation: {
     kind: "lower",
@@ -205,6 +207,7 @@ const eluLinear = defineWideOp({
     rate: required("float"),
   },
   exposure: { method: false, free: false },
+  elementwise: true,
   infer: ({ self }) => floatMeta("elu", self),
   implementation: {
     kind: "lower",

@@ -57,6 +57,7 @@ function addition(name: "add" | "sub") {
     },
     inplace: true,
     exposure: { aliases: name === "sub" ? ["subtract"] : [] },
+    elementwise: true,
     infer({ self, other, alpha }) {
       const { result } = typesOf("promote", [self, other]);
       if (name === "sub" && (isBool(self) || isBool(other))) {
@@ -183,6 +184,7 @@ const div = defineWideOp({
   },
   inplace: true,
   exposure: { aliases: ["divide", "trueDivide"] },
+  elementwise: true,
   infer({ self, other, roundingMode }) {
     const { result } = typesOf(roundingMode === null ? "float" : "promote", [self, other]);
     if (result === "bool") throw new DynError("Expected rounded division of numbers but found bool tensors");
@@ -287,6 +289,7 @@ const pow = defineWideOp({
   params: { self: required("operand"), exponent: required("operand", { loadable: "natural" }) },
   inplace: true,
   exposure: { method: true },
+  elementwise: true,
   infer({ self, exponent }) {
     const { result } = typesOf("promote", [self, exponent]);
     const size = typeof exponent === "number" || exponent instanceof Sym ? exponent : 0;

@@ -114,6 +114,7 @@ const where = defineOp({
   name: "where",
   doc: "input where the condition holds, else other, broadcast and promoted, as `torch.where`.",
   params: { condition: required("tensor"), input: required("operand"), other: required("operand") },
+  elementwise: true,
   infer({ condition, input, other }) {
     if (condition.dtype !== "bool" && condition.dtype !== "uint8") {
       throw new DynError(`Expected a bool condition but found ${condition.dtype}`);
@@ -163,6 +164,7 @@ const maskedFill = defineOp({
   doc: "self with `value` where the mask is true, as `Tensor.masked_fill`.",
   params: { self: required("tensor"), mask: required("tensor"), value: required("operand") },
   inplace: true,
+  elementwise: true,
   infer({ self, mask, value }) {
     if (mask.dtype !== "bool") throw new DynError(`Expected a bool mask but found ${mask.dtype}`);
     if (isTensor(value) && value.shape.length > 0) {

@@ -332,6 +332,7 @@ const convert = defineOp({
   doc: "The elements in another type: floats truncate towards integers, and what is not 0 is true.",
   params: { self: required("tensor"), dtype: required("dtype") },
   exposure: { method: false, free: false },
+  elementwise: true,
   infer: ({ self, dtype }) => contiguousMeta(self.shape, dtype, self.device),
   implementation: {
     kind: "lower",
@@ -380,6 +381,7 @@ const clone = defineOp({
   name: "clone",
   doc: "A copy of the elements, as `torch.clone`.",
   params: { self: required("tensor") },
+  elementwise: true,
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
   implementation: {
     kind: "lower",

@@ -177,6 +177,11 @@ export interface OpDefinition<P extends Params = Params> {
    * that is known once it has run, at most `upTo`.
    */
   inferUnbacked?(args: ArgsOf<P, TensorMeta>, unknown: (upTo: Dim) => Dim): readonly TensorMeta[];
+  /**
+   * Each element of the one result comes of the elements of the tensors at its own place, which are broadcast, and of no
+   * others: dense tensors of one shape may as well be rows.
+   */
+  readonly elementwise?: boolean;
   /** Whether `name_` exists: computes, converts to the receiver's type and writes into it. */
   readonly inplace?: boolean;
   readonly exposure?: Exposure;

@@ -235,6 +235,7 @@ const lerp = defineWideOp({
   doc: "self + weight · (end − self), exact at both ends, as `torch.lerp`.",
   params: { self: required("tensor"), end: required("tensor"), weight: required("operand") },
   inplace: true,
+  elementwise: true,
   infer({ self, end, weight }) {
     if (self.dtype !== end.dtype || (isTensor(weight) && weight.dtype !== self.dtype)) {
       throw new DynError(`Expected tensors of one type but found ${self.dtype} and ${end.dtype}`);
@@ -287,6 +288,7 @@ function addCombined(name: "addcmul" | "addcdiv") {
       value: optional("scalar", 1, { keyword: true, loadable: true }),
     },
     inplace: true,
+    elementwise: true,
     infer({ self, tensor1, tensor2, value }) {
       const { result } = typesOf("promote", [self, tensor1, tensor2]);
       checkCategory(name, result, ["integer", "float"]);

@@ -155,6 +155,7 @@ const clamp = defineOp({
   params: { self: required("tensor"), min: nullable("operand"), max: nullable("operand") },
   inplace: true,
   exposure: { aliases: ["clip"] },
+  elementwise: true,
   infer({ self, min, max }) {
     if (min === null && max === null) throw new DynError("Expected min or max of clamp but found neither");
     const operands = given(self, min, max);

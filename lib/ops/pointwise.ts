@@ -189,6 +189,7 @@ export function unary(spec: UnarySpec): OpDefinition<UnaryParams> {
     params,
     inplace: spec.inplace ?? true,
     ...(spec.exposure ? { exposure: spec.exposure } : {}),
+    elementwise: true,
     infer({ self }) {
       checkCategory(spec.name, self.dtype, spec.accepts);
       return contiguousMeta(self.shape, compute(self.dtype).result, self.device);
@@ -316,6 +317,7 @@ export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
     params,
     inplace: spec.inplace ?? true,
     ...(spec.exposure ? { exposure: spec.exposure } : {}),
+    elementwise: true,
     infer({ self, other }) {
       const { compute, result } = typesOf(spec.rule, [self, other]);
       checkCategory(spec.name, compute, spec.accepts);

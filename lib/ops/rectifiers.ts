@@ -38,6 +38,7 @@ const thresholdBackward = defineWideOp({
   doc: "The gradient where `self` is above the threshold (or NaN), else 0.",
   params: { grad: required("tensor"), self: required("tensor"), threshold: required("float") },
   exposure: { method: false, free: false },
+  elementwise: true,
   infer: ({ grad, self }) => contiguousMeta(self.shape, grad.dtype, grad.device),
   implementation: {
     kind: "lower",
@@ -82,6 +83,7 @@ const hardtanh = defineWideOp({
   params: { self: required("tensor"), minVal: optional("float", -1), maxVal: optional("float", 1) },
   inplace: true,
   exposure: FUNCTIONAL,
+  elementwise: true,
   infer({ self, minVal, maxVal }) {
     if (minVal > maxVal) {
       throw new DynError(`Expected minVal at most maxVal but found ${minVal} and ${maxVal}`);
@@ -116,6 +118,7 @@ const leakyRelu = defineWideOp({
   params: { self: required("tensor"), negativeSlope: optional("float", 0.01) },
   inplace: true,
   exposure: FUNCTIONAL,
+  elementwise: true,
   infer({ self }) {
     checkCategory("leakyRelu", self.dtype, ["float"]);
     return contiguousMeta(self.shape, self.dtype, self.device);
@@ -147,6 +150,7 @@ const threshold = defineWideOp({
   params: { self: required("tensor"), threshold: required("float"), value: required("float") },
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
+  elementwise: true,
   infer({ self }) {
     checkCategory("threshold", self.dtype, ["integer", "float"]);
     return contiguousMeta(self.shape, self.dtype, self.device);
@@ -245,6 +249,7 @@ function shrink(name: "softshrink" | "hardshrink") {
     }, as \`nn.functional.${name}\`.`,
     params: { self: required("tensor"), lambd: optional("float", 0.5) },
     exposure: soft ? FUNCTIONAL : { method: true, free: true, namespaces: ["nn.functional"] },
+    elementwise: true,
     infer({ self, lambd }) {
       if (soft && lambd < 0) throw new DynError(`Expected lambd that is not negative but found ${lambd}`);
       checkCategory(name, self.dtype, ["float"]);

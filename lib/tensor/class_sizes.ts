@@ -43,7 +43,7 @@ function isNumbers(value: unknown): value is readonly number[] {
 }
 
 /** Whether the strides of a layout are those of a fresh tensor, also along dimensions of size 1. */
-function isFresh({ contiguous, shape, strides }: Layout): boolean {
+export function isFresh({ contiguous, shape, strides }: Layout): boolean {
   if (!contiguous) return false;
   let step = 1;
   for (let d = shape.length - 1; d >= 0; d--) {

@@ -6,7 +6,7 @@
  * Making a class takes milliseconds, so calls have one where that pays: where there is much to do, or where the same
  * call comes with ever other sizes.
  */
-import { logs } from "../base/logs.ts";
+import { counters, logs } from "../base/logs.ts";
 import { type DType, getDefaultDtype } from "../base/dtype.ts";
 import { InternalError, messageOf } from "../base/errors.ts";
 import type { Graph } from "../graph/node.ts";
@@ -15,9 +15,9 @@ import type { Program } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
 import type { Dim } from "../sym/expr.ts";
 import { graphOf } from "./class_graph.ts";
-import { type ClassCall, classOf, ClassSizes } from "./class_sizes.ts";
+import { type ClassCall, classOf, ClassSizes, isFresh } from "./class_sizes.ts";
 import { type ClassResult, keepClasses, type KeptClass, keptClasses, keptCode } from "./kept_classes.ts";
-import { type Layout, layoutOf } from "./layout.ts";
+import { contiguousLayout, type Layout, layoutOf } from "./layout.ts";
 import {
   type LoadedNumber,
   mapTensors,
@@ -26,7 +26,7 @@ import {
   type TensorArgs,
   tensorsOf,
 } from "./plan.ts";
-import { deviceNamed, Storage } from "./storage.ts";
+import { deviceNamed } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
 /** A graph as a program, as far as calls need it. */
@@ -100,7 +100,42 @@ export interface ClassRequest {
 }
 
 /** The plan of a call by its class; undefined where it has none. */
-export function classPlan({ entry, args, numbers }: ClassRequest): Plan | undefined {
+export function classPlan(request: ClassRequest): Plan | undefined {
+  const row = asRow(request);
+  if (row === null) return planByClass(request);
+  const plan = planByClass(row.request);
+  return plan && {
+    ...plan,
+    results: plan.results.map(({ dtype, device }) => contiguousLayout(row.shape, dtype, device)),
+  };
+}
+
+/**
+ * An elementwise call over dense tensors of one shape, as one over rows of as many elements, so that all such shapes
+ * are one class; null where it is none.
+ */
+function asRow({ entry, args, numbers }: ClassRequest): {
+  readonly request: ClassRequest;
+  readonly shape: readonly number[];
+} | null {
+  if (!entry.definition.elementwise) return null;
+  const tensors = tensorsOf(entry, args).filter(({ layout }) => layout.shape.length > 0);
+  const shape = tensors[0]?.layout.shape ?? [];
+  if (shape.length < 2) return null;
+  const isAlike = ({ layout }: Tensor) =>
+    isFresh(layout) && layout.shape.length === shape.length &&
+    shape.every((size, d) => layout.shape[d] === size);
+  if (!tensors.every(isAlike)) return null;
+  const inRow = (tensor: Tensor): Tensor => {
+    const { layout: { numel, dtype, device, shape }, storage, offset } = tensor;
+    return shape.length === 0
+      ? tensor
+      : new Tensor(storage, contiguousLayout([numel], dtype, device), offset);
+  };
+  return { request: { entry, args: mapTensors(entry, args, inRow), numbers }, shape };
+}
+
+function planByClass({ entry, args, numbers }: ClassRequest): Plan | undefined {
   const tensors = tensorsOf(entry, args), device = deviceOf(tensors, args);
   if (compiler === null || device === undefined || deviceNamed(device).compileClass === undefined) {
     return undefined;
@@ -178,7 +213,7 @@ function keptClass(family: Family, request: ClassRequest, { device, call }: Plac
 
 /** A call of the same layouts, whose tensors hold no memory. */
 function withoutMemory({ entry, args, numbers }: ClassRequest): ClassRequest {
-  const hollow = (tensor: Tensor) => new Tensor(new Storage(tensor.layout.device, null), tensor.layout);
+  const hollow = ({ layout }: Tensor) => Tensor.hollow(layout.meta);
   return { entry, args: mapTensors(entry, args, hollow), numbers };
 }
 
@@ -199,6 +234,7 @@ function newClass(family: Family, request: ClassRequest, { device, call }: Place
     };
     const found = { ...parts, program: compiledOnce(parts, device, { program: () => program, request }) };
     family.classes.push(found);
+    counters.add("eager", "classes");
     if (family.keptAs !== null) keepClasses(family.keptAs, family.classes);
     return found;
   } catch (thrown) {
