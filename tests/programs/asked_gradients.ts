@@ -1,5 +1,17 @@
 /** Programs that take gradients inside: of tensors that they make, and through hooks of leaves. */
-import { autograd, enableGrad, manualSeed, nn, noGrad, ones, randn, type Tensor, tensor } from "../../mod.ts";
+import {
+  autograd,
+  enableGrad,
+  full,
+  manualSeed,
+  nn,
+  noGrad,
+  ones,
+  randn,
+  type Tensor,
+  tensor,
+  zeros,
+} from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 
 const f64 = (values: readonly number[], requiresGrad = false) =>
@@ -19,6 +31,15 @@ export const whole: Corpus = {
     const f = compile((x: Tensor) => {
       const w = tensor([0.5, 2], { dtype: "float64", requiresGrad: true });
       return autograd.grad(x.mul(w).exp().sum(), w);
+    });
+    see(f(f64([1, -2])), f(f64([3, 0.5])));
+  },
+  "leaves of every kind"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const w = zeros([2], { dtype: "float64", requiresGrad: true });
+      const b = full([], 0.5, { dtype: "float64", requiresGrad: true });
+      const loss = w.mul(x).add(b).exp().sum();
+      return [...autograd.grad(loss, [w, b]), w.requiresGrad, b.isLeaf];
     });
     see(f(f64([1, -2])), f(f64([3, 0.5])));
   },

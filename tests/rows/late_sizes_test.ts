@@ -1,6 +1,17 @@
 /** Rows S19, M20, M21, M23 and M51 of the list of features: what only elements of tensors say. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { compile, compiler, cond, config, DynError, higherOrderOps, nonzero, ones } from "../../mod.ts";
+import {
+  compile,
+  compiler,
+  cond,
+  config,
+  DynError,
+  full,
+  fullLike,
+  higherOrderOps,
+  nonzero,
+  ones,
+} from "../../mod.ts";
 import { Tensor, tensor, zeros } from "../../mod.ts";
 
 const eager = { backend: "eager" } as const;
@@ -89,4 +100,23 @@ Deno.test("M51: cond, whileLoop, scan, associativeScan and map are one node each
     "higher_order.scan",
     "higher_order.scan",
   ]);
+});
+
+Deno.test("M23: an element is the value of a new tensor of floats", () => {
+  const programs: readonly ((x: Tensor) => Tensor)[] = [
+    (x) => full([2], x.sum().item(), { dtype: "float32" }).add(x),
+    (x) => full([2], Number(x.sum().item()) * 1.5, { dtype: "float64" }),
+    (x) => fullLike(x, x.max().item()),
+    (x) => x.newFull([3], x.sum().item()),
+    (x) => tensor(x.sum().item(), { dtype: "float32" }),
+    (x) => tensor([x.sum().item(), 1.5], { dtype: "float64" }),
+    (x) => x.clone().set([0], x.sum().item()),
+  ];
+  const inputs = [floats(0.5, 1.25), floats(1, 1), floats(-3, 7.5)];
+  config.patch({ captureScalarOutputs: true }, () => {
+    for (const program of programs) assertEquals(graphs(program, inputs), 1, String(program));
+    // 2.0 is 2 in JavaScript, so that the value decides on the type where none is given
+    const typed = compile((x: Tensor) => full([1], x.sum().item()), eager);
+    assertEquals(inputs.map((x) => typed(x).dtype), ["float32", "int64", "float32"]);
+  });
 });

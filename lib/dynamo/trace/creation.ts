@@ -3,6 +3,7 @@
  * data and options; output: a traced tensor. Invariant: every call of the compiled function makes a new tensor,
  * so that writes to it do not show in later calls.
  */
+import { isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import {
   asTensor,
@@ -92,6 +93,8 @@ function create(
     return breakGraph("opaqueObject", "data that a tensor shares");
   }
   if (data.kind === "tensor") return breakGraph("tensorMethod", "a tensor is made of a tensor");
+  const elements = ofElements(m, data, chosen);
+  if (elements) return elements;
   let made: Tensor;
   try {
     const elements = plain(m, data);
@@ -105,6 +108,22 @@ function create(
     ? callOp(m, m.opNamed("full"), [newArray(m, []), data, place], false)
     : constantTensor(m, made.detach());
   return made.requiresGrad && value.kind === "tensor" ? beginHistory(m, value) : value;
+}
+
+/** A tensor of a type of floats with elements that the graph computes; null: there are none, or in no plain list. */
+function ofElements(m: Interpreter, data: Value, chosen: TensorOptions): Value | null {
+  const { dtype, device = null, requiresGrad } = chosen;
+  if (!dtype || !isFloat(dtype)) return null;
+  const options = m.options({ dtype: constant(dtype), device: constant(device) });
+  const filled = (value: Value) => callOp(m, m.opNamed("full"), [newArray(m, []), value, options], false);
+  let made: Value | null = data.kind === "item" ? filled(data) : null;
+  if (data.kind === "object" && data.exotic.kind === "array") {
+    const list = allElements(m, data);
+    const isPlain = list.every(({ kind }) => kind === "item" || kind === "constant");
+    if (!isPlain || !list.some(({ kind }) => kind === "item")) return null;
+    made = callOp(m, m.opNamed("stack"), [newArray(m, list.map(filled))], false);
+  }
+  return made?.kind === "tensor" && requiresGrad ? beginHistory(m, made) : made;
 }
 
 /** A new tensor with the elements of one that belongs to the graph. */

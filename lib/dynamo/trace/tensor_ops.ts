@@ -3,7 +3,7 @@
  * tensors with metadata by inference. Invariant: a call that the op refuses leaves the graph as it was; the
  * program's own error is then made by plain JavaScript.
  */
-import { categoryOf, type DType, type DTypeCategory, isFloat } from "../../base/dtype.ts";
+import { categoryOf, type DType, type DTypeCategory, isDType, isFloat } from "../../base/dtype.ts";
 import { type Dim, Sym } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { autocastOf, type AutocastType, isEligible } from "../../ops/autocast.ts";
@@ -25,6 +25,7 @@ import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { callDataDependent, isSeveral, tracedTensor } from "./data_dependent.ts";
 import { graphNumber, SCALAR_META, scalarOf, standsForNumber } from "./graph_numbers.ts";
 import {
+  constant,
   dataSlot,
   type ItemValue,
   type NumberValue,
@@ -32,7 +33,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
-import { allElements, newArray } from "./objects.ts";
+import { allElements, enumerableKeys, newArray } from "./objects.ts";
 import { argumentItself } from "./identity.ts";
 import type { Interpreter } from "./interpreter.ts";
 import {
@@ -45,13 +46,15 @@ import {
   type Resolved,
 } from "./op_rule.ts";
 import { sameShape } from "../../ops/shapes.ts";
-import { keepHistories } from "./begun_histories.ts";
+import { beginHistory, keepHistories } from "./begun_histories.ts";
 import { mayShareMemory, shownInput } from "./shown_nodes.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
   const { definition } = target;
   refuseHost(definition);
+  const made = filledWithElement(m, target, args) ?? madeAsLeaf(m, target, args);
+  if (made) return made;
   const forms: ArgumentForms = {
     tensor: (value) => new GraphValue(m.output.nodeOf(value), value.meta),
     number: (value) => scalarOperand(m, value),
@@ -59,6 +62,41 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
   };
   const { parsed, inplace } = resolveArguments(m, { definition, args, forms });
   return callResolved(m, { definition, inplace: target.inplace || inplace }, parsed, { method });
+}
+
+/** Where ops that fill a new tensor take its elements' value. */
+const FILLS: ReadonlyMap<string, number> = new Map([["full", 1], ["fullLike", 1], ["newFull", 2]]);
+
+/**
+ * A new tensor of floats, filled with an element that the graph computes; null for other calls. Without a type the value
+ * itself decides on one, since 2.0 is 2 in JavaScript.
+ */
+function filledWithElement(m: Interpreter, target: CallTarget, args: readonly Value[]): Value | null {
+  const at = FILLS.get(target.definition.name) ?? -1, value = args[at], [first] = args;
+  if (value?.kind !== "item" || (value.number?.dim ?? null) !== null) return null;
+  const options = args.slice(at + 1).find((each) => each.kind === "object");
+  const given = options?.kind === "object" ? m.plainProperty(options, "dtype") : null;
+  const named = given?.kind === "constant" && typeof given.value === "string" ? given.value : null;
+  const dtype = named ?? (first?.kind === "tensor" ? first.meta.dtype : null);
+  if (dtype === null || !isDType(dtype) || !isFloat(dtype)) return null;
+  const made = callOp(m, target, args.with(at, constant(0)), false);
+  return callOp(m, m.opNamed("fill_"), [made, value], true);
+}
+
+/** A new tensor at which a history begins, as `requiresGrad: true` asks for; null for other calls. */
+function madeAsLeaf(m: Interpreter, target: CallTarget, args: readonly Value[]): Value | null {
+  const options = args.at(-1);
+  if (options?.kind !== "object" || options.exotic.kind !== "plain") return null;
+  const asked = m.plainProperty(options, "requiresGrad");
+  if (asked?.kind !== "constant" || asked.value !== true) return null;
+  const others = enumerableKeys(m, options).filter((key) => key !== "requiresGrad");
+  const left = m.options(
+    Object.fromEntries(others.map((key) => [key, m.plainProperty(options, key) ?? UNDEFINED])),
+  );
+  const made = callOp(m, target, args.with(-1, left), false);
+  // Integers alone are meant to be floats then
+  const isLeaf = made.kind === "tensor" && isFloat(made.meta.dtype);
+  return isLeaf ? beginHistory(m, made) : breakGraph("gradientState", "a leaf that requires grad is made");
 }
 
 /** Graphs have no ops that run on the host, unless their results' sizes may be unknown. */
