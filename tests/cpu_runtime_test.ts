@@ -61,7 +61,16 @@ function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Floa
   const before = c.slice();
   const call = new BigInt64Array(
     [addressOf(a), addressOf(b), addressOf(c), m, n, k, batch, ars, acs, abs, brs, bcs, bbs, crs, ccs, cbs]
-      .concat([accumulate ? 1 : 0, threads, epilogue, context === undefined ? 0 : addressOf(context)]).map(
+      .concat([
+        accumulate ? 1 : 0,
+        threads,
+        epilogue,
+        context === undefined ? 0 : addressOf(context),
+        0,
+        0,
+        0,
+        0,
+      ]).map(
         BigInt,
       ),
   );

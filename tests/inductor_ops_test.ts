@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { config } from "../lib/base/config.ts";
 import { isFloat } from "../lib/base/dtype.ts";
 import { generate } from "../lib/codegen/generate.ts";
-import type { Target } from "../lib/codegen/target.ts";
+import { ALONE, type Target } from "../lib/codegen/target.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../lib/graph/meta.ts";
 import type { OpDefinition, Sample, SampleArgument } from "../lib/ops/definition.ts";
@@ -102,7 +102,10 @@ function capture(definition: OpDefinition, each: Sample): ReturnType<typeof grap
 const TARGETS: readonly Target[] = [
   {
     name: "lanes",
-    supports: () => "alone",
+    supports: ({ call, outputs }) =>
+      call.op === "matmul" && outputs.every(({ shape }) => shape.length <= 3)
+        ? { prologues: true, epilogue: true }
+        : ALONE,
     lanes: true,
     threads: "nest",
     grid: null,
@@ -114,7 +117,7 @@ const TARGETS: readonly Target[] = [
   {
     name: "grid",
     // A convolution as loops rounds what is added up next
-    supports: ({ call }) => call.op === "matmul" || call.op === "sort" ? "none" : "alone",
+    supports: ({ call }) => call.op === "matmul" || call.op === "sort" ? "none" : ALONE,
     lanes: false,
     threads: "none",
     grid: {

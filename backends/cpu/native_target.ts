@@ -1,5 +1,5 @@
 /** Native code as a target: the C++ compiler's vectors, and the runtime library. */
-import type { CallSupport, Target } from "../../lib/codegen/target.ts";
+import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.ts";
 import type { DType } from "../../lib/base/dtype.ts";
 import type { ExternKernel } from "../../lib/loops/ir.ts";
 
@@ -22,14 +22,14 @@ function supports({ call, outputs }: ExternKernel, dtypes: ReadonlySet<DType>): 
   switch (call.op) {
     case "matmul":
       // One batch dimension is the library's; the others are loops around it, which have no epilogue
-      return floats ? (rank > 3 ? "alone" : "fused") : "none";
+      return floats ? (rank > 3 ? ALONE : { prologues: true, epilogue: true }) : "none";
     case "convForward":
     case "convBackwardInput":
-      return floats ? (rank === 4 ? "fused" : "alone") : "none";
+      return floats ? { prologues: false, epilogue: rank === 4 } : "none";
     case "convBackwardWeight":
-      return floats ? "alone" : "none";
+      return floats ? ALONE : "none";
     case "sort":
-      return "alone";
+      return ALONE;
     default:
       return call satisfies never;
   }

@@ -1,5 +1,5 @@
 /** WebAssembly as a target: vectors of 128 bits, and a library for float32 and sorting. */
-import type { CallSupport, Target } from "../../lib/codegen/target.ts";
+import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.ts";
 import { type DType, isSmall } from "../../lib/base/dtype.ts";
 import type { ExternKernel } from "../../lib/loops/ir.ts";
 
@@ -22,6 +22,6 @@ export function wasmTarget(sizeLimit: number): Target {
 }
 
 function supports({ call }: ExternKernel, dtypes: ReadonlySet<DType>): CallSupport {
-  if (call.op === "sort") return [...dtypes].some(isSmall) ? "none" : "alone";
-  return dtypes.size === 1 && dtypes.has("float32") ? "alone" : "none";
+  if (call.op === "sort") return [...dtypes].some(isSmall) ? "none" : ALONE;
+  return dtypes.size === 1 && dtypes.has("float32") ? ALONE : "none";
 }

@@ -1,5 +1,5 @@
 /** WebGPU as a target: loops mapped to a grid of workgroups; matrix products and convolutions as shaders of their own. */
-import type { Target } from "../../lib/codegen/target.ts";
+import { ALONE, type Target } from "../../lib/codegen/target.ts";
 
 /** Invocations of a workgroup. */
 export const INVOCATIONS = 256;
@@ -11,7 +11,7 @@ export const TILE = 64;
 export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
   return {
     name: "webgpu",
-    supports: ({ call }) => call.op === "sort" ? "none" : "alone",
+    supports: ({ call }) => call.op === "sort" ? "none" : ALONE,
     lanes: false,
     threads: "none",
     grid: {

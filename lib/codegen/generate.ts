@@ -4,18 +4,20 @@
  * program satisfies the checks of loops/verify.ts and can be dumped.
  */
 import { recording } from "../base/recording.ts";
-import type { Kernel, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import type { LoopKernel, Program, Statement } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { blockedSums } from "./blocked_sums.ts";
 import { chunkedReductions } from "./chunked_reductions.ts";
 import { expandConversions } from "./conversions.ts";
 import { gridReductions } from "./grid_reductions.ts";
+import { replaceKernels, withNests } from "./kernels.ts";
 import { libraryCalls } from "./library_calls.ts";
 import { narrowIntegers } from "./narrow.ts";
 import type { Target } from "./target.ts";
 import { unrollShort } from "./unroll.ts";
 import { mapToGrid } from "./grid.ts";
+import { attachPrologues } from "./prologues.ts";
 import { separateLoops } from "./separate.ts";
 import { expandSmallSums } from "./small_sums.ts";
 import { splitProducts } from "./split_products.ts";
@@ -34,6 +36,7 @@ export interface Pass {
 export const PASSES: readonly Pass[] = [
   { name: "small_sums", applies: ({ grid }) => grid === null, run: expandSmallSums },
   { name: "library_calls", applies: () => true, run: libraryCalls },
+  { name: "prologues", applies: () => true, run: attachPrologues },
   { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
   { name: "separate", applies: () => true, run: separateLoops },
   { name: "grid_reductions", applies: ({ grid }) => grid !== null, run: gridReductions },
@@ -68,19 +71,13 @@ export function generate(program: Program, target: Target): Program {
 
 type Rewrite = (body: readonly Statement[]) => readonly Statement[];
 
-/** A pass that rewrites the statements of each loop kernel; of epilogues as `epilogue` says, which else stay. */
-function perNest(rewrite: Rewrite, epilogue: Rewrite = (body) => body): (program: Program) => Program {
-  const nest = (kernel: LoopKernel, by: Rewrite): LoopKernel => {
+/** A pass that rewrites the statements of each loop kernel; of nests around calls as `around` says, which else stay. */
+function perNest(rewrite: Rewrite, around: Rewrite = (body) => body): (program: Program) => Program {
+  const nest = (by: Rewrite) => (kernel: LoopKernel): LoopKernel => {
     const body = by(kernel.body);
     return body === kernel.body ? kernel : { ...kernel, body };
   };
-  return (program) => {
-    const kernels = program.kernels.map((kernel): Kernel => {
-      if (kernel.kind === "loops") return nest(kernel, rewrite);
-      if (!kernel.epilogue) return kernel;
-      const after = nest(kernel.epilogue, epilogue);
-      return after === kernel.epilogue ? kernel : { ...kernel, epilogue: after };
-    });
-    return kernels.every((k, i) => k === program.kernels[i]) ? program : { ...program, kernels };
-  };
+  const [own, other] = [nest(rewrite), nest(around)];
+  return (program) =>
+    replaceKernels(program, (kernel) => [kernel.kind === "loops" ? own(kernel) : withNests(kernel, other)]);
 }

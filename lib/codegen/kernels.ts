@@ -1,6 +1,6 @@
 /** Programs whose kernels are replaced. Input: a program; output: the same with other kernels in their places. */
 import { type DType, itemSize } from "../base/dtype.ts";
-import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
+import type { BufferDecl, BufferId, ExternKernel, Kernel, LoopKernel, Program } from "../loops/ir.ts";
 import { add, type Dim, floorDiv, mul } from "../sym/expr.ts";
 
 /**
@@ -16,6 +16,16 @@ export function replaceKernels(program: Program, replace: (kernel: Kernel) => re
     kernels: parts.flat(),
     guard: guard && { ...guard, after: parts.slice(0, guard.after).flat().length },
   };
+}
+
+/** A library call with other nests around it; the call itself where all of them stay. */
+export function withNests(kernel: ExternKernel, replace: (nest: LoopKernel) => LoopKernel): ExternKernel {
+  const epilogue = kernel.epilogue && replace(kernel.epilogue);
+  const prologues = kernel.prologues?.map((each) => ({ ...each, nest: replace(each.nest) }));
+  const stays = epilogue === kernel.epilogue &&
+    (prologues ?? []).every(({ nest }, i) => nest === kernel.prologues?.[i]?.nest);
+  if (stays) return kernel;
+  return { ...kernel, ...(epilogue ? { epilogue } : {}), ...(prologues ? { prologues } : {}) };
 }
 
 /** Makes a temporary of so many elements. */

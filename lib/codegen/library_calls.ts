@@ -30,7 +30,7 @@ function expanded(kernel: ExternKernel, context: Context): readonly Kernel[] {
   const { target, typeOf } = context;
   const dtypes = new Set([...kernel.inputs, ...kernel.outputs].map(({ buffer }) => typeOf(buffer)));
   const support = target.supports(kernel, dtypes), { epilogue, ...call } = kernel;
-  if (support === "fused" || (support === "alone" && !epilogue)) return [kernel];
+  if (support !== "none" && (support.epilogue || !epilogue)) return [kernel];
   const calls = support === "none" ? asLoops(kernel, context) : [call];
   return [...calls, ...(epilogue ? [epilogue] : [])];
 }

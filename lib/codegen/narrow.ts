@@ -5,10 +5,11 @@
  */
 import { isInteger, type ValueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
-import type { Kernel, Loop, LoopKernel, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
+import type { Loop, LoopKernel, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
 import { resultType } from "../loops/scalar.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
 import { boundsWithin } from "./index_bounds.ts";
+import { replaceKernels, withNests } from "./kernels.ts";
 import type { Target } from "./target.ts";
 import { boundedIntegers } from "./value_bounds.ts";
 
@@ -26,12 +27,10 @@ export function narrowIntegers(program: Program, { integers, sizeLimit }: Target
     const small = new Set(wide.filter((id) => known.has(id)));
     return small.size === 0 ? kernel : { ...kernel, body: new Narrowing(body, small).statements(body) };
   };
-  const kernels = program.kernels.map((kernel): Kernel => {
-    if (kernel.kind === "loops") return narrow(kernel);
-    const epilogue = kernel.epilogue && narrow(kernel.epilogue);
-    return epilogue && epilogue !== kernel.epilogue ? { ...kernel, epilogue } : kernel;
-  });
-  return kernels.every((k, i) => k === program.kernels[i]) ? program : { ...program, kernels };
+  return replaceKernels(
+    program,
+    (kernel) => [kernel.kind === "loops" ? narrow(kernel) : withNests(kernel, narrow)],
+  );
 }
 
 type Plain = Exclude<Statement, Loop>;

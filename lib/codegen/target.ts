@@ -5,14 +5,19 @@
 import type { DType } from "../base/dtype.ts";
 import type { ExternKernel } from "../loops/ir.ts";
 
-/** How a library call is run. */
-export type CallSupport =
-  /** By the library, which runs its epilogue on parts as they are finished. */
-  | "fused"
-  /** By the library; its epilogue is a kernel of its own. */
-  | "alone"
-  /** Not at all: it becomes loops. */
-  | "none";
+/** How a library call is run: by the library, or not at all ("none"), whereupon it becomes loops. */
+export type CallSupport = LibraryCall | "none";
+
+/** What the library runs of a call. */
+export interface LibraryCall {
+  /** Whether operands are computed where they are needed; otherwise by kernels of their own. */
+  readonly prologues: boolean;
+  /** Whether the epilogue runs on parts as they are finished; otherwise it is a kernel of its own. */
+  readonly epilogue: boolean;
+}
+
+/** A call without anything around it. */
+export const ALONE: LibraryCall = { prologues: false, epilogue: false };
 
 /** Products of matrices in tiles. */
 export interface Tiles {

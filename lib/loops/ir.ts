@@ -207,6 +207,19 @@ export interface ConvGeometry {
   readonly groups: number;
 }
 
+/**
+ * Computes an operand of a call where it is needed. The operand's buffer, which nothing else touches, stands for what
+ * the nest stores: where the call runs the nest on parts, it takes them from there.
+ */
+export interface Prologue {
+  /** Which of the inputs. */
+  readonly input: number;
+  /** Whether the last two dimensions of the operand are looped over in the other order. */
+  readonly transposed: boolean;
+  /** A pointwise nest of one parallel loop for each dimension of the operand around one store of its element. */
+  readonly nest: LoopKernel;
+}
+
 export interface ExternKernel {
   readonly kind: "extern";
   readonly name: string;
@@ -218,6 +231,8 @@ export interface ExternKernel {
    * outer loops are exactly one parallel loop per output dimension, in order, with no reductions.
    */
   readonly epilogue?: LoopKernel;
+  /** Of operands that are computed on the way, each once. Absent: all are read as they are. */
+  readonly prologues?: readonly Prologue[];
   /** Into how many parts its sums are cut, each of which adds to the output: that is zero before. Absent: one, which sets. */
   readonly parts?: number;
   /** Absent: the device decides. */

@@ -145,6 +145,12 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
   const parts = kernel.parts === undefined ? "" : ` in ${kernel.parts} parts`;
   writer.line(`${op} ${kernel.name}${described}${team}${parts}${originText(kernel.origins, options)}`);
   writer.indent(() => {
+    for (const { input, transposed, nest } of kernel.prologues ?? []) {
+      writer.line(
+        `prologue of in ${input}${transposed ? ", transposed" : ""}${originText(nest.origins, options)}`,
+      );
+      writer.indent(() => writeStatements(writer, nest.body, names));
+    }
     for (const view of kernel.inputs) writer.line(`in ${names.view(view)}`);
     for (const view of kernel.outputs) writer.line(`out ${names.view(view)}`);
     const { epilogue } = kernel;

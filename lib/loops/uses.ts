@@ -1,6 +1,6 @@
 /**
  * What kernels and statements use. Input: a kernel; output: the buffers it mentions, and those it writes; of statements the
- * values they read. Invariant: a library call's epilogue counts as part of it.
+ * values they read. Invariant: a library call's prologues and epilogue count as parts of it.
  */
 import { type Dim, freeSymbols } from "../sym/expr.ts";
 import type { BufferId, Kernel, Statement, ValueId } from "./ir.ts";
@@ -20,6 +20,7 @@ export function usesOf(kernel: Kernel): { all: Set<BufferId>; written: Set<Buffe
     for (const view of [...kernel.inputs, ...kernel.outputs]) all.add(view.buffer);
     for (const view of kernel.outputs) written.add(view.buffer);
     visit(kernel.epilogue?.body ?? []);
+    for (const { nest } of kernel.prologues ?? []) visit(nest.body);
   }
   return { all, written };
 }

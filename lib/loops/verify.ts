@@ -6,7 +6,7 @@
 import { isInteger, isSmall, type ValueType, valueType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { type Dim, freeSymbols, print, type Sym } from "../sym/expr.ts";
-import type { BufferView, ExternKernel, Loop, LoopKernel, Program, Statement, ValueId } from "./ir.ts";
+import type { ExternKernel, Loop, LoopKernel, Program, Prologue, Statement, ValueId } from "./ir.ts";
 import { loadType } from "./record.ts";
 import { usesOf } from "./uses.ts";
 import { admits, resultType, SCALAR_OPS } from "./scalar.ts";
@@ -76,24 +76,52 @@ function checkExtern(program: Program, kernel: ExternKernel, fail: (message: str
     }
   }
   for (const view of kernel.outputs) checkWritable(program, view.buffer, (m) => fail(`${kernel.name}: ${m}`));
+  for (const prologue of kernel.prologues ?? []) {
+    checkPrologue(kernel, prologue, (m) => fail(`${kernel.name}: ${m}`));
+    new KernelChecker(program, prologue.nest).check();
+  }
   const { epilogue } = kernel;
   const [first] = kernel.outputs;
   if (!epilogue) return;
   if (!first) return fail(`${kernel.name}: Expected an output for the epilogue but found none`);
-  checkEpilogueNest(epilogue, first, (m) => fail(`${kernel.name}: ${m}`));
+  checkNest(epilogue, first.shape, (m) => fail(`${kernel.name}: ${m}`));
   new KernelChecker(program, epilogue).check();
 }
 
-function checkEpilogueNest(epilogue: LoopKernel, output: BufferView, fail: (message: string) => never): void {
-  let body = epilogue.body;
-  for (const size of output.shape) {
+/** Checks that a nest has one parallel loop for each size, and no others; gives what is inside of them. */
+function checkNest(
+  nest: LoopKernel,
+  sizes: readonly Dim[],
+  fail: (message: string) => never,
+): readonly Statement[] {
+  let { body } = nest;
+  for (const size of sizes) {
     const [loop] = body;
     if (body.length !== 1 || loop?.kind !== "loop" || loop.order !== "parallel" || loop.axis.size !== size) {
-      return fail(`Expected an epilogue with one parallel loop of ${size} but found ${loop?.kind}`);
+      return fail(`Expected a nest with one parallel loop of ${size} but found ${loop?.kind}`);
     }
     body = loop.body;
   }
-  if (body.some((s) => s.kind === "loop")) fail("Expected no loop inside the epilogue's nest but found one");
+  if (body.some((s) => s.kind === "loop")) fail("Expected no loop inside the nest of a call but found one");
+  return body;
+}
+
+function checkPrologue(
+  kernel: ExternKernel,
+  { input, transposed, nest }: Prologue,
+  fail: (message: string) => never,
+): void {
+  const view = kernel.inputs[input];
+  if (!view) return fail(`Expected a prologue of an input but found one of ${input}`);
+  const [last = 1, before = 1, ...batch] = view.shape.toReversed();
+  const two = transposed ? [last, before] : [before, last];
+  const body = checkNest(nest, [...batch.toReversed(), ...two], fail);
+  const stores = body.filter((s) => s.kind === "store");
+  if (stores.length !== 1 || stores[0]?.buffer !== view.buffer) {
+    fail(`Expected a prologue with one store to b${view.buffer} but found ${stores.length}`);
+  }
+  const users = [...kernel.inputs, ...kernel.outputs].filter(({ buffer }) => buffer === view.buffer);
+  if (users.length !== 1) fail(`Expected one use of b${view.buffer} but found ${users.length}`);
 }
 
 function checkWritable(program: Program, buffer: number, fail: (message: string) => void): void {

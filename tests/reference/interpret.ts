@@ -67,6 +67,7 @@ export function interpret(program: Program, call: ReferenceCall): void {
     if (guard?.after === at && buffers[guard.flag]?.get(0)) return;
     if (kernel.kind === "loops") runLoops(kernel, { buffers, symbols, precision });
     else {
+      for (const { nest } of kernel.prologues ?? []) runLoops(nest, { buffers, symbols, precision });
       runExtern(kernel, buffers, (d) => evaluateDim(d, symbols));
       if (kernel.epilogue) runLoops(kernel.epilogue, { buffers, symbols, precision });
     }

@@ -11,8 +11,7 @@ import type { Routine } from "../runtime_library.ts";
 import { CONV_CALL } from "../runtime/conv.ts";
 import { GEMM_CALL } from "../runtime/gemm.ts";
 import { SORT_CALL } from "../runtime/sort.ts";
-import { type KernelContext, printEpilogue } from "./kernel.ts";
-import type { Range } from "./names.ts";
+import { type KernelContext, type NestFunction, type Parts, printEpilogue, printPrologue } from "./kernel.ts";
 
 /** What printing a call needs of the program around it. */
 export interface ExternSite {
@@ -22,8 +21,8 @@ export interface ExternSite {
   buffer(id: BufferId): string;
   /** A size expression over the program's table of sizes. */
   size(d: Dim): string;
-  /** The name of an epilogue function with this body. */
-  epilogue(body: string): string;
+  /** The name of a function of a nest around a call with these parameters behind its context. */
+  nest(parameters: string, body: string): string;
   /** The address of a routine. */
   routine(name: Routine): string;
   /** Adds a declaration in front of everything. */
@@ -63,15 +62,32 @@ const sizeAt = (view: BufferView, back: number): Dim => view.shape[view.shape.le
 const strideAt = (view: BufferView, back: number): Dim => view.strides[view.strides.length - back] ?? 0;
 
 /** Prints the epilogue's function and the table it gets; gives the two initialisers of a call structure. */
-function epilogueOf(kernel: ExternKernel, parts: readonly (Range | undefined)[], site: ExternSite): string {
+function epilogueOf(kernel: ExternKernel, parts: Parts, site: ExternSite): string {
   if (kernel.epilogue === undefined) return "0, 0";
-  const { body, buffers } = printEpilogue(kernel.epilogue, parts, site.context);
+  const nest = printEpilogue(kernel.epilogue, parts, site.context);
+  return aroundCall("after", "long b, long m0, long m1, long c0, long c1", { nest, site });
+}
+
+/** The same for the prologue of an input. */
+function prologueOf(kernel: ExternKernel, input: number, site: ExternSite): string {
+  const prologue = kernel.prologues?.find((each) => each.input === input), view = kernel.inputs[input];
+  if (!prologue || !view) return "0, 0";
+  const nest = printPrologue(prologue, view.buffer, site.context);
+  const parameters = "long b, long r0, long r1, long c0, long c1, void* to, long ld";
+  return aroundCall(`before${input}`, parameters, { nest, site });
+}
+
+function aroundCall(
+  name: string,
+  parameters: string,
+  { nest: { body, buffers }, site }: { readonly nest: NestFunction; readonly site: ExternSite },
+): string {
   const open =
     "  void* const* const a = ((void* const* const*) context)[0];\n  const long* const s = ((const long* const*) context)[1];\n  (void) a, (void) s;\n";
-  const name = site.epilogue(open + body);
-  site.calls.line(`void* const a[] = {${buffers.map((id) => site.buffer(id)).join(", ") || "0"}};`);
-  site.calls.line("const void* const context[] = {a, s};");
-  return `${name}, (void*) context`;
+  const called = site.nest(parameters, open + body);
+  site.calls.line(`void* const a_${name}[] = {${buffers.map((id) => site.buffer(id)).join(", ") || "0"}};`);
+  site.calls.line(`const void* const ${name}[] = {a_${name}, s};`);
+  return `${called}, (void*) ${name}`;
 }
 
 const PARTS = {
@@ -93,13 +109,18 @@ function matmul(kernel: ExternKernel, site: ExternSite): void {
   calls.block("{", () => {
     const parts = rank === 2 ? [PARTS.m, PARTS.c] : [PARTS.b, PARTS.m, PARTS.c];
     const epilogue = epilogueOf(kernel, parts, site);
+    const prologues = [0, 1].map((input) => prologueOf(kernel, input, site)).join(", ");
     // leading dimensions beyond one batch dimension are loops around the call
     const outer = c.shape.slice(0, Math.max(0, rank - 3));
     outer.forEach((n, d) => calls.line(`for (long x${d} = 0; x${d} < ${size(n)}; x${d}++)`));
     const extra = (view: BufferView): string =>
       outer.map((_, d) => ` + x${d} * (${size(strideAt(view, rank - d))})`).join("");
-    const three = (view: BufferView): string =>
-      [2, 1, 3].map((back) => size(strideAt(view, back))).join(", ");
+    const three = (view: BufferView, input?: number): string => {
+      const prologue = kernel.prologues?.find((each) => each.input === input);
+      // What is computed lies as the loops of its prologue walk it
+      if (prologue) return prologue.transposed ? "1, 0, 0" : "0, 1, 0";
+      return [2, 1, 3].map((back) => size(strideAt(view, back))).join(", ");
+    };
     calls.block("{", () => {
       const dims = [sizeAt(c, 2), sizeAt(c, 1), sizeAt(a, 1), rank > 2 ? sizeAt(c, 3) : 1].map(size).join(
         ", ",
@@ -109,11 +130,11 @@ function matmul(kernel: ExternKernel, site: ExternSite): void {
           pointer(c, site, extra(c))
         },`,
       );
-      calls.line(`  ${dims}, ${three(a)}, ${three(b)}, ${three(c)},`);
+      calls.line(`  ${dims}, ${three(a, 0)}, ${three(b, 1)}, ${three(c)},`);
       calls.line(
         `  ${kernel.call.op === "matmul" && kernel.call.accumulate ? 1 : 0}, ${
           threadsOf(kernel)
-        }, ${epilogue}};`,
+        }, ${epilogue}, ${prologues}};`,
       );
       calls.line(
         `((void (*)(const GemmCall*)) ${

@@ -3,8 +3,9 @@
  * over (a, s, t, nt): table of buffer addresses, sizes, number of this thread, number of threads.
  */
 import { TextWriter } from "../../../lib/base/text_writer.ts";
-import type { Dim, Sym } from "../../../lib/sym/expr.ts";
-import type { BufferDecl, BufferId, Loop, LoopKernel, Statement } from "../../../lib/loops/ir.ts";
+import { InternalError } from "../../../lib/base/errors.ts";
+import { add, type Dim, mul, sub, type Sym, symbol } from "../../../lib/sym/expr.ts";
+import type { BufferDecl, BufferId, Loop, LoopKernel, Prologue, Statement } from "../../../lib/loops/ir.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { KernelNames, Range } from "./names.ts";
 import { NestPrinter } from "./nest.ts";
@@ -39,15 +40,26 @@ export function printLoopKernel({ body, work = 0 }: LoopKernel, context: KernelC
 /** A zero of which the compiler knows nothing. */
 const NOTHING = "nothing";
 
+/** What a function's parameters stand for. */
+interface Parameters {
+  readonly buffers: ReadonlyMap<BufferId, string>;
+  readonly counters: ReadonlyMap<Sym, string>;
+}
+
+const NONE: Parameters = { buffers: new Map(), counters: new Map() };
+
 /** Collects what a function refers to and puts its declarations in front. */
 function bodyText(
   context: KernelContext,
   print: (out: TextWriter, names: KernelNames) => void,
+  given: Parameters = NONE,
 ): { body: string; buffers: BufferId[] } {
   const buffers: BufferId[] = [], sizes = new Set<number>();
   let usesNothing = false;
   const names: KernelNames = {
     buffer(id) {
+      const parameter = given.buffers.get(id);
+      if (parameter !== undefined) return parameter;
       let at = buffers.indexOf(id);
       if (at < 0) at = buffers.push(id) - 1;
       return `p${at}`;
@@ -83,23 +95,69 @@ function printer(
   return new NestPrinter(out, context.buffers, names, ranges).types(valueTypes(body));
 }
 
-/**
- * The epilogue of a library call: `axes` gives, for each of its loops in order, the part to run as C++ expressions
- * over the arguments (b, m0, m1, c0, c1), or undefined for all of it.
- */
-export function printEpilogue(
-  kernel: LoopKernel,
-  parts: readonly (Range | undefined)[],
-  context: KernelContext,
-): { readonly body: string; readonly buffers: readonly BufferId[] } {
-  const ranges = new Map<Loop, Range>();
-  const divide = (body: readonly Statement[], [range, ...rest]: readonly (Range | undefined)[]): void => {
-    const loop = body.find((s) => s.kind === "loop");
-    if (!loop) return;
-    if (range !== undefined) ranges.set(loop, range);
-    divide(loop.body, rest);
-  };
-  const { body } = kernel;
-  divide(body, parts);
-  return bodyText(context, (out, names) => printer(body, context, { out, names, ranges }).statements(body));
+/** The loops of a nest around a call, from the outermost. */
+function loopsOf(body: readonly Statement[]): readonly Loop[] {
+  const loop = body.find((s) => s.kind === "loop");
+  return loop ? [loop, ...loopsOf(loop.body)] : [];
 }
+
+/** The parts of a nest's loops, in order, as C++ expressions over the arguments of its function; undefined: all of it. */
+export type Parts = readonly (Range | undefined)[];
+
+/** The function of a nest around a library call. */
+export interface NestFunction {
+  readonly body: string;
+  /** What goes into the table of addresses, in order. */
+  readonly buffers: readonly BufferId[];
+}
+
+/** The epilogue of a library call, over the arguments (b, m0, m1, c0, c1). */
+export function printEpilogue({ body }: LoopKernel, parts: Parts, context: KernelContext): NestFunction {
+  return nestFunction(body, parts, { context, given: NONE });
+}
+
+function nestFunction(
+  body: readonly Statement[],
+  parts: Parts,
+  { context, given }: { readonly context: KernelContext; readonly given: Parameters },
+): NestFunction {
+  const ranges = new Map<Loop, Range>();
+  loopsOf(body).forEach((loop, d) => {
+    const range = parts[d];
+    if (range !== undefined) ranges.set(loop, range);
+  });
+  const print = (out: TextWriter, names: KernelNames) => {
+    const made = printer(body, context, { out, names, ranges });
+    for (const [symbol, name] of given.counters) made.nameAxis(symbol, name);
+    made.statements(body);
+  };
+  return bodyText(context, print, given);
+}
+
+/**
+ * A prologue of a library call, over the arguments (b, r0, r1, c0, c1, to, ld): rows and columns of the operand as its
+ * loops walk it go to `to`, whose rows are `ld` elements apart.
+ */
+export function printPrologue({ nest }: Prologue, operand: BufferId, context: KernelContext): NestFunction {
+  const loops = loopsOf(nest.body), [row, column] = loops.slice(-2).map(({ axis }) => axis.symbol);
+  const parts: Parts = loops.length > 2 ? [{ from: "b", to: "b + 1" }, ROWS, COLUMNS] : [ROWS, COLUMNS];
+  const parameter = (name: string): Sym => symbol(name, { kind: "axis" }, [0, 2 ** 31]);
+  const [r0, c0, ld] = ["r0", "c0", "ld"].map(parameter);
+  if (!row || !column || !r0 || !c0 || !ld) {
+    throw new InternalError("Expected rows and columns of an operand");
+  }
+  const place = add(mul(sub(row, r0), ld), sub(column, c0));
+  const moved = (body: readonly Statement[]): readonly Statement[] =>
+    body.map((s) => {
+      if (s.kind === "loop") return { ...s, body: moved(s.body) };
+      return s.kind === "store" ? { ...s, index: place } : s;
+    });
+  const type = MEMORY_TYPE[context.buffers[operand]?.dtype ?? "float32"];
+  const given: Parameters = {
+    buffers: new Map([[operand, `((${type}*) to)`]]),
+    counters: new Map([[r0, "r0"], [c0, "c0"], [ld, "ld"]]),
+  };
+  return nestFunction(moved(nest.body), parts, { context, given });
+}
+
+const ROWS: Range = { from: "r0", to: "r1" }, COLUMNS: Range = { from: "c0", to: "c1" };

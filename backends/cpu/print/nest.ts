@@ -77,6 +77,11 @@ export class NestPrinter implements StatementPrinter {
     return name;
   }
 
+  /** Sets what an axis is called that is no loop of the kernel. */
+  nameAxis(symbol: Sym, name: string): void {
+    this.#axes.set(symbol, name);
+  }
+
   /** Sets what a value is called. */
   define(id: ValueId, dtype: ValueType, text = `v${id}`): string {
     this.#values.set(id, { text, dtype });

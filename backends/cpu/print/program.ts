@@ -149,8 +149,7 @@ export function printProgram(program: Program): PrintedProgram {
       calls: lines,
       buffer: nameOf,
       size: sizeText,
-      epilogue: (body) =>
-        kernelOf("OUTL void (void* context, long b, long m0, long m1, long c0, long c1)", body),
+      nest: (parameters, body) => kernelOf(`OUTL void (void* context, ${parameters})`, body),
       routine(name) {
         if (!routines.includes(name)) routines.push(name);
         return `routine[${routines.indexOf(name)}]`;

@@ -21,10 +21,19 @@ struct GemmCall {
   long accumulate, threads;
   void (*epilogue)(void*, long, long, long, long, long);
   void* context;
+  // Compute a and b where they are not null: rows [r0, r1) and columns [c0, c1) of matrix b, as 'ars' and 'acs' (1 along
+  // rows) say what these are, to 'to', whose rows are 'ld' apart. Then 'a' and 'b' are not read.
+  void (*fill_a)(void*, long b, long r0, long r1, long c0, long c1, void* to, long ld);
+  void* fill_a_context;
+  void (*fill_b)(void*, long b, long r0, long r1, long c0, long c1, void* to, long ld);
+  void* fill_b_context;
 };
 `;
 
 const GEMM_DRIVER: string = String.raw`
+typedef void (*Fill)(void* context, L b, L r0, L r1, L c0, L c1, void* to, L ld);
+// A part of an operand.
+struct Part { const T* at; L rs, cs; };
 struct Problem {
   const T *a, *b;
   T* c;
@@ -32,8 +41,25 @@ struct Problem {
   bool add, swapped;
   Epilogue epilogue;
   void* context;
+  Fill fill_a, fill_b;
+  void *context_a, *context_b;
   L index;
 };
+// Rows [i0, i1) and columns [j0, j1) of an operand that is computed; its rows lie side by side if cs is 1.
+INL Part filled(const Problem& p, Fill fill, void* context, L cs, L i0, L i1, L j0, L j1, T* to) {
+  const L ld = ((cs == 1 ? j1 - j0 : i1 - i0) + VL - 1) / VL * VL;
+  if (cs == 1) fill(context, p.index, i0, i1, j0, j1, to, ld);
+  else fill(context, p.index, j0, j1, i0, i1, to, ld);
+  return cs == 1 ? (Part) {to, ld, 1} : (Part) {to, 1, ld};
+}
+INL Part part_a(const Problem& p, L m0, L m1, L k0, L k1, T* scratch) {
+  if (p.fill_a) return filled(p, p.fill_a, p.context_a, p.acs, m0, m1, k0, k1, scratch);
+  return (Part) {p.a + m0 * p.ars + k0 * p.acs, p.ars, p.acs};
+}
+INL Part part_b(const Problem& p, L k0, L k1, L n0, L n1, T* scratch) {
+  if (p.fill_b) return filled(p, p.fill_b, p.context_b, p.bcs, k0, k1, n0, n1, scratch);
+  return (Part) {p.b + k0 * p.brs + n0 * p.bcs, p.brs, p.bcs};
+}
 INL void finish(const Problem& p, L m0, L m1, L n0, L n1) {
   if (!p.epilogue || m0 >= m1 || n0 >= n1) return;
   if (p.swapped) p.epilogue(p.context, p.index, n0, n1, m0, m1);
@@ -43,21 +69,24 @@ INL void finish(const Problem& p, L m0, L m1, L n0, L n1) {
 // How one problem is computed; the same for all matrices of a batch.
 struct Plan {
   enum { TILES, DOTS, ROW } kind;
-  bool pack_a, pack_b;
+  bool pack_a, pack_b, by_blocks;   // by blocks of rows of A, which are packed or computed
   L kc, kblocks;          // K is cut in kblocks blocks of kc
   L mpanels, npanels;     // row panels and column panels
 };
+enum { FILL = 1 << 18, FILL_B = 16384 };   // elements of operands that are computed at once
 enum { MC = 256, KC_LONG = 4096 / (int) sizeof(T), KC_PACKED = 2048 / (int) sizeof(T) };
 enum { PACK_ROWS = VECTOR_BYTES == 64 ? 128 : 16 };
 
 INL Plan plan_of(const Problem& p) {
   Plan q;
   q.kind = Plan::TILES;
-  if (p.m == 1 && p.bcs == 1 && p.ccs == 1) q.kind = Plan::ROW;
-  else if (p.acs == 1 && p.brs == 1 && p.k >= 128 && (p.m <= 32 || (p.n <= 32 && p.n % VL))) q.kind = Plan::DOTS;
-  q.pack_a = p.acs != 1 && (p.ars != 1 || (p.m > 16 && p.k >= 256 && p.n > 64));
+  const bool fills = p.fill_a || p.fill_b, short_a = p.m * p.k <= FILL;
+  if (p.m == 1 && p.bcs == 1 && p.ccs == 1 && (!fills || short_a)) q.kind = Plan::ROW;
+  else if (p.acs == 1 && p.brs == 1 && p.k >= 128 && (fills ? p.m <= 32 && short_a : p.m <= 32 || (p.n <= 32 && p.n % VL))) q.kind = Plan::DOTS;
+  q.pack_a = p.fill_a ? p.acs != 1 : p.acs != 1 && (p.ars != 1 || (p.m > 16 && p.k >= 256 && p.n > 64));
+  q.by_blocks = q.pack_a || p.fill_a;
   q.pack_b = p.bcs != 1 || p.m > PACK_ROWS;
-  const L longest = q.pack_a || VECTOR_REGISTERS < 32 ? KC_PACKED : KC_LONG;
+  const L longest = q.by_blocks || VECTOR_REGISTERS < 32 ? KC_PACKED : KC_LONG;
   q.kblocks = most(1, (p.k + longest - 1) / longest);
   q.kc = q.kblocks == 1 ? p.k : ((p.k + q.kblocks - 1) / q.kblocks + 15) / 16 * 16;
   q.kblocks = most(1, q.kc ? (p.k + q.kc - 1) / q.kc : 1);
@@ -66,16 +95,20 @@ INL Plan plan_of(const Problem& p) {
   return q;
 }
 
+// Memory of one thread: a panel of B and blocks of A that are packed, and what is computed of either.
+struct Scratches { T *b, *a, *filled_b, *filled_a; };
+
 // Rows [m0, m1) of column panel j for K block [k0, k0 + kc).
-INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bool add, bool last, T* packed_b, const T* packed_a) {
+INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bool add, bool last, const Scratches& s, const Part& rows_a, const T* packed_a) {
   const L n = j * NR, cols = least(NR, p.n - n);
   const int nv = (int) ((cols + VL - 1) / VL), lanes = (int) (cols - (nv - 1) * VL);
-  const T* b = p.b + k0 * p.brs + n * p.bcs;
-  L lb = p.brs;
-  if (q.pack_b || lanes < VL) {
+  const Part part = part_b(p, k0, k0 + kc, n, n + cols, s.filled_b);
+  const T* b = part.at;
+  L lb = part.rs;
+  if (p.fill_b ? part.cs != 1 || lanes < VL : q.pack_b || lanes < VL) {
     lb = nv * VL;
-    pack_b(kc, b, p.brs, p.bcs, cols, lb, packed_b);
-    b = packed_b;
+    pack_b(kc, b, part.rs, part.cs, cols, lb, s.b);
+    b = s.b;
   }
   T* c = p.c + n * p.ccs;
   // parts small enough that the epilogue finds them in the first-level cache
@@ -85,8 +118,8 @@ INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bo
     #define ROWS(nv, unit, a, as, panel) rows<nv, unit>(r0, r1, kc, a, as, panel, b, lb, c, p.crs, p.ccs, lanes, add)
     #define ALL(nv) \
       if (packed_a) ROWS(nv, true, packed_a + (r0 - m0) / MR * panel_stride(kc), MR, panel_stride(kc)); \
-      else if (p.acs == 1) ROWS(nv, false, p.a + r0 * p.ars + k0, p.ars, MR * p.ars); \
-      else ROWS(nv, true, p.a + r0 + k0 * p.acs, p.acs, MR)
+      else if (rows_a.cs == 1) ROWS(nv, false, rows_a.at + (r0 - m0) * rows_a.rs, rows_a.rs, MR * rows_a.rs); \
+      else ROWS(nv, true, rows_a.at + (r0 - m0), rows_a.cs, MR)
     switch (nv) { case 1: ALL(1); break; case 2: ALL(2); break; default: ALL(3); }
     #undef ALL
     #undef ROWS
@@ -95,67 +128,96 @@ INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bo
 }
 
 // The tiles [w0, w1) of one matrix, counted down the column panels.
-INL void tiles(const Problem& p, const Plan& q, L w0, L w1, T* scratch_b) {
+INL void tiles(const Problem& p, const Plan& q, L w0, L w1, const Scratches& s) {
   for (L kb = 0; kb < q.kblocks; kb++) {
     const L k0 = kb * q.kc, kc = least(q.kc, p.k - k0);
     for (L j = w0 / q.mpanels; j * q.mpanels < w1; j++) {
       const L m0 = most(w0 - j * q.mpanels, 0) * MR, m1 = least(least(w1 - j * q.mpanels, q.mpanels) * MR, p.m);
-      column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, scratch_b, 0);
+      column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, s, part_a(p, m0, m1, k0, k0 + kc, 0), 0);
     }
   }
 }
-// Row panels [i0, i1) by column panels [j0, j1) with A packed, MC rows at a time.
-INL void packed_tiles(const Problem& p, const Plan& q, L i0, L i1, L j0, L j1, T* scratch_b, T* scratch_a) {
+// Row panels [i0, i1) by column panels [j0, j1), MC rows of A at a time.
+INL void blocks(const Problem& p, const Plan& q, L i0, L i1, L j0, L j1, const Scratches& s) {
   for (L kb = 0; kb < q.kblocks; kb++) {
     const L k0 = kb * q.kc, kc = least(q.kc, p.k - k0);
     for (L i = i0; i < i1; i += MC / MR) {
       const L m0 = i * MR, m1 = least(least(i + MC / MR, i1) * MR, p.m);
-      pack_a(kc, p.a + k0 * p.acs, p.ars, p.acs, m0, m1, scratch_a);
-      for (L j = j0; j < j1; j++) column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, scratch_b, scratch_a);
+      const Part rows_a = part_a(p, m0, m1, k0, k0 + kc, s.filled_a);
+      if (q.pack_a) pack_a(kc, rows_a.at, rows_a.rs, rows_a.cs, 0, m1 - m0, s.a);
+      for (L j = j0; j < j1; j++) column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, s, rows_a, q.pack_a ? s.a : 0);
     }
   }
 }
-INL void dot_part(const Problem& p, L m0, L m1, L n0, L n1) {
-  L n = n0;
-  #define COLUMNS(nr) dot_rows<nr>(m0, m1, p.k, p.a, p.ars, p.b + n * p.bcs, p.bcs, p.c + n * p.ccs, p.crs, p.ccs, p.add)
-  for (; n + 3 <= n1; n += 3) COLUMNS(3);
-  for (; n < n1; n++) COLUMNS(1);
-  #undef COLUMNS
+// Columns of B are computed a few at a time, rows of A at once: with prologues there are few.
+INL L columns_at_once(const Problem& p) { return most(1, FILL_B / most(1, p.k) / 3) * 3; }
+INL void dot_part(const Problem& p, L m0, L m1, L n0, L n1, const Scratches& s) {
+  const L step = p.fill_b ? columns_at_once(p) : n1 - n0;
+  const Part rows_a = part_a(p, 0, p.m, 0, p.k, s.filled_a);
+  for (L from = n0; from < n1; from += step) {
+    const L to = least(n1, from + step);
+    const Part part = part_b(p, 0, p.k, from, to, s.filled_b);
+    L n = from;
+    #define COLUMNS(nr) dot_rows<nr>(m0, m1, p.k, rows_a.at, rows_a.rs, part.at + (n - from) * part.cs, part.cs, p.c + n * p.ccs, p.crs, p.ccs, p.add)
+    for (; n + 3 <= to; n += 3) COLUMNS(3);
+    for (; n < to; n++) COLUMNS(1);
+    #undef COLUMNS
+  }
   finish(p, m0, m1, n0, n1);
 }
-INL void row_part(const Problem& p, L n0, L n1) {
-  L k = 0;
-  bool add = p.add;
-  for (; k + 8 <= p.k; k += 8, add = true) axpys<8>(n0, n1, p.a + k * p.acs, p.acs, p.b + k * p.brs, p.brs, p.c, add);
-  for (; k < p.k; k++, add = true) axpys<1>(n0, n1, p.a + k * p.acs, p.acs, p.b + k * p.brs, p.brs, p.c, add);
-  if (!add) for (L n = n0; n < n1; n++) p.c[n] = 0;
+INL void row_part(const Problem& p, L n0, L n1, const Scratches& s) {
+  const L step = p.fill_b ? FILL_B / 8 : n1 - n0;
+  const Part row = part_a(p, 0, 1, 0, p.k, s.filled_a);
+  for (L from = n0; from < n1; from += step) {
+    const L to = least(n1, from + step);
+    bool add = p.add;
+    for (L k = 0; k < p.k; add = true) {
+      const L rows = p.k - k >= 8 ? 8 : 1;
+      const Part part = part_b(p, k, k + rows, from, to, s.filled_b);
+      if (rows == 8) axpys<8>(0, to - from, row.at + k * row.cs, row.cs, part.at, part.rs, p.c + from, add);
+      else axpys<1>(0, to - from, row.at + k * row.cs, row.cs, part.at, part.rs, p.c + from, add);
+      k += rows;
+    }
+    if (!add) for (L n = from; n < to; n++) p.c[n] = 0;
+  }
   finish(p, 0, 1, n0, n1);
 }
 
 // Share t of nt of one matrix.
-INL void part(const Problem& p, const Plan& q, L t, L nt, T* scratch_b, T* scratch_a) {
+INL void part(const Problem& p, const Plan& q, L t, L nt, const Scratches& s) {
   if (q.kind == Plan::ROW) {
-    const L blocks = (p.n + VL - 1) / VL;
-    row_part(p, blocks * t / nt * VL, least(p.n, blocks * (t + 1) / nt * VL));
+    const L vectors = (p.n + VL - 1) / VL;
+    row_part(p, vectors * t / nt * VL, least(p.n, vectors * (t + 1) / nt * VL), s);
   } else if (q.kind == Plan::DOTS) {
-    if (p.m > p.n) dot_part(p, q.mpanels * t / nt * MR, least(p.m, q.mpanels * (t + 1) / nt * MR), 0, p.n);
+    if (p.m > p.n) dot_part(p, q.mpanels * t / nt * MR, least(p.m, q.mpanels * (t + 1) / nt * MR), 0, p.n, s);
     else {
       const L groups = (p.n + 2) / 3;
-      dot_part(p, 0, p.m, groups * t / nt * 3, least(p.n, groups * (t + 1) / nt * 3));
+      dot_part(p, 0, p.m, groups * t / nt * 3, least(p.n, groups * (t + 1) / nt * 3), s);
     }
-  } else if (q.pack_a) {
+  } else if (q.by_blocks) {
     const bool by_rows = p.m * 4 >= p.n;
-    packed_tiles(p, q, by_rows ? q.mpanels * t / nt : 0, by_rows ? q.mpanels * (t + 1) / nt : q.mpanels,
-                 by_rows ? 0 : q.npanels * t / nt, by_rows ? q.npanels : q.npanels * (t + 1) / nt, scratch_b, scratch_a);
+    blocks(p, q, by_rows ? q.mpanels * t / nt : 0, by_rows ? q.mpanels * (t + 1) / nt : q.mpanels,
+                 by_rows ? 0 : q.npanels * t / nt, by_rows ? q.npanels : q.npanels * (t + 1) / nt, s);
   } else {
     const L total = q.mpanels * q.npanels;
-    tiles(p, q, total * t / nt, total * (t + 1) / nt, scratch_b);
+    tiles(p, q, total * t / nt, total * (t + 1) / nt, s);
   }
 }
 
 OUTL void work(const GemmCall& call, Problem p, const Plan& q, L t, L nt) {
   const L b_length = (q.kc * NR + 64 + 15) / 16 * 16, a_length = q.pack_a ? (MC / MR + 1) * panel_stride(q.kc) : 0;
-  T* scratch_b = q.kind == Plan::TILES ? scratch(0, (b_length + a_length) * sizeof(T)) : 0;
+  const bool by_tiles = q.kind == Plan::TILES;
+  const L rows = by_tiles ? MC + MR : p.m, depth = by_tiles ? q.kc : p.k;
+  const L columns = by_tiles ? NR : q.kind == Plan::ROW ? FILL_B / 8 : columns_at_once(p);
+  const L filled_b = p.fill_b ? (least(columns, p.n) + VL) * ((q.kind == Plan::ROW ? 8 : depth) + VL) : 0;
+  const L filled_a = p.fill_a ? (rows + VL) * (depth + VL) : 0;
+  const L lengths[] = {by_tiles ? b_length : 0, by_tiles ? a_length : 0, filled_b, filled_a};
+  L all = 0;
+  for (int i = 0; i < 4; i++) all += (lengths[i] + 15) / 16 * 16;
+  T* free = all ? scratch(0, all * sizeof(T)) : 0;
+  T* at[4];
+  for (int i = 0; i < 4; i++) at[i] = free, free += (lengths[i] + 15) / 16 * 16;
+  const Scratches s = {at[0], at[1], at[2], at[3]};
   // whole matrices where there are enough of them, else shares of each
   const bool whole = call.batch >= 4 * nt || call.batch % nt == 0;
   const L first = whole ? call.batch * t / nt : 0, end = whole ? call.batch * (t + 1) / nt : call.batch;
@@ -167,7 +229,7 @@ OUTL void work(const GemmCall& call, Problem p, const Plan& q, L t, L nt) {
     p.b = b + g * bbs;
     p.c = c + g * call.cbs;
     p.index = g;
-    part(p, q, whole ? 0 : t, whole ? 1 : nt, scratch_b, scratch_b + b_length);
+    part(p, q, whole ? 0 : t, whole ? 1 : nt, s);
   }
 }
 
@@ -184,9 +246,11 @@ static void gemm(const GemmCall* call) {
   p.context = g.context;
   if (p.swapped) {
     p.a = (const T*) g.b; p.b = (const T*) g.a; p.m = g.n; p.n = g.m;
+    p.fill_a = g.fill_b; p.context_a = g.fill_b_context; p.fill_b = g.fill_a; p.context_b = g.fill_a_context;
     p.ars = g.bcs; p.acs = g.brs; p.brs = g.acs; p.bcs = g.ars; p.crs = g.ccs; p.ccs = g.crs;
   } else {
     p.a = (const T*) g.a; p.b = (const T*) g.b; p.m = g.m; p.n = g.n;
+    p.fill_a = g.fill_a; p.context_a = g.fill_a_context; p.fill_b = g.fill_b; p.context_b = g.fill_b_context;
     p.ars = g.ars; p.acs = g.acs; p.brs = g.brs; p.bcs = g.bcs; p.crs = g.crs; p.ccs = g.ccs;
   }
   const Plan q = plan_of(p);

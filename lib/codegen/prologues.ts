@@ -1,0 +1,192 @@
+/**
+ * Operands of library calls computed where they are needed: what a pointwise kernel writes for one call alone becomes a
+ * prologue of the call (a conversion from a small type, a scale, a mask, a transposition). Input: a program whose library
+ * calls a target runs; output: the same with fewer kernels in front of them. Invariant: between the kernel's old place and
+ * the call nothing changes what it reads, not even by way of memory that buffers share.
+ */
+import { type DType, itemSize } from "../base/dtype.ts";
+import { add, type Dim, floorDiv, mod, mul, type Sym } from "../sym/expr.ts";
+import { hintOf, provablyEqual } from "../sym/decide.ts";
+import type {
+  Axis,
+  BufferId,
+  BufferView,
+  ExternKernel,
+  Kernel,
+  LoopKernel,
+  Program,
+  Prologue,
+  Statement,
+} from "../loops/ir.ts";
+import { axesOf, coefficientOf, substituteIndices, wrapLoops } from "../loops/nest.ts";
+import { SCALAR_OPS } from "../loops/scalar.ts";
+import { indirect, usesOf } from "../loops/uses.ts";
+import type { Target } from "./target.ts";
+
+/** Parts of operands are computed up to a few times, so that an element should cost no more than this. */
+const MOST_WEIGHT = 24;
+/** Over this many rows the columns of a product are computed again and again, and a kernel of their own costs nothing. */
+const MOST_ROWS = 512;
+
+/** The program with prologues. */
+export function attachPrologues(program: Program, target: Target): Program {
+  const kernels: (Kernel | undefined)[] = [...program.kernels];
+  const attached = program.kernels.map((kernel, at): Kernel => {
+    if (kernel.kind === "loops" || !runsPrologues(kernel, program, target)) return kernel;
+    const prologues = kernel.inputs.flatMap((view, input) => {
+      const rows = kernel.inputs[0]?.shape.at(-2) ?? 1;
+      const found = input === 1 && hintOf(rows) > MOST_ROWS
+        ? undefined
+        : producerOf(view.buffer, at, program);
+      const made = found && prologueOf(found.kernel, view, input);
+      if (!found || !made || !keepsSources(found, at, program)) return [];
+      kernels[found.at] = undefined;
+      return [made];
+    });
+    return prologues.length === 0 ? kernel : { ...kernel, prologues };
+  });
+  if (!kernels.includes(undefined)) return program;
+  const { guard } = program;
+  const left = (end: number) => kernels.slice(0, end).filter((kernel) => kernel !== undefined).length;
+  return {
+    ...program,
+    kernels: attached.filter((_, at) => kernels[at] !== undefined),
+    guard: guard && { ...guard, after: left(guard.after) },
+  };
+}
+
+function runsPrologues(kernel: ExternKernel, { buffers }: Program, target: Target): boolean {
+  const dtypes = [...kernel.inputs, ...kernel.outputs].flatMap(({ buffer }) => buffers[buffer]?.dtype ?? []);
+  const support = target.supports(kernel, new Set<DType>(dtypes));
+  return support !== "none" && support.prologues;
+}
+
+interface Producer {
+  readonly at: number;
+  readonly kernel: LoopKernel;
+}
+
+/** The kernel that writes a temporary which nothing but the call at a place reads, and that once. */
+function producerOf(buffer: BufferId, call: number, { kernels, buffers }: Program): Producer | undefined {
+  if (buffers[buffer]?.role.kind !== "temporary") return undefined;
+  const users = kernels.flatMap((kernel, at) => usesOf(kernel).all.has(buffer) ? [{ kernel, at }] : []);
+  const [first, second] = users;
+  if (users.length !== 2 || second?.at !== call || first?.kernel.kind !== "loops") return undefined;
+  const { kernel } = second;
+  if (kernel.kind !== "extern" || kernel.outputs.some((view) => view.buffer === buffer)) return undefined;
+  const inside = kernel.epilogue && usesOf(kernel.epilogue).all.has(buffer);
+  const reads = kernel.inputs.filter((view) => view.buffer === buffer);
+  return inside || reads.length !== 1 ? undefined : { at: first.at, kernel: first.kernel };
+}
+
+/** Whether what a kernel reads is still there when a later call runs. */
+function keepsSources({ at, kernel }: Producer, call: number, program: Program): boolean {
+  const { guard, kernels } = program;
+  if (guard && at < guard.after && guard.after <= call) return false;
+  const read = new Set(usesOf(kernel).all);
+  for (const id of usesOf(kernel).written) read.delete(id);
+  return kernels.slice(at + 1, call + 1).every((between) =>
+    [...usesOf(between).written].every((id) => [...read].every((source) => areApart(source, id, program)))
+  );
+}
+
+/** Whether writing one buffer leaves another as it is. Inputs may share memory with each other. */
+function areApart(read: BufferId, written: BufferId, { buffers }: Program): boolean {
+  const [a, b] = [buffers[read], buffers[written]];
+  if (!a || !b || read === written) return false;
+  if (a.role.kind !== b.role.kind) return true;
+  if (a.role.kind !== "temporary" || b.role.kind !== "temporary") return a.role.kind === "output";
+  const [from, to] = [a.role.offset, b.role.offset];
+  const [fromSize, toSize] = [a, b].map(({ length, dtype }) => mul(length, itemSize(dtype)));
+  if (typeof from !== "number" || typeof to !== "number") return false;
+  if (typeof fromSize !== "number" || typeof toSize !== "number") return false;
+  return from + fromSize <= to || to + toSize <= from;
+}
+
+/** The parallel loops of a pointwise kernel, and what they surround; undefined for other kernels, and costly ones. */
+function pointwiseNest(
+  kernel: LoopKernel,
+): { readonly axes: readonly Axis[]; readonly body: readonly Statement[] } | undefined {
+  const axes: Axis[] = [];
+  let { body } = kernel;
+  for (let [loop] = body; body.length === 1 && loop?.kind === "loop"; [loop] = body) {
+    if (loop.order !== "parallel") return undefined;
+    axes.push(loop.axis);
+    body = loop.body;
+  }
+  return body.every(isPointwise) && weightOf(body) <= MOST_WEIGHT ? { axes, body } : undefined;
+}
+
+const isPointwise = (s: Statement): boolean =>
+  s.kind !== "loop" && (s.kind !== "store" || s.mode === "set") &&
+  (s.kind !== "masked" || s.body.every((inner) => inner.kind !== "store" && isPointwise(inner)));
+
+function weightOf(body: readonly Statement[]): number {
+  return body.reduce((sum, s) => {
+    if (s.kind === "scalar") return sum + SCALAR_OPS[s.op].weight;
+    return s.kind === "masked" ? sum + weightOf(s.body) : sum;
+  }, 0);
+}
+
+/** The prologue of an input that a kernel computes. */
+function prologueOf(kernel: LoopKernel, view: BufferView, input: number): Prologue | undefined {
+  const nest = pointwiseNest(kernel), stores = nest?.body.filter((s) => s.kind === "store") ?? [];
+  const [store] = stores, rank = view.shape.length;
+  if (!nest || !store || stores.length !== 1 || rank < 2 || rank > 3) return undefined;
+  const axes = axesOf(view.shape, "o");
+  const place = view.strides.reduce<Dim>(
+    (at, stride, d) => add(at, mul(stride, axes[d]?.symbol ?? 0)),
+    view.offset,
+  );
+  const places = placesIn(store.index, nest.axes, place);
+  if (!places) return undefined;
+  const body = substituteIndices(nest.body, (symbol) => places.get(symbol) ?? symbol).map((s): Statement =>
+    s.kind === "store" ? { ...s, index: place } : s
+  );
+  const reads = readsOf(body);
+  const linear = reads.every((index) =>
+    indirect(index).length === 0 && axes.every(({ symbol }) => coefficientOf(index, symbol) !== undefined)
+  );
+  if (!linear) return undefined;
+  // The dimension along which elements lie side by side is the innermost loop
+  const [last, before] = [axes[rank - 1], axes[rank - 2]];
+  const runs = (axis: Axis | undefined) =>
+    axis !== undefined && reads.every((index) => {
+      const step = coefficientOf(index, axis.symbol);
+      return step === 0 || step === 1;
+    });
+  const transposed = !runs(last);
+  if (!last || !before || (transposed && !runs(before))) return undefined;
+  const order = [...axes.slice(0, rank - 2), ...(transposed ? [last, before] : [before, last])];
+  const loops = wrapLoops(order, body);
+  return { input, transposed, nest: { ...kernel, name: `${kernel.name}_prologue`, body: loops } };
+}
+
+/** Index expressions of reads, nested ones too. */
+function readsOf(body: readonly Statement[]): readonly Dim[] {
+  return body.flatMap((s) => {
+    if (s.kind === "load" || s.kind === "index") return [s.index];
+    return s.kind === "masked" ? readsOf(s.body) : [];
+  });
+}
+
+/** The counters of loops that walk a buffer row by row, for the element at a place. */
+function placesIn(
+  index: Dim,
+  axes: readonly Axis[],
+  place: Dim,
+): ReadonlyMap<Sym, Dim> | undefined {
+  const strided = axes.map((axis) => ({ axis, stride: coefficientOf(index, axis.symbol) ?? 0 }));
+  const places = new Map<Sym, Dim>();
+  let left = strided, step: Dim = 1;
+  while (left.length > 0) {
+    const next = left.find(({ stride }) => stride === step || provablyEqual(stride, step) === true);
+    if (!next) return undefined;
+    left = left.filter((each) => each !== next);
+    const quotient = floorDiv(place, step);
+    places.set(next.axis.symbol, left.length === 0 ? quotient : mod(quotient, next.axis.size));
+    step = mul(step, next.axis.size);
+  }
+  const walked = strided.reduce<Dim>((sum, { axis, stride }) => add(sum, mul(stride, axis.symbol)), 0);
+  return walked === index ? places : undefined;
+}

@@ -1,0 +1,201 @@
+/**
+ * Operands of matrix products that are computed on the way: which kernels become prologues, which stay for what they
+ * read changes or for what they cost, and results of native code at all the ways that products are computed.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { compile, config, manualSeed, randn, type Tensor } from "../mod.ts";
+import type { DType } from "../lib/base/dtype.ts";
+import { generate } from "../lib/codegen/generate.ts";
+import { contiguousMeta, type TensorMeta } from "../lib/graph/meta.ts";
+import type { OpApi } from "../lib/ops/generated.ts";
+import type { GraphValue } from "../lib/ops/graph_builder.ts";
+import type { ExternKernel, Program } from "../lib/loops/ir.ts";
+import { nativeTarget } from "../backends/cpu/native_target.ts";
+import { wasmTarget } from "../backends/wasm/target.ts";
+import { compiled, traced } from "./support/graph_programs.ts";
+import { SKIP_NATIVE } from "./support/native.ts";
+
+type Build = (o: OpApi<GraphValue>, inputs: readonly GraphValue[]) => readonly GraphValue[];
+
+const meta = (shape: readonly number[], dtype: DType = "float32"): TensorMeta =>
+  contiguousMeta(shape, dtype, "cpu");
+
+const programOf = (inputs: readonly TensorMeta[], build: Build): Program =>
+  generate(compiled(traced(inputs, build)).program, nativeTarget);
+
+/** The prologues of a program's only call, as text. */
+function prologuesOf({ kernels }: Program): readonly string[] {
+  const [call, ...others] = kernels.filter((kernel): kernel is ExternKernel => kernel.kind === "extern");
+  assert(call && others.length === 0, `Expected one call but found ${others.length + 1}`);
+  return (call.prologues ?? []).map(({ input, transposed }) => `${input}${transposed ? " transposed" : ""}`);
+}
+
+const pick = <T>(list: readonly T[], at: number): T => list[at] ?? fail(at);
+const fail = (at: number): never => {
+  throw new Error(`Expected operand ${at}`);
+};
+
+interface Case {
+  readonly inputs: readonly TensorMeta[];
+  readonly build: Build;
+  readonly prologues: readonly string[];
+  readonly kernels: number;
+}
+
+const half = (...shape: readonly number[]) => meta(shape, "bfloat16");
+const product: Build = (o, xs) => [o.matmul(pick(xs, 0), pick(xs, 1))];
+const linear: Build = (o, xs) => [o.linear(pick(xs, 0), pick(xs, 1), pick(xs, 2))];
+
+const CASES: Readonly<Record<string, Case>> = {
+  "conversions of both operands": {
+    inputs: [half(8, 64), half(64, 32)],
+    build: product,
+    prologues: ["0", "1"],
+    kernels: 1,
+  },
+  "a weight that is read by its rows": {
+    inputs: [half(8, 64), half(32, 64), half(32)],
+    build: linear,
+    prologues: ["0", "1 transposed"],
+    kernels: 1,
+  },
+  "batches": {
+    inputs: [half(3, 8, 64), half(3, 64, 32)],
+    build: product,
+    prologues: ["0", "1"],
+    kernels: 1,
+  },
+  "what comes from several batch dimensions": {
+    inputs: [half(2, 3, 8, 16), half(2, 3, 16, 4)],
+    build: product,
+    prologues: ["0", "1"],
+    kernels: 1,
+  },
+  "arithmetic with a row and a column": {
+    inputs: [meta([8, 64]), meta([64]), meta([8, 1]), meta([64, 32])],
+    build: (o, xs) => [o.matmul(o.mul(o.add(pick(xs, 0), pick(xs, 1)), pick(xs, 2)), pick(xs, 3))],
+    prologues: ["0"],
+    kernels: 1,
+  },
+  "a result that others read stays in memory": {
+    inputs: [meta([8, 64]), meta([64, 32])],
+    build: (o, xs) => {
+      const scaled = o.mul(pick(xs, 0), 2);
+      return [o.matmul(scaled, pick(xs, 1)), scaled];
+    },
+    prologues: [],
+    kernels: 2,
+  },
+  "both operands from one": {
+    inputs: [meta([8, 8])],
+    build: (o, xs) => {
+      const scaled = o.mul(pick(xs, 0), 2);
+      return [o.matmul(scaled, scaled)];
+    },
+    prologues: [],
+    kernels: 2,
+  },
+  "long functions are computed once": {
+    inputs: [meta([8, 64]), meta([64, 32])],
+    build: (o, xs) => [o.matmul(o.digamma(pick(xs, 0)), pick(xs, 1))],
+    prologues: [],
+    kernels: 2,
+  },
+  "columns for many rows are computed once": {
+    inputs: [half(1024, 64), half(64, 32)],
+    build: product,
+    prologues: ["0"],
+    kernels: 2,
+  },
+  "rows that need a reduction stay in memory": {
+    inputs: [meta([8, 64]), meta([64, 32])],
+    build: (o, xs) => [o.matmul(o.softmax(pick(xs, 0), -1), pick(xs, 1))],
+    prologues: [],
+    kernels: 2,
+  },
+};
+
+for (const [name, { inputs, build, prologues, kernels }] of Object.entries(CASES)) {
+  Deno.test(`prologues: ${name}`, () => {
+    const program = programOf(inputs, build);
+    assertEquals([prologuesOf(program), program.kernels.length], [prologues, kernels]);
+  });
+}
+
+Deno.test("prologues: where something between changes what is read, the operand is computed first", () => {
+  const program = compiled(
+    traced([half(8, 64), meta([64, 32])], (o, xs) => [o.matmul(o.to(pick(xs, 0), "float32"), pick(xs, 1))]),
+  ).program;
+  const at = program.kernels.findIndex((kernel) => kernel.kind === "extern");
+  const source = program.buffers.findIndex(({ role, dtype }) =>
+    role.kind === "input" && dtype === "bfloat16"
+  );
+  const written: Program = {
+    ...program,
+    buffers: program.buffers.map((b, id) =>
+      id === source ? { ...b, role: { kind: "input", written: true } } : b
+    ),
+    kernels: program.kernels.toSpliced(at, 0, {
+      kind: "loops",
+      name: "between",
+      origins: [],
+      body: [
+        { kind: "constant", id: 0, value: 0, dtype: "int32" },
+        { kind: "store", buffer: source, index: 0, value: 0, mode: "set" },
+      ],
+    }),
+  };
+  assertEquals(prologuesOf(generate(program, nativeTarget)), ["0"]);
+  assertEquals(prologuesOf(generate(written, nativeTarget)), []);
+});
+
+Deno.test("prologues: targets whose library has none keep kernels", () => {
+  const program = compiled(traced([half(8, 64), half(64, 32)], product)).program;
+  const after = generate(program, wasmTarget(2 ** 28));
+  assertEquals([prologuesOf(after), after.kernels.length], [[], 3 + 1]);
+});
+
+/** The largest difference between two results, by the size of the second. */
+function difference(a: Tensor, b: Tensor): number {
+  const most = Number(b.abs().max().item());
+  return Number(a.sub(b).abs().max().item()) / Math.max(most, 1e-30);
+}
+
+/** Rows, columns, depth, batches: every way of computing a product with a few of each. */
+const SIZES: readonly (readonly [m: number, n: number, k: number, ...batch: number[]])[] = [
+  [1, 300, 700],
+  [1, 2500, 64],
+  [300, 1, 700],
+  [7, 97, 333, 3],
+  [31, 50, 2048],
+  [33, 130, 1100],
+  [300, 70, 600, 2],
+  [130, 600, 40],
+  [5, 3, 1, 4],
+];
+
+for (const dtype of ["bfloat16", "float16", "float32"] as const) {
+  Deno.test({
+    name: `prologues: products of ${dtype} operands are those of the operands computed first`,
+    ignore: SKIP_NATIVE,
+    fn: () =>
+      config.patch({ inductor: { tier: "wait" }, cacheSizeLimit: 64 }, () => {
+        manualSeed(3);
+        // float32 operands are scaled on the way, small ones converted
+        const given = (x: Tensor): Tensor => dtype === "float32" ? x.mul(0.5) : x.float();
+        const products = compile((a: Tensor, b: Tensor, c: Tensor, d: Tensor): Tensor[] => [
+          given(a).matmul(given(b)),
+          given(c).transpose(-2, -1).matmul(given(d).transpose(-2, -1)).add(1),
+        ], { fullgraph: true });
+        for (const [m, n, k, ...batch] of SIZES) {
+          const a = randn([...batch, m, k]).to(dtype), b = randn([...batch, k, n]).to(dtype);
+          const [c, d] = [a, b].map((x) => x.transpose(-2, -1).contiguous());
+          assert(c && d);
+          const wanted = given(a).matmul(given(b)), [plain, byColumns] = products(a, b, c, d);
+          const where = `[${batch}] ${m} × ${n} × ${k}`;
+          assert(plain && difference(plain, wanted) < 3e-6, where);
+          assert(byColumns && difference(byColumns, wanted.add(1)) < 3e-6, `transposed ${where}`);
+        }
+      }),
+  });
+}
