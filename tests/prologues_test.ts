@@ -86,6 +86,12 @@ const CASES: Readonly<Record<string, Case>> = {
     prologues: [],
     kernels: 2,
   },
+  "an operand for several batches": {
+    inputs: [meta([3, 8, 64]), meta([64, 32])],
+    build: (o, xs) => [o.matmul(pick(xs, 0), o.expand(o.mul(pick(xs, 1), 2), [3, 64, 32]))],
+    prologues: [],
+    kernels: 2,
+  },
   "both operands from one": {
     inputs: [meta([8, 8])],
     build: (o, xs) => {

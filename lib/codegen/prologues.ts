@@ -133,6 +133,8 @@ function prologueOf(kernel: LoopKernel, view: BufferView, input: number): Prolog
   const nest = pointwiseNest(kernel), stores = nest?.body.filter((s) => s.kind === "store") ?? [];
   const [store] = stores, rank = view.shape.length;
   if (!nest || !store || stores.length !== 1 || rank < 2 || rank > 3) return undefined;
+  // What the call reads several times is computed once
+  if (view.strides.some((stride, d) => stride === 0 && view.shape[d] !== 1)) return undefined;
   const axes = axesOf(view.shape, "o");
   const place = view.strides.reduce<Dim>(
     (at, stride, d) => add(at, mul(stride, axes[d]?.symbol ?? 0)),
