@@ -52,8 +52,7 @@ function milliseconds([m, k, n, layout]: (typeof SHAPES)[number]): number {
     0,
     0,
     threadCount(),
-    0,
-    0,
+    ...[0, 0, 0, 0, 0, 0],
   ];
   const call = BigInt64Array.from(words, (w) => BigInt(w));
   const gemm = routineAddresses(["gemm_f32"])[0] ?? 0;
