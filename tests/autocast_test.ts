@@ -29,7 +29,7 @@ import {
 } from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import "./support/devices.ts";
-import { callOf, findOp, type OpSample, readSamples, sampleName } from "./support/replay.ts";
+import { callOf, findOp, type OpSample, readSamples, sampleName, variantOf } from "./support/replay.ts";
 
 function* dtypesIn(value: unknown): Generator<string> {
   if (isTensor(value)) yield value.dtype;
@@ -51,7 +51,7 @@ Deno.test("results under autocast have PyTorch's types", async () => {
     compared++;
     let found: string;
     try {
-      found = [...dtypesIn(autocast("cpu", () => op(...callOf(sample, "cpu"))))].join();
+      found = [...dtypesIn(autocast("cpu", () => variantOf(sample, op)(...callOf(sample, "cpu"))))].join();
     } catch (error) {
       found = error instanceof Error ? error.message : String(error);
     }

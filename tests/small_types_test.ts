@@ -37,9 +37,14 @@ import { SKIP_WEBGPU } from "./support/webgpu.ts";
 /** Samples that one run compiles. */
 const COMPILED_AT_ONCE = 60;
 
+/** What parts from PyTorch, and why. */
+const KNOWN: ReadonlyMap<string, string> = new Map([
+  ["matrix_exp float16 0", "PyTorch multiplies in float16, where what is too large has become infinite"],
+]);
+
 async function samples(): Promise<readonly OpSample[]> {
   const all = await readSamples(new URL("data/ops16.jsonl.gz", import.meta.url));
-  return all.filter(({ op }) => findOp(op));
+  return all.filter((sample) => findOp(sample.op) && !KNOWN.has(sampleName(sample)));
 }
 
 function replayAll(list: readonly OpSample[], device: string, wrap: (op: Callable) => Callable): void {

@@ -43,7 +43,7 @@ function inferAlone(definition: OpDefinition, args: Args): Metas {
 
 function compose(definition: OpDefinition, args: Args): Metas {
   const { implementation, gradient } = definition;
-  if (definition.dataDependent?.(args) || implementation.kind === "host") throw new NeedsElements();
+  if (definition.dataDependent?.(args)) throw new NeedsElements();
   const inferred = inferAlone(definition, args);
   if (implementation.kind !== "composite") return inferred;
   const composed = implementation.compose(api, args);

@@ -187,6 +187,7 @@ const combinations = defineOp({
   name: "combinations",
   doc: "All choices of r elements of a vector, one a row, as `torch.combinations`.",
   params: { self: required("tensor"), r: optional("int", 2), withReplacement: optional("bool", false) },
+  hostParts: true,
   infer({ self, r, withReplacement }) {
     if (self.shape.length !== 1) {
       throw new DynError(`Expected a vector but found shape ${shapeText(self.shape)}`);

@@ -170,6 +170,8 @@ export interface OpDefinition<P extends Params = Params> {
   readonly checksNumbers?: boolean;
   /** All elements of the result are this number, whatever those of its tensors are. */
   readonly fills?: number;
+  /** Whether it is composed of ops that the host computes, for some arguments at least. */
+  readonly hostParts?: true;
   /** Whether sizes of the results depend on elements: then `infer` throws, and a trace must stop before the call. */
   dataDependent?(args: ArgsOf<P, TensorLike>): boolean;
   /**

@@ -457,6 +457,35 @@ export type OpName =
   | "unravelIndex"
   | "combinations"
   | "choiceIndices"
+  | "backSubstitution"
+  | "solveTriangular"
+  | "triangularSolve"
+  | "choleskyFactor"
+  | "choleskyEx"
+  | "cholesky"
+  | "choleskyInverse"
+  | "choleskySolve"
+  | "tallQr"
+  | "completeQr"
+  | "qr"
+  | "symmetricEigen"
+  | "eigh"
+  | "eigvalsh"
+  | "luFactorEx"
+  | "permutationOf"
+  | "luFactor"
+  | "lu"
+  | "luSolve"
+  | "linalgSvd"
+  | "svd"
+  | "pseudoinverse"
+  | "pinv"
+  | "pinverse"
+  | "matrixRank"
+  | "cond"
+  | "lstsq"
+  | "tensorsolve"
+  | "matrixExp"
   | "angle"
   | "frexp"
   | "nextafter"
@@ -1810,6 +1839,130 @@ export interface CombinationsOptions {
 export interface ChoiceIndicesOptions {
   readonly device?: DeviceName | null | undefined;
   readonly requiresGrad?: boolean | undefined;
+}
+
+/** Arguments of solveTriangular by name. */
+export interface SolveTriangularOptions {
+  readonly left?: boolean | undefined;
+  readonly unitriangular?: boolean | undefined;
+}
+
+/** Arguments of triangularSolve by name. */
+export interface TriangularSolveOptions {
+  readonly upper?: boolean | undefined;
+  readonly transpose?: boolean | undefined;
+  readonly unitriangular?: boolean | undefined;
+}
+
+/** Arguments of choleskyEx by name. */
+export interface CholeskyExOptions {
+  readonly upper?: boolean | undefined;
+  readonly checkErrors?: boolean | undefined;
+}
+
+/** Arguments of cholesky by name. */
+export interface CholeskyOptions {
+  readonly upper?: boolean | undefined;
+}
+
+/** Arguments of choleskyInverse by name. */
+export interface CholeskyInverseOptions {
+  readonly upper?: boolean | undefined;
+}
+
+/** Arguments of choleskySolve by name. */
+export interface CholeskySolveOptions {
+  readonly upper?: boolean | undefined;
+}
+
+/** Arguments of qr by name. */
+export interface QrOptions {
+  readonly mode?: "reduced" | "complete" | "r" | undefined;
+}
+
+/** Arguments of eigh by name. */
+export interface EighOptions {
+  readonly UPLO?: "L" | "U" | undefined;
+}
+
+/** Arguments of eigvalsh by name. */
+export interface EigvalshOptions {
+  readonly UPLO?: "L" | "U" | undefined;
+}
+
+/** Arguments of luFactorEx by name. */
+export interface LuFactorExOptions {
+  readonly pivot?: boolean | undefined;
+  readonly checkErrors?: boolean | undefined;
+}
+
+/** Arguments of permutationOf by name. */
+export interface PermutationOfOptions {
+  readonly dtype?: DType | undefined;
+}
+
+/** Arguments of luFactor by name. */
+export interface LuFactorOptions {
+  readonly pivot?: boolean | undefined;
+}
+
+/** Arguments of lu by name. */
+export interface LuOptions {
+  readonly pivot?: boolean | undefined;
+}
+
+/** Arguments of luSolve by name. */
+export interface LuSolveOptions {
+  readonly left?: boolean | undefined;
+  readonly adjoint?: boolean | undefined;
+}
+
+/** Arguments of linalgSvd by name. */
+export interface LinalgSvdOptions {
+  readonly fullMatrices?: boolean | undefined;
+}
+
+/** Arguments of svd by name. */
+export interface SvdOptions {
+  readonly some?: boolean | undefined;
+  readonly computeUv?: boolean | undefined;
+}
+
+/** Arguments of pinv by name. */
+export interface PinvOptions<T> {
+  readonly rcond?: Operand<T> | null | undefined;
+  readonly atol?: Operand<T> | null | undefined;
+  readonly rtol?: Operand<T> | null | undefined;
+  readonly hermitian?: boolean | undefined;
+}
+
+/** Arguments of pinverse by name. */
+export interface PinverseOptions {
+  readonly rcond?: number | undefined;
+}
+
+/** Arguments of matrixRank by name. */
+export interface MatrixRankOptions<T> {
+  readonly tol?: Operand<T> | null | undefined;
+  readonly atol?: Operand<T> | null | undefined;
+  readonly rtol?: Operand<T> | null | undefined;
+  readonly hermitian?: boolean | undefined;
+}
+
+/** Arguments of cond by name. */
+export interface CondOptions {
+  readonly p?: Scalar | string | null | undefined;
+}
+
+/** Arguments of lstsq by name. */
+export interface LstsqOptions {
+  readonly rcond?: number | null | undefined;
+  readonly driver?: "gels" | "gelsy" | "gelsd" | "gelss" | null | undefined;
+}
+
+/** Arguments of tensorsolve by name. */
+export interface TensorsolveOptions {
+  readonly dims?: readonly number[] | null | undefined;
 }
 
 /** Arguments of nativeLayerNorm by name. */
@@ -4047,6 +4200,154 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   /** All choices of r of n positions, one a row. */
   choiceIndices(n: number, r: number, repeat: boolean, options?: ChoiceIndicesOptions): T;
+  /** X with A · X = B for triangular A of the same leading dimensions as B. */
+  backSubstitution(A: T, B: T, upper: boolean, unitriangular: boolean): T;
+  /**
+   * X with A · X = B, or X · A = B where `left` is false, for triangular A, as
+   * `torch.linalg.solve_triangular`. Computed on the host.
+   */
+  solveTriangular(A: T, B: T, upper: boolean, options?: SolveTriangularOptions): T;
+  /** X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host. */
+  triangularSolve(
+    self: T,
+    A: T,
+    upper?: boolean | TriangularSolveOptions,
+    transpose?: boolean | TriangularSolveOptions,
+    unitriangular?: boolean | TriangularSolveOptions,
+    options?: TriangularSolveOptions,
+  ): [solution: T, cloned_coefficient: T] & { readonly solution: T; readonly cloned_coefficient: T };
+  /** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
+  choleskyFactor(A: T, checkErrors: boolean): [L: T, info: T] & { readonly L: T; readonly info: T };
+  /**
+   * Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the
+   * host.
+   */
+  choleskyEx(A: T, options?: CholeskyExOptions): [L: T, info: T] & { readonly L: T; readonly info: T };
+  /**
+   * L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on
+   * the host.
+   */
+  cholesky(A: T, upper?: boolean | CholeskyOptions, options?: CholeskyOptions): T;
+  /**
+   * The inverses of matrices with given Cholesky factors, as `torch.cholesky_inverse`. Computed on the
+   * host.
+   */
+  choleskyInverse(L: T, upper?: boolean | CholeskyInverseOptions, options?: CholeskyInverseOptions): T;
+  /**
+   * X with A · X = self, where A is given by its Cholesky factor L, as `torch.cholesky_solve`. Computed on
+   * the host.
+   */
+  choleskySolve(self: T, L: T, upper?: boolean | CholeskySolveOptions, options?: CholeskySolveOptions): T;
+  /** Q and R of matrices with at least as many rows as columns, reduced. */
+  tallQr(A: T): [Q: T, R: T] & { readonly Q: T; readonly R: T };
+  /** Q with as many columns as rows, and R, of matrices with more rows than columns. */
+  completeQr(A: T): [Q: T, R: T] & { readonly Q: T; readonly R: T };
+  /**
+   * Q with orthonormal columns and upper triangular R with A = Q · R, as `torch.linalg.qr`; mode "complete"
+   * gives all columns of Q, "r" none. Computed on the host.
+   */
+  qr(
+    A: T,
+    mode?: "reduced" | "complete" | "r" | QrOptions,
+    options?: QrOptions,
+  ): [Q: T, R: T] & { readonly Q: T; readonly R: T };
+  /** Eigenvalues and eigenvectors of symmetric matrices, by their lower triangles. */
+  symmetricEigen(
+    A: T,
+  ): [eigenvalues: T, eigenvectors: T] & { readonly eigenvalues: T; readonly eigenvectors: T };
+  /**
+   * Ascending eigenvalues and eigenvectors of symmetric matrices, as `torch.linalg.eigh`; gradients need
+   * distinct values. Computed on the host.
+   */
+  eigh(
+    A: T,
+    UPLO?: "L" | "U" | EighOptions,
+    options?: EighOptions,
+  ): [eigenvalues: T, eigenvectors: T] & { readonly eigenvalues: T; readonly eigenvectors: T };
+  /** Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host. */
+  eigvalsh(A: T, UPLO?: "L" | "U" | EigvalshOptions, options?: EigvalshOptions): T;
+  /**
+   * L and U in one matrix, pivots and the first zero on the diagonal, as `torch.linalg.lu_factor_ex`.
+   * Computed on the host.
+   */
+  luFactorEx(
+    A: T,
+    options?: LuFactorExOptions,
+  ): [LU: T, pivots: T, info: T] & { readonly LU: T; readonly pivots: T; readonly info: T };
+  /** The matrices P with A = P · L · U, of pivots. */
+  permutationOf(pivots: T, rows: number, options?: PermutationOfOptions): T;
+  /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
+  luFactor(A: T, options?: LuFactorOptions): [LU: T, pivots: T] & { readonly LU: T; readonly pivots: T };
+  /** P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host. */
+  lu(A: T, options?: LuOptions): [P: T, L: T, U: T] & { readonly P: T; readonly L: T; readonly U: T };
+  /**
+   * X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed
+   * by luFactor, as `torch.linalg.lu_solve`. Computed on the host.
+   */
+  luSolve(LU: T, pivots: T, B: T, options?: LuSolveOptions): T;
+  /**
+   * U, S and Vh with A = U · diag(S) · Vh, values descending, as `torch.linalg.svd`; without `fullMatrices`
+   * as many columns and rows as there are values. Gradients need distinct values, and none reaches the rest
+   * of full matrices. Computed on the host.
+   */
+  linalgSvd(
+    A: T,
+    fullMatrices?: boolean | LinalgSvdOptions,
+    options?: LinalgSvdOptions,
+  ): [U: T, S: T, Vh: T] & { readonly U: T; readonly S: T; readonly Vh: T };
+  /**
+   * U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices,
+   * without `computeUv` zeros for them. Computed on the host.
+   */
+  svd(
+    self: T,
+    some?: boolean | SvdOptions,
+    computeUv?: boolean | SvdOptions,
+    options?: SvdOptions,
+  ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
+  /** Pseudoinverses of matrices of which singular values below a bound count as 0. */
+  pseudoinverse(A: T, bound: T, hermitian: boolean): T;
+  /**
+   * Pseudoinverses, as `torch.linalg.pinv`; rtol is by default the larger size times the type's epsilon.
+   * Computed on the host.
+   */
+  pinv(A: T, rcond?: Operand<T> | null | PinvOptions<T>, options?: PinvOptions<T>): T;
+  /** Pseudoinverses, as `torch.pinverse`. Computed on the host. */
+  pinverse(A: T, rcond?: number | PinverseOptions, options?: PinverseOptions): T;
+  /** How many singular values are not 0, as `torch.linalg.matrix_rank`. Computed on the host. */
+  matrixRank(A: T, tol?: Operand<T> | null | MatrixRankOptions<T>, options?: MatrixRankOptions<T>): T;
+  /**
+   * Condition numbers by a norm, by singular values where none is given, as `torch.linalg.cond`. Computed
+   * on the host.
+   */
+  cond(A: T, p?: Scalar | string | null | CondOptions, options?: CondOptions): T;
+  /**
+   * X that makes A · X − B least, residuals, ranks and singular values, as `torch.linalg.lstsq`; each as
+   * the driver gives it there, or empty. Computed on the host.
+   */
+  lstsq(
+    A: T,
+    B: T,
+    rcond?: number | null | LstsqOptions,
+    options?: LstsqOptions,
+  ): [solution: T, residuals: T, rank: T, singular_values: T] & {
+    readonly solution: T;
+    readonly residuals: T;
+    readonly rank: T;
+    readonly singular_values: T;
+  };
+  /**
+   * X with tensordot(A, X, X.ndim) = B, after `dims` of A are moved to its end, as
+   * `torch.linalg.tensorsolve`.
+   */
+  tensorsolve(
+    A: T,
+    B: T,
+    dims?: readonly number[] | null | TensorsolveOptions,
+    options?: TensorsolveOptions,
+  ): T;
+  /** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
+  matrixExp(A: T): T;
   /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
   angle(self: T): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */

@@ -103,6 +103,7 @@ const matrixNorm = defineWideOp({
     dtype: nullable("dtype", { keyword: true }),
   },
   exposure: LINALG,
+  hostParts: true,
   infer({ A, dim, keepdim, dtype }) {
     if (A.shape.length < 2) {
       throw new DynError(`Expected at least 2 dimensions but found ${shapeText(A.shape)}`);
@@ -130,6 +131,7 @@ const linalgNorm = defineWideOp({
     dtype: nullable("dtype", { keyword: true }),
   },
   exposure: { ...LINALG, aliases: ["norm"] },
+  hostParts: true,
   infer({ A, ord, dim, keepdim, dtype }) {
     if (ord !== null && dim === null && A.shape.length > 2) {
       throw new DynError(
@@ -388,6 +390,7 @@ function determinant(name: "det" | "logdet") {
     } of square matrices, as \`torch.${name}\`.`,
     params: { A: required("tensor") },
     exposure: name === "det" ? { namespaces: ["linalg"] } : {},
+    hostParts: true,
     infer({ A }) {
       checkSquare(name, A);
       return contiguousMeta(A.shape.slice(0, -2), A.dtype, A.device);
@@ -411,6 +414,7 @@ const matrixPower = defineWideOp({
   doc: "Square matrices to an integer power, as `torch.linalg.matrix_power`.",
   params: { A: required("tensor"), n: required("int") },
   exposure: { namespaces: ["linalg"] },
+  hostParts: true,
   infer({ A }) {
     checkSquare("matrixPower", A);
     return contiguousMeta(A.shape, A.dtype, A.device);

@@ -391,6 +391,7 @@ const pdist = defineWideOp({
   doc: "Distances between all pairs of rows, i < j, as `nn.functional.pdist`.",
   params: { self: required("tensor"), p: optional("float", 2) },
   exposure: { method: false, namespaces: ["nn.functional"] },
+  hostParts: true,
   infer({ self, p }) {
     const [n, m] = self.shape;
     if (typeof n !== "number" || m === undefined || self.shape.length !== 2 || p < 0) {

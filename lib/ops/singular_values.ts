@@ -228,6 +228,7 @@ const svdvals = defineOp({
   doc: "Singular values in descending order, as `torch.linalg.svdvals`. Computed on the host.",
   params: { A: required("tensor") },
   exposure: LINALG,
+  hostParts: true,
   infer({ A }) {
     checkMatrices("svdvals", A);
     return factorMetas(A)[1];

@@ -29,6 +29,7 @@ const solve = defineOp({
   doc: "X with A · X = B, or X · A = B where `left` is false, as `torch.linalg.solve`. Computed on the host.",
   params: { A: required("tensor"), B: required("tensor"), left: optional("bool", true, { keyword: true }) },
   exposure: LINALG,
+  hostParts: true,
   infer({ A, B, left }) {
     checkSquare("solve", A);
     if (A.dtype !== B.dtype) {
@@ -70,6 +71,7 @@ const solveEx = defineOp({
   },
   results: ["result", "info"],
   exposure: LINALG,
+  hostParts: true,
   infer({ A, B, left }) {
     const result = solve.infer({ A, B, left });
     if (!isOne(result)) throw new DynError("Expected one result of solve but found several");
@@ -95,6 +97,7 @@ const invEx = defineOp({
   params: { A: required("tensor"), checkErrors: optional("bool", false, { keyword: true }) },
   results: ["inverse", "info"],
   exposure: LINALG,
+  hostParts: true,
   infer({ A }) {
     checkSquare("invEx", A);
     return [
@@ -116,6 +119,7 @@ const tensorinv = defineOp({
   doc: "The inverse of the map from the last dimensions to the first `ind`, as `torch.linalg.tensorinv`.",
   params: { A: required("tensor"), ind: optional("int", 2) },
   exposure: LINALG,
+  hostParts: true,
   infer({ A, ind }) {
     if (ind <= 0) throw new DynError(`Expected a positive ind but found ${ind}`);
     const first = A.shape.slice(0, ind), last = A.shape.slice(ind);

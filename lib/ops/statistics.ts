@@ -318,6 +318,7 @@ const norm = defineWideOp({
     keepdim: optional("bool", false),
     dtype: nullable("dtype"),
   },
+  hostParts: true,
   infer({ self, p, dim, keepdim, dtype }) {
     if (typeof p === "string" && p !== "fro" && p !== "nuc") {
       throw new DynError(`Expected a norm by number, "fro" or "nuc" but found ${p}`);

@@ -30,6 +30,7 @@ import { linearAlgebra } from "./linear_algebra.ts";
 import { solving } from "./solving.ts";
 import { singularValueOps } from "./singular_values.ts";
 import { counting } from "./counting.ts";
+import { factorOps } from "./factors/mod.ts";
 import { floatParts } from "./float_parts.ts";
 import { nativeNormalizations } from "./native_normalization.ts";
 import { stridedViews } from "./strided_views.ts";
@@ -97,6 +98,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...covariances,
   ...singularValueOps,
   ...counting,
+  ...factorOps,
   ...floatParts,
   ...nativeNormalizations,
   ...matrix,

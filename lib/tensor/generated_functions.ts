@@ -1101,6 +1101,107 @@ export const unravelIndex: OpApi<Tensor>["unravelIndex"] = ops.unravelIndex;
 export const combinations: OpApi<Tensor>["combinations"] = ops.combinations;
 /** All choices of r of n positions, one a row. */
 export const choiceIndices: OpApi<Tensor>["choiceIndices"] = ops.choiceIndices;
+/** X with A · X = B for triangular A of the same leading dimensions as B. */
+export const backSubstitution: OpApi<Tensor>["backSubstitution"] = ops.backSubstitution;
+/**
+ * X with A · X = B, or X · A = B where `left` is false, for triangular A, as
+ * `torch.linalg.solve_triangular`. Computed on the host.
+ */
+export const solveTriangular: OpApi<Tensor>["solveTriangular"] = ops.solveTriangular;
+/** X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host. */
+export const triangularSolve: OpApi<Tensor>["triangularSolve"] = ops.triangularSolve;
+/** Lower Cholesky factors, and the orders of the first leading minors that are not positive. */
+export const choleskyFactor: OpApi<Tensor>["choleskyFactor"] = ops.choleskyFactor;
+/**
+ * Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the
+ * host.
+ */
+export const choleskyEx: OpApi<Tensor>["choleskyEx"] = ops.choleskyEx;
+/**
+ * L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on
+ * the host.
+ */
+export const cholesky: OpApi<Tensor>["cholesky"] = ops.cholesky;
+/** The inverses of matrices with given Cholesky factors, as `torch.cholesky_inverse`. Computed on the host. */
+export const choleskyInverse: OpApi<Tensor>["choleskyInverse"] = ops.choleskyInverse;
+/**
+ * X with A · X = self, where A is given by its Cholesky factor L, as `torch.cholesky_solve`. Computed on
+ * the host.
+ */
+export const choleskySolve: OpApi<Tensor>["choleskySolve"] = ops.choleskySolve;
+/** Q and R of matrices with at least as many rows as columns, reduced. */
+export const tallQr: OpApi<Tensor>["tallQr"] = ops.tallQr;
+/** Q with as many columns as rows, and R, of matrices with more rows than columns. */
+export const completeQr: OpApi<Tensor>["completeQr"] = ops.completeQr;
+/**
+ * Q with orthonormal columns and upper triangular R with A = Q · R, as `torch.linalg.qr`; mode "complete"
+ * gives all columns of Q, "r" none. Computed on the host.
+ */
+export const qr: OpApi<Tensor>["qr"] = ops.qr;
+/** Eigenvalues and eigenvectors of symmetric matrices, by their lower triangles. */
+export const symmetricEigen: OpApi<Tensor>["symmetricEigen"] = ops.symmetricEigen;
+/**
+ * Ascending eigenvalues and eigenvectors of symmetric matrices, as `torch.linalg.eigh`; gradients need
+ * distinct values. Computed on the host.
+ */
+export const eigh: OpApi<Tensor>["eigh"] = ops.eigh;
+/** Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host. */
+export const eigvalsh: OpApi<Tensor>["eigvalsh"] = ops.eigvalsh;
+/**
+ * L and U in one matrix, pivots and the first zero on the diagonal, as `torch.linalg.lu_factor_ex`.
+ * Computed on the host.
+ */
+export const luFactorEx: OpApi<Tensor>["luFactorEx"] = ops.luFactorEx;
+/** The matrices P with A = P · L · U, of pivots. */
+export const permutationOf: OpApi<Tensor>["permutationOf"] = ops.permutationOf;
+/** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
+export const luFactor: OpApi<Tensor>["luFactor"] = ops.luFactor;
+/** P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host. */
+export const lu: OpApi<Tensor>["lu"] = ops.lu;
+/**
+ * X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed by
+ * luFactor, as `torch.linalg.lu_solve`. Computed on the host.
+ */
+export const luSolve: OpApi<Tensor>["luSolve"] = ops.luSolve;
+/**
+ * U, S and Vh with A = U · diag(S) · Vh, values descending, as `torch.linalg.svd`; without `fullMatrices`
+ * as many columns and rows as there are values. Gradients need distinct values, and none reaches the rest
+ * of full matrices. Computed on the host.
+ */
+export const linalgSvd: OpApi<Tensor>["linalgSvd"] = ops.linalgSvd;
+/**
+ * U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices,
+ * without `computeUv` zeros for them. Computed on the host.
+ */
+export const svd: OpApi<Tensor>["svd"] = ops.svd;
+/** Pseudoinverses of matrices of which singular values below a bound count as 0. */
+export const pseudoinverse: OpApi<Tensor>["pseudoinverse"] = ops.pseudoinverse;
+/**
+ * Pseudoinverses, as `torch.linalg.pinv`; rtol is by default the larger size times the type's epsilon.
+ * Computed on the host.
+ */
+export const pinv: OpApi<Tensor>["pinv"] = ops.pinv;
+/** Pseudoinverses, as `torch.pinverse`. Computed on the host. */
+export const pinverse: OpApi<Tensor>["pinverse"] = ops.pinverse;
+/** How many singular values are not 0, as `torch.linalg.matrix_rank`. Computed on the host. */
+export const matrixRank: OpApi<Tensor>["matrixRank"] = ops.matrixRank;
+/**
+ * Condition numbers by a norm, by singular values where none is given, as `torch.linalg.cond`. Computed on
+ * the host.
+ */
+export const cond: OpApi<Tensor>["cond"] = ops.cond;
+/**
+ * X that makes A · X − B least, residuals, ranks and singular values, as `torch.linalg.lstsq`; each as the
+ * driver gives it there, or empty. Computed on the host.
+ */
+export const lstsq: OpApi<Tensor>["lstsq"] = ops.lstsq;
+/**
+ * X with tensordot(A, X, X.ndim) = B, after `dims` of A are moved to its end, as
+ * `torch.linalg.tensorsolve`.
+ */
+export const tensorsolve: OpApi<Tensor>["tensorsolve"] = ops.tensorsolve;
+/** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
+export const matrixExp: OpApi<Tensor>["matrixExp"] = ops.matrixExp;
 /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
 export const angle: OpApi<Tensor>["angle"] = ops.angle;
 /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */

@@ -26,6 +26,9 @@ import type {
   BernoulliOptions,
   BincountOptions,
   CeluOptions,
+  CholeskyInverseOptions,
+  CholeskyOptions,
+  CholeskySolveOptions,
   ChunkOptions,
   ClampOptions,
   CombinationsOptions,
@@ -86,6 +89,7 @@ import type {
   NormalOptions,
   NormOptions,
   Operand,
+  PinverseOptions,
   ProdOptions,
   PutOptions,
   QuantileOptions,
@@ -111,11 +115,13 @@ import type {
   StdOptions,
   SubOptions,
   SumOptions,
+  SvdOptions,
   TakeAlongDimOptions,
   TanhOptions,
   TensorSplitOptions,
   ThresholdOptions,
   TopkOptions,
+  TriangularSolveOptions,
   TrilOptions,
   TriuOptions,
   UnbindOptions,
@@ -1395,6 +1401,42 @@ export interface TensorMethods<T> {
     withReplacement?: boolean | CombinationsOptions,
     options?: CombinationsOptions,
   ): T;
+  /** X with A · X = b for triangular A, and a copy of A, as `torch.triangular_solve`. Computed on the host. */
+  triangularSolve(
+    A: T,
+    upper?: boolean | TriangularSolveOptions,
+    transpose?: boolean | TriangularSolveOptions,
+    unitriangular?: boolean | TriangularSolveOptions,
+    options?: TriangularSolveOptions,
+  ): [solution: T, cloned_coefficient: T] & { readonly solution: T; readonly cloned_coefficient: T };
+  /**
+   * L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on
+   * the host.
+   */
+  cholesky(upper?: boolean | CholeskyOptions, options?: CholeskyOptions): T;
+  /**
+   * The inverses of matrices with given Cholesky factors, as `torch.cholesky_inverse`. Computed on the
+   * host.
+   */
+  choleskyInverse(upper?: boolean | CholeskyInverseOptions, options?: CholeskyInverseOptions): T;
+  /**
+   * X with A · X = self, where A is given by its Cholesky factor L, as `torch.cholesky_solve`. Computed on
+   * the host.
+   */
+  choleskySolve(L: T, upper?: boolean | CholeskySolveOptions, options?: CholeskySolveOptions): T;
+  /**
+   * U, S and V with A = U · diag(S) · Vᵀ, values descending, as `torch.svd`: without `some` full matrices,
+   * without `computeUv` zeros for them. Computed on the host.
+   */
+  svd(
+    some?: boolean | SvdOptions,
+    computeUv?: boolean | SvdOptions,
+    options?: SvdOptions,
+  ): [U: T, S: T, V: T] & { readonly U: T; readonly S: T; readonly V: T };
+  /** Pseudoinverses, as `torch.pinverse`. Computed on the host. */
+  pinverse(rcond?: number | PinverseOptions, options?: PinverseOptions): T;
+  /** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
+  matrixExp(): T;
   /** π for negative numbers, 0 for others, NaN for NaN, as `torch.angle` of real tensors. */
   angle(): T;
   /** Mantissas in [½, 1) and exponents of 2, as `torch.frexp`. */

@@ -8,6 +8,7 @@ import { isCheck, NUMBER } from "../../graph/numbers.ts";
 import { positionText } from "../../graph/place.ts";
 import { lateBindings, symbolsIn } from "../../graph/sizes.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
+import { findTarget } from "../../ops/table.ts";
 import { freeSymbols, type Sym } from "../../sym/expr.ts";
 import type { ShapeEnv, SizeGuard } from "../../sym/shape_env.ts";
 
@@ -67,13 +68,20 @@ function symbolsOfSides([, left, right]: Sides): Set<Sym> {
   return found;
 }
 
+/** Whether elements decide if a call is refused: a singular matrix is. */
+function mayRefuse({ target }: Node): boolean {
+  const definition = findTarget(target)?.definition;
+  return definition !== undefined && !definition.inferUnbacked &&
+    (definition.implementation.kind === "host" || definition.hostParts === true);
+}
+
 /** Drops what runs on the host although nothing reads its value or a size that it gives. */
 export function dropUnreadNumbers(graph: Graph): void {
   const late = lateBindings(graph), read = new Set<Sym>();
   for (const node of graph.nodes.toReversed()) {
     const { meta } = node;
     const gives = late.get(node) ?? [];
-    const isUnread = meta.onHost && !isCheck(node) && node.users.size === 0 &&
+    const isUnread = meta.onHost && !isCheck(node) && !mayRefuse(node) && node.users.size === 0 &&
       gives.every(({ symbol }) => !read.has(symbol));
     if (isUnread) {
       graph.erase(node);

@@ -45,6 +45,7 @@ import {
   resolveArguments,
   type Resolved,
 } from "./op_rule.ts";
+import { runsOnHost } from "../../ops/host_parts.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { beginHistory, keepHistories } from "./begun_histories.ts";
 import { mayShareMemory, shownInput } from "./shown_nodes.ts";
@@ -52,7 +53,6 @@ import { mayShareMemory, shownInput } from "./shown_nodes.ts";
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
   const { definition } = target;
-  refuseHost(definition);
   const made = filledWithElement(m, target, args) ?? madeAsLeaf(m, target, args);
   if (made) return made;
   const forms: ArgumentForms = {
@@ -99,11 +99,6 @@ function madeAsLeaf(m: Interpreter, target: CallTarget, args: readonly Value[]):
   return isLeaf ? beginHistory(m, made) : breakGraph("gradientState", "a leaf that requires grad is made");
 }
 
-/** Graphs have no ops that run on the host, unless their results' sizes may be unknown. */
-function refuseHost({ implementation, inferUnbacked, name }: OpDefinition): void {
-  if (implementation.kind === "host" && !inferUnbacked) breakGraph("tensorMethod", name);
-}
-
 /** The same with arguments that are nodes already. */
 export function callResolved(
   m: Interpreter,
@@ -111,7 +106,6 @@ export function callResolved(
   args: Resolved,
   { method = false }: { readonly method?: boolean } = {},
 ): Value {
-  refuseHost(definition);
   if (isDataDependent(m, definition, args)) {
     return dataDependent(m, definition, args, { isInplace: inplace });
   }
@@ -129,7 +123,6 @@ function dataDependent(
   if (m.autocast !== "") breakGraph("dataDependentShape", `${definition.name} in a region of autocast`);
   const results = callDataDependent(m, definition, args, {
     ordinary(part, given) {
-      if (part.implementation.kind === "host") breakGraph("tensorMethod", part.name);
       return shownValue(m, append(m, { definition: part, inplace: false }, given, false), part);
     },
   });
@@ -182,7 +175,6 @@ function composed(m: Interpreter, definition: OpDefinition, args: Resolved, regi
   const { implementation } = definition;
   if (implementation.kind !== "composite") return breakGraph("tensorMethod", definition.name);
   const api = makeOpApi<GraphValue>((part, given) => {
-    if (part.implementation.kind === "host") breakGraph("tensorMethod", part.name);
     const parsed = parseCall(part, given, isGraphValue);
     if (isDataDependent(m, part, parsed)) {
       return shownValue(m, dataDependent(m, part, parsed, { isInplace: false }), part);
@@ -266,6 +258,12 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
   const requires = [result].flat().map(({ requiresGrad }) => requiresGrad), grad = requires.includes(true);
   const own = isMetas(result) ? null : plainMeta(result);
   const kept = inplace && first ? first.value.meta : own;
+  const onHost = runsOnHost({ definition, args });
+  // A graph has one device
+  const moves = [result].flat().some(({ device }) =>
+    first !== undefined && device !== first.value.meta.device
+  );
+  if (onHost && moves) breakGraph("tensorMethod", definition.name);
   const meta: Partial<NodeMeta> = {
     stack: m.output.whereabouts.stack(),
     value: metas
@@ -274,6 +272,7 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
       ? { kind: "tensor", tensor: kept, requiresGrad: grad }
       : { kind: "unknown" },
     ...(m.gradEnabled ? {} : { noGrad: true as const }),
+    ...(onHost ? { onHost: true as const } : {}),
   };
   const node = m.output.graph.create(method ? "call_method" : "call_function", name, {
     args: positional,

@@ -1,0 +1,194 @@
+/**
+ * Cholesky factors of positive definite matrices. Input: symmetric matrices, of which the lower triangle is read;
+ * output: as torch.linalg. Invariant: computed on the host in float64; what is not positive definite is an error, or
+ * named by the order of the first leading minor that is not.
+ */
+import { DynError } from "../../base/errors.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { HostTensor } from "../definition.ts";
+import { hostTensor } from "../host.ts";
+import { optional, required } from "../params.ts";
+import { reduceTo, t } from "../pointwise.ts";
+import { broadcastShapes } from "../shapes.ts";
+import { defineWideOp } from "../wide.ts";
+import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
+import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
+
+/** L with A = L · Lᵀ, and the order of the first leading minor that is not positive, 0 where all are. */
+function factorize(A: Matrix): { readonly L: Matrix; readonly info: number } {
+  const n = A.rows, L = new Matrix(n, n);
+  for (let j = 0; j < n; j++) {
+    let square = A.at(j, j);
+    for (let k = 0; k < j; k++) square -= L.at(j, k) ** 2;
+    if (!(square > 0)) return { L, info: j + 1 };
+    const diagonal = Math.sqrt(square);
+    L.set(j, j, diagonal);
+    for (let i = j + 1; i < n; i++) {
+      let sum = A.at(i, j);
+      for (let k = 0; k < j; k++) sum -= L.at(i, k) * L.at(j, k);
+      L.set(i, j, sum / diagonal);
+    }
+  }
+  return { L, info: 0 };
+}
+
+function factorsOf(A: HostTensor, checkErrors: boolean): readonly HostTensor[] {
+  const { lead, matrices } = matricesOf(A), found = matrices.map(factorize);
+  const [rows = 0, columns = 0] = A.shape.slice(-2), bad = found.findIndex(({ info }) => info > 0);
+  if (checkErrors && bad >= 0) {
+    throw new DynError(
+      `Expected positive definite matrices but found the leading minor of order ${
+        found[bad]?.info
+      } of matrix ${bad} not ` +
+        "positive",
+    );
+  }
+  return [
+    matrixTensor(lead, A.dtype, { matrices: found.map(({ L }) => L), rows, columns }),
+    hostTensor(lead, "int32", found.map(({ info }) => info)),
+  ];
+}
+
+function metas(name: string, A: TensorMeta): TensorMeta[] {
+  checkSquare(name, A);
+  return [
+    contiguousMeta(A.shape, A.dtype, A.device),
+    contiguousMeta(A.shape.slice(0, -2), "int32", A.device),
+  ];
+}
+
+const choleskyFactor = defineWideOp({
+  name: "choleskyFactor",
+  doc: "Lower Cholesky factors, and the orders of the first leading minors that are not positive.",
+  params: { A: required("tensor"), checkErrors: required("bool") },
+  results: ["L", "info"],
+  exposure: { method: false, free: false },
+  infer: ({ A }) => metas("cholesky", A),
+  implementation: { kind: "host", compute: ({ A, checkErrors }) => factorsOf(A, checkErrors) },
+  gradient: {
+    kind: "rule",
+    saves: ["out"],
+    rule(o, { out: [L], grads: [grad] }) {
+      if (!grad || !L) return {};
+      // Murray 2016: ½ · L⁻ᵀ · (P + Pᵀ) · L⁻¹, P the lower triangle of Lᵀ · gL with half of its diagonal
+      const lower = o.tril(o.matmul(o.mT(L), grad)), symmetric = o.add(lower, o.mT(o.tril(lower, -1)));
+      const left = o.solveTriangular(o.mT(L), symmetric, true);
+      return { A: o.mul(o.solveTriangular(L, left, false, { left: false }), 0.5) };
+    },
+  },
+  samples: [],
+});
+
+const choleskyEx = defineWideOp({
+  name: "choleskyEx",
+  doc:
+    "Cholesky factors and what kept them from being found, as `torch.linalg.cholesky_ex`. Computed on the host.",
+  params: {
+    A: required("tensor"),
+    upper: optional("bool", false, { keyword: true }),
+    checkErrors: optional("bool", false, { keyword: true }),
+  },
+  results: ["L", "info"],
+  exposure: LINALG,
+  hostParts: true,
+  infer: ({ A }) => metas("choleskyEx", A),
+  implementation: {
+    kind: "composite",
+    compose(o, { A, upper, checkErrors }) {
+      const [L, info] = o.choleskyFactor(upper ? o.mT(A) : A, checkErrors);
+      return [upper ? o.contiguous(o.mT(L)) : L, info];
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(2, 3)], message: "square" }],
+});
+
+const cholesky = defineWideOp({
+  name: "cholesky",
+  doc:
+    "L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on the host.",
+  params: { A: required("tensor"), upper: optional("bool", false) },
+  exposure: { namespaces: ["linalg"] },
+  hostParts: true,
+  infer({ A }) {
+    checkSquare("cholesky", A);
+    return contiguousMeta(A.shape, A.dtype, A.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose: (o, { A, upper }) => o.choleskyEx(A, { upper, checkErrors: true })[0],
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(2, 3)], message: "square" }],
+});
+
+const choleskyInverse = defineWideOp({
+  name: "choleskyInverse",
+  doc:
+    "The inverses of matrices with given Cholesky factors, as `torch.cholesky_inverse`. Computed on the host.",
+  params: { L: required("tensor"), upper: optional("bool", false) },
+  hostParts: true,
+  infer({ L }) {
+    checkSquare("choleskyInverse", L);
+    return contiguousMeta(L.shape, L.dtype, L.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { L, upper }) {
+      const n = L.shape.at(-1) ?? 1, eye = o.eye(n, null, { dtype: L.dtype, device: L.device });
+      const inverse = o.solveTriangular(L, eye, upper);
+      return upper ? o.matmul(inverse, o.mT(inverse)) : o.matmul(o.mT(inverse), inverse);
+    },
+  },
+  gradient: {
+    kind: "rule",
+    saves: ["L", "out"],
+    rule(o, { args: { L, upper }, out: [inverse], grads: [grad] }) {
+      if (!grad || !inverse) return {};
+      const common = o.matmul(o.matmul(inverse, o.add(grad, o.mT(grad))), inverse);
+      return { L: o.neg(upper ? o.matmul(L, common) : o.matmul(common, L)) };
+    },
+  },
+  samples: [],
+  errors: [{ args: [t(2, 3)], message: "square" }],
+});
+
+const choleskySolve = defineWideOp({
+  name: "choleskySolve",
+  doc:
+    "X with A · X = self, where A is given by its Cholesky factor L, as `torch.cholesky_solve`. Computed on the host.",
+  params: { self: required("tensor"), L: required("tensor"), upper: optional("bool", false) },
+  hostParts: true,
+  infer({ self, L }) {
+    const n = checkSquare("choleskySolve", L), { columns } = checkMatrices("choleskySolve", self);
+    const lead = broadcastShapes(L.shape.slice(0, -2), self.shape.slice(0, -2));
+    return contiguousMeta([...lead, n, columns], L.dtype, L.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { self, L, upper }) {
+      const [first, second] = upper ? [o.mT(L), L] : [L, o.mT(L)];
+      return o.solveTriangular(second, o.solveTriangular(first, self, false), true);
+    },
+  },
+  // As PyTorch has it: of all of L, not of the triangle that is read alone
+  gradient: {
+    kind: "rule",
+    saves: ["self", "L", "out"],
+    rule(o, { args: { self, L, upper }, out: [X], grads: [grad] }) {
+      if (!grad || !X) return {};
+      const side = o.choleskySolve(grad, L, upper), outer = o.matmul(side, o.mT(X));
+      const common = o.add(outer, o.mT(outer));
+      return {
+        self: reduceTo(o, side, self),
+        L: reduceTo(o, o.neg(upper ? o.matmul(L, common) : o.matmul(common, L)), L),
+      };
+    },
+  },
+  samples: [],
+  errors: [{ args: [t(2, 2), t(2, 3)], message: "square" }],
+});
+
+export const choleskyOps = { choleskyFactor, choleskyEx, cholesky, choleskyInverse, choleskySolve } as const;

@@ -1,0 +1,160 @@
+/**
+ * Eigenvalues of symmetric matrices. Input: matrices, of which one triangle is read; output: as torch.linalg.eigh.
+ * Invariant: computed on the host in float64 by Jacobi rotations; values ascend, and the largest element of each
+ * vector is positive.
+ */
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { HostTensor } from "../definition.ts";
+import { hostTensor } from "../host.ts";
+import { optional, required } from "../params.ts";
+import { t } from "../pointwise.ts";
+import { defineWideOp } from "../wide.ts";
+import { checkSquare, LINALG } from "./checks.ts";
+import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
+
+/** Sweeps after which rotations are taken to go on only because of NaN. */
+const MOST_SWEEPS = 60;
+
+interface Eigen {
+  readonly values: readonly number[];
+  /** Vectors as columns. */
+  readonly vectors: Matrix;
+}
+
+/** Cyclic rotations (Golub and Van Loan, section 8.5) of a symmetric matrix given by its lower triangle. */
+function decompose(given: Matrix): Eigen {
+  const n = given.rows, A = new Matrix(n, n), V = Matrix.eye(n);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) A.set(i, j, given.at(Math.max(i, j), Math.min(i, j)));
+  }
+  for (let sweep = 0, turned = true; turned && sweep < MOST_SWEEPS; sweep++) {
+    turned = false;
+    for (let p = 0; p < n; p++) {
+      for (let q = p + 1; q < n; q++) {
+        const off = A.at(p, q);
+        if (Math.abs(off) <= 1e-17 * Math.sqrt(Math.abs(A.at(p, p) * A.at(q, q))) || off === 0) continue;
+        turned = true;
+        const tau = (A.at(q, q) - A.at(p, p)) / (2 * off);
+        const tangent = (tau < 0 ? -1 : 1) / (Math.abs(tau) + Math.hypot(1, tau));
+        const c = 1 / Math.hypot(1, tangent), s = c * tangent;
+        turnColumns(A, { p, q, c, s });
+        turnRows(A, { p, q, c, s });
+        turnColumns(V, { p, q, c, s });
+        A.set(p, q, 0);
+        A.set(q, p, 0);
+      }
+    }
+  }
+  const order = Array.from({ length: n }, (_, k) => k).sort((i, j) => A.at(i, i) - A.at(j, j));
+  const vectors = new Matrix(n, n);
+  order.forEach((from, to) => {
+    let largest = 0;
+    for (let i = 0; i < n; i++) if (Math.abs(V.at(i, from)) > Math.abs(largest)) largest = V.at(i, from);
+    for (let i = 0; i < n; i++) vectors.set(i, to, largest < 0 ? -V.at(i, from) : V.at(i, from));
+  });
+  return { values: order.map((k) => A.at(k, k)), vectors };
+}
+
+interface Turn {
+  readonly p: number;
+  readonly q: number;
+  readonly c: number;
+  readonly s: number;
+}
+
+function turnColumns(M: Matrix, { p, q, c, s }: Turn): void {
+  for (let i = 0; i < M.rows; i++) {
+    const x = M.at(i, p), y = M.at(i, q);
+    M.set(i, p, c * x - s * y);
+    M.set(i, q, s * x + c * y);
+  }
+}
+
+function turnRows(M: Matrix, { p, q, c, s }: Turn): void {
+  for (let j = 0; j < M.columns; j++) {
+    const x = M.at(p, j), y = M.at(q, j);
+    M.set(p, j, c * x - s * y);
+    M.set(q, j, s * x + c * y);
+  }
+}
+
+function eigenOf(A: HostTensor): readonly HostTensor[] {
+  const { lead, matrices } = matricesOf(A), found = matrices.map(decompose), n = A.shape.at(-1) ?? 0;
+  return [
+    hostTensor([...lead, n], A.dtype, found.flatMap(({ values }) => values)),
+    matrixTensor(lead, A.dtype, { matrices: found.map(({ vectors }) => vectors), rows: n, columns: n }),
+  ];
+}
+
+function metas(name: string, A: TensorMeta): [TensorMeta, TensorMeta] {
+  checkSquare(name, A);
+  return [
+    contiguousMeta(A.shape.slice(0, -1), A.dtype, A.device),
+    contiguousMeta(A.shape, A.dtype, A.device),
+  ];
+}
+
+const TRIANGLES = ["L", "U"] as const;
+
+const symmetricEigen = defineWideOp({
+  name: "symmetricEigen",
+  doc: "Eigenvalues and eigenvectors of symmetric matrices, by their lower triangles.",
+  params: { A: required("tensor") },
+  results: ["eigenvalues", "eigenvectors"],
+  exposure: { method: false, free: false },
+  infer: ({ A }) => metas("eigh", A),
+  implementation: { kind: "host", compute: ({ A }) => eigenOf(A) },
+  gradient: {
+    kind: "rule",
+    saves: ["out"],
+    rule(o, { out: [L, V], grads: [gL, gV] }) {
+      if (!L || !V) return {};
+      const n = L.shape.at(-1) ?? 1;
+      if (!gV) return gL ? { A: o.matmul(o.mul(V, o.unsqueeze(gL, -2)), o.mT(V)) } : {};
+      // V · (diag(gL) + (Vᵀ · gV) / E) · Vᵀ, E[i][j] = L[j] − L[i], of distinct values
+      const eye = o.eye(n, null, { dtype: "bool", device: L.device });
+      const gaps = o.where(eye, 1, o.sub(o.unsqueeze(L, -2), o.unsqueeze(L, -1)));
+      const turned = o.maskedFill(o.div(o.matmul(o.mT(V), gV), gaps), eye, 0);
+      const inner = gL ? o.add(turned, o.diagEmbed(gL)) : turned;
+      return { A: o.matmul(o.matmul(V, inner), o.mT(V)) };
+    },
+  },
+  samples: [],
+});
+
+const eigh = defineWideOp({
+  name: "eigh",
+  doc:
+    "Ascending eigenvalues and eigenvectors of symmetric matrices, as `torch.linalg.eigh`; gradients need distinct " +
+    "values. Computed on the host.",
+  params: { A: required("tensor"), UPLO: optional("string", "L", { oneOf: TRIANGLES }) },
+  results: ["eigenvalues", "eigenvectors"],
+  exposure: LINALG,
+  hostParts: true,
+  infer: ({ A }) => metas("eigh", A),
+  implementation: {
+    kind: "composite",
+    compose: (o, { A, UPLO }) => [...o.symmetricEigen(UPLO === "U" ? o.mT(A) : A)],
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(2, 3)], message: "square" }],
+});
+
+const eigvalsh = defineWideOp({
+  name: "eigvalsh",
+  doc: "Ascending eigenvalues of symmetric matrices, as `torch.linalg.eigvalsh`. Computed on the host.",
+  params: { A: required("tensor"), UPLO: optional("string", "L", { oneOf: TRIANGLES }) },
+  exposure: LINALG,
+  hostParts: true,
+  infer: ({ A }) => metas("eigvalsh", A)[0],
+  implementation: {
+    kind: "composite",
+    compose: (o, { A, UPLO }) => o.symmetricEigen(UPLO === "U" ? o.mT(A) : A)[0],
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(2, 3)], message: "square" }],
+});
+
+export const eigenOps = { symmetricEigen, eigh, eigvalsh } as const;

@@ -1,0 +1,247 @@
+/**
+ * LU decomposition with partial pivoting. Input: matrices; output: as torch.linalg.lu and its kin. Invariant: computed on
+ * the host in float64; pivots count from 1, as LAPACK's.
+ */
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { HostTensor, TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { hostTensor } from "../host.ts";
+import { optional, required } from "../params.ts";
+import { t } from "../pointwise.ts";
+import { broadcastShapes, knownSize } from "../shapes.ts";
+import { defineWideOp } from "../wide.ts";
+import { checkMatrices, checkSquare, lesser, LINALG } from "./checks.ts";
+import { matricesOf, type Matrix, matrixTensor } from "./matrix.ts";
+
+interface Elimination {
+  /** L below the diagonal, whose ones are left out, and U. */
+  readonly LU: Matrix;
+  /** Which row each has changed places with, from 1. */
+  readonly pivots: readonly number[];
+  /** The first zero on the diagonal of U, from 1; 0: none. */
+  readonly info: number;
+}
+
+function eliminate(A: Matrix, pivot: boolean): Elimination {
+  const LU = A.copy(), count = Math.min(A.rows, A.columns), pivots: number[] = [];
+  let info = 0;
+  for (let k = 0; k < count; k++) {
+    let top = k;
+    for (let i = k + 1; pivot && i < A.rows; i++) {
+      if (Math.abs(LU.at(i, k)) > Math.abs(LU.at(top, k))) top = i;
+    }
+    pivots.push(top + 1);
+    LU.swapRows(k, top);
+    const value = LU.at(k, k);
+    if (value === 0) {
+      info ||= k + 1;
+      continue;
+    }
+    for (let i = k + 1; i < A.rows; i++) {
+      const factor = LU.at(i, k) / value;
+      LU.set(i, k, factor);
+      if (factor !== 0) { for (let j = k + 1; j < A.columns; j++) LU.add(i, j, -factor * LU.at(k, j)); }
+    }
+  }
+  return { LU, pivots, info };
+}
+
+function factorsOf(A: HostTensor, pivot: boolean): readonly HostTensor[] {
+  const { lead, matrices } = matricesOf(A), [rows = 0, columns = 0] = A.shape.slice(-2);
+  const found = matrices.map((each) => eliminate(each, pivot)), count = Math.min(rows, columns);
+  return [
+    matrixTensor(lead, A.dtype, { matrices: found.map(({ LU }) => LU), rows, columns }),
+    hostTensor([...lead, count], "int32", found.flatMap(({ pivots }) => pivots)),
+    hostTensor(lead, "int32", found.map(({ info }) => info)),
+  ];
+}
+
+function metas(name: string, A: TensorMeta): [TensorMeta, TensorMeta, TensorMeta] {
+  const { rows, columns } = checkMatrices(name, A), lead = A.shape.slice(0, -2);
+  return [
+    contiguousMeta(A.shape, A.dtype, A.device),
+    contiguousMeta([...lead, lesser(rows, columns)], "int32", A.device),
+    contiguousMeta(lead, "int32", A.device),
+  ];
+}
+
+const luFactorEx = defineWideOp({
+  name: "luFactorEx",
+  doc:
+    "L and U in one matrix, pivots and the first zero on the diagonal, as `torch.linalg.lu_factor_ex`. Computed on the " +
+    "host.",
+  params: {
+    A: required("tensor"),
+    pivot: optional("bool", true, { keyword: true }),
+    checkErrors: optional("bool", false, { keyword: true }),
+  },
+  results: ["LU", "pivots", "info"],
+  exposure: LINALG,
+  infer: ({ A }) => metas("luFactorEx", A),
+  implementation: { kind: "host", compute: ({ A, pivot }) => factorsOf(A, pivot) },
+  gradient: {
+    kind: "rule",
+    saves: ["out"],
+    rule(o, { out: [LU, pivots], grads: [grad] }) {
+      return LU && pivots && grad ? { A: factorGradient(o, { LU, pivots, grad }) } : {};
+    },
+  },
+  samples: [],
+  errors: [{ args: [t(3)], message: "matrices" }],
+});
+
+/** P · the gradient of the permuted matrix: of its square part, and of the rows or columns beyond it. */
+function factorGradient<T extends TensorLike>(
+  o: OpApi<T>,
+  { LU, pivots, grad }: { readonly LU: T; readonly pivots: T; readonly grad: T },
+): T {
+  const rows = knownSize(LU.shape.at(-2) ?? 1), columns = knownSize(LU.shape.at(-1) ?? 1);
+  const side = Math.min(rows, columns), square = (x: T) => o.narrow(o.narrow(x, -2, 0, side), -1, 0, side);
+  const lower = o.tril(square(LU), -1), U = o.triu(square(LU));
+  const L = o.add(lower, o.eye(side, null, { dtype: LU.dtype, device: LU.device }));
+  let gL = o.tril(square(grad), -1), gU = o.triu(square(grad));
+  const solveL = (x: T) => o.solveTriangular(o.mT(L), x, true, { unitriangular: true });
+  const solveU = (x: T) => o.solveTriangular(o.mT(U), x, false, { left: false });
+  let rest: T | null = null;
+  if (rows > side) {
+    // L₂ = B₂ · U⁻¹
+    const g2 = o.narrow(grad, -2, side, rows - side), L2 = o.narrow(LU, -2, side, rows - side);
+    rest = solveU(g2);
+    gU = o.sub(gU, o.triu(o.matmul(o.mT(L2), rest)));
+  } else if (columns > side) {
+    // U₂ = L⁻¹ · B₂
+    const g2 = o.narrow(grad, -1, side, columns - side), U2 = o.narrow(LU, -1, side, columns - side);
+    rest = solveL(g2);
+    gL = o.sub(gL, o.tril(o.matmul(rest, o.mT(U2)), -1));
+  }
+  const inner = o.add(o.tril(o.matmul(o.mT(L), gL), -1), o.triu(o.matmul(gU, o.mT(U))));
+  const first = solveU(solveL(inner)), permuted = rest ? o.cat([first, rest], rows > side ? -2 : -1) : first;
+  return o.matmul(o.permutationOf(pivots, rows, { dtype: LU.dtype }), permuted);
+}
+
+const permutationOf = defineWideOp({
+  name: "permutationOf",
+  doc: "The matrices P with A = P · L · U, of pivots.",
+  params: {
+    pivots: required("tensor"),
+    rows: required("int"),
+    dtype: optional("dtype", "float32", { keyword: true }),
+  },
+  exposure: { method: false, free: false },
+  infer: ({ pivots, rows, dtype }) =>
+    contiguousMeta([...pivots.shape.slice(0, -1), rows, rows], dtype, pivots.device),
+  implementation: {
+    kind: "host",
+    compute({ pivots, rows, dtype }) {
+      const lead = pivots.shape.slice(0, -1), count = pivots.shape.at(-1) ?? 0;
+      const batch = lead.reduce((a, b) => a * b, 1), out = new Float64Array(batch * rows * rows);
+      for (let b = 0; b < batch; b++) {
+        const order = Array.from({ length: rows }, (_, i) => i);
+        for (let k = 0; k < count; k++) {
+          const other = Number(pivots.data[b * count + k]) - 1, kept = order[k] ?? 0;
+          order[k] = order[other] ?? 0;
+          order[other] = kept;
+        }
+        order.forEach((from, to) => out[b * rows * rows + from * rows + to] = 1);
+      }
+      return [hostTensor([...lead, rows, rows], dtype, out)];
+    },
+  },
+  gradient: { kind: "none", because: "pivots are integers" },
+  samples: [],
+});
+
+const luFactor = defineWideOp({
+  name: "luFactor",
+  doc: "L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host.",
+  params: { A: required("tensor"), pivot: optional("bool", true, { keyword: true }) },
+  results: ["LU", "pivots"],
+  exposure: LINALG,
+  hostParts: true,
+  infer: ({ A }) => metas("luFactor", A).slice(0, 2),
+  implementation: {
+    kind: "composite",
+    compose(o, { A, pivot }) {
+      const [LU, pivots] = o.luFactorEx(A, { pivot });
+      return [LU, pivots];
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(3)], message: "matrices" }],
+});
+
+const lu = defineWideOp({
+  name: "lu",
+  doc:
+    "P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host.",
+  params: { A: required("tensor"), pivot: optional("bool", true, { keyword: true }) },
+  results: ["P", "L", "U"],
+  exposure: LINALG,
+  hostParts: true,
+  infer({ A, pivot }) {
+    const { rows, columns } = checkMatrices("lu", A),
+      lead = A.shape.slice(0, -2),
+      side = lesser(rows, columns);
+    return [
+      contiguousMeta(pivot ? [...lead, rows, rows] : [0], A.dtype, A.device),
+      contiguousMeta([...lead, rows, side], A.dtype, A.device),
+      contiguousMeta([...lead, side, columns], A.dtype, A.device),
+    ];
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { A, pivot }) {
+      const rows = knownSize(A.shape.at(-2) ?? 1), columns = knownSize(A.shape.at(-1) ?? 1);
+      const side = Math.min(rows, columns), options = { dtype: A.dtype, device: A.device };
+      const [LU, pivots] = o.luFactorEx(A, { pivot });
+      const L = o.add(o.tril(o.narrow(LU, -1, 0, side), -1), o.eye(rows, side, options));
+      const P = pivot ? o.permutationOf(pivots, rows, { dtype: A.dtype }) : o.zeros([0], options);
+      return [P, L, o.triu(o.narrow(LU, -2, 0, side))];
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(3)], message: "matrices" }],
+});
+
+/** What solves systems of decomposed matrices. */
+const luSolve = defineWideOp({
+  name: "luSolve",
+  doc:
+    "X with A · X = B, X · A = B where `left` is false, or of Aᵀ where `adjoint` is true, for A decomposed by luFactor, " +
+    "as `torch.linalg.lu_solve`. Computed on the host.",
+  params: {
+    LU: required("tensor"),
+    pivots: required("tensor"),
+    B: required("tensor"),
+    left: optional("bool", true, { keyword: true }),
+    adjoint: optional("bool", false, { keyword: true }),
+  },
+  exposure: LINALG,
+  hostParts: true,
+  infer({ LU, B }) {
+    checkSquare("luSolve", LU);
+    checkMatrices("luSolve", B);
+    const lead = broadcastShapes(LU.shape.slice(0, -2), B.shape.slice(0, -2));
+    return contiguousMeta([...lead, ...B.shape.slice(-2)], LU.dtype, LU.device);
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { LU, pivots, B, left, adjoint }) {
+      const rows = knownSize(LU.shape.at(-1) ?? 1), P = o.permutationOf(pivots, rows, { dtype: LU.dtype });
+      const unit = { unitriangular: true };
+      // X · A = B is Aᵀ · Xᵀ = Bᵀ
+      const side = left ? B : o.mT(B), transposed = left === adjoint;
+      const found = transposed
+        ? o.matmul(P, o.solveTriangular(o.mT(LU), o.solveTriangular(o.mT(LU), side, false), true, unit))
+        : o.solveTriangular(LU, o.solveTriangular(LU, o.matmul(o.mT(P), side), false, unit), true);
+      return left ? found : o.contiguous(o.mT(found));
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(2, 3), t(2), t(2, 1)], message: "square" }],
+});
+
+export const eliminationOps = { luFactorEx, permutationOf, luFactor, lu, luSolve } as const;

@@ -1,0 +1,16 @@
+/** Decompositions of matrices and what follows from them, by name. */
+import { choleskyOps } from "./cholesky.ts";
+import { eigenOps } from "./eigen.ts";
+import { eliminationOps } from "./elimination.ts";
+import { leastSquaresOps } from "./least_squares.ts";
+import { orthogonalOps } from "./orthogonal.ts";
+import { triangularOps } from "./triangular.ts";
+
+export const factorOps = {
+  ...triangularOps,
+  ...choleskyOps,
+  ...orthogonalOps,
+  ...eigenOps,
+  ...eliminationOps,
+  ...leastSquaresOps,
+} as const;

@@ -1,0 +1,184 @@
+/**
+ * QR decomposition. Input: matrices; output: as torch.linalg.qr. Invariant: computed on the host in float64 by Householder
+ * reflections, with LAPACK's signs: a column is reflected to the side away from it.
+ */
+import { DynError } from "../../base/errors.ts";
+import { contiguousMeta } from "../../graph/meta.ts";
+import { isEqual } from "../../sym/decide.ts";
+import type { Dim } from "../../sym/expr.ts";
+import type { HostTensor, TensorLike } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
+import { optional, required } from "../params.ts";
+import { t } from "../pointwise.ts";
+import { defineWideOp } from "../wide.ts";
+import { checkMatrices, lesser, LINALG } from "./checks.ts";
+import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
+
+/** Q with `width` orthonormal columns, and R with as many rows, of one matrix. */
+function decompose(A: Matrix, width: number): { readonly Q: Matrix; readonly R: Matrix } {
+  const { rows, columns } = A, R = A.copy(), count = Math.min(rows, columns);
+  const reflections: Float64Array[] = [];
+  for (let k = 0; k < count; k++) {
+    const v = new Float64Array(rows);
+    let norm = 0;
+    for (let i = k; i < rows; i++) {
+      v[i] = R.at(i, k);
+      norm = Math.hypot(norm, R.at(i, k));
+    }
+    let rest = 0;
+    for (let i = k + 1; i < rows; i++) rest = Math.max(rest, Math.abs(R.at(i, k)));
+    // Nothing below the diagonal: nothing is reflected
+    if (rest === 0) v.fill(0);
+    else {
+      v[k] = R.at(k, k) + (R.at(k, k) >= 0 ? norm : -norm);
+      reflect(R, v, k);
+    }
+    reflections.push(v);
+  }
+  const Q = Matrix.eye(rows, width);
+  for (let k = count - 1; k >= 0; k--) reflect(Q, reflections[k] ?? new Float64Array(rows), k);
+  const triangle = new Matrix(Math.min(width, rows), columns);
+  for (let i = 0; i < triangle.rows; i++) for (let j = i; j < columns; j++) triangle.set(i, j, R.at(i, j));
+  return { Q, R: triangle };
+}
+
+/** M ← M − 2·v·(vᵀ·M) / (vᵀ·v), in place; v is 0 before `from`. */
+function reflect(M: Matrix, v: Float64Array, from: number): void {
+  let square = 0;
+  for (let i = from; i < M.rows; i++) square += (v[i] ?? 0) ** 2;
+  if (square === 0) return;
+  for (let j = 0; j < M.columns; j++) {
+    let along = 0;
+    for (let i = from; i < M.rows; i++) along += (v[i] ?? 0) * M.at(i, j);
+    const factor = 2 * along / square;
+    for (let i = from; i < M.rows; i++) M.add(i, j, -factor * (v[i] ?? 0));
+  }
+}
+
+function factorsOf(A: HostTensor, complete: boolean): readonly HostTensor[] {
+  const { lead, matrices } = matricesOf(A), [rows = 0, columns = 0] = A.shape.slice(-2);
+  const width = complete ? rows : Math.min(rows, columns),
+    found = matrices.map((each) => decompose(each, width));
+  return [
+    matrixTensor(lead, A.dtype, { matrices: found.map(({ Q }) => Q), rows, columns: width }),
+    matrixTensor(lead, A.dtype, { matrices: found.map(({ R }) => R), rows: width, columns }),
+  ];
+}
+
+const tallQr = defineWideOp({
+  name: "tallQr",
+  doc: "Q and R of matrices with at least as many rows as columns, reduced.",
+  params: { A: required("tensor") },
+  results: ["Q", "R"],
+  exposure: { method: false, free: false },
+  infer({ A }) {
+    const { columns } = checkMatrices("qr", A);
+    return [
+      contiguousMeta(A.shape, A.dtype, A.device),
+      contiguousMeta([...A.shape.slice(0, -2), columns, columns], A.dtype, A.device),
+    ];
+  },
+  implementation: { kind: "host", compute: ({ A }) => factorsOf(A, false) },
+  gradient: {
+    kind: "rule",
+    saves: ["out"],
+    rule(o, { out: [Q, R], grads: [gQ = null, gR = null] }) {
+      return Q && R ? { A: tallGradient(o, { Q, R, gQ, gR }) } : {};
+    },
+  },
+  samples: [],
+});
+
+/** (gQ + Q · (M + Mᵀ with one diagonal)) · R⁻ᵀ, M the upper triangle of gR · Rᵀ − Qᵀ · gQ (Walter and Lehmann 2013). */
+function tallGradient<T extends TensorLike>(
+  o: OpApi<T>,
+  { Q, R, gQ, gR }: { readonly Q: T; readonly R: T; readonly gQ: T | null; readonly gR: T | null },
+): T | null {
+  const fromR = gR && o.matmul(gR, o.mT(R)), fromQ = gQ && o.matmul(o.mT(Q), gQ);
+  const inner = fromR && fromQ ? o.sub(fromR, fromQ) : fromR ?? (fromQ && o.neg(fromQ));
+  if (!inner) return null;
+  const upper = o.triu(inner), along = o.matmul(Q, o.add(upper, o.mT(o.triu(inner, 1))));
+  return o.solveTriangular(o.mT(R), gQ ? o.add(gQ, along) : along, false, { left: false });
+}
+
+const completeQr = defineWideOp({
+  name: "completeQr",
+  doc: "Q with as many columns as rows, and R, of matrices with more rows than columns.",
+  params: { A: required("tensor") },
+  results: ["Q", "R"],
+  exposure: { method: false, free: false },
+  infer({ A }) {
+    const { rows, columns } = checkMatrices("qr", A), lead = A.shape.slice(0, -2);
+    return [
+      contiguousMeta([...lead, rows, rows], A.dtype, A.device),
+      contiguousMeta([...lead, rows, columns], A.dtype, A.device),
+    ];
+  },
+  implementation: { kind: "host", compute: ({ A }) => factorsOf(A, true) },
+  gradient: {
+    kind: "none",
+    because: "the columns of Q beyond those of A may be any that are orthogonal to them",
+  },
+  samples: [],
+});
+
+const MODES = ["reduced", "complete", "r"] as const;
+
+function shapesOf(
+  rows: Dim,
+  columns: Dim,
+  mode: string,
+): { readonly Q: readonly Dim[]; readonly R: readonly Dim[] } {
+  const width = mode === "complete" ? rows : lesser(rows, columns);
+  return { Q: mode === "r" ? [0] : [rows, width], R: [width, columns] };
+}
+
+const qr = defineWideOp({
+  name: "qr",
+  doc:
+    'Q with orthonormal columns and upper triangular R with A = Q · R, as `torch.linalg.qr`; mode "complete" gives all ' +
+    'columns of Q, "r" none. Computed on the host.',
+  params: { A: required("tensor"), mode: optional("string", "reduced", { oneOf: MODES }) },
+  results: ["Q", "R"],
+  exposure: LINALG,
+  hostParts: true,
+  infer({ A, mode }) {
+    const { rows, columns } = checkMatrices("qr", A), lead = A.shape.slice(0, -2);
+    const { Q, R } = shapesOf(rows, columns, mode);
+    return [
+      contiguousMeta(mode === "r" ? [0] : [...lead, ...Q], A.dtype, A.device),
+      contiguousMeta([...lead, ...R], A.dtype, A.device),
+    ];
+  },
+  implementation: {
+    kind: "composite",
+    compose(o, { A, mode }) {
+      const { rows, columns } = checkMatrices("qr", A), width = lesser(rows, columns);
+      if (mode === "r") {
+        return [o.zeros([0], { dtype: A.dtype, device: A.device }), o.detach(wideOrTall(o, A)[1])];
+      }
+      if (mode === "complete" && !isEqual(width, rows)) return [...o.completeQr(A)];
+      return [...wideOrTall(o, A)];
+    },
+  },
+  gradient: { kind: "composite" },
+  samples: [],
+  errors: [{ args: [t(3)], message: "matrices" }],
+});
+
+/** Q and R, reduced; of wide matrices by those of their first columns, which decide Q. */
+function wideOrTall<T extends TensorLike>(o: OpApi<T>, A: T): readonly [T, T] {
+  const { rows, columns } = checkMatrices("qr", A);
+  if (isEqual(lesser(rows, columns), columns)) {
+    const [Q, R] = o.tallQr(A);
+    return [Q, R];
+  }
+  const count = Number(rows), wide = Number(columns);
+  if (!Number.isInteger(count) || !Number.isInteger(wide)) {
+    throw new DynError("Expected wide matrices of known size in qr but found sizes that change");
+  }
+  const [Q, first] = o.tallQr(o.narrow(A, -1, 0, count));
+  return [Q, o.cat([first, o.matmul(o.mT(Q), o.narrow(A, -1, count, wide - count))], -1)];
+}
+
+export const orthogonalOps = { tallQr, completeQr, qr } as const;
