@@ -29,7 +29,9 @@ export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): 
     const known = regions.get(region);
     if (known !== undefined) return known;
     regions.set(region, regions.size);
-    return { graph: writeGraph(region.graph, symbols, stacks), ownResults: region.ownResults };
+    const { graph, ownResults, ...others } = region;
+    others satisfies Record<string, never>;
+    return { graph: writeGraph(graph, symbols, stacks), ownResults };
   };
   const byNumber = {
     numberOf(node: Node) {
@@ -44,7 +46,9 @@ export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): 
   return nodes.map((node, number) => {
     const { name, op, target, args, kwargs, meta } = node;
     if (op === "get_attr" || op === "call_module") throw new NotStorable(`${name}, which reads ${target}`);
-    const { value, stack, source, held, noGrad, onHost, partition, region, regionCall } = meta;
+    const { value, stack, source, held, noGrad, leaf, onHost, partition, region, regionCall, ...others } = meta;
+    // What nodes come to know besides has to be written, too
+    others satisfies Record<string, never>;
     if (onHost) throw new NotStorable(`${name}, which the host computes`);
     const written = {
       name,
@@ -57,6 +61,7 @@ export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): 
       ...source === undefined ? {} : { source },
       ...held ? { held } : {},
       ...noGrad ? { noGrad } : {},
+      ...leaf ? { leaf } : {},
       ...partition === undefined ? {} : { partition },
       ...regionCall === undefined ? {} : { regionCall },
       ...region ? { region: regionForm(region) } : {},
@@ -99,6 +104,7 @@ export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph 
       ...fields.source === undefined ? {} : { source: textIn(fields.source) },
       ...fields.held ? { held: true } : {},
       ...fields.noGrad ? { noGrad: true } : {},
+      ...fields.leaf ? { leaf: true } : {},
       ...fields.partition === undefined ? {} : { partition: partition.read(fields.partition, symbols) },
       ...fields.regionCall === undefined ? {} : { regionCall: numberIn(fields.regionCall) },
       ...fields.region === undefined ? {} : { region: regionOf(fields.region) },
