@@ -25,11 +25,12 @@ import { freezing } from "./inductor/freezing.ts";
 import { type InputRange, withIndexChecks } from "./inductor/index_checks.ts";
 import { ResultMemory } from "./inductor/result_memory.ts";
 import { GraphRunner, type RunnerParts } from "./inductor/runner.ts";
-import type { Device, DeviceName, ProgramForms } from "./loops/device.ts";
+import type { CompiledProgram, Device, DeviceName, ProgramForms } from "./loops/device.ts";
 import type { Program } from "./loops/ir.ts";
+import { loopProgram } from "./loops/stored/program.ts";
 import { outputsOf } from "./ops/rewrite/contract.ts";
 import { findTarget } from "./ops/table.ts";
-import { NotStorable, recordIn, textIn } from "./sym/stored/forms.ts";
+import { recordIn, textIn } from "./sym/stored/forms.ts";
 import { deviceNamed } from "./tensor/storage.ts";
 
 /** Capture only: runs the captured graph op by op. For telling faults of capture from faults of compilation. */
@@ -62,15 +63,22 @@ export const compileFunctional: GraphCompiler = (original) => {
   return running(original, {
     device: device.name,
     program,
+    loops: compiled.program,
     convention: conventionOf(graph, compiled, checked?.inputs ?? null),
   });
 };
 
 /** A compiled graph and how it is called. */
-type Compiled = Pick<RunnerParts, "device" | "program" | "convention">;
+interface Compiled extends Pick<RunnerParts, "device" | "program" | "convention"> {
+  /** What the device compiled; null where its code was taken over. */
+  readonly loops: Program | null;
+}
 
 /** A compiled graph as a function, which can be kept. */
-function running(original: GraphModule, { device, program, convention: how }: Compiled): CompiledFunction {
+function running(
+  original: GraphModule,
+  { device, program, loops, convention: how }: Compiled,
+): CompiledFunction {
   const results = resultMemory(original, device);
   const runner = new GraphRunner(original, { device, program, convention: how, results });
   const run: CompiledFunction = how.guarded
@@ -86,34 +94,53 @@ function running(original: GraphModule, { device, program, convention: how }: Co
     }
     : (...args) => runner.run(args) ?? [];
   return keepable(run, (symbols) => {
-    if (program && !program.kept) throw new NotStorable("code that the device does not keep");
+    symbols.locals.clear();
     return {
       device,
       convention: convention.write(how, symbols),
-      program: program?.kept?.(symbols) ?? null,
+      ...!program
+        ? {}
+        : program.kept
+        ? { code: program.kept(symbols) }
+        : loops
+        ? { loops: loopProgram.write(loops, symbols) }
+        : {},
     };
   });
 }
 
-/** What graphs were compiled to in former processes. */
+/** What graphs were compiled to in former processes: code of the device, or loops where it keeps none. */
 const keptPrograms: KeptCompilations = {
   identityOf(captured) {
-    const device = deviceNamed(deviceOf(captured.graph)), identity = device.identity?.() ?? null;
-    const own = identity === null ? null : ownIdentity();
+    const own = ownIdentity();
     if (own === null) return null;
-    const { trace: _, ...settings } = config.inductor;
-    return JSON.stringify({ own, device: device.name, identity, settings });
+    const device = deviceNamed(deviceOf(captured.graph)), { trace: _, ...settings } = config.inductor;
+    const { name, identity, hostReadable, synchronousReads, lacksFloat64, maxKernelBuffers } = device;
+    return JSON.stringify({
+      own,
+      settings,
+      device: { name, hostReadable, synchronousReads, lacksFloat64, maxKernelBuffers },
+      identity: identity?.(),
+    });
   },
   restore(module, form, symbols) {
-    const { device: name, convention: how = null, program: kept = null } = recordIn(form);
+    const { device: name, convention: how = null, code, loops } = recordIn(form);
     const device = deviceNamed(textIn(name));
-    const program = kept === null
-      ? null
-      : recording.phase("kernels", () => device.restore?.(kept, symbols) ?? null, { device: device.name });
-    if (kept !== null && !program) return null;
+    symbols.locals.clear();
     const known = convention.read(how, symbols);
+    const restored = (): CompiledProgram | null => {
+      if (code !== undefined) return device.restore?.(code, symbols) ?? null;
+      return loops === undefined ? null : device.compile(loopProgram.read(loops, symbols));
+    };
+    const program = recording.phase("kernels", restored, { device: device.name });
+    if (!program && known.kernels > 0) return null;
     countGraph(known);
-    return running(module, { device: device.name, program: program ?? undefined, convention: known });
+    return running(module, {
+      device: device.name,
+      program: program ?? undefined,
+      loops: null,
+      convention: known,
+    });
   },
 };
 

@@ -23,7 +23,7 @@ interface Told {
 }
 
 /** Graphs of the program, and functional graphs that they become. */
-const GRAPHS = 8, FUNCTIONAL = 10;
+const GRAPHS = 9, FUNCTIONAL = 11;
 
 /** Runs kept/graphs.ts in a process of its own. */
 async function run(
@@ -81,9 +81,25 @@ test("other settings, and no cache, compile anew with the same results", async (
   const read = await run(folder, { env: { DYN_LOGS: "output_code" } });
   assertEquals(read.aot, DIFFERENTIATED);
   assertMatch(read.logged, /^\[output_code\]/m);
-  // Another compiler, or the same with other options, is another identity
-  const wasm = await run(folder, { env: { DYN_TIER: "wasm" } });
-  assertEquals([wasm.kept, wasm.aot], [{}, DIFFERENTIATED]);
+});
+
+test("tensors that a graph holds are those of the program that runs", async (folder) => {
+  const cold = await run(folder);
+  const shifted = await run(folder, { args: ["shifted"] });
+  const plain = await run(folder, { args: ["shifted"], env: { DYN_GRAPH_CACHE: "0" } });
+  assertEquals([shifted.kept, shifted.results], [{ hits: GRAPHS }, plain.results]);
+  assertNotEquals(shifted.results.kinds, cold.results.kinds);
+});
+
+test("what a device does not keep as code is kept as loops", async (folder) => {
+  for (const tier of ["wasm", "background"]) {
+    const cache = join(folder, tier), env = { DYN_TIER: tier };
+    const cold = await run(cache, { env }), warm = await run(cache, { env });
+    assertEquals([cold.kept, cold.inductor.lowered], [COMPILED, FUNCTIONAL]);
+    assertEquals([warm.kept, warm.aot, warm.inductor.lowered], [{ hits: GRAPHS }, {}, undefined]);
+    // In the background code may become native at any call, which computes products in another order
+    if (tier === "wasm") assertEquals(warm.results, cold.results);
+  }
 });
 
 test("damaged files are dropped and made again, foreign ones are not used", async (folder) => {

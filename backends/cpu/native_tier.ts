@@ -60,10 +60,12 @@ function compileForBest(
   return compileToWasm(program);
 }
 
-/** What native programs depend on besides their text; null where graphs do not become such. */
-export function hostIdentity(): string | null {
-  const { tier } = config.inductor, status = toolchainForGraph();
-  return tier === "wait" && status.kind === "ready" ? status.toolchain.identity : null;
+/** What native programs depend on besides their text: the compiler and the processor, where they are asked. */
+export function hostIdentity(): string {
+  const { tier } = config.inductor;
+  if (tier !== "wait") return tier;
+  const status = toolchainForGraph();
+  return status.kind === "ready" ? status.toolchain.identity : status.kind;
 }
 
 /** A native program of a former process; null where its libraries cannot be had any more. */

@@ -16,15 +16,17 @@ import { GraphModule } from "../graph/graph_module.ts";
 import type { GraphCompiler } from "../graph/interpose.ts";
 import type { GraphSignature } from "../graph/signature.ts";
 import { readGraph, type Stacks, stacksOf, writeGraph } from "../graph/stored/graph.ts";
+import { tensorMeta } from "../graph/stored/values.ts";
 import { type RunWriter, writerOf } from "../graph/stored/kept_runs.ts";
 import { ask, type Question } from "../sym/decide.ts";
 import { type Codec, list, oneOf, record } from "../sym/stored/codec.ts";
-import { DamagedForm, NotStorable, recordIn } from "../sym/stored/forms.ts";
+import { DamagedForm, listIn, NotStorable, recordIn, textIn } from "../sym/stored/forms.ts";
 import { dim } from "../sym/stored/dims.ts";
 import { Symbols } from "../sym/stored/symbols.ts";
 import { defaultDevice } from "../tensor/default_device.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import type { CompiledPair } from "./compiled_pair.ts";
 import { backwardFacts, graphSignature, runtimePlan } from "./stored_pair.ts";
 
@@ -74,11 +76,10 @@ export class KeptPair {
     if (identity === null) return null;
     const symbols = new Symbols();
     try {
-      if (Object.keys(captured.attributes).length > 0) {
-        throw new NotStorable(`${Object.keys(captured.attributes)[0]}, which the graph calls or holds`);
-      }
+      const held = heldTensors(captured);
       const { gradEnabled, inference, autocast, autocastCaches } = ambient;
-      const graph = writeGraph(captured.graph, symbols, []);
+      const attributes = new Set(held.keys());
+      const graph = writeGraph(captured.graph, symbols, [], { attributes });
       const state = {
         gradEnabled,
         inference,
@@ -87,7 +88,8 @@ export class KeptPair {
         dtype: getDefaultDtype(),
         device: defaultDevice(),
       };
-      const key = JSON.stringify({ identity, state, sizes: symbols.describe(), graph });
+      const tensors = describe(held, symbols);
+      const key = JSON.stringify({ identity, state, sizes: symbols.describe(), tensors, graph });
       symbols.isOpen = false;
       return new KeptPair(key, symbols, stacksOf(captured.graph), captured);
     } catch (error) {
@@ -125,7 +127,9 @@ export class KeptPair {
     restored: (gm: GraphModule, form: Plain) => CompiledFunction | null,
   ): CompiledPair | null {
     const { symbols, captured } = this, fields = recordIn(form);
-    const plan = runtimePlan.read(fields.plan ?? null, symbols);
+    const lifted = listIn(fields.lifted).map((name) => captured.attributes[textIn(name)]);
+    if (!lifted.every(isTensor)) throw new DamagedForm("Expected names of tensors that the graph holds");
+    const plan = { ...runtimePlan.read(fields.plan ?? null, symbols), lifted };
     const half = (given: Plain | undefined) => {
       const { graph = null, signature = null, run = null } = recordIn(given);
       const gm = new GraphModule(
@@ -160,6 +164,13 @@ export class KeptPair {
     };
   }
 
+  /** The name of a tensor that the captured graph holds. */
+  #nameOf(tensor: unknown): string {
+    const [found] = Object.entries(this.captured.attributes).find(([, value]) => value === tensor) ?? [];
+    if (found === undefined) throw new NotStorable("a tensor that the compiled graph holds");
+    return found;
+  }
+
   /** Keeps what was compiled; `asked`: what that asked about sizes. */
   keep({ plan, functional, backward }: CompiledPair, asked: readonly Question[]): void {
     const { symbols, stacks } = this;
@@ -177,7 +188,9 @@ export class KeptPair {
     try {
       const { run: _, ...facts } = backward ?? { run: null };
       const form: Plain = {
-        plan: runtimePlan.write(plan, symbols),
+        // Tensors are the captured graph's own, by name
+        plan: runtimePlan.write({ ...plan, lifted: [] }, symbols),
+        lifted: plan.lifted.map((tensor) => this.#nameOf(tensor)),
         forward: half(functional.signature?.role ?? "inference"),
         ..."saved" in facts ? { backward: half("backward"), facts: backwardFacts.write(facts, symbols) } : {},
         questions: questions.write(asked, symbols),
@@ -188,6 +201,27 @@ export class KeptPair {
       refused(error);
     }
   }
+}
+
+/** The tensors that a graph holds, by name. Throws NotStorable where it holds anything else. */
+function heldTensors({ attributes }: GraphModule): ReadonlyMap<string, Tensor> {
+  return new Map(
+    Object.entries(attributes).map(([name, value]) => {
+      if (!isTensor(value)) throw new NotStorable(`${name}, which the graph calls or holds`);
+      return [name, value];
+    }),
+  );
+}
+
+/** What compilation sees of held tensors: their metadata, and which are one. Their elements are inputs. */
+function describe(held: ReadonlyMap<string, Tensor>, symbols: Symbols): Plain {
+  const tensors = [...new Set(held.values())];
+  return [...held].map(([name, tensor]) => [
+    name,
+    tensors.indexOf(tensor),
+    tensorMeta.write(tensor.meta, symbols),
+    tensor.requiresGrad,
+  ]);
 }
 
 const questions: Codec<readonly Question[]> = list(

@@ -154,7 +154,7 @@ const connections: Codec<Connections> = record<Connections>({
   readings: list(record<Reading>({ from: bits, inputs: bits, results: bits })),
 });
 
-/** Runtime plans between processes. */
+/** Runtime plans between processes; tensors that graphs hold are kept by their names, apart. */
 export const runtimePlan: Codec<RuntimePlan> = record<RuntimePlan>({
   outputs: list(outputPlan),
   tree,

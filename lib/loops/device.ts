@@ -78,7 +78,7 @@ export interface CompiledProgram {
   readonly language: "cpp" | "wgsl" | "txt";
   /** Kernel launches (loop nests and library calls) in one run. */
   readonly kernelCount: number;
-  /** What the device's `restore` makes it of in a later process. Absent: it is compiled anew in each. */
+  /** What the device's `restore` makes it of in a later process. Absent: each compiles the program itself. */
   readonly kept?: (symbols: Symbols) => Plain;
 }
 
@@ -133,8 +133,8 @@ export interface Device {
   readonly compileClass?: (source: ClassSource) => CompiledProgram;
   /** For graphs: as fast as can be. Uses the kernel cache. */
   compile(program: Program): CompiledProgram;
-  /** What its compiled programs depend on besides their text; null where it keeps none. Absent: it never does. */
-  readonly identity?: () => string | null;
+  /** What the programs that it keeps depend on besides their text. Absent: it keeps none. */
+  readonly identity?: () => string;
   /** A program that `kept` told of in a process of the same identity; null where it has to be compiled anew. */
   readonly restore?: (kept: Plain, symbols: Symbols) => CompiledProgram | null;
   /** The program with each kernel in the form that is fastest; undefined where that cannot be told here. */

@@ -1,7 +1,7 @@
 /**
  * A program for tests of what is kept between processes: `graphs.ts [setting]` compiles functions that use every part
  * of a compiled graph and prints one JSON line: the elements of all results, and what was counted. The setting
- * `unfused` compiles under other settings.
+ * `unfused` compiles under other settings; `shifted` has other elements in a tensor that a graph holds.
  */
 import { counters } from "../../lib/base/logs.ts";
 import {
@@ -80,6 +80,17 @@ const dynamic = compile((x: Tensor) => x.mul(x.shape[0] ?? 1).reshape([-1]).sum(
   dynamic: true,
 });
 keep("dynamic", ...[4, 9].map((rows) => noGrad(() => dynamic(randn([rows, 3])))));
+
+// Every kind of loop and library call, and a tensor that the graph holds
+const into = setting === "shifted" ? 0 : 1;
+const kinds = compile((x: Tensor, weight: Tensor) => {
+  const image = nn.functional.conv2d(x, weight, { padding: 1 }).relu();
+  const [sorted, order] = image.flatten(1).sort(-1);
+  const [best, at] = nn.functional.pad(image, [1, 1, 1, 1], { value: -1 }).flatten(2).max(-1);
+  const sums = image.sum([2, 3]).cumsum(1), spread = image.softmax(1).mean([0, 2]);
+  return [sorted, order, best, at, sums, spread, sums.indexAdd(0, tensor([into, 1]), sums.exp())] as const;
+});
+keep("kinds", ...noGrad(() => kinds(randn([2, 3, 6, 6]), randn([4, 3, 3, 3]))));
 
 // Indices that are checked
 const rows = compile((table: Tensor, at: Tensor) => nn.functional.embedding(at, table).sum(1));

@@ -18,10 +18,17 @@ export function stacksOf({ nodes }: Graph): Stacks {
   return [...new Set(nodes.map(({ meta }) => meta.stack))];
 }
 
+const NO_ATTRIBUTES: ReadonlySet<string> = new Set();
+
 const opcode: Codec<Opcode> = oneOf("placeholder", "call_function", "call_method", "output");
 
-/** Writes a graph. Throws NotStorable. */
-export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): Plain {
+/** Writes a graph, which may read `attributes`. Throws NotStorable. */
+export function writeGraph(
+  { nodes }: Graph,
+  symbols: Symbols,
+  stacks: Stacks,
+  { attributes = NO_ATTRIBUTES }: { readonly attributes?: ReadonlySet<string> } = {},
+): Plain {
   const numbers = new Map<Node, number>(), lines = new Map(stacks.map((stack, i) => [stack, i]));
   const regions = new Map<Region, number>();
   /** A region where it is called first, then its number. */
@@ -45,8 +52,11 @@ export function writeGraph({ nodes }: Graph, symbols: Symbols, stacks: Stacks): 
   };
   return nodes.map((node, number) => {
     const { name, op, target, args, kwargs, meta } = node;
-    if (op === "get_attr" || op === "call_module") throw new NotStorable(`${name}, which reads ${target}`);
-    const { value, stack, source, held, noGrad, leaf, onHost, partition, region, regionCall, ...others } = meta;
+    if (op === "call_module" || (op === "get_attr" && !attributes.has(target))) {
+      throw new NotStorable(`${name}, which reads ${target}`);
+    }
+    const { value, stack, source, held, noGrad, leaf, onHost, partition, region, regionCall, ...others } =
+      meta;
     // What nodes come to know besides has to be written, too
     others satisfies Record<string, never>;
     if (onHost) throw new NotStorable(`${name}, which the host computes`);

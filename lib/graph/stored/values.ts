@@ -7,8 +7,8 @@ import type { Plain } from "../../base/recording.ts";
 import { Sym } from "../../sym/expr.ts";
 import type { TensorMeta } from "../meta.ts";
 import { type Argument, isList, isRecord, Node, type NodeValue } from "../node.ts";
-import { type Codec, flag, list, oneOf, record, text, union } from "../../sym/stored/codec.ts";
-import { DamagedForm, listIn, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
+import { type Codec, flag, list, oneOf, primitive, record, text, union } from "../../sym/stored/codec.ts";
+import { DamagedForm, listIn, numberIn, recordIn } from "../../sym/stored/forms.ts";
 import { dim } from "../../sym/stored/dims.ts";
 import type { Symbols } from "../../sym/stored/symbols.ts";
 
@@ -46,14 +46,6 @@ export const NO_NODES: NodeNumbers = {
   },
 };
 
-const SPECIAL: ReadonlyMap<string, Argument> = new Map<string, Argument>([
-  ["undefined", undefined],
-  ["NaN", NaN],
-  ["Infinity", Infinity],
-  ["-Infinity", -Infinity],
-  ["-0", -0],
-]);
-
 /** An argument tree. What is no JSON is a list that begins with its kind; lists begin with "list". */
 export function writeArgument(argument: Argument, nodes: NodeNumbers, symbols: Symbols): Plain {
   const again = (each: Argument) => writeArgument(each, nodes, symbols);
@@ -63,12 +55,7 @@ export function writeArgument(argument: Argument, nodes: NodeNumbers, symbols: S
   if (isRecord(argument)) {
     return Object.fromEntries(Object.entries(argument).map(([key, each]) => [key, again(each)]));
   }
-  if (typeof argument === "bigint") return ["bigint", `${argument}`];
-  if (argument === undefined) return ["special", "undefined"];
-  if (typeof argument === "number" && (!Number.isFinite(argument) || Object.is(argument, -0))) {
-    return ["special", Object.is(argument, -0) ? "-0" : `${argument}`];
-  }
-  return argument;
+  return primitive.write(argument, symbols);
 }
 
 /** The argument tree that was written. */
@@ -88,12 +75,8 @@ export function readArgument(form: Plain | undefined, nodes: NodeNumbers, symbol
     case "list":
       return rest.map(again);
     case "bigint":
-      return BigInt(textIn(first));
-    case "special": {
-      const name = textIn(first);
-      if (SPECIAL.has(name)) return SPECIAL.get(name);
-      throw new DamagedForm(`Expected a special value but found ${name}`);
-    }
+    case "special":
+      return primitive.read(form, symbols);
     default:
       throw new DamagedForm(`Expected an argument but found ${JSON.stringify(kind)}`);
   }

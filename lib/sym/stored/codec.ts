@@ -42,6 +42,31 @@ export const bits: Codec<bigint> = {
   },
 };
 
+/** What is no object; numbers that are no JSON and what else it lacks are lists. */
+export const primitive: Codec<number | bigint | boolean | string | null | undefined> = {
+  write(value) {
+    if (typeof value === "bigint") return ["bigint", `${value}`];
+    if (value === undefined) return ["special", "undefined"];
+    if (typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0))) return value;
+    return ["special", Object.is(value, -0) ? "-0" : `${value}`];
+  },
+  read(form) {
+    if (typeof form !== "object" || form === null) return form;
+    const [kind, given] = listIn(form), name = textIn(given);
+    if (kind === "bigint" && /^-?\d+$/.test(name)) return BigInt(name);
+    if (kind === "special" && SPECIAL.has(name)) return SPECIAL.get(name);
+    throw new DamagedForm(`Expected a primitive but found ${JSON.stringify(form)}`);
+  },
+};
+
+const SPECIAL: ReadonlyMap<string, number | undefined> = new Map([
+  ["undefined", undefined],
+  ["NaN", NaN],
+  ["Infinity", Infinity],
+  ["-Infinity", -Infinity],
+  ["-0", -0],
+]);
+
 /** One of some names. */
 export function oneOf<T extends string>(...names: readonly T[]): Codec<T> {
   return {
@@ -58,6 +83,16 @@ export function list<T>(item: Codec<T>): Codec<readonly T[]> {
   return {
     write: (values, symbols) => values.map((each) => item.write(each, symbols)),
     read: (form, symbols) => listIn(form).map((each) => item.read(each, symbols)),
+  };
+}
+
+export function pair<T>(item: Codec<T>): Codec<readonly [T, T]> {
+  return {
+    write: (values, symbols) => values.map((each) => item.write(each, symbols)),
+    read(form, symbols) {
+      const [first = null, second = null] = listIn(form);
+      return [item.read(first, symbols), item.read(second, symbols)];
+    },
   };
 }
 
@@ -98,9 +133,10 @@ export function record<T extends object>(fields: Fields<T>, optional: readonly (
   };
 }
 
-/** Unions by their field `kind`: the codecs of the other fields of each. */
-export function union<T extends { readonly kind: string }>(
-  kinds: { readonly [K in T["kind"]]: Codec<Omit<Extract<T, { readonly kind: K }>, "kind">> },
+/** Unions by a field, `kind` unless given: the codecs of the other fields of each. */
+export function union<T extends { readonly [_ in F]: string }, F extends string = "kind">(
+  kinds: { readonly [K in T[F]]: Codec<Omit<Extract<T, { readonly [_ in F]: K }>, F>> },
+  field: F = "kind" as F,
 ): Codec<T> {
   const byKind: ReadonlyMap<string, Codec<object>> = new Map(Object.entries(kinds));
   const codecOf = (kind: string): Codec<object> => {
@@ -109,10 +145,13 @@ export function union<T extends { readonly kind: string }>(
     throw new DamagedForm(`Expected one of ${[...byKind.keys()].join(", ")} but found ${kind}`);
   };
   return {
-    write: (value, symbols) => ({ kind: value.kind, ...recordIn(codecOf(value.kind).write(value, symbols)) }),
+    write: (value, symbols) => ({
+      [field]: value[field],
+      ...recordIn(codecOf(value[field]).write(value, symbols)),
+    }),
     read(form, symbols) {
-      const kind = textIn(recordIn(form).kind);
-      return { kind, ...codecOf(kind).read(form, symbols) } as T;
+      const kind = textIn(recordIn(form)[field]);
+      return { [field]: kind, ...codecOf(kind).read(form, symbols) } as T;
     },
   };
 }

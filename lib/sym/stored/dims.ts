@@ -1,11 +1,23 @@
 /**
- * Sizes as data. Input: sizes over the symbols of one captured graph; output: data in which those go by number, and the
- * same sizes over the symbols of an equal graph.
+ * Sizes and indices as data. Input: expressions over the symbols of one captured graph, and over counters of loops and
+ * values of kernels; output: data in which those go by number, and the same expressions over the symbols of an equal
+ * graph.
  */
 import type { Plain } from "../../base/recording.ts";
-import { add, type Dim, floorDiv, max, min, mod, mul, type Sym } from "../expr.ts";
-import { type Codec, number } from "./codec.ts";
-import { DamagedForm, listIn, numberIn } from "./forms.ts";
+import {
+  add,
+  type Dim,
+  floorDiv,
+  max,
+  min,
+  mod,
+  mul,
+  type Sym,
+  symbol as newSymbol,
+  type SymbolRole,
+} from "../expr.ts";
+import { type Codec, number, primitive } from "./codec.ts";
+import { DamagedForm, listIn, numberIn, textIn } from "./forms.ts";
 import type { Symbols } from "./symbols.ts";
 
 function write(d: Dim, symbols: Symbols): Plain {
@@ -13,7 +25,9 @@ function write(d: Dim, symbols: Symbols): Plain {
   const { node } = d;
   switch (node.kind) {
     case "symbol":
-      return ["symbol", symbols.numberOf(d)];
+      return node.role.kind === "axis" || node.role.kind === "value"
+        ? writeLocal(d, { name: node.name, role: node.role }, symbols)
+        : ["symbol", symbols.numberOf(d)];
     case "sum":
       return [
         "sum",
@@ -32,6 +46,35 @@ function write(d: Dim, symbols: Symbols): Plain {
   }
 }
 
+type LocalRole = Extract<SymbolRole, { readonly kind: "axis" | "value" }>;
+
+/** A counter of a loop, or a value of a kernel: what it is at its first mention, then its number. */
+function writeLocal(
+  d: Sym,
+  { name, role }: { readonly name: string; readonly role: LocalRole },
+  symbols: Symbols,
+): Plain {
+  const known = symbols.locals.numberOf(d);
+  if (known !== undefined) return ["local", known];
+  const bounds = [primitive.write(d.lower, symbols), primitive.write(d.upper, symbols)];
+  const written: Plain = role.kind === "value"
+    ? ["value", name, ...bounds, role.id]
+    : ["axis", name, ...bounds, ...role.size === undefined ? [] : [write(role.size, symbols)]];
+  symbols.locals.add(d);
+  return written;
+}
+
+function readLocal(kind: LocalRole["kind"], form: readonly Plain[], symbols: Symbols): Sym {
+  const [name, lower = null, upper = null, more] = form;
+  const role: LocalRole = kind === "value"
+    ? { kind, id: numberIn(more) }
+    : { kind, ...more === undefined ? {} : { size: read(more, symbols) } };
+  const bound = (each: Plain) => Number(primitive.read(each, symbols));
+  const made = newSymbol(textIn(name), role, [bound(lower), bound(upper)]);
+  symbols.locals.add(made);
+  return made;
+}
+
 const PAIRS = { floorDiv, mod, min, max } as const;
 
 function read(form: Plain, symbols: Symbols): Dim {
@@ -41,6 +84,11 @@ function read(form: Plain, symbols: Symbols): Dim {
   switch (kind) {
     case "symbol":
       return symbols.at(numberIn(rest[0]));
+    case "local":
+      return symbols.locals.at(numberIn(rest[0]));
+    case "axis":
+    case "value":
+      return readLocal(kind, rest, symbols);
     case "sum": {
       const [constant, ...terms] = rest;
       return terms.reduce<Dim>((sum, each) => {
@@ -63,8 +111,12 @@ function read(form: Plain, symbols: Symbols): Dim {
 /** Sizes, strides and offsets. */
 export const dim: Codec<Dim> = { write, read };
 
-/** Size symbols alone. */
+/** Symbols alone. */
 export const symbol: Codec<Sym> = {
-  write: (value, symbols) => symbols.numberOf(value),
-  read: (form, symbols) => symbols.at(numberIn(form)),
+  write,
+  read(form, symbols) {
+    const found = read(form, symbols);
+    if (typeof found !== "number") return found;
+    throw new DamagedForm(`Expected a symbol but found ${found}`);
+  },
 };

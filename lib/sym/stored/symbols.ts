@@ -30,6 +30,9 @@ export class Symbols {
     return found;
   }
 
+  /** Counters of loops and values of kernels, which what is written down names itself. */
+  readonly locals: Locals = new Locals();
+
   at(number: number): Sym {
     const found = this.#list[number];
     if (found) return found;
@@ -43,5 +46,35 @@ export class Symbols {
 
   get size(): number {
     return this.#list.length;
+  }
+}
+
+/** Symbols that begin and end with what is written down, in the order in which it mentions them. */
+export class Locals {
+  readonly #numbers = new Map<Sym, number>();
+  readonly #list: Sym[] = [];
+
+  /** The number of a symbol that has one. */
+  numberOf(symbol: Sym): number | undefined {
+    return this.#numbers.get(symbol);
+  }
+
+  /** Gives a symbol the next number. */
+  add(symbol: Sym): number {
+    const number = this.#list.push(symbol) - 1;
+    this.#numbers.set(symbol, number);
+    return number;
+  }
+
+  at(number: number): Sym {
+    const found = this.#list[number];
+    if (found) return found;
+    throw new DamagedForm(`Expected one of ${this.#list.length} local symbols but found ${number}`);
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#numbers.clear();
+    this.#list.length = 0;
   }
 }

@@ -1,0 +1,163 @@
+/**
+ * Programs of loops as data, for devices that compile them anew in each process. Input: programs; output: a codec of
+ * them. Invariant: total over the loop IR; which lines of the user a kernel computes is left out, because those lines
+ * may lie elsewhere by then.
+ */
+import { DTYPES, type ValueType } from "../../base/dtype.ts";
+import {
+  type Codec,
+  flag,
+  list,
+  number,
+  oneOf,
+  pair,
+  primitive,
+  record,
+  text,
+  union,
+} from "../../sym/stored/codec.ts";
+import { dim, symbol } from "../../sym/stored/dims.ts";
+import { DamagedForm } from "../../sym/stored/forms.ts";
+import type {
+  Axis,
+  BufferDecl,
+  BufferRole,
+  BufferView,
+  Carried,
+  ConvGeometry,
+  ExternKernel,
+  ExternOp,
+  Kernel,
+  LoopKernel,
+  Program,
+  ProgramGuard,
+  Reduction,
+  ReductionOp,
+  Statement,
+  Team,
+} from "../ir.ts";
+import { SCALAR_OPS, type ScalarOpName } from "../scalar.ts";
+
+const dtype = oneOf(...DTYPES);
+const valueType: Codec<ValueType> = oneOf("float32", "float64", "int64", "int32", "bool");
+const team: Codec<Team> = oneOf("one", "all");
+
+const scalarOp: Codec<ScalarOpName> = {
+  write: (name) => name,
+  read(form) {
+    if (isScalarOp(form)) return form;
+    throw new DamagedForm(`Expected a scalar operation but found ${form}`);
+  },
+};
+
+function isScalarOp(value: unknown): value is ScalarOpName {
+  return typeof value === "string" && Object.hasOwn(SCALAR_OPS, value);
+}
+
+/** Constants of kernels. */
+const constant: Codec<number | bigint | boolean> = {
+  write: primitive.write,
+  read(form, symbols) {
+    const value = primitive.read(form, symbols);
+    if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return value;
+    throw new DamagedForm(`Expected a constant of a kernel but found ${typeof value}`);
+  },
+};
+
+const reductionOp: Codec<ReductionOp> = oneOf("sum", "prod", "max", "min", "any", "all", "argmax", "argmin");
+
+/** Statements contain statements. */
+const body: Codec<readonly Statement[]> = {
+  write: (statements, symbols) => statements.map((each) => statement.write(each, symbols)),
+  read: (form, symbols) => list(statement).read(form, symbols),
+};
+
+const statement: Codec<Statement> = union<Statement>({
+  loop: record({
+    axis: record<Axis>({ symbol, size: dim }),
+    order: oneOf("parallel", "reduction", "sequential"),
+    vector: flag,
+    share: oneOf("grid", "team"),
+    body,
+    reductions: list(
+      record<Reduction>({ id: number, op: reductionOp, value: number, index: number, dtype: valueType }, [
+        "index",
+      ]),
+    ),
+    carried: list(record<Carried>({ id: number, initial: number, next: number, dtype: valueType })),
+  }, ["share"]),
+  constant: record({ id: number, value: constant, dtype: valueType }),
+  index: record({ id: number, index: dim, dtype: valueType }),
+  scalar: record({ id: number, op: scalarOp, args: list(number), dtype: valueType }),
+  cast: record({ id: number, value: number, dtype: valueType }),
+  select: record({ id: number, condition: number, then: number, otherwise: number, dtype: valueType }),
+  load: record({ id: number, buffer: number, index: dim, dtype: valueType }),
+  store: record({ buffer: number, index: dim, value: number, mode: oneOf("set", "add") }),
+  masked: record({ id: number, condition: number, body, value: number, otherwise: number, dtype: valueType }),
+});
+
+const noLines: Codec<readonly string[]> = { write: () => [], read: () => [] };
+
+type Fields<T extends { readonly kind: string }> = Omit<T, "kind">;
+
+const loops: Codec<Fields<LoopKernel>> = record<Fields<LoopKernel>>(
+  { name: text, body, team, work: dim, workgroup: number, origins: noLines },
+  ["team", "work", "workgroup"],
+);
+
+const epilogue: Codec<LoopKernel> = {
+  write: loops.write,
+  read: (form, symbols) => ({ kind: "loops", ...loops.read(form, symbols) }),
+};
+
+const geometry = record<ConvGeometry>({
+  stride: pair(number),
+  padding: pair(number),
+  dilation: pair(number),
+  groups: number,
+});
+
+const externOp: Codec<ExternOp> = union<ExternOp, "op">({
+  matmul: record({ accumulate: flag }),
+  convForward: geometry,
+  convBackwardInput: geometry,
+  convBackwardWeight: geometry,
+  sort: record({ descending: flag }),
+}, "op");
+
+const view = record<BufferView>({ buffer: number, offset: dim, shape: list(dim), strides: list(dim) });
+
+const kernel: Codec<Kernel> = union<Kernel>({
+  loops,
+  extern: record<Fields<ExternKernel>>({
+    name: text,
+    call: externOp,
+    inputs: list(view),
+    outputs: list(view),
+    epilogue,
+    parts: number,
+    team,
+    origins: noLines,
+  }, ["epilogue", "parts", "team"]),
+});
+
+/** Programs between processes. */
+export const loopProgram: Codec<Program> = record<Program>({
+  name: text,
+  buffers: list(record<BufferDecl>({
+    name: text,
+    dtype,
+    length: dim,
+    role: union<BufferRole>({
+      input: record({ written: flag }),
+      output: record({ partly: flag }, ["partly"]),
+      temporary: record({ offset: dim }),
+    }),
+  })),
+  inputs: list(number),
+  outputs: list(number),
+  sizes: list(symbol),
+  arenaBytes: dim,
+  kernels: list(kernel),
+  guard: record<ProgramGuard>({ flag: number, after: number }),
+}, ["guard"]);
