@@ -246,7 +246,7 @@ Deno.test("random numbers have the moments of their distribution", () => {
   assert(Math.abs(mean(u.square()) - 1 / 3) < 0.01);
   assert(Math.abs(mean(n)) < 0.03);
   assert(Math.abs(mean(n.square()) - 1) < 0.04);
-  assert(u.ge(0).all().item() === true && u.lt(1).all().item() === true);
+  assert(u.ge(0).all().item() && u.lt(1).all().item());
 });
 
 Deno.test("numbers that vary are loaded by one kernel instead of making one each", () => {

@@ -50,6 +50,15 @@ export class DataLoader<S, B = S> implements Iterable<B> {
     this.#options = options;
   }
 
+  toString(): string {
+    const { shuffle = false, dropLast = false } = this.#options;
+    return `DataLoader(${this.dataset.length} samples, batchSize=${this.batchSize}, shuffle=${shuffle}, dropLast=${dropLast})`;
+  }
+
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+
   /** Number of batches. */
   get length(): number {
     const whole = this.#count() / this.batchSize;

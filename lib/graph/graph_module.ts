@@ -14,6 +14,12 @@ abstract class Callable {
   constructor() {
     const call = (...args: unknown[]): unknown => self.forward(...args);
     const self: Callable = Object.setPrototypeOf(call, new.target.prototype);
+    // Backends hand `gm.forward` on as a value
+    Object.defineProperty(self, "forward", {
+      value: self.forward.bind(self),
+      writable: true,
+      configurable: true,
+    });
     return self;
   }
 

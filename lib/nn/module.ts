@@ -321,6 +321,10 @@ export class Module {
     const head = `${this.constructor.name}(${this.extraRepr()}`;
     return lines.length === 0 ? `${head})` : `${head}\n${lines.join("\n")}\n)`;
   }
+
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
 }
 
 /** The name in state dicts of what a field holds. */

@@ -109,7 +109,7 @@ export class GradScaler {
         finite = finite?.logicalAnd(here) ?? here;
         grad.mul_(inverse);
       }
-      return finite?.item() === false;
+      return finite?.item<boolean>() === false;
     });
   }
 

@@ -108,6 +108,24 @@ export abstract class Optimizer<H extends object> {
     }
   }
 
+  /** The groups with their hyperparameters, as PyTorch prints them. */
+  toString(): string {
+    const groups = this.paramGroups.map((group, k) => {
+      const lines = Object.entries(group).filter(([name]) => name !== "params").sort(([a], [b]) =>
+        a < b ? -1 : 1
+      );
+      return [
+        `Parameter Group ${k}`,
+        ...lines.map(([name, value]) => `    ${name}: ${Deno.inspect(value, { breakLength: Infinity })}`),
+      ].join("\n");
+    });
+    return `${this.constructor.name} (\n${groups.join("\n\n")}\n)`;
+  }
+
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+
   stateDict(): OptimizerState<H> {
     const numbers = new Map<Tensor, number>();
     for (const group of this.paramGroups) for (const p of group.params) numbers.set(p, numbers.size);

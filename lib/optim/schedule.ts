@@ -45,6 +45,19 @@ export abstract class LRScheduler {
     });
   }
 
+  /** Its settings, how many steps it has made, and the rates now. */
+  toString(): string {
+    const { optimizer: _optimizer, baseRates: _baseRates, ...settings } = this;
+    const parts = Object.entries({ ...settings, rates: this.getLastLr() })
+      .filter(([, value]) => typeof value !== "function")
+      .map(([name, value]) => `${name}=${Deno.inspect(value, { breakLength: Infinity })}`);
+    return `${this.constructor.name}(${parts.join(", ")})`;
+  }
+
+  [Symbol.for("Deno.customInspect")](): string {
+    return this.toString();
+  }
+
   getLastLr(): number[] {
     return this.optimizer.paramGroups.map((group) => group.lr);
   }

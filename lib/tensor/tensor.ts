@@ -324,7 +324,12 @@ export class Tensor {
     this.storage.release();
   }
 
-  /** The element of a one-element tensor. int64 gives a number where that is exact, else a bigint. */
+  /**
+   * The element of a one-element tensor: a number; of bool a boolean, and of int64 a bigint where a number would not be
+   * exact, which `item<boolean>()` and `item<bigint>()` say in types.
+   */
+  item(): number;
+  item<T extends Element>(): T;
   item(): Element {
     if (this.layout.numel !== 1) {
       throw new DynError(`Expected one element for item() but found ${this.layout.numel}`);
@@ -394,12 +399,12 @@ export class Tensor {
 
   /** Whether the other tensor has the same shape and elements; NaN equals nothing. */
   equal(other: Tensor): boolean {
-    return `${this.shape}` === `${other.shape}` && this.eq(other).all().item() === true;
+    return `${this.shape}` === `${other.shape}` && this.eq(other).all().item<boolean>();
   }
 
   /** Whether all elements are near the other's: |self − other| ≤ atol + rtol·|other|. */
   allclose(other: Tensor, ...tolerances: Tolerances): boolean {
-    return this.isclose(other, ...tolerances).all().item() === true;
+    return this.isclose(other, ...tolerances).all().item<boolean>();
   }
 
   /** On the CPU; itself where it is already. */
