@@ -88,7 +88,17 @@ const kinds = compile((x: Tensor, weight: Tensor) => {
   const [sorted, order] = image.flatten(1).sort(-1);
   const [best, at] = nn.functional.pad(image, [1, 1, 1, 1], { value: -1 }).flatten(2).max(-1);
   const sums = image.sum([2, 3]).cumsum(1), spread = image.softmax(1).mean([0, 2]);
-  return [sorted, order, best, at, sums, spread, sums.indexAdd(0, tensor([into, 1]), sums.exp())] as const;
+  const halves = weight.flatten(1).half().matmul(weight.flatten(1).sin().half().t()).float();
+  return [
+    sorted,
+    order,
+    best,
+    at,
+    sums,
+    spread,
+    halves,
+    sums.indexAdd(0, tensor([into, 1]), sums.exp()),
+  ] as const;
 });
 keep("kinds", ...noGrad(() => kinds(randn([2, 3, 6, 6]), randn([4, 3, 3, 3]))));
 

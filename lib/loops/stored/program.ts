@@ -31,6 +31,7 @@ import type {
   LoopKernel,
   Program,
   ProgramGuard,
+  Prologue,
   Reduction,
   ReductionOp,
   Statement,
@@ -105,7 +106,8 @@ const loops: Codec<Fields<LoopKernel>> = record<Fields<LoopKernel>>(
   ["team", "work", "workgroup"],
 );
 
-const epilogue: Codec<LoopKernel> = {
+/** Loops inside a call. */
+const nest: Codec<LoopKernel> = {
   write: loops.write,
   read: (form, symbols) => ({ kind: "loops", ...loops.read(form, symbols) }),
 };
@@ -134,11 +136,12 @@ const kernel: Codec<Kernel> = union<Kernel>({
     call: externOp,
     inputs: list(view),
     outputs: list(view),
-    epilogue,
+    epilogue: nest,
+    prologues: list(record<Prologue>({ input: number, transposed: flag, nest })),
     parts: number,
     team,
     origins: noLines,
-  }, ["epilogue", "parts", "team"]),
+  }, ["epilogue", "prologues", "parts", "team"]),
 });
 
 /** Programs between processes. */
