@@ -3,7 +3,7 @@
  * read changes or for what they cost, and results of native code at all the ways that products are computed.
  */
 import { assert, assertEquals } from "@std/assert";
-import { compile, config, manualSeed, randn, type Tensor } from "../mod.ts";
+import { compile, config, manualSeed, randn, type Tensor, webgpu } from "../mod.ts";
 import type { DType } from "../lib/base/dtype.ts";
 import { generate } from "../lib/codegen/generate.ts";
 import { contiguousMeta, type TensorMeta } from "../lib/graph/meta.ts";
@@ -12,8 +12,11 @@ import type { GraphValue } from "../lib/ops/graph_builder.ts";
 import type { ExternKernel, Program } from "../lib/loops/ir.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { wasmTarget } from "../backends/wasm/target.ts";
+import { webGpuTarget } from "../backends/webgpu/target.ts";
 import { compiled, traced } from "./support/graph_programs.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
+import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 type Build = (o: OpApi<GraphValue>, inputs: readonly GraphValue[]) => readonly GraphValue[];
 
@@ -161,6 +164,17 @@ Deno.test("prologues: targets whose library has none keep kernels", () => {
   assertEquals([prologuesOf(after), after.kernels.length], [[], 3 + 1]);
 });
 
+Deno.test("prologues: a grid computes elements on the way, where its fast tiles do not fit", () => {
+  const nests = (m: number) => {
+    const program = compiled(traced([half(m, 64), half(128, 64), half(128)], linear)).program;
+    const { kernels } = generate(program, webGpuTarget(8, true));
+    const [call] = kernels.filter((kernel): kernel is ExternKernel => kernel.kind === "extern");
+    return [call?.prologues?.length ?? 0, call?.epilogue !== undefined, kernels.length];
+  };
+  assertEquals(nests(100), [2, true, 1]);
+  assertEquals(nests(128), [0, false, 4]);
+});
+
 /** The largest difference between two results, by the size of the second. */
 function difference(a: Tensor, b: Tensor): number {
   const most = Number(b.abs().max().item());
@@ -180,28 +194,42 @@ const SIZES: readonly (readonly [m: number, n: number, k: number, ...batch: numb
   [5, 3, 1, 4],
 ];
 
+/** Checks products of operands that are converted, or scaled where they are float32, on a device. */
+function check(device: string, dtype: DType): void {
+  config.patch({ inductor: { tier: "wait" }, cacheSizeLimit: 64 }, () => {
+    manualSeed(3);
+    const given = (x: Tensor): Tensor => dtype === "float32" ? x.mul(0.5) : x.float();
+    const products = compile((a: Tensor, b: Tensor, c: Tensor, d: Tensor): Tensor[] => [
+      given(a).matmul(given(b)),
+      given(c).transpose(-2, -1).matmul(given(d).transpose(-2, -1)).add(1),
+      a.matmul(b).relu(),
+    ], { fullgraph: true });
+    for (const [m, n, k, ...batch] of device === "webgpu" ? sampleBySeed(SIZES, 2) : SIZES) {
+      const a = randn([...batch, m, k]).to(dtype), b = randn([...batch, k, n]).to(dtype);
+      const [c, d] = [a, b].map((x) => x.transpose(-2, -1).contiguous());
+      assert(c && d);
+      const there = [a, b, c, d].map((x) => x.to(device)), [p, q, r, s] = there;
+      assert(p && q && r && s);
+      const wanted = given(a).matmul(given(b)), [plain, byColumns, rounded] = products(p, q, r, s);
+      const where = `[${batch}] ${m} × ${n} × ${k}`;
+      assert(plain && difference(plain.to("cpu"), wanted) < 3e-6, where);
+      assert(byColumns && difference(byColumns.to("cpu"), wanted.add(1)) < 3e-6, `transposed ${where}`);
+      const least = dtype === "bfloat16" ? 2 ** -8 : dtype === "float16" ? 2 ** -11 : 3e-6;
+      const positive = (dtype === "float32" ? wanted.mul(4) : wanted).relu();
+      assert(rounded && difference(rounded.to("cpu").float(), positive) < 1.01 * least, `rounded ${where}`);
+    }
+  });
+}
+
 for (const dtype of ["bfloat16", "float16", "float32"] as const) {
   Deno.test({
     name: `prologues: products of ${dtype} operands are those of the operands computed first`,
     ignore: SKIP_NATIVE,
-    fn: () =>
-      config.patch({ inductor: { tier: "wait" }, cacheSizeLimit: 64 }, () => {
-        manualSeed(3);
-        // float32 operands are scaled on the way, small ones converted
-        const given = (x: Tensor): Tensor => dtype === "float32" ? x.mul(0.5) : x.float();
-        const products = compile((a: Tensor, b: Tensor, c: Tensor, d: Tensor): Tensor[] => [
-          given(a).matmul(given(b)),
-          given(c).transpose(-2, -1).matmul(given(d).transpose(-2, -1)).add(1),
-        ], { fullgraph: true });
-        for (const [m, n, k, ...batch] of SIZES) {
-          const a = randn([...batch, m, k]).to(dtype), b = randn([...batch, k, n]).to(dtype);
-          const [c, d] = [a, b].map((x) => x.transpose(-2, -1).contiguous());
-          assert(c && d);
-          const wanted = given(a).matmul(given(b)), [plain, byColumns] = products(a, b, c, d);
-          const where = `[${batch}] ${m} × ${n} × ${k}`;
-          assert(plain && difference(plain, wanted) < 3e-6, where);
-          assert(byColumns && difference(byColumns, wanted.add(1)) < 3e-6, `transposed ${where}`);
-        }
-      }),
+    fn: () => check("cpu", dtype),
+  });
+  Deno.test({
+    name: `prologues: products of ${dtype} operands on WebGPU`,
+    ignore: SKIP_WEBGPU,
+    fn: () => webgpu.init().then(() => check("webgpu", dtype)),
   });
 }

@@ -1,11 +1,11 @@
 /**
- * Matrix products of any strides, types and sizes as WGSL. Input: a matmul call; output: its shader. Its epilogue
- * is a kernel of its own. Matrices that fit the fast tiles are matmul_tiles.ts's.
+ * Matrix products of any strides, types and sizes as WGSL. Input: a matmul call; output: its shader. Prologues and the
+ * epilogue are functions of one element each. Matrices that fit the fast tiles are matmul_tiles.ts's.
  */
 import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import type { Dim } from "../../lib/sym/expr.ts";
-import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
+import type { Dim, Sym } from "../../lib/sym/expr.ts";
+import type { BufferView, ExternKernel, LoopKernel, Program, Statement } from "../../lib/loops/ir.ts";
 import type { Shader } from "./print/kernel.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import { ShaderWriter } from "./print/statements.ts";
@@ -21,17 +21,38 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
   const { accumulate } = kernel.call;
   const rank = out.shape.length;
   const dtype = valueType(program.buffers[out.buffer]?.dtype ?? "float32");
+  const prologues = kernel.prologues ?? [], { epilogue } = kernel;
+  const read = kernel.inputs.filter((_, input) => !prologues.some((each) => each.input === input));
   const bindings = new Bindings(program, [
-    ...[a, b, ...(accumulate ? [out] : [])].map((v) =>
+    ...[...read, ...(accumulate ? [out] : [])].map((v) =>
       ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const
     ),
     { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
+    ...prologues.flatMap(({ nest }) => elementOf(nest).body.filter((s) => s.kind !== "store")),
+    ...epilogue?.body ?? [],
   ], { placement, lanes: 1 });
   const w = new ShaderWriter({ program, bindings, threads: TILE_THREADS, cooperative: false });
+  for (const { input, nest } of prologues) {
+    printElement(w, nest, { name: `element${input}`, type: registerType(dtype) });
+  }
+  if (epilogue) printElement(w, epilogue, { name: "finish" });
   const batch = out.shape.slice(0, rank - 2);
   const base = (view: BufferView) =>
     [w.index(view.offset), ...batch.map((_, d) => `n${d} * ${w.index(at(view.strides, d))}`)].join(" + ");
+  const counters = batch.map((_, d) => `n${d}, `).join("");
   const operand = (view: BufferView, name: string, depth: number): TileOperand => {
+    const prologue = prologues.find(({ input }) => kernel.inputs[input] === view);
+    if (prologue) {
+      // The innermost loop of a prologue runs along memory
+      const isLast = depth === rank - 1, alongDepth = isLast !== prologue.transposed;
+      return {
+        alongDepth,
+        load: (place) => {
+          const two = alongDepth ? `${place.other}, ${place.depth}` : `${place.depth}, ${place.other}`;
+          w.line(`value = element${prologue.input}(${counters}${two});`);
+        },
+      };
+    }
     const stride = w.index(at(view.strides, depth));
     const other = w.index(at(view.strides, depth === rank - 1 ? rank - 2 : rank - 1));
     return {
@@ -59,9 +80,36 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
       }`;
       const text = accumulate ? `(${value} + ${bindings.load(out.buffer, place)})` : value;
       w.line(bindings.store(out.buffer, place, { text, mode: "set", helpers: w.helpers }));
+      if (epilogue) w.line(`finish(${counters}${row}, ${column});`);
     },
   });
   return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
+}
+
+/** The counters of a nest around a call, and what it does with one element. */
+function elementOf(
+  { body }: LoopKernel,
+): { readonly axes: readonly Sym[]; readonly body: readonly Statement[] } {
+  const [loop] = body;
+  if (loop?.kind !== "loop") return { axes: [], body };
+  const inner = elementOf({ kind: "loops", name: "", origins: [], body: loop.body });
+  return { axes: [loop.axis.symbol, ...inner.axes], body: inner.body };
+}
+
+/** Writes a function of the counters of a nest; of a type, it returns what the nest stores. */
+function printElement(
+  w: ShaderWriter,
+  nest: LoopKernel,
+  { name, type }: { readonly name: string; readonly type?: string },
+): void {
+  const { axes, body } = elementOf(nest);
+  const parameters = axes.map((axis) => `${w.counter(axis)}: i32`).join(", ");
+  w.line(`fn ${name}(${parameters})${type === undefined ? "" : ` -> ${type}`} {`);
+  for (const s of body) {
+    if (type !== undefined && s.kind === "store") w.line(`return v${s.value};`);
+    else w.statements([s]);
+  }
+  w.line("}");
 }
 
 function at(list: readonly Dim[], i: number): Dim {

@@ -14,8 +14,9 @@ import { type Dim, product } from "../../lib/sym/expr.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import type { Shader } from "./print/kernel.ts";
 import { ShaderWriter } from "./print/statements.ts";
+import { coversTiles, FAST_TILE } from "./target.ts";
 
-const TILE = 128, DEPTH = 16, THREADS = 256, SIDE = 16;
+const { side: TILE, depth: DEPTH } = FAST_TILE, THREADS = 256, SIDE = 16;
 /** Vectors of one tile of an operand, and how many of them each thread stages. */
 const VECTORS = TILE * DEPTH / 4, STAGED = VECTORS / THREADS;
 /** Rows of a thread: two vectors of four, half a tile apart; columns likewise. */
@@ -26,15 +27,13 @@ const PARTS = ["x", "y", "z", "w"];
 export function fitsTiles(kernel: ExternKernel, program: Program, placement: Placement): boolean {
   const [a, b] = kernel.inputs, [out] = kernel.outputs;
   if (!a || !b || !out || kernel.call.op !== "matmul" || !placement.aligned) return false;
-  const [m, n] = out.shape.slice(-2), k = a.shape.at(-1);
-  const whole = (size: Dim | undefined, by: number) =>
-    typeof size === "number" && size > 0 && size % by === 0;
+  if (kernel.epilogue || kernel.prologues) return false;
   const inVectors = (view: BufferView) =>
     program.buffers[view.buffer]?.dtype === "float32" && unitDimension(view) !== undefined &&
     [view.offset, ...view.strides.toSpliced(unitDimension(view) ?? 0, 1)].every((d) =>
       typeof d === "number" && d % 4 === 0
     );
-  return whole(m, TILE) && whole(n, TILE) && whole(k, DEPTH) && [a, b, out].every(inVectors) &&
+  return coversTiles(kernel) && [a, b, out].every(inVectors) &&
     unitDimension(out) === out.shape.length - 1;
 }
 

@@ -1,5 +1,7 @@
 /** WebGPU as a target: loops mapped to a grid of workgroups; matrix products and convolutions as shaders of their own. */
-import { ALONE, type Target } from "../../lib/codegen/target.ts";
+import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.ts";
+import type { ExternKernel } from "../../lib/loops/ir.ts";
+import type { Dim } from "../../lib/sym/expr.ts";
 
 /** Invocations of a workgroup. */
 export const INVOCATIONS = 256;
@@ -7,11 +9,22 @@ export const INVOCATIONS = 256;
 /** Rows and columns of a product that a workgroup makes. */
 export const TILE = 64;
 
+/** Rows and columns of the fast tiles, and the columns of A that are staged at once. */
+export const FAST_TILE = { side: 128, depth: 16 } as const;
+
+/** Whether the tiles cover matrices of these sizes exactly. */
+export function coversTiles({ inputs: [a], outputs: [out] }: ExternKernel): boolean {
+  const [m, n] = out?.shape.slice(-2) ?? [], k = a?.shape.at(-1);
+  const whole = (size: Dim | undefined, by: number) =>
+    typeof size === "number" && size > 0 && size % by === 0;
+  return whole(m, FAST_TILE.side) && whole(n, FAST_TILE.side) && whole(k, FAST_TILE.depth);
+}
+
 /** What printed WGSL runs, where a kernel may touch so many buffers, and these start at whole vectors or do not. */
 export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
   return {
     name: "webgpu",
-    supports: ({ call }) => call.op === "sort" ? "none" : ALONE,
+    supports,
     lanes: false,
     threads: "none",
     grid: {
@@ -26,4 +39,10 @@ export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
     sizeLimit: Infinity,
     unrolls: 0,
   };
+}
+
+/** Products that the fast tiles cover run alone in them. */
+function supports(kernel: ExternKernel): CallSupport {
+  if (kernel.call.op === "sort") return "none";
+  return kernel.call.op === "matmul" && !coversTiles(kernel) ? { prologues: true, epilogue: true } : ALONE;
 }

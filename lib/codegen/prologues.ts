@@ -33,6 +33,7 @@ export function attachPrologues(program: Program, target: Target): Program {
   const kernels: (Kernel | undefined)[] = [...program.kernels];
   const attached = program.kernels.map((kernel, at): Kernel => {
     if (kernel.kind === "loops" || !runsPrologues(kernel, program, target)) return kernel;
+    const touched = new Set(usesOf(kernel).all);
     const prologues = kernel.inputs.flatMap((view, input) => {
       const rows = kernel.inputs[0]?.shape.at(-2) ?? 1;
       const found = input === 1 && hintOf(rows) > MOST_ROWS
@@ -40,6 +41,8 @@ export function attachPrologues(program: Program, target: Target): Program {
         : producerOf(view.buffer, at, program);
       const made = found && prologueOf(found.kernel, view, input);
       if (!found || !made || !keepsSources(found, at, program)) return [];
+      for (const buffer of usesOf(made.nest).all) touched.add(buffer);
+      if (touched.size > target.kernelBuffers) return [];
       kernels[found.at] = undefined;
       return [made];
     });
