@@ -6,7 +6,8 @@
  */
 import { InternalError, isUndone, noteUndone } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
-import { takesGradients } from "../graph/gradient_call.ts";
+import { gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
+import { gradientPath, whyNotRepeated } from "../ops/gradient_stages.ts";
 import { isHigherOrder } from "../graph/higher_order.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
 import { GraphModule } from "../graph/graph_module.ts";
@@ -22,6 +23,7 @@ import type { Sym } from "../sym/expr.ts";
 import { findTarget } from "../ops/table.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { NotFunctional } from "../autograd/functional.ts";
+import { drawingNodes } from "../autograd/graph_replay.ts";
 import { CompiledPart } from "./compiled_part.ts";
 import { GraphPart, type PartNodes, symbolsOfNodes } from "./graph_part.ts";
 
@@ -109,25 +111,26 @@ function runStage({ part, writes, gives, frees }: Stage, call: Call): void {
 function stagesOf(captured: GraphModule, backend: GraphBackend): Stage[] {
   const { graph } = captured, late = lateBindings(graph);
   const groups = cut(graph, late);
-  const at = new Map(groups.flatMap(({ nodes }, index) => nodes.map((node) => [node, index] as const)));
-  refuseGradientsAcross(graph, at);
+  const repeated = groups.map(({ nodes }) => repeatedFor(captured, nodes));
   const lastUse = new Map<Node, number>();
   for (const [index, { nodes }] of groups.entries()) {
-    for (const node of nodes) for (const input of node.inputs()) lastUse.set(input, index);
+    for (const node of [...repeated[index] ?? [], ...nodes]) {
+      for (const input of node.inputs()) lastUse.set(input, index);
+    }
   }
   for (const input of graph.output.inputs()) lastUse.set(input, groups.length);
   const written = groups.map(({ nodes }) => writtenBy(nodes, new Set(nodes)));
   return groups.map(({ nodes, onHost }, index): Stage => {
     const later = new Set(written.slice(index + 1).flat().map(rootOf));
-    const own = new Set(nodes);
-    const inputs = [...new Set(nodes.flatMap((node) => [...node.inputs()]))].filter((node) => !own.has(node));
+    const all = [...repeated[index] ?? [], ...nodes], own = new Set(all);
+    const inputs = [...new Set(all.flatMap((node) => [...node.inputs()]))].filter((node) => !own.has(node));
     const results = nodes.filter((node) => (lastUse.get(node) ?? -1) > index || late.has(node));
     const gives = nodes.flatMap((node) => {
       const bindings = late.get(node);
       return bindings ? [{ node, bindings }] : [];
     });
     const given = new Set(gives.flatMap(({ bindings }) => bindings.map(({ symbol }) => symbol)));
-    const parts: PartNodes = { nodes, inputs, results, gives: given };
+    const parts: PartNodes = { nodes: all, inputs, results, gives: given };
     return {
       part: onHost ? new GraphPart(captured, parts) : new CompiledPart(captured, parts, {
         backend,
@@ -210,17 +213,18 @@ function shares(nodes: readonly Node[], roots: ReadonlySet<Node>): boolean {
   return nodes.map(rootOf).some((root) => roots.has(root) || (hasInput && root.op === "placeholder"));
 }
 
-/** A gradient that is taken inside the graph is taken of what its own part has computed. */
-function refuseGradientsAcross(graph: Graph, at: ReadonlyMap<Node, number>): void {
-  for (const node of graph.nodes) {
-    if (!takesGradients(node)) continue;
-    const behind = new Set(node.inputs()), own = at.get(node);
-    for (const each of behind) {
-      if (each.op === "placeholder") continue;
-      if (at.get(each) !== own) {
-        throw new NotFunctional("Expected no size or number of elements between a value and its gradient");
-      }
-      for (const input of each.inputs()) behind.add(input);
-    }
-  }
+/**
+ * What earlier parts have computed and gradients of this one pass through: it is computed again, so that a gradient is
+ * taken of what its own part has computed. Throws NotFunctional where that is something else.
+ */
+function repeatedFor(captured: GraphModule, nodes: readonly Node[]): readonly Node[] {
+  const { graph } = captured;
+  const taking = nodes.filter(takesGradients), [first = null] = taking, own = new Set(nodes);
+  const path = gradientPath(graph, taking.flatMap((node) => gradientCallOf(node).outputs));
+  const earlier = path.filter((node) => !own.has(node));
+  if (earlier.length === 0) return earlier;
+  const drawing = drawingNodes(captured);
+  const because = whyNotRepeated(graph, earlier, { before: first, draws: (node) => drawing.has(node) });
+  if (because !== null) throw new NotFunctional(`Expected gradients of one part but ${because}`);
+  return earlier;
 }

@@ -97,6 +97,23 @@ export type RegionCalls = (
   call: { readonly node: Node; readonly region: Region; readonly args: readonly unknown[] },
 ) => readonly FunctionalTensor[] | null;
 
+/** The nodes of a captured graph that draw random numbers, be it in what they are composed of. Throws NotFunctional. */
+export function drawingNodes(
+  { graph, attributes }: Pick<GraphModule, "graph" | "attributes">,
+): ReadonlySet<Node> {
+  const found = new Set<Node>();
+  let current: Node | null = null;
+  const replay = new GraphReplay(({ builder }, call) => {
+    if (current) found.add(current);
+    return builder.call(call);
+  });
+  for (current of graph.nodes) {
+    if (current.op === "placeholder") replay.input(current);
+    else replay.replay(current, attributes);
+  }
+  return found;
+}
+
 /** Who is told what a gradient does. */
 interface Watchers {
   /** A call is differentiated. */

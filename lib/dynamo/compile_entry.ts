@@ -37,7 +37,7 @@ import { Machine, type Outcome } from "./trace/machine.ts";
 import { type Interruption, Restart, SymbolicLimit } from "./trace/restart.ts";
 import { OutputGraph } from "./trace/output_graph.ts";
 import { userFrames } from "./trace/positions.ts";
-import { refuseOutliving } from "./trace/begun_histories.ts";
+import { refuseOutliving, refuseUsedHistories } from "./trace/begun_histories.ts";
 import { guardWrites } from "./trace/written_memory.ts";
 import { CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "./variables/wrap.ts";
@@ -320,6 +320,7 @@ function assemble(
         if (results.length === 0) return null;
       }
       refuseOutliving(machine, output, results);
+      refuseUsedHistories(machine, output, results);
       guardWrites(machine, output, results);
       const compiled = compileGraph(unit, output, results);
       graph = compiled.gm;

@@ -60,3 +60,16 @@ export function refuseOutliving(m: Interpreter, output: OutputGraph, results: re
     });
   }
 }
+
+/**
+ * Begins the trace again where a result of a graph of several stages requires grad, and gradients have used its history
+ * up: only the tape says so to whoever asks for it a second time.
+ */
+export function refuseUsedHistories(m: Interpreter, output: OutputGraph, results: readonly Node[]): void {
+  const isRecorded = (node: Node) => {
+    const tensor = output.tensors.get(node);
+    return tensor !== undefined && tensor.requiresGrad && tensor.real === null;
+  };
+  if (m.backwards.length === 0 || !results.some(isRecorded) || !output.history.spansStages()) return;
+  m.restartAt(Math.min(...m.backwards), { kind: "backward", detail: "a result of the graph requires grad" });
+}

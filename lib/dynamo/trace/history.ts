@@ -4,7 +4,8 @@
  * are answered on values with versions, never on the data edges of a graph that still writes in place.
  */
 import type { Graph, Node } from "../../graph/node.ts";
-import type { GradientCall } from "../../graph/gradient_call.ts";
+import { type GradientCall, gradientCallOf, takesGradients } from "../../graph/gradient_call.ts";
+import { gradientPath, whyNotRepeated } from "../../ops/gradient_stages.ts";
 import { NotFunctional } from "../../autograd/functional.ts";
 import { GraphReplay, HistoryLost, type ReplayedInput } from "../../autograd/graph_replay.ts";
 import { isContiguous } from "../../graph/meta.ts";
@@ -55,7 +56,13 @@ function onHostBehind(values: readonly Node[]): Node | undefined {
 
 /** The history of one trace, brought up to date when it is asked. */
 export class TraceHistory {
-  readonly #replay = new GraphReplay();
+  readonly #replay = new GraphReplay(({ builder }, call) => {
+    if (this.#current) this.#drawing.add(this.#current);
+    return builder.call(call);
+  });
+  /** What is replayed at the moment, and what has drawn random numbers. */
+  #current: Node | null = null;
+  readonly #drawing = new Set<Node>();
   readonly #seen = new Set<Node>();
   /** What the replay's inputs are in the graph: inputs, and attributes. */
   readonly #inputs: Node[] = [];
@@ -68,6 +75,7 @@ export class TraceHistory {
     for (const node of graph.nodes) {
       if (this.#seen.has(node)) continue;
       this.#seen.add(node);
+      this.#current = node;
       if (node.op === "placeholder") this.#replay.input(node);
       else this.#replay.replay(node, attributes);
       if (this.#replay.inputs.length > this.#inputs.length) this.#inputs.push(node);
@@ -161,12 +169,21 @@ export class TraceHistory {
     return [...inputs, ...[...this.#replay.begun].map(([node, value]) => ({ node, value }))];
   }
 
+  /** Why a gradient cannot be taken in the last of the stages behind it, for which earlier ones are repeated; null: it can. */
+  #whyAcrossStages(outputs: readonly Node[]): string | null {
+    const { graph } = this.output;
+    if (!onHostBehind(outputs)) return null;
+    return whyNotRepeated(graph, gradientPath(graph, outputs), {
+      before: null,
+      draws: (node) => this.#drawing.has(node),
+    });
+  }
+
   #planned<P>(call: Pick<GradientCall, "outputs">, plan: () => P | Refusal): P | Refusal {
-    const late = onHostBehind(call.outputs);
-    if (late) return { kind: "refused", because: `${late.name}, which the host computes, lies behind it` };
     try {
       this.#catchUp();
-      return plan();
+      const because = this.#whyAcrossStages(call.outputs);
+      return because === null ? plan() : { kind: "refused", because };
     } catch (error) {
       if (error instanceof HistoryLost) {
         return error.kind === "released"
@@ -184,6 +201,13 @@ export class TraceHistory {
       const node = this.#inputs[k];
       return node && tensor && tensor.storage.recordedWrites > 0 ? [node] : [];
     });
+  }
+
+  /** Whether gradients are taken of what several stages compute, each with a history of its own. */
+  spansStages(): boolean {
+    return this.output.graph.nodes.some((node) =>
+      takesGradients(node) && onHostBehind(gradientCallOf(node).outputs) !== undefined
+    );
   }
 
   /** Makes known that a node has these gradients as its results. */
