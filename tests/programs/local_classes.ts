@@ -124,6 +124,14 @@ export const localClasses: Corpus = {
     see(first.key === second.key, first.made[first.key], second.made[second.key], first.made[second.key]);
     see(first.fn?.name, first.key.toString(), Object.getOwnPropertySymbols(first.made).length);
   },
+  "weak references within a call"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const held = { scale: 2 }, reference = new WeakRef(held), tensors = new WeakRef(x);
+      held.scale = 3;
+      return [x.mul(reference.deref()?.scale ?? 0), tensors.deref() === x, reference instanceof WeakRef];
+    });
+    see(f(v(1)), f(v(2)));
+  },
   "symbols compared with other primitives"({ compile, see }) {
     const f = compile((x: Tensor) => {
       const s: unknown = Symbol("s");
@@ -149,6 +157,19 @@ export const brokenClasses: Corpus = {
       }
     });
     for (const which of [0, 1, 2, 3, 4]) attempt(() => f(v(1), which));
+  },
+  "weak references that leave, and those from outside"({ compile, see, attempt }) {
+    const outside = new WeakRef({ scale: 4 });
+    const f = compile((x: Tensor, which: number) => {
+      const held = { scale: 2 };
+      if (which === 0) return { held, reference: new WeakRef(held), y: x.add(1) };
+      return { held, reference: which === 1 ? outside : new WeakRef(1 as never), y: x.add(2) };
+    });
+    for (const which of [0, 1]) {
+      const { held, reference, y } = f(v(1), which);
+      see(reference.deref()?.scale, reference.deref() === held, y);
+    }
+    attempt(() => f(v(1), 2));
   },
   "a block that prints"({ compile, see }) {
     const f = compile((x: Tensor) => {

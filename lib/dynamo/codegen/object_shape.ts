@@ -165,6 +165,9 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
     case "date":
       yield exotic.time;
       break;
+    case "weakRef":
+      yield exotic.target;
+      break;
     case "listIterator":
       yield exotic.over;
       break;

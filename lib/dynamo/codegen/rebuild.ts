@@ -417,6 +417,7 @@ export class Rebuilder {
       case "opaque":
       case "privateName":
       case "weak":
+      case "weakRef":
         invariant(false, "Expected an object that can be made");
         break;
       default:

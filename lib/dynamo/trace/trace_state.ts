@@ -104,6 +104,8 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
       return [...own, exotic.state, exotic.frame?.pc, ...exotic.frame?.registers ?? []];
     case "date":
       return [...own, exotic.time];
+    case "weakRef":
+      return [...own, exotic.target];
     case "listIterator":
       return [...own, exotic.over, exotic.index, exotic.done];
     case "bound":

@@ -248,6 +248,8 @@ export type Exotic =
   | { readonly kind: "date"; time: Value }
   /** A WeakMap, or a WeakSet, whose keys have `true`. */
   | { readonly kind: "weak"; readonly isMap: boolean; readonly entries: Map<Value, Value> }
+  /** A WeakRef: what it refers to stays as long as the job runs that has made it. */
+  | { readonly kind: "weakRef"; readonly target: Value }
   /** A builtin constructor's own state that cannot be set afterwards (errors): made again by the same call. */
   | { readonly kind: "constructed"; readonly constructor: ObjectValue; readonly args: readonly Value[] }
   | FunctionExotic

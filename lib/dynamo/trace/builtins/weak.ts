@@ -128,8 +128,23 @@ function newWeak(
   return PUSHED;
 }
 
-/** Adds the models of weak collections. */
+/** Adds the models of weak references: those that the trace makes. */
+function addReferences(table: ModelTable): void {
+  table.constructs(WeakRef, (m, { args: [target] }, prototype) => {
+    if (!target || !isObject(target)) return breakGraph("throws", "a weak reference to what is no object");
+    const made = new ObjectValue({ kind: "weakRef", target }, prototype, null, null);
+    made.onlyTraced = { step: m.steps - 1, cause: { kind: "constructor", detail: "a weak reference" } };
+    return made;
+  });
+  table.method(WeakRef.prototype, "deref", (_m, { self }) => {
+    if (self.kind === "object" && self.exotic.kind === "weakRef") return self.exotic.target;
+    return breakGraph("opaqueObject", "a weak reference from outside");
+  });
+}
+
+/** Adds the models of weak collections and references. */
 export function addWeak(table: ModelTable): void {
+  addReferences(table);
   for (const [prototype, isMap] of [[MAP, true], [SET, false]] as const) {
     table.method(prototype, "has", (m, { self, args: [key = UNDEFINED] }) => {
       return constant(read(m, collectionOf(m, self, isMap), key) !== null);
