@@ -63,7 +63,7 @@ const MOST_PATIENCE = 8;
 /** What a look makes old is much from this part of what it looked at on. */
 const AGED_PART = 4;
 
-/** Looks that make little old after which the next comes sooner. */
+/** Looks that make little old after which the next comes sooner; it does after each that makes nothing old. */
 const CALM_LOOKS = 4;
 
 /** Looks in a row that may be put off. */
@@ -219,7 +219,9 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     const isMuch = AGED_PART * agedBytes > youngBytes;
     this.#calm = isMuch ? 0 : this.#calm + 1;
     if (isMuch) this.#patience = Math.min(2 * this.#patience, MOST_PATIENCE);
-    else if (this.#calm % CALM_LOOKS === 0) this.#patience = Math.max(this.#patience / 2, 1);
+    else if (agedBytes === 0 || this.#calm % CALM_LOOKS === 0) {
+      this.#patience = Math.max(this.#patience / 2, 1);
+    }
     this.#recycle(young, look, (block) => (aged.has(block) ? this.#old : this.#young).push(block));
     if (look % OLD_LOOKS === 0) this.#searchOld();
   }

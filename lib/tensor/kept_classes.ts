@@ -50,6 +50,27 @@ function keyOf(key: string): string | null {
   return all === null ? null : `${all}\n${key}`;
 }
 
+/** Texts that are to be kept, by kind and key. */
+const pending = new Map<string, () => void>();
+
+/** So many are written at once: in the first call of an op each would take as long as its kernel. */
+const BATCH = 32;
+
+let flushesAtExit = false;
+
+/** Keeps a text soon, or when the process ends; a later one under the same key takes its place. */
+function keepSoon(kind: EntryKind, key: string, text: () => string): void {
+  pending.set(`${kind} ${key}`, () => keepEntry(kind, key, text()));
+  if (!flushesAtExit) globalThis.addEventListener("unload", flush);
+  flushesAtExit = true;
+  if (pending.size >= BATCH) flush();
+}
+
+function flush(): void {
+  for (const write of pending.values()) write();
+  pending.clear();
+}
+
 /** What was kept under a key; null where there is nothing. */
 function kept<T>(kind: EntryKind, key: string | null, read: (form: Plain) => T): T | null {
   const found = key === null ? undefined : keptEntry(kind, key);
@@ -96,15 +117,15 @@ export function keptClasses(family: string, call: ClassCall): readonly KeptClass
 export function keepClasses(family: string, classes: readonly KeptClass[]): void {
   const key = keyOf(family);
   if (key === null) return;
-  const form = classes.map(({ sizes, ...others }): Plain => {
-    const symbols = sizes.numbered;
-    return {
-      hints: sizes.hints,
-      assumptions: list(assumption).write(sizes.assumptions, symbols),
-      rest: rest.write(others, symbols),
-    };
-  });
-  keepEntry("classes", key, JSON.stringify(form));
+  keepSoon("classes", key, () =>
+    JSON.stringify(classes.map(({ sizes, ...others }): Plain => {
+      const symbols = sizes.numbered;
+      return {
+        hints: sizes.hints,
+        assumptions: list(assumption).write(sizes.assumptions, symbols),
+        rest: rest.write(others, symbols),
+      };
+    })));
 }
 
 /** Where the code of a program is kept. */
@@ -113,7 +134,7 @@ export function keptCode(program: string): Pick<ClassSource, "kept" | "keep"> {
   return {
     kept: kept("programs", key, (form) => form),
     keep(form) {
-      if (key !== null) keepEntry("programs", key, JSON.stringify(form()));
+      if (key !== null) keepSoon("programs", key, () => JSON.stringify(form()));
     },
   };
 }

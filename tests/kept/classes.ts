@@ -61,9 +61,11 @@ const sources = Deno.args.includes("source")
     classPlan({ entry: entryOf(OPS.tanh), args: { self }, numbers: [] })?.program?.source
   )
   : [];
-const counts = Object.fromEntries(
-  ["kept_classes", "kept_programs", "tiers"].map((
-    group,
-  ) => [group, Object.fromEntries(counters.entries(group))]),
-);
-console.log(JSON.stringify({ told, sources, counts }));
+// Some is kept when the process ends
+globalThis.addEventListener("unload", () => {
+  const groups = ["kept_classes", "kept_programs", "tiers"];
+  const counts = Object.fromEntries(
+    groups.map((group) => [group, Object.fromEntries(counters.entries(group))]),
+  );
+  console.log(JSON.stringify({ told, sources, counts }));
+});
