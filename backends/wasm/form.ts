@@ -3,22 +3,15 @@
  * modules and forms. Invariant: a form says all that running its module takes besides the pool that it is for.
  */
 import { generate } from "../../lib/codegen/generate.ts";
-import { dtype } from "../../lib/graph/stored/values.ts";
-import type { BufferDecl, BufferRole, BufferView, ExternOp, Program } from "../../lib/loops/ir.ts";
+import type { BufferView, ExternOp, Program } from "../../lib/loops/ir.ts";
+import { externOp, type ProgramFrame, programFrame, view } from "../../lib/loops/stored/program.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
-import { type Codec, flag, list, number, orNull, record, text, union } from "../../lib/sym/stored/codec.ts";
-import { dim, symbol } from "../../lib/sym/stored/dims.ts";
-import { DamagedForm, listIn, numberIn, recordIn, textIn } from "../../lib/sym/stored/forms.ts";
+import { type Codec, list, number, orNull, record, text, union } from "../../lib/sym/stored/codec.ts";
+import { dim } from "../../lib/sym/stored/dims.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
 import { Functions } from "./functions.ts";
 import { segmentOf } from "./segments.ts";
 import { wasmTarget } from "./target.ts";
-
-/** The operands of a program. */
-export type Frame = Pick<
-  Program,
-  "name" | "buffers" | "inputs" | "outputs" | "sizes" | "arenaBytes" | "guard"
->;
 
 /** One step of a program. */
 export type Step =
@@ -42,7 +35,7 @@ export type Step =
 
 /** A program as WebAssembly. */
 export interface WasmForm {
-  readonly frame: Frame;
+  readonly frame: ProgramFrame;
   readonly steps: readonly Step[];
   /** The module of its loops, as base64. */
   readonly module: string;
@@ -78,80 +71,17 @@ export function writeForm(program: Program, { limit, fuses, memory }: Writing): 
   };
 }
 
-const role: Codec<BufferRole> = union<BufferRole>({
-  input: record({ written: flag }),
-  output: record({ partly: flag }, ["partly"]),
-  temporary: record({ offset: dim }),
-});
-
-const buffer: Codec<BufferDecl> = record<BufferDecl>({ name: text, dtype, length: dim, role });
-
-const view: Codec<BufferView> = record<BufferView>({
-  buffer: number,
-  offset: dim,
-  shape: list(dim),
-  strides: list(dim),
-});
-
-const pair: Codec<readonly [number, number]> = {
-  write: (value) => [...value],
-  read(form) {
-    const [first, second] = listIn(form);
-    return [numberIn(first), numberIn(second)];
-  },
-};
-
-const geometry = record({ stride: pair, padding: pair, dilation: pair, groups: number });
-
-const call: Codec<ExternOp> = {
-  write(value, symbols) {
-    switch (value.op) {
-      case "matmul":
-        return { op: value.op, accumulate: value.accumulate };
-      case "sort":
-        return { op: value.op, descending: value.descending };
-      case "convForward":
-      case "convBackwardInput":
-      case "convBackwardWeight":
-        return { op: value.op, geometry: geometry.write(value, symbols) };
-      default:
-        return value satisfies never;
-    }
-  },
-  read(form, symbols) {
-    const given = recordIn(form), op = textIn(given.op);
-    switch (op) {
-      case "matmul":
-        return { op, accumulate: flag.read(given.accumulate ?? null, symbols) };
-      case "sort":
-        return { op, descending: flag.read(given.descending ?? null, symbols) };
-      case "convForward":
-      case "convBackwardInput":
-      case "convBackwardWeight":
-        return { op, ...geometry.read(given.geometry ?? null, symbols) };
-      default:
-        throw new DamagedForm(`Expected a library call but found ${op}`);
-    }
-  },
-};
-
 const step: Codec<Step> = union<Step>({
   loops: record({ name: text, units: orNull(dim), grain: number, work: dim }),
-  extern: record({ call, inputs: list(view), outputs: list(view) }),
+  extern: record({ call: externOp, inputs: list(view), outputs: list(view) }),
 });
 
-const frame: Codec<Frame> = record<Frame>({
-  name: text,
-  buffers: list(buffer),
-  inputs: list(number),
-  outputs: list(number),
-  sizes: list(symbol),
-  arenaBytes: dim,
-  guard: record({ flag: number, after: number }),
-}, ["guard"]);
-
 /** Forms as data, over the symbols of the program's sizes. */
-export const wasmForm: Codec<WasmForm> = record<WasmForm>({ frame, steps: list(step), module: text });
+export const wasmForm: Codec<WasmForm> = record<WasmForm>({
+  frame: programFrame,
+  steps: list(step),
+  module: text,
+});
 
 /** The bytes of a form's module. */
 export const moduleOf = ({ module }: WasmForm): Uint8Array<ArrayBuffer> => Uint8Array.fromBase64(module);

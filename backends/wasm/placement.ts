@@ -8,7 +8,7 @@ import { InternalError } from "../../lib/base/errors.ts";
 import type { Memory, ProgramCall } from "../../lib/loops/device.ts";
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { HostMemory } from "../cpu/host_memory.ts";
-import type { Frame } from "./form.ts";
+import type { ProgramFrame } from "../../lib/loops/stored/program.ts";
 import type { WasmMemory } from "./memory.ts";
 
 /** Places for the operands of calls with the same sizes. */
@@ -27,7 +27,7 @@ export interface Placement {
 const aligned = (bytes: number): number => Math.ceil(bytes / 64) * 64;
 
 /** Places the arena first, then operands one after another. */
-export function place(program: Frame, sizes: readonly number[], base: number): Placement {
+export function place(program: ProgramFrame, sizes: readonly number[], base: number): Placement {
   const known = new Map<Sym, number>(program.sizes.map((s, i) => [s, sizes[i] ?? 0]));
   const symbol = (s: Sym) => known.get(s) ?? 0;
   const value = (d: Dim) => typeof d === "number" ? d : evaluate(d, symbol);
@@ -89,7 +89,7 @@ function hostOf(memory: Memory | undefined): HostMemory {
 
 /** A call of a program. */
 export interface Running {
-  readonly program: Frame;
+  readonly program: ProgramFrame;
   readonly call: ProgramCall;
   readonly placed: Placement;
 }

@@ -13,7 +13,8 @@ import { printProgram } from "../../lib/loops/print.ts";
 import { flagOf, passedGuard } from "../cpu/host_memory.ts";
 import { LOAD_SLACK } from "./access.ts";
 import { descriptionBytes, sizeOffset } from "./addresses.ts";
-import { type Frame, moduleOf, type Step, type WasmForm, writeForm } from "./form.ts";
+import type { ProgramFrame } from "../../lib/loops/stored/program.ts";
+import { moduleOf, type Step, type WasmForm, writeForm } from "./form.ts";
 import { engineFuses } from "./fused.ts";
 import { libraryBytes, runLibrary } from "./library.ts";
 import type { Operand, Operands, Shaped } from "./operands.ts";
@@ -77,7 +78,7 @@ export function runnable(
 
 /** The loops of a program as a module. */
 interface LoadedCode {
-  readonly frame: Frame;
+  readonly frame: ProgramFrame;
   readonly steps: readonly Step[];
   readonly code: Code;
 }
@@ -119,7 +120,7 @@ function jobOf(
   };
 }
 
-function viewIn(view: BufferView, program: Frame, value: (d: Dim) => number): Shaped {
+function viewIn(view: BufferView, program: ProgramFrame, value: (d: Dim) => number): Shaped {
   const decl = program.buffers[view.buffer];
   if (!decl) throw new InternalError(`Expected a buffer ${view.buffer} but the program has none`);
   return { dtype: decl.dtype, shape: view.shape.map(value), strides: view.strides.map(value) };
@@ -128,7 +129,7 @@ function viewIn(view: BufferView, program: Frame, value: (d: Dim) => number): Sh
 function operandsOf(
   step: Step & { readonly kind: "extern" },
   { value, addresses }: Pick<Placement, "value" | "addresses">,
-  program: Frame,
+  program: ProgramFrame,
 ): Operands<Operand> {
   const at = (view: BufferView): Operand => {
     const shaped = viewIn(view, program, value);

@@ -119,7 +119,8 @@ const geometry = record<ConvGeometry>({
   groups: number,
 });
 
-const externOp: Codec<ExternOp> = union<ExternOp, "op">({
+/** Library calls. */
+export const externOp: Codec<ExternOp> = union<ExternOp, "op">({
   matmul: record({ accumulate: flag }),
   convForward: geometry,
   convBackwardInput: geometry,
@@ -127,7 +128,13 @@ const externOp: Codec<ExternOp> = union<ExternOp, "op">({
   sort: record({ descending: flag }),
 }, "op");
 
-const view = record<BufferView>({ buffer: number, offset: dim, shape: list(dim), strides: list(dim) });
+/** Operands of library calls. */
+export const view: Codec<BufferView> = record<BufferView>({
+  buffer: number,
+  offset: dim,
+  shape: list(dim),
+  strides: list(dim),
+});
 
 const kernel: Codec<Kernel> = union<Kernel>({
   loops,
@@ -144,8 +151,10 @@ const kernel: Codec<Kernel> = union<Kernel>({
   }, ["epilogue", "prologues", "parts", "team"]),
 });
 
-/** Programs between processes. */
-export const loopProgram: Codec<Program> = record<Program>({
+/** All of a program but its kernels. */
+export type ProgramFrame = Omit<Program, "kernels">;
+
+const frame = {
   name: text,
   buffers: list(record<BufferDecl>({
     name: text,
@@ -161,6 +170,11 @@ export const loopProgram: Codec<Program> = record<Program>({
   outputs: list(number),
   sizes: list(symbol),
   arenaBytes: dim,
-  kernels: list(kernel),
   guard: record<ProgramGuard>({ flag: number, after: number }),
-}, ["guard"]);
+} as const;
+
+/** The same between processes. */
+export const programFrame: Codec<ProgramFrame> = record<ProgramFrame>(frame, ["guard"]);
+
+/** Programs between processes. */
+export const loopProgram: Codec<Program> = record<Program>({ ...frame, kernels: list(kernel) }, ["guard"]);
