@@ -72,6 +72,7 @@ export * as special from "./lib/tensor/generated_special.ts";
 export { OutOfMemory, type Shortage } from "./lib/loops/device.ts";
 
 export * as autograd from "./lib/autograd/autograd.ts";
+export * as func from "./lib/func/mod.ts";
 export * as nn from "./lib/nn/mod.ts";
 export * as optim from "./lib/optim/mod.ts";
 export { GradScaler, type GradScalerOptions, type GradScalerState } from "./lib/optim/grad_scaler.ts";

@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tensor: upTo("ops"),
   autograd: upTo("tensor"),
   nn: upTo("autograd"),
+  func: [...upTo("autograd"), "nn"],
   optim: upTo("autograd"),
   data: upTo("autograd"),
   dynamo: [...upTo("autograd"), "nn"],

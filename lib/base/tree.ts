@@ -44,11 +44,13 @@ export function flatten(value: unknown, isLeaf: (value: unknown) => boolean = ()
 
 /** Puts leaves into a structure. Throws `InternalError` when their number does not fit. */
 export function unflatten(spec: TreeSpec, leaves: readonly unknown[]): unknown {
-  let next = 0;
+  const count = leafCount(spec);
+  if (count !== leaves.length) throw new InternalError(`Expected ${count} leaves but found ${leaves.length}`);
+  const rest = leaves.values();
   const build = (each: TreeSpec): unknown => {
     switch (each.kind) {
       case "leaf":
-        return leaves[next++];
+        return rest.next().value;
       case "array":
         return each.items.map(build);
       case "object": {
@@ -70,9 +72,7 @@ export function unflatten(spec: TreeSpec, leaves: readonly unknown[]): unknown {
         return each satisfies never;
     }
   };
-  const value = build(spec);
-  if (next !== leaves.length) throw new InternalError(`Expected ${next} leaves but found ${leaves.length}`);
-  return value;
+  return build(spec);
 }
 
 /** Applies `change` to every leaf and keeps the structure. */

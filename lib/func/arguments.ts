@@ -1,0 +1,76 @@
+/**
+ * Arguments to differentiate by. Input: the arguments of a function and which of them are meant; output: tensors to be
+ * differentiated in their places. Invariant: gradients of an outer transform flow through; what is given is left as it
+ * is.
+ */
+import { isFloat } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
+import { flatten, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
+import { viewAs } from "../tensor/generated_functions.ts";
+import { enableGrad } from "../tensor/modes.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+
+/** One argument, or several, by position. */
+export type Positions = number | readonly number[];
+
+/** The arguments of a call, those to differentiate by in tensors of their own. */
+export interface Primals {
+  readonly args: readonly unknown[];
+  readonly tensors: readonly Tensor[];
+  /** Whether gradients flow on to what was given. */
+  readonly isInner: boolean;
+  /** Values for the tensors in the shape of the arguments that were meant. */
+  readonly arranged: (values: readonly unknown[]) => unknown;
+}
+
+/** Takes arguments apart. Throws DynError for positions that there are not, and for what holds no tensors of floats. */
+export function primalsOf(owner: string, given: readonly unknown[], positions: Positions): Primals {
+  const args = [...given], tensors: Tensor[] = [], specs: TreeSpec[] = [];
+  for (const position of [positions].flat()) {
+    const at = position < 0 ? position + given.length : position;
+    if (!Number.isInteger(at) || at < 0 || at >= given.length) {
+      throw new DynError(`Expected argnums of ${owner} below ${given.length} but found ${position}`);
+    }
+    const { leaves, spec } = flatten(given[at], isTensor);
+    const own = leaves.map((leaf): Tensor => {
+      if (!isTensor(leaf) || !isFloat(leaf.dtype)) {
+        const found = isTensor(leaf) ? `a tensor of ${leaf.dtype}` : typeof leaf;
+        throw new DynError(`Expected tensors of floats to differentiate by in ${owner} but found ${found}`);
+      }
+      return leaf.requiresGrad ? enableGrad(() => viewAs(leaf, leaf)) : leaf.detach().requiresGrad_();
+    });
+    args[at] = unflatten(spec, own);
+    tensors.push(...own);
+    specs.push(spec);
+  }
+  const arranged = (values: readonly unknown[]): unknown => {
+    let from = 0;
+    const parts: unknown[] = [];
+    for (const spec of specs) {
+      const count = leafCount(spec);
+      parts.push(unflatten(spec, values.slice(from, from + count)));
+      from += count;
+    }
+    return typeof positions === "number" ? parts[0] : parts;
+  };
+  // What was given, rather than what stands in its place, says whether gradients flow on
+  const isInner = [positions].flat().some((at) => requiresGradIn(given.at(at)));
+  return { args, tensors, isInner, arranged };
+}
+
+function requiresGradIn(value: unknown): boolean {
+  return flatten(value, isTensor).leaves.some((leaf) => isTensor(leaf) && leaf.requiresGrad);
+}
+
+/** What a function gave, and what it handed out besides. */
+export interface WithAuxiliary {
+  readonly value: unknown;
+  readonly auxiliary: unknown;
+}
+
+/** Takes a pair apart where `hasAux` says that it is one. Throws DynError for what is none. */
+export function auxiliaryOf(owner: string, result: unknown, hasAux: boolean): WithAuxiliary {
+  if (!hasAux) return { value: result, auxiliary: undefined };
+  if (Array.isArray(result) && result.length === 2) return { value: result[0], auxiliary: result[1] };
+  throw new DynError(`Expected a function that gives [value, auxiliary] in ${owner}, as hasAux says`);
+}

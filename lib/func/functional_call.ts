@@ -1,0 +1,63 @@
+/**
+ * Calls of modules with other parameters than their own, as `torch.func.functional_call`. Input: a module and tensors by
+ * the names of its parameters and buffers; output: what the call gives. Invariant: afterwards the module has what it had.
+ */
+import { DynError } from "../base/errors.ts";
+import { isPlainObject } from "../base/tree.ts";
+import type { Module } from "../nn/module.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+
+/** Tensors by dotted names, as `stateDict` has them. */
+export type NamedTensors = Readonly<Record<string, Tensor>>;
+
+interface Place {
+  readonly module: Module;
+  readonly field: string;
+  readonly former: unknown;
+}
+
+/**
+ * Calls a module with tensors in the places of parameters and buffers: those that are not named stay. `args` is one
+ * argument, or an array of them. Throws DynError for names that the module does not have.
+ */
+export function functionalCall(
+  module: Module,
+  tensors: NamedTensors | readonly NamedTensors[],
+  args: unknown,
+): unknown {
+  const named: NamedTensors = isPlainObject(tensors) ? tensors : Object.assign({}, ...tensors);
+  const places = placesOf(module), changed: Place[] = [];
+  const unknown = Object.keys(named).filter((name) => !places.has(name));
+  if (unknown.length > 0) {
+    throw new DynError(
+      `Expected names of parameters and buffers of ${module.constructor.name} but found ${
+        unknown.join(", ")
+      }`,
+    );
+  }
+  try {
+    for (const [name, tensor] of Object.entries(named)) {
+      for (const place of places.get(name) ?? []) {
+        changed.push(place);
+        Reflect.set(place.module, place.field, tensor);
+      }
+    }
+    return Reflect.apply(module.call, module, Array.isArray(args) ? args : [args]);
+  } finally {
+    for (const { module, field, former } of changed) Reflect.set(module, field, former);
+  }
+}
+
+/** Where parameters and buffers are, by name: a tied one wherever it is. */
+function placesOf(root: Module): ReadonlyMap<string, readonly Place[]> {
+  const nameOf = new Map<unknown, string>();
+  for (const [name, tensor] of [...root.namedParameters(), ...root.namedBuffers()]) nameOf.set(tensor, name);
+  const found = new Map<string, Place[]>();
+  for (const module of root.modules()) {
+    for (const [field, former] of Object.entries(module)) {
+      const name = isTensor(former) ? nameOf.get(former) : undefined;
+      if (name !== undefined) found.set(name, [...found.get(name) ?? [], { module, field, former }]);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,178 @@
+/**
+ * Gradients as functions, as `torch.func`. Input: functions of tensors; output: functions that give their gradients,
+ * products with their Jacobians, or both with their results. Invariant: transforms nest; what a function captures is a
+ * constant to them, but outer passes reach it.
+ */
+import { type Trailing, trailing } from "../base/arguments.ts";
+import { DynError } from "../base/errors.ts";
+import { flatten, unflatten } from "../base/tree.ts";
+import { grad as gradientsOf } from "../autograd/engine.ts";
+import { zerosLike } from "../tensor/generated_functions.ts";
+import { enableGrad, isGradEnabled } from "../tensor/modes.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { auxiliaryOf, type Positions, primalsOf } from "./arguments.ts";
+
+/** What gradients are taken by, and whether functions give [value, auxiliary]. */
+export interface GradientOptions {
+  readonly argnums?: Positions;
+  readonly hasAux?: boolean;
+}
+
+type Given = Trailing<GradientOptions, ["argnums", "hasAux"]>;
+
+const NAMES = ["argnums", "hasAux"] as const;
+
+/** Any function. */
+export type AnyFunction<A extends readonly unknown[]> = (...args: A) => unknown;
+
+/**
+ * The gradient of a function that gives one element, as `torch.func.grad`: in the form of the argument, or the arguments,
+ * that `argnums` names; with `hasAux` [gradient, auxiliary].
+ */
+export function grad<A extends readonly unknown[]>(f: AnyFunction<A>): (...args: A) => A[0];
+export function grad<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...given: Given
+): (...args: A) => unknown;
+export function grad<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...given: Given
+): (...args: A) => unknown {
+  const options = trailing<GradientOptions>("grad", NAMES, given);
+  return (...args) => {
+    const { gradient, auxiliary } = valueAndGradient("grad", f, { args, options });
+    return options.hasAux ? [gradient, auxiliary] : gradient;
+  };
+}
+
+/** [gradient, value], as `torch.func.grad_and_value`; with `hasAux` [gradient, [value, auxiliary]]. */
+export function gradAndValue<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...given: Given
+): (...args: A) => unknown {
+  const options = trailing<GradientOptions>("gradAndValue", NAMES, given);
+  return (...args) => {
+    const { gradient, value, auxiliary } = valueAndGradient("gradAndValue", f, { args, options });
+    return [gradient, options.hasAux ? [value, auxiliary] : value];
+  };
+}
+
+function valueAndGradient<A extends readonly unknown[]>(
+  owner: string,
+  f: AnyFunction<A>,
+  { args, options }: { readonly args: A; readonly options: GradientOptions },
+): { readonly gradient: unknown; readonly value: Tensor; readonly auxiliary: unknown } {
+  const { argnums = 0, hasAux = false } = options;
+  const primals = primalsOf(owner, args, argnums);
+  return enableGrad(() => {
+    const { value, auxiliary } = auxiliaryOf(owner, Reflect.apply(f, undefined, primals.args), hasAux);
+    if (!isTensor(value) || value.numel() !== 1) {
+      const found = isTensor(value) ? `shape [${value.shape}]` : typeof value;
+      throw new DynError(`Expected a function that gives one element in ${owner} but found ${found}`);
+    }
+    const gradient = primals.arranged(
+      pulledBack([value], primals.tensors, { tangents: [null], isInner: primals.isInner }),
+    );
+    return { gradient, value: settled(value, primals.isInner), auxiliary };
+  });
+}
+
+/** How gradients are taken. */
+interface Pull {
+  readonly tangents: readonly (Tensor | null)[];
+  /** Whether they are to be differentiated themselves. */
+  readonly isInner: boolean;
+}
+
+/** Gradients by tensors, zeros for those that do not matter. */
+function pulledBack(
+  outputs: readonly Tensor[],
+  inputs: readonly Tensor[],
+  { tangents, isInner }: Pull,
+): readonly Tensor[] {
+  const used = outputs.flatMap((output, k) =>
+    output.requiresGrad ? [{ output, tangent: tangents[k] ?? null }] : []
+  );
+  const found = used.length === 0 ? [] : gradientsOf(
+    used.map(({ output }) => output),
+    inputs,
+    used.map(({ tangent }) => tangent),
+    { createGraph: isInner, retainGraph: true, allowUnused: true },
+  );
+  return inputs.map((input, k) => found[k] ?? zerosLike(input.detach()));
+}
+
+/** A result without the history of its transform, where no outer one needs it. */
+function settled(value: Tensor, isInner: boolean): Tensor {
+  return isInner ? value : value.detach();
+}
+
+/** The tensors of a result. Throws DynError where there are none, or anything else. */
+function outputsOf(
+  owner: string,
+  result: unknown,
+): { readonly tensors: readonly Tensor[]; readonly arranged: (values: readonly unknown[]) => unknown } {
+  const { leaves, spec } = flatten(result, isTensor), tensors = leaves.filter(isTensor);
+  if (tensors.length < leaves.length || tensors.length === 0) {
+    throw new DynError(`Expected a function that gives tensors in ${owner}`);
+  }
+  return { tensors, arranged: (values) => unflatten(spec, values) };
+}
+
+/**
+ * [value, pull], where `pull(cotangents)` gives the products of cotangents with the Jacobian, as `torch.func.vjp`: of one
+ * primal, or of all in an array; with `hasAux` [value, pull, auxiliary].
+ */
+export function vjp<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...primals: A
+): [value: unknown, pull: (cotangents: unknown) => unknown] {
+  const given = primalsOf("vjp", primals, primals.length === 1 ? 0 : primals.map((_, k) => k));
+  const result = enableGrad(() => Reflect.apply(f, undefined, given.args));
+  const { tensors, arranged } = outputsOf("vjp", result), { isInner } = given;
+  const pull = (cotangents: unknown): unknown => {
+    const { leaves } = flatten(cotangents, isTensor), found = leaves.filter(isTensor);
+    if (found.length !== tensors.length) {
+      throw new DynError(`Expected ${tensors.length} cotangents for vjp but found ${found.length}`);
+    }
+    const isAgain = isGradEnabled() && (isInner || found.some(({ requiresGrad }) => requiresGrad));
+    return given.arranged(pulledBack(tensors, given.tensors, { tangents: found, isInner: isAgain }));
+  };
+  return [arranged(tensors.map((each) => settled(each, isInner))), pull];
+}
+
+/**
+ * [value, product of the Jacobian with the tangents], as `torch.func.jvp`: primals and tangents are arrays, one element
+ * an argument. Found by two reverse passes: the first is linear in what it is given, the second differentiates it.
+ */
+export function jvp<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  primals: A,
+  tangents: readonly unknown[],
+): [value: unknown, product: unknown] {
+  const [value, push] = linearize(f, ...primals);
+  return [value, push(...tangents)];
+}
+
+/** [value, push], where `push(...tangents)` gives the product of the Jacobian with tangents, as `torch.func.linearize`. */
+export function linearize<A extends readonly unknown[]>(
+  f: AnyFunction<A>,
+  ...primals: A
+): [value: unknown, push: (...tangents: readonly unknown[]) => unknown] {
+  const given = primalsOf("linearize", primals, primals.map((_, k) => k));
+  const { tensors, arranged, seeds, pulled } = enableGrad(() => {
+    const { tensors, arranged } = outputsOf("linearize", Reflect.apply(f, undefined, given.args));
+    const seeds = tensors.map((each) => zerosLike(each.detach()).requiresGrad_());
+    const pulled = pulledBack(tensors, given.tensors, { tangents: seeds, isInner: true });
+    return { tensors, arranged, seeds, pulled };
+  });
+  const push = (...tangents: readonly unknown[]): unknown => {
+    const { leaves } = flatten(tangents, isTensor), found = leaves.filter(isTensor);
+    if (found.length !== given.tensors.length) {
+      throw new DynError(`Expected ${given.tensors.length} tangents for linearize but found ${found.length}`);
+    }
+    const isAgain = isGradEnabled() && (given.isInner || found.some(({ requiresGrad }) => requiresGrad));
+    return arranged(pulledBack(pulled, seeds, { tangents: found, isInner: isAgain }));
+  };
+  return [arranged(tensors.map((each) => settled(each, given.isInner))), push];
+}

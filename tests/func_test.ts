@@ -1,0 +1,137 @@
+/** Transforms of functions: derivatives against closed forms and against each other, nested, in graphs, of modules. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  autograd,
+  compile,
+  DynError,
+  func,
+  isTensor,
+  manualSeed,
+  nn,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
+
+const vector = (list: readonly number[]): Tensor => tensor(list, { dtype: "float64" });
+
+function near(found: unknown, expected: Tensor, where: string): void {
+  assert(isTensor(found), `${where}: expected a tensor but found ${typeof found}`);
+  assertEquals(found.shape, expected.shape, where);
+  const distance = found.numel() === 0 ? 0 : +found.sub(expected).abs().max();
+  assert(distance < 1e-10, `${where}: expected ${expected} but found ${found}`);
+}
+
+const x = vector([0.3, -1.2, 2]), y = vector([1, 0.5, -0.7]);
+
+Deno.test("gradients of gradients are functions, too", () => {
+  const cubic = (x: Tensor) => x.pow(3).sum();
+  near(func.grad(cubic)(x), x.square().mul(3), "grad");
+  near(func.grad((x: Tensor) => func.grad(cubic)(x).sum())(x), x.mul(6), "grad of grad");
+  const third = func.grad((x: Tensor) => func.grad((x: Tensor) => func.grad(cubic)(x).sum())(x).sum());
+  near(third(x), vector([6, 6, 6]), "three times");
+  assertEquals(func.grad(cubic)(x).requiresGrad, false);
+  assertEquals(x.requiresGrad, false);
+  const [gradient, value] = [func.gradAndValue(cubic)(x)].flat();
+  near(gradient, x.square().mul(3), "gradAndValue");
+  near(value, cubic(x), "value");
+});
+
+Deno.test("arguments are picked by position, and may be trees; auxiliary results are handed on", () => {
+  const f = (x: Tensor, y: Tensor) => x.mul(y).sum();
+  near(func.grad(f, 1)(x, y), x, "argnums 1");
+  near(func.grad(f, { argnums: -1 })(x, y), x, "argnums −1");
+  const both = func.grad(f, [0, 1])(x, y);
+  assert(Array.isArray(both));
+  near(both[0], y, "of both, first");
+  near(both[1], x, "of both, second");
+  const parameters = { w: x, rest: [y] };
+  const gradients = func.grad((p: typeof parameters) => p.w.square().sum().add(p.rest[0]?.sum() ?? 0))(
+    parameters,
+  );
+  near(gradients.w, x.mul(2), "in an object");
+  near(gradients.rest[0], vector([1, 1, 1]), "in an array");
+  const pair = func.grad((x: Tensor) => [x.square().sum(), "aside"], { hasAux: true })(x);
+  assert(Array.isArray(pair));
+  near(pair[0], x.mul(2), "beside an auxiliary");
+  assertEquals(pair[1], "aside");
+  near(func.grad((_x: Tensor, y: Tensor) => y.sum())(x, y), vector([0, 0, 0]), "of what does not matter");
+  assertThrows(() => func.grad(f, 2)(x, y), DynError, "argnums of grad below 2 but found 2");
+  assertThrows(() => func.grad((x: Tensor) => x)(x), DynError, "one element in grad but found shape [3]");
+  assertThrows(() => func.grad((n: Tensor) => n.sum())(tensor([1])), DynError, "found a tensor of int64");
+});
+
+Deno.test("outer passes reach through transforms", () => {
+  const w = vector([2]).requiresGrad_();
+  const inner = func.grad((x: Tensor) => x.square().mul(w).sum());
+  const leaf = x.clone().requiresGrad_();
+  const [outer] = autograd.grad([inner(leaf).sum()], [leaf]);
+  near(outer, vector([4, 4, 4]), "of an argument");
+});
+
+Deno.test("products with Jacobians, forward and backward", () => {
+  const f = (x: Tensor, y: Tensor) => [x.sin().mul(y), x.dot(y)] as const;
+  const [value, pull] = func.vjp(f, x, y);
+  assert(Array.isArray(value));
+  near(value[0], x.sin().mul(y), "value");
+  const pulled = pull([vector([1, 2, 3]), vector([1]).reshape([])]);
+  assert(Array.isArray(pulled));
+  near(pulled[0], x.cos().mul(y).mul(vector([1, 2, 3])).add(y), "pulled to x");
+  near(pulled[1], x.sin().mul(vector([1, 2, 3])).add(x), "pulled to y");
+  const t = vector([0.1, 0.2, 0.3]), [, product] = func.jvp(f, [x, y], [t, t]);
+  assert(Array.isArray(product));
+  near(product[0], x.cos().mul(y).mul(t).add(x.sin().mul(t)), "pushed, first");
+  near(product[1], t.dot(y).add(x.dot(t)), "pushed, second");
+  const [, push] = func.linearize((x: Tensor) => x.exp(), x);
+  near(push(t), x.exp().mul(t), "linearized");
+  near(push(t.mul(2)), x.exp().mul(t).mul(2), "linearized, again");
+});
+
+Deno.test("Jacobians both ways, and Hessians", () => {
+  const f = (x: Tensor) => x.outer(x.sin());
+  const expected = func.jacfwd(f)(x);
+  assert(isTensor(expected));
+  assertEquals(expected.shape, [3, 3, 3]);
+  near(func.jacrev(f)(x), expected, "jacrev and jacfwd");
+  near(func.jacrev((x: Tensor) => x.square())(x), x.mul(2).diag(), "of elementwise functions");
+  near(func.hessian((x: Tensor) => x.pow(3).sum())(x), x.mul(6).diag(), "hessian");
+  const mixed = func.hessian((x: Tensor, y: Tensor) => x.square().dot(y), { argnums: [0, 1] })(x, y);
+  assert(Array.isArray(mixed) && Array.isArray(mixed[0]) && Array.isArray(mixed[1]));
+  near(mixed[0][0], y.mul(2).diag(), "hessian, x x");
+  near(mixed[0][1], x.mul(2).diag(), "hessian, x y");
+  near(mixed[1][1], vector([0, 0, 0]).diag(), "hessian, y y");
+  const empty = func.jacrev((x: Tensor) => x.mul(2))(vector([]));
+  near(empty, vector([]).reshape([0, 0]), "of nothing");
+});
+
+Deno.test("modules are called with other parameters", () => {
+  manualSeed(2);
+  const model = new nn.Sequential(new nn.Linear(3, 4), new nn.Tanh(), new nn.Linear(4, 1)),
+    input = randn([5, 3]);
+  const parameters = Object.fromEntries(model.namedParameters().map(([name, each]) => [name, each.detach()]));
+  const loss = (p: typeof parameters) => {
+    const out = func.functionalCall(model, p, input);
+    assert(isTensor(out));
+    return out.square().sum();
+  };
+  const gradients = func.grad(loss)(parameters), out = model.call(input);
+  out.square().sum().backward();
+  for (const [name, each] of model.namedParameters()) {
+    const gradient = gradients[name];
+    assert(gradient && each.grad && +gradient.sub(each.grad).abs().max() < 1e-5, name);
+  }
+  assertEquals(model.namedParameters().length, 4);
+  assertThrows(() => func.functionalCall(model, { nothing: input }, input), DynError, "found nothing");
+});
+
+Deno.test("transforms inside compiled functions", () => {
+  const energy = (x: Tensor) => x.pow(4).sum().add(x.cos().sum());
+  const step = (x: Tensor) => x.sub(func.grad(energy)(x).mul(0.1));
+  const curvature = (x: Tensor) => func.hessian(energy)(x);
+  for (const backend of ["eager", "aot_eager", "inductor"]) {
+    near(compile(step, { backend, fullgraph: true })(x), step(x), `${backend}, a step`);
+    const expected = curvature(x);
+    assert(isTensor(expected));
+    near(compile(curvature, { backend })(x), expected, `${backend}, a hessian`);
+  }
+});
