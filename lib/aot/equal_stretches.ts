@@ -15,6 +15,8 @@ export interface Stretch {
 export interface Worth {
   /** Calls of a piece; shorter ones are put together. */
   readonly least: number;
+  /** How long those become at least. */
+  readonly together: number;
   /** Calls that need not be looked at again. */
   readonly saved: number;
   /** The longest piece that is looked for. */
@@ -61,8 +63,12 @@ function longestRun(
 }
 
 /** The same stretch of pieces that are long enough, beginning where the least is handed on. */
-function cut({ start, period: shortest, count: most }: Stretch, { least, alive }: Worth): Stretch | null {
-  const period = shortest * Math.ceil(least / shortest), end = start + shortest * most;
+function cut(
+  { start, period: shortest, count: most }: Stretch,
+  { least, together, alive }: Worth,
+): Stretch | null {
+  const period = shortest < least ? shortest * Math.ceil(together / shortest) : shortest;
+  const end = start + shortest * most;
   const living = alive(start, Math.min(end, start + period + shortest));
   let best: Stretch | null = null, fewest = Infinity;
   for (let first = start; first < start + shortest; first++) {

@@ -25,8 +25,10 @@ import { simplified } from "../sym/decide.ts";
 import { Sym } from "../sym/expr.ts";
 import { equalStretches } from "./equal_stretches.ts";
 
-/** Calls from which on a stretch is worth a region of its own: fewer would be loops that are better fused. */
+/** Calls from which on a stretch is worth a region of its own. */
 const LEAST = 16;
+/** How many calls shorter ones are put together to, since what would be fused across their ends is not. */
+const TOGETHER = 64;
 /** Calls that have to be saved. */
 const SAVED = 48;
 /** The longest stretch that is looked for. */
@@ -82,7 +84,7 @@ function regionsOf(calls: readonly Node[], attributes: GraphModule["attributes"]
       return count;
     });
   };
-  const worth = { least: LEAST, saved: SAVED, longest: LONGEST, alive };
+  const worth = { least: LEAST, together: TOGETHER, saved: SAVED, longest: LONGEST, alive };
   const stretches = equalStretches(list, worth).flatMap(({ start, period, count }) => {
     const all = Array.from(
       { length: count },
