@@ -175,6 +175,15 @@ Deno.test("prologues: a grid computes elements on the way, where its fast tiles 
   assertEquals(nests(128), [0, false, 4]);
 });
 
+Deno.test("prologues: a grid finishes the results of a convolution where they are made", () => {
+  const inputs = [meta([2, 4, 9, 11]), meta([6, 4, 3, 3]), meta([6, 1, 1])];
+  const made = compiled(
+    traced(inputs, (o, xs) => [o.relu(o.mul(o.conv2d(pick(xs, 0), pick(xs, 1)), pick(xs, 2)))]),
+  );
+  const { kernels } = generate(made.program, webGpuTarget(8, true));
+  assertEquals(kernels.map((kernel) => kernel.kind === "extern" && kernel.epilogue !== undefined), [true]);
+});
+
 /** The largest difference between two results, by the size of the second. */
 function difference(a: Tensor, b: Tensor): number {
   const most = Number(b.abs().max().item());

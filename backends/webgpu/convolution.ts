@@ -1,7 +1,8 @@
 /**
- * Convolutions as tiled products whose operands are gathered on the way: no patches are written out. Input: a
- * convolution call or one of its gradients; output: its shader. One product per group: the weight is a matrix of
- * output channels by taps (channel, ky, kx), an image one of channels by positions (image, y, x).
+ * Convolutions as tiled products whose operands are gathered on the way: no patches are written out, and an epilogue
+ * finishes each result where it is made. Input: a convolution call or one of its gradients; output: its shader. One
+ * product per group: the weight is a matrix of output channels by taps (channel, ky, kx), an image one of channels by
+ * positions (image, y, x).
  */
 import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
@@ -11,6 +12,7 @@ import { Bindings, type Placement } from "./print/bindings.ts";
 import type { Shader } from "./print/kernel.ts";
 import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
+import { printElement } from "./nests.ts";
 import { printTiles, TILE_THREADS, type TileProduct } from "./tiles.ts";
 
 /** The calls that this file prints. */
@@ -36,6 +38,7 @@ export function printConvolution(
   const bindings = new Bindings(program, [
     ...kernel.inputs.map((v) => ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const),
     { kind: "store", buffer: out.buffer, index: 0, value: 0, mode } as const,
+    ...kernel.epilogue?.body ?? [],
   ], { placement, lanes: 1 });
   const w = new ShaderWriter({ program, bindings, threads: TILE_THREADS, cooperative: false });
   const element = {
@@ -45,7 +48,8 @@ export function printConvolution(
     splits,
     prepare() {},
   };
-  const gather = new Gather({ w, bindings, call, mode });
+  if (kernel.epilogue) printElement(w, kernel.epilogue, { name: "finish" });
+  const gather = new Gather({ w, bindings, call, mode, finishes: kernel.epilogue !== undefined });
   const workgroups = printTiles(w, { ...element, ...productOf(kernel, call, gather) });
   return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
 }
@@ -184,6 +188,8 @@ interface GatherSetting {
   readonly call: ConvolutionOp;
   /** How results are stored. */
   readonly mode: "set" | "add";
+  /** Whether an epilogue is called for each result. */
+  readonly finishes: boolean;
 }
 
 /** Writes lines that take places apart and read and write elements. */
@@ -192,12 +198,14 @@ class Gather {
   readonly call: ConvolutionOp;
   readonly #bindings: Bindings;
   readonly #mode: "set" | "add";
+  readonly #finishes: boolean;
 
-  constructor({ w, bindings, call, mode }: GatherSetting) {
+  constructor({ w, bindings, call, mode, finishes }: GatherSetting) {
     this.w = w;
     this.call = call;
     this.#bindings = bindings;
     this.#mode = mode;
+    this.#finishes = finishes;
   }
 
   /** A channel of the group at hand among all channels. */
@@ -243,6 +251,7 @@ class Gather {
       mode: this.#mode,
       helpers: this.w.helpers,
     }));
+    if (this.#finishes) this.w.line(`finish(${index.join(", ")});`);
   }
 
   #place(view: BufferView, index: readonly string[]): string {

@@ -4,10 +4,11 @@
  */
 import { valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import type { Dim, Sym } from "../../lib/sym/expr.ts";
-import type { BufferView, ExternKernel, LoopKernel, Program, Statement } from "../../lib/loops/ir.ts";
+import type { Dim } from "../../lib/sym/expr.ts";
+import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import type { Shader } from "./print/kernel.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
+import { elementOf, printElement } from "./nests.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { registerType } from "./print/scalar.ts";
 import { printTiles, TILE_THREADS, type TileOperand } from "./tiles.ts";
@@ -84,32 +85,6 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
     },
   });
   return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
-}
-
-/** The counters of a nest around a call, and what it does with one element. */
-function elementOf(
-  { body }: LoopKernel,
-): { readonly axes: readonly Sym[]; readonly body: readonly Statement[] } {
-  const [loop] = body;
-  if (loop?.kind !== "loop") return { axes: [], body };
-  const inner = elementOf({ kind: "loops", name: "", origins: [], body: loop.body });
-  return { axes: [loop.axis.symbol, ...inner.axes], body: inner.body };
-}
-
-/** Writes a function of the counters of a nest; of a type, it returns what the nest stores. */
-function printElement(
-  w: ShaderWriter,
-  nest: LoopKernel,
-  { name, type }: { readonly name: string; readonly type?: string },
-): void {
-  const { axes, body } = elementOf(nest);
-  const parameters = axes.map((axis) => `${w.counter(axis)}: i32`).join(", ");
-  w.line(`fn ${name}(${parameters})${type === undefined ? "" : ` -> ${type}`} {`);
-  for (const s of body) {
-    if (type !== undefined && s.kind === "store") w.line(`return v${s.value};`);
-    else w.statements([s]);
-  }
-  w.line("}");
 }
 
 function at(list: readonly Dim[], i: number): Dim {

@@ -43,6 +43,18 @@ export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
 
 /** Products that the fast tiles cover run alone in them. */
 function supports(kernel: ExternKernel): CallSupport {
-  if (kernel.call.op === "sort") return "none";
-  return kernel.call.op === "matmul" && !coversTiles(kernel) ? { prologues: true, epilogue: true } : ALONE;
+  switch (kernel.call.op) {
+    case "matmul":
+      return coversTiles(kernel) ? ALONE : { prologues: true, epilogue: true };
+    case "convForward":
+    case "convBackwardInput":
+      return { prologues: false, epilogue: true };
+    case "convBackwardWeight":
+      // Parts of sums are added up in place, and finished by nobody
+      return ALONE;
+    case "sort":
+      return "none";
+    default:
+      return kernel.call satisfies never;
+  }
 }
