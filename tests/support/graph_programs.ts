@@ -3,15 +3,21 @@
  * the decomposed graph, its results computed op by op, and those of its compiled program. Invariant: the op by
  * op evaluation shares no code with the inductor except the op definitions and the reference interpreter.
  */
+import { assertEquals } from "@std/assert";
 import { interpret } from "../reference/interpret.ts";
 import type { Precision } from "../reference/scalar.ts";
 import { type DType, type HostArray, hostArray, itemSize } from "../../lib/base/dtype.ts";
+import type { Plain } from "../../lib/base/recording.ts";
 import { contiguousMeta, contiguousStrides, type TensorMeta } from "../../lib/graph/meta.ts";
 import { type Argument, Graph, isList, Node } from "../../lib/graph/node.ts";
+import { printGraph } from "../../lib/graph/print.ts";
 import { RANDOM_KEYS } from "../../lib/graph/signature.ts";
+import { readGraph, stacksOf, writeGraph } from "../../lib/graph/stored/graph.ts";
 import type { CompiledGraph } from "../../lib/inductor/compiled_graph.ts";
 import { compileGraph, type CompileOptions } from "../../lib/inductor/compile_graph.ts";
-import type { BufferDecl } from "../../lib/loops/ir.ts";
+import type { BufferDecl, Program } from "../../lib/loops/ir.ts";
+import { printProgram } from "../../lib/loops/print.ts";
+import { loopProgram } from "../../lib/loops/stored/program.ts";
 import type { BufferOperand } from "../../lib/loops/record.ts";
 import { recordLowered } from "../../lib/loops/nest.ts";
 import { makeOpApi } from "../../lib/ops/api.ts";
@@ -21,6 +27,7 @@ import type { OpApi } from "../../lib/ops/generated.ts";
 import { GraphBuilder, GraphValue, isGraphValue } from "../../lib/ops/graph_builder.ts";
 import { findTarget } from "../../lib/ops/table.ts";
 import { type Dim, evaluate, product, Sym } from "../../lib/sym/expr.ts";
+import { Symbols } from "../../lib/sym/stored/symbols.ts";
 
 /** A tensor in host memory. */
 export interface HostTensor {
@@ -217,7 +224,21 @@ function isMany(value: HostTensor | readonly HostTensor[]): value is readonly Ho
 
 /** Compiles a graph (which the passes may change). */
 export function compiled(graph: Graph, options: CompileOptions = {}): CompiledGraph {
-  return compileGraph(graph, lookup, options);
+  const made = compileGraph(graph, lookup, options);
+  assertKept(graph, made.program);
+  return made;
+}
+
+/** What a later process reads of a graph and of its program is what was written. */
+function assertKept(graph: Graph, program: Program): void {
+  const symbols = new Symbols(), stacks = stacksOf(graph);
+  const through = (form: Plain): Plain => JSON.parse(JSON.stringify(form));
+  const again = readGraph(through(writeGraph(graph, symbols, stacks)), symbols, stacks);
+  assertEquals(printGraph(again, { types: true }), printGraph(graph, { types: true }));
+  const written = through(loopProgram.write(program, symbols));
+  symbols.locals.clear();
+  const text = (each: Program) => printProgram(each, { origins: false });
+  assertEquals(text(loopProgram.read(written, symbols)), text(program));
 }
 
 /** Runs a compiled graph on the reference; results come row-major. */
