@@ -75,6 +75,10 @@ test("other settings, and no cache, compile anew with the same results", async (
   const cold = await run(folder);
   const unfused = await run(folder, { args: ["unfused"] });
   assertEquals(unfused.kept, COMPILED);
+  assertMatch(
+    unfused.logged,
+    /^\[cache\] graphs: compiled; the nearest that is kept has identity\.settings\.fusion true instead of false$/m,
+  );
   const off = await run(folder, { env: { DYN_GRAPH_CACHE: "0" } });
   assertEquals([off.kept, off.aot, off.results], [{}, DIFFERENTIATED, cold.results]);
   // Who wants to read what the stages say has them run

@@ -98,4 +98,8 @@ keepEntriesIn({
   },
   write: (kind, key, text) => writeAtomically(pathOf(kind, key), sealed(key, text)),
   remove: (kind, key) => removed(pathOf(kind, key)),
+  keys: (kind) =>
+    [...Deno.readDirSync(folderOf(kind))].flatMap(({ name }) =>
+      name.endsWith(".json") ? unsealed(Deno.readFileSync(`${folderOf(kind)}/${name}`))?.key ?? [] : []
+    ),
 });

@@ -28,6 +28,7 @@ import { graphRunner } from "../tensor/graph_runner.ts";
 import { ambient } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import type { CompiledPair } from "./compiled_pair.ts";
+import { missText } from "./missed_key.ts";
 import { backwardFacts, graphSignature, runtimePlan } from "./stored_pair.ts";
 
 /** What of compilers keeping takes. */
@@ -105,7 +106,7 @@ export class KeptPair {
     const text = keptEntry("graphs", this.key);
     if (text === undefined) {
       counters.add("kept_graphs", "misses");
-      logs.emit("cache", "graphs: compiled, since none is kept under its key");
+      logs.emit("cache", () => missText(this.key));
       return null;
     }
     try {

@@ -16,6 +16,8 @@ export interface EntryStore {
   read(kind: EntryKind, key: string): { readonly text: string } | "damaged" | null;
   write(kind: EntryKind, key: string, text: string): void;
   remove(kind: EntryKind, key: string): void;
+  /** The keys of what there is. */
+  keys(kind: EntryKind): readonly string[];
 }
 
 let store: EntryStore | null = null;
@@ -40,6 +42,15 @@ export function keptEntry(kind: EntryKind, key: string): string | undefined {
   }
   if (found === "damaged") noteDamaged(kind, "a file was not whole");
   return typeof found === "object" ? found?.text : undefined;
+}
+
+/** The keys of what is kept, for explanations. */
+export function keptKeys(kind: EntryKind): readonly string[] {
+  try {
+    return store?.keys(kind) ?? [];
+  } catch {
+    return [];
+  }
 }
 
 /** Keeps a text under a key. */

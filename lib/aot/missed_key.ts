@@ -1,0 +1,58 @@
+/**
+ * Why nothing was kept under a key. Input: the key and those that there are; output: a line that says in what the
+ * nearest of them differs, piece by piece. Invariant: it only reads keys; what it says decides nothing.
+ */
+import { keptKeys } from "../base/kept_entries.ts";
+
+/** Pieces that are named; more are counted. */
+const SHOWN = 3;
+/** Pieces from which on two keys have nothing to do with each other. */
+const FAR = 40;
+const LONGEST = 60;
+
+/** A line about a key under which nothing is kept. */
+export function missText(key: string): string {
+  const wanted = parsed(key);
+  let nearest: readonly string[] | null = null;
+  for (const other of keptKeys("graphs")) {
+    const found = differences(wanted, parsed(other));
+    if (found.length <= FAR && found.length < (nearest?.length ?? Infinity)) nearest = found;
+  }
+  if (nearest === null) return "graphs: compiled, since none like it is kept";
+  const more = nearest.length > SHOWN ? ` and ${nearest.length - SHOWN} more` : "";
+  return `graphs: compiled; the nearest that is kept has ${nearest.slice(0, SHOWN).join(", ")}${more}`;
+}
+
+/** A key as data; the texts in it that are data themselves, too. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(
+      text,
+      (_, value) => typeof value === "string" && value.startsWith("{") ? parsed(value) : value,
+    );
+  } catch {
+    return text;
+  }
+}
+
+/** What differs between two pieces of data, by path: what the second one has, and what is wanted. */
+function differences(wanted: unknown, found: unknown, path = ""): string[] {
+  if (Object.is(wanted, found)) return [];
+  if (!isObject(wanted) || !isObject(found)) return [`${path} ${shown(found)} instead of ${shown(wanted)}`];
+  const keys = new Set([...Object.keys(wanted), ...Object.keys(found)]), all: string[] = [];
+  for (const key of keys) {
+    // Beyond this many it does not matter any more
+    if (all.length > FAR) break;
+    all.push(...differences(wanted[key], found[key], path === "" ? key : `${path}.${key}`));
+  }
+  return all;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function shown(value: unknown): string {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
