@@ -77,6 +77,7 @@ export * as nn from "./lib/nn/mod.ts";
 export * as optim from "./lib/optim/mod.ts";
 export { GradScaler, type GradScalerOptions, type GradScalerState } from "./lib/optim/grad_scaler.ts";
 export * as data from "./lib/data/mod.ts";
+export { load, save } from "./lib/data/checkpoint.ts";
 export * as safetensors from "./lib/data/safetensors.ts";
 
 export { type Backend, compile, type CompileOptions, type Mode } from "./lib/compile.ts";

@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   nn: upTo("autograd"),
   func: [...upTo("autograd"), "nn"],
   optim: upTo("autograd"),
-  data: upTo("autograd"),
+  data: [...upTo("autograd"), "nn"],
   dynamo: [...upTo("autograd"), "nn"],
   aot: upTo("autograd"),
   inductor: upTo("tensor"),

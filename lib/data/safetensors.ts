@@ -2,8 +2,10 @@
  * The safetensors file format: an 8-byte little-endian header length, a JSON header, and the raw elements. Input
  * and output: state dicts with PyTorch's keys and layouts. Invariant: what `save` writes, `load` gives back.
  */
-import { DynError } from "../base/errors.ts";
+import { fileURLToPath } from "node:url";
+import { DynError, messageOf } from "../base/errors.ts";
 import { type DType, hostArray, itemSize } from "../base/dtype.ts";
+import { isPlainObject } from "../base/tree.ts";
 import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -21,9 +23,20 @@ const NAMES: Readonly<Record<DType, string>> = {
   bool: "BOOL",
 };
 
+/** What a file holds. */
+export interface Contents {
+  readonly tensors: Record<string, Tensor>;
+  /** Texts by name. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
 /** Reads a file (by path) or its bytes. Throws DynError where the format is broken or a type is unknown. */
 export function load(source: string | URL | Uint8Array): Record<string, Tensor> {
-  const bytes = source instanceof Uint8Array ? source : Deno.readFileSync(source);
+  return parse(source instanceof Uint8Array ? source : Deno.readFileSync(source)).tensors;
+}
+
+/** Reads the bytes of a file. Throws DynError where the format is broken or a type is unknown. */
+export function parse(bytes: Uint8Array): Contents {
   if (bytes.byteLength < 8) {
     throw new DynError(`Expected a safetensors header but found ${bytes.byteLength} bytes`);
   }
@@ -38,7 +51,8 @@ export function load(source: string | URL | Uint8Array): Record<string, Tensor> 
   for (const [name, entry] of Object.entries(header)) {
     if (name !== "__metadata__") tensors[name] = readTensor(name, entry, data);
   }
-  return tensors;
+  const metadata: unknown = Reflect.get(header, "__metadata__");
+  return { tensors, metadata: isPlainObject(metadata) ? metadata : {} };
 }
 
 function parseHeader(text: string): object {
@@ -121,11 +135,28 @@ export function serialize(
   return file;
 }
 
-/** Writes tensors to a file. */
+/** Writes a file as a whole or not at all: what stood there before stays until then. */
+export function writeWhole(path: string | URL, bytes: Uint8Array): void {
+  const target = path instanceof URL ? fileURLToPath(path) : path;
+  const made = `${target}.${crypto.randomUUID()}.part`;
+  try {
+    Deno.writeFileSync(made, bytes);
+    Deno.renameSync(made, target);
+  } catch (cause) {
+    try {
+      Deno.removeSync(made);
+    } catch {
+      // Nothing was begun
+    }
+    throw new DynError(`Expected to write ${target}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Writes tensors to a file. Throws DynError where that cannot be written; a former file is then as it was. */
 export function save(
   tensors: Readonly<Record<string, Tensor>>,
   path: string | URL,
   metadata: Readonly<Record<string, string>> = {},
 ): void {
-  Deno.writeFileSync(path, serialize(tensors, metadata));
+  writeWhole(path, serialize(tensors, metadata));
 }

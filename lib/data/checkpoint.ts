@@ -1,0 +1,186 @@
+/**
+ * Trees of tensors and other values in one file, as `torch.save` and `torch.load`: models' and optimizers' states, random
+ * state, numbers. Input: a tree; output: a safetensors file whose metadata says how its tensors are arranged. Invariant:
+ * what is loaded equals what was saved, tensors that shared elements included; what cannot be saved is an error that
+ * names its place.
+ */
+import { DynError } from "../base/errors.ts";
+import { itemSize } from "../base/dtype.ts";
+import { isPlainObject } from "../base/tree.ts";
+import { Parameter } from "../nn/parameter.ts";
+import type { Storage } from "../tensor/storage.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { type Contents, parse, serialize, writeWhole } from "./safetensors.ts";
+
+/** The name of the tree in the file's metadata. */
+const TREE = "dyn.tree";
+
+/** A value as JSON: what JSON has no form for is an array whose first element names it. */
+type Form = null | boolean | number | string | readonly [kind: Kind, ...parts: Form[]];
+
+type Kind = "array" | "object" | "map" | "set" | "tensor" | "parameter" | "number" | "bigint" | "undefined";
+
+/** Writes a tree to a file, as a whole or not at all. Throws DynError for what cannot be saved. */
+export function save(value: unknown, path: string | URL): void {
+  const writer = new TreeWriter(), form = writer.write(value, "the value");
+  writeWhole(path, serialize(writer.tensors, { [TREE]: JSON.stringify(form) }));
+}
+
+/**
+ * Reads a tree that `save` has written; of other safetensors files the tensors by name. Throws DynError for a file that
+ * is damaged.
+ */
+export function load(path: string | URL): unknown {
+  const contents = parse(Deno.readFileSync(path)), text = contents.metadata[TREE];
+  if (typeof text !== "string") return contents.tensors;
+  try {
+    return new TreeReader(contents).read(JSON.parse(text));
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new DynError(`Expected the tree of a checkpoint in ${path}: ${cause.message}`, { cause });
+  }
+}
+
+class TreeWriter {
+  readonly tensors: Record<string, Tensor> = {};
+  readonly #storages = new Map<Storage, string>();
+  readonly #open = new Set<object>();
+
+  write(value: unknown, place: string): Form {
+    switch (typeof value) {
+      case "string":
+      case "boolean":
+        return value;
+      case "number":
+        return Number.isFinite(value) && !Object.is(value, -0)
+          ? value
+          : ["number", Object.is(value, -0) ? "-0" : String(value)];
+      case "bigint":
+        return ["bigint", String(value)];
+      case "undefined":
+        return ["undefined"];
+      case "object":
+        return value === null ? null : this.#object(value, place);
+      default:
+        throw new DynError(`Expected what can be saved at ${place} but found a ${typeof value}`);
+    }
+  }
+
+  #object(value: object, place: string): Form {
+    if (isTensor(value)) return this.#tensor(value);
+    if (this.#open.has(value)) {
+      throw new DynError(`Expected a tree but found a value inside of itself at ${place}`);
+    }
+    this.#open.add(value);
+    const form = this.#container(value, place);
+    this.#open.delete(value);
+    return form;
+  }
+
+  #container(value: object, place: string): Form {
+    if (Array.isArray(value)) return ["array", ...value.map((each, k) => this.write(each, `${place}[${k}]`))];
+    if (value instanceof Map) {
+      return [
+        "map",
+        ...[...value].flatMap(([key, each], k) => [
+          this.write(key, `key ${k} of ${place}`),
+          this.write(each, `value ${k} of ${place}`),
+        ]),
+      ];
+    }
+    if (value instanceof Set) {
+      return [
+        "set",
+        ...[...value].map((each, k) => this.write(each, `member ${k} of ${place}`)),
+      ];
+    }
+    if (isPlainObject(value)) {
+      return [
+        "object",
+        ...Object.entries(value).flatMap(([key, each]) => [key, this.write(each, `${place}.${key}`)]),
+      ];
+    }
+    const advice = "namedParameters" in value ? "; save its stateDict()" : "";
+    throw new DynError(
+      `Expected what can be saved at ${place} but found a ${value.constructor?.name}${advice}`,
+    );
+  }
+
+  /** Elements are kept by what holds them, so that views and tied tensors still share them. */
+  #tensor(tensor: Tensor): Form {
+    const { storage, shape, strides, dtype } = tensor;
+    let name = this.#storages.get(storage);
+    if (name === undefined) {
+      name = String(this.#storages.size);
+      this.#storages.set(storage, name);
+      const count = storage.byteLength / itemSize(dtype);
+      this.tensors[name] = tensor.detach().asStrided([count], [1], 0);
+    }
+    return [
+      tensor instanceof Parameter ? "parameter" : "tensor",
+      name,
+      ["array", ...shape],
+      ["array", ...strides],
+      tensor.storageOffset(),
+      tensor.requiresGrad && tensor.isLeaf,
+    ];
+  }
+}
+
+class TreeReader {
+  readonly #made = new Map<string, Tensor>();
+
+  constructor(readonly contents: Contents) {}
+
+  read(form: unknown): unknown {
+    if (!Array.isArray(form)) return form;
+    const [kind, ...parts] = form;
+    const values = () => parts.map((each) => this.read(each));
+    switch (kind) {
+      case "array":
+        return values();
+      case "object":
+        return Object.fromEntries(pairs(values()).map(([key, value]) => [String(key), value]));
+      case "map":
+        return new Map(pairs(values()));
+      case "set":
+        return new Set(values());
+      case "number":
+        return Number(parts[0]);
+      case "bigint":
+        return BigInt(String(parts[0]));
+      case "undefined":
+        return undefined;
+      case "tensor":
+      case "parameter":
+        return this.#tensor(kind, parts);
+      default:
+        throw new DynError(`Expected a value of a checkpoint but found ${JSON.stringify(form).slice(0, 60)}`);
+    }
+  }
+
+  /** One tensor however often it was saved. */
+  #tensor(kind: "tensor" | "parameter", parts: readonly unknown[]): Tensor {
+    const key = JSON.stringify([kind, ...parts]), known = this.#made.get(key);
+    if (known) return known;
+    const [name, shape, strides, offset, requiresGrad] = parts;
+    const held = this.contents.tensors[String(name)];
+    const sizes = this.read(shape), steps = this.read(strides);
+    if (!held || !isNumbers(sizes) || !isNumbers(steps) || typeof offset !== "number") {
+      throw new DynError(`Expected a tensor of a checkpoint but found ${key.slice(0, 60)}`);
+    }
+    const view = held.asStrided(sizes, steps, offset).detach();
+    const made = kind === "parameter" ? new Parameter(view, requiresGrad === true) : view;
+    if (requiresGrad === true) made.requiresGrad_();
+    this.#made.set(key, made);
+    return made;
+  }
+}
+
+function pairs(values: readonly unknown[]): [unknown, unknown][] {
+  return values.flatMap((value, k): [unknown, unknown][] => k % 2 === 0 ? [[value, values[k + 1]]] : []);
+}
+
+function isNumbers(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((each) => Number.isInteger(each) && each >= 0);
+}

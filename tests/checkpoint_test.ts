@@ -1,0 +1,126 @@
+/** Checkpoints: trees come back as they were, training goes on to the bit, and damaged or unsavable values are errors. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  arange,
+  DynError,
+  getRngState,
+  isTensor,
+  load,
+  manualSeed,
+  nn,
+  noGrad,
+  optim,
+  randn,
+  safetensors,
+  save,
+  setRngState,
+  tensor,
+} from "../mod.ts";
+
+function inFolder<T>(body: (file: string) => T): T {
+  const folder = Deno.makeTempDirSync();
+  try {
+    return body(`${folder}/a.safetensors`);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+Deno.test("trees come back as they were", () =>
+  inFolder((file) => {
+    const tree = {
+      text: "a",
+      numbers: [1, -0, NaN, -Infinity, 1e-300],
+      large: 2n ** 70n,
+      nothing: [null, undefined, true],
+      ["__proto__x"]: new Map<unknown, unknown>([["k", new Set([1, 2])], [3, { deep: [] }]]),
+    };
+    save(tree, file);
+    assertEquals(load(file), tree);
+    for (const dtype of ["float32", "float64", "float16", "bfloat16", "int64", "int8", "bool"] as const) {
+      const x = tensor([[1, 0], [1, 1]], { dtype });
+      save([x], file);
+      const [found] = [load(file)].flat();
+      assert(isTensor(found));
+      assertEquals([found.dtype, found.tolist()], [dtype, x.tolist()]);
+    }
+  }));
+
+Deno.test("tensors that shared elements share them, views and parameters stay what they are", () =>
+  inFolder((file) => {
+    const x = arange(6, { dtype: "float32" }), weight = new nn.Parameter(randn([2]));
+    save(
+      { x, turned: x.view([2, 3]).t(), weight, tied: weight, frozen: new nn.Parameter(randn([1]), false) },
+      file,
+    );
+    const found = load(file);
+    assert(typeof found === "object" && found !== null);
+    const [a, turned, w, tied, frozen] = ["x", "turned", "weight", "tied", "frozen"].map((name) =>
+      Reflect.get(found, name)
+    );
+    assert(isTensor(a) && isTensor(turned) && w instanceof nn.Parameter && frozen instanceof nn.Parameter);
+    assertEquals(turned.strides, [1, 3]);
+    a.fill_(7);
+    assertEquals(turned.tolist(), [[7, 7], [7, 7], [7, 7]]);
+    assert(w === tied && w.requiresGrad && !frozen.requiresGrad);
+    assertEquals(Object.keys(safetensors.load(file)).length, 3);
+  }));
+
+Deno.test("training goes on from a checkpoint to the bit", () =>
+  inFolder((file) => {
+    const begin = () => {
+      const model = new nn.Sequential(new nn.Linear(3, 8), new nn.Dropout(0.3), new nn.Linear(8, 1));
+      const optimizer = new optim.Adam(model.parameters(), { lr: 0.01 });
+      return { model, optimizer, schedule: new optim.lrScheduler.StepLR(optimizer, { stepSize: 2 }) };
+    };
+    const train = ({ model, optimizer, schedule }: ReturnType<typeof begin>, steps: number) => {
+      for (let k = 0; k < steps; k++) {
+        optimizer.zeroGrad();
+        const out = model.call(randn([4, 3]));
+        assert(isTensor(out));
+        out.square().mean().backward();
+        optimizer.step();
+        schedule.step();
+      }
+      return model.parameters().map((each) => each.tolist());
+    };
+    manualSeed(5);
+    const one = begin();
+    train(one, 3);
+    save({
+      model: one.model.stateDict(),
+      optimizer: one.optimizer.stateDict(),
+      schedule: one.schedule.stateDict(),
+      random: getRngState(),
+    }, file);
+    const expected = train(one, 3);
+    manualSeed(99);
+    const other = begin(), saved = load(file);
+    assert(typeof saved === "object" && saved !== null);
+    noGrad(() => other.model.loadStateDict(Reflect.get(saved, "model")));
+    other.optimizer.loadStateDict(Reflect.get(saved, "optimizer"));
+    other.schedule.loadStateDict(Reflect.get(saved, "schedule"));
+    setRngState(Reflect.get(saved, "random"));
+    assertEquals(train(other, 3), expected);
+  }));
+
+Deno.test("what cannot be saved or read names its place, and a former file stays", () =>
+  inFolder((file) => {
+    save({ kept: 1 }, file);
+    assertThrows(() => save({ a: [1, () => {}] }, file), DynError, "at the value.a[1] but found a function");
+    assertThrows(
+      () => save({ model: new nn.Linear(1, 1) }, file),
+      DynError,
+      "found a Linear; save its stateDict()",
+    );
+    const loop: unknown[] = [];
+    loop.push(loop);
+    assertThrows(() => save(loop, file), DynError, "inside of itself at the value[0]");
+    assertEquals(load(file), { kept: 1 });
+    assertEquals([...Deno.readDirSync(file.slice(0, file.lastIndexOf("/")))].length, 1);
+    Deno.writeFileSync(file, Deno.readFileSync(file).slice(0, 20));
+    assertThrows(() => load(file), DynError, "Expected a header of");
+    assertThrows(() => save({}, `${file}/none/b`), DynError, "Expected to write");
+    safetensors.save({ w: tensor([1.5]) }, file);
+    assertEquals(Object.keys(Object(load(file))), ["w"]);
+  }));
