@@ -146,20 +146,26 @@ Deno.test("dyn is another one when its sources are", () =>
     for (const room of ["lib", "backends"]) {
       await Deno.mkdir(join(folder, room, "inner"), { recursive: true });
     }
-    const file = join(folder, "lib/inner/one.ts"), root = `${pathToFileURL(folder).href}/`;
-    await Deno.writeTextFile(file, "1");
-    const identity = () => identityOf(root);
+    const root = `${pathToFileURL(folder).href}/`, identity = () => identityOf(root);
+    const write = async (path: string, text: string, secondsAgo: number) => {
+      const time = Date.now() / 1000 - secondsAgo;
+      await Deno.writeTextFile(join(folder, path), text);
+      await Deno.utime(join(folder, path), time, time);
+    };
+    await write("lib/inner/one.ts", "1", 5000);
     const one = identity();
     assert(one !== null);
     assertEquals(identity(), one);
-    await Deno.writeTextFile(file, "12");
-    const longer = identity();
-    assertNotEquals(longer, one);
-    await Deno.utime(file, new Date(1e12), new Date(1e12));
-    assertNotEquals(identity(), longer);
-    const touched = identity();
-    await Deno.writeTextFile(join(folder, "backends/two.ts"), "");
-    assertNotEquals(identity(), touched);
+    await write("lib/inner/one.ts", "2", 4000);
+    const written = identity();
+    assertNotEquals(written, one);
+    await write("backends/two.ts", "", 4000);
+    assertNotEquals(identity(), written);
+    // What is edited while a process runs is not what that process runs
+    await Deno.writeTextFile(join(folder, "lib/inner/one.ts"), "3");
+    assertEquals(identity(), null);
+    await write("lib/inner/one.ts", "3", 3000);
+    assert(identity() !== null);
     // From an address, only what names a version says what it is
     const named = "https://example.org/dyn@0.1.0/", unnamed = "https://example.org/dyn/main/";
     assertEquals([identityOf(named)?.includes(named), identityOf(unnamed)], [true, null]);

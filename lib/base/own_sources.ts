@@ -1,7 +1,7 @@
 /**
  * Which dyn this is: what everything that is kept between processes depends on. Input: dyn's own modules, where they lie
  * as files; output: a text that is another one whenever they are. Invariant: where that cannot be told (modules from an
- * address without a version) nothing is kept.
+ * address without a version, files that were written since the process began) nothing is kept.
  */
 import { fileURLToPath } from "node:url";
 import { OWN_ROOT } from "./errors.ts";
@@ -14,7 +14,8 @@ let known: string | null | undefined;
 
 /** What tells this dyn, under this runtime, from every other one; null: nothing does. */
 export function ownIdentity(): string | null {
-  return known ??= identityOf(OWN_ROOT);
+  if (known === undefined) known = identityOf(OWN_ROOT);
+  return known;
 }
 
 /** The same of a dyn whose modules lie below an address. */
@@ -37,10 +38,13 @@ function sourcesAt(root: string): string | null {
   }
 }
 
-/** A file and when it was written last. */
+/** A file and when it was written last. Throws for what was written since the process began: it runs the former one. */
 function stated(path: string): string {
-  const { size, mtime } = Deno.statSync(path);
-  return `${path} ${size} ${mtime?.getTime()}`;
+  const { size, mtime } = Deno.statSync(path), written = mtime?.getTime() ?? Infinity;
+  if (written >= performance.timeOrigin) {
+    throw new Error(`Expected what this process runs but found a newer ${path}`);
+  }
+  return `${path} ${size} ${written}`;
 }
 
 function statedBelow(folder: string): string[] {
