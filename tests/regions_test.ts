@@ -425,3 +425,17 @@ Deno.test("what changes behind one call of a marked function is seen", () => {
   weights[1]?.mul_(2);
   check();
 });
+
+Deno.test("marked generators that take turns are what they are", () => {
+  const counting = compiler.nestedCompileRegion(function* (x: Tensor) {
+    yield x.sin().mul(2);
+    yield x.cos().mul(3);
+  });
+  const run = (x: Tensor) => {
+    const [a, b] = [counting(x), counting(x.add(1))];
+    const parts = [a, b, a, b].map((each) => each.next().value ?? x);
+    return parts.reduce((sum, each) => sum.mul(0.5).add(each));
+  };
+  const x = randn([4]).requiresGrad_(), module = new nn.Linear(1, 1);
+  assertNear(outcome(compile(run), { module, x }), outcome(run, { module, x }));
+});

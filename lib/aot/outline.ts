@@ -108,7 +108,11 @@ function markedRegions(calls: readonly Node[], attributes: GraphModule["attribut
     else spans.set(regionCall, { first: at, last: at });
   }
   const alike = new Map<string, Wired[]>();
-  for (const { first, last } of spans.values()) {
+  for (const span of spans.values()) {
+    const { first, last } = span;
+    // Generators take turns
+    const isApart = spans.values().every((each) => each === span || each.last < first || each.first > last);
+    if (!isApart) continue;
     const nodes = calls.slice(first, last + 1);
     if (!nodes.every((node) => isPlain(node, attributes))) continue;
     const piece = wired(nodes), text = [...nodes.map(likeness), piece.text].join("\n");

@@ -61,7 +61,7 @@ const REGION: OpDefinition = {
   samples: [],
 };
 
-/** Appends a call; `values`: its tensors, in the layout of the region's placeholders; `sizes`: its other arguments. */
+/** Appends a call; `args`: tensors in the layout of the region's placeholders, and sizes. */
 export function callVariant(
   replay: GraphReplay,
   variant: RegionVariant,
@@ -69,8 +69,8 @@ export function callVariant(
 ): FunctionalTensor[] {
   const { builder, recorder } = replay;
   const { forward, name, randomOps, device, results, backward } = variant;
-  const values = args.flatMap((each) => isValue(each) ? [each] : []);
-  const given = args.map((each) => isValue(each) ? each.node : each);
+  const values = args.flatMap((each) => isGraphValue(each) ? [each] : []);
+  const given = args.map((each) => isGraphValue(each) ? each.node : each);
   if (randomOps > 0) given.push(keys.drawMany(replay, randomOps, device));
   const made = builder.callRegion(forward, {
     name: `${name}_forward`,
@@ -122,7 +122,9 @@ function gradientOf(
     const kept = saved.map((each) => {
       const value = each.kind === "input" ? args[each.input] : made[each.output];
       if (value instanceof Node) return value;
-      if (value === undefined || !isValue(value)) throw new InternalError(`Expected what ${name} has saved`);
+      if (value === undefined || !isGraphValue(value)) {
+        throw new InternalError(`Expected what ${name} has saved`);
+      }
       return read(value).node;
     });
     const found = builder.callRegion(region, {
@@ -132,8 +134,4 @@ function gradientOf(
     });
     return gradients.map((at) => at === null ? null : found[at] ?? null);
   };
-}
-
-function isValue(argument: GraphValue | Argument): argument is GraphValue {
-  return isGraphValue(argument);
 }
