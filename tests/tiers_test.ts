@@ -126,8 +126,8 @@ Deno.test({
   },
 });
 
-test("a large eager call runs native code at once where the cache has it", async (folder) => {
-  const env = { DYN_CACHE_DIR: join(folder, "cache") };
+test("an eager call runs native code at once where a former process did", async (folder) => {
+  const env = { DYN_CACHE_DIR: join(folder, "cache"), DYN_GRAPH_CACHE: "1" };
   const call = async (mode: string): Promise<string> => {
     const args = [
       "run",
