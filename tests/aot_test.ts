@@ -548,7 +548,14 @@ function appendGradients(graph: Graph, output: Node, inputs: readonly Node[]): N
     return value.tensor;
   });
   const complete = inputs.length === graph.placeholders.length;
-  const call = { outputs: [output], inputs, tangents: [null], retainGraph: false, complete };
+  const call = {
+    outputs: [output],
+    inputs,
+    tangents: [null],
+    retainGraph: false,
+    createGraph: false,
+    complete,
+  };
   const node = graph.create("call_function", GRADIENTS, {
     ...gradientArguments(call),
     name: "gradients",

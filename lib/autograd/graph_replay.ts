@@ -114,8 +114,10 @@ export function drawingNodes(
   return found;
 }
 
-/** Who is told what a gradient does. */
+/** By which ops gradients are made, and who is told of it. */
 interface Watchers {
+  /** Recorded or not; not unless given. */
+  readonly api?: OpApi<GraphValue>;
   /** A call is differentiated. */
   readonly visit?: (call: RecordedCall<GraphValue>) => void;
   /** A call's rule reads elements that were saved. */
@@ -271,7 +273,7 @@ export class GraphReplay {
   gradients(
     seeds: readonly Seed<GraphValue>[],
     inputs: readonly GraphValue[],
-    { visit, read }: Watchers = {},
+    { api = this.core, visit, read }: Watchers = {},
   ): (FoundGradient<GraphValue> | null)[] {
     const unpack = (call: RecordedCall<GraphValue>, value: GraphValue) => {
       // What has no elements is never read
@@ -288,7 +290,7 @@ export class GraphReplay {
     };
     const { tape } = this.recorder;
     try {
-      return differentiate({ api: this.core, tape, seeds, inputs, unpack, ...(visit ? { visit } : {}) });
+      return differentiate({ api, tape, seeds, inputs, unpack, ...(visit ? { visit } : {}) });
     } catch (error) {
       if (!(error instanceof DynError) || error instanceof NotFunctional) throw error;
       // A rule refuses its gradient when a pass comes to it, not where the program is compiled
@@ -298,7 +300,7 @@ export class GraphReplay {
 
   /** The gradients of a captured call for them, null where none arrives. Throws HistoryLost. */
   differentiate(
-    { outputs, tangents, retainGraph }: Pick<GradientCall, "outputs" | "tangents" | "retainGraph">,
+    { outputs, tangents, retainGraph, createGraph }: Omit<GradientCall, "inputs" | "complete">,
     inputs: readonly GraphValue[],
   ): (GraphValue | null)[] {
     const seeds = outputs.map((output, k) => {
@@ -306,7 +308,11 @@ export class GraphReplay {
       return { value, grad: tangent ? this.tensor(tangent).value() : this.core.onesLike(value) };
     });
     const passed: RecordedCall<GraphValue>[] = [];
-    const found = this.gradients(seeds, inputs, { visit: (call) => passed.push(call) });
+    const former = this.recorder.enabled;
+    this.recorder.enabled = createGraph;
+    const api = createGraph ? this.recorder.api : this.core;
+    const found = this.gradients(seeds, inputs, { api, visit: (call) => passed.push(call) });
+    this.recorder.enabled = former;
     if (!retainGraph) { for (const call of passed) this.#released.add(call); }
     return found.map((each) => each?.grad ?? null);
   }

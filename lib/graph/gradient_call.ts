@@ -17,6 +17,8 @@ export interface GradientCall {
   readonly tangents: readonly (Node | null)[];
   /** Whether the outputs may be differentiated once more. */
   readonly retainGraph: boolean;
+  /** Whether the gradients have a history of their own. */
+  readonly createGraph: boolean;
   /** Whether `inputs` are all the leaves that gradients of the outputs flow into, as in `backward()`. */
   readonly complete: boolean;
 }
@@ -28,23 +30,28 @@ export function takesGradients(node: Node): boolean {
 
 /** The arguments by which a node says what to differentiate. */
 export function gradientArguments(
-  { outputs, inputs, tangents, retainGraph, complete }: GradientCall,
+  { outputs, inputs, tangents, retainGraph, createGraph, complete }: GradientCall,
 ): { readonly args: readonly Argument[]; readonly kwargs: Readonly<Record<string, Argument>> } {
   return {
     args: [outputs, inputs, tangents],
-    kwargs: { ...(retainGraph ? { retainGraph } : {}), ...(complete ? {} : { complete }) },
+    kwargs: {
+      ...(retainGraph ? { retainGraph } : {}),
+      ...(createGraph ? { createGraph } : {}),
+      ...(complete ? {} : { complete }),
+    },
   };
 }
 
 /** What a node differentiates. */
 export function gradientCallOf(node: Node): GradientCall {
   const [outputs, inputs, tangents] = node.args;
-  const { retainGraph = false, complete = true } = node.kwargs;
+  const { retainGraph = false, createGraph = false, complete = true } = node.kwargs;
   return {
     outputs: nodesOf(outputs),
     inputs: nodesOf(inputs),
     tangents: listOf(tangents).map((each) => each === null ? null : nodeAt(each)),
     retainGraph: retainGraph === true,
+    createGraph: createGraph === true,
     complete: complete === true,
   };
 }

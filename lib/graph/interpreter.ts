@@ -34,6 +34,7 @@ export interface Runner extends ElementAccess {
     readonly inputs: readonly unknown[];
     readonly tangents: readonly unknown[];
     readonly retainGraph: boolean;
+    readonly createGraph: boolean;
   }): readonly unknown[];
   /** Asks for gradients of a tensor without history. */
   beginHistory(tensor: unknown): unknown;
@@ -227,7 +228,7 @@ export class Interpreter {
   }
 
   #gradientsOf(node: Node): Evaluator {
-    const { outputs, inputs, tangents, retainGraph } = gradientCallOf(node);
+    const { outputs, inputs, tangents, retainGraph, createGraph } = gradientCallOf(node);
     const [roots, leaves, given] = [outputs, inputs, tangents].map((list) =>
       list.map((each) => this.#argument(each))
     );
@@ -238,6 +239,7 @@ export class Interpreter {
         inputs: values(leaves, frame),
         tangents: values(given, frame),
         retainGraph,
+        createGraph,
       });
   }
 

@@ -4,6 +4,7 @@
  * again where an earlier one has. Invariant: computing them again gives the same: no random numbers, nothing written
  * before.
  */
+import { takesGradients } from "../graph/gradient_call.ts";
 import { type Graph, hasEffect, type Node } from "../graph/node.ts";
 
 /** What a gradient passes through on its way from some nodes, in the order of the graph. */
@@ -33,6 +34,8 @@ export function whyNotRepeated(
 ): string | null {
   const host = path.find(({ meta }) => meta.onHost);
   if (host) return `${host.name}, which the host computes, lies on its way`;
+  const taken = path.find(takesGradients);
+  if (taken) return `${taken.name} takes gradients before the host has computed`;
   const random = path.find(draws);
   if (random) return `${random.name} draws random numbers before the host has computed`;
   for (const node of graph.nodes) {

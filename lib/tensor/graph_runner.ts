@@ -29,14 +29,15 @@ export const graphRunner: Runner = {
     const run = () => withoutAutocast(call);
     return keys === undefined ? run() : withKeys(keysOf(keys), run);
   },
-  gradients({ outputs, inputs, tangents, retainGraph }) {
+  gradients({ outputs, inputs, tangents, retainGraph, createGraph }) {
     const roots = outputs.map(tensorOf),
       given = tangents.map((each) => each === null ? null : tensorOf(each));
     const start = lastSerial(), taken = new Set<Storage>();
-    return autograd().gradients(roots, inputs.map(tensorOf), { tangents: given, retainGraph }).map((grad) => {
+    const options = { tangents: given, retainGraph, createGraph };
+    return autograd().gradients(roots, inputs.map(tensorOf), options).map((grad) => {
       const own = grad.storage.serial > start && !taken.has(grad.storage) && grad.isContiguous();
       taken.add(grad.storage);
-      return own ? grad : noGrad(() => ops.clone(grad));
+      return own ? grad : createGraph ? ops.clone(grad) : noGrad(() => ops.clone(grad));
     });
   },
   beginHistory: (tensor) => tensorOf(tensor).requiresGrad_(),

@@ -94,6 +94,37 @@ export const whole: Corpus = {
     });
     noGrad(() => see(f(f64([1, -2]))));
   },
+  "a gradient of a gradient"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      const y = x.detach().requiresGrad_();
+      const [first] = autograd.grad(y.pow(3).sum(), [y], { createGraph: true });
+      return autograd.grad(first!.sum(), [y]);
+    });
+    see(f(f64([1, -2])));
+  },
+  "a penalty on gradients"({ compile, see }) {
+    manualSeed(4);
+    const critic = new nn.Sequential(new nn.Linear(3, 4), new nn.Tanh(), new nn.Linear(4, 1));
+    const step = compile((real: Tensor, fake: Tensor) => {
+      critic.zeroGrad();
+      const mixed = real.add(fake).div(2).detach().requiresGrad_();
+      const [slope] = autograd.grad(critic.call(mixed).sum(), mixed, { createGraph: true });
+      const penalty = slope!.square().sum(1).sqrt().sub(1).square().mean();
+      critic.call(fake).mean().sub(critic.call(real).mean()).add(penalty).backward();
+      return [penalty.detach(), slope!.requiresGrad, slope!.isLeaf];
+    });
+    for (let k = 0; k < 2; k++) {
+      see(step(randn([2, 3]), randn([2, 3])), critic.parameters().map(({ grad }) => grad?.clone()));
+    }
+  },
+  "gradients with a history, of inputs"({ compile, see }) {
+    const f = compile((x: Tensor, w: Tensor) => {
+      const [first] = autograd.grad(x.mul(w).sin().sum(), w, { createGraph: true });
+      const [second] = autograd.grad(first!.mul(x).sum(), [w]);
+      return second!;
+    });
+    see(f(f64([1, -2]), f64([0.5, 1], true)));
+  },
   "hooks of parameters, in the order of the tape"({ compile, see }) {
     manualSeed(3);
     const model = new nn.Sequential(new nn.Linear(2, 3), new nn.Tanh(), new nn.Linear(3, 1));
@@ -173,14 +204,6 @@ export const helped: Corpus = {
       return autograd.grad(y.mul(2), [y], [ones([3], { dtype: "float64" })]);
     });
     for (const which of ["unused", "several", "none", "shape"]) attempt(() => f(f64([1, -2]), which));
-  },
-  "a gradient of a gradient"({ compile, see }) {
-    const f = compile((x: Tensor) => {
-      const y = x.detach().requiresGrad_();
-      const [first] = autograd.grad(y.pow(3).sum(), [y], { createGraph: true });
-      return autograd.grad(first!.sum(), [y]);
-    });
-    see(f(f64([1, -2])));
   },
   "an input with a history of its own"({ compile, see }) {
     const f = compile((a: Tensor, b: Tensor) => autograd.grad(a.mul(b).sum(), [a]));

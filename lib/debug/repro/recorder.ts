@@ -143,7 +143,7 @@ function inferred(node: Node): NodeValue {
     : { kind: "tensor", tensor: result, requiresGrad: begins || (records && isFloat(result.dtype)) };
 }
 
-/** Gradients are row-major and belong to nobody's history. */
+/** Gradients are row-major, and have no history unless one is asked for. */
 function gradientsOf(node: Node): NodeValue {
   const tensors = gradientCallOf(node).inputs.map(({ name, meta: { value } }): TensorMeta => {
     if (value.kind !== "tensor") {
@@ -152,7 +152,7 @@ function gradientsOf(node: Node): NodeValue {
     const { shape, dtype, device } = value.tensor;
     return contiguousMeta(shape, dtype, device);
   });
-  return { kind: "tensors", tensors, requiresGrad: false };
+  return { kind: "tensors", tensors, requiresGrad: gradientCallOf(node).createGraph };
 }
 
 function requiresAny(node: Node): boolean {

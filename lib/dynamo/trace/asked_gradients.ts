@@ -22,7 +22,6 @@ export function gradientsAsked(m: Interpreter, { args }: CallRequest): Value {
   }
   const leave = (because: string): never => tapGradient(m, inputs, `autograd.grad: ${because}`);
   const tangents = outputs.map((output, k) => tangentOf(m, output, asked.tangents[k] ?? NULL));
-  if (asked.createGraph) return leave("createGraph");
   if (outputs.some(({ real }) => real)) return leave("an output was made outside of the graph");
   const nodes = inputs.map((input) => m.output.nodeOf(input));
   const call = {
@@ -30,6 +29,7 @@ export function gradientsAsked(m: Interpreter, { args }: CallRequest): Value {
     inputs: nodes,
     tangents,
     retainGraph: asked.retainGraph,
+    createGraph: asked.createGraph,
   };
   const plan = m.output.history.asked(call);
   if (plan.kind === "refused") return leave(plan.because);
@@ -44,7 +44,7 @@ export function gradientsAsked(m: Interpreter, { args }: CallRequest): Value {
   }
   const found = plan.gradients.flatMap((grad, k) => {
     const node = nodes[k];
-    return grad && node ? [{ grad, node, k }] : [];
+    return grad && node ? [{ grad, node, k, recorded: plan.recorded[k] === true }] : [];
   });
   if (found.length < inputs.length && !asked.allowUnused) {
     return breakGraph("throws", "an input of autograd.grad that does not contribute");
@@ -53,7 +53,7 @@ export function gradientsAsked(m: Interpreter, { args }: CallRequest): Value {
   const results = appendGradients(
     m,
     { ...call, inputs: found.map(({ node }) => node), complete: false },
-    found.map(({ grad }) => grad),
+    found,
   );
   const byInput = new Map(found.map(({ k }, at) => [k, results[at]]));
   return newArray(m, inputs.map((_, k) => byInput.get(k) ?? NULL));

@@ -36,7 +36,7 @@ export function backward(
     if (hintOf(elementCount(loss.meta)) !== 1) return breakGraph("throws", "backward of several elements");
   }
   const outputs = [m.output.nodeOf(loss)], tangents = [tangent];
-  const plan = m.output.history.plan({ outputs, tangents, retainGraph });
+  const plan = m.output.history.plan({ outputs, tangents, retainGraph, createGraph });
   if (plan.kind === "refused") return breakGraph("backward", plan.because);
   if (plan.kind === "released") {
     // A second pass through what the first has used up fails on the tape, so the first must be left to it.
@@ -54,8 +54,8 @@ export function backward(
   if (isSeen) return breakGraph("backward", "a hook sees how a gradient lies in memory");
   const grads = appendGradients(
     m,
-    { outputs, inputs, tangents, retainGraph, complete: true },
-    plan.gradients.map(({ grad }) => grad),
+    { outputs, inputs, tangents, retainGraph, createGraph, complete: true },
+    plan.gradients.map(({ grad }) => ({ grad, recorded: false })),
   );
   const arriving = leaves.flatMap((leaf, k): Arriving[] => {
     const grad = grads[k], node = inputs[k];

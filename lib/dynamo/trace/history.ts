@@ -40,6 +40,8 @@ export type AskedPlan =
   | {
     readonly kind: "gradients";
     readonly gradients: readonly (GraphValue | null)[];
+    /** Which of them have a history. */
+    readonly recorded: readonly boolean[];
     readonly inputs: readonly Node[];
   }
   | Refusal;
@@ -101,7 +103,7 @@ export class TraceHistory {
   }
 
   /** The gradients of a backward pass with respect to the leaves. */
-  plan(call: Pick<GradientCall, "outputs" | "tangents" | "retainGraph">): BackwardPlan {
+  plan(call: Omit<GradientCall, "inputs" | "complete">): BackwardPlan {
     return this.#planned(call, () => {
       const wanted = this.#leaves();
       const found = this.#replay.differentiate(call, wanted.map(({ value }) => value));
@@ -127,7 +129,13 @@ export class TraceHistory {
       const behind = new Set(
         call.outputs.flatMap((node) => this.#replay.inputsBehind(this.#replay.tensor(node).value())),
       );
-      return { kind: "gradients", gradients, inputs: this.#inputs.filter((_, k) => behind.has(k)) };
+      const recorded = gradients.map((grad) => grad !== null && this.#replay.recorder.requiring.has(grad));
+      return {
+        kind: "gradients",
+        gradients,
+        recorded,
+        inputs: this.#inputs.filter((_, k) => behind.has(k)),
+      };
     });
   }
 
