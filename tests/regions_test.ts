@@ -439,3 +439,14 @@ Deno.test("marked generators that take turns are what they are", () => {
   const x = randn([4]).requiresGrad_(), module = new nn.Linear(1, 1);
   assertNear(outcome(compile(run), { module, x }), outcome(run, { module, x }));
 });
+
+Deno.test("where no gradient is taken, a region keeps nothing for one", () => {
+  const module = stack(), run = (x: Tensor) => module.call(x).detach();
+  const before = counters.get("inductor", "kernels"), x = input();
+  const { result, made } = counted(() => compile(run)(x));
+  const recorded = counters.get("inductor", "kernels") - before;
+  assertNear([result], [run(x)]);
+  assertEquals(made[1], 1);
+  noGrad(() => compile((x: Tensor) => module.call(x))(x));
+  assertEquals(counters.get("inductor", "kernels") - before, 2 * recorded);
+});

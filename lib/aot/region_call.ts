@@ -65,7 +65,12 @@ const REGION: OpDefinition = {
 export function callVariant(
   replay: GraphReplay,
   variant: RegionVariant,
-  { args, keys }: { readonly args: readonly (GraphValue | Argument)[]; readonly keys: RandomKeys },
+  { args, keys, differentiated }: {
+    readonly args: readonly (GraphValue | Argument)[];
+    readonly keys: RandomKeys;
+    /** Told where the gradient of the call is taken. */
+    readonly differentiated: () => void;
+  },
 ): FunctionalTensor[] {
   const { builder, recorder } = replay;
   const { forward, name, randomOps, device, results, backward } = variant;
@@ -95,6 +100,7 @@ export function callVariant(
         args: [...args, ...given.slice(args.length)],
         made,
         out,
+        differentiated,
       }),
       ...(around ? { around } : {}),
     });
@@ -106,16 +112,18 @@ export function callVariant(
 function gradientOf(
   { builder, core }: GraphReplay,
   { region, saved, sizes, gradients }: RegionBackward,
-  { name, values, args, made, out }: {
+  { name, values, args, made, out, differentiated }: {
     readonly name: string;
     readonly values: readonly GraphValue[];
     readonly args: readonly (GraphValue | Argument)[];
     readonly made: readonly GraphValue[];
     readonly out: GraphValue;
+    readonly differentiated: () => void;
   },
 ): OwnGradient<GraphValue> {
   return ([grad = null], read) => {
     if (grad === null) return values.map(() => null);
+    differentiated();
     // A pass reads what was saved, whichever tensors that was
     if (saved.length > 0) void read(out).node;
     const tangent = laidOut(core, grad, contiguousMeta(out.shape, out.dtype, out.device));

@@ -28,10 +28,11 @@ import { type CallRegion, traceForward } from "./trace.ts";
 /** The regions of one captured graph. */
 export class Regions {
   readonly #variants = new Map<Region, Map<string, RegionVariant | null>>();
-  /** How many calls were made. */
-  calls = 0;
+  /** Whether a call keeps something for its gradient, and whether one was differentiated. */
+  readonly seen = { keeps: false, differentiated: false };
 
-  constructor(readonly partition: Partitioner) {}
+  /** `keeps`: whether calls keep what their gradients need. */
+  constructor(readonly partition: Partitioner, readonly keeps: boolean) {}
 
   /** Makes a call where that is possible. */
   readonly call: CallRegion = (replay, { node, region, args }, keys) => {
@@ -46,15 +47,19 @@ export class Regions {
     });
     const whole = given.flatMap((each) => each === null ? [] : [each]);
     if (whole.length < given.length) return null;
-    const requires = whole.flatMap((each) => isGraphValue(each) ? [recorder.requiring.has(each)] : []);
+    const requires = whole.flatMap((each) =>
+      isGraphValue(each) ? [this.keeps && recorder.requiring.has(each)] : []
+    );
     const variant = this.#variantFor(node.target, region, requires);
     if (!variant) return null;
-    this.calls++;
-    return callVariant(replay, variant, { args: whole, keys });
+    if (variant.backward) this.seen.keeps = true;
+    const differentiated = () => void (this.seen.differentiated = true);
+    return callVariant(replay, variant, { args: whole, keys, differentiated });
   };
 
   /** A variant for arguments that require gradients; one for more of them where it says the same of the result. */
   #variantFor(name: string, region: Region, requires: readonly boolean[]): RegionVariant | null {
+    if (!this.keeps) return this.#variant(name, region, requires);
     const most = region.graph.placeholders.flatMap(({ meta: { value } }) =>
       value.kind === "tensor" ? [value.requiresGrad] : []
     );
@@ -142,7 +147,13 @@ export function jointOfRegions(captured: GraphModule, partition: Partitioner): J
   }
   const module = recording.phase("outline", () => outlined(captured));
   if (!module) return null;
-  const regions = new Regions(partition);
+  const regions = new Regions(partition, true), joint = jointThrough(module, regions);
+  const { keeps, differentiated } = regions.seen;
+  // Where no gradient is taken, nothing has to be kept for one
+  return joint && keeps && !differentiated ? jointThrough(module, new Regions(partition, false)) : joint;
+}
+
+function jointThrough(module: GraphModule, regions: Regions): JointGraph | null {
   try {
     const trace = traceForward(module, regions.call);
     const joint = buildJoint(trace, { gradEnabled: ambient.gradEnabled });
