@@ -450,3 +450,17 @@ Deno.test("where no gradient is taken, a region keeps nothing for one", () => {
   noGrad(() => compile((x: Tensor) => module.call(x))(x));
   assertEquals(counters.get("inductor", "kernels") - before, 2 * recorded);
 });
+
+Deno.test("a gradient of a gradient inside of the graph is that of the layers", () => {
+  const module = stack();
+  const run = (x: Tensor) => {
+    const y = module.call(x);
+    const [grad] = autograd.grad([y.pow(2).sum()], [x], { createGraph: true });
+    return grad ? y.mean().add(grad.pow(2).sum()) : y;
+  };
+  const x = input().requiresGrad_();
+  for (const backend of ["aot_eager", "inductor"]) {
+    const compiled = compile(run, { backend });
+    assertNear(outcome(compiled, { module, x }), outcome(run, { module, x }));
+  }
+});

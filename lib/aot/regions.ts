@@ -8,8 +8,9 @@ import { config } from "../base/config.ts";
 import { counters } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
 import { copyGraph } from "../graph/copy.ts";
+import { gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import { GraphModule } from "../graph/graph_module.ts";
-import type { Graph, Region } from "../graph/node.ts";
+import type { Graph, Node, Region } from "../graph/node.ts";
 import { isGraphValue, tensorArguments } from "../ops/graph_builder.ts";
 import { GraphContract, laidOut, outputsOf } from "../ops/rewrite/contract.ts";
 import { sameMeta } from "../ops/rewrite/metadata.ts";
@@ -145,6 +146,9 @@ export function jointOfRegions(captured: GraphModule, partition: Partitioner): J
   ) {
     return null;
   }
+  // The gradient of a region is a call that has none of its own
+  const isTwice = (node: Node) => takesGradients(node) && gradientCallOf(node).createGraph;
+  if (captured.graph.nodes.some(isTwice)) return null;
   const module = recording.phase("outline", () => outlined(captured));
   if (!module) return null;
   const regions = new Regions(partition, true), joint = jointThrough(module, regions);
