@@ -298,3 +298,9 @@ export function breakGraph(kind: BreakKind, detail = ""): never {
 export function refuseCall(detail: string): never {
   throw new BreakSignal({ kind: "throws", detail }, true);
 }
+
+/** What running an instruction threw, as the program's own throw; a break in the midst of it stays what it is. */
+export function throwsAsPlain(thrown: unknown, name: string): never {
+  if (thrown instanceof BreakSignal) throw thrown;
+  return breakGraph("throws", thrown instanceof Error ? thrown.message : name);
+}

@@ -892,4 +892,12 @@ export const FOUND: Readonly<Record<string, Found>> = {
       );
     },
   },
+  "what the host computes, in place": {
+    make: () =>
+      life((x: Tensor, y: Tensor) => {
+        const before = x.add(0);
+        x.lcm_(y);
+        return [before, x.gt(0), x.gcd_(int(4)), x.remainder(3)];
+      }, [() => [int([-6, 9]), int(4)], () => [int([17, 1]), int(6)]]),
+  },
 };

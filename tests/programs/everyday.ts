@@ -623,6 +623,18 @@ export const everyday: Corpus = {
       }
     }
   },
+  "big integers of elements, where something comes finally"({ compile, see, attempt }) {
+    let finals = 0;
+    const f = compile((x: Tensor) => {
+      try {
+        return [BigInt(Number(x.sum().item())) + 1n, BigInt(x.sum().item() as number)];
+      } finally {
+        finals++;
+      }
+    });
+    for (const given of [v(1, 2), v(3, 4), v(0.5)]) attempt(() => f(given));
+    see(finals);
+  },
   "the stack of an error that was made here"({ compile, attempt }) {
     const uses: ((x: Tensor) => unknown)[] = [
       (x) => [x.add(1), typeof new Error("a").stack],

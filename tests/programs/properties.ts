@@ -124,6 +124,22 @@ export const properties: Corpus = {
     });
     see(f(v(1), 1, { a: 1 }), f(v(2), 5, Array.prototype), log);
   },
+  "properties that get the flags of new ones, where they have others"({ compile, see, attempt }) {
+    const f = compile((x: Tensor, o: object, value: unknown) => {
+      Object.defineProperty(o, "a", { value, writable: true, enumerable: true, configurable: true });
+      return x.add(1);
+    });
+    const hidden = () => Object.defineProperty({}, "a", { value: 1, enumerable: false, configurable: true });
+    const read = () =>
+      Object.defineProperty({}, "a", { get: () => 1, set: () => see("set"), configurable: true });
+    for (const make of [hidden, read, () => ({ a: 1 }), () => ({}), hidden, read]) {
+      for (const value of [1, 2]) {
+        const o = make();
+        attempt(() => f(v(1), o, value));
+        see(Object.getOwnPropertyDescriptor(o, "a"));
+      }
+    }
+  },
   "integrity only grows, and empty objects that cannot be extended are frozen"({ compile, see }) {
     const f = compile((x: Tensor) => {
       const a = Object.seal(Object.freeze({ v: 1 })), b = Object.preventExtensions<object>({});

@@ -122,7 +122,9 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     if (keepsFlags && slot.value === object.reads.get(key)) continue;
     // An assignment keeps the flags
     const assigned = keepsFlags && slot.writable ? { ...slot, enumerable: true, configurable: true } : slot;
-    lines.push(rebuild.setSlot(name(), key, assigned, !former && mayRunCode(object, key)));
+    // Which flags are there decides, even where those that are wanted are what an assignment gives new properties
+    const define = former ? !keepsFlags : mayRunCode(object, key);
+    lines.push(rebuild.setSlot(name(), key, assigned, define));
   }
   for (const [access, value] of object.privates) {
     lines.push(`${rebuild.constants.name(access)}.set(${name()}, ${rebuild.value(value)});`);

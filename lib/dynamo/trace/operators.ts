@@ -6,7 +6,7 @@
 import { isFloat } from "../../base/dtype.ts";
 import { invariant } from "../../base/errors.ts";
 import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/code.ts";
-import { breakGraph } from "../break_reasons.ts";
+import { breakGraph, throwsAsPlain } from "../break_reasons.ts";
 import type { HostBinary } from "../variables/host_number.ts";
 import { binaryNumbers, numberIsTruthy, specializeNumber, unaryNumber } from "../variables/numbers.ts";
 import {
@@ -185,7 +185,7 @@ function compute(
     invariant(typeof operation === "function", `Expected the operator ${operator}`);
     return primitive(Reflect.apply(operation, undefined, [a, b])).value;
   } catch (error) {
-    return breakGraph("throws", error instanceof Error ? error.message : "");
+    return throwsAsPlain(error, "");
   }
 }
 

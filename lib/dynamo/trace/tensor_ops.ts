@@ -109,6 +109,12 @@ export function callResolved(
   if (isDataDependent(m, definition, args)) {
     return dataDependent(m, definition, args, { isInplace: inplace });
   }
+  const [first] = tensorArguments(args);
+  if (inplace && first && runsOnHost({ definition, args })) {
+    // What the host computes changes nothing; what comes after a write in the graph comes after it
+    const result = callResolved(m, { definition, inplace: false }, args);
+    return callOp(m, m.opNamed("copy_"), [tracedTensor(m, first.value), result], true);
+  }
   if (m.autocast === "" || inplace) return append(m, { definition, inplace }, args, method);
   return underAutocast(m, definition, args, { region: m.autocast, method });
 }

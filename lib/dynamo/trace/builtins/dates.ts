@@ -3,7 +3,7 @@
  * and what programs ask of them; output: known values, and dates that generated code makes again. Invariant: what a
  * date says of a known time is what it says in every call of the process; of other times only the number is told.
  */
-import { breakGraph } from "../../break_reasons.ts";
+import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { constant, ObjectValue, primitive, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
 import type { ModelTable } from "./table.ts";
@@ -37,7 +37,7 @@ function timeOf(m: Interpreter, args: readonly Value[]): Value {
     const made: unknown = Reflect.construct(Date, given);
     return constant(made instanceof Date ? made.getTime() : NaN);
   } catch (error) {
-    return breakGraph("throws", error instanceof Error ? error.message : "Date");
+    return throwsAsPlain(error, "Date");
   }
 }
 
@@ -52,7 +52,7 @@ function asked(m: Interpreter, name: string, request: CallRequest): CallResult {
   try {
     result = Reflect.apply(method, real, given);
   } catch (error) {
-    return breakGraph("throws", error instanceof Error ? error.message : name);
+    return throwsAsPlain(error, name);
   }
   if (name.startsWith("set")) date.time = constant(real.getTime());
   return primitive(result);

@@ -5,7 +5,7 @@
  */
 import { types } from "node:util";
 import { isReplaced } from "../../../base/own_builtins.ts";
-import { breakGraph } from "../../break_reasons.ts";
+import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { propertySource } from "../../source.ts";
 import {
   constant,
@@ -187,7 +187,7 @@ function stringMethod(
   try {
     result = Reflect.apply(fn, text, [pattern, ...list]);
   } catch (error) {
-    return breakGraph("throws", error instanceof Error ? error.message : name);
+    return throwsAsPlain(error, name);
   }
   if (name === "matchAll") {
     const matches = [...result as Iterable<RegExpExecArray>].map((match) => matchValue(m, match));
@@ -238,7 +238,7 @@ export function addPatterns(table: ModelTable): void {
       );
       return newRegexp(m, known, flags);
     } catch (error) {
-      return breakGraph("throws", error instanceof Error ? error.message : "RegExp");
+      return throwsAsPlain(error, "RegExp");
     }
   });
 }

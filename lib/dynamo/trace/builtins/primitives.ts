@@ -3,7 +3,7 @@
  * Input: traced values; output: constants, computed by the builtin itself. Invariant: nothing here has an effect
  * or depends on anything but its arguments.
  */
-import { breakGraph } from "../../break_reasons.ts";
+import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { mathNumbers, specializeNumber } from "../../variables/numbers.ts";
 import {
   constant,
@@ -41,7 +41,7 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
       try {
         result = Reflect.apply(fn, receiver, list);
       } catch (error) {
-        return breakGraph("throws", error instanceof Error ? error.message : name);
+        return throwsAsPlain(error, name);
       }
       return fromPure(m, result) ?? breakGraph("builtin", name);
     });
@@ -316,7 +316,7 @@ export function addPrimitives(table: ModelTable): void {
     try {
       return primitive(Reflect.apply(BigInt, undefined, [primitiveOf(m, value, "BigInt")]));
     } catch (error) {
-      return breakGraph("throws", error instanceof Error ? error.message : "BigInt");
+      return throwsAsPlain(error, "BigInt");
     }
   });
   table.method(JSON, "stringify", (m, { args: [value = UNDEFINED, replacer, space] }) => {
@@ -335,7 +335,7 @@ export function addPrimitives(table: ModelTable): void {
       );
       return primitive(text);
     } catch (error) {
-      return breakGraph("throws", error instanceof Error ? error.message : "JSON.stringify");
+      return throwsAsPlain(error, "JSON.stringify");
     }
   });
   table.method(JSON, "parse", (m, { args: [value = UNDEFINED, reviver] }) => {

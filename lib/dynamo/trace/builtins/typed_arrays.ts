@@ -3,7 +3,7 @@
  * typed arrays of the trace, and what the builtins themselves give for them. Invariant: an array has its elements to
  * itself: what would share them with another, or with a buffer, ends the graph.
  */
-import { breakGraph } from "../../break_reasons.ts";
+import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
 import { constant, type NumberArray, type Value } from "../../variables/value.ts";
 import { allElements } from "../contents.ts";
@@ -85,7 +85,7 @@ function plainCall(m: Interpreter, name: string, request: CallRequest): CallResu
   try {
     result = Reflect.apply(method, elements, args);
   } catch (error) {
-    return breakGraph("throws", error instanceof Error ? error.message : name);
+    return throwsAsPlain(error, name);
   }
   if (result === elements) return request.self;
   if (typeof result === "object" && result !== null) return newTyped(m, result as NumberArray);
