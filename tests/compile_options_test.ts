@@ -88,7 +88,7 @@ Deno.test("what steers compilation says what it expected and what it found", () 
       "Expected a function or an nn.Module to explain but found 3",
       'Expected a function or an nn.Module but found "f"',
       "Expected a function to disable but found 3",
-      "Expected an option of disable out of reason but found reasons",
+      "Expected an option of disable out of reason, recursive but found reasons",
       "Expected a function to allow in graphs but found null",
       'Expected a function from graphs to callables as backend "x" but found 3',
       "Expected the name of a backend but found 3",
