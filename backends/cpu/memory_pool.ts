@@ -7,10 +7,9 @@ import { discardBlocks, makeBlock } from "./host_blocks.ts";
 
 /**
  * What results of a loop may take until they are looked for: so little that the next ones are written where a cache holds
- * them still, which memory-bound kernels need a third less time for, and so much that the look, 0.2 ms with cold caches,
- * takes less than that.
+ * them still, and so much that the look, 0.2 ms with cold caches, is a small part of their kernels' time.
  */
-const YOUNG_BYTES = 2 ** 24;
+const YOUNG_BYTES = 2 ** 25;
 
 /** Memory of which a new object and its place in a set would be felt beside a call's time. */
 const SMALL_BYTES = 2 ** 16;
