@@ -83,17 +83,17 @@ Deno.test("a pool uses dropped memory again in a loop that does not wait", () =>
   assert(pool.mostReserved - mostReserved < 4 * MIB);
 });
 
-Deno.test("a large result is mostly written where one of the last two was, also after all was collected", () => {
+Deno.test("a large result is mostly written where one of the last three was, also after all was collected", () => {
   const pool = new MemoryPool("cpu");
   let last: readonly HostBlock[] = [], same = 0;
   for (let i = 0; i < 200; i++) {
     if (i % 20 === 0) pool.giveBack();
     const { block } = pool.allocate(16 * MIB);
     if (last.includes(block)) same++;
-    last = [...last, block].slice(-2);
+    last = [...last, block].slice(-3);
   }
   // Not while V8 marks everything
-  assert(same > 100, `Expected most results in one of the last two blocks but found ${same} of 200`);
+  assert(same > 150, `Expected most results in one of the last three blocks but found ${same} of 200`);
 });
 
 Deno.test("memory larger than what is searched for is found among the young", () => {
