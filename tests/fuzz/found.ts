@@ -900,4 +900,13 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return [before, x.gt(0), x.gcd_(int(4)), x.remainder(3)];
       }, [() => [int([-6, 9]), int(4)], () => [int([17, 1]), int(6)]]),
   },
+  "the gradient of what was written to without recording": {
+    make: () =>
+      life((x: Tensor) => {
+        const middle = x.mul(2), end = middle.sin();
+        noGrad(() => void middle.set(["2:1"], 0));
+        const [gradient] = autograd.grad(end.sum(), [middle], { allowUnused: true });
+        return [gradient];
+      }, [() => [leaf([0.5])], () => [leaf([1, 2])]]),
+  },
 };

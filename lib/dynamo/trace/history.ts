@@ -118,6 +118,17 @@ export class TraceHistory {
   /** The gradients of outputs with respect to some tensors. */
   asked(call: Omit<GradientCall, "complete">): AskedPlan {
     return this.#planned(call, () => {
+      // Its place in the history is where it was before, which has no value any more
+      const isMoved = call.inputs.some((node) => {
+        const { storage } = this.#replay.tensor(node);
+        return node.op !== "placeholder" && storage.version > storage.recordedWrites;
+      });
+      if (isMoved) {
+        return {
+          kind: "refused",
+          because: "a tensor whose gradient is asked for was written to without recording",
+        };
+      }
       const wanted = call.inputs.map((node) => this.#replay.historyOf(this.#replay.tensor(node)));
       const before = new Set(this.#replay.graph.nodes);
       const gradients = this.#replay.differentiate(call, wanted);
