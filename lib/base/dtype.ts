@@ -193,3 +193,11 @@ export function setDefaultDtype(dtype: FloatType): void {
   }
   defaultFloat = dtype;
 }
+
+/** The difference between 1 and the next larger number of a float type. */
+export const EPSILON: Partial<Readonly<Record<DType, number>>> = {
+  float64: 2 ** -52,
+  float32: 2 ** -23,
+  float16: 2 ** -10,
+  bfloat16: 2 ** -7,
+};

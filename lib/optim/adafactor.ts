@@ -1,4 +1,5 @@
 /** Adafactor: mean squares of gradients as products of those of rows and columns; as torch.optim's. */
+import { EPSILON } from "../base/dtype.ts";
 import { zeros, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
@@ -30,14 +31,6 @@ const ADAFACTOR: AdafactorOptions = {
   d: 1,
   weightDecay: 0,
   maximize: false,
-};
-
-/** Differences between 1 and the next larger number. */
-const EPSILON: Readonly<Record<string, number>> = {
-  float16: 2 ** -10,
-  bfloat16: 2 ** -7,
-  float32: 2 ** -23,
-  float64: 2 ** -52,
 };
 
 /** Shazeer and Stern 2018, without momentum. */

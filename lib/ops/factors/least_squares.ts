@@ -3,7 +3,7 @@
  * Invariant: singular values at most `rtol` times the largest, or `atol`, count as 0.
  */
 import { DynError } from "../../base/errors.ts";
-import type { DType } from "../../base/dtype.ts";
+import { type DType, EPSILON } from "../../base/dtype.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { product } from "../../sym/expr.ts";
@@ -15,9 +15,6 @@ import { knownSize, shapeText } from "../shapes.ts";
 import { defineWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
-
-/** Differences between 1 and the next larger number. */
-const EPSILON: Partial<Record<DType, number>> = { float64: 2 ** -52, float32: 2 ** -23 };
 
 /** What the size of a singular value is measured by. */
 interface Tolerance<T> {
