@@ -2,9 +2,9 @@
  * Tests of programs by name: each shows compiled what it shows plainly. Input: programs and backends; output: tests.
  * Invariant: calls that ran uncompiled through a fault of the compiler fail the test, too.
  */
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { difference, faults, observe, type Program } from "../../cli/fuzz/language/observation.ts";
-import { compile, config, manualSeed } from "../../mod.ts";
+import { compile, compiler, config, manualSeed } from "../../mod.ts";
 
 /** Programs by name. */
 export type Corpus = Readonly<Record<string, Program>>;
@@ -41,5 +41,20 @@ async function agree(
 export function register(corpus: Corpus, backends: readonly string[], forced: readonly number[] = []): void {
   for (const [name, program] of Object.entries(corpus)) {
     Deno.test(`compiled as uncompiled: ${name}`, () => agree(program, backends, forced));
+  }
+}
+
+/** Makes a test of each program: nothing of it that is compiled breaks its graph. */
+export function registerUnbroken(corpus: Corpus): void {
+  for (const [name, program] of Object.entries(corpus)) {
+    Deno.test(`no break: ${name}`, async () => {
+      const made: object[] = [];
+      await observe(program, (fn) => {
+        const run = compile(fn, { backend: "eager" });
+        made.push(run);
+        return run;
+      });
+      assertEquals(made.map((run) => compiler.status(run).graphBreaks), made.map(() => 0));
+    });
   }
 }
