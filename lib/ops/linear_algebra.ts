@@ -5,10 +5,10 @@
  */
 import { DynError } from "../base/errors.ts";
 import { isFloat } from "../base/dtype.ts";
-import { type Dim } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { type HostTensor, type TensorLike } from "./definition.ts";
+import { checkSquare, LINALG } from "./factors/checks.ts";
 import type { OpApi } from "./generated.ts";
 import { nullable, optional, required, type Scalar } from "./params.ts";
 import { hostTensor } from "./host.ts";
@@ -26,8 +26,6 @@ import {
   shapeText,
 } from "./shapes.ts";
 import { defineWideOp } from "./wide.ts";
-
-const LINALG = { method: false, free: false, namespaces: ["linalg"] } as const;
 
 /** The norm of matrices along two dimensions. */
 function matrixNormOf<T extends TensorLike>(
@@ -263,15 +261,6 @@ const multiDot = defineWideOp({
   samples: [{ args: [[t(2, 3), t(3, 4), t(4, 2)]] }],
   errors: [{ args: [[t(2, 3)]], message: "at least two" }],
 });
-
-function checkSquare(name: string, A: TensorMeta): Dim {
-  const n = A.shape.at(-1) ?? 1;
-  if (A.shape.length < 2 || !isEqual(n, A.shape.at(-2) ?? 1)) {
-    throw new DynError(`Expected square matrices in ${name} but found ${shapeText(A.shape)}`);
-  }
-  checkCategory(name, A.dtype, ["float"]);
-  return n;
-}
 
 /** Gauss-Jordan elimination with partial pivoting: determinants, and inverses where they exist. */
 function eliminate(A: HostTensor): { inverse: number[] | null; sign: number[]; logabs: number[] } {

@@ -3,16 +3,14 @@
  * Invariant: computed on the host in float64 by one-sided Jacobi rotations, which find small values to full
  * relative precision; ordered from the largest down.
  */
-import { DynError } from "../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { defineOp, type HostTensor, type TensorLike } from "./definition.ts";
+import { checkMatrices, LINALG } from "./factors/checks.ts";
 import type { OpApi } from "./generated.ts";
 import { required } from "./params.ts";
 import { hostTensor } from "./host.ts";
-import { checkCategory, t } from "./pointwise.ts";
-import { knownSize, shapeText } from "./shapes.ts";
-
-const LINALG = { method: false, free: false, namespaces: ["linalg"] } as const;
+import { t } from "./pointwise.ts";
+import { knownSize } from "./shapes.ts";
 
 /** A matrix by columns. */
 type Columns = Float64Array[];
@@ -144,13 +142,6 @@ function factorsOf(A: HostTensor): readonly HostTensor[] {
     hostTensor([...lead, least], A.dtype, s),
     hostTensor([...lead, least, columns], A.dtype, vh),
   ];
-}
-
-function checkMatrices(name: string, A: TensorMeta): void {
-  if (A.shape.length < 2) {
-    throw new DynError(`Expected matrices in ${name} but found shape ${shapeText(A.shape)}`);
-  }
-  checkCategory(name, A.dtype, ["float"]);
 }
 
 /** The shapes of U, S and Vh. */

@@ -7,18 +7,10 @@ import { isEqual } from "../sym/decide.ts";
 import { product } from "../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import { defineOp, type TensorLike } from "./definition.ts";
+import { checkSquare, LINALG } from "./factors/checks.ts";
 import { optional, required } from "./params.ts";
-import { checkCategory, t } from "./pointwise.ts";
+import { t } from "./pointwise.ts";
 import { broadcastShapes, sameShape, shapeText } from "./shapes.ts";
-
-const LINALG = { method: false, free: false, namespaces: ["linalg"] } as const;
-
-function checkSquare(name: string, A: TensorMeta): void {
-  if (A.shape.length < 2 || !isEqual(A.shape.at(-1) ?? 1, A.shape.at(-2) ?? 1)) {
-    throw new DynError(`Expected square matrices in ${name} but found ${shapeText(A.shape)}`);
-  }
-  checkCategory(name, A.dtype, ["float"]);
-}
 
 /** Whether right-hand sides are vectors, one a matrix, rather than matrices. */
 const areVectors = (A: TensorLike, B: TensorLike): boolean =>

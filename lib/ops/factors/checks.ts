@@ -1,12 +1,12 @@
-/** Checks of matrices that ops decompose. Input: metadata; output: sizes, or a DynError that names the op. */
+/** Checks of matrices that ops of linear algebra take. Input: metadata; output: sizes, or a DynError that names the op. */
 import { DynError } from "../../base/errors.ts";
 import type { TensorLike } from "../tensor_like.ts";
-import { isEqual } from "../../sym/decide.ts";
+import { isEqual, isLess } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { checkCategory } from "../pointwise.ts";
 import { shapeText } from "../shapes.ts";
 
-/** Where decompositions are found. */
+/** Where linear algebra is found. */
 export const LINALG = { method: false, free: false, namespaces: ["linalg"] } as const;
 
 /** The sizes of matrices in the last two dimensions. Throws DynError for what are none, or not of a float type. */
@@ -19,16 +19,17 @@ export function checkMatrices(name: string, A: TensorLike): { readonly rows: Dim
   return { rows, columns };
 }
 
-/** The side of square matrices. Throws DynError for others. */
+/** The side of square matrices. Throws DynError for others, or where they are not of a float type. */
 export function checkSquare(name: string, A: TensorLike): Dim {
-  const { rows, columns } = checkMatrices(name, A);
-  if (!isEqual(rows, columns)) {
+  const n = A.shape.at(-1) ?? 1;
+  if (A.shape.length < 2 || !isEqual(n, A.shape.at(-2) ?? 1)) {
     throw new DynError(`Expected square matrices in ${name} but found ${shapeText(A.shape)}`);
   }
-  return columns;
+  checkCategory(name, A.dtype, ["float"]);
+  return n;
 }
 
 /** The lesser of two sizes, which decides the shape of factors. */
 export function lesser(rows: Dim, columns: Dim): Dim {
-  return isEqual(rows, columns) || Number(rows) < Number(columns) ? rows : columns;
+  return isLess(rows, columns) ? rows : columns;
 }

@@ -2,7 +2,6 @@
  * QR decomposition. Input: matrices; output: as torch.linalg.qr. Invariant: computed on the host in float64 by Householder
  * reflections, with LAPACK's signs: a column is reflected to the side away from it.
  */
-import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { isEqual } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
@@ -10,6 +9,7 @@ import type { HostTensor, TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
+import { knownSize } from "../shapes.ts";
 import { defineWideOp } from "../wide.ts";
 import { checkMatrices, lesser, LINALG } from "./checks.ts";
 import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
@@ -173,10 +173,7 @@ function wideOrTall<T extends TensorLike>(o: OpApi<T>, A: T): readonly [T, T] {
     const [Q, R] = o.tallQr(A);
     return [Q, R];
   }
-  const count = Number(rows), wide = Number(columns);
-  if (!Number.isInteger(count) || !Number.isInteger(wide)) {
-    throw new DynError("Expected wide matrices of known size in qr but found sizes that change");
-  }
+  const count = knownSize(rows), wide = knownSize(columns);
   const [Q, first] = o.tallQr(o.narrow(A, -1, 0, count));
   return [Q, o.cat([first, o.matmul(o.mT(Q), o.narrow(A, -1, count, wide - count))], -1)];
 }
