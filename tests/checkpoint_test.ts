@@ -66,6 +66,24 @@ Deno.test("tensors that shared elements share them, views and parameters stay wh
     assertEquals(Object.keys(safetensors.load(file)).length, 3);
   }));
 
+Deno.test("files hold the elements that tensors reach, whatever memory they lie in", () =>
+  inFolder((file) => {
+    const empty = randn([0, 3]);
+    for (
+      const [tree, elements] of [[randn([1003]), 1003], [randn([100, 10]).slice(0, 0, 7), 70], [
+        empty,
+        0,
+      ]] as const
+    ) {
+      save(tree, file);
+      const [stored] = Object.values(safetensors.load(file));
+      assertEquals(stored?.numel(), elements);
+      const found = load(file);
+      assert(isTensor(found));
+      assertEquals([found.shape, found.tolist()], [tree.shape, tree.tolist()]);
+    }
+  }));
+
 Deno.test("training goes on from a checkpoint to the bit", () =>
   inFolder((file) => {
     const begin = () => {

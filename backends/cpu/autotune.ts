@@ -17,9 +17,10 @@ import { usesOf } from "../../lib/loops/uses.ts";
 import { type Device, findDevice, type ProgramForms } from "../../lib/loops/device.ts";
 import type { BufferDecl, Kernel, Program, Team } from "../../lib/loops/ir.ts";
 import { printProgram as printLoops } from "../../lib/loops/print.ts";
-import { cacheDirectory, readText, writeAtomically } from "./cache_directory.ts";
+import { cacheDirectory, readText } from "./cache_directory.ts";
 import { ToolchainError } from "./compiler_faults.ts";
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
+import { writeAtomically } from "../../lib/base/whole_file.ts";
 import { compileNative, prepareNative, runsOnTeam } from "./native_program.ts";
 import { requireToolchain, threadCount } from "./toolchain.ts";
 

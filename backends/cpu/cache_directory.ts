@@ -4,6 +4,7 @@
  * Invariants: nobody but the user can write the folder; a file in it is complete or absent: files are written under
  * another name and renamed.
  */
+import { uniqueSuffix } from "../../lib/base/whole_file.ts";
 import { folderFault } from "./trust.ts";
 
 let directory: string | undefined;
@@ -90,19 +91,4 @@ export function readText(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-let counter = 0;
-
-/** A suffix that no other process or worker uses. */
-export function uniqueSuffix(): string {
-  const noise = Math.floor(Math.random() * 2 ** 40).toString(36);
-  return `.${Deno.pid}-${counter++}-${noise}.tmp`;
-}
-
-/** Writes a whole file so that readers see the old one or the new one. */
-export function writeAtomically(path: string, bytes: Uint8Array): void {
-  const draft = path + uniqueSuffix();
-  Deno.writeFileSync(draft, bytes);
-  Deno.renameSync(draft, path);
 }

@@ -7,7 +7,8 @@ import { dirname } from "node:path";
 import { config } from "../../lib/base/config.ts";
 import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
 import { type EntryKind, keepEntriesIn } from "../../lib/base/kept_entries.ts";
-import { cacheDirectory, writeAtomically } from "./cache_directory.ts";
+import { writeAtomically } from "../../lib/base/whole_file.ts";
+import { cacheDirectory } from "./cache_directory.ts";
 import { folderFault, isOwn } from "./trust.ts";
 
 const MAGIC = "dyn-entry-1\n";

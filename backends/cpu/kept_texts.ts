@@ -3,7 +3,8 @@
  * can write that folder.
  */
 import { keepTextsIn } from "../../lib/base/kept_texts.ts";
-import { cacheDirectory, readText, writeAtomically } from "./cache_directory.ts";
+import { writeAtomically } from "../../lib/base/whole_file.ts";
+import { cacheDirectory, readText } from "./cache_directory.ts";
 
 const pathOf = (name: string): string => `${cacheDirectory()}/${name}.json`;
 

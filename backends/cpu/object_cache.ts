@@ -8,7 +8,7 @@
 import { config } from "../../lib/base/config.ts";
 import { recording } from "../../lib/base/recording.ts";
 import { dirname } from "node:path";
-import { cacheDirectory, processDirectory, readText, uniqueSuffix } from "./cache_directory.ts";
+import { cacheDirectory, processDirectory, readText } from "./cache_directory.ts";
 import {
   brokenLibrary,
   failureOf,
@@ -27,6 +27,7 @@ import {
   runSideBySide,
 } from "./compiler_process.ts";
 import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
+import { uniqueSuffix } from "../../lib/base/whole_file.ts";
 import { requireToolchain, type Toolchain } from "./toolchain.ts";
 import { isOwn } from "./trust.ts";
 

@@ -6,10 +6,11 @@
  */
 import { config } from "../../lib/base/config.ts";
 import { messageOf } from "../../lib/base/errors.ts";
-import { cacheDirectory, readText, uniqueSuffix, writeAtomically } from "./cache_directory.ts";
+import { cacheDirectory, readText } from "./cache_directory.ts";
 import { failureOf, type FaultKind, folderFailure, ToolchainError } from "./compiler_faults.ts";
 import { runSideBySide } from "./compiler_process.ts";
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
+import { uniqueSuffix, writeAtomically } from "../../lib/base/whole_file.ts";
 
 /** What the compiler generates code for, from its own macros. */
 export interface Target {

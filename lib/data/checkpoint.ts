@@ -5,12 +5,11 @@
  * names its place.
  */
 import { DynError } from "../base/errors.ts";
-import { itemSize } from "../base/dtype.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Parameter } from "../nn/parameter.ts";
 import type { Storage } from "../tensor/storage.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { type Contents, parse, serialize, writeWhole } from "./safetensors.ts";
+import { type Contents, parse, serialize, writeFile } from "./safetensors.ts";
 
 /** The name of the tree in the file's metadata. */
 const TREE = "dyn.tree";
@@ -23,7 +22,7 @@ type Kind = "array" | "object" | "map" | "set" | "tensor" | "parameter" | "numbe
 /** Writes a tree to a file, as a whole or not at all. Throws DynError for what cannot be saved. */
 export function save(value: unknown, path: string | URL): void {
   const writer = new TreeWriter(), form = writer.write(value, "the value");
-  writeWhole(path, serialize(writer.tensors, { [TREE]: JSON.stringify(form) }));
+  writeFile(path, serialize(writer.tensors(), { [TREE]: JSON.stringify(form) }));
 }
 
 /**
@@ -41,9 +40,17 @@ export function load(path: string | URL): unknown {
   }
 }
 
+/** Elements that tensors share. */
+interface Shared {
+  readonly name: string;
+  /** One of the tensors. */
+  readonly tensor: Tensor;
+  /** How many of them tensors reach: memory may be larger than what lies in it. */
+  count: number;
+}
+
 class TreeWriter {
-  readonly tensors: Record<string, Tensor> = {};
-  readonly #storages = new Map<Storage, string>();
+  readonly #storages = new Map<Storage, Shared>();
   readonly #open = new Set<object>();
 
   write(value: unknown, place: string): Form {
@@ -64,6 +71,15 @@ class TreeWriter {
       default:
         throw new DynError(`Expected what can be saved at ${place} but found a ${typeof value}`);
     }
+  }
+
+  /** What all written tensors lie in, by name. */
+  tensors(): Record<string, Tensor> {
+    return Object.fromEntries(
+      [...this.#storages.values()].map((
+        { name, tensor, count },
+      ) => [name, tensor.detach().asStrided([count], [1], 0)]),
+    );
   }
 
   #object(value: object, place: string): Form {
@@ -108,20 +124,21 @@ class TreeWriter {
 
   /** Elements are kept by what holds them, so that views and tied tensors still share them. */
   #tensor(tensor: Tensor): Form {
-    const { storage, shape, strides, dtype } = tensor;
-    let name = this.#storages.get(storage);
-    if (name === undefined) {
-      name = String(this.#storages.size);
-      this.#storages.set(storage, name);
-      const count = storage.byteLength / itemSize(dtype);
-      this.tensors[name] = tensor.detach().asStrided([count], [1], 0);
+    const { storage, shape, strides } = tensor, offset = tensor.storageOffset();
+    let shared = this.#storages.get(storage);
+    if (!shared) {
+      this.#storages.set(storage, shared = { name: String(this.#storages.size), tensor, count: 0 });
+    }
+    if (tensor.numel() > 0) {
+      const last = shape.reduce((at, size, d) => at + (size - 1) * (strides[d] ?? 0), offset);
+      shared.count = Math.max(shared.count, last + 1);
     }
     return [
       tensor instanceof Parameter ? "parameter" : "tensor",
-      name,
+      shared.name,
       ["array", ...shape],
       ["array", ...strides],
-      tensor.storageOffset(),
+      offset,
       tensor.requiresGrad && tensor.isLeaf,
     ];
   }

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";
 import { type DType, hostArray, itemSize } from "../base/dtype.ts";
 import { isPlainObject } from "../base/tree.ts";
+import { writeAtomically } from "../base/whole_file.ts";
 import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -135,19 +136,12 @@ export function serialize(
   return file;
 }
 
-/** Writes a file as a whole or not at all: what stood there before stays until then. */
-export function writeWhole(path: string | URL, bytes: Uint8Array): void {
+/** Writes a file as a whole or not at all. Throws DynError where it cannot be written. */
+export function writeFile(path: string | URL, bytes: Uint8Array): void {
   const target = path instanceof URL ? fileURLToPath(path) : path;
-  const made = `${target}.${crypto.randomUUID()}.part`;
   try {
-    Deno.writeFileSync(made, bytes);
-    Deno.renameSync(made, target);
+    writeAtomically(target, bytes);
   } catch (cause) {
-    try {
-      Deno.removeSync(made);
-    } catch {
-      // Nothing was begun
-    }
     throw new DynError(`Expected to write ${target}: ${messageOf(cause)}`, { cause });
   }
 }
@@ -158,5 +152,5 @@ export function save(
   path: string | URL,
   metadata: Readonly<Record<string, string>> = {},
 ): void {
-  writeWhole(path, serialize(tensors, metadata));
+  writeFile(path, serialize(tensors, metadata));
 }

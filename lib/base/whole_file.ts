@@ -1,0 +1,28 @@
+/**
+ * Files that are written as a whole. Input: a path and bytes; output: a file. Invariant: readers see what stood there
+ * before or all of the new bytes, and a write that fails leaves nothing behind.
+ */
+
+let counter = 0;
+
+/** A suffix that no other process or worker uses. */
+export function uniqueSuffix(): string {
+  const noise = Math.floor(Math.random() * 2 ** 40).toString(36);
+  return `.${Deno.pid}-${counter++}-${noise}.tmp`;
+}
+
+/** Writes a whole file. Throws what the machine says where it cannot. */
+export function writeAtomically(path: string, bytes: Uint8Array): void {
+  const draft = path + uniqueSuffix();
+  try {
+    Deno.writeFileSync(draft, bytes);
+    Deno.renameSync(draft, path);
+  } catch (error) {
+    try {
+      Deno.removeSync(draft);
+    } catch {
+      // Nothing was begun
+    }
+    throw error;
+  }
+}
