@@ -254,6 +254,13 @@ export const FOUND: Readonly<Record<string, Found>> = {
         return z;
       }, [() => [leaf([0.25, 0.5]).mul(1)]]),
   },
+  "gradients of sorted elements, which places of elements give alone": {
+    make: () =>
+      life((x: Tensor) => {
+        const [values, indices] = x.sort();
+        return [autograd.grad(values.sum(), [x], { createGraph: true })[0], indices];
+      }, [() => [leaf([2, 1])]]),
+  },
   "gradients asked for twice, of sums of what saved nothing": {
     make: () =>
       life((x: Tensor) => {
