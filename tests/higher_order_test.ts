@@ -6,16 +6,9 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { autograd, clone, compile, compiler, cond, config, DynError, higherOrderOps, nn } from "../mod.ts";
 import { manualSeed, ones, Tensor, tensor, zeros } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
-import type { ConfigPatch } from "../lib/base/config.ts";
+import { onTiers, TIERS } from "./support/tiers.ts";
 
 const { associativeScan, map, scan, whileLoop } = higherOrderOps;
-
-const TIERS: Readonly<Record<string, { readonly backend: string; readonly patch?: ConfigPatch }>> = {
-  eager: { backend: "eager" },
-  "aot_eager": { backend: "aot_eager" },
-  native: { backend: "inductor" },
-  WebAssembly: { backend: "inductor", patch: { inductor: { tier: "wasm" } } },
-};
 
 const rows = (...values: number[][]) => tensor(values, { dtype: "float32" });
 
@@ -232,23 +225,21 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 
 const INPUTS = [rows([1.5, -2, 3], [-1, 0, 0.4]), rows([-1.5, -2, -3], [-1, 0, -0.4])];
 
-for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
-  for (const [name, { run, breaks = 0 }] of Object.entries(PROGRAMS)) {
-    Deno.test(`branches and loops, ${tier}: ${name}`, () => {
-      const captured = { captureScalarOutputs: true, captureDynamicOutputShapes: true };
-      config.patch({ ...captured, ...patch }, () => {
-        const compiled = compile(run, { backend }), before = counters.total("undone_calls");
-        for (const x of INPUTS) assertEquals(outcome(compiled, x), outcome(run, x));
-        const status = compiler.status(compiled), undone = counters.total("undone_calls") - before;
-        assertEquals([status.graphBreaks, status.fallbacks, status.uncompiled.length, undone], [
-          breaks,
-          0,
-          0,
-          0,
-        ]);
-      });
+for (const [{ name: tier, backend, patch }, name, { run, breaks = 0 }] of onTiers(PROGRAMS)) {
+  Deno.test(`branches and loops, ${tier}: ${name}`, () => {
+    const captured = { captureScalarOutputs: true, captureDynamicOutputShapes: true };
+    config.patch({ ...captured, ...patch }, () => {
+      const compiled = compile(run, { backend }), before = counters.total("undone_calls");
+      for (const x of INPUTS) assertEquals(outcome(compiled, x), outcome(run, x));
+      const status = compiler.status(compiled), undone = counters.total("undone_calls") - before;
+      assertEquals([status.graphBreaks, status.fallbacks, status.uncompiled.length, undone], [
+        breaks,
+        0,
+        0,
+        0,
+      ]);
     });
-  }
+  });
 }
 
 const LOSSES: Readonly<Record<string, (x: Tensor, w: Tensor) => Tensor>> = {
@@ -280,16 +271,14 @@ function gradients(loss: (x: Tensor, w: Tensor) => Tensor, x: Tensor): unknown {
   return [value, w.grad, grad, twice].map((each) => each && shown(each.detach()));
 }
 
-for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
-  for (const [name, loss] of Object.entries(LOSSES)) {
-    Deno.test(`gradients through branches and loops, ${tier}: ${name}`, () => {
-      config.patch(patch, () => {
-        const compiled = compile(loss, { backend, fullgraph: true }), before = counters.total("undone_calls");
-        for (const x of INPUTS) assertEquals(gradients(compiled, x), gradients(loss, x));
-        assertEquals([compiler.status(compiled).fallbacks, counters.total("undone_calls") - before], [0, 0]);
-      });
+for (const [{ name: tier, backend, patch }, name, loss] of onTiers(LOSSES)) {
+  Deno.test(`gradients through branches and loops, ${tier}: ${name}`, () => {
+    config.patch(patch, () => {
+      const compiled = compile(loss, { backend, fullgraph: true }), before = counters.total("undone_calls");
+      for (const x of INPUTS) assertEquals(gradients(compiled, x), gradients(loss, x));
+      assertEquals([compiler.status(compiled).fallbacks, counters.total("undone_calls") - before], [0, 0]);
     });
-  }
+  });
 }
 
 Deno.test("a loop is one node, however often it runs", () => {
@@ -323,7 +312,7 @@ Deno.test("random numbers in functions come in their turn", () => {
     const y = cond(x.sum().gt(0), () => nn.functional.dropout(x, 0.5), () => x);
     return [y, nn.functional.dropout(x, 0.5), map((r: Tensor) => nn.functional.dropout(r, 0.5), x)];
   };
-  for (const { backend, patch = {} } of Object.values(TIERS)) {
+  for (const { backend, patch } of TIERS) {
     config.patch(patch, () => {
       const compiled = compile(run, { backend });
       const seeded = (fn: typeof run) => {

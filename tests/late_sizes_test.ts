@@ -18,15 +18,9 @@ import {
 import { nn, ones, repeatInterleave, Tensor, tensor, unique, where, zeros } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
 import type { ConfigPatch } from "../lib/base/config.ts";
+import { onTiers, TIERS } from "./support/tiers.ts";
 
 const CAPTURED: ConfigPatch = { captureScalarOutputs: true, captureDynamicOutputShapes: true };
-
-const TIERS: Readonly<Record<string, { readonly backend: string; readonly patch?: ConfigPatch }>> = {
-  eager: { backend: "eager" },
-  "aot_eager": { backend: "aot_eager" },
-  native: { backend: "inductor" },
-  WebAssembly: { backend: "inductor", patch: { inductor: { tier: "wasm" } } },
-};
 
 const int = (value: number | bigint) => tensor(value, { dtype: "int64" });
 const floats = (...values: number[]) => tensor(values, { dtype: "float32" });
@@ -310,24 +304,22 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   },
 };
 
-for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
-  for (const [name, { run, calls, undone = 0 }] of Object.entries(PROGRAMS)) {
-    Deno.test(`one graph, ${tier}: ${name}`, () => {
-      config.patch({ ...CAPTURED, ...patch }, () => {
-        const compiled = compile(run, { backend, fullgraph: true });
-        const before = counters.total("undone_calls");
-        for (const args of calls) assertEquals(outcome(compiled, args), outcome(run, args));
-        const { graphs, graphBreaks, uncompiled, fallbacks } = compiler.status(compiled);
-        assertEquals({ graphBreaks, uncompiled, fallbacks }, {
-          graphBreaks: 0,
-          uncompiled: [],
-          fallbacks: 0,
-        });
-        assert(graphs >= 1);
-        assertEquals(counters.total("undone_calls") - before, undone);
+for (const [{ name: tier, backend, patch }, name, { run, calls, undone = 0 }] of onTiers(PROGRAMS)) {
+  Deno.test(`one graph, ${tier}: ${name}`, () => {
+    config.patch({ ...CAPTURED, ...patch }, () => {
+      const compiled = compile(run, { backend, fullgraph: true });
+      const before = counters.total("undone_calls");
+      for (const args of calls) assertEquals(outcome(compiled, args), outcome(run, args));
+      const { graphs, graphBreaks, uncompiled, fallbacks } = compiler.status(compiled);
+      assertEquals({ graphBreaks, uncompiled, fallbacks }, {
+        graphBreaks: 0,
+        uncompiled: [],
+        fallbacks: 0,
       });
+      assert(graphs >= 1);
+      assertEquals(counters.total("undone_calls") - before, undone);
     });
-  }
+  });
 }
 
 const LOSSES: Readonly<Record<string, (x: Tensor, w: Tensor) => Tensor>> = {
@@ -369,34 +361,32 @@ function gradients(run: (x: Tensor, w: Tensor) => Tensor, values: readonly numbe
   return [loss, w.grad, grad, twice].map((each) => each && shown(each.detach()));
 }
 
-for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
-  for (const [name, loss] of Object.entries(LOSSES)) {
-    Deno.test(`gradients, ${tier}: ${name}`, () => {
-      config.patch({ ...CAPTURED, ...patch }, () => {
-        const compiled = compile(loss, { backend, fullgraph: true });
-        const step = (x: Tensor, w: Tensor) => {
-          const l = loss(x, w);
-          l.backward();
-          return [l.detach(), numberOf(l) * 2];
+for (const [{ name: tier, backend, patch }, name, loss] of onTiers(LOSSES)) {
+  Deno.test(`gradients, ${tier}: ${name}`, () => {
+    config.patch({ ...CAPTURED, ...patch }, () => {
+      const compiled = compile(loss, { backend, fullgraph: true });
+      const step = (x: Tensor, w: Tensor) => {
+        const l = loss(x, w);
+        l.backward();
+        return [l.detach(), numberOf(l) * 2];
+      };
+      const compiledStep = compile(step, { backend });
+      for (const values of [[1.5, -2, 3], [1, 2, 3], [-1.5, 2, -1]]) {
+        assertEquals(gradients(compiled, values), gradients(loss, values));
+        const whole = (run: typeof step) => {
+          const w = tensor([0.5, 1, 2], { dtype: "float32", requiresGrad: true });
+          return [shown(run(floats(...values), w)), shown(w.grad)];
         };
-        const compiledStep = compile(step, { backend });
-        for (const values of [[1.5, -2, 3], [1, 2, 3], [-1.5, 2, -1]]) {
-          assertEquals(gradients(compiled, values), gradients(loss, values));
-          const whole = (run: typeof step) => {
-            const w = tensor([0.5, 1, 2], { dtype: "float32", requiresGrad: true });
-            return [shown(run(floats(...values), w)), shown(w.grad)];
-          };
-          assertEquals(whole(compiledStep), whole(step));
-        }
-      });
+        assertEquals(whole(compiledStep), whole(step));
+      }
     });
-  }
+  });
 }
 
 Deno.test("an element is the one that was there when it was read", () => {
   for (const patch of [{}, CAPTURED]) {
     config.patch(patch, () => {
-      for (const { backend } of Object.values(TIERS)) {
+      for (const { backend } of TIERS) {
         const run = (x: Tensor) => {
           const first = x.at(0).item(), all = x.sum(), sum = all.item();
           x.add_(1);
@@ -521,7 +511,7 @@ Deno.test("a choice of more than numbers breaks the graph", () => {
 });
 
 Deno.test("a dimension that is marked unbacked guards nothing", () => {
-  for (const { backend } of Object.values(TIERS)) {
+  for (const { backend } of TIERS) {
     const run = (x: Tensor) => [x.mul(2).sum(1), x.shape[0], x.reshape([-1]).add(1)];
     const compiled = compile(run, { backend, fullgraph: true });
     for (const n of [3, 1, 0, 7]) {

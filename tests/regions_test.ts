@@ -6,14 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { autograd, compile, compiler, config, manualSeed, nn, noGrad, optim } from "../mod.ts";
 import { clone, randn, type Tensor } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
-import type { ConfigPatch } from "../lib/base/config.ts";
-
-const TIERS: Readonly<Record<string, { readonly backend: string; readonly patch?: ConfigPatch }>> = {
-  eager: { backend: "eager" },
-  "aot_eager": { backend: "aot_eager" },
-  native: { backend: "inductor" },
-  WebAssembly: { backend: "inductor", patch: { inductor: { tier: "wasm" } } },
-};
+import { onTiers, TIERS } from "./support/tiers.ts";
 
 const WIDTH = 16, HEADS = 2, LAYERS = 6;
 
@@ -169,26 +162,27 @@ const CASES: Readonly<Record<string, Case>> = {
   "statistics that layers keep": { make: () => new Stack(() => new Buffered()), made: [0, 0] },
 };
 
-for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
-  for (const [name, { make, input: given = input, made: [joint, lowered] }] of Object.entries(CASES)) {
-    Deno.test(`regions, ${tier}: ${name}`, () => {
-      manualSeed(1);
-      const module = make(), x = given();
-      const state = module.stateDict();
-      const kept = new Map(Object.entries(state).map(([key, value]) => [key, clone(value)]));
-      const expected = outcome((x) => module.call(x), { module, x });
+for (
+  const [{ name: tier, backend, patch }, name, { make, input: given = input, made: [joint, lowered] }]
+    of onTiers(CASES)
+) {
+  Deno.test(`regions, ${tier}: ${name}`, () => {
+    manualSeed(1);
+    const module = make(), x = given();
+    const state = module.stateDict();
+    const kept = new Map(Object.entries(state).map(([key, value]) => [key, clone(value)]));
+    const expected = outcome((x) => module.call(x), { module, x });
+    module.loadStateDict(Object.fromEntries(kept));
+    config.patch(patch, () => {
+      const compiled = compile((x: Tensor) => module.call(x), { backend, fullgraph: true });
+      const first = counted(() => outcome(compiled, { module, x }));
+      assertNear(first.result, expected);
+      const isEager = backend === "eager", isLowered = backend === "inductor";
+      assertEquals(first.made, [isEager ? 0 : joint, isLowered ? lowered : 0]);
       module.loadStateDict(Object.fromEntries(kept));
-      config.patch(patch, () => {
-        const compiled = compile((x: Tensor) => module.call(x), { backend, fullgraph: true });
-        const first = counted(() => outcome(compiled, { module, x }));
-        assertNear(first.result, expected);
-        const isEager = backend === "eager", isLowered = backend === "inductor";
-        assertEquals(first.made, [isEager ? 0 : joint, isLowered ? lowered : 0]);
-        module.loadStateDict(Object.fromEntries(kept));
-        assertNear(outcome(compiled, { module, x }), expected);
-      });
+      assertNear(outcome(compiled, { module, x }), expected);
     });
-  }
+  });
 }
 
 /** A stack with its weights, made anew from the same seed. */
@@ -228,7 +222,7 @@ Deno.test("gradients of gradients go through regions", () => {
     x.grad = null;
     return found;
   };
-  for (const { backend, patch = {} } of Object.values(TIERS)) {
+  for (const { backend, patch } of TIERS) {
     config.patch(patch, () => {
       assertNear(twice(compile((x: Tensor) => module.call(x), { backend })), twice((x) => module.call(x)));
     });
@@ -317,7 +311,7 @@ Deno.test("the rounds of a loop are one region", () => {
     for (let i = 0; i < 40; i++) y = y.matmul(x).tanh().add(x).mul(0.5);
     return y;
   };
-  for (const { backend, patch = {} } of Object.values(TIERS)) {
+  for (const { backend, patch } of TIERS) {
     config.patch(patch, () => {
       const x = randn([8, 8]).requiresGrad_(), module = new nn.Linear(1, 1);
       const { result, made } = counted(() => outcome(compile(run, { backend }), { module, x }));
@@ -330,7 +324,7 @@ Deno.test("the rounds of a loop are one region", () => {
 /** A small function over what it is given and a weight. */
 const mixed = compiler.nestedCompileRegion((x: Tensor, w: Tensor) => x.matmul(w).tanh().add(x));
 
-for (const [tier, { backend, patch = {} }] of Object.entries(TIERS)) {
+for (const { name: tier, backend, patch } of TIERS) {
   Deno.test(`a marked function, ${tier}: two calls are one region`, () => {
     const w = [0, 1].map(() => randn([8, 8]).requiresGrad_());
     const run = (x: Tensor) => w.reduce((y, each) => mixed(y, each).mul(2), x);

@@ -35,7 +35,7 @@ import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 /** Samples that one run compiles. */
-const COMPILED_AT_ONCE = 60;
+const COMPILED_AT_ONCE = 40;
 
 /** What parts from PyTorch, and why. */
 const KNOWN: ReadonlyMap<string, string> = new Map([

@@ -27,6 +27,7 @@ import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { expanded } from "./support/expanded.ts";
 import { mergePrograms } from "./support/merge.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
 
 const POOL = new ThreadPool(1);
@@ -375,7 +376,7 @@ Deno.test({
   ignore: toolchainStatus().kind !== "ready",
   fn: () => {
     const cases = VALUE_TYPES.flatMap((dtype) =>
-      OPERATIONS.filter((op) => admits(SCALAR_OPS[op].operands, dtype))
+      sampleBySeed(OPERATIONS.filter((op) => admits(SCALAR_OPS[op].operands, dtype)), 25)
         .map((op) => operationCases(op, dtype).slice(0, 1).map(inLanes)).flat()
     );
     check(cases, [onWasm(true), native]);

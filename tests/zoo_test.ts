@@ -43,7 +43,7 @@ for (const specimen of ZOO) {
   }
 }
 
-for (const specimen of sampleBySeed(ZOO, 3, 1)) {
+for (const specimen of sampleBySeed(ZOO, 2, 1)) {
   const { name } = specimen;
   Deno.test(`zoo: ${name} as native code`, async () => void await check(specimen, NATIVE));
   if (!specimen.random) continue;
