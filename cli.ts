@@ -19,7 +19,7 @@ import { replCommand } from "./cli/repl.ts";
 import { minifyCommand } from "./cli/minify.ts";
 import { reportCommand } from "./cli/report.ts";
 import { runCommand } from "./cli/run.ts";
-import { DynError, errorText } from "./lib/base/errors.ts";
+import { DynError, errorText, passErrorsThroughImports } from "./lib/base/errors.ts";
 
 const COMMANDS: readonly Command[] = [
   runCommand,
@@ -108,6 +108,7 @@ function restoreEnvironment(): void {
 /** Runs the command line and sets the exit code. */
 export async function main(args: readonly string[]): Promise<void> {
   restoreEnvironment();
+  passErrorsThroughImports();
   try {
     const code = await dispatch(args);
     if (code !== undefined) Deno.exit(code);

@@ -25,16 +25,9 @@ function excerpt(text: string): string {
   }
 }
 
-let isVerbose = (): boolean => false;
-
-/** Says whether dyn's own frames are shown too: asked at each failure, for programs change the setting. */
-export function showOwnFrames(when: () => boolean): void {
-  isVerbose = when;
-}
-
 /** Prints a failure of the user's program. */
 export function reportFailure(thrown: unknown): void {
-  const text = stripVTControlCharacters(errorText(thrown, { verbose: isVerbose() }));
+  const text = stripVTControlCharacters(errorText(thrown));
   const [head = "", ...rest] = text.split("\n");
   const firstFrame = rest.findIndex((line) => /^\s+at /.test(line));
   const message = [head, ...rest.slice(0, Math.max(firstFrame, 0))].join("\n");

@@ -6,7 +6,6 @@
  */
 import { DEVICES } from "../backends/device_names.ts";
 import { UsageError } from "./command.ts";
-import { showOwnFrames } from "./errors.ts";
 
 /** The public module. */
 export type Toolkit = typeof import("../mod.ts");
@@ -21,8 +20,7 @@ export async function toolkit(): Promise<Toolkit> {
  * `--device` names one that does not exist, and `DynError` where the device does not work here.
  */
 export async function checkChoices(): Promise<void> {
-  const { config } = await import("../lib/base/config.ts");
-  showOwnFrames(() => config.verbose);
+  await import("../lib/base/config.ts");
   const device = Deno.env.get("DYN_DEVICE");
   if (device) {
     if (!DEVICES.includes(device)) {

@@ -123,7 +123,9 @@ export function nodeOf(gradFn: GradFn<Tensor>): Node {
 
 /** Makes a tensor the result of a node. */
 export function setHistory(tensor: Tensor, node: Node, output: number): void {
-  if (!isFloat(tensor.dtype)) throw new InternalError(`Expected no history of ${tensor.dtype} from ${node.name}`);
+  if (!isFloat(tensor.dtype)) {
+    throw new InternalError(`Expected no history of ${tensor.dtype} from ${node.name}`);
+  }
   const state = autogradStateOf(tensor);
   const former = state.gradFn, formerOutput = state.output;
   state.gradFn = node;

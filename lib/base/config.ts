@@ -5,7 +5,7 @@
  * Invariant: every setting keeps its default's type; names that do not exist are errors, never ignored.
  */
 import { checkFunction } from "./checked_input.ts";
-import { DynError } from "./errors.ts";
+import { DynError, showOwnFramesWhen } from "./errors.ts";
 
 /** Settings that stand together. */
 abstract class Settings {}
@@ -253,6 +253,7 @@ export function shadowRate(value: unknown): number {
 
 /** The settings in force. */
 export const config: Config = checked(new Config(), "");
+showOwnFramesWhen(() => config.verbose);
 
 /**
  * Checks settings of the code generator that arrive untyped, `compile`'s `options`: names as in

@@ -10,9 +10,14 @@
  * expected. None of the classes derives from another, only from `Error`.
  */
 
-/** The user's call breaks a documented rule. */
+/** The user's call breaks a documented rule. Its stack begins at the line of the program that made the call. */
 export class DynError extends Error {
   override readonly name: string = "DynError";
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message, options);
+    traceProgram(this);
+  }
 }
 
 /** Where in the user's program something happened; lines and columns count from 1. */
@@ -47,6 +52,7 @@ export class Unsupported extends Error {
   constructor(reason: BreakReason, options?: ErrorOptions) {
     super(breakText(reason), options);
     this.reason = reason;
+    traceProgram(this);
   }
 }
 
@@ -81,6 +87,7 @@ export class BackendCompilerFailed extends Error {
     ].join("\n");
     super(`Backend ${JSON.stringify(backend)} failed: ${messageOf(cause)}${where}`, { cause });
     this.backend = backend;
+    traceProgram(this);
   }
 }
 
@@ -90,6 +97,7 @@ export class InternalError extends Error {
 
   constructor(message: string, options?: ErrorOptions) {
     super(`${message} (this is a bug in dyn)`, options);
+    traceProgram(this, { ownFrames: true });
   }
 }
 
@@ -153,9 +161,75 @@ export function isOwnFrame(line: string): boolean {
   return OWN_PARTS.some((part) => rest.startsWith(part));
 }
 
+/** How many frames are captured; dispatch and the compiler take a few dozen before the program's begin. */
+const DEEPEST_TRACE = 200;
+
+let showsOwnFrames = (): boolean => false;
+
+/** Sets the function that says, whenever a stack is read, whether it shows dyn's own frames too. */
+export function showOwnFramesWhen(when: () => boolean): void {
+  showsOwnFrames = when;
+}
+
+let passesImports = false;
+
 /**
- * The text of an error with the user's frames first. Frames of dyn follow only when `verbose` is set or when no
- * frame is the user's; causes are shown after it in the same way.
+ * Has errors keep their identity where a module that is imported ends in one: Deno gives the importer another error
+ * in place of one whose native trace was never made. For programs that print failures themselves, since Deno prints
+ * the native trace rather than the stack.
+ */
+export function passErrorsThroughImports(): void {
+  passesImports = true;
+}
+
+/**
+ * Makes the stack of an error show the program's frames and leave out dyn's own, which follow only where they are
+ * asked for or where there are no others. The text is made when it is read: many errors never are.
+ */
+export function traceProgram(error: Error, { ownFrames = false } = {}): void {
+  const trace: { stack?: string } = {};
+  const { stackTraceLimit } = Error;
+  try {
+    Error.stackTraceLimit = DEEPEST_TRACE;
+    Error.captureStackTrace(trace);
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+  const native = Object.getOwnPropertyDescriptor(error, "stack")?.get;
+  Object.defineProperty(error, "stack", {
+    configurable: true,
+    enumerable: false,
+    get: () => {
+      if (passesImports && native) Reflect.apply(native, error, []);
+      const lines = trace.stack?.split("\n").slice(1) ?? [];
+      return [`${error.name}: ${error.message}`, ...shownFrames(lines, ownFrames || showsOwnFrames())].join(
+        "\n",
+      );
+    },
+    set: (value: unknown) => {
+      Object.defineProperty(error, "stack", { configurable: true, enumerable: false, writable: true, value });
+    },
+  });
+}
+
+/** The program's frames, then dyn's own if they are wanted or the only ones. */
+function shownFrames(lines: readonly string[], withOwn: boolean): readonly string[] {
+  // A builtin that calls back (`Array.map`) belongs to whoever has called it.
+  const callers = lines.map((line, n) => lines.slice(n).find((each) => !BUILTIN.test(each)) ?? line);
+  const users = lines.filter((_, n) => !isOwnFrame(callers[n] ?? ""));
+  if (users.length > 0 && !withOwn) return users;
+  return [...users, ...lines.filter((line, n) => isOwnFrame(callers[n] ?? "") && !CONSTRUCTORS.test(line))];
+}
+
+/** Frames of functions that have no text. */
+const BUILTIN = /\((?:<anonymous>|native|index \d+)\)$/;
+
+/** Frames in which errors are made, which say nothing of where. */
+const CONSTRUCTORS = /\bat (?:traceProgram|new \w+) \(\S*\/lib\/base\/errors\.ts/;
+
+/**
+ * The text of an error with the user's frames first. Frames of dyn follow only when `verbose` is set (as
+ * `config.verbose` unless it is given) or when no frame is the user's; causes are shown after it in the same way.
  */
 export function errorText(thrown: unknown, options: { verbose?: boolean } = {}): string {
   if (!(thrown instanceof Error)) return `Uncaught ${Deno.inspect(thrown)}`;
@@ -167,9 +241,7 @@ export function errorText(thrown: unknown, options: { verbose?: boolean } = {}):
   const message = thrown.message.split("\n");
   const lines = [...message.filter(isFrame), ...afterMessage.split("\n").filter(isFrame)]
     .filter((line, i, all) => line !== all[i - 1]);
-  const users = lines.filter((line) => !isOwnFrame(line));
-  const own = lines.filter(isOwnFrame);
-  const shown = users.length === 0 || options.verbose ? [...users, ...own] : users;
+  const shown = shownFrames(lines, options.verbose ?? showsOwnFrames());
   const head = `${thrown.name}: ${message.filter((line) => !isFrame(line)).join("\n")}`;
   const cause = thrown.cause === undefined ? [] : [`Caused by ${errorText(thrown.cause, options)}`];
   return [head, ...shown, ...cause].join("\n");

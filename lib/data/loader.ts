@@ -45,7 +45,7 @@ export class DataLoader<S, B = S> implements Iterable<B> {
       throw new DynError("Expected either a sampler or shuffle but found both");
     }
     if (!Number.isInteger(this.batchSize) || this.batchSize < 1) {
-      throw new DynError(`Expected a batch size of at least 1 but found ${this.batchSize}`);
+      throw new DynError(`Expected a batchSize of at least 1 but found ${this.batchSize}`);
     }
     this.#options = options;
   }

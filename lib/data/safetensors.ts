@@ -9,7 +9,7 @@ import { isPlainObject } from "../base/tree.ts";
 import { writeAtomically } from "../base/whole_file.ts";
 import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
 const NAMES: Readonly<Record<DType, string>> = {
   float32: "F32",
@@ -111,6 +111,9 @@ export function serialize(
     itemSize(y.dtype) - itemSize(x.dtype) || (a < b ? -1 : 1)
   );
   for (const [name, tensor] of ordered) {
+    if (!isTensor(tensor)) {
+      throw new DynError(`Expected a tensor as ${JSON.stringify(name)} but found ${String(tensor)}`);
+    }
     const array = readStored(tensor.detach().cpu());
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
     header[name] = {

@@ -12,6 +12,8 @@ import { ops } from "../tensor/eager.ts";
 import { cond, scanRows, whileLoop } from "../tensor/higher_order.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { addAmbient } from "./ambient.ts";
+import { invariant, traceProgram } from "../base/errors.ts";
+import { Module } from "../nn/module.ts";
 import { breakGraph } from "./break_reasons.ts";
 import { check, traceCheck } from "./check.ts";
 import type { CodeObject } from "./bytecode/code.ts";
@@ -80,6 +82,9 @@ function models(): ModelTable {
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);
   made.call(check, traceCheck);
   made.call(cond, traceCond);
+  // Errors that are made while tracing are made again, where they are thrown.
+  made.call(traceProgram, () => UNDEFINED);
+  made.call(Module.prototype.call, tracedAs(Module.prototype.callTraced));
   made.call(whileLoop, traceWhile);
   made.call(scanRows, traceScan);
   made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));
@@ -115,6 +120,16 @@ const defer: BuiltinModel = (m, request) => {
   m.deferred.push(request);
   return UNDEFINED;
 };
+
+/** The calls of a function of dyn's by one that does the same and is made to be traced. */
+function tracedAs(fn: (...args: never[]) => unknown): BuiltinModel {
+  return (m, request) => {
+    const callee = m.wrapper.known(fn, functionLabel(fn));
+    invariant(isCallable(callee), "Expected a function");
+    m.call({ ...request, callee });
+    return PUSHED;
+  };
+}
 
 /** What users have marked. */
 function marked(fn: object): BuiltinModel | undefined {

@@ -8,8 +8,9 @@ import type { CodeObject, Instruction, Register } from "./bytecode/code.ts";
 import { reads, writes } from "./bytecode/effects.ts";
 import { printFunction } from "./bytecode/print.ts";
 import { freeName } from "./bytecode/print_names.ts";
-import type { FreeForm } from "./bytecode/print_types.ts";
+import type { FreeForm, PrintedFunction } from "./bytecode/print_types.ts";
 import { runtime } from "./bytecode/runtime.ts";
+import { evaluatePlaced } from "./bytecode/placed_code.ts";
 import { derivedCode } from "./steps.ts";
 
 /** Makes the function; `free` by index of the free variable. */
@@ -47,29 +48,25 @@ function print(code: CodeObject, request: PrintRequest): Printed {
   if (!table) known.set(code, table = new Map());
   let printed = table.get(key);
   if (!printed) {
-    const { source, free, strict } = printFunction(code, { entry, parameters, name, freeForm: forms });
-    table.set(key, printed = { source, make: evaluate(code, { source, strict, used: [...free.keys()] }) });
+    const text = printFunction(code, { entry, parameters, name, freeForm: forms });
+    table.set(key, printed = { source: text.source, make: evaluate(code, text) });
   }
   return printed;
 }
 
-/** The text of a function, the mode it runs in and the free variables that it uses. */
-interface Text {
-  readonly source: string;
-  readonly strict: boolean;
-  readonly used: readonly number[];
+function evaluate(code: CodeObject, { marked, strict, free }: PrintedFunction): Factory {
+  const used = [...free.keys()];
+  const parameters = ["$rt", "$callee", ...used.map((index) => freeName(code, index))];
+  const make = evaluatePlaced(code, { marked, strict, parameters });
+  return (free, callee) => {
+    const made: unknown = withOwnIteration(() => make(runtime, callee, ...used.map((index) => free[index])));
+    if (!isRest(made)) throw new TypeError("Expected a function");
+    return made;
+  };
 }
 
-function evaluate(code: CodeObject, { source, strict, used }: Text): Factory {
-  const names = used.map((index) => freeName(code, index));
-  const make: unknown = new Function(
-    "$rt",
-    "$callee",
-    ...names,
-    `${strict ? '"use strict";\n' : ""}return (${source});`,
-  );
-  if (typeof make !== "function") throw new TypeError("Expected a function");
-  return (free, callee) => withOwnIteration(() => make(runtime, callee, ...used.map((index) => free[index])));
+function isRest(value: unknown): value is ReturnType<Factory> {
+  return typeof value === "function";
 }
 
 const steps = new WeakMap<Instruction, CodeObject>();

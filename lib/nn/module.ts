@@ -8,6 +8,7 @@ import { type DType, isDType, isFloat } from "../base/dtype.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { deepCopy } from "./deep_copy.ts";
+import { atModule } from "./error_places.ts";
 import { Parameter } from "./parameter.ts";
 
 const UNCLONABLE: symbol = Symbol.for("A module, which module.clone() copies,");
@@ -73,8 +74,17 @@ export class Module {
     throw new DynError(`Expected ${this.constructor.name} to define forward`);
   }
 
-  /** Runs hooks and `forward`. */
+  /** Runs hooks and `forward`. An error in a module that this one holds names it by its path. */
   call(...args: Parameters<this["forward"]>): ReturnType<this["forward"]> {
+    try {
+      return this.callTraced(...args);
+    } catch (error) {
+      throw atModule(error, this);
+    }
+  }
+
+  /** What is captured of `call`: without the handler, which would stand around every operation of a model. */
+  callTraced(...args: Parameters<this["forward"]>): ReturnType<this["forward"]> {
     const forward = this.compiledForward ?? this.forward;
     const { registeredHooks } = this;
     if (registeredHooks === null) return Reflect.apply(forward, this, args);
@@ -162,6 +172,12 @@ export class Module {
     value: Tensor | null,
     options: { persistent?: boolean; key?: string } = {},
   ): void {
+    const held: unknown = Reflect.get(this, name);
+    if (held instanceof Module || held instanceof Parameter) {
+      throw new DynError(
+        `Expected a free name for a buffer but found ${name}, a ${held.constructor.name} of the module`,
+      );
+    }
     Reflect.set(this, name, value);
     const at = this.bufferEntries.findIndex((entry) => entry.field === name);
     if (at >= 0) this.bufferEntries.splice(at, 1);

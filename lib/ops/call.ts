@@ -5,6 +5,7 @@
  * the definition's parameters, in order, each of its kind.
  */
 import { isDType } from "../base/dtype.ts";
+import { dtypeExpected } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Sym } from "../sym/expr.ts";
@@ -300,7 +301,7 @@ function coerce<T>(
       throw bad();
     case "dtype":
       if (isDType(value)) return value;
-      throw bad();
+      throw new DynError(`Expected ${dtypeExpected(value)}, as ${name} of ${definition.name}`);
     case "device":
       if (typeof value === "string") return value;
       throw bad();

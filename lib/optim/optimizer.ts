@@ -71,6 +71,9 @@ export abstract class Optimizer<H extends object> {
   readonly state: Map<Tensor, ParamState> = new Map();
 
   constructor(params: ParamsOrGroups<H>, readonly defaults: H) {
+    if (typeof params !== "object" || !(Symbol.iterator in params)) {
+      throw new DynError(`Expected parameters or groups of them to optimize but found ${String(params)}`);
+    }
     const items = [...params];
     if (items.length === 0) throw new DynError("Expected at least one parameter to optimize but found none");
     const loose = items.filter((item) => item instanceof Tensor);

@@ -5,7 +5,8 @@
  */
 import { withOwnIteration } from "../base/own_builtins.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";
-import { type DType, DTYPES, getDefaultDtype, type HostArray, isDType } from "../base/dtype.ts";
+import { type DType, getDefaultDtype, type HostArray, isDType } from "../base/dtype.ts";
+import { dtypeExpected } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { normalizeConstant } from "../loops/record.ts";
@@ -111,7 +112,7 @@ function fromElements(flat: readonly Element[], shape: readonly number[], option
 
 function allocate(shape: readonly number[], dtype: DType, device: DeviceName): Tensor {
   if (!isDType(dtype)) {
-    throw new DynError(`Expected a dtype out of ${DTYPES.join(", ")} but found ${String(dtype)}`);
+    throw new DynError(`Expected ${dtypeExpected(dtype)}`);
   }
   const layout = contiguousLayout(shape, dtype, device);
   return new Tensor(allocateStorage(device, layout.byteLength, layout), layout);

@@ -150,6 +150,11 @@ export function allocateStorage(
 export function deviceNamed(name: DeviceName): Device {
   const device = findDevice(name);
   if (device) return device;
-  const hint = name === "cpu" ? "" : `; call await init({ device: ${JSON.stringify(name)} }) first`;
-  throw new DynError(`Expected an initialised device but found ${name}${hint}`);
+  if (name === "webgpu") {
+    throw new DynError(
+      `Expected an initialised device but found webgpu; call await init({ device: "webgpu" }) first`,
+    );
+  }
+  const hint = /^(cuda|gpu|mps|xpu|hip)(:|$)/.test(name) ? "; GPUs of every make are reached as webgpu" : "";
+  throw new DynError(`Expected a device out of cpu, webgpu but found ${JSON.stringify(name)}${hint}`);
 }

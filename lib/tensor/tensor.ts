@@ -332,7 +332,9 @@ export class Tensor {
   item<T extends Element>(): T;
   item(): Element {
     if (this.layout.numel !== 1) {
-      throw new DynError(`Expected one element for item() but found ${this.layout.numel}`);
+      throw new DynError(
+        `Expected one element for item() but found ${this.layout.numel}, of shape [${this.shape.join(", ")}]`,
+      );
     }
     return elementAt(this, 0);
   }

@@ -3,6 +3,7 @@
  * itself where nothing changes. Invariant: the gradient of a move moves back.
  */
 import { type DType, isDType } from "../base/dtype.ts";
+import { dtypeExpected, looksLikeDType } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { ops } from "./eager.ts";
@@ -13,8 +14,10 @@ export function convertTo(tensor: Tensor, given: readonly unknown[]): Tensor {
   let dtype: DType | undefined, device: DeviceName | undefined, copy = false;
   for (const each of given) {
     if (isDType(each)) dtype = each;
-    else if (typeof each === "string") device = each;
-    else if (isTensor(each)) [dtype, device] = [each.dtype, each.device];
+    else if (typeof each === "string") {
+      if (looksLikeDType(each)) throw new DynError(`Expected ${dtypeExpected(each)}`);
+      device = each;
+    } else if (isTensor(each)) [dtype, device] = [each.dtype, each.device];
     else if (typeof each === "object" && each !== null) {
       const options: ConversionOptions = each;
       dtype = options.dtype ?? dtype;

@@ -10,6 +10,7 @@ import { handlersAt } from "../../lib/dynamo/bytecode/effects.ts";
 import { type AnyFunction, instantiate } from "../../lib/dynamo/bytecode/instantiate.ts";
 import { printFunction } from "../../lib/dynamo/bytecode/print.ts";
 import { instructionExpression } from "../../lib/dynamo/bytecode/print_instruction.ts";
+import { withoutMarks } from "../../lib/dynamo/bytecode/print_marks.ts";
 import type { FreeForm, PrintedFunction } from "../../lib/dynamo/bytecode/print_types.ts";
 import { runtime, UNINITIALIZED } from "../../lib/dynamo/bytecode/runtime.ts";
 
@@ -616,9 +617,10 @@ function evaluator(run: Run, i: Instruction): AnyFunction {
     callee: () => "",
     home: () => "",
     scratch: "$s",
+    mark: "",
   })?.text;
   if (text === undefined) throw new Error(`Unexpected instruction ${i.op}`);
   const strict = run.code.strict ? '"use strict";' : "";
-  const made = new Function("$o", "$free", "$rt", `${strict} return (${text});`);
+  const made = new Function("$o", "$free", "$rt", `${strict} return (${withoutMarks(text)});`);
   return (...args) => Reflect.apply(made, undefined, args);
 }

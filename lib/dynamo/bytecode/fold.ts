@@ -14,6 +14,7 @@ import {
   type Names,
   wrap,
 } from "./print_instruction.ts";
+import { markOf, takesMarks } from "./print_marks.ts";
 import { startSafe, type Statement } from "./statement_tree.ts";
 
 /** How often registers occur in the code. */
@@ -101,12 +102,18 @@ export class Folder {
   private readonly use: RegisterUse;
   private readonly names: Names;
 
+  /** Where the instruction that is printed was written. */
+  #mark = "";
+  readonly #takesMarks: boolean;
+
   /** Offset of a `toNumeric` that the `increment` behind it will print. */
   private incremented = -2;
 
   /** `end`: offset behind the piece of code. */
   constructor(private readonly code: CodeObject, names: Names, private readonly end: Offset) {
     this.use = registerUse(code);
+    this.#takesMarks = takesMarks(code.module);
+    const currentMark = () => this.#mark;
     this.names = {
       operand: (r) => this.inlined.get(r) ?? this.use.constant[r] ?? names.operand(r),
       target: (r) => names.target(r),
@@ -117,6 +124,9 @@ export class Folder {
       home: () => names.home(),
       get scratch() {
         return names.scratch;
+      },
+      get mark() {
+        return currentMark();
       },
     };
   }
@@ -181,6 +191,7 @@ export class Folder {
   add(i: Instruction, offset: Offset): void {
     if (i.op === "const" && this.use.constant[i.dst]) return;
     if (this.addIncrement(i, offset)) return;
+    this.#mark = this.#takesMarks ? instructionMark(this.code, i, offset) : "";
     const operands = i.op === "call" ? this.callOperands(i) : reads(i);
     const dst = "dst" in i ? i.dst : null;
     const statementOnly = dst === null || i.op === "iteratorRest" || (hasReturn(i));
@@ -188,9 +199,9 @@ export class Folder {
       if (ORDERED.has(i.op)) this.take(operands);
       else this.inlined.clear();
       this.flush(0);
-      for (const line of joinLines(instructionStatements(this.code, i, this.names))) {
-        this.text(line, i.op === "throwError");
-      }
+      joinLines(instructionStatements(this.code, i, this.names)).forEach((line, n) => {
+        this.text(n === 0 ? this.#mark + line : line, i.op === "throwError");
+      });
       this.inlined.clear();
       return;
     }
@@ -226,13 +237,16 @@ export class Folder {
     const object = this.inlined.get(i.object);
     if (!object || !this.use.receivers.has(i.object)) return null;
     const key = i.key.kind === "register" ? this.names.operand(i.key.register) : null;
+    const mark = this.#mark;
     const member = (): string => {
-      const saved = [...this.inlined];
+      const saved = [...this.inlined], current = this.#mark;
+      this.#mark = mark;
       this.inlined.clear();
       if (key && i.key.kind === "register") this.inlined.set(i.key.register, key);
       const text = instructionExpression(this.code, i, this.names)?.text ?? "";
       this.inlined.clear();
       for (const [register, expression] of saved) this.inlined.set(register, expression);
+      this.#mark = current;
       return text;
     };
     return { register: i.object, text: object.text, member };
@@ -287,6 +301,14 @@ export class Folder {
     this.flush(0);
     return e;
   }
+}
+
+/** The mark of an instruction: V8 places the failure of a call or read of a property at the property's name. */
+function instructionMark(code: CodeObject, i: Instruction, offset: Offset): string {
+  const { start, end } = code.spans[offset] ?? code.span;
+  if (i.op !== "getProp" || i.key.kind !== "name") return markOf(start);
+  const at = end - i.key.name.length - 1;
+  return markOf(code.module.text.slice(at, end) === `.${i.key.name}` ? at : start);
 }
 
 function negation(e: ExpressionText): string {

@@ -5,6 +5,7 @@
  * Invariant: the text is evaluated in the global scope and reaches nothing but what it is given.
  */
 import type { CodeObject } from "./code.ts";
+import { evaluatePlaced } from "./placed_code.ts";
 import { freeName } from "./print_names.ts";
 import type { LiveCellLike, PrintedFunction } from "./print_types.ts";
 import { type Cell, type PrivateLike, runtime } from "./runtime.ts";
@@ -15,20 +16,20 @@ export type FreeValue = unknown | Cell | LiveCellLike | PrivateLike;
 /** Any function. */
 export type AnyFunction = (...args: readonly unknown[]) => unknown;
 
-/** The text of a program whose completion is the printed function; it reads `$free`, `$rt`, `$callee` and `$home`. */
-function factoryText(code: CodeObject, printed: PrintedFunction): string {
-  const lines = printed.strict ? ['"use strict";'] : [];
-  for (const index of printed.free.keys()) lines.push(`const ${freeName(code, index)} = $free[${index}];`);
-  lines.push(`return (${printed.source});`);
-  return lines.join("\n");
-}
-
 /** Makes the function. `free` is indexed as `code.free`. */
 export function instantiate(
   code: CodeObject,
   printed: PrintedFunction,
   given: { readonly free: readonly FreeValue[]; readonly callee?: unknown; readonly home?: unknown },
 ): AnyFunction {
-  const factory = new Function("$free", "$rt", "$callee", "$home", factoryText(code, printed));
-  return factory(given.free, runtime, given.callee, given.home);
+  const used = [...printed.free.keys()];
+  const parameters = ["$rt", "$callee", "$home", ...used.map((index) => freeName(code, index))];
+  const make = evaluatePlaced(code, { ...printed, parameters });
+  const made = make(runtime, given.callee, given.home, ...used.map((index) => given.free[index]));
+  if (!isFunction(made)) throw new TypeError("Expected a function");
+  return made;
+}
+
+function isFunction(value: unknown): value is AnyFunction {
+  return typeof value === "function";
 }

@@ -22,6 +22,7 @@ import {
 import { Folder } from "./fold.ts";
 import { liveRegisters } from "./liveness.ts";
 import { dispatchStatements } from "./print_dispatch.ts";
+import { withoutMarks } from "./print_marks.ts";
 import { FunctionNames } from "./print_names.ts";
 import type { PrintedFunction, PrintOptions } from "./print_types.ts";
 import { suspension } from "./print_suspend.ts";
@@ -46,9 +47,10 @@ export function printFunction(code: CodeObject, options: PrintOptions = {}): Pri
     generator ? "*" : ""
   } ${names.functionName}(${names.parameterList()})`;
   const declared = names.declarations(parameters);
-  const source = [`${head} {`, ...(declared ? [`  let ${declared};`] : []), ...lines, "}"].join("\n");
+  const marked = [`${head} {`, ...(declared ? [`  let ${declared};`] : []), ...lines, "}"].join("\n");
   return {
-    source,
+    source: withoutMarks(marked),
+    marked,
     parameters,
     free: names.freeUsed,
     needsCallee: names.usesCallee,

@@ -46,6 +46,8 @@ export interface Names {
   home(): string;
   /** A variable for what is used within one statement. */
   readonly scratch: string;
+  /** The mark of the instruction that is printed: where it was written. */
+  readonly mark: string;
 }
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
@@ -150,7 +152,8 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
       return bare(`$rt.templateObject(${templateIndex(i)})`);
     case "getProp": {
       const object = names.operand(i.object);
-      return { text: memberText(wrapObject(object), i.key, keyValue), bare: true, receiver: i.object };
+      const text = memberText(wrapObject(object) + names.mark, i.key, keyValue);
+      return { text, bare: true, receiver: i.object };
     }
     case "deleteProp":
       return loose(`delete ${memberText(wrapObject(names.operand(i.object)), i.key, keyValue)}`);
@@ -180,7 +183,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
     case "new": {
       const callee = names.operand(i.callee);
       const target = IDENTIFIER.test(callee.text) ? callee.text : `(${callee.text})`;
-      return bare(`new ${target}(${args(i.args)})`);
+      return bare(`${names.mark}new ${target}(${args(i.args)})`);
     }
     case "superCall":
       return bare(`$rt.superConstruct(${item(i.callee)}, [${args(i.args)}], ${item(i.newTarget)})`);
@@ -398,10 +401,11 @@ function callText(
     // `o.p` with o the receiver calls with this = o, if o's text is a mere name.
     if (callee.receiver === i.self) return bare(`${callee.text}(${args(i.args)})`);
     const text = constantText(i.text);
-    return bare(`$rt.apply(${callee.text}, ${names.operand(i.self).text}, [${args(i.args)}], ${text})`);
+    const self = names.operand(i.self).text;
+    return bare(`${names.mark}$rt.apply(${callee.text}, ${self}, [${args(i.args)}], ${text})`);
   }
   const isName = IDENTIFIER.test(callee.text) && callee.text !== "eval" && callee.text !== "this";
-  return bare(`${isName ? callee.text : `(0, ${callee.text})`}(${args(i.args)})`);
+  return bare(`${names.mark}${isName ? callee.text : `(0, ${callee.text})`}(${args(i.args)})`);
 }
 
 function functionText(

@@ -14,6 +14,8 @@ export class FunctionNames implements Names {
   readonly freeUsed = new Map<number, FreeForm>();
   usesCallee = false;
   usesHome = false;
+  /** Marks are made where instructions are printed one by one. */
+  readonly mark = "";
   private readonly used = new Set<string>();
   private readonly extra = new Set<string>();
   private argumentCount = 0;

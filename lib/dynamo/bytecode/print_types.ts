@@ -44,6 +44,8 @@ export interface PrintOptions {
 export interface PrintedFunction {
   /** A function expression. */
   readonly source: string;
+  /** The same with marks of where it was written, for `placed`. */
+  readonly marked: string;
   /** Registers that are its parameters; at entry 0 the function takes the original's arguments. */
   readonly parameters: readonly Register[];
   /** Form of each free variable that the text uses. */

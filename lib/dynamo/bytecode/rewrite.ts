@@ -9,6 +9,7 @@ import type * as ast from "acorn";
 import { UnsupportedSyntax } from "./code.ts";
 import { freeVariables } from "./free.ts";
 import type { ParsedModule } from "./parse.ts";
+import { markedClosure, takesMarks } from "./print_marks.ts";
 import type { Unit, Variable } from "./scope.ts";
 import { type AstNode, childrenOf, type ClassNode, isAnonymous, isNaming } from "./syntax.ts";
 
@@ -78,7 +79,9 @@ export function closureText(
     parameters.push("name$");
     args.push(options.name);
   }
-  const text = applyEdits(module.text, node, edits);
+  const text = takesMarks(module)
+    ? markedClosure(applyEdits(module.text, node, edits), node.start)
+    : applyEdits(module.text, node, edits);
   const whole = named(unit, text, { ...options, name: isStaticName ? options.name : "name$" });
   if (parameters.length === 0) return whole;
   return `((${parameters.join(", ")}) => ${whole})(${args.join(", ")})`;

@@ -8,6 +8,7 @@
 import { freeVariables } from "../bytecode/free.ts";
 import { lineStarts, type ParsedModule, parseModule } from "../bytecode/parse.ts";
 import { isFunctionNode } from "../bytecode/syntax.ts";
+import { PLACED_URL } from "../bytecode/placed_code.ts";
 import { atBatchEnd, type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 import { keepTexts, mapOf, noteKeptTexts } from "./kept_texts.ts";
 import {
@@ -48,7 +49,7 @@ export class Scripts {
   constructor(private readonly inspector: Inspector) {
     const note = (params: Record<string, unknown>): void => {
       const url = textField(params, "url");
-      if (url === "") return;
+      if (url === "" || url === PLACED_URL) return;
       this.urls.set(textField(params, "scriptId"), url);
       if (params.isModule === true) this.modules.add(textField(params, "scriptId"));
     };

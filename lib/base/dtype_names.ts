@@ -1,0 +1,33 @@
+/**
+ * What to say of a name that is no element type. Input: what was given; output: the end of an error's message.
+ * Invariant: a name that PyTorch has for a type of dyn's leads to that type.
+ */
+import { type DType, DTYPES } from "./dtype.ts";
+
+/** PyTorch's other names, and those of types that JavaScript's readers may expect. */
+const OTHERS: Readonly<Record<string, DType>> = {
+  float: "float32",
+  double: "float64",
+  half: "float16",
+  long: "int64",
+  int: "int32",
+  short: "int16",
+  char: "int8",
+  byte: "uint8",
+  boolean: "bool",
+};
+
+/** `a dtype out of float32, … but found "double"; dyn's name for it is "float64"`. */
+export function dtypeExpected(found: unknown): string {
+  const name = typeof found === "string" ? found.replace(/^torch\./, "") : "";
+  const other = DTYPES.find((dtype) => dtype === name) ??
+    (Object.hasOwn(OTHERS, name) ? OTHERS[name] : undefined);
+  const hint = other === undefined ? "" : `; dyn's name for it is "${other}"`;
+  const shown = typeof found === "string" ? JSON.stringify(found) : String(found);
+  return `a dtype out of ${DTYPES.join(", ")} but found ${shown}${hint}`;
+}
+
+/** Whether a name looks like a type's rather than a device's. */
+export function looksLikeDType(name: string): boolean {
+  return Object.hasOwn(OTHERS, name) || /^(torch\.|u?int|b?float|complex|bool|quint|qint)/.test(name);
+}

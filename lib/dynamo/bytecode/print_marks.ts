@@ -1,0 +1,112 @@
+/**
+ * Where printed code was written: marks in its text, and the text laid out so that what can fail stands at the line and,
+ * where there is room, at the column of the original.
+ *
+ * Input: printed text with marks; output: the text as people read it, or laid out on the lines of the module.
+ * Invariant: both are the same program. Lines never go back, so what runs before what stands above it (the step of a
+ * `for` loop) is at the line reached by then.
+ */
+import { lineColumn } from "./parse.ts";
+
+/** What marks begin and end with: a character that modules do not contain; one that does gets no marks. */
+const EDGE = "\0";
+
+/** A mark of an offset in the module's text. */
+export function markOf(offset: number): string {
+  return `${EDGE}${offset}${EDGE}`;
+}
+
+/** The text of a nested function, whose lines stay as they are, between marks. */
+export function markedClosure(text: string, start: number): string {
+  return `${EDGE}(${start}${EDGE}${text}${EDGE})${EDGE}`;
+}
+
+/** Whether code of the module can be marked. */
+export function takesMarks(module: { readonly text: string }): boolean {
+  return !module.text.includes(EDGE);
+}
+
+// deno-lint-ignore no-control-regex -- the marks' edges
+const MARK = /\0(\(?)(\d*)(\)?)\0/g;
+
+/** The text without its marks. */
+export function withoutMarks(text: string): string {
+  return text.replace(MARK, "");
+}
+
+/** Text on lines of a module: `firstLine` is the number, from 0, of its first one. */
+export interface PlacedText {
+  readonly text: string;
+  readonly firstLine: number;
+}
+
+/** Lays text out by its marks; null where it has none. `starts` are the offsets at which lines of the module begin. */
+export function placed(marked: string, starts: readonly number[]): PlacedText | null {
+  const first = nextMark(marked, 0);
+  // The head of the function takes the line before, where there is one, so that its body has its columns.
+  return first === null
+    ? null
+    : new Layout(marked, starts, Math.max(lineColumn(starts, first).line - 1, 0)).run();
+}
+
+/** The offset of the first mark behind a position, before the line ends if `inLine` says so. */
+function nextMark(text: string, from: number, { inLine = false } = {}): number | null {
+  const pattern = new RegExp(MARK);
+  pattern.lastIndex = from;
+  for (let found = pattern.exec(text); found; found = pattern.exec(text)) {
+    if (inLine && text.slice(from, found.index).includes("\n")) return null;
+    if (found[2]) return Number(found[2]);
+  }
+  return null;
+}
+
+class Layout {
+  #out = "";
+  #line: number;
+  #column = 0;
+
+  constructor(readonly marked: string, readonly starts: readonly number[], readonly firstLine: number) {
+    this.#line = firstLine;
+  }
+
+  run(): PlacedText {
+    const pieces = /\0(\(?)(\d*)(\)?)\0|\n */g; // deno-lint-ignore-line no-control-regex
+    let from = 0, nested = 0;
+    for (let found = pieces.exec(this.marked); found; found = pieces.exec(this.marked)) {
+      this.#add(this.marked.slice(from, found.index));
+      from = pieces.lastIndex;
+      const [whole, opens, offset, closes] = found;
+      if (offset) this.#goTo(Number(offset), { indented: true });
+      if (opens) nested++;
+      if (closes) nested--;
+      if (offset !== undefined) continue;
+      if (nested > 0) this.#add(whole);
+      else this.#endStatement(from);
+    }
+    this.#add(this.marked.slice(from));
+    return { text: this.#out, firstLine: this.firstLine };
+  }
+
+  /** Breaks the line before a statement, since not every place inside of one takes a break (`return`). */
+  #endStatement(next: number): void {
+    this.#add(" ");
+    const offset = nextMark(this.marked, next, { inLine: true });
+    if (offset !== null) this.#goTo(offset, { indented: false });
+  }
+
+  #goTo(offset: number, { indented }: { readonly indented: boolean }): void {
+    const { line, column } = lineColumn(this.starts, offset);
+    if (line > this.#line) this.#add("\n".repeat(line - this.#line));
+    if (indented && line === this.#line && column > this.#column) {
+      this.#add(" ".repeat(column - this.#column));
+    }
+  }
+
+  #add(text: string): void {
+    if (text === "") return;
+    this.#out += text;
+    const lines = text.split("\n"), { length: last } = lines.at(-1) ?? "";
+    this.#line += lines.length - 1;
+    this.#column = lines.length > 1 ? last : this.#column + last;
+  }
+}

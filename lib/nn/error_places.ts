@@ -1,0 +1,40 @@
+/**
+ * Names the module in which a call went wrong: by its path from the outermost module whose call was under way.
+ *
+ * Input: an error that passes through the calls of modules, the innermost first; output: the same error, whose message
+ * ends in the path. Invariant: an error of a call that is not inside of another module's says nothing of modules.
+ */
+import { DynError } from "../base/errors.ts";
+
+/** A module, as far as paths need it. */
+interface NamedTree {
+  namedModules(): readonly (readonly [string, object])[];
+}
+
+interface Place {
+  /** The message as it was. */
+  readonly message: string;
+  readonly innermost: object;
+  outermost: object;
+  path: string;
+}
+
+const places = new WeakMap<DynError, Place>();
+
+/** Notes that an error passes through the call of a module. Gives the error back. */
+export function atModule(error: unknown, module: NamedTree): unknown {
+  if (!(error instanceof DynError)) return error;
+  const place = places.get(error);
+  if (!place) {
+    const { message } = error;
+    places.set(error, { message, innermost: module, outermost: module, path: "" });
+    return error;
+  }
+  const name = module.namedModules().find(([, each]) => each === place.outermost)?.[0];
+  if (!name) return error;
+  place.path = place.path === "" ? name : `${name}.${place.path}`;
+  place.outermost = module;
+  const { name: kind } = place.innermost.constructor;
+  error.message = `${place.message}, in ${module.constructor.name}.${place.path} (${kind})`;
+  return error;
+}

@@ -1,0 +1,128 @@
+/**
+ * Calls that are wrong, as people make them: each on a line of its own, with what its error must name. Not TypeScript,
+ * since the type checker refuses most of them. Input: dyn; output: calls by the text that their line holds.
+ */
+
+/** The calls. `says`: parts of the message, in order. */
+export function wrongCalls(dyn) {
+  const { tensor, randn, zeros, ones, nn, optim, data, compiler, autograd, linalg, safetensors } = dyn;
+  const F = nn.functional;
+  const a = randn(2, 3), b = randn(4, 5), ints = tensor([1, 2, 3]);
+  const image = randn(1, 4, 8, 8);
+  class Net extends nn.Module {
+    layers = new nn.Sequential(new nn.Linear(3, 4), new nn.ReLU(), new nn.Linear(5, 2));
+    forward(x) {
+      return this.layers.call(x);
+    }
+  }
+  const net = new Net(), linear = new nn.Linear(3, 2);
+  return [
+    // Shapes
+    { call: () => a.add(b), says: ["[2, 3]", "[4, 5]"] },
+    { call: () => a.sub(b), says: ["[2, 3]", "[4, 5]"] },
+    { call: () => a.matmul(b), says: ["matmul", "[2, 3]", "[4, 5]"] },
+    { call: () => a.mm(b), says: ["mm", "[2, 3]", "[4, 5]"] },
+    { call: () => a.bmm(b), says: ["bmm", "[2, 3]"] },
+    { call: () => a.mv(b), says: ["mv"] },
+    { call: () => a.dot(b), says: ["dot"] },
+    { call: () => a.view(7), says: ["[7]", "6"] },
+    { call: () => a.reshape(4, 2), says: ["[4, 2]", "6"] },
+    { call: () => a.reshape(-1, -1), says: ["-1"] },
+    { call: () => a.permute(0, 0), says: ["0"] },
+    { call: () => a.transpose(0, 5), says: ["5"] },
+    { call: () => a.squeeze(9), says: ["[-2, 1]", "9"] },
+    { call: () => a.unsqueeze(9), says: ["9"] },
+    { call: () => a.expand(5, 5), says: ["[5, 5]", "[2, 3]"] },
+    { call: () => a.sum(7), says: ["[-2, 1]", "7"] },
+    { call: () => a.mean(-5), says: ["[-2, 1]", "-5"] },
+    { call: () => a.softmax(4), says: ["[-2, 1]", "4"] },
+    { call: () => a.argmax(3), says: ["[-2, 1]", "3"] },
+    { call: () => a.split([1, 5], 0), says: ["2"] },
+    { call: () => a.chunk(0), says: ["0"] },
+    { call: () => a.at(9), says: ["9"] },
+    { call: () => a.at(0, 0, 0), says: ["3"] },
+    { call: () => a.at("a"), says: ["a"] },
+    { call: () => a.set([0, 7], 1), says: ["7"] },
+    { call: () => a.gather(0, ints), says: ["gather"] },
+    { call: () => a.indexSelect(5, ints), says: ["5"] },
+    { call: () => a.topk(9), says: ["9"] },
+    { call: () => a.item(), says: ["[2, 3]"] },
+    { call: () => a.add_(b), says: ["[2, 3]", "[4, 5]"] },
+    { call: () => a.repeat(2), says: ["2"] },
+    { call: () => a.flip(3), says: ["3"] },
+    { call: () => a.unfold(0, 9, 1), says: ["9"] },
+    { call: () => a.t().view(6), says: ["view"] },
+    { call: () => dyn.cat([a, b]), says: ["[2, 3]", "[4, 5]"] },
+    { call: () => dyn.cat([]), says: ["tensor"] },
+    { call: () => dyn.stack([a, b]), says: ["[2, 3]", "[4, 5]"] },
+    { call: () => dyn.einsum("ij,jk->ik", a, b), says: ["j", "3", "4"] },
+    { call: () => dyn.where(a, a, b), says: ["bool", "float32"] },
+    { call: () => linalg.inv(a), says: ["square", "[2, 3]"] },
+    // Types and devices
+    { call: () => a.to("float31"), says: ["float31"] },
+    { call: () => a.to("cuda"), says: ["cuda"] },
+    { call: () => a.to({ dtype: "float31" }), says: ["float31"] },
+    { call: () => zeros(2, { dtype: "double" }), says: ["double", "float64"] },
+    { call: () => ints.requiresGrad_(), says: ["int64"] },
+    { call: () => ints.mean(), says: ["int64"] },
+    { call: () => a.bitwiseAnd(a), says: ["float32"] },
+    // Creation
+    { call: () => dyn.randint(5, 2, [3]), says: ["5", "2"] },
+    { call: () => dyn.arange(0, 5, -1), says: ["-1"] },
+    { call: () => dyn.linspace(0, 1, -3), says: ["-3"] },
+    { call: () => tensor([[1, 2], [3]]), says: ["2", "1"] },
+    { call: () => zeros(-1), says: ["-1"] },
+    { call: () => dyn.eye(2.5), says: ["2.5"] },
+    // nn
+    { call: () => linear.call(randn(2, 4)), says: ["[2, 4]"] },
+    { call: () => net.call(a), says: ["in Net.layers.2 (Linear)"], line: "this.layers.call(x)" },
+    { call: () => F.conv2d(image, randn(8, 3, 3, 3)), says: ["3", "4"] },
+    { call: () => F.layerNorm(a, [4]), says: ["[4]", "[2, 3]"] },
+    { call: () => F.embedding(tensor([7]), randn(5, 2)), says: ["7"] },
+    { call: () => F.crossEntropy(a, tensor([0, 9])), says: ["9"] },
+    { call: () => F.crossEntropy(a, tensor([0, 1, 2])), says: ["[3]"] },
+    { call: () => F.mseLoss(a, b), says: ["[2, 3]", "[4, 5]"] },
+    { call: () => F.dropout(a, 2), says: ["2"] },
+    { call: () => F.maxPool2d(image, 9), says: ["9"] },
+    { call: () => net.loadStateDict({}), says: ["layers.0.weight"] },
+    { call: () => net.registerBuffer("layers", a), says: ["layers"] },
+    { call: () => new optim.SGD("a"), says: ["parameters"] },
+    { call: () => new optim.Adam(net.parameters(), { lr: -1 }), says: ["lr", "-1"] },
+    // Gradients
+    { call: () => a.backward(), says: ["grad"] },
+    {
+      call: () => twice(randn(3, { requiresGrad: true }).exp()),
+      says: ["retainGraph"],
+      line: "y.sum().backward();",
+    },
+    {
+      call: () => overwritten(randn(3, { requiresGrad: true })),
+      says: ["version"],
+      line: "y.sum().backward();",
+    },
+    { call: () => randn(3, { requiresGrad: true }).backward(), says: ["[3]"] },
+    { call: () => randn(3, { requiresGrad: true }).add_(1), says: ["leaf"] },
+    { call: () => autograd.grad(a.sum(), [a]), says: ["grad"] },
+    // Files, data, compilation
+    { call: () => safetensors.save({ a: 3 }), says: ["tensor", "a"] },
+    {
+      call: () => new data.DataLoader(new data.TensorDataset(a), { batchSize: 0 }),
+      says: ["batchSize", "0"],
+    },
+    { call: () => dyn.compile((x) => x, { backend: "bogus" })(a), says: ["bogus"] },
+    { call: () => dyn.compile(3), says: ["function", "3"] },
+    { call: () => compiler.setStance("bogus"), says: ["bogus"] },
+    { call: () => (dyn.config.cacheSizeLimit = "many"), says: ["cacheSizeLimit", "many"] },
+  ];
+}
+
+function twice(y) {
+  y.sum().backward();
+  y.sum().backward();
+}
+
+function overwritten(x) {
+  const y = x.exp();
+  y.add_(1);
+  y.sum().backward();
+}

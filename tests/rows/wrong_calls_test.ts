@@ -1,0 +1,52 @@
+/**
+ * Errors stand where they belong: the first frame of each is the line of the program that made the wrong call, whether
+ * it runs plainly or compiled, and the message names what was found.
+ */
+import { assert, assertEquals } from "@std/assert";
+import * as dyn from "../../mod.ts";
+import { wrongCalls } from "./wrong_calls.js";
+
+interface WrongCall {
+  readonly call: () => unknown;
+  readonly says: readonly string[];
+  /** The line where it fails, where that is another. */
+  readonly line?: string;
+}
+
+const SOURCE = new URL("wrong_calls.js", import.meta.url);
+const lines = Deno.readTextFileSync(SOURCE).split("\n");
+
+/** The source line of the first frame of a stack; empty if it is another file's. */
+function firstLine(thrown: Error): string {
+  const frame = thrown.stack?.split("\n").find((line) => /^\s+at /.test(line)) ?? "";
+  const [, url, line] = /(file:[^\s)]+?):(\d+):\d+\)?$/.exec(frame) ?? [];
+  return url === SOURCE.href ? lines[Number(line) - 1]?.trim() ?? "" : "";
+}
+
+function errorOf(call: () => unknown): Error | null {
+  try {
+    call();
+    return null;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : new Error(String(thrown));
+  }
+}
+
+/** What is wrong with the error of a call, in a line. */
+function complaint({ call, says, line }: WrongCall, run: () => unknown): string | null {
+  const wanted = line ?? String(call).replace(/^\(\) *=> */, ""), thrown = errorOf(run);
+  if (thrown === null) return `${wanted}: accepted`;
+  const shown = firstLine(thrown);
+  if (!shown.includes(wanted)) return `${wanted}: shows the line ${shown || thrown.stack}`;
+  const missing = says.filter((part) => !thrown.message.includes(part));
+  return missing.length === 0 ? null : `${wanted}: ${thrown.message} does not name ${missing.join(", ")}`;
+}
+
+Deno.test("errors of wrong calls show the program's line and what was found, plain and compiled", () => {
+  const calls: readonly WrongCall[] = wrongCalls(dyn);
+  assert(calls.length >= 70);
+  const plain = calls.map((wrong) => complaint(wrong, wrong.call));
+  const compiled = calls.map((wrong) => complaint(wrong, dyn.compile(wrong.call, { backend: "eager" })));
+  assertEquals(plain.filter((text) => text !== null), []);
+  assertEquals(compiled.filter((text) => text !== null), []);
+});
