@@ -9,7 +9,7 @@
 import { lineColumn } from "./parse.ts";
 
 /** What marks begin and end with: a character that modules do not contain; one that does gets no marks. */
-const EDGE = "\0";
+const EDGE = "\uE000";
 
 /** A mark of an offset in the module's text. */
 export function markOf(offset: number): string {
@@ -26,8 +26,7 @@ export function takesMarks(module: { readonly text: string }): boolean {
   return !module.text.includes(EDGE);
 }
 
-// deno-lint-ignore no-control-regex -- the marks' edges
-const MARK = /\0(\(?)(\d*)(\)?)\0/g;
+const MARK = /\uE000(\(?)(\d*)(\)?)\uE000/g;
 
 /** The text without its marks. */
 export function withoutMarks(text: string): string {
@@ -70,7 +69,7 @@ class Layout {
   }
 
   run(): PlacedText {
-    const pieces = /\0(\(?)(\d*)(\)?)\0|\n */g; // deno-lint-ignore-line no-control-regex
+    const pieces = /\uE000(\(?)(\d*)(\)?)\uE000|\n */g;
     let from = 0, nested = 0;
     for (let found = pieces.exec(this.marked); found; found = pieces.exec(this.marked)) {
       this.#add(this.marked.slice(from, found.index));
