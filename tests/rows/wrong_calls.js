@@ -5,7 +5,7 @@
 
 /** The calls. `says`: parts of the message, in order. */
 export function wrongCalls(dyn) {
-  const { tensor, randn, zeros, ones, nn, optim, data, compiler, autograd, linalg, safetensors } = dyn;
+  const { tensor, randn, zeros, nn, optim, data, compiler, autograd, linalg, safetensors } = dyn;
   const F = nn.functional;
   const a = randn(2, 3), b = randn(4, 5), ints = tensor([1, 2, 3]);
   const image = randn(1, 4, 8, 8);
