@@ -124,6 +124,8 @@ const TARGETS: readonly Target[] = [
       groups: 64,
       elements: 2,
       invocations: 256,
+      shared: 2,
+      rows: { few: 1024, long: 2 },
       vectors: true,
       tiles: { side: 64, busy: 256, depth: 2 },
     },

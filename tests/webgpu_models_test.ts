@@ -90,6 +90,8 @@ const KNOWN: ReadonlyMap<string, RegExp> = new Map([
     "double ",
   ]
     .map((key) => [key, /Expected float32 on webgpu but found float64/] as const),
+  // Vectors are found up to their signs
+  ["linalg.eigh ", /Expected result\[1\]\[0\] = -0\.711141706 but found 0\.71114/],
   // Sums of 10000 and more, which float32 tells apart by 0.001; the CPU adds them up in float64
   ["logcumsumexp ", /Expected gradient 0\[\d+\] = 0\.41/],
 ]);
@@ -122,6 +124,18 @@ test("PyTorch's samples of ops", async () => {
   }
   assertEquals(failures, []);
   assert(first.size >= 480, `Expected samples of 480 ops but found ${first.size}`);
+});
+
+sometimes("statistics of few long rows", () => {
+  const norm = (x: Tensor, weight: Tensor) => nn.functional.batchNorm(x, null, null, weight, null, true);
+  const ways: readonly ((x: Tensor, weight: Tensor) => Tensor)[] = [
+    norm,
+    (x, weight) => nn.functional.relu(norm(x, weight)).sum([0, 2, 3]),
+    (x, weight) => x.div(x.norm()).mul(weight.sum()),
+    (x, weight) => x.transpose(0, 1).reshape([3, -1]).softmax(-1).mul(weight.unsqueeze(1)),
+    (x, weight) => x.permute(1, 0, 2, 3).flatten(1).argmax(1).mul(weight),
+  ];
+  for (const way of sampleBySeed(ways, 1)) same([filled(2, 3, 48, 48), filled(3)], compile(way));
 });
 
 sometimes("matrix products of every rank and the tiled kernel", () => {

@@ -31,6 +31,8 @@ export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
       groups: 2048,
       elements: 1 << 14,
       invocations: INVOCATIONS,
+      shared: 32,
+      rows: { few: 256, long: 4096 },
       vectors,
       tiles: { side: TILE, busy: 256, depth: 512 },
     },

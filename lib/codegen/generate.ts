@@ -10,6 +10,8 @@ import { verifyProgram } from "../loops/verify.ts";
 import { blockedSums } from "./blocked_sums.ts";
 import { chunkedReductions } from "./chunked_reductions.ts";
 import { expandConversions } from "./conversions.ts";
+import { fewRows } from "./few_rows.ts";
+import { flatLoops } from "./flat_loops.ts";
 import { gridReductions } from "./grid_reductions.ts";
 import { replaceKernels, withNests } from "./kernels.ts";
 import { libraryCalls } from "./library_calls.ts";
@@ -39,6 +41,8 @@ export const PASSES: readonly Pass[] = [
   { name: "prologues", applies: () => true, run: attachPrologues },
   { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
   { name: "separate", applies: () => true, run: separateLoops },
+  { name: "flat_loops", applies: ({ grid }) => grid !== null, run: flatLoops },
+  { name: "few_rows", applies: ({ grid }) => grid !== null, run: fewRows },
   { name: "grid_reductions", applies: ({ grid }) => grid !== null, run: gridReductions },
   { name: "blocked_sums", applies: ({ lanes }) => lanes, run: perNest(blockedSums) },
   { name: "vectorise", applies: ({ lanes }) => lanes, run: perNest(vectorise, vectoriseEpilogue) },

@@ -11,9 +11,6 @@ import { replaceKernels } from "./kernels.ts";
 import { isPure } from "./separate.ts";
 import type { Grid, Target } from "./target.ts";
 
-/** Shorter loops are done by one invocation each: windows of pooling, small rows. */
-const WORTH_SHARING = 32;
-
 /** The program with grids. */
 export function mapToGrid(program: Program, { grid }: Target): Program {
   if (!grid) return program;
@@ -27,11 +24,17 @@ function mapped(kernel: LoopKernel, { buffers }: Program, grid: Grid): LoopKerne
   const { loops, body } = nestOf(kernel.body.map(relaxed));
   const fours = grid.vectors ? inFours(loops, body, buffers) : undefined;
   if (fours) return { ...kernel, body: gridOf(fours.loops, fours.body) };
-  // Parallel loops in a row below a row loop belong to the row; the grid is what encloses them
-  const together = loops.length === 0 ||
-    (isLong(body) && (containsVectorLoop(body) || !loops.some(({ vector }) => vector)));
-  if (!together) return { ...kernel, body: gridOf(loops, body) };
+  if (!sharesRows({ loops, body }, grid)) return { ...kernel, body: gridOf(loops, body) };
   return { ...kernel, workgroup: workgroupFor(body, grid), body: gridOf(loops, body.map(shared)) };
+}
+
+/**
+ * Whether a workgroup does each point of a grid: where its loops are long. Parallel loops in a row below a row loop
+ * belong to the row; the grid is what encloses them.
+ */
+export function sharesRows({ loops, body }: Nest, { shared }: Grid): boolean {
+  if (loops.length === 0) return true;
+  return isLong(body, shared) && (containsVectorLoop(body) || !loops.some(({ vector }) => vector));
 }
 
 /** A sequential loop that only accumulates may run in any order, since accumulation is atomic. */
@@ -50,10 +53,13 @@ function relaxed(s: Statement): Statement {
 }
 
 /** The parallel loops around everything, and what each of their points does. */
-function nestOf(body: readonly Statement[]): {
+export interface Nest {
   readonly loops: readonly Loop[];
   readonly body: readonly Statement[];
-} {
+}
+
+/** The nest of a kernel, in which each point computes what stands between the loops by itself. */
+export function nestOf(body: readonly Statement[]): Nest {
   const loops: Loop[] = [], values: Statement[] = [];
   let level = body;
   for (;;) {
@@ -79,8 +85,8 @@ function shared(s: Statement): Statement {
 }
 
 /** Whether there is a loop whose iterations a workgroup can share, long enough to keep it busy. */
-const isLong = (body: readonly Statement[]): boolean =>
-  sharedLengths(body).some((size) => typeof size !== "number" || size >= WORTH_SHARING);
+const isLong = (body: readonly Statement[], least: number): boolean =>
+  sharedLengths(body).some((size) => typeof size !== "number" || size >= least);
 
 function containsVectorLoop(body: readonly Statement[]): boolean {
   return body.some((s) => s.kind === "loop" && (s.vector || containsVectorLoop(s.body)));

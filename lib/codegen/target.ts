@@ -37,6 +37,10 @@ export interface Grid {
   readonly elements: number;
   /** Invocations of a workgroup. */
   readonly invocations: number;
+  /** Shorter loops are done by one invocation each: windows of pooling, small rows. */
+  readonly shared: number;
+  /** Fewer rows than `few`, of at least `long` elements, are a kernel for each of their loops. */
+  readonly rows: { readonly few: number; readonly long: number };
   /** Whether buffers start where four elements may be read and written as a vector. */
   readonly vectors: boolean;
   readonly tiles: Tiles;

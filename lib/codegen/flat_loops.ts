@@ -1,0 +1,59 @@
+/**
+ * Loops in loops that a workgroup shares out, as one loop: what few rows of several dimensions reduce (statistics of
+ * images by channel) is then shared by all invocations, whichever dimension is long. Input: a program for a grid;
+ * output: the same, where such loops count through both dimensions. Invariant: the order of iterations is kept.
+ */
+import { type Dim, floorDiv, mod, mul } from "../sym/expr.ts";
+import { substituteIndices } from "../loops/nest.ts";
+import type { Loop, Program, Reduction, Statement } from "../loops/ir.ts";
+import { isPosition } from "../loops/ir.ts";
+import { axisOf, isFixed } from "./cut_loop.ts";
+import { nestOf, sharesRows } from "./grid.ts";
+import { replaceKernels } from "./kernels.ts";
+import { isPure } from "./separate.ts";
+import type { Target } from "./target.ts";
+
+/** The program with flat loops. */
+export function flatLoops(program: Program, { grid }: Target): Program {
+  if (!grid) return program;
+  return replaceKernels(program, (kernel) => {
+    if (kernel.kind !== "loops") return [kernel];
+    const nest = nestOf(kernel.body), body = nest.body.map(flat);
+    const changed = body.some((s, i) => s !== nest.body[i]) && sharesRows({ ...nest, body }, grid);
+    return [changed ? { ...kernel, body: around(nest.loops, body) } : kernel];
+  });
+}
+
+const around = (loops: readonly Loop[], body: readonly Statement[]): readonly Statement[] =>
+  loops.reduceRight<readonly Statement[]>((inner, loop) => [{ ...loop, body: inner }], body);
+
+function flat(s: Statement): Statement {
+  if (s.kind !== "loop" || s.order === "sequential") return s;
+  const body = s.body.map(flat), loop = body.some((each, i) => each !== s.body[i]) ? { ...s, body } : s;
+  const inner = body.at(-1), before = body.slice(0, -1);
+  if (inner?.kind !== "loop" || inner.order !== s.order || !before.every(isPure)) return loop;
+  const { axis: { symbol: slow, size: count } } = s, { axis: { symbol: fast, size: length } } = inner;
+  const reductions = joined(s.reductions, inner.reductions);
+  if (!reductions || inner.carried.length > 0 || !isFixed(count) || !isFixed(length)) return loop;
+  const axis = axisOf("f", mul(count, length));
+  const place = new Map<Dim, Dim>([[slow, floorDiv(axis.symbol, length)], [fast, mod(axis.symbol, length)]]);
+  return {
+    ...s,
+    axis,
+    vector: s.vector || inner.vector,
+    body: substituteIndices([...before, ...inner.body], (each) => place.get(each) ?? each),
+    reductions,
+  };
+}
+
+/** The reductions of two levels as those of one: each of the outer ones takes what an inner one leaves. */
+function joined(outer: readonly Reduction[], inner: readonly Reduction[]): readonly Reduction[] | undefined {
+  const left = outer.map((r) => {
+    // A position goes with the extreme that is found beside it
+    const extreme = inner.find(({ id }) => id === r.value);
+    const value = isPosition(r.op) ? inner.find(({ id }) => id === r.index) : extreme;
+    const same = value?.op === r.op && value.dtype === r.dtype && value.value === extreme?.value;
+    return same ? { ...value, id: r.id } : undefined;
+  });
+  return left.every((r) => r !== undefined) ? left : undefined;
+}
