@@ -56,7 +56,16 @@ function works(model: Classifier, x: Tensor, y: Tensor): Work {
     optimizer.step();
     return loss.detach();
   }, { name: "step" });
-  return { infer: () => noGrad(() => drop(forward(x))), train: () => drop(step(x, y)) };
+  return {
+    infer() {
+      model.eval();
+      noGrad(() => drop(forward(x)));
+    },
+    train() {
+      model.train();
+      drop(step(x, y));
+    },
+  };
 }
 
 const MODELS: Readonly<Record<string, () => Work>> = {

@@ -127,7 +127,7 @@ const TARGETS: readonly Target[] = [
       shared: 2,
       rows: { few: 1024, long: 2 },
       vectors: true,
-      tiles: { side: 64, busy: 256, depth: 2 },
+      tiles: () => ({ rows: 64, columns: 64, busy: 256, depth: 2, step: 1 }),
     },
     kernelBuffers: 16,
     integers: 32,

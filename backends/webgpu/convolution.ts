@@ -13,6 +13,7 @@ import type { Shader } from "./print/kernel.ts";
 import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { printElement } from "./nests.ts";
+import { tilesOf } from "./target.ts";
 import { printTiles, TILE_THREADS, type TileProduct } from "./tiles.ts";
 
 /** The calls that this file prints. */
@@ -34,10 +35,9 @@ export function printConvolution(
   if (!out || !declared) throw new InternalError("Expected a result of a convolution but found none");
   const dtype = valueType(declared.dtype);
   const splits = kernel.parts ?? 1;
-  const mode = splits > 1 ? "add" : "set";
   const bindings = new Bindings(program, [
     ...kernel.inputs.map((v) => ({ kind: "load", id: 0, buffer: v.buffer, index: 0, dtype }) as const),
-    { kind: "store", buffer: out.buffer, index: 0, value: 0, mode } as const,
+    { kind: "store", buffer: out.buffer, index: 0, value: 0, mode: "set" } as const,
     ...kernel.epilogue?.body ?? [],
   ], { placement, lanes: 1 });
   const w = new ShaderWriter({ program, bindings, threads: TILE_THREADS, cooperative: false });
@@ -45,11 +45,12 @@ export function printConvolution(
     type: registerType(dtype),
     zero: `${registerType(dtype)}()`,
     batch: [call.groups],
+    tile: tilesOf(kernel),
     splits,
     prepare() {},
   };
   if (kernel.epilogue) printElement(w, kernel.epilogue, { name: "finish" });
-  const gather = new Gather({ w, bindings, call, mode, finishes: kernel.epilogue !== undefined });
+  const gather = new Gather({ w, bindings, call, splits, finishes: kernel.epilogue !== undefined });
   const workgroups = printTiles(w, { ...element, ...productOf(kernel, call, gather) });
   return { name: kernel.name, code: w.finish(), memories: bindings.memories, workgroups };
 }
@@ -186,8 +187,8 @@ interface GatherSetting {
   readonly w: ShaderWriter;
   readonly bindings: Bindings;
   readonly call: ConvolutionOp;
-  /** How results are stored. */
-  readonly mode: "set" | "add";
+  /** Into how many parts sums are cut. */
+  readonly splits: number;
   /** Whether an epilogue is called for each result. */
   readonly finishes: boolean;
 }
@@ -197,14 +198,14 @@ class Gather {
   readonly w: ShaderWriter;
   readonly call: ConvolutionOp;
   readonly #bindings: Bindings;
-  readonly #mode: "set" | "add";
+  readonly #splits: number;
   readonly #finishes: boolean;
 
-  constructor({ w, bindings, call, mode, finishes }: GatherSetting) {
+  constructor({ w, bindings, call, splits, finishes }: GatherSetting) {
     this.w = w;
     this.call = call;
     this.#bindings = bindings;
-    this.#mode = mode;
+    this.#splits = splits;
     this.#finishes = finishes;
   }
 
@@ -246,9 +247,11 @@ class Gather {
   }
 
   store(view: BufferView, index: readonly string[], text: string): void {
-    this.w.line(this.#bindings.store(view.buffer, this.#place(view, index), {
+    const place = this.#place(view, index);
+    const part = this.#splits > 1 ? `${place} + n1 * ${this.w.index(product(view.shape))}` : place;
+    this.w.line(this.#bindings.store(view.buffer, part, {
       text,
-      mode: this.#mode,
+      mode: "set",
       helpers: this.w.helpers,
     }));
     if (this.#finishes) this.w.line(`finish(${index.join(", ")});`);

@@ -11,6 +11,7 @@ import { Bindings, type Placement } from "./print/bindings.ts";
 import { elementOf, printElement } from "./nests.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { registerType } from "./print/scalar.ts";
+import { tilesOf } from "./target.ts";
 import { printTiles, TILE_THREADS, type TileOperand } from "./tiles.ts";
 
 /** The shader of a matmul call. */
@@ -69,6 +70,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
     rows: at(out.shape, rank - 2),
     columns: at(out.shape, rank - 1),
     depth: at(a.shape, rank - 1),
+    tile: tilesOf(kernel),
     splits: 1,
     type: registerType(dtype),
     zero: `${registerType(dtype)}()`,

@@ -1,13 +1,29 @@
 /** WebGPU as a target: loops mapped to a grid of workgroups; matrix products and convolutions as shaders of their own. */
 import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.ts";
+import { productSizes } from "../../lib/codegen/product_sizes.ts";
 import type { ExternKernel } from "../../lib/loops/ir.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 
 /** Invocations of a workgroup. */
 export const INVOCATIONS = 256;
 
-/** Rows and columns of a product that a workgroup makes. */
-export const TILE = 64;
+/** Rows or columns of a product that a workgroup makes. */
+export type TileSide = 64 | 128;
+
+/** What keeps a large device busy: workgroups, and the depth that is worth one of them. */
+const BUSY = 128, DEPTH = 128;
+
+/** The tiles of a product that the fast ones do not cover: large where they leave little empty and are many. */
+export function tilesOf(kernel: ExternKernel): { readonly rows: TileSide; readonly columns: TileSide } {
+  const sizes = productSizes(kernel);
+  if (!sizes) return { rows: 64, columns: 64 };
+  const covered = (size: number, side: number) => Math.ceil(size / side) * side;
+  const sideOf = (size: number): TileSide => covered(size, 128) <= 1.15 * covered(size, 64) ? 128 : 64;
+  const rows = sideOf(sizes.rows), columns = sideOf(sizes.columns);
+  const count = Math.ceil(sizes.rows / rows) * Math.ceil(sizes.columns / columns) * sizes.batch;
+  const many = count * Math.max(1, Math.floor(sizes.depth / DEPTH)) >= BUSY;
+  return many ? { rows, columns } : { rows: 64, columns: 64 };
+}
 
 /** Rows and columns of the fast tiles, and the columns of A that are staged at once. */
 export const FAST_TILE = { side: 128, depth: 16 } as const;
@@ -34,7 +50,10 @@ export function webGpuTarget(kernelBuffers: number, vectors: boolean): Target {
       shared: 32,
       rows: { few: 256, long: 4096 },
       vectors,
-      tiles: { side: TILE, busy: 256, depth: 512 },
+      tiles: (product) =>
+        product.call.op === "matmul" && coversTiles(product)
+          ? { rows: FAST_TILE.side, columns: FAST_TILE.side, busy: BUSY, depth: 64, step: FAST_TILE.depth }
+          : { ...tilesOf(product), busy: BUSY, depth: DEPTH, step: 1 },
     },
     kernelBuffers,
     integers: 32,
@@ -52,7 +71,7 @@ function supports(kernel: ExternKernel): CallSupport {
     case "convBackwardInput":
       return { prologues: false, epilogue: true };
     case "convBackwardWeight":
-      // Parts of sums are added up in place, and finished by nobody
+      // Parts of sums are finished by nobody
       return ALONE;
     case "sort":
       return "none";

@@ -4,11 +4,13 @@
  * a shader. Invariant: elements outside the matrices count as zero and are never written.
  */
 import { type Dim, product } from "../../lib/sym/expr.ts";
-import { TILE } from "./target.ts";
+import type { TileSide } from "./target.ts";
 import type { WorkgroupCount } from "./print/kernel.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 
-const DEPTH = 16, PER_THREAD = 4, SIDE = TILE / PER_THREAD;
+/** Columns of A that are staged at once, and threads along each side of a tile. */
+const DEPTH = 16, SIDE = 16;
+const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
 
 /** Invocations of a workgroup. */
 export const TILE_THREADS = 256;
@@ -27,7 +29,9 @@ export interface TileProduct {
   readonly rows: Dim;
   readonly columns: Dim;
   readonly depth: Dim;
-  /** Workgroups that share the depth of one tile; `store` must then accumulate. */
+  /** Of one workgroup. */
+  readonly tile: { readonly rows: TileSide; readonly columns: TileSide };
+  /** Workgroups that share the depth of one tile, whose number is the last counter. */
   readonly splits: number;
   readonly type: "f32" | "i32" | "bool";
   readonly zero: string;
@@ -41,10 +45,11 @@ export interface TileProduct {
 
 /** Writes the whole shader of a product. */
 export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
-  const { type, zero, splits } = job;
+  const { type, zero, splits, tile } = job, vector = `vec4<${type}>`;
+  const [widthA, widthB] = [stageWidth(tile.rows), stageWidth(tile.columns)];
   const batch = splits > 1 ? [...job.batch, splits] : job.batch;
-  w.line(`var<workgroup> tile_a: array<${type}, ${TILE * DEPTH}>;`);
-  w.line(`var<workgroup> tile_b: array<${type}, ${TILE * DEPTH}>;`);
+  w.line(`var<workgroup> tile_a: array<${vector}, ${widthA * DEPTH}>;`);
+  w.line(`var<workgroup> tile_b: array<${vector}, ${widthB * DEPTH}>;`);
   w.line(`@compute @workgroup_size(${TILE_THREADS})`);
   w.line(
     "fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u, " +
@@ -55,11 +60,12 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
       w.index(job.depth)
     };`,
   );
-  w.line(`let down = (rows + ${TILE - 1}) / ${TILE}; let across = (columns + ${TILE - 1}) / ${TILE};`);
+  w.line(`let down = (rows + ${tile.rows - 1}) / ${tile.rows};`);
+  w.line(`let across = (columns + ${tile.columns - 1}) / ${tile.columns};`);
   w.line("var point = i32(group.x + group.y * groups.x);");
   w.line(`if (point >= down * across * ${w.index(product(batch))}) { return; }`);
-  w.line(`let column0 = (point % across) * ${TILE}; point = point / across;`);
-  w.line(`let row0 = (point % down) * ${TILE}; point = point / down;`);
+  w.line(`let column0 = (point % across) * ${tile.columns}; point = point / across;`);
+  w.line(`let row0 = (point % down) * ${tile.rows}; point = point / down;`);
   for (const [d, size] of [...batch.entries()].reverse()) {
     w.line(`let n${d} = point % ${w.index(size)}; point = point / ${w.index(size)};`);
   }
@@ -68,37 +74,47 @@ export function printTiles(w: ShaderWriter, job: TileProduct): WorkgroupCount {
   w.line(`let from_depth = ${first};`);
   w.line(`let to_depth = min(depth, from_depth + ${steps} * ${DEPTH});`);
   job.prepare();
-  w.line(`let lid = i32(lane); let ty = lid / ${SIDE}; let tx = lid % ${SIDE};`);
-  const ids = Array.from({ length: PER_THREAD }, (_, i) => i);
-  for (const i of ids) for (const j of ids) w.line(`var s${i}_${j}: ${type} = ${zero};`);
+  w.line("let lid = i32(lane); let warp = lid / 32; let within = lid % 32;");
+  w.line("let ty = (warp / 2) * 4 + within / 8; let tx = (warp % 2) * 8 + within % 8;");
+  // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise
+  const halves = (side: TileSide) => side === 128 ? [0, 1] : [0], columns = halves(tile.columns);
+  const rows = halves(tile.rows).flatMap((half) => FOUR.map((i) => ({ half, i, name: 4 * half + i })));
+  for (const { name } of rows) {
+    for (const half of columns) w.line(`var s${name}_${half} = ${vector}(${zero});`);
+  }
   w.line(`for (var k0 = from_depth; k0 < to_depth; k0 = k0 + ${DEPTH}) {`);
-  stage(w, job, { operand: job.a, name: "a", start: "row0", end: "rows" });
-  stage(w, job, { operand: job.b, name: "b", start: "column0", end: "columns" });
+  stage(w, job, { operand: job.a, name: "a", start: "row0", end: "rows", side: tile.rows });
+  stage(w, job, { operand: job.b, name: "b", start: "column0", end: "columns", side: tile.columns });
   w.line("workgroupBarrier();");
   w.line(`for (var k = 0; k < ${DEPTH}; k = k + 1) {`);
-  for (const i of ids) {
-    w.line(`let a${i} = tile_a[k * ${TILE} + ty * ${PER_THREAD} + ${i}];`);
-    w.line(`let b${i} = tile_b[k * ${TILE} + tx + ${i * SIDE}];`);
-  }
-  for (const i of ids) {
-    for (const j of ids) {
-      const sum = type === "f32" ? `fma(a${i}, b${j}, s${i}_${j})` : `s${i}_${j} + a${i} * b${j}`;
-      w.line(`s${i}_${j} = ${sum};`);
+  for (const half of halves(tile.rows)) w.line(`let a${half} = tile_a[k * ${widthA} + ty + ${half * SIDE}];`);
+  for (const half of columns) w.line(`let b${half} = tile_b[k * ${widthB} + tx + ${half * SIDE}];`);
+  for (const { half, i, name } of rows) {
+    const a = `${vector}(a${half}.${PARTS[i]})`;
+    for (const column of columns) {
+      const sum = `s${name}_${column}`;
+      w.line(`${sum} = ${type === "f32" ? `fma(${a}, b${column}, ${sum})` : `${sum} + ${a} * b${column}`};`);
     }
   }
   w.line("}");
   w.line("workgroupBarrier();");
   w.line("}");
-  for (const i of ids) {
-    for (const j of ids) {
-      w.line(`{ let row = row0 + ty * ${PER_THREAD} + ${i}; let column = column0 + tx + ${j * SIDE};`);
-      w.line("if (row < rows && column < columns) {");
-      job.store({ row: "row", column: "column", value: `s${i}_${j}` });
-      w.line("} }");
+  for (const { half, i, name } of rows) {
+    w.line(`{ let row = row0 + (ty + ${half * SIDE}) * 4 + ${i}; if (row < rows) {`);
+    for (const column of columns) {
+      for (const j of FOUR) {
+        w.line(`{ let column = column0 + (tx + ${column * SIDE}) * 4 + ${j}; if (column < columns) {`);
+        job.store({ row: "row", column: "column", value: `s${name}_${column}.${PARTS[j]}` });
+        w.line("} }");
+      }
     }
+    w.line("} }");
   }
   w.line("}");
-  return { items: product([...batch, tilesOf(job.rows), tilesOf(job.columns)]), each: 1 };
+  return {
+    items: product([...batch, tilesOf(job.rows, tile.rows), tilesOf(job.columns, tile.columns)]),
+    each: 1,
+  };
 }
 
 interface Stage {
@@ -107,23 +123,38 @@ interface Stage {
   /** First row of A or column of B of this tile, and how many there are. */
   readonly start: string;
   readonly end: string;
+  readonly side: TileSide;
 }
 
-/** Copies a tile [DEPTH][TILE] into workgroup memory. */
-function stage(w: ShaderWriter, { type, zero }: TileProduct, { operand, name, start, end }: Stage): void {
-  for (let part = 0; part < TILE * DEPTH / TILE_THREADS; part++) {
+/** Vectors from one depth of a staged tile to the next: one more than there are, so that banks of memory differ. */
+const stageWidth = (side: number): number => side / 4 + 1;
+
+/** Copies a tile into workgroup memory, as [depth][row or column / 4]: each invocation writes whole vectors. */
+function stage(
+  w: ShaderWriter,
+  { type, zero }: TileProduct,
+  { operand, name, start, end, side }: Stage,
+): void {
+  const width = side / 4;
+  for (let part = 0; part < width * DEPTH / TILE_THREADS; part++) {
     const e = `(lid + ${part * TILE_THREADS})`;
     w.line("{");
-    w.line(`let kk = ${operand.alongDepth ? `${e} % ${DEPTH}` : `${e} / ${TILE}`};`);
-    w.line(`let rr = ${operand.alongDepth ? `${e} / ${DEPTH}` : `${e} % ${TILE}`};`);
-    w.line(`var value: ${type} = ${zero}; let k = k0 + kk; let other = ${start} + rr;`);
-    w.line(`if (k < to_depth && other < ${end}) {`);
-    operand.load({ other: "other", depth: "k" });
+    w.line(`let kk = ${operand.alongDepth ? `${e} % ${DEPTH}` : `${e} / ${width}`};`);
+    w.line(`let rr = ${operand.alongDepth ? `${e} / ${DEPTH}` : `${e} % ${width}`};`);
+    w.line(`let k = k0 + kk; var staged = vec4<${type}>(${zero});`);
+    w.line("if (k < to_depth) {");
+    for (const i of FOUR) {
+      w.line(`{ let other = ${start} + rr * 4 + ${i}; var value: ${type} = ${zero};`);
+      w.line(`if (other < ${end}) {`);
+      operand.load({ other: "other", depth: "k" });
+      w.line("}");
+      w.line(`staged.${PARTS[i]} = value; }`);
+    }
     w.line("}");
-    w.line(`tile_${name}[kk * ${TILE} + rr] = value;`);
+    w.line(`tile_${name}[kk * ${stageWidth(side)} + rr] = staged;`);
     w.line("}");
   }
 }
 
 /** A symbolic count of tiles is bounded by the size itself; surplus workgroups return at once. */
-const tilesOf = (size: Dim): Dim => typeof size === "number" ? Math.ceil(size / TILE) : size;
+const tilesOf = (size: Dim, side: number): Dim => typeof size === "number" ? Math.ceil(size / side) : size;

@@ -1,46 +1,108 @@
 /**
- * Products with few results and long sums, in parts that workgroups add up in place: gradients of convolution weights.
- * Input: a program for a grid; output: the same, where such a call has parts and its result is cleared in front of it.
- * Invariant: what is cleared is what the call writes.
+ * Products with few results and long sums in parts, each a result of its own, which one kernel adds up: otherwise few
+ * tiles would leave most of a grid idle. Input: a program for a grid; output: the same, where such a call has parts in a
+ * temporary. Invariant: parts are added in their order, so that equal calls give equal bits.
  */
 import { valueType } from "../base/dtype.ts";
-import { type Dim, floorDiv, product } from "../sym/expr.ts";
-import type { BufferView, ExternKernel, LoopKernel, Program } from "../loops/ir.ts";
-import { axesOf, wrapLoops } from "../loops/nest.ts";
-import { flatIndex } from "../loops/record.ts";
-import { replaceKernels } from "./kernels.ts";
-import type { Target, Tiles } from "./target.ts";
+import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
+import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../loops/ir.ts";
+import { axesOf, mergeAxes, reduceLoop, wrapLoops } from "../loops/nest.ts";
+import { flatIndex, loadBufferOperand, Recorder } from "../loops/record.ts";
+import { productSizes } from "./product_sizes.ts";
+import { axisOf } from "./cut_loop.ts";
+import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
+import type { Grid, Target } from "./target.ts";
 
 /** The program with parts of sums. */
 export function splitProducts(program: Program, { grid }: Target): Program {
   if (!grid) return program;
-  return replaceKernels(program, (kernel) => {
-    const [out] = kernel.kind === "extern" ? kernel.outputs : [];
-    const parts = kernel.kind === "extern" ? partsOf(kernel, grid.tiles) : 1;
-    if (parts === 1 || kernel.kind !== "extern" || !out) return [kernel];
-    return [cleared(kernel.name, out, program), { ...kernel, parts }];
+  return replaceWithTemporaries(program, (kernel, temporary) => {
+    const parts = kernel.kind === "extern" ? partsOf(kernel, grid) : 1;
+    return kernel.kind === "extern" && parts > 1 ? inParts(kernel, parts, { program, temporary }) : [kernel];
   });
 }
 
-/** Gradients of weights have few elements, each a sum over all positions of all images. */
-function partsOf({ call, inputs: [grad], outputs: [out] }: ExternKernel, tiles: Tiles): number {
-  if (call.op !== "convBackwardWeight" || !grad || !out) return 1;
-  const [channels = 1, ...filter] = out.shape, [images = 1, , ...places] = grad.shape;
-  const sizes = [floorDiv(channels, call.groups), product(filter), product([images, ...places])];
-  const [rows, columns, depth] = sizes.map((d: Dim) => typeof d === "number" ? d : undefined);
-  if (rows === undefined || columns === undefined || depth === undefined) return 1;
-  const count = Math.ceil(rows / tiles.side) * Math.ceil(columns * call.groups / tiles.side);
-  // Each part should be long against the tile that it adds to the result
-  return Math.max(1, Math.min(Math.ceil(tiles.busy / count), Math.floor(depth / tiles.depth)));
+/** Tiles are filled by parts of sums, each of which should be long against the tile that it leaves. */
+function partsOf(kernel: ExternKernel, grid: Grid): number {
+  const sizes = productSizes(kernel);
+  if (!sizes || kernel.prologues || (kernel.call.op === "matmul" && kernel.call.accumulate)) return 1;
+  const { rows, columns, depth, batch } = sizes, tiles = grid.tiles(kernel);
+  const count = Math.ceil(rows / tiles.rows) * Math.ceil(columns / tiles.columns) * batch;
+  const wanted = Math.min(Math.ceil(tiles.busy / Math.max(1, count)), Math.floor(depth / tiles.depth));
+  if (kernel.call.op !== "matmul") return Math.max(1, wanted);
+  // Parts of matrices are matrices of one size
+  for (let parts = wanted; parts > 1; parts--) if (depth % (parts * tiles.step) === 0) return parts;
+  return 1;
 }
 
-/** Zero everywhere. */
-function cleared(name: string, view: BufferView, { buffers }: Program): LoopKernel {
-  const axes = axesOf(view.shape), dtype = valueType(buffers[view.buffer]?.dtype ?? "float32");
-  const index = flatIndex(view, axes.map(({ symbol }) => symbol));
-  const body = wrapLoops(axes, [
-    { kind: "constant", id: 0, value: 0, dtype },
-    { kind: "store", buffer: view.buffer, index, value: 0, mode: "set" },
-  ]);
-  return { kind: "loops", name: `${name}_clear`, body, origins: [] };
+interface Setting {
+  readonly program: Program;
+  readonly temporary: MakeTemporary;
+}
+
+function inParts(kernel: ExternKernel, parts: number, { program, temporary }: Setting): readonly Kernel[] {
+  const { call, inputs: [a, b, bias], outputs: [out], epilogue } = kernel;
+  const stored = program.buffers[out?.buffer ?? -1]?.dtype;
+  if (!a || !b || !out || !stored) return [kernel];
+  const dtype = valueType(stored), count = product(out.shape);
+  const partial: BufferView = {
+    buffer: temporary(dtype, mul(count, parts)),
+    offset: 0,
+    shape: out.shape,
+    strides: out.shape.map((_, d) => product(out.shape.slice(d + 1))),
+  };
+  const { name, team, origins } = kernel,
+    same = { kind: "extern", name, call, origins, ...team && { team } } as const;
+  const first: ExternKernel = call.op === "matmul"
+    ? { ...same, inputs: [cut(a, -1, parts), cut(b, -2, parts)], outputs: [stacked(partial, parts, count)] }
+    : { ...same, inputs: [a, b], outputs: [partial], parts };
+  const sum = added({ name: `${name}_sum`, partial, parts, out, bias }, program);
+  return [first, sum, ...(epilogue ? [epilogue] : [])];
+}
+
+/** A stack of matrices as a stack of parts of one of their dimensions. */
+function cut(view: BufferView, dimension: -1 | -2, parts: number): BufferView {
+  const at = view.shape.length + dimension, matrix = view.shape.length - 2;
+  const size = floorDiv(view.shape[at] ?? 1, parts);
+  return {
+    ...view,
+    shape: view.shape.with(at, size).toSpliced(matrix, 0, parts),
+    strides: view.strides.toSpliced(matrix, 0, mul(size, view.strides[at] ?? 0)),
+  };
+}
+
+/** A stack of matrices as parts, each behind the other. */
+function stacked(view: BufferView, parts: number, count: Dim): BufferView {
+  const matrix = view.shape.length - 2;
+  return {
+    ...view,
+    shape: view.shape.toSpliced(matrix, 0, parts),
+    strides: view.strides.toSpliced(matrix, 0, count),
+  };
+}
+
+/** Sums of parts, with the bias of a convolution. */
+function added(
+  { name, partial, parts, out, bias }: {
+    readonly name: string;
+    readonly partial: BufferView;
+    readonly parts: number;
+    readonly out: BufferView;
+    readonly bias: BufferView | undefined;
+  },
+  { buffers }: Program,
+): LoopKernel {
+  const typeOf = ({ buffer }: BufferView) => buffers[buffer]?.dtype ?? "float32";
+  const dtype = valueType(typeOf(out)), recorder = new Recorder(loadBufferOperand);
+  const axes = axesOf(out.shape), at = axes.map(({ symbol }) => symbol), part = axisOf("p", parts);
+  const count = product(out.shape), place = add(mul(part.symbol, count), flatIndex(partial, at));
+  const { statements, result } = recorder.nested(() => recorder.loadBuffer(partial.buffer, place, dtype));
+  const total = reduceLoop(part, statements, { op: "sum", value: result, index: undefined, recorder });
+  recorder.push(total.statement);
+  const biased = bias
+    ? recorder.add(total.value, recorder.loadBuffer(bias.buffer, flatIndex(bias, [at[1] ?? 0]), typeOf(bias)))
+    : total.value;
+  recorder.store({ buffer: out.buffer, dtype: typeOf(out) }, flatIndex(out, at), { value: biased });
+  const merged = mergeAxes(axes, recorder.statements);
+  return { kind: "loops", name, body: wrapLoops(merged.axes, merged.body), origins: [] };
 }

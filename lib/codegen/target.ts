@@ -21,12 +21,14 @@ export const ALONE: LibraryCall = { prologues: false, epilogue: false };
 
 /** Products of matrices in tiles. */
 export interface Tiles {
-  /** Rows and columns of a tile. */
-  readonly side: number;
+  readonly rows: number;
+  readonly columns: number;
   /** Tiles that fill a large device, which may share the depth of a product where it has fewer. */
   readonly busy: number;
   /** The least depth that is worth a tile. */
   readonly depth: number;
+  /** Depths of parts are multiples of this. */
+  readonly step: number;
 }
 
 /** What keeps a grid busy. */
@@ -43,7 +45,8 @@ export interface Grid {
   readonly rows: { readonly few: number; readonly long: number };
   /** Whether buffers start where four elements may be read and written as a vector. */
   readonly vectors: boolean;
-  readonly tiles: Tiles;
+  /** The tiles that make a product. */
+  readonly tiles: (product: ExternKernel) => Tiles;
 }
 
 /** What a team of threads shares out of a nest: its outermost loop, or several parallel loops as one. */

@@ -233,7 +233,10 @@ export interface ExternKernel {
   readonly epilogue?: LoopKernel;
   /** Of operands that are computed on the way, each once. Absent: all are read as they are. */
   readonly prologues?: readonly Prologue[];
-  /** Into how many parts its sums are cut, each of which adds to the output: that is zero before. Absent: one, which sets. */
+  /**
+   * Into how many parts its sums are cut: the output's memory is contiguous, and each part is written behind the former
+   * one. Absent: one.
+   */
   readonly parts?: number;
   /** Absent: the device decides. */
   readonly team?: Team;

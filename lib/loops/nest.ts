@@ -132,7 +132,8 @@ function reductionNest(
   return wrapLoops(all.axes, all.body);
 }
 
-interface Contribution {
+/** What a reduction takes from one iteration. */
+export interface Contribution {
   readonly op: ReductionOp;
   readonly value: Value;
   readonly index: Value | undefined;
@@ -140,7 +141,7 @@ interface Contribution {
 }
 
 /** One level of a reduction; argmax and argmin carry the extreme itself along for the level above. */
-function reduceLoop(
+export function reduceLoop(
   axis: Axis,
   body: readonly Statement[],
   { op, value, index, recorder }: Contribution,

@@ -26,6 +26,9 @@ export function runExtern(kernel: ExternKernel, buffers: readonly Buffer[], know
   const { call } = kernel;
   const [first, second, third] = kernel.inputs;
   const output = open(kernel.outputs[0]);
+  const written = kernel.outputs[0]?.buffer ?? 0, count = output.shape.reduce((a, b) => a * b, 1);
+  // The first part takes all of the sums
+  for (let k = count; k < count * (kernel.parts ?? 1); k++) buffers[written]?.set(k, 0);
   switch (call.op) {
     case "matmul":
       return matmul(open(first), open(second), { output, accumulate: call.accumulate });
