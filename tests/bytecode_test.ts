@@ -237,27 +237,27 @@ Deno.test("printed text", () => {
   assertEquals(
     printFunction(code).source,
     `function f$($a0, $a1) {
-  let a$0, n$1, s$2, i$3;
-  a$0 = $a0;
-  n$1 = $a1;
-  s$2 = 0;
-  i$3 = 0;
-  while (i$3 < n$1) {
-    if (!(a$0[i$3] < 0)) {
-      s$2 = s$2 + g$f0(a$0[i$3]).v.w(i$3, s$2);
+  let a, n, s, i;
+  a = $a0;
+  n = $a1;
+  s = 0;
+  i = 0;
+  while (i < n) {
+    if (!(a[i] < 0)) {
+      s = s + g$f0(a[i]).v.w(i, s);
     }
-    i$3++;
+    i++;
   }
-  return { s: s$2, n: n$1 };
+  return { s, n };
 }`,
   );
   const call = code.instructions.findIndex((i) => i.op === "call");
   const printed = printFunction(code, { entry: call + 1, name: "resume" });
   assertEquals(
     printed.source.split("\n").slice(0, 3).join("\n"),
-    `function resume$(a$0, n$1, s$2, i$3, $8, $11) {
+    `function resume$(a, n, s, i, $8, $11) {
   for (;;) {
-    s$2 = $8 + $11.v.w(i$3, s$2);`,
+    s = $8 + $11.v.w(i, s);`,
   );
 });
 

@@ -5,11 +5,34 @@
  * Invariant: the program never sees its builtins set aside: they are back whenever code of the program runs.
  */
 
-const { ownKeys, getOwnPropertyDescriptor, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
+const { ownKeys, getOwnPropertyDescriptor, deleteProperty, getPrototypeOf, setPrototypeOf } = Reflect;
 const { isNaN } = Number;
+const { defineProperty } = Object;
+const put = Reflect.defineProperty;
+const objectPrototype = Object.prototype;
 
 /** As it was: calls of compiled functions go through it. */
 export const { apply }: { readonly apply: typeof Reflect.apply } = Reflect;
+
+/**
+ * Takes an object of dyn's own out of what programs give all objects: a property that it does not have is not there,
+ * and none that it is given runs a setter of the program.
+ */
+export function apart<T extends object>(object: T): T {
+  setPrototypeOf(object, null);
+  return object;
+}
+
+/** Object.defineProperty by what the descriptor itself says: a program may give all objects a `get`. */
+export function defineOwn<T extends object>(object: T, key: PropertyKey, descriptor: PropertyDescriptor): T {
+  return defineProperty(object, key, apart(descriptor));
+}
+
+/** An own property of an object by what is its own. */
+function ownDescriptor(object: object, key: PropertyKey): PropertyDescriptor | undefined {
+  const descriptor = getOwnPropertyDescriptor(object, key);
+  return descriptor && apart(descriptor);
+}
 
 /** A builtin object as it was. Lists are walked by index: iterators may be what was replaced. */
 interface Original {
@@ -84,7 +107,7 @@ function remember(): Original[] {
   return [...objects].map((object) => {
     // Settings of V8, which dyn changes itself.
     const keys = ownKeys(object).filter((key) => key !== "stackTraceLimit" && key !== "prepareStackTrace");
-    return { object, keys, descriptors: keys.map((key) => getOwnPropertyDescriptor(object, key) ?? {}) };
+    return { object, keys, descriptors: keys.map((key) => ownDescriptor(object, key) ?? {}) };
   });
 }
 
@@ -93,12 +116,21 @@ const arrayIteratorPrototype: { readonly next?: unknown } = getPrototypeOf(itera
 const { next: nextElement } = arrayIteratorPrototype;
 
 /**
- * Whether spreading, destructuring and filling of arrays, which all code does, are what they were when dyn loaded:
- * the prototype of arrays is one itself, and has a length once somebody gives it elements, which all arrays inherit.
+ * Whether the prototype of arrays has elements, which all arrays inherit: it is an array itself, whose length says
+ * that it has had some, and elements come first among keys.
+ */
+function hasOwnElements(): boolean {
+  return arrayPrototype.length !== 0 && ownKeys(arrayPrototype)[0] !== "length";
+}
+
+/**
+ * Whether spreading, destructuring and filling of arrays, which all code does, are what they were when dyn loaded. What
+ * all objects inherit may be elements, too, the first of which are looked for, and what ends iterations.
  */
 export function iteratesArraysAsLoaded(): boolean {
   return arrayPrototype[Symbol.iterator] === iterateArray && arrayIteratorPrototype.next === nextElement &&
-    arrayPrototype.length === 0 && !(0 in arrayPrototype);
+    !hasOwnElements() && !("return" in arrayIteratorPrototype) && !(0 in arrayPrototype) &&
+    !(1 in arrayPrototype) && !(2 in arrayPrototype) && !(3 in arrayPrototype);
 }
 
 const { map, entries, forEach, filter, flatMap, some, every, push, slice, reduce } = arrayPrototype;
@@ -123,7 +155,7 @@ function listsAsLoaded(): boolean {
 /** Takes what dyn itself has put in a builtin's place for the builtin. */
 export function adoptBuiltin(object: object, key: PropertyKey): void {
   const known = ORIGINALS.find((each) => each.object === object), at = known?.keys.indexOf(key) ?? -1;
-  const descriptor = getOwnPropertyDescriptor(object, key);
+  const descriptor = ownDescriptor(object, key);
   if (known && descriptor && at >= 0) known.descriptors[at] = descriptor;
 }
 
@@ -198,22 +230,30 @@ function same(a: PropertyDescriptor, b: PropertyDescriptor): boolean {
 
 function findDifferences(): Difference[] {
   const found: Difference[] = [];
+  // Descriptors of the engine inherit what all objects do
+  const read = "value" in objectPrototype || "get" in objectPrototype || "set" in objectPrototype
+    ? ownDescriptor
+    : getOwnPropertyDescriptor;
   // By index and without methods: all of them may be what was replaced.
   for (let i = 0; i < ORIGINALS.length; i++) {
     const entry = ORIGINALS[i];
-    if (entry) compare(entry, found);
+    if (entry) compare(entry, read, found);
   }
   return found;
 }
 
-function compare({ object, keys, descriptors }: Original, found: Difference[]): void {
+function compare(
+  { object, keys, descriptors }: Original,
+  read: typeof getOwnPropertyDescriptor,
+  found: Difference[],
+): void {
   let present = 0;
   for (let k = 0; k < keys.length; k++) {
     const key = keys[k], original = descriptors[k];
     if (key === undefined || !original) continue;
-    const now = getOwnPropertyDescriptor(object, key);
+    const now = read(object, key);
     if (now) present++;
-    if (!now || !same(now, original)) append(found, { object, key, original, replaced: now });
+    if (!now || !same(now, original)) append(found, { object, key, original, replaced: now && apart(now) });
   }
   const all = ownKeys(object);
   if (all.length === present) return;
@@ -221,12 +261,12 @@ function compare({ object, keys, descriptors }: Original, found: Difference[]): 
     const key = all[k];
     if (key === undefined || key === "stackTraceLimit" || key === "prepareStackTrace") continue;
     if (isKnown(keys, key)) continue;
-    append(found, { object, key, original: undefined, replaced: getOwnPropertyDescriptor(object, key) });
+    append(found, { object, key, original: undefined, replaced: ownDescriptor(object, key) });
   }
 }
 
 function append(list: Difference[], item: Difference): void {
-  defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
+  defineOwn(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }
 
 function isKnown(keys: readonly PropertyKey[], key: PropertyKey): boolean {
@@ -234,14 +274,14 @@ function isKnown(keys: readonly PropertyKey[], key: PropertyKey): boolean {
   return false;
 }
 
-function put({ object, key }: Difference, descriptor: PropertyDescriptor | undefined): boolean {
-  return descriptor ? defineProperty(object, key, descriptor) : deleteProperty(object, key);
+function change({ object, key }: Difference, descriptor: PropertyDescriptor | undefined): boolean {
+  return descriptor ? put(object, key, descriptor) : deleteProperty(object, key);
 }
 
 function putOriginals(differences: readonly Difference[]): void {
   for (let i = 0; i < differences.length; i++) {
     const each = differences[i];
-    if (!each || put(each, each.original)) continue;
+    if (!each || change(each, each.original)) continue;
     throw new ReplacedBuiltins(`${String(each.key)} of a builtin was replaced for good`);
   }
 }
@@ -249,7 +289,7 @@ function putOriginals(differences: readonly Difference[]): void {
 function putReplaced(differences: readonly Difference[]): void {
   for (let i = 0; i < differences.length; i++) {
     const each = differences[i];
-    if (each) put(each, each.replaced);
+    if (each) change(each, each.replaced);
   }
 }
 

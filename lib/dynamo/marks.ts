@@ -2,7 +2,7 @@
  * What users have said about functions, and which callables stand for which originals. Input: functions; output:
  * how the tracer treats a call. Invariant: marks are kept by identity and never change what a plain call does.
  */
-import { apply } from "../base/own_builtins.ts";
+import { apply, defineOwn } from "../base/own_builtins.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { FrameRules } from "./frame_rules.ts";
@@ -102,8 +102,8 @@ function wrapped<F extends (...args: never[]) => unknown>(fn: F, mark: FunctionM
   const made = function (this: unknown, ...args: unknown[]): unknown {
     return apply(fn, this, args);
   };
-  Object.defineProperty(made, "name", { value: fn.name, configurable: true });
-  Object.defineProperty(made, "length", { value: fn.length, configurable: true });
+  defineOwn(made, "name", { value: fn.name, configurable: true });
+  defineOwn(made, "length", { value: fn.length, configurable: true });
   markFunction(made, mark);
   return made as unknown as F;
 }
@@ -176,8 +176,8 @@ export function regionOf<F extends (this: never, ...args: never[]) => unknown>(f
   const wrapped = function (this: unknown, ...args: unknown[]): unknown {
     return apply(fn, this, args);
   };
-  Object.defineProperty(wrapped, "name", { value: fn.name, configurable: true });
-  Object.defineProperty(wrapped, "length", { value: fn.length, configurable: true });
+  defineOwn(wrapped, "name", { value: fn.name, configurable: true });
+  defineOwn(wrapped, "length", { value: fn.length, configurable: true });
   markFunction(wrapped, { kind: "region", original: fn });
   regions.set(fn, wrapped);
   regions.set(wrapped, wrapped);

@@ -3,7 +3,7 @@
  * versions where it can. Invariant: making one compiles nothing; the callable does what the function does,
  * receiver and errors included.
  */
-import { apply } from "../base/own_builtins.ts";
+import { apply, defineOwn } from "../base/own_builtins.ts";
 import { config } from "../base/config.ts";
 import type { GraphBackend } from "../graph/backend.ts";
 import { recordedCall } from "./call_recorder.ts";
@@ -97,8 +97,8 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
     const call = { fn, name, self: this, args, place, options: choices.described ?? {} };
     return recordedCall(call, () => root.call(this, args));
   };
-  Object.defineProperty(callable, "name", { value: fn.name, configurable: true });
-  Object.defineProperty(callable, "length", { value: fn.length, configurable: true });
+  defineOwn(callable, "name", { value: fn.name, configurable: true });
+  defineOwn(callable, "length", { value: fn.length, configurable: true });
   markFunction(callable, { kind: "compiled", original: fn });
   remember({ fn, callable, program, root });
   return callable as unknown as F;

@@ -256,15 +256,17 @@ function runPlain(plan: ResumePlan, args: readonly unknown[]): unknown {
     }
   };
   for (let i = plan.frames.length - 1; i >= 0; i--) {
-    const frame = plainFrame(plan, i, args), above = plan.frames[i + 1];
+    const frame = withOwnIteration(() => plainFrame(plan, i, args));
+    // Behind its end a list has what the program gives all lists
+    const above = i + 1 < plan.frames.length ? withOwnIteration(() => plainFrame(plan, i + 1, args)) : null;
     const { planned: { pc, completion } } = frame;
     const run = (): unknown => {
       if (!above) return runRest(frame, pc);
-      const construction = plainFrame(plan, i + 1, args).construction;
-      if (!failed) attempt(() => deliver(frame, above.completion, result, construction));
+      const { planned: { completion }, construction } = above;
+      if (!failed) attempt(() => deliver(frame, completion, result, construction));
       if (!failed) return runRest(frame, pc + 1);
       failed = false;
-      return runRest(frame, handle(frame, error));
+      return runRest(frame, withOwnIteration(() => handle(frame, error)));
     };
     attempt(() => result = completion.kind === "promise" ? asyncCall(run) : run());
   }

@@ -2,7 +2,7 @@
  * What compiled functions do with their calls: the ambient stance. Input: scoped changes; output: the stance in force.
  * Invariant: disposing of a change restores what was in force before it.
  */
-import { apply } from "../base/own_builtins.ts";
+import { apply, defineOwn } from "../base/own_builtins.ts";
 import { checkFunction, checkOptions } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { GraphBackend } from "../graph/backend.ts";
@@ -109,7 +109,7 @@ export function setStance(stance: Stance, options: StanceOptions = {}): StanceCh
       current = changed;
       return scoped(() => apply(fn, this, args), () => current = outer);
     };
-    return Object.defineProperty(wrapped, "name", { value: fn.name, configurable: true });
+    return defineOwn(wrapped, "name", { value: fn.name, configurable: true });
   };
   return Object.assign(decorate, { [Symbol.dispose]: restore }) as unknown as StanceChange;
 }

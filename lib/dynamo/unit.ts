@@ -155,8 +155,8 @@ export class Unit {
   begin(self: unknown, args: readonly unknown[]): unknown {
     if (this.#backend !== forcedBackend()) this.#useBackend(forcedBackend());
     // By index: the program may have replaced the iteration of arrays.
-    const { entries } = this, only = entries[0];
-    if (only && entries.length === 1 && skipsGuards()) {
+    const { entries } = this, only = entries.length === 1 ? entries[0] : undefined;
+    if (only && skipsGuards()) {
       if (!only.plain) only.hits++;
       return apply(only.run, self, args);
     }

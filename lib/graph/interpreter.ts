@@ -79,6 +79,8 @@ interface Step {
  */
 export class Interpreter {
   readonly #steps: Step[] = [];
+  /** What the slots of the steps hold before they have run. */
+  readonly #unset: readonly undefined[];
   readonly #names: readonly string[];
   readonly #bindings: ReadonlyMap<Sym, SizeBinding>;
   readonly #result: Evaluator;
@@ -113,6 +115,7 @@ export class Interpreter {
       this.#steps.push({ slot: this.#slotOf(node), run, gives: late.get(node) ?? [], frees });
     }
     this.#result = this.#argument(output.args[0]);
+    this.#unset = Array.from(this.#steps, () => undefined);
   }
 
   /** Runs the graph. Throws DynError for a wrong number of arguments. */
@@ -122,7 +125,8 @@ export class Interpreter {
         `Expected ${this.#names.length} arguments (${this.#names.join(", ")}) but found ${args.length}`,
       );
     }
-    const values = [...args];
+    // All slots are there from the start: elements that arrays inherit are no hindrance.
+    const values = [...args, ...this.#unset];
     const sizes = new Map<Sym, number>();
     // Sizes are read at the first use, from the arguments as they were handed in.
     const sizeOf = (symbol: Sym): number => {

@@ -7,6 +7,7 @@
 import { isDType } from "../base/dtype.ts";
 import { dtypeExpected } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
+import { apart } from "../base/own_builtins.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Sym } from "../sym/expr.ts";
 import type { OpDefinition } from "./definition.ts";
@@ -28,6 +29,12 @@ interface Signature {
   /** How many slots may be filled by position. */
   readonly positional: number;
 }
+
+/** Arguments by name. An assignment makes a property, whatever programs give all objects. */
+class NamedArguments {
+  [name: string]: never;
+}
+apart(NamedArguments.prototype);
 
 const signatures = new WeakMap<OpDefinition, Signature>();
 
@@ -63,7 +70,7 @@ export function parseCall<T>(
     count--;
     for (const name in named) checkName(definition, slots, name);
   }
-  const args: Record<string, Argument<T>> = {};
+  const args: Record<string, Argument<T>> = new NamedArguments();
   let at = 0;
   for (let s = 0; s < slots.length; s++) {
     const slot = slots[s];

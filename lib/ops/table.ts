@@ -3,6 +3,7 @@
  * the name of an in-place call. Invariant: names are unique, and an op's name in a family is its own.
  */
 import { InternalError } from "../base/errors.ts";
+import { apart } from "../base/own_builtins.ts";
 import { advancedIndexing } from "./advanced_indexing.ts";
 import { copies } from "./copies.ts";
 import { cumulative } from "./cumulative.ts";
@@ -121,6 +122,8 @@ const targets = new Map<string, CallTarget>();
 const definitions = new Map<string, OpDefinition>(Object.entries(OPS));
 
 for (const [name, definition] of definitions) {
+  // What a definition does not have is not to be found among what programs give all objects.
+  for (const each of [definition, definition.params, ...Object.values(definition.params)]) apart(each);
   if (name !== definition.name) {
     throw new InternalError(
       `Expected the op ${definition.name} under its own name but found it under ${name}`,

@@ -1122,6 +1122,20 @@ script.log = [] as unknown[];
 
 /** Programs in a style of their own: falling through, overriding results, sloppy mode. */
 export const scripts: Corpus = {
+  "callers, what async generators inherit, and names in the engine's errors"({ compile, attempt }) {
+    const bodies = [
+      "let told = false; function f(again) { if (!again) g(); else told = true; } function g() { arguments.callee.caller(true); } x = x.add(1); f(); return [told, x.add(2)];",
+      "let told = 0; function f(n) { told += n; if (n < 2) g(); } function g() { const who = g.caller; who(2); } x = x.add(1); f(1); return [told, x.add(2)];",
+      "const g = async function* () {}, P = Object.getPrototypeOf(g.prototype); x = x.add(1); g.prototype = null; return [P === Object.getPrototypeOf(g()), P[Symbol.toStringTag], Object.getPrototypeOf(g)[Symbol.toStringTag], x.add(1)];",
+      "let list = { first: {} }; x = x.add(1); (0, eval)('1'); list.first.second(); return x;",
+      "let list; x = x.add(1); (0, eval)('1'); x = x.add(1); list(); return x;",
+      "{ let NaN = 3; x = x.add(NaN); } (0, eval)('1'); let undefined = 4, one = 0 / 0; { let one = 1; (0, eval)('1'); x = x.add(one); } return [one, typeof undefined, x.add(1)];",
+    ];
+    for (const body of bodies) {
+      const f = compile(script("x", body));
+      for (let i = 0; i < 2; i++) attempt(() => f(v(1)));
+    }
+  },
   "__proto__ in literals and as a property"({ compile, attempt }) {
     const bodies = [
       "const o = { __proto__: function () {} }; return [x.add(1), Object.getPrototypeOf(o).name, Object.keys(o).length];",

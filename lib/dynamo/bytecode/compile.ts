@@ -232,6 +232,7 @@ function compileUnit(unit: Unit, module: ParsedModule): Compiled {
   const ctx = contextOf(unit, module);
   const node = unit.node;
   if (unit.dynamicScope) ctx.unsupported("direct eval or with", node);
+  if (unit.asksForCaller) ctx.unsupported("the caller of a function", node);
   if (node.type === "PropertyDefinition" && node.value) {
     for (const then of frameInputs(ctx, node.value)) then();
     ctx.leaveByReturn(ctx.expression(node.value), node.value);

@@ -20,6 +20,7 @@ export class FunctionNames implements Names {
   private readonly extra = new Set<string>();
   private argumentCount = 0;
   private restFrom: number | null = null;
+  private readonly plain: ReadonlySet<Register>;
 
   constructor(
     private readonly code: CodeObject,
@@ -29,6 +30,7 @@ export class FunctionNames implements Names {
     this.functionName =
       (options.name ?? code.name).replace(/[^\p{ID_Continue}$]/gu, "_").replace(/^(?=\d)/, "_") + "$";
     this.argumentCount = code.parameters.length;
+    this.plain = plainNames(code);
   }
 
   /** A name for what is used within one statement. */
@@ -39,6 +41,7 @@ export class FunctionNames implements Names {
 
   name(register: Register): string {
     const user = this.code.registers[register]?.name;
+    if (user && this.plain.has(register)) return user;
     return user ? `${user.replace(/[^\p{ID_Continue}$]/gu, "_")}$${register}` : `$${register}`;
   }
 
@@ -106,6 +109,42 @@ export class FunctionNames implements Names {
     const given = new Set(parameters.map((r) => this.name(r)));
     return [...[...this.used].filter((n) => !given.has(n)), ...this.extra].join(", ");
   }
+}
+
+/** What identifiers may not be, in strict code or in any, and what printed code says itself. */
+const RESERVED: ReadonlySet<string> = new Set(
+  ("arguments async await break case catch class const continue debugger default delete do else enum eval export " +
+    "extends false finally for function get if implements import in instanceof interface let new null of package " +
+    "private protected public return set static super switch this throw true try typeof undefined using var void " +
+    "while with yield").split(" "),
+);
+const PLAIN = /^[\p{ID_Start}_][\p{ID_Continue}]*$/u;
+
+const known = new WeakMap<CodeObject, ReadonlySet<Register>>();
+
+/**
+ * Registers that keep the names of their variables, which the engine's errors mention: the variables of that name are
+ * one, and nothing else in the text looks the name up. Functions inside are texts of the program, with globals of their own.
+ */
+function plainNames(code: CodeObject): ReadonlySet<Register> {
+  const found = known.get(code);
+  if (found) return found;
+  const registers = new Map<string, Register[]>();
+  if (code.children.length === 0 && code.classes.length === 0) {
+    code.registers.forEach(({ name, cell }, register) => {
+      if (name !== null && !cell) registers.set(name, [...registers.get(name) ?? [], register]);
+    });
+  }
+  for (const i of code.instructions) {
+    if (i.op === "loadGlobal" || i.op === "storeGlobal") registers.delete(i.name);
+  }
+  const plain = new Set<Register>();
+  for (const [name, [register, other]] of registers) {
+    if (register === undefined || other !== undefined || RESERVED.has(name) || !PLAIN.test(name)) continue;
+    plain.add(register);
+  }
+  known.set(code, plain);
+  return plain;
 }
 
 /** The name that holds a free variable in printed code. */

@@ -4,6 +4,7 @@
  * Input and output: as each instruction says. Invariant: nothing here depends on globals that a program may replace
  * after this module is loaded, except where the language itself looks them up.
  */
+import { defineOwn } from "../../base/own_builtins.ts";
 import type { LiveCellLike } from "./print_types.ts";
 
 /** Marks a variable that is not initialised yet. */
@@ -24,7 +25,6 @@ export interface PrivateLike {
 const {
   apply,
   construct,
-  defineProperty,
   getPrototypeOf,
   ownKeys,
   getOwnPropertyDescriptor,
@@ -90,7 +90,7 @@ const views = new WeakMap<LiveCellLike, LiveView>();
 const templates: (readonly string[])[] = [];
 
 function define(object: object, key: PropertyKey, value: unknown): void {
-  defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  defineOwn(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 function isAmong(keys: readonly PropertyKey[], key: PropertyKey): boolean {
@@ -335,7 +335,7 @@ export const runtime = {
     return object;
   },
   accessor(object: object, kind: "get" | "set", key: PropertyKey, fn: () => unknown): object {
-    defineProperty(object, key, { [kind]: fn, enumerable: true, configurable: true });
+    defineOwn(object, key, { [kind]: fn, enumerable: true, configurable: true });
     return object;
   },
   proto(object: object, value: unknown): object {
@@ -459,7 +459,7 @@ export const runtime = {
 export function addTemplate(cooked: readonly (string | undefined)[], raw: readonly string[]): number {
   const strings: string[] = [];
   cooked.forEach((text, i) => define(strings, String(i), text));
-  defineProperty(strings, "raw", { value: Object.freeze([...raw]) });
+  defineOwn(strings, "raw", { value: Object.freeze([...raw]) });
   return templates.push(Object.freeze(strings)) - 1;
 }
 

@@ -52,6 +52,8 @@ export interface Unit {
   readonly children: Unit[];
   /** Whether it contains a direct eval or a `with`, which see every variable. */
   dynamicScope: boolean;
+  /** Whether it, or a unit inside it, may ask a function who called it: that is itself then, not code made from it. */
+  asksForCaller: boolean;
 }
 
 /** A block's variables. */

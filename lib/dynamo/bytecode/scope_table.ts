@@ -51,6 +51,7 @@ export class ScopeTable {
       pseudo: new Map(),
       children: [],
       dynamicScope: false,
+      asksForCaller: false,
     };
     parent?.children.push(unit);
     this.units.set(seed.node, unit);
@@ -302,6 +303,13 @@ export class ScopeTable {
     scope.unit.dynamicScope = true;
     for (let s: Scope | null = scope; s; s = s.parent) {
       for (const variable of s.variables.values()) variable.reassigned = true;
+    }
+  }
+
+  /** Code here asks for the caller of a function, which only functions that are not strict tell. */
+  markCaller(scope: Scope): void {
+    for (let unit: Unit | null = scope.unit; unit && !unit.strict; unit = unit.parent) {
+      unit.asksForCaller = true;
     }
   }
 

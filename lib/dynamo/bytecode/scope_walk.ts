@@ -126,6 +126,9 @@ class Analyzer {
         }
         return this.table.useImportMeta(node, scope.unit);
       case "MemberExpression":
+        if (!node.computed && node.property.type === "Identifier" && node.property.name === "caller") {
+          this.table.markCaller(scope);
+        }
         this.visit(node.object, scope);
         if (node.computed || node.property.type === "PrivateIdentifier") this.visit(node.property, scope);
         return;

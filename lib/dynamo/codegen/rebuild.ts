@@ -8,7 +8,7 @@ import type { Node } from "../../graph/node.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { LiveCell } from "../frame/info.ts";
 import type { Constants, SourceReader } from "../guards/reader.ts";
-import { GENERATORS } from "../trace/contents.ts";
+import { generatorMethods, GENERATORS } from "../trace/contents.ts";
 import { isMadeSymbol } from "../trace/made_symbols.ts";
 import { Restart } from "../trace/restart.ts";
 import { numberText } from "../variables/host_number.ts";
@@ -32,7 +32,6 @@ import {
   givenKeys,
   innerValues,
   isChangedPrototype,
-  isGenerator,
   isGivenByConstructor,
   isLiteral,
   mayRunCode,
@@ -307,10 +306,11 @@ export class Rebuilder {
 
   /** The object that a function was made with as its prototype. */
   #ownPrototype(object: ObjectValue, fn: ObjectValue): string {
+    const code = fn.exotic.kind === "function" ? fn.exotic.closure?.code : undefined;
     return this.#collection(
       `${this.#object(fn)}.prototype`,
       object.prototype,
-      isGenerator(fn) ? GENERATORS : Object.prototype,
+      code?.generator ? generatorMethods(code) : Object.prototype,
     );
   }
 

@@ -3,7 +3,7 @@
  * with the builtins as they were when dyn loaded.
  */
 import { types } from "node:util";
-import { iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
+import { defineOwn, iteratesArraysAsLoaded } from "../../base/own_builtins.ts";
 import { scalarTensor } from "../../tensor/creation.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
@@ -15,7 +15,7 @@ const putEntry = Map.prototype.set, deleteEntry = Map.prototype.delete;
 const addMember = Set.prototype.add, deleteMember = Set.prototype.delete;
 
 /** Object.defineProperty and its like. */
-export const defineProperty: typeof Object.defineProperty = Object.defineProperty;
+export const defineProperty: typeof defineOwn = defineOwn;
 export const freeze: (object: object) => object = Object.freeze;
 export const seal: (object: object) => object = Object.seal;
 export const preventExtensions: (object: object) => object = Object.preventExtensions;

@@ -93,19 +93,13 @@ export class Inspector {
   }
 
   private catchDrain(): void {
-    const original = process.nextTick;
     const caught: (() => void)[] = [];
-    process.nextTick = (callback: (...args: unknown[]) => void, ...args: unknown[]): void => {
-      caught.push(() => callback(...args));
-    };
     let answered = false;
-    try {
+    withNextTick((callback, ...args) => void caught.push(() => callback(...args)), () => {
       this.session.post("Runtime.getIsolateId", {}, () => {
         answered = true;
       });
-    } finally {
-      process.nextTick = original;
-    }
+    });
     for (const callback of caught) callback();
     if (!answered) throw new InspectorUnavailable("Expected the inspector to answer at once");
     this.drain = caught[0] ?? null;
@@ -115,11 +109,26 @@ export class Inspector {
   post(method: string, params: Fields = {}): Fields {
     refuseInsideDispatch();
     let outcome: { readonly error: Error | null; readonly result: Fields } | null = null;
-    this.session.post(method, { ...params }, (error: Error | null, result?: object) => {
+    this.dispatch(method, params, (error, result) => {
       outcome = { error, result: fieldsOf(result) };
     });
     if (outcome === null) this.drain?.();
+    if (this.debugging > 0) this.occupyQueue();
     return settle(method, outcome);
+  }
+
+  /** Sends one message. No tick is left behind, which would run among the builtins of the program. */
+  private dispatch(
+    method: string,
+    params: Fields,
+    answer: (error: Error | null, result?: object) => void,
+  ): void {
+    withNextTick(ignore, () => this.session.post(method, { ...params }, answer));
+  }
+
+  /** Leaves an answer in the queue: what comes on its own, as scripts are parsed, then waits behind it without a tick. */
+  private occupyQueue(): void {
+    this.dispatch("Runtime.getIsolateId", {}, () => {});
   }
 
   /** Calls `listener` for each event of that kind. */
@@ -134,6 +143,7 @@ export class Inspector {
       this.post("Debugger.enable");
       // A `debugger` statement of the program would stop this very thread for good.
       this.post("Debugger.setSkipAllPauses", { skip: true });
+      this.occupyQueue();
     }
     this.debugging++;
     return () => {
@@ -232,6 +242,21 @@ function settle(
     });
   }
   return outcome.result;
+}
+
+type NextTick = (callback: (...args: unknown[]) => void, ...args: unknown[]) => void;
+
+const ignore: NextTick = () => {};
+
+/** Runs something with another `process.nextTick`. */
+function withNextTick(nextTick: NextTick, body: () => void): void {
+  const original = process.nextTick;
+  process.nextTick = nextTick;
+  try {
+    body();
+  } finally {
+    process.nextTick = original;
+  }
 }
 
 /** Hands a value to code that the inspector evaluates. */

@@ -8,7 +8,7 @@
  * A breakpoint stands at the function's first statement. Its condition hands the value out and is false, so V8 goes
  * on at once. All closures of the same code stop at it, so the caller must find out whose values they are.
  */
-import { preferringOwnBuiltins } from "../../base/own_builtins.ts";
+import { defineOwn, preferringOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Accessors } from "./cells.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 
@@ -23,8 +23,6 @@ export interface CallWatch {
 
 /** Calls looked at in one run; a recursive function would make any number. */
 const MOST_CALLS = 64;
-
-const { defineProperty } = Object;
 
 const HAND_OUT: unique symbol = Symbol.for("dyn.handOut");
 const HAND_OUT_TEXT = `globalThis[Symbol.for("dyn.handOut")]`;
@@ -53,7 +51,7 @@ function openWatch(inspector: Inspector, watch: CallWatch): () => void {
   try {
     release = inspector.holdDebugger();
     open.set(id, watch);
-    Object.defineProperty(globalThis, HAND_OUT, { value: handOut, configurable: true, enumerable: false });
+    defineOwn(globalThis, HAND_OUT, { value: handOut, configurable: true, enumerable: false });
     const reply = inspector.post("Debugger.setBreakpointOnFunctionCall", {
       objectId: inspector.idOf(watch.fn),
       condition: `${HAND_OUT_TEXT}?.(${id},${watch.expression})`,
@@ -83,7 +81,7 @@ function handOut(id: number, value: readonly Accessors[]): false {
   if (watch && watch.values.length < MOST_CALLS) {
     // The program may have made elements that arrays inherit.
     const element = { value, writable: true, enumerable: true, configurable: true };
-    defineProperty(watch.values, watch.values.length, element);
+    defineOwn(watch.values, watch.values.length, element);
   }
   return false;
 }

@@ -6,6 +6,7 @@
 import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
+import type { CodeObject } from "../bytecode/code.ts";
 import { ANY_OBJECT } from "../guards/guard.ts";
 import { entrySource, propertySource } from "../source.ts";
 import {
@@ -26,6 +27,13 @@ import { Restart } from "./restart.ts";
 
 /** The prototype with the methods of all generators. */
 export const GENERATORS: object = Object.getPrototypeOf(Object.getPrototypeOf((function* () {})()));
+
+const ASYNC_GENERATORS: object = Object.getPrototypeOf(Object.getPrototypeOf((async function* () {})()));
+
+/** The prototype of what a generator function is made with as its own. */
+export function generatorMethods({ async }: CodeObject): object {
+  return async ? ASYNC_GENERATORS : GENERATORS;
+}
 
 /** A plain object made in the trace. */
 export function newObject(

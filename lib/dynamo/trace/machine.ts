@@ -597,7 +597,9 @@ export class Machine implements Interpreter {
   }
 
   functionPrototype(code: CodeObject): ObjectValue {
-    const prototype: object = code.generator
+    const prototype: object = code.generator && code.async
+      ? Object.getPrototypeOf(async function* () {})
+      : code.generator
       ? Object.getPrototypeOf(function* () {})
       : code.async
       ? Object.getPrototypeOf(async () => {})

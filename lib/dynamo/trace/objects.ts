@@ -24,7 +24,7 @@ import {
   builtinPrototype,
   elementAt,
   elementsOf,
-  GENERATORS,
+  generatorMethods,
   MOST_ELEMENTS,
   newObject,
   refuseOpaque,
@@ -173,7 +173,7 @@ function closureSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null
   if (key === "prototype" && (code.kind === "function" && !code.async || code.generator)) {
     const prototype = newObject(m);
     prototype.prototypeOf = object;
-    if (code.generator) prototype.prototype = builtinPrototype(m, GENERATORS, "Generator");
+    if (code.generator) prototype.prototype = builtinPrototype(m, generatorMethods(code), "Generator");
     else {
       prototype.slots.set("constructor", {
         kind: "data",

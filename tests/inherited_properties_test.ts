@@ -1,0 +1,156 @@
+/**
+ * What programs give all objects, lists, functions and maps: dyn's own work goes through none of it, whether a call runs
+ * uncompiled, is served by what was compiled before, or compiles. Names are sampled from those that dyn's sources read
+ * and write; what a program has really got is not run and does not stand in the way.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { compile, type Tensor, tensor } from "../mod.ts";
+import { runProgram } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
+
+const { defineProperty, deleteProperty, getPrototypeOf, ownKeys } = Reflect;
+
+const HOLDERS = {
+  "Object.prototype": Object.prototype,
+  "Array.prototype": Array.prototype,
+  "Function.prototype": Function.prototype,
+  "Map.prototype": Map.prototype,
+  "iterators": getPrototypeOf(getPrototypeOf([][Symbol.iterator]()) ?? {}) ?? {},
+} as const;
+
+const WAYS = ["a value that cannot be replaced", "an accessor that throws", "a function"] as const;
+
+function descriptorOf(way: (typeof WAYS)[number], ran: () => never): PropertyDescriptor {
+  switch (way) {
+    case "a value that cannot be replaced":
+      return { value: 100, writable: false, configurable: true };
+    case "an accessor that throws":
+      return { get: ran, set: ran, configurable: true };
+    case "a function":
+      return { value: () => 100, writable: true, enumerable: true, configurable: true };
+    default:
+      return way satisfies never;
+  }
+}
+
+/** Names that mean something to engines, and to records that do not have all of their properties. */
+const NAMES = [
+  "0",
+  "1",
+  "3",
+  "get",
+  "set",
+  "value",
+  "return",
+  "results",
+  "ranges",
+  "variadic",
+  "dtype",
+  "self",
+];
+
+function namesBelow(folder: URL): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    if (isDirectory) return namesBelow(new URL(`${name}/`, folder));
+    const text = name.endsWith(".ts") ? Deno.readTextFileSync(new URL(name, folder)) : "";
+    return [...text.matchAll(/\.([A-Za-z_]\w*)/g)].map(([, key = ""]) => key);
+  });
+}
+
+interface Case {
+  readonly holder: keyof typeof HOLDERS;
+  readonly way: (typeof WAYS)[number];
+  readonly key: string;
+}
+
+const READ = [
+  ...new Set(
+    ["lib/base/", "lib/ops/", "lib/tensor/", "lib/dynamo/"].flatMap((folder) =>
+      namesBelow(new URL(`../${folder}`, import.meta.url))
+    ),
+  ),
+];
+const HOLDER_NAMES = Object.keys(HOLDERS) as (keyof typeof HOLDERS)[];
+
+function casesOf(holders: readonly (keyof typeof HOLDERS)[], keys: readonly string[]): Case[] {
+  return holders.flatMap((holder) => WAYS.flatMap((way) => keys.map((key) => ({ holder, way, key }))));
+}
+
+const CASES = [
+  ...sampleBySeed(casesOf(["Object.prototype"], NAMES), 18),
+  ...sampleBySeed(casesOf(HOLDER_NAMES, READ), 24),
+].filter(({ holder, key }) => !(key in HOLDERS[holder]));
+
+type Program = (x: Tensor) => { readonly parts: readonly Tensor[]; readonly size: number | undefined };
+
+/** A program for each case, in one script. */
+const PROGRAMS: readonly Program[] = new Function(`return [${
+  CASES.map((_, k) =>
+    `(x) => {
+      let s = x.mul(2).add(${k});
+      for (let i = 0; i < 2; i++) s = s.relu().sub(i);
+      return { parts: [s, s.sum(0)], size: x.shape[0] };
+    }`
+  ).join()
+}]`)();
+
+const shown = ({ parts, size }: ReturnType<Program>) => [parts.map((part) => part.tolist()), size];
+
+Deno.test("what all objects have is no hindrance to calls and to compiling", () => {
+  const x = tensor([1.5, 2]), y = tensor([1.5, 2, -3]);
+  assert(CASES.length > 20);
+  CASES.forEach(({ holder, way, key }, k) => {
+    const program = PROGRAMS[k];
+    assert(program);
+    const served = compile(program, { backend: "eager" }), compiled = compile(program, { backend: "eager" });
+    const wanted = [x, y].map((each) => shown(program(each)));
+    assertEquals(shown(served(x)), wanted[0]);
+    let ran = 0;
+    const descriptor = descriptorOf(way, () => {
+      ran++;
+      throw new TypeError(`${holder}.${key} is the program's`);
+    });
+    const calls: [string, () => ReturnType<Program>, unknown][] = [
+      ["uncompiled", () => program(x), wanted[0]],
+      ["served", () => served(x), wanted[0]],
+      ["compiled", () => compiled(x), wanted[0]],
+      ["served by that", () => compiled(x), wanted[0]],
+      ["compiled again", () => compiled(y), wanted[1]],
+    ];
+    for (const [how, call, expected] of calls) {
+      defineProperty(HOLDERS[holder], key, descriptor);
+      let result: ReturnType<Program> | null = null, thrown: unknown = null;
+      try {
+        result = call();
+      } catch (error) {
+        thrown = error;
+      }
+      const isThere = ownKeys(HOLDERS[holder]).includes(key);
+      deleteProperty(HOLDERS[holder], key);
+      const found = result ? shown(result) : `${thrown}`;
+      assertEquals([found, ran, isThere], [expected, 0, true], `${holder}.${key}, ${way}: ${how}`);
+    }
+  });
+});
+
+Deno.test("nothing of dyn's is left for after a program that gives lists an element", async () => {
+  const script = `
+    import { compile, tensor } from ${JSON.stringify(new URL("../mod.ts", import.meta.url).href)};
+    const f = compile((x) => {
+      const before = x.add(1);
+      Object.defineProperty(Array.prototype, "1", { value: 100, writable: false, configurable: true });
+      const list = [before, before.mul(2)];
+      return [Object.hasOwn(list, "1"), list[1].add(0)];
+    }, { backend: "eager" });
+    const [own, result] = f(tensor([1, 2]));
+    setTimeout(() => console.log(own, result.tolist().join()), 0);`;
+  const config = new URL("../deno.json", import.meta.url).pathname;
+  const { code, stdout, stderr } = await runProgram(Deno.execPath(), [
+    "eval",
+    "--no-check",
+    "--config",
+    config,
+    script,
+  ]);
+  assertEquals([code, stdout], [0, "true 4,6\n"], stderr);
+});
